@@ -1,0 +1,51 @@
+# The only two ways targets are declared in this project.
+#
+#   sooth_library(order SOURCES a.cc b.cc DEPS trace PRIVATE_DEPS PkgConfig::ZSTD)
+#   sooth_test(order_test SOURCES a_test.cc DEPS order)
+#
+# A library is the folder of the same name; DEPS follow the table in CONTRIBUTING.md.
+
+add_library(sooth_flags INTERFACE)
+target_compile_options(sooth_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                       -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Wswitch)
+if(SOOTH_DEVELOPER)
+  target_compile_options(sooth_flags INTERFACE -Werror)
+endif()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  # SSE4.1's integer maximum is what joins of vector clocks compile to; every x86-64 CPU since 2009 has it.
+  target_compile_options(sooth_flags INTERFACE -march=x86-64-v2)
+endif()
+if(SOOTH_SANITIZE)
+  target_compile_options(sooth_flags INTERFACE -fsanitize=${SOOTH_SANITIZE} -fno-omit-frame-pointer
+                         -fno-sanitize-recover=all)
+  target_link_options(sooth_flags INTERFACE -fsanitize=${SOOTH_SANITIZE})
+endif()
+
+function(sooth_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  add_library(sooth_${name} STATIC ${ARG_SOURCES})
+  target_include_directories(sooth_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  list(TRANSFORM ARG_DEPS PREPEND sooth_)
+  target_link_libraries(sooth_${name} PUBLIC ${ARG_DEPS} PRIVATE sooth_flags ${ARG_PRIVATE_DEPS})
+endfunction()
+
+# LABELS are ctest labels; every test gets `unit` unless it says otherwise.
+function(sooth_test name)
+  if(NOT SOOTH_DEVELOPER)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;PRIVATE_DEPS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  list(TRANSFORM ARG_DEPS PREPEND sooth_)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} sooth_flags ${ARG_PRIVATE_DEPS} GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE SOOTH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+endfunction()

@@ -1,0 +1,41 @@
+// A detector reads a trace once and says which site pairs can race.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "race/pair_table.h"
+#include "trace/batch.h"
+
+namespace sooth {
+
+// What a reported pair is worth without further proof.
+enum class Guarantee : std::uint8_t {
+  kSound,           // every pair is a race
+  kSoundFirstOnly,  // the first pair shows that there is a race or a deadlock
+  kHeuristic,       // any pair may be a false alarm
+};
+std::string_view guarantee_name(Guarantee guarantee);
+
+// To write one: a class in its own file, consume() switching over Op without a default, and one row in
+// pipeline/registry.cc. Memory may grow with the state of the program (threads, locks, variables, sites), not
+// with the length of the trace.
+class Detector {
+ public:
+  virtual ~Detector() = default;
+
+  virtual Guarantee guarantee() const = 0;
+  // Batches come in trace order, without gaps, and from a well-formed trace (trace/validator.h).
+  virtual void consume(const Batch& batch) = 0;
+  // After the last batch.
+  virtual void finish() {}
+  // The distinct site pairs found so far.
+  virtual const PairTable& races() const = 0;
+  // Label and figure, for --stats.
+  virtual std::vector<std::pair<std::string, std::string>> stats() const { return {}; }
+};
+
+}  // namespace sooth

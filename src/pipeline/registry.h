@@ -1,0 +1,25 @@
+// Every analysis, by name. A row in registry.cc is the whole registration.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "detect/detector.h"
+
+namespace sooth {
+
+struct DetectorInfo {
+  std::string_view name;
+  std::string_view summary;
+  Guarantee guarantee;
+  bool observed;  // its pairs are unordered in the recorded run itself: `predicted` without a witness
+  std::unique_ptr<Detector> (*make)();
+};
+
+// In the order in which reports name them.
+std::span<const DetectorInfo> detectors();
+// nullptr when there is no such detector.
+const DetectorInfo* find_detector(std::string_view name);
+
+}  // namespace sooth

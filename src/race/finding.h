@@ -1,0 +1,121 @@
+// What an analysis tells the user: self-contained values, no ids into a trace, so that a report can be stored,
+// read back, merged and printed without the trace.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace/event.h"
+#include "trace/tables.h"
+
+namespace sooth {
+
+// How well a finding is proven. Nothing moves up without evidence.
+enum class Rung : std::uint8_t {
+  kSuspected,  // may be false: lockset, hybrid, or a pair without a witness
+  kPredicted,  // a checked witness, or the recorded run itself leaves the pair unordered by happens-before
+  kConfirmed,  // a controlled run stopped with both threads about to do the two accesses
+  kHarmful,    // ... and that run then failed
+};
+inline constexpr int kRungCount = 4;
+std::string_view rung_name(Rung rung);
+std::optional<Rung> rung_from_name(std::string_view name);
+
+enum class FindingKind : std::uint8_t { kRace, kDeadlock };
+std::string_view finding_kind_name(FindingKind kind);
+std::optional<FindingKind> finding_kind_from_name(std::string_view name);
+
+// One side of a race: who did what where.
+struct Access {
+  Op op = Op::kRead;
+  MemoryOrder order = MemoryOrder::kNotAtomic;
+  std::uint32_t size = 0;
+  std::uint64_t address = 0;
+  std::string variable;             // its name, when the trace has one
+  std::string thread;               // name of the thread
+  EventId event{};
+  Site site;
+  std::vector<Site> stack;          // call sites, innermost first; the site itself is not repeated
+  std::vector<std::string> locks;   // held, outermost first; reader mode marked "(shared)"
+
+  friend bool operator==(const Access&, const Access&) = default;
+};
+
+// A reordering as it stands in a report.
+struct WitnessSummary {
+  bool checked = false;
+  std::string why;                  // why there is none, when !checked
+  std::vector<EventId> order;       // left empty above 10,000 events
+  struct Run { ThreadId thread{}; EventId first{}, last{}; friend bool operator==(const Run&, const Run&) = default; };
+  std::vector<Run> runs;            // the same order, as stretches of one thread's consecutive events
+
+  friend bool operator==(const WitnessSummary&, const WitnessSummary&) = default;
+};
+
+struct Finding {
+  std::string id;                   // stable fingerprint: kind and both sites; equal across runs
+  FindingKind kind = FindingKind::kRace;
+  Rung rung = Rung::kSuspected;
+  std::vector<std::string> found_by;  // analyses, in the order of the registry
+  std::uint64_t dynamic_pairs = 0;  // second accesses found unordered
+  std::uint64_t distance = 0;       // events between the two, the smallest seen
+  bool observed = false;            // the recorded run itself leaves the pair unordered
+  bool exact = true;                // the trace it comes from is exact
+  bool known = false;               // in the baseline
+  std::vector<Access> accesses;     // two for a race, in trace order; one for each thread of a deadlock
+  std::optional<WitnessSummary> witness;
+
+  friend bool operator==(const Finding&, const Finding&) = default;
+};
+
+struct AnalysisStats {
+  std::string name;
+  std::string guarantee;            // "sound", "sound for the first race", "heuristic"
+  std::uint64_t races = 0;          // distinct site pairs
+  std::uint64_t dynamic_pairs = 0;
+  double seconds = 0;               // in the detector itself
+  std::vector<std::pair<std::string, std::string>> extra;  // rows for --stats
+
+  friend bool operator==(const AnalysisStats&, const AnalysisStats&) = default;
+};
+
+struct SuppressionUse {
+  std::string file;
+  std::uint32_t line = 0;
+  std::string text;                 // "race:foo"
+  std::uint64_t hits = 0;
+
+  friend bool operator==(const SuppressionUse&, const SuppressionUse&) = default;
+};
+
+struct ReportStats {
+  std::uint64_t events = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t locks = 0;
+  std::uint64_t variables = 0;
+  std::uint64_t sites = 0;
+  double seconds = 0;
+  std::vector<AnalysisStats> analyses;
+
+  friend bool operator==(const ReportStats&, const ReportStats&) = default;
+};
+
+struct Report {
+  std::string trace;                // path as the user gave it
+  std::string program;              // command line of the recorded program
+  bool exact = true;
+  bool incomplete = false;          // only a prefix of the run was analysed
+  std::vector<Finding> findings;    // sorted: highest rung first, then by first event
+  std::vector<SuppressionUse> suppressions;
+  std::uint64_t suppressed = 0;     // findings that suppressions removed
+  std::vector<std::string> notes;   // sentences: what was not covered
+  ReportStats stats;
+
+  friend bool operator==(const Report&, const Report&) = default;
+};
+
+}  // namespace sooth

@@ -1,0 +1,27 @@
+#include "race/pair_table.h"
+
+#include <algorithm>
+
+namespace sooth {
+
+void PairTable::add(SiteId first_site, EventId first, SiteId second_site, EventId second) {
+  const auto [low, high] = std::minmax(first_site, second_site);
+  const std::uint64_t key = std::uint64_t{raw(low)} << 32 | raw(high);
+  const std::uint64_t distance = raw(second) - raw(first);
+  const auto [it, added] = index_.try_emplace(key, static_cast<std::uint32_t>(pairs_.size()));
+  if (added) {
+    pairs_.push_back({low, high, {first, second}, 1, distance});
+    last_second_.push_back(second);
+    return;
+  }
+  SitePair& pair = pairs_[it->second];
+  if (last_second_[it->second] != second) {
+    last_second_[it->second] = second;
+    ++pair.second_accesses;
+  } else if (pair.example.second == second && raw(first) > raw(pair.example.first)) {
+    pair.example.first = first;  // same second access, nearer first access: order of discovery must not show
+  }
+  pair.distance = std::min(pair.distance, distance);
+}
+
+}  // namespace sooth

@@ -1,0 +1,45 @@
+// The distinct site pairs an analysis found, with what is worth telling about each.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/event.h"
+
+namespace sooth {
+
+// Two conflicting accesses of different threads that somebody believes can happen at the same time.
+// `first` comes before `second` in the trace.
+struct Candidate {
+  EventId first{};
+  EventId second{};
+
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+// One unordered pair of sites. `low_site` <= `high_site`.
+struct SitePair {
+  SiteId low_site{};
+  SiteId high_site{};
+  Candidate example;               // the first one found; its first access is the latest such before it
+  std::uint64_t second_accesses = 0;  // how many second accesses were found unordered with an access of the other site
+  std::uint64_t distance = 0;      // smallest id(second) - id(first)
+};
+
+// Finds are added in trace order of the second access.
+class PairTable {
+ public:
+  // `first` at `first_site` and `second` at `second_site` can race. Cheap for pairs already known.
+  void add(SiteId first_site, EventId first, SiteId second_site, EventId second);
+
+  // In order of discovery.
+  const std::vector<SitePair>& pairs() const { return pairs_; }
+
+ private:
+  std::unordered_map<std::uint64_t, std::uint32_t> index_;  // low << 32 | high, into pairs_
+  std::vector<SitePair> pairs_;
+  std::vector<EventId> last_second_;  // parallel to pairs_: counts each second access once
+};
+
+}  // namespace sooth

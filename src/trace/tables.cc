@@ -1,0 +1,64 @@
+#include "trace/tables.h"
+
+#include <cstdio>
+#include <utility>
+
+namespace sooth {
+
+Tables::Tables() : stacks_(1) {}
+
+ThreadId Tables::add_thread(std::string name) {
+  threads_.push_back(std::move(name));
+  return ThreadId(threads_.size() - 1);
+}
+
+SiteId Tables::add_site(Site site) {
+  sites_.push_back(std::move(site));
+  return SiteId(sites_.size() - 1);
+}
+
+StackId Tables::intern_stack(StackId parent, SiteId call) {
+  const std::uint64_t key = std::uint64_t{raw(parent)} << 32 | raw(call);
+  const auto [it, added] = stack_index_.try_emplace(key, StackId(stacks_.size()));
+  if (added) {
+    stacks_.push_back({parent, call});
+  }
+  return it->second;
+}
+
+void Tables::name_object(ObjectKind kind, std::uint64_t object, std::string name) {
+  name_index_[raw(kind)][object] = static_cast<std::uint32_t>(names_.size());
+  names_.push_back({kind, object, std::move(name)});
+}
+
+std::vector<SiteId> Tables::frames(StackId stack) const {
+  std::vector<SiteId> out;
+  for (; stack != kNoStack; stack = stacks_[raw(stack)].parent) {
+    out.push_back(stacks_[raw(stack)].call);
+  }
+  return out;
+}
+
+const std::string* Tables::object_name(ObjectKind kind, std::uint64_t object) const {
+  const auto& index = name_index_[raw(kind)];
+  const auto it = index.find(object);
+  return it == index.end() ? nullptr : &names_[it->second].name;
+}
+
+std::string Tables::describe(ObjectKind kind, std::uint64_t object) const {
+  if (kind == ObjectKind::kThread && object < threads_.size()) {
+    return threads_[object];
+  }
+  if (kind == ObjectKind::kFunction && object < sites_.size()) {
+    const Site& site = sites_[object];
+    return site.function.empty() ? site.label : site.function;
+  }
+  if (const std::string* name = object_name(kind, object)) {
+    return *name;
+  }
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(object));
+  return text;
+}
+
+}  // namespace sooth

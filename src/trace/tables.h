@@ -1,0 +1,86 @@
+// The names behind the ids of a trace: threads, sites, stacks, objects. Append-only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/event.h"
+
+namespace sooth {
+
+// A static program location. For programs `file`, `line`, `function` are filled when symbols are known, and
+// `module` + `offset` always; for text traces only `label`.
+struct Site {
+  std::string label;  // how the trace calls it: third field of STD, or file:line:column
+  std::string file;
+  std::string function;
+  std::string module;
+  std::uint64_t offset = 0;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+
+  friend bool operator==(const Site&, const Site&) = default;
+};
+
+// A call stack as a tree: the innermost call site, and the stack of the caller.
+struct StackNode {
+  StackId parent = kNoStack;
+  SiteId call{};
+
+  friend bool operator==(const StackNode&, const StackNode&) = default;
+};
+
+struct ObjectName {
+  ObjectKind kind{};
+  std::uint64_t object = 0;
+  std::string name;
+
+  friend bool operator==(const ObjectName&, const ObjectName&) = default;
+};
+
+// Ids are dense and given in order of addition, so a writer can append what is new since its last block and a
+// reader that has seen a prefix of the additions can resolve every id used so far. Not thread safe.
+class Tables {
+ public:
+  Tables();
+
+  ThreadId add_thread(std::string name);
+  SiteId add_site(Site site);                            // no de-duplication
+  StackId intern_stack(StackId parent, SiteId call);     // equal nodes get equal ids
+  void name_object(ObjectKind kind, std::uint64_t object, std::string name);  // the last name wins
+
+  std::size_t thread_count() const { return threads_.size(); }
+  std::size_t site_count() const { return sites_.size(); }
+  std::size_t stack_count() const { return stacks_.size(); }  // with the empty stack
+
+  const std::string& thread_name(ThreadId thread) const { return threads_[raw(thread)]; }
+  const Site& site(SiteId site) const { return sites_[raw(site)]; }
+  const StackNode& stack(StackId stack) const { return stacks_[raw(stack)]; }
+  // Call sites from the innermost to the outermost.
+  std::vector<SiteId> frames(StackId stack) const;
+  // nullptr when the object has no name.
+  const std::string* object_name(ObjectKind kind, std::uint64_t object) const;
+  // The name, or the number in hexadecimal; thread names for ObjectKind::kThread.
+  std::string describe(ObjectKind kind, std::uint64_t object) const;
+
+  // Everything in order of addition, for writers. stacks()[0] is the empty stack.
+  const std::vector<std::string>& threads() const { return threads_; }
+  const std::vector<Site>& sites() const { return sites_; }
+  const std::vector<StackNode>& stacks() const { return stacks_; }
+  const std::vector<ObjectName>& names() const { return names_; }
+
+ private:
+  std::vector<std::string> threads_;
+  std::vector<Site> sites_;
+  std::vector<StackNode> stacks_;
+  std::vector<ObjectName> names_;
+  std::unordered_map<std::uint64_t, StackId> stack_index_;  // parent << 32 | call
+  std::array<std::unordered_map<std::uint64_t, std::uint32_t>, kObjectKindCount> name_index_;  // into names_
+};
+
+}  // namespace sooth
