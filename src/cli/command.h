@@ -1,0 +1,22 @@
+// What every subcommand looks like: a function that adds itself, its flags and its help to the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "base/ids.h"
+#include "base/status.h"
+
+namespace sooth {
+
+// What the chosen subcommand answered: the exit code, or the error that main prints as one sentence.
+using CommandResult = Result<ExitCode>;
+
+// Adds a subcommand to `root`; when it is chosen, its callback runs it and leaves the answer in `result`.
+using AddCommand = void (*)(CLI::App& root, CommandResult& result);
+
+// One file each; main.cc lists them in the order of the help.
+void add_analyze_command(CLI::App& root, CommandResult& result);
+void add_report_command(CLI::App& root, CommandResult& result);
+void add_trace_command(CLI::App& root, CommandResult& result);
+
+}  // namespace sooth

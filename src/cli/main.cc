@@ -1,0 +1,58 @@
+// The command line: parses, runs one subcommand, turns errors into a sentence and an exit code.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "cli/command.h"
+#include "cli/version.h"
+
+namespace sooth {
+namespace {
+
+constexpr AddCommand kCommands[] = {
+    add_analyze_command,
+    add_report_command,
+    add_trace_command,
+};
+
+int fail(const Status& status) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "sooth: %s\n", status.message().c_str());
+  return raw(status.code());
+}
+
+int run(int argc, char** argv) {
+  CLI::App root{"Finds the data races of C and C++ programs that nobody has seen happen yet, and proves them.", "sooth"};
+  root.set_version_flag("--version", std::string("sooth ") + kVersion);
+  root.require_subcommand(1);
+  root.footer("`sooth COMMAND --help` explains a command. Exit status: 0 nothing found, 66 findings, 64 wrong usage,\n"
+              "65 bad input, 67 a replay that diverged, 70 our own fault.");
+  CommandResult result = ExitCode::kOk;
+  for (AddCommand add : kCommands) {
+    add(root, result);
+  }
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::Success& done) {  // --help, --version
+    return root.exit(done);
+  } catch (const CLI::ParseError& error) {
+    return fail(Status::usage(std::string(error.what()) + ". Try `sooth --help`."));
+  }
+  return result.ok() ? raw(*result) : fail(result.status());
+}
+
+}  // namespace
+}  // namespace sooth
+
+int main(int argc, char** argv) {
+  try {
+    return sooth::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "sooth: out of memory\n");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "sooth: internal error: %s\n", error.what());
+  }
+  return sooth::raw(sooth::ExitCode::kInternal);
+}

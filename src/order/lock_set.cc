@@ -1,0 +1,1 @@
+// Interned sets of locks.
