@@ -2,7 +2,7 @@
 
 namespace sooth {
 
-void AccessLog::add(CellId cell, std::uint32_t site_kind, const AccessRecord& access, std::uint64_t bucket) {
+void AccessLog::add(CellId cell, const AccessRecord& access, std::uint64_t bucket) {
   std::uint32_t index = free_;
   if (index != kNone) {
     free_ = entries_[index].next_in_cell;
@@ -10,8 +10,7 @@ void AccessLog::add(CellId cell, std::uint32_t site_kind, const AccessRecord& ac
     index = static_cast<std::uint32_t>(entries_.size());
     entries_.emplace_back();
   }
-  entries_[index] = {cell,        access.thread,      site_kind,       access.context, access.event,
-                     access.time, heads_[raw(cell)], buckets_[bucket]};
+  entries_[index] = {access, cell, heads_[raw(cell)], buckets_[bucket]};
   heads_[raw(cell)] = index;
   buckets_[bucket] = index;
   if (++entry_count_ > buckets_.size()) {
@@ -53,8 +52,8 @@ void AccessLog::copy_cell(CellId from, CellId to) {
   add_cell(to);
   // The walk is over `from`, which recording into `to` does not change; indices stay valid when entries_ grows.
   for (std::uint32_t i = heads_[raw(from)]; i != kNone; i = entries_[i].next_in_cell) {
-    const Entry e = entries_[i];
-    record(to, {e.thread, SiteId{e.site_kind >> 2}, AccessKind(e.site_kind & 3), e.context, e.time, e.event});
+    const AccessRecord access = entries_[i].access;
+    record(to, access);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "base/ids.h"
 
 namespace sooth {
 

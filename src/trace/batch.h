@@ -59,6 +59,7 @@ struct Batch {
 
   bool empty() const { return events.empty() && branches.empty(); }
   EventId id(std::size_t i) const { return advance(first, i); }
+  StackId stack(std::size_t i) const { return stacks.empty() ? kNoStack : stacks[i]; }
 };
 
 }  // namespace sooth
