@@ -8,13 +8,11 @@
 #include <cerrno>
 #include <utility>
 
-#include "trace/std_names.h"
-
 namespace sooth {
 namespace {
 
 constexpr std::size_t kBufferSize = std::size_t{1} << 20;
-constexpr std::size_t kLongestLine = NameTable::kLongestName;
+constexpr std::size_t kLongestLine = std::size_t{1} << 30;  // names, even if all escaped, stay below 4 GiB
 
 }  // namespace
 

@@ -43,10 +43,8 @@ class NameTable {
     }
   }
 
-  // `name` must not be in the table yet, and be no longer than kLongestName.
+  // `name` must not be in the table yet, and be shorter than 4 GiB.
   void insert(std::string_view name, std::uint64_t number, std::uint32_t size = 0);
-
-  static constexpr std::size_t kLongestName = std::size_t{1} << 30;
 
  private:
   static constexpr std::size_t kInline = 16;

@@ -321,6 +321,22 @@ TEST(StdReader, OpensFilesAndSaysWhyNot) {
   EXPECT_EQ(open_std_trace("/", {}).status().code(), ExitCode::kBadInput);
 }
 
+TEST(StdReader, ReadsPipes) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const std::string text = "T0|r(x)|1\nT1|w(x)|2\n";
+  ASSERT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  ::close(ends[1]);
+  auto reader = open_std_trace("/dev/fd/" + std::to_string(ends[0]), {});
+  ::close(ends[0]);
+  ASSERT_TRUE(reader.ok()) << reader.status().message();
+  const auto trace = drain(**reader);
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(trace->events.size(), 2u);
+  EXPECT_EQ((*reader)->bytes_total(), 0u);
+  EXPECT_EQ((*reader)->bytes_read(), text.size());
+}
+
 TEST(StdReader, SurvivesRandomBytes) {
   std::mt19937 random(4);
   const std::string pieces[] = {"T0", "|", "|", "r", "(", ")", "x", "0x", ":", "=", "12", "\n", "\n", "#", "# sooth: ",

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "trace/std_speller.h"
 #include "trace/std_syntax.h"
@@ -247,7 +248,9 @@ Status StdWriter::finish() {
   SOOTH_RETURN_IF_ERROR(flush());
   finished_ = true;
   if (descriptor_ > STDOUT_FILENO && ::close(descriptor_) != 0) {
-    return Status::internal(path_ + ": " + std::strerror(errno));
+    const Status status = Status::internal(path_ + ": " + std::strerror(errno));
+    ::unlink(path_.c_str());
+    return status;
   }
   return {};
 }
