@@ -3,16 +3,24 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "trace/reader.h"
 #include "trace/writer.h"
 
 namespace sooth {
 
+// "-" is standard input. Threads, sites and named objects are numbered in order of first appearance. info() tells what
+// the text says in front and which columns its first few thousand events have; columns that turn up later are added to
+// it by next(), and delivered if they were asked for.
 Result<std::unique_ptr<TraceReader>> open_std_trace(const std::string& path, const ReadOptions& options);
 // The same on text in memory, for tests; `name` stands in errors. The text must outlive the reader.
 Result<std::unique_ptr<TraceReader>> read_std_text(std::string_view text, const std::string& name,
                                                    const ReadOptions& options = {});
+
+// "-" is standard output; any other path must not exist, and is removed again unless finish() succeeds. Reading back
+// gives equal events, values, branches and reaches, but threads and sites are numbered by first appearance and sites
+// of equal label become one. The stacks column is not written: text has stacks by its enter and exit events.
 Result<std::unique_ptr<TraceWriter>> create_std_trace(const std::string& path, const TraceInfo& info);
 
 }  // namespace sooth
