@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <set>
 #include <sstream>
 
+#include "oracle/explorer.h"
 #include "oracle/oracle.h"
+#include "oracle/partial_orders.h"
 #include "oracle/trace_text.h"
 #include "oracle/well_formed.h"
 
@@ -24,10 +24,15 @@ struct Verdict {
   std::vector<Candidate> (*conflicts)(std::span<const Event>);
 };
 
+std::vector<Candidate> predictable_races(std::span<const Event> trace) { return explore(trace).candidates(); }
+
 constexpr Verdict kVerdicts[] = {
     {"hb", hb_conflicts},
     {"lockset", lockset_conflicts},
     {"hybrid", hybrid_conflicts},
+    {"cp", cp_conflicts},
+    {"wcp", wcp_conflicts},
+    {"predictable", predictable_races},
 };
 
 std::string read(const fs::path& path) {
@@ -76,6 +81,23 @@ std::string line_of(const TextTrace& trace, const std::string& name, std::span<c
   return line + "\n";
 }
 
+// "deadlock: 2,7": the blocked acquires of each cycle.
+std::string deadlock_line(const TextTrace& trace) {
+  std::vector<std::string> cycles;
+  for (const auto& [acquires, witness] : explore(trace.events).deadlocks) {
+    std::string cycle;
+    for (EventId acquire : acquires) {
+      cycle += (cycle.empty() ? "" : ",") + trace.labels[raw(trace.events[raw(acquire)].site)];
+    }
+    cycles.push_back(cycle);
+  }
+  std::string line = "deadlock:";
+  for (const std::string& cycle : cycles) {
+    line += " " + cycle;
+  }
+  return line + "\n";
+}
+
 std::vector<fs::path> golden_traces() {
   std::vector<fs::path> paths;
   for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(SOOTH_SOURCE_DIR) / "tests" / "golden")) {
@@ -102,6 +124,7 @@ TEST_P(Golden, ExpectsWhatTheDefinitionsSay) {
   for (const Verdict& verdict : kVerdicts) {
     text += line_of(trace, verdict.name, verdict.conflicts(trace.events));
   }
+  text += deadlock_line(trace);
   if (std::getenv("SOOTH_UPDATE") != nullptr) {
     std::ofstream(expected_path) << text;
   } else {

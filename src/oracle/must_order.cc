@@ -28,6 +28,20 @@ void Relation::include(const Relation& other) {
   }
 }
 
+Relation compose(const Relation& first, const Relation& second) {
+  Relation result(first.size_);
+  for (Index a = 0; a < first.size_; ++a) {
+    for (Index b = 0; b < first.size_; ++b) {
+      if (first.ordered(a, b)) {
+        for (std::size_t w = 0; w < first.words_; ++w) {
+          result.bits_[a * first.words_ + w] |= second.bits_[b * first.words_ + w];
+        }
+      }
+    }
+  }
+  return result;
+}
+
 std::string_view edge_kind_name(EdgeKind kind) {
   switch (kind) {
     case EdgeKind::kProgram: return "program order";

@@ -32,6 +32,7 @@ class Relation {
   void include(const Relation& other);
 
   friend bool operator==(const Relation&, const Relation&) = default;
+  friend Relation compose(const Relation& first, const Relation& second);
 
  private:
   std::uint64_t word(Index from, Index to) const { return bits_[from * words_ + to / 64]; }
@@ -40,6 +41,9 @@ class Relation {
   std::size_t words_;  // per row
   std::vector<std::uint64_t> bits_;
 };
+
+// a is related to c when `first` relates a to some b and `second` relates b to c.
+Relation compose(const Relation& first, const Relation& second);
 
 // Why an edge is there. A test that drops one kind must see the difference.
 enum class EdgeKind : std::uint8_t {
