@@ -18,7 +18,8 @@ class Cells {
   Cells(std::span<const Event> trace, const Memory& memory) : of_event_(trace.size()), seen_(trace.size()) {
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::vector<Index>> users;
     for (Index i = 0; i < trace.size(); ++i) {
-      for (std::uint64_t byte = trace[i].object; memory.is_access(i) && byte - trace[i].object < trace[i].size; ++byte) {
+      const Event& e = trace[i];
+      for (std::uint64_t byte = e.object; memory.is_access(i) && byte - e.object < e.size; ++byte) {
         users[{byte, memory.generation(i, byte)}].push_back(i);
       }
     }

@@ -75,7 +75,8 @@ std::vector<Section> sections_of(std::span<const Event> trace);
 bool contains(const Section& section, std::span<const Event> trace, Index event);
 
 // Section 3 of docs/semantics.md. Of edges that program order repeats only the tightest stands here: fork -> the first
-// event of the child, its last event -> join, the latest release fence before a store, the first acquire fence after a load.
+// event of the child, its last event -> join, the latest release fence before a store, the first acquire fence after
+// a load.
 std::vector<Edge> must_edges(std::span<const Event> trace);
 // Section 4: from releases of sections to acquires of sections.
 std::vector<Edge> lock_edges(std::span<const Event> trace);

@@ -34,6 +34,7 @@ struct Case {
   const char* trace;
   const char* edges;
 };
+void PrintTo(const Case& c, std::ostream* out) { *out << c.trace; }
 
 class MustEdges : public testing::TestWithParam<Case> {};
 TEST_P(MustEdges, AreThoseOfTheDefinition) { EXPECT_EQ(edges_of(GetParam().trace, false), GetParam().edges); }
@@ -48,11 +49,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"WaitWithoutNotify", "B|wait(s)|1 A|notify(s)|2 C|wait(t)|3", ""},
         Case{"BarrierRound", "A|arrive(b)|1 B|arrive(b)|2 A|leave(b)|3 B|leave(b)|4", "1>4 2>3"},
         Case{"ReArrivalOpensTheNextRound",
-             "A|arrive(b)|1 B|arrive(b)|2 A|leave(b)|3 A|arrive(b)|4 B|leave(b)|5 B|arrive(b)|6 B|leave(b)|7", "1>5 2>3 4>7"},
+             "A|arrive(b)|1 B|arrive(b)|2 A|leave(b)|3 A|arrive(b)|4 B|leave(b)|5 B|arrive(b)|6 B|leave(b)|7",
+             "1>5 2>3 4>7"},
         Case{"Latch", "A|arrive(b)|1 B|arrive(b)|2 C|leave(b)|3 D|leave(b)|4", "1>3 1>4 2>3 2>4"},
         Case{"LatchWaiterClosesTheRound", "A|arrive(b)|1 C|leave(b)|2 B|arrive(b)|3 D|leave(b)|4", "1>2 3>4"},
         Case{"SecondLeaveGoesToTheNewestRound",
-             "A|arrive(b)|1 A|leave(b)|2 B|arrive(b)|3 A|leave(b)|4 C|arrive(b)|5 B|leave(b)|6 A|leave(b)|7", "3>4 5>7"},
+             "A|arrive(b)|1 A|leave(b)|2 B|arrive(b)|3 A|leave(b)|4 C|arrive(b)|5 B|leave(b)|6 A|leave(b)|7",
+             "3>4 5>7"},
         Case{"LeaveWithoutArrival", "A|leave(b)|1 B|arrive(b)|2", ""},
         Case{"SemaphoreFifo", "A|post(s)|1 B|post(s)|2 C|sem_wait(s)|3 D|sem_wait(s)|4 C|sem_wait(s)|5", "1>3 2>4"},
         Case{"AllEarlierMessages", "A|hb(m)|1 B|hb(m)|2 C|ha(m)|3 A|hb(m)|4 D|ha(m)|5", "1>3 1>5 2>3 2>5 4>5"},
@@ -64,7 +67,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"PlainStoreDoesNotEndIt", "A|astore.release(x)|1 B|w(x)|2 C|aload.acquire(x)|3", "1>3"},
         Case{"ReleaseFence", "A|fence.release()|1 A|astore.relaxed(x)|2 B|aload.acquire(x)|3", "1>3"},
         Case{"FenceBeforeAnAcquireRmw", "A|fence.release()|1 A|armw.acquire(x)|2 B|aload.acquire(x)|3", "1>3"},
-        Case{"AcquireFence", "A|astore.release(x)|1 B|aload.relaxed(x)|2 B|fence.acquire()|3 B|fence.acquire()|4", "1>3"},
+        Case{"AcquireFence", "A|astore.release(x)|1 B|aload.relaxed(x)|2 B|fence.acquire()|3 B|fence.acquire()|4",
+             "1>3"},
         Case{"BothFences", "A|fence.seq_cst()|1 A|astore.relaxed(x)|2 B|aload.relaxed(x)|3 B|fence.acq_rel()|4", "1>4"},
         Case{"WeakFences", "A|fence.acquire()|1 A|astore.relaxed(x)|2 B|aload.relaxed(x)|3 B|fence.release()|4", ""},
         Case{"FenceAfterTheStoreIsTooLate", "A|astore.relaxed(x)|1 A|fence.release()|2 B|aload.acquire(x)|3", ""},

@@ -131,7 +131,9 @@ Relation wcp_order(std::span<const Event> trace, const PartialOrderOptions& opti
   return Fixpoint(trace, Rules::kWcp, options).run();
 }
 
-std::vector<Candidate> cp_conflicts(std::span<const Event> trace) { return unordered_conflicts(trace, cp_order(trace)); }
+std::vector<Candidate> cp_conflicts(std::span<const Event> trace) {
+  return unordered_conflicts(trace, cp_order(trace));
+}
 
 std::vector<Candidate> wcp_conflicts(std::span<const Event> trace) {
   return unordered_conflicts(trace, wcp_order(trace));

@@ -33,12 +33,15 @@ RandomTrace small_trace(std::uint64_t seed, bool nested, std::uint32_t shared_pe
   options.shared_percent = shared_percent;
   const std::uint32_t must = seed / 7 % 2 == 0 ? 0 : 1;
   options.forked_percent = 40 * must;
-  const auto weigh = [&](Action action, std::uint32_t weight) { options.weights[static_cast<std::size_t>(action)] = weight; };
+  const auto weigh = [&](Action action, std::uint32_t weight) {
+    options.weights[static_cast<std::size_t>(action)] = weight;
+  };
   weigh(Action::kAccess, seed / 13 % 2 == 0 ? 3 : 8);  // few accesses: races do not hide what locks do
   weigh(Action::kAcquire, 10);
   weigh(Action::kRelease, 7);
   weigh(Action::kFork, must);
-  for (Action action : {Action::kJoin, Action::kNotify, Action::kWait, Action::kBefore, Action::kAfter}) {
+  for (Action action : {Action::kJoin, Action::kNotify, Action::kWait, Action::kBefore, Action::kAfter, Action::kArrive,
+                        Action::kLeave, Action::kPost, Action::kSemWait}) {
     weigh(action, must);
   }
   return random_trace(options, seed);
@@ -67,9 +70,9 @@ bool is_correct_reordering(std::span<const Event> trace, const std::vector<Event
   };
   const Relation must = must_order(trace);
   for (Index i = 0; i < ids.size(); ++i) {
+    const auto here = ids.begin() + static_cast<std::ptrdiff_t>(i);
     for (Index before = 0; before < trace.size(); ++before) {
-      if (must.ordered(before, ids[i]) && std::find(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(i), before) ==
-                                              ids.begin() + static_cast<std::ptrdiff_t>(i)) {
+      if (must.ordered(before, ids[i]) && std::find(ids.begin(), here, before) == here) {
         return false;
       }
     }

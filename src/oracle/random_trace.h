@@ -56,7 +56,8 @@ struct RandomTrace {
 
 // 6 to 60 events, 2 to 5 threads, 1 to 3 locks, 1 to 4 variables: drawn from the seed.
 RandomTraceOptions random_options(Profile profile, std::uint64_t seed);
-// Equal options and seeds give equal traces. It may fall short of options.events when every thread has ended or is stuck.
+// Equal options and seeds give equal traces. It may fall short of options.events when every thread has ended or is
+// stuck.
 RandomTrace random_trace(const RandomTraceOptions& options, std::uint64_t seed);
 RandomTrace random_trace(Profile profile, std::uint64_t seed);
 

@@ -16,7 +16,8 @@ TEST(RandomTraceTest, EveryTraceIsWellFormedAndDependsOnTheSeedOnly) {
   for (Profile profile : kProfiles) {
     for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
       const RandomTrace trace = random_trace(profile, seed);
-      ASSERT_EQ(why_malformed(trace.events), "") << profile_name(profile) << " " << seed << "\n" << print_trace(trace.events);
+      ASSERT_EQ(why_malformed(trace.events), "")
+          << profile_name(profile) << " " << seed << "\n" << print_trace(trace.events);
       ASSERT_EQ(trace.events, random_trace(profile, seed).events);
       ASSERT_GE(trace.events.size(), 1u);
       ASSERT_LE(trace.events.size(), 60u);
@@ -53,8 +54,8 @@ TEST(WellFormedTest, RejectsWhatTheRulesForbid) {
   EXPECT_FALSE(malformed("A|acq(l)|1 A|racq(l)|2 A|rrel(l)|3 A|rel(l)|4 B|acq(l)|5"));
 }
 
-// The tests that compare detectors with the oracle are only worth something if an error of a detector changes an answer.
-// So: a happens-before that lacks one kind of edge must be told from the real one.
+// The tests that compare detectors with the oracle are only worth something if an error of a detector changes an
+// answer. So: a happens-before that lacks one kind of edge must be told from the real one.
 class WrongOrder : public testing::TestWithParam<EdgeKind> {};
 
 TEST_P(WrongOrder, IsCaughtWithinTenThousandTraces) {
@@ -82,9 +83,10 @@ TEST_P(WrongOrder, IsCaughtWithinTenThousandTraces) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Edges, WrongOrder,
-                         testing::Values(EdgeKind::kProgram, EdgeKind::kFork, EdgeKind::kJoin, EdgeKind::kSignal, EdgeKind::kBarrier,
-                                         EdgeKind::kSemaphore, EdgeKind::kMessage, EdgeKind::kAtomic, EdgeKind::kFence,
-                                         EdgeKind::kExclusiveRelease, EdgeKind::kSharedRelease));
+                         testing::Values(EdgeKind::kProgram, EdgeKind::kFork, EdgeKind::kJoin, EdgeKind::kSignal,
+                                         EdgeKind::kBarrier, EdgeKind::kSemaphore, EdgeKind::kMessage,
+                                         EdgeKind::kAtomic, EdgeKind::kFence, EdgeKind::kExclusiveRelease,
+                                         EdgeKind::kSharedRelease));
 
 }  // namespace
 }  // namespace sooth::oracle
