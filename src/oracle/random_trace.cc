@@ -334,11 +334,13 @@ RandomTraceOptions random_options(Profile profile, std::uint64_t seed) {
       break;
     case Profile::kEverything:
       options.odd_memory = random.percent(60);
-      options.nested = random.percent(20);
-      options.events = random.between(20, 60);  // room for several features at once
-      add_locks(options, random.between(2, 6));
-      add_must_order(options, random.between(1, 3));
-      set_weights(options, {{Action::kAccess, 4}, {Action::kAtomic, 10}, {Action::kFence, 6}, {Action::kAlloc, 1},
+      options.nested = random.percent(10);
+      options.locks = random.between(2, 3);
+      options.reentrant_percent = 40;
+      options.events = random.between(30, 60);  // room for several features at once
+      add_locks(options, random.between(4, 8));
+      add_must_order(options, random.between(2, 4));
+      set_weights(options, {{Action::kAccess, 4}, {Action::kAtomic, 12}, {Action::kFence, 8}, {Action::kAlloc, 1},
                             {Action::kFree, 1}, {Action::kEnter, 1}, {Action::kExit, 1}, {Action::kCallBegin, 1},
                             {Action::kCallEnd, 1}});
       break;
