@@ -1,0 +1,234 @@
+#include "oracle/explorer.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <unordered_set>
+
+#include "oracle/oracle.h"
+
+namespace sooth::oracle {
+namespace {
+
+constexpr int kNoWrite = -1;
+
+// Bytes (of one generation) that the same events touch behave alike: one cell stands for all of them.
+class Cells {
+ public:
+  Cells(std::span<const Event> trace, const Memory& memory) : of_event_(trace.size()), seen_(trace.size()) {
+    std::map<std::pair<std::uint64_t, std::uint32_t>, std::vector<Index>> users;
+    for (Index i = 0; i < trace.size(); ++i) {
+      const Event& e = trace[i];
+      for (std::uint64_t byte = e.object; memory.is_access(i) && byte - e.object < e.size; ++byte) {
+        users[{byte, memory.generation(i, byte)}].push_back(i);
+      }
+    }
+    std::map<std::vector<Index>, std::size_t> cells;
+    for (const auto& [byte, events] : users) {
+      const bool read = std::any_of(events.begin(), events.end(), [&](Index i) { return is_read(trace[i].op); });
+      if (read && cells.try_emplace(events, cells.size()).second) {  // what nobody reads need not be remembered
+        for (Index i : events) {
+          of_event_[i].push_back(cells.size() - 1);
+        }
+      }
+    }
+    std::vector<int> last(cells.size(), kNoWrite);
+    for (Index i = 0; i < trace.size(); ++i) {
+      for (std::size_t cell : of_event_[i]) {
+        seen_[i].push_back(last[cell]);
+        last[cell] = is_write(trace[i].op) ? static_cast<int>(i) : last[cell];
+      }
+    }
+    count_ = cells.size();
+  }
+
+  std::size_t count() const { return count_; }
+  const std::vector<std::size_t>& of(Index event) const { return of_event_[event]; }
+  // Parallel to of(): the last writes in the trace.
+  const std::vector<int>& seen_by(Index event) const { return seen_[event]; }
+
+ private:
+  std::vector<std::vector<std::size_t>> of_event_;
+  std::vector<std::vector<int>> seen_;
+  std::size_t count_ = 0;
+};
+
+class Explorer {
+ public:
+  Explorer(std::span<const Event> trace, std::size_t max_states)
+      : trace_(trace), max_states_(max_states), memory_(trace), cells_(trace, memory_), must_(must_order(trace)),
+        sections_(sections_of(trace)), executed_(trace.size()), last_write_(cells_.count(), kNoWrite) {
+    std::map<ThreadId, std::size_t> index;
+    for (Index i = 0; i < trace.size(); ++i) {
+      const auto [it, added] = index.try_emplace(trace[i].thread, threads_.size());
+      if (added) {
+        threads_.emplace_back();
+      }
+      threads_[it->second].push_back(i);
+    }
+    done_.resize(threads_.size());
+  }
+
+  Exploration run() {
+    visit();
+    return std::move(result_);
+  }
+
+ private:
+  void visit() {
+    if (result_.states == max_states_) {
+      result_.complete = false;
+      return;
+    }
+    if (!visited_.insert(key()).second) {
+      return;
+    }
+    ++result_.states;
+    note_races();
+    note_deadlocks();
+    for (std::size_t t = 0; t < threads_.size(); ++t) {
+      const std::optional<Index> e = next(t);
+      if (!e || !reads_match(*e) || !blockers(*e).empty()) {
+        continue;
+      }
+      std::vector<int> before = last_write_;
+      for (std::size_t cell : cells_.of(*e)) {
+        last_write_[cell] = is_write(trace_[*e].op) ? static_cast<int>(*e) : last_write_[cell];
+      }
+      executed_[*e] = true;
+      ++done_[t];
+      order_.push_back(EventId{*e});
+      visit();
+      order_.pop_back();
+      --done_[t];
+      executed_[*e] = false;
+      last_write_ = std::move(before);
+    }
+  }
+
+  // The state: how far each thread is and what reads would see. The locks held follow from the former.
+  std::string key() const {
+    std::string text;
+    for (std::size_t count : done_) {
+      text += std::to_string(count) + ' ';
+    }
+    for (int write : last_write_) {
+      text += std::to_string(write) + ' ';
+    }
+    return text;
+  }
+
+  // The next event of the thread, when all that must come before it has happened.
+  std::optional<Index> next(std::size_t thread) const {
+    if (done_[thread] == threads_[thread].size()) {
+      return std::nullopt;
+    }
+    const Index e = threads_[thread][done_[thread]];
+    for (Index before = 0; before < trace_.size(); ++before) {
+      if (must_.ordered(before, e) && !executed_[before]) {
+        return std::nullopt;
+      }
+    }
+    return e;
+  }
+
+  bool reads_match(Index e) const {
+    const std::vector<std::size_t>& cells = cells_.of(e);
+    for (std::size_t i = 0; i < cells.size() && is_read(trace_[e].op); ++i) {
+      if (last_write_[cells[i]] != cells_.seen_by(e)[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // The threads that hold the lock which the acquire wants, in a mode that excludes it. Re-entrant acquires and
+  // everything else wait for nobody.
+  std::vector<ThreadId> blockers(Index e) const {
+    std::vector<ThreadId> threads;
+    const auto own = std::find_if(sections_.begin(), sections_.end(), [&](const Section& s) { return s.acquire == e; });
+    if (own == sections_.end()) {
+      return threads;
+    }
+    for (const Section& other : sections_) {
+      const bool held = executed_[other.acquire] && !(other.release && executed_[*other.release]);
+      if (held && other.lock == own->lock && other.thread != own->thread && (other.exclusive || own->exclusive)) {
+        threads.push_back(other.thread);
+      }
+    }
+    return threads;
+  }
+
+  void note_races() {
+    for (std::size_t t = 0; t < threads_.size(); ++t) {
+      for (std::size_t u = t + 1; u < threads_.size(); ++u) {
+        const std::optional<Index> a = next(t);
+        const std::optional<Index> b = next(u);
+        if (a && b && memory_.conflict(*a, *b)) {
+          result_.races.try_emplace({EventId{std::min(*a, *b)}, EventId{std::max(*a, *b)}}, order_);
+        }
+      }
+    }
+  }
+
+  void note_deadlocks() {
+    std::map<ThreadId, std::pair<Index, std::vector<ThreadId>>> blocked;
+    for (std::size_t t = 0; t < threads_.size(); ++t) {
+      const std::optional<Index> e = next(t);
+      if (e && !blockers(*e).empty()) {
+        blocked[trace_[*e].thread] = {*e, blockers(*e)};
+      }
+    }
+    for (const auto& [start, wait] : blocked) {
+      std::vector<ThreadId> path{start};
+      follow(blocked, path);
+    }
+  }
+
+  // Extends a path of threads that wait for each other; a cycle is noted from its smallest thread only.
+  void follow(const std::map<ThreadId, std::pair<Index, std::vector<ThreadId>>>& blocked, std::vector<ThreadId>& path) {
+    for (ThreadId holder : blocked.at(path.back()).second) {
+      if (holder == path.front()) {
+        std::vector<EventId> acquires;
+        for (ThreadId thread : path) {
+          acquires.push_back(EventId{blocked.at(thread).first});
+        }
+        std::sort(acquires.begin(), acquires.end());
+        result_.deadlocks.try_emplace(acquires, order_);
+      } else if (holder > path.front() && blocked.contains(holder) &&
+                 std::find(path.begin(), path.end(), holder) == path.end()) {
+        path.push_back(holder);
+        follow(blocked, path);
+        path.pop_back();
+      }
+    }
+  }
+
+  const std::span<const Event> trace_;
+  const std::size_t max_states_;
+  const Memory memory_;
+  const Cells cells_;
+  const Relation must_;
+  const std::vector<Section> sections_;
+  std::vector<std::vector<Index>> threads_;  // their events
+  std::vector<std::size_t> done_;            // by thread: how many of them
+  std::vector<bool> executed_;               // by event
+  std::vector<int> last_write_;              // by cell
+  std::vector<EventId> order_;
+  std::unordered_set<std::string> visited_;
+  Exploration result_;
+};
+
+}  // namespace
+
+std::vector<Candidate> Exploration::candidates() const {
+  std::vector<Candidate> pairs;
+  for (const auto& [pair, witness] : races) {
+    pairs.push_back({pair.first, pair.second});
+  }
+  return pairs;
+}
+
+Exploration explore(std::span<const Event> trace, std::size_t max_states) { return Explorer(trace, max_states).run(); }
+
+}  // namespace sooth::oracle

@@ -1,0 +1,38 @@
+// Exhaustive search through the correct reorderings of a tiny trace: which races and deadlocks another schedule of the
+// same steps can reach. Exponential; meant for about 16 events, 30 when few threads interleave.
+//
+// A correct reordering takes a prefix of each thread's events such that must-order is kept (section 3 of
+// docs/semantics.md), an exclusive section overlaps no other section of its lock, and every read sees for each byte the
+// write that it saw in the trace, or none. A byte of another generation is another variable; alloc itself neither
+// writes nor orders. No read is exempt: the traces have no branches that would say which reads matter.
+//
+// A pair of conflicting accesses is a predictable race when a correct reordering ends with both next in their threads
+// and nothing but each other left to wait for. A predictable deadlock is a set of threads, each with an acquire next
+// that a section held by another thread of the set blocks.
+#pragma once
+
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "oracle/must_order.h"
+#include "race/pair_table.h"
+
+namespace sooth::oracle {
+
+struct Exploration {
+  // The reordering that leads there; the racing accesses and the blocked acquires are not in it.
+  using Witness = std::vector<EventId>;
+
+  std::map<std::pair<EventId, EventId>, Witness> races;         // the access that is earlier in the trace first
+  std::map<std::vector<EventId>, Witness> deadlocks;            // the blocked acquires of a cycle, sorted
+  std::size_t states = 0;
+  bool complete = true;  // false: stopped at the bound, absence means nothing
+
+  std::vector<Candidate> candidates() const;
+};
+
+Exploration explore(std::span<const Event> trace, std::size_t max_states = 2'000'000);
+
+}  // namespace sooth::oracle

@@ -1,0 +1,139 @@
+// The golden traces against the definitions: what tests/golden/*.expected demands of the tool, the oracle must say too.
+// SOOTH_UPDATE=1 rewrites the files from the oracle, to be reviewed as a diff.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "oracle/explorer.h"
+#include "oracle/oracle.h"
+#include "oracle/partial_orders.h"
+#include "oracle/trace_text.h"
+#include "oracle/well_formed.h"
+
+namespace sooth::oracle {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Verdict {
+  const char* name;
+  std::vector<Candidate> (*conflicts)(std::span<const Event>);
+};
+
+std::vector<Candidate> predictable_races(std::span<const Event> trace) { return explore(trace).candidates(); }
+
+constexpr Verdict kVerdicts[] = {
+    {"hb", hb_conflicts},
+    {"lockset", lockset_conflicts},
+    {"hybrid", hybrid_conflicts},
+    {"cp", cp_conflicts},
+    {"wcp", wcp_conflicts},
+    {"predictable", predictable_races},
+};
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// Runs of digits compare as numbers: 2.1 < 2.4 < 10.
+bool label_less(const std::string& a, const std::string& b) {
+  const auto key = [](const std::string& label) {
+    std::vector<std::pair<unsigned long, char>> parts;
+    for (std::size_t i = 0; i < label.size();) {
+      std::size_t used = 1;
+      if (std::isdigit(static_cast<unsigned char>(label[i])) != 0) {
+        parts.emplace_back(std::stoul(label.substr(i), &used), '\0');
+      } else {
+        parts.emplace_back(0, label[i]);
+      }
+      i += used;
+    }
+    return parts;
+  };
+  return key(a) < key(b);
+}
+
+// "hb: 3,7 4,8": the distinct pairs of labels, sorted.
+std::string line_of(const TextTrace& trace, const std::string& name, std::span<const Candidate> conflicts) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const SitePair& pair : site_pairs(trace.events, conflicts)) {
+    std::string low = trace.labels[raw(pair.low_site)];
+    std::string high = trace.labels[raw(pair.high_site)];
+    if (label_less(high, low)) {
+      std::swap(low, high);
+    }
+    pairs.emplace_back(low, high);
+  }
+  std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? label_less(a.first, b.first) : label_less(a.second, b.second);
+  });
+  std::string line = name + ":";
+  for (const auto& [low, high] : pairs) {
+    line += " " + low + "," + high;
+  }
+  return line + "\n";
+}
+
+// "deadlock: 2,7": the blocked acquires of each cycle.
+std::string deadlock_line(const TextTrace& trace) {
+  std::vector<std::string> cycles;
+  for (const auto& [acquires, witness] : explore(trace.events).deadlocks) {
+    std::string cycle;
+    for (EventId acquire : acquires) {
+      cycle += (cycle.empty() ? "" : ",") + trace.labels[raw(trace.events[raw(acquire)].site)];
+    }
+    cycles.push_back(cycle);
+  }
+  std::string line = "deadlock:";
+  for (const std::string& cycle : cycles) {
+    line += " " + cycle;
+  }
+  return line + "\n";
+}
+
+std::vector<fs::path> golden_traces() {
+  std::vector<fs::path> paths;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(SOOTH_SOURCE_DIR) / "tests" / "golden")) {
+    if (entry.path().extension() == ".std") {
+      paths.push_back(entry.path());
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+class Golden : public testing::TestWithParam<fs::path> {};
+
+TEST_P(Golden, ExpectsWhatTheDefinitionsSay) {
+  const TextTrace trace = parse_trace(read(GetParam()));
+  ASSERT_EQ(why_malformed(trace.events), "");
+  const fs::path expected_path = fs::path(GetParam()).replace_extension(".expected");
+  const std::string expected = read(expected_path);
+  std::string text;
+  std::istringstream lines(expected);
+  for (std::string line; std::getline(lines, line) && line.starts_with('#');) {
+    text += line + "\n";  // what the trace is about
+  }
+  for (const Verdict& verdict : kVerdicts) {
+    text += line_of(trace, verdict.name, verdict.conflicts(trace.events));
+  }
+  text += deadlock_line(trace);
+  if (std::getenv("SOOTH_UPDATE") != nullptr) {
+    std::ofstream(expected_path) << text;
+  } else {
+    EXPECT_EQ(expected, text);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Traces, Golden, testing::ValuesIn(golden_traces()),
+                         [](const auto& test) { return test.param.stem().string(); });
+
+}  // namespace
+}  // namespace sooth::oracle

@@ -1,0 +1,171 @@
+// Every detector against its definition, on thousands of random traces. SOOTH_CASES sets the number of traces per
+// detector, SOOTH_SEED the first seed.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <sstream>
+
+#include "oracle/minimise.h"
+#include "oracle/oracle.h"
+#include "oracle/random.h"
+#include "oracle/random_trace.h"
+#include "oracle/trace_text.h"
+#include "pipeline/registry.h"
+
+namespace sooth::oracle {
+namespace {
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+using Conflicts = std::vector<Candidate> (*)(std::span<const Event>);
+
+// The seed decides how the trace is cut into batches: a detector must not care.
+std::vector<SitePair> run_detector(const DetectorInfo& info, std::span<const Event> trace, std::uint64_t seed) {
+  Random random(seed);
+  const std::unique_ptr<Detector> detector = info.make();
+  for (std::size_t done = 0; done < trace.size();) {
+    const std::size_t count = random.percent(30) ? trace.size() - done : random.between(1, 9);
+    Batch batch;
+    batch.first = EventId{done};
+    batch.events = trace.subspan(done, std::min(count, trace.size() - done));
+    detector->consume(batch);
+    done += batch.events.size();
+  }
+  detector->finish();
+  return sorted(detector->races().pairs());
+}
+
+std::string show(std::span<const SitePair> pairs) {
+  std::ostringstream out;
+  for (const SitePair& p : pairs) {
+    out << "  sites " << raw(p.low_site) << "," << raw(p.high_site) << "  example " << raw(p.example.first) << ","
+        << raw(p.example.second) << "  second accesses " << p.second_accesses << "  distance " << p.distance << '\n';
+  }
+  return out.str();
+}
+
+struct Comparison {
+  std::uint64_t with_pairs = 0;  // traces in which the definition finds something
+  std::string mismatch;          // empty: none; else seed, shrunk trace and both answers
+};
+
+// Compares up to the first mismatch.
+Comparison compare(const DetectorInfo& info, Conflicts conflicts, std::uint64_t cases) {
+  const std::uint64_t first_seed = from_environment("SOOTH_SEED", 1);
+  Comparison result;
+  for (std::uint64_t i = 0; i < cases && result.mismatch.empty(); ++i) {
+    const std::uint64_t seed = first_seed + i;
+    const Profile profile = kProfiles[seed % kProfiles.size()];
+    const RandomTrace trace = random_trace(profile, seed);
+    const auto expected = [&](std::span<const Event> t) { return site_pairs(t, conflicts(t)); };
+    const auto differs = [&](std::span<const Event> t) {
+      return !same_pairs(run_detector(info, t, seed), expected(t));
+    };
+    result.with_pairs += expected(trace.events).empty() ? 0 : 1;
+    if (differs(trace.events)) {
+      const std::vector<Event> small = minimise(trace.events, differs);
+      std::ostringstream text;
+      text << info.name << " is wrong, profile `" << profile_name(profile) << "`; again with SOOTH_SEED=" << seed
+           << " SOOTH_CASES=1. Shrunk, events from 0:\n" << print_trace(small) << "it reports\n"
+           << show(run_detector(info, small, seed)) << "by definition\n" << show(expected(small));
+      result.mismatch = text.str();
+    }
+  }
+  return result;
+}
+
+struct Property {
+  const char* detector;
+  Conflicts conflicts;
+};
+void PrintTo(const Property& property, std::ostream* out) { *out << property.detector; }
+
+class DetectorProperty : public testing::TestWithParam<Property> {};
+
+TEST_P(DetectorProperty, ReportsExactlyWhatTheDefinitionSays) {
+  const DetectorInfo* info = find_detector(GetParam().detector);
+  ASSERT_NE(info, nullptr) << "the registry has no detector " << GetParam().detector;
+  const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000);
+  const Comparison result = compare(*info, GetParam().conflicts, cases);
+  ASSERT_EQ(result.mismatch, "");
+  std::cout << info->name << ": " << cases << " traces, " << result.with_pairs << " with a pair\n";
+  if (cases >= 1'000) {  // both answers must occur, or nothing was compared
+    EXPECT_GE(result.with_pairs * 10, cases);
+    EXPECT_LE(result.with_pairs * 100, cases * 99);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Detectors, DetectorProperty,
+                         testing::Values(Property{"hb", hb_conflicts}, Property{"lockset", lockset_conflicts},
+                                         Property{"hybrid", hybrid_conflicts}),
+                         [](const auto& test) { return std::string(test.param.detector); });
+
+// Happens-before by closure behind the interface of a detector, without the edges of one kind.
+class ClosureDetector final : public Detector {
+ public:
+  explicit ClosureDetector(std::optional<EdgeKind> without) : without_(without) {}
+
+  Guarantee guarantee() const override { return Guarantee::kSound; }
+  void consume(const Batch& batch) override { trace_.insert(trace_.end(), batch.events.begin(), batch.events.end()); }
+  void finish() override {
+    std::vector<Edge> edges = must_edges(trace_);
+    const std::vector<Edge> locks = lock_edges(trace_);
+    edges.insert(edges.end(), locks.begin(), locks.end());
+    std::erase_if(edges, [this](const Edge& edge) { return edge.kind == without_; });
+    for (const Candidate& pair : unordered_conflicts(trace_, closure(trace_.size(), edges))) {
+      races_.add(trace_[raw(pair.first)].site, pair.first, trace_[raw(pair.second)].site, pair.second);
+    }
+  }
+  const PairTable& races() const override { return races_; }
+
+ private:
+  const std::optional<EdgeKind> without_;
+  std::vector<Event> trace_;
+  PairTable races_;
+};
+
+template <EdgeKind kind>
+std::unique_ptr<Detector> make_without() {
+  return std::make_unique<ClosureDetector>(kind);
+}
+
+// The comparison itself: it lets a right detector pass and stops a wrong one.
+TEST(Harness, AcceptsTheDefinitionAndCatchesMissingEdges) {
+  const auto check = [](std::string_view name, std::unique_ptr<Detector> (*make)(), std::uint64_t cases) {
+    return compare(DetectorInfo{name, "", Guarantee::kSound, true, make}, hb_conflicts, cases).mismatch;
+  };
+  EXPECT_EQ(check("closure", [] { return std::unique_ptr<Detector>(new ClosureDetector(std::nullopt)); }, 600), "");
+  const std::string caught = check("closure without joins", make_without<EdgeKind::kJoin>, 10'000);
+  EXPECT_NE(caught.find("join"), std::string::npos) << caught;
+  EXPECT_NE(check("closure without barriers", make_without<EdgeKind::kBarrier>, 10'000), "");
+  EXPECT_NE(check("closure without fences", make_without<EdgeKind::kFence>, 10'000), "");
+  EXPECT_NE(check("closure without reader releases", make_without<EdgeKind::kSharedRelease>, 10'000), "");
+}
+
+// The traces of the tests above, by profile; never so few that chance decides.
+TEST(Census, EverythingHasEveryFeatureInATenthOfItsTraces) {
+  const std::uint64_t first_seed = from_environment("SOOTH_SEED", 1);
+  const std::uint64_t cases = std::max<std::uint64_t>(from_environment("SOOTH_CASES", 10'000), 6'000);
+  for (std::size_t p = 0; p < kProfiles.size(); ++p) {
+    Census census;
+    for (std::uint64_t seed = first_seed; seed < first_seed + cases; ++seed) {
+      if (seed % kProfiles.size() == p) {
+        census.count(random_trace(kProfiles[p], seed).events);
+      }
+    }
+    std::cout << profile_name(kProfiles[p]) << ": ";
+    census.print(std::cout);
+    for (const auto& [feature, count] : census.features()) {
+      EXPECT_TRUE(kProfiles[p] != Profile::kEverything || count * 10 >= census.traces()) << feature;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sooth::oracle

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Runs `sooth analyze` on every golden trace and compares the site pairs with NAME.expected.
+
+NAME.expected has comment lines (#) and one line for each analysis: `hb: 3,7 4,8` are the pairs of labels,
+`hb:` says that there is none. Lines of analyses that are not asked for are left alone.
+
+    run.py --sooth build/bin/sooth [--with hb,lockset,hybrid] [--update] [NAME ...]
+"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+
+
+def label_key(label):
+    """Runs of digits compare as numbers: 2.1 < 2.4 < 10."""
+    return [(0, int(part)) if part.isdigit() else (1, part) for part in re.findall(r"\d+|\D", label)]
+
+
+def found_lines(sooth, trace, analyses):
+    """One line for each analysis, from the JSON report of the tool."""
+    command = [sooth, "analyze", str(trace), "--with", ",".join(analyses), "--format", "json", "--fail-on", "never"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    if run.returncode != 0:
+        raise RuntimeError(f"`{' '.join(command)}` exited with {run.returncode}: {run.stderr.strip()}")
+    pairs = {analysis: [] for analysis in analyses}
+    for finding in json.loads(run.stdout)["findings"]:
+        if finding["kind"] != "race":
+            continue
+        labels = sorted((access["site"]["label"] for access in finding["accesses"]), key=label_key)
+        for analysis in finding["found_by"]:
+            pairs[analysis].append(labels)
+    lines = {}
+    for analysis, found in pairs.items():
+        found.sort(key=lambda labels: [label_key(label) for label in labels])
+        lines[analysis] = " ".join([analysis + ":"] + [",".join(labels) for labels in found])
+    return lines
+
+
+def check(sooth, trace, analyses, update):
+    """True when the tool says what the file expects; with `update` the file is made to say it."""
+    path = trace.with_suffix(".expected")
+    before = path.read_text().splitlines() if path.exists() else []
+    lines = found_lines(sooth, trace, analyses)
+    after = [lines.pop(line.split(":")[0], line) for line in before]
+    after += lines.values()  # analyses that the file does not know yet
+    if after == before:
+        return True
+    for old, new in zip(before + [""] * (len(after) - len(before)), after):
+        if old != new:
+            print(f"{trace.stem}\n  expected  {old or '(no line)'}\n  found     {new}")
+    if update:
+        path.write_text("\n".join(after) + "\n")
+    return update
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sooth", required=True, help="the binary")
+    parser.add_argument("--with", dest="analyses", default="hb,lockset,hybrid", help="analyses to run")
+    parser.add_argument("--update", action="store_true", help="rewrite the .expected files; review the diff")
+    parser.add_argument("names", nargs="*", help="traces without .std; all by default")
+    options = parser.parse_args()
+    traces = [FOLDER / f"{name}.std" for name in options.names] or sorted(FOLDER.glob("*.std"))
+    if not traces:
+        sys.exit("no golden traces found")
+    failed = 0
+    for trace in traces:
+        try:
+            failed += not check(options.sooth, trace, options.analyses.split(","), options.update)
+        except (RuntimeError, KeyError, ValueError, subprocess.TimeoutExpired) as error:
+            print(f"{trace.stem}: {error!r}")
+            failed += 1
+    print(f"{len(traces)} golden traces, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
