@@ -160,7 +160,7 @@ std::vector<SitePair> site_pairs(std::span<const Event> trace, std::span<const C
   }
   std::vector<SitePair> result;
   for (const auto& [sites, pairs] : by_sites) {
-    SitePair row{sites.first, sites.second, pairs.front(), 0, ~std::uint64_t{0}};
+    SitePair row{sites.first, sites.second, pairs.front(), 0, ~std::uint64_t{0}, {}, {}};
     std::set<EventId> seconds;
     for (const Candidate& pair : pairs) {
       seconds.insert(pair.second);

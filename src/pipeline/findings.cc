@@ -37,7 +37,7 @@ Finding make_finding(const SitePair& pair, const FinishedDetector& by, const Tab
   finding.exact = exact;
   finding.dynamic_pairs = pair.second_accesses;
   finding.distance = pair.distance;
-  for (const AccessRecord* side : {&pair.example.first, &pair.example.second}) {
+  for (const AccessRecord* side : {&pair.first, &pair.second}) {
     finding.accesses.push_back(make_access(*side, by.detector->lock_sets(), tables));
   }
   return finding;

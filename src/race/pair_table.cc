@@ -10,7 +10,7 @@ void PairTable::add(const AccessRecord& first, const AccessRecord& second) {
   const std::uint64_t distance = raw(second.id) - raw(first.id);
   const auto [it, added] = index_.try_emplace(key, static_cast<std::uint32_t>(pairs_.size()));
   if (added) {
-    pairs_.push_back({low, high, {first, second}, 1, distance});
+    pairs_.push_back({low, high, {first.id, second.id}, 1, distance, first, second});
     last_second_.push_back(second.id);
     return;
   }
@@ -18,8 +18,10 @@ void PairTable::add(const AccessRecord& first, const AccessRecord& second) {
   if (last_second_[it->second] != second.id) {
     last_second_[it->second] = second.id;
     ++pair.second_accesses;
-  } else if (pair.example.second.id == second.id && first.id > pair.example.first.id) {
-    pair.example.first = first;  // same second access, nearer first access: order of discovery must not show
+  } else if (pair.example.second == second.id && first.id > pair.example.first) {
+    // Same second access, nearer first access: the order in which entries are walked must not show.
+    pair.example.first = first.id;
+    pair.first = first;
   }
   pair.distance = std::min(pair.distance, distance);
 }

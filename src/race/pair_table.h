@@ -23,8 +23,8 @@ struct AccessRecord {
 // Two conflicting accesses of different threads that somebody believes can happen at the same time.
 // `first` comes before `second` in the trace.
 struct Candidate {
-  AccessRecord first;
-  AccessRecord second;
+  EventId first{};
+  EventId second{};
 
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
@@ -36,6 +36,8 @@ struct SitePair {
   Candidate example;               // the first one found; its first access is the latest such before it
   std::uint64_t second_accesses = 0;  // how many second accesses were found unordered with an access of the other site
   std::uint64_t distance = 0;      // smallest id(second) - id(first)
+  AccessRecord first;              // the accesses of the example
+  AccessRecord second;
 };
 
 // Finds are added in trace order of the second access.

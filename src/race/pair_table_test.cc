@@ -23,7 +23,7 @@ TEST(PairTableTest, CountsEachSecondAccessOnceAndKeepsTheSmallestDistance) {
   EXPECT_EQ(pair.high_site, SiteId{7});
   EXPECT_EQ(pair.second_accesses, 2u);
   EXPECT_EQ(pair.distance, 2u);
-  EXPECT_EQ(pair.example, (Candidate{at(7, 4), at(3, 10)}));
+  EXPECT_EQ(pair.example, (Candidate{EventId{4}, EventId{10}}));
 }
 
 TEST(PairTableTest, KeepsTheOrderOfDiscovery) {
