@@ -28,7 +28,7 @@ void add_report_command(CLI::App& root, CommandResult& result) {
   auto options = std::make_shared<Options>();
   command->add_option("REPORT", options->path, "A report that --format json wrote; - for standard input")
       ->required()
-      ->type_name("REPORT.json");
+      ->type_name("");
   add_report_options(*command, options->report);
   command->footer("Suppressions and the baseline are applied to what the report still holds. Exit status: 66 when a\n"
                   "finding that is not in the baseline stands on the rung of --fail-on or above it, else 0.");

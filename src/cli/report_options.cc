@@ -91,8 +91,7 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
   command.add_option("--suppressions", options.suppressions,
                      "Leave out what this file lists, in ThreadSanitizer's syntax (race:NAME); may be repeated")
       ->type_name("FILE")
-      ->expected(1)
-      ->allow_extra_args(false);
+      ->allow_extra_args(false);  // one file each time: what follows may be the report
   command.add_option("--baseline", options.baseline, "Do not fail on findings that this older JSON report has, too")
       ->type_name("OLD.json");
   command.add_flag("--stats", options.stats, "With figures about the trace and the analyses");

@@ -94,7 +94,7 @@ std::string place(const Site& site) {
   if (!site.module.empty()) {
     return printable(site.module) + "+" + hexadecimal(site.offset);
   }
-  return site.label.empty() ? "an unknown place" : printable(site.label);
+  return site.label.empty() ? "an unknown place" : "site " + printable(site.label);
 }
 
 std::string deed(const Access& access) {
@@ -110,6 +110,10 @@ std::string deed(const Access& access) {
     text += (access.op == Op::kFree && access.size > 0 ? " at " : " " + std::string(preposition(access)) + " ") + what;
   }
   return text;
+}
+
+std::string actor(const Access& access) {
+  return access.thread.empty() ? "a thread" : "thread " + printable(access.thread);
 }
 
 std::string held_locks(const Access& access) {
@@ -151,11 +155,13 @@ std::string_view kind_phrase(FindingKind kind) {
 }
 
 std::string subject(const Finding& finding) {
-  const Access& access = primary_access(finding);
-  if (!access.variable.empty()) {
-    return "'" + printable(access.variable) + "'";
+  for (const Access* access : accesses_primary_first(finding)) {
+    if (!access->variable.empty()) {
+      return "'" + printable(access->variable) + "'";
+    }
   }
-  return access.address == 0 ? "" : hexadecimal(access.address);
+  const std::uint64_t address = primary_access(finding).address;
+  return address == 0 ? "" : hexadecimal(address);
 }
 
 const Access& primary_access(const Finding& finding) {

@@ -25,17 +25,19 @@ std::string counted(std::uint64_t number, std::string_view one, std::string_view
 // "a, b and c".
 std::string listed(const std::vector<std::string>& names);
 
-// Where: "file:line:column" with what is known of it, else "module+0x1f", else the label, else "an unknown place".
+// Where: "file:line:column" with what is known of it, else "module+0x1f", else "site LABEL", else "an unknown place".
 std::string place(const Site& site);
 // What: "write of 4 bytes to 'counter' (0x1f)", "atomic load (acquire) of 4 bytes from ...", "acquire of 'mu'".
 std::string deed(const Access& access);
+// Who: "thread T1", or "a thread" when it has no name.
+std::string actor(const Access& access);
 // "holding no lock", "holding mu and log (shared)".
 std::string held_locks(const Access& access);
 // Why the finding stands on its rung, as a clause: "unordered by happens-before in the recorded run".
 std::string why_on_rung(const Finding& finding);
 // "data race" or "deadlock".
 std::string_view kind_phrase(FindingKind kind);
-// The name of what is raced on, in quotes, or its address; empty when neither is known.
+// What it is about: the first name that an access has, in quotes, or the address; empty when neither is known.
 std::string subject(const Finding& finding);
 
 // Whose place stands for the whole finding: the access that came last in the trace. A finding without accesses

@@ -16,10 +16,7 @@ std::string prefix(const Access& access, const Report& report) {
 }
 
 std::string side(const Access& access) {
-  std::string text = deed(access);
-  if (!access.thread.empty()) {
-    text += " by " + printable(access.thread);
-  }
+  std::string text = deed(access) + " by " + actor(access);
   if (!access.site.function.empty()) {
     text += " in " + printable(access.site.function);
   }

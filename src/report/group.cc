@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -46,12 +47,14 @@ std::uint64_t first_event(const Finding& finding) {
 void merge_equal_findings(Report& report) {
   std::vector<Finding> merged;
   std::unordered_map<std::string, std::size_t> index;
+  std::set<std::size_t> grown;  // into merged: those whose found_by may be out of order
   for (Finding& finding : report.findings) {
     const auto [it, added] = index.try_emplace(finding.id, merged.size());
     if (added) {
       merged.push_back(std::move(finding));
     } else {
       merge_into(merged[it->second], std::move(finding));
+      grown.insert(it->second);
     }
   }
   const std::vector<AnalysisStats>& analyses = report.stats.analyses;
@@ -59,8 +62,8 @@ void merge_equal_findings(Report& report) {
     return std::find_if(analyses.begin(), analyses.end(), [&](const AnalysisStats& a) { return a.name == name; }) -
            analyses.begin();
   };
-  for (Finding& finding : merged) {
-    std::stable_sort(finding.found_by.begin(), finding.found_by.end(),
+  for (const std::size_t i : grown) {
+    std::stable_sort(merged[i].found_by.begin(), merged[i].found_by.end(),
                      [&rank](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
   }
   std::stable_sort(merged.begin(), merged.end(), [](const Finding& a, const Finding& b) {

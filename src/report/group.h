@@ -6,10 +6,10 @@
 
 namespace sooth {
 
-// Collapses findings with equal ids; ids must be filled. The best proven one stays, with its accesses and its witness (a
-// witness of other events would prove nothing about these): the highest rung, then from an exact trace, then with
-// a checked witness, then the first. It gets everybody who found one of them, in the order of report.stats.analyses, the
-// sum of dynamic pairs and the smallest distance. Findings are then sorted as a report wants them: highest rung
+// Collapses findings with equal ids; ids must be filled. The best proven one stays, with its accesses and its witness
+// (a witness of other events would prove nothing about these): the highest rung, then from an exact trace, then with a
+// checked witness, then the first. It gets everybody who found one of them, in the order of report.stats.analyses,
+// the sum of dynamic pairs and the smallest distance. Findings are then sorted as a report wants them: highest rung
 // first, then by first event.
 void merge_equal_findings(Report& report);
 

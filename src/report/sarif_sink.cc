@@ -117,8 +117,7 @@ Json location(const Site& site, const std::string& text) {
   return json;
 }
 
-std::string thread_name(const Access& access) { return access.thread.empty() ? "a thread" : printable(access.thread); }
-std::string side(const Access& access) { return deed(access) + " by " + thread_name(access) + ", " + held_locks(access); }
+std::string side(const Access& access) { return deed(access) + " by " + actor(access) + ", " + held_locks(access); }
 
 Json stack_frame(const Site& site, const std::string& text) {
   Json json = {{"location", location(site, text)}};
@@ -133,7 +132,7 @@ Json stack(const Access& access) {
   for (const Site& call : access.stack) {
     frames.push_back(stack_frame(call, ""));
   }
-  return {{"message", message("Stack of " + thread_name(access))}, {"frames", std::move(frames)}};
+  return {{"message", message("Stack of " + actor(access))}, {"frames", std::move(frames)}};
 }
 
 // 3.37: how the thread got there, outermost call first.
@@ -145,7 +144,7 @@ Json thread_flow(const Access& access) {
   locations.push_back({{"location", location(access.site, side(access))},
                        {"nestingLevel", locations.size()},
                        {"importance", "essential"}});
-  return {{"id", thread_name(access)}, {"locations", std::move(locations)}};
+  return {{"id", printable(access.thread)}, {"locations", std::move(locations)}};
 }
 
 std::string sentence(const Finding& finding, const std::vector<const Access*>& accesses) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <ostream>
+#include <utility>
 
 #include "report/describe.h"
 #include "report/sink.h"
@@ -45,7 +46,7 @@ void write_frame(std::size_t depth, const Site& site, std::ostream& out) {
 }
 
 void write_access(const Access& access, const Paint& paint, std::ostream& out) {
-  out << "  " << paint.bold(deed(access)) << " by " << (access.thread.empty() ? "a thread" : printable(access.thread))
+  out << "  " << paint.bold(deed(access)) << " by " << actor(access)
       << paint.dim(" at event " + std::to_string(raw(access.event))) << ", " << held_locks(access) << "\n";
   write_frame(0, access.site, out);
   for (std::size_t i = 0; i < access.stack.size(); ++i) {
@@ -153,17 +154,15 @@ void write_summary(const Report& report, const std::vector<const Finding*>& find
   const auto add = [&line](const std::string& part) { line += (line.empty() || part.empty() ? "" : ", ") + part; };
   add(count_of_kind(findings, FindingKind::kRace));
   add(count_of_kind(findings, FindingKind::kDeadlock));
-  const bool nothing = line.empty();
-  if (nothing) {
-    line = nothing_found(report, known);
-  }
+  const std::string found = std::exchange(line, "");
   if (report.suppressed > 0) {
     add(std::to_string(report.suppressed) + " suppressed");
   }
   if (known > 0) {
     add(std::to_string(known) + " known from the baseline");
   }
-  out << paint.bold(line + (nothing ? "." : "")) << "\n";
+  const std::string rest = line.empty() ? "" : (found.empty() ? "; " : ", ") + line;
+  out << paint.bold(found.empty() ? nothing_found(report, known) + rest + "." : found + rest) << "\n";
 }
 
 // Suppression files are shared with ThreadSanitizer; what only it reports is not worth a word.

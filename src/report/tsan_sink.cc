@@ -89,7 +89,7 @@ class TsanWriter {
         out_ << "  Mutex " << mutexes_.of(lock) << " is " << printable(lock) << "\n\n";
       }
       const Site& site = primary_access(*finding).site;
-      out_ << "SUMMARY: ThreadSanitizer: " << title(*finding) << " " << place(site)
+      out_ << "SUMMARY: ThreadSanitizer: " << title(*finding) << " " << summary_place(site)
            << (site.function.empty() ? "" : " in " + printable(site.function)) << "\n" << kRule;
     }
     if (!findings_.empty()) {
@@ -104,6 +104,10 @@ class TsanWriter {
       case FindingKind::kDeadlock: return "lock-order-inversion (potential deadlock)";
     }
     return "";
+  }
+
+  static std::string summary_place(const Site& site) {
+    return site.file.empty() && !site.module.empty() ? "(" + place(site) + ")" : place(site);
   }
 
   std::string thread(const std::string& name) {
