@@ -27,8 +27,9 @@ struct ReportOptions {
 // must live as long as `command`.
 void add_report_options(CLI::App& command, ReportOptions& options);
 
-// Gives findings their ids, merges equal ones, takes away what is suppressed, marks what is known, and writes the report
-// where the user wants it. The exit code says whether it holds something to fail on. `report` is as written afterwards.
+// Gives findings their ids, merges equal ones, takes away what is suppressed, marks what is known, and writes the
+// report where the user wants it. The exit code says whether it holds something to fail on. `report` is as written
+// afterwards.
 Result<ExitCode> deliver(Report& report, const ReportOptions& options);
 
 }  // namespace sooth

@@ -76,8 +76,8 @@ TEST(JsonTest, UnknownFieldsAreIgnored) {
 TEST(JsonTest, RefusesWithTheFileAndTheReason) {
   const std::string access = R"({"op": "read", "site": {"label": "1"}})";
   const auto with_finding = [&](const std::string& fields) {
-    return R"({"schema": "sooth-report/1", "findings": [{"kind": "race", "rung": "predicted", "accesses": [)" + access + ", " +
-           access + "]" + fields + "}]}";
+    return R"({"schema": "sooth-report/1", "findings": [{"kind": "race", "rung": "predicted", "accesses": [)" + access +
+           ", " + access + "]" + fields + "}]}";
   };
   EXPECT_EQ(complaint(with_finding("")), "");
   const std::pair<std::string, std::string> cases[] = {
@@ -89,22 +89,28 @@ TEST(JsonTest, RefusesWithTheFileAndTheReason) {
       {"null", "the document is null, not an object"},
       {"{}", "schema is missing"},
       {R"({"schema": 1})", "schema is a number, not a text"},
-      {R"({"schema": "sooth-report/2"})", R"(schema is "sooth-report/2"; this version of sooth reads "sooth-report/1")"},
+      {R"({"schema": "sooth-report/2"})",
+       R"(schema is "sooth-report/2"; this version of sooth reads "sooth-report/1")"},
       {R"({"schema": "sooth-report/1"})", "findings is missing"},
       {R"({"schema": "sooth-report/1", "findings": {}})", "findings is an object, not an array"},
       {R"({"schema": "sooth-report/1", "findings": [7]})", "findings[0] is a number, not an object"},
-      {R"({"schema": "sooth-report/1", "findings": [{"kind": "rice"}]})", R"(findings[0].kind is "rice", which is no kind of finding)"},
+      {R"({"schema": "sooth-report/1", "findings": [{"kind": "rice"}]})",
+       R"(findings[0].kind is "rice", which is no kind of finding)"},
       {R"({"schema": "sooth-report/1", "findings": [{"kind": "race", "rung": "predicted", "accesses": []}]})",
        "findings[0].accesses does not have the two accesses of a race, or the one for each thread of a deadlock"},
-      {with_finding(R"(, "dynamic_pairs": -1)"), "dynamic_pairs is a number, not a whole number from 0 to 18446744073709551615"},
-      {with_finding(R"(, "dynamic_pairs": 18446744073709551616)"), "or too large, not a whole number from 0 to 18446744073709551615"},
+      {with_finding(R"(, "dynamic_pairs": -1)"),
+       "dynamic_pairs is a number, not a whole number from 0 to 18446744073709551615"},
+      {with_finding(R"(, "dynamic_pairs": 18446744073709551616)"),
+       "or too large, not a whole number from 0 to 18446744073709551615"},
       {with_finding(R"(, "distance": 1.5)"), "findings[0].distance is a number with a fraction"},
-      {with_finding(R"(, "witness": {"status": "maybe"})"), R"(findings[0].witness.status is "maybe", which is no status of a witness)"},
+      {with_finding(R"(, "witness": {"status": "maybe"})"),
+       R"(findings[0].witness.status is "maybe", which is no status of a witness)"},
       {with_finding(R"(, "witness": {"status": "checked", "order_runs": [[1, 2]]})"),
        "findings[0].witness.order_runs[0] is not [thread, first event, last event]"},
       {with_finding(R"(, "witness": {"status": "checked", "order_runs": [[4294967296, 2, 3]]})"),
        "order_runs[0][0] is 4294967296, not a whole number from 0 to 4294967295"},
-      {R"({"schema": "sooth-report/1", "findings": [], "stats": {"analyses": {"hb": 3}}})", "stats.analyses.hb is a number, not an object"},
+      {R"({"schema": "sooth-report/1", "findings": [], "stats": {"analyses": {"hb": 3}}})",
+       "stats.analyses.hb is a number, not an object"},
       {R"({"schema": "sooth-report/1", "findings": [], "notes": [null]})", "notes[0] is null, not a text"},
   };
   for (const auto& [text, sentence] : cases) {
@@ -115,10 +121,12 @@ TEST(JsonTest, RefusesWithTheFileAndTheReason) {
 }
 
 TEST(JsonTest, RefusesAddressesThatAreNone) {
-  for (const char* address : {"\"\"", "\"0x\"", "\"12\"", "\"0x1g\"", "\"0x10000000000000000\"", "\"0x-1\"", "-1", "[]"}) {
-    const std::string text = R"({"schema": "sooth-report/1", "findings": [{"kind": "deadlock", "rung": "predicted", "accesses": [
-        {"op": "read", "site": {"label": ""}, "address": )" + std::string(address) + "}]}]}";
-    EXPECT_NE(complaint(text).find("findings[0].accesses[0].address is"), std::string::npos) << address << complaint(text);
+  for (const std::string address :
+       {R"("")", R"("0x")", R"("12")", R"("0x1g")", R"("0x10000000000000000")", R"("0x-1")", "-1", "[]"}) {
+    const std::string text = R"({"schema": "sooth-report/1", "findings": [{"kind": "deadlock", "rung": "predicted",
+        "accesses": [{"op": "read", "site": {"label": ""}, "address": )" + address + "}]}]}";
+    const std::string got = complaint(text);
+    EXPECT_NE(got.find("findings[0].accesses[0].address is"), std::string::npos) << address << got;
   }
 }
 

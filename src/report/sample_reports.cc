@@ -177,7 +177,7 @@ Report hostile_report() {
   Site site = source("dir with space/na\xc3\xafve \"q\"#1?.cc", 3, 4,
                      "operator<<(std::ostream&, T const&) [T = \"\\\"]");
   Access first = access(Op::kWrite, "<script>alert(1)</script>", 1, site);
-  first.variable = "x\x1b[2J\x07\x7f\xc2\x9b";
+  first.variable = "x\x1b[2J\x07\x7f\xc2\x9b{0}[link](1)";
   first.locks = {"mu\xe2\x80\xaetxet", "\xed\xa0\x80 (shared)"};
   Access second = access(Op::kRead, "\xe7\xb7\x9a\xf0\x9f\xa7\xb5", std::numeric_limits<std::uint64_t>::max(),
                          labelled("a|b\nc"));

@@ -12,7 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr char kSchemaUri[] = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+constexpr char kSchemaUri[] =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 constexpr std::array kKinds = {FindingKind::kRace, FindingKind::kDeadlock};
 
 const char* level(Rung rung) {
@@ -42,7 +43,20 @@ const char* rung_explanation(Rung rung) {
   return "";
 }
 
-Json message(const std::string& text) { return {{"text", text}}; }
+// 3.11.5 and 3.11.6: braces mark placeholders and [text](target) is a link; names may hold both.
+Json message(const std::string& text) {
+  const bool like_a_link = text.find("](") != std::string::npos;
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '{' || c == '}') {
+      escaped.push_back(c);
+    } else if (like_a_link && (c == '[' || c == ']' || c == '\\')) {
+      escaped.push_back('\\');
+    }
+    escaped.push_back(c);
+  }
+  return {{"text", escaped}};
+}
 
 Json rules() {
   Json list = Json::array();
@@ -61,7 +75,7 @@ Json rules() {
   return list;
 }
 
-// A path as a URI reference (RFC 3986): everything that is not unreserved is escaped byte by byte, so any bytes will do.
+// A path as a URI reference (RFC 3986): what is not unreserved is escaped byte by byte, so any bytes will do.
 std::string uri_of(const std::string& path) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
   constexpr std::string_view kDigits = "0123456789ABCDEF";

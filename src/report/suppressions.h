@@ -5,10 +5,10 @@
 //   race_top:^bump(
 //   called_from_lib:libfoo.so
 //
-// A pattern matches anywhere in a name unless anchored: `^` at its begin, `$` at its end, `*` for any text. `race` looks
-// at the function, file, module and label of every frame on both stacks and at the variable; `race_top` only at the two
-// accesses themselves; `deadlock` like `race` for deadlocks; `called_from_lib` at the module of every frame, for both
-// kinds. `mutex`, `thread` and `signal` are accepted and match nothing: Sooth does not report those.
+// A pattern matches anywhere in a name unless anchored: `^` at its begin, `$` at its end, `*` for any text. `race`
+// looks at the function, file, module and label of every frame on both stacks and at the variable; `race_top` only at
+// the two accesses themselves; `deadlock` like `race` for deadlocks; `called_from_lib` at the module of every frame,
+// for both kinds. `mutex`, `thread` and `signal` are accepted and match nothing: Sooth does not report those.
 #pragma once
 
 #include <string>

@@ -63,7 +63,8 @@ TEST(SuppressionsTest, EachTypeLooksWhereItShould) {
       {"race:nowhere", false, false},      {"race_top:top_two", true, false},   {"race_top:caller_one", false, false},
       {"race_top:one.cc", true, false},    {"race_top:counter", false, false},  {"deadlock:caller_one", false, true},
       {"deadlock:nowhere", false, false},  {"called_from_lib:libtwo", true, true},
-      {"called_from_lib:top_one", false, false}, {"mutex:*", false, false}, {"thread:*", false, false}, {"signal:*", false, false},
+      {"called_from_lib:top_one", false, false},
+      {"mutex:*", false, false},           {"thread:*", false, false},          {"signal:*", false, false},
   };
   for (const Case& c : cases) {
     for (const FindingKind kind : {FindingKind::kRace, FindingKind::kDeadlock}) {
@@ -99,8 +100,8 @@ TEST(SuppressionsTest, CountsEveryRuleAndKeepsTheOrderOfFiles) {
 
 TEST(SuppressionsTest, RefusesWhatItCannotUnderstand) {
   const std::pair<std::string_view, std::string_view> cases[] = {
-      {"\nrice:foo", "s.txt:2: unknown type of suppression \"rice\"; there are race, race_top, deadlock, mutex, thread, signal "
-                     "and called_from_lib"},
+      {"\nrice:foo", "s.txt:2: unknown type of suppression \"rice\"; there are race, race_top, deadlock, mutex, thread, "
+                     "signal and called_from_lib"},
       {"foo", "s.txt:1: a suppression is TYPE:PATTERN, as in `race:foo`; this line has no colon"},
       {"race: ", "s.txt:1: the suppression has no pattern; `race:*` matches everything"},
       {"Race:foo\x1b", "s.txt:1: unknown type of suppression \"Race\""},

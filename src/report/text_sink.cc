@@ -63,9 +63,8 @@ void write_witness(const WitnessSummary& witness, std::ostream& out) {
   }
   out << "  witness: checked; run in this order and both are next:\n";
   if (witness.runs.empty()) {
-    out << "    " << (witness.order.empty() ? "no event needs to run first"
-                                            : counted(witness.order.size(), "event", "events") + ", see the JSON report")
-        << "\n";
+    const std::string events = counted(witness.order.size(), "event", "events") + ", see the JSON report";
+    out << "    " << (witness.order.empty() ? "no event needs to run first" : events) << "\n";
   }
   // The end of a witness is what leads to the race, so when it is long the beginning is what we leave out.
   const std::size_t total = witness.runs.size();

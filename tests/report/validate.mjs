@@ -52,7 +52,7 @@ for (const file of files) {
   if (valid === mustFail) {
     ++wrong;
     const error = valid ? 'is accepted, but should not be' :
-      validate.errors.map((e) => `${e.instancePath || 'the document'} ${e.message} ${JSON.stringify(e.params)}`).join('; ');
+      validate.errors.map((e) => `${e.instancePath || '/'} ${e.message} ${JSON.stringify(e.params)}`).join('; ');
     console.error(`${file}: ${error}`);
   }
 }
