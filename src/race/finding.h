@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,6 +56,15 @@ struct WitnessSummary {
   friend bool operator==(const WitnessSummary&, const WitnessSummary&) = default;
 };
 
+// How to make a finding happen again; filled by a controlled run.
+struct ReplaySummary {
+  std::string command;              // what to type
+  std::uint64_t seed = 0;
+  double probability = 0;           // share of the controlled runs that reached the race, 0 to 1
+
+  friend bool operator==(const ReplaySummary&, const ReplaySummary&) = default;
+};
+
 struct Finding {
   std::string id;                   // stable fingerprint: kind and both sites; equal across runs
   FindingKind kind = FindingKind::kRace;
@@ -68,6 +77,7 @@ struct Finding {
   bool known = false;               // in the baseline
   std::vector<Access> accesses;     // two for a race, in trace order; one for each thread of a deadlock
   std::optional<WitnessSummary> witness;
+  std::optional<ReplaySummary> replay;
 
   friend bool operator==(const Finding&, const Finding&) = default;
 };

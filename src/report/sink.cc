@@ -1,5 +1,27 @@
 #include "report/sink.h"
+
 namespace sooth {
-std::span<const SinkInfo> sinks() { return {}; }
-const SinkInfo* find_sink(std::string_view) { return nullptr; }
+namespace {
+
+constexpr SinkInfo kSinks[] = {
+    {"text", "for people", write_text},
+    {"tsan", "the shape of ThreadSanitizer's reports, for tools that read those", write_tsan},
+    {"gcc", "file:line:column: warning: ..., for editors", write_gcc},
+    {"json", "everything, for programs (docs/report.schema.json)", write_json},
+    {"sarif", "SARIF 2.1.0, for code scanning services", write_sarif},
+};
+
+}  // namespace
+
+std::span<const SinkInfo> sinks() { return kSinks; }
+
+const SinkInfo* find_sink(std::string_view name) {
+  for (const SinkInfo& info : kSinks) {
+    if (info.name == name) {
+      return &info;
+    }
+  }
+  return nullptr;
 }
+
+}  // namespace sooth

@@ -12,17 +12,30 @@ namespace sooth {
 
 struct SinkOptions {
   bool color = false;
-  bool stats = false;  // with the figures of --stats (text only; JSON always has them)
+  bool stats = false;          // with the figures of --stats (text only; JSON always has them)
+  bool deterministic = false;  // without measured times, the only fields that differ between equal runs
+  std::string_view version;    // of this tool, for formats that name it; may be empty
 };
 
+// `write` prints the whole report, findings in the order in which they stand. It fails only when the report cannot be
+// expressed; whether `out` took the bytes is for the caller to check. Whatever bytes the names in a report hold, JSON
+// and SARIF are valid UTF-8 and the formats for people contain no control characters but their own.
 struct SinkInfo {
   std::string_view name;     // as in --format
   std::string_view summary;
   Status (*write)(const Report& report, const SinkOptions& options, std::ostream& out);
 };
 
+// In the order of --help.
 std::span<const SinkInfo> sinks();
 // nullptr when there is no such format.
 const SinkInfo* find_sink(std::string_view name);
+
+// One per file; the rows of sink.cc.
+Status write_text(const Report& report, const SinkOptions& options, std::ostream& out);
+Status write_tsan(const Report& report, const SinkOptions& options, std::ostream& out);
+Status write_gcc(const Report& report, const SinkOptions& options, std::ostream& out);
+Status write_json(const Report& report, const SinkOptions& options, std::ostream& out);
+Status write_sarif(const Report& report, const SinkOptions& options, std::ostream& out);
 
 }  // namespace sooth

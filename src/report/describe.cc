@@ -1,0 +1,190 @@
+#include "report/describe.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "report/utf8.h"
+
+namespace sooth {
+namespace {
+
+// Characters that move the cursor or reorder the text around them.
+bool misleads_terminals(char32_t c) {
+  return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x2028 || c == 0x2029 || (c >= 0x202a && c <= 0x202e) ||
+         (c >= 0x2066 && c <= 0x2069);
+}
+
+std::string escaped(char32_t c) {
+  if (c == '\n') {
+    return "\\n";
+  }
+  if (c == '\t') {
+    return "\\t";
+  }
+  const std::string digits = hexadecimal(c).substr(2);
+  return c < 0x100 ? "\\x" + std::string(2 - digits.size(), '0') + digits : "\\u{" + digits + "}";
+}
+
+std::string object(const Access& access) {
+  const bool named = !access.variable.empty();
+  std::string text = named ? "'" + printable(access.variable) + "'" : "";
+  if (access.address != 0) {
+    text += (named ? " (" : "") + hexadecimal(access.address) + (named ? ")" : "");
+  }
+  return text;
+}
+
+std::string_view preposition(const Access& access) {
+  if (!is_access(access.op)) {
+    return "of";
+  }
+  return access.op == Op::kRead || access.op == Op::kAtomicLoad ? "from" : "to";
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const Utf8Character next = first_character(text);
+    if (!next.valid) {
+      out += kReplacementCharacter;
+    } else if (misleads_terminals(next.code)) {
+      out += escaped(next.code);
+    } else {
+      out += text.substr(0, next.bytes);
+    }
+    text.remove_prefix(next.bytes);
+  }
+  return out;
+}
+
+std::string hexadecimal(std::uint64_t number) {
+  std::array<char, 16> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
+  return "0x" + std::string(digits.data(), end);
+}
+
+std::string counted(std::uint64_t number, std::string_view one, std::string_view many) {
+  return std::to_string(number) + " " + std::string(number == 1 ? one : many);
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) {
+      text += i + 1 == names.size() ? " and " : ", ";
+    }
+    text += printable(names[i]);
+  }
+  return text;
+}
+
+std::string place(const Site& site) {
+  if (!site.file.empty()) {
+    std::string text = printable(site.file);
+    if (site.line > 0) {
+      text += ":" + std::to_string(site.line);
+      text += site.column > 0 ? ":" + std::to_string(site.column) : "";
+    }
+    return text;
+  }
+  if (!site.module.empty()) {
+    return printable(site.module) + "+" + hexadecimal(site.offset);
+  }
+  return site.label.empty() ? "an unknown place" : "site " + printable(site.label);
+}
+
+std::string deed(const Access& access) {
+  std::string text(op_name(access.op));
+  if (access.order != MemoryOrder::kNotAtomic) {
+    text += " (" + std::string(memory_order_name(access.order)) + ")";
+  }
+  if (access.size > 0) {
+    text += " of " + counted(access.size, "byte", "bytes");
+  }
+  const std::string what = object(access);
+  if (!what.empty()) {
+    text += (access.op == Op::kFree && access.size > 0 ? " at " : " " + std::string(preposition(access)) + " ") + what;
+  }
+  return text;
+}
+
+std::string actor(const Access& access) {
+  return access.thread.empty() ? "a thread" : "thread " + printable(access.thread);
+}
+
+std::string held_locks(const Access& access) {
+  return access.locks.empty() ? "holding no lock" : "holding " + listed(access.locks);
+}
+
+std::string why_on_rung(const Finding& finding) {
+  const bool witnessed = finding.witness.has_value() && finding.witness->checked;
+  switch (finding.rung) {
+    case Rung::kSuspected:
+      if (finding.witness.has_value() && !witnessed && !finding.witness->why.empty()) {
+        return "no witness: " + printable(finding.witness->why) + "; may be a false alarm";
+      }
+      return (finding.found_by.empty() ? "" : listed(finding.found_by) + " only: ") + "may be a false alarm";
+    case Rung::kPredicted:
+      if (finding.observed) {
+        return "unordered by happens-before in the recorded run";
+      }
+      if (witnessed) {
+        return std::string("the checker accepted a reordering of the recorded run that leads there") +
+               (finding.exact ? "" : ", but the trace is not exact: confirm it");
+      }
+      return "predicted by " + listed(finding.found_by);
+    case Rung::kConfirmed:
+      return finding.kind == FindingKind::kRace ? "a controlled run stopped with both threads about to do it"
+                                                : "a controlled run stopped with every thread waiting for the next";
+    case Rung::kHarmful:
+      return "a controlled run reached it, and failed";
+  }
+  return "";
+}
+
+std::string_view kind_phrase(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::kRace: return "data race";
+    case FindingKind::kDeadlock: return "deadlock";
+  }
+  return "finding";
+}
+
+std::string subject(const Finding& finding) {
+  for (const Access* access : accesses_primary_first(finding)) {
+    if (!access->variable.empty()) {
+      return "'" + printable(access->variable) + "'";
+    }
+  }
+  const std::uint64_t address = primary_access(finding).address;
+  return address == 0 ? "" : hexadecimal(address);
+}
+
+const Access& primary_access(const Finding& finding) {
+  static const Access kBlank;
+  return finding.accesses.empty() ? kBlank : finding.accesses.back();
+}
+
+std::vector<const Access*> accesses_primary_first(const Finding& finding) {
+  std::vector<const Access*> accesses;
+  for (auto it = finding.accesses.rbegin(); it != finding.accesses.rend(); ++it) {
+    accesses.push_back(&*it);
+  }
+  return accesses;
+}
+
+std::vector<const Finding*> new_findings(const Report& report) {
+  std::vector<const Finding*> findings;
+  for (const Finding& finding : report.findings) {
+    if (!finding.known) {
+      findings.push_back(&finding);
+    }
+  }
+  return findings;
+}
+
+}  // namespace sooth

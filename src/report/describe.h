@@ -1,0 +1,51 @@
+// The phrases that the formats for people share, so that text, compiler messages and SARIF say the same thing.
+//
+// Names come from programs and files that anybody may have written. Every function here returns printable text: valid
+// UTF-8 without control characters, whatever bytes went in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "race/finding.h"
+
+namespace sooth {
+
+// Control characters (also DEL, the C1 set, and the Unicode line separators and bidirectional overrides that can
+// make a terminal show something else than what is there) become \n, \t, \xNN or \u{NNNN}; a byte that is no UTF-8
+// becomes U+FFFD.
+std::string printable(std::string_view text);
+
+// "0x1f".
+std::string hexadecimal(std::uint64_t number);
+// "1 race", "2 races".
+std::string counted(std::uint64_t number, std::string_view one, std::string_view many);
+// "a, b and c".
+std::string listed(const std::vector<std::string>& names);
+
+// Where: "file:line:column" with what is known of it, else "module+0x1f", else "site LABEL", else "an unknown place".
+std::string place(const Site& site);
+// What: "write of 4 bytes to 'counter' (0x1f)", "atomic load (acquire) of 4 bytes from ...", "acquire of 'mu'".
+std::string deed(const Access& access);
+// Who: "thread T1", or "a thread" when it has no name.
+std::string actor(const Access& access);
+// "holding no lock", "holding mu and log (shared)".
+std::string held_locks(const Access& access);
+// Why the finding stands on its rung, as a clause: "unordered by happens-before in the recorded run".
+std::string why_on_rung(const Finding& finding);
+// "data race" or "deadlock".
+std::string_view kind_phrase(FindingKind kind);
+// What it is about: the first name that an access has, in quotes, or the address; empty when neither is known.
+std::string subject(const Finding& finding);
+
+// Whose place stands for the whole finding: the access that came last in the trace. A finding without accesses
+// (only a damaged report has one) gets a blank one.
+const Access& primary_access(const Finding& finding);
+// All accesses, the primary one first.
+std::vector<const Access*> accesses_primary_first(const Finding& finding);
+// The findings that are not in the baseline.
+std::vector<const Finding*> new_findings(const Report& report);
+
+}  // namespace sooth

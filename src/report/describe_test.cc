@@ -1,0 +1,90 @@
+#include "report/describe.h"
+
+#include <gtest/gtest.h>
+
+namespace sooth {
+namespace {
+
+TEST(PrintableTest, KeepsTextAndEscapesWhatMisleads) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"plain \"q\" <b> \\", "plain \"q\" <b> \\"},
+      {"na\xc3\xafve \xf0\x9f\xa7\xb5", "na\xc3\xafve \xf0\x9f\xa7\xb5"},
+      {"a\nb\tc\r", "a\\nb\\tc\\x0d"},
+      {std::string("\0", 1), "\\x00"},
+      {"\x1b[31m\x7f", "\\x1b[31m\\x7f"},
+      {"\xc2\x9b", "\\x9b"},                    // the one-character escape sequence introducer
+      {"\xe2\x80\xae", "\\u{202e}"},            // right-to-left override
+      {"\xff", "\xEF\xBF\xBD"},
+      {"a\xc3", "a\xEF\xBF\xBD"},               // cut off
+      {"\xc0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD"},  // overlong
+      {"\xed\xa0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},      // surrogate
+      {"\xf4\x90\x80\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},  // above U+10FFFF
+      {"\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"},
+  };
+  for (const auto& [in, out] : cases) {
+    EXPECT_EQ(printable(in), out);
+  }
+}
+
+TEST(DescribeTest, PlacesFromBestToWorst) {
+  Site site;
+  EXPECT_EQ(place(site), "an unknown place");
+  site.label = "345";
+  EXPECT_EQ(place(site), "site 345");
+  site.module = "x.so";
+  site.offset = 31;
+  EXPECT_EQ(place(site), "x.so+0x1f");
+  site.file = "a.cc";
+  EXPECT_EQ(place(site), "a.cc");
+  site.line = 3;
+  EXPECT_EQ(place(site), "a.cc:3");
+  site.column = 4;
+  EXPECT_EQ(place(site), "a.cc:3:4");
+}
+
+TEST(DescribeTest, Deeds) {
+  Access access;
+  EXPECT_EQ(deed(access), "read");
+  access.size = 1;
+  access.address = 16;
+  EXPECT_EQ(deed(access), "read of 1 byte from 0x10");
+  access.op = Op::kAtomicRmw;
+  access.order = MemoryOrder::kSeqCst;
+  access.size = 4;
+  access.variable = "x";
+  EXPECT_EQ(deed(access), "atomic rmw (seq_cst) of 4 bytes to 'x' (0x10)");
+  access.op = Op::kFree;
+  access.order = MemoryOrder::kNotAtomic;
+  EXPECT_EQ(deed(access), "free of 4 bytes at 'x' (0x10)");
+  access.op = Op::kAcquire;
+  access.size = 0;
+  EXPECT_EQ(deed(access), "acquire of 'x' (0x10)");
+}
+
+TEST(DescribeTest, EveryRungHasItsReason) {
+  Finding finding;
+  finding.found_by = {"lockset"};
+  EXPECT_EQ(why_on_rung(finding), "lockset only: may be a false alarm");
+  finding.found_by = {"lockset", "hybrid", "ipa"};
+  EXPECT_EQ(why_on_rung(finding), "lockset, hybrid and ipa only: may be a false alarm");
+  finding.witness.emplace();
+  finding.witness->why = "out of time";
+  EXPECT_EQ(why_on_rung(finding), "no witness: out of time; may be a false alarm");
+  finding.rung = Rung::kPredicted;
+  finding.witness->checked = true;
+  EXPECT_EQ(why_on_rung(finding), "the checker accepted a reordering of the recorded run that leads there");
+  finding.observed = true;
+  EXPECT_EQ(why_on_rung(finding), "unordered by happens-before in the recorded run");
+  finding.rung = Rung::kConfirmed;
+  EXPECT_EQ(why_on_rung(finding), "a controlled run stopped with both threads about to do it");
+  finding.rung = Rung::kHarmful;
+  EXPECT_EQ(why_on_rung(finding), "a controlled run reached it, and failed");
+}
+
+TEST(DescribeTest, FindingsWithoutAccessesAreNoTrap) {
+  EXPECT_EQ(subject(Finding()), "");
+  EXPECT_TRUE(accesses_primary_first(Finding()).empty());
+}
+
+}  // namespace
+}  // namespace sooth

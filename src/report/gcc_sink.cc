@@ -1,0 +1,49 @@
+// Compiler messages, one line per side, that editors and CI services already know how to jump from.
+#include <ostream>
+
+#include "report/describe.h"
+#include "report/sink.h"
+
+namespace sooth {
+namespace {
+
+// Without a file there is nothing to jump to: the message then starts with the trace and ends with the site.
+std::string prefix(const Access& access, const Report& report) {
+  if (!access.site.file.empty()) {
+    return place(access.site);
+  }
+  return report.trace.empty() ? "sooth" : printable(report.trace);
+}
+
+std::string side(const Access& access) {
+  std::string text = deed(access) + " by " + actor(access);
+  if (!access.site.function.empty()) {
+    text += " in " + printable(access.site.function);
+  }
+  if (access.site.file.empty()) {
+    text += " at " + place(access.site);
+  }
+  return text + ", " + held_locks(access);
+}
+
+std::string_view severity(Rung rung) { return rung >= Rung::kConfirmed ? "error" : "warning"; }
+
+}  // namespace
+
+Status write_gcc(const Report& report, const SinkOptions&, std::ostream& out) {
+  for (const Finding* finding : new_findings(report)) {
+    const std::vector<const Access*> accesses = accesses_primary_first(*finding);
+    const Access& primary = primary_access(*finding);
+    out << prefix(primary, report) << ": " << severity(finding->rung) << ": " << rung_name(finding->rung) << " "
+        << kind_phrase(finding->kind) << ": " << side(primary) << " [sooth-" << finding_kind_name(finding->kind)
+        << "]\n";
+    for (std::size_t i = 1; i < accesses.size(); ++i) {
+      out << prefix(*accesses[i], report) << ": note: with " << side(*accesses[i]) << "\n";
+    }
+    out << prefix(primary, report) << ": note: " << why_on_rung(*finding) << "; found by " << listed(finding->found_by)
+        << " [" << printable(finding->id) << "]\n";
+  }
+  return {};
+}
+
+}  // namespace sooth

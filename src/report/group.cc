@@ -1,0 +1,75 @@
+#include "report/group.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+namespace sooth {
+namespace {
+
+bool has_checked_witness(const Finding& finding) { return finding.witness.has_value() && finding.witness->checked; }
+
+bool better_proven(const Finding& a, const Finding& b) {
+  return std::tuple(a.rung, a.exact, has_checked_witness(a)) > std::tuple(b.rung, b.exact, has_checked_witness(b));
+}
+
+// Adds what `other` knows to `finding`, except for the order of found_by.
+void merge_into(Finding& finding, Finding other) {
+  if (better_proven(other, finding)) {
+    std::swap(finding, other);
+  }
+  for (std::string& name : other.found_by) {
+    if (std::find(finding.found_by.begin(), finding.found_by.end(), name) == finding.found_by.end()) {
+      finding.found_by.push_back(std::move(name));
+    }
+  }
+  finding.dynamic_pairs += other.dynamic_pairs;
+  finding.distance = std::min(finding.distance, other.distance);
+  finding.observed = finding.observed || other.observed;
+  finding.known = finding.known || other.known;
+  if (!finding.replay.has_value()) {
+    finding.replay = std::move(other.replay);
+  }
+}
+
+std::uint64_t first_event(const Finding& finding) {
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+  for (const Access& access : finding.accesses) {
+    first = std::min(first, raw(access.event));
+  }
+  return first;
+}
+
+}  // namespace
+
+void merge_equal_findings(Report& report) {
+  std::vector<Finding> merged;
+  std::unordered_map<std::string, std::size_t> index;
+  std::set<std::size_t> grown;  // into merged: those whose found_by may be out of order
+  for (Finding& finding : report.findings) {
+    const auto [it, added] = index.try_emplace(finding.id, merged.size());
+    if (added) {
+      merged.push_back(std::move(finding));
+    } else {
+      merge_into(merged[it->second], std::move(finding));
+      grown.insert(it->second);
+    }
+  }
+  const std::vector<AnalysisStats>& analyses = report.stats.analyses;
+  const auto rank = [&analyses](const std::string& name) {
+    return std::find_if(analyses.begin(), analyses.end(), [&](const AnalysisStats& a) { return a.name == name; }) -
+           analyses.begin();
+  };
+  for (const std::size_t i : grown) {
+    std::stable_sort(merged[i].found_by.begin(), merged[i].found_by.end(),
+                     [&rank](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
+  }
+  std::stable_sort(merged.begin(), merged.end(), [](const Finding& a, const Finding& b) {
+    return a.rung != b.rung ? a.rung > b.rung : first_event(a) < first_event(b);
+  });
+  report.findings = std::move(merged);
+}
+
+}  // namespace sooth

@@ -1,0 +1,390 @@
+#include <algorithm>
+#include <charconv>
+#include <concepts>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "report/describe.h"
+#include "report/files.h"
+#include "report/json.h"
+
+namespace sooth {
+namespace {
+
+// Not ordered_json: that looks for duplicates linearly, and a hostile file may have a million members.
+using Json = nlohmann::json;
+
+// Keeps the first complaint, and where in the document it arose. After a failure reading goes on with defaults, so
+// that the code below needs no branches; the result is thrown away.
+class Reader {
+ public:
+  const std::string& complaint() const { return complaint_; }
+  void fail(const std::string& where, const std::string& what) {
+    if (complaint_.empty()) {
+      complaint_ = (where.empty() ? "the document" : where) + " " + what;
+    }
+  }
+
+ private:
+  std::string complaint_;
+};
+
+// What was found instead, short: it may be a megabyte long.
+std::string sort_of(const Json& json) {
+  return std::string("is ") + (json.is_null() ? "null" : json.is_array() ? "an array" : json.is_object() ? "an object" :
+         json.is_string() ? "a text" : json.is_boolean() ? "true or false" : json.is_number_float() ?
+         "a number with a fraction or exponent, or too large" : "a number");
+}
+
+// A value with its path ("findings[3].accesses[0].size"), or nothing where the document has nothing.
+class Node {
+ public:
+  Node(const Json* json, std::string path, Reader& reader) : json_(json), path_(std::move(path)), reader_(&reader) {}
+
+  bool present() const { return json_ != nullptr; }
+  const std::string& path() const { return path_; }
+  void fail(const std::string& what) const { reader_->fail(path_, what); }
+
+  // The member `key`. Absent members are fine; asking for a member of something else than an object is not.
+  Node operator[](const std::string& key) const {
+    std::string path = path_.empty() ? key : path_ + "." + key;
+    if (json_ == nullptr || !expect(json_->is_object(), "an object")) {
+      return {nullptr, std::move(path), *reader_};
+    }
+    const auto it = json_->find(key);
+    return {it == json_->end() ? nullptr : &*it, std::move(path), *reader_};
+  }
+  // The member `key`, which must be there.
+  Node required(const std::string& key) const {
+    Node member = (*this)[key];
+    if (json_ != nullptr && !member.present()) {
+      member.fail("is missing");
+    }
+    return member;
+  }
+
+  std::vector<Node> elements() const {
+    std::vector<Node> nodes;
+    if (json_ != nullptr && expect(json_->is_array(), "an array")) {
+      nodes.reserve(json_->size());
+      for (const Json& element : *json_) {
+        nodes.push_back({&element, path_ + "[" + std::to_string(nodes.size()) + "]", *reader_});
+      }
+    }
+    return nodes;
+  }
+  std::vector<std::string> keys() const {
+    std::vector<std::string> names;
+    if (json_ != nullptr && expect(json_->is_object(), "an object")) {
+      for (const auto& [key, value] : json_->items()) {
+        names.push_back(key);
+      }
+    }
+    return names;
+  }
+
+  void get(std::string& out) const {
+    if (json_ != nullptr && expect(json_->is_string(), "a text")) {
+      out = json_->get_ref<const std::string&>();
+    }
+  }
+  void get(bool& out) const {
+    if (json_ != nullptr && expect(json_->is_boolean(), "true or false")) {
+      out = json_->get<bool>();
+    }
+  }
+  void get(double& out) const {
+    if (json_ != nullptr && expect(json_->is_number(), "a number")) {
+      out = json_->get<double>();
+    }
+  }
+  template <std::unsigned_integral Number>
+    requires(!std::same_as<Number, bool>)
+  void get(Number& out) const {
+    constexpr Number kMax = std::numeric_limits<Number>::max();
+    const std::string wanted = "a whole number from 0 to " + std::to_string(kMax);
+    if (json_ == nullptr || !expect(json_->is_number_unsigned(), wanted)) {
+      return;
+    }
+    const auto number = json_->get<std::uint64_t>();
+    if (number > kMax) {
+      fail("is " + std::to_string(number) + ", not " + wanted);
+      return;
+    }
+    out = static_cast<Number>(number);
+  }
+  template <typename Id>
+    requires std::is_enum_v<Id>
+  void get_id(Id& out) const {
+    auto number = raw(out);
+    get(number);
+    out = Id{number};
+  }
+  // "0x1f" as the writer writes it, or a plain number.
+  void get_address(std::uint64_t& out) const {
+    if (json_ == nullptr || json_->is_number_unsigned()) {
+      get(out);
+      return;
+    }
+    std::string text;
+    get(text);
+    const char* end = text.data() + text.size();
+    std::uint64_t number = 0;
+    if (text.size() > 2 && text.starts_with("0x")) {
+      const auto [stop, error] = std::from_chars(text.data() + 2, end, number, 16);
+      if (error == std::errc() && stop == end) {
+        out = number;
+        return;
+      }
+    }
+    fail("is no address: expected a text like \"0x1f\"");
+  }
+  // One of a set of names; `from_name` returns an optional.
+  template <typename Value, typename FromName>
+  void get_name(Value& out, FromName from_name, const char* what) const {
+    std::string name;
+    get(name);
+    if (json_ == nullptr || !json_->is_string()) {
+      return;
+    }
+    if (const auto value = from_name(name)) {
+      out = *value;
+    } else {
+      fail("is \"" + printable(name.substr(0, 40)) + "\", which is no " + what);
+    }
+  }
+  void get(std::vector<std::string>& out) const {
+    for (const Node& element : elements()) {
+      element.get(out.emplace_back());
+    }
+  }
+
+ private:
+  bool expect(bool matches, const std::string& wanted) const {
+    if (!matches) {
+      fail(sort_of(*json_) + ", not " + wanted);
+    }
+    return matches;
+  }
+
+  const Json* json_;
+  std::string path_;
+  Reader* reader_;
+};
+
+std::optional<Op> op_from_name(std::string_view name) {
+  for (int i = 0; i < kOpCount; ++i) {
+    if (op_name(Op(i)) == name) {
+      return Op(i);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<MemoryOrder> memory_order_from_name(std::string_view name) {
+  for (int i = 0; i < kMemoryOrderCount; ++i) {
+    if (memory_order_name(MemoryOrder(i)) == name) {
+      return MemoryOrder(i);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<bool> checked_from_name(std::string_view name) {
+  if (name == "checked" || name == "none") {
+    return name == "checked";
+  }
+  return std::nullopt;
+}
+
+Site read_site(const Node& node) {
+  Site site;
+  node["label"].get(site.label);
+  node["file"].get(site.file);
+  node["line"].get(site.line);
+  node["column"].get(site.column);
+  node["function"].get(site.function);
+  node["module"].get(site.module);
+  node["offset"].get_address(site.offset);
+  return site;
+}
+
+Access read_access(const Node& node) {
+  Access access;
+  node.required("op").get_name(access.op, op_from_name, "operation");
+  node["order"].get_name(access.order, memory_order_from_name, "memory order");
+  node["size"].get(access.size);
+  node["address"].get_address(access.address);
+  node["variable"].get(access.variable);
+  node["thread"].get(access.thread);
+  node["event"].get_id(access.event);
+  access.site = read_site(node.required("site"));
+  for (const Node& call : node["stack"].elements()) {
+    access.stack.push_back(read_site(call));
+  }
+  node["locks"].get(access.locks);
+  return access;
+}
+
+WitnessSummary read_witness(const Node& node) {
+  WitnessSummary witness;
+  node.required("status").get_name(witness.checked, checked_from_name, "status of a witness");
+  node["why"].get(witness.why);
+  for (const Node& event : node["order"].elements()) {
+    event.get_id(witness.order.emplace_back());
+  }
+  for (const Node& triple : node["order_runs"].elements()) {
+    const std::vector<Node> parts = triple.elements();
+    if (parts.size() != 3) {
+      triple.fail("is not [thread, first event, last event]");
+      continue;
+    }
+    WitnessSummary::Run& run = witness.runs.emplace_back();
+    parts[0].get_id(run.thread);
+    parts[1].get_id(run.first);
+    parts[2].get_id(run.last);
+  }
+  return witness;
+}
+
+Finding read_finding(const Node& node) {
+  Finding finding;
+  node["id"].get(finding.id);
+  node.required("kind").get_name(finding.kind, finding_kind_from_name, "kind of finding");
+  node.required("rung").get_name(finding.rung, rung_from_name, "rung");
+  node["found_by"].get(finding.found_by);
+  node["dynamic_pairs"].get(finding.dynamic_pairs);
+  node["distance"].get(finding.distance);
+  node["observed"].get(finding.observed);
+  node["exact"].get(finding.exact);
+  node["known"].get(finding.known);
+  if (const Node witness = node["witness"]; witness.present()) {
+    finding.witness = read_witness(witness);
+  }
+  const Node accesses = node.required("accesses");
+  for (const Node& access : accesses.elements()) {
+    finding.accesses.push_back(read_access(access));
+  }
+  if (finding.kind == FindingKind::kRace ? finding.accesses.size() != 2 : finding.accesses.empty()) {
+    accesses.fail("does not have the two accesses of a race, or the one for each thread of a deadlock");
+  }
+  if (const Node replay = node["replay"]; replay.present()) {
+    finding.replay.emplace();
+    replay["command"].get(finding.replay->command);
+    replay["seed"].get(finding.replay->seed);
+    replay["probability"].get(finding.replay->probability);
+  }
+  return finding;
+}
+
+AnalysisStats read_analysis(const std::string& name, const Node& node) {
+  AnalysisStats analysis;
+  analysis.name = name;
+  node["guarantee"].get(analysis.guarantee);
+  node["races"].get(analysis.races);
+  node["dynamic_pairs"].get(analysis.dynamic_pairs);
+  node["seconds"].get(analysis.seconds);
+  for (const Node& row : node["extra"].elements()) {
+    const std::vector<Node> parts = row.elements();
+    if (parts.size() != 2) {
+      row.fail("is not [label, figure]");
+      continue;
+    }
+    auto& [label, figure] = analysis.extra.emplace_back();
+    parts[0].get(label);
+    parts[1].get(figure);
+  }
+  return analysis;
+}
+
+ReportStats read_stats(const Node& node) {
+  ReportStats stats;
+  node["events"].get(stats.events);
+  node["threads"].get(stats.threads);
+  node["locks"].get(stats.locks);
+  node["variables"].get(stats.variables);
+  node["sites"].get(stats.sites);
+  node["seconds"].get(stats.seconds);
+  const Node analyses = node["analyses"];
+  std::vector<std::string> names;
+  node["analysis_order"].get(names);
+  const std::vector<std::string> keys = analyses.keys();  // those that the order does not name come last
+  names.insert(names.end(), keys.begin(), keys.end());
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    if (const Node analysis = analyses[name]; analysis.present() && seen.insert(name).second) {
+      stats.analyses.push_back(read_analysis(name, analysis));
+    }
+  }
+  return stats;
+}
+
+Report read_root(const Node& root) {
+  Report report;
+  const Node schema = root.required("schema");
+  std::string version;
+  schema.get(version);
+  if (version != kReportSchema) {
+    schema.fail("is \"" + printable(version.substr(0, 40)) + "\"; this version of sooth reads \"" +
+                std::string(kReportSchema) + "\"");
+    return report;
+  }
+  root["trace"].get(report.trace);
+  root["program"].get(report.program);
+  root["exact"].get(report.exact);
+  root["incomplete"].get(report.incomplete);
+  for (const Node& finding : root.required("findings").elements()) {
+    report.findings.push_back(read_finding(finding));
+  }
+  root["suppressed"].get(report.suppressed);
+  for (const Node& node : root["suppressions"].elements()) {
+    SuppressionUse& use = report.suppressions.emplace_back();
+    node["file"].get(use.file);
+    node["line"].get(use.line);
+    node["text"].get(use.text);
+    node["hits"].get(use.hits);
+  }
+  root["notes"].get(report.notes);
+  report.stats = read_stats(root["stats"]);
+  return report;
+}
+
+// "line 3, column 5" of the byte at `offset` (from 0).
+std::string position(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, std::min(offset, text.size()));
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  return "line " + std::to_string(line) + ", column " + std::to_string(before.size() - line_start + 1);
+}
+
+}  // namespace
+
+Result<Report> parse_report(std::string_view text, const std::string& path) {
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const std::size_t offset = error.byte > 0 ? error.byte - 1 : 0;  // the library counts from 1
+    return Status::bad_input(path + ": " + position(text, offset) + ": this is not valid JSON, so no report of sooth");
+  } catch (const Json::exception&) {
+    return Status::bad_input(path + ": this is no report of sooth: it has a number that is too large for any computer");
+  }
+  Reader reader;
+  Report report = read_root(Node(&json, "", reader));
+  if (!reader.complaint().empty()) {
+    return Status::bad_input(path + ": this is no report of sooth that can be read: " + reader.complaint());
+  }
+  return report;
+}
+
+Result<Report> read_report(const std::string& path) {
+  Result<std::string> text = read_whole_file(path);
+  if (!text.ok()) {
+    return std::move(text).status();
+  }
+  return parse_report(*text, path);
+}
+
+}  // namespace sooth

@@ -1,0 +1,176 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "report/describe.h"
+#include "report/json.h"
+#include "report/sink.h"
+
+namespace sooth {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Numbers that use all 64 bits (addresses) are hexadecimal strings: many readers keep numbers as doubles. Texts that
+// are empty and numbers that are unknown are left out, except where readers would have to expect both.
+
+void put_text(Json& json, const char* key, const std::string& text) {
+  if (!text.empty()) {
+    json[key] = text;
+  }
+}
+
+void put_seconds(Json& json, double seconds, const SinkOptions& options) {
+  if (!options.deterministic && std::isfinite(seconds)) {
+    json["seconds"] = seconds;
+  }
+}
+
+Json to_json(const Site& site) {
+  Json json = {{"label", site.label}};
+  put_text(json, "file", site.file);
+  if (site.line > 0) {
+    json["line"] = site.line;
+  }
+  if (site.column > 0) {
+    json["column"] = site.column;
+  }
+  put_text(json, "function", site.function);
+  put_text(json, "module", site.module);
+  if (!site.module.empty() || site.offset > 0) {
+    json["offset"] = hexadecimal(site.offset);
+  }
+  return json;
+}
+
+Json to_json(const Access& access) {
+  Json json = {{"op", op_name(access.op)}};
+  if (access.order != MemoryOrder::kNotAtomic) {
+    json["order"] = memory_order_name(access.order);
+  }
+  json["size"] = access.size;
+  json["address"] = hexadecimal(access.address);
+  put_text(json, "variable", access.variable);
+  json["thread"] = access.thread;
+  json["event"] = raw(access.event);
+  json["site"] = to_json(access.site);
+  json["stack"] = Json::array();
+  for (const Site& call : access.stack) {
+    json["stack"].push_back(to_json(call));
+  }
+  json["locks"] = access.locks;
+  return json;
+}
+
+Json to_json(const WitnessSummary& witness) {
+  Json json = {{"status", witness.checked ? "checked" : "none"}};
+  put_text(json, "why", witness.why);
+  // An empty order beside runs means "too long to list"; beside no runs it means that nothing has to run first.
+  if (!witness.order.empty() || (witness.checked && witness.runs.empty())) {
+    json["order"] = Json::array();
+    for (const EventId event : witness.order) {
+      json["order"].push_back(raw(event));
+    }
+  }
+  if (!witness.runs.empty() || witness.checked) {
+    json["order_runs"] = Json::array();
+    for (const WitnessSummary::Run& run : witness.runs) {
+      json["order_runs"].push_back(Json::array({raw(run.thread), raw(run.first), raw(run.last)}));
+    }
+  }
+  return json;
+}
+
+Json to_json(const ReplaySummary& replay) {
+  Json json = {{"command", replay.command}, {"seed", replay.seed}};
+  if (std::isfinite(replay.probability)) {
+    json["probability"] = replay.probability;
+  }
+  return json;
+}
+
+Json to_json(const Finding& finding) {
+  Json json = {{"id", finding.id},
+               {"kind", finding_kind_name(finding.kind)},
+               {"rung", rung_name(finding.rung)},
+               {"found_by", finding.found_by},
+               {"dynamic_pairs", finding.dynamic_pairs},
+               {"distance", finding.distance},
+               {"observed", finding.observed},
+               {"exact", finding.exact},
+               {"known", finding.known}};
+  if (finding.witness.has_value()) {
+    json["witness"] = to_json(*finding.witness);
+  }
+  json["accesses"] = Json::array();
+  for (const Access& access : finding.accesses) {
+    json["accesses"].push_back(to_json(access));
+  }
+  if (finding.replay.has_value()) {
+    json["replay"] = to_json(*finding.replay);
+  }
+  return json;
+}
+
+Json to_json(const AnalysisStats& analysis, const SinkOptions& options) {
+  Json json = Json::object();
+  put_text(json, "guarantee", analysis.guarantee);
+  json["races"] = analysis.races;
+  json["dynamic_pairs"] = analysis.dynamic_pairs;
+  put_seconds(json, analysis.seconds, options);
+  if (!analysis.extra.empty()) {
+    json["extra"] = analysis.extra;  // an array of [label, figure]: labels may repeat
+  }
+  return json;
+}
+
+Json to_json(const ReportStats& stats, const SinkOptions& options) {
+  Json json = {{"events", stats.events},
+               {"threads", stats.threads},
+               {"locks", stats.locks},
+               {"variables", stats.variables},
+               {"sites", stats.sites}};
+  put_seconds(json, stats.seconds, options);
+  // Members of an object have no order, so the order in which reports name the analyses stands beside them.
+  json["analysis_order"] = Json::array();
+  json["analyses"] = Json::object();
+  for (const AnalysisStats& analysis : stats.analyses) {
+    json["analysis_order"].push_back(analysis.name);
+    json["analyses"][analysis.name] = to_json(analysis, options);
+  }
+  return json;
+}
+
+Json to_json(const SuppressionUse& use) {
+  return {{"file", use.file}, {"line", use.line}, {"text", use.text}, {"hits", use.hits}};
+}
+
+Json to_json(const Report& report, const SinkOptions& options) {
+  Json json = {{"schema", kReportSchema},
+               {"trace", report.trace},
+               {"program", report.program},
+               {"exact", report.exact},
+               {"incomplete", report.incomplete}};
+  json["findings"] = Json::array();
+  for (const Finding& finding : report.findings) {
+    json["findings"].push_back(to_json(finding));
+  }
+  json["suppressed"] = report.suppressed;
+  json["suppressions"] = Json::array();
+  for (const SuppressionUse& use : report.suppressions) {
+    json["suppressions"].push_back(to_json(use));
+  }
+  json["notes"] = report.notes;
+  json["stats"] = to_json(report.stats, options);
+  return json;
+}
+
+}  // namespace
+
+Status write_json(const Report& report, const SinkOptions& options, std::ostream& out) {
+  // `replace`: names may hold any bytes, the output is always UTF-8.
+  out << to_json(report, options).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  return {};
+}
+
+}  // namespace sooth

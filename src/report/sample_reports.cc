@@ -1,0 +1,364 @@
+#include "report/sample_reports.h"
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include "report/fingerprint.h"
+
+namespace sooth {
+namespace {
+
+Site source(std::string file, std::uint32_t line, std::uint32_t column, std::string function) {
+  Site site;
+  site.label = file + ":" + std::to_string(line) + ":" + std::to_string(column);
+  site.file = std::move(file);
+  site.line = line;
+  site.column = column;
+  site.function = std::move(function);
+  site.module = "/opt/app/bin/server";
+  site.offset = 0x1000 + line * 16;
+  return site;
+}
+
+Site labelled(std::string label) {
+  Site site;
+  site.label = std::move(label);
+  return site;
+}
+
+Access access(Op op, std::string thread, std::uint64_t event, Site site) {
+  Access result;
+  result.op = op;
+  result.size = 4;
+  result.address = 0x7f0012345678;
+  result.thread = std::move(thread);
+  result.event = EventId{event};
+  result.site = std::move(site);
+  return result;
+}
+
+Finding race(Rung rung, std::vector<std::string> found_by, Access first, Access second) {
+  Finding finding;
+  finding.rung = rung;
+  finding.found_by = std::move(found_by);
+  finding.dynamic_pairs = 1;
+  finding.distance = raw(second.event) - raw(first.event);
+  finding.accesses = {std::move(first), std::move(second)};
+  return finding;
+}
+
+AnalysisStats analysis(std::string name, std::string guarantee, std::uint64_t races) {
+  AnalysisStats stats;
+  stats.name = std::move(name);
+  stats.guarantee = std::move(guarantee);
+  stats.races = races;
+  stats.dynamic_pairs = races * 3;
+  stats.seconds = 0.125;
+  return stats;
+}
+
+Finding harmful_race() {
+  Access write = access(Op::kWrite, "worker 1", 1041, source("src/cache.cc", 88, 12, "Cache::evict(Entry*)"));
+  write.size = 8;
+  write.variable = "cache.head";
+  write.locks = {"cache.mu", "log.mu (shared)"};
+  write.stack = {source("src/cache.cc", 120, 3, "Cache::put(std::string, int)"),
+                 source("src/main.cc", 31, 5, "worker(void*)")};
+  Access read = access(Op::kRead, "main", 1007, source("/usr/include/list.h", 42, 0, "List::front() const"));
+  read.size = 8;
+  read.variable = "cache.head";
+  read.stack = {source("src/main.cc", 60, 9, "main")};
+  Finding finding = race(Rung::kHarmful, {"wcp", "mcm"}, read, write);
+  finding.witness.emplace();
+  finding.witness->checked = true;
+  finding.witness->order = {EventId{0}, EventId{1}, EventId{2}, EventId{9}};
+  finding.witness->runs = {{ThreadId{0}, EventId{0}, EventId{2}}, {ThreadId{1}, EventId{9}, EventId{9}}};
+  finding.replay = ReplaySummary{"sooth replay report.json#1 -- ./server", 7, 0.93};
+  return finding;
+}
+
+Finding observed_race() {
+  Access store = access(Op::kAtomicStore, "T2", 17, source("src/flag.cc", 7, 3, "publish()"));
+  store.order = MemoryOrder::kRelaxed;
+  store.variable = "ready";
+  Access free = access(Op::kFree, "T1", 29, source("src/flag.cc", 19, 1, "shutdown()"));
+  free.size = 64;
+  free.site.file.clear();  // no symbols: module and offset are what is known
+  free.site.function.clear();
+  Finding finding = race(Rung::kPredicted, {"hb", "wcp", "lockset"}, store, free);
+  finding.observed = true;
+  finding.dynamic_pairs = 12;
+  return finding;
+}
+
+Finding witnessed_race() {
+  Finding finding = race(Rung::kPredicted, {"wcp"}, access(Op::kRead, "T1", 100, source("src/a.cc", 3, 1, "f()")),
+                         access(Op::kAtomicRmw, "T2", 260, source("src/a.cc", 9, 1, "g()")));
+  finding.accesses[1].order = MemoryOrder::kAcqRel;
+  finding.exact = false;
+  finding.witness.emplace();
+  finding.witness->checked = true;
+  for (std::uint64_t i = 0; i < 25; ++i) {  // more than the text shows
+    const ThreadId thread{static_cast<std::uint32_t>(i % 3)};
+    finding.witness->runs.push_back({thread, EventId{i * 4}, EventId{i * 4 + i % 2}});
+  }
+  return finding;
+}
+
+Finding deadlock() {
+  Finding finding;
+  finding.kind = FindingKind::kDeadlock;
+  finding.rung = Rung::kConfirmed;
+  finding.found_by = {"deadlock"};
+  finding.dynamic_pairs = 1;
+  finding.distance = 8;
+  for (int i = 0; i < 2; ++i) {
+    Access acquire = access(Op::kAcquire, i == 0 ? "T1" : "T2", i == 0 ? 50 : 58,
+                            source("src/bank.cc", i == 0 ? 10 : 20, 5, i == 0 ? "deposit()" : "audit()"));
+    acquire.size = 0;
+    acquire.variable = i == 0 ? "accounts.mu" : "log.mu";
+    acquire.locks = {i == 0 ? "log.mu" : "accounts.mu"};
+    finding.accesses.push_back(acquire);
+  }
+  return finding;
+}
+
+Report program_report() {
+  Report report;
+  report.trace = "server.trace";
+  report.program = "./server --port 80";
+  report.exact = false;
+  report.incomplete = true;
+  Finding suspected = race(Rung::kSuspected, {"wcp"}, access(Op::kWrite, "T1", 5, source("src/b.cc", 1, 0, "")),
+                           access(Op::kWrite, "T2", 6, source("src/b.cc", 1, 0, "")));
+  suspected.witness.emplace();
+  suspected.witness->why = "the solver ran out of time after 10 s";
+  report.findings = {harmful_race(), deadlock(), observed_race(), witnessed_race(), suspected};
+  report.suppressions = {{"tsan.supp", 3, "race:libc", 2},
+                         {"tsan.supp", 9, "race_top:^old$", 0},
+                         {"tsan.supp", 10, "mutex:x", 0}};
+  report.suppressed = 2;
+  report.notes = {"calls into libfoo.so were not recorded"};
+  report.stats.events = 123456;
+  report.stats.threads = 3;
+  report.stats.locks = 2;
+  report.stats.variables = 1000;
+  report.stats.sites = 77;
+  report.stats.seconds = 1.5;
+  report.stats.analyses = {analysis("hb", "sound", 1), analysis("wcp", "sound for the first race", 4),
+                           analysis("lockset", "heuristic", 1)};
+  report.stats.analyses[1].extra = {{"queue entries", "12"}, {"joins", "3456"}};
+  return report;
+}
+
+Report text_report() {
+  Report report;
+  report.trace = "figure1.std";
+  Finding finding = race(Rung::kSuspected, {"lockset", "hybrid"}, access(Op::kWrite, "T0", 0, labelled("345")),
+                         access(Op::kRead, "T1", 3, labelled("12")));
+  for (Access& side : finding.accesses) {
+    side.size = 1;
+    side.address = 5;
+    side.variable = "V123";
+  }
+  finding.accesses[1].locks = {"L1"};
+  report.findings = {finding};
+  report.stats.events = 4;
+  report.stats.threads = 2;
+  report.stats.analyses = {analysis("lockset", "heuristic", 1), analysis("hybrid", "heuristic", 1)};
+  return report;
+}
+
+Report hostile_report() {
+  Report report;
+  report.trace = "a \"quoted\" & <b>bold</b>\x1b[31m.std";
+  report.program = "./\xff\xfe 'x' \n\t\r";
+  Site site = source("dir with space/na\xc3\xafve \"q\"#1?.cc", 3, 4,
+                     "operator<<(std::ostream&, T const&) [T = \"\\\"]");
+  Access first = access(Op::kWrite, "<script>alert(1)</script>", 1, site);
+  first.variable = "x\x1b[2J\x07\x7f\xc2\x9b{0}[link](1)";
+  first.locks = {"mu\xe2\x80\xaetxet", "\xed\xa0\x80 (shared)"};
+  Access second = access(Op::kRead, "\xe7\xb7\x9a\xf0\x9f\xa7\xb5", std::numeric_limits<std::uint64_t>::max(),
+                         labelled("a|b\nc"));
+  second.address = std::numeric_limits<std::uint64_t>::max();
+  second.stack = {labelled(""), labelled("\xc0\x80")};
+  Site bare;
+  bare.module = "lib\x01.so";
+  bare.offset = std::numeric_limits<std::uint64_t>::max();
+  second.stack.push_back(bare);
+  report.findings = {race(Rung::kSuspected, {"h\"b"}, first, second)};
+  report.notes = {"a note\nWARNING: ThreadSanitizer: forged", "]]> & \xf5"};
+  report.stats.analyses = {analysis("h\"b", "<i>", 1)};
+  return report;
+}
+
+Report nothing_report() {
+  Report report;
+  report.trace = "calm.trace";
+  report.stats.events = 1;
+  report.stats.analyses = {analysis("hb", "sound", 0), analysis("lockset", "heuristic", 0)};
+  return report;
+}
+
+Report known_report() {
+  Report report = text_report();
+  report.findings.push_back(observed_race());
+  report.findings.back().known = true;
+  std::reverse(report.findings.begin(), report.findings.end());
+  report.suppressed = 1;
+  return report;
+}
+
+// Draws the values of a random report. std:: distributions differ between libraries; the engine does not.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+
+  std::uint64_t below(std::uint64_t limit) { return engine_() % limit; }
+  bool coin() { return below(2) == 0; }
+  // Small, huge or in between.
+  std::uint64_t number() { return engine_() >> below(64); }
+  std::uint32_t number32() { return static_cast<std::uint32_t>(engine_() >> (32 + below(32))); }
+  double real() { return static_cast<double>(number()) / 4096.0; }
+  std::string text() {
+    static const std::string kPieces[] = {
+        "a", "foo", "\"", "\\", "\n", "\x01", "\x7f", " ", "/", ":", "<b>", "&", "*", "^", "$", "%", "#",
+        "\xc3\xa9", "\xe2\x80\xa8", "\xf0\x9f\xa7\xb5", std::string(1, '\0')};
+    std::string text;
+    for (std::uint64_t n = below(5); n > 0; --n) {
+      text += kPieces[below(std::size(kPieces))];
+    }
+    return text;
+  }
+  std::vector<std::string> texts() {
+    std::vector<std::string> texts(below(4));
+    std::generate(texts.begin(), texts.end(), [this] { return text(); });
+    return texts;
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+Site random_site(Dice& dice) {
+  Site site;
+  site.label = dice.text();
+  site.file = dice.text();
+  site.function = dice.text();
+  site.module = dice.text();
+  site.offset = dice.number();
+  site.line = dice.number32() / 2;  // SARIF's lines and columns have 31 bits in some readers
+  site.column = dice.number32() / 2;
+  return site;
+}
+
+Access random_access(Dice& dice) {
+  Access access;
+  access.op = Op(dice.below(kOpCount));
+  access.order = MemoryOrder(dice.below(kMemoryOrderCount));
+  access.size = dice.number32();
+  access.address = dice.number();
+  access.variable = dice.text();
+  access.thread = dice.text();
+  access.event = EventId{dice.number()};
+  access.site = random_site(dice);
+  for (std::uint64_t n = dice.below(3); n > 0; --n) {
+    access.stack.push_back(random_site(dice));
+  }
+  access.locks = dice.texts();
+  return access;
+}
+
+WitnessSummary random_witness(Dice& dice) {
+  WitnessSummary witness;
+  witness.checked = dice.coin();
+  witness.why = dice.text();
+  for (std::uint64_t n = dice.below(4); n > 0; --n) {
+    witness.order.push_back(EventId{dice.number()});
+  }
+  for (std::uint64_t n = dice.below(30); n > 0; --n) {
+    witness.runs.push_back({ThreadId{dice.number32()}, EventId{dice.number()}, EventId{dice.number()}});
+  }
+  return witness;
+}
+
+Finding random_finding(Dice& dice) {
+  Finding finding;
+  finding.kind = dice.coin() ? FindingKind::kRace : FindingKind::kDeadlock;
+  finding.rung = Rung(dice.below(kRungCount));
+  finding.found_by = dice.texts();
+  finding.dynamic_pairs = dice.number();
+  finding.distance = dice.number();
+  finding.observed = dice.coin();
+  finding.exact = dice.coin();
+  finding.known = dice.coin();
+  const std::uint64_t sides = finding.kind == FindingKind::kRace ? 2 : 1 + dice.below(4);
+  for (std::uint64_t i = 0; i < sides; ++i) {
+    finding.accesses.push_back(random_access(dice));
+  }
+  if (dice.coin()) {
+    finding.witness = random_witness(dice);
+  }
+  if (dice.coin()) {
+    finding.replay = ReplaySummary{dice.text(), dice.number(), static_cast<double>(dice.below(1001)) / 1000.0};
+  }
+  finding.id = fingerprint(finding);
+  return finding;
+}
+
+ReportStats random_stats(Dice& dice) {
+  ReportStats stats;
+  for (std::uint64_t* figure : {&stats.events, &stats.threads, &stats.locks, &stats.variables, &stats.sites}) {
+    *figure = dice.number();
+  }
+  stats.seconds = dice.real();
+  for (std::uint64_t i = dice.below(4); i > 0; --i) {
+    AnalysisStats analysis;
+    analysis.name = dice.text() + std::to_string(i);  // different from the others, in no order
+    analysis.guarantee = dice.text();
+    analysis.races = dice.number();
+    analysis.dynamic_pairs = dice.number();
+    analysis.seconds = dice.real();
+    for (std::uint64_t n = dice.below(3); n > 0; --n) {
+      analysis.extra.emplace_back(dice.text(), dice.text());
+    }
+    stats.analyses.push_back(analysis);
+  }
+  return stats;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, Report>> sample_reports() {
+  std::vector<std::pair<std::string, Report>> reports = {{"program", program_report()},
+                                                         {"text", text_report()},
+                                                         {"hostile", hostile_report()},
+                                                         {"nothing", nothing_report()},
+                                                         {"known", known_report()}};
+  for (auto& [name, report] : reports) {
+    fill_fingerprints(report);
+  }
+  return reports;
+}
+
+Report random_report(std::uint64_t seed) {
+  Dice dice(seed);
+  Report report;
+  report.trace = dice.text();
+  report.program = dice.text();
+  report.exact = dice.coin();
+  report.incomplete = dice.coin();
+  for (std::uint64_t n = dice.below(5); n > 0; --n) {
+    report.findings.push_back(random_finding(dice));
+  }
+  for (std::uint64_t n = dice.below(3); n > 0; --n) {
+    report.suppressions.push_back({dice.text(), dice.number32(), dice.text(), dice.number()});
+  }
+  report.suppressed = dice.number();
+  report.notes = dice.texts();
+  report.stats = random_stats(dice);
+  return report;
+}
+
+}  // namespace sooth

@@ -1,0 +1,274 @@
+// SARIF 2.1.0 (OASIS), the format that code scanning services take. Section numbers below are those of the standard.
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "report/describe.h"
+#include "report/sink.h"
+
+namespace sooth {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kSchemaUri[] =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+constexpr std::array kKinds = {FindingKind::kRace, FindingKind::kDeadlock};
+
+const char* level(Rung rung) {
+  switch (rung) {
+    case Rung::kSuspected: return "note";
+    case Rung::kPredicted: return "warning";
+    case Rung::kConfirmed:
+    case Rung::kHarmful: return "error";
+  }
+  return "none";
+}
+
+// A rule for each kind on each rung, because a service lets its users choose by rule.
+std::string rule_id(FindingKind kind, Rung rung) {
+  return std::string(finding_kind_name(kind)) + "/" + std::string(rung_name(rung));
+}
+std::size_t rule_index(FindingKind kind, Rung rung) { return raw(kind) * std::size_t{kRungCount} + raw(rung); }
+
+const char* rung_explanation(Rung rung) {
+  switch (rung) {
+    case Rung::kSuspected: return "A heuristic analysis suspects it; it may be a false alarm.";
+    case Rung::kPredicted:
+      return "The recorded run leaves the accesses unordered, or a checked reordering of it leads there.";
+    case Rung::kConfirmed: return "A controlled run of the program reached it.";
+    case Rung::kHarmful: return "A controlled run of the program reached it, and failed.";
+  }
+  return "";
+}
+
+// 3.11.5 and 3.11.6: braces mark placeholders and [text](target) is a link; names may hold both.
+Json message(const std::string& text) {
+  const bool like_a_link = text.find("](") != std::string::npos;
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '{' || c == '}') {
+      escaped.push_back(c);
+    } else if (like_a_link && (c == '[' || c == ']' || c == '\\')) {
+      escaped.push_back('\\');
+    }
+    escaped.push_back(c);
+  }
+  return {{"text", escaped}};
+}
+
+Json rules() {
+  Json list = Json::array();
+  for (const FindingKind kind : kKinds) {
+    for (int i = 0; i < kRungCount; ++i) {
+      const Rung rung = Rung(i);
+      std::string name = std::string(rung_name(rung)) + " " + std::string(kind_phrase(kind));
+      name[0] = static_cast<char>(name[0] - 'a' + 'A');
+      list.push_back({{"id", rule_id(kind, rung)},
+                      {"shortDescription", message(name + ".")},
+                      {"fullDescription", message(rung_explanation(rung))},
+                      {"defaultConfiguration", {{"level", level(rung)}}},
+                      {"properties", {{"tags", Json::array({"concurrency", finding_kind_name(kind)})}}}});
+    }
+  }
+  return list;
+}
+
+// A path as a URI reference (RFC 3986): what is not unreserved is escaped byte by byte, so any bytes will do.
+std::string uri_of(const std::string& path) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string uri = path.starts_with('/') ? "file://" : "";
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    // "//host/x" would name a host.
+    if (path[i] == '/' && i == 1 && path[0] == '/') {
+      continue;
+    }
+    if (kPlain.find(path[i]) != std::string_view::npos) {
+      uri.push_back(path[i]);
+    } else {
+      const auto byte = static_cast<unsigned char>(path[i]);
+      uri += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return uri;
+}
+
+Json physical_location(const Site& site) {
+  Json json = Json::object();
+  if (!site.file.empty()) {
+    json["artifactLocation"]["uri"] = uri_of(site.file);
+    if (!site.file.starts_with('/')) {
+      json["artifactLocation"]["uriBaseId"] = "%SRCROOT%";  // 3.4.4: relative to wherever the sources are
+    }
+    if (site.line > 0) {
+      json["region"]["startLine"] = site.line;
+      if (site.column > 0) {
+        json["region"]["startColumn"] = site.column;
+      }
+    }
+  } else if (!site.module.empty() && site.offset <= std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
+    json["address"] = {{"relativeAddress", site.offset}, {"fullyQualifiedName", place(site)}};
+  }
+  return json;
+}
+
+// 3.28. Sites of text traces have no file: their label is a logical location.
+Json location(const Site& site, const std::string& text) {
+  Json json = Json::object();
+  if (Json physical = physical_location(site); !physical.empty()) {
+    json["physicalLocation"] = std::move(physical);
+  }
+  if (!site.function.empty()) {
+    json["logicalLocations"] = Json::array({{{"fullyQualifiedName", printable(site.function)}, {"kind", "function"}}});
+  } else if (!json.contains("physicalLocation")) {
+    json["logicalLocations"] = Json::array({{{"fullyQualifiedName", place(site)}}});
+  }
+  if (!text.empty()) {
+    json["message"] = message(text);
+  }
+  return json;
+}
+
+std::string side(const Access& access) { return deed(access) + " by " + actor(access) + ", " + held_locks(access); }
+
+Json stack_frame(const Site& site, const std::string& text) {
+  Json json = {{"location", location(site, text)}};
+  if (!site.module.empty()) {
+    json["module"] = printable(site.module);
+  }
+  return json;
+}
+
+Json stack(const Access& access) {
+  Json frames = Json::array({stack_frame(access.site, deed(access))});
+  for (const Site& call : access.stack) {
+    frames.push_back(stack_frame(call, ""));
+  }
+  return {{"message", message("Stack of " + actor(access))}, {"frames", std::move(frames)}};
+}
+
+// 3.37: how the thread got there, outermost call first.
+Json thread_flow(const Access& access) {
+  Json locations = Json::array();
+  for (auto call = access.stack.rbegin(); call != access.stack.rend(); ++call) {
+    locations.push_back({{"location", location(*call, "call")}, {"nestingLevel", locations.size()}});
+  }
+  locations.push_back({{"location", location(access.site, side(access))},
+                       {"nestingLevel", locations.size()},
+                       {"importance", "essential"}});
+  return {{"id", printable(access.thread)}, {"locations", std::move(locations)}};
+}
+
+std::string sentence(const Finding& finding, const std::vector<const Access*>& accesses) {
+  std::string text(rung_name(finding.rung));
+  text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  text += " " + std::string(kind_phrase(finding.kind));
+  const std::string what = subject(finding);
+  text += (what.empty() ? "" : " on " + what) + ": ";
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    text += (i == 0 ? "" : "; with ") + side(*accesses[i]) + (i == 0 ? "" : " at " + place(accesses[i]->site));
+  }
+  return text + ". " + "Why " + std::string(rung_name(finding.rung)) + ": " + why_on_rung(finding) + ". Found by " +
+         listed(finding.found_by) + ".";
+}
+
+Json properties(const Finding& finding) {
+  Json json = {{"id", finding.id},
+               {"rung", rung_name(finding.rung)},
+               {"foundBy", finding.found_by},
+               {"dynamicPairs", finding.dynamic_pairs},
+               {"distance", finding.distance},
+               {"observed", finding.observed},
+               {"exact", finding.exact}};
+  if (finding.replay.has_value()) {
+    json["replay"] = finding.replay->command;
+  }
+  return json;
+}
+
+// 3.27.23 and 3.27.24: when one result says how it stands to a baseline, all must.
+void put_baseline_state(Json& json, const Finding& finding) {
+  json["baselineState"] = finding.known ? "unchanged" : "new";
+  json["suppressions"] = Json::array();
+  if (finding.known) {
+    json["suppressions"].push_back(
+        {{"kind", "external"}, {"status", "accepted"}, {"justification", "Known from the baseline."}});
+  }
+}
+
+Json result(const Finding& finding, bool with_baseline) {
+  const std::vector<const Access*> accesses = accesses_primary_first(finding);
+  Json json = {{"ruleId", rule_id(finding.kind, finding.rung)},
+               {"ruleIndex", rule_index(finding.kind, finding.rung)},
+               {"level", level(finding.rung)},
+               {"message", message(sentence(finding, accesses))}};
+  json["locations"] = Json::array({location(primary_access(finding).site, side(primary_access(finding)))});
+  json["relatedLocations"] = Json::array();
+  json["stacks"] = Json::array();
+  Json flows = Json::array();
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    if (i > 0) {
+      Json related = {{"id", i}};
+      related.update(location(accesses[i]->site, side(*accesses[i])));
+      json["relatedLocations"].push_back(std::move(related));
+    }
+    json["stacks"].push_back(stack(*accesses[i]));
+    flows.push_back(thread_flow(*accesses[i]));
+  }
+  if (!flows.empty()) {
+    json["codeFlows"] = Json::array({{{"threadFlows", std::move(flows)}}});
+  }
+  json["partialFingerprints"] = {{"soothSites/v1", finding.id}};
+  if (with_baseline) {
+    put_baseline_state(json, finding);
+  }
+  json["properties"] = properties(finding);
+  return json;
+}
+
+Json invocation(const Report& report) {
+  Json json = {{"executionSuccessful", true}};
+  if (!report.notes.empty()) {
+    json["toolExecutionNotifications"] = Json::array();
+    for (const std::string& note : report.notes) {
+      json["toolExecutionNotifications"].push_back({{"level", "note"}, {"message", message(note)}});
+    }
+  }
+  return json;
+}
+
+Json run(const Report& report, const SinkOptions& options) {
+  Json driver = {{"name", "sooth"}};
+  if (!options.version.empty()) {
+    driver["version"] = options.version;
+  }
+  driver["rules"] = rules();
+  bool with_baseline = false;
+  for (const Finding& finding : report.findings) {
+    with_baseline = with_baseline || finding.known;
+  }
+  Json json = {{"tool", {{"driver", std::move(driver)}}}, {"invocations", Json::array({invocation(report)})}};
+  json["results"] = Json::array();
+  for (const Finding& finding : report.findings) {
+    json["results"].push_back(result(finding, with_baseline));
+  }
+  json["properties"] = {{"trace", report.trace},
+                        {"program", report.program},
+                        {"exact", report.exact},
+                        {"incomplete", report.incomplete},
+                        {"events", report.stats.events},
+                        {"suppressed", report.suppressed}};
+  return json;
+}
+
+}  // namespace
+
+Status write_sarif(const Report& report, const SinkOptions& options, std::ostream& out) {
+  const Json log = {{"$schema", kSchemaUri}, {"version", "2.1.0"}, {"runs", Json::array({run(report, options)})}};
+  out << log.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  return {};
+}
+
+}  // namespace sooth

@@ -1,0 +1,243 @@
+// The report for people: one paragraph per finding, in the manner of a compiler, then what was counted and what was
+// not covered.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ostream>
+#include <utility>
+
+#include "report/describe.h"
+#include "report/sink.h"
+
+namespace sooth {
+namespace {
+
+constexpr std::size_t kMaxWitnessLines = 20;
+
+// ANSI sequences, or nothing.
+class Paint {
+ public:
+  explicit Paint(bool on) : on_(on) {}
+
+  std::string bold(const std::string& text) const { return in("1", text); }
+  std::string dim(const std::string& text) const { return in("2", text); }
+  std::string rung(Rung rung) const {
+    const std::string name(rung_name(rung));
+    switch (rung) {
+      case Rung::kSuspected: return in("1;33", name);
+      case Rung::kPredicted: return in("1;35", name);
+      case Rung::kConfirmed: return in("1;31", name);
+      case Rung::kHarmful: return in("1;37;41", name);
+    }
+    return name;
+  }
+
+ private:
+  std::string in(const char* code, const std::string& text) const {
+    return on_ ? "\x1b[" + std::string(code) + "m" + text + "\x1b[0m" : text;
+  }
+
+  bool on_;
+};
+
+void write_frame(std::size_t depth, const Site& site, std::ostream& out) {
+  out << "    #" << depth << " " << (site.function.empty() ? "" : printable(site.function) + " at ") << place(site)
+      << "\n";
+}
+
+void write_access(const Access& access, const Paint& paint, std::ostream& out) {
+  out << "  " << paint.bold(deed(access)) << " by " << actor(access)
+      << paint.dim(" at event " + std::to_string(raw(access.event))) << ", " << held_locks(access) << "\n";
+  write_frame(0, access.site, out);
+  for (std::size_t i = 0; i < access.stack.size(); ++i) {
+    write_frame(i + 1, access.stack[i], out);
+  }
+}
+
+void write_witness(const WitnessSummary& witness, std::ostream& out) {
+  if (!witness.checked) {
+    if (!witness.why.empty()) {
+      out << "  witness: none, " << printable(witness.why) << "\n";
+    }
+    return;
+  }
+  out << "  witness: checked; run in this order and both are next:\n";
+  if (witness.runs.empty()) {
+    const std::string events = counted(witness.order.size(), "event", "events") + ", see the JSON report";
+    out << "    " << (witness.order.empty() ? "no event needs to run first" : events) << "\n";
+  }
+  // The end of a witness is what leads to the race, so when it is long the beginning is what we leave out.
+  const std::size_t total = witness.runs.size();
+  const std::size_t left_out = total > kMaxWitnessLines ? total - (kMaxWitnessLines - 1) : 0;
+  if (left_out > 0) {
+    out << "    (" << left_out << " earlier stretches)\n";
+  }
+  for (std::size_t i = left_out; i < total; ++i) {
+    const WitnessSummary::Run& run = witness.runs[i];
+    out << "    thread " << raw(run.thread) << ": event" << (run.first == run.last ? " " : "s ") << raw(run.first);
+    if (run.first != run.last) {
+      out << " to " << raw(run.last);
+    }
+    out << "\n";
+  }
+}
+
+void write_replay(const ReplaySummary& replay, std::ostream& out) {
+  char share[32];
+  std::snprintf(share, sizeof share, "%.0f %%", replay.probability * 100);
+  out << "  replay: " << printable(replay.command) << " (seed " << replay.seed << ", reached in " << share
+      << " of the runs)\n";
+}
+
+void write_finding(const Finding& finding, const Paint& paint, std::ostream& out) {
+  const std::string what = subject(finding);
+  out << paint.bold(place(primary_access(finding).site) + ":") << " " << paint.rung(finding.rung) << " "
+      << paint.bold(std::string(kind_phrase(finding.kind)) + (what.empty() ? "" : " on " + what)) << " "
+      << paint.dim("[" + printable(finding.id) + "]") << "\n";
+  for (const Access* access : accesses_primary_first(finding)) {
+    write_access(*access, paint, out);
+  }
+  out << "  " << rung_name(finding.rung) << ": " << why_on_rung(finding) << "\n";
+  out << "  found by " << (finding.found_by.empty() ? "nobody who says so" : listed(finding.found_by)) << ", "
+      << counted(finding.dynamic_pairs, "time", "times") << ", at best " << counted(finding.distance, "event", "events")
+      << " apart\n";
+  // A missing witness is already the reason given for `suspected`.
+  if (finding.witness.has_value() && (finding.witness->checked || finding.rung != Rung::kSuspected)) {
+    write_witness(*finding.witness, out);
+  }
+  if (finding.replay.has_value()) {
+    write_replay(*finding.replay, out);
+  }
+  out << "\n";
+}
+
+// "2 races (1 predicted, 1 suspected)"; empty when there is none of this kind.
+std::string count_of_kind(const std::vector<const Finding*>& findings, FindingKind kind) {
+  std::array<std::uint64_t, kRungCount> by_rung{};
+  std::uint64_t total = 0;
+  for (const Finding* finding : findings) {
+    if (finding->kind == kind) {
+      ++by_rung[raw(finding->rung)];
+      ++total;
+    }
+  }
+  if (total == 0) {
+    return "";
+  }
+  std::string rungs;
+  for (int i = kRungCount - 1; i >= 0; --i) {
+    if (by_rung[i] > 0) {
+      rungs += (rungs.empty() ? "" : ", ") + std::to_string(by_rung[i]) + " " + std::string(rung_name(Rung(i)));
+    }
+  }
+  const std::string one(finding_kind_name(kind));
+  return counted(total, one, one + "s") + " (" + rungs + ")";
+}
+
+std::string nothing_found(const Report& report, std::uint64_t known) {
+  const std::string events = counted(report.stats.events, "event", "events");
+  if (report.stats.analyses.empty()) {
+    return "No analysis looked at the " + events;
+  }
+  std::string names;
+  for (const AnalysisStats& analysis : report.stats.analyses) {
+    names += (names.empty() ? "" : ", ") + printable(analysis.name);
+  }
+  return std::string(known > 0 ? "No new races" : "No races") + " found in " + events + " by " + names;
+}
+
+void write_summary(const Report& report, const std::vector<const Finding*>& findings, const Paint& paint,
+                   std::ostream& out) {
+  const std::uint64_t known = report.findings.size() - findings.size();
+  std::string line;
+  const auto add = [&line](const std::string& part) { line += (line.empty() || part.empty() ? "" : ", ") + part; };
+  add(count_of_kind(findings, FindingKind::kRace));
+  add(count_of_kind(findings, FindingKind::kDeadlock));
+  const std::string found = std::exchange(line, "");
+  if (report.suppressed > 0) {
+    add(std::to_string(report.suppressed) + " suppressed");
+  }
+  if (known > 0) {
+    add(std::to_string(known) + " known from the baseline");
+  }
+  const std::string rest = line.empty() ? "" : (found.empty() ? "; " : ", ") + line;
+  out << paint.bold(found.empty() ? nothing_found(report, known) + rest + "." : found + rest) << "\n";
+}
+
+// Suppression files are shared with ThreadSanitizer; what only it reports is not worth a word.
+bool could_match(const SuppressionUse& use) {
+  const std::string_view text = use.text;
+  return !text.starts_with("mutex:") && !text.starts_with("thread:") && !text.starts_with("signal:");
+}
+
+void write_remarks(const Report& report, std::ostream& out) {
+  if (report.incomplete) {
+    out << "note: the trace is incomplete: only its readable beginning was analysed\n";
+  }
+  if (!report.exact) {
+    out << "note: the trace is not exact: what a read saw is not known for certain\n";
+  }
+  for (const std::string& note : report.notes) {
+    out << "note: " << printable(note) << "\n";
+  }
+  for (const SuppressionUse& use : report.suppressions) {
+    if (use.hits == 0 && could_match(use)) {
+      out << printable(use.file) << ":" << use.line << ": unused suppression " << printable(use.text) << "\n";
+    }
+  }
+}
+
+std::string seconds_text(double seconds) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.3f s", seconds);
+  return text;
+}
+
+void write_stats(const Report& report, const SinkOptions& options, std::ostream& out) {
+  std::vector<std::pair<std::string, std::string>> rows = {
+      {"events", std::to_string(report.stats.events)},   {"threads", std::to_string(report.stats.threads)},
+      {"locks", std::to_string(report.stats.locks)},     {"variables", std::to_string(report.stats.variables)},
+      {"sites", std::to_string(report.stats.sites)},
+  };
+  if (!options.deterministic) {
+    rows.emplace_back("time", seconds_text(report.stats.seconds));
+  }
+  for (const AnalysisStats& analysis : report.stats.analyses) {
+    const std::string name = printable(analysis.name);
+    rows.emplace_back(name, printable(analysis.guarantee));
+    rows.emplace_back(name + " races", std::to_string(analysis.races));
+    rows.emplace_back(name + " dynamic pairs", std::to_string(analysis.dynamic_pairs));
+    if (!options.deterministic) {
+      rows.emplace_back(name + " time", seconds_text(analysis.seconds));
+    }
+    for (const auto& [label, figure] : analysis.extra) {
+      rows.emplace_back(name + " " + printable(label), printable(figure));
+    }
+  }
+  std::size_t width = 0;
+  for (const auto& row : rows) {
+    width = std::max(width, row.first.size());
+  }
+  out << "\n";
+  for (const auto& [label, figure] : rows) {
+    out << "  " << label << std::string(width - label.size() + 2, ' ') << figure << "\n";
+  }
+}
+
+}  // namespace
+
+Status write_text(const Report& report, const SinkOptions& options, std::ostream& out) {
+  const Paint paint(options.color);
+  const std::vector<const Finding*> findings = new_findings(report);
+  for (const Finding* finding : findings) {
+    write_finding(*finding, paint, out);
+  }
+  write_summary(report, findings, paint, out);
+  write_remarks(report, out);
+  if (options.stats) {
+    write_stats(report, options, out);
+  }
+  return {};
+}
+
+}  // namespace sooth
