@@ -52,6 +52,20 @@ class CheckedDropper {
   Status malformed_;
 };
 
+// Breaks a list after commas.
+std::string wrapped(std::string list) {
+  constexpr std::size_t kColumns = 110;
+  for (std::size_t line = 0; list.size() - line > kColumns;) {
+    const std::size_t comma = list.rfind(", ", line + kColumns);
+    if (comma == std::string::npos || comma < line) {
+      break;
+    }
+    list[comma + 1] = '\n';
+    line = comma + 2;
+  }
+  return list;
+}
+
 // To standard output, or to standard error when the trace itself goes there.
 void print_counts(const DropCounts& counts, std::FILE* out) {
   const auto row = [out](std::uint64_t count, const char* what) {
@@ -128,7 +142,8 @@ void add_trace_drop(CLI::App& trace, CommandResult& result) {
       ->allow_extra_args(false);
   add_output_options(*command, "--format", options->output);
   command->footer("--function, --site and --kind may be repeated; an event goes when any of them matches. In a GLOB, * is\n"
-                  "any text and ? any character. The result is marked as not exact.\nKinds: " + kind_words() + ".");
+                  "any text and ? any character. The result is marked as not exact.\n" +
+                  wrapped("Kinds: " + kind_words() + ", and the words of STD text."));
   command->callback([options, &result] { result = answer(run_drop(*options)); });
 }
 
