@@ -1,12 +1,17 @@
-#include "cli/command.h"
-#include "trace/generate.h"
+// sooth trace: looks at, checks, converts, makes and thins out traces.
+#include "cli/trace_commands.h"
+
 namespace sooth {
+
 void add_trace_command(CLI::App& root, CommandResult& result) {
-  CLI::App* command = root.add_subcommand("trace", "");
-  auto o = std::make_shared<GenerateOptions>();
-  auto out = std::make_shared<std::string>();
-  command->add_option("--events", o->events); command->add_option("--threads", o->threads); command->add_option("--locks", o->locks);
-  command->add_option("--vars", o->variables); command->add_option("--sites", o->sites); command->add_option("-o", *out);
-  command->callback([=, &result] { auto w = create_trace(*out, TraceFormat::kDirectory, {}); Status s = generate_trace(*o, **w); if (s.ok()) s = (*w)->finish(); if (!s.ok()) result = s; });
+  CLI::App* trace = root.add_subcommand("trace", "Look at, check, convert, make and thin out traces");
+  trace->require_subcommand(1);
+  trace->footer("A TRACE is a directory that `sooth record` made, or a file in STD text (\"-\": standard input).\n"
+                "`sooth trace COMMAND --help` explains a command.");
+  for (const AddCommand add : {add_trace_info, add_trace_check, add_trace_cat, add_trace_convert, add_trace_gen,
+                               add_trace_drop}) {
+    add(*trace, result);
+  }
 }
-}
+
+}  // namespace sooth

@@ -2,11 +2,13 @@
 
 namespace sooth {
 
-// Batches come from a well-formed trace or at least from a reader: ops are in range.
 void TraceCensus::consume(const Batch& batch) {
   events_ += batch.events.size();
   branches_ += batch.branches.size();
   for (const Event& e : batch.events) {
+    if (raw(e.op) >= kOpCount) {
+      continue;
+    }
     ++by_op_[raw(e.op)];
     active_threads_[raw(e.thread)];
     active_sites_[raw(e.site)];

@@ -9,7 +9,8 @@
 
 namespace sooth {
 
-// Memory grows with the number of distinct objects, not of events.
+// The trace may be malformed; events of an unknown kind count as events only. Memory grows with the number of
+// distinct objects, not of events.
 class TraceCensus {
  public:
   void consume(const Batch& batch);

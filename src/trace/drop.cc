@@ -1,8 +1,8 @@
 #include "trace/drop.h"
 
 #include <algorithm>
-#include <optional>
-#include <utility>
+#include <iterator>
+#include <span>
 
 #include "base/glob.h"
 
@@ -26,8 +26,8 @@ struct KindWord {
   KindSet kinds;
 };
 
-// The words of the STD format, then groups. Names of ops are understood without a row here.
-constexpr KindWord kWords[] = {
+// What the STD format calls them, where that is not their name.
+constexpr KindWord kStdWords[] = {
     {"r", bit(Op::kRead)},
     {"w", bit(Op::kWrite)},
     {"aload", bit(Op::kAtomicLoad)},
@@ -45,6 +45,9 @@ constexpr KindWord kWords[] = {
     {"ha", bit(Op::kHappensAfter)},
     {"callbegin", kCallOps},
     {"callend", kCallOps},
+};
+
+constexpr KindWord kGroups[] = {
     {"branch", kBranchKind},
     {"access", kPlain | kAtomics},
     {"plain", kPlain},
@@ -81,9 +84,11 @@ bool any_match(const std::vector<std::string>& globs, std::string_view text) {
 }  // namespace
 
 Result<KindSet> parse_kind(std::string_view word) {
-  for (const KindWord& row : kWords) {
-    if (row.word == word) {
-      return row.kinds;
+  for (const std::span<const KindWord> words : {std::span<const KindWord>(kStdWords), std::span<const KindWord>(kGroups)}) {
+    for (const KindWord& row : words) {
+      if (row.word == word) {
+        return row.kinds;
+      }
     }
   }
   for (int op = 0; op < kOpCount; ++op) {
@@ -91,7 +96,8 @@ Result<KindSet> parse_kind(std::string_view word) {
       return with_partners(bit(Op(op)));
     }
   }
-  return Status::usage("there is no kind of event \"" + std::string(word) + "\"; kinds are " + kind_words());
+  return Status::usage("there is no kind of event \"" + std::string(word) + "\"; kinds are " + kind_words() +
+                       ", and the words of STD text");
 }
 
 std::string kind_words() {
@@ -99,9 +105,9 @@ std::string kind_words() {
   for (int op = 0; op < kOpCount; ++op) {
     words += dashed_name(Op(op)) + ", ";
   }
-  for (const KindWord& row : kWords) {
+  for (const KindWord& row : kGroups) {
     words += row.word;
-    words += &row == std::end(kWords) - 1 ? "" : ", ";
+    words += &row == std::end(kGroups) - 1 ? "" : ", ";
   }
   return words;
 }

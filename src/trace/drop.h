@@ -23,7 +23,7 @@ static_assert(kOpCount < 32);
 // with dashes ("atomic-load"), or a group ("access", "atomic", "lock", "thread", ...). Kinds that make no sense alone
 // come in pairs whichever is named: acquire and release, enter and exit, begin and end of a call.
 Result<KindSet> parse_kind(std::string_view word);
-// All words, for help texts.
+// The names and the groups, for help texts: "read, write, ..., call".
 std::string kind_words();
 
 struct DropOptions {

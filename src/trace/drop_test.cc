@@ -153,7 +153,7 @@ TEST(DropTest, UnknownKindsAreExplained) {
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), ExitCode::kUsage);
   EXPECT_EQ(result.status().message().find("there is no kind of event \"writes\"; kinds are read, write, atomic-load"), 0u);
-  EXPECT_TRUE(result.status().message().ends_with("function, call")) << result.status().message();
+  EXPECT_TRUE(result.status().message().ends_with("function, call, and the words of STD text")) << result.status().message();
 }
 
 TEST(DropTest, ReasonsAreCounted) {

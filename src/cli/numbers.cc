@@ -1,0 +1,84 @@
+#include "cli/numbers.h"
+
+#include <cstdio>
+
+namespace sooth {
+namespace {
+
+// 0 when there is no such suffix.
+std::uint64_t factor_of(char suffix) {
+  switch (suffix) {
+    case 'k':
+    case 'K': return 1'000;
+    case 'M': return 1'000'000;
+    case 'G': return 1'000'000'000;
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+// In integers: 64-bit counts do not fit into doubles.
+Result<std::uint64_t> parse_count(std::string_view text) {
+  const Status error = Status::usage("\"" + std::string(text) +
+                                     "\" is not a count: write digits and perhaps k, M or G, like 10M");
+  const std::uint64_t suffix = text.empty() ? 0 : factor_of(text.back());
+  std::uint64_t unit = suffix == 0 ? 1 : suffix;
+  if (suffix != 0) {
+    text.remove_suffix(1);
+  }
+  std::uint64_t count = 0;
+  bool digits = false;
+  bool fraction = false;
+  for (const char c : text) {
+    if (c == '.' && digits && !fraction && unit > 1) {
+      fraction = true;
+      digits = false;
+      continue;
+    }
+    if (c < '0' || c > '9' || (fraction && unit % 10 != 0)) {
+      return error;
+    }
+    digits = true;
+    unit /= fraction ? 10 : 1;
+    const auto digit = static_cast<std::uint64_t>(c - '0');
+    if (fraction) {
+      if (__builtin_add_overflow(count, digit * unit, &count)) {
+        return error;
+      }
+    } else if (__builtin_mul_overflow(count, std::uint64_t{10}, &count) ||
+               __builtin_add_overflow(count, digit * unit, &count)) {
+      return error;
+    }
+  }
+  return digits ? Result<std::uint64_t>(count) : Result<std::uint64_t>(error);
+}
+
+std::string short_count(double count) {
+  const char* suffix = "";
+  for (const char* next : {"k", "M", "G", "T"}) {
+    if (count < 999.95) {
+      break;
+    }
+    count /= 1000;
+    suffix = next;
+  }
+  char text[40];
+  std::snprintf(text, sizeof text, *suffix == '\0' ? "%.0f%s" : "%.1f%s", count, suffix);
+  return text;
+}
+
+std::string short_duration(double seconds) {
+  const auto whole = static_cast<unsigned long long>(seconds + 0.5);
+  char text[60];
+  if (whole < 60) {
+    std::snprintf(text, sizeof text, "%llu s", whole);
+  } else if (whole < 3600) {
+    std::snprintf(text, sizeof text, "%llu min %llu s", whole / 60, whole % 60);
+  } else {
+    std::snprintf(text, sizeof text, "%llu h %llu min", whole / 3600, whole / 60 % 60);
+  }
+  return text;
+}
+
+}  // namespace sooth
