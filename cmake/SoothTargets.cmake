@@ -29,7 +29,9 @@ function(sooth_library name)
   target_link_libraries(sooth_${name} PUBLIC ${ARG_DEPS} PRIVATE sooth_flags ${ARG_PRIVATE_DEPS})
 endfunction()
 
-# LABELS are ctest labels; every test gets `unit` unless it says otherwise.
+# LABELS are ctest labels; every test gets `unit` unless it says otherwise. A test labelled `untrusted` feeds the tool
+# bytes from outside: scripts/test.sh runs it under sanitizers too, after building the target untrusted_tests.
+add_custom_target(untrusted_tests)
 function(sooth_test name)
   if(NOT SOOTH_DEVELOPER)
     return()
@@ -45,6 +47,9 @@ function(sooth_test name)
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
+  endif()
+  if("untrusted" IN_LIST ARG_LABELS)
+    add_dependencies(untrusted_tests ${name})
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
