@@ -96,6 +96,7 @@ sooth_setup_npm() {
   mkdir -p "$target"
   rm -f "$target/installed-lock.json"
   cp "$source/package.json" "$source/package-lock.json" "$target/"
+  if [[ -f $source/.npmrc ]]; then cp "$source/.npmrc" "$target/"; fi
   (cd "$target" && npm ci --no-audit --no-fund --loglevel=error </dev/null) ||
     sooth_fail "npm could not fetch what tests/report/package-lock.json names; connect this machine to the network" \
       "and run the script again"
@@ -118,14 +119,11 @@ sooth_setup() {
   fi
 }
 
-# sooth_configure PRESET [CMake options]: configures, with ccache when it is there.
+# sooth_configure PRESET: configures, with ccache when it is there. SOOTH_TIMEOUT_FACTOR stretches the limits of tests.
 sooth_configure() {
-  local preset=$1
-  shift
-  local launcher=()
+  local preset=$1 launcher=() log
   command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  local log
-  log=$(cmake --preset "$preset" "${launcher[@]}" "$@" 2>&1) || {
+  log=$(cmake --preset "$preset" "${launcher[@]}" -DSOOTH_TIMEOUT_FACTOR="${SOOTH_TIMEOUT_FACTOR:-1}" 2>&1) || {
     printf '%s\n' "$log" >&2
     sooth_fail "CMake could not configure the preset $preset; its messages are above"
   }
