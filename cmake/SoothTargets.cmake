@@ -8,6 +8,10 @@
 add_library(sooth_flags INTERFACE)
 target_compile_options(sooth_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                        -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Wswitch)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 reports it for every `"x" + std::string` (GCC bug 105651).
+  target_compile_options(sooth_flags INTERFACE -Wno-restrict)
+endif()
 if(SOOTH_DEVELOPER)
   target_compile_options(sooth_flags INTERFACE -Werror)
 endif()

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "order/lock_set.h"
 #include "race/pair_table.h"
 #include "trace/batch.h"
 
@@ -34,6 +35,8 @@ class Detector {
   virtual void finish() {}
   // The distinct site pairs found so far.
   virtual const PairTable& races() const = 0;
+  // Resolves the lock sets of races().
+  virtual const LockSetTable& lock_sets() const = 0;
   // Label and figure, for --stats.
   virtual std::vector<std::pair<std::string, std::string>> stats() const { return {}; }
 };

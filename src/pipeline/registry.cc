@@ -1,8 +1,23 @@
 #include "pipeline/registry.h"
 
+#include "detect/hb.h"
+#include "detect/hybrid.h"
+#include "detect/lockset.h"
+
 namespace sooth {
 
-std::span<const DetectorInfo> detectors() { return {}; }
+namespace {
+
+constexpr DetectorInfo kDetectors[] = {
+    {"hb", "pairs that happens-before leaves unordered in the recorded run", Guarantee::kSound, true, make_hb_detector},
+    {"lockset", "variables that no lock consistently protects (Eraser)", Guarantee::kHeuristic, false, make_lockset_detector},
+    {"hybrid", "pairs that neither must-order nor a common lock keeps apart", Guarantee::kHeuristic, false,
+     make_hybrid_detector},
+};
+
+}  // namespace
+
+std::span<const DetectorInfo> detectors() { return kDetectors; }
 
 const DetectorInfo* find_detector(std::string_view name) {
   for (const DetectorInfo& info : detectors()) {

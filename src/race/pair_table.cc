@@ -4,21 +4,21 @@
 
 namespace sooth {
 
-void PairTable::add(SiteId first_site, EventId first, SiteId second_site, EventId second) {
-  const auto [low, high] = std::minmax(first_site, second_site);
+void PairTable::add(const AccessRecord& first, const AccessRecord& second) {
+  const auto [low, high] = std::minmax(first.event.site, second.event.site);
   const std::uint64_t key = std::uint64_t{raw(low)} << 32 | raw(high);
-  const std::uint64_t distance = raw(second) - raw(first);
+  const std::uint64_t distance = raw(second.id) - raw(first.id);
   const auto [it, added] = index_.try_emplace(key, static_cast<std::uint32_t>(pairs_.size()));
   if (added) {
     pairs_.push_back({low, high, {first, second}, 1, distance});
-    last_second_.push_back(second);
+    last_second_.push_back(second.id);
     return;
   }
   SitePair& pair = pairs_[it->second];
-  if (last_second_[it->second] != second) {
-    last_second_[it->second] = second;
+  if (last_second_[it->second] != second.id) {
+    last_second_[it->second] = second.id;
     ++pair.second_accesses;
-  } else if (pair.example.second == second && raw(first) > raw(pair.example.first)) {
+  } else if (pair.example.second.id == second.id && first.id > pair.example.first.id) {
     pair.example.first = first;  // same second access, nearer first access: order of discovery must not show
   }
   pair.distance = std::min(pair.distance, distance);

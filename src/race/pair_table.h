@@ -9,11 +9,22 @@
 
 namespace sooth {
 
+// An access with all that a report says of it, so that nobody has to look for it in the trace again.
+struct AccessRecord {
+  Event event;
+  EventId id{};
+  std::uint32_t time = 0;   // local time of the thread, for analyses that have one
+  LockSetId locks = kNoLocks;  // held by the thread, in the table of the analysis
+  StackId stack = kNoStack;
+
+  friend bool operator==(const AccessRecord&, const AccessRecord&) = default;
+};
+
 // Two conflicting accesses of different threads that somebody believes can happen at the same time.
 // `first` comes before `second` in the trace.
 struct Candidate {
-  EventId first{};
-  EventId second{};
+  AccessRecord first;
+  AccessRecord second;
 
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
@@ -30,8 +41,8 @@ struct SitePair {
 // Finds are added in trace order of the second access.
 class PairTable {
  public:
-  // `first` at `first_site` and `second` at `second_site` can race. Cheap for pairs already known.
-  void add(SiteId first_site, EventId first, SiteId second_site, EventId second);
+  // The two can race. Cheap for site pairs already known.
+  void add(const AccessRecord& first, const AccessRecord& second);
 
   // In order of discovery.
   const std::vector<SitePair>& pairs() const { return pairs_; }

@@ -8,7 +8,8 @@
 
 namespace sooth {
 
-// What an access read or wrote, little-endian, up to 16 bytes. size 0: not recorded.
+// What an access read or wrote, little-endian: its first `size` bytes, at most 16. size 0: not recorded.
+// The value of an rmw is what it read; what it wrote is not recorded.
 struct Value {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -59,6 +60,7 @@ struct Batch {
 
   bool empty() const { return events.empty() && branches.empty(); }
   EventId id(std::size_t i) const { return advance(first, i); }
+  StackId stack(std::size_t i) const { return stacks.empty() ? kNoStack : stacks[i]; }
 };
 
 }  // namespace sooth

@@ -13,7 +13,10 @@ enum class ThreadId : std::uint32_t {};  // dense, in the trace's thread table
 enum class SiteId : std::uint32_t {};    // program location, in the trace's site table
 enum class StackId : std::uint32_t {};   // call stack, in the trace's stack table; 0 is the empty stack
 
+enum class LockSetId : std::uint32_t {}; // set of locks held, in an analysis's own table (order/lock_set.h); 0 is none
+
 inline constexpr StackId kNoStack{0};
+inline constexpr LockSetId kNoLocks{0};
 
 // What a step does. The comment says what `Event::object` is. Values are part of the trace format:
 // append, never renumber.

@@ -1,0 +1,148 @@
+#include "detect/hb.h"
+
+#include <vector>
+
+#include "base/flat_map.h"
+#include "detect/access_history.h"
+#include "detect/epoch_summary.h"
+#include "order/lock_set.h"
+#include "order/must_order.h"
+#include "order/thread_clocks.h"
+
+namespace sooth {
+namespace {
+
+class HbDetector final : public Detector {
+ public:
+  HbDetector() : history_(*this, AccessLog::Keys::kPlain), must_order_(*this) {}
+
+  Guarantee guarantee() const override { return Guarantee::kSound; }
+  const PairTable& races() const override { return races_; }
+  const LockSetTable& lock_sets() const override { return locks_.table(); }
+  std::vector<std::pair<std::string, std::string>> stats() const override { return history_.stats(); }
+
+  void consume(const Batch& batch) override {
+    for (std::size_t i = 0; i < batch.events.size(); ++i) {
+      history_.prefetch_ahead(batch, i, [](ThreadId) { return kNoLocks; });
+      step(batch.events[i], batch.id(i), batch.stack(i));
+    }
+  }
+
+  // AccessHistory's host.
+  void touch(CellId id, EpochSummary& cell, const AccessRecord& access) {
+    const VectorClock& own = clocks_.of(access.event.thread);
+    const bool all_known = cell.surely_known(access_kind(access.event.op), own) || !find_races(id, access, own);
+    cell.add(access_kind(access.event.op), Epoch(access.event.thread, access.time), own, all_known);
+    history_.log().record(id, access);
+  }
+
+  // MustOrder's host.
+  const VectorClock& current(ThreadId thread) { return clocks_.of(thread); }
+  void sent(ThreadId thread) { clocks_.advance(thread); }
+  void receive(ThreadId thread, const VectorClock& message) { clocks_.of(thread).join(message); }
+  void finished(ThreadId thread) { clocks_.finish(thread); }
+
+ private:
+  // What the releases of a lock say to later acquires.
+  struct Released {
+    VectorClock exclusive;  // the latest exclusive release
+    VectorClock shared;     // shared releases since
+    ThreadId releaser{};    // whose release `exclusive` is
+  };
+
+  void step(const Event& e, EventId id, StackId stack) {
+    switch (e.op) {
+      case Op::kRead:
+      case Op::kWrite: return history_.access(record_of(e, id, stack));
+      case Op::kAcquire: return acquire(e);
+      case Op::kRelease: return release(e);
+      case Op::kFree: return history_.free(record_of(e, id, stack));
+      case Op::kAlloc:
+        history_.allocate(e);
+        return must_order_.incoming(e);
+      case Op::kAtomicLoad:
+      case Op::kAtomicStore:
+      case Op::kAtomicRmw:
+        must_order_.incoming(e);
+        history_.access(record_of(e, id, stack));
+        return must_order_.outgoing(e);
+      case Op::kFence:
+      case Op::kNotify:
+      case Op::kWait:
+      case Op::kBarrierArrive:
+      case Op::kBarrierLeave:
+      case Op::kSemPost:
+      case Op::kSemWait:
+      case Op::kFork:
+      case Op::kJoin:
+      case Op::kHappensBefore:
+      case Op::kHappensAfter:
+        must_order_.incoming(e);
+        return must_order_.outgoing(e);
+      case Op::kBegin:
+      case Op::kEnd:
+      case Op::kEnter:
+      case Op::kExit:
+      case Op::kCallBegin:
+      case Op::kCallEnd: return;
+    }
+  }
+
+  AccessRecord record_of(const Event& e, EventId id, StackId stack) {
+    return {e, id, clocks_.time(e.thread), locks_.of(e.thread), stack};
+  }
+
+  void acquire(const Event& e) {
+    const Released* lock = locks_.acquire(e) ? released_.find(e.object) : nullptr;
+    if (lock == nullptr) {
+      return;
+    }
+    VectorClock& own = clocks_.of(e.thread);
+    if (lock->releaser != e.thread) {
+      own.join(lock->exclusive);
+    }
+    if (!is_shared(e)) {
+      own.join(lock->shared);
+    }
+  }
+
+  void release(const Event& e) {
+    HeldLock section;
+    if (!locks_.release(e, &section)) {
+      return;
+    }
+    Released& lock = released_[e.object];
+    if (section.shared) {
+      lock.shared.join(clocks_.of(e.thread));
+    } else {
+      lock.exclusive = clocks_.of(e.thread);
+      lock.releaser = e.thread;
+      lock.shared.clear();  // the section came after them all
+    }
+    clocks_.advance(e.thread);
+  }
+
+  bool find_races(CellId cell, const AccessRecord& access, const VectorClock& own) {
+    bool found = false;
+    history_.log().walk(cell, [&](const AccessRecord& earlier) {
+      if (conflict(earlier.event, access.event) && earlier.time > own[earlier.event.thread]) {
+        races_.add(earlier, access);
+        found = true;
+      }
+    });
+    return found;
+  }
+
+  ThreadClocks clocks_;
+  LockSets locks_;
+  FlatMap<Released> released_;
+  AccessHistory<HbDetector, EpochSummary> history_;
+  MustOrder<HbDetector, VectorClock> must_order_;
+  PairTable races_;
+};
+
+}  // namespace
+
+std::unique_ptr<Detector> make_hb_detector() { return std::make_unique<HbDetector>(); }
+
+}  // namespace sooth

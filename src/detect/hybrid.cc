@@ -1,0 +1,125 @@
+#include "detect/hybrid.h"
+
+#include <vector>
+
+#include "detect/access_history.h"
+#include "detect/epoch_summary.h"
+#include "order/lock_set.h"
+#include "order/must_order.h"
+#include "order/thread_clocks.h"
+
+namespace sooth {
+namespace {
+
+struct Cell {
+  EpochSummary summary;       // by must-order
+  LockSetId common = kNoLocks;  // locks that guarded every access so far
+  bool accessed = false;
+};
+
+class HybridDetector final : public Detector {
+ public:
+  HybridDetector() : history_(*this, AccessLog::Keys::kByLocks), must_order_(*this) {}
+
+  Guarantee guarantee() const override { return Guarantee::kHeuristic; }
+  const PairTable& races() const override { return races_; }
+  const LockSetTable& lock_sets() const override { return locks_.table(); }
+  std::vector<std::pair<std::string, std::string>> stats() const override {
+    auto rows = history_.stats();
+    rows.emplace_back("locksets", std::to_string(locks_.table().size()));
+    return rows;
+  }
+
+  void consume(const Batch& batch) override {
+    for (std::size_t i = 0; i < batch.events.size(); ++i) {
+      history_.prefetch_ahead(batch, i, [&](ThreadId thread) { return locks_.of(thread); });
+      step(batch.events[i], batch.id(i), batch.stack(i));
+    }
+  }
+
+  // AccessHistory's host.
+  void touch(CellId id, Cell& cell, const AccessRecord& access) {
+    const VectorClock& own = clocks_.of(access.event.thread);
+    const LockSetId held = access.locks;
+    const LockSetId guards = is_write(access.event.op) ? locks_.table().exclusive(held) : held;
+    const bool all_known = cell.summary.surely_known(access_kind(access.event.op), own);
+    // A lock that all accesses hold, writes exclusively, protects every conflicting pair.
+    cell.common = cell.accessed ? locks_.table().intersect(cell.common, guards) : guards;
+    cell.accessed = true;
+    if (!all_known && cell.common == kNoLocks) {
+      find_pairs(id, access, own);
+    }
+    cell.summary.add(access_kind(access.event.op), Epoch(access.event.thread, access.time), own, all_known);
+    history_.log().record(id, access);
+  }
+
+  // MustOrder's host.
+  const VectorClock& current(ThreadId thread) { return clocks_.of(thread); }
+  void sent(ThreadId thread) { clocks_.advance(thread); }
+  void receive(ThreadId thread, const VectorClock& message) { clocks_.of(thread).join(message); }
+  void finished(ThreadId thread) { clocks_.finish(thread); }
+
+ private:
+  void step(const Event& e, EventId id, StackId stack) {
+    switch (e.op) {
+      case Op::kRead:
+      case Op::kWrite: return history_.access(record_of(e, id, stack));
+      case Op::kAcquire: locks_.acquire(e); return;
+      case Op::kRelease: locks_.release(e); return;
+      case Op::kFree: return history_.free(record_of(e, id, stack));
+      case Op::kAlloc:
+        history_.allocate(e);
+        return must_order_.incoming(e);
+      case Op::kAtomicLoad:
+      case Op::kAtomicStore:
+      case Op::kAtomicRmw:
+        must_order_.incoming(e);
+        history_.access(record_of(e, id, stack));
+        return must_order_.outgoing(e);
+      case Op::kFence:
+      case Op::kNotify:
+      case Op::kWait:
+      case Op::kBarrierArrive:
+      case Op::kBarrierLeave:
+      case Op::kSemPost:
+      case Op::kSemWait:
+      case Op::kFork:
+      case Op::kJoin:
+      case Op::kHappensBefore:
+      case Op::kHappensAfter:
+        must_order_.incoming(e);
+        return must_order_.outgoing(e);
+      case Op::kBegin:
+      case Op::kEnd:
+      case Op::kEnter:
+      case Op::kExit:
+      case Op::kCallBegin:
+      case Op::kCallEnd: return;
+    }
+  }
+
+  AccessRecord record_of(const Event& e, EventId id, StackId stack) {
+    return {e, id, clocks_.time(e.thread), locks_.of(e.thread), stack};
+  }
+
+  void find_pairs(CellId cell, const AccessRecord& access, const VectorClock& own) {
+    history_.log().walk(cell, [&](const AccessRecord& earlier) {
+      if (conflict(earlier.event, access.event) && earlier.time > own[earlier.event.thread] &&
+          !locks_.table().protects(earlier.locks, access.locks)) {
+        races_.add(earlier, access);
+      }
+    });
+  }
+
+  ThreadClocks clocks_;
+  LockSets locks_;
+  AccessHistory<HybridDetector, Cell> history_;
+  MustOrder<HybridDetector, VectorClock> must_order_;
+  PairTable races_;
+};
+
+}  // namespace
+
+std::unique_ptr<Detector> make_hybrid_detector() { return std::make_unique<HybridDetector>(); }
+
+}  // namespace sooth

@@ -1,0 +1,126 @@
+#include "detect/lockset.h"
+
+#include <vector>
+
+#include "detect/access_history.h"
+#include "order/lock_set.h"
+
+namespace sooth {
+namespace {
+
+// Eraser's states, Figure 4 of the paper.
+enum class State : std::uint8_t { kVirgin, kExclusive, kShared, kSharedModified };
+
+struct Cell {
+  State state = State::kVirgin;
+  ThreadId owner{};                // in kExclusive
+  LockSetId candidates = kNoLocks;  // in kShared and kSharedModified
+};
+
+class LocksetDetector final : public Detector {
+ public:
+  LocksetDetector() : history_(*this, AccessLog::Keys::kByLocks) {}
+
+  Guarantee guarantee() const override { return Guarantee::kHeuristic; }
+  const PairTable& races() const override { return races_; }
+  const LockSetTable& lock_sets() const override { return locks_.table(); }
+  std::vector<std::pair<std::string, std::string>> stats() const override {
+    auto rows = history_.stats();
+    rows.emplace_back("locksets", std::to_string(locks_.table().size()));
+    return rows;
+  }
+
+  void consume(const Batch& batch) override {
+    for (std::size_t i = 0; i < batch.events.size(); ++i) {
+      history_.prefetch_ahead(batch, i, [&](ThreadId thread) { return locks_.of(thread); });
+      step(batch.events[i], batch.id(i), batch.stack(i));
+    }
+  }
+
+  // AccessHistory's host.
+  void touch(CellId id, Cell& cell, const AccessRecord& access) {
+    advance_state(cell, access);
+    if (cell.state == State::kSharedModified && cell.candidates == kNoLocks) {
+      find_pairs(id, access);
+    }
+    history_.log().record(id, access);
+  }
+
+ private:
+  void step(const Event& e, EventId id, StackId stack) {
+    switch (e.op) {
+      case Op::kRead:
+      case Op::kWrite:
+      case Op::kAtomicLoad:
+      case Op::kAtomicStore:
+      case Op::kAtomicRmw: return history_.access(record_of(e, id, stack));
+      case Op::kFree: return history_.free(record_of(e, id, stack));
+      case Op::kAlloc: return history_.allocate(e);
+      case Op::kAcquire: locks_.acquire(e); return;
+      case Op::kRelease: locks_.release(e); return;
+      case Op::kFence:
+      case Op::kNotify:
+      case Op::kWait:
+      case Op::kBarrierArrive:
+      case Op::kBarrierLeave:
+      case Op::kSemPost:
+      case Op::kSemWait:
+      case Op::kFork:
+      case Op::kJoin:
+      case Op::kBegin:
+      case Op::kEnd:
+      case Op::kHappensBefore:
+      case Op::kHappensAfter:
+      case Op::kEnter:
+      case Op::kExit:
+      case Op::kCallBegin:
+      case Op::kCallEnd: return;
+    }
+  }
+
+  AccessRecord record_of(const Event& e, EventId id, StackId stack) const {
+    return {e, id, 0, locks_.of(e.thread), stack};
+  }
+
+  void advance_state(Cell& cell, const AccessRecord& access) {
+    const LockSetId held = access.locks;
+    const LockSetId guards = is_write(access.event.op) ? locks_.table().exclusive(held) : held;
+    switch (cell.state) {
+      case State::kVirgin:
+        cell.state = State::kExclusive;
+        cell.owner = access.event.thread;
+        return;
+      case State::kExclusive:
+        if (cell.owner == access.event.thread) {
+          return;
+        }
+        cell.state = is_write(access.event.op) ? State::kSharedModified : State::kShared;
+        cell.candidates = guards;
+        return;
+      case State::kShared:
+      case State::kSharedModified:
+        cell.state = is_write(access.event.op) ? State::kSharedModified : cell.state;
+        cell.candidates = locks_.table().intersect(cell.candidates, guards);
+        return;
+    }
+  }
+
+  void find_pairs(CellId cell, const AccessRecord& access) {
+    history_.log().walk(cell, [&](const AccessRecord& earlier) {
+      if (conflict(earlier.event, access.event) &&
+          !locks_.table().protects(earlier.locks, access.locks)) {
+        races_.add(earlier, access);
+      }
+    });
+  }
+
+  LockSets locks_;
+  AccessHistory<LocksetDetector, Cell> history_;
+  PairTable races_;
+};
+
+}  // namespace
+
+std::unique_ptr<Detector> make_lockset_detector() { return std::make_unique<LocksetDetector>(); }
+
+}  // namespace sooth

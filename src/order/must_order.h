@@ -1,0 +1,279 @@
+// The must-order edges of docs/semantics.md section 3, once for all analyses.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "trace/event.h"
+
+namespace sooth {
+
+// Follows forks, joins, signals, barriers, semaphores, messages and atomics, and tells the host who learns what from
+// whom. Lock events are the host's own business. For each event the host calls incoming(), then does its own part, then
+// calls outgoing(): an access sees what its thread has learnt by then, and is part of what its thread gives on.
+//
+// Message is what travels along an edge, usually a clock: default-constructible (knows nothing), copyable, with
+// join(const Message&), empty() and clear(). Host provides
+//   const Message& current(ThreadId);        // what the thread knows now, its own latest event included
+//   void sent(ThreadId);                     // current() went out: later events of the thread are not in it
+//   void receive(ThreadId, const Message&);  // the thread learns it
+//   void finished(ThreadId);                 // joined: nothing of the thread follows
+template <typename Host, typename Message>
+class MustOrder {
+ public:
+  explicit MustOrder(Host& host) : host_(host) {}
+
+  // Edges that end at the event.
+  void incoming(const Event& e) {
+    switch (e.op) {
+      case Op::kJoin: return join(e);
+      case Op::kWait: return receive_if(e.thread, signals_.find(e.object));
+      case Op::kBarrierLeave: return leave(e);
+      case Op::kSemWait: return sem_wait(e);
+      case Op::kHappensAfter: return receive_if(e.thread, messages_.find(e.object));
+      case Op::kAtomicLoad:
+      case Op::kAtomicRmw: return take(e, released_at(e.object));
+      case Op::kFence: return take_pending(e);
+      case Op::kAlloc: return allocate(e);
+      case Op::kRead:
+      case Op::kWrite:
+      case Op::kAtomicStore:
+      case Op::kAcquire:
+      case Op::kRelease:
+      case Op::kNotify:
+      case Op::kBarrierArrive:
+      case Op::kSemPost:
+      case Op::kFork:
+      case Op::kBegin:
+      case Op::kEnd:
+      case Op::kFree:
+      case Op::kHappensBefore:
+      case Op::kEnter:
+      case Op::kExit:
+      case Op::kCallBegin:
+      case Op::kCallEnd: return;
+    }
+  }
+
+  // Edges that start at the event.
+  void outgoing(const Event& e) {
+    switch (e.op) {
+      case Op::kFork: return fork(e);
+      case Op::kNotify: signals_[e.object] = host_.current(e.thread); return host_.sent(e.thread);
+      case Op::kBarrierArrive: return arrive(e);
+      case Op::kSemPost: semaphores_[e.object].push_back(host_.current(e.thread)); return host_.sent(e.thread);
+      case Op::kHappensBefore: messages_[e.object].join(host_.current(e.thread)); return host_.sent(e.thread);
+      case Op::kAtomicStore: return store(e);
+      case Op::kAtomicRmw: return continue_release(e);
+      case Op::kFence: return release_fence(e);
+      case Op::kRead:
+      case Op::kWrite:
+      case Op::kAtomicLoad:
+      case Op::kAcquire:
+      case Op::kRelease:
+      case Op::kWait:
+      case Op::kBarrierLeave:
+      case Op::kSemWait:
+      case Op::kJoin:
+      case Op::kBegin:
+      case Op::kEnd:
+      case Op::kAlloc:
+      case Op::kFree:
+      case Op::kHappensAfter:
+      case Op::kEnter:
+      case Op::kExit:
+      case Op::kCallBegin:
+      case Op::kCallEnd: return;
+    }
+  }
+
+ private:
+  // One use of a barrier by all its threads.
+  struct Round {
+    Message arrived;
+    bool closed = false;
+    std::uint32_t inside = 0;  // threads that arrived and have not left
+  };
+  struct Barrier {
+    std::deque<Round> rounds;       // the newest at the back; older ones only while somebody is inside
+    std::uint64_t first_round = 0;  // number of rounds.front()
+    FlatMap<std::uint64_t> member;  // thread -> number + 1 of the round it is inside; 0 for none
+  };
+  // The release sequences that the latest store to an address belongs to.
+  struct AtomicLocation {
+    std::uint64_t address;
+    Message released;
+  };
+  // What fences of a thread need.
+  struct Fences {
+    Message released;  // by the latest release fence; goes out with relaxed stores
+    Message pending;   // seen by relaxed loads; taken by the next acquire fence
+  };
+  static constexpr std::uint64_t kLine = 64;
+
+  // Copies, because a host may move its clocks when a thread is new.
+  void fork(const Event& e) {
+    const Message message = host_.current(e.thread);
+    host_.receive(ThreadId(e.object), message);
+    host_.sent(e.thread);
+  }
+  void join(const Event& e) {
+    const Message message = host_.current(ThreadId(e.object));
+    host_.receive(e.thread, message);
+    host_.finished(ThreadId(e.object));
+  }
+
+  void receive_if(ThreadId thread, const Message* message) {
+    if (message != nullptr) {
+      host_.receive(thread, *message);
+    }
+  }
+
+  void arrive(const Event& e) {
+    Barrier& barrier = barriers_[e.object];
+    std::uint64_t& member = barrier.member[raw(e.thread)];
+    if (member != 0) {
+      --barrier.rounds[member - 1 - barrier.first_round].inside;
+    }
+    if (barrier.rounds.empty() || barrier.rounds.back().closed) {
+      barrier.rounds.emplace_back();
+    }
+    Round& round = barrier.rounds.back();
+    round.arrived.join(host_.current(e.thread));
+    ++round.inside;
+    member = barrier.first_round + barrier.rounds.size();
+    drop_left_rounds(barrier);
+    host_.sent(e.thread);
+  }
+
+  void leave(const Event& e) {
+    Barrier& barrier = barriers_[e.object];
+    if (barrier.rounds.empty()) {
+      return;
+    }
+    std::uint64_t& member = barrier.member[raw(e.thread)];
+    Round& round = member != 0 ? barrier.rounds[member - 1 - barrier.first_round] : barrier.rounds.back();
+    round.closed = true;
+    round.inside -= member != 0 ? 1 : 0;
+    member = 0;
+    host_.receive(e.thread, round.arrived);
+    drop_left_rounds(barrier);
+  }
+
+  static void drop_left_rounds(Barrier& barrier) {
+    while (barrier.rounds.size() > 1 && barrier.rounds.front().inside == 0) {
+      barrier.rounds.pop_front();
+      ++barrier.first_round;
+    }
+  }
+
+  void sem_wait(const Event& e) {
+    std::deque<Message>* posts = semaphores_.find(e.object);
+    if (posts != nullptr && !posts->empty()) {
+      host_.receive(e.thread, posts->front());
+      posts->pop_front();
+    }
+  }
+
+  Fences& fences(ThreadId thread) {
+    if (raw(thread) >= fences_.size()) {
+      fences_.resize(raw(thread) + 1);
+    }
+    return fences_[raw(thread)];
+  }
+
+  // nullptr when nothing was ever released there.
+  Message* released_at(std::uint64_t address) {
+    std::vector<AtomicLocation>* line = atomics_.find(address / kLine);
+    if (line != nullptr) {
+      for (AtomicLocation& location : *line) {
+        if (location.address == address) {
+          return &location.released;
+        }
+      }
+    }
+    return nullptr;
+  }
+  Message& released_at_or_new(std::uint64_t address) {
+    if (Message* message = released_at(address)) {
+      return *message;
+    }
+    std::vector<AtomicLocation>& line = atomics_[address / kLine];
+    line.push_back({address, {}});
+    return line.back().released;
+  }
+
+  void take(const Event& e, const Message* seen) {
+    if (seen == nullptr || seen->empty()) {
+      return;
+    }
+    if (acquires(e.order)) {
+      host_.receive(e.thread, *seen);
+    } else {
+      fences(e.thread).pending.join(*seen);
+    }
+  }
+
+  void store(const Event& e) {
+    if (releases(e.order)) {
+      released_at_or_new(e.object) = host_.current(e.thread);
+      return host_.sent(e.thread);
+    }
+    const Message& released = fences(e.thread).released;
+    if (!released.empty()) {
+      released_at_or_new(e.object) = released;
+    } else if (Message* message = released_at(e.object)) {
+      message->clear();  // ends the release sequences
+    }
+  }
+
+  void continue_release(const Event& e) {
+    if (releases(e.order)) {
+      released_at_or_new(e.object).join(host_.current(e.thread));
+      return host_.sent(e.thread);
+    }
+    const Message& released = fences(e.thread).released;
+    if (!released.empty()) {
+      released_at_or_new(e.object).join(released);
+    }
+  }
+
+  void take_pending(const Event& e) {
+    const Message& pending = fences(e.thread).pending;
+    if (acquires(e.order) && !pending.empty()) {
+      host_.receive(e.thread, pending);
+    }
+  }
+
+  void release_fence(const Event& e) {
+    if (releases(e.order)) {
+      fences(e.thread).released = host_.current(e.thread);
+      host_.sent(e.thread);
+    }
+  }
+
+  void allocate(const Event& e) {
+    if (atomics_.empty()) {
+      return;
+    }
+    const std::uint64_t last = e.object + (e.size - 1);
+    for (std::uint64_t line = e.object / kLine; line <= last / kLine; ++line) {
+      if (std::vector<AtomicLocation>* locations = atomics_.find(line)) {
+        std::erase_if(*locations, [&](const AtomicLocation& l) { return l.address >= e.object && l.address <= last; });
+      }
+    }
+  }
+
+  Host& host_;
+  FlatMap<Message> signals_;
+  FlatMap<Message> messages_;
+  FlatMap<Barrier> barriers_;
+  FlatMap<std::deque<Message>> semaphores_;
+  FlatMap<std::vector<AtomicLocation>> atomics_;  // by line of kLine bytes
+  std::vector<Fences> fences_;
+};
+
+}  // namespace sooth

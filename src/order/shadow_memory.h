@@ -1,0 +1,351 @@
+// What an analysis remembers about memory, byte by byte, at the price of one cell per variable.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "base/ids.h"
+
+namespace sooth {
+
+enum class CellId : std::uint32_t {};
+
+// Maps bytes to cells. Memory is cut into granules of 8 bytes, and the bytes of a granule into the coarsest parts that
+// no access so far has told apart; each part has a cell. Most granules are one cell; a byte access into an 8-byte
+// variable splits it, and both halves go on with a copy of what was known, so every byte always has exactly its history.
+//
+// Host is the analysis. It stores the content of cells itself, by CellId (dense, re-used), and is told about changes:
+//   void on_new_cell(CellId);                 // nothing known yet
+//   void on_split_cell(CellId from, CellId to);  // `to` becomes a copy of `from`
+//   void on_drop_cell(CellId);                // its memory was allocated again; the id may come back
+//   void on_freed_cell(CellId, const Note&);  // a new cell in memory that was freed before: Note is that free
+// Note is what the host wants to remember of a `free`.
+template <typename Host, typename Note>
+class ShadowMemory {
+ public:
+  explicit ShadowMemory(Host& host) : host_(host) {}
+
+  // Calls visit(CellId) for every cell of [address, address + size), making cells as needed. size > 0, no wrap-around.
+  template <typename Visit>
+  void access(std::uint64_t address, std::uint64_t size, Visit&& visit) {
+    const unsigned offset = static_cast<unsigned>(address % kGranule);
+    if (offset + size <= kGranule) [[likely]] {
+      access_granule(address / kGranule, mask_of(offset, static_cast<unsigned>(size)), visit);
+      return;
+    }
+    for_each_granule(address, size, [&](std::uint64_t granule, Mask mask) { access_granule(granule, mask, visit); });
+  }
+
+  // Calls visit(CellId) for the cells that exist in the block, and lets cells made later in it start from `note`, until
+  // the memory is allocated again.
+  template <typename Visit>
+  void free(std::uint64_t address, std::uint64_t size, const Note& note, Visit&& visit) {
+    for_each_existing(address, size, [&](std::uint64_t granule, Mask mask) {
+      access_granule(granule, static_cast<Mask>(mask & touched(granule)), visit);
+    });
+    forget_freed(address, address + (size - 1));
+    freed_.emplace(address, Freed{address + (size - 1), note});
+  }
+
+  // The block is new memory: its cells are dropped.
+  void allocate(std::uint64_t address, std::uint64_t size) {
+    for_each_existing(address, size, [&](std::uint64_t granule, Mask mask) { drop(granule, mask); });
+    forget_freed(address, address + (size - 1));
+  }
+
+  // The cell of a byte range that is exactly one cell already; for prefetching, so wrong answers cost only time.
+  std::optional<CellId> peek(std::uint64_t address) {
+    const std::uint64_t granule = address / kGranule;
+    Page* page = find_page(granule / kPageGranules);
+    if (page == nullptr) {
+      return std::nullopt;
+    }
+    const std::uint32_t ref = page->refs[granule % kPageGranules];
+    return ref == kEmpty || (ref & kSplitBit) != 0 ? std::nullopt : std::optional(CellId{ref - 1});
+  }
+
+  std::size_t cell_count() const { return masks_.size() - free_cells_.size(); }
+
+ private:
+  using Mask = std::uint8_t;  // bytes of a granule
+  static constexpr std::uint64_t kGranule = 8;
+  static constexpr std::uint64_t kPageGranules = 512;
+  // What a granule refers to: nothing, one cell (id + 1), or a split (kSplitBit | index).
+  static constexpr std::uint32_t kEmpty = 0;
+  static constexpr std::uint32_t kSplitBit = 1u << 31;
+
+  struct Page {
+    std::array<std::uint32_t, kPageGranules> refs{};
+  };
+  // For each byte its cell + 1, 0 for none.
+  using Split = std::array<std::uint32_t, kGranule>;
+  struct Freed {
+    std::uint64_t last;  // byte
+    Note note;
+  };
+
+  static Mask mask_of(unsigned offset, unsigned size) { return static_cast<Mask>(((1u << size) - 1) << offset); }
+
+  template <typename Visit>
+  static void for_each_granule(std::uint64_t address, std::uint64_t size, Visit&& visit) {
+    const std::uint64_t last = address + (size - 1);
+    for (std::uint64_t granule = address / kGranule; granule <= last / kGranule; ++granule) {
+      const unsigned from = granule == address / kGranule ? static_cast<unsigned>(address % kGranule) : 0;
+      const unsigned to = granule == last / kGranule ? static_cast<unsigned>(last % kGranule) : kGranule - 1;
+      visit(granule, mask_of(from, to - from + 1));
+    }
+  }
+
+  // Like for_each_granule, but only over granules on pages that exist.
+  template <typename Visit>
+  void for_each_existing(std::uint64_t address, std::uint64_t size, Visit&& visit) {
+    const std::uint64_t last = address + (size - 1);
+    constexpr std::uint64_t kPageBytes = kGranule * kPageGranules;
+    for (std::uint64_t page = address / kPageBytes; page <= last / kPageBytes; ++page) {
+      if (find_page(page) == nullptr) {
+        continue;
+      }
+      const std::uint64_t from = std::max(address, page * kPageBytes);
+      const std::uint64_t to = std::min(last, page * kPageBytes + (kPageBytes - 1));
+      for_each_granule(from, to - from + 1, [&](std::uint64_t granule, Mask mask) {
+        if (ref_of(granule) != kEmpty) {
+          visit(granule, mask);
+        }
+      });
+    }
+  }
+
+  Page* find_page(std::uint64_t number) {
+    if (number == last_page_number_) {
+      return last_page_;
+    }
+    std::unique_ptr<Page>* page = pages_.find(number);
+    if (page == nullptr) {
+      return nullptr;
+    }
+    last_page_number_ = number;
+    last_page_ = page->get();
+    return last_page_;
+  }
+
+  std::uint32_t& ref_of(std::uint64_t granule) {
+    const std::uint64_t number = granule / kPageGranules;
+    Page* page = find_page(number);
+    if (page == nullptr) {
+      std::unique_ptr<Page>& slot = pages_[number];
+      slot = std::make_unique<Page>();
+      page = last_page_ = slot.get();
+      last_page_number_ = number;
+    }
+    return page->refs[granule % kPageGranules];
+  }
+
+  template <typename Visit>
+  void access_granule(std::uint64_t granule, Mask mask, Visit& visit) {
+    std::uint32_t& ref = ref_of(granule);
+    if (ref != kEmpty && (ref & kSplitBit) == 0 && masks_[ref - 1] == mask) [[likely]] {
+      visit(CellId{ref - 1});
+      return;
+    }
+    if (ref == kEmpty && !any_freed(granule)) {
+      const CellId cell = new_cell(mask);
+      ref = raw(cell) + 1;
+      visit(cell);
+      return;
+    }
+    if (mask != 0) {
+      access_split(granule, mask, visit);
+    }
+  }
+
+  // The general case: parts of several cells, bytes without one, bytes that were freed.
+  template <typename Visit>
+  void access_split(std::uint64_t granule, Mask mask, Visit& visit) {
+    const std::uint32_t index = split_of(granule);
+    Mask left = mask;
+    while (left != 0) {
+      const unsigned byte = static_cast<unsigned>(std::countr_zero(left));
+      const std::uint32_t ref = splits_[index][byte];
+      Mask part;
+      if (ref != 0) {
+        part = static_cast<Mask>(masks_[ref - 1] & mask);
+        if (part != masks_[ref - 1]) {
+          cut(splits_[index], CellId{ref - 1}, part);
+        }
+      } else {
+        part = same_origin(granule, index, byte, left);
+        assign(splits_[index], part, new_cell(part));
+        if (const Freed* freed = find_freed(granule * kGranule + byte)) {
+          host_.on_freed_cell(CellId{splits_[index][byte] - 1}, freed->note);
+        }
+      }
+      left = static_cast<Mask>(left & ~part);
+      visit(CellId{splits_[index][byte] - 1});
+    }
+    simplify(granule, index);
+  }
+
+  // The bytes of `left` from `byte` on that have no cell and the same free, or none, behind them.
+  Mask same_origin(std::uint64_t granule, std::uint32_t index, unsigned byte, Mask left) {
+    Mask part = 0;
+    const Freed* origin = find_freed(granule * kGranule + byte);
+    for (unsigned i = byte; i < kGranule; ++i) {
+      if ((left >> i & 1) != 0 && splits_[index][i] == 0 && find_freed(granule * kGranule + i) == origin) {
+        part = static_cast<Mask>(part | 1u << i);
+      }
+    }
+    return part;
+  }
+
+  // `part` of the cell becomes a cell of its own, with a copy of what is known.
+  void cut(Split& split, CellId cell, Mask part) {
+    masks_[raw(cell)] = static_cast<Mask>(masks_[raw(cell)] & ~part);
+    const CellId copy = take_id(part);
+    assign(split, part, copy);
+    host_.on_split_cell(cell, copy);
+  }
+
+  static void assign(Split& split, Mask part, CellId cell) {
+    for (unsigned i = 0; i < kGranule; ++i) {
+      split[i] = (part >> i & 1) != 0 ? raw(cell) + 1 : split[i];
+    }
+  }
+
+  void drop(std::uint64_t granule, Mask mask) {
+    const std::uint32_t index = split_of(granule);
+    for (unsigned i = 0; i < kGranule; ++i) {
+      const std::uint32_t ref = splits_[index][i];
+      if ((mask >> i & 1) == 0 || ref == 0) {
+        continue;
+      }
+      splits_[index][i] = 0;
+      Mask& rest = masks_[ref - 1];
+      rest = static_cast<Mask>(rest & ~(1u << i));
+      if (rest == 0) {
+        host_.on_drop_cell(CellId{ref - 1});
+        free_cells_.push_back(CellId{ref - 1});
+      }
+    }
+    simplify(granule, index);
+  }
+
+  // The granule in its split form.
+  std::uint32_t split_of(std::uint64_t granule) {
+    std::uint32_t& ref = ref_of(granule);
+    if ((ref & kSplitBit) != 0) {
+      return ref & ~kSplitBit;
+    }
+    std::uint32_t index;
+    if (free_splits_.empty()) {
+      index = static_cast<std::uint32_t>(splits_.size());
+      splits_.emplace_back();
+    } else {
+      index = free_splits_.back();
+      free_splits_.pop_back();
+    }
+    splits_[index].fill(0);
+    if (ref != kEmpty) {
+      assign(splits_[index], masks_[ref - 1], CellId{ref - 1});
+    }
+    ref = kSplitBit | index;
+    return index;
+  }
+
+  // Back to the simple forms, where nothing or one cell is left.
+  void simplify(std::uint64_t granule, std::uint32_t index) {
+    std::uint32_t only = 0;
+    for (const std::uint32_t ref : splits_[index]) {
+      if (ref != 0 && only != 0 && ref != only) {
+        return;
+      }
+      only = ref != 0 ? ref : only;
+    }
+    ref_of(granule) = only;
+    free_splits_.push_back(index);
+  }
+
+  Mask touched(std::uint64_t granule) {
+    const std::uint32_t ref = ref_of(granule);
+    if ((ref & kSplitBit) == 0) {
+      return ref == kEmpty ? Mask{0} : masks_[ref - 1];
+    }
+    Mask mask = 0;
+    for (unsigned i = 0; i < kGranule; ++i) {
+      mask = static_cast<Mask>(mask | (splits_[ref & ~kSplitBit][i] != 0 ? 1u << i : 0u));
+    }
+    return mask;
+  }
+
+  CellId take_id(Mask mask) {
+    if (!free_cells_.empty()) {
+      const CellId cell = free_cells_.back();
+      free_cells_.pop_back();
+      masks_[raw(cell)] = mask;
+      return cell;
+    }
+    masks_.push_back(mask);
+    return CellId(masks_.size() - 1);
+  }
+
+  CellId new_cell(Mask mask) {
+    const CellId cell = take_id(mask);
+    host_.on_new_cell(cell);
+    return cell;
+  }
+
+  const Freed* find_freed(std::uint64_t byte) const {
+    auto it = freed_.upper_bound(byte);
+    if (it == freed_.begin()) {
+      return nullptr;
+    }
+    --it;
+    return it->second.last >= byte ? &it->second : nullptr;
+  }
+
+  bool any_freed(std::uint64_t granule) const {
+    if (freed_.empty()) {
+      return false;
+    }
+    const auto it = freed_.upper_bound(granule * kGranule + (kGranule - 1));
+    return it != freed_.begin() && std::prev(it)->second.last >= granule * kGranule;
+  }
+
+  // Cuts [first, last] out of the freed blocks.
+  void forget_freed(std::uint64_t first, std::uint64_t last) {
+    auto it = freed_.upper_bound(first);
+    if (it != freed_.begin() && std::prev(it)->second.last >= first) {
+      --it;
+    }
+    while (it != freed_.end() && it->first <= last) {
+      const auto [begin, freed] = *it;
+      it = freed_.erase(it);
+      if (begin < first) {
+        freed_.emplace(begin, Freed{first - 1, freed.note});
+      }
+      if (freed.last > last) {
+        freed_.emplace(last + 1, Freed{freed.last, freed.note});
+        return;
+      }
+    }
+  }
+
+  Host& host_;
+  FlatMap<std::unique_ptr<Page>> pages_;
+  std::uint64_t last_page_number_ = ~std::uint64_t{0};
+  Page* last_page_ = nullptr;
+  std::vector<Mask> masks_;  // by CellId: the bytes of its granule that the cell stands for
+  std::vector<CellId> free_cells_;
+  std::vector<Split> splits_;
+  std::vector<std::uint32_t> free_splits_;
+  std::map<std::uint64_t, Freed> freed_;  // by first byte; disjoint
+};
+
+}  // namespace sooth

@@ -1,0 +1,77 @@
+// Vector clocks over dense thread ids, and epochs: one component of such a clock.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "trace/event.h"
+
+namespace sooth {
+
+// Local time of a thread. 0: before its first event. It advances at releases and other outgoing edges only, so 32 bits
+// hold traces with 4 billion of those per thread.
+using Time = std::uint32_t;
+
+// A thread and its local time in one word. The default is no event at all, which is ordered before everything.
+class Epoch {
+ public:
+  constexpr Epoch() = default;
+  constexpr Epoch(ThreadId thread, Time time) : bits_(std::uint64_t{raw(thread)} << 32 | time) {}
+
+  constexpr ThreadId thread() const { return ThreadId(bits_ >> 32); }
+  constexpr Time time() const { return static_cast<Time>(bits_); }
+
+  friend constexpr bool operator==(Epoch, Epoch) = default;
+
+ private:
+  std::uint64_t bits_ = 0;
+};
+
+// Components of threads that were never set are 0 and take no memory.
+class VectorClock {
+ public:
+  Time operator[](ThreadId thread) const {
+    const std::size_t i = raw(thread);
+    return i < times_.size() ? times_[i] : 0;
+  }
+  void set(ThreadId thread, Time time) {
+    const std::size_t i = raw(thread);
+    if (i >= times_.size()) {
+      times_.resize(i + 1);
+    }
+    times_[i] = time;
+  }
+  // The component-wise maximum.
+  void join(const VectorClock& other) {
+    if (times_.size() < other.times_.size()) {
+      times_.resize(other.times_.size());
+    }
+    Time* mine = times_.data();
+    const Time* theirs = other.times_.data();
+    const std::size_t count = other.times_.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      mine[i] = std::max(mine[i], theirs[i]);
+    }
+  }
+  // Everything this clock knows, `other` knows too.
+  bool below(const VectorClock& other) const {
+    for (std::size_t i = 0; i < times_.size(); ++i) {
+      if (times_[i] > other[ThreadId(i)]) {
+        return false;
+      }
+    }
+    return true;
+  }
+  // The event at `epoch` is ordered before whoever has this clock.
+  bool knows(Epoch epoch) const { return epoch.time() <= (*this)[epoch.thread()]; }
+  bool empty() const { return times_.empty(); }
+  void clear() { times_.clear(); }
+  // Gives the memory back as well.
+  void release() { std::vector<Time>().swap(times_); }
+
+ private:
+  std::vector<Time> times_;
+};
+
+}  // namespace sooth

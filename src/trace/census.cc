@@ -1,0 +1,19 @@
+#include "trace/census.h"
+
+namespace sooth {
+
+// Batches come from a well-formed trace or at least from a reader: ops are in range.
+void TraceCensus::consume(const Batch& batch) {
+  events_ += batch.events.size();
+  branches_ += batch.branches.size();
+  for (const Event& e : batch.events) {
+    ++by_op_[raw(e.op)];
+    active_threads_[raw(e.thread)];
+    active_sites_[raw(e.site)];
+    if (e.op != Op::kAlloc && e.op != Op::kFree) {
+      objects_[raw(object_kind(e.op))][e.object];
+    }
+  }
+}
+
+}  // namespace sooth
