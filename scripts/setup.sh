@@ -98,8 +98,8 @@ sooth_setup_npm() {
   cp "$source/package.json" "$source/package-lock.json" "$target/"
   if [[ -f $source/.npmrc ]]; then cp "$source/.npmrc" "$target/"; fi
   (cd "$target" && npm ci --no-audit --no-fund --loglevel=error </dev/null) ||
-    sooth_fail "npm could not fetch what tests/report/package-lock.json names; connect this machine to the network" \
-      "and run the script again"
+    sooth_fail "npm could not fetch what tests/report/package-lock.json names; its messages are above. Without" \
+      "a network: connect this machine and run the script again"
   cp "$source/package-lock.json" "$target/installed-lock.json"
 }
 
