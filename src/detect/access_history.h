@@ -1,6 +1,8 @@
 // Memory as a detector sees it: a cell of its own for every variable, and the log of who accessed it.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,36 +16,45 @@ namespace sooth {
 // Cell is the detector's summary of the accesses to a variable; default-constructed, there were none. Host is the
 // detector; it provides
 //   void touch(CellId, Cell&, const AccessRecord&);
-// which is called for every cell of an access, compares it with what the cell and log().walk() say of earlier accesses,
-// and records it in both. It is also called for the first cell in freed memory, with the free; nothing is earlier then.
+//     called for every cell of an access: compares it with what the cell and log().walk() say of earlier accesses, and
+//     puts it into the cell. The log is kept here. It is also called for the first cell in freed memory, with the free;
+//     nothing is earlier then.
+//   AccessRecord record_of(const Batch&, std::size_t i);   // of a plain access, as it is to be remembered
+//   void step(const Batch&, std::size_t i);                // any other event
+//   LockSetId locks_of(ThreadId);                          // held now; only a hint where to look
 template <typename Host, typename Cell>
 class AccessHistory {
  public:
   AccessHistory(Host& host, AccessLog::Keys keys) : host_(host), log_(keys), memory_(*this) {}
 
   void access(const AccessRecord& access) {
-    memory_.access(access.event.object, access.event.size, [&](CellId cell) { host_.touch(cell, cells_[raw(cell)], access); });
+    memory_.access(access.event.object, access.event.size, [&](CellId cell) { touch(cell, access); });
   }
   void free(const AccessRecord& access) {
-    memory_.free(access.event.object, access.event.size, access, [&](CellId cell) { host_.touch(cell, cells_[raw(cell)], access); });
+    memory_.free(access.event.object, access.event.size, access, [&](CellId cell) { touch(cell, access); });
   }
   void allocate(const Event& e) { memory_.allocate(e.object, e.size); }
 
-  // Asks for the memory that accesses a few events behind event `i` will touch. locks_of(thread) guesses their locks.
-  template <typename LocksOf>
-  void prefetch_ahead(const Batch& batch, std::size_t i, LocksOf&& locks_of) {
-    if (i + 2 * kAhead >= batch.events.size()) {
-      return;
-    }
-    if (const Event& far = batch.events[i + 2 * kAhead]; far.op <= Op::kWrite) {
-      if (const auto cell = memory_.peek(far.object)) {
-        __builtin_prefetch(&cells_[raw(*cell)], 1);
-        log_.prefetch(*cell, far, locks_of(far.thread));
-      }
-    }
-    if (const Event& near = batch.events[i + kAhead]; near.op <= Op::kWrite) {
-      if (const auto cell = memory_.peek(near.object)) {
-        log_.prefetch_entry(*cell, near, locks_of(near.thread));
+  // Feeds a batch to the host. Works on a block of events at a time: finds the cells and asks for the memory of all accesses
+  // first, because waiting for memory is most of what an access costs.
+  void consume(const Batch& batch) {
+    for (std::size_t begin = 0; begin < batch.events.size(); begin += kBlock) {
+      const std::size_t end = std::min(begin + kBlock, batch.events.size());
+      prepare(batch, begin, end);
+      const std::uint64_t version = memory_.version();
+      for (std::size_t i = begin; i < end; ++i) {
+        if (batch.events[i].op > Op::kWrite) {
+          host_.step(batch, i);
+          continue;
+        }
+        const AccessRecord access = host_.record_of(batch, i);
+        const Prepared& prepared = prepared_[i - begin];
+        if (prepared.found && memory_.version() == version) [[likely]] {
+          host_.touch(prepared.cell, cells_[raw(prepared.cell)], access);
+          log_.record_hashed(prepared.hash, prepared.cell, access);
+        } else {
+          this->access(access);
+        }
       }
     }
   }
@@ -69,15 +80,49 @@ class AccessHistory {
     log_.copy_cell(from, to);
   }
   void on_drop_cell(CellId cell) { log_.drop_cell(cell); }
-  void on_freed_cell(CellId cell, const AccessRecord& free) { host_.touch(cell, cells_[raw(cell)], free); }
+  void on_freed_cell(CellId cell, const AccessRecord& free) { touch(cell, free); }
 
  private:
-  static constexpr std::size_t kAhead = 8;  // events between asking for memory and using it
+  static constexpr std::size_t kBlock = 32;
+
+  // Where an access of the block goes, found ahead of time.
+  struct Prepared {
+    std::uint64_t hash;
+    CellId cell;
+    bool found;
+  };
+
+  void prepare(const Batch& batch, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Event& e = batch.events[i];
+      Prepared& prepared = prepared_[i - begin];
+      prepared.found = false;
+      if (e.op > Op::kWrite) {
+        continue;
+      }
+      if (const auto cell = memory_.resolve(e.object, e.size)) {
+        prepared = {AccessLog::hash(*cell, e), *cell, true};
+        __builtin_prefetch(&cells_[raw(*cell)], 1);
+        log_.prefetch_bucket(prepared.hash, host_.locks_of(e.thread));
+      }
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      if (prepared_[i - begin].found) {
+        log_.prefetch_entry(prepared_[i - begin].hash, host_.locks_of(batch.events[i].thread));
+      }
+    }
+  }
+
+  void touch(CellId cell, const AccessRecord& access) {
+    host_.touch(cell, cells_[raw(cell)], access);
+    log_.record(cell, access);
+  }
 
   Host& host_;
   std::vector<Cell> cells_;
   AccessLog log_;
   ShadowMemory<AccessHistory, AccessRecord> memory_;
+  std::array<Prepared, kBlock> prepared_;
 };
 
 }  // namespace sooth

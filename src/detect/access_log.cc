@@ -1,44 +1,72 @@
 #include "detect/access_log.h"
 
 namespace sooth {
+namespace {
+
+constexpr unsigned kFirstBits = 11;
+
+}  // namespace
+
+AccessLog::AccessLog(Keys keys)
+    : locks_mask_(keys == Keys::kByLocks ? ~0u : 0u), shift_(64 - kFirstBits), buckets_(1u << kFirstBits) {}
 
 void AccessLog::add(CellId cell, const AccessRecord& access, std::uint64_t bucket) {
-  std::uint32_t index = free_;
+  std::uint32_t index = free_entry_;
   if (index != kNone) {
-    free_ = entries_[index].next_in_cell;
+    free_entry_ = entries_[index].next_in_group;
   } else {
     index = static_cast<std::uint32_t>(entries_.size());
     entries_.emplace_back();
   }
-  entries_[index] = {access, cell, heads_[raw(cell)], buckets_[bucket]};
-  heads_[raw(cell)] = index;
+  Group& group = groups_[group_of(cell, key_locks(access.locks))];
+  entries_[index] = {access, cell, group.first, buckets_[bucket]};
+  group.first = index;
   buckets_[bucket] = index;
-  if (++entry_count_ > buckets_.size()) {
+  if (2 * ++entry_count_ > buckets_.size()) {
     grow();
   }
 }
 
+std::uint32_t AccessLog::group_of(CellId cell, LockSetId locks) {
+  for (std::uint32_t g = heads_[raw(cell)]; g != kNone; g = groups_[g].next) {
+    if (groups_[g].locks == locks) {
+      return g;
+    }
+  }
+  std::uint32_t g = free_group_;
+  if (g != kNone) {
+    free_group_ = groups_[g].next;
+  } else {
+    g = static_cast<std::uint32_t>(groups_.size());
+    groups_.emplace_back();
+  }
+  groups_[g] = {locks, kNone, heads_[raw(cell)]};
+  heads_[raw(cell)] = g;
+  return g;
+}
+
 void AccessLog::grow() {
   buckets_.assign(buckets_.size() * 4, kNone);
+  shift_ -= 2;
   for (const std::uint32_t head : heads_) {
-    for (std::uint32_t i = head; i != kNone; i = entries_[i].next_in_cell) {
-      link_into_bucket(i);
+    for (std::uint32_t g = head; g != kNone; g = groups_[g].next) {
+      for (std::uint32_t i = groups_[g].first; i != kNone; i = entries_[i].next_in_group) {
+        Entry& entry = entries_[i];
+        std::uint32_t& bucket = buckets_[bucket_of(hash(entry.cell, entry.access.event), entry.access.locks)];
+        entry.next_in_bucket = bucket;
+        bucket = i;
+      }
     }
   }
 }
 
-void AccessLog::link_into_bucket(std::uint32_t entry) {
-  std::uint32_t& bucket = buckets_[bucket_of(entries_[entry])];
-  entries_[entry].next_in_bucket = bucket;
-  bucket = entry;
-}
-
-void AccessLog::unlink_from_bucket(std::uint32_t entry) {
-  std::uint32_t* link = &buckets_[bucket_of(entries_[entry])];
-  while (*link != entry) {
+void AccessLog::unlink_from_bucket(std::uint32_t index) {
+  const Entry& entry = entries_[index];
+  std::uint32_t* link = &buckets_[bucket_of(hash(entry.cell, entry.access.event), entry.access.locks)];
+  while (*link != index) {
     link = &entries_[*link].next_in_bucket;
   }
-  *link = entries_[entry].next_in_bucket;
+  *link = entry.next_in_bucket;
 }
 
 void AccessLog::add_cell(CellId cell) {
@@ -50,22 +78,30 @@ void AccessLog::add_cell(CellId cell) {
 
 void AccessLog::copy_cell(CellId from, CellId to) {
   add_cell(to);
-  // The walk is over `from`, which recording into `to` does not change; indices stay valid when entries_ grows.
-  for (std::uint32_t i = heads_[raw(from)]; i != kNone; i = entries_[i].next_in_cell) {
-    const AccessRecord access = entries_[i].access;
-    record(to, access);
+  // Recording into `to` does not change the chains of `from`, but may move the entries.
+  for (std::uint32_t g = heads_[raw(from)]; g != kNone; g = groups_[g].next) {
+    for (std::uint32_t i = groups_[g].first; i != kNone; i = entries_[i].next_in_group) {
+      const AccessRecord access = entries_[i].access;
+      record(to, access);
+    }
   }
 }
 
 void AccessLog::drop_cell(CellId cell) {
-  std::uint32_t i = heads_[raw(cell)];
-  while (i != kNone) {
-    unlink_from_bucket(i);
-    const std::uint32_t next = entries_[i].next_in_cell;
-    entries_[i].next_in_cell = free_;
-    free_ = i;
-    --entry_count_;
-    i = next;
+  std::uint32_t g = heads_[raw(cell)];
+  while (g != kNone) {
+    for (std::uint32_t i = groups_[g].first; i != kNone;) {
+      unlink_from_bucket(i);
+      const std::uint32_t next = entries_[i].next_in_group;
+      entries_[i].next_in_group = free_entry_;
+      free_entry_ = i;
+      --entry_count_;
+      i = next;
+    }
+    const std::uint32_t next = groups_[g].next;
+    groups_[g].next = free_group_;
+    free_group_ = g;
+    g = next;
   }
   heads_[raw(cell)] = kNone;
 }

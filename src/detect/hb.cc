@@ -21,42 +21,22 @@ class HbDetector final : public Detector {
   const LockSetTable& lock_sets() const override { return locks_.table(); }
   std::vector<std::pair<std::string, std::string>> stats() const override { return history_.stats(); }
 
-  void consume(const Batch& batch) override {
-    for (std::size_t i = 0; i < batch.events.size(); ++i) {
-      history_.prefetch_ahead(batch, i, [](ThreadId) { return kNoLocks; });
-      step(batch.events[i], batch.id(i), batch.stack(i));
-    }
-  }
+  void consume(const Batch& batch) override { history_.consume(batch); }
 
   // AccessHistory's host.
-  void touch(CellId id, EpochSummary& cell, const AccessRecord& access) {
-    const VectorClock& own = clocks_.of(access.event.thread);
-    const bool all_known = cell.surely_known(access_kind(access.event.op), own) || !find_races(id, access, own);
-    cell.add(access_kind(access.event.op), Epoch(access.event.thread, access.time), own, all_known);
-    history_.log().record(id, access);
+  AccessRecord record_of(const Batch& batch, std::size_t i) {
+    const Event& e = batch.events[i];
+    return {e, batch.id(i), clocks_.time(e.thread), locks_.of(e.thread), batch.stack(i)};
   }
 
-  // MustOrder's host.
-  const VectorClock& current(ThreadId thread) { return clocks_.of(thread); }
-  void sent(ThreadId thread) { clocks_.advance(thread); }
-  void receive(ThreadId thread, const VectorClock& message) { clocks_.of(thread).join(message); }
-  void finished(ThreadId thread) { clocks_.finish(thread); }
-
- private:
-  // What the releases of a lock say to later acquires.
-  struct Released {
-    VectorClock exclusive;  // the latest exclusive release
-    VectorClock shared;     // shared releases since
-    ThreadId releaser{};    // whose release `exclusive` is
-  };
-
-  void step(const Event& e, EventId id, StackId stack) {
+  void step(const Batch& batch, std::size_t i) {
+    const Event& e = batch.events[i];
     switch (e.op) {
       case Op::kRead:
-      case Op::kWrite: return history_.access(record_of(e, id, stack));
+      case Op::kWrite: return history_.access(record_of(batch, i));
       case Op::kAcquire: return acquire(e);
       case Op::kRelease: return release(e);
-      case Op::kFree: return history_.free(record_of(e, id, stack));
+      case Op::kFree: return history_.free(record_of(batch, i));
       case Op::kAlloc:
         history_.allocate(e);
         return must_order_.incoming(e);
@@ -64,7 +44,7 @@ class HbDetector final : public Detector {
       case Op::kAtomicStore:
       case Op::kAtomicRmw:
         must_order_.incoming(e);
-        history_.access(record_of(e, id, stack));
+        history_.access(record_of(batch, i));
         return must_order_.outgoing(e);
       case Op::kFence:
       case Op::kNotify:
@@ -88,9 +68,27 @@ class HbDetector final : public Detector {
     }
   }
 
-  AccessRecord record_of(const Event& e, EventId id, StackId stack) {
-    return {e, id, clocks_.time(e.thread), locks_.of(e.thread), stack};
+  LockSetId locks_of(ThreadId thread) const { return locks_.of(thread); }
+
+  void touch(CellId id, EpochSummary& cell, const AccessRecord& access) {
+    const VectorClock& own = clocks_.of(access.event.thread);
+    const bool all_known = cell.surely_known(access_kind(access.event.op), own) || !find_races(id, access, own);
+    cell.add(access_kind(access.event.op), Epoch(access.event.thread, access.time), own, all_known);
   }
+
+  // MustOrder's host.
+  const VectorClock& current(ThreadId thread) { return clocks_.of(thread); }
+  void sent(ThreadId thread) { clocks_.advance(thread); }
+  void receive(ThreadId thread, const VectorClock& message) { clocks_.of(thread).join(message); }
+  void finished(ThreadId thread) { clocks_.finish(thread); }
+
+ private:
+  // What the releases of a lock say to later acquires.
+  struct Released {
+    VectorClock exclusive;  // the latest exclusive release
+    VectorClock shared;     // shared releases since
+    ThreadId releaser{};    // whose release `exclusive` is
+  };
 
   void acquire(const Event& e) {
     const Released* lock = locks_.acquire(e) ? released_.find(e.object) : nullptr;

@@ -30,43 +30,22 @@ class HybridDetector final : public Detector {
     return rows;
   }
 
-  void consume(const Batch& batch) override {
-    for (std::size_t i = 0; i < batch.events.size(); ++i) {
-      history_.prefetch_ahead(batch, i, [&](ThreadId thread) { return locks_.of(thread); });
-      step(batch.events[i], batch.id(i), batch.stack(i));
-    }
-  }
+  void consume(const Batch& batch) override { history_.consume(batch); }
 
   // AccessHistory's host.
-  void touch(CellId id, Cell& cell, const AccessRecord& access) {
-    const VectorClock& own = clocks_.of(access.event.thread);
-    const LockSetId held = access.locks;
-    const LockSetId guards = is_write(access.event.op) ? locks_.table().exclusive(held) : held;
-    const bool all_known = cell.summary.surely_known(access_kind(access.event.op), own);
-    // A lock that all accesses hold, writes exclusively, protects every conflicting pair.
-    cell.common = cell.accessed ? locks_.table().intersect(cell.common, guards) : guards;
-    cell.accessed = true;
-    if (!all_known && cell.common == kNoLocks) {
-      find_pairs(id, access, own);
-    }
-    cell.summary.add(access_kind(access.event.op), Epoch(access.event.thread, access.time), own, all_known);
-    history_.log().record(id, access);
+  AccessRecord record_of(const Batch& batch, std::size_t i) {
+    const Event& e = batch.events[i];
+    return {e, batch.id(i), clocks_.time(e.thread), locks_.of(e.thread), batch.stack(i)};
   }
 
-  // MustOrder's host.
-  const VectorClock& current(ThreadId thread) { return clocks_.of(thread); }
-  void sent(ThreadId thread) { clocks_.advance(thread); }
-  void receive(ThreadId thread, const VectorClock& message) { clocks_.of(thread).join(message); }
-  void finished(ThreadId thread) { clocks_.finish(thread); }
-
- private:
-  void step(const Event& e, EventId id, StackId stack) {
+  void step(const Batch& batch, std::size_t i) {
+    const Event& e = batch.events[i];
     switch (e.op) {
       case Op::kRead:
-      case Op::kWrite: return history_.access(record_of(e, id, stack));
+      case Op::kWrite: return history_.access(record_of(batch, i));
       case Op::kAcquire: locks_.acquire(e); return;
       case Op::kRelease: locks_.release(e); return;
-      case Op::kFree: return history_.free(record_of(e, id, stack));
+      case Op::kFree: return history_.free(record_of(batch, i));
       case Op::kAlloc:
         history_.allocate(e);
         return must_order_.incoming(e);
@@ -74,7 +53,7 @@ class HybridDetector final : public Detector {
       case Op::kAtomicStore:
       case Op::kAtomicRmw:
         must_order_.incoming(e);
-        history_.access(record_of(e, id, stack));
+        history_.access(record_of(batch, i));
         return must_order_.outgoing(e);
       case Op::kFence:
       case Op::kNotify:
@@ -98,14 +77,33 @@ class HybridDetector final : public Detector {
     }
   }
 
-  AccessRecord record_of(const Event& e, EventId id, StackId stack) {
-    return {e, id, clocks_.time(e.thread), locks_.of(e.thread), stack};
+  LockSetId locks_of(ThreadId thread) const { return locks_.of(thread); }
+
+  void touch(CellId id, Cell& cell, const AccessRecord& access) {
+    const VectorClock& own = clocks_.of(access.event.thread);
+    const LockSetId held = access.locks;
+    const LockSetId guards = is_write(access.event.op) ? locks_.table().exclusive(held) : held;
+    const bool all_known = cell.summary.surely_known(access_kind(access.event.op), own);
+    // A lock that all accesses hold, writes exclusively, protects every conflicting pair.
+    cell.common = cell.accessed ? locks_.table().intersect(cell.common, guards) : guards;
+    cell.accessed = true;
+    if (!all_known && cell.common == kNoLocks) {
+      find_pairs(id, access, own);
+    }
+    cell.summary.add(access_kind(access.event.op), Epoch(access.event.thread, access.time), own, all_known);
   }
 
+  // MustOrder's host.
+  const VectorClock& current(ThreadId thread) { return clocks_.of(thread); }
+  void sent(ThreadId thread) { clocks_.advance(thread); }
+  void receive(ThreadId thread, const VectorClock& message) { clocks_.of(thread).join(message); }
+  void finished(ThreadId thread) { clocks_.finish(thread); }
+
+ private:
   void find_pairs(CellId cell, const AccessRecord& access, const VectorClock& own) {
-    history_.log().walk(cell, [&](const AccessRecord& earlier) {
-      if (conflict(earlier.event, access.event) && earlier.time > own[earlier.event.thread] &&
-          !locks_.table().protects(earlier.locks, access.locks)) {
+    const auto protects = [&](LockSetId locks) { return locks_.table().protects(locks, access.locks); };
+    history_.log().walk(cell, protects, [&](const AccessRecord& earlier) {
+      if (conflict(earlier.event, access.event) && earlier.time > own[earlier.event.thread]) {
         races_.add(earlier, access);
       }
     });

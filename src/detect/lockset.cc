@@ -30,31 +30,23 @@ class LocksetDetector final : public Detector {
     return rows;
   }
 
-  void consume(const Batch& batch) override {
-    for (std::size_t i = 0; i < batch.events.size(); ++i) {
-      history_.prefetch_ahead(batch, i, [&](ThreadId thread) { return locks_.of(thread); });
-      step(batch.events[i], batch.id(i), batch.stack(i));
-    }
-  }
+  void consume(const Batch& batch) override { history_.consume(batch); }
 
   // AccessHistory's host.
-  void touch(CellId id, Cell& cell, const AccessRecord& access) {
-    advance_state(cell, access);
-    if (cell.state == State::kSharedModified && cell.candidates == kNoLocks) {
-      find_pairs(id, access);
-    }
-    history_.log().record(id, access);
+  AccessRecord record_of(const Batch& batch, std::size_t i) const {
+    const Event& e = batch.events[i];
+    return {e, batch.id(i), 0, locks_.of(e.thread), batch.stack(i)};
   }
 
- private:
-  void step(const Event& e, EventId id, StackId stack) {
+  void step(const Batch& batch, std::size_t i) {
+    const Event& e = batch.events[i];
     switch (e.op) {
       case Op::kRead:
       case Op::kWrite:
       case Op::kAtomicLoad:
       case Op::kAtomicStore:
-      case Op::kAtomicRmw: return history_.access(record_of(e, id, stack));
-      case Op::kFree: return history_.free(record_of(e, id, stack));
+      case Op::kAtomicRmw: return history_.access(record_of(batch, i));
+      case Op::kFree: return history_.free(record_of(batch, i));
       case Op::kAlloc: return history_.allocate(e);
       case Op::kAcquire: locks_.acquire(e); return;
       case Op::kRelease: locks_.release(e); return;
@@ -78,10 +70,16 @@ class LocksetDetector final : public Detector {
     }
   }
 
-  AccessRecord record_of(const Event& e, EventId id, StackId stack) const {
-    return {e, id, 0, locks_.of(e.thread), stack};
+  LockSetId locks_of(ThreadId thread) const { return locks_.of(thread); }
+
+  void touch(CellId id, Cell& cell, const AccessRecord& access) {
+    advance_state(cell, access);
+    if (cell.state == State::kSharedModified && cell.candidates == kNoLocks) {
+      find_pairs(id, access);
+    }
   }
 
+ private:
   void advance_state(Cell& cell, const AccessRecord& access) {
     const LockSetId held = access.locks;
     const LockSetId guards = is_write(access.event.op) ? locks_.table().exclusive(held) : held;
@@ -106,9 +104,9 @@ class LocksetDetector final : public Detector {
   }
 
   void find_pairs(CellId cell, const AccessRecord& access) {
-    history_.log().walk(cell, [&](const AccessRecord& earlier) {
-      if (conflict(earlier.event, access.event) &&
-          !locks_.table().protects(earlier.locks, access.locks)) {
+    const auto protects = [&](LockSetId locks) { return locks_.table().protects(locks, access.locks); };
+    history_.log().walk(cell, protects, [&](const AccessRecord& earlier) {
+      if (conflict(earlier.event, access.event)) {
         races_.add(earlier, access);
       }
     });

@@ -61,16 +61,22 @@ class ShadowMemory {
     forget_freed(address, address + (size - 1));
   }
 
-  // The cell of a byte range that is exactly one cell already; for prefetching, so wrong answers cost only time.
-  std::optional<CellId> peek(std::uint64_t address) {
+  // The cell of a range that is exactly one cell; nullopt when it is not, or not yet. Stays true until version() changes.
+  std::optional<CellId> resolve(std::uint64_t address, std::uint64_t size) {
     const std::uint64_t granule = address / kGranule;
+    const unsigned offset = static_cast<unsigned>(address % kGranule);
     Page* page = find_page(granule / kPageGranules);
-    if (page == nullptr) {
+    if (page == nullptr || offset + size > kGranule) {
       return std::nullopt;
     }
     const std::uint32_t ref = page->refs[granule % kPageGranules];
-    return ref == kEmpty || (ref & kSplitBit) != 0 ? std::nullopt : std::optional(CellId{ref - 1});
+    if (ref == kEmpty || (ref & kSplitBit) != 0 || masks_[ref - 1] != mask_of(offset, static_cast<unsigned>(size))) {
+      return std::nullopt;
+    }
+    return CellId{ref - 1};
   }
+  // Changes whenever an existing cell may have come to stand for other bytes.
+  std::uint64_t version() const { return version_; }
 
   std::size_t cell_count() const { return masks_.size() - free_cells_.size(); }
 
@@ -239,6 +245,7 @@ class ShadowMemory {
 
   // The granule in its split form.
   std::uint32_t split_of(std::uint64_t granule) {
+    ++version_;
     std::uint32_t& ref = ref_of(granule);
     if ((ref & kSplitBit) != 0) {
       return ref & ~kSplitBit;
@@ -346,6 +353,7 @@ class ShadowMemory {
   std::vector<Split> splits_;
   std::vector<std::uint32_t> free_splits_;
   std::map<std::uint64_t, Freed> freed_;  // by first byte; disjoint
+  std::uint64_t version_ = 0;
 };
 
 }  // namespace sooth

@@ -1,0 +1,140 @@
+#include "pipeline/analysis.h"
+
+#include <chrono>
+#include <sstream>
+
+#include "pipeline/findings.h"
+#include "trace/census.h"
+#include "trace/validator.h"
+
+namespace sooth {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// A detector at work, and what it costs.
+struct RunningDetector {
+  const DetectorInfo* info;
+  std::unique_ptr<Detector> detector;
+  double seconds = 0;
+};
+
+AnalysisStats stats_of(const RunningDetector& running) {
+  AnalysisStats stats;
+  stats.name = running.info->name;
+  stats.guarantee = guarantee_name(running.detector->guarantee());
+  stats.races = running.detector->races().pairs().size();
+  for (const SitePair& pair : running.detector->races().pairs()) {
+    stats.dynamic_pairs += pair.second_accesses;
+  }
+  stats.seconds = running.seconds;
+  stats.extra = running.detector->stats();
+  return stats;
+}
+
+// Feeds every batch to all; returns the number of events.
+Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, std::vector<RunningDetector>& running,
+                          TraceCensus& census) {
+  TraceValidator validator;
+  std::uint64_t events = 0;
+  for (;;) {
+    Result<Batch> batch = reader.next();
+    if (!batch.ok()) {
+      return std::move(batch).status();
+    }
+    if (batch->empty()) {
+      break;
+    }
+    SOOTH_RETURN_IF_ERROR(validator.consume(*batch, reader.tables()));
+    if (options.census) {
+      census.consume(*batch);
+    }
+    for (RunningDetector& each : running) {
+      const Clock::time_point start = Clock::now();
+      each.detector->consume(*batch);
+      each.seconds += seconds_since(start);
+    }
+    events += batch->events.size();
+    if (options.progress) {
+      options.progress(events);
+    }
+  }
+  for (RunningDetector& each : running) {
+    each.detector->finish();
+  }
+  return events;
+}
+
+std::string known_names() {
+  std::string names;
+  for (const DetectorInfo& info : detectors()) {
+    names += std::string(info.name) + ", ";
+  }
+  return names + "none";
+}
+
+}  // namespace
+
+Result<std::vector<const DetectorInfo*>> parse_detectors(const std::string& names) {
+  std::vector<bool> chosen(detectors().size());
+  std::istringstream words(names);
+  std::string word;
+  bool any = false;
+  while (std::getline(words, word, ',')) {
+    any = true;
+    const DetectorInfo* info = find_detector(word);
+    if (info != nullptr) {
+      chosen[static_cast<std::size_t>(info - detectors().data())] = true;
+    } else if (word != "none") {
+      return Status::usage("there is no analysis `" + word + "`; there are: " + known_names());
+    }
+  }
+  if (!any) {
+    return Status::usage("--with needs the name of an analysis; there are: " + known_names());
+  }
+  std::vector<const DetectorInfo*> rows;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (chosen[i]) {
+      rows.push_back(&detectors()[i]);
+    }
+  }
+  return rows;
+}
+
+Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options) {
+  const Clock::time_point start = Clock::now();
+  std::vector<RunningDetector> running;
+  for (const DetectorInfo* info : options.detectors) {
+    running.push_back({info, info->make()});
+  }
+  TraceCensus census;
+  Result<std::uint64_t> events = run(reader, options, running, census);
+  if (!events.ok()) {
+    return std::move(events).status();
+  }
+  Report report;
+  report.program = reader.info().program;
+  report.exact = reader.info().exact;
+  report.incomplete = reader.info().incomplete;
+  if (report.incomplete) {
+    report.notes.push_back("The trace is incomplete: its writer did not finish. Analysed are the " +
+                           std::to_string(*events) + " events that it had written.");
+  }
+  std::vector<FinishedDetector> finished;
+  for (const RunningDetector& each : running) {
+    finished.push_back({each.info, each.detector.get()});
+    report.stats.analyses.push_back(stats_of(each));
+  }
+  report.findings = make_findings(finished, reader.tables(), report.exact);
+  report.stats.events = *events;
+  report.stats.threads = reader.tables().thread_count();
+  report.stats.locks = census.locks();
+  report.stats.variables = census.variables();
+  report.stats.sites = reader.tables().site_count();
+  report.stats.seconds = seconds_since(start);
+  return report;
+}
+
+}  // namespace sooth

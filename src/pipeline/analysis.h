@@ -1,0 +1,31 @@
+// One pass over a trace for all analyses that the user named.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "pipeline/registry.h"
+#include "race/finding.h"
+#include "trace/reader.h"
+
+namespace sooth {
+
+struct AnalysisOptions {
+  std::vector<const DetectorInfo*> detectors;  // in the order of the registry; empty for the decode-only pass
+  bool census = false;                         // count locks, variables and sites for ReportStats
+  // Called after each batch with the number of events so far.
+  std::function<void(std::uint64_t events)> progress;
+};
+
+// "hb,lockset" -> rows of the registry, in its order and without duplicates; "none" -> no rows. The error names what
+// there is.
+Result<std::vector<const DetectorInfo*>> parse_detectors(const std::string& names);
+
+// Reads the whole trace, refuses a malformed one with the sentence of the validator, and returns what was found: one
+// finding per pair of site ids, without fingerprint. Notes say what the report should not be trusted for.
+Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options);
+
+}  // namespace sooth
