@@ -33,7 +33,10 @@ function(sooth_library name)
   target_link_libraries(sooth_${name} PUBLIC ${ARG_DEPS} PRIVATE sooth_flags ${ARG_PRIVATE_DEPS})
 endfunction()
 
-# LABELS are ctest labels; every test gets `unit` unless it says otherwise.
+# LABELS are ctest labels; every test gets `unit` unless it says otherwise. A test labelled `untrusted` feeds the tool
+# bytes from outside: scripts/test.sh runs it under sanitizers too, after building the target untrusted_tests.
+add_custom_target(untrusted_tests)
+set(SOOTH_TIMEOUT_FACTOR 1 CACHE STRING "Multiplies the time limits of tests, for campaigns with many cases")
 function(sooth_test name)
   if(NOT SOOTH_DEVELOPER)
     return()
@@ -49,6 +52,10 @@ function(sooth_test name)
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
+  endif()
+  math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * ${SOOTH_TIMEOUT_FACTOR}")
+  if("untrusted" IN_LIST ARG_LABELS)
+    add_dependencies(untrusted_tests ${name})
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})

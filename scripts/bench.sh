@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Measures how fast traces are decoded and analysed, prints the table of the README and says which goals are met.
+#
+#   scripts/bench.sh [--quick]     --quick: no trace above 10 million events; about a minute
+#
+# Exits with 1 when a goal is missed. Needs up to 6 GB of disk under build/bench, given back at the end.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+cd "$sooth_root"
+
+sooth_setup build
+sooth_configure release
+sooth_build release sooth >&2
+exec python3 scripts/bench.py --sooth build/bin/sooth --scratch build/bench "$@"

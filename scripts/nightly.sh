@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# The long campaigns: what scripts/test.sh runs, many more random cases, every sanitizer over every test, both
+# compilers, static checks, and the full benchmark. Runs every step even when one fails.
+#
+#   scripts/nightly.sh [STEP...]     only these steps; their names are printed as they run
+#
+# SOOTH_CASES is the number of random cases for each property test (default here: 1,000,000). Ends with a line
+# `N passed, M failed`, counting steps; exits with 0 only when none failed.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+cd "$sooth_root"
+
+cases=${SOOTH_CASES:-1000000}
+sanitized_cases=$((cases / 20 + 1))  # sanitizers slow everything down by about this much
+export SOOTH_TIMEOUT_FACTOR=50       # tests may run so many times longer than in scripts/test.sh
+
+step_test() { scripts/test.sh; }
+
+step_properties() {
+  sooth_configure release
+  sooth_build release
+  SOOTH_CASES=$cases ctest --preset release -j "$sooth_jobs"
+}
+
+# Every test, and the fuzzed readers with more cases than scripts/test.sh gives them.
+step_asan() {
+  sooth_configure asan
+  sooth_build asan
+  SOOTH_CASES=$sanitized_cases ctest --preset asan -j "$sooth_jobs"
+}
+
+step_tsan() {
+  sooth_configure tsan
+  sooth_build tsan
+  ctest --preset tsan -j "$sooth_jobs"
+}
+
+step_debug() {
+  sooth_configure debug
+  sooth_build debug
+  ctest --preset debug -j "$sooth_jobs"
+}
+
+step_clang() {
+  sooth_configure clang
+  sooth_build clang
+  ctest --preset clang -j "$sooth_jobs"
+}
+
+step_tidy() {
+  sooth_configure clang
+  # Headers are checked through the files that include them.
+  git ls-files 'src/*.cc' | xargs -P "$sooth_jobs" -n 4 clang-tidy --quiet -p build-clang
+}
+
+step_bench() { scripts/bench.sh; }
+
+steps=(test properties asan tsan debug clang tidy bench)
+(($# == 0)) || steps=("$@")
+for step in "${steps[@]}"; do
+  declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"
+done
+sooth_setup build test nightly
+
+passed=0
+failed=()
+for step in "${steps[@]}"; do
+  printf '\n=== %s\n' "$step"
+  # In a subshell, because sooth_configure and sooth_build end the shell when they fail.
+  if ("step_$step"); then
+    passed=$((passed + 1))
+  else
+    failed+=("$step")
+  fi
+done
+printf '\n'
+((${#failed[@]} == 0)) || printf 'FAILED   %s\n' "${failed[@]}"
+echo "$passed passed, ${#failed[@]} failed"
+((${#failed[@]} == 0))

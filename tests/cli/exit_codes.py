@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""The conventions of docs/command-line.md that hold for every command: exit codes, and errors as one sentence.
+
+    tests/cli/exit_codes.py SOOTH
+"""
+import re
+import subprocess
+import sys
+
+# Arguments, exit status, and what standard output and standard error must match from start to end ("" = nothing).
+CASES = [
+    (["--version"], 0, r"sooth \d+\.\d+\.\d+\n", r""),
+    (["--help"], 0, r"(?s).*analyze.*report.*trace.*Exit status.*", r""),
+    (["analyze", "--help"], 0, r"(?s).+", r""),
+    (["trace", "--help"], 0, r"(?s).+", r""),
+    (["report", "--help"], 0, r"(?s).+", r""),
+    ([], 64, r"", r"sooth: .+\n"),
+    (["no-such-command"], 64, r"", r"sooth: .+\n"),
+    (["--no-such-option"], 64, r"", r"sooth: .+\n"),
+    (["analyze", "--no-such-option"], 64, r"", r"sooth: .+\n"),
+]
+
+
+def main(sooth):
+    failed = 0
+    for arguments, status, output, errors in CASES:
+        run = subprocess.run([sooth, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if (run.returncode == status and re.fullmatch(output, run.stdout) and re.fullmatch(errors, run.stderr)):
+            continue
+        failed += 1
+        print(f"`sooth {' '.join(arguments)}`: expected status {status}, output /{output}/, errors /{errors}/\n"
+              f"  got status {run.returncode}, output {run.stdout!r}, errors {run.stderr!r}")
+    print(f"{len(CASES) - failed} of {len(CASES)} cases as expected")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Fails when an #include goes against the table of folders.
+
+    tools/check_layers.py [ROOT]      checks the tree at ROOT (default: the tree this file is in)
+    tools/check_layers.py --print     prints the table as it must stand in CONTRIBUTING.md
+    tools/check_layers.py --selftest  checks that every rule rejects a tree that breaks it
+
+The table below is the only place where the rules are stated; CONTRIBUTING.md shows it to people, and a difference between the
+two is an error as well.
+"""
+import os
+import re
+import sys
+import tempfile
+
+# Folder of src/ -> (what is in it, the folders it may include). The relation is transitive.
+LAYERS = {
+    "base": ("Status, Result, strong ids, containers", []),
+    "trace": ("events, the trace format, readers, writers, validator", ["base"]),
+    "race": ("site pairs, findings, witnesses", ["trace"]),
+    "order": ("vector clocks, epochs, lock sets", ["trace"]),
+    "filter": ("one file per filter", ["trace", "order"]),
+    "detect": ("one file per detector", ["race", "order"]),
+    "smt": ("the solver behind one class", ["base"]),
+    "predict": ("closure, encodings, lock histories", ["race", "order", "smt"]),
+    "schedule": ("strategies: pure functions of seed and enabled set", ["race"]),
+    "confirm": ("runs the program again, talks to the run time library", ["schedule"]),
+    "symbol": ("addresses to functions, files, lines", ["trace"]),
+    "report": ("suppressions, fingerprints, one file per format", ["race", "symbol"]),
+    "pipeline": ("the tables of analyses, chains of them", ["filter", "detect", "predict"]),
+    "cli": ("main.cc and one file per subcommand", ["pipeline", "confirm", "report"]),
+    "instrument": ("the LLVM pass, a target of its own", []),
+    "oracle": ("slow, obviously right versions; only tests link it", ["race", "order"]),
+}
+
+# What a file named *_test.cc may include besides: these folders with all they may include, and these headers.
+TEST_FOLDERS = ["oracle"]
+TEST_HEADERS = ["trace/memory_trace.h"]
+
+# All that the run time library shares with src/: it lives inside the user's program, without libstdc++. These headers
+# may include one another and nothing else of src/.
+RUNTIME_HEADERS = ["trace/format.h", "schedule/strategy.h", "schedule/protocol.h"]
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+SOURCE_SUFFIXES = (".h", ".cc", ".c", ".cpp", ".inc", ".h.in")
+TABLE_BEGIN, TABLE_END = "<!-- layers -->", "<!-- /layers -->"
+
+
+def reachable(folder):
+    """The folders that `folder` may include, with itself. Raises ValueError when the table has a cycle or a gap."""
+    seen, path = set(), []
+
+    def visit(name):
+        if name in path:
+            raise ValueError("the table has a cycle: " + " -> ".join(path + [name]))
+        if name not in LAYERS:
+            raise ValueError(f"the table names {name}/ but has no row for it")
+        path.append(name)
+        for other in LAYERS[name][1]:
+            visit(other)
+        path.pop()
+        seen.add(name)
+
+    visit(folder)
+    return seen
+
+
+def sources(root, top):
+    """Paths of the C and C++ files under root/top, relative to root, sorted."""
+    found = []
+    for folder, _, names in os.walk(os.path.join(root, top)):
+        found += [os.path.relpath(os.path.join(folder, n), root) for n in names if n.endswith(SOURCE_SUFFIXES)]
+    return sorted(found)
+
+
+def includes(root, path):
+    """(line number, is it in quotes, what is included) for each #include of the file."""
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if match := INCLUDE.match(line):
+                yield number, match[1] == '"', match[2]
+
+
+def check_source(root, path, errors):
+    """A file of src/FOLDER/."""
+    folder = path.split("/")[1]
+    allowed = reachable(folder)
+    is_test = path.endswith("_test.cc")
+    if is_test:
+        allowed = allowed.union(*(reachable(f) for f in TEST_FOLDERS))
+    shared_with_runtime = path.removeprefix("src/") in RUNTIME_HEADERS
+    for number, quoted, target in includes(root, path):
+        where, other = f"{path}:{number}", target.split("/")[0]
+        if other not in LAYERS or "/" not in target:
+            if quoted and other != "sooth":
+                errors.append(f'{where}: "{target}" does not start with a folder of src/; write "{folder}/..."')
+        elif shared_with_runtime and target not in RUNTIME_HEADERS:
+            errors.append(f"{where}: the run time library includes this header, so it may include only "
+                          f"{', '.join(RUNTIME_HEADERS)}, not {target}")
+        elif other not in allowed and not (is_test and target in TEST_HEADERS):
+            errors.append(f"{where}: {folder}/ may not include {other}/ ({target}); it may include "
+                          f"{', '.join(sorted(allowed - {folder})) or 'nothing'}")
+
+
+def check_runtime(root, path, errors):
+    """A file of runtime/."""
+    for number, _, target in includes(root, path):
+        if target.split("/")[0] in LAYERS and "/" in target and target not in RUNTIME_HEADERS:
+            errors.append(f"{path}:{number}: runtime/ may include only {', '.join(RUNTIME_HEADERS)} of src/, not {target}")
+
+
+def table_lines():
+    rows = ["| folder | what is in it | may include |", "|---|---|---|"]
+    for name, (what, others) in LAYERS.items():
+        rows.append(f"| `src/{name}/` | {what} | {' '.join(others) or 'nothing'} |")
+    return rows
+
+
+def check_document(root, errors):
+    path = os.path.join(root, "CONTRIBUTING.md")
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except OSError as error:
+        errors.append(f"CONTRIBUTING.md: {error.strerror}")
+        return
+    if TABLE_BEGIN not in text or TABLE_END not in text:
+        errors.append(f"CONTRIBUTING.md: no table between {TABLE_BEGIN} and {TABLE_END}")
+        return
+    shown = text.split(TABLE_BEGIN)[1].split(TABLE_END)[0].strip().splitlines()
+    if shown != table_lines():
+        errors.append("CONTRIBUTING.md: the table of folders is not the one of tools/check_layers.py; "
+                      "paste what `tools/check_layers.py --print` prints")
+
+
+def check_tree(root):
+    """The sentences that say what is wrong with the tree; none when all is well."""
+    errors = []
+    checked = 0
+    for path in sources(root, "src"):
+        parts = path.split("/")
+        if len(parts) < 3 or parts[1] not in LAYERS:
+            errors.append(f"{path}: {'src/' if len(parts) < 3 else '/'.join(parts[:2]) + '/'} has no row in the table of "
+                          "tools/check_layers.py")
+            continue
+        check_source(root, path, errors)
+        checked += 1
+    for path in sources(root, "runtime"):
+        check_runtime(root, path, errors)
+        checked += 1
+    if checked == 0:
+        errors.append(f"{root}: no source files to check")
+    check_document(root, errors)
+    return errors, checked
+
+
+# Each case: files of a tree that is fine but for them, and a piece of the error they must lead to (None: no error).
+SELFTEST = [
+    ({"src/order/a.cc": '#include "trace/event.h"\n#include "base/ids.h"\n#include <vector>\n'}, None),
+    ({"src/detect/a.cc": '#include "base/ids.h"\n'}, None),
+    ({"src/trace/a.cc": '#include "race/finding.h"\n'}, "src/trace/a.cc:1: trace/ may not include race/"),
+    ({"src/trace/a.cc": "\n#  include <race/finding.h>\n"}, "src/trace/a.cc:2: trace/ may not include race/"),
+    ({"src/report/a.h": '#include "detect/detector.h"\n'}, "report/ may not include detect/"),
+    ({"src/detect/deep/a.h": '#include "filter/filter.h"\n'}, "detect/ may not include filter/"),
+    ({"src/base/a.cc": '#include "trace/event.h"\n'}, "it may include nothing"),
+    ({"src/detect/a.cc": '#include "oracle/hb.h"\n'}, "detect/ may not include oracle/"),
+    ({"src/cli/a.cc": '#include "oracle/hb.h"\n'}, "cli/ may not include oracle/"),
+    ({"src/detect/a_test.cc": '#include "oracle/hb.h"\n#include "trace/memory_trace.h"\n'}, None),
+    ({"src/base/a_test.cc": '#include "trace/memory_trace.h"\n'}, None),
+    ({"src/detect/a_test.cc": '#include "pipeline/registry.h"\n'}, "detect/ may not include pipeline/"),
+    ({"src/trace/a.cc": '#include "event.h"\n'}, '"event.h" does not start with a folder'),
+    ({"src/other/a.cc": "\n"}, "src/other/ has no row"),
+    ({"src/a.cc": "\n"}, "src/a.cc: src/ has no row"),
+    ({"runtime/a.cc": '#include "trace/format.h"\n#include "runtime/hooks.h"\n'}, None),
+    ({"runtime/a.cc": '#include "trace/event.h"\n'}, "runtime/ may include only"),
+    ({"src/schedule/strategy.h": '#include "trace/format.h"\n#include <stdint.h>\n'}, None),
+    ({"src/schedule/protocol.h": '#include "race/pair_table.h"\n'}, "the run time library includes this header"),
+    ({"CONTRIBUTING.md": f"{TABLE_BEGIN}\n| folder |\n{TABLE_END}\n"}, "the table of folders is not the one"),
+    ({"CONTRIBUTING.md": "nothing\n"}, "no table between"),
+]
+
+
+def selftest():
+    failed = 0
+    for files, expected in SELFTEST:
+        with tempfile.TemporaryDirectory() as root:
+            document = "\n".join([TABLE_BEGIN, *table_lines(), TABLE_END, ""])
+            for path, text in {"CONTRIBUTING.md": document, "src/base/ok.cc": "\n", **files}.items():
+                os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+                with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+                    file.write(text)
+            errors, _ = check_tree(root)
+        fine = errors == [] if expected is None else len(errors) == 1 and expected in errors[0]
+        if not fine:
+            failed += 1
+            print(f"selftest: {files}\n  expected: {expected}\n  got: {errors}", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as root:
+        if not any("no source files" in e for e in check_tree(root)[0]):
+            failed += 1
+            print("selftest: an empty tree passed", file=sys.stderr)
+    LAYERS["base"][1].append("cli")
+    try:
+        reachable("cli")
+        failed += 1
+        print("selftest: a table with a cycle passed", file=sys.stderr)
+    except ValueError:
+        pass
+    print(f"{len(SELFTEST) + 2 - failed} of {len(SELFTEST) + 2} cases as expected")
+    return 1 if failed else 0
+
+
+def main(arguments):
+    if arguments == ["--selftest"]:
+        return selftest()
+    if arguments == ["--print"]:
+        print("\n".join(table_lines()))
+        return 0
+    if len(arguments) > 1 or any(a.startswith("-") for a in arguments):
+        print(__doc__.strip(), file=sys.stderr)
+        return 64
+    root = arguments[0] if arguments else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+    errors, checked = check_tree(root)
+    for error in errors:
+        print(error, file=sys.stderr)
+    print(f"{checked} files checked, {len(errors)} errors")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
