@@ -4,6 +4,8 @@
 #include <string>
 
 #include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/report_options.h"
 #include "pipeline/analysis.h"
 #include "trace/reader.h"
 
@@ -12,27 +14,50 @@ namespace {
 
 struct AnalyzeOptions {
   std::string trace;
-  std::string with = "hb";
+  std::string with = "hb,lockset,hybrid";
+  bool list = false;
+  ReportOptions report;
 };
 
+void list_analyses() {
+  for (const DetectorInfo& info : detectors()) {
+    std::printf("%-8s  %s (%s)\n", std::string(info.name).c_str(), std::string(info.summary).c_str(),
+                std::string(guarantee_name(info.guarantee)).c_str());
+  }
+  std::printf("%-8s  %s\n", "none", "only read and check the trace");
+}
+
 CommandResult analyze(const AnalyzeOptions& options) {
-  AnalysisOptions analysis;
+  if (options.list) {
+    list_analyses();
+    return ExitCode::kOk;
+  }
+  if (options.trace.empty()) {
+    return Status::usage("analyze needs a trace: `sooth analyze TRACE`, or --list for the analyses");
+  }
   auto detectors = parse_detectors(options.with);
   if (!detectors.ok()) {
     return std::move(detectors).status();
   }
-  analysis.detectors = std::move(*detectors);
-  auto reader = open_trace(options.trace, {kStacks});
+  const ColumnSet columns = detectors->empty() ? kNoColumns : kStacks;
+  auto reader = open_trace(options.trace, {columns});
   if (!reader.ok()) {
     return std::move(reader).status();
   }
+  Progress progress("analyzing");
+  AnalysisOptions analysis;
+  analysis.detectors = std::move(*detectors);
+  analysis.census = options.report.stats;
+  analysis.progress = [&](std::uint64_t events) {
+    progress.update(events, (*reader)->bytes_read(), (*reader)->bytes_total());
+  };
   Result<Report> report = analyze_trace(**reader, analysis);
+  progress.clear();
   if (!report.ok()) {
-    return std::move(report).status();
+    return std::move(report).status().prefixed(options.trace);
   }
-  std::printf("%zu findings %zu events %.3fs\n", report->findings.size(), report->stats.events, report->stats.seconds);
-  for (auto& a : report->stats.analyses) std::printf(" %s races=%zu dyn=%zu %.3fs %s\n", a.name.c_str(), a.races, a.dynamic_pairs, a.seconds, a.extra[1].second.c_str());
-  return ExitCode::kOk;
+  report->trace = options.trace;
+  return deliver(*report, options.report);
 }
 
 }  // namespace
@@ -40,8 +65,11 @@ CommandResult analyze(const AnalyzeOptions& options) {
 void add_analyze_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("analyze", "Find the races of a recorded trace");
   auto options = std::make_shared<AnalyzeOptions>();
-  command->add_option("trace", options->trace)->required();
-  command->add_option("--with", options->with);
+  command->add_option("trace", options->trace, "A trace directory, or a file in STD text (- for standard input)");
+  command->add_option("--with", options->with, "Analyses, separated by commas; none only reads and checks the trace")
+      ->capture_default_str();
+  command->add_flag("--list", options->list, "List the analyses and what their findings are worth");
+  add_report_options(*command, options->report);
   command->callback([options, &result] { result = analyze(*options); });
 }
 

@@ -17,8 +17,7 @@ namespace sooth {
 // detector; it provides
 //   void touch(CellId, Cell&, const AccessRecord&);
 //     called for every cell of an access: compares it with what the cell and log().walk() say of earlier accesses, and
-//     puts it into the cell. The log is kept here. It is also called for the first cell in freed memory, with the free;
-//     nothing is earlier then.
+//     puts it into the cell. The log is kept here.
 //   AccessRecord record_of(const Batch&, std::size_t i);   // of a plain access, as it is to be remembered
 //   void step(const Batch&, std::size_t i);                // any other event
 //   LockSetId locks_of(ThreadId);                          // held now; only a hint where to look
@@ -31,7 +30,7 @@ class AccessHistory {
     memory_.access(access.event.object, access.event.size, [&](CellId cell) { touch(cell, access); });
   }
   void free(const AccessRecord& access) {
-    memory_.free(access.event.object, access.event.size, access, [&](CellId cell) { touch(cell, access); });
+    memory_.free(access.event.object, access.event.size, [&](CellId cell) { touch(cell, access); });
   }
   void allocate(const Event& e) { memory_.allocate(e.object, e.size); }
 
@@ -80,7 +79,6 @@ class AccessHistory {
     log_.copy_cell(from, to);
   }
   void on_drop_cell(CellId cell) { log_.drop_cell(cell); }
-  void on_freed_cell(CellId cell, const AccessRecord& free) { touch(cell, free); }
 
  private:
   static constexpr std::size_t kBlock = 32;
@@ -121,7 +119,7 @@ class AccessHistory {
   Host& host_;
   std::vector<Cell> cells_;
   AccessLog log_;
-  ShadowMemory<AccessHistory, AccessRecord> memory_;
+  ShadowMemory<AccessHistory> memory_;
   std::array<Prepared, kBlock> prepared_;
 };
 

@@ -80,7 +80,6 @@ class HbDetector final : public Detector {
   const VectorClock& current(ThreadId thread) { return clocks_.of(thread); }
   void sent(ThreadId thread) { clocks_.advance(thread); }
   void receive(ThreadId thread, const VectorClock& message) { clocks_.of(thread).join(message); }
-  void finished(ThreadId thread) { clocks_.finish(thread); }
 
  private:
   // What the releases of a lock say to later acquires.

@@ -97,7 +97,6 @@ class HybridDetector final : public Detector {
   const VectorClock& current(ThreadId thread) { return clocks_.of(thread); }
   void sent(ThreadId thread) { clocks_.advance(thread); }
   void receive(ThreadId thread, const VectorClock& message) { clocks_.of(thread).join(message); }
-  void finished(ThreadId thread) { clocks_.finish(thread); }
 
  private:
   void find_pairs(CellId cell, const AccessRecord& access, const VectorClock& own) {

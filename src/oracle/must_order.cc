@@ -116,8 +116,10 @@ void add_forks_and_joins(Trace trace, std::vector<Edge>& edges) {
         }
       }
     } else if (trace[i].op == Op::kJoin) {
+      // A thread without events ran all the same: its fork stands for it.
+      const auto forks_child = [&](Index j) { return trace[j].op == Op::kFork && trace[j].object == trace[i].object; };
       for (Index j = i; j-- > 0;) {
-        if (of_child(j)) {
+        if (of_child(j) || forks_child(j)) {
           edges.push_back({j, i, EdgeKind::kJoin});
           break;
         }

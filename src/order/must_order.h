@@ -20,7 +20,6 @@ namespace sooth {
 //   const Message& current(ThreadId);        // what the thread knows now, its own latest event included
 //   void sent(ThreadId);                     // current() went out: later events of the thread are not in it
 //   void receive(ThreadId, const Message&);  // the thread learns it
-//   void finished(ThreadId);                 // joined: nothing of the thread follows
 template <typename Host, typename Message>
 class MustOrder {
  public:
@@ -123,7 +122,6 @@ class MustOrder {
   void join(const Event& e) {
     const Message message = host_.current(ThreadId(e.object));
     host_.receive(e.thread, message);
-    host_.finished(ThreadId(e.object));
   }
 
   void receive_if(ThreadId thread, const Message* message) {

@@ -21,14 +21,13 @@ enum class CellId : std::uint32_t {};
 // Maps bytes to cells. Memory is cut into granules of 8 bytes, and the bytes of a granule into the coarsest parts that
 // no access so far has told apart; each part has a cell. Most granules are one cell; a byte access into an 8-byte
 // variable splits it, and both halves go on with a copy of what was known, so every byte always has exactly its history.
+// Bytes of a freed block that have no cell in a granule yet share the cell of a stretch.
 //
 // Host is the analysis. It stores the content of cells itself, by CellId (dense, re-used), and is told about changes:
 //   void on_new_cell(CellId);                 // nothing known yet
 //   void on_split_cell(CellId from, CellId to);  // `to` becomes a copy of `from`
 //   void on_drop_cell(CellId);                // its memory was allocated again; the id may come back
-//   void on_freed_cell(CellId, const Note&);  // a new cell in memory that was freed before: Note is that free
-// Note is what the host wants to remember of a `free`.
-template <typename Host, typename Note>
+template <typename Host>
 class ShadowMemory {
  public:
   explicit ShadowMemory(Host& host) : host_(host) {}
@@ -44,21 +43,40 @@ class ShadowMemory {
     for_each_granule(address, size, [&](std::uint64_t granule, Mask mask) { access_granule(granule, mask, visit); });
   }
 
-  // Calls visit(CellId) for the cells that exist in the block, and lets cells made later in it start from `note`, until
-  // the memory is allocated again.
+  // Like access(), for a whole block that is being freed: bytes that were never accessed share one cell for as long as
+  // nobody tells them apart, so that freeing a large block costs no more than was used of it.
   template <typename Visit>
-  void free(std::uint64_t address, std::uint64_t size, const Note& note, Visit&& visit) {
+  void free(std::uint64_t address, std::uint64_t size, Visit&& visit) {
+    const std::uint64_t last = address + (size - 1);
     for_each_existing(address, size, [&](std::uint64_t granule, Mask mask) {
       access_granule(granule, static_cast<Mask>(mask & touched(granule)), visit);
     });
-    forget_freed(address, address + (size - 1));
-    freed_.emplace(address, Freed{address + (size - 1), note});
+    cut_stretches(address, last);
+    std::uint64_t at = address;
+    for (auto it = stretches_.lower_bound(address); it != stretches_.end() && it->first <= last; ++it) {
+      if (at < it->first) {
+        stretches_.emplace(at, Stretch{it->first - 1, new_cell(0)});
+      }
+      at = it->second.last + 1;
+    }
+    if (at <= last && at >= address) {  // `at` wraps around behind the last byte of the address space
+      stretches_.emplace(at, Stretch{last, new_cell(0)});
+    }
+    for (auto it = stretches_.lower_bound(address); it != stretches_.end() && it->first <= last; ++it) {
+      visit(it->second.cell);
+    }
   }
 
   // The block is new memory: its cells are dropped.
   void allocate(std::uint64_t address, std::uint64_t size) {
+    const std::uint64_t last = address + (size - 1);
     for_each_existing(address, size, [&](std::uint64_t granule, Mask mask) { drop(granule, mask); });
-    forget_freed(address, address + (size - 1));
+    cut_stretches(address, last);
+    auto it = stretches_.lower_bound(address);
+    while (it != stretches_.end() && it->first <= last) {
+      give_back(it->second.cell);
+      it = stretches_.erase(it);
+    }
   }
 
   // The cell of a range that is exactly one cell; nullopt when it is not, or not yet. Stays true until version() changes.
@@ -93,9 +111,10 @@ class ShadowMemory {
   };
   // For each byte its cell + 1, 0 for none.
   using Split = std::array<std::uint32_t, kGranule>;
-  struct Freed {
+  // Bytes without a granule cell that were freed together.
+  struct Stretch {
     std::uint64_t last;  // byte
-    Note note;
+    CellId cell;
   };
 
   static Mask mask_of(unsigned offset, unsigned size) { return static_cast<Mask>(((1u << size) - 1) << offset); }
@@ -161,7 +180,7 @@ class ShadowMemory {
       visit(CellId{ref - 1});
       return;
     }
-    if (ref == kEmpty && !any_freed(granule)) {
+    if (ref == kEmpty && !any_stretch(granule)) {
       const CellId cell = new_cell(mask);
       ref = raw(cell) + 1;
       visit(cell);
@@ -188,9 +207,13 @@ class ShadowMemory {
         }
       } else {
         part = same_origin(granule, index, byte, left);
-        assign(splits_[index], part, new_cell(part));
-        if (const Freed* freed = find_freed(granule * kGranule + byte)) {
-          host_.on_freed_cell(CellId{splits_[index][byte] - 1}, freed->note);
+        const Stretch* origin = find_stretch(granule * kGranule + byte);
+        const CellId cell = take_id(part);
+        assign(splits_[index], part, cell);
+        if (origin != nullptr) {
+          host_.on_split_cell(origin->cell, cell);
+        } else {
+          host_.on_new_cell(cell);
         }
       }
       left = static_cast<Mask>(left & ~part);
@@ -199,12 +222,12 @@ class ShadowMemory {
     simplify(granule, index);
   }
 
-  // The bytes of `left` from `byte` on that have no cell and the same free, or none, behind them.
+  // The bytes of `left` from `byte` on that have no cell and lie in the same stretch, or in none.
   Mask same_origin(std::uint64_t granule, std::uint32_t index, unsigned byte, Mask left) {
     Mask part = 0;
-    const Freed* origin = find_freed(granule * kGranule + byte);
+    const Stretch* origin = find_stretch(granule * kGranule + byte);
     for (unsigned i = byte; i < kGranule; ++i) {
-      if ((left >> i & 1) != 0 && splits_[index][i] == 0 && find_freed(granule * kGranule + i) == origin) {
+      if ((left >> i & 1) != 0 && splits_[index][i] == 0 && find_stretch(granule * kGranule + i) == origin) {
         part = static_cast<Mask>(part | 1u << i);
       }
     }
@@ -236,8 +259,7 @@ class ShadowMemory {
       Mask& rest = masks_[ref - 1];
       rest = static_cast<Mask>(rest & ~(1u << i));
       if (rest == 0) {
-        host_.on_drop_cell(CellId{ref - 1});
-        free_cells_.push_back(CellId{ref - 1});
+        give_back(CellId{ref - 1});
       }
     }
     simplify(granule, index);
@@ -302,46 +324,51 @@ class ShadowMemory {
     return CellId(masks_.size() - 1);
   }
 
+  void give_back(CellId cell) {
+    host_.on_drop_cell(cell);
+    free_cells_.push_back(cell);
+  }
+
   CellId new_cell(Mask mask) {
     const CellId cell = take_id(mask);
     host_.on_new_cell(cell);
     return cell;
   }
 
-  const Freed* find_freed(std::uint64_t byte) const {
-    auto it = freed_.upper_bound(byte);
-    if (it == freed_.begin()) {
+  const Stretch* find_stretch(std::uint64_t byte) const {
+    auto it = stretches_.upper_bound(byte);
+    if (it == stretches_.begin()) {
       return nullptr;
     }
     --it;
     return it->second.last >= byte ? &it->second : nullptr;
   }
 
-  bool any_freed(std::uint64_t granule) const {
-    if (freed_.empty()) {
+  bool any_stretch(std::uint64_t granule) const {
+    if (stretches_.empty()) {
       return false;
     }
-    const auto it = freed_.upper_bound(granule * kGranule + (kGranule - 1));
-    return it != freed_.begin() && std::prev(it)->second.last >= granule * kGranule;
+    const auto it = stretches_.upper_bound(granule * kGranule + (kGranule - 1));
+    return it != stretches_.begin() && std::prev(it)->second.last >= granule * kGranule;
   }
 
-  // Cuts [first, last] out of the freed blocks.
-  void forget_freed(std::uint64_t first, std::uint64_t last) {
-    auto it = freed_.upper_bound(first);
-    if (it != freed_.begin() && std::prev(it)->second.last >= first) {
-      --it;
+  // Makes stretches begin and end at the edges of [first, last].
+  void cut_stretches(std::uint64_t first, std::uint64_t last) {
+    cut_stretch_before(first);
+    if (last != ~std::uint64_t{0}) {
+      cut_stretch_before(last + 1);
     }
-    while (it != freed_.end() && it->first <= last) {
-      const auto [begin, freed] = *it;
-      it = freed_.erase(it);
-      if (begin < first) {
-        freed_.emplace(begin, Freed{first - 1, freed.note});
-      }
-      if (freed.last > last) {
-        freed_.emplace(last + 1, Freed{freed.last, freed.note});
-        return;
-      }
+  }
+  void cut_stretch_before(std::uint64_t byte) {
+    auto it = stretches_.lower_bound(byte);
+    if (it == stretches_.begin() || std::prev(it)->second.last < byte) {
+      return;
     }
+    Stretch& left = std::prev(it)->second;
+    const CellId copy = take_id(0);
+    host_.on_split_cell(left.cell, copy);
+    stretches_.emplace(byte, Stretch{left.last, copy});
+    left.last = byte - 1;
   }
 
   Host& host_;
@@ -352,7 +379,7 @@ class ShadowMemory {
   std::vector<CellId> free_cells_;
   std::vector<Split> splits_;
   std::vector<std::uint32_t> free_splits_;
-  std::map<std::uint64_t, Freed> freed_;  // by first byte; disjoint
+  std::map<std::uint64_t, Stretch> stretches_;  // by first byte; disjoint
   std::uint64_t version_ = 0;
 };
 

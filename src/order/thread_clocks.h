@@ -26,8 +26,6 @@ class ThreadClocks {
     VectorClock& clock = of(thread);
     clock.set(thread, clock[thread] + 1);
   }
-  // The thread is over: gives the memory back.
-  void finish(ThreadId thread) { of(thread).release(); }
 
  private:
   std::vector<VectorClock> clocks_;

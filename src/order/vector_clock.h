@@ -67,8 +67,6 @@ class VectorClock {
   bool knows(Epoch epoch) const { return epoch.time() <= (*this)[epoch.thread()]; }
   bool empty() const { return times_.empty(); }
   void clear() { times_.clear(); }
-  // Gives the memory back as well.
-  void release() { std::vector<Time>().swap(times_); }
 
  private:
   std::vector<Time> times_;

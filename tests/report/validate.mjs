@@ -3,7 +3,7 @@
 //
 //   node validate.mjs MODULES SCHEMA [--invalid] PATH...
 //
-// MODULES is the folder of package.json's dependencies (install_schema_tools.sh). With --invalid every file must be
+// MODULES is the folder of package.json's dependencies (scripts/setup.sh test puts it into build/npm). With --invalid every file must be
 // refused: a validator that accepts everything proves nothing. Exits with 1 and a sentence when something is wrong,
 // and also when the modules are missing or there is nothing to check.
 import fs from 'node:fs';
@@ -19,7 +19,7 @@ const [modules, schemaFile, ...rest] = process.argv.slice(2);
 const mustFail = rest[0] === '--invalid';
 const paths = mustFail ? rest.slice(1) : rest;
 if (!fs.existsSync(path.join(modules, 'node_modules', 'ajv'))) {
-  fail(`the validator is not installed; run tests/report/install_schema_tools.sh ${modules}`);
+  fail(`the validator is not installed; run scripts/setup.sh test`);
 }
 
 const require = createRequire(path.resolve(modules, 'package.json'));

@@ -119,15 +119,19 @@ class ClosureDetector final : public Detector {
     edges.insert(edges.end(), locks.begin(), locks.end());
     std::erase_if(edges, [this](const Edge& edge) { return edge.kind == without_; });
     for (const Candidate& pair : unordered_conflicts(trace_, closure(trace_.size(), edges))) {
-      races_.add(trace_[raw(pair.first)].site, pair.first, trace_[raw(pair.second)].site, pair.second);
+      races_.add(record_of(pair.first), record_of(pair.second));
     }
   }
   const PairTable& races() const override { return races_; }
+  const LockSetTable& lock_sets() const override { return lock_sets_; }
 
  private:
+  AccessRecord record_of(EventId id) const { return {trace_[raw(id)], id, 0, kNoLocks, kNoStack}; }
+
   const std::optional<EdgeKind> without_;
   std::vector<Event> trace_;
   PairTable races_;
+  LockSetTable lock_sets_;
 };
 
 template <EdgeKind kind>
