@@ -1,0 +1,35 @@
+// A witness: a correct reordering of a part of a trace after which something bad is next.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "race/finding.h"
+#include "trace/batch.h"
+#include "trace/event.h"
+
+namespace sooth {
+
+// A trace, or its prefix, in memory: the id of an event is its index. Side columns may be empty. Owns nothing.
+struct TraceView {
+  std::span<const Event> events;
+  std::span<const Value> values;      // empty, or parallel to events
+  std::span<const Branch> branches;   // sorted by `before`
+};
+
+struct Witness {
+  FindingKind kind = FindingKind::kRace;
+  // Each thread contributes a prefix of its events, without those of `next`.
+  std::vector<EventId> order;
+  // What every thread in question does next: a race has the two accesses, which can then happen at the same time; a
+  // deadlock has one acquire per thread of the cycle, each of a lock that the following thread (cyclically) holds.
+  std::vector<EventId> next;
+};
+
+// Whether `witness` is what it claims to be: docs/semantics.md section 7. The error says what is wrong with it and names
+// the event. This is the judge of every producer of witnesses, so it shares no code with any of them and follows the
+// definitions rather than being fast: time and memory linear in the trace, for one witness.
+Status check_witness(const TraceView& trace, const Witness& witness);
+
+}  // namespace sooth
