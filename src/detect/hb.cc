@@ -7,6 +7,7 @@
 #include "detect/epoch_summary.h"
 #include "order/lock_set.h"
 #include "order/must_order.h"
+#include "order/role.h"
 #include "order/thread_clocks.h"
 
 namespace sooth {
@@ -31,40 +32,21 @@ class HbDetector final : public Detector {
 
   void step(const Batch& batch, std::size_t i) {
     const Event& e = batch.events[i];
-    switch (e.op) {
-      case Op::kRead:
-      case Op::kWrite: return history_.access(record_of(batch, i));
-      case Op::kAcquire: return acquire(e);
-      case Op::kRelease: return release(e);
-      case Op::kFree: return history_.free(record_of(batch, i));
-      case Op::kAlloc:
-        history_.allocate(e);
-        return must_order_.incoming(e);
-      case Op::kAtomicLoad:
-      case Op::kAtomicStore:
-      case Op::kAtomicRmw:
+    switch (role_of(e.op)) {
+      case Role::kAccess:
         must_order_.incoming(e);
         history_.access(record_of(batch, i));
         return must_order_.outgoing(e);
-      case Op::kFence:
-      case Op::kNotify:
-      case Op::kWait:
-      case Op::kBarrierArrive:
-      case Op::kBarrierLeave:
-      case Op::kSemPost:
-      case Op::kSemWait:
-      case Op::kFork:
-      case Op::kJoin:
-      case Op::kHappensBefore:
-      case Op::kHappensAfter:
+      case Role::kFree: return history_.free(record_of(batch, i));
+      case Role::kAlloc:
+        history_.allocate(e);
+        return must_order_.incoming(e);
+      case Role::kAcquire: return acquire(e);
+      case Role::kRelease: return release(e);
+      case Role::kEdge:
         must_order_.incoming(e);
         return must_order_.outgoing(e);
-      case Op::kBegin:
-      case Op::kEnd:
-      case Op::kEnter:
-      case Op::kExit:
-      case Op::kCallBegin:
-      case Op::kCallEnd: return;
+      case Role::kNone: return;
     }
   }
 

@@ -6,6 +6,7 @@
 #include "detect/epoch_summary.h"
 #include "order/lock_set.h"
 #include "order/must_order.h"
+#include "order/role.h"
 #include "order/thread_clocks.h"
 
 namespace sooth {
@@ -40,40 +41,21 @@ class HybridDetector final : public Detector {
 
   void step(const Batch& batch, std::size_t i) {
     const Event& e = batch.events[i];
-    switch (e.op) {
-      case Op::kRead:
-      case Op::kWrite: return history_.access(record_of(batch, i));
-      case Op::kAcquire: locks_.acquire(e); return;
-      case Op::kRelease: locks_.release(e); return;
-      case Op::kFree: return history_.free(record_of(batch, i));
-      case Op::kAlloc:
-        history_.allocate(e);
-        return must_order_.incoming(e);
-      case Op::kAtomicLoad:
-      case Op::kAtomicStore:
-      case Op::kAtomicRmw:
+    switch (role_of(e.op)) {
+      case Role::kAccess:
         must_order_.incoming(e);
         history_.access(record_of(batch, i));
         return must_order_.outgoing(e);
-      case Op::kFence:
-      case Op::kNotify:
-      case Op::kWait:
-      case Op::kBarrierArrive:
-      case Op::kBarrierLeave:
-      case Op::kSemPost:
-      case Op::kSemWait:
-      case Op::kFork:
-      case Op::kJoin:
-      case Op::kHappensBefore:
-      case Op::kHappensAfter:
+      case Role::kFree: return history_.free(record_of(batch, i));
+      case Role::kAlloc:
+        history_.allocate(e);
+        return must_order_.incoming(e);
+      case Role::kAcquire: locks_.acquire(e); return;
+      case Role::kRelease: locks_.release(e); return;
+      case Role::kEdge:
         must_order_.incoming(e);
         return must_order_.outgoing(e);
-      case Op::kBegin:
-      case Op::kEnd:
-      case Op::kEnter:
-      case Op::kExit:
-      case Op::kCallBegin:
-      case Op::kCallEnd: return;
+      case Role::kNone: return;
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include "detect/access_history.h"
 #include "order/lock_set.h"
+#include "order/role.h"
 
 namespace sooth {
 namespace {
@@ -40,33 +41,14 @@ class LocksetDetector final : public Detector {
 
   void step(const Batch& batch, std::size_t i) {
     const Event& e = batch.events[i];
-    switch (e.op) {
-      case Op::kRead:
-      case Op::kWrite:
-      case Op::kAtomicLoad:
-      case Op::kAtomicStore:
-      case Op::kAtomicRmw: return history_.access(record_of(batch, i));
-      case Op::kFree: return history_.free(record_of(batch, i));
-      case Op::kAlloc: return history_.allocate(e);
-      case Op::kAcquire: locks_.acquire(e); return;
-      case Op::kRelease: locks_.release(e); return;
-      case Op::kFence:
-      case Op::kNotify:
-      case Op::kWait:
-      case Op::kBarrierArrive:
-      case Op::kBarrierLeave:
-      case Op::kSemPost:
-      case Op::kSemWait:
-      case Op::kFork:
-      case Op::kJoin:
-      case Op::kBegin:
-      case Op::kEnd:
-      case Op::kHappensBefore:
-      case Op::kHappensAfter:
-      case Op::kEnter:
-      case Op::kExit:
-      case Op::kCallBegin:
-      case Op::kCallEnd: return;
+    switch (role_of(e.op)) {
+      case Role::kAccess: return history_.access(record_of(batch, i));
+      case Role::kFree: return history_.free(record_of(batch, i));
+      case Role::kAlloc: return history_.allocate(e);
+      case Role::kAcquire: locks_.acquire(e); return;
+      case Role::kRelease: locks_.release(e); return;
+      case Role::kEdge:
+      case Role::kNone: return;
     }
   }
 
