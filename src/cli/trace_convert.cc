@@ -137,7 +137,7 @@ void add_trace_cat(CLI::App& trace, CommandResult& result) {
 }
 
 void add_trace_convert(CLI::App& trace, CommandResult& result) {
-  CLI::App* command = trace.add_subcommand("convert", "Copy a trace into STD text or a trace directory, without loss");
+  CLI::App* command = trace.add_subcommand("convert", "Copy a trace with all its columns into STD text or a trace directory");
   const auto options = std::make_shared<ConvertOptions>();
   command->add_option("IN", options->trace, "The trace to read")->required();
   command->add_option("OUT", options->output.path, "The trace to make (\"-\": text on standard output)")->required();

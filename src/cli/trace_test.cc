@@ -144,6 +144,26 @@ TEST_F(TraceCommandTest, ConvertingCopiesEveryByte) {
   EXPECT_EQ(content(path("copy")), content(path("full")));
 }
 
+TEST_F(TraceCommandTest, TextAndDirectoryHoldTheSameTrace) {
+  ASSERT_EQ(trace({"gen", "--events", "5k", "--nesting", "2", "-o", path("a")}).error, "");
+  EXPECT_EQ(trace({"convert", path("a"), path("a.std")}).error, "");
+  EXPECT_EQ(trace({"convert", path("a.std"), path("b")}).error, "");
+  EXPECT_EQ(trace({"convert", path("b"), path("b.text"), "--to", "std"}).error, "");
+  EXPECT_EQ(bytes_of(path("a.std")), bytes_of(path("b.text")));
+  EXPECT_EQ(trace({"check", path("a.std")}).out, path("a.std") + ": well-formed, 5000 events\n");
+}
+
+TEST_F(TraceCommandTest, CatPrintsAStretch) {
+  write("a", small_trace({Op::kAcquire, Op::kWrite, Op::kRead, Op::kRelease}));
+  EXPECT_EQ(trace({"cat", path("a"), "--from", "1", "--count", "2"}).out, "T0|w(0x1:8)|a.c:1\nT0|r(0x1:8)|a.c:1\n");
+  EXPECT_EQ(trace({"cat", path("a"), "--from", "3"}).out, "T0|rel(m)|a.c:1\n");
+  EXPECT_EQ(trace({"cat", path("a"), "--count", "0"}).out, "");
+  EXPECT_EQ(trace({"cat", path("a"), "--from", "4"}).error, "");
+  const Answer behind = trace({"cat", path("a"), "--from", "5"});
+  EXPECT_EQ(behind.code, ExitCode::kUsage);
+  EXPECT_EQ(behind.error, path("a") + ": --from 5 is behind the end: there are 4 events");
+}
+
 TEST_F(TraceCommandTest, NothingIsReplacedUnasked) {
   ASSERT_EQ(trace({"gen", "--events", "100", "-o", path("a")}).error, "");
   const auto before = content(path("a"));

@@ -182,7 +182,9 @@ bool Generator::step(std::uint32_t t) {
     return start_section(t);
   }
   const Section section = thread.sections.back();
-  if (section.left == 0) {
+  // The last event must not be left to a thread without a lock: then the section goes on.
+  const bool last_section = held_ == 1 && spare() == 1;
+  if (section.left == 0 && !last_section) {
     release(t);
     return true;
   }
@@ -193,7 +195,7 @@ bool Generator::step(std::uint32_t t) {
   if (spare() == 0) {
     return false;
   }
-  --thread.sections.back().left;
+  thread.sections.back().left -= section.left == 0 ? 0 : 1;
   access(t, section);
   return true;
 }
@@ -287,7 +289,8 @@ bool Generator::holds(const Thread& thread, std::uint32_t variable) const {
   });
 }
 
-// Everybody lets go of its locks and ends; what is left of the events T0 spends on looking at the results.
+// Everybody lets go of its locks and ends. Whoever is first spends the events that were too few for another section;
+// when nobody holds a lock, T0 does so in the end.
 void Generator::wind_up() {
   for (std::uint32_t left = options_.threads; left-- > 0;) {
     const std::uint32_t t = left;
@@ -295,6 +298,9 @@ void Generator::wind_up() {
       emit(Op::kBegin, t, 0, 0);
     }
     while (!threads_[t].sections.empty()) {
+      while (spare() > 0) {
+        access(t, threads_[t].sections.back());
+      }
       release(t);
     }
     if (t != 0) {
