@@ -21,15 +21,25 @@ namespace sooth {
 //   AccessRecord record_of(const Batch&, std::size_t i);   // of a plain access, as it is to be remembered
 //   void step(const Batch&, std::size_t i);                // any other event
 //   LockSetId locks_of(ThreadId);                          // held now; only a hint where to look
+// and may provide
+//   void before_touch(CellId, const AccessRecord&);        // for all cells of an access, before touch() for any
+//   void on_split_cell(CellId from, CellId to);            // for what else the host keeps by cell
+//   void on_drop_cell(CellId);
 template <typename Host, typename Cell>
 class AccessHistory {
  public:
   AccessHistory(Host& host, AccessLog::Keys keys) : host_(host), log_(keys), memory_(*this) {}
 
   void access(const AccessRecord& access) {
+    if constexpr (kHasBeforeTouch) {
+      memory_.access(access.event.object, access.event.size, [&](CellId cell) { host_.before_touch(cell, access); });
+    }
     memory_.access(access.event.object, access.event.size, [&](CellId cell) { touch(cell, access); });
   }
   void free(const AccessRecord& access) {
+    if constexpr (kHasBeforeTouch) {
+      memory_.free(access.event.object, access.event.size, [&](CellId cell) { host_.before_touch(cell, access); });
+    }
     memory_.free(access.event.object, access.event.size, [&](CellId cell) { touch(cell, access); });
   }
   void allocate(const Event& e) { memory_.allocate(e.object, e.size); }
@@ -49,6 +59,9 @@ class AccessHistory {
         const AccessRecord access = host_.record_of(batch, i);
         const Prepared& prepared = prepared_[i - begin];
         if (prepared.found && memory_.version() == version) [[likely]] {
+          if constexpr (kHasBeforeTouch) {
+            host_.before_touch(prepared.cell, access);
+          }
           host_.touch(prepared.cell, cells_[raw(prepared.cell)], access);
           log_.record_hashed(prepared.hash, prepared.cell, access);
         } else {
@@ -77,11 +90,21 @@ class AccessHistory {
     on_new_cell(to);
     cells_[raw(to)] = cells_[raw(from)];
     log_.copy_cell(from, to);
+    if constexpr (requires { host_.on_split_cell(from, to); }) {
+      host_.on_split_cell(from, to);
+    }
   }
-  void on_drop_cell(CellId cell) { log_.drop_cell(cell); }
+  void on_drop_cell(CellId cell) {
+    log_.drop_cell(cell);
+    if constexpr (requires { host_.on_drop_cell(cell); }) {
+      host_.on_drop_cell(cell);
+    }
+  }
 
  private:
   static constexpr std::size_t kBlock = 32;
+  static constexpr bool kHasBeforeTouch =
+      requires(Host& host, CellId cell, const AccessRecord& access) { host.before_touch(cell, access); };
 
   // Where an access of the block goes, found ahead of time.
   struct Prepared {

@@ -23,7 +23,9 @@ class EpochSummary {
  public:
   // Whether every earlier access that conflicts with one of `kind` is surely known to `clock`.
   // Without branches on the kind: reads and writes alternate too irregularly to be predicted.
-  bool surely_known(AccessKind kind, const VectorClock& clock) const {
+  // Clock is a VectorClock, or anything else that knows() epochs by a transitive order.
+  template <typename Clock>
+  bool surely_known(AccessKind kind, const Clock& clock) const {
     unsigned unknown = 0;
     for (unsigned earlier = 0; earlier < 4; ++earlier) {
       unknown |= (clock.knows(last_[earlier]) ? 0u : 1u) << earlier;
@@ -32,7 +34,8 @@ class EpochSummary {
   }
 
   // Adds an access by the owner of `clock` at `now`. `all_known`: no earlier conflicting access is unordered with it.
-  void add(AccessKind kind, Epoch now, const VectorClock& clock, bool all_known) {
+  template <typename Clock>
+  void add(AccessKind kind, Epoch now, const Clock& clock, bool all_known) {
     // A plain write conflicts with everything, so everything is ordered before it: it speaks for all kinds.
     const bool speaks_for_all = kind == AccessKind::kWrite && all_known;
     const bool speaks_for_kind = clock.knows(last_[raw(kind)]);

@@ -93,7 +93,9 @@ class Fixpoint {
 
   void add_edges_in_sections() {
     for (const Edge& edge : must_edges(trace_)) {
-      if (trace_[edge.from].thread == trace_[edge.to].thread) {
+      // The edge from a fork to the join of a thread without events runs through that thread.
+      const bool through_thread = edge.kind == EdgeKind::kJoin && trace_[edge.from].op == Op::kFork;
+      if (trace_[edge.from].thread == trace_[edge.to].thread && !through_thread) {
         continue;
       }
       // A release that is the last event of its thread holds nothing after it, a first acquire nothing before it.

@@ -1,0 +1,116 @@
+#include "detect/section_guards.h"
+
+#include <utility>
+
+namespace sooth {
+
+std::uint64_t SectionGuards::key(std::uint64_t lock, CellId cell) {
+  std::uint32_t& number = lock_numbers_[lock];
+  if (number == 0) {
+    number = static_cast<std::uint32_t>(lock_numbers_.size());
+  }
+  return std::uint64_t{number} << 32 | raw(cell);
+}
+
+GuardId SectionGuards::find(std::uint64_t lock, CellId cell) {
+  // Most variables are guarded by one lock, whose guard then is the head.
+  const GuardId first = head(cell);
+  if (first != kNoGuard && guards_[raw(first)].lock == lock) [[likely]] {
+    return first;
+  }
+  const GuardId* known = index_.find(key(lock, cell));
+  return known != nullptr ? *known : add(lock, cell);
+}
+
+GuardId SectionGuards::add(std::uint64_t lock, CellId cell) {
+  GuardId id;
+  if (free_.empty()) {
+    id = GuardId(guards_.size());
+    guards_.emplace_back();
+  } else {
+    id = free_.back();
+    free_.pop_back();
+  }
+  if (raw(cell) >= heads_.size()) {
+    heads_.resize(raw(cell) + 1);
+  }
+  Guard& guard = guards_[raw(id)];
+  guard.lock = lock;
+  guard.cell = cell;
+  guard.next_in_cell = std::exchange(heads_[raw(cell)], id);
+  index_[key(lock, cell)] = id;
+  return id;
+}
+
+void SectionGuards::replace(ClosedSection& slot, const ClosedSection& with) {
+  clocks_.hold(with.said);
+  clocks_.drop(slot.said);
+  slot = with;
+}
+
+void SectionGuards::close_exclusive(GuardId id, AccessKind kind, ThreadId thread, Time released, ClockId said) {
+  Guard::Sections& sections = guards_[raw(id)].exclusive[raw(kind)];
+  if (sections.latest.released != 0 && sections.latest.thread != thread) {
+    replace(sections.other, sections.latest);
+  }
+  replace(sections.latest, {thread, released, said});
+}
+
+void SectionGuards::close_shared(GuardId id, AccessKind kind, ThreadId thread, Time released, ClockId said) {
+  Guard& guard = guards_[raw(id)];
+  if (guard.shared == 0) {
+    guard.shared = static_cast<std::uint32_t>(shared_.size());
+    shared_.emplace_back();
+  }
+  for (SharedSection& section : shared_[guard.shared]) {
+    if (section.kind == kind && section.closed.thread == thread) {
+      return replace(section.closed, {thread, released, said});
+    }
+  }
+  shared_[guard.shared].push_back({kind, {}});
+  replace(shared_[guard.shared].back().closed, {thread, released, said});
+}
+
+GuardId SectionGuards::copy_guard(GuardId id, CellId to) {
+  const GuardId copy_id = add(guards_[raw(id)].lock, to);
+  const Guard& original = guards_[raw(id)];
+  Guard& copy = guards_[raw(copy_id)];
+  for (std::size_t kind = 0; kind < original.exclusive.size(); ++kind) {
+    replace(copy.exclusive[kind].latest, original.exclusive[kind].latest);
+    replace(copy.exclusive[kind].other, original.exclusive[kind].other);
+  }
+  if (original.shared != 0) {
+    copy.shared = static_cast<std::uint32_t>(shared_.size());
+    shared_.push_back(shared_[original.shared]);
+    for (const SharedSection& section : shared_.back()) {
+      clocks_.hold(section.closed.said);
+    }
+  }
+  return copy_id;
+}
+
+void SectionGuards::drop_cell(CellId cell) {
+  for (GuardId id = head(cell); id != kNoGuard;) {
+    Guard& guard = guards_[raw(id)];
+    for (Guard::Sections& sections : guard.exclusive) {
+      clocks_.drop(sections.latest.said);
+      clocks_.drop(sections.other.said);
+    }
+    if (guard.shared != 0) {
+      for (const SharedSection& section : shared_[guard.shared]) {
+        clocks_.drop(section.closed.said);
+      }
+      std::vector<SharedSection>().swap(shared_[guard.shared]);
+    }
+    index_.erase(key(guard.lock, cell));
+    free_.push_back(id);
+    Guard unused;
+    unused.generation = guard.generation + 1;
+    id = std::exchange(guard, unused).next_in_cell;
+  }
+  if (raw(cell) < heads_.size()) {
+    heads_[raw(cell)] = kNoGuard;
+  }
+}
+
+}  // namespace sooth

@@ -1,0 +1,99 @@
+// The critical sections of a lock in the order of their releases, for rule (b) of WCP.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "order/clock_pool.h"
+#include "order/vector_clock.h"
+#include "trace/event.h"
+
+namespace sooth {
+
+// Sections of one lock that follow each other (all its exclusive sections, or the shared sections of one thread). This
+// is Acq(t) and Rel(t) of Algorithm 1 for all threads t at once: one list, and for each thread how far it has come.
+class SectionQueue {
+ public:
+  struct Section {
+    ThreadId thread{};
+    Time acquired = 0;  // local times of the acquire and of the release
+    Time released = 0;
+    ClockId said = kNoClock;
+  };
+
+  // The list holds section.said from now on.
+  void push(const Section& section) { sections_.push_back(section); }
+
+  // Rule (b) for a release by `thread` that is preceded by what `known` knows: passes the sections whose acquire is
+  // known, and `known` learns what the release of the last of them said (which includes the others). Returns the number
+  // of sections of other threads passed.
+  std::uint64_t pass(ThreadId thread, VectorClock& known, const ClockPool& clocks) {
+    std::uint64_t& cursor = cursor_of(thread);
+    std::uint64_t passed = 0;
+    for (bool learnt = true; learnt;) {
+      learnt = false;
+      const Section* last = nullptr;
+      for (; cursor < end(); ++cursor) {
+        const Section& section = sections_[cursor - begin_];
+        if (section.thread == thread) {
+          continue;
+        }
+        if (!known.knows(Epoch(section.thread, section.acquired))) {
+          break;
+        }
+        last = &section;
+        ++passed;
+      }
+      if (last != nullptr && !known.knows(Epoch(last->thread, last->released))) {
+        known.join(clocks[last->said]);
+        learnt = true;
+      }
+    }
+    return passed;
+  }
+
+  // Forgets sections that all `threads` have passed or own.
+  void trim(const std::vector<ThreadId>& threads, ClockPool& clocks) {
+    while (!sections_.empty()) {
+      for (const ThreadId thread : threads) {
+        std::uint64_t& cursor = cursor_of(thread);
+        cursor += cursor == begin_ && sections_.front().thread == thread ? 1 : 0;
+        if (cursor == begin_) {
+          return;
+        }
+      }
+      clocks.drop(sections_.front().said);
+      sections_.pop_front();
+      ++begin_;
+    }
+  }
+
+  // Sections of others that `thread` has not passed.
+  std::uint64_t waiting_for(ThreadId thread) {
+    std::uint64_t count = 0;
+    for (std::uint64_t i = cursor_of(thread); i < end(); ++i) {
+      count += sections_[i - begin_].thread != thread ? 1 : 0;
+    }
+    return count;
+  }
+
+  std::size_t size() const { return sections_.size(); }
+
+ private:
+  std::uint64_t end() const { return begin_ + sections_.size(); }
+  std::uint64_t& cursor_of(ThreadId thread) {
+    if (raw(thread) >= cursors_.size()) {
+      cursors_.resize(raw(thread) + 1);
+    }
+    std::uint64_t& cursor = cursors_[raw(thread)];
+    cursor = cursor < begin_ ? begin_ : cursor;
+    return cursor;
+  }
+
+  std::deque<Section> sections_;
+  std::uint64_t begin_ = 0;            // sections forgotten so far: the number of sections_.front()
+  std::vector<std::uint64_t> cursors_;  // by thread: the number of the first section it has not passed
+};
+
+}  // namespace sooth

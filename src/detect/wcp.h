@@ -1,0 +1,18 @@
+// Weak-Causally-Precedes races: a predictive partial order in linear time.
+#pragma once
+
+#include <memory>
+
+#include "detect/detector.h"
+
+namespace sooth {
+
+// WCP (Kini, Mathur, Viswanathan, PLDI 2017), Algorithm 1, repaired and extended as docs/wcp.md explains: rule (a) takes
+// only releases of other threads; must-order edges; reader/writer and re-entrant locks; sections that stay open.
+// A pair shows that the trace has a predictable race or deadlock if locks are nested, but it need not be this pair.
+//
+// Linear in the events, times the number of threads at synchronisation. Memory: what happens-before needs, a record for
+// each lock and variable used together, and the sections that some live thread has not passed yet.
+std::unique_ptr<Detector> make_wcp_detector();
+
+}  // namespace sooth
