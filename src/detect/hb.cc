@@ -54,7 +54,10 @@ class HbDetector final : public Detector {
 
   void touch(CellId id, EpochSummary& cell, const AccessRecord& access) {
     const VectorClock& own = clocks_.of(access.event.thread);
-    const bool all_known = cell.surely_known(access_kind(access.event.op), own) || !find_races(id, access, own);
+    const bool all_known = cell.all_known(access_kind(access.event.op), own);
+    if (!all_known) {
+      find_races(id, access, own);
+    }
     cell.add(access_kind(access.event.op), Epoch(access.event.thread, access.time), own, all_known);
   }
 
@@ -101,15 +104,12 @@ class HbDetector final : public Detector {
     clocks_.advance(e.thread);
   }
 
-  bool find_races(CellId cell, const AccessRecord& access, const VectorClock& own) {
-    bool found = false;
+  void find_races(CellId cell, const AccessRecord& access, const VectorClock& own) {
     history_.log().walk(cell, [&](const AccessRecord& earlier) {
       if (conflict(earlier.event, access.event) && earlier.time > own[earlier.event.thread]) {
         races_.add(earlier, access);
-        found = true;
       }
     });
-    return found;
   }
 
   ThreadClocks clocks_;

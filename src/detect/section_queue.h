@@ -30,6 +30,9 @@ class SectionQueue {
   // of sections of other threads passed.
   std::uint64_t pass(ThreadId thread, VectorClock& known, const ClockPool& clocks) {
     std::uint64_t& cursor = cursor_of(thread);
+    if (!forgotten_.empty()) {
+      learn_forgotten(thread, known, clocks);
+    }
     std::uint64_t passed = 0;
     for (bool learnt = true; learnt;) {
       learnt = false;
@@ -53,7 +56,9 @@ class SectionQueue {
     return passed;
   }
 
-  // Forgets sections that all `threads` have passed or own.
+  // Forgets sections that all `threads` have passed or own. A thread that starts later may still learn of the acquire
+  // of such a section alone, through a message that was sent from inside it. For it the forgotten sections of a thread
+  // count as one: knowing the first acquire, it learns the last release. That may order too much, never too little.
   void trim(const std::vector<ThreadId>& threads, ClockPool& clocks) {
     while (!sections_.empty()) {
       for (const ThreadId thread : threads) {
@@ -63,7 +68,7 @@ class SectionQueue {
           return;
         }
       }
-      clocks.drop(sections_.front().said);
+      forget(sections_.front(), clocks);
       sections_.pop_front();
       ++begin_;
     }
@@ -81,6 +86,36 @@ class SectionQueue {
   std::size_t size() const { return sections_.size(); }
 
  private:
+  // The forgotten sections of one thread.
+  struct Forgotten {
+    ThreadId thread{};
+    Time first_acquired = 0;
+    Time last_released = 0;
+    ClockId said = kNoClock;  // by the last release
+  };
+
+  void forget(const Section& section, ClockPool& clocks) {
+    for (Forgotten& forgotten : forgotten_) {
+      if (forgotten.thread == section.thread) {
+        clocks.drop(forgotten.said);
+        forgotten.last_released = section.released;
+        forgotten.said = section.said;
+        return;
+      }
+    }
+    forgotten_.push_back({section.thread, section.acquired, section.released, section.said});
+  }
+
+  // Cheap for threads that have passed what was forgotten: they know the last releases.
+  void learn_forgotten(ThreadId thread, VectorClock& known, const ClockPool& clocks) const {
+    for (const Forgotten& forgotten : forgotten_) {
+      if (forgotten.thread != thread && known.knows(Epoch(forgotten.thread, forgotten.first_acquired)) &&
+          !known.knows(Epoch(forgotten.thread, forgotten.last_released))) {
+        known.join(clocks[forgotten.said]);
+      }
+    }
+  }
+
   std::uint64_t end() const { return begin_ + sections_.size(); }
   std::uint64_t& cursor_of(ThreadId thread) {
     if (raw(thread) >= cursors_.size()) {
@@ -92,6 +127,7 @@ class SectionQueue {
   }
 
   std::deque<Section> sections_;
+  std::vector<Forgotten> forgotten_;   // at most one per thread
   std::uint64_t begin_ = 0;            // sections forgotten so far: the number of sections_.front()
   std::vector<std::uint64_t> cursors_;  // by thread: the number of the first section it has not passed
 };

@@ -66,12 +66,14 @@ struct Knowledge {
   const VectorClock& wcp;
   const VectorClock& must;
 
-  bool knows(Epoch epoch) const { return wcp.knows(epoch) || must.knows(epoch); }
+  bool knows(Epoch epoch) const { return epoch.time() <= std::max(wcp[epoch.thread()], must[epoch.thread()]); }
+  bool covers(const VectorClock& times) const { return VectorClock::covered(times, wcp, must); }
 };
 
 class WcpDetector final : public Detector {
  public:
-  WcpDetector() : guards_(pool_), history_(*this, AccessLog::Keys::kPlain), must_order_(*this) {}
+  explicit WcpDetector(std::size_t trim_at)
+      : trim_at_(trim_at), guards_(pool_), history_(*this, AccessLog::Keys::kPlain), must_order_(*this) {}
 
   Guarantee guarantee() const override { return Guarantee::kSoundFirstOnly; }
   const PairTable& races() const override { return races_; }
@@ -95,7 +97,10 @@ class WcpDetector final : public Detector {
     const Clocks& own = threads_[raw(access.event.thread)].clocks;
     const Knowledge known{own.wcp, own.must};
     const AccessKind kind = access_kind(access.event.op);
-    const bool all_known = cell.surely_known(kind, known) || !find_races(id, access, known);
+    const bool all_known = cell.all_known(kind, known);
+    if (!all_known) {
+      find_races(id, access, known);
+    }
     cell.add(kind, Epoch(access.event.thread, access.time), known, all_known);
   }
   void on_split_cell(CellId from, CellId to);
@@ -137,7 +142,7 @@ class WcpDetector final : public Detector {
     Clocks shared;        // of shared releases since
     SectionQueue exclusive_sections;
     std::vector<std::pair<ThreadId, SectionQueue>> shared_sections;
-    std::size_t trim_at = 64;
+    std::size_t trim_at = 0;  // length at which the queues are looked through next
   };
 
   Thread& thread(ThreadId id) {
@@ -177,8 +182,9 @@ class WcpDetector final : public Detector {
     }
   }
   void note_access(std::uint32_t section, GuardId guard, AccessKind kind);
-  bool find_races(CellId cell, const AccessRecord& access, const Knowledge& known);
+  void find_races(CellId cell, const AccessRecord& access, const Knowledge& known);
 
+  const std::size_t trim_at_;
   ClockPool pool_;
   SectionGuards guards_;
   std::vector<Thread> threads_;
@@ -356,11 +362,11 @@ void WcpDetector::push(SectionQueue& queue, const SectionQueue::Section& section
   ++stored_;
   queue_length_ += live_.size() - 1;
   longest_queue_ = std::max(longest_queue_, queue_length_);
-  if (queue.size() >= trim_at) {
+  if (queue.size() >= std::max(trim_at, trim_at_)) {
     const std::size_t before = queue.size();
     queue.trim(live_, pool_);
     stored_ -= before - queue.size();
-    trim_at = 2 * queue.size() + 64;
+    trim_at = 2 * queue.size();
   }
 }
 
@@ -419,15 +425,12 @@ void WcpDetector::on_split_cell(CellId from, CellId to) {
   });
 }
 
-bool WcpDetector::find_races(CellId cell, const AccessRecord& access, const Knowledge& known) {
-  bool found = false;
+void WcpDetector::find_races(CellId cell, const AccessRecord& access, const Knowledge& known) {
   history_.log().walk(cell, [&](const AccessRecord& earlier) {
     if (conflict(earlier.event, access.event) && !known.knows(Epoch(earlier.event.thread, earlier.time))) {
       races_.add(earlier, access);
-      found = true;
     }
   });
-  return found;
 }
 
 std::vector<std::pair<std::string, std::string>> WcpDetector::stats() const {
@@ -444,6 +447,6 @@ std::vector<std::pair<std::string, std::string>> WcpDetector::stats() const {
 
 }  // namespace
 
-std::unique_ptr<Detector> make_wcp_detector() { return std::make_unique<WcpDetector>(); }
+std::unique_ptr<Detector> make_wcp_detector(std::size_t trim_at) { return std::make_unique<WcpDetector>(trim_at); }
 
 }  // namespace sooth

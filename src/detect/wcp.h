@@ -1,6 +1,7 @@
 // Weak-Causally-Precedes races: a predictive partial order in linear time.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "detect/detector.h"
@@ -12,7 +13,8 @@ namespace sooth {
 // A pair shows that the trace has a predictable race or deadlock if locks are nested, but it need not be this pair.
 //
 // Linear in the events, times the number of threads at synchronisation. Memory: what happens-before needs, a record for
-// each lock and variable used together, and the sections that some live thread has not passed yet.
-std::unique_ptr<Detector> make_wcp_detector();
+// each lock and variable used together, and the sections that some live thread has not passed yet. A queue of sections is
+// looked through for forgettable ones when it reaches `trim_at`; tests set it to 1.
+std::unique_ptr<Detector> make_wcp_detector(std::size_t trim_at = 64);
 
 }  // namespace sooth

@@ -12,7 +12,8 @@ namespace {
 constexpr DetectorInfo kDetectors[] = {
     {"hb", "pairs that happens-before leaves unordered in the recorded run", Guarantee::kSound, true, make_hb_detector},
     {"lockset", "variables that no lock consistently protects (Eraser)", Guarantee::kHeuristic, false, make_lockset_detector},
-    {"wcp", "pairs that weak-causally-precedes leaves unordered", Guarantee::kSoundFirstOnly, false, make_wcp_detector},
+    {"wcp", "pairs that weak-causally-precedes leaves unordered", Guarantee::kSoundFirstOnly, false,
+     [] { return make_wcp_detector(); }},
     {"hybrid", "pairs that neither must-order nor a common lock keeps apart", Guarantee::kHeuristic, false,
      make_hybrid_detector},
 };
