@@ -19,7 +19,7 @@ void AccessLog::add(CellId cell, const AccessRecord& access, std::uint64_t bucke
     entries_.emplace_back();
   }
   Group& group = groups_[group_of(cell, key_locks(access.locks))];
-  entries_[index] = {access, cell, group.first, buckets_[bucket]};
+  entries_[index] = {access, cell, site_kind(access.event), group.first, buckets_[bucket]};
   group.first = index;
   buckets_[bucket] = index;
   if (2 * ++entry_count_ > buckets_.size()) {

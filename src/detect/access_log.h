@@ -1,6 +1,7 @@
 // Who accessed a cell of memory: for each (thread, site, kind) the latest access.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -13,7 +14,15 @@ namespace sooth {
 // Reads and writes, plain and atomic. Bit 0: writes; bit 1: atomic.
 enum class AccessKind : std::uint8_t { kRead = 0, kWrite = 1, kAtomicRead = 2, kAtomicWrite = 3 };
 
-constexpr AccessKind access_kind(Op op) { return AccessKind((is_write(op) ? 1 : 0) | (is_atomic(op) ? 2 : 0)); }
+// A table, because this is asked several times per access.
+inline constexpr auto kKindOfOp = [] {
+  std::array<AccessKind, kOpCount> kinds{};
+  for (int op = 0; op < kOpCount; ++op) {
+    kinds[static_cast<std::size_t>(op)] = AccessKind((is_write(Op(op)) ? 1 : 0) | (is_atomic(Op(op)) ? 2 : 0));
+  }
+  return kinds;
+}();
+constexpr AccessKind access_kind(Op op) { return kKindOfOp[raw(op)]; }
 // docs/semantics.md section 1, for two accesses of different threads to the same byte.
 constexpr bool conflict(AccessKind a, AccessKind b) {
   return ((raw(a) | raw(b)) & 1) != 0 && (raw(a) & raw(b) & 2) == 0;
@@ -51,9 +60,14 @@ class AccessLog {
   }
   void record_hashed(std::uint64_t hash, CellId cell, const AccessRecord& access) {
     const std::uint64_t bucket = bucket_of(hash, access.locks);
+    const std::uint32_t key = site_kind(access.event);
     for (std::uint32_t i = buckets_[bucket]; i != kNone; i = entries_[i].next_in_bucket) {
       Entry& entry = entries_[i];
-      if (same_key(entry, cell, access)) {
+      // All at once: that one of several keys in a bucket differs in its first or in its last part is unpredictable.
+      const std::uint32_t differs = (raw(entry.cell) ^ raw(cell)) | (entry.site_kind ^ key) |
+                                    (raw(entry.access.event.thread) ^ raw(access.event.thread)) |
+                                    ((raw(entry.access.locks) ^ raw(access.locks)) & locks_mask_);
+      if (differs == 0) [[likely]] {
         entry.access = access;
         return;
       }
@@ -93,6 +107,7 @@ class AccessLog {
   struct alignas(64) Entry {
     AccessRecord access;
     CellId cell{};
+    std::uint32_t site_kind = 0;  // of the access, as in its key
     std::uint32_t next_in_group = kNone;
     std::uint32_t next_in_bucket = kNone;
   };
@@ -110,13 +125,6 @@ class AccessLog {
   std::uint64_t bucket_of(std::uint64_t hash, LockSetId locks) const {
     return ((hash ^ raw(key_locks(locks)) * 0xd6e8feb86659fd93u) * 0x9e3779b97f4a7c15u) >> shift_;
   }
-  bool same_key(const Entry& entry, CellId cell, const AccessRecord& access) const {
-    return (raw(entry.cell) ^ raw(cell)) == 0 && entry.access.event.site == access.event.site &&
-           entry.access.event.thread == access.event.thread &&
-           access_kind(entry.access.event.op) == access_kind(access.event.op) &&
-           key_locks(entry.access.locks) == key_locks(access.locks);
-  }
-
   void add(CellId cell, const AccessRecord& access, std::uint64_t bucket);
   std::uint32_t group_of(CellId cell, LockSetId locks);
   void unlink_from_bucket(std::uint32_t entry);

@@ -49,6 +49,7 @@ void SectionGuards::replace(ClosedSection& slot, const ClosedSection& with) {
 }
 
 void SectionGuards::close_exclusive(GuardId id, AccessKind kind, ThreadId thread, Time released, ClockId said) {
+  guards_[raw(id)].kinds |= static_cast<std::uint8_t>(1u << raw(kind));
   Guard::Sections& sections = guards_[raw(id)].exclusive[raw(kind)];
   if (sections.latest.released != 0 && sections.latest.thread != thread) {
     replace(sections.other, sections.latest);
@@ -58,6 +59,7 @@ void SectionGuards::close_exclusive(GuardId id, AccessKind kind, ThreadId thread
 
 void SectionGuards::close_shared(GuardId id, AccessKind kind, ThreadId thread, Time released, ClockId said) {
   Guard& guard = guards_[raw(id)];
+  guard.kinds |= static_cast<std::uint8_t>(1u << raw(kind));
   if (guard.shared == 0) {
     guard.shared = static_cast<std::uint32_t>(shared_.size());
     shared_.emplace_back();
@@ -75,6 +77,7 @@ GuardId SectionGuards::copy_guard(GuardId id, CellId to) {
   const GuardId copy_id = add(guards_[raw(id)].lock, to);
   const Guard& original = guards_[raw(id)];
   Guard& copy = guards_[raw(copy_id)];
+  copy.kinds = original.kinds;
   for (std::size_t kind = 0; kind < original.exclusive.size(); ++kind) {
     replace(copy.exclusive[kind].latest, original.exclusive[kind].latest);
     replace(copy.exclusive[kind].other, original.exclusive[kind].other);

@@ -1,6 +1,7 @@
 #include "detect/wcp.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -378,12 +379,9 @@ void WcpDetector::before_touch(CellId cell, const AccessRecord& access) {
   for (const std::uint32_t number : own.open) {
     const GuardId guard_id = guards_.find(sections_[number].lock, cell);
     const Guard& guard = guards_[guard_id];
-    for (std::uint8_t k = 0; k < 4; ++k) {
-      const auto earlier = AccessKind(k);
-      if (!conflict(kind, earlier)) {
-        continue;
-      }
-      const Guard::Sections& sections = guard.exclusive[k];
+    for (unsigned kinds = guard.kinds & conflicting_kinds(kind); kinds != 0; kinds &= kinds - 1) {
+      const auto earlier = AccessKind(std::countr_zero(kinds));
+      const Guard::Sections& sections = guard.exclusive[raw(earlier)];
       learn(own.clocks.wcp, id, sections.latest.thread != id ? sections.latest : sections.other);
       if (!sections_[number].shared && guard.shared != 0) {
         guards_.for_each_shared(guard_id, earlier,

@@ -109,6 +109,10 @@ class ShadowMemory {
   struct Page {
     std::array<std::uint32_t, kPageGranules> refs{};
   };
+  struct CachedPage {
+    std::uint64_t number = ~std::uint64_t{0};
+    Page* page = nullptr;
+  };
   // For each byte its cell + 1, 0 for none.
   using Split = std::array<std::uint32_t, kGranule>;
   // Bytes without a granule cell that were freed together.
@@ -148,17 +152,18 @@ class ShadowMemory {
     }
   }
 
+  // Through a small cache: programs touch several pages in turn.
   Page* find_page(std::uint64_t number) {
-    if (number == last_page_number_) {
-      return last_page_;
+    CachedPage& cached = page_cache_[number % page_cache_.size()];
+    if (cached.number == number) [[likely]] {
+      return cached.page;
     }
     std::unique_ptr<Page>* page = pages_.find(number);
     if (page == nullptr) {
       return nullptr;
     }
-    last_page_number_ = number;
-    last_page_ = page->get();
-    return last_page_;
+    cached = {number, page->get()};
+    return cached.page;
   }
 
   std::uint32_t& ref_of(std::uint64_t granule) {
@@ -167,8 +172,7 @@ class ShadowMemory {
     if (page == nullptr) {
       std::unique_ptr<Page>& slot = pages_[number];
       slot = std::make_unique<Page>();
-      page = last_page_ = slot.get();
-      last_page_number_ = number;
+      page = slot.get();
     }
     return page->refs[granule % kPageGranules];
   }
@@ -373,8 +377,7 @@ class ShadowMemory {
 
   Host& host_;
   FlatMap<std::unique_ptr<Page>> pages_;
-  std::uint64_t last_page_number_ = ~std::uint64_t{0};
-  Page* last_page_ = nullptr;
+  std::array<CachedPage, 64> page_cache_;
   std::vector<Mask> masks_;  // by CellId: the bytes of its granule that the cell stands for
   std::vector<CellId> free_cells_;
   std::vector<Split> splits_;
