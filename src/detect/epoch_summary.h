@@ -11,13 +11,16 @@
 namespace sooth {
 
 // Bit k: kind k conflicts with `kind`.
-constexpr unsigned conflicting_kinds(AccessKind kind) {
-  unsigned mask = 0;
-  for (unsigned other = 0; other < 4; ++other) {
-    mask |= (conflict(kind, AccessKind(other)) ? 1u : 0u) << other;
+inline constexpr auto kConflictingKinds = [] {
+  std::array<std::uint8_t, 4> masks{};
+  for (unsigned kind = 0; kind < 4; ++kind) {
+    for (unsigned other = 0; other < 4; ++other) {
+      masks[kind] = static_cast<std::uint8_t>(masks[kind] | (conflict(AccessKind(kind), AccessKind(other)) ? 1u : 0u) << other);
+    }
   }
-  return mask;
-}
+  return masks;
+}();
+constexpr unsigned conflicting_kinds(AccessKind kind) { return kConflictingKinds[raw(kind)]; }
 
 // For each kind of access an epoch such that whoever knows it knows every access of that kind so far; where the accesses
 // are not totally ordered, the latest local time of each thread instead.

@@ -27,7 +27,8 @@ class HbDetector final : public Detector {
   // AccessHistory's host.
   AccessRecord record_of(const Batch& batch, std::size_t i) {
     const Event& e = batch.events[i];
-    return {e, batch.id(i), clocks_.time(e.thread), locks_.of(e.thread), batch.stack(i)};
+    own_ = &clocks_.of(e.thread);
+    return {e, batch.id(i), (*own_)[e.thread], locks_.of(e.thread), batch.stack(i)};
   }
 
   void step(const Batch& batch, std::size_t i) {
@@ -52,13 +53,13 @@ class HbDetector final : public Detector {
 
   LockSetId locks_of(ThreadId thread) const { return locks_.of(thread); }
 
-  void touch(CellId id, EpochSummary& cell, const AccessRecord& access) {
-    const VectorClock& own = clocks_.of(access.event.thread);
-    const bool all_known = cell.all_known(access_kind(access.event.op), own);
-    if (!all_known) {
-      find_races(id, access, own);
+  [[gnu::always_inline]] void touch(CellId id, EpochSummary& cell, const AccessRecord& access) {
+    const AccessKind kind = access_kind(access.event.op);
+    const bool all_known = cell.all_known(kind, *own_);
+    if (!all_known) [[unlikely]] {
+      find_races(id, access);
     }
-    cell.add(access_kind(access.event.op), Epoch(access.event.thread, access.time), own, all_known);
+    cell.add(kind, Epoch(access.event.thread, access.time), *own_, all_known);
   }
 
   // MustOrder's host.
@@ -104,15 +105,16 @@ class HbDetector final : public Detector {
     clocks_.advance(e.thread);
   }
 
-  void find_races(CellId cell, const AccessRecord& access, const VectorClock& own) {
+  void find_races(CellId cell, const AccessRecord& access) {
     history_.log().walk(cell, [&](const AccessRecord& earlier) {
-      if (conflict(earlier.event, access.event) && earlier.time > own[earlier.event.thread]) {
+      if (conflict(earlier.event, access.event) && earlier.time > (*own_)[earlier.event.thread]) {
         races_.add(earlier, access);
       }
     });
   }
 
   ThreadClocks clocks_;
+  const VectorClock* own_ = nullptr;  // of the thread whose access is being looked at: record_of() comes first
   LockSets locks_;
   FlatMap<Released> released_;
   AccessHistory<HbDetector, EpochSummary> history_;
