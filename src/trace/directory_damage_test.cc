@@ -316,6 +316,63 @@ TEST_F(DamageTest, EachCheckOfTheSegmentDecoder) {
   }
 }
 
+TEST_F(DamageTest, EachCheckOfTheColumns) {
+  const struct {
+    const char* what;
+    format::BlockKind kind;
+    Bytes payload;  // of a segment of two events by one thread at one site, with one stack
+    const char* sentence;
+  } table[] = {
+      {"values", format::BlockKind::kValues, {1, 7, 0}, ""},
+      {"too few values", format::BlockKind::kValues, {1, 7}, "its values are cut"},
+      {"a cut value", format::BlockKind::kValues, {1, 7, 2, 7}, "its values are cut"},
+      {"a long value", format::BlockKind::kValues, Bytes(40, 17), "its values are cut"},
+      {"too many values", format::BlockKind::kValues, {0, 0, 0}, "there are bytes behind its values"},
+      {"stacks", format::BlockKind::kStacks, {0, 1, 1, 0}, ""},
+      {"a stack", format::BlockKind::kStacks, {0, 2}, "a stack that does not exist"},
+      {"a stack behind the end", format::BlockKind::kStacks, {2, 1}, "a stack that does not exist"},
+      {"two stacks of one event", format::BlockKind::kStacks, {0, 1, 0, 0}, "a stack that does not exist"},
+      {"a cut stack", format::BlockKind::kStacks, {0}, "a stack that does not exist"},
+      {"branches", format::BlockKind::kBranches, {0, 0, 0, 9, 2, 0, 0, 9}, ""},
+      {"a branch behind the end", format::BlockKind::kBranches, {3, 0, 0, 9}, "a branch that does not exist"},
+      {"a branch of no thread", format::BlockKind::kBranches, {0, 1, 0, 9}, "a branch that does not exist"},
+      {"a branch of no site", format::BlockKind::kBranches, {0, 0, 1, 9}, "a branch that does not exist"},
+      {"branches in disorder", format::BlockKind::kBranches, {1, 0, 0, 9, 0, 0, 0, 9}, "a branch that does not exist"},
+      {"an endless number", format::BlockKind::kBranches, Bytes(12, 0xff), "a branch that does not exist"},
+      {"reaches", format::BlockKind::kReaches, {0, 1, 1, 1, 1, 1}, ""},
+      {"a reach behind the end", format::BlockKind::kReaches, {2, 1, 1}, "the reach of a call that does not exist"},
+      {"reaches in disorder", format::BlockKind::kReaches, {1, 1, 1, 0, 1, 1}, "the reach of a call that does not exist"},
+  };
+  WholeTrace trace;
+  trace.info.columns = kAllColumns;
+  trace.tables.add_thread("T0");
+  trace.tables.add_site({});
+  trace.tables.intern_stack(kNoStack, SiteId{0});
+  trace.events.resize(2, Event{.object = 1, .size = 4, .op = Op::kWrite});
+  for (const auto& row : table) {
+    write(trace);
+    make_incomplete();
+    auto blocks = read_blocks(path_ + "/events");
+    std::erase_if(blocks, [](const PlainBlock& b) { return b.kind == format::BlockKind::kValues; });
+    ASSERT_EQ(blocks.size(), 2u);
+    blocks.insert(blocks.begin() + 1, {row.kind, 0, 2, row.payload, 0, 0});
+    write_blocks(path_ + "/events", blocks);
+    const auto read = read_directory(path_);
+    ASSERT_EQ(read.ok(), *row.sentence == '\0') << row.what;
+    if (!read.ok()) {
+      EXPECT_NE(read.status().message().find(row.sentence), std::string::npos)
+          << row.what << ": " << read.status().message();
+    }
+    blocks.insert(blocks.begin() + 1, blocks[1]);
+    write_blocks(path_ + "/events", blocks);
+    EXPECT_FALSE(read_directory(path_).ok()) << row.what << " twice";
+    blocks.erase(blocks.begin() + 1);
+    blocks[1].count = 3;
+    write_blocks(path_ + "/events", blocks);
+    EXPECT_FALSE(read_directory(path_).ok()) << row.what << " of other events";
+  }
+}
+
 TEST_F(DamageTest, AHeaderCannotAskForMoreMemoryThanItsBytesJustify) {
   const std::string file = directory_ / "blocks";
   auto writer = BlockWriter::create(file);
