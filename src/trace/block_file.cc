@@ -72,8 +72,9 @@ Status BlockWriter::write(BlockKind kind, std::uint64_t first, std::uint32_t cou
     stored = payload.size();
     std::copy(payload.begin(), payload.end(), body);
   }
-  BlockHeader header{format::kBlockMagic, static_cast<std::uint8_t>(kind), static_cast<std::uint8_t>(codec), 0,
-                     static_cast<std::uint32_t>(stored), static_cast<std::uint32_t>(payload.size()), first, count, 0, 0};
+  BlockHeader header{format::kBlockMagic, static_cast<std::uint8_t>(kind), static_cast<std::uint8_t>(codec),
+                     sequence_, static_cast<std::uint32_t>(stored), static_cast<std::uint32_t>(payload.size()), first,
+                     count, 0, 0};
   header.header_check = header_check(header);
   std::memcpy(out_.data(), &header, sizeof header);
   header.checksum = checksum(out_.data(), body, stored);
@@ -88,6 +89,7 @@ Status BlockWriter::write(BlockKind kind, std::uint64_t first, std::uint32_t cou
     done += written > 0 ? static_cast<std::size_t>(written) : 0;
   }
   bytes_ += total;
+  ++sequence_;
   return {};
 }
 
@@ -108,14 +110,14 @@ BlockReader::BlockReader(std::string path, int fd, std::uint64_t size, bool inco
 BlockReader::~BlockReader() { ::close(fd_); }
 
 Result<std::unique_ptr<BlockReader>> BlockReader::open(const std::string& path, bool incomplete) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // must not wait for whoever fills a pipe
+  if (fd < 0) {
+    return Status::bad_input(system_error(path, "cannot read"));
+  }
   struct stat info{};
-  if (fd < 0 || ::fstat(fd, &info) != 0) {
-    Status error = Status::bad_input(system_error(path, "cannot read"));
-    if (fd >= 0) {
-      ::close(fd);
-    }
-    return error;
+  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    ::close(fd);
+    return Status::bad_input(path + ": cannot read: it is not a file");
   }
   return std::unique_ptr<BlockReader>(new BlockReader(path, fd, static_cast<std::uint64_t>(info.st_size), incomplete));
 }
@@ -139,6 +141,24 @@ Status BlockReader::corrupt(const std::string& what) const {
   return Status::bad_input(path_ + ": the trace is damaged: block at byte " + std::to_string(block_offset_) + ": " + what);
 }
 
+Status BlockReader::check_header() const {
+  if (header_.magic != format::kBlockMagic) {
+    return corrupt("it does not start like a block");
+  }
+  if (header_.header_check != header_check(header_)) {
+    return corrupt("its header is not what was written");
+  }
+  if (header_.sequence != sequence_) {
+    return corrupt("it belongs to another place of the file");
+  }
+  const std::uint64_t most = std::uint64_t{header_.stored} / 4 * format::kMaxRawPer4Stored;
+  if (header_.raw > format::kMaxRawBytes || header_.stored > header_.raw ||
+      (header_.stored != header_.raw && header_.raw > most)) {
+    return corrupt("its length is impossible");
+  }
+  return {};
+}
+
 Result<std::optional<BlockHeader>> BlockReader::next() {
   constexpr std::optional<BlockHeader> kEndOfFile;
   block_offset_ = offset_;
@@ -153,15 +173,7 @@ Result<std::optional<BlockHeader>> BlockReader::next() {
     // Only a writer that died leaves half a block, and only at the end.
     return incomplete_ ? Result(kEndOfFile) : corrupt("the file ends inside the header");
   }
-  if (header_.magic != format::kBlockMagic) {
-    return corrupt("it does not start like a block");
-  }
-  if (header_.header_check != header_check(header_)) {
-    return corrupt("its header is not what was written");
-  }
-  if (header_.raw > format::kMaxRawBytes || header_.stored > header_.raw) {
-    return corrupt("its length is impossible");
-  }
+  SOOTH_RETURN_IF_ERROR(check_header());
   const std::uint64_t body_offset = offset_ + sizeof header_;
   if (header_.stored > size_ - std::min(size_, body_offset)) {
     return incomplete_ ? Result(kEndOfFile) : corrupt("the file ends inside it");
@@ -180,6 +192,7 @@ Result<std::optional<BlockHeader>> BlockReader::next() {
     return corrupt("its checksum is wrong");
   }
   offset_ += header_.stored;
+  ++sequence_;
   return std::optional(header_);
 }
 

@@ -31,6 +31,7 @@ class BlockWriter {
   std::string path_;
   int fd_;
   std::uint64_t bytes_ = 0;
+  std::uint16_t sequence_ = 0;  // of the next block
   struct Compressor;
   std::unique_ptr<Compressor> compressor_;
   Bytes out_;  // header and stored payload of the block being written
@@ -57,6 +58,8 @@ class BlockReader {
 
  private:
   BlockReader(std::string path, int fd, std::uint64_t size, bool incomplete);
+  // Whether the header is one that a writer could have written next.
+  Status check_header() const;
   // Reads up to `size` bytes at offset_ into `out`; fewer only at the end of the file.
   Result<std::size_t> read_at_offset(void* out, std::size_t size);
 
@@ -66,6 +69,7 @@ class BlockReader {
   bool incomplete_;
   std::uint64_t offset_ = 0;        // behind the current block
   std::uint64_t block_offset_ = 0;  // of the current block, for errors
+  std::uint16_t sequence_ = 0;      // that the next block must have
   format::BlockHeader header_{};
   Bytes stored_;
   struct Decompressor;

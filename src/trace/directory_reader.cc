@@ -18,16 +18,14 @@ class DirectoryReader final : public TraceReader {
       : stage_(std::move(stage)), wanted_(wanted), blocks_(std::move(blocks)) {}
 
   Result<Batch> next() override {
-    while (segment_.done()) {
-      Result<bool> more = next_segment();
-      if (!more.ok()) {
-        return std::move(more).status();
-      }
-      if (!*more) {
-        return Batch{EventId{events_}, {}, {}, {}, {}, {}};
-      }
+    if (!error_.ok()) {
+      return error_;  // behind damage nothing is known
     }
-    return segment_.next();
+    Result<Batch> batch = decode_next();
+    if (!batch.ok()) {
+      error_ = batch.status();
+    }
+    return batch;
   }
 
   const TraceInfo& info() const override { return stage_.info; }
@@ -40,16 +38,30 @@ class DirectoryReader final : public TraceReader {
   struct Column {
     BlockKind kind;
     ColumnSet bit;
-    bool present = false;
+    bool seen = false;      // a block of it stood in front of the events
+    std::uint32_t count = 0;  // of events, as that block says
     Bytes payload;
 
-    const Bytes* if_present() const { return present ? &payload : nullptr; }
+    const Bytes* if_wanted(ColumnSet wanted) const { return seen && (wanted & bit) != 0 ? &payload : nullptr; }
   };
+
+  Result<Batch> decode_next() {
+    while (segment_.done()) {
+      Result<bool> more = next_segment();
+      if (!more.ok()) {
+        return std::move(more).status();
+      }
+      if (!*more) {
+        return Batch{EventId{events_}, {}, {}, {}, {}, {}};
+      }
+    }
+    return segment_.next();
+  }
 
   // Reads blocks up to the next events block; false at the end of the trace.
   Result<bool> next_segment() {
     for (Column& column : columns_) {
-      column.present = false;
+      column.seen = false;
     }
     for (;;) {
       Result<std::optional<BlockHeader>> header = blocks_->next();
@@ -86,9 +98,12 @@ class DirectoryReader final : public TraceReader {
       if (column.kind != kind) {
         continue;
       }
+      if (std::exchange(column.seen, true)) {
+        return blocks_->corrupt("it has a column that was there already");
+      }
+      column.count = header.count;
       if ((wanted_ & column.bit) != 0) {
         SOOTH_RETURN_IF_ERROR(blocks_->payload(column.payload));
-        column.present = true;
       }
       return false;
     }
@@ -96,10 +111,15 @@ class DirectoryReader final : public TraceReader {
   }
 
   Status start_segment(const BlockHeader& header) {
+    for (const Column& column : columns_) {
+      if (column.seen && column.count != header.count) {
+        return blocks_->corrupt("a column in front of it is of other events");
+      }
+    }
     SOOTH_RETURN_IF_ERROR(blocks_->payload(events_payload_, SegmentDecoder::kSlack));
     const SegmentDecoder::Limits limits{tables_.thread_count(), tables_.site_count(), tables_.stack_count()};
-    const SegmentDecoder::Payloads payloads{&events_payload_, columns_[0].if_present(), columns_[1].if_present(),
-                                            columns_[2].if_present(), columns_[3].if_present()};
+    const SegmentDecoder::Payloads payloads{&events_payload_, columns_[0].if_wanted(wanted_), columns_[1].if_wanted(wanted_),
+                                            columns_[2].if_wanted(wanted_), columns_[3].if_wanted(wanted_)};
     SOOTH_RETURN_IF_ERROR(in_block(segment_.start(EventId{events_}, header.count, payloads, limits)));
     events_ += header.count;
     return {};
@@ -122,12 +142,13 @@ class DirectoryReader final : public TraceReader {
   Tables tables_;
   SegmentDecoder segment_;
   std::uint64_t events_ = 0;  // up to and with the current segment
-  Column columns_[4] = {{BlockKind::kValues, kValues, false, {}},
-                        {BlockKind::kStacks, kStacks, false, {}},
-                        {BlockKind::kBranches, kBranches, false, {}},
-                        {BlockKind::kReaches, kReaches, false, {}}};
+  Column columns_[4] = {{BlockKind::kValues, kValues, false, 0, {}},
+                        {BlockKind::kStacks, kStacks, false, 0, {}},
+                        {BlockKind::kBranches, kBranches, false, 0, {}},
+                        {BlockKind::kReaches, kReaches, false, 0, {}}};
   Bytes events_payload_;
   Bytes names_;
+  Status error_;  // once there is one, it stays
 };
 
 }  // namespace

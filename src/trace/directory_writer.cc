@@ -15,6 +15,10 @@ namespace {
 
 using format::BlockKind;
 
+// Any number of branches and reaches may belong to an event, so these columns end a segment too, far below
+// format::kMaxRawBytes.
+constexpr std::size_t kEnoughColumnBytes = 1u << 22;
+
 class DirectoryWriter final : public TraceWriter {
  public:
   DirectoryWriter(std::string path, TraceInfo info, std::unique_ptr<BlockWriter> blocks)
@@ -41,9 +45,12 @@ class DirectoryWriter final : public TraceWriter {
         add_branch(batch.branches[branch]);
       }
       for (; reach < batch.reaches.size() && batch.reaches[reach].call <= id; ++reach) {
-        segment_.add_reach(raw(id) - segment_first_, batch.reaches[reach]);
+        add_reach(batch.reaches[reach]);
       }
       ++info_.events;
+      if (segment_.branches().size() + segment_.reaches().size() > kEnoughColumnBytes) {
+        SOOTH_RETURN_IF_ERROR(flush());
+      }
     }
     for (; branch < batch.branches.size(); ++branch) {
       add_branch(batch.branches[branch]);
@@ -63,6 +70,12 @@ class DirectoryWriter final : public TraceWriter {
   void add_branch(const Branch& branch) {
     if ((info_.columns & kBranches) != 0) {
       segment_.add_branch(raw(branch.before) - segment_first_, branch);
+    }
+  }
+
+  void add_reach(const Reach& reach) {
+    if ((info_.columns & kReaches) != 0) {
+      segment_.add_reach(raw(reach.call) - segment_first_, reach);
     }
   }
 

@@ -29,7 +29,7 @@ struct BlockHeader {
   std::uint32_t magic;
   std::uint8_t kind;       // BlockKind
   std::uint8_t codec;      // Codec
-  std::uint16_t reserved;  // 0
+  std::uint16_t sequence;  // low half of the block's number in the file, from 0: none is missing, doubled or moved
   std::uint32_t stored;    // bytes of payload that follow in the file
   std::uint32_t raw;       // bytes of payload once decompressed
   std::uint64_t first;     // id of the segment's first event; 0 for names
@@ -43,6 +43,9 @@ inline constexpr std::size_t kChecksumOffset = offsetof(BlockHeader, checksum);
 
 // Limits that a reader may rely on and a writer must keep.
 inline constexpr std::uint32_t kMaxRawBytes = 1u << 28;
+// Four stored bytes hold no more than this: a run-length block of Zstandard. So a header cannot ask for more memory than
+// the file justifies.
+inline constexpr std::uint32_t kMaxRawPer4Stored = 1u << 17;
 inline constexpr std::uint32_t kMaxSegmentEvents = 1u << 16;
 inline constexpr std::uint32_t kMaxShapes = 1u << 13;  // 13 bits of a control word
 

@@ -1,6 +1,7 @@
 #include "trace/names_codec.h"
 
 #include <string>
+#include <utility>
 
 namespace sooth {
 namespace {
@@ -21,19 +22,25 @@ void put_site(ByteWriter& out, const Site& site) {
   out.put_varint(site.column);
 }
 
-Site get_site(ByteReader& in) {
+Status malformed() { return Status::bad_input("its names are damaged"); }
+
+Status decode_site(ByteReader& in, Tables& tables) {
   Site site;
   site.label = in.get_string();
   site.file = in.get_string();
   site.function = in.get_string();
   site.module = in.get_string();
   site.offset = in.get_varint();
-  site.line = static_cast<std::uint32_t>(in.get_varint());
-  site.column = static_cast<std::uint32_t>(in.get_varint());
-  return site;
+  const std::uint64_t line = in.get_varint();
+  const std::uint64_t column = in.get_varint();
+  if (!in.ok() || line > 0xffffffff || column > 0xffffffff) {
+    return malformed();
+  }
+  site.line = static_cast<std::uint32_t>(line);
+  site.column = static_cast<std::uint32_t>(column);
+  tables.add_site(std::move(site));
+  return {};
 }
-
-Status malformed() { return Status::bad_input("its names are damaged"); }
 
 Status decode_stack(ByteReader& in, Tables& tables) {
   const std::uint64_t parent = in.get_varint();
@@ -92,7 +99,7 @@ Status decode_names(const Bytes& payload, std::uint32_t rows, Tables& tables) {
     Status status;
     switch (in.get<Row>()) {
       case Row::kThread: tables.add_thread(std::string(in.get_string())); break;
-      case Row::kSite: tables.add_site(get_site(in)); break;
+      case Row::kSite: status = decode_site(in, tables); break;
       case Row::kStack: status = decode_stack(in, tables); break;
       case Row::kName: status = decode_name(in, tables); break;
       default: status = malformed();

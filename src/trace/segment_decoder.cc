@@ -171,7 +171,8 @@ Status SegmentDecoder::read_stacks(ByteReader in, const Limits& limits) {
   while (!in.at_end()) {
     const std::uint64_t step = in.get_varint();
     const std::uint64_t stack = in.get_varint();
-    if (!in.ok() || step >= count_ - position || stack >= limits.stacks) {
+    const bool again = step == 0 && !stack_changes_.empty();  // one event has one stack
+    if (!in.ok() || again || step >= count_ - position || stack >= limits.stacks) {
       return malformed("it has a stack that does not exist");
     }
     position += step;

@@ -1,5 +1,7 @@
 #include "trace/stage_file.h"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include <cerrno>
@@ -7,9 +9,9 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "trace/format.h"
 
@@ -58,6 +60,30 @@ Status write_file(const std::string& path, const std::string& text) {
   out << text;
   out.close();
   return out ? Status() : Status::internal(path + ": cannot write: " + std::strerror(errno));
+}
+
+// nullopt when there is no such file.
+Result<std::optional<std::string>> read_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // must not wait for whoever fills a pipe
+  if (fd < 0) {
+    if (errno == ENOENT) {
+      return std::optional<std::string>();
+    }
+    return Status::bad_input(path + ": cannot read: " + std::strerror(errno));
+  }
+  std::string text;
+  char part[4096];
+  ssize_t got = 0;
+  do {
+    got = ::read(fd, part, sizeof part);
+    text.append(part, got > 0 ? static_cast<std::size_t>(got) : 0);
+  } while (got > 0 || (got < 0 && errno == EINTR));
+  const int error = errno;
+  ::close(fd);
+  if (got < 0) {
+    return Status::bad_input(path + ": cannot read: " + std::strerror(error));
+  }
+  return std::optional(std::move(text));
 }
 
 std::optional<std::uint64_t> parse_number(std::string_view text) {
@@ -143,12 +169,15 @@ Result<Stage> parse(std::string_view text, const std::string& path, bool whole) 
 }  // namespace
 
 Result<Stage> read_stage(const std::string& directory) {
-  for (const bool whole : {true, false}) {
+  // `version` a second time, because a writer may have finished between the first two looks.
+  for (const bool whole : {true, false, true}) {
     const std::string path = directory + "/" + (whole ? format::kVersionFile : format::kIncompleteFile);
-    std::ifstream in(path, std::ios::binary);
-    if (in) {
-      const std::string text{std::istreambuf_iterator<char>(in), {}};
-      return parse(text, path, whole);
+    Result<std::optional<std::string>> text = read_file(path);
+    if (!text.ok()) {
+      return std::move(text).status();
+    }
+    if (text->has_value()) {
+      return parse(**text, path, whole);
     }
   }
   return Status::bad_input(directory + ": is a directory, but not a trace: it has neither a file `version` nor `incomplete`");

@@ -1,0 +1,153 @@
+#include "detect/access_log.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <tuple>
+
+#include "detect/epoch_summary.h"
+#include "oracle/random.h"
+
+namespace sooth {
+namespace {
+
+constexpr Op kAccessOps[] = {Op::kRead, Op::kWrite, Op::kAtomicLoad, Op::kAtomicStore, Op::kAtomicRmw, Op::kFree};
+
+TEST(AccessKindTest, ConflictsAsSection1OfSemanticsSays) {
+  for (const Op a : kAccessOps) {
+    for (const Op b : kAccessOps) {
+      const bool expected = (is_write(a) || is_write(b)) && !(is_atomic(a) && is_atomic(b));
+      EXPECT_EQ(conflict(access_kind(a), access_kind(b)), expected) << op_name(a) << ", " << op_name(b);
+      EXPECT_EQ((conflicting_kinds(access_kind(a)) >> raw(access_kind(b)) & 1) != 0, expected);
+    }
+  }
+  Event a;
+  a.op = Op::kWrite;
+  EXPECT_FALSE(conflict(a, a)) << "of one thread";
+}
+
+// (thread, site, kind, locks): the key of an entry.
+using Key = std::tuple<std::uint32_t, std::uint32_t, unsigned, std::uint32_t>;
+using Cell = std::map<Key, AccessRecord>;
+
+class AccessLogTest : public ::testing::TestWithParam<AccessLog::Keys> {};
+
+TEST_P(AccessLogTest, EqualsAMapOfTheLatestAccesses) {
+  const bool by_locks = GetParam() == AccessLog::Keys::kByLocks;
+  oracle::Random random(1);
+  AccessLog log(GetParam());
+  std::map<std::uint32_t, Cell> model;
+  const auto locks_key = [&](const AccessRecord& r) { return by_locks ? raw(r.locks) : 0; };
+  for (std::uint64_t step = 0; step < 60'000; ++step) {
+    const std::uint32_t cell = random.below(300);
+    const auto known = model.find(cell);
+    const unsigned what = random.below(100);
+    if (known == model.end()) {
+      const std::uint32_t from = random.below(300);
+      if (what < 50 && model.contains(from)) {
+        log.copy_cell(CellId{from}, CellId{cell});
+        model[cell] = model[from];
+      } else {
+        log.add_cell(CellId{cell});
+        model[cell] = {};
+      }
+    } else if (what == 0) {
+      log.drop_cell(CellId{cell});
+      model.erase(known);
+    } else {
+      AccessRecord record;
+      record.event.thread = ThreadId(random.below(4));
+      record.event.site = SiteId(random.below(8));
+      record.event.op = kAccessOps[random.below(std::size(kAccessOps))];
+      record.locks = LockSetId(random.below(3));
+      record.id = EventId{step};
+      log.record(CellId{cell}, record);
+      known->second[{raw(record.event.thread), raw(record.event.site), raw(access_kind(record.event.op)),
+                     locks_key(record)}] = record;
+    }
+    if (step % 1000 != 999) {
+      continue;
+    }
+    std::size_t entries = 0;
+    for (const auto& [id, expected] : model) {
+      Cell all;
+      Cell without_group_1;
+      const auto put_into = [&](Cell& into) {
+        return [&](const AccessRecord& r) {
+          const Key key{raw(r.event.thread), raw(r.event.site), raw(access_kind(r.event.op)), locks_key(r)};
+          EXPECT_TRUE(into.emplace(key, r).second) << "one entry for each key";
+        };
+      };
+      log.walk(CellId{id}, put_into(all));
+      log.walk(CellId{id}, [](LockSetId locks) { return raw(locks) == 1; }, put_into(without_group_1));
+      ASSERT_EQ(all, expected) << "cell " << id << " after step " << step;
+      std::erase_if(all, [](const auto& entry) { return std::get<3>(entry.first) == 1; });
+      ASSERT_EQ(without_group_1, all);
+      entries += expected.size();
+    }
+    ASSERT_EQ(log.entry_count(), entries);
+  }
+  EXPECT_GT(log.entry_count(), 4096u) << "enough to make the table grow";
+}
+
+INSTANTIATE_TEST_SUITE_P(Keys, AccessLogTest, ::testing::Values(AccessLog::Keys::kPlain, AccessLog::Keys::kByLocks));
+
+// One variable, three threads that learn from each other at random: whenever the summary is sure, all conflicting accesses
+// must be known; and when it is not although they are, an earlier race or a concurrent pair must have made it forget.
+TEST(EpochSummaryTest, IsSureOnlyOfWhatIsKnown) {
+  std::uint64_t sure = 0;
+  std::uint64_t unsure = 0;
+  for (unsigned seed = 1; seed <= 2000; ++seed) {
+    oracle::Random random(seed);
+    VectorClock clocks[3];
+    for (std::uint32_t t = 0; t < 3; ++t) {
+      clocks[t].set(ThreadId{t}, 1);
+    }
+    EpochSummary summary;
+    std::vector<std::pair<AccessKind, Epoch>> accesses;
+    for (int step = 0; step < 30; ++step) {
+      const std::uint32_t t = random.below(3);
+      VectorClock& clock = clocks[t];
+      if (random.below(2) == 0) {  // t learns from another thread, which goes on
+        const std::uint32_t other = random.below(3);
+        clock.join(clocks[other]);
+        clocks[other].set(ThreadId{other}, clocks[other][ThreadId{other}] + 1);
+        continue;
+      }
+      const AccessKind kind = AccessKind(random.below(4));
+      bool all_known = true;
+      for (const auto& [earlier, epoch] : accesses) {
+        all_known = all_known && (!conflict(kind, earlier) || clock.knows(epoch));
+      }
+      if (summary.surely_known(kind, clock)) {
+        ASSERT_TRUE(all_known) << "seed " << seed << ", step " << step;
+        ++sure;
+      } else {
+        unsure += all_known ? 1 : 0;
+      }
+      const Epoch now(ThreadId{t}, clock[ThreadId{t}]);
+      summary.add(kind, now, clock, all_known);
+      accesses.emplace_back(kind, now);
+    }
+  }
+  EXPECT_GT(sure, 4 * unsure) << "a summary that is never sure is right, but useless";
+}
+
+TEST(EpochSummaryTest, AnOrderedWriteSpeaksForAllKinds) {
+  VectorClock a;
+  VectorClock b;
+  a.set(ThreadId{0}, 1);
+  b.set(ThreadId{1}, 1);
+  EpochSummary summary;
+  summary.add(AccessKind::kRead, {ThreadId{0}, 1}, a, true);
+  summary.add(AccessKind::kRead, {ThreadId{1}, 1}, b, true);
+  EXPECT_TRUE(summary.surely_known(AccessKind::kRead, a)) << "reads do not conflict";
+  a.join(b);
+  EXPECT_FALSE(summary.surely_known(AccessKind::kWrite, a)) << "concurrent reads: the log must decide";
+  summary.add(AccessKind::kWrite, {ThreadId{0}, 1}, a, true);
+  EXPECT_TRUE(summary.surely_known(AccessKind::kWrite, a));
+  EXPECT_FALSE(summary.surely_known(AccessKind::kRead, b));
+}
+
+}  // namespace
+}  // namespace sooth

@@ -1,0 +1,89 @@
+#include "order/vector_clock.h"
+
+#include <gtest/gtest.h>
+
+#include "order/thread_clocks.h"
+
+namespace sooth {
+namespace {
+
+constexpr ThreadId T0{0}, T1{1}, T2{2}, T9{9};
+
+VectorClock clock(std::initializer_list<Time> times) {
+  VectorClock result;
+  std::uint32_t thread = 0;
+  for (const Time time : times) {
+    result.set(ThreadId{thread++}, time);
+  }
+  return result;
+}
+
+TEST(EpochTest, HoldsThreadAndTime) {
+  const Time most = ~Time{0};
+  for (const auto& [thread, time] : {std::pair{T0, Time{1}}, {T9, most}, {ThreadId{~0u}, Time{0}}, {ThreadId{~0u}, most}}) {
+    EXPECT_EQ(Epoch(thread, time).thread(), thread);
+    EXPECT_EQ(Epoch(thread, time).time(), time);
+  }
+  EXPECT_EQ(Epoch(), Epoch(T0, 0));
+  EXPECT_NE(Epoch(T0, 1), Epoch(T1, 1));
+}
+
+TEST(VectorClockTest, JoinIsTheComponentWiseMaximum) {
+  const struct {
+    VectorClock a, b;
+    std::initializer_list<Time> joined;
+  } table[] = {
+      {clock({}), clock({}), {}},
+      {clock({1, 2, 3}), clock({}), {1, 2, 3}},
+      {clock({}), clock({1, 2, 3}), {1, 2, 3}},
+      {clock({5, 0}), clock({1, 2, 3}), {5, 2, 3}},
+      {clock({1, 2, 3, 4, 5, 6, 7, 8, 9}), clock({9, 8, 7, 6, 5, 4, 3, 2, 1}), {9, 8, 7, 6, 5, 6, 7, 8, 9}},
+      {clock({0x80000000}), clock({0x7fffffff}), {0x80000000}},  // unsigned
+  };
+  for (const auto& row : table) {
+    VectorClock joined = row.a;
+    joined.join(row.b);
+    std::uint32_t thread = 0;
+    for (const Time time : row.joined) {
+      EXPECT_EQ(joined[ThreadId{thread++}], time);
+    }
+    EXPECT_TRUE(row.a.below(joined));
+    EXPECT_TRUE(row.b.below(joined));
+  }
+}
+
+TEST(VectorClockTest, BelowComparesEveryComponent) {
+  const struct {
+    VectorClock a, b;
+    bool below;
+  } table[] = {
+      {clock({}), clock({}), true},          {clock({0, 0}), clock({}), true},        {clock({1}), clock({}), false},
+      {clock({1, 2}), clock({1, 2}), true},  {clock({1, 2}), clock({2, 1}), false},   {clock({1}), clock({1, 7}), true},
+      {clock({0, 0, 1}), clock({9, 9}), false},
+  };
+  for (const auto& row : table) {
+    EXPECT_EQ(row.a.below(row.b), row.below);
+  }
+}
+
+TEST(VectorClockTest, KnowsEpochs) {
+  const VectorClock c = clock({3, 0, 5});
+  EXPECT_TRUE(c.knows({T0, 3}));
+  EXPECT_FALSE(c.knows({T0, 4}));
+  EXPECT_FALSE(c.knows({T1, 1}));
+  EXPECT_TRUE(c.knows({T9, 0})) << "before its first event";
+  EXPECT_FALSE(c.knows({T9, 1}));
+  EXPECT_TRUE(VectorClock().knows(Epoch())) << "no event is known to everybody";
+}
+
+TEST(ThreadClocksTest, EachThreadStartsAtOneAndAdvancesAlone) {
+  ThreadClocks clocks;
+  EXPECT_EQ(clocks.time(T2), 1u);
+  clocks.advance(T2);
+  EXPECT_EQ(clocks.time(T2), 2u);
+  EXPECT_EQ(clocks.time(T0), 1u);
+  EXPECT_EQ(clocks.of(T0)[T2], 0u);
+}
+
+}  // namespace
+}  // namespace sooth
