@@ -21,6 +21,11 @@ enum class Guarantee : std::uint8_t {
 };
 std::string_view guarantee_name(Guarantee guarantee);
 
+// What users may choose about detectors. Each one takes what concerns it.
+struct DetectorOptions {
+  std::uint64_t window = 2'000;  // events that an analysis which cannot look at a whole trace takes at a time; at least 1
+};
+
 // To write one: a class in its own file, consume() switching over Op without a default, and one row in
 // pipeline/registry.cc. Memory may grow with the state of the program (threads, locks, variables, sites), not
 // with the length of the trace.

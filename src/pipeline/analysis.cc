@@ -107,7 +107,7 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   const Clock::time_point start = Clock::now();
   std::vector<RunningDetector> running;
   for (const DetectorInfo* info : options.detectors) {
-    running.push_back({info, info->make()});
+    running.push_back({info, info->make(options.detector)});
   }
   TraceCensus census;
   Result<std::uint64_t> events = run(reader, options, running, census);

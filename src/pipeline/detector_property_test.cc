@@ -28,7 +28,7 @@ using Conflicts = std::vector<Candidate> (*)(std::span<const Event>);
 // The seed decides how the trace is cut into batches: a detector must not care.
 std::vector<SitePair> run_detector(const DetectorInfo& info, std::span<const Event> trace, std::uint64_t seed) {
   Random random(seed);
-  const std::unique_ptr<Detector> detector = info.make();
+  const std::unique_ptr<Detector> detector = info.make({});
   for (std::size_t done = 0; done < trace.size();) {
     const std::size_t count = random.percent(30) ? trace.size() - done : random.between(1, 9);
     Batch batch;
@@ -135,16 +135,19 @@ class ClosureDetector final : public Detector {
 };
 
 template <EdgeKind kind>
-std::unique_ptr<Detector> make_without() {
+std::unique_ptr<Detector> make_without(const DetectorOptions&) {
   return std::make_unique<ClosureDetector>(kind);
 }
 
 // The comparison itself: it lets a right detector pass and stops a wrong one.
 TEST(Harness, AcceptsTheDefinitionAndCatchesMissingEdges) {
-  const auto check = [](std::string_view name, std::unique_ptr<Detector> (*make)(), std::uint64_t cases) {
+  const auto check = [](std::string_view name, std::unique_ptr<Detector> (*make)(const DetectorOptions&), std::uint64_t cases) {
     return compare(DetectorInfo{name, "", Guarantee::kSound, true, make}, hb_conflicts, cases).mismatch;
   };
-  EXPECT_EQ(check("closure", [] { return std::unique_ptr<Detector>(new ClosureDetector(std::nullopt)); }, 600), "");
+  const auto whole = [](const DetectorOptions&) -> std::unique_ptr<Detector> {
+    return std::make_unique<ClosureDetector>(std::nullopt);
+  };
+  EXPECT_EQ(check("closure", whole, 600), "");
   const std::string caught = check("closure without joins", make_without<EdgeKind::kJoin>, 10'000);
   EXPECT_NE(caught.find("join"), std::string::npos) << caught;
   EXPECT_NE(check("closure without barriers", make_without<EdgeKind::kBarrier>, 10'000), "");

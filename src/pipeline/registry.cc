@@ -8,11 +8,19 @@ namespace sooth {
 
 namespace {
 
+// Of a detector that has nothing to choose.
+template <std::unique_ptr<Detector> (*make)()>
+std::unique_ptr<Detector> plain(const DetectorOptions&) {
+  return make();
+}
+
 constexpr DetectorInfo kDetectors[] = {
-    {"hb", "pairs that happens-before leaves unordered in the recorded run", Guarantee::kSound, true, make_hb_detector},
-    {"lockset", "variables that no lock consistently protects (Eraser)", Guarantee::kHeuristic, false, make_lockset_detector},
+    {"hb", "pairs that happens-before leaves unordered in the recorded run", Guarantee::kSound, true,
+     plain<make_hb_detector>},
+    {"lockset", "variables that no lock consistently protects (Eraser)", Guarantee::kHeuristic, false,
+     plain<make_lockset_detector>},
     {"hybrid", "pairs that neither must-order nor a common lock keeps apart", Guarantee::kHeuristic, false,
-     make_hybrid_detector},
+     plain<make_hybrid_detector>},
 };
 
 }  // namespace
