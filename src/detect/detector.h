@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "order/lock_set.h"
+#include "race/deadlock.h"
 #include "race/pair_table.h"
 #include "trace/batch.h"
 
@@ -40,8 +41,12 @@ class Detector {
   virtual void finish() {}
   // The distinct site pairs found so far.
   virtual const PairTable& races() const = 0;
-  // Resolves the lock sets of races().
+  // The cycles found, one for each multiset of sites. After finish().
+  virtual std::vector<DeadlockCandidate> deadlocks() const { return {}; }
+  // Resolves the lock sets of races() and deadlocks().
   virtual const LockSetTable& lock_sets() const = 0;
+  // Sentences about what was not looked at, for the report. After finish().
+  virtual std::vector<std::string> notes() const { return {}; }
   // Label and figure, for --stats.
   virtual std::vector<std::pair<std::string, std::string>> stats() const { return {}; }
 };

@@ -126,6 +126,9 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   for (const RunningDetector& each : running) {
     finished.push_back({each.info, each.detector.get()});
     report.stats.analyses.push_back(stats_of(each));
+    for (std::string& note : each.detector->notes()) {
+      report.notes.push_back(std::move(note));
+    }
   }
   report.findings = make_findings(finished, reader.tables(), report.exact);
   report.stats.events = *events;
