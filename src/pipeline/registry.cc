@@ -1,5 +1,6 @@
 #include "pipeline/registry.h"
 
+#include "detect/cp.h"
 #include "detect/hb.h"
 #include "detect/hybrid.h"
 #include "detect/lockset.h"
@@ -21,6 +22,8 @@ constexpr DetectorInfo kDetectors[] = {
      plain<make_lockset_detector>},
     {"hybrid", "pairs that neither must-order nor a common lock keeps apart", Guarantee::kHeuristic, false,
      plain<make_hybrid_detector>},
+    {"cp", "pairs that causally-precedes leaves unordered, window by window; a reference for short traces",
+     Guarantee::kSoundFirstOnly, false, make_cp_detector},
 };
 
 }  // namespace
