@@ -3,6 +3,7 @@
 #include "detect/cp.h"
 #include "detect/hb.h"
 #include "detect/hybrid.h"
+#include "detect/lock_order.h"
 #include "detect/lockset.h"
 
 namespace sooth {
@@ -24,6 +25,8 @@ constexpr DetectorInfo kDetectors[] = {
      plain<make_hybrid_detector>},
     {"cp", "pairs that causally-precedes leaves unordered, window by window; a reference for short traces",
      Guarantee::kSoundFirstOnly, false, make_cp_detector},
+    {"deadlock", "cycles of threads that may wait for each other's locks", Guarantee::kHeuristic, false,
+     plain<make_deadlock_detector>},
 };
 
 }  // namespace
