@@ -1,6 +1,7 @@
 #include "detect/lock_cycle_search.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 namespace sooth {
@@ -85,9 +86,21 @@ bool unordered(const LockMoment& a, const LockMoment& b) {
   return a.acquire.time > (*b.since)[a.acquire.event.thread] && b.acquire.time > (*a.since)[b.acquire.event.thread];
 }
 
+// A lock of both sets keeps the two apart: docs/semantics.md section 2. Both are sorted and short.
+bool protect(const std::vector<LockMode>& a, const std::vector<LockMode>& b) {
+  for (auto mine = a.begin(), theirs = b.begin(); mine != a.end() && theirs != b.end();) {
+    if (mine->lock == theirs->lock && !(mine->shared && theirs->shared)) {
+      return true;
+    }
+    (mine->lock < theirs->lock ? mine : theirs) += 1;
+  }
+  return false;
+}
+
 }  // namespace
 
-LockCycleSearch::LockCycleSearch(const std::vector<LockUse>& uses, LockSetTable& lock_sets, const LockOrderLimits& limits)
+LockCycleSearch::LockCycleSearch(const std::vector<LockUse>& uses, const LockSetTable& lock_sets,
+                                 const LockOrderLimits& limits)
     : lock_sets_(lock_sets), limits_(limits) {
   add_kinds(uses);
   find_components();
@@ -96,7 +109,9 @@ LockCycleSearch::LockCycleSearch(const std::vector<LockUse>& uses, LockSetTable&
 
 void LockCycleSearch::add_kinds(const std::vector<LockUse>& uses) {
   std::map<std::tuple<std::uint64_t, bool, LockSetId, SiteId>, KindIndex> index;
+  std::set<ThreadId> threads;
   for (const LockUse& use : uses) {
+    threads.insert(use.thread);
     const AccessRecord& acquire = use.moments.front().acquire;
     const Event& e = acquire.event;
     const auto [it, added] =
@@ -106,6 +121,7 @@ void LockCycleSearch::add_kinds(const std::vector<LockUse>& uses) {
     }
     kinds_[it->second].uses.push_back(&use);
   }
+  thread_count_ = threads.size();
 }
 
 void LockCycleSearch::find_components() {
@@ -151,10 +167,21 @@ void LockCycleSearch::index_holders() {
 }
 
 void LockCycleSearch::run() {
-  for (KindIndex start = 0; start < kinds_.size() && !out_of_steps(); ++start) {
-    if (kinds_[start].on_cycle) {
-      path_ = {start};
-      extend();
+  for (length_ = 2; length_ <= thread_count_ && !out_of_steps(); ++length_) {
+    if (length_ > limits_.max_threads) {
+      cut_ = true;
+      return;
+    }
+    longer_paths_ = false;
+    for (KindIndex start = 0; start < kinds_.size() && !out_of_steps(); ++start) {
+      if (kinds_[start].on_cycle) {
+        path_ = {start};
+        chosen_ = {&kinds_[start].uses.front()->moments.front()};
+        extend();
+      }
+    }
+    if (!longer_paths_ || out_of_steps()) {
+      return;
     }
   }
 }
@@ -168,55 +195,69 @@ bool LockCycleSearch::waits_for(const Kind& waiting, const Kind& other) const {
 
 // Whether the path, whose last kind waits for `next`, goes on with it: no lock keeps it apart from the others, and no one
 // but the last waits for it, nor it for anyone but the first. With such a shortcut there is a shorter cycle.
-bool LockCycleSearch::may_follow(const Kind& next) {
+bool LockCycleSearch::may_follow(const Kind& next) const {
   for (std::size_t i = 0; i < path_.size(); ++i) {
     const Kind& kind = kinds_[path_[i]];
-    if (lock_sets_.protects(kind.held, next.held) || (i + 1 < path_.size() && waits_for(kind, next)) ||
-        (i > 0 && waits_for(next, kind))) {
+    if (protect(lock_sets_.locks(kind.held), lock_sets_.locks(next.held)) ||
+        (i + 1 < path_.size() && waits_for(kind, next)) || (i > 0 && waits_for(next, kind))) {
       return false;
     }
   }
   return true;
 }
 
-// A cycle is found from its first kind.
+// A cycle is found from its first kind. Shorter cycles than length_ were found before; they end a path.
 void LockCycleSearch::extend() {
   const Kind& last = kinds_[path_.back()];
   const auto holders = holders_.find(last.lock);
   if (holders == holders_.end()) {
     return;
   }
+  const std::vector<const LockMoment*> chosen = chosen_;
+  const bool at_end = path_.size() + 1 == length_;
   const std::vector<KindIndex>& list = holders->second;
   for (auto it = std::upper_bound(list.begin(), list.end(), path_.front()); it != list.end(); ++it) {
     if (++steps_ >= limits_.max_steps) {
       return;
     }
     const Kind& next = kinds_[*it];
-    if (!waits_for(last, next) || !may_follow(next)) {
+    const bool closes = waits_for(next, kinds_[path_.front()]);
+    if ((closes && !at_end) || !waits_for(last, next) || !may_follow(next)) {
       continue;
     }
-    if (path_.size() == limits_.max_threads) {
-      cut_ = true;
-      return;
-    }
     path_.push_back(*it);
-    if (waits_for(next, kinds_[path_.front()])) {
-      close();
-    } else {
-      extend();
+    if (choose_for_last()) {
+      if (closes) {
+        note();
+      } else if (at_end) {
+        longer_paths_ = true;
+      } else {
+        extend();
+      }
     }
     path_.pop_back();
+    chosen_ = chosen;
   }
 }
 
-void LockCycleSearch::close() {
+// Chooses for the kind that was added to the path, if need be anew for the others too.
+bool LockCycleSearch::choose_for_last() {
+  for (const LockUse* use : kinds_[path_.back()].uses) {
+    for (const LockMoment& moment : use->moments) {
+      if (++steps_ >= limits_.max_steps) {
+        return false;
+      }
+      if (fits(moment)) {
+        chosen_.push_back(&moment);
+        return true;
+      }
+    }
+  }
   chosen_.clear();
-  if (choose(0)) {
-    note();
-  }
+  return choose(0);
 }
 
-// Threads and moments for the kinds of the path from `position` on, the earliest that fit.
+// Threads and moments for the kinds of the path from `position` on.
 bool LockCycleSearch::choose(std::size_t position) {
   if (position == path_.size()) {
     return true;

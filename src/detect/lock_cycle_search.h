@@ -30,11 +30,12 @@ struct LockUse {
 };
 
 // Enumerates, in a fixed order, the cycles that docs/deadlocks.md defines. Uses that differ in thread and moment only are
-// one *kind*; a cycle has no kind twice, so it is searched among kinds, and then threads and moments are chosen.
+// one *kind*; a cycle has no kind twice, so it is a path of kinds for which threads and moments can be chosen. Short cycles
+// come first, so that a search that stops early has found those.
 class LockCycleSearch {
  public:
   // All must outlive the search.
-  LockCycleSearch(const std::vector<LockUse>& uses, LockSetTable& lock_sets, const LockOrderLimits& limits);
+  LockCycleSearch(const std::vector<LockUse>& uses, const LockSetTable& lock_sets, const LockOrderLimits& limits);
 
   void run();
 
@@ -42,7 +43,9 @@ class LockCycleSearch {
   const std::vector<DeadlockCandidate>& found() const { return found_; }
   std::uint64_t steps() const { return steps_; }
   bool out_of_steps() const { return steps_ >= limits_.max_steps; }
-  // A path of max_threads threads had a continuation.
+  // All cycles of fewer threads are found.
+  std::size_t length() const { return length_; }
+  // There may be cycles of more than max_threads threads.
   bool cut() const { return cut_; }
 
  private:
@@ -62,20 +65,23 @@ class LockCycleSearch {
 
   // `waiting` wants a lock that `other` holds in a mode that excludes it.
   bool waits_for(const Kind& waiting, const Kind& other) const;
-  bool may_follow(const Kind& next);
+  bool may_follow(const Kind& next) const;
   void extend();
-  void close();
+  bool choose_for_last();
   bool choose(std::size_t position);
   bool fits(const LockMoment& moment) const;
   void note();
 
-  LockSetTable& lock_sets_;
+  const LockSetTable& lock_sets_;
   const LockOrderLimits limits_;
   std::vector<Kind> kinds_;  // in order of appearance
   std::unordered_map<std::uint64_t, std::uint32_t> component_;            // by lock; no entry: on no cycle
   std::unordered_map<std::uint64_t, std::vector<KindIndex>> holders_;     // by lock held, ascending
+  std::size_t thread_count_ = 0;
+  std::size_t length_ = 2;    // of the cycles that are being searched
+  bool longer_paths_ = false;  // some path of that length is no cycle
   std::vector<KindIndex> path_;
-  std::vector<const LockMoment*> chosen_;
+  std::vector<const LockMoment*> chosen_;  // for each kind of the path
   std::map<std::vector<SiteId>, std::size_t> by_sites_;  // into found_
   std::vector<DeadlockCandidate> found_;
   std::uint64_t steps_ = 0;

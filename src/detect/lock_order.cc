@@ -46,7 +46,8 @@ class DeadlockDetector final : public Detector {
     }
     if (search.out_of_steps()) {
       notes_.push_back("deadlock stopped its search after " + std::to_string(limits_.max_steps) +
-                       " steps; there may be more cycles.");
+                       " steps, among cycles of " + std::to_string(search.length()) +
+                       " threads; there may be more of these, and longer ones.");
     }
   }
 

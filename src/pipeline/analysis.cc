@@ -62,7 +62,9 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, s
     }
   }
   for (RunningDetector& each : running) {
+    const Clock::time_point start = Clock::now();
     each.detector->finish();
+    each.seconds += seconds_since(start);
   }
   return events;
 }
