@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/command.h"
+#include "cli/numbers.h"
 #include "cli/progress.h"
 #include "cli/report_options.h"
 #include "pipeline/analysis.h"
@@ -15,6 +16,7 @@ namespace {
 struct AnalyzeOptions {
   std::string trace;
   std::string with = "hb,lockset,hybrid";
+  DetectorOptions detector;
   bool list = false;
   ReportOptions report;
 };
@@ -35,6 +37,9 @@ CommandResult analyze(const AnalyzeOptions& options) {
   if (options.trace.empty()) {
     return Status::usage("analyze needs a trace: `sooth analyze TRACE`, or --list for the analyses");
   }
+  if (options.detector.window == 0) {
+    return Status::usage("--window needs at least one event");
+  }
   auto detectors = parse_detectors(options.with);
   if (!detectors.ok()) {
     return std::move(detectors).status();
@@ -47,6 +52,7 @@ CommandResult analyze(const AnalyzeOptions& options) {
   Progress progress("analyzing");
   AnalysisOptions analysis;
   analysis.detectors = std::move(*detectors);
+  analysis.detector = options.detector;
   analysis.census = options.report.stats;
   analysis.progress = [&](std::uint64_t events) {
     progress.update(events, (*reader)->bytes_read(), (*reader)->bytes_total());
@@ -68,6 +74,8 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
   command->add_option("trace", options->trace, "A trace directory, or a file in STD text (- for standard input)");
   command->add_option("--with", options->with, "Analyses, separated by commas; none only reads and checks the trace")
       ->capture_default_str();
+  add_count_option(*command, "--window", options->detector.window,
+                   "Events that an analysis which cannot look at the whole trace takes at a time");
   command->add_flag("--list", options->list, "List the analyses and what their findings are worth");
   add_report_options(*command, options->report);
   command->callback([options, &result] { result = analyze(*options); });

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "order/lock_set.h"
+#include "race/deadlock.h"
 #include "race/pair_table.h"
 #include "trace/batch.h"
 
@@ -20,6 +21,11 @@ enum class Guarantee : std::uint8_t {
   kHeuristic,       // any pair may be a false alarm
 };
 std::string_view guarantee_name(Guarantee guarantee);
+
+// What users may choose about detectors. Each one takes what concerns it.
+struct DetectorOptions {
+  std::uint64_t window = 2'000;  // events that an analysis which cannot look at a whole trace takes at a time; at least 1
+};
 
 // To write one: a class in its own file, consume() switching over Op without a default, and one row in
 // pipeline/registry.cc. Memory may grow with the state of the program (threads, locks, variables, sites), not
@@ -35,8 +41,12 @@ class Detector {
   virtual void finish() {}
   // The distinct site pairs found so far.
   virtual const PairTable& races() const = 0;
-  // Resolves the lock sets of races().
+  // The cycles found, one for each multiset of sites. After finish().
+  virtual std::vector<DeadlockCandidate> deadlocks() const { return {}; }
+  // Resolves the lock sets of races() and deadlocks().
   virtual const LockSetTable& lock_sets() const = 0;
+  // Sentences about what was not looked at, for the report. After finish().
+  virtual std::vector<std::string> notes() const { return {}; }
   // Label and figure, for --stats.
   virtual std::vector<std::pair<std::string, std::string>> stats() const { return {}; }
 };

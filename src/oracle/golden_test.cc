@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "oracle/explorer.h"
+#include "oracle/lock_cycles.h"
 #include "oracle/oracle.h"
 #include "oracle/partial_orders.h"
 #include "oracle/trace_text.h"
@@ -81,21 +82,40 @@ std::string line_of(const TextTrace& trace, const std::string& name, std::span<c
   return line + "\n";
 }
 
-// "deadlock: 2,7": the blocked acquires of each cycle.
-std::string deadlock_line(const TextTrace& trace) {
-  std::vector<std::string> cycles;
-  for (const auto& [acquires, witness] : explore(trace.events).deadlocks) {
-    std::string cycle;
-    for (EventId acquire : acquires) {
-      cycle += (cycle.empty() ? "" : ",") + trace.labels[raw(trace.events[raw(acquire)].site)];
+// "deadlock: 2,7 3,9": the distinct sets of labels of the acquires, sorted.
+std::string deadlock_line(const TextTrace& trace, const std::string& name, const std::set<CycleSites>& cycles) {
+  std::vector<std::vector<std::string>> all;
+  for (const CycleSites& sites : cycles) {
+    std::vector<std::string> labels;
+    for (const SiteId site : sites) {
+      labels.push_back(trace.labels[raw(site)]);
     }
-    cycles.push_back(cycle);
+    std::sort(labels.begin(), labels.end(), label_less);
+    all.push_back(labels);
   }
-  std::string line = "deadlock:";
-  for (const std::string& cycle : cycles) {
-    line += " " + cycle;
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), label_less);
+  });
+  std::string line = name + ":";
+  for (const std::vector<std::string>& labels : all) {
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      line += (i == 0 ? " " : ",") + labels[i];
+    }
   }
   return line + "\n";
+}
+
+std::set<CycleSites> predictable_deadlocks(std::span<const Event> trace) {
+  std::set<CycleSites> all;
+  for (const auto& [acquires, witness] : explore(trace).deadlocks) {
+    CycleSites sites;
+    for (const EventId acquire : acquires) {
+      sites.push_back(trace[raw(acquire)].site);
+    }
+    std::sort(sites.begin(), sites.end());
+    all.insert(sites);
+  }
+  return all;
 }
 
 std::vector<fs::path> golden_traces() {
@@ -124,7 +144,8 @@ TEST_P(Golden, ExpectsWhatTheDefinitionsSay) {
   for (const Verdict& verdict : kVerdicts) {
     text += line_of(trace, verdict.name, verdict.conflicts(trace.events));
   }
-  text += deadlock_line(trace);
+  text += deadlock_line(trace, "deadlock", lock_cycle_sites(trace.events));
+  text += deadlock_line(trace, "predictable_deadlock", predictable_deadlocks(trace.events));
   if (std::getenv("SOOTH_UPDATE") != nullptr) {
     std::ofstream(expected_path) << text;
   } else {

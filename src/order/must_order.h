@@ -240,9 +240,10 @@ class MustOrder {
   }
 
   void take_pending(const Event& e) {
-    const Message& pending = fences(e.thread).pending;
+    Message& pending = fences(e.thread).pending;
     if (acquires(e.order) && !pending.empty()) {
       host_.receive(e.thread, pending);
+      pending.clear();  // the edges end here: later fences come after this one anyway
     }
   }
 

@@ -62,7 +62,9 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, s
     }
   }
   for (RunningDetector& each : running) {
+    const Clock::time_point start = Clock::now();
     each.detector->finish();
+    each.seconds += seconds_since(start);
   }
   return events;
 }
@@ -107,7 +109,7 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   const Clock::time_point start = Clock::now();
   std::vector<RunningDetector> running;
   for (const DetectorInfo* info : options.detectors) {
-    running.push_back({info, info->make()});
+    running.push_back({info, info->make(options.detector)});
   }
   TraceCensus census;
   Result<std::uint64_t> events = run(reader, options, running, census);
@@ -126,6 +128,9 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   for (const RunningDetector& each : running) {
     finished.push_back({each.info, each.detector.get()});
     report.stats.analyses.push_back(stats_of(each));
+    for (std::string& note : each.detector->notes()) {
+      report.notes.push_back(std::move(note));
+    }
   }
   report.findings = make_findings(finished, reader.tables(), report.exact);
   report.stats.events = *events;

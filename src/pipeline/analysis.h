@@ -15,6 +15,7 @@ namespace sooth {
 
 struct AnalysisOptions {
   std::vector<const DetectorInfo*> detectors;  // in the order of the registry; empty for the decode-only pass
+  DetectorOptions detector;
   bool census = false;                         // count locks, variables and sites for ReportStats
   // Called after each batch with the number of events so far.
   std::function<void(std::uint64_t events)> progress;

@@ -31,7 +31,7 @@ using Conflicts = std::vector<Candidate> (*)(std::span<const Event>);
 // The seed decides how the trace is cut into batches: a detector must not care.
 std::vector<SitePair> run_detector(const DetectorInfo& info, std::span<const Event> trace, std::uint64_t seed) {
   Random random(seed);
-  const std::unique_ptr<Detector> detector = info.make();
+  const std::unique_ptr<Detector> detector = info.make({});
   for (std::size_t done = 0; done < trace.size();) {
     const std::size_t count = random.percent(30) ? trace.size() - done : random.between(1, 9);
     Batch batch;
@@ -106,13 +106,15 @@ TEST_P(DetectorProperty, ReportsExactlyWhatTheDefinitionSays) {
 
 INSTANTIATE_TEST_SUITE_P(Detectors, DetectorProperty,
                          testing::Values(Property{"hb", hb_conflicts}, Property{"lockset", lockset_conflicts},
-                                         Property{"hybrid", hybrid_conflicts}, Property{"wcp", wcp_conflicts}),
+                                         Property{"hybrid", hybrid_conflicts}, Property{"cp", cp_conflicts},
+                                         Property{"wcp", wcp_conflicts}),
                          [](const auto& test) { return std::string(test.param.detector); });
 
 // WCP forgets sections that all live threads have passed. Forgetting as early as possible must not report a pair that
 // the definition orders, and almost never hides one.
 TEST(WcpForgetting, OrdersTooMuchRatherThanTooLittle) {
-  const DetectorInfo forgetful{"wcp", "", Guarantee::kSoundFirstOnly, false, [] { return make_wcp_detector(1); }};
+  const DetectorInfo forgetful{"wcp", "", Guarantee::kSoundFirstOnly, false,
+                               [](const DetectorOptions&) { return make_wcp_detector(1); }};
   const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000);
   std::uint64_t fewer = 0;
   for (std::uint64_t seed = from_environment("SOOTH_SEED", 1), i = 0; i < cases; ++i, ++seed) {
@@ -159,16 +161,19 @@ class ClosureDetector final : public Detector {
 };
 
 template <EdgeKind kind>
-std::unique_ptr<Detector> make_without() {
+std::unique_ptr<Detector> make_without(const DetectorOptions&) {
   return std::make_unique<ClosureDetector>(kind);
 }
 
 // The comparison itself: it lets a right detector pass and stops a wrong one.
 TEST(Harness, AcceptsTheDefinitionAndCatchesMissingEdges) {
-  const auto check = [](std::string_view name, std::unique_ptr<Detector> (*make)(), std::uint64_t cases) {
+  const auto check = [](std::string_view name, std::unique_ptr<Detector> (*make)(const DetectorOptions&), std::uint64_t cases) {
     return compare(DetectorInfo{name, "", Guarantee::kSound, true, make}, hb_conflicts, cases).mismatch;
   };
-  EXPECT_EQ(check("closure", [] { return std::unique_ptr<Detector>(new ClosureDetector(std::nullopt)); }, 600), "");
+  const auto whole = [](const DetectorOptions&) -> std::unique_ptr<Detector> {
+    return std::make_unique<ClosureDetector>(std::nullopt);
+  };
+  EXPECT_EQ(check("closure", whole, 600), "");
   const std::string caught = check("closure without joins", make_without<EdgeKind::kJoin>, 10'000);
   EXPECT_NE(caught.find("join"), std::string::npos) << caught;
   EXPECT_NE(check("closure without barriers", make_without<EdgeKind::kBarrier>, 10'000), "");

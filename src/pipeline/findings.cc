@@ -14,8 +14,9 @@ Access make_access(const AccessRecord& record, const LockSetTable& lock_sets, co
   access.op = event.op;
   access.order = event.order;
   access.size = event.size;
+  access.shared = event.op == Op::kAcquire && is_shared(event);
   access.address = event.object;
-  if (const std::string* name = tables.object_name(ObjectKind::kMemory, event.object)) {
+  if (const std::string* name = tables.object_name(object_kind(event.op), event.object)) {
     access.variable = *name;
   }
   access.thread = tables.thread_name(event.thread);
@@ -40,6 +41,22 @@ Finding make_finding(const SitePair& pair, const FinishedDetector& by, const Tab
   for (const AccessRecord* side : {&pair.first, &pair.second}) {
     finding.accesses.push_back(make_access(*side, by.detector->lock_sets(), tables));
   }
+  return finding;
+}
+
+// Suspected until somebody has a witness: the detector looks at locks and must-order only.
+Finding make_finding(const DeadlockCandidate& cycle, const FinishedDetector& by, const Tables& tables, bool exact) {
+  Finding finding;
+  finding.kind = FindingKind::kDeadlock;
+  finding.exact = exact;
+  finding.found_by.emplace_back(by.info->name);
+  finding.dynamic_pairs = cycle.cycles;
+  EventId last = cycle.acquires.front().id;
+  for (const AccessRecord& acquire : cycle.acquires) {
+    last = std::max(last, acquire.id);
+    finding.accesses.push_back(make_access(acquire, by.detector->lock_sets(), tables));
+  }
+  finding.distance = raw(last) - raw(cycle.acquires.front().id);
   return finding;
 }
 
@@ -69,6 +86,11 @@ std::vector<Finding> make_findings(const std::vector<FinishedDetector>& detector
   findings.reserve(by_sites.size());
   for (auto& [sites, finding] : by_sites) {
     findings.push_back(std::move(finding));
+  }
+  for (const FinishedDetector& by : detectors) {
+    for (const DeadlockCandidate& cycle : by.detector->deadlocks()) {
+      findings.push_back(make_finding(cycle, by, tables, exact));
+    }
   }
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     return a.rung != b.rung ? a.rung > b.rung : a.accesses[1].event < b.accesses[1].event;

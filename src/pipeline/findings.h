@@ -16,7 +16,8 @@ struct FinishedDetector {
 };
 
 // One finding for each pair of sites, found by all that name it, on the highest rung any of them justifies. The
-// accesses, counts and distance are those of the detector with the strongest guarantee. Sorted by rung, then by event.
+// accesses, counts and distance are those of the detector with the strongest guarantee. One more for each deadlock. Sorted
+// by rung, then by event.
 std::vector<Finding> make_findings(const std::vector<FinishedDetector>& detectors, const Tables& tables, bool exact);
 
 }  // namespace sooth

@@ -1,7 +1,9 @@
 #include "pipeline/registry.h"
 
+#include "detect/cp.h"
 #include "detect/hb.h"
 #include "detect/hybrid.h"
+#include "detect/lock_order.h"
 #include "detect/lockset.h"
 #include "detect/wcp.h"
 
@@ -9,13 +11,25 @@ namespace sooth {
 
 namespace {
 
+// Of a detector that has nothing to choose.
+template <std::unique_ptr<Detector> (*make)()>
+std::unique_ptr<Detector> plain(const DetectorOptions&) {
+  return make();
+}
+
 constexpr DetectorInfo kDetectors[] = {
-    {"hb", "pairs that happens-before leaves unordered in the recorded run", Guarantee::kSound, true, make_hb_detector},
-    {"lockset", "variables that no lock consistently protects (Eraser)", Guarantee::kHeuristic, false, make_lockset_detector},
-    {"wcp", "pairs that weak-causally-precedes leaves unordered", Guarantee::kSoundFirstOnly, false,
-     [] { return make_wcp_detector(); }},
+    {"hb", "pairs that happens-before leaves unordered in the recorded run", Guarantee::kSound, true,
+     plain<make_hb_detector>},
+    {"lockset", "variables that no lock consistently protects (Eraser)", Guarantee::kHeuristic, false,
+     plain<make_lockset_detector>},
     {"hybrid", "pairs that neither must-order nor a common lock keeps apart", Guarantee::kHeuristic, false,
-     make_hybrid_detector},
+     plain<make_hybrid_detector>},
+    {"wcp", "pairs that weak-causally-precedes leaves unordered", Guarantee::kSoundFirstOnly, false,
+     [](const DetectorOptions&) { return make_wcp_detector(); }},
+    {"cp", "pairs that causally-precedes leaves unordered, window by window; a reference for short traces",
+     Guarantee::kSoundFirstOnly, false, make_cp_detector},
+    {"deadlock", "cycles of threads that may wait for each other's locks", Guarantee::kHeuristic, false,
+     plain<make_deadlock_detector>},
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ struct DetectorInfo {
   std::string_view summary;
   Guarantee guarantee;
   bool observed;  // its pairs are unordered in the recorded run itself: `predicted` without a witness
-  std::unique_ptr<Detector> (*make)();
+  std::unique_ptr<Detector> (*make)(const DetectorOptions&);
 };
 
 // In the order in which reports name them.

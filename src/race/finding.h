@@ -34,7 +34,8 @@ struct Access {
   Op op = Op::kRead;
   MemoryOrder order = MemoryOrder::kNotAtomic;
   std::uint32_t size = 0;
-  std::uint64_t address = 0;
+  bool shared = false;              // an acquire in reader mode
+  std::uint64_t address = 0;        // or the number of the lock, thread, ... that `op` is about
   std::string variable;             // its name, when the trace has one
   std::string thread;               // name of the thread
   EventId event{};
@@ -70,12 +71,14 @@ struct Finding {
   FindingKind kind = FindingKind::kRace;
   Rung rung = Rung::kSuspected;
   std::vector<std::string> found_by;  // analyses, in the order of the registry
-  std::uint64_t dynamic_pairs = 0;  // second accesses found unordered
+  std::uint64_t dynamic_pairs = 0;  // second accesses found unordered; cycles of locks for a deadlock
   std::uint64_t distance = 0;       // events between the two, the smallest seen
   bool observed = false;            // the recorded run itself leaves the pair unordered
   bool exact = true;                // the trace it comes from is exact
   bool known = false;               // in the baseline
-  std::vector<Access> accesses;     // two for a race, in trace order; one for each thread of a deadlock
+  std::vector<Access> accesses;     // two for a race, in trace order. One acquire for each thread of a deadlock: each of a
+                                    // lock that the thread of the next holds, the last of one that the first holds; the
+                                    // earliest in the trace comes first
   std::optional<WitnessSummary> witness;
   std::optional<ReplaySummary> replay;
 

@@ -102,6 +102,7 @@ std::string deed(const Access& access) {
   if (access.order != MemoryOrder::kNotAtomic) {
     text += " (" + std::string(memory_order_name(access.order)) + ")";
   }
+  text += access.shared ? " (shared)" : "";
   if (access.size > 0) {
     text += " of " + counted(access.size, "byte", "bytes");
   }
@@ -126,6 +127,9 @@ std::string why_on_rung(const Finding& finding) {
     case Rung::kSuspected:
       if (finding.witness.has_value() && !witnessed && !finding.witness->why.empty()) {
         return "no witness: " + printable(finding.witness->why) + "; may be a false alarm";
+      }
+      if (finding.kind == FindingKind::kDeadlock) {
+        return "neither a lock nor must-order keeps the threads apart, but data flow may; may be a false alarm";
       }
       return (finding.found_by.empty() ? "" : listed(finding.found_by) + " only: ") + "may be a false alarm";
     case Rung::kPredicted:
@@ -154,6 +158,37 @@ std::string_view kind_phrase(FindingKind kind) {
   return "finding";
 }
 
+std::string lock_of(const Access& access) {
+  return access.variable.empty() ? hexadecimal(access.address) : access.variable;
+}
+
+std::string headline(const Finding& finding) {
+  std::string text(kind_phrase(finding.kind));
+  switch (finding.kind) {
+    case FindingKind::kRace: {
+      const std::string what = subject(finding);
+      return text + (what.empty() ? "" : " on " + what);
+    }
+    case FindingKind::kDeadlock:
+      if (!finding.accesses.empty()) {
+        text += " by lock order inversion '" + printable(lock_of(finding.accesses.back())) + "'";
+      }
+      for (const Access& access : finding.accesses) {
+        text += " => '" + printable(lock_of(access)) + "'";
+      }
+      return text;
+  }
+  return text;
+}
+
+std::string awaited(const Finding& finding, const Access& access) {
+  if (finding.kind != FindingKind::kDeadlock || finding.accesses.size() < 2) {
+    return "";
+  }
+  const auto index = static_cast<std::size_t>(&access - finding.accesses.data());
+  return ", waiting for " + actor(finding.accesses[(index + 1) % finding.accesses.size()]);
+}
+
 std::string subject(const Finding& finding) {
   for (const Access* access : accesses_primary_first(finding)) {
     if (!access->variable.empty()) {
@@ -166,14 +201,25 @@ std::string subject(const Finding& finding) {
 
 const Access& primary_access(const Finding& finding) {
   static const Access kBlank;
-  return finding.accesses.empty() ? kBlank : finding.accesses.back();
+  if (finding.accesses.empty()) {
+    return kBlank;
+  }
+  if (finding.kind == FindingKind::kRace) {
+    return finding.accesses.back();
+  }
+  return *std::max_element(finding.accesses.begin(), finding.accesses.end(),
+                           [](const Access& a, const Access& b) { return a.event < b.event; });
 }
 
 std::vector<const Access*> accesses_primary_first(const Finding& finding) {
   std::vector<const Access*> accesses;
-  for (auto it = finding.accesses.rbegin(); it != finding.accesses.rend(); ++it) {
-    accesses.push_back(&*it);
+  if (finding.accesses.empty()) {
+    return accesses;
   }
+  for (const Access& access : finding.accesses) {
+    accesses.push_back(&access);
+  }
+  std::rotate(accesses.begin(), std::find(accesses.begin(), accesses.end(), &primary_access(finding)), accesses.end());
   return accesses;
 }
 

@@ -27,7 +27,7 @@ std::string listed(const std::vector<std::string>& names);
 
 // Where: "file:line:column" with what is known of it, else "module+0x1f", else "site LABEL", else "an unknown place".
 std::string place(const Site& site);
-// What: "write of 4 bytes to 'counter' (0x1f)", "atomic load (acquire) of 4 bytes from ...", "acquire of 'mu'".
+// What: "write of 4 bytes to 'counter' (0x1f)", "atomic load (acquire) of 4 bytes from ...", "acquire (shared) of 'mu'".
 std::string deed(const Access& access);
 // Who: "thread T1", or "a thread" when it has no name.
 std::string actor(const Access& access);
@@ -37,13 +37,20 @@ std::string held_locks(const Access& access);
 std::string why_on_rung(const Finding& finding);
 // "data race" or "deadlock".
 std::string_view kind_phrase(FindingKind kind);
+// What is reported: "data race on 'x'", "deadlock by lock order inversion 'l' => 'm' => 'l'". An arrow leads from a lock to one that was acquired
+// while it was held; the cycle starts with what the first acquire's thread held.
+std::string headline(const Finding& finding);
+// ", waiting for thread T2" for an acquire of a deadlock, which must be one of finding.accesses; nothing for a race.
+std::string awaited(const Finding& finding, const Access& access);
+// The lock of an acquire: its name, or its number as Access::locks has it. May hold any bytes.
+std::string lock_of(const Access& access);
 // What it is about: the first name that an access has, in quotes, or the address; empty when neither is known.
 std::string subject(const Finding& finding);
 
 // Whose place stands for the whole finding: the access that came last in the trace. A finding without accesses
 // (only a damaged report has one) gets a blank one.
 const Access& primary_access(const Finding& finding);
-// All accesses, the primary one first.
+// All accesses, the primary one first; those of a deadlock go on around the cycle from there.
 std::vector<const Access*> accesses_primary_first(const Finding& finding);
 // The findings that are not in the baseline.
 std::vector<const Finding*> new_findings(const Report& report);

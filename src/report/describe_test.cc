@@ -82,8 +82,34 @@ TEST(DescribeTest, EveryRungHasItsReason) {
 }
 
 TEST(DescribeTest, FindingsWithoutAccessesAreNoTrap) {
+  EXPECT_EQ(headline(Finding()), "data race");
   EXPECT_EQ(subject(Finding()), "");
   EXPECT_TRUE(accesses_primary_first(Finding()).empty());
+}
+
+// Accesses of a deadlock are a cycle: the primary one is the last in the trace, the others follow around the cycle.
+TEST(DescribeTest, DeadlocksAreToldAroundTheCycle) {
+  Finding finding;
+  finding.kind = FindingKind::kDeadlock;
+  for (const std::uint64_t event : {3, 9, 5}) {
+    Access acquire;
+    acquire.op = Op::kAcquire;
+    acquire.event = EventId{event};
+    acquire.address = event;
+    acquire.thread = "T" + std::to_string(event);
+    finding.accesses.push_back(acquire);
+  }
+  finding.accesses[0].variable = "mu";
+  finding.accesses[2].shared = true;
+  EXPECT_EQ(headline(finding), "deadlock by lock order inversion '0x5' => 'mu' => '0x9' => '0x5'");
+  EXPECT_EQ(&primary_access(finding), &finding.accesses[1]);
+  const std::vector<const Access*> expected = {&finding.accesses[1], &finding.accesses[2], &finding.accesses[0]};
+  EXPECT_EQ(accesses_primary_first(finding), expected);
+  EXPECT_EQ(awaited(finding, finding.accesses[1]), ", waiting for thread T5");
+  EXPECT_EQ(awaited(finding, finding.accesses[2]), ", waiting for thread T3");
+  EXPECT_EQ(deed(finding.accesses[2]), "acquire (shared) of 0x5");
+  finding.kind = FindingKind::kRace;
+  EXPECT_EQ(awaited(finding, finding.accesses[1]), "");
 }
 
 }  // namespace

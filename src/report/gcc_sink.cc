@@ -15,7 +15,7 @@ std::string prefix(const Access& access, const Report& report) {
   return report.trace.empty() ? "sooth" : printable(report.trace);
 }
 
-std::string side(const Access& access) {
+std::string side(const Finding& finding, const Access& access) {
   std::string text = deed(access) + " by " + actor(access);
   if (!access.site.function.empty()) {
     text += " in " + printable(access.site.function);
@@ -23,7 +23,7 @@ std::string side(const Access& access) {
   if (access.site.file.empty()) {
     text += " at " + place(access.site);
   }
-  return text + ", " + held_locks(access);
+  return text + ", " + held_locks(access) + awaited(finding, access);
 }
 
 std::string_view severity(Rung rung) { return rung >= Rung::kConfirmed ? "error" : "warning"; }
@@ -35,10 +35,11 @@ Status write_gcc(const Report& report, const SinkOptions&, std::ostream& out) {
     const std::vector<const Access*> accesses = accesses_primary_first(*finding);
     const Access& primary = primary_access(*finding);
     out << prefix(primary, report) << ": " << severity(finding->rung) << ": " << rung_name(finding->rung) << " "
-        << kind_phrase(finding->kind) << ": " << side(primary) << " [sooth-" << finding_kind_name(finding->kind)
+        << kind_phrase(finding->kind) << ": " << side(*finding, primary) << " [sooth-" << finding_kind_name(finding->kind)
         << "]\n";
     for (std::size_t i = 1; i < accesses.size(); ++i) {
-      out << prefix(*accesses[i], report) << ": note: with " << side(*accesses[i]) << "\n";
+      out << prefix(*accesses[i], report) << ": note: " << (finding->kind == FindingKind::kRace ? "with " : "and ")
+          << side(*finding, *accesses[i]) << "\n";
     }
     out << prefix(primary, report) << ": note: " << why_on_rung(*finding) << "; found by " << listed(finding->found_by)
         << " [" << printable(finding->id) << "]\n";

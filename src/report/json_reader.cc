@@ -215,6 +215,7 @@ Access read_access(const Node& node) {
   Access access;
   node.required("op").get_name(access.op, op_from_name, "operation");
   node["order"].get_name(access.order, memory_order_from_name, "memory order");
+  node["shared"].get(access.shared);
   node["size"].get(access.size);
   node["address"].get_address(access.address);
   node["variable"].get(access.variable);

@@ -48,6 +48,9 @@ Json to_json(const Access& access) {
   if (access.order != MemoryOrder::kNotAtomic) {
     json["order"] = memory_order_name(access.order);
   }
+  if (access.shared) {
+    json["shared"] = true;
+  }
   json["size"] = access.size;
   json["address"] = hexadecimal(access.address);
   put_text(json, "variable", access.variable);

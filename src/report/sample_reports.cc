@@ -170,6 +170,36 @@ Report text_report() {
   return report;
 }
 
+Access acquire(std::string thread, std::uint64_t event, std::string lock, std::vector<std::string> held) {
+  Access result = access(Op::kAcquire, std::move(thread), event, labelled(std::to_string(event + 1)));
+  result.size = 0;
+  result.address = 16 + event;
+  result.variable = std::move(lock);
+  result.locks = std::move(held);
+  return result;
+}
+
+Report deadlock_report() {
+  Report report;
+  report.trace = "philosophers.std";
+  Finding three;
+  three.kind = FindingKind::kDeadlock;
+  three.found_by = {"deadlock"};
+  three.dynamic_pairs = 2;
+  three.distance = 12;
+  three.accesses = {acquire("T1", 1, "m", {"l"}), acquire("T3", 13, "n", {"m"}), acquire("T2", 6, "l", {"g", "n"})};
+  Finding readers = three;
+  readers.dynamic_pairs = 1;
+  readers.distance = 8;
+  readers.accesses = {acquire("main", 20, "", {"0x2c"}), acquire("T1", 28, "", {"0x24 (shared)"})};
+  readers.accesses[1].shared = true;
+  report.findings = {three, readers};
+  report.stats.events = 40;
+  report.stats.threads = 4;
+  report.stats.analyses = {analysis("deadlock", "heuristic", 0)};
+  return report;
+}
+
 Report hostile_report() {
   Report report;
   report.trace = "a \"quoted\" & <b>bold</b>\x1b[31m.std";
@@ -258,6 +288,7 @@ Access random_access(Dice& dice) {
   access.op = Op(dice.below(kOpCount));
   access.order = MemoryOrder(dice.below(kMemoryOrderCount));
   access.size = dice.number32();
+  access.shared = dice.coin();
   access.address = dice.number();
   access.variable = dice.text();
   access.thread = dice.text();
@@ -333,6 +364,7 @@ ReportStats random_stats(Dice& dice) {
 std::vector<std::pair<std::string, Report>> sample_reports() {
   std::vector<std::pair<std::string, Report>> reports = {{"program", program_report()},
                                                          {"text", text_report()},
+                                                         {"deadlock", deadlock_report()},
                                                          {"hostile", hostile_report()},
                                                          {"nothing", nothing_report()},
                                                          {"known", known_report()}};

@@ -13,6 +13,7 @@ namespace sooth {
 // Name of the golden file, and the report:
 //   program   a recorded program: stacks, locks, atomics, a deadlock, every rung, a witness, a replay, notes, figures
 //   text      a text trace: labels and nothing else
+//   deadlock  cycles of three threads, and of readers and writers of locks without names
 //   hostile   names with quotes, Unicode, control characters, HTML and bytes that are no UTF-8
 //   nothing   no finding
 //   known     findings that a baseline knows, beside new ones

@@ -131,7 +131,9 @@ Json location(const Site& site, const std::string& text) {
   return json;
 }
 
-std::string side(const Access& access) { return deed(access) + " by " + actor(access) + ", " + held_locks(access); }
+std::string side(const Finding& finding, const Access& access) {
+  return deed(access) + " by " + actor(access) + ", " + held_locks(access) + awaited(finding, access);
+}
 
 Json stack_frame(const Site& site, const std::string& text) {
   Json json = {{"location", location(site, text)}};
@@ -150,12 +152,12 @@ Json stack(const Access& access) {
 }
 
 // 3.37: how the thread got there, outermost call first.
-Json thread_flow(const Access& access) {
+Json thread_flow(const Finding& finding, const Access& access) {
   Json locations = Json::array();
   for (auto call = access.stack.rbegin(); call != access.stack.rend(); ++call) {
     locations.push_back({{"location", location(*call, "call")}, {"nestingLevel", locations.size()}});
   }
-  locations.push_back({{"location", location(access.site, side(access))},
+  locations.push_back({{"location", location(access.site, side(finding, access))},
                        {"nestingLevel", locations.size()},
                        {"importance", "essential"}});
   return {{"id", printable(access.thread)}, {"locations", std::move(locations)}};
@@ -164,11 +166,10 @@ Json thread_flow(const Access& access) {
 std::string sentence(const Finding& finding, const std::vector<const Access*>& accesses) {
   std::string text(rung_name(finding.rung));
   text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  text += " " + std::string(kind_phrase(finding.kind));
-  const std::string what = subject(finding);
-  text += (what.empty() ? "" : " on " + what) + ": ";
+  text += " " + headline(finding) + ": ";
+  const std::string_view link = finding.kind == FindingKind::kRace ? "; with " : "; and ";
   for (std::size_t i = 0; i < accesses.size(); ++i) {
-    text += (i == 0 ? "" : "; with ") + side(*accesses[i]) + (i == 0 ? "" : " at " + place(accesses[i]->site));
+    text += std::string(i == 0 ? "" : link) + side(finding, *accesses[i]) + (i == 0 ? "" : " at " + place(accesses[i]->site));
   }
   return text + ". " + "Why " + std::string(rung_name(finding.rung)) + ": " + why_on_rung(finding) + ". Found by " +
          listed(finding.found_by) + ".";
@@ -204,18 +205,18 @@ Json result(const Finding& finding, bool with_baseline) {
                {"ruleIndex", rule_index(finding.kind, finding.rung)},
                {"level", level(finding.rung)},
                {"message", message(sentence(finding, accesses))}};
-  json["locations"] = Json::array({location(primary_access(finding).site, side(primary_access(finding)))});
+  json["locations"] = Json::array({location(primary_access(finding).site, side(finding, primary_access(finding)))});
   json["relatedLocations"] = Json::array();
   json["stacks"] = Json::array();
   Json flows = Json::array();
   for (std::size_t i = 0; i < accesses.size(); ++i) {
     if (i > 0) {
       Json related = {{"id", i}};
-      related.update(location(accesses[i]->site, side(*accesses[i])));
+      related.update(location(accesses[i]->site, side(finding, *accesses[i])));
       json["relatedLocations"].push_back(std::move(related));
     }
     json["stacks"].push_back(stack(*accesses[i]));
-    flows.push_back(thread_flow(*accesses[i]));
+    flows.push_back(thread_flow(finding, *accesses[i]));
   }
   if (!flows.empty()) {
     json["codeFlows"] = Json::array({{{"threadFlows", std::move(flows)}}});

@@ -45,9 +45,9 @@ void write_frame(std::size_t depth, const Site& site, std::ostream& out) {
       << "\n";
 }
 
-void write_access(const Access& access, const Paint& paint, std::ostream& out) {
+void write_access(const Finding& finding, const Access& access, const Paint& paint, std::ostream& out) {
   out << "  " << paint.bold(deed(access)) << " by " << actor(access)
-      << paint.dim(" at event " + std::to_string(raw(access.event))) << ", " << held_locks(access) << "\n";
+      << paint.dim(" at event " + std::to_string(raw(access.event))) << ", " << held_locks(access) << awaited(finding, access) << "\n";
   write_frame(0, access.site, out);
   for (std::size_t i = 0; i < access.stack.size(); ++i) {
     write_frame(i + 1, access.stack[i], out);
@@ -89,18 +89,26 @@ void write_replay(const ReplaySummary& replay, std::ostream& out) {
       << " of the runs)\n";
 }
 
+std::string how_often(const Finding& finding) {
+  const std::string events = counted(finding.distance, "event", "events");
+  switch (finding.kind) {
+    case FindingKind::kRace: return counted(finding.dynamic_pairs, "time", "times") + ", at best " + events + " apart";
+    case FindingKind::kDeadlock:
+      return "as " + counted(finding.dynamic_pairs, "cycle", "cycles") + " of locks, within " + events;
+  }
+  return "";
+}
+
 void write_finding(const Finding& finding, const Paint& paint, std::ostream& out) {
-  const std::string what = subject(finding);
   out << paint.bold(place(primary_access(finding).site) + ":") << " " << paint.rung(finding.rung) << " "
-      << paint.bold(std::string(kind_phrase(finding.kind)) + (what.empty() ? "" : " on " + what)) << " "
+      << paint.bold(headline(finding)) << " "
       << paint.dim("[" + printable(finding.id) + "]") << "\n";
   for (const Access* access : accesses_primary_first(finding)) {
-    write_access(*access, paint, out);
+    write_access(finding, *access, paint, out);
   }
   out << "  " << rung_name(finding.rung) << ": " << why_on_rung(finding) << "\n";
   out << "  found by " << (finding.found_by.empty() ? "nobody who says so" : listed(finding.found_by)) << ", "
-      << counted(finding.dynamic_pairs, "time", "times") << ", at best " << counted(finding.distance, "event", "events")
-      << " apart\n";
+      << how_often(finding) << "\n";
   // A missing witness is already the reason given for `suspected`.
   if (finding.witness.has_value() && (finding.witness->checked || finding.rung != Rung::kSuspected)) {
     write_witness(*finding.witness, out);
@@ -140,10 +148,14 @@ std::string nothing_found(const Report& report, std::uint64_t known) {
     return "No analysis looked at the " + events;
   }
   std::string names;
+  bool deadlocks = false;
+  bool races = false;
   for (const AnalysisStats& analysis : report.stats.analyses) {
+    (analysis.name == finding_kind_name(FindingKind::kDeadlock) ? deadlocks : races) = true;
     names += (names.empty() ? "" : ", ") + printable(analysis.name);
   }
-  return std::string(known > 0 ? "No new races" : "No races") + " found in " + events + " by " + names;
+  const std::string what = races && deadlocks ? "races or deadlocks" : races ? "races" : "deadlocks";
+  return (known > 0 ? "No new " : "No ") + what + " found in " + events + " by " + names;
 }
 
 void write_summary(const Report& report, const std::vector<const Finding*>& findings, const Paint& paint,

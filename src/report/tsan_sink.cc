@@ -71,7 +71,7 @@ class TsanWriter {
           mutexes_.reserve(lock_name(lock));
         }
         if (finding->kind == FindingKind::kDeadlock) {
-          mutexes_.reserve(access.variable);
+          mutexes_.reserve(lock_of(access));
         }
       }
     }
@@ -159,18 +159,20 @@ class TsanWriter {
   }
 
   void write_deadlock(const Finding& finding) {
-    out_ << "  Cycle in lock order graph: ";
-    for (const Access& access : finding.accesses) {
-      out_ << mutex(access.variable) << " => ";
+    if (finding.accesses.empty()) {
+      return;
     }
-    out_ << (finding.accesses.empty() ? "" : mutex(finding.accesses.front().variable)) << "\n\n";
+    const Access* waiting = &finding.accesses.back();  // for a lock that the thread of the next acquire holds
+    out_ << "  Cycle in lock order graph: " << mutex(lock_of(*waiting));
     for (const Access& access : finding.accesses) {
-      out_ << "  Mutex " << mutex(access.variable) << " acquired here";
-      if (!access.locks.empty()) {
-        out_ << " while holding mutex " << mutex(lock_name(access.locks.back()));
-      }
-      out_ << " in " << thread(access.thread) << ":\n";
+      out_ << " => " << mutex(lock_of(access));
+    }
+    out_ << "\n\n";
+    for (const Access& access : finding.accesses) {
+      out_ << "  Mutex " << mutex(lock_of(access)) << " acquired here while holding mutex " << mutex(lock_of(*waiting))
+           << " in " << thread(access.thread) << ":\n";
       write_stack(access);
+      waiting = &access;
     }
   }
 

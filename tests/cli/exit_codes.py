@@ -18,6 +18,8 @@ CASES = [
     (["no-such-command"], 64, r"", r"sooth: .+\n"),
     (["--no-such-option"], 64, r"", r"sooth: .+\n"),
     (["analyze", "--no-such-option"], 64, r"", r"sooth: .+\n"),
+    (["analyze", "trace.std", "--window", "0"], 64, r"", r"sooth: --window needs at least one event\n"),
+    (["analyze", "trace.std", "--window", "many"], 64, r"", r"sooth: .*--window.+\n"),
 ]
 
 

@@ -2,9 +2,10 @@
 """Runs `sooth analyze` on every golden trace and compares the site pairs with NAME.expected.
 
 NAME.expected has comment lines (#) and one line for each analysis: `hb: 3,7 4,8` are the pairs of labels,
-`hb:` says that there is none. Lines of analyses that are not asked for are left alone.
+`deadlock: 2,7,11` the acquires of a cycle, `hb:` says that there is none. Lines of analyses that are not asked for are
+left alone; `predictable` and `predictable_deadlock` are what an exhaustive search finds (src/oracle/golden_test.cc).
 
-    run.py --sooth build/bin/sooth [--with hb,lockset,hybrid] [--update] [NAME ...]
+    run.py --sooth build/bin/sooth [--with hb,lockset,...] [--update] [NAME ...]
 """
 import argparse
 import json
@@ -29,8 +30,6 @@ def found_lines(sooth, trace, analyses):
         raise RuntimeError(f"`{' '.join(command)}` exited with {run.returncode}: {run.stderr.strip()}")
     pairs = {analysis: [] for analysis in analyses}
     for finding in json.loads(run.stdout)["findings"]:
-        if finding["kind"] != "race":
-            continue
         labels = sorted((access["site"]["label"] for access in finding["accesses"]), key=label_key)
         for analysis in finding["found_by"]:
             pairs[analysis].append(labels)
@@ -61,7 +60,7 @@ def check(sooth, trace, analyses, update):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sooth", required=True, help="the binary")
-    parser.add_argument("--with", dest="analyses", default="hb,lockset,hybrid", help="analyses to run")
+    parser.add_argument("--with", dest="analyses", default="hb,lockset,hybrid,cp,deadlock", help="analyses to run")
     parser.add_argument("--update", action="store_true", help="rewrite the .expected files; review the diff")
     parser.add_argument("names", nargs="*", help="traces without .std; all by default")
     options = parser.parse_args()
