@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "cli/command.h"
 #include "cli/numbers.h"
@@ -12,6 +13,7 @@
 #include "race/witness_summary.h"
 #include "report/describe.h"
 #include "report/json.h"
+#include "report/utf8.h"
 #include "trace/reader.h"
 
 namespace sooth {
@@ -46,6 +48,20 @@ std::uint64_t events_needed(const Report& report) {
   return needed;
 }
 
+// Reports are UTF-8 whatever names the program uses; how many replacement characters stand for damage does not matter.
+std::string as_reported(std::string_view name) {
+  std::string text;
+  while (!name.empty()) {
+    const Utf8Character c = first_character(name);
+    const std::string_view shown = c.valid ? name.substr(0, c.bytes) : kReplacementCharacter;
+    if (shown != kReplacementCharacter || !text.ends_with(kReplacementCharacter)) {
+      text += shown;
+    }
+    name.remove_prefix(c.bytes);
+  }
+  return text;
+}
+
 // What the report says an event is must be what the trace says.
 Status check_access(const Access& access, const TraceStore& store) {
   const TraceView view = store.view();
@@ -54,23 +70,14 @@ Status check_access(const Access& access, const TraceStore& store) {
     return Status::bad_input(event + " is not in the trace, which has " + std::to_string(view.events.size()) + " events");
   }
   const Event& e = view.events[raw(access.event)];
-  const auto differs = [&](const std::string& what, const std::string& reported, const std::string& traced) {
-    return Status::bad_input("the report says that " + event + " has the " + what + " `" + reported +
+  const auto compare = [&](const std::string& what, const std::string& reported, const std::string& traced) {
+    return as_reported(reported) == as_reported(traced) ? Status() : Status::bad_input("the report says that " + event + " has the " + what + " `" + reported +
                              "`, in the trace it has `" + traced + "`");
   };
-  if (access.op != e.op) {
-    return differs("operation", std::string(op_name(access.op)), std::string(op_name(e.op)));
-  }
-  if (const std::string& thread = store.tables().thread_name(e.thread); access.thread != thread) {
-    return differs("thread", access.thread, thread);
-  }
-  if (const std::string& label = store.tables().site(e.site).label; access.site.label != label) {
-    return differs("site", access.site.label, label);
-  }
-  if (access.size != 0 && access.size != e.size) {
-    return differs("size", std::to_string(access.size), std::to_string(e.size));
-  }
-  return {};
+  SOOTH_RETURN_IF_ERROR(compare("operation", std::string(op_name(access.op)), std::string(op_name(e.op))));
+  SOOTH_RETURN_IF_ERROR(compare("thread", access.thread, store.tables().thread_name(e.thread)));
+  SOOTH_RETURN_IF_ERROR(compare("site", access.site.label, store.tables().site(e.site).label));
+  return access.size == 0 ? Status() : compare("size", std::to_string(access.size), std::to_string(e.size));
 }
 
 // The number of events of the witness, when all is well with the finding.

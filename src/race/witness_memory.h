@@ -59,7 +59,7 @@ class LastWrites {
 
  private:
   static constexpr std::uint64_t kGranule = 8;
-  static constexpr std::uint32_t kLong = 256;  // bytes from which a write is kept as a range
+  static constexpr std::uint32_t kLong = 64;  // bytes from which a write is kept as a range
   using Granule = std::array<std::uint32_t, kGranule>;  // writer + 1 of each byte; 0: nobody
 
   bool later(std::uint32_t a, std::uint32_t b) const {

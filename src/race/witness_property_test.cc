@@ -82,12 +82,14 @@ std::optional<Witness> deadlock_witness(const TraceView& view, std::vector<Event
   return std::nullopt;
 }
 
-enum class Mutation : std::uint8_t { kDrop, kSwap, kMove, kOpenAcquire, kDuplicate, kOtherWrite, kExtend, kNext };
+enum class Mutation : std::uint8_t { kDrop, kSwap, kMove, kOpenAcquire, kDuplicate, kOtherWrite, kExtend, kNext, kDeadlock };
 constexpr std::array kMutations = {Mutation::kDrop,      Mutation::kSwap,       Mutation::kMove,   Mutation::kOpenAcquire,
-                                   Mutation::kDuplicate, Mutation::kOtherWrite, Mutation::kExtend, Mutation::kNext};
+                                   Mutation::kDuplicate, Mutation::kOtherWrite, Mutation::kExtend, Mutation::kNext,
+                                   Mutation::kDeadlock};
 constexpr std::array kMutationNames = {"drop an event",      "swap two neighbours",      "move an event",
                                        "open a section",     "repeat an event",          "put a write in between",
-                                       "let a thread go on", "name something else next"};
+                                       "let a thread go on", "name something else next",
+                                       "claim a deadlock"};
 
 class Mutator {
  public:
@@ -96,7 +98,7 @@ class Mutator {
   // Nothing when the witness has nothing to change in this way.
   std::optional<Witness> mutate(Witness witness, Mutation mutation) {
     std::vector<EventId>& order = witness.order;
-    if (order.empty() && mutation != Mutation::kExtend && mutation != Mutation::kNext) {
+    if (order.empty() && mutation < Mutation::kExtend) {
       return std::nullopt;
     }
     switch (mutation) {
@@ -120,6 +122,7 @@ class Mutator {
       case Mutation::kNext:
         witness.next[random_.below(witness.next.size())] = EventId{random_.below(trace_.events.size() + 1)};
         return witness;
+      case Mutation::kDeadlock: return claim_deadlock(std::move(witness));
     }
     return std::nullopt;
   }
@@ -183,6 +186,25 @@ class Mutator {
       }
     }
     return std::nullopt;
+  }
+
+  // Of two threads that would go on with an acquire, or failing that with anything.
+  std::optional<Witness> claim_deadlock(Witness witness) {
+    std::vector<EventId> acquires;
+    std::vector<EventId> others;
+    for (std::uint32_t t = 0; t < 5; ++t) {
+      if (const std::optional<EventId> next = first_left_out(witness, ThreadId{t})) {
+        (trace_.events[raw(*next)].op == Op::kAcquire ? acquires : others).push_back(*next);
+      }
+    }
+    std::vector<EventId>& from = acquires.size() >= 2 ? acquires : others;
+    if (from.size() < 2) {
+      return std::nullopt;
+    }
+    witness.kind = FindingKind::kDeadlock;
+    const std::size_t first = random_.below(from.size() - 1);
+    witness.next = {from[first], from[first + 1]};
+    return witness;
   }
 
   // A write moves, within what its thread allows, so that a read of another thread may see it or lose it.

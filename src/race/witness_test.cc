@@ -273,6 +273,10 @@ TEST(WitnessTest, WhatABindingReadSeesDependsOnEarlierReads) {
   EXPECT_EQ(not_passed.race({0, 2, 3, 4}, {5, 6}), "");
   const Checked later("A|w(x)|1 B|w(x)|2 C|w(y)|3 C|r(x)|4 D|r(y)|5 D|branch|9 D|w(z)|6 E|w(z)|7");
   EXPECT_EQ(later.race({0, 2, 3, 4}, {5, 6}), "");
+  // From thread to thread, also to those that come earlier in the trace.
+  const Checked far("E|r(q)|1 D|r(q)|2 C|r(q)|3 A|w(x)|4 B|w(x)|5 C|r(x)|6 C|w(y)|7 D|r(y)|8 D|w(u)|9 E|r(u)|10 E|branch|99 E|w(z)|11 F|w(z)|12");
+  EXPECT_EQ(far.race({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {10, 11}), "");
+  EXPECT_EQ(far.race({0, 1, 2, 3, 5, 6, 7, 8, 9}, {10, 11}), "event 5 (C reads x) sees the write of event 3, in the trace it saw event 4");
   // An rmw stores what it makes of what it read.
   const Checked rmw("A|w(x)|1 C|armw.relaxed(x)|2 D|r(x)|3 D|branch|9 D|w(z)|4 E|w(z)|5");
   EXPECT_EQ(rmw.race({1, 2}, {3, 4}), "event 1 (C updates x) sees no write, in the trace it saw event 0");

@@ -113,7 +113,15 @@ def main(sooth):
         broken.write_text("A|rel(m)|1\n", encoding="utf-8")
         compare("a malformed trace", check(path, broken), 65, "",
                 f"sooth: {broken}: event 0 (A): releases lock m which it does not hold\n")
-    print(f"{len(CASES) + 2 - failed} of {len(CASES) + 2} cases as expected")
+        odd = pathlib.Path(folder) / "odd.std"  # names that are no UTF-8 stand in reports with replacement characters
+        odd.write_bytes(b"A\xff\xfe|w(x)|1\nB|w(x)|\xe9\xe9\n")
+        pathlib.Path(path).write_text(report({
+            "id": "odd", "kind": "race", "rung": "predicted", "witness": {"status": "checked"},
+            "accesses": [access("write", "A\ufffd", 0, "1"), access("write", "B", 1, "\ufffd\ufffd")]}), encoding="utf-8")
+        compare("names that are no UTF-8", check(path, odd), 0,
+                "odd: witness accepted (0 events)\n"
+                "1 witness checked: 1 accepted, 0 rejected; 0 findings without a witness.\n", "")
+    print(f"{len(CASES) + 3 - failed} of {len(CASES) + 3} cases as expected")
     return 1 if failed else 0
 
 
