@@ -18,5 +18,6 @@ using AddCommand = void (*)(CLI::App& root, CommandResult& result);
 void add_analyze_command(CLI::App& root, CommandResult& result);
 void add_report_command(CLI::App& root, CommandResult& result);
 void add_trace_command(CLI::App& root, CommandResult& result);
+void add_witness_command(CLI::App& root, CommandResult& result);
 
 }  // namespace sooth

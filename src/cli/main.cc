@@ -15,6 +15,7 @@ constexpr AddCommand kCommands[] = {
     add_analyze_command,
     add_report_command,
     add_trace_command,
+    add_witness_command,
 };
 
 int fail(const Status& status) {

@@ -8,6 +8,7 @@
 #include "race/finding.h"
 #include "trace/batch.h"
 #include "trace/event.h"
+#include "trace/tables.h"
 
 namespace sooth {
 
@@ -16,6 +17,7 @@ struct TraceView {
   std::span<const Event> events;
   std::span<const Value> values;      // empty, or parallel to events
   std::span<const Branch> branches;   // sorted by `before`
+  const Tables* tables = nullptr;     // names for the sentences of errors; may be absent
 };
 
 struct Witness {
@@ -28,8 +30,12 @@ struct Witness {
 };
 
 // Whether `witness` is what it claims to be: docs/semantics.md section 7. The error says what is wrong with it and names
-// the event. This is the judge of every producer of witnesses, so it shares no code with any of them and follows the
-// definitions rather than being fast: time and memory linear in the trace, for one witness.
+// the event: "event 17 (T1 reads x) sees the write of event 3, in the trace it saw event 9". This is the judge of every
+// producer of witnesses, so it shares no code with any of them.
+//
+// `trace` is well-formed (trace/validator.h), and of less than 2^32 - 1 events; the witness may be anything. Time and memory
+// are linear in the trace up to the last event that the witness names, apart from a logarithm for atomics and for blocks
+// that are allocated; a long read costs its bytes. Values are not looked at: a read sees the same write or it does not.
 Status check_witness(const TraceView& trace, const Witness& witness);
 
 }  // namespace sooth

@@ -1,0 +1,154 @@
+// `sooth witness check`: judges the witnesses of a report again, from outside, with nothing but the report and the trace.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cli/command.h"
+#include "cli/numbers.h"
+#include "race/trace_store.h"
+#include "race/witness.h"
+#include "race/witness_summary.h"
+#include "report/describe.h"
+#include "report/json.h"
+#include "report/utf8.h"
+#include "trace/reader.h"
+
+namespace sooth {
+namespace {
+
+struct Options {
+  std::string report;
+  std::string trace;
+  std::uint64_t max_events = 200'000'000;
+};
+
+bool claims_a_witness(const Finding& finding) { return finding.witness && finding.witness->checked; }
+
+// The number of events that the witnesses need: up to the last one that a report names.
+std::uint64_t events_needed(const Report& report) {
+  std::uint64_t needed = 0;
+  const auto need = [&](EventId id) { needed = std::max(needed, raw(id) == raw(kWholeTrace) ? raw(id) : raw(id) + 1); };
+  for (const Finding& finding : report.findings) {
+    if (!claims_a_witness(finding)) {
+      continue;
+    }
+    for (const Access& access : finding.accesses) {
+      need(access.event);
+    }
+    for (const EventId id : finding.witness->order) {
+      need(id);
+    }
+    for (const WitnessSummary::Run& run : finding.witness->runs) {
+      need(run.last);
+    }
+  }
+  return needed;
+}
+
+// Reports are UTF-8 whatever names the program uses; how many replacement characters stand for damage does not matter.
+std::string as_reported(std::string_view name) {
+  std::string text;
+  while (!name.empty()) {
+    const Utf8Character c = first_character(name);
+    const std::string_view shown = c.valid ? name.substr(0, c.bytes) : kReplacementCharacter;
+    if (shown != kReplacementCharacter || !text.ends_with(kReplacementCharacter)) {
+      text += shown;
+    }
+    name.remove_prefix(c.bytes);
+  }
+  return text;
+}
+
+// What the report says an event is must be what the trace says.
+Status check_access(const Access& access, const TraceStore& store) {
+  const TraceView view = store.view();
+  const std::string event = "event " + std::to_string(raw(access.event));
+  if (raw(access.event) >= view.events.size()) {
+    return Status::bad_input(event + " is not in the trace, which has " + std::to_string(view.events.size()) + " events");
+  }
+  const Event& e = view.events[raw(access.event)];
+  const auto compare = [&](const std::string& what, const std::string& reported, const std::string& traced) {
+    return as_reported(reported) == as_reported(traced) ? Status() : Status::bad_input("the report says that " + event + " has the " + what + " `" + reported +
+                             "`, in the trace it has `" + traced + "`");
+  };
+  SOOTH_RETURN_IF_ERROR(compare("operation", std::string(op_name(access.op)), std::string(op_name(e.op))));
+  SOOTH_RETURN_IF_ERROR(compare("thread", access.thread, store.tables().thread_name(e.thread)));
+  SOOTH_RETURN_IF_ERROR(compare("site", access.site.label, store.tables().site(e.site).label));
+  return access.size == 0 ? Status() : compare("size", std::to_string(access.size), std::to_string(e.size));
+}
+
+// The number of events of the witness, when all is well with the finding.
+Result<std::size_t> check_finding(const Finding& finding, const TraceStore& store) {
+  Witness witness;
+  witness.kind = finding.kind;
+  for (const Access& access : finding.accesses) {
+    SOOTH_RETURN_IF_ERROR(check_access(access, store));
+    witness.next.push_back(access.event);
+  }
+  Result<std::vector<EventId>> order = expand(*finding.witness, store.view());
+  if (!order.ok()) {
+    return std::move(order).status();
+  }
+  witness.order = std::move(*order);
+  SOOTH_RETURN_IF_ERROR(check_witness(store.view(), witness));
+  return witness.order.size();
+}
+
+std::string count_text(std::uint64_t count, const char* one, const char* many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+CommandResult check(const Options& options) {
+  Result<Report> report = read_report(options.report);
+  if (!report.ok()) {
+    return std::move(report).status();
+  }
+  auto reader = open_trace(options.trace, {kBranches});
+  if (!reader.ok()) {
+    return std::move(reader).status();
+  }
+  Result<TraceStore> store = load_trace(**reader, options.max_events, EventId{events_needed(*report)});
+  if (!store.ok()) {
+    return std::move(store).status().prefixed(options.trace);
+  }
+  std::uint64_t accepted = 0;
+  std::uint64_t rejected = 0;
+  for (const Finding& finding : report->findings) {
+    if (!claims_a_witness(finding)) {
+      continue;
+    }
+    const Result<std::size_t> events = check_finding(finding, *store);
+    ++(events.ok() ? accepted : rejected);
+    const std::string verdict = events.ok() ? "witness accepted (" + count_text(*events, "event", "events") + ")"
+                                            : "REJECTED: " + events.status().message();
+    std::printf("%s\n", printable(finding.id + ": " + verdict).c_str());
+  }
+  const std::uint64_t without = report->findings.size() - accepted - rejected;
+  std::printf("%s checked: %llu accepted, %llu rejected; %s without a witness.\n",
+              count_text(accepted + rejected, "witness", "witnesses").c_str(), static_cast<unsigned long long>(accepted),
+              static_cast<unsigned long long>(rejected), count_text(without, "finding", "findings").c_str());
+  return rejected == 0 ? ExitCode::kOk : ExitCode::kBadInput;
+}
+
+}  // namespace
+
+void add_witness_command(CLI::App& root, CommandResult& result) {
+  CLI::App* command = root.add_subcommand("witness", "Judge the witnesses of a report again");
+  command->require_subcommand(1);
+  CLI::App* checker = command->add_subcommand("check", "Check every witness of a report against the trace");
+  auto options = std::make_shared<Options>();
+  checker->add_option("REPORT", options->report, "A report that --format json wrote; - for standard input")
+      ->required()
+      ->type_name("");
+  checker->add_option("TRACE", options->trace, "The trace that the report is about")->required()->type_name("");
+  add_count_option(*checker, "--max-events", options->max_events,
+                   "Refuse to keep more events in memory; one takes about 80 bytes");
+  checker->footer("Prints a line for each finding that claims a checked witness. Exit status: 65 when one of them is rejected\n"
+                  "or the input is malformed, else 0. docs/witnesses.md tells what a witness is.");
+  checker->callback([options, &result] { result = check(*options); });
+}
+
+}  // namespace sooth

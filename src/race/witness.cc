@@ -1,0 +1,381 @@
+#include "race/witness.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "race/witness_locks.h"
+#include "race/witness_memory.h"
+#include "race/witness_order.h"
+#include "race/witness_text.h"
+
+namespace sooth {
+namespace {
+
+using Number = std::uint32_t;  // of an event
+constexpr Number kNoEvent = std::numeric_limits<Number>::max();
+
+// One witness. First what can be said of each event by itself, then a pass over the trace (who must come before whom, who
+// saw whose writes), then the sequence is acted out, and last come the reads: which of them bind depends on the whole.
+class Checker {
+ public:
+  Checker(const TraceView& trace, const Witness& witness) : trace_(trace), witness_(witness) {}
+
+  Status run() {
+    if (trace_.events.size() >= kNextMark) {
+      return Status::bad_input("a witness for a trace of " + std::to_string(trace_.events.size()) +
+                               " events cannot be checked: they are too many");
+    }
+    SOOTH_RETURN_IF_ERROR(place_events());
+    scan_trace();
+    SOOTH_RETURN_IF_ERROR(act_out());
+    SOOTH_RETURN_IF_ERROR(check_next());
+    find_binding_reads();
+    return check_reads();
+  }
+
+ private:
+  // Position of what comes after the sequence: in play, but never done.
+  static constexpr Number kNextMark = std::numeric_limits<Number>::max();
+
+  Status place_events();
+  Status place(EventId id, Number position);
+  void scan_trace();
+  void scan_memory(Number id, const Event& e, LastWrites& writes);
+  Status act_out();
+  Status check_step(Number id, Number steps_done);
+  Status check_next();
+  Status check_race();
+  Status check_deadlock();
+  void find_binding_reads();
+  std::vector<Number> branch_limits() const;
+  Status check_reads();
+  Status check_read(Number id, const LastWrites& writes);
+
+  Number last_done(ThreadId thread) const { return raw(thread) < last_done_.size() ? last_done_[raw(thread)] : kNoEvent; }
+  std::span<const Stretch> stretches(Number id) const {
+    return std::span(stretches_).subspan(first_stretch_[id], first_stretch_[id + 1] - first_stretch_[id]);
+  }
+  std::span<const Seen> seen(Number id) const {
+    return std::span(seen_).subspan(first_seen_[id], first_seen_[id + 1] - first_seen_[id]);
+  }
+  std::string text(std::uint64_t id) const { return event_text(trace_, id); }
+  Status without(Number id, Number before, const std::string& why) const;
+
+  const TraceView& trace_;
+  const Witness& witness_;
+  Number end_ = 0;                // events from here on do not matter
+  std::vector<Number> position_;  // by event: from 1 in the order; 0: not in play; kNextMark
+  std::vector<Number> previous_;  // by event: the one before it in its thread, or kNoEvent
+  MustEdges edges_;
+  WitnessLocks locks_;
+  std::vector<Number> last_done_;  // by thread, or kNoEvent
+
+  // Of the events in play, the bytes they touch; of the reads in the order, what they saw in the trace.
+  Generations generations_;
+  std::vector<Stretch> stretches_;
+  std::vector<Number> first_stretch_;  // by event, and one more
+  std::vector<Seen> seen_;
+  std::vector<Number> first_seen_;     // by event, and one more
+  std::vector<Number> binding_limit_;  // by thread: reads with smaller numbers bind
+};
+
+Status Checker::place(EventId id, Number position) {
+  if (raw(id) >= trace_.events.size()) {
+    return Status::bad_input("event " + std::to_string(raw(id)) + " is not in the trace, which has " +
+                             std::to_string(trace_.events.size()) + " events");
+  }
+  Number& at = position_[raw(id)];
+  if (at == kNextMark && position != kNextMark) {
+    return Status::bad_input(text(raw(id)) + " stands in the order, though it is what comes next");
+  }
+  if (at != 0) {
+    return Status::bad_input(text(raw(id)) + (at == kNextMark ? " comes next twice" : " stands twice in the order"));
+  }
+  at = position;
+  end_ = std::max(end_, static_cast<Number>(raw(id)) + 1);
+  return {};
+}
+
+Status Checker::place_events() {
+  position_.assign(trace_.events.size(), 0);
+  for (const EventId id : witness_.next) {
+    SOOTH_RETURN_IF_ERROR(place(id, kNextMark));
+  }
+  Number position = 0;
+  for (const EventId id : witness_.order) {
+    SOOTH_RETURN_IF_ERROR(place(id, ++position));
+  }
+  return {};
+}
+
+void Checker::scan_trace() {
+  LastWrites writes({});
+  std::vector<Number> last_of_thread;
+  previous_.resize(end_);
+  first_stretch_.reserve(end_ + std::size_t{1});
+  first_seen_.reserve(end_ + std::size_t{1});
+  for (Number id = 0; id < end_; ++id) {
+    const Event& e = trace_.events[id];
+    if (raw(e.thread) >= last_of_thread.size()) {
+      last_of_thread.resize(raw(e.thread) + std::size_t{1}, kNoEvent);
+    }
+    previous_[id] = std::exchange(last_of_thread[raw(e.thread)], id);
+    edges_.add(id, e, position_[id] != 0);
+    scan_memory(id, e, writes);
+  }
+  first_stretch_.push_back(static_cast<Number>(stretches_.size()));
+  first_seen_.push_back(static_cast<Number>(seen_.size()));
+  last_done_.assign(last_of_thread.size(), kNoEvent);
+}
+
+void Checker::scan_memory(Number id, const Event& e, LastWrites& writes) {
+  first_stretch_.push_back(static_cast<Number>(stretches_.size()));
+  first_seen_.push_back(static_cast<Number>(seen_.size()));
+  if (e.op == Op::kAlloc) {
+    generations_.alloc(e);
+  }
+  if (!is_access(e.op) && e.op != Op::kFree) {
+    return;
+  }
+  const std::size_t first = stretches_.size();
+  generations_.resolve(e, stretches_);
+  for (std::size_t i = first; i < stretches_.size(); ++i) {
+    if (is_read(e.op) && position_[id] != 0) {
+      writes.read(stretches_[i], first_seen_.back(), seen_);
+    }
+    if (is_write(e.op)) {
+      writes.write(stretches_[i], id);
+    }
+  }
+  if (position_[id] == 0) {
+    stretches_.resize(first);
+  }
+}
+
+// `id` stands where `before` has not happened yet, or is not there at all.
+Status Checker::without(Number id, Number before, const std::string& why) const {
+  const bool later = position_[before] != 0 && position_[before] != kNextMark;
+  return Status::bad_input(text(id) + (later ? " stands before " : " stands there without ") + text(before) + ", " + why);
+}
+
+Status Checker::act_out() {
+  Number steps_done = 0;
+  for (const EventId event : witness_.order) {
+    const auto id = static_cast<Number>(raw(event));
+    SOOTH_RETURN_IF_ERROR(check_step(id, steps_done));
+    last_done_[raw(trace_.events[id].thread)] = id;
+    ++steps_done;
+  }
+  return {};
+}
+
+// Whether the event can come after the first `steps_done` of the order.
+Status Checker::check_step(Number id, Number steps_done) {
+  const Event& e = trace_.events[id];
+  const auto done = [&](Number event) { return position_[event] - 1 < steps_done; };  // 0 wraps around
+  if (previous_[id] != last_done(e.thread)) {
+    return without(id, previous_[id], "which comes before it in its thread");
+  }
+  if (const std::optional<Number> before = edges_.missing(id, done)) {
+    return without(id, *before, "which must come before it");
+  }
+  if (e.op == Op::kAcquire) {
+    if (const std::optional<LockHold> held = locks_.blocker(e)) {
+      return Status::bad_input(text(id) + " comes while " + thread_text(trace_, held->thread) + " holds the lock" +
+                               (held->shared ? " in reader mode" : "") + " since event " + std::to_string(held->since));
+    }
+    locks_.acquire(id, e);
+  } else if (e.op == Op::kRelease && !locks_.release(e)) {
+    return Status::bad_input(text(id) + " comes without an acquire of the lock");
+  }
+  return {};
+}
+
+Status Checker::check_next() {
+  const Number steps = static_cast<Number>(witness_.order.size());
+  const auto done = [&](Number event) { return position_[event] - 1 < steps; };
+  for (const EventId event : witness_.next) {
+    const auto id = static_cast<Number>(raw(event));
+    if (previous_[id] != last_done(trace_.events[id].thread)) {
+      return Status::bad_input(text(id) + " cannot come next: " + text(previous_[id]) + " comes before it in its thread");
+    }
+    if (const std::optional<Number> before = edges_.missing(id, done)) {
+      return Status::bad_input(text(id) + " cannot come next: " + text(*before) + " must come before it");
+    }
+  }
+  switch (witness_.kind) {
+    case FindingKind::kRace: return check_race();
+    case FindingKind::kDeadlock: return check_deadlock();
+  }
+  return Status::bad_input("a witness of an unknown kind");
+}
+
+// Both being next in their threads, they are of different ones.
+Status Checker::check_race() {
+  if (witness_.next.size() != 2) {
+    return Status::bad_input("a race has 2 accesses that come next, this one has " +
+                             std::to_string(witness_.next.size()));
+  }
+  const std::array ids = {static_cast<Number>(raw(witness_.next[0])), static_cast<Number>(raw(witness_.next[1]))};
+  const Event& a = trace_.events[ids[0]];
+  const Event& b = trace_.events[ids[1]];
+  for (const Number id : ids) {
+    if (!is_access(trace_.events[id].op) && trace_.events[id].op != Op::kFree) {
+      return Status::bad_input(text(id) + " is no access, so it races with nothing");
+    }
+  }
+  const auto no_conflict = [&](const char* why) {
+    return Status::bad_input(text(ids[0]) + " and " + text(ids[1]) + " do not conflict: " + why);
+  };
+  if (!is_write(a.op) && !is_write(b.op)) {
+    return no_conflict("neither writes");
+  }
+  if (is_atomic(a.op) && is_atomic(b.op)) {
+    return no_conflict("both are atomic");
+  }
+  for (const Stretch& of_a : stretches(ids[0])) {
+    for (const Stretch& of_b : stretches(ids[1])) {
+      if (of_a.overlaps(of_b)) {
+        return {};
+      }
+    }
+  }
+  return no_conflict("no byte of the same generation belongs to both");
+}
+
+// The threads differ, as those of a race do.
+Status Checker::check_deadlock() {
+  const std::size_t count = witness_.next.size();
+  if (count < 2) {
+    return Status::bad_input("a deadlock has at least 2 acquires that come next, this one has " + std::to_string(count));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t id = raw(witness_.next[i]);
+    const Event& e = trace_.events[id];
+    if (e.op != Op::kAcquire) {
+      return Status::bad_input(text(id) + " is no acquire, so it waits for nobody");
+    }
+    if (locks_.hold(e.thread, e.object) != nullptr) {
+      return Status::bad_input(text(id) + " waits for nobody: the thread holds the lock already");
+    }
+    const ThreadId holder = trace_.events[raw(witness_.next[(i + 1) % count])].thread;
+    const LockHold* held = locks_.hold(holder, e.object);
+    if (held == nullptr || (held->shared && is_shared(e))) {
+      return Status::bad_input(text(id) + " does not wait for " + thread_text(trace_, holder) + ", which " +
+                               (held == nullptr ? "does not hold the lock" : "holds the lock in reader mode as well"));
+    }
+  }
+  return {};
+}
+
+// By thread: the last branch that the reordering contains. It is passed when the thread does something after it, or
+// arrives behind it at what comes next.
+std::vector<Number> Checker::branch_limits() const {
+  std::vector<Number> reached(last_done_.size(), 0);  // a branch before this event, or an earlier one, was passed
+  for (std::size_t thread = 0; thread < reached.size(); ++thread) {
+    reached[thread] = last_done_[thread] == kNoEvent ? 0 : last_done_[thread];
+  }
+  for (const EventId next : witness_.next) {
+    reached[raw(trace_.events[raw(next)].thread)] = static_cast<Number>(raw(next));
+  }
+  std::vector<Number> limits(reached.size(), 0);
+  for (const Branch& branch : trace_.branches) {
+    if (raw(branch.thread) < limits.size() && raw(branch.before) <= reached[raw(branch.thread)]) {
+      limits[raw(branch.thread)] = static_cast<Number>(raw(branch.before));
+    }
+  }
+  return limits;
+}
+
+void Checker::find_binding_reads() {
+  if (trace_.branches.empty()) {
+    binding_limit_.assign(last_done_.size(), kNoEvent);
+    return;
+  }
+  binding_limit_ = branch_limits();
+  std::vector<std::vector<Number>> reads(last_done_.size());  // of each thread, in program order
+  for (const EventId id : witness_.order) {
+    const Event& e = trace_.events[raw(id)];
+    if (is_read(e.op)) {
+      reads[raw(e.thread)].push_back(static_cast<Number>(raw(id)));
+    }
+  }
+  std::vector<std::size_t> next_read(reads.size(), 0);
+  std::vector<Number> work(reads.size());  // threads whose limit may be beyond next_read
+  for (Number thread = 0; thread < work.size(); ++thread) {
+    work[thread] = thread;
+  }
+  while (!work.empty()) {
+    const Number thread = work.back();
+    work.pop_back();
+    for (std::size_t& at = next_read[thread]; at < reads[thread].size() && reads[thread][at] < binding_limit_[thread];) {
+      for (const Seen& run : seen(reads[thread][at++])) {
+        if (run.writer == Seen::kNobody) {
+          continue;
+        }
+        const Event& write = trace_.events[run.writer];
+        // What an rmw stores depends on what it reads itself, too.
+        const Number limit = run.writer + (is_read(write.op) ? 1 : 0);
+        if (limit > binding_limit_[raw(write.thread)]) {
+          binding_limit_[raw(write.thread)] = limit;
+          work.push_back(raw(write.thread));
+        }
+      }
+    }
+  }
+}
+
+Status Checker::check_reads() {
+  LastWrites writes(position_);
+  for (const EventId event : witness_.order) {
+    const auto id = static_cast<Number>(raw(event));
+    const Event& e = trace_.events[id];
+    if (is_read(e.op) && id < binding_limit_[raw(e.thread)]) {
+      SOOTH_RETURN_IF_ERROR(check_read(id, writes));
+    }
+    if (is_write(e.op)) {
+      for (const Stretch& stretch : stretches(id)) {
+        writes.write(stretch, id);
+      }
+    }
+  }
+  return {};
+}
+
+Status Checker::check_read(Number id, const LastWrites& writes) {
+  std::vector<Seen> now;
+  for (const Stretch& stretch : stretches(id)) {
+    writes.read(stretch, 0, now);
+  }
+  const std::span<const Seen> then = seen(id);
+  const auto [differs, expected] = std::mismatch(now.begin(), now.end(), then.begin(), then.end());
+  if (differs == now.end()) {
+    return {};  // both cover all bytes, so neither is the beginning of the other
+  }
+  // Where one run is longer, the difference is behind the end of the shorter.
+  std::uint32_t byte = 0;
+  for (auto run = now.begin(); run != differs; ++run) {
+    byte += run->size;
+  }
+  Number sees = differs->writer;
+  Number saw = expected->writer;
+  if (sees == saw) {
+    byte += std::min(differs->size, expected->size);
+    sees = differs->size < expected->size ? std::next(differs)->writer : sees;
+    saw = differs->size < expected->size ? saw : std::next(expected)->writer;
+  }
+  const std::string where = trace_.events[id].size == 1 ? "" : " in byte " + std::to_string(byte);
+  return Status::bad_input(
+      text(id) + " sees " + (sees == Seen::kNobody ? "no write" : "the write of event " + std::to_string(sees)) + where +
+      ", in the trace it saw " + (saw == Seen::kNobody ? "none" : "event " + std::to_string(saw)));
+}
+
+}  // namespace
+
+Status check_witness(const TraceView& trace, const Witness& witness) { return Checker(trace, witness).run(); }
+
+}  // namespace sooth

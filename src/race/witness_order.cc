@@ -1,0 +1,150 @@
+#include "race/witness_order.h"
+
+namespace sooth {
+
+void MustEdges::add(std::uint32_t id, const Event& e, bool wanted) {
+  now_ = id;
+  wanted_ = wanted;
+  if (Thread& own = thread(raw(e.thread)); !own.last) {
+    need(own.fork);
+  }
+  switch (e.op) {
+    case Op::kFork: thread(e.object).fork = link(id); break;
+    case Op::kJoin: join(e); break;
+    case Op::kNotify: signals_[e.object] = link(id); break;
+    case Op::kWait: need(tail(signals_, e.object)); break;
+    case Op::kBarrierArrive: arrive(e); break;
+    case Op::kBarrierLeave: leave(e); break;
+    case Op::kSemPost: posts_[e.object].push_back(id); break;
+    case Op::kSemWait: sem_wait(e); break;
+    case Op::kHappensBefore: messages_[e.object] = link(id, tail(messages_, e.object)); break;
+    case Op::kHappensAfter: need(tail(messages_, e.object)); break;
+    case Op::kAtomicLoad: load(e); break;
+    case Op::kAtomicStore: store(e); break;
+    case Op::kAtomicRmw:
+      load(e);
+      store(e);
+      break;
+    case Op::kFence: fence(e); break;
+    case Op::kAlloc: alloc(e); break;
+    case Op::kRead:
+    case Op::kWrite:
+    case Op::kAcquire:
+    case Op::kRelease:
+    case Op::kBegin:
+    case Op::kEnd:
+    case Op::kFree:
+    case Op::kEnter:
+    case Op::kExit:
+    case Op::kCallBegin:
+    case Op::kCallEnd: break;
+  }
+  thread(raw(e.thread)).last = id;
+}
+
+MustEdges::LinkId MustEdges::link(std::uint32_t event, LinkId before) {
+  links_.push_back({event, before});
+  return static_cast<LinkId>(links_.size() - 1);
+}
+
+void MustEdges::need(LinkId link) {
+  if (wanted_ && link != kNone) {
+    needs_.push_back({now_, link});
+  }
+}
+
+MustEdges::Thread& MustEdges::thread(std::uint64_t number) {
+  if (number >= threads_.size()) {
+    threads_.resize(number + 1);
+  }
+  return threads_[number];
+}
+
+MustEdges::LinkId MustEdges::tail(const FlatMap<LinkId>& chains, std::uint64_t object) {
+  const LinkId* link = chains.find(object);
+  return link != nullptr ? *link : kNone;
+}
+
+// The last event of the child stands for all of them; a child without events ran all the same, after its fork.
+void MustEdges::join(const Event& e) {
+  const Thread& child = thread(e.object);
+  need(child.last ? link(*child.last) : child.fork);
+}
+
+void MustEdges::arrive(const Event& e) {
+  Barrier& barrier = barriers_[e.object];
+  if (barrier.rounds.empty() || !barrier.rounds.back().open) {
+    barrier.rounds.emplace_back();
+  }
+  Round& round = barrier.rounds.back();
+  round.arrivals = link(now_, round.arrivals);
+  barrier.inside[e.thread] = barrier.rounds.size() - 1;
+}
+
+void MustEdges::leave(const Event& e) {
+  Barrier& barrier = barriers_[e.object];
+  if (barrier.rounds.empty()) {
+    return;
+  }
+  const auto own = barrier.inside.find(e.thread);
+  Round& round = own != barrier.inside.end() ? barrier.rounds[own->second] : barrier.rounds.back();
+  round.open = false;
+  need(round.arrivals);
+  if (own != barrier.inside.end()) {
+    barrier.inside.erase(own);
+  }
+}
+
+void MustEdges::sem_wait(const Event& e) {
+  std::deque<std::uint32_t>& posts = posts_[e.object];
+  if (!posts.empty()) {
+    need(link(posts.front()));
+    posts.pop_front();
+  }
+}
+
+void MustEdges::load(const Event& e) {
+  const auto seen = released_.find(e.object);
+  if (seen == released_.end()) {
+    return;
+  }
+  if (acquires(e.order)) {
+    need(seen->second);
+    return;
+  }
+  std::vector<LinkId>& pending = thread(raw(e.thread)).pending;
+  if (pending.empty() || pending.back() != seen->second) {
+    pending.push_back(seen->second);
+  }
+}
+
+// A store starts anew; an rmw continues the release sequences that it found.
+void MustEdges::store(const Event& e) {
+  const std::optional<std::uint32_t> head = releases(e.order) ? now_ : thread(raw(e.thread)).release_fence;
+  const auto found = released_.find(e.object);
+  const LinkId before = e.op == Op::kAtomicRmw && found != released_.end() ? found->second : kNone;
+  if (head) {
+    released_[e.object] = link(*head, before);
+  } else if (e.op == Op::kAtomicStore && found != released_.end()) {
+    released_.erase(found);
+  }
+}
+
+void MustEdges::fence(const Event& e) {
+  Thread& own = thread(raw(e.thread));
+  if (acquires(e.order)) {
+    for (const LinkId seen : own.pending) {
+      need(seen);
+    }
+    own.pending.clear();
+  }
+  if (releases(e.order)) {
+    own.release_fence = now_;
+  }
+}
+
+void MustEdges::alloc(const Event& e) {
+  released_.erase(released_.lower_bound(e.object), released_.upper_bound(e.object + (e.size - 1)));
+}
+
+}  // namespace sooth
