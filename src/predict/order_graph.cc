@@ -122,4 +122,30 @@ void OrderGraph::infer_around(EventIndex read, EventIndex write, const ByThread&
   }
 }
 
+bool OrderGraph::is_settled(EventIndex e) const {
+  const auto ordered = [&](EventIndex other) { return other == e || before(e, other) || before(other, e); };
+  // In program order the events of a thread are before `e`, then unordered with it, then after it.
+  const auto all_ordered = [&](const std::vector<EventIndex>& own) {
+    const auto unordered = std::partition_point(own.begin(), own.end(), [&](EventIndex w) { return before(w, e); });
+    return unordered == own.end() || ordered(*unordered);
+  };
+  if (const SectionIndex s = index_.section_of(e); s != kNoSection) {
+    const LockSection& section = index_.section(s);
+    for (const std::vector<SectionIndex>& own : sections_[*lock_slots_.find(section.lock) - 1]) {
+      auto other = std::partition_point(own.begin(), own.end(),
+                                        [&](SectionIndex o) { return before(index_.section(o).acquire, e); });
+      other = std::find_if(other, own.end(), [&](SectionIndex o) { return exclude_each_other(section, index_.section(o)); });
+      if (other != own.end() && !ordered(index_.section(*other).acquire)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  const std::span<const VariableIndex> variables = index_.variables(e);
+  return std::all_of(variables.begin(), variables.end(), [&](VariableIndex v) {
+    const ByThread& writes = writes_[*write_slots_.find(v) - 1];
+    return std::all_of(writes.begin(), writes.end(), all_ordered);
+  });
+}
+
 }  // namespace sooth

@@ -1,8 +1,9 @@
 // The order that every correct reordering of a set of events must keep, as far as simple rules infer it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,11 @@ class OrderGraph {
   bool infer_lock_order(IsFinal&& is_final, std::vector<SectionIndex>& must_end);
   // Adds what follows from the writes that reads saw.
   void infer_read_order();
+  // The edges added, by where they lead. They end at writes and acquires of sections only.
+  const FlatMap<std::vector<EventIndex>>& added() const { return extra_; }
+  // Whether the write is ordered with every other write of its variables, or the acquire with every section that
+  // excludes its own.
+  bool is_settled(EventIndex e) const;
   // Whether the latter two added anything new since close().
   bool changed() const { return changed_; }
 
@@ -80,17 +86,19 @@ bool OrderGraph::infer_lock_order(IsFinal&& is_final, std::vector<SectionIndex>&
           if (&later == &earlier) {
             continue;
           }
-          for (const SectionIndex other : later) {
-            const LockSection& b = index_.section(other);
-            if (!exclude_each_other(a, b) || !(is_final(other) || before(a.acquire, end_of(b)))) {
-              continue;
-            }
-            if (contains(a.release)) {
-              infer(a.release, b.acquire);
-            } else {
-              must_end.push_back(s);
-            }
-            break;  // program order implies the rest
+          // Those that end after `a` begins; a section that never ends is the last of its thread.
+          auto other = std::partition_point(later.begin(), later.end(), [&](SectionIndex b) {
+            return !before(a.acquire, end_of(index_.section(b)));
+          });
+          other = other == later.end() && !later.empty() && is_final(later.back()) ? std::prev(other) : other;
+          other = std::find_if(other, later.end(), [&](SectionIndex b) { return exclude_each_other(a, index_.section(b)); });
+          if (other == later.end()) {
+            continue;
+          }
+          if (contains(a.release)) {
+            infer(a.release, index_.section(*other).acquire);  // program order implies the rest
+          } else {
+            must_end.push_back(s);
           }
         }
       }

@@ -1,14 +1,15 @@
 #include "predict/saturation.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "predict/order_graph.h"
 
 namespace sooth {
 namespace {
 
-// Above this many clock entries the order of all needed events is not computed: 8 MB, some ten milliseconds a pass.
-constexpr std::uint64_t kMaxClockEntries = 1 << 21;
+// Above this many clock entries the order of all needed events is not computed: 64 MB.
+constexpr std::uint64_t kMaxClockEntries = 1 << 24;
 // Inference may stop at any point. Most contradictions show in the first passes.
 constexpr int kMaxPasses = 16;
 
@@ -31,7 +32,7 @@ class Saturation {
         return std::nullopt;
       }
     } while (need_.size() > size);
-    return Bounds{{need_.lengths().begin(), need_.lengths().end()}, allowed()};
+    return Bounds{{need_.lengths().begin(), need_.lengths().end()}, allowed(), std::move(before_), std::move(settled_)};
   }
 
  private:
@@ -93,7 +94,21 @@ class Saturation {
         break;
       }
     }
+    note_order(graph);
     return true;
+  }
+
+  void note_order(const OrderGraph& graph) {
+    before_ = graph.added();
+    for (std::uint32_t t = 0; t < index_.thread_count(); ++t) {
+      for (const EventIndex e : index_.events_of(t).first(need_.lengths()[t])) {
+        const SectionIndex s = index_.section_of(e);
+        const bool enters = s != kNoSection && index_.section(s).acquire == e;
+        if ((enters || (rules_.reads_from && is_write(index_.event(e).op))) && graph.is_settled(e)) {
+          settled_[e] = true;
+        }
+      }
+    }
   }
 
   bool is_open(SectionIndex s) const {
@@ -152,6 +167,8 @@ class Saturation {
   const bool infers_order_;
   PrefixClosure need_;
   FlatMap<Answer> final_;
+  FlatMap<std::vector<EventIndex>> before_;
+  FlatMap<bool> settled_;
 };
 
 }  // namespace

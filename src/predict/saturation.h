@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "predict/closure.h"
 #include "predict/trace_index.h"
 
@@ -15,6 +16,10 @@ namespace sooth {
 struct Bounds {
   std::vector<std::uint32_t> need;
   std::vector<std::uint32_t> allowed;
+  // Inferred: for a needed write or acquire, needed events that come before it in every such reordering.
+  FlatMap<std::vector<EventIndex>> before;
+  // Needed writes and acquires that are in every such reordering in the same order with all needed ones that compete.
+  FlatMap<bool> settled;
 };
 
 struct SaturationOptions {

@@ -16,8 +16,8 @@ constexpr std::uint64_t kVariableBit = std::uint64_t{1} << 63;  // tells variabl
 
 }  // namespace
 
-Scheduler::Scheduler(const TraceIndex& index, std::span<const std::uint32_t> need, std::span<const std::uint32_t> allowed)
-    : index_(index), need_(need.begin(), need.end()), allowed_(allowed.begin(), allowed.end()), done_(need.size()) {
+Scheduler::Scheduler(const TraceIndex& index, const Bounds& bounds)
+    : index_(index), need_(bounds.need), allowed_(bounds.allowed), bounds_(bounds), done_(bounds.need.size()) {
   for (std::uint32_t t = 0; t < allowed_.size(); ++t) {
     missing_ += need_[t];
     for (const EventIndex e : index.events_of(t).first(allowed_[t])) {
@@ -37,7 +37,10 @@ void Scheduler::count(EventIndex e) {
   const bool needed = is_needed(e);
   for (std::size_t i = 0; i < variables.size(); ++i) {
     Variable& variable = variables_[variables[i]];
-    variable.writes += is_write(index_.event(e).op) ? 1 : 0;
+    if (is_write(index_.event(e).op)) {
+      ++variable.writes;
+      variable.optional_writes = variable.optional_writes || !needed;
+    }
     if (!seen.empty()) {
       variable.in_key = variable.in_key || !needed;
       Readers& all = readers_[reader_key(seen[i], variables[i])];
@@ -57,15 +60,28 @@ Scheduler::Step Scheduler::next_step(std::uint32_t thread) const {
     return Step::kBlocked;
   }
   const EventIndex e = next_event(thread);
-  for (const EventIndex before : index_.predecessors(e)) {
-    if (!is_executed(before)) {
-      return Step::kBlocked;
-    }
+  if (!may_execute(e)) {
+    return Step::kBlocked;
   }
   if (index_.event(e).op == Op::kAcquire && index_.section_of(e) != kNoSection) {
     return acquire_step(index_.section(index_.section_of(e)));
   }
   return access_step(e);
+}
+
+// All that comes before it by must-order or inference is executed.
+bool Scheduler::may_execute(EventIndex e) const {
+  const auto executed = [this](EventIndex before) { return is_executed(before); };
+  const std::span<const EventIndex> must = index_.predecessors(e);
+  if (!std::all_of(must.begin(), must.end(), executed)) {
+    return false;
+  }
+  const Op op = index_.event(e).op;
+  if (op != Op::kAcquire && !is_write(op)) {
+    return true;
+  }
+  const std::vector<EventIndex>* inferred = bounds_.before.find(e);
+  return inferred == nullptr || std::all_of(inferred->begin(), inferred->end(), executed);
 }
 
 Scheduler::Step Scheduler::access_step(EventIndex e) const {
@@ -89,7 +105,9 @@ Scheduler::Step Scheduler::access_step(EventIndex e) const {
     if (others.needed > 0) {
       return Step::kBlocked;
     }
-    if (others.optional > 0 || (variable.writes > 1 && readers(e, variables[i]) != nullptr)) {
+    const bool competes = variable.writes > 1 && readers(e, variables[i]) != nullptr &&
+                          (variable.optional_writes || !bounds_.settled.contains(e));
+    if (others.optional > 0 || competes) {
       step = Step::kChoice;
     }
   }
@@ -109,7 +127,9 @@ Scheduler::Step Scheduler::acquire_step(const LockSection& section) const {
       excluded(lock.needed_exclusive, lock.needed_shared, is_needed(section.acquire) ? 1 : 0)) {
     return Step::kBlocked;  // for ever: somebody could never get the lock
   }
-  return excluded(lock.coming_exclusive, lock.coming_shared, 1) ? Step::kChoice : Step::kSafe;
+  const bool settled = bounds_.settled.contains(section.acquire) && lock.coming_exclusive == lock.needed_exclusive &&
+                       lock.coming_shared == lock.needed_shared;
+  return !settled && excluded(lock.coming_exclusive, lock.coming_shared, 1) ? Step::kChoice : Step::kSafe;
 }
 
 void Scheduler::advance() {

@@ -7,20 +7,24 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "predict/saturation.h"
 #include "predict/trace_index.h"
 
 namespace sooth {
 
 // A correct reordering (docs/semantics.md section 7, every read binding) under construction. It is to execute at least
-// the first `need` events of each thread and may execute up to `allowed`; events beyond are never executed.
+// the first `need` events of each thread and may execute up to `allowed`; events beyond are never executed. Nor is any
+// reordering tried that goes against the inferred order, see saturation.h.
 //
 // A step is *safe* when no completion is lost by taking it at once: any completion without it, or with it later, is one
 // with it now. Reads and releases are safe whenever possible. A write is not when somebody may still want to read what
-// it overwrites, or when it has readers and other writes of the variable are to come. An acquire is not when others
-// want the lock, unless the thread can run at once to where all it has acquired is released.
+// it overwrites, or when it has readers and other writes of the variable are to come, unless it is inferred to come
+// before them. An acquire is not when others want the lock, unless it is inferred to come before them, or the thread
+// can run at once to where all it has acquired is released.
 class Scheduler {
  public:
-  Scheduler(const TraceIndex& index, std::span<const std::uint32_t> need, std::span<const std::uint32_t> allowed);
+  // Both must outlive it.
+  Scheduler(const TraceIndex& index, const Bounds& bounds);
 
   // Takes safe steps until none is left or the goal is reached.
   void advance();
@@ -56,6 +60,7 @@ class Scheduler {
     EventIndex last_write = kNoEvent;
     Readers waiting;           // for last_write, not executed
     std::uint32_t writes = 0;  // not executed
+    bool optional_writes = false;
     bool in_key = false;       // has optional readers
   };
   struct Lock {
@@ -79,6 +84,7 @@ class Scheduler {
 
   void count(EventIndex e);
   Step next_step(std::uint32_t thread) const;
+  bool may_execute(EventIndex e) const;
   Step access_step(EventIndex e) const;
   Step acquire_step(const LockSection& section) const;
   bool run(std::uint32_t thread);
@@ -89,7 +95,8 @@ class Scheduler {
   void toggle_key(std::uint64_t what, std::uint64_t value);
 
   const TraceIndex& index_;
-  const std::vector<std::uint32_t> need_, allowed_;  // by thread
+  const std::span<const std::uint32_t> need_, allowed_;  // by thread
+  const Bounds& bounds_;
   std::vector<std::uint32_t> done_;                  // by thread
   std::uint64_t missing_ = 0;                        // needed events not executed
   std::uint64_t steps_ = 0;

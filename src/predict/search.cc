@@ -20,7 +20,7 @@ struct KeyHash {
 class Search {
  public:
   Search(const TraceIndex& index, const Bounds& bounds, const Budget& budget)
-      : scheduler_(index, bounds.need, bounds.allowed), budget_(budget), max_steps_(kStepsPerState * budget.states) {
+      : scheduler_(index, bounds), budget_(budget), max_steps_(kStepsPerState * budget.states) {
     for (const std::uint32_t length : bounds.allowed) {
       max_steps_ += kPassesForFree * length;
     }
