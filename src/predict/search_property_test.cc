@@ -10,11 +10,11 @@
 #include <sstream>
 
 #include "oracle/explorer.h"
+#include "oracle/judge.h"
 #include "oracle/minimise.h"
 #include "oracle/random_trace.h"
 #include "oracle/trace_text.h"
 #include "predict/closure.h"
-#include "predict/judge_testing.h"
 #include "predict/search.h"
 
 namespace sooth::oracle {
@@ -63,8 +63,8 @@ std::string object_to(const Prediction& prediction, const Judge& judge, bool exp
 std::string check_closure(const TraceIndex& index, std::span<const Event> trace, Index a, Index b) {
   const EventIndex targets[] = {static_cast<EventIndex>(a), static_cast<EventIndex>(b)};
   const Index naive_targets[] = {a, b};
-  const std::optional<PrefixClosure> closure = sync_preserving_closure(index, targets);
-  const std::optional<std::set<Index>> naive = naive_closure(trace, naive_targets);
+  const std::optional<PrefixClosure> closure = sooth::sync_preserving_closure(index, targets);
+  const std::optional<std::set<Index>> naive = sync_preserving_closure(trace, naive_targets);
   if (closure.has_value() != naive.has_value()) {
     return naive ? "there is a closure" : "there is no closure";
   }
