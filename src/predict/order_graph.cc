@@ -1,0 +1,151 @@
+#include "predict/order_graph.h"
+
+#include <algorithm>
+
+namespace sooth {
+
+OrderGraph::OrderGraph(const TraceIndex& index, std::span<const std::uint32_t> lengths, bool reads_bind)
+    : index_(index), lengths_(lengths.begin(), lengths.end()), reads_bind_(reads_bind), threads_(lengths.size()) {
+  std::size_t rows = 0;
+  for (std::uint32_t t = 0; t < threads_; ++t) {
+    first_row_.push_back(rows);
+    rows += lengths_[t];
+    for (const EventIndex e : index_.events_of(t).first(lengths_[t])) {
+      collect(e);
+    }
+  }
+  clocks_.resize(rows * threads_);
+}
+
+void OrderGraph::collect(EventIndex e) {
+  const auto list = [this, e](FlatMap<std::uint32_t>& slots, std::vector<ByThread>& lists,
+                              std::uint32_t key) -> std::vector<std::uint32_t>& {
+    std::uint32_t& slot = slots[key];
+    if (slot == 0) {
+      lists.emplace_back(threads_);
+      slot = static_cast<std::uint32_t>(lists.size());
+    }
+    return lists[slot - 1][index_.thread(e)];
+  };
+  const SectionIndex s = index_.section_of(e);
+  if (s != kNoSection && index_.section(s).acquire == e) {
+    list(lock_slots_, sections_, index_.section(s).lock).push_back(s);
+  }
+  if (reads_bind_ && is_write(index_.event(e).op)) {
+    for (const VariableIndex v : index_.variables(e)) {
+      list(write_slots_, writes_, v).push_back(e);
+    }
+  }
+}
+
+bool OrderGraph::close() {
+  changed_ = false;
+  std::vector<std::uint32_t> done(threads_);
+  std::size_t left = clocks_.size() / std::max<std::size_t>(threads_, 1);
+  for (bool progress = true; progress && left > 0;) {
+    progress = false;
+    for (std::uint32_t t = 0; t < threads_; ++t) {
+      while (done[t] < lengths_[t] && join_clocks(index_.events_of(t)[done[t]], done)) {
+        ++done[t];
+        --left;
+        progress = true;
+      }
+    }
+  }
+  return left == 0;
+}
+
+// False when not all that comes before the event has its clock yet.
+bool OrderGraph::join_clocks(EventIndex e, std::span<const std::uint32_t> done) {
+  const auto ready = [&](EventIndex from) { return index_.position(from) < done[index_.thread(from)]; };
+  const std::span<const EventIndex> must = index_.predecessors(e);
+  const std::span<const EventIndex> seen = reads_bind_ ? index_.seen(e) : std::span<const EventIndex>{};
+  const std::vector<EventIndex>* extra = extra_.find(e);
+  if (!std::all_of(must.begin(), must.end(), ready) ||
+      !std::all_of(seen.begin(), seen.end(), [&](EventIndex w) { return w == kNoEvent || ready(w); }) ||
+      (extra != nullptr && !std::all_of(extra->begin(), extra->end(), ready))) {
+    return false;
+  }
+  const std::uint32_t t = index_.thread(e);
+  const std::uint32_t position = index_.position(e);
+  std::uint32_t* row = clocks_.data() + (first_row_[t] + position) * threads_;
+  if (position > 0) {
+    std::copy(row - threads_, row, row);
+  } else {
+    std::fill(row, row + threads_, 0);
+  }
+  const auto join = [&](EventIndex from) {
+    const std::span<const std::uint32_t> other = clock(from);
+    for (std::size_t u = 0; u < threads_; ++u) {
+      row[u] = std::max(row[u], other[u]);
+    }
+  };
+  std::for_each(must.begin(), must.end(), join);
+  std::for_each(seen.begin(), seen.end(), [&](EventIndex w) { w != kNoEvent ? join(w) : void(); });
+  if (extra != nullptr) {
+    std::for_each(extra->begin(), extra->end(), join);
+  }
+  row[t] = position + 1;
+  return true;
+}
+
+void OrderGraph::infer_read_order() {
+  if (!reads_bind_) {
+    return;
+  }
+  for (std::uint32_t t = 0; t < threads_; ++t) {
+    for (const EventIndex read : index_.events_of(t).first(lengths_[t])) {
+      const std::span<const EventIndex> seen = index_.seen(read);
+      for (std::size_t i = 0; i < seen.size(); ++i) {
+        if (const std::uint32_t* slot = write_slots_.find(index_.variables(read)[i])) {
+          infer_around(read, seen[i], writes_[*slot - 1]);
+        }
+      }
+    }
+  }
+}
+
+// Every other write comes before `write` or after `read`. Of each thread the tightest is enough.
+void OrderGraph::infer_around(EventIndex read, EventIndex write, const ByThread& writes) {
+  for (const std::vector<EventIndex>& own : writes) {
+    const auto after = std::partition_point(own.begin(), own.end(), [&](EventIndex w) {
+      return write != kNoEvent && (w == write || !before(write, w));
+    });
+    if (after != own.end() && *after != read) {
+      infer(read, *after);
+    }
+    const auto before_read = std::partition_point(own.begin(), own.end(), [&](EventIndex w) { return before(w, read); });
+    if (before_read != own.begin() && write != kNoEvent && *std::prev(before_read) != write &&
+        !before(write, *std::prev(before_read))) {  // between the two: the rule above makes that a cycle
+      infer(*std::prev(before_read), write);
+    }
+  }
+}
+
+bool OrderGraph::is_settled(EventIndex e) const {
+  const auto ordered = [&](EventIndex other) { return other == e || before(e, other) || before(other, e); };
+  // In program order the events of a thread are before `e`, then unordered with it, then after it.
+  const auto all_ordered = [&](const std::vector<EventIndex>& own) {
+    const auto unordered = std::partition_point(own.begin(), own.end(), [&](EventIndex w) { return before(w, e); });
+    return unordered == own.end() || ordered(*unordered);
+  };
+  if (const SectionIndex s = index_.section_of(e); s != kNoSection) {
+    const LockSection& section = index_.section(s);
+    for (const std::vector<SectionIndex>& own : sections_[*lock_slots_.find(section.lock) - 1]) {
+      auto other = std::partition_point(own.begin(), own.end(),
+                                        [&](SectionIndex o) { return before(index_.section(o).acquire, e); });
+      other = std::find_if(other, own.end(), [&](SectionIndex o) { return exclude_each_other(section, index_.section(o)); });
+      if (other != own.end() && !ordered(index_.section(*other).acquire)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  const std::span<const VariableIndex> variables = index_.variables(e);
+  return std::all_of(variables.begin(), variables.end(), [&](VariableIndex v) {
+    const ByThread& writes = writes_[*write_slots_.find(v) - 1];
+    return std::all_of(writes.begin(), writes.end(), all_ordered);
+  });
+}
+
+}  // namespace sooth

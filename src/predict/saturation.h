@@ -1,0 +1,41 @@
+// What every reordering that reaches its targets has in common.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "predict/closure.h"
+#include "predict/trace_index.h"
+
+namespace sooth {
+
+// By thread: how many events every such reordering executes, and how many a shortest one executes at most.
+struct Bounds {
+  std::vector<std::uint32_t> need;
+  std::vector<std::uint32_t> allowed;
+  // Inferred: for a needed write or acquire, needed events that come before it in every such reordering.
+  FlatMap<std::vector<EventIndex>> before;
+  // Needed writes and acquires that are in every such reordering in the same order with all needed ones that compete.
+  FlatMap<bool> settled;
+};
+
+struct SaturationOptions {
+  bool reads_bind = true;   // false leaves out all that follows from what reads saw
+  bool infer_order = true;  // false leaves out the rules that need clocks
+};
+
+// nullopt: no correct reordering has all targets next. Otherwise, if one has, then one does that executes `need` and no
+// more than `allowed`: beyond what the targets need, a thread goes on only to end a section that others are waiting for.
+//
+// Rules, to a fixpoint. A section whose release needs a target is *final*: nobody gets its lock afterwards. So of two needed
+// sections that exclude each other at most one is final, and the other one must end. While the needed part is small
+// enough for clocks of all its events, also: sections that exclude each other do not overlap, so if one begins before
+// the other ends it ends before the other begins; no write comes between a read and the write that it saw. A cycle is a
+// contradiction.
+std::optional<Bounds> saturate(const TraceIndex& index, std::span<const EventIndex> targets,
+                               const SaturationOptions& options = {});
+
+}  // namespace sooth

@@ -1,0 +1,111 @@
+// Runs the events of a trace in another order, one step at a time, and takes steps back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "predict/saturation.h"
+#include "predict/trace_index.h"
+
+namespace sooth {
+
+// A correct reordering (docs/semantics.md section 7, every read binding) under construction. It is to execute at least
+// the first `need` events of each thread and may execute up to `allowed`; events beyond are never executed. Nor is any
+// reordering tried that goes against the inferred order, see saturation.h.
+//
+// A step is *safe* when no completion is lost by taking it at once: any completion without it, or with it later, is one
+// with it now. Reads and releases are safe whenever possible. A write is not when somebody may still want to read what
+// it overwrites, or when it has readers and other writes of the variable are to come, unless it is inferred to come
+// before them. An acquire is not when others want the lock, unless it is inferred to come before them, or the thread
+// can run at once to where all it has acquired is released.
+class Scheduler {
+ public:
+  // Both must outlive it.
+  Scheduler(const TraceIndex& index, const Bounds& bounds);
+
+  // Takes safe steps until none is left or the goal is reached.
+  void advance();
+  // All that is needed has been executed.
+  bool reached() const { return missing_ == 0; }
+  // The threads whose next step is possible but not safe, those that the trace took first first; acquires of locks that
+  // are then never released come last. Meaningful after advance().
+  std::vector<std::uint32_t> choices() const;
+  void execute(std::uint32_t thread);
+
+  // The events executed, in order.
+  std::span<const EventIndex> order() const { return order_; }
+  // Takes back all but the first `count` events.
+  void undo_to(std::size_t count);
+
+  // Equal for equal states: how far threads are, and what reads that are not needed would see. What needed reads see
+  // follows, because no step overwrites what one of them still waits for. 128 bits, so that different states do not meet.
+  struct Key {
+    std::uint64_t low = 0, high = 0;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  Key key() const { return key_; }
+  // Events executed so far, also those taken back: what the work was.
+  std::uint64_t steps() const { return steps_; }
+
+ private:
+  enum class Step : std::uint8_t { kBlocked, kChoice, kSafe };
+  struct Readers {
+    std::uint32_t needed = 0;
+    std::uint32_t optional = 0;
+  };
+  struct Variable {
+    EventIndex last_write = kNoEvent;
+    Readers waiting;           // for last_write, not executed
+    std::uint32_t writes = 0;  // not executed
+    bool optional_writes = false;
+    bool in_key = false;       // has optional readers
+  };
+  struct Lock {
+    std::uint32_t held_exclusive = 0, held_shared = 0;
+    std::uint32_t coming_exclusive = 0, coming_shared = 0;  // sections not begun
+    std::uint32_t needed_exclusive = 0, needed_shared = 0;  // ... that are needed
+  };
+  struct Saved {  // of a variable, before an event
+    EventIndex last_write;
+    Readers waiting;
+  };
+
+  bool is_needed(EventIndex e) const { return index_.position(e) < need_[index_.thread(e)]; }
+  bool is_executed(EventIndex e) const { return index_.position(e) < done_[index_.thread(e)]; }
+  bool is_final(const LockSection& section) const {
+    return section.release == kNoEvent || index_.position(section.release) >= allowed_[index_.thread(section.release)];
+  }
+  EventIndex next_event(std::uint32_t thread) const { return index_.events_of(thread)[done_[thread]]; }
+  const Readers* readers(EventIndex write, VariableIndex v) const { return readers_.find(reader_key(write, v)); }
+  static std::uint64_t reader_key(EventIndex write, VariableIndex v) { return std::uint64_t{write} << 32 | v; }
+
+  void count(EventIndex e);
+  Step next_step(std::uint32_t thread) const;
+  bool may_execute(EventIndex e) const;
+  Step access_step(EventIndex e) const;
+  Step acquire_step(const LockSection& section) const;
+  bool run(std::uint32_t thread);
+  bool run_section(std::uint32_t thread);
+  void execute_access(EventIndex e);
+  void undo_access(EventIndex e);
+  void change_lock(EventIndex e, bool forward);
+  void toggle_key(std::uint64_t what, std::uint64_t value);
+
+  const TraceIndex& index_;
+  const std::span<const std::uint32_t> need_, allowed_;  // by thread
+  const Bounds& bounds_;
+  std::vector<std::uint32_t> done_;                  // by thread
+  std::uint64_t missing_ = 0;                        // needed events not executed
+  std::uint64_t steps_ = 0;
+  std::vector<EventIndex> order_;
+  std::vector<Saved> saved_;                         // for each variable of each access in order_
+  FlatMap<Variable> variables_;
+  FlatMap<Readers> readers_;                         // of a write (kNoEvent: the initial value) and variable
+  FlatMap<Lock> locks_;
+  Key key_;
+};
+
+}  // namespace sooth

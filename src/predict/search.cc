@@ -1,0 +1,190 @@
+#include "predict/search.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "predict/closure.h"
+#include "predict/saturation.h"
+#include "predict/scheduler.h"
+
+namespace sooth {
+namespace {
+
+struct KeyHash {
+  std::size_t operator()(const Scheduler::Key& key) const { return key.low; }
+};
+
+// Depth first through the choices that the scheduler leaves, never twice from the same state.
+class Search {
+ public:
+  Search(const TraceIndex& index, const Bounds& bounds, const Budget& budget)
+      : scheduler_(index, bounds), budget_(budget), max_steps_(kStepsPerState * budget.states) {
+    for (const std::uint32_t length : bounds.allowed) {
+      max_steps_ += kPassesForFree * length;
+    }
+  }
+
+  enum class Outcome : std::uint8_t { kReached, kExhausted, kGaveUp };
+
+  Outcome run() {
+    for (;;) {
+      scheduler_.advance();
+      if (scheduler_.reached()) {
+        return Outcome::kReached;
+      }
+      if (visited_.size() >= budget_.states || scheduler_.steps() > max_steps_) {
+        return Outcome::kGaveUp;
+      }
+      if (visited_.insert(scheduler_.key()).second) {
+        nodes_.push_back({scheduler_.order().size(), scheduler_.choices(), 0});
+      }
+      while (!nodes_.empty() && nodes_.back().next == nodes_.back().choices.size()) {
+        nodes_.pop_back();
+      }
+      if (nodes_.empty()) {
+        return Outcome::kExhausted;
+      }
+      Node& node = nodes_.back();
+      scheduler_.undo_to(node.events);
+      scheduler_.execute(node.choices[node.next++]);
+    }
+  }
+
+  std::span<const EventIndex> order() const { return scheduler_.order(); }
+  std::uint64_t states() const { return visited_.size(); }
+
+ private:
+  // A state may cost many steps: executing most of the trace again. Both count.
+  static constexpr std::uint64_t kStepsPerState = 64;
+  static constexpr std::uint64_t kPassesForFree = 4;
+
+  struct Node {
+    std::size_t events = 0;              // executed there
+    std::vector<std::uint32_t> choices;  // threads
+    std::size_t next = 0;
+  };
+
+  Scheduler scheduler_;
+  const Budget budget_;
+  std::uint64_t max_steps_;
+  std::unordered_set<Scheduler::Key, KeyHash> visited_;
+  std::vector<Node> nodes_;
+};
+
+Prediction infeasible_or_unknown(const TraceIndex& index, std::span<const EventIndex> targets) {
+  if (!index.has_branches() || !saturate(index, targets, {.reads_bind = false})) {
+    return Infeasible{};
+  }
+  return Unknown{"no reordering lets every read see what it saw; by the branches of the trace some reads need not"};
+}
+
+// A reordering after which all targets are next.
+Prediction reach(const TraceIndex& index, FindingKind kind, std::span<const EventIndex> targets, const Budget& budget,
+                 Effort& effort, const Stages& stages) {
+  Witness witness;
+  witness.kind = kind;
+  for (const EventIndex target : targets) {
+    witness.next.push_back(EventId{target});
+  }
+  const std::optional<PrefixClosure> closure =
+      stages.closure ? sync_preserving_closure(index, targets) : std::optional<PrefixClosure>{};
+  if (closure) {
+    effort.decided_by = DecidedBy::kClosure;
+    witness.order = closure->in_trace_order();
+    return witness;
+  }
+  effort.decided_by = DecidedBy::kSaturation;
+  const std::optional<Bounds> bounds = saturate(index, targets, {.reads_bind = true, .infer_order = stages.inference});
+  if (!bounds) {
+    return infeasible_or_unknown(index, targets);
+  }
+  effort.decided_by = DecidedBy::kSearch;
+  Search search(index, *bounds, budget);
+  const Search::Outcome outcome = search.run();
+  effort.states = search.states();
+  switch (outcome) {
+    case Search::Outcome::kReached:
+      for (const EventIndex e : search.order()) {
+        witness.order.push_back(EventId{e});
+      }
+      return witness;
+    case Search::Outcome::kExhausted: return infeasible_or_unknown(index, targets);
+    case Search::Outcome::kGaveUp: break;
+  }
+  return Unknown{"the search gave up after " + std::to_string(search.states()) + " states"};
+}
+
+// Whether the thread of `holder`, when that acquire is next, holds the lock that `waiter` wants.
+bool waits_for(const TraceIndex& index, EventIndex waiter, EventIndex holder) {
+  const LockSection& wanted = index.section(index.section_of(waiter));
+  const std::vector<SectionIndex> held = index.held_after(index.thread(holder), index.position(holder));
+  return std::any_of(held.begin(), held.end(), [&](SectionIndex s) { return exclude_each_other(index.section(s), wanted); });
+}
+
+// Extends `cycle` by the rest of `acquires` such that each waits for the following one and the last for the first.
+bool complete_cycle(const TraceIndex& index, std::span<const EventIndex> acquires, std::vector<EventIndex>& cycle) {
+  if (cycle.size() == acquires.size()) {
+    return waits_for(index, cycle.back(), cycle.front());
+  }
+  for (const EventIndex next : acquires) {
+    if (std::find(cycle.begin(), cycle.end(), next) == cycle.end() && waits_for(index, cycle.back(), next)) {
+      cycle.push_back(next);
+      if (complete_cycle(index, acquires, cycle)) {
+        return true;
+      }
+      cycle.pop_back();
+    }
+  }
+  return false;
+}
+
+bool share_a_thread(const TraceIndex& index, std::span<const EventIndex> events) {
+  std::vector<std::uint32_t> threads;
+  for (const EventIndex e : events) {
+    threads.push_back(index.thread(e));
+  }
+  std::sort(threads.begin(), threads.end());
+  return std::adjacent_find(threads.begin(), threads.end()) != threads.end();
+}
+
+}  // namespace
+
+Prediction find_race(const TraceIndex& index, Candidate candidate, const Budget& budget, Effort* effort,
+                     const Stages& stages) {
+  Effort unused;
+  Effort& used = effort != nullptr ? *effort : unused;
+  used = {DecidedBy::kSaturation, 0};
+  const EventIndex targets[] = {static_cast<EventIndex>(raw(candidate.first)),
+                                static_cast<EventIndex>(raw(candidate.second))};
+  if (share_a_thread(index, targets)) {
+    return Infeasible{};
+  }
+  return reach(index, FindingKind::kRace, targets, budget, used, stages);
+}
+
+Prediction find_deadlock(const TraceIndex& index, std::span<const EventId> acquires, const Budget& budget,
+                         Effort* effort, const Stages& stages) {
+  Effort unused;
+  Effort& used = effort != nullptr ? *effort : unused;
+  used = {DecidedBy::kSaturation, 0};
+  std::vector<EventIndex> targets;
+  for (const EventId acquire : acquires) {
+    const EventIndex e = static_cast<EventIndex>(raw(acquire));
+    if (index.event(e).op != Op::kAcquire || index.section_of(e) == kNoSection) {
+      return Infeasible{};  // a re-entrant acquire waits for nobody
+    }
+    targets.push_back(e);
+  }
+  if (targets.size() < 2 || share_a_thread(index, targets)) {
+    return Infeasible{};
+  }
+  std::vector<EventIndex> cycle{targets.front()};
+  if (!complete_cycle(index, targets, cycle)) {
+    return Infeasible{};
+  }
+  return reach(index, FindingKind::kDeadlock, cycle, budget, used, stages);
+}
+
+}  // namespace sooth

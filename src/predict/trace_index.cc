@@ -1,0 +1,253 @@
+#include "predict/trace_index.h"
+
+#include <algorithm>
+
+#include "base/flat_map.h"
+#include "order/held_locks.h"
+#include "order/must_order.h"
+#include "predict/variable_map.h"
+
+namespace sooth {
+namespace {
+
+// Events that a thread learns of: of each thread the latest, which implies the earlier ones.
+class Senders {
+ public:
+  struct Sender {
+    ThreadId thread;
+    EventIndex event;
+  };
+
+  bool empty() const { return senders_.empty(); }
+  void clear() { senders_.clear(); }
+  void join(const Senders& other) {
+    for (const Sender& sender : other.senders_) {
+      add(sender);
+    }
+  }
+  void add(Sender sender) {
+    for (Sender& known : senders_) {
+      if (known.thread == sender.thread) {
+        known.event = std::max(known.event, sender.event);
+        return;
+      }
+    }
+    senders_.push_back(sender);
+  }
+  std::span<const Sender> all() const { return senders_; }
+
+ private:
+  std::vector<Sender> senders_;
+};
+
+}  // namespace
+
+class TraceIndexBuilder {
+ public:
+  TraceIndexBuilder(TraceIndex& index, std::span<const Event> events)
+      : index_(index), events_(events), must_order_(*this), variables_(events), cells_(variables_.cell_count()) {}
+
+  void run() {
+    const std::size_t n = events_.size();
+    index_.position_.resize(n);
+    index_.variable_.assign(n, TraceIndex::kNoVariable);
+    index_.detail_.assign(n, kNoEvent);
+    index_.predecessors_at_.assign(n, 0);
+    index_.pool_.push_back(0);  // so that 0 is no list
+    for (EventIndex e = 0; e < n; ++e) {
+      add(e);
+    }
+    lay_out_threads();
+  }
+
+  // Host of MustOrder.
+  const Senders& current(ThreadId thread) {
+    Thread& t = of(thread);
+    if (t.length == 0) {
+      return t.received;  // its fork stands for a thread without events
+    }
+    latest_.clear();
+    latest_.add({thread, t.last});
+    return latest_;
+  }
+  void sent(ThreadId) {}
+  void receive(ThreadId thread, const Senders& senders) { of(thread).received.join(senders); }
+
+ private:
+  struct Thread {
+    std::uint32_t length = 0;
+    EventIndex last = kNoEvent;
+    Senders received;  // since its latest event
+    Senders known;     // all it ever received
+    std::vector<SectionIndex> sections;
+    std::vector<SectionIndex> open;  // positions in `sections`, ascending
+  };
+  struct Cell {
+    VariableIndex variable = TraceIndex::kNoVariable;  // none: not accessed in this generation
+    EventIndex last_write = kNoEvent;
+  };
+
+  Thread& of(ThreadId thread) {
+    if (raw(thread) >= threads_.size()) {
+      threads_.resize(raw(thread) + 1);
+    }
+    return threads_[raw(thread)];
+  }
+
+  void add(EventIndex id) {
+    const Event& e = events_[id];
+    must_order_.incoming(e);
+    Thread& thread = of(e.thread);
+    note_predecessors(id, thread);
+    index_.position_[id] = thread.length++;
+    thread.last = id;
+    if (is_access(e.op) || e.op == Op::kFree) {
+      access(id);
+    } else if (e.op == Op::kAlloc && e.size != 0) {
+      variables_.for_each_cell(e.object, e.size, [this](std::uint32_t cell) { cells_[cell] = Cell{}; });
+    } else if (e.op == Op::kAcquire) {
+      acquire(id, thread);
+    } else if (e.op == Op::kRelease) {
+      release(id, thread);
+    }
+    must_order_.outgoing(e);
+  }
+
+  void note_predecessors(EventIndex id, Thread& thread) {
+    if (thread.received.empty()) {
+      return;
+    }
+    const std::size_t at = index_.pool_.size();
+    index_.pool_.push_back(0);
+    for (const Senders::Sender& sender : thread.received.all()) {
+      const auto known = std::find_if(thread.known.all().begin(), thread.known.all().end(),
+                                      [&](const Senders::Sender& k) { return k.thread == sender.thread; });
+      const bool news = known == thread.known.all().end() || known->event < sender.event;
+      if (news && sender.thread != events_[id].thread) {
+        index_.pool_.push_back(sender.event);
+        ++index_.pool_[at];
+      }
+    }
+    thread.known.join(thread.received);
+    thread.received.clear();
+    if (index_.pool_[at] == 0) {
+      index_.pool_.pop_back();
+    } else {
+      index_.predecessors_at_[id] = static_cast<std::uint32_t>(at);
+    }
+  }
+
+  void access(EventIndex id) {
+    const Event& e = events_[id];
+    touched_.clear();
+    if (e.size == 0) {
+      return;
+    }
+    variables_.for_each_cell(e.object, e.size, [this](std::uint32_t cell) { touched_.push_back(cell); });
+    for (const std::uint32_t cell : touched_) {
+      if (cells_[cell].variable == TraceIndex::kNoVariable) {
+        cells_[cell].variable = variable_count_++;
+      }
+    }
+    if (touched_.size() == 1) {
+      index_.variable_[id] = cells_[touched_.front()].variable;
+      if (is_read(e.op)) {
+        index_.detail_[id] = cells_[touched_.front()].last_write;
+      }
+    } else if (!touched_.empty()) {
+      index_.variable_[id] = TraceIndex::kListBit | static_cast<std::uint32_t>(index_.pool_.size());
+      index_.pool_.push_back(static_cast<std::uint32_t>(touched_.size()));
+      for (const std::uint32_t cell : touched_) {
+        index_.pool_.push_back(cells_[cell].variable);
+      }
+      for (std::size_t i = 0; i < touched_.size() && is_read(e.op); ++i) {
+        index_.pool_.push_back(cells_[touched_[i]].last_write);
+      }
+    }
+    for (std::size_t i = 0; i < touched_.size() && is_write(e.op); ++i) {
+      cells_[touched_[i]].last_write = id;
+    }
+  }
+
+  void acquire(EventIndex id, Thread& thread) {
+    const Event& e = events_[id];
+    if (!held_.acquire(e)) {
+      return;
+    }
+    std::uint32_t& lock = locks_[e.object];  // number + 1
+    lock = lock == 0 ? static_cast<std::uint32_t>(locks_.size()) : lock;
+    const SectionIndex number = static_cast<SectionIndex>(thread.sections.size());
+    thread.open.push_back(number);
+    thread.sections.push_back(static_cast<SectionIndex>(index_.sections_.size()));
+    index_.detail_[id] = thread.sections.back();
+    index_.sections_.push_back({id, kNoEvent, lock - 1, is_shared(e), thread.open.front()});
+  }
+
+  void release(EventIndex id, Thread& thread) {
+    if (!held_.release(events_[id])) {
+      return;
+    }
+    const std::uint32_t lock = locks_[events_[id].object] - 1;
+    const auto open = std::find_if(thread.open.begin(), thread.open.end(), [&](SectionIndex number) {
+      return index_.sections_[thread.sections[number]].lock == lock;
+    });
+    index_.detail_[id] = thread.sections[*open];
+    index_.sections_[thread.sections[*open]].release = id;
+    thread.open.erase(open);
+  }
+
+  void lay_out_threads() {
+    index_.thread_begin_.push_back(0);
+    index_.section_begin_.push_back(0);
+    for (const Thread& thread : threads_) {
+      index_.thread_begin_.push_back(index_.thread_begin_.back() + thread.length);
+      index_.sections_by_thread_.insert(index_.sections_by_thread_.end(), thread.sections.begin(), thread.sections.end());
+      index_.section_begin_.push_back(static_cast<std::uint32_t>(index_.sections_by_thread_.size()));
+    }
+    index_.by_thread_.resize(events_.size());
+    for (EventIndex e = 0; e < events_.size(); ++e) {
+      index_.by_thread_[index_.thread_begin_[raw(events_[e].thread)] + index_.position_[e]] = e;
+    }
+    index_.pool_.shrink_to_fit();
+    index_.sections_.shrink_to_fit();
+  }
+
+  TraceIndex& index_;
+  const std::span<const Event> events_;
+  MustOrder<TraceIndexBuilder, Senders> must_order_;
+  const VariableMap variables_;
+  std::vector<Cell> cells_;
+  VariableIndex variable_count_ = 0;
+  std::vector<Thread> threads_;
+  HeldLocks held_;
+  FlatMap<std::uint32_t> locks_;
+  Senders latest_;                      // what current() returns
+  std::vector<std::uint32_t> touched_;  // cells of the access at hand
+};
+
+TraceIndex::TraceIndex(const TraceView& trace) : trace_(trace) { TraceIndexBuilder(*this, trace.events).run(); }
+
+std::vector<SectionIndex> TraceIndex::held_after(std::uint32_t thread, std::uint32_t length) const {
+  std::vector<SectionIndex> held;
+  const std::span<const SectionIndex> all = sections_of(thread);
+  const auto begun = [&](SectionIndex s) { return position_[sections_[s].acquire] < length; };
+  const auto end = std::partition_point(all.begin(), all.end(), begun);
+  if (end == all.begin()) {
+    return held;
+  }
+  for (auto it = all.begin() + sections_[*std::prev(end)].oldest_open; it != end; ++it) {
+    const EventIndex release = sections_[*it].release;
+    if (release == kNoEvent || position_[release] >= length) {
+      held.push_back(*it);
+    }
+  }
+  return held;
+}
+
+std::size_t TraceIndex::memory() const {
+  const auto bytes = [](const auto& column) { return column.capacity() * sizeof(column[0]); };
+  return bytes(thread_begin_) + bytes(by_thread_) + bytes(position_) + bytes(variable_) + bytes(detail_) +
+         bytes(predecessors_at_) + bytes(pool_) + bytes(sections_) + bytes(section_begin_) + bytes(sections_by_thread_);
+}
+
+}  // namespace sooth

@@ -1,0 +1,115 @@
+// What reordering a trace in memory needs to know about each event, in about 20 bytes per event.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "race/witness.h"
+
+namespace sooth {
+
+// An EventId in half the space: indexes exist for traces of fewer than 2^31 events.
+using EventIndex = std::uint32_t;
+inline constexpr EventIndex kNoEvent = ~EventIndex{0};
+using SectionIndex = std::uint32_t;
+inline constexpr SectionIndex kNoSection = ~SectionIndex{0};
+// Bytes of one generation that no access of the trace tells apart.
+using VariableIndex = std::uint32_t;
+
+// An outermost acquire with its last release (docs/semantics.md section 2).
+struct LockSection {
+  EventIndex acquire = kNoEvent;
+  EventIndex release = kNoEvent;  // kNoEvent: still open at the end of the trace
+  std::uint32_t lock = 0;         // dense
+  bool shared = false;
+  SectionIndex oldest_open = 0;   // in sections_of(thread): the first that was not closed when this one began
+};
+
+constexpr bool exclude_each_other(const LockSection& a, const LockSection& b) {
+  return a.lock == b.lock && !(a.shared && b.shared);
+}
+
+// Built in two linear passes (what memory is told apart, then everything else); read-only afterwards, so several
+// searches may share it. The view must outlive it. Threads are named by their number.
+class TraceIndex {
+ public:
+  explicit TraceIndex(const TraceView& trace);
+
+  std::size_t size() const { return trace_.events.size(); }
+  const Event& event(EventIndex e) const { return trace_.events[e]; }
+  // Branches free reads from having to see the same write; without them every read binds.
+  bool has_branches() const { return !trace_.branches.empty(); }
+
+  std::uint32_t thread_count() const { return static_cast<std::uint32_t>(thread_begin_.size() - 1); }
+  std::uint32_t thread(EventIndex e) const { return raw(trace_.events[e].thread); }
+  // In program order.
+  std::span<const EventIndex> events_of(std::uint32_t thread) const {
+    return {by_thread_.data() + thread_begin_[thread], thread_begin_[thread + 1] - thread_begin_[thread]};
+  }
+  // Position in events_of(thread(e)).
+  std::uint32_t position(EventIndex e) const { return position_[e]; }
+
+  // Direct must-order predecessors (docs/semantics.md section 3) in other threads. What program order or an earlier
+  // predecessor of the thread implies may be left out.
+  std::span<const EventIndex> predecessors(EventIndex e) const {
+    const std::uint32_t at = predecessors_at_[e];
+    return at == 0 ? std::span<const EventIndex>{} : std::span(pool_).subspan(at + 1, pool_[at]);
+  }
+
+  // What an access touches; a free touches what any access of the trace touches of its block. Empty for no access.
+  std::span<const VariableIndex> variables(EventIndex e) const {
+    const std::uint32_t v = variable_[e];
+    if (v == kNoVariable) {
+      return {};
+    }
+    const std::uint32_t at = v & ~kListBit;
+    return (v & kListBit) == 0 ? std::span(&variable_[e], 1) : std::span(pool_).subspan(at + 1, pool_[at]);
+  }
+  // Parallel to variables(), for events that read: the write seen; kNoEvent is the initial value.
+  std::span<const EventIndex> seen(EventIndex e) const {
+    const std::uint32_t v = variable_[e];
+    if (v == kNoVariable || !is_read(event(e).op)) {
+      return {};
+    }
+    const std::uint32_t at = v & ~kListBit;
+    return (v & kListBit) == 0 ? std::span(&detail_[e], 1) : std::span(pool_).subspan(at + 1 + pool_[at], pool_[at]);
+  }
+
+  // The section that the event opens or closes; kNoSection for other events and re-entrant ones.
+  SectionIndex section_of(EventIndex e) const {
+    const Op op = event(e).op;
+    return op == Op::kAcquire || op == Op::kRelease ? detail_[e] : kNoSection;
+  }
+  const LockSection& section(SectionIndex s) const { return sections_[s]; }
+  std::span<const LockSection> sections() const { return sections_; }
+  // In order of their acquires.
+  std::span<const SectionIndex> sections_of(std::uint32_t thread) const {
+    return {sections_by_thread_.data() + section_begin_[thread], section_begin_[thread + 1] - section_begin_[thread]};
+  }
+  // The sections the thread is in after the first `length` of its events, in order of their acquires.
+  std::vector<SectionIndex> held_after(std::uint32_t thread, std::uint32_t length) const;
+
+  // Bytes that the index occupies.
+  std::size_t memory() const;
+
+ private:
+  friend class TraceIndexBuilder;
+  static constexpr VariableIndex kNoVariable = ~VariableIndex{0};
+  static constexpr std::uint32_t kListBit = 1u << 31;  // variable_: an offset into pool_
+
+  TraceView trace_;
+  std::vector<std::uint32_t> thread_begin_;     // into by_thread_; one more than there are threads
+  std::vector<EventIndex> by_thread_;
+  std::vector<std::uint32_t> position_;         // by event, as the following three
+  std::vector<std::uint32_t> variable_;
+  std::vector<std::uint32_t> detail_;           // of a read: the write seen; of lock events: the section
+  std::vector<std::uint32_t> predecessors_at_;  // into pool_; 0: none
+  std::vector<std::uint32_t> pool_;             // lists: their length, then the elements (for variables: twice as many)
+  std::vector<LockSection> sections_;
+  std::vector<std::uint32_t> section_begin_;    // into sections_by_thread_
+  std::vector<SectionIndex> sections_by_thread_;
+};
+
+}  // namespace sooth

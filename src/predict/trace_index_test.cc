@@ -1,0 +1,92 @@
+#include "predict/trace_index.h"
+
+#include <gtest/gtest.h>
+
+#include "oracle/oracle.h"
+#include "oracle/random_trace.h"
+#include "oracle/trace_text.h"
+
+namespace sooth {
+namespace {
+
+std::vector<EventIndex> list(std::span<const EventIndex> events) { return {events.begin(), events.end()}; }
+using Events = std::vector<EventIndex>;
+
+class Indexed {
+ public:
+  explicit Indexed(const char* text) : trace_(oracle::parse_trace(text)), index(TraceView{trace_.events, {}, {}}) {}
+
+ private:
+  oracle::TextTrace trace_;
+
+ public:
+  const TraceIndex index;
+};
+
+TEST(TraceIndexTest, KnowsWhatReadsSawByteByByte) {
+  const Indexed t("A|w(0x10:4)|0 A|w(0x12:1)|1 B|r(0x10:4)|2 B|r(0x12:1)|3 B|r(0x20:8)|4 B|r(0x13:1)|5");
+  EXPECT_EQ(list(t.index.seen(2)), (Events{0, 1, 0}));
+  EXPECT_EQ(list(t.index.seen(3)), Events{1});
+  EXPECT_EQ(list(t.index.seen(4)), Events{kNoEvent});
+  EXPECT_EQ(list(t.index.seen(5)), Events{0});
+  EXPECT_EQ(list(t.index.seen(0)), Events{});
+  EXPECT_EQ(t.index.variables(0).size(), 3u);
+}
+
+TEST(TraceIndexTest, MemoryAllocatedAgainIsAnotherVariable) {
+  const Indexed t("A|w(0x10:8)|0 A|free(0x0:64)|1 B|r(0x10:8)|2 B|alloc(0x8:64)|3 B|r(0x10:8)|4 B|w(0x10:8)|5");
+  EXPECT_EQ(list(t.index.seen(2)), Events{1});
+  EXPECT_EQ(list(t.index.seen(4)), Events{kNoEvent});
+  EXPECT_EQ(t.index.variables(0)[0], t.index.variables(1)[0]);
+  EXPECT_EQ(t.index.variables(4)[0], t.index.variables(5)[0]);
+  EXPECT_NE(t.index.variables(0)[0], t.index.variables(4)[0]);
+}
+
+TEST(TraceIndexTest, SectionsAreOutermostAndMayOverlap) {
+  const Indexed t("A|acq(l)|0 A|acq(m)|1 A|acq(l)|2 A|rel(l)|3 A|rel(l)|4 A|racq(n)|5 A|rel(m)|6");
+  EXPECT_EQ(t.index.section_of(2), kNoSection);
+  EXPECT_EQ(t.index.section_of(3), kNoSection);
+  EXPECT_EQ(t.index.section_of(0), t.index.section_of(4));
+  ASSERT_EQ(t.index.sections().size(), 3u);
+  EXPECT_EQ(t.index.section(0).release, 4u);
+  EXPECT_EQ(t.index.section(1).release, 6u);
+  EXPECT_EQ(t.index.section(2).release, kNoEvent);
+  EXPECT_TRUE(t.index.section(2).shared);
+  EXPECT_EQ(t.index.held_after(0, 0), Events{});
+  EXPECT_EQ(t.index.held_after(0, 4), (Events{0, 1}));
+  EXPECT_EQ(t.index.held_after(0, 5), Events{1});
+  EXPECT_EQ(t.index.held_after(0, 6), (Events{1, 2}));
+  EXPECT_EQ(t.index.held_after(0, 7), Events{2});
+}
+
+TEST(TraceIndexTest, AForkStandsForAThreadWithoutEvents) {
+  const Indexed t("A|fork(C)|0 B|join(C)|1 A|notify(s)|2 B|wait(s)|3");
+  EXPECT_EQ(list(t.index.predecessors(1)), Events{0});
+  EXPECT_EQ(list(t.index.predecessors(3)), Events{2});
+}
+
+// Direct predecessors and program order generate must-order, on traces of every profile.
+TEST(TraceIndexProperty, PredecessorsGenerateMustOrder) {
+  std::uint64_t edges = 0;
+  for (std::uint64_t seed = 1; seed <= 3'000; ++seed) {
+    const std::vector<Event> trace =
+        oracle::random_trace(oracle::kProfiles[seed % oracle::kProfiles.size()], seed).events;
+    const TraceIndex index(TraceView{trace, {}, {}});
+    oracle::Relation order(trace.size());
+    for (EventIndex e = 0; e < trace.size(); ++e) {
+      for (const EventIndex before : index.predecessors(e)) {
+        order.add(before, e);
+        ++edges;
+      }
+      if (index.position(e) > 0) {
+        order.add(index.events_of(index.thread(e))[index.position(e) - 1], e);
+      }
+    }
+    order.close();
+    ASSERT_EQ(order, oracle::must_order(trace)) << "seed " << seed << "\n" << oracle::print_trace(trace);
+  }
+  EXPECT_GT(edges, 3'000u);
+}
+
+}  // namespace
+}  // namespace sooth
