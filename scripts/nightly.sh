@@ -29,6 +29,13 @@ step_asan() {
   SOOTH_CASES=$sanitized_cases ctest --preset asan -j "$sooth_jobs"
 }
 
+# The readers against mutated bytes, under the sanitizers, from a seed that differs from night to night and is printed.
+step_fuzz() {
+  sooth_configure asan
+  sooth_build asan fuzz_trace
+  build-asan/tests/fuzz/fuzz_trace --seconds "${SOOTH_FUZZ_SECONDS:-600}" --seed "${SOOTH_SEED:-$(date +%Y%m%d)}"
+}
+
 step_tsan() {
   sooth_configure tsan
   sooth_build tsan
@@ -55,7 +62,7 @@ step_tidy() {
 
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan tsan debug clang tidy bench)
+steps=(test properties asan fuzz tsan debug clang tidy bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

@@ -198,13 +198,13 @@ Result<std::optional<BlockHeader>> BlockReader::next() {
 
 Status BlockReader::payload(Bytes& out, std::size_t slack) {
   out.resize(header_.raw + slack);
-  std::memset(out.data() + header_.raw, 0, slack);
+  std::fill_n(out.begin() + header_.raw, slack, std::uint8_t{0});
   switch (static_cast<Codec>(header_.codec)) {
     case Codec::kRaw:
       if (header_.stored != header_.raw) {
         return corrupt("its length is impossible");
       }
-      std::memcpy(out.data(), stored_.data(), stored_.size());
+      std::copy(stored_.begin(), stored_.end(), out.begin());
       return {};
     case Codec::kZstd: {
       const std::size_t size =

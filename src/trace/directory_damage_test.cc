@@ -2,6 +2,7 @@
 // and a shorter trace only where the writer of an incomplete one was cut off.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <xxhash.h>
 
 #include <functional>
 #include <random>
@@ -387,6 +388,20 @@ TEST_F(DamageTest, AHeaderCannotAskForMoreMemoryThanItsBytesJustify) {
   ASSERT_EQ(blocks.size(), 1u);
   EXPECT_EQ(blocks[0].payload.size(), zeros.size());
   EXPECT_LT(blocks[0].size, 32'000u);
+
+  // The same with fewer stored bytes than that takes, and every check right.
+  std::string bytes = file_content(file).substr(0, sizeof(format::BlockHeader) + 100);
+  format::BlockHeader header{};
+  std::memcpy(&header, bytes.data(), sizeof header);
+  header.stored = 100;
+  header.header_check = static_cast<std::uint32_t>(XXH3_64bits(&header, format::kHeaderCheckOffset));
+  header.checksum = XXH3_64bits_withSeed(bytes.data() + sizeof header, 100, XXH3_64bits(&header, format::kChecksumOffset));
+  std::memcpy(bytes.data(), &header, sizeof header);
+  fill_file(file, bytes);
+  auto reader = BlockReader::open(file, false);
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ((*reader)->next().status().message(),
+            file + ": the trace is damaged: block at byte 0: its length is impossible");
 }
 
 // --- files that are no files ---
