@@ -47,22 +47,22 @@ TEST(VectorClockTest, JoinIsTheComponentWiseMaximum) {
     for (const Time time : row.joined) {
       EXPECT_EQ(joined[ThreadId{thread++}], time);
     }
-    EXPECT_TRUE(row.a.below(joined));
-    EXPECT_TRUE(row.b.below(joined));
+    EXPECT_TRUE(joined.covers(row.a));
+    EXPECT_TRUE(joined.covers(row.b));
   }
 }
 
-TEST(VectorClockTest, BelowComparesEveryComponent) {
+TEST(VectorClockTest, CoversComparesEveryComponent) {
   const struct {
     VectorClock a, b;
-    bool below;
+    bool covered;  // a, by b
   } table[] = {
       {clock({}), clock({}), true},          {clock({0, 0}), clock({}), true},        {clock({1}), clock({}), false},
       {clock({1, 2}), clock({1, 2}), true},  {clock({1, 2}), clock({2, 1}), false},   {clock({1}), clock({1, 7}), true},
       {clock({0, 0, 1}), clock({9, 9}), false},
   };
   for (const auto& row : table) {
-    EXPECT_EQ(row.a.below(row.b), row.below);
+    EXPECT_EQ(row.b.covers(row.a), row.covered);
   }
 }
 
