@@ -75,7 +75,7 @@ struct Finding {
   bool observed = false;            // the recorded run itself leaves the pair unordered
   bool exact = true;                // the trace it comes from is exact
   bool known = false;               // in the baseline
-  std::vector<Access> accesses;     // two for a race, in trace order; one for each thread of a deadlock, along its cycle
+  std::vector<Access> accesses;     // two for a race, in trace order; for a deadlock one per thread, along its cycle
   std::optional<WitnessSummary> witness;
   std::optional<ReplaySummary> replay;
 
