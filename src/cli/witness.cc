@@ -1,4 +1,5 @@
-// `sooth witness check`: judges the witnesses of a report again, from outside, with nothing but the report and the trace.
+// `sooth witness check`: judges the witnesses of a report again, from outside, with nothing but the report and the
+// trace.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -25,7 +26,9 @@ struct Options {
   std::uint64_t max_events = 200'000'000;
 };
 
-bool claims_a_witness(const Finding& finding) { return finding.witness && finding.witness->checked; }
+bool claims_a_witness(const Finding& finding) {
+  return finding.witness && finding.witness->checked;
+}
 
 // The number of events that the witnesses need: up to the last one that a report names.
 std::uint64_t events_needed(const Report& report) {
@@ -48,7 +51,8 @@ std::uint64_t events_needed(const Report& report) {
   return needed;
 }
 
-// Reports are UTF-8 whatever names the program uses; how many replacement characters stand for damage does not matter.
+// Reports are UTF-8 whatever names the program uses; how many replacement characters stand for damage does not
+// matter.
 std::string as_reported(std::string_view name) {
   std::string text;
   while (!name.empty()) {
@@ -67,12 +71,15 @@ Status check_access(const Access& access, const TraceStore& store) {
   const TraceView view = store.view();
   const std::string event = "event " + std::to_string(raw(access.event));
   if (raw(access.event) >= view.events.size()) {
-    return Status::bad_input(event + " is not in the trace, which has " + std::to_string(view.events.size()) + " events");
+    return Status::bad_input(event + " is not in the trace, which has " + std::to_string(view.events.size()) +
+                             " events");
   }
   const Event& e = view.events[raw(access.event)];
   const auto compare = [&](const std::string& what, const std::string& reported, const std::string& traced) {
-    return as_reported(reported) == as_reported(traced) ? Status() : Status::bad_input("the report says that " + event + " has the " + what + " `" + reported +
-                             "`, in the trace it has `" + traced + "`");
+    return as_reported(reported) == as_reported(traced)
+               ? Status()
+               : Status::bad_input("the report says that " + event + " has the " + what + " `" + reported +
+                                   "`, in the trace it has `" + traced + "`");
   };
   SOOTH_RETURN_IF_ERROR(compare("operation", std::string(op_name(access.op)), std::string(op_name(e.op))));
   SOOTH_RETURN_IF_ERROR(compare("thread", access.thread, store.tables().thread_name(e.thread)));
@@ -128,8 +135,9 @@ CommandResult check(const Options& options) {
   }
   const std::uint64_t without = report->findings.size() - accepted - rejected;
   std::printf("%s checked: %llu accepted, %llu rejected; %s without a witness.\n",
-              count_text(accepted + rejected, "witness", "witnesses").c_str(), static_cast<unsigned long long>(accepted),
-              static_cast<unsigned long long>(rejected), count_text(without, "finding", "findings").c_str());
+              count_text(accepted + rejected, "witness", "witnesses").c_str(),
+              static_cast<unsigned long long>(accepted), static_cast<unsigned long long>(rejected),
+              count_text(without, "finding", "findings").c_str());
   return rejected == 0 ? ExitCode::kOk : ExitCode::kBadInput;
 }
 
@@ -146,8 +154,9 @@ void add_witness_command(CLI::App& root, CommandResult& result) {
   checker->add_option("TRACE", options->trace, "The trace that the report is about")->required()->type_name("");
   add_count_option(*checker, "--max-events", options->max_events,
                    "Refuse to keep more events in memory; one takes about 80 bytes");
-  checker->footer("Prints a line for each finding that claims a checked witness. Exit status: 65 when one of them is rejected\n"
-                  "or the input is malformed, else 0. docs/witnesses.md tells what a witness is.");
+  checker->footer(
+      "Prints a line for each finding that claims a checked witness. Exit status: 65 when one of them is rejected\n"
+      "or the input is malformed, else 0. docs/witnesses.md tells what a witness is.");
   checker->callback([options, &result] { result = check(*options); });
 }
 

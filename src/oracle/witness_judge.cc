@@ -15,8 +15,12 @@ namespace {
 class Judge {
  public:
   Judge(const TraceView& trace, const Witness& witness)
-      : events_(trace.events), branches_(trace.branches), witness_(witness), memory_(trace.events),
-        must_(must_order(trace.events)), sections_(sections_of(trace.events)) {}
+      : events_(trace.events),
+        branches_(trace.branches),
+        witness_(witness),
+        memory_(trace.events),
+        must_(must_order(trace.events)),
+        sections_(sections_of(trace.events)) {}
 
   std::string verdict() {
     if (!ids_are_fine()) {
@@ -140,7 +144,8 @@ class Judge {
       if (e == read) {
         break;
       }
-      const bool touches = memory_.is_access(e) && byte >= events_[e].object && byte - events_[e].object < events_[e].size;
+      const bool touches =
+          memory_.is_access(e) && byte >= events_[e].object && byte - events_[e].object < events_[e].size;
       if (touches && is_write(events_[e].op) && memory_.generation(e, byte) == memory_.generation(read, byte)) {
         last = e;
       }
@@ -211,6 +216,8 @@ class Judge {
 
 }  // namespace
 
-std::string why_no_witness(const TraceView& trace, const Witness& witness) { return Judge(trace, witness).verdict(); }
+std::string why_no_witness(const TraceView& trace, const Witness& witness) {
+  return Judge(trace, witness).verdict();
+}
 
 }  // namespace sooth::oracle

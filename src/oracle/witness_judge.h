@@ -1,6 +1,6 @@
-// Section 7 of docs/semantics.md over all pairs of events: judges the witness checker. Cubic; for a few dozen events.
-// Unlike the checker it acts nothing out: it looks at the positions of events in the order, at the closure of must-order and
-// at whole lock sections.
+// Section 7 of docs/semantics.md over all pairs of events: judges the witness checker. Cubic; for a few dozen
+// events. Unlike the checker it acts nothing out: it looks at the positions of events in the order, at the closure
+// of must-order and at whole lock sections.
 #pragma once
 
 #include <string>

@@ -9,8 +9,8 @@
 
 namespace sooth {
 
-// Both ends of a range are in it, so that the last byte of the address space can be. Assigning costs O(log n), amortised
-// over the ranges that it covers up.
+// Both ends of a range are in it, so that the last byte of the address space can be. Assigning costs O(log n),
+// amortised over the ranges that it covers up.
 template <typename V>
 class RangeMap {
  public:

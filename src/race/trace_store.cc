@@ -17,8 +17,8 @@ Batch cut(Batch batch, EventId up_to) {
   batch.events = front(batch.events, count);
   batch.values = front(batch.values, count);
   batch.stacks = front(batch.stacks, count);
-  const auto branch = std::find_if(batch.branches.begin(), batch.branches.end(),
-                                   [&](const Branch& b) { return b.before >= up_to; });
+  const auto branch =
+      std::find_if(batch.branches.begin(), batch.branches.end(), [&](const Branch& b) { return b.before >= up_to; });
   batch.branches = front(batch.branches, static_cast<std::uint64_t>(branch - batch.branches.begin()));
   const auto reach =
       std::find_if(batch.reaches.begin(), batch.reaches.end(), [&](const Reach& r) { return r.call >= up_to; });

@@ -83,7 +83,8 @@ TEST(WitnessSummaryTest, RunsAreStretchesOfOneThread) {
   const WitnessSummary summary = summarise(witness, view);
   EXPECT_TRUE(summary.checked);
   EXPECT_EQ(summary.order, witness.order);
-  const std::vector<WitnessSummary::Run> runs = {{ThreadId{0}, EventId{0}, EventId{2}}, {ThreadId{1}, EventId{1}, EventId{3}}};
+  const std::vector<WitnessSummary::Run> runs = {{ThreadId{0}, EventId{0}, EventId{2}},
+                                                 {ThreadId{1}, EventId{1}, EventId{3}}};
   EXPECT_EQ(summary.runs, runs);
   EXPECT_EQ(*expand(summary, view), witness.order);
 }

@@ -18,8 +18,9 @@ namespace {
 using Number = std::uint32_t;  // of an event
 constexpr Number kNoEvent = std::numeric_limits<Number>::max();
 
-// One witness. First what can be said of each event by itself, then a pass over the trace (who must come before whom, who
-// saw whose writes), then the sequence is acted out, and last come the reads: which of them bind depends on the whole.
+// One witness. First what can be said of each event by itself, then a pass over the trace (who must come before
+// whom, who saw whose writes), then the sequence is acted out, and last come the reads: which of them bind depends
+// on the whole.
 class Checker {
  public:
   Checker(const TraceView& trace, const Witness& witness) : trace_(trace), witness_(witness) {}
@@ -55,7 +56,9 @@ class Checker {
   Status check_reads();
   Status check_read(Number id, const LastWrites& writes);
 
-  Number last_done(ThreadId thread) const { return raw(thread) < last_done_.size() ? last_done_[raw(thread)] : kNoEvent; }
+  Number last_done(ThreadId thread) const {
+    return raw(thread) < last_done_.size() ? last_done_[raw(thread)] : kNoEvent;
+  }
   std::span<const Stretch> stretches(Number id) const {
     return std::span(stretches_).subspan(first_stretch_[id], first_stretch_[id + 1] - first_stretch_[id]);
   }
@@ -77,10 +80,10 @@ class Checker {
   // Of the events in play, the bytes they touch; of the reads in the order, what they saw in the trace.
   Generations generations_;
   std::vector<Stretch> stretches_;
-  std::vector<Number> first_stretch_;  // by event, and one more
+  std::vector<std::size_t> first_stretch_;  // by event, and one more
   std::vector<Seen> seen_;
-  std::vector<Number> first_seen_;     // by event, and one more
-  std::vector<Number> binding_limit_;  // by thread: reads with smaller numbers bind
+  std::vector<std::size_t> first_seen_;  // by event, and one more
+  std::vector<Number> binding_limit_;    // by thread: reads with smaller numbers bind
 };
 
 Status Checker::place(EventId id, Number position) {
@@ -127,14 +130,14 @@ void Checker::scan_trace() {
     edges_.add(id, e, position_[id] != 0);
     scan_memory(id, e, writes);
   }
-  first_stretch_.push_back(static_cast<Number>(stretches_.size()));
-  first_seen_.push_back(static_cast<Number>(seen_.size()));
+  first_stretch_.push_back(stretches_.size());
+  first_seen_.push_back(seen_.size());
   last_done_.assign(last_of_thread.size(), kNoEvent);
 }
 
 void Checker::scan_memory(Number id, const Event& e, LastWrites& writes) {
-  first_stretch_.push_back(static_cast<Number>(stretches_.size()));
-  first_seen_.push_back(static_cast<Number>(seen_.size()));
+  first_stretch_.push_back(stretches_.size());
+  first_seen_.push_back(seen_.size());
   if (e.op == Op::kAlloc) {
     generations_.alloc(e);
   }
@@ -159,7 +162,8 @@ void Checker::scan_memory(Number id, const Event& e, LastWrites& writes) {
 // `id` stands where `before` has not happened yet, or is not there at all.
 Status Checker::without(Number id, Number before, const std::string& why) const {
   const bool later = position_[before] != 0 && position_[before] != kNextMark;
-  return Status::bad_input(text(id) + (later ? " stands before " : " stands there without ") + text(before) + ", " + why);
+  return Status::bad_input(text(id) + (later ? " stands before " : " stands there without ") + text(before) + ", " +
+                           why);
 }
 
 Status Checker::act_out() {
@@ -201,7 +205,8 @@ Status Checker::check_next() {
   for (const EventId event : witness_.next) {
     const auto id = static_cast<Number>(raw(event));
     if (previous_[id] != last_done(trace_.events[id].thread)) {
-      return Status::bad_input(text(id) + " cannot come next: " + text(previous_[id]) + " comes before it in its thread");
+      return Status::bad_input(text(id) + " cannot come next: " + text(previous_[id]) +
+                               " comes before it in its thread");
     }
     if (const std::optional<Number> before = edges_.missing(id, done)) {
       return Status::bad_input(text(id) + " cannot come next: " + text(*before) + " must come before it");
@@ -251,7 +256,8 @@ Status Checker::check_race() {
 Status Checker::check_deadlock() {
   const std::size_t count = witness_.next.size();
   if (count < 2) {
-    return Status::bad_input("a deadlock has at least 2 acquires that come next, this one has " + std::to_string(count));
+    return Status::bad_input("a deadlock has at least 2 acquires that come next, this one has " +
+                             std::to_string(count));
   }
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t id = raw(witness_.next[i]);
@@ -312,7 +318,8 @@ void Checker::find_binding_reads() {
   while (!work.empty()) {
     const Number thread = work.back();
     work.pop_back();
-    for (std::size_t& at = next_read[thread]; at < reads[thread].size() && reads[thread][at] < binding_limit_[thread];) {
+    for (std::size_t& at = next_read[thread];
+         at < reads[thread].size() && reads[thread][at] < binding_limit_[thread];) {
       for (const Seen& run : seen(reads[thread][at++])) {
         if (run.writer == Seen::kNobody) {
           continue;
@@ -369,13 +376,15 @@ Status Checker::check_read(Number id, const LastWrites& writes) {
     saw = differs->size < expected->size ? saw : std::next(expected)->writer;
   }
   const std::string where = trace_.events[id].size == 1 ? "" : " in byte " + std::to_string(byte);
-  return Status::bad_input(
-      text(id) + " sees " + (sees == Seen::kNobody ? "no write" : "the write of event " + std::to_string(sees)) + where +
-      ", in the trace it saw " + (saw == Seen::kNobody ? "none" : "event " + std::to_string(saw)));
+  return Status::bad_input(text(id) + " sees " +
+                           (sees == Seen::kNobody ? "no write" : "the write of event " + std::to_string(sees)) + where +
+                           ", in the trace it saw " + (saw == Seen::kNobody ? "none" : "event " + std::to_string(saw)));
 }
 
 }  // namespace
 
-Status check_witness(const TraceView& trace, const Witness& witness) { return Checker(trace, witness).run(); }
+Status check_witness(const TraceView& trace, const Witness& witness) {
+  return Checker(trace, witness).run();
+}
 
 }  // namespace sooth

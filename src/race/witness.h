@@ -15,9 +15,9 @@ namespace sooth {
 // A trace, or its prefix, in memory: the id of an event is its index. Side columns may be empty. Owns nothing.
 struct TraceView {
   std::span<const Event> events;
-  std::span<const Value> values;      // empty, or parallel to events
-  std::span<const Branch> branches;   // sorted by `before`
-  const Tables* tables = nullptr;     // names for the sentences of errors; may be absent
+  std::span<const Value> values;     // empty, or parallel to events
+  std::span<const Branch> branches;  // sorted by `before`
+  const Tables* tables = nullptr;    // names for the sentences of errors; may be absent
 };
 
 struct Witness {
@@ -29,13 +29,14 @@ struct Witness {
   std::vector<EventId> next;
 };
 
-// Whether `witness` is what it claims to be: docs/semantics.md section 7. The error says what is wrong with it and names
-// the event: "event 17 (T1 reads x) sees the write of event 3, in the trace it saw event 9". This is the judge of every
-// producer of witnesses, so it shares no code with any of them.
+// Whether `witness` is what it claims to be: docs/semantics.md section 7. The error says what is wrong with it and
+// names the event: "event 17 (T1 reads x) sees the write of event 3, in the trace it saw event 9". This is the judge
+// of every producer of witnesses, so it shares no code with any of them.
 //
-// `trace` is well-formed (trace/validator.h), and of less than 2^32 - 1 events; the witness may be anything. Time and memory
-// are linear in the trace up to the last event that the witness names, apart from a logarithm for atomics and for blocks
-// that are allocated; a long read costs its bytes. Values are not looked at: a read sees the same write or it does not.
+// `trace` is well-formed (trace/validator.h), and of less than 2^32 - 1 events; the witness may be anything. Time
+// and memory are linear in the trace up to the last event that the witness names, apart from a logarithm for atomics
+// and for blocks that are allocated; a long read costs its bytes. Values are not looked at: a read sees the same
+// write or it does not.
 Status check_witness(const TraceView& trace, const Witness& witness);
 
 }  // namespace sooth

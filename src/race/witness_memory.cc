@@ -5,7 +5,8 @@
 namespace sooth {
 
 void Generations::alloc(const Event& e) {
-  // The place keeps the alignment, so that an aligned access stays in one granule, and shares no granule with another.
+  // The place keeps the alignment, so that an aligned access stays in one granule, and shares no granule with
+  // another.
   constexpr std::uint64_t kAlign = 8;
   const std::uint64_t place = next_place_ + e.object % kAlign;
   next_place_ = (place + e.size + kAlign - 1) / kAlign * kAlign;
@@ -33,7 +34,8 @@ void LastWrites::write(const Stretch& stretch, std::uint32_t event) {
   for (std::uint32_t done = 0; done < stretch.size;) {
     const std::uint64_t address = stretch.begin + done;
     const std::uint64_t offset = address % kGranule;
-    const std::uint32_t count = std::min<std::uint32_t>(stretch.size - done, static_cast<std::uint32_t>(kGranule - offset));
+    const std::uint32_t count =
+        std::min<std::uint32_t>(stretch.size - done, static_cast<std::uint32_t>(kGranule - offset));
     Granule& granule = space.granules[address / kGranule];
     std::fill_n(granule.begin() + static_cast<std::ptrdiff_t>(offset), count, event + 1);
     done += count;

@@ -13,8 +13,8 @@
 
 namespace sooth {
 
-// Bytes that an access touches, with their generation folded into the address: memory that is allocated again has moved
-// to a place of its own. Equal bytes of equal stretches are the same variable.
+// Bytes that an access touches, with their generation folded into the address: memory that is allocated again has
+// moved to a place of its own. Equal bytes of equal stretches are the same variable.
 struct Stretch {
   std::uint64_t begin = 0;
   std::uint32_t size = 0;
@@ -59,16 +59,14 @@ class LastWrites {
 
  private:
   static constexpr std::uint64_t kGranule = 8;
-  static constexpr std::uint32_t kLong = 64;  // bytes from which a write is kept as a range
+  static constexpr std::uint32_t kLong = 64;            // bytes from which a write is kept as a range
   using Granule = std::array<std::uint32_t, kGranule>;  // writer + 1 of each byte; 0: nobody
 
-  bool later(std::uint32_t a, std::uint32_t b) const {
-    return position_.empty() ? a > b : position_[a] > position_[b];
-  }
+  bool later(std::uint32_t a, std::uint32_t b) const { return position_.empty() ? a > b : position_[a] > position_[b]; }
 
   struct Space {
-    FlatMap<Granule> granules;     // short writes
-    RangeMap<std::uint32_t> longs; // long writes; the later of the two counts
+    FlatMap<Granule> granules;      // short writes
+    RangeMap<std::uint32_t> longs;  // long writes; the later of the two counts
   };
   const std::span<const std::uint32_t> position_;
   std::array<Space, 2> spaces_;  // by Stretch::allocated

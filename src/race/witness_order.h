@@ -1,4 +1,5 @@
-// Must-order as the witness checker reads it off a trace: docs/semantics.md section 3, without any code of the analyses.
+// Must-order as the witness checker reads it off a trace: docs/semantics.md section 3, without any code of the
+// analyses.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +15,22 @@
 
 namespace sooth {
 
-// Edges between threads. Program order is not among them: whoever asks checks that a thread's events stand in theirs.
-// An event often has many predecessors (all arrivals of a barrier's round, all earlier messages, all heads of the release
-// sequences that a store belongs to), and the next such event has the same and some more. So they are kept as chains: a
-// link names an event and the link before it, and to need a link is to need the whole chain. Linear in the trace.
+// Edges between threads. Program order is not among them: whoever asks checks that a thread's events stand in
+// theirs. An event often has many predecessors (all arrivals of a barrier's round, all earlier messages, all heads
+// of the release sequences that a store belongs to), and the next such event has the same and some more. So they are
+// kept as chains: a link names an event and the link before it, and to need a link is to need the whole chain.
+// Linear in the trace.
 class MustEdges {
  public:
   // Every event once, in trace order. Only of `wanted` ones will be asked what they need.
   void add(std::uint32_t id, const Event& e, bool wanted);
 
-  // An event that must come before `id` and that is not done; nothing when all are. `done(event)` never goes back from
-  // true to false between calls: what was found done is not asked again.
+  // An event that must come before `id` and that is not done; nothing when all are. `done(event)` never goes back
+  // from true to false between calls: what was found done is not asked again.
   template <typename Done>
   std::optional<std::uint32_t> missing(std::uint32_t id, Done&& done) {
-    auto need = std::lower_bound(needs_.begin(), needs_.end(), id, [](const Need& n, std::uint32_t e) { return n.event < e; });
+    auto need =
+        std::lower_bound(needs_.begin(), needs_.end(), id, [](const Need& n, std::uint32_t e) { return n.event < e; });
     for (; need != needs_.end() && need->event == id; ++need) {
       for (LinkId at = need->link; at != kNone && !links_[at].done; at = links_[at].before) {
         if (!done(links_[at].event)) {
@@ -57,7 +60,7 @@ class MustEdges {
     LinkId fork = kNone;
     std::optional<std::uint32_t> last;           // latest event so far
     std::optional<std::uint32_t> release_fence;  // latest so far
-    std::vector<LinkId> pending;                 // what loads without acquire semantics saw since the last acquire fence
+    std::vector<LinkId> pending;  // what loads without acquire semantics saw since the last acquire fence
   };
   struct Round {
     LinkId arrivals = kNone;
@@ -81,13 +84,13 @@ class MustEdges {
   void alloc(const Event& e);
   static LinkId tail(const FlatMap<LinkId>& chains, std::uint64_t object);
 
-  std::uint32_t now_ = 0;    // the event that is being added
+  std::uint32_t now_ = 0;  // the event that is being added
   bool wanted_ = false;
   std::vector<Link> links_;
   std::vector<Need> needs_;  // by event
   std::vector<Thread> threads_;
-  FlatMap<LinkId> signals_;   // the latest notify
-  FlatMap<LinkId> messages_;  // every happens-before so far
+  FlatMap<LinkId> signals_;                   // the latest notify
+  FlatMap<LinkId> messages_;                  // every happens-before so far
   FlatMap<std::deque<std::uint32_t>> posts_;  // not taken yet
   FlatMap<Barrier> barriers_;
   std::map<std::uint64_t, LinkId> released_;  // by address: heads of the release sequences that the latest store is in

@@ -1,5 +1,5 @@
-// The witness checker against the definition, on the witnesses of the explorer and on mutations of them, for thousands of
-// random traces. SOOTH_CASES sets the number of traces, SOOTH_SEED the first seed.
+// The witness checker against the definition, on the witnesses of the explorer and on mutations of them, for
+// thousands of random traces. SOOTH_CASES sets the number of traces, SOOTH_SEED the first seed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -72,7 +72,8 @@ Case draw_case(std::uint64_t seed) {
 }
 
 // A cycle needs its order; the explorer gives the acquires of a deadlock sorted.
-std::optional<Witness> deadlock_witness(const TraceView& view, std::vector<EventId> acquires, std::vector<EventId> order) {
+std::optional<Witness> deadlock_witness(const TraceView& view, std::vector<EventId> acquires,
+                                        std::vector<EventId> order) {
   Witness witness{FindingKind::kDeadlock, std::move(order), std::move(acquires)};
   do {
     if (why_no_witness(view, witness).empty()) {
@@ -82,14 +83,23 @@ std::optional<Witness> deadlock_witness(const TraceView& view, std::vector<Event
   return std::nullopt;
 }
 
-enum class Mutation : std::uint8_t { kDrop, kSwap, kMove, kOpenAcquire, kDuplicate, kOtherWrite, kExtend, kNext, kDeadlock };
-constexpr std::array kMutations = {Mutation::kDrop,      Mutation::kSwap,       Mutation::kMove,   Mutation::kOpenAcquire,
-                                   Mutation::kDuplicate, Mutation::kOtherWrite, Mutation::kExtend, Mutation::kNext,
-                                   Mutation::kDeadlock};
+enum class Mutation : std::uint8_t {
+  kDrop,
+  kSwap,
+  kMove,
+  kOpenAcquire,
+  kDuplicate,
+  kOtherWrite,
+  kExtend,
+  kNext,
+  kDeadlock
+};
+constexpr std::array kMutations = {Mutation::kDrop,        Mutation::kSwap,      Mutation::kMove,
+                                   Mutation::kOpenAcquire, Mutation::kDuplicate, Mutation::kOtherWrite,
+                                   Mutation::kExtend,      Mutation::kNext,      Mutation::kDeadlock};
 constexpr std::array kMutationNames = {"drop an event",      "swap two neighbours",      "move an event",
                                        "open a section",     "repeat an event",          "put a write in between",
-                                       "let a thread go on", "name something else next",
-                                       "claim a deadlock"};
+                                       "let a thread go on", "name something else next", "claim a deadlock"};
 
 class Mutator {
  public:
@@ -152,8 +162,8 @@ class Mutator {
     return witness;
   }
 
-  // Somewhere behind the rest of its thread, an event that its thread would do next and that `fits`. Should that be what
-  // comes next in the witness, then what the thread does after it comes next.
+  // Somewhere behind the rest of its thread, an event that its thread would do next and that `fits`. Should that be
+  // what comes next in the witness, then what the thread does after it comes next.
   template <typename Fits>
   std::optional<Witness> insert(Witness witness, Fits fits) {
     std::vector<EventId> candidates;
@@ -261,8 +271,9 @@ std::string difference(const Case& c, const Witness& witness, const std::string&
   for (const Branch& b : c.branches) {
     text << " T" << raw(b.thread) << "@" << raw(b.before);
   }
-  text << "\norder" << show(witness.order) << "\nnext" << show(witness.next) << "\nthe checker says: "
-       << (status.ok() ? "fine" : status.message()) << "\nthe definition: " << (verdict.empty() ? "fine" : verdict) << '\n';
+  text << "\norder" << show(witness.order) << "\nnext" << show(witness.next)
+       << "\nthe checker says: " << (status.ok() ? "fine" : status.message())
+       << "\nthe definition: " << (verdict.empty() ? "fine" : verdict) << '\n';
   return text.str();
 }
 
@@ -346,7 +357,8 @@ TEST(WitnessProperty, TheCheckerAgreesWithTheDefinition) {
     all.rejected += tally.rejected;
     EXPECT_TRUE(cases < 10'000 || tally.rejected >= 100) << kMutationNames[m];
   }
-  std::cout << cases << " traces, " << tallies.races << " witnesses of races, " << tallies.deadlocks << " of deadlocks\n";
+  std::cout << cases << " traces, " << tallies.races << " witnesses of races, " << tallies.deadlocks
+            << " of deadlocks\n";
   if (cases >= 10'000) {  // both answers must occur, or nothing was compared
     EXPECT_GE(all.accepted + all.rejected, 10'000u);
     EXPECT_GE(all.accepted, 1'000u);

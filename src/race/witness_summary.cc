@@ -22,7 +22,8 @@ class ThreadEvents {
   }
 
   std::span<const EventId> of(ThreadId thread) const {
-    return raw(thread) < of_thread_.size() ? std::span<const EventId>(of_thread_[raw(thread)]) : std::span<const EventId>();
+    return raw(thread) < of_thread_.size() ? std::span<const EventId>(of_thread_[raw(thread)])
+                                           : std::span<const EventId>();
   }
 
  private:
@@ -35,14 +36,15 @@ std::string run_text(const WitnessSummary::Run& run) {
 }
 
 // Appends the events of the run.
-Status append(const WitnessSummary::Run& run, const ThreadEvents& events, std::size_t limit, std::vector<EventId>& order) {
+Status append(const WitnessSummary::Run& run, const ThreadEvents& events, std::size_t limit,
+              std::vector<EventId>& order) {
   const std::span<const EventId> own = events.of(run.thread);
   const auto first = std::lower_bound(own.begin(), own.end(), run.first);
   const auto last = std::lower_bound(own.begin(), own.end(), run.last);
   for (const auto& [at, event] : {std::pair(first, run.first), std::pair(last, run.last)}) {
     if (at == own.end() || *at != event) {
-      return Status::bad_input(run_text(run) + " is wrong: event " + std::to_string(raw(event)) + " is none of thread " +
-                               std::to_string(raw(run.thread)));
+      return Status::bad_input(run_text(run) + " is wrong: event " + std::to_string(raw(event)) +
+                               " is none of thread " + std::to_string(raw(run.thread)));
     }
   }
   if (last < first) {

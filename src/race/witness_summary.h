@@ -15,10 +15,10 @@ inline constexpr std::size_t kMaxListedOrder = 10'000;
 // Of a witness that check_witness() has accepted: the summary says that it was checked. Linear in trace and witness.
 WitnessSummary summarise(const Witness& witness, const TraceView& trace);
 
-// The order that a summary stands for. The run [thread, first, last] is all events of the thread from `first` to `last`,
-// which must be two of them. A summary with both lists must say the same with both; one with neither is the empty order. The
-// summary may come from anywhere: an error says what is wrong with it, and runs never grow longer than the trace. Whether the
-// order is a witness is for check_witness() to say.
+// The order that a summary stands for. The run [thread, first, last] is all events of the thread from `first` to
+// `last`, which must be two of them. A summary with both lists must say the same with both; one with neither is the
+// empty order. The summary may come from anywhere: an error says what is wrong with it, and runs never grow longer
+// than the trace. Whether the order is a witness is for check_witness() to say.
 Result<std::vector<EventId>> expand(const WitnessSummary& summary, const TraceView& trace);
 
 }  // namespace sooth

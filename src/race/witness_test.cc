@@ -50,9 +50,12 @@ TEST(WitnessTest, ThreadsContributePrefixes) {
   const Checked t("A|r(y)|1 A|r(z)|2 A|w(x)|3 B|r(z)|4 B|w(x)|5");
   EXPECT_EQ(t.race({0, 1, 3}, {2, 4}), "");
   EXPECT_EQ(t.race({3, 0, 1}, {4, 2}), "");
-  EXPECT_EQ(t.race({1, 0, 3}, {2, 4}), "event 1 (A reads z) stands before event 0 (A reads y), which comes before it in its thread");
-  EXPECT_EQ(t.race({1, 3}, {2, 4}), "event 1 (A reads z) stands there without event 0 (A reads y), which comes before it in its thread");
-  EXPECT_EQ(t.race({0, 3}, {2, 4}), "event 2 (A writes x) cannot come next: event 1 (A reads z) comes before it in its thread");
+  EXPECT_EQ(t.race({1, 0, 3}, {2, 4}),
+            "event 1 (A reads z) stands before event 0 (A reads y), which comes before it in its thread");
+  EXPECT_EQ(t.race({1, 3}, {2, 4}),
+            "event 1 (A reads z) stands there without event 0 (A reads y), which comes before it in its thread");
+  EXPECT_EQ(t.race({0, 3}, {2, 4}),
+            "event 2 (A writes x) cannot come next: event 1 (A reads z) comes before it in its thread");
   EXPECT_EQ(t.race({0, 1, 0, 3}, {2, 4}), "event 0 (A reads y) stands twice in the order");
   EXPECT_EQ(t.race({0, 1, 2, 3}, {2, 4}), "event 2 (A writes x) stands in the order, though it is what comes next");
   EXPECT_EQ(t.race({0, 1, 3}, {2, 2}), "event 2 (A writes x) comes next twice");
@@ -61,17 +64,20 @@ TEST(WitnessTest, ThreadsContributePrefixes) {
 }
 
 TEST(WitnessTest, TwoConflictingAccessesComeNext) {
-  const Checked t("A|w(x)|1 B|r(x)|2 C|r(x)|3 D|acq(m)|4 E|astore.relaxed(x)|5 F|aload.relaxed(x)|6 G|w(y)|7 G|free(x)|8 A|w(x)|9");
+  const Checked t(
+      "A|w(x)|1 B|r(x)|2 C|r(x)|3 D|acq(m)|4 E|astore.relaxed(x)|5 F|aload.relaxed(x)|6 G|w(y)|7 G|free(x)|8 A|w(x)|9");
   EXPECT_EQ(t.race({}, {0, 1}), "");
   EXPECT_EQ(t.race({}, {1, 4}), "");
   EXPECT_EQ(t.race({6}, {7, 0}), "");  // a free is a write
   EXPECT_EQ(t.race({}, {1, 2}), "event 1 (B reads x) and event 2 (C reads x) do not conflict: neither writes");
   EXPECT_EQ(t.race({}, {4, 5}), "event 4 (E stores x) and event 5 (F loads x) do not conflict: both are atomic");
-  EXPECT_EQ(t.race({}, {0, 6}),
-            "event 0 (A writes x) and event 6 (G writes y) do not conflict: no byte of the same generation belongs to both");
+  EXPECT_EQ(
+      t.race({}, {0, 6}),
+      "event 0 (A writes x) and event 6 (G writes y) do not conflict: no byte of the same generation belongs to both");
   EXPECT_EQ(t.race({}, {0, 3}), "event 3 (D acquires m) is no access, so it races with nothing");
   EXPECT_EQ(t.race({}, {0}), "a race has 2 accesses that come next, this one has 1");
-  EXPECT_EQ(t.race({}, {0, 8}), "event 8 (A writes x) cannot come next: event 0 (A writes x) comes before it in its thread");
+  EXPECT_EQ(t.race({}, {0, 8}),
+            "event 8 (A writes x) cannot come next: event 0 (A writes x) comes before it in its thread");
 }
 
 TEST(WitnessTest, NamesAreNotNeeded) {
@@ -88,7 +94,9 @@ struct EdgeCase {
   const char* trace;
   std::string missing;  // what stands in front of event 3; empty: nothing does
 };
-void PrintTo(const EdgeCase& c, std::ostream* out) { *out << c.what; }
+void PrintTo(const EdgeCase& c, std::ostream* out) {
+  *out << c.what;
+}
 
 class WitnessEdge : public testing::TestWithParam<EdgeCase> {};
 
@@ -123,22 +131,28 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(WitnessTest, OnlyTheLatestNotifyWakes) {
   const Checked t("A|w(x)|1 A|notify(s)|2 C|notify(s)|3 B|wait(s)|4 B|r(x)|5");
   EXPECT_EQ(t.race({2, 3}, {0, 4}), "");
-  EXPECT_EQ(t.race({3}, {0, 4}), "event 3 (B waits for s) stands there without event 2 (C notifies s), which must come before it");
-  EXPECT_EQ(t.race({3, 2}, {0, 4}), "event 3 (B waits for s) stands before event 2 (C notifies s), which must come before it");
+  EXPECT_EQ(t.race({3}, {0, 4}),
+            "event 3 (B waits for s) stands there without event 2 (C notifies s), which must come before it");
+  EXPECT_EQ(t.race({3, 2}, {0, 4}),
+            "event 3 (B waits for s) stands before event 2 (C notifies s), which must come before it");
   EXPECT_EQ(Checked("A|wait(s)|1 A|w(x)|2 B|notify(s)|3 B|w(x)|4").race({0, 2}, {1, 3}), "");  // a spurious wake-up
 }
 
 TEST(WitnessTest, WaitsTakePostsFirstInFirstOut) {
-  const Checked t("A|post(s)|1 B|w(x)|2 B|post(s)|3 C|sem_wait(s)|4 C|w(x)|5 D|sem_wait(s)|6 D|w(x)|7 E|sem_wait(s)|8 E|w(x)|9");
+  const Checked t(
+      "A|post(s)|1 B|w(x)|2 B|post(s)|3 C|sem_wait(s)|4 C|w(x)|5 D|sem_wait(s)|6 D|w(x)|7 E|sem_wait(s)|8 E|w(x)|9");
   EXPECT_EQ(t.race({0, 3}, {1, 4}), "");
-  EXPECT_EQ(t.race({0, 5}, {1, 6}), "event 5 (D waits for s) stands there without event 2 (B posts s), which must come before it");
+  EXPECT_EQ(t.race({0, 5}, {1, 6}),
+            "event 5 (D waits for s) stands there without event 2 (B posts s), which must come before it");
   EXPECT_EQ(t.race({7}, {1, 8}), "");  // it used the initial value
 }
 
 TEST(WitnessTest, BarriersHaveRounds) {
-  const Checked t("A|arrive(b)|1 B|arrive(b)|2 A|leave(b)|3 A|w(x)|4 A|arrive(b)|5 B|leave(b)|6 B|w(x)|7 C|leave(b)|8 C|w(x)|9");
+  const Checked t(
+      "A|arrive(b)|1 B|arrive(b)|2 A|leave(b)|3 A|w(x)|4 A|arrive(b)|5 B|leave(b)|6 B|w(x)|7 C|leave(b)|8 C|w(x)|9");
   EXPECT_EQ(t.race({0, 1, 2, 5}, {3, 6}), "");  // B leaves the first round, for which A's second arrival is too late
-  EXPECT_EQ(t.race({0, 2, 1, 5}, {3, 6}), "event 2 (A leaves b) stands before event 1 (B arrives at b), which must come before it");
+  EXPECT_EQ(t.race({0, 2, 1, 5}, {3, 6}),
+            "event 2 (A leaves b) stands before event 1 (B arrives at b), which must come before it");
   EXPECT_EQ(t.race({0, 1, 2, 5, 7}, {6, 8}),
             "event 7 (C leaves b) stands there without event 4 (A arrives at b), which must come before it");
   EXPECT_EQ(Checked("A|leave(b)|1 A|w(x)|2 B|arrive(b)|3 B|w(x)|4").race({0, 2}, {1, 3}), "");
@@ -146,12 +160,14 @@ TEST(WitnessTest, BarriersHaveRounds) {
 
 TEST(WitnessTest, AMessageComesAfterAllEarlierOnes) {
   const Checked t("A|w(x)|1 A|hb(m)|2 C|hb(m)|3 B|ha(m)|4 B|r(x)|5 D|hb(m)|6 D|r(y)|7");
-  EXPECT_EQ(t.race({2, 3}, {0, 4}), "event 3 (B receives m) stands there without event 1 (A sends m), which must come before it");
+  EXPECT_EQ(t.race({2, 3}, {0, 4}),
+            "event 3 (B receives m) stands there without event 1 (A sends m), which must come before it");
   EXPECT_EQ(Checked("A|w(x)|1 B|ha(m)|2 B|r(x)|3 A|hb(m)|4").race({1}, {0, 2}), "");
 }
 
 TEST(WitnessTest, AtomicsOrderWhatTheirReleaseSequencesReach) {
-  const char* const kBlocked = "event 2 (B loads f) stands there without event 1 (A stores f), which must come before it";
+  const char* const kBlocked =
+      "event 2 (B loads f) stands there without event 1 (A stores f), which must come before it";
   EXPECT_EQ(Checked("A|w(x)|1 A|astore.release(f)|2 B|aload.acquire(f)|3 B|r(x)|4").race({2}, {0, 3}), kBlocked);
   EXPECT_EQ(Checked("A|w(x)|1 A|astore.seq_cst(f)|2 B|aload.consume(f)|3 B|r(x)|4").race({2}, {0, 3}), kBlocked);
   // Without the edge it is still a read that saw the store.
@@ -164,12 +180,15 @@ TEST(WitnessTest, AtomicsOrderWhatTheirReleaseSequencesReach) {
 TEST(WitnessTest, ReleaseSequencesContinueThroughRmws) {
   const std::string far = " Z|branch|99";
   const Checked both("A|w(x)|1 A|astore.release(f)|2 C|armw.relaxed(f)|3 B|aload.acquire(f)|4 B|r(x)|5" + far);
-  EXPECT_EQ(both.race({2, 3}, {0, 4}), "event 3 (B loads f) stands there without event 1 (A stores f), which must come before it");
+  EXPECT_EQ(both.race({2, 3}, {0, 4}),
+            "event 3 (B loads f) stands there without event 1 (A stores f), which must come before it");
   const Checked ended("A|w(x)|1 A|astore.release(f)|2 C|astore.relaxed(f)|3 B|aload.acquire(f)|4 B|r(x)|5" + far);
   EXPECT_EQ(ended.race({2, 3}, {0, 4}), "");
   const Checked several("A|w(x)|1 A|astore.release(f)|2 C|armw.release(f)|3 B|aload.acquire(f)|4 B|r(x)|5" + far);
-  EXPECT_EQ(several.race({3}, {0, 4}), "event 3 (B loads f) stands there without event 2 (C updates f), which must come before it");
-  EXPECT_EQ(several.race({2, 3}, {0, 4}), "event 3 (B loads f) stands there without event 1 (A stores f), which must come before it");
+  EXPECT_EQ(several.race({3}, {0, 4}),
+            "event 3 (B loads f) stands there without event 2 (C updates f), which must come before it");
+  EXPECT_EQ(several.race({2, 3}, {0, 4}),
+            "event 3 (B loads f) stands there without event 1 (A stores f), which must come before it");
   const Checked reused("A|w(x)|1 A|astore.release(f)|2 C|alloc(f)|3 B|aload.acquire(f)|4 B|r(x)|5" + far);
   EXPECT_EQ(reused.race({3}, {0, 4}), "");
 }
@@ -177,10 +196,13 @@ TEST(WitnessTest, ReleaseSequencesContinueThroughRmws) {
 TEST(WitnessTest, FencesReleaseAndAcquire) {
   const std::string far = " Z|branch|99";
   const Checked released("A|w(x)|1 A|fence.release|2 A|astore.relaxed(f)|3 B|aload.acquire(f)|4 B|r(x)|5" + far);
-  EXPECT_EQ(released.race({3}, {0, 4}), "event 3 (B loads f) stands there without event 1 (A fences), which must come before it");
+  EXPECT_EQ(released.race({3}, {0, 4}),
+            "event 3 (B loads f) stands there without event 1 (A fences), which must come before it");
   const Checked acquired("A|w(x)|1 A|astore.release(f)|2 B|aload.relaxed(f)|3 B|fence.acquire|4 B|r(x)|5" + far);
-  EXPECT_EQ(acquired.race({2, 3}, {0, 4}), "event 3 (B fences) stands there without event 1 (A stores f), which must come before it");
-  const Checked weak("A|w(x)|1 A|fence.acquire|2 A|astore.relaxed(f)|3 B|aload.relaxed(f)|4 B|fence.release|5 B|r(x)|6" + far);
+  EXPECT_EQ(acquired.race({2, 3}, {0, 4}),
+            "event 3 (B fences) stands there without event 1 (A stores f), which must come before it");
+  const Checked weak(
+      "A|w(x)|1 A|fence.acquire|2 A|astore.relaxed(f)|3 B|aload.relaxed(f)|4 B|fence.release|5 B|r(x)|6" + far);
   EXPECT_EQ(weak.race({3, 4}, {0, 5}), "");
 }
 
@@ -189,6 +211,11 @@ TEST(WitnessTest, SectionsDoNotOverlap) {
   EXPECT_EQ(t.race({3, 4, 0}, {1, 5}), "");
   EXPECT_EQ(t.race({0, 3, 4}, {1, 5}), "event 3 (B acquires m) comes while A holds the lock since event 0");
   EXPECT_EQ(t.race({3, 0, 4}, {1, 5}), "event 0 (A acquires m) comes while B holds the lock since event 3");
+}
+
+TEST(WitnessTest, AMalformedTraceProvesNothing) {
+  EXPECT_EQ(Checked("A|rel(m)|1 A|w(x)|2 B|w(x)|3").race({0}, {1, 2}),
+            "event 0 (A releases m) comes without an acquire of the lock");
 }
 
 TEST(WitnessTest, ReadersShareALock) {
@@ -222,33 +249,42 @@ TEST(WitnessTest, ReadsSeeTheSameWrite) {
 TEST(WitnessTest, EveryByteCounts) {
   const Checked t("A|w(0x10:4)|1 B|w(0x12:1)|2 C|r(0x10:4)|3 C|w(y)|4 D|w(y)|5");
   EXPECT_EQ(t.race({0, 1, 2}, {3, 4}), "");
-  EXPECT_EQ(t.race({1, 0, 2}, {3, 4}), "event 2 (C reads 0x10) sees the write of event 0 in byte 2, in the trace it saw event 1");
+  EXPECT_EQ(t.race({1, 0, 2}, {3, 4}),
+            "event 2 (C reads 0x10) sees the write of event 0 in byte 2, in the trace it saw event 1");
   EXPECT_EQ(t.race({1, 2}, {3, 4}), "event 2 (C reads 0x10) sees no write in byte 0, in the trace it saw event 0");
   const Checked next("A|w(0x10:4)|1 B|r(0x13:2)|2 C|r(0x14:1)|3");
   EXPECT_EQ(next.race({}, {0, 1}), "");
   EXPECT_EQ(next.race({}, {0, 2}),
-            "event 0 (A writes 0x10) and event 2 (C reads 0x14) do not conflict: no byte of the same generation belongs to both");
+            "event 0 (A writes 0x10) and event 2 (C reads 0x14) do not conflict: no byte of the same generation "
+            "belongs to both");
 }
 
 TEST(WitnessTest, LongWritesAreSeenInEachByte) {
   const Checked t("A|w(0x1000:4096)|1 B|w(0x1800:1)|2 C|r(0x1800:1)|3 C|r(0x1ffe:4)|4 C|w(y)|5 D|w(y)|6");
   EXPECT_EQ(t.race({0, 1, 2, 3}, {4, 5}), "");
-  EXPECT_EQ(t.race({1, 0, 2, 3}, {4, 5}), "event 2 (C reads 0x1800) sees the write of event 0, in the trace it saw event 1");
+  EXPECT_EQ(t.race({1, 0, 2, 3}, {4, 5}),
+            "event 2 (C reads 0x1800) sees the write of event 0, in the trace it saw event 1");
   const Checked gone("A|w(0x1800:8)|1 B|free(0x1000:4096)|2 C|r(0x1804:8)|3 C|w(y)|4 D|w(y)|5");
   EXPECT_EQ(gone.race({0, 1, 2}, {3, 4}), "");
-  EXPECT_EQ(gone.race({1, 0, 2}, {3, 4}), "event 2 (C reads 0x1804) sees the write of event 0 in byte 0, in the trace it saw event 1");
-  EXPECT_EQ(gone.race({0, 2}, {3, 4}), "event 2 (C reads 0x1804) sees the write of event 0 in byte 0, in the trace it saw event 1");
+  EXPECT_EQ(gone.race({1, 0, 2}, {3, 4}),
+            "event 2 (C reads 0x1804) sees the write of event 0 in byte 0, in the trace it saw event 1");
+  EXPECT_EQ(gone.race({0, 2}, {3, 4}),
+            "event 2 (C reads 0x1804) sees the write of event 0 in byte 0, in the trace it saw event 1");
 }
 
 TEST(WitnessTest, AllocatedMemoryIsNew) {
-  const Checked t("A|w(0x10:4)|1 B|alloc(0x10:8)|2 B|w(0x10:4)|3 C|r(0x10:4)|4 C|w(y)|5 D|w(y)|6 B|free(0x10:8)|7 E|r(0x12:1)|8 F|alloc(0x0:64)|9 F|r(0x12:1)|10");
+  const Checked t(
+      "A|w(0x10:4)|1 B|alloc(0x10:8)|2 B|w(0x10:4)|3 C|r(0x10:4)|4 C|w(y)|5 D|w(y)|6 B|free(0x10:8)|7 E|r(0x12:1)|8 "
+      "F|alloc(0x0:64)|9 F|r(0x12:1)|10");
   EXPECT_EQ(t.race({1, 2, 0, 3}, {4, 5}), "");  // event 0 wrote another variable
   EXPECT_EQ(t.race({1, 0, 3}, {4, 5}), "event 3 (C reads 0x10) sees no write in byte 0, in the trace it saw event 2");
-  EXPECT_EQ(t.race({1, 2}, {6, 7}), "");        // use after free
+  EXPECT_EQ(t.race({1, 2}, {6, 7}), "");  // use after free
   EXPECT_EQ(t.race({1, 2, 8}, {6, 9}),
-            "event 6 (B frees 0x10) and event 9 (F reads 0x12) do not conflict: no byte of the same generation belongs to both");
+            "event 6 (B frees 0x10) and event 9 (F reads 0x12) do not conflict: no byte of the same generation belongs "
+            "to both");
   EXPECT_EQ(t.race({1}, {0, 2}),
-            "event 0 (A writes 0x10) and event 2 (B writes 0x10) do not conflict: no byte of the same generation belongs to both");
+            "event 0 (A writes 0x10) and event 2 (B writes 0x10) do not conflict: no byte of the same generation "
+            "belongs to both");
 }
 
 TEST(WitnessTest, WithBranchesOnlyReadsInFrontOfOneBind) {
@@ -267,27 +303,33 @@ TEST(WitnessTest, WithBranchesOnlyReadsInFrontOfOneBind) {
 TEST(WitnessTest, WhatABindingReadSeesDependsOnEarlierReads) {
   const std::string start = "A|w(x)|1 B|w(x)|2 C|r(x)|3 ";
   const Checked passed(start + "C|w(y)|4 D|r(y)|5 D|branch|9 D|w(z)|6 E|w(z)|7");
-  EXPECT_EQ(passed.race({0, 2, 3, 4}, {5, 6}), "event 2 (C reads x) sees the write of event 0, in the trace it saw event 1");
+  EXPECT_EQ(passed.race({0, 2, 3, 4}, {5, 6}),
+            "event 2 (C reads x) sees the write of event 0, in the trace it saw event 1");
   EXPECT_EQ(passed.race({0, 1, 2, 3, 4}, {5, 6}), "");
   const Checked not_passed(start + "C|w(y)|4 D|r(u)|5 D|branch|9 D|w(z)|6 E|w(z)|7");
   EXPECT_EQ(not_passed.race({0, 2, 3, 4}, {5, 6}), "");
   const Checked later("A|w(x)|1 B|w(x)|2 C|w(y)|3 C|r(x)|4 D|r(y)|5 D|branch|9 D|w(z)|6 E|w(z)|7");
   EXPECT_EQ(later.race({0, 2, 3, 4}, {5, 6}), "");
   // From thread to thread, also to those that come earlier in the trace.
-  const Checked far("E|r(q)|1 D|r(q)|2 C|r(q)|3 A|w(x)|4 B|w(x)|5 C|r(x)|6 C|w(y)|7 D|r(y)|8 D|w(u)|9 E|r(u)|10 E|branch|99 E|w(z)|11 F|w(z)|12");
+  const Checked far(
+      "E|r(q)|1 D|r(q)|2 C|r(q)|3 A|w(x)|4 B|w(x)|5 C|r(x)|6 C|w(y)|7 D|r(y)|8 D|w(u)|9 E|r(u)|10 E|branch|99 "
+      "E|w(z)|11 F|w(z)|12");
   EXPECT_EQ(far.race({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {10, 11}), "");
-  EXPECT_EQ(far.race({0, 1, 2, 3, 5, 6, 7, 8, 9}, {10, 11}), "event 5 (C reads x) sees the write of event 3, in the trace it saw event 4");
+  EXPECT_EQ(far.race({0, 1, 2, 3, 5, 6, 7, 8, 9}, {10, 11}),
+            "event 5 (C reads x) sees the write of event 3, in the trace it saw event 4");
   // An rmw stores what it makes of what it read.
   const Checked rmw("A|w(x)|1 C|armw.relaxed(x)|2 D|r(x)|3 D|branch|9 D|w(z)|4 E|w(z)|5");
   EXPECT_EQ(rmw.race({1, 2}, {3, 4}), "event 1 (C updates x) sees no write, in the trace it saw event 0");
 }
 
 TEST(WitnessTest, DeadlocksAreCycles) {
-  const Checked t("A|acq(a)|1 A|acq(b)|2 A|rel(b)|3 A|rel(a)|4 B|acq(b)|5 B|acq(a)|6 B|rel(a)|7 B|rel(b)|8 C|acq(c)|9 C|acq(a)|10");
+  const Checked t(
+      "A|acq(a)|1 A|acq(b)|2 A|rel(b)|3 A|rel(a)|4 B|acq(b)|5 B|acq(a)|6 B|rel(a)|7 B|rel(b)|8 C|acq(c)|9 C|acq(a)|10");
   EXPECT_EQ(t.deadlock({0, 4}, {1, 5}), "");
   EXPECT_EQ(t.deadlock({4, 0}, {5, 1}), "");
   EXPECT_EQ(t.deadlock({0}, {1, 4}), "event 1 (A acquires b) does not wait for B, which does not hold the lock");
-  EXPECT_EQ(t.deadlock({0, 4, 8}, {1, 5, 9}), "event 5 (B acquires a) does not wait for C, which does not hold the lock");
+  EXPECT_EQ(t.deadlock({0, 4, 8}, {1, 5, 9}),
+            "event 5 (B acquires a) does not wait for C, which does not hold the lock");
   EXPECT_EQ(t.deadlock({0, 4}, {1}), "a deadlock has at least 2 acquires that come next, this one has 1");
   EXPECT_EQ(t.deadlock({0, 1, 4}, {2, 5}), "event 4 (B acquires b) comes while A holds the lock since event 1");
   EXPECT_EQ(t.deadlock({0, 1}, {2, 4}), "event 2 (A releases b) is no acquire, so it waits for nobody");
@@ -295,19 +337,23 @@ TEST(WitnessTest, DeadlocksAreCycles) {
 
 TEST(WitnessTest, DeadlocksRespectModes) {
   const Checked readers("A|racq(a)|1 A|racq(b)|2 A|rrel(b)|3 A|rrel(a)|4 B|racq(b)|5 B|racq(a)|6");
-  EXPECT_EQ(readers.deadlock({0, 4}, {1, 5}), "event 1 (A acquires b) does not wait for B, which holds the lock in reader mode as well");
+  EXPECT_EQ(readers.deadlock({0, 4}, {1, 5}),
+            "event 1 (A acquires b) does not wait for B, which holds the lock in reader mode as well");
   const Checked mixed("A|racq(a)|1 A|acq(b)|2 A|rel(b)|3 A|rrel(a)|4 B|racq(b)|5 B|acq(a)|6");
   EXPECT_EQ(mixed.deadlock({0, 4}, {1, 5}), "");
   const Checked again("A|acq(a)|1 A|acq(a)|2 A|rel(a)|3 A|rel(a)|4 B|acq(b)|5 B|acq(a)|6");
-  EXPECT_EQ(again.deadlock({0, 4}, {1, 5}), "event 1 (A acquires a) waits for nobody: the thread holds the lock already");
+  EXPECT_EQ(again.deadlock({0, 4}, {1, 5}),
+            "event 1 (A acquires a) waits for nobody: the thread holds the lock already");
 }
 
 TEST(WitnessTest, DeadlocksKeepMustOrder) {
   const Checked t("A|acq(a)|1 A|notify(s)|2 A|acq(b)|3 A|rel(b)|4 A|rel(a)|5 B|acq(b)|6 B|wait(s)|7 B|acq(a)|8");
   EXPECT_EQ(t.deadlock({0, 1, 5, 6}, {2, 7}), "");
-  EXPECT_EQ(t.deadlock({0, 5, 6}, {1, 7}), "event 6 (B waits for s) stands there without event 1 (A notifies s), which must come before it");
+  EXPECT_EQ(t.deadlock({0, 5, 6}, {1, 7}),
+            "event 6 (B waits for s) stands there without event 1 (A notifies s), which must come before it");
   const Checked forked("A|acq(a)|1 A|acq(b)|2 A|fork(B)|3 A|rel(b)|4 A|rel(a)|5 B|acq(b)|6 B|acq(a)|7");
-  EXPECT_EQ(forked.deadlock({0}, {1, 5}), "event 5 (B acquires b) cannot come next: event 2 (A forks B) must come before it");
+  EXPECT_EQ(forked.deadlock({0}, {1, 5}),
+            "event 5 (B acquires b) cannot come next: event 2 (A forks B) must come before it");
 }
 
 }  // namespace

@@ -117,7 +117,8 @@ def main(sooth):
         odd.write_bytes(b"A\xff\xfe|w(x)|1\nB|w(x)|\xe9\xe9\n")
         pathlib.Path(path).write_text(report({
             "id": "odd", "kind": "race", "rung": "predicted", "witness": {"status": "checked"},
-            "accesses": [access("write", "A\ufffd", 0, "1"), access("write", "B", 1, "\ufffd\ufffd")]}), encoding="utf-8")
+            "accesses": [access("write", "A\ufffd", 0, "1"), access("write", "B", 1, "\ufffd\ufffd")]}),
+                                      encoding="utf-8")
         compare("names that are no UTF-8", check(path, odd), 0,
                 "odd: witness accepted (0 events)\n"
                 "1 witness checked: 1 accepted, 0 rejected; 0 findings without a witness.\n", "")
