@@ -151,9 +151,10 @@ bool CpOrder::apply_rule_b(Section& section) {
     }
     const std::vector<std::uint32_t>& list = section.exclusive ? lock.threads[t].all : lock.threads[t].exclusive;
     // Sections of which one is exclusive do not overlap: what is acquired before the end of this one is over before it.
-    const auto later = std::upper_bound(list.begin(), list.end(), known[t], [this](std::uint32_t time, std::uint32_t s) {
-      return time < nodes_[sections_[s].acquire].position;
-    });
+    const auto opens_later = [this](std::uint32_t position, std::uint32_t other) {
+      return position < nodes_[sections_[other].acquire].position;
+    };
+    const auto later = std::upper_bound(list.begin(), list.end(), known[t], opens_later);
     if (later != list.begin()) {
       changed |= raise(section, t, sections_[*(later - 1)].release);
     }

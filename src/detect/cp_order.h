@@ -10,10 +10,11 @@
 
 namespace sooth {
 
-// The rules are those of detect/cp.h. The predecessors of an event by must-order, by happens-before and by `<<` are closed
-// under program order (rule (c) closes `<<`), so each set is a clock: for every thread the number of its events in the set.
-// Between sections s1 of thread t and s2 the rules then ask for one comparison: some event of s1 << some event of s2 exactly
-// when the acquire of s1 << the last event of s2. And of the sections of t that the rules put before s2 the latest decides.
+// The rules are those of detect/cp.h. The predecessors of an event by must-order, by happens-before and by `<<` are
+// closed under program order (rule (c) closes `<<`), so each set is a clock: for every thread the number of its
+// events in the set. Between sections s1 of thread t and s2 the rules then ask for one comparison: some event of s1
+// << some event of s2 exactly when the acquire of s1 << the last event of s2. And of the sections of t that the rules
+// put before s2 the latest decides.
 //
 // Events are numbered from 0 in the order in which they are added.
 class CpOrder {

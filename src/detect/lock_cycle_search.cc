@@ -193,8 +193,8 @@ bool LockCycleSearch::waits_for(const Kind& waiting, const Kind& other) const {
   });
 }
 
-// Whether the path, whose last kind waits for `next`, goes on with it: no lock keeps it apart from the others, and no one
-// but the last waits for it, nor it for anyone but the first. With such a shortcut there is a shorter cycle.
+// Whether the path, whose last kind waits for `next`, goes on with it: no lock keeps it apart from the others, and no
+// one but the last waits for it, nor it for anyone but the first. With such a shortcut there is a shorter cycle.
 bool LockCycleSearch::may_follow(const Kind& next) const {
   for (std::size_t i = 0; i < path_.size(); ++i) {
     const Kind& kind = kinds_[path_[i]];

@@ -29,9 +29,9 @@ struct LockUse {
   std::vector<LockMoment> moments;
 };
 
-// Enumerates, in a fixed order, the cycles that docs/deadlocks.md defines. Uses that differ in thread and moment only are
-// one *kind*; a cycle has no kind twice, so it is a path of kinds for which threads and moments can be chosen. Short cycles
-// come first, so that a search that stops early has found those.
+// Enumerates, in a fixed order, the cycles that docs/deadlocks.md defines. Uses that differ in thread and moment only
+// are one *kind*; a cycle has no kind twice, so it is a path of kinds for which threads and moments can be chosen.
+// Short cycles come first, so that a search that stops early has found those.
 class LockCycleSearch {
  public:
   // All must outlive the search.

@@ -125,11 +125,12 @@ class DeadlockDetector final : public Detector {
     if (added) {
       uses_.push_back({e.thread, {}});
     }
-    add_moment(uses_[it->second].moments, {{e, batch.id(i), clocks_.time(e.thread), held, batch.stack(i)}, snapshot(e.thread)});
+    const AccessRecord record{e, batch.id(i), clocks_.time(e.thread), held, batch.stack(i)};
+    add_moment(uses_[it->second].moments, {record, snapshot(e.thread)});
   }
 
-  // Of two moments of one use, the one that knows less and is at a later time is unordered with more. As long as nothing was
-  // sent between them the earlier one is it, as long as nothing was received the later one.
+  // Of two moments of one use, the one that knows less and is at a later time is unordered with more. As long as
+  // nothing was sent between them the earlier one is it, as long as nothing was received the later one.
   void add_moment(std::vector<LockMoment>& moments, LockMoment moment) {
     if (moments.empty()) {
       moments.push_back(std::move(moment));

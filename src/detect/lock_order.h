@@ -15,13 +15,13 @@ struct LockOrderLimits {
   std::size_t max_moments = 16;
 };
 
-// Reports what docs/deadlocks.md calls a lock cycle: acquires of different threads, each of a lock that the next thread
-// holds, such that no lock keeps two of them apart and must-order leaves them all unordered. It looks at locks and
-// must-order only, so every deadlock that another schedule of the recorded steps can reach contains a reported cycle, but
-// a cycle may be a false alarm.
+// Reports what docs/deadlocks.md calls a lock cycle: acquires of different threads, each of a lock that the next
+// thread holds, such that no lock keeps two of them apart and must-order leaves them all unordered. It looks at locks
+// and must-order only, so every deadlock that another schedule of the recorded steps can reach contains a reported
+// cycle, but a cycle may be a false alarm.
 //
-// One pass remembers, for each (thread, lock and mode, site, locks held), when it happened; finish() searches. Memory grows
-// with the number of those, not with the trace. What is exact and what the limits cost: docs/deadlocks.md.
+// One pass remembers, for each (thread, lock and mode, site, locks held), when it happened; finish() searches. Memory
+// grows with the number of those, not with the trace. What is exact and what the limits cost: docs/deadlocks.md.
 std::unique_ptr<Detector> make_deadlock_detector();
 std::unique_ptr<Detector> make_deadlock_detector(const LockOrderLimits& limits);
 

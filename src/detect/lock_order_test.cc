@@ -238,12 +238,13 @@ std::vector<Event> overlapping_trace(std::uint64_t seed, std::uint32_t events) {
   return oracle::random_trace(options, seed).events;
 }
 
-// What the limit on moments costs: cycles too many, never one too few. B's acquire lies between the first two of A's; told apart
-// only from the third, they look as if they could meet it.
+// What the limit on moments costs: cycles too many, never one too few. B's acquire lies between the first two of A's;
+// told apart only from the third, they look as if they could meet it.
 TEST(LockOrderTest, MergedMomentsOnlyAddCycles) {
   const std::string section = "A|acq(l)|1 A|acq(m)|2 A|rel(m)|3 A|rel(l)|4 ";
-  const std::string trace = section + "A|notify(s)|0 B|wait(s)|0 B|acq(m)|5 B|acq(l)|6 B|rel(l)|7 B|rel(m)|8 B|notify(t)|0 " +
-                            "A|wait(t)|0 " + section + "A|notify(s)|0 B|notify(t)|0 A|wait(t)|0 " + section;
+  const std::string trace = section + "A|notify(s)|0 B|wait(s)|0 B|acq(m)|5 B|acq(l)|6 B|rel(l)|7 B|rel(m)|8 " +
+                            "B|notify(t)|0 A|wait(t)|0 " + section +
+                            "A|notify(s)|0 B|notify(t)|0 A|wait(t)|0 " + section;
   LockOrderLimits coarse;
   coarse.max_moments = 2;
   EXPECT_EQ(cycles(trace), "");
@@ -285,7 +286,8 @@ TEST(LockOrderTest, ReportsExactlyTheCyclesOfTheDefinition) {
     if (differs(trace)) {
       const std::vector<Event> small = oracle::minimise(trace, differs);
       FAIL() << "again with SOOTH_SEED=" << seed << " SOOTH_CASES=1. Shrunk, events from 0:\n" << print_trace(small)
-             << "it reports\n" << show(sites_found(small)) << "by definition\n" << show(oracle::lock_cycle_sites(small));
+             << "it reports\n" << show(sites_found(small)) << "by definition\n"
+             << show(oracle::lock_cycle_sites(small));
     }
   }
   std::cout << cases << " traces, " << with_cycles << " with a cycle;";
@@ -339,8 +341,8 @@ TEST(LockOrderTest, EveryPredictableDeadlockContainsAReportedCycle) {
     reported += found.size();
     real += reached.size();
   }
-  std::cout << cases << " traces, " << deadlocks << " predictable deadlocks, " << reported << " cycles reported, " << real
-            << " of them part of one\n";
+  std::cout << cases << " traces, " << deadlocks << " predictable deadlocks, " << reported << " cycles reported, "
+            << real << " of them part of one\n";
   if (cases >= 1'000) {
     EXPECT_GT(deadlocks * 20, cases);
   }

@@ -167,7 +167,8 @@ std::unique_ptr<Detector> make_without(const DetectorOptions&) {
 
 // The comparison itself: it lets a right detector pass and stops a wrong one.
 TEST(Harness, AcceptsTheDefinitionAndCatchesMissingEdges) {
-  const auto check = [](std::string_view name, std::unique_ptr<Detector> (*make)(const DetectorOptions&), std::uint64_t cases) {
+  using Make = std::unique_ptr<Detector> (*)(const DetectorOptions&);
+  const auto check = [](std::string_view name, Make make, std::uint64_t cases) {
     return compare(DetectorInfo{name, "", Guarantee::kSound, true, make}, hb_conflicts, cases).mismatch;
   };
   const auto whole = [](const DetectorOptions&) -> std::unique_ptr<Detector> {

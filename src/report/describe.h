@@ -27,7 +27,8 @@ std::string listed(const std::vector<std::string>& names);
 
 // Where: "file:line:column" with what is known of it, else "module+0x1f", else "site LABEL", else "an unknown place".
 std::string place(const Site& site);
-// What: "write of 4 bytes to 'counter' (0x1f)", "atomic load (acquire) of 4 bytes from ...", "acquire (shared) of 'mu'".
+// What: "write of 4 bytes to 'counter' (0x1f)", "atomic load (acquire) of 4 bytes from ...", "acquire (shared) of
+// 'mu'".
 std::string deed(const Access& access);
 // Who: "thread T1", or "a thread" when it has no name.
 std::string actor(const Access& access);
@@ -37,8 +38,8 @@ std::string held_locks(const Access& access);
 std::string why_on_rung(const Finding& finding);
 // "data race" or "deadlock".
 std::string_view kind_phrase(FindingKind kind);
-// What is reported: "data race on 'x'", "deadlock by lock order inversion 'l' => 'm' => 'l'". An arrow leads from a lock to one that was acquired
-// while it was held; the cycle starts with what the first acquire's thread held.
+// What is reported: "data race on 'x'", "deadlock by lock order inversion 'l' => 'm' => 'l'". An arrow leads from a
+// lock to one that was acquired while it was held; the cycle starts with what the first acquire's thread held.
 std::string headline(const Finding& finding);
 // ", waiting for thread T2" for an acquire of a deadlock, which must be one of finding.accesses; nothing for a race.
 std::string awaited(const Finding& finding, const Access& access);

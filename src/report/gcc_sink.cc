@@ -35,8 +35,8 @@ Status write_gcc(const Report& report, const SinkOptions&, std::ostream& out) {
     const std::vector<const Access*> accesses = accesses_primary_first(*finding);
     const Access& primary = primary_access(*finding);
     out << prefix(primary, report) << ": " << severity(finding->rung) << ": " << rung_name(finding->rung) << " "
-        << kind_phrase(finding->kind) << ": " << side(*finding, primary) << " [sooth-" << finding_kind_name(finding->kind)
-        << "]\n";
+        << kind_phrase(finding->kind) << ": " << side(*finding, primary) << " [sooth-"
+        << finding_kind_name(finding->kind) << "]\n";
     for (std::size_t i = 1; i < accesses.size(); ++i) {
       out << prefix(*accesses[i], report) << ": note: " << (finding->kind == FindingKind::kRace ? "with " : "and ")
           << side(*finding, *accesses[i]) << "\n";

@@ -169,7 +169,8 @@ std::string sentence(const Finding& finding, const std::vector<const Access*>& a
   text += " " + headline(finding) + ": ";
   const std::string_view link = finding.kind == FindingKind::kRace ? "; with " : "; and ";
   for (std::size_t i = 0; i < accesses.size(); ++i) {
-    text += std::string(i == 0 ? "" : link) + side(finding, *accesses[i]) + (i == 0 ? "" : " at " + place(accesses[i]->site));
+    text += std::string(i == 0 ? "" : link) + side(finding, *accesses[i]);
+    text += i == 0 ? "" : " at " + place(accesses[i]->site);
   }
   return text + ". " + "Why " + std::string(rung_name(finding.rung)) + ": " + why_on_rung(finding) + ". Found by " +
          listed(finding.found_by) + ".";

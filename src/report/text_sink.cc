@@ -47,7 +47,8 @@ void write_frame(std::size_t depth, const Site& site, std::ostream& out) {
 
 void write_access(const Finding& finding, const Access& access, const Paint& paint, std::ostream& out) {
   out << "  " << paint.bold(deed(access)) << " by " << actor(access)
-      << paint.dim(" at event " + std::to_string(raw(access.event))) << ", " << held_locks(access) << awaited(finding, access) << "\n";
+      << paint.dim(" at event " + std::to_string(raw(access.event))) << ", " << held_locks(access)
+      << awaited(finding, access) << "\n";
   write_frame(0, access.site, out);
   for (std::size_t i = 0; i < access.stack.size(); ++i) {
     write_frame(i + 1, access.stack[i], out);
