@@ -1,4 +1,4 @@
-// Witnesses judged, and the sync-preserving closure computed, straight from the definitions (docs/semantics.md section 7).
+// Witnesses judged, and the sync-preserving closure computed, straight from docs/semantics.md section 7.
 #pragma once
 
 #include <optional>

@@ -179,8 +179,8 @@ RandomTrace tiny_trace(std::uint64_t seed) {
 
 void print(const char* what, const Tally& tally) {
   std::cout << what << ": " << tally.witnesses << " witnesses (closure " << tally.by[1][0] << ", search "
-            << tally.by[1][2] << "), " << tally.infeasible << " infeasible (saturation " << tally.by[0][1] << ", search "
-            << tally.by[0][2] << "), " << tally.states << " states searched\n";
+            << tally.by[1][2] << "), " << tally.infeasible << " infeasible (saturation " << tally.by[0][1]
+            << ", search " << tally.by[0][2] << "), " << tally.states << " states searched\n";
 }
 
 class SearchProperty : public testing::TestWithParam<Stages> {};
