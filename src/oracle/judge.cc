@@ -97,7 +97,8 @@ std::string Judge::object_to_deadlock(const Witness& witness, std::span<const In
   for (std::size_t i = 0; i < witness.next.size(); ++i) {
     const Index waiter = raw(witness.next[i]);
     const Index holder = raw(witness.next[(i + 1) % witness.next.size()]);
-    const auto own = std::find_if(sections.begin(), sections.end(), [&](const Section& s) { return s.acquire == waiter; });
+    const auto own =
+        std::find_if(sections.begin(), sections.end(), [&](const Section& s) { return s.acquire == waiter; });
     const bool blocked = own != sections.end() && std::any_of(sections.begin(), sections.end(), [&](const Section& s) {
       return s.thread == trace_[holder].thread && s.thread != own->thread && s.lock == own->lock &&
              has(order, s.acquire) && !(s.release && has(order, *s.release)) && (s.exclusive || own->exclusive);

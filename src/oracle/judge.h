@@ -1,4 +1,4 @@
-// Witnesses judged, and the sync-preserving closure computed, straight from the definitions of docs/semantics.md section 7.
+// Witnesses judged, and the sync-preserving closure computed, straight from docs/semantics.md section 7.
 #pragma once
 
 #include <optional>
@@ -33,8 +33,8 @@ class Judge {
   std::vector<Index> recorded_;
 };
 
-// The must-order predecessors of the targets, closed under must-order predecessors, the writes that reads saw and, for two
-// acquires of a lock by sections that exclude each other, the release of the earlier; by repeating the rules until
+// The must-order predecessors of the targets, closed under must-order predecessors, the writes that reads saw and, for
+// two acquires of a lock by sections that exclude each other, the release of the earlier; by repeating the rules until
 // nothing changes. nullopt when that needs a target or a release that does not exist.
 std::optional<std::set<Index>> sync_preserving_closure(std::span<const Event> trace, std::span<const Index> targets);
 

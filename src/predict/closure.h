@@ -14,7 +14,7 @@ namespace sooth {
 // What a set is closed under, besides must-order.
 struct ClosureRules {
   bool reads_from = true;  // with a read, the writes that it saw
-  bool lock_order = true;  // with two sections of a lock that exclude each other, the end of the one that is earlier in the trace
+  bool lock_order = true;  // with two sections that exclude each other, the end of the one that is earlier in the trace
 };
 
 // A set of events that takes a prefix of each thread. Adding costs time in proportion to what is added; a copy costs

@@ -114,7 +114,8 @@ void OrderGraph::infer_around(EventIndex read, EventIndex write, const ByThread&
     if (after != own.end() && *after != read) {
       infer(read, *after);
     }
-    const auto before_read = std::partition_point(own.begin(), own.end(), [&](EventIndex w) { return before(w, read); });
+    const auto before_read =
+        std::partition_point(own.begin(), own.end(), [&](EventIndex w) { return before(w, read); });
     if (before_read != own.begin() && write != kNoEvent && *std::prev(before_read) != write &&
         !before(write, *std::prev(before_read))) {  // between the two: the rule above makes that a cycle
       infer(*std::prev(before_read), write);
@@ -134,7 +135,8 @@ bool OrderGraph::is_settled(EventIndex e) const {
     for (const std::vector<SectionIndex>& own : sections_[*lock_slots_.find(section.lock) - 1]) {
       auto other = std::partition_point(own.begin(), own.end(),
                                         [&](SectionIndex o) { return before(index_.section(o).acquire, e); });
-      other = std::find_if(other, own.end(), [&](SectionIndex o) { return exclude_each_other(section, index_.section(o)); });
+      other = std::find_if(other, own.end(),
+                           [&](SectionIndex o) { return exclude_each_other(section, index_.section(o)); });
       if (other != own.end() && !ordered(index_.section(*other).acquire)) {
         return false;
       }

@@ -12,8 +12,8 @@
 
 namespace sooth {
 
-// Over the first `lengths` events of each thread, which contain their must-order predecessors and, when reads bind, what
-// their reads saw. Memory and the time of each pass: events times threads.
+// Over the first `lengths` events of each thread, which contain their must-order predecessors and, when reads bind,
+// what their reads saw. Memory and the time of each pass: events times threads.
 class OrderGraph {
  public:
   OrderGraph(const TraceIndex& index, std::span<const std::uint32_t> lengths, bool reads_bind);
@@ -68,7 +68,7 @@ class OrderGraph {
   const bool reads_bind_;
   const std::size_t threads_;
   std::vector<std::size_t> first_row_;              // by thread
-  std::vector<std::uint32_t> clocks_;               // row of an event: of each thread, how many events come before or are it
+  std::vector<std::uint32_t> clocks_;               // row of an event: of each thread, how many are not after it
   FlatMap<std::vector<EventIndex>> extra_;          // to -> from
   FlatMap<std::uint32_t> lock_slots_, write_slots_; // into the following, + 1
   std::vector<ByThread> sections_;                  // SectionIndex
@@ -91,7 +91,8 @@ bool OrderGraph::infer_lock_order(IsFinal&& is_final, std::vector<SectionIndex>&
             return !before(a.acquire, end_of(index_.section(b)));
           });
           other = other == later.end() && !later.empty() && is_final(later.back()) ? std::prev(other) : other;
-          other = std::find_if(other, later.end(), [&](SectionIndex b) { return exclude_each_other(a, index_.section(b)); });
+          other = std::find_if(other, later.end(),
+                               [&](SectionIndex b) { return exclude_each_other(a, index_.section(b)); });
           if (other == later.end()) {
             continue;
           }

@@ -28,13 +28,13 @@ struct SaturationOptions {
 };
 
 // nullopt: no correct reordering has all targets next. Otherwise, if one has, then one does that executes `need` and no
-// more than `allowed`: beyond what the targets need, a thread goes on only to end a section that others are waiting for.
+// more than `allowed`: beyond what the targets need, a thread goes on only to end a section that others wait for.
 //
-// Rules, to a fixpoint. A section whose release needs a target is *final*: nobody gets its lock afterwards. So of two needed
-// sections that exclude each other at most one is final, and the other one must end. While the needed part is small
-// enough for clocks of all its events, also: sections that exclude each other do not overlap, so if one begins before
-// the other ends it ends before the other begins; no write comes between a read and the write that it saw. A cycle is a
-// contradiction.
+// Rules, to a fixpoint. A section whose release needs a target is *final*: nobody gets its lock afterwards. So of two
+// needed sections that exclude each other at most one is final, and the other one must end. While the needed part is
+// small enough for clocks of all its events, also: sections that exclude each other do not overlap, so if one begins
+// before the other ends it ends before the other begins; no write comes between a read and the write that it saw. A
+// cycle is a contradiction.
 std::optional<Bounds> saturate(const TraceIndex& index, std::span<const EventIndex> targets,
                                const SaturationOptions& options = {});
 

@@ -41,7 +41,8 @@ class Scheduler {
   void undo_to(std::size_t count);
 
   // Equal for equal states: how far threads are, and what reads that are not needed would see. What needed reads see
-  // follows, because no step overwrites what one of them still waits for. 128 bits, so that different states do not meet.
+  // follows, because no step overwrites what one of them still waits for. 128 bits, so that different states do not
+  // meet.
   struct Key {
     std::uint64_t low = 0, high = 0;
     friend bool operator==(const Key&, const Key&) = default;

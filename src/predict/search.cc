@@ -120,7 +120,8 @@ Prediction reach(const TraceIndex& index, FindingKind kind, std::span<const Even
 bool waits_for(const TraceIndex& index, EventIndex waiter, EventIndex holder) {
   const LockSection& wanted = index.section(index.section_of(waiter));
   const std::vector<SectionIndex> held = index.held_after(index.thread(holder), index.position(holder));
-  return std::any_of(held.begin(), held.end(), [&](SectionIndex s) { return exclude_each_other(index.section(s), wanted); });
+  return std::any_of(held.begin(), held.end(),
+                     [&](SectionIndex s) { return exclude_each_other(index.section(s), wanted); });
 }
 
 // Extends `cycle` by the rest of `acquires` such that each waits for the following one and the last for the first.

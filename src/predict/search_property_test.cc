@@ -54,7 +54,8 @@ std::string object_to(const Prediction& prediction, const Judge& judge, bool exp
   }
   const Witness* witness = std::get_if<Witness>(&prediction);
   if ((witness != nullptr) != expected) {
-    return expected ? "infeasible, but the explorer gets there" : "a witness, but the explorer finds none: " + show(witness->order);
+    return expected ? "infeasible, but the explorer gets there"
+                    : "a witness, but the explorer finds none:" + show(witness->order);
   }
   const std::string wrong = witness != nullptr ? judge.object_to(*witness) : "";
   return wrong.empty() ? "" : wrong + ":" + show(witness->order);
@@ -74,8 +75,8 @@ std::string check_closure(const TraceIndex& index, std::span<const Event> trace,
   return same ? "" : "the closure is another one:" + show(order);
 }
 
-std::string check_races(const TraceIndex& index, std::span<const Event> trace, const Exploration& truth, const Stages& stages,
-                        Tally& tally) {
+std::string check_races(const TraceIndex& index, std::span<const Event> trace, const Exploration& truth,
+                        const Stages& stages, Tally& tally) {
   const Memory memory(trace);
   const Judge judge(trace);
   for (Index b = 0; b < trace.size(); ++b) {
@@ -177,9 +178,9 @@ RandomTrace tiny_trace(std::uint64_t seed) {
 }
 
 void print(const char* what, const Tally& tally) {
-  std::cout << what << ": " << tally.witnesses << " witnesses (closure " << tally.by[1][0] << ", search " << tally.by[1][2]
-            << "), " << tally.infeasible << " infeasible (saturation " << tally.by[0][1] << ", search " << tally.by[0][2]
-            << "), " << tally.states << " states searched\n";
+  std::cout << what << ": " << tally.witnesses << " witnesses (closure " << tally.by[1][0] << ", search "
+            << tally.by[1][2] << "), " << tally.infeasible << " infeasible (saturation " << tally.by[0][1]
+            << ", search " << tally.by[0][2] << "), " << tally.states << " states searched\n";
 }
 
 class SearchProperty : public testing::TestWithParam<Stages> {};
@@ -187,7 +188,7 @@ class SearchProperty : public testing::TestWithParam<Stages> {};
 TEST_P(SearchProperty, AnswersAreThoseOfTheExplorer) {
   const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000);
   const std::uint64_t first_seed = from_environment("SOOTH_SEED", 1);
-  const auto wrong = [](std::span<const Event> trace, Tallies& tallies) { return disagreement(trace, GetParam(), tallies); };
+  const auto wrong = [](std::span<const Event> t, Tallies& counts) { return disagreement(t, GetParam(), counts); };
   Tallies tallies;
   for (std::uint64_t seed = first_seed; seed < first_seed + cases; ++seed) {
     const RandomTrace trace = tiny_trace(seed);
@@ -217,7 +218,8 @@ TEST_P(SearchProperty, AnswersAreThoseOfTheExplorer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stages, SearchProperty,
-                         testing::Values(Stages{true, true}, Stages{true, false}, Stages{false, true}, Stages{false, false}),
+                         testing::Values(Stages{true, true}, Stages{true, false}, Stages{false, true},
+                                         Stages{false, false}),
                          [](const auto& test) {
                            return std::string(test.param.closure ? "Closure" : "") +
                                   (test.param.inference ? "Inference" : "") + "Search";

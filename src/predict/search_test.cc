@@ -38,6 +38,18 @@ TEST(SearchTest, RunsAThreadBeyondWhatIsNeededToGetALock) {
   EXPECT_EQ(oracle::Judge(trace.events).object_to(std::get<Witness>(prediction)), "");
 }
 
+TEST(SearchTest, DoesNotOverwriteWhatAnOptionalReadWaitsFor) {
+  // The race needs the writes to y and z, so C or D must release the lock, and read x or u before A writes them.
+  const oracle::TextTrace trace = oracle::parse_trace(
+      "A|w(q)|0 C|acq(l)|1 C|w(y)|2 C|r(x)|3 C|rel(l)|4 D|acq(l)|5 D|w(z)|6 D|r(u)|7 D|rel(l)|8 A|w(x)|9 A|w(u)|10 "
+      "A|w(t)|11 B|r(y)|12 B|r(z)|13 B|w(t)|14");
+  for (const bool inference : {false, true}) {
+    const Prediction prediction = race(trace.events, {}, 11, 14, Budget{}, {.closure = false, .inference = inference});
+    ASSERT_TRUE(std::holds_alternative<Witness>(prediction));
+    EXPECT_EQ(oracle::Judge(trace.events).object_to(std::get<Witness>(prediction)), "");
+  }
+}
+
 TEST(SearchTest, SaysWhenItGaveUp) {
   // Both threads write x and read it back: without inference somebody has to choose who is first.
   const oracle::TextTrace trace = oracle::parse_trace("B|w(x)|0 B|r(x)|1 B|w(z)|2 A|w(x)|3 A|r(x)|4 A|r(z)|5");

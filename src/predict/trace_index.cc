@@ -201,8 +201,9 @@ class TraceIndexBuilder {
     index_.section_begin_.push_back(0);
     for (const Thread& thread : threads_) {
       index_.thread_begin_.push_back(index_.thread_begin_.back() + thread.length);
-      index_.sections_by_thread_.insert(index_.sections_by_thread_.end(), thread.sections.begin(), thread.sections.end());
-      index_.section_begin_.push_back(static_cast<std::uint32_t>(index_.sections_by_thread_.size()));
+      std::vector<SectionIndex>& sections = index_.sections_by_thread_;
+      sections.insert(sections.end(), thread.sections.begin(), thread.sections.end());
+      index_.section_begin_.push_back(static_cast<std::uint32_t>(sections.size()));
     }
     index_.by_thread_.resize(events_.size());
     for (EventIndex e = 0; e < events_.size(); ++e) {

@@ -25,16 +25,17 @@ class VariableMap {
   void for_each_cell(std::uint64_t address, std::uint64_t size, Visit&& visit) const {
     const std::uint64_t last = address + (size - 1);
     const std::uint64_t first_granule = address / kGranule;
-    if (first_granule == last / kGranule) {
+    const std::uint64_t last_granule = last / kGranule;
+    if (first_granule == last_granule) {
       if (const std::uint32_t* slot = slots_.find(first_granule)) {
         visit_granule(granules_[*slot], address % kGranule, last % kGranule, visit);
       }
       return;
     }
-    for (std::size_t i = lower_bound(first_granule); i < granules_.size() && granules_[i].number <= last / kGranule; ++i) {
+    for (std::size_t i = lower_bound(first_granule); i < granules_.size() && granules_[i].number <= last_granule; ++i) {
       const Granule& granule = granules_[i];
       visit_granule(granule, granule.number == first_granule ? address % kGranule : 0,
-                    granule.number == last / kGranule ? last % kGranule : kGranule - 1, visit);
+                    granule.number == last_granule ? last % kGranule : kGranule - 1, visit);
     }
   }
 
