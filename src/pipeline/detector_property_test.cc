@@ -12,6 +12,7 @@
 #include "oracle/oracle.h"
 #include "oracle/random.h"
 #include "oracle/random_trace.h"
+#include "oracle/sync_preserving.h"
 #include "oracle/trace_text.h"
 #include "pipeline/registry.h"
 
@@ -103,7 +104,7 @@ TEST_P(DetectorProperty, ReportsExactlyWhatTheDefinitionSays) {
 
 INSTANTIATE_TEST_SUITE_P(Detectors, DetectorProperty,
                          testing::Values(Property{"hb", hb_conflicts}, Property{"lockset", lockset_conflicts},
-                                         Property{"hybrid", hybrid_conflicts}),
+                                         Property{"hybrid", hybrid_conflicts}, Property{"syncp", syncp_conflicts}),
                          [](const auto& test) { return std::string(test.param.detector); });
 
 // Happens-before by closure behind the interface of a detector, without the edges of one kind.

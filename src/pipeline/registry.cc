@@ -3,6 +3,7 @@
 #include "detect/hb.h"
 #include "detect/hybrid.h"
 #include "detect/lockset.h"
+#include "detect/syncp.h"
 
 namespace sooth {
 
@@ -13,6 +14,8 @@ constexpr DetectorInfo kDetectors[] = {
     {"lockset", "variables that no lock consistently protects (Eraser)", Guarantee::kHeuristic, false, make_lockset_detector},
     {"hybrid", "pairs that neither must-order nor a common lock keeps apart", Guarantee::kHeuristic, false,
      make_hybrid_detector},
+    {"syncp", "pairs that can meet while every lock is taken in its recorded order", Guarantee::kSound, false,
+     make_syncp_detector},
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 NAME.expected has comment lines (#) and one line for each analysis: `hb: 3,7 4,8` are the pairs of labels,
 `hb:` says that there is none. Lines of analyses that are not asked for are left alone.
 
-    run.py --sooth build/bin/sooth [--with hb,lockset,hybrid] [--update] [NAME ...]
+    run.py --sooth build/bin/sooth [--with hb,lockset,hybrid,syncp] [--update] [NAME ...]
 """
 import argparse
 import json
@@ -61,7 +61,7 @@ def check(sooth, trace, analyses, update):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sooth", required=True, help="the binary")
-    parser.add_argument("--with", dest="analyses", default="hb,lockset,hybrid", help="analyses to run")
+    parser.add_argument("--with", dest="analyses", default="hb,lockset,hybrid,syncp", help="analyses to run")
     parser.add_argument("--update", action="store_true", help="rewrite the .expected files; review the diff")
     parser.add_argument("names", nargs="*", help="traces without .std; all by default")
     options = parser.parse_args()

@@ -1,0 +1,151 @@
+// The accesses to each cell that a later access may still race with, in the order in which they were made.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "detect/access_log.h"
+#include "detect/syncp_history.h"
+
+namespace sooth {
+
+// An access that was made; access.time is its time in SyncpHistory.
+struct SyncpAccess {
+  AccessRecord access;
+  std::uint32_t version = 0;  // what its thread knew before it
+  std::uint32_t segment = 0;  // of its thread
+};
+
+// The accesses of one list that are not yet known to be ordered with all later accesses of one thread. Numbers count the
+// accesses of the list from its beginning. Grows at the end with the list and shrinks from both ends.
+class OpenAccesses {
+ public:
+  // The list now has accesses up to `end`, those before `begin` were dropped.
+  void extend(std::uint64_t begin, std::uint64_t end);
+  bool empty() const { return ranges_.empty(); }
+  std::uint64_t last() const { return ranges_.back().second - 1; }
+  void drop_last();
+  void drop_all() { ranges_.clear(); }
+
+ private:
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges_;  // [first, end), ascending, not empty
+  std::uint64_t end_ = 0;
+};
+
+// How far the search for races between a list and the later accesses of a thread has come.
+struct SyncpSearch {
+  ThreadId thread{};
+  OpenAccesses open;
+  // The closure of the pasts of `raced` and of the thread, when it was last found without `raced`.
+  VectorClock closure;
+  Time raced = 0;                 // 0: none
+  std::uint64_t raced_number = 0;
+  std::uint32_t raced_segment = 0;  // of `thread`
+};
+
+// The accesses of one (cell, thread, site, kind, locks held). Of the accesses of one segment only the latest is kept: it
+// races with a later access whenever one of the others does.
+class SyncpList {
+ public:
+  SyncpList(CellId cell, const AccessRecord& access) : cell_(cell), key_(access) {}
+
+  CellId cell() const { return cell_; }
+  ThreadId thread() const { return key_.event.thread; }
+  AccessKind kind() const { return access_kind(key_.event.op); }
+  LockSetId locks() const { return key_.locks; }
+  bool matches(CellId cell, const AccessRecord& access) const {
+    return cell_ == cell && key_.event.thread == access.event.thread && key_.event.site == access.event.site &&
+           kind() == access_kind(access.event.op) && key_.locks == access.locks;
+  }
+
+  bool empty() const { return accesses_.empty(); }
+  std::size_t size() const { return accesses_.size(); }
+  const SyncpAccess& latest() const { return accesses_.back(); }
+  const SyncpAccess& at(std::uint64_t number) const { return accesses_[number - dropped_]; }
+  std::uint64_t begin() const { return dropped_; }
+  std::uint64_t end() const { return dropped_ + accesses_.size(); }
+  SyncpSearch& search_of(ThreadId thread);
+
+  void add(const SyncpAccess& access);
+  // Accesses up to `time` race with nothing that is still to come.
+  void drop_until(Time time);
+  // For the other half of a split cell.
+  SyncpList copy_for(CellId cell) const;
+
+ private:
+  CellId cell_;
+  AccessRecord key_;
+  std::vector<SyncpAccess> accesses_;
+  std::uint64_t dropped_ = 0;
+  std::vector<SyncpSearch> searches_;
+};
+
+// All lists: by key through a hash table, by cell through chains, like AccessLog.
+class SyncpLists {
+ public:
+  SyncpLists();
+
+  void add(CellId cell, const SyncpAccess& access);
+
+  // Calls visit(SyncpList&) for the lists of the cell that are not empty, in no particular order, but for those with
+  // locks for which skip(LockSetId) is true.
+  template <typename Skip, typename Visit>
+  void walk(CellId cell, Skip&& skip, Visit&& visit) {
+    for (std::uint32_t g = heads_[raw(cell)]; g != kNone; g = groups_[g].next) {
+      if (skip(groups_[g].locks)) {
+        continue;
+      }
+      for (std::uint32_t i = groups_[g].first; i != kNone; i = slots_[i].next_in_group) {
+        if (!slots_[i].list->empty()) {
+          visit(*slots_[i].list);
+        }
+      }
+    }
+  }
+
+  void add_cell(CellId cell);
+  void copy_cell(CellId from, CellId to);
+  void drop_cell(CellId cell);
+  // Drops every access that is in the set.
+  void drop(const VectorClock& set);
+
+  std::size_t list_count() const { return list_count_; }
+  std::size_t access_count() const { return access_count_; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0;
+
+  struct Slot {
+    std::unique_ptr<SyncpList> list;  // none: the slot is free
+    std::uint32_t next_in_group = kNone;
+    std::uint32_t next_in_bucket = kNone;
+    std::uint64_t hash = 0;
+  };
+  struct Group {
+    LockSetId locks{};
+    std::uint32_t first = kNone;
+    std::uint32_t next = kNone;
+  };
+
+  static std::uint64_t hash(CellId cell, const AccessRecord& access) {
+    return (AccessLog::hash(cell, access.event) ^ raw(access.locks) * 0xd6e8feb86659fd93u) * 0x9e3779b97f4a7c15u;
+  }
+  std::uint32_t insert(std::unique_ptr<SyncpList> list, std::uint64_t hash);
+  std::uint32_t group_of(CellId cell, LockSetId locks);
+  void unlink_from_bucket(std::uint32_t slot);
+  void grow();
+
+  unsigned shift_;
+  std::vector<std::uint32_t> buckets_;
+  std::vector<Slot> slots_;
+  std::vector<Group> groups_;
+  std::vector<std::uint32_t> heads_;  // by CellId: its groups
+  std::uint32_t free_slot_ = kNone;   // chained by next_in_group
+  std::uint32_t free_group_ = kNone;
+  std::size_t list_count_ = 0;
+  std::size_t access_count_ = 0;
+};
+
+}  // namespace sooth
