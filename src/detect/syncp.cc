@@ -177,10 +177,10 @@ class SyncpDetector final : public Detector {
     const AccessKind kind = access_kind(access.event.op);
     const ThreadId thread = access.event.thread;
     const auto protects = [&](LockSetId locks) { return locks_.table().protects(locks, access.locks); };
-    lists_.walk(cell, protects, [&](SyncpList& list) {
-      if (list.thread() == thread || !conflict(list.kind(), kind) || list.latest().access.time <= own[list.thread()]) {
-        return;
-      }
+    const auto unordered = [&](ThreadId other, AccessKind other_kind, Time latest) {
+      return latest > own[other] && other != thread && conflict(other_kind, kind);
+    };
+    lists_.walk(cell, protects, unordered, [&](SyncpList& list) {
       if (const SyncpAccess* first = latest_race(list, thread)) {
         races_.add(first->access, access);
       }

@@ -38,26 +38,32 @@ SyncpSearch& SyncpList::search_of(ThreadId thread) {
   return searches_.back();
 }
 
-void SyncpList::add(const SyncpAccess& access) {
-  if (!accesses_.empty() && accesses_.back().segment == access.segment) {
+bool SyncpList::add(const SyncpAccess& access) {
+  if (!accesses_.empty() && last_segment_ == access.segment) {
     accesses_.back() = access;
-  } else {
-    accesses_.push_back(access);
+    return false;
   }
+  last_segment_ = access.segment;
+  accesses_.push_back(access);
+  return true;
 }
 
-void SyncpList::drop_until(Time time) {
+std::size_t SyncpList::drop_until(Time time) {
   if (accesses_.empty() || accesses_.front().access.time > time) {
-    return;
+    return 0;
   }
   const auto kept = std::find_if(accesses_.begin(), accesses_.end(),
                                  [&](const SyncpAccess& each) { return each.access.time > time; });
-  dropped_ += static_cast<std::uint64_t>(kept - accesses_.begin());
+  const auto count = static_cast<std::size_t>(kept - accesses_.begin());
   accesses_.erase(accesses_.begin(), kept);
-  accesses_.shrink_to_fit();
+  dropped_ += count;
   if (accesses_.empty()) {
     searches_ = {};
   }
+  if (accesses_.size() * 4 < accesses_.capacity()) {
+    accesses_.shrink_to_fit();
+  }
+  return count;
 }
 
 SyncpList SyncpList::copy_for(CellId cell) const {
@@ -76,36 +82,46 @@ unsigned shift_for(std::size_t buckets) { return 64 - static_cast<unsigned>(std:
 
 SyncpLists::SyncpLists() : shift_(shift_for(kFirstBuckets)), buckets_(kFirstBuckets), slots_(1), groups_(1) {}
 
-void SyncpLists::add(CellId cell, const SyncpAccess& access) {
-  const std::uint64_t h = hash(cell, access.access);
-  std::uint32_t slot = buckets_[h >> shift_];
-  while (slot != kNone && !slots_[slot].list->matches(cell, access.access)) {
-    slot = slots_[slot].next_in_bucket;
+void SyncpLists::flush() {
+  for (std::size_t i = 0; i < pending_count_; ++i) {
+    __builtin_prefetch(&slots_[buckets_[pending_[i].hash >> shift_]], 1);
   }
-  if (slot == kNone) {
-    slot = insert(std::make_unique<SyncpList>(cell, access.access), h);
+  for (std::size_t i = 0; i < pending_count_; ++i) {
+    insert(pending_[i]);
   }
-  SyncpList& list = *slots_[slot].list;
-  access_count_ -= list.size();
-  list.add(access);
-  access_count_ += list.size();
+  pending_count_ = 0;
 }
 
-std::uint32_t SyncpLists::insert(std::unique_ptr<SyncpList> list, std::uint64_t h) {
+void SyncpLists::insert(const Pending& pending) {
+  const AccessRecord& access = pending.access.access;
+  std::uint32_t slot = buckets_[pending.hash >> shift_];
+  while (slot != kNone && !slots_[slot].list.matches(pending.cell, access)) {
+    slot = slots_[slot].next;
+  }
+  if (slot == kNone) {
+    slot = add_list(SyncpList(pending.cell, access), pending.hash);
+  }
+  access_count_ += slots_[slot].list.add(pending.access) ? 1 : 0;
+  head_of(slots_[slot]).latest = access.time;
+}
+
+std::uint32_t SyncpLists::add_list(SyncpList list, std::uint64_t hash) {
   if (++list_count_ * 2 > buckets_.size()) {
     grow();
   }
   std::uint32_t slot = free_slot_;
   if (slot != kNone) {
-    free_slot_ = slots_[slot].next_in_group;
+    free_slot_ = slots_[slot].next;
   } else {
     slot = static_cast<std::uint32_t>(slots_.size());
     slots_.emplace_back();
   }
-  const std::uint32_t group = group_of(list->cell(), list->locks());
-  slots_[slot] = {std::move(list), groups_[group].first, buckets_[h >> shift_], h};
-  groups_[group].first = slot;
-  buckets_[h >> shift_] = slot;
+  const std::uint32_t group = group_of(list.cell(), list.locks());
+  std::vector<Head>& lists = groups_[group].lists;
+  lists.push_back({list.thread(), list.empty() ? 0 : list.latest().access.time, slot, list.kind()});
+  std::uint32_t& bucket = buckets_[hash >> shift_];
+  slots_[slot] = {std::move(list), hash, bucket, group, static_cast<std::uint32_t>(lists.size()) - 1};
+  bucket = slot;
   return slot;
 }
 
@@ -122,7 +138,7 @@ std::uint32_t SyncpLists::group_of(CellId cell, LockSetId locks) {
     group = static_cast<std::uint32_t>(groups_.size());
     groups_.emplace_back();
   }
-  groups_[group] = {locks, kNone, heads_[raw(cell)]};
+  groups_[group] = {locks, heads_[raw(cell)], {}};
   heads_[raw(cell)] = group;
   return group;
 }
@@ -130,18 +146,18 @@ std::uint32_t SyncpLists::group_of(CellId cell, LockSetId locks) {
 void SyncpLists::unlink_from_bucket(std::uint32_t slot) {
   std::uint32_t* link = &buckets_[slots_[slot].hash >> shift_];
   while (*link != slot) {
-    link = &slots_[*link].next_in_bucket;
+    link = &slots_[*link].next;
   }
-  *link = slots_[slot].next_in_bucket;
+  *link = slots_[slot].next;
 }
 
 void SyncpLists::grow() {
   buckets_.assign(buckets_.size() * 2, kNone);
   shift_ = shift_for(buckets_.size());
   for (std::uint32_t slot = 1; slot < slots_.size(); ++slot) {
-    if (slots_[slot].list != nullptr) {
+    if (slots_[slot].group != kNone) {
       std::uint32_t& bucket = buckets_[slots_[slot].hash >> shift_];
-      slots_[slot].next_in_bucket = bucket;
+      slots_[slot].next = bucket;
       bucket = slot;
     }
   }
@@ -155,42 +171,41 @@ void SyncpLists::add_cell(CellId cell) {
 }
 
 void SyncpLists::copy_cell(CellId from, CellId to) {
-  std::vector<std::unique_ptr<SyncpList>> copies;
-  walk(from, [](LockSetId) { return false; }, [&](const SyncpList& list) {
-    copies.push_back(std::make_unique<SyncpList>(list.copy_for(to)));
-  });
-  for (std::unique_ptr<SyncpList>& copy : copies) {
-    access_count_ += copy->size();
-    const std::uint64_t h = hash(to, copy->latest().access);
-    insert(std::move(copy), h);
+  std::vector<SyncpList> copies;
+  walk(from, [](LockSetId) { return false; }, [](ThreadId, AccessKind, Time latest) { return latest != 0; },
+       [&](const SyncpList& list) { copies.push_back(list.copy_for(to)); });
+  for (SyncpList& copy : copies) {
+    access_count_ += copy.size();
+    const std::uint64_t h = hash(to, copy.latest().access);
+    add_list(std::move(copy), h);
   }
 }
 
 void SyncpLists::drop_cell(CellId cell) {
+  flush();
   for (std::uint32_t g = heads_[raw(cell)]; g != kNone;) {
-    for (std::uint32_t i = groups_[g].first; i != kNone;) {
-      const std::uint32_t next = slots_[i].next_in_group;
-      access_count_ -= slots_[i].list->size();
-      unlink_from_bucket(i);
-      slots_[i] = {nullptr, free_slot_, kNone, 0};
-      free_slot_ = i;
+    for (const Head& head : groups_[g].lists) {
+      Slot& slot = slots_[head.slot];
+      access_count_ -= slot.list.size();
       --list_count_;
-      i = next;
+      unlink_from_bucket(head.slot);
+      slot = Slot{};
+      slot.next = std::exchange(free_slot_, head.slot);
     }
     const std::uint32_t next = groups_[g].next;
-    groups_[g].next = free_group_;
-    free_group_ = g;
+    groups_[g] = {kNoLocks, std::exchange(free_group_, g), {}};
     g = next;
   }
   heads_[raw(cell)] = kNone;
 }
 
 void SyncpLists::drop(const VectorClock& set) {
+  flush();
   for (Slot& slot : slots_) {
-    if (slot.list != nullptr) {
-      access_count_ -= slot.list->size();
-      slot.list->drop_until(set[slot.list->thread()]);
-      access_count_ += slot.list->size();
+    if (slot.group != kNone) {
+      access_count_ -= slot.list.drop_until(set[slot.list.thread()]);
+      Head& head = head_of(slot);
+      head.latest = slot.list.empty() ? 0 : head.latest;
     }
   }
 }

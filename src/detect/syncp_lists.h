@@ -1,8 +1,8 @@
 // The accesses to each cell that a later access may still race with, in the order in which they were made.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -49,15 +49,18 @@ struct SyncpSearch {
 // races with a later access whenever one of the others does.
 class SyncpList {
  public:
-  SyncpList(CellId cell, const AccessRecord& access) : cell_(cell), key_(access) {}
+  SyncpList() = default;
+  SyncpList(CellId cell, const AccessRecord& access)
+      : cell_(cell), thread_(access.event.thread), site_(access.event.site), locks_(access.locks),
+        kind_(access_kind(access.event.op)) {}
 
   CellId cell() const { return cell_; }
-  ThreadId thread() const { return key_.event.thread; }
-  AccessKind kind() const { return access_kind(key_.event.op); }
-  LockSetId locks() const { return key_.locks; }
+  ThreadId thread() const { return thread_; }
+  AccessKind kind() const { return kind_; }
+  LockSetId locks() const { return locks_; }
   bool matches(CellId cell, const AccessRecord& access) const {
-    return cell_ == cell && key_.event.thread == access.event.thread && key_.event.site == access.event.site &&
-           kind() == access_kind(access.event.op) && key_.locks == access.locks;
+    return cell_ == cell && thread_ == access.event.thread && site_ == access.event.site && locks_ == access.locks &&
+           kind_ == access_kind(access.event.op);
   }
 
   bool empty() const { return accesses_.empty(); }
@@ -68,38 +71,51 @@ class SyncpList {
   std::uint64_t end() const { return dropped_ + accesses_.size(); }
   SyncpSearch& search_of(ThreadId thread);
 
-  void add(const SyncpAccess& access);
-  // Accesses up to `time` race with nothing that is still to come.
-  void drop_until(Time time);
+  // Whether the list has become longer.
+  bool add(const SyncpAccess& access);
+  // Accesses up to `time` race with nothing that is still to come. Returns how many there were.
+  std::size_t drop_until(Time time);
   // For the other half of a split cell.
   SyncpList copy_for(CellId cell) const;
 
  private:
-  CellId cell_;
-  AccessRecord key_;
+  CellId cell_{};
+  ThreadId thread_{};
+  SiteId site_{};
+  LockSetId locks_ = kNoLocks;
+  AccessKind kind_{};
+  std::uint32_t last_segment_ = 0;
   std::vector<SyncpAccess> accesses_;
   std::uint64_t dropped_ = 0;
   std::vector<SyncpSearch> searches_;
 };
 
-// All lists: by key through a hash table, by cell through chains, like AccessLog.
+// All lists: by key through a hash table, by cell and locks held through groups, like AccessLog.
 class SyncpLists {
  public:
   SyncpLists();
 
-  void add(CellId cell, const SyncpAccess& access);
+  void add(CellId cell, const SyncpAccess& access) {
+    const std::uint64_t h = hash(cell, access.access);
+    __builtin_prefetch(&buckets_[h >> shift_]);
+    pending_[pending_count_++] = {h, cell, access};
+    if (pending_count_ == kPending) {
+      flush();
+    }
+  }
 
-  // Calls visit(SyncpList&) for the lists of the cell that are not empty, in no particular order, but for those with
-  // locks for which skip(LockSetId) is true.
-  template <typename Skip, typename Visit>
-  void walk(CellId cell, Skip&& skip, Visit&& visit) {
+  // Calls visit(SyncpList&) for the lists of the cell with wanted(ThreadId, AccessKind, Time of the latest access), in no
+  // particular order, but for those with locks for which skip(LockSetId) is true. `visit` must not change the lists.
+  template <typename Skip, typename Wanted, typename Visit>
+  void walk(CellId cell, Skip&& skip, Wanted&& wanted, Visit&& visit) {
+    flush();
     for (std::uint32_t g = heads_[raw(cell)]; g != kNone; g = groups_[g].next) {
       if (skip(groups_[g].locks)) {
         continue;
       }
-      for (std::uint32_t i = groups_[g].first; i != kNone; i = slots_[i].next_in_group) {
-        if (!slots_[i].list->empty()) {
-          visit(*slots_[i].list);
+      for (const Head& head : groups_[g].lists) {
+        if (wanted(head.thread, head.kind, head.latest)) {
+          visit(slots_[head.slot].list);
         }
       }
     }
@@ -116,36 +132,57 @@ class SyncpLists {
 
  private:
   static constexpr std::uint32_t kNone = 0;
+  static constexpr std::size_t kPending = 16;
 
-  struct Slot {
-    std::unique_ptr<SyncpList> list;  // none: the slot is free
-    std::uint32_t next_in_group = kNone;
-    std::uint32_t next_in_bucket = kNone;
+  // Accesses are put into their lists some at a time, so that the processor waits for the memory of all of them at once.
+  struct Pending {
     std::uint64_t hash = 0;
+    CellId cell{};
+    SyncpAccess access;
   };
+  struct Slot {
+    SyncpList list;
+    std::uint64_t hash = 0;
+    std::uint32_t next = kNone;  // in its bucket, or of the free slots
+    std::uint32_t group = kNone;  // none: the slot is free
+    std::uint32_t position = 0;  // in its group
+  };
+  // What a walk looks at first, side by side in memory.
+  struct Head {
+    ThreadId thread{};
+    Time latest = 0;  // 0: the list is empty
+    std::uint32_t slot = kNone;
+    AccessKind kind{};
+  };
+  // The lists of a cell with the same locks.
   struct Group {
     LockSetId locks{};
-    std::uint32_t first = kNone;
     std::uint32_t next = kNone;
+    std::vector<Head> lists;
   };
 
   static std::uint64_t hash(CellId cell, const AccessRecord& access) {
     return (AccessLog::hash(cell, access.event) ^ raw(access.locks) * 0xd6e8feb86659fd93u) * 0x9e3779b97f4a7c15u;
   }
-  std::uint32_t insert(std::unique_ptr<SyncpList> list, std::uint64_t hash);
+  void flush();
+  void insert(const Pending& pending);
+  std::uint32_t add_list(SyncpList list, std::uint64_t hash);
   std::uint32_t group_of(CellId cell, LockSetId locks);
+  Head& head_of(const Slot& slot) { return groups_[slot.group].lists[slot.position]; }
   void unlink_from_bucket(std::uint32_t slot);
   void grow();
 
   unsigned shift_;
-  std::vector<std::uint32_t> buckets_;
+  std::vector<std::uint32_t> buckets_;  // a power of two, more than twice as many as lists
   std::vector<Slot> slots_;
   std::vector<Group> groups_;
   std::vector<std::uint32_t> heads_;  // by CellId: its groups
-  std::uint32_t free_slot_ = kNone;   // chained by next_in_group
+  std::uint32_t free_slot_ = kNone;
   std::uint32_t free_group_ = kNone;
   std::size_t list_count_ = 0;
   std::size_t access_count_ = 0;
+  std::array<Pending, kPending> pending_;
+  std::size_t pending_count_ = 0;
 };
 
 }  // namespace sooth
