@@ -15,8 +15,6 @@
 namespace sooth {
 namespace {
 
-constexpr std::size_t kRemember = std::size_t{1} << 20;
-
 struct Cell {
   EpochSummary summary;         // by must-order and reads-from
   LockSetId common = kNoLocks;  // locks that guarded every access so far
@@ -26,8 +24,8 @@ struct Cell {
 
 class SyncpDetector final : public Detector {
  public:
-  explicit SyncpDetector(std::size_t remember)
-      : remember_(remember), forget_at_(remember), memory_(*this), must_order_(*this) {}
+  explicit SyncpDetector(const SyncpLimits& limits)
+      : limits_(limits), forget_at_(limits.remember), memory_(*this), must_order_(*this) {}
 
   Guarantee guarantee() const override { return Guarantee::kSound; }
   const PairTable& races() const override { return races_; }
@@ -251,12 +249,17 @@ class SyncpDetector final : public Detector {
   // Done again when as much has come together once more, so that the work stays in proportion to the trace.
   void forget() {
     most_remembered_ = std::max(most_remembered_, remembered());
-    history_.forget_common_past();
+    history_.forget_common_past(SyncpHistory::Idle::kCounts);
     lists_.drop(history_.forgotten());
-    forget_at_ = remembered() + remember_;
+    if (remembered() >= limits_.remember_for_idle) {
+      history_.forget_common_past(SyncpHistory::Idle::kIsSkipped);
+      lists_.drop(history_.forgotten());
+    }
+    history_.begin_idle_period();
+    forget_at_ = remembered() + limits_.remember;
   }
 
-  const std::size_t remember_;
+  const SyncpLimits limits_;
   std::size_t forget_at_;
   std::size_t most_remembered_ = 0;
   std::uint64_t examined_ = 0;
@@ -275,8 +278,10 @@ class SyncpDetector final : public Detector {
 
 }  // namespace
 
-std::unique_ptr<Detector> make_syncp_detector(std::size_t remember) { return std::make_unique<SyncpDetector>(remember); }
+std::unique_ptr<Detector> make_syncp_detector(const SyncpLimits& limits) {
+  return std::make_unique<SyncpDetector>(limits);
+}
 
-std::unique_ptr<Detector> make_syncp_detector() { return make_syncp_detector(kRemember); }
+std::unique_ptr<Detector> make_syncp_detector() { return make_syncp_detector(SyncpLimits{}); }
 
 }  // namespace sooth

@@ -25,10 +25,17 @@ namespace sooth {
 //  - Answers change only when one of the threads learns something or enters a section, so a list keeps one access of each
 //    stretch between such events.
 //
-// The witness may need any earlier access, so memory grows with the trace until `remember` accesses, sections and states
-// of threads are held. From then on, what all running threads know is forgotten: it races with nothing to come. The one
-// thing this can hide is a race with a thread that starts after that without having been forked; it adds no pair.
-std::unique_ptr<Detector> make_syncp_detector(std::size_t remember);
+// A race may be with any earlier access, so memory grows with the trace until the limits below. Forgetting adds no pair.
+struct SyncpLimits {
+  // When so many accesses, sections and states of threads (about 100 bytes each with 16 threads) have come together since
+  // the last time, what all running threads know is forgotten: it races with nothing to come. The one thing this can hide
+  // is a race with a thread that starts after that without having been forked.
+  std::size_t remember = std::size_t{1} << 20;
+  // When so many are left after that, threads without an event since the last time do not count as running: mostly they
+  // wait for others and will learn of them. This can hide races of such a thread with accesses made before it goes on.
+  std::size_t remember_for_idle = std::size_t{1} << 23;
+};
+std::unique_ptr<Detector> make_syncp_detector(const SyncpLimits& limits);
 std::unique_ptr<Detector> make_syncp_detector();
 
 }  // namespace sooth

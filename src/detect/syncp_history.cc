@@ -210,16 +210,33 @@ bool SyncpHistory::overtaken(const VectorClock& set, ThreadId thread, Time time,
   return false;
 }
 
-void SyncpHistory::forget_common_past() {
+void SyncpHistory::begin_idle_period() {
   for (std::uint32_t i = 0; i < threads_.size(); ++i) {
-    const ThreadId thread{i};
+    threads_[i].idle_since = threads_[i].clock[ThreadId{i}];
+  }
+}
+
+void SyncpHistory::forget_common_past(Idle idle) {
+  std::vector<const Thread*> running;
+  for (std::uint32_t i = 0; i < threads_.size(); ++i) {
+    const Thread& thread = threads_[i];
+    const bool skipped = idle == Idle::kIsSkipped && thread.clock[ThreadId{i}] == thread.idle_since;
+    if (!thread.ended && !skipped) {
+      running.push_back(&thread);
+    }
+  }
+  if (running.empty()) {
+    return;
+  }
+  for (std::uint32_t i = 0; i < threads_.size(); ++i) {
     Time common = std::numeric_limits<Time>::max();
-    for (const Thread& other : threads_) {
-      common = other.ended ? common : std::min(common, other.clock[thread]);
+    for (const Thread* thread : running) {
+      common = std::min(common, thread->clock[ThreadId{i}]);
     }
-    if (common != std::numeric_limits<Time>::max() && common > forgotten_[thread]) {
-      forgotten_.set(thread, common);
-    }
+    forgotten_.set(ThreadId{i}, std::max(common, forgotten_[ThreadId{i}]));
+  }
+  for (std::uint32_t i = 0; i < threads_.size(); ++i) {
+    learn(ThreadId{i}, forgotten_);
   }
   for (std::uint32_t i = 0; i < threads_.size(); ++i) {
     trim(threads_[i], forgotten_[ThreadId{i}]);

@@ -58,9 +58,12 @@ class SyncpHistory {
 
   // The thread makes no more events: nobody has to wait for it to learn anything.
   void end(ThreadId thread) { of(thread).ended = true; }
-  // Forgets what every thread that has not ended knows. A thread that starts later, and unforked, is taken to know it too.
-  // That keeps closures closed, but makes them larger than they had to be.
-  void forget_common_past();
+  // Forgets what every thread knows that has not ended and, with kIsSkipped, has made an event since
+  // begin_idle_period(). Other threads, and those that start later and unforked, are taken to know it too. That keeps
+  // closures closed, but may make them larger than they had to be.
+  enum class Idle : std::uint8_t { kCounts, kIsSkipped };
+  void forget_common_past(Idle idle);
+  void begin_idle_period();
   // The events that were forgotten.
   const VectorClock& forgotten() const { return forgotten_; }
 
@@ -101,6 +104,7 @@ class SyncpHistory {
     std::uint32_t first_version = 0;
     bool changed = true;                 // the clock learnt something since the latest state
     bool ended = false;
+    Time idle_since = 0;                 // its events at begin_idle_period()
     std::uint32_t segment = 0;
     std::deque<Acquire> acquires;
     VectorClock closure;

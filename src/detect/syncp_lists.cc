@@ -57,9 +57,6 @@ std::size_t SyncpList::drop_until(Time time) {
   const auto count = static_cast<std::size_t>(kept - accesses_.begin());
   accesses_.erase(accesses_.begin(), kept);
   dropped_ += count;
-  if (accesses_.empty()) {
-    searches_ = {};
-  }
   if (accesses_.size() * 4 < accesses_.capacity()) {
     accesses_.shrink_to_fit();
   }
@@ -109,9 +106,9 @@ std::uint32_t SyncpLists::add_list(SyncpList list, std::uint64_t hash) {
   if (++list_count_ * 2 > buckets_.size()) {
     grow();
   }
-  std::uint32_t slot = free_slot_;
+  std::uint32_t slot = free_slots_;
   if (slot != kNone) {
-    free_slot_ = slots_[slot].next;
+    free_slots_ = slots_[slot].next;
   } else {
     slot = static_cast<std::uint32_t>(slots_.size());
     slots_.emplace_back();
@@ -131,9 +128,9 @@ std::uint32_t SyncpLists::group_of(CellId cell, LockSetId locks) {
       return g;
     }
   }
-  std::uint32_t group = free_group_;
+  std::uint32_t group = free_groups_;
   if (group != kNone) {
-    free_group_ = groups_[group].next;
+    free_groups_ = groups_[group].next;
   } else {
     group = static_cast<std::uint32_t>(groups_.size());
     groups_.emplace_back();
@@ -143,13 +140,18 @@ std::uint32_t SyncpLists::group_of(CellId cell, LockSetId locks) {
   return group;
 }
 
-void SyncpLists::unlink_from_bucket(std::uint32_t slot) {
+void SyncpLists::free_slot(std::uint32_t slot) {
   std::uint32_t* link = &buckets_[slots_[slot].hash >> shift_];
   while (*link != slot) {
     link = &slots_[*link].next;
   }
   *link = slots_[slot].next;
+  slots_[slot] = Slot{};
+  slots_[slot].next = std::exchange(free_slots_, slot);
+  --list_count_;
 }
+
+void SyncpLists::free_group(std::uint32_t group) { groups_[group] = {kNoLocks, std::exchange(free_groups_, group), {}}; }
 
 void SyncpLists::grow() {
   buckets_.assign(buckets_.size() * 2, kNone);
@@ -172,7 +174,7 @@ void SyncpLists::add_cell(CellId cell) {
 
 void SyncpLists::copy_cell(CellId from, CellId to) {
   std::vector<SyncpList> copies;
-  walk(from, [](LockSetId) { return false; }, [](ThreadId, AccessKind, Time latest) { return latest != 0; },
+  walk(from, [](LockSetId) { return false; }, [](ThreadId, AccessKind, Time) { return true; },
        [&](const SyncpList& list) { copies.push_back(list.copy_for(to)); });
   for (SyncpList& copy : copies) {
     access_count_ += copy.size();
@@ -183,29 +185,47 @@ void SyncpLists::copy_cell(CellId from, CellId to) {
 
 void SyncpLists::drop_cell(CellId cell) {
   flush();
-  for (std::uint32_t g = heads_[raw(cell)]; g != kNone;) {
+  for (std::uint32_t g = std::exchange(heads_[raw(cell)], kNone); g != kNone;) {
     for (const Head& head : groups_[g].lists) {
-      Slot& slot = slots_[head.slot];
-      access_count_ -= slot.list.size();
-      --list_count_;
-      unlink_from_bucket(head.slot);
-      slot = Slot{};
-      slot.next = std::exchange(free_slot_, head.slot);
+      access_count_ -= slots_[head.slot].list.size();
+      free_slot(head.slot);
     }
     const std::uint32_t next = groups_[g].next;
-    groups_[g] = {kNoLocks, std::exchange(free_group_, g), {}};
+    free_group(g);
     g = next;
   }
-  heads_[raw(cell)] = kNone;
 }
 
 void SyncpLists::drop(const VectorClock& set) {
   flush();
-  for (Slot& slot : slots_) {
-    if (slot.group != kNone) {
-      access_count_ -= slot.list.drop_until(set[slot.list.thread()]);
-      Head& head = head_of(slot);
-      head.latest = slot.list.empty() ? 0 : head.latest;
+  for (std::uint32_t& head : heads_) {
+    for (std::uint32_t* link = &head; *link != kNone;) {
+      const std::uint32_t g = *link;
+      drop_from(groups_[g], set);
+      if (groups_[g].lists.empty()) {
+        *link = groups_[g].next;
+        free_group(g);
+      } else {
+        link = &groups_[g].next;
+      }
+    }
+  }
+}
+
+void SyncpLists::drop_from(Group& group, const VectorClock& set) {
+  std::vector<Head>& lists = group.lists;
+  for (std::size_t i = 0; i < lists.size();) {
+    const std::uint32_t slot = lists[i].slot;
+    access_count_ -= slots_[slot].list.drop_until(set[lists[i].thread]);
+    if (!slots_[slot].list.empty()) {
+      ++i;
+      continue;
+    }
+    free_slot(slot);
+    lists[i] = lists.back();
+    lists.pop_back();
+    if (i < lists.size()) {
+      slots_[lists[i].slot].position = static_cast<std::uint32_t>(i);
     }
   }
 }

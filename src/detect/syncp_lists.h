@@ -63,6 +63,7 @@ class SyncpList {
            kind_ == access_kind(access.event.op);
   }
 
+  // Never empty for long: an access is added at once, and a list that loses its last one is dropped.
   bool empty() const { return accesses_.empty(); }
   std::size_t size() const { return accesses_.size(); }
   const SyncpAccess& latest() const { return accesses_.back(); }
@@ -110,13 +111,16 @@ class SyncpLists {
   void walk(CellId cell, Skip&& skip, Wanted&& wanted, Visit&& visit) {
     flush();
     for (std::uint32_t g = heads_[raw(cell)]; g != kNone; g = groups_[g].next) {
-      if (skip(groups_[g].locks)) {
-        continue;
-      }
+      bool decided = false;  // to ask about locks only where there is something to visit
       for (const Head& head : groups_[g].lists) {
-        if (wanted(head.thread, head.kind, head.latest)) {
-          visit(slots_[head.slot].list);
+        if (!wanted(head.thread, head.kind, head.latest)) {
+          continue;
         }
+        if (!decided && skip(groups_[g].locks)) {
+          break;
+        }
+        decided = true;
+        visit(slots_[head.slot].list);
       }
     }
   }
@@ -124,7 +128,7 @@ class SyncpLists {
   void add_cell(CellId cell);
   void copy_cell(CellId from, CellId to);
   void drop_cell(CellId cell);
-  // Drops every access that is in the set.
+  // Drops every access that is in the set, and the lists that have no other.
   void drop(const VectorClock& set);
 
   std::size_t list_count() const { return list_count_; }
@@ -150,7 +154,7 @@ class SyncpLists {
   // What a walk looks at first, side by side in memory.
   struct Head {
     ThreadId thread{};
-    Time latest = 0;  // 0: the list is empty
+    Time latest = 0;
     std::uint32_t slot = kNone;
     AccessKind kind{};
   };
@@ -169,7 +173,9 @@ class SyncpLists {
   std::uint32_t add_list(SyncpList list, std::uint64_t hash);
   std::uint32_t group_of(CellId cell, LockSetId locks);
   Head& head_of(const Slot& slot) { return groups_[slot.group].lists[slot.position]; }
-  void unlink_from_bucket(std::uint32_t slot);
+  void drop_from(Group& group, const VectorClock& set);
+  void free_slot(std::uint32_t slot);
+  void free_group(std::uint32_t group);
   void grow();
 
   unsigned shift_;
@@ -177,8 +183,8 @@ class SyncpLists {
   std::vector<Slot> slots_;
   std::vector<Group> groups_;
   std::vector<std::uint32_t> heads_;  // by CellId: its groups
-  std::uint32_t free_slot_ = kNone;
-  std::uint32_t free_group_ = kNone;
+  std::uint32_t free_slots_ = kNone;   // chained by Slot::next
+  std::uint32_t free_groups_ = kNone;  // chained by Group::next
   std::size_t list_count_ = 0;
   std::size_t access_count_ = 0;
   std::array<Pending, kPending> pending_;
