@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "detect/access_log.h"
 #include "detect/epoch_summary.h"
 #include "detect/syncp_history.h"
@@ -22,6 +23,12 @@ struct Cell {
   PastEvent writer;             // the latest write; time 0: none
 };
 
+// The closure of the pasts of two accesses of different threads that race.
+struct Resumable {
+  Time first = 0;  // time of the one whose race was in question; 0: none yet
+  VectorClock closure;
+};
+
 class SyncpDetector final : public Detector {
  public:
   explicit SyncpDetector(const SyncpLimits& limits)
@@ -35,7 +42,7 @@ class SyncpDetector final : public Detector {
             {"pairs examined", std::to_string(examined_)},
             {"closures computed", std::to_string(history_.closures())},
             {"closures resumed", std::to_string(resumed_)},
-            {"sections visited", std::to_string(history_.sections_visited())},
+            {"locks visited", std::to_string(history_.locks_visited())},
             {"remembered at most", std::to_string(std::max(most_remembered_, remembered()))}};
   }
 
@@ -225,23 +232,34 @@ class SyncpDetector final : public Detector {
     }
     const ThreadId thread = first.access.event.thread;
     const Time time = first.access.time;
-    if (search.raced != 0 && search.raced <= time) {
-      closed_ = search.closure;
-      search.closure.join(known);
-      ++resumed_;
-    } else {
-      closed_ = known;
+    Resumable& recent = recent_[std::uint64_t{raw(search.thread)} << 32 | raw(thread)];
+    if (!resume(search, recent, time)) {
       search.closure = known;
     }
+    closed_ = search.closure;
+    search.closure.join(known);
     history_.include_past({thread, time, first.version}, search.closure);
     if (!history_.saturate(search.closure, closed_, thread, time)) {
       search.raced = 0;
       return false;
     }
+    recent = {time, search.closure};
     search.raced = time;
     search.raced_number = number;
     search.raced_segment = segment;
     return true;
+  }
+
+  // Makes search.closure the closure of an earlier pair, of the same threads, that the one with the first access at
+  // `time` can go on from: what was in that is in this. Whether there is one.
+  bool resume(SyncpSearch& search, const Resumable& recent, Time time) {
+    const bool own = search.raced != 0 && search.raced <= time;
+    const bool other = recent.first != 0 && recent.first <= time && !(own && search.raced >= recent.first);
+    if (other) {
+      search.closure = recent.closure;
+    }
+    resumed_ += own || other ? 1 : 0;
+    return own || other;
   }
 
   std::size_t remembered() const { return lists_.access_count() + history_.size(); }
@@ -271,6 +289,7 @@ class SyncpDetector final : public Detector {
   ShadowMemory<SyncpDetector> memory_;
   MustOrder<SyncpDetector, VectorClock> must_order_;
   PairTable races_;
+  FlatMap<Resumable> recent_;  // by second << 32 | first thread: the latest one
   // Scratch.
   std::vector<CellId> touched_;
   VectorClock closed_;

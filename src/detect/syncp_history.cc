@@ -76,6 +76,9 @@ void SyncpHistory::acquire(ThreadId thread, std::uint64_t lock, bool exclusive, 
   Thread& t = of(thread);
   const std::uint32_t index = lock_index(lock);
   std::vector<Section>& list = sections_of(locks_[index], thread)->list;
+  if (list.empty()) {
+    t.locks.push_back(index);
+  }
   const std::uint64_t before = list.empty() ? 0 : list.back().exclusive_order;
   Section section;
   section.acquire = t.clock[thread];
@@ -136,9 +139,11 @@ bool SyncpHistory::saturate(VectorClock& set, const VectorClock& closed, ThreadI
 }
 
 void SyncpHistory::touch(std::uint32_t lock) {
-  if (locks_[lock].touched != round_) {
+  // A lock that one thread takes asks for nothing.
+  if (locks_[lock].touched != round_ && locks_[lock].by_thread.size() > 1) {
     locks_[lock].touched = round_;
     touched_.push_back(lock);
+    ++locks_visited_;
   }
 }
 
@@ -152,17 +157,19 @@ void SyncpHistory::touch_new_sections(const VectorClock& set) {
       continue;
     }
     done_.set(thread, to);
-    if (from < forgotten_[thread]) {  // their acquires are no longer known one by one
-      for (std::uint32_t lock = 0; lock < locks_.size(); ++lock) {
+    const Thread& t = threads_[i];
+    const auto before = [](Time time, const Acquire& acquire) { return time < acquire.time; };
+    const auto first = std::upper_bound(t.acquires.begin(), t.acquires.end(), from, before);
+    const auto last = std::upper_bound(first, t.acquires.end(), to, before);
+    // Forgotten acquires are no longer known one by one; many need not be looked at one by one.
+    if (from < forgotten_[thread] || static_cast<std::size_t>(last - first) > t.locks.size()) {
+      for (const std::uint32_t lock : t.locks) {
         touch(lock);
       }
+      continue;
     }
-    const std::deque<Acquire>& acquires = threads_[i].acquires;
-    auto it = std::upper_bound(acquires.begin(), acquires.end(), from,
-                               [](Time t, const Acquire& acquire) { return t < acquire.time; });
-    for (; it != acquires.end() && it->time <= to; ++it) {
+    for (auto it = first; it != last; ++it) {
       touch(it->lock);
-      ++sections_visited_;
     }
   }
 }

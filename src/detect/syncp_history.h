@@ -70,7 +70,7 @@ class SyncpHistory {
   // Kept states of threads and sections.
   std::size_t size() const { return size_; }
   std::uint64_t closures() const { return closures_; }
-  std::uint64_t sections_visited() const { return sections_visited_; }
+  std::uint64_t locks_visited() const { return locks_visited_; }
 
  private:
   struct Acquire {
@@ -107,6 +107,7 @@ class SyncpHistory {
     Time idle_since = 0;                 // its events at begin_idle_period()
     std::uint32_t segment = 0;
     std::deque<Acquire> acquires;
+    std::vector<std::uint32_t> locks;    // those it has ever taken
     VectorClock closure;
     std::uint32_t closure_segment = ~std::uint32_t{0};  // when `closure` was computed
   };
@@ -128,7 +129,7 @@ class SyncpHistory {
   VectorClock forgotten_;
   std::size_t size_ = 0;
   std::uint64_t closures_ = 0;
-  std::uint64_t sections_visited_ = 0;
+  std::uint64_t locks_visited_ = 0;
   // Scratch of saturate().
   VectorClock done_;                   // acquires up to here have been seen
   std::uint64_t round_ = 0;
