@@ -200,7 +200,6 @@ class SyncpDetector final : public Detector {
       return nullptr;
     }
     SyncpSearch& search = list.search_of(thread);
-    search.open.extend(list.begin(), list.end());
     while (!search.open.empty()) {
       const std::uint64_t number = search.open.last();
       const SyncpAccess& first = list.at(number);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 namespace sooth {
 
@@ -22,6 +23,13 @@ void OpenAccesses::extend(std::uint64_t begin, std::uint64_t end) {
   end_ = end;
 }
 
+void OpenAccesses::reopen_latest() {
+  --end_;
+  if (!ranges_.empty() && ranges_.back().second > end_) {
+    drop_last();
+  }
+}
+
 void OpenAccesses::drop_last() {
   if (--ranges_.back().second == ranges_.back().first) {
     ranges_.pop_back();
@@ -29,13 +37,17 @@ void OpenAccesses::drop_last() {
 }
 
 SyncpSearch& SyncpList::search_of(ThreadId thread) {
-  for (SyncpSearch& search : searches_) {
-    if (search.thread == thread) {
-      return search;
-    }
+  auto search = std::find_if(searches_.begin(), searches_.end(), [&](const SyncpSearch& s) { return s.thread == thread; });
+  if (search == searches_.end()) {
+    searches_.emplace_back().thread = thread;
+    search = std::prev(searches_.end());
   }
-  searches_.emplace_back().thread = thread;
-  return searches_.back();
+  if (search->open.end() > begin() && at(search->open.end() - 1).access.time != search->newest) {
+    search->open.reopen_latest();
+  }
+  search->open.extend(begin(), end());
+  search->newest = latest().access.time;
+  return *search;
 }
 
 bool SyncpList::add(const SyncpAccess& access) {

@@ -24,6 +24,9 @@ class OpenAccesses {
  public:
   // The list now has accesses up to `end`, those before `begin` were dropped.
   void extend(std::uint64_t begin, std::uint64_t end);
+  // The latest access of the list so far was replaced by another one, which is open again.
+  void reopen_latest();
+  std::uint64_t end() const { return end_; }
   bool empty() const { return ranges_.empty(); }
   std::uint64_t last() const { return ranges_.back().second - 1; }
   void drop_last();
@@ -38,6 +41,7 @@ class OpenAccesses {
 struct SyncpSearch {
   ThreadId thread{};
   OpenAccesses open;
+  Time newest = 0;  // of the list, when `open` was brought up to date
   // The closure of the pasts of `raced` and of the thread, when it was last found without `raced`.
   VectorClock closure;
   Time raced = 0;                 // 0: none
@@ -46,7 +50,8 @@ struct SyncpSearch {
 };
 
 // The accesses of one (cell, thread, site, kind, locks held). Of the accesses of one segment only the latest is kept: it
-// races with a later access whenever one of the others does.
+// races with a later access whenever one of the others does. (Not the other way round: what lies between them may be read by
+// a thread whose release is needed.)
 class SyncpList {
  public:
   SyncpList() = default;
@@ -70,6 +75,7 @@ class SyncpList {
   const SyncpAccess& at(std::uint64_t number) const { return accesses_[number - dropped_]; }
   std::uint64_t begin() const { return dropped_; }
   std::uint64_t end() const { return dropped_ + accesses_.size(); }
+  // The search for races with accesses of `thread`, which knows of all accesses of the list.
   SyncpSearch& search_of(ThreadId thread);
 
   // Whether the list has become longer.
