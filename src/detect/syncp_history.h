@@ -1,4 +1,5 @@
-// What sync-preserving closures are computed from: how far each thread got, what it had learnt by then, and all sections.
+// What sync-preserving closures are computed from: how far each thread got, what it had learnt by then, and all
+// sections.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,13 @@ struct PastEvent {
   std::uint32_t version = 0;
 };
 
-// Every thread has a clock: what must-order and reads-from put before its next event. Messages and reads join clocks; a
-// thread's earlier states are kept, so that the past of any event can be looked up. Sections are kept by lock and thread.
+// Every thread has a clock: what must-order and reads-from put before its next event. Messages and reads join clocks;
+// a thread's earlier states are kept, so that the past of any event can be looked up. Sections are kept by lock and
+// thread.
 //
-// A set of events is *closed* when it is closed under must-order, reads-from, and the rule for locks: of two sections of
-// a lock, at least one of them exclusive, whose acquires are in it, the release of the earlier one is in it. A clock
-// is closed under the first two by construction; saturate() adds what the third one asks for.
+// A set of events is *closed* when it is closed under must-order, reads-from, and the rule for locks: of two sections
+// of a lock, at least one of them exclusive, whose acquires are in it, the release of the earlier one is in it. A
+// clock is closed under the first two by construction; saturate() adds what the third one asks for.
 class SyncpHistory {
  public:
   // What is before the next event of the thread; its own component is the number of its events so far. Lasts until a
@@ -37,8 +39,9 @@ class SyncpHistory {
   // The thread comes after everything in the clock, or after the event and its past.
   void learn(ThreadId thread, const VectorClock& message);
   void learn(ThreadId thread, const PastEvent& event);
-  // Grows whenever the thread learns something or enters a section. Two events of one segment have the same past but for
-  // the thread's own events, which add no sections: whatever holds a closure together in one does so in the other.
+  // Grows whenever the thread learns something or enters a section. Two events of one segment have the same past but
+  // for the thread's own events, which add no sections: whatever holds a closure together in one does so in the
+  // other.
   std::uint32_t segment(ThreadId thread) { return of(thread).segment; }
 
   // The event that advance() just began opens or closes a section of the lock. `id` orders acquires across threads.

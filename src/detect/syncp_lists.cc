@@ -7,7 +7,8 @@
 namespace sooth {
 
 void OpenAccesses::extend(std::uint64_t begin, std::uint64_t end) {
-  const auto kept = std::find_if(ranges_.begin(), ranges_.end(), [&](const auto& range) { return range.second > begin; });
+  const auto kept =
+      std::find_if(ranges_.begin(), ranges_.end(), [&](const auto& range) { return range.second > begin; });
   ranges_.erase(ranges_.begin(), kept);
   if (!ranges_.empty()) {
     ranges_.front().first = std::max(ranges_.front().first, begin);
@@ -37,7 +38,8 @@ void OpenAccesses::drop_last() {
 }
 
 SyncpSearch& SyncpList::search_of(ThreadId thread) {
-  auto search = std::find_if(searches_.begin(), searches_.end(), [&](const SyncpSearch& s) { return s.thread == thread; });
+  auto search = std::find_if(searches_.begin(), searches_.end(),
+                             [&](const SyncpSearch& each) { return each.thread == thread; });
   if (search == searches_.end()) {
     searches_.emplace_back().thread = thread;
     search = std::prev(searches_.end());
@@ -163,7 +165,9 @@ void SyncpLists::free_slot(std::uint32_t slot) {
   --list_count_;
 }
 
-void SyncpLists::free_group(std::uint32_t group) { groups_[group] = {kNoLocks, std::exchange(free_groups_, group), {}}; }
+void SyncpLists::free_group(std::uint32_t group) {
+  groups_[group] = {kNoLocks, std::exchange(free_groups_, group), {}};
+}
 
 void SyncpLists::grow() {
   buckets_.assign(buckets_.size() * 2, kNone);

@@ -18,8 +18,8 @@ struct SyncpAccess {
   std::uint32_t segment = 0;  // of its thread
 };
 
-// The accesses of one list that are not yet known to be ordered with all later accesses of one thread. Numbers count the
-// accesses of the list from its beginning. Grows at the end with the list and shrinks from both ends.
+// The accesses of one list that are not yet known to be ordered with all later accesses of one thread. Numbers count
+// the accesses of the list from its beginning. Grows at the end with the list and shrinks from both ends.
 class OpenAccesses {
  public:
   // The list now has accesses up to `end`, those before `begin` were dropped.
@@ -49,9 +49,9 @@ struct SyncpSearch {
   std::uint32_t raced_segment = 0;  // of `thread`
 };
 
-// The accesses of one (cell, thread, site, kind, locks held). Of the accesses of one segment only the latest is kept: it
-// races with a later access whenever one of the others does. (Not the other way round: what lies between them may be read by
-// a thread whose release is needed.)
+// The accesses of one (cell, thread, site, kind, locks held). Of the accesses of one segment only the latest is kept:
+// it races with a later access whenever one of the others does. (Not the other way round: what lies between them may
+// be read by a thread whose release is needed.)
 class SyncpList {
  public:
   SyncpList() = default;
@@ -111,8 +111,9 @@ class SyncpLists {
     }
   }
 
-  // Calls visit(SyncpList&) for the lists of the cell with wanted(ThreadId, AccessKind, Time of the latest access), in no
-  // particular order, but for those with locks for which skip(LockSetId) is true. `visit` must not change the lists.
+  // Calls visit(SyncpList&) for the lists of the cell with wanted(ThreadId, AccessKind, Time of the latest access),
+  // in no particular order, but for those with locks for which skip(LockSetId) is true. `visit` must not change the
+  // lists.
   template <typename Skip, typename Wanted, typename Visit>
   void walk(CellId cell, Skip&& skip, Wanted&& wanted, Visit&& visit) {
     flush();
@@ -144,7 +145,8 @@ class SyncpLists {
   static constexpr std::uint32_t kNone = 0;
   static constexpr std::size_t kPending = 16;
 
-  // Accesses are put into their lists some at a time, so that the processor waits for the memory of all of them at once.
+  // Accesses are put into their lists some at a time, so that the processor waits for the memory of all of them at
+  // once.
   struct Pending {
     std::uint64_t hash = 0;
     CellId cell{};

@@ -85,8 +85,8 @@ TEST(SyncpTest, ReportsTheSameHoweverOftenItForgetsWhenNoThreadStartsLate) {
   }
 }
 
-// Threads that start late and unforked, or are idle, are taken to know what was forgotten: pairs may be missing, none is
-// added.
+// Threads that start late and unforked, or are idle, are taken to know what was forgotten: pairs may be missing, none
+// is added.
 class Forgetting : public testing::TestWithParam<bool> {};
 
 TEST_P(Forgetting, AddsNoPair) {

@@ -52,7 +52,8 @@ TEST(SyncPreservingTest, EveryPairIsAPredictableRace) {
       return std::find(hb.begin(), hb.end(), pair) != hb.end();
     }) ? 0 : 1;
   }
-  std::cout << cases << " traces, " << with_pairs << " with a pair, " << beyond_hb << " with one beyond happens-before\n";
+  std::cout << cases << " traces, " << with_pairs << " with a pair, " << beyond_hb
+            << " with one beyond happens-before\n";
   if (cases >= 1'000) {
     EXPECT_GT(with_pairs * 10, cases);
     EXPECT_GT(beyond_hb * 100, cases);
