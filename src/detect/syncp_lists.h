@@ -118,16 +118,13 @@ class SyncpLists {
   void walk(CellId cell, Skip&& skip, Wanted&& wanted, Visit&& visit) {
     flush();
     for (std::uint32_t g = heads_[raw(cell)]; g != kNone; g = groups_[g].next) {
-      bool decided = false;  // to ask about locks only where there is something to visit
+      if (skip(groups_[g].locks)) {
+        continue;
+      }
       for (const Head& head : groups_[g].lists) {
-        if (!wanted(head.thread, head.kind, head.latest)) {
-          continue;
+        if (wanted(head.thread, head.kind, head.latest)) {
+          visit(slots_[head.slot].list);
         }
-        if (!decided && skip(groups_[g].locks)) {
-          break;
-        }
-        decided = true;
-        visit(slots_[head.slot].list);
       }
     }
   }
