@@ -113,7 +113,13 @@ class CpDetector final : public Detector {
   const Sources& current(ThreadId thread) {
     Thread& state = thread_of(thread);
     if (state.latest == 0) {
-      return state.pending;  // what its first event will be ordered after is all there is
+      // Its fork is all there is of it. It stands for the thread, also when the thread that forked it joins it.
+      state.now.clear();
+      for (Sources::Source source : state.pending.all()) {
+        source.thread = thread;
+        state.now.set(source);
+      }
+      return state.now;
     }
     state.now.set({thread, state.latest, locks_.of(thread) != kNoLocks ? state.latest : 0});
     return state.now;

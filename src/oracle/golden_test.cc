@@ -12,6 +12,7 @@
 #include "oracle/lock_cycles.h"
 #include "oracle/oracle.h"
 #include "oracle/partial_orders.h"
+#include "oracle/sync_preserving.h"
 #include "oracle/trace_text.h"
 #include "oracle/well_formed.h"
 
@@ -33,6 +34,7 @@ constexpr Verdict kVerdicts[] = {
     {"hybrid", hybrid_conflicts},
     {"cp", cp_conflicts},
     {"wcp", wcp_conflicts},
+    {"syncp", syncp_conflicts},
     {"predictable", predictable_races},
 };
 

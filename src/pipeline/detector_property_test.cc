@@ -15,6 +15,7 @@
 #include "oracle/partial_orders.h"
 #include "oracle/random.h"
 #include "oracle/random_trace.h"
+#include "oracle/sync_preserving.h"
 #include "oracle/trace_text.h"
 #include "pipeline/registry.h"
 
@@ -107,7 +108,7 @@ TEST_P(DetectorProperty, ReportsExactlyWhatTheDefinitionSays) {
 INSTANTIATE_TEST_SUITE_P(Detectors, DetectorProperty,
                          testing::Values(Property{"hb", hb_conflicts}, Property{"lockset", lockset_conflicts},
                                          Property{"hybrid", hybrid_conflicts}, Property{"cp", cp_conflicts},
-                                         Property{"wcp", wcp_conflicts}),
+                                         Property{"wcp", wcp_conflicts}, Property{"syncp", syncp_conflicts}),
                          [](const auto& test) { return std::string(test.param.detector); });
 
 // WCP forgets sections that all live threads have passed. Forgetting as early as possible must not report a pair that

@@ -5,6 +5,7 @@
 #include "detect/hybrid.h"
 #include "detect/lock_order.h"
 #include "detect/lockset.h"
+#include "detect/syncp.h"
 #include "detect/wcp.h"
 
 namespace sooth {
@@ -28,6 +29,8 @@ constexpr DetectorInfo kDetectors[] = {
      [](const DetectorOptions&) { return make_wcp_detector(); }},
     {"cp", "pairs that causally-precedes leaves unordered, window by window; a reference for short traces",
      Guarantee::kSoundFirstOnly, false, make_cp_detector},
+    {"syncp", "pairs that can meet while every lock is taken in its recorded order", Guarantee::kSound, false,
+     plain<make_syncp_detector>},
     {"deadlock", "cycles of threads that may wait for each other's locks", Guarantee::kHeuristic, false,
      plain<make_deadlock_detector>},
 };

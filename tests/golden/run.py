@@ -60,7 +60,7 @@ def check(sooth, trace, analyses, update):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sooth", required=True, help="the binary")
-    parser.add_argument("--with", dest="analyses", default="hb,lockset,hybrid,cp,deadlock", help="analyses to run")
+    parser.add_argument("--with", dest="analyses", default="hb,lockset,hybrid,wcp,cp,syncp,deadlock", help="analyses to run")
     parser.add_argument("--update", action="store_true", help="rewrite the .expected files; review the diff")
     parser.add_argument("names", nargs="*", help="traces without .std; all by default")
     options = parser.parse_args()
