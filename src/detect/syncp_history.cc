@@ -33,7 +33,7 @@ PastEvent SyncpHistory::latest(ThreadId thread) {
 
 void SyncpHistory::learn(ThreadId thread, const VectorClock& message) {
   Thread& t = of(thread);
-  if (!message.below(t.clock)) {
+  if (!t.clock.covers(message)) {
     t.clock.join(message);
     t.changed = true;
     ++t.segment;
