@@ -26,6 +26,8 @@ std::uint16_t load_control(const std::uint8_t* at) {
   return control;
 }
 
+void store_word(std::uint8_t* at, std::uint64_t word) { std::memcpy(at, &word, sizeof word); }
+
 format::Run load_run(const std::uint8_t* at) {
   format::Run run;
   std::memcpy(&run, at, sizeof run);
@@ -241,9 +243,12 @@ void SegmentDecoder::decode_events(std::size_t count) {
       delta &= kMaskOfCode[code];
       std::uint64_t& predicted = stream.predicted[shape % format::kPredictorSlots];
       predicted += (delta >> 1) ^ (0 - (delta & 1));
-      const std::uint64_t words[3] = {predicted, thread | shapes[shape].site_word, shapes[shape].last_word};
-      std::memcpy(out, words, sizeof words);
-      out += sizeof words;
+      // Word by word: a struct would be put together on the stack and copied with wider loads, which have to wait for
+      // the stores before them.
+      store_word(out, predicted);
+      store_word(out + 8, thread | shapes[shape].site_word);
+      store_word(out + 16, shapes[shape].last_word);
+      out += sizeof(Event);
     }
     stream.control = control_at;
     stream.delta = delta_at;
