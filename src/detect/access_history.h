@@ -63,7 +63,7 @@ class AccessHistory {
             host_.before_touch(prepared.cell, access);
           }
           host_.touch(prepared.cell, cells_[raw(prepared.cell)], access);
-          log_.record_hashed(prepared.hash, prepared.cell, access);
+          log_.record_at(prepared.place, prepared.cell, access);
         } else {
           this->access(access);
         }
@@ -108,7 +108,7 @@ class AccessHistory {
 
   // Where an access of the block goes, found ahead of time.
   struct Prepared {
-    std::uint64_t hash;
+    AccessLog::Place place;
     CellId cell;
     bool found;
   };
@@ -122,14 +122,14 @@ class AccessHistory {
         continue;
       }
       if (const auto cell = memory_.resolve(e.object, e.size)) {
-        prepared = {AccessLog::hash(*cell, e), *cell, true};
+        prepared = {log_.place_of(*cell, e, log_.by_locks() ? host_.locks_of(e.thread) : kNoLocks), *cell, true};
         __builtin_prefetch(&cells_[raw(*cell)], 1);
-        log_.prefetch_bucket(prepared.hash, host_.locks_of(e.thread));
+        log_.prefetch_bucket(prepared.place);
       }
     }
     for (std::size_t i = begin; i < end; ++i) {
       if (prepared_[i - begin].found) {
-        log_.prefetch_entry(prepared_[i - begin].hash, host_.locks_of(batch.events[i].thread));
+        log_.prefetch_entry(prepared_[i - begin].place);
       }
     }
   }

@@ -46,33 +46,35 @@ class AccessLog {
 
   // Remembers the access as the latest of its key.
   void record(CellId cell, const AccessRecord& access) {
-    record_hashed(hash(cell, access.event), cell, access);
+    record_in(bucket_of(hash(cell, access.event), access.locks), cell, access);
   }
 
-  // The part of the hash that does not depend on the locks held, so that it can be computed ahead of time; the
-  // prefetches ask for the memory that record_hashed() touches first, and next.
+  // Of the parts of a key but the locks.
   static std::uint64_t hash(CellId cell, const Event& e) {
     return (std::uint64_t{raw(cell)} << 32 | site_kind(e)) * 0x9e3779b97f4a7c15u ^ raw(e.thread) * 0xc2b2ae3d27d4eb4fu;
   }
-  void prefetch_bucket(std::uint64_t hash, LockSetId locks) const { __builtin_prefetch(&buckets_[bucket_of(hash, locks)]); }
-  void prefetch_entry(std::uint64_t hash, LockSetId locks) const {
-    __builtin_prefetch(&entries_[buckets_[bucket_of(hash, locks)]], 1);
+
+  // Where record() would look, computed ahead of time. `locks` is a guess of the locks held then.
+  struct Place {
+    std::uint64_t bucket = 0;
+    std::size_t bucket_count = 0;
+    LockSetId locks = kNoLocks;
+  };
+  Place place_of(CellId cell, const Event& e, LockSetId locks) const {
+    return {bucket_of(hash(cell, e), locks), buckets_.size(), key_locks(locks)};
   }
-  void record_hashed(std::uint64_t hash, CellId cell, const AccessRecord& access) {
-    const std::uint64_t bucket = bucket_of(hash, access.locks);
-    const std::uint32_t key = site_kind(access.event);
-    for (std::uint32_t i = buckets_[bucket]; i != kNone; i = entries_[i].next_in_bucket) {
-      Entry& entry = entries_[i];
-      // All at once: that one of several keys in a bucket differs in its first or in its last part is unpredictable.
-      const std::uint32_t differs = (raw(entry.cell) ^ raw(cell)) | (entry.site_kind ^ key) |
-                                    (raw(entry.access.event.thread) ^ raw(access.event.thread)) |
-                                    ((raw(entry.access.locks) ^ raw(access.locks)) & locks_mask_);
-      if (differs == 0) [[likely]] {
-        entry.access = access;
-        return;
-      }
+  bool by_locks() const { return locks_mask_ != 0; }
+  // Asks for the memory that record_at() touches first, and, some time later, next.
+  void prefetch_bucket(const Place& place) const { __builtin_prefetch(&buckets_[place.bucket]); }
+  void prefetch_entry(const Place& place) const { __builtin_prefetch(&entries_[buckets_[place.bucket]], 1); }
+  // record(), starting from a place that may be out of date.
+  void record_at(const Place& place, CellId cell, const AccessRecord& access) {
+    const bool current = place.bucket_count == buckets_.size() && place.locks == key_locks(access.locks);
+    if (current) [[likely]] {
+      record_in(place.bucket, cell, access);
+    } else {
+      record(cell, access);
     }
-    add(cell, access, bucket);
   }
 
   // Calls visit(const AccessRecord&) for every key of the cell but those of groups for which skip(LockSetId) is true; in
@@ -120,6 +122,21 @@ class AccessLog {
     std::uint32_t next = kNone;
   };
 
+  void record_in(std::uint64_t bucket, CellId cell, const AccessRecord& access) {
+    const std::uint32_t key = site_kind(access.event);
+    for (std::uint32_t i = buckets_[bucket]; i != kNone; i = entries_[i].next_in_bucket) {
+      Entry& entry = entries_[i];
+      // All at once: that one of several keys in a bucket differs in its first or in its last part is unpredictable.
+      const std::uint32_t differs = (raw(entry.cell) ^ raw(cell)) | (entry.site_kind ^ key) |
+                                    (raw(entry.access.event.thread) ^ raw(access.event.thread)) |
+                                    ((raw(entry.access.locks) ^ raw(access.locks)) & locks_mask_);
+      if (differs == 0) [[likely]] {
+        entry.access = access;
+        return;
+      }
+    }
+    add(cell, access, bucket);
+  }
   static std::uint32_t site_kind(const Event& e) { return raw(e.site) << 2 | raw(access_kind(e.op)); }
   LockSetId key_locks(LockSetId locks) const { return LockSetId{raw(locks) & locks_mask_}; }
   std::uint64_t bucket_of(std::uint64_t hash, LockSetId locks) const {

@@ -27,8 +27,8 @@ class HbDetector final : public Detector {
   // AccessHistory's host.
   AccessRecord record_of(const Batch& batch, std::size_t i) {
     const Event& e = batch.events[i];
-    own_ = &clocks_.of(e.thread);
-    return {e, batch.id(i), (*own_)[e.thread], locks_.of(e.thread), batch.stack(i)};
+    own_ = ClockView(clocks_.of(e.thread));
+    return {e, batch.id(i), own_[e.thread], locks_.of(e.thread), batch.stack(i)};
   }
 
   void step(const Batch& batch, std::size_t i) {
@@ -55,11 +55,11 @@ class HbDetector final : public Detector {
 
   [[gnu::always_inline]] void touch(CellId id, EpochSummary& cell, const AccessRecord& access) {
     const AccessKind kind = access_kind(access.event.op);
-    const bool all_known = cell.all_known(kind, *own_);
+    const bool all_known = cell.all_known(kind, own_);
     if (!all_known) [[unlikely]] {
       find_races(id, access);
     }
-    cell.add(kind, Epoch(access.event.thread, access.time), *own_, all_known);
+    cell.add(kind, Epoch(access.event.thread, access.time), own_, all_known);
   }
 
   // MustOrder's host.
@@ -107,14 +107,14 @@ class HbDetector final : public Detector {
 
   void find_races(CellId cell, const AccessRecord& access) {
     history_.log().walk(cell, [&](const AccessRecord& earlier) {
-      if (conflict(earlier.event, access.event) && earlier.time > (*own_)[earlier.event.thread]) {
+      if (conflict(earlier.event, access.event) && earlier.time > own_[earlier.event.thread]) {
         races_.add(earlier, access);
       }
     });
   }
 
   ThreadClocks clocks_;
-  const VectorClock* own_ = nullptr;  // of the thread whose access is being looked at: record_of() comes first
+  ClockView own_;  // of the thread whose access is being looked at: record_of() comes first
   LockSets locks_;
   FlatMap<Released> released_;
   AccessHistory<HbDetector, EpochSummary> history_;

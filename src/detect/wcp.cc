@@ -63,12 +63,21 @@ struct Message {
 };
 
 // `<<` or must-order: the order by which pairs are judged.
-struct Knowledge {
-  const VectorClock& wcp;
-  const VectorClock& must;
+class Knowledge {
+ public:
+  Knowledge(const VectorClock& wcp, const VectorClock& must)
+      : wcp_(wcp), must_(must), wcp_view_(wcp), must_view_(must) {}
 
-  bool knows(Epoch epoch) const { return epoch.time() <= std::max(wcp[epoch.thread()], must[epoch.thread()]); }
-  bool covers(const VectorClock& times) const { return VectorClock::covered(times, wcp, must); }
+  bool knows(Epoch epoch) const {
+    return epoch.time() <= std::max(wcp_view_[epoch.thread()], must_view_[epoch.thread()]);
+  }
+  bool covers(const VectorClock& times) const { return VectorClock::covered(times, wcp_, must_); }
+
+ private:
+  const VectorClock& wcp_;
+  const VectorClock& must_;
+  ClockView wcp_view_;
+  ClockView must_view_;
 };
 
 class WcpDetector final : public Detector {
@@ -96,7 +105,7 @@ class WcpDetector final : public Detector {
   void before_touch(CellId cell, const AccessRecord& access);
   void touch(CellId id, EpochSummary& cell, const AccessRecord& access) {
     const Clocks& own = threads_[raw(access.event.thread)].clocks;
-    const Knowledge known{own.wcp, own.must};
+    const Knowledge known(own.wcp, own.must);
     const AccessKind kind = access_kind(access.event.op);
     const bool all_known = cell.all_known(kind, known);
     if (!all_known) {

@@ -28,6 +28,27 @@ class Epoch {
   std::uint64_t bits_ = 0;
 };
 
+class VectorClock;
+
+// A clock looked at many times while it does not change: bounds in registers. Valid until the clock changes.
+class ClockView {
+ public:
+  ClockView() = default;
+  inline explicit ClockView(const VectorClock& clock);
+
+  Time operator[](ThreadId thread) const {
+    const std::size_t i = raw(thread);
+    return i < size_ ? times_[i] : 0;
+  }
+  bool knows(Epoch epoch) const { return epoch.time() <= (*this)[epoch.thread()]; }
+  inline bool covers(const VectorClock& other) const;
+
+ private:
+  const VectorClock* clock_ = nullptr;
+  const Time* times_ = nullptr;
+  std::size_t size_ = 0;
+};
+
 // Components of threads that were never set are 0 and take no memory.
 class VectorClock {
  public:
@@ -78,7 +99,12 @@ class VectorClock {
   void clear() { times_.clear(); }
 
  private:
+  friend class ClockView;
   std::vector<Time> times_;
 };
+
+ClockView::ClockView(const VectorClock& clock)
+    : clock_(&clock), times_(clock.times_.data()), size_(clock.times_.size()) {}
+bool ClockView::covers(const VectorClock& other) const { return clock_->covers(other); }
 
 }  // namespace sooth
