@@ -80,6 +80,8 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
                    "Events that an analysis which cannot look at the whole trace takes at a time");
   add_count_option(*command, "--witness-events", options->proof.max_events,
                    "Look for witnesses in so many events from the start of the trace; 0 for none");
+  add_count_option(*command, "--witness-search-events", options->proof.max_events_for_search,
+                   "Try to reverse critical sections in so many of them; slower");
   add_count_option(*command, "--witness-states", options->proof.budget.states,
                    "States that the search for one witness may visit");
   command->add_flag("--list", options->list, "List the analyses and what their findings are worth");

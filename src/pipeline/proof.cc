@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "pipeline/findings.h"
+#include "predict/closure.h"
 #include "predict/search.h"
 #include "predict/trace_index.h"
 #include "race/witness_summary.h"
@@ -49,14 +50,28 @@ class Prover {
     }
   }
 
+  // The examples of all analyses first, by the means that costs least.
   Verdict try_race(const Claim& claim) const {
     std::string why;
     for (const Candidate& candidate : claim.candidates) {
+      if (std::optional<Witness> witness = try_closure(candidate)) {
+        return {std::move(witness), false, {}};
+      }
+    }
+    for (const Candidate& candidate : claim.candidates) {
+      if (raw(candidate.second) >= options_.max_events_for_search) {
+        why = "none keeps the order of all critical sections, and others are only searched in the first " +
+              std::to_string(options_.max_events_for_search) + " events (--witness-search-events)";
+        continue;
+      }
       if (Verdict verdict = try_pair(candidate); verdict.witness.has_value()) {
         return verdict;
       } else if (!verdict.why.empty()) {
         why = verdict.why;
       }
+    }
+    if (view_.events.size() > options_.max_events_for_heuristics) {
+      return {std::nullopt, false, why.empty() ? "the recorded examples have none, and the trace is too long to try all" : why};
     }
     return try_all_pairs(claim, std::move(why));
   }
@@ -91,6 +106,18 @@ class Prover {
   std::string beyond() const {
     return "it lies behind the first " + std::to_string(view_.events.size()) +
            " events, in which witnesses are looked for (--witness-events)";
+  }
+
+  std::optional<Witness> try_closure(const Candidate& candidate) const {
+    if (raw(candidate.second) >= view_.events.size()) {
+      return std::nullopt;
+    }
+    const EventIndex targets[] = {static_cast<EventIndex>(raw(candidate.first)), static_cast<EventIndex>(raw(candidate.second))};
+    const std::optional<PrefixClosure> closure = sync_preserving_closure(index_, targets);
+    if (!closure.has_value()) {
+      return std::nullopt;
+    }
+    return Witness{FindingKind::kRace, closure->in_trace_order(), {candidate.first, candidate.second}};
   }
 
   Verdict try_pair(const Candidate& candidate) const {
@@ -230,9 +257,13 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
       verdict = prover.try_race(claim);
     }
     if (verdict.witness.has_value()) {
-      const Status status = check_witness(view, *verdict.witness);
+      // What comes after the accesses plays no part.
+      TraceView seen = view;
+      const EventId last = *std::max_element(verdict.witness->next.begin(), verdict.witness->next.end());
+      seen.events = view.events.first(raw(last) + 1);
+      const Status status = check_witness(seen, *verdict.witness);
       if (status.ok()) {
-        show_witness(claim.finding, *verdict.witness, prover, view, tables);
+        show_witness(claim.finding, *verdict.witness, prover, seen, tables);
         ++count.checked;
         kept.push_back(std::move(claim));
         continue;

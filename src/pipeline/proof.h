@@ -19,7 +19,11 @@ struct ProofOptions {
   std::uint64_t max_events = 2'000'000;
   // ... but only in so many when no finding needs a witness to be believed: happens-before already proves its own.
   std::uint64_t max_events_if_observed = 200'000;
-  // Pairs of heuristic analyses alone are tried in traces up to this length; there may be thousands of them.
+  // Reorderings that reverse critical sections are searched in so many events: that takes seconds for a pair behind a
+  // million events, where those that keep their order take milliseconds.
+  std::uint64_t max_events_for_search = 250'000;
+  // In traces up to this length also pairs of heuristic analyses are tried, of which there may be thousands, and where the
+  // examples of the analyses fail, all pairs of accesses with their sites.
   std::uint64_t max_events_for_heuristics = 50'000;
   // Pairs of accesses tried for one pair of sites before giving up.
   std::size_t max_pairs = 256;

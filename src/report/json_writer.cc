@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "report/json_print.h"
 #include "report/describe.h"
 #include "report/json.h"
 #include "report/sink.h"
@@ -190,7 +191,7 @@ Json to_json(const Report& report, const SinkOptions& options) {
 
 Status write_json(const Report& report, const SinkOptions& options, std::ostream& out) {
   // `replace`: names may hold any bytes, the output is always UTF-8.
-  out << to_json(report, options).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  print_json(to_json(report, options), out);
   return {};
 }
 

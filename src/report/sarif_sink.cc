@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "report/describe.h"
+#include "report/json_print.h"
 #include "report/sink.h"
 
 namespace sooth {
@@ -298,7 +299,7 @@ Json run(const Report& report, const SinkOptions& options) {
 
 Status write_sarif(const Report& report, const SinkOptions& options, std::ostream& out) {
   const Json log = {{"$schema", kSchemaUri}, {"version", "2.1.0"}, {"runs", Json::array({run(report, options)})}};
-  out << log.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  print_json(log, out);
   return {};
 }
 
