@@ -13,6 +13,12 @@ struct TablesCursor {
   std::size_t sites = 0;
   std::size_t stacks = 1;  // the empty stack is never written
   std::size_t names = 0;
+
+  // Behind all that is there now.
+  static TablesCursor end_of(const Tables& tables) {
+    return {tables.threads().size(), tables.sites().size(), tables.stacks().size(), tables.names().size()};
+  }
+  friend bool operator==(const TablesCursor&, const TablesCursor&) = default;
 };
 
 // Appends rows to `out` until everything is written or a block is full; returns their number, 0 when nothing is new.
