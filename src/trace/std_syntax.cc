@@ -111,9 +111,7 @@ ColumnSet std_column(std::string_view name) {
 }
 
 std::uint64_t value_extent(const Event& event) {
-  const bool named = event.object >= kNamedMemoryBegin && event.object < kNamedMemoryEnd &&
-                     event.object % kNamedMemoryStride == 0 && event.size == 1;
-  return named ? kNamedMemoryStride : event.size;
+  return is_named_memory(event.object, event.size) ? kNamedMemoryStride : event.size;
 }
 
 std::uint8_t std_value_size(const Event& event) {

@@ -44,6 +44,10 @@ ColumnSet std_column(std::string_view name);
 inline constexpr std::uint64_t kNamedMemoryBegin = std::uint64_t{1} << 48;
 inline constexpr std::uint64_t kNamedMemoryEnd = std::uint64_t{1} << 49;
 inline constexpr std::uint64_t kNamedMemoryStride = 8;
+// Whether these bytes stand for a variable that is only known by name: its address and size then mean nothing.
+constexpr bool is_named_memory(std::uint64_t address, std::uint64_t size) {
+  return address >= kNamedMemoryBegin && address < kNamedMemoryEnd && address % kNamedMemoryStride == 0 && size == 1;
+}
 
 inline constexpr std::uint8_t kMaxValueBytes = 16;
 
