@@ -17,11 +17,18 @@ import time
 
 MILLION = 1_000_000
 
+# The analyses themselves, without the search for witnesses that follows them.
+NO_WITNESSES = ["--witness-events", "0"]
+
 # `source`: the trace it reads, `directory` (ours) or `text` (STD). `largest`: longer traces are left out.
 Analysis = collections.namedtuple("Analysis", "name arguments source largest")
 ANALYSES = [
     Analysis("decode only", ["--with", "none"], "directory", 100 * MILLION),
-    Analysis("hb", ["--with", "hb"], "directory", 100 * MILLION),
+    Analysis("hb", ["--with", "hb", *NO_WITNESSES], "directory", 100 * MILLION),
+    Analysis("wcp", ["--with", "wcp", *NO_WITNESSES], "directory", 100 * MILLION),
+    Analysis("syncp", ["--with", "syncp", *NO_WITNESSES], "directory", 10 * MILLION),
+    Analysis("lockset", ["--with", "lockset", *NO_WITNESSES], "directory", 10 * MILLION),
+    Analysis("hybrid", ["--with", "hybrid", *NO_WITNESSES], "directory", 10 * MILLION),
     Analysis("text import", ["--with", "none"], "text", 10 * MILLION),
 ]
 BASELINE = "decode only"  # what ratios are ratios to
@@ -32,7 +39,7 @@ QUICK_LARGEST = 10 * MILLION
 TYPICAL_THREADS = 16  # goals about speed are about traces of so many threads
 
 # The rest of the trace's shape.
-SHAPE = ["--locks", "64", "--vars", "10000", "--sites", "500", "--racy", "100", "--seed", "1"]
+SHAPE = ["--locks", "16", "--vars", "1000", "--sites", "200", "--racy", "100", "--seed", "1"]
 
 
 def repetitions(events):
@@ -58,6 +65,9 @@ class Results:
     def ratio(self, name, events, threads=TYPICAL_THREADS):
         return self.seconds(name, events, threads) / self.seconds(BASELINE, events, threads)
 
+    def ratio_of(self, name, other, events, threads=TYPICAL_THREADS):
+        return self.seconds(name, events, threads) / self.seconds(other, events, threads)
+
     def growth(self, name):
         """Time for 100M events over time for 10M; the worst of all thread counts."""
         return max(self.seconds(name, 100 * MILLION, t) / self.seconds(name, 10 * MILLION, t) for t in THREADS)
@@ -77,6 +87,12 @@ GOALS = [
     Goal("memory of hb grows at most 1.3 times from 10M to 100M", lambda r: r.memory_growth("hb"), "<=", 1.3, "x"),
     Goal("decoding reads 100 million events a second", lambda r: r.rate("decode only"), ">=", 100, " M/s"),
     Goal("hb analyses 30 million events a second", lambda r: r.rate("hb"), ">=", 30, " M/s"),
+    Goal("wcp costs at most 8 times decoding (10M, 16 threads)", lambda r: r.ratio("wcp", 10 * MILLION), "<=", 8, "x"),
+    Goal("wcp costs at most 3 times hb (10M, 16 threads)", lambda r: r.ratio_of("wcp", "hb", 10 * MILLION), "<=", 3, "x"),
+    Goal("wcp grows at most 11 times from 10M to 100M", lambda r: r.growth("wcp"), "<=", 11, "x"),
+    Goal("wcp analyses 10 million events a second", lambda r: r.rate("wcp"), ">=", 10, " M/s"),
+    Goal("wcp finishes 10M events of 64 threads, in seconds", lambda r: r.seconds("wcp", 10 * MILLION, 64), "<=", 600, " s"),
+    Goal("syncp costs at most 10 times wcp (10M, 16 threads)", lambda r: r.ratio_of("syncp", "wcp", 10 * MILLION), "<=", 10, "x"),
     Goal("text is read at 5 million lines a second", lambda r: r.rate("text import"), ">=", 5, " M/s"),
 ]
 

@@ -15,8 +15,9 @@ namespace {
 
 struct AnalyzeOptions {
   std::string trace;
-  std::string with = "hb,lockset,hybrid";
+  std::string with = "hb,wcp,syncp,deadlock";
   DetectorOptions detector;
+  ProofOptions proof;
   bool list = false;
   ReportOptions report;
 };
@@ -44,7 +45,7 @@ CommandResult analyze(const AnalyzeOptions& options) {
   if (!detectors.ok()) {
     return std::move(detectors).status();
   }
-  const ColumnSet columns = detectors->empty() ? kNoColumns : kStacks;
+  const ColumnSet columns = detectors->empty() ? kNoColumns : kStacks | kBranches;
   auto reader = open_trace(options.trace, {columns});
   if (!reader.ok()) {
     return std::move(reader).status();
@@ -53,6 +54,7 @@ CommandResult analyze(const AnalyzeOptions& options) {
   AnalysisOptions analysis;
   analysis.detectors = std::move(*detectors);
   analysis.detector = options.detector;
+  analysis.proof = options.proof;
   analysis.census = options.report.stats;
   analysis.progress = [&](std::uint64_t events) {
     progress.update(events, (*reader)->bytes_read(), (*reader)->bytes_total());
@@ -76,6 +78,10 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
       ->capture_default_str();
   add_count_option(*command, "--window", options->detector.window,
                    "Events that an analysis which cannot look at the whole trace takes at a time");
+  add_count_option(*command, "--witness-events", options->proof.max_events,
+                   "Look for witnesses in so many events from the start of the trace; 0 for none");
+  add_count_option(*command, "--witness-states", options->proof.budget.states,
+                   "States that the search for one witness may visit");
   command->add_flag("--list", options->list, "List the analyses and what their findings are worth");
   add_report_options(*command, options->report);
   command->callback([options, &result] { result = analyze(*options); });

@@ -36,7 +36,7 @@ AnalysisStats stats_of(const RunningDetector& running) {
 
 // Feeds every batch to all; returns the number of events.
 Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, std::vector<RunningDetector>& running,
-                          TraceCensus& census) {
+                          TraceCensus& census, TraceCapture& capture) {
   TraceValidator validator;
   std::uint64_t events = 0;
   for (;;) {
@@ -50,6 +50,9 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, s
     SOOTH_RETURN_IF_ERROR(validator.consume(*batch, reader.tables()));
     if (options.census) {
       census.consume(*batch);
+    }
+    if (!running.empty()) {
+      capture.consume(*batch);
     }
     for (RunningDetector& each : running) {
       const Clock::time_point start = Clock::now();
@@ -67,6 +70,18 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, s
     each.seconds += seconds_since(start);
   }
   return events;
+}
+
+void add_notes(const ProofCount& proven, Report& report) {
+  const auto count = [](std::uint64_t n, const char* one, const char* many) { return std::to_string(n) + (n == 1 ? one : many); };
+  if (proven.refuted > 0) {
+    report.notes.push_back(count(proven.refuted, " pair was", " pairs were") +
+                           " refuted: no reordering in which every read sees what it saw makes the accesses meet.");
+  }
+  if (proven.rejected > 0) {
+    report.notes.push_back(count(proven.rejected, " witness was", " witnesses were") +
+                           " rejected by the checker. That is a fault of sooth: please report it.");
+  }
 }
 
 std::string known_names() {
@@ -89,6 +104,9 @@ Result<std::vector<const DetectorInfo*>> parse_detectors(const std::string& name
     const DetectorInfo* info = find_detector(word);
     if (info != nullptr) {
       chosen[static_cast<std::size_t>(info - detectors().data())] = true;
+      if (const DetectorInfo* companion = find_detector(info->companion)) {
+        chosen[static_cast<std::size_t>(companion - detectors().data())] = true;
+      }
     } else if (word != "none") {
       return Status::usage("there is no analysis `" + word + "`; there are: " + known_names());
     }
@@ -112,7 +130,8 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
     running.push_back({info, info->make(options.detector)});
   }
   TraceCensus census;
-  Result<std::uint64_t> events = run(reader, options, running, census);
+  TraceCapture capture(options.proof.max_events);
+  Result<std::uint64_t> events = run(reader, options, running, census, capture);
   if (!events.ok()) {
     return std::move(events).status();
   }
@@ -132,7 +151,14 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
       report.notes.push_back(std::move(note));
     }
   }
-  report.findings = make_findings(finished, reader.tables(), report.exact);
+  const Clock::time_point proof_start = Clock::now();
+  std::vector<Claim> claims = make_claims(finished, reader.tables(), report.exact);
+  const ProofCount proven = prove(claims, capture, reader.tables(), options.proof);
+  add_notes(proven, report);
+  for (Claim& claim : claims) {
+    report.findings.push_back(std::move(claim.finding));
+  }
+  report.stats.witness_seconds = seconds_since(proof_start);
   report.stats.events = *events;
   report.stats.threads = reader.tables().thread_count();
   report.stats.locks = census.locks();

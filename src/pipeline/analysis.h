@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "pipeline/proof.h"
 #include "pipeline/registry.h"
 #include "race/finding.h"
 #include "trace/reader.h"
@@ -17,16 +18,17 @@ struct AnalysisOptions {
   std::vector<const DetectorInfo*> detectors;  // in the order of the registry; empty for the decode-only pass
   DetectorOptions detector;
   bool census = false;                         // count locks, variables and sites for ReportStats
+  ProofOptions proof;
   // Called after each batch with the number of events so far.
   std::function<void(std::uint64_t events)> progress;
 };
 
-// "hb,lockset" -> rows of the registry, in its order and without duplicates; "none" -> no rows. The error names what
-// there is.
+// "hb,lockset" -> rows of the registry with their companions, in its order and without duplicates; "none" -> no rows. The
+// error names what there is.
 Result<std::vector<const DetectorInfo*>> parse_detectors(const std::string& names);
 
 // Reads the whole trace, refuses a malformed one with the sentence of the validator, and returns what was found: one
-// finding per pair of site ids, without fingerprint. Notes say what the report should not be trusted for.
+// finding per pair of site ids, without fingerprint, proven as far as options.proof goes. Notes say what the report should not be trusted for.
 Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options);
 
 }  // namespace sooth

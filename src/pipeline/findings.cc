@@ -6,9 +6,8 @@
 #include <utility>
 
 namespace sooth {
-namespace {
 
-Access make_access(const AccessRecord& record, const LockSetTable& lock_sets, const Tables& tables) {
+Access make_access(const AccessRecord& record, const std::vector<LockMode>& locks, const Tables& tables) {
   const Event& event = record.event;
   Access access;
   access.op = event.op;
@@ -25,11 +24,13 @@ Access make_access(const AccessRecord& record, const LockSetTable& lock_sets, co
   for (const SiteId frame : tables.frames(record.stack)) {
     access.stack.push_back(tables.site(frame));
   }
-  for (const LockMode& lock : lock_sets.locks(record.locks)) {
+  for (const LockMode& lock : locks) {
     access.locks.push_back(tables.describe(ObjectKind::kLock, lock.lock) + (lock.shared ? " (shared)" : ""));
   }
   return access;
 }
+
+namespace {
 
 Finding make_finding(const SitePair& pair, const FinishedDetector& by, const Tables& tables, bool exact) {
   Finding finding;
@@ -39,7 +40,7 @@ Finding make_finding(const SitePair& pair, const FinishedDetector& by, const Tab
   finding.dynamic_pairs = pair.second_accesses;
   finding.distance = pair.distance;
   for (const AccessRecord* side : {&pair.first, &pair.second}) {
-    finding.accesses.push_back(make_access(*side, by.detector->lock_sets(), tables));
+    finding.accesses.push_back(make_access(*side, by.detector->lock_sets().locks(side->locks), tables));
   }
   return finding;
 }
@@ -54,7 +55,7 @@ Finding make_finding(const DeadlockCandidate& cycle, const FinishedDetector& by,
   EventId last = cycle.acquires.front().id;
   for (const AccessRecord& acquire : cycle.acquires) {
     last = std::max(last, acquire.id);
-    finding.accesses.push_back(make_access(acquire, by.detector->lock_sets(), tables));
+    finding.accesses.push_back(make_access(acquire, by.detector->lock_sets().locks(acquire.locks), tables));
   }
   finding.distance = raw(last) - raw(cycle.acquires.front().id);
   return finding;
@@ -62,40 +63,48 @@ Finding make_finding(const DeadlockCandidate& cycle, const FinishedDetector& by,
 
 }  // namespace
 
-std::vector<Finding> make_findings(const std::vector<FinishedDetector>& detectors, const Tables& tables, bool exact) {
+std::vector<Claim> make_claims(const std::vector<FinishedDetector>& detectors, const Tables& tables, bool exact) {
   std::vector<FinishedDetector> strongest_first = detectors;
   std::stable_sort(strongest_first.begin(), strongest_first.end(), [](const auto& a, const auto& b) {
     return a.info->guarantee < b.info->guarantee;
   });
-  std::map<std::pair<SiteId, SiteId>, Finding> by_sites;
+  std::map<std::pair<SiteId, SiteId>, Claim> by_sites;
   for (const FinishedDetector& by : strongest_first) {
     for (const SitePair& pair : by.detector->races().pairs()) {
-      const std::pair key(pair.low_site, pair.high_site);
-      if (!by_sites.contains(key)) {
-        by_sites.emplace(key, make_finding(pair, by, tables, exact));
+      const auto [it, added] = by_sites.try_emplace({pair.low_site, pair.high_site});
+      Claim& claim = it->second;
+      if (added) {
+        claim.finding = make_finding(pair, by, tables, exact);
+        claim.low_site = pair.low_site;
+        claim.high_site = pair.high_site;
+        claim.heuristic = by.info->guarantee == Guarantee::kHeuristic;
+      }
+      if (std::find(claim.candidates.begin(), claim.candidates.end(), pair.example) == claim.candidates.end()) {
+        claim.candidates.push_back(pair.example);
       }
     }
   }
   // Named in the order of the registry, whoever was strongest.
   for (const FinishedDetector& by : detectors) {
     for (const SitePair& pair : by.detector->races().pairs()) {
-      by_sites.at({pair.low_site, pair.high_site}).found_by.emplace_back(by.info->name);
+      by_sites.at({pair.low_site, pair.high_site}).finding.found_by.emplace_back(by.info->name);
     }
   }
-  std::vector<Finding> findings;
-  findings.reserve(by_sites.size());
-  for (auto& [sites, finding] : by_sites) {
-    findings.push_back(std::move(finding));
+  std::vector<Claim> claims;
+  claims.reserve(by_sites.size());
+  for (auto& [sites, claim] : by_sites) {
+    claims.push_back(std::move(claim));
   }
   for (const FinishedDetector& by : detectors) {
     for (const DeadlockCandidate& cycle : by.detector->deadlocks()) {
-      findings.push_back(make_finding(cycle, by, tables, exact));
+      Claim& claim = claims.emplace_back();
+      claim.finding = make_finding(cycle, by, tables, exact);
+      for (const AccessRecord& acquire : cycle.acquires) {
+        claim.acquires.push_back(acquire.id);
+      }
     }
   }
-  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-    return a.rung != b.rung ? a.rung > b.rung : a.accesses[1].event < b.accesses[1].event;
-  });
-  return findings;
+  return claims;
 }
 
 }  // namespace sooth

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "detect/detector.h"
+#include "pipeline/proof.h"
 #include "pipeline/registry.h"
 #include "race/finding.h"
 #include "trace/tables.h"
@@ -15,9 +16,12 @@ struct FinishedDetector {
   const Detector* detector = nullptr;
 };
 
-// One finding for each pair of sites, found by all that name it, on the highest rung any of them justifies. The
-// accesses, counts and distance are those of the detector with the strongest guarantee. One more for each deadlock. Sorted
-// by rung, then by event.
-std::vector<Finding> make_findings(const std::vector<FinishedDetector>& detectors, const Tables& tables, bool exact);
+// One claim for each pair of sites, found by all that name it, on the highest rung that any of them justifies without a
+// witness. The accesses, counts and distance are those of the detector with the strongest guarantee. One more for each
+// deadlock.
+std::vector<Claim> make_claims(const std::vector<FinishedDetector>& detectors, const Tables& tables, bool exact);
+
+// An access as a report shows it. The locks are those held, in any order.
+Access make_access(const AccessRecord& record, const std::vector<LockMode>& locks, const Tables& tables);
 
 }  // namespace sooth

@@ -26,7 +26,7 @@ constexpr DetectorInfo kDetectors[] = {
     {"hybrid", "pairs that neither must-order nor a common lock keeps apart", Guarantee::kHeuristic, false,
      plain<make_hybrid_detector>},
     {"wcp", "pairs that weak-causally-precedes leaves unordered", Guarantee::kSoundFirstOnly, false,
-     [](const DetectorOptions&) { return make_wcp_detector(); }},
+     [](const DetectorOptions&) { return make_wcp_detector(); }, "deadlock"},
     {"cp", "pairs that causally-precedes leaves unordered, window by window; a reference for short traces",
      Guarantee::kSoundFirstOnly, false, make_cp_detector},
     {"syncp", "pairs that can meet while every lock is taken in its recorded order", Guarantee::kSound, false,

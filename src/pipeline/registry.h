@@ -15,6 +15,7 @@ struct DetectorInfo {
   Guarantee guarantee;
   bool observed;  // its pairs are unordered in the recorded run itself: `predicted` without a witness
   std::unique_ptr<Detector> (*make)(const DetectorOptions&);
+  std::string_view companion = {};  // the detector that tells the other half of what its pairs may mean
 };
 
 // In the order in which reports name them.

@@ -46,6 +46,35 @@ struct Access {
   friend bool operator==(const Access&, const Access&) = default;
 };
 
+// A thread runs from one place to another.
+struct WitnessStep {
+  std::string thread;
+  EventId first{};
+  EventId last{};
+  Site from;
+  Site to;
+
+  friend bool operator==(const WitnessStep&, const WitnessStep&) = default;
+};
+
+// Where a critical section starts.
+struct SectionStart {
+  std::string thread;
+  EventId acquire{};
+  Site site;
+
+  friend bool operator==(const SectionStart&, const SectionStart&) = default;
+};
+
+// Two critical sections of a lock that a reordering runs the other way round.
+struct SectionSwap {
+  std::string lock;
+  SectionStart now_first;           // came later in the recorded run
+  SectionStart now_second;
+
+  friend bool operator==(const SectionSwap&, const SectionSwap&) = default;
+};
+
 // A reordering as it stands in a report.
 struct WitnessSummary {
   bool checked = false;
@@ -53,6 +82,8 @@ struct WitnessSummary {
   std::vector<EventId> order;       // left empty above 10,000 events
   struct Run { ThreadId thread{}; EventId first{}, last{}; friend bool operator==(const Run&, const Run&) = default; };
   std::vector<Run> runs;            // the same order, as stretches of one thread's consecutive events
+  std::vector<WitnessStep> steps;   // the last of the runs, for people
+  std::vector<SectionSwap> swaps;   // the first of them, when there are many
 
   friend bool operator==(const WitnessSummary&, const WitnessSummary&) = default;
 };
@@ -112,6 +143,7 @@ struct ReportStats {
   std::uint64_t variables = 0;
   std::uint64_t sites = 0;
   double seconds = 0;
+  double witness_seconds = 0;       // of those, looking for witnesses and checking them
   std::vector<AnalysisStats> analyses;
 
   friend bool operator==(const ReportStats&, const ReportStats&) = default;

@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 
 namespace sooth {
 namespace {
+
+// What people get to read of a long witness.
+constexpr std::size_t kMaxSteps = 40;
+constexpr std::size_t kMaxSwaps = 10;
 
 // The events of each thread, in order.
 class ThreadEvents {
@@ -57,6 +62,49 @@ Status append(const WitnessSummary::Run& run, const ThreadEvents& events, std::s
   return {};
 }
 
+// The last runs with names, as far as the trace has them.
+std::vector<WitnessStep> steps_of(const std::vector<WitnessSummary::Run>& runs, const TraceView& trace) {
+  std::vector<WitnessStep> steps;
+  if (trace.tables == nullptr) {
+    return steps;
+  }
+  const auto site = [&](EventId id) { return trace.tables->site(trace.events[raw(id)].site); };
+  for (std::size_t i = runs.size() - std::min(runs.size(), kMaxSteps); i < runs.size(); ++i) {
+    steps.push_back({trace.tables->thread_name(runs[i].thread), runs[i].first, runs[i].last, site(runs[i].first),
+                     site(runs[i].last)});
+  }
+  return steps;
+}
+
+// Outermost acquires in the order of the witness that overtake the one before them on the same lock.
+std::vector<SectionSwap> swaps_of(const std::vector<EventId>& order, const TraceView& trace) {
+  std::vector<SectionSwap> swaps;
+  if (trace.tables == nullptr) {
+    return swaps;
+  }
+  const auto start = [&](EventId id) {
+    const Event& e = trace.events[raw(id)];
+    return SectionStart{trace.tables->thread_name(e.thread), id, trace.tables->site(e.site)};
+  };
+  std::map<std::pair<ThreadId, std::uint64_t>, std::uint32_t> depth;
+  std::map<std::uint64_t, EventId> latest;  // by lock: of the acquires so far, the one that came last in the trace
+  for (const EventId id : order) {
+    const Event& e = trace.events[raw(id)];
+    if (e.op == Op::kRelease) {
+      --depth[{e.thread, e.object}];
+    }
+    if (e.op != Op::kAcquire || depth[{e.thread, e.object}]++ > 0) {
+      continue;
+    }
+    const auto [it, first] = latest.try_emplace(e.object, id);
+    if (!first && it->second > id && swaps.size() < kMaxSwaps) {
+      swaps.push_back({trace.tables->describe(ObjectKind::kLock, e.object), start(it->second), start(id)});
+    }
+    it->second = std::max(it->second, id);
+  }
+  return swaps;
+}
+
 }  // namespace
 
 WitnessSummary summarise(const Witness& witness, const TraceView& trace) {
@@ -82,6 +130,8 @@ WitnessSummary summarise(const Witness& witness, const TraceView& trace) {
       summary.runs.push_back({trace.events[raw(id)].thread, id, id});
     }
   }
+  summary.steps = steps_of(summary.runs, trace);
+  summary.swaps = swaps_of(witness.order, trace);
   return summary;
 }
 

@@ -229,6 +229,14 @@ Access read_access(const Node& node) {
   return access;
 }
 
+SectionStart read_section(const Node& node) {
+  SectionStart section;
+  node["thread"].get(section.thread);
+  node["acquire"].get_id(section.acquire);
+  section.site = read_site(node["site"]);
+  return section;
+}
+
 WitnessSummary read_witness(const Node& node) {
   WitnessSummary witness;
   node.required("status").get_name(witness.checked, checked_from_name, "status of a witness");
@@ -246,6 +254,20 @@ WitnessSummary read_witness(const Node& node) {
     parts[0].get_id(run.thread);
     parts[1].get_id(run.first);
     parts[2].get_id(run.last);
+  }
+  for (const Node& element : node["steps"].elements()) {
+    WitnessStep& step = witness.steps.emplace_back();
+    element["thread"].get(step.thread);
+    element["first"].get_id(step.first);
+    element["last"].get_id(step.last);
+    step.from = read_site(element["from"]);
+    step.to = read_site(element["to"]);
+  }
+  for (const Node& element : node["swaps"].elements()) {
+    SectionSwap& swap = witness.swaps.emplace_back();
+    element["lock"].get(swap.lock);
+    swap.now_first = read_section(element["now_first"]);
+    swap.now_second = read_section(element["now_second"]);
   }
   return witness;
 }
@@ -308,6 +330,7 @@ ReportStats read_stats(const Node& node) {
   node["variables"].get(stats.variables);
   node["sites"].get(stats.sites);
   node["seconds"].get(stats.seconds);
+  node["witness_seconds"].get(stats.witness_seconds);
   const Node analyses = node["analyses"];
   std::vector<std::string> names;
   node["analysis_order"].get(names);

@@ -65,6 +65,10 @@ Json to_json(const Access& access) {
   return json;
 }
 
+Json to_json(const SectionStart& section) {
+  return {{"thread", section.thread}, {"acquire", raw(section.acquire)}, {"site", to_json(section.site)}};
+}
+
 Json to_json(const WitnessSummary& witness) {
   Json json = {{"status", witness.checked ? "checked" : "none"}};
   put_text(json, "why", witness.why);
@@ -80,6 +84,17 @@ Json to_json(const WitnessSummary& witness) {
     for (const WitnessSummary::Run& run : witness.runs) {
       json["order_runs"].push_back(Json::array({raw(run.thread), raw(run.first), raw(run.last)}));
     }
+  }
+  for (const WitnessStep& step : witness.steps) {
+    json["steps"].push_back({{"thread", step.thread},
+                             {"first", raw(step.first)},
+                             {"last", raw(step.last)},
+                             {"from", to_json(step.from)},
+                             {"to", to_json(step.to)}});
+  }
+  for (const SectionSwap& swap : witness.swaps) {
+    json["swaps"].push_back(
+        {{"lock", swap.lock}, {"now_first", to_json(swap.now_first)}, {"now_second", to_json(swap.now_second)}});
   }
   return json;
 }
@@ -134,6 +149,9 @@ Json to_json(const ReportStats& stats, const SinkOptions& options) {
                {"variables", stats.variables},
                {"sites", stats.sites}};
   put_seconds(json, stats.seconds, options);
+  if (!options.deterministic && std::isfinite(stats.witness_seconds)) {
+    json["witness_seconds"] = stats.witness_seconds;
+  }
   // Members of an object have no order, so the order in which reports name the analyses stands beside them.
   json["analysis_order"] = Json::array();
   json["analyses"] = Json::object();

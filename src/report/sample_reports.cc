@@ -74,6 +74,11 @@ Finding harmful_race() {
   finding.witness->checked = true;
   finding.witness->order = {EventId{0}, EventId{1}, EventId{2}, EventId{9}};
   finding.witness->runs = {{ThreadId{0}, EventId{0}, EventId{2}}, {ThreadId{1}, EventId{9}, EventId{9}}};
+  const Site lock_in_worker = source("src/cache.cc", 85, 3, "Cache::evict(Entry*)");
+  const Site lock_in_main = source("src/main.cc", 58, 9, "main");
+  finding.witness->steps = {{"main", EventId{0}, EventId{2}, source("src/main.cc", 40, 3, "main"), lock_in_main},
+                            {"worker 1", EventId{9}, EventId{9}, lock_in_worker, lock_in_worker}};
+  finding.witness->swaps = {{"cache.mu", {"worker 1", EventId{9}, lock_in_worker}, {"main", EventId{2}, lock_in_main}}};
   finding.replay = ReplaySummary{"sooth replay report.json#1 -- ./server", 7, 0.93};
   return finding;
 }

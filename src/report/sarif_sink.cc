@@ -1,4 +1,5 @@
 // SARIF 2.1.0 (OASIS), the format that code scanning services take. Section numbers below are those of the standard.
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -200,6 +201,31 @@ void put_baseline_state(Json& json, const Finding& finding) {
   }
 }
 
+// The reordering as a code flow: one thread flow per thread, the steps numbered across threads, and then what is next.
+Json witness_flow(const Finding& finding) {
+  std::vector<std::pair<std::string, Json>> by_thread;
+  const auto add = [&](const std::string& thread, const Site& site, const std::string& text, std::size_t order) {
+    auto it = std::find_if(by_thread.begin(), by_thread.end(), [&](const auto& flow) { return flow.first == thread; });
+    if (it == by_thread.end()) {
+      it = by_thread.emplace(it, thread, Json::array());
+    }
+    it->second.push_back({{"location", location(site, text)}, {"executionOrder", order}});
+  };
+  const std::vector<WitnessStep>& steps = finding.witness->steps;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const WitnessStep& step = steps[i];
+    add(step.thread, step.from, step.thread + " runs from here to " + place(step.to), i + 1);
+  }
+  for (const Access& access : finding.accesses) {
+    add(access.thread, access.site, side(finding, access) + " is next", steps.size() + 1);
+  }
+  Json flows = Json::array();
+  for (auto& [thread, locations] : by_thread) {
+    flows.push_back({{"id", thread}, {"locations", std::move(locations)}});
+  }
+  return {{"message", message("Witness: the steps in this order lead there.")}, {"threadFlows", std::move(flows)}};
+}
+
 Json result(const Finding& finding, const ReportStats& stats, bool with_baseline) {
   const std::vector<const Access*> accesses = accesses_primary_first(finding);
   Json json = {{"ruleId", rule_id(finding.kind, finding.rung)},
@@ -221,6 +247,9 @@ Json result(const Finding& finding, const ReportStats& stats, bool with_baseline
   }
   if (!flows.empty()) {
     json["codeFlows"] = Json::array({{{"threadFlows", std::move(flows)}}});
+  }
+  if (finding.witness.has_value() && finding.witness->checked && !finding.witness->steps.empty()) {
+    json["codeFlows"].push_back(witness_flow(finding));
   }
   json["partialFingerprints"] = {{"soothSites/v1", finding.id}};
   if (with_baseline) {

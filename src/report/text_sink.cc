@@ -55,14 +55,38 @@ void write_access(const Finding& finding, const Access& access, const Paint& pai
   }
 }
 
-void write_witness(const WitnessSummary& witness, std::ostream& out) {
+// "T1 runs from a.cc:3 to a.cc:7 (events 4 to 9)", or without names when the report has none.
+void write_step(const WitnessSummary& witness, std::size_t i, std::ostream& out) {
+  const WitnessSummary::Run& run = witness.runs[i];
+  const std::size_t unnamed = witness.runs.size() - std::min(witness.runs.size(), witness.steps.size());
+  const std::string events = run.first == run.last
+                                 ? "event " + std::to_string(raw(run.first))
+                                 : "events " + std::to_string(raw(run.first)) + " to " + std::to_string(raw(run.last));
+  if (i < unnamed) {
+    out << "    thread " << raw(run.thread) << ": " << events << "\n";
+    return;
+  }
+  const WitnessStep& step = witness.steps[i - unnamed];
+  out << "    " << printable(step.thread) << " runs "
+      << (run.first == run.last ? place(step.from) : "from " + place(step.from) + " to " + place(step.to)) << " (" << events
+      << ")\n";
+}
+
+void write_swap(const SectionSwap& swap, std::ostream& out) {
+  out << "    " << printable(swap.lock) << ": " << printable(swap.now_first.thread) << " takes it at "
+      << place(swap.now_first.site) << " before " << printable(swap.now_second.thread) << " does at "
+      << place(swap.now_second.site) << "; in the recorded run it was the other way round\n";
+}
+
+void write_witness(const WitnessSummary& witness, FindingKind kind, std::ostream& out) {
   if (!witness.checked) {
     if (!witness.why.empty()) {
       out << "  witness: none, " << printable(witness.why) << "\n";
     }
     return;
   }
-  out << "  witness: checked; run in this order and both are next:\n";
+  out << "  witness: checked; run in this order and "
+      << (kind == FindingKind::kRace ? "both accesses are next" : "every thread waits for the next") << ":\n";
   if (witness.runs.empty()) {
     const std::string events = counted(witness.order.size(), "event", "events") + ", see the JSON report";
     out << "    " << (witness.order.empty() ? "no event needs to run first" : events) << "\n";
@@ -74,12 +98,13 @@ void write_witness(const WitnessSummary& witness, std::ostream& out) {
     out << "    (" << left_out << " earlier stretches)\n";
   }
   for (std::size_t i = left_out; i < total; ++i) {
-    const WitnessSummary::Run& run = witness.runs[i];
-    out << "    thread " << raw(run.thread) << ": event" << (run.first == run.last ? " " : "s ") << raw(run.first);
-    if (run.first != run.last) {
-      out << " to " << raw(run.last);
+    write_step(witness, i, out);
+  }
+  if (!witness.swaps.empty()) {
+    out << "  swapped critical sections:\n";
+    for (const SectionSwap& swap : witness.swaps) {
+      write_swap(swap, out);
     }
-    out << "\n";
   }
 }
 
@@ -112,7 +137,7 @@ void write_finding(const Finding& finding, const ReportStats& stats, const Paint
       << how_often(finding) << "\n";
   // A missing witness is already the reason given for `suspected`.
   if (finding.witness.has_value() && (finding.witness->checked || finding.rung != Rung::kSuspected)) {
-    write_witness(*finding.witness, out);
+    write_witness(*finding.witness, finding.kind, out);
   }
   if (finding.replay.has_value()) {
     write_replay(*finding.replay, out);
@@ -211,6 +236,7 @@ void write_stats(const Report& report, const SinkOptions& options, std::ostream&
   };
   if (!options.deterministic) {
     rows.emplace_back("time", seconds_text(report.stats.seconds));
+    rows.emplace_back("time for witnesses", seconds_text(report.stats.witness_seconds));
   }
   for (const AnalysisStats& analysis : report.stats.analyses) {
     const std::string name = printable(analysis.name);

@@ -3,7 +3,8 @@
 
 NAME.expected has comment lines (#) and one line for each analysis: `hb: 3,7 4,8` are the pairs of labels,
 `deadlock: 2,7,11` the acquires of a cycle, `hb:` says that there is none. Lines of analyses that are not asked for are
-left alone; `predictable` and `predictable_deadlock` are what an exhaustive search finds (src/oracle/golden_test.cc).
+left alone. `predictable` and `predictable_deadlock` are what an exhaustive search finds (src/oracle/golden_test.cc), and
+what the tool must report with a checked witness: all of it, and nothing else.
 
     run.py --sooth build/bin/sooth [--with hb,lockset,...] [--update] [NAME ...]
 """
@@ -22,21 +23,31 @@ def label_key(label):
     return [(0, int(part)) if part.isdigit() else (1, part) for part in re.findall(r"\d+|\D", label)]
 
 
-def found_lines(sooth, trace, analyses):
-    """One line for each analysis, from the JSON report of the tool."""
-    command = [sooth, "analyze", str(trace), "--with", ",".join(analyses), "--format", "json", "--fail-on", "never"]
+def findings(sooth, trace, analyses, *flags):
+    """The findings of the JSON report of the tool, each with its sorted labels."""
+    command = [sooth, "analyze", str(trace), "--with", ",".join(analyses), "--format", "json", "--fail-on", "never", *flags]
     run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     if run.returncode != 0:
         raise RuntimeError(f"`{' '.join(command)}` exited with {run.returncode}: {run.stderr.strip()}")
-    pairs = {analysis: [] for analysis in analyses}
-    for finding in json.loads(run.stdout)["findings"]:
-        labels = sorted((access["site"]["label"] for access in finding["accesses"]), key=label_key)
-        for analysis in finding["found_by"]:
-            pairs[analysis].append(labels)
-    lines = {}
-    for analysis, found in pairs.items():
-        found.sort(key=lambda labels: [label_key(label) for label in labels])
-        lines[analysis] = " ".join([analysis + ":"] + [",".join(labels) for labels in found])
+    found = json.loads(run.stdout)["findings"]
+    for finding in found:
+        finding["labels"] = sorted((access["site"]["label"] for access in finding["accesses"]), key=label_key)
+    return found
+
+
+def line(name, found):
+    """`name: 3,7 4,8`"""
+    found = sorted(found, key=lambda labels: [label_key(label) for label in labels])
+    return " ".join([name + ":"] + [",".join(labels) for labels in found])
+
+
+def found_lines(sooth, trace, analyses):
+    """One line for each analysis: what it believes; and what the tool has proven, which must be all that is predictable."""
+    believed = findings(sooth, trace, analyses, "--witness-events", "0")
+    lines = {name: line(name, [f["labels"] for f in believed if name in f["found_by"]]) for name in analyses}
+    proven = [f for f in findings(sooth, trace, analyses) if f["witness"]["status"] == "checked"]
+    for name, kind in (("predictable", "race"), ("predictable_deadlock", "deadlock")):
+        lines[name] = line(name, [f["labels"] for f in proven if f["kind"] == kind])
     return lines
 
 

@@ -1,0 +1,256 @@
+#include "pipeline/proof.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "pipeline/findings.h"
+#include "predict/search.h"
+#include "predict/trace_index.h"
+#include "race/witness_summary.h"
+
+namespace sooth {
+
+void TraceCapture::consume(const Batch& batch) {
+  const std::size_t room = max_events_ - std::min<std::uint64_t>(max_events_, events_.size());
+  const std::size_t take = std::min(room, batch.events.size());
+  whole_ = whole_ && take == batch.events.size();
+  events_.insert(events_.end(), batch.events.begin(), batch.events.begin() + static_cast<std::ptrdiff_t>(take));
+  if (!batch.stacks.empty()) {
+    stacks_.resize(events_.size() - take);
+    stacks_.insert(stacks_.end(), batch.stacks.begin(), batch.stacks.begin() + static_cast<std::ptrdiff_t>(take));
+  }
+  for (const Branch& branch : batch.branches) {
+    if (raw(branch.before) <= events_.size()) {
+      branches_.push_back(branch);
+    }
+  }
+}
+
+namespace {
+
+// What became of a claim.
+struct Verdict {
+  std::optional<Witness> witness;
+  bool refuted = false;
+  std::string why;  // neither
+};
+
+class Prover {
+ public:
+  Prover(const TraceCapture& capture, const TraceView& view, const ProofOptions& options)
+      : capture_(capture), view_(view), options_(options), index_(view) {
+    for (std::size_t i = 0; i < view.events.size(); ++i) {
+      if (is_access(view.events[i].op) || view.events[i].op == Op::kFree) {
+        by_site_[view.events[i].site].push_back(EventId{i});
+      }
+    }
+  }
+
+  Verdict try_race(const Claim& claim) const {
+    std::string why;
+    for (const Candidate& candidate : claim.candidates) {
+      if (Verdict verdict = try_pair(candidate); verdict.witness.has_value()) {
+        return verdict;
+      } else if (!verdict.why.empty()) {
+        why = verdict.why;
+      }
+    }
+    return try_all_pairs(claim, std::move(why));
+  }
+
+  Verdict try_deadlock(const Claim& claim) const {
+    for (const EventId acquire : claim.acquires) {
+      if (raw(acquire) >= view_.events.size()) {
+        return {std::nullopt, false, beyond()};
+      }
+    }
+    Prediction prediction = find_deadlock(index_, claim.acquires, options_.budget);
+    if (Witness* witness = std::get_if<Witness>(&prediction)) {
+      return {std::move(*witness), false, {}};
+    }
+    const Unknown* unknown = std::get_if<Unknown>(&prediction);
+    return {std::nullopt, false, unknown != nullptr ? unknown->reason : "these acquires cannot all be next"};
+  }
+
+  // An access of a witness as the report shows it.
+  AccessRecord record_of(EventId id) const { return {view_.events[raw(id)], id, 0, kNoLocks, capture_.stack(id)}; }
+  std::vector<LockMode> locks_at(EventId id) const {
+    const auto event = static_cast<EventIndex>(raw(id));
+    std::vector<LockMode> locks;
+    for (const SectionIndex section : index_.held_after(index_.thread(event), index_.position(event))) {
+      const LockSection& held = index_.section(section);
+      locks.push_back({view_.events[held.acquire].object, held.shared});
+    }
+    return locks;
+  }
+
+ private:
+  std::string beyond() const {
+    return "it lies behind the first " + std::to_string(view_.events.size()) +
+           " events, in which witnesses are looked for (--witness-events)";
+  }
+
+  Verdict try_pair(const Candidate& candidate) const {
+    if (raw(candidate.second) >= view_.events.size()) {
+      return {std::nullopt, false, beyond()};
+    }
+    Prediction prediction = find_race(index_, candidate, options_.budget);
+    if (Witness* witness = std::get_if<Witness>(&prediction)) {
+      return {std::move(*witness), false, {}};
+    }
+    if (const Unknown* unknown = std::get_if<Unknown>(&prediction)) {
+      return {std::nullopt, false, unknown->reason};
+    }
+    return {std::nullopt, true, {}};
+  }
+
+  // The example may not be the pair that can meet: other accesses of the same sites may. Only when all of them cannot is
+  // the claim refuted.
+  Verdict try_all_pairs(const Claim& claim, std::string why) const {
+    std::size_t tried = 0;
+    bool complete = capture_.whole() && why.empty();
+    for (const EventId a : accesses_at(claim.low_site)) {
+      for (const EventId b : accesses_at(claim.high_site)) {
+        if ((claim.low_site == claim.high_site && b <= a) || !may_conflict(a, b)) {
+          continue;
+        }
+        if (++tried > options_.max_pairs) {
+          return {std::nullopt, false, "none of the first " + std::to_string(options_.max_pairs) + " pairs of accesses has one"};
+        }
+        Verdict verdict = try_pair({std::min(a, b), std::max(a, b)});
+        if (verdict.witness.has_value()) {
+          return verdict;
+        }
+        complete = complete && verdict.refuted;
+        why = verdict.refuted ? why : verdict.why;
+      }
+    }
+    if (complete) {
+      return {std::nullopt, true, {}};
+    }
+    return {std::nullopt, false, why.empty() ? "no recorded pair of accesses has one" : why};
+  }
+
+  std::span<const EventId> accesses_at(SiteId site) const {
+    const auto it = by_site_.find(site);
+    return it == by_site_.end() ? std::span<const EventId>() : std::span<const EventId>(it->second);
+  }
+
+  bool may_conflict(EventId a, EventId b) const {
+    const Event& x = view_.events[raw(a)];
+    const Event& y = view_.events[raw(b)];
+    if (x.thread == y.thread || !(is_write(x.op) || is_write(y.op)) || (is_atomic(x.op) && is_atomic(y.op))) {
+      return false;
+    }
+    // Bytes of the same generation: the index names them alike.
+    const auto mine = index_.variables(static_cast<EventIndex>(raw(a)));
+    const auto theirs = index_.variables(static_cast<EventIndex>(raw(b)));
+    return std::any_of(mine.begin(), mine.end(), [&](VariableIndex variable) {
+      return std::find(theirs.begin(), theirs.end(), variable) != theirs.end();
+    });
+  }
+
+  const TraceCapture& capture_;
+  const TraceView& view_;
+  const ProofOptions& options_;
+  const TraceIndex index_;
+  std::map<SiteId, std::vector<EventId>> by_site_;
+};
+
+// Replaces the example of the claim by the pair of the witness.
+void show_witness(Finding& finding, const Witness& witness, const Prover& prover, const TraceView& view,
+                  const Tables& tables) {
+  finding.accesses.clear();
+  std::vector<EventId> next = witness.next;
+  if (finding.kind == FindingKind::kRace) {
+    std::sort(next.begin(), next.end());
+  } else {
+    std::rotate(next.begin(), std::min_element(next.begin(), next.end()), next.end());
+  }
+  for (const EventId id : next) {
+    finding.accesses.push_back(make_access(prover.record_of(id), prover.locks_at(id), tables));
+  }
+  finding.rung = std::max(finding.rung, Rung::kPredicted);
+  finding.witness = summarise(witness, view);
+}
+
+// How much of the trace the claims need.
+std::uint64_t needed_events(const std::vector<Claim>& claims) {
+  std::uint64_t needed = 0;
+  for (const Claim& claim : claims) {
+    for (const Candidate& candidate : claim.candidates) {
+      needed = std::max(needed, raw(candidate.second) + 1);
+    }
+    for (const EventId acquire : claim.acquires) {
+      needed = std::max(needed, raw(acquire) + 1);
+    }
+  }
+  return needed;
+}
+
+void give_up(std::vector<Claim>& claims, const std::string& why, ProofCount& count) {
+  for (Claim& claim : claims) {
+    claim.finding.witness = WitnessSummary{.checked = false, .why = why, .order = {}, .runs = {}, .steps = {}, .swaps = {}};
+    ++count.open;
+  }
+}
+
+}  // namespace
+
+ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables, const ProofOptions& options) {
+  ProofCount count;
+  TraceView view = capture.view(tables);
+  const bool needed = std::any_of(claims.begin(), claims.end(), [](const Claim& c) { return !c.finding.observed; });
+  const std::uint64_t limit = needed ? options.max_events : std::min(options.max_events, options.max_events_if_observed);
+  const std::uint64_t events = needed_events(claims);
+  if (options.max_events == 0) {
+    give_up(claims, "none was looked for (--witness-events 0)", count);
+    return count;
+  }
+  if (!needed && events > limit) {
+    give_up(claims, "none was looked for: the recorded run itself shows the race", count);
+    return count;
+  }
+  // With the whole trace all pairs of two sites can be tried; otherwise what comes after the examples is of no use.
+  if (!capture.whole() || view.events.size() > options.max_events_for_heuristics) {
+    view.events = view.events.first(std::min<std::size_t>(view.events.size(), events));
+  }
+  const Prover prover(capture, view, options);
+  std::vector<Claim> kept;
+  for (Claim& claim : claims) {
+    Verdict verdict;
+    if (claim.heuristic && view.events.size() > options.max_events_for_heuristics) {
+      verdict.why = "none was looked for: only analyses that guess have named it, and the trace is long";
+    } else if (claim.finding.kind == FindingKind::kDeadlock) {
+      verdict = prover.try_deadlock(claim);
+    } else {
+      verdict = prover.try_race(claim);
+    }
+    if (verdict.witness.has_value()) {
+      const Status status = check_witness(view, *verdict.witness);
+      if (status.ok()) {
+        show_witness(claim.finding, *verdict.witness, prover, view, tables);
+        ++count.checked;
+        kept.push_back(std::move(claim));
+        continue;
+      }
+      ++count.rejected;
+      verdict.why = "the checker rejects the one that was found, which is a fault of sooth: " + status.message();
+    }
+    if (verdict.refuted && !claim.finding.observed) {
+      ++count.refuted;
+      continue;
+    }
+    ++count.open;
+    const std::string why = verdict.refuted ? "no reordering that keeps what every read saw makes the accesses meet" : verdict.why;
+    claim.finding.witness = WitnessSummary{.checked = false, .why = why, .order = {}, .runs = {}, .steps = {}, .swaps = {}};
+    kept.push_back(std::move(claim));
+  }
+  claims = std::move(kept);
+  return count;
+}
+
+}  // namespace sooth

@@ -1,0 +1,71 @@
+// From pairs that an analysis believes in to findings with a witness, or without one and why.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "predict/predictor.h"
+#include "race/deadlock.h"
+#include "race/finding.h"
+#include "race/pair_table.h"
+#include "race/witness.h"
+#include "trace/batch.h"
+
+namespace sooth {
+
+struct ProofOptions {
+  // Witnesses are looked for in so many events from the beginning of the trace; 0: not at all.
+  std::uint64_t max_events = 2'000'000;
+  // ... but only in so many when no finding needs a witness to be believed: happens-before already proves its own.
+  std::uint64_t max_events_if_observed = 200'000;
+  // Pairs of heuristic analyses alone are tried in traces up to this length; there may be thousands of them.
+  std::uint64_t max_events_for_heuristics = 50'000;
+  // Pairs of accesses tried for one pair of sites before giving up.
+  std::size_t max_pairs = 256;
+  Budget budget;
+};
+
+// The beginning of a trace, kept while the analyses read it.
+class TraceCapture {
+ public:
+  explicit TraceCapture(std::uint64_t max_events) : max_events_(max_events) {}
+
+  void consume(const Batch& batch);
+  // Whether it is the whole trace.
+  bool whole() const { return whole_; }
+  // `tables` is for the names in the view.
+  TraceView view(const Tables& tables) const { return {events_, {}, branches_, &tables}; }
+  StackId stack(EventId id) const { return raw(id) < stacks_.size() ? stacks_[raw(id)] : kNoStack; }
+
+ private:
+  std::uint64_t max_events_;
+  std::vector<Event> events_;
+  std::vector<StackId> stacks_;  // empty, or parallel to events_
+  std::vector<Branch> branches_;
+  bool whole_ = true;
+};
+
+// A finding on its way, with what is needed to prove it.
+struct Claim {
+  Finding finding;
+  bool heuristic = false;             // only analyses that guess have named it
+  SiteId low_site{};                  // of a race
+  SiteId high_site{};
+  std::vector<Candidate> candidates;  // ... the examples of the analyses
+  std::vector<EventId> acquires;      // of a deadlock
+};
+
+struct ProofCount {
+  std::uint64_t checked = 0;  // findings with a checked witness
+  std::uint64_t refuted = 0;  // claims dropped: no correct reordering makes any of their pairs meet
+  std::uint64_t open = 0;     // neither
+  std::uint64_t rejected = 0;  // witnesses that the checker did not accept: a fault of ours
+};
+
+// Tries to find a witness for every claim and gives it to the independent checker. A claim with a checked witness becomes
+// `predicted`, with the accesses of the witness; one that is refuted completely is removed, unless the recorded run
+// itself shows it; the others keep their rung and say why there is no witness.
+ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables, const ProofOptions& options);
+
+}  // namespace sooth
