@@ -3,7 +3,9 @@
 
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/version.h"
@@ -24,6 +26,32 @@ int fail(const Status& status) {
   return raw(status.code());
 }
 
+// What is wrong with the command line, with the help to look at.
+Status explain(const CLI::App& root, const CLI::ParseError& error) {
+  const CLI::App* command = &root;
+  std::string path = root.get_name();
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    path += " " + command->get_name();
+  }
+  std::string what = error.what();
+  if (command->get_require_subcommand_min() > 0) {
+    const std::vector<std::string> rest = command->remaining();
+    what = rest.empty()                    ? "`" + path + "` needs a command"
+           : rest.front().starts_with('-') ? "`" + path + "` has no option `" + rest.front() + "`"
+                                           : "there is no command `" + path + " " + rest.front() + "`";
+  }
+  return Status::usage(what + ". Try `" + path + " --help`.");
+}
+
+// What was printed must have arrived: 70 instead of a success that nobody can read.
+int delivered(int code) {
+  std::cout.flush();
+  const bool arrived = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+  const bool success = code == raw(ExitCode::kOk) || code == raw(ExitCode::kFindings);
+  return arrived || !success ? code : fail(Status::internal("cannot write to standard output"));
+}
+
 int run(int argc, char** argv) {
   CLI::App root{"Finds the data races of C and C++ programs that nobody has seen happen yet, and proves them.", "sooth"};
   root.set_version_flag("--version", std::string("sooth ") + kVersion);
@@ -39,7 +67,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& done) {  // --help, --version
     return root.exit(done);
   } catch (const CLI::ParseError& error) {
-    return fail(Status::usage(std::string(error.what()) + ". Try `sooth --help`."));
+    return fail(explain(root, error));
   }
   return result.ok() ? raw(*result) : fail(result.status());
 }
@@ -49,7 +77,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return sooth::run(argc, argv);
+    return sooth::delivered(sooth::run(argc, argv));
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "sooth: out of memory\n");
   } catch (const std::exception& error) {

@@ -81,7 +81,8 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
       ->check(CLI::IsMember(format_names()))
       ->capture_default_str();
   command.add_option("-o,--output", options.output, "Write the report to this file instead of standard output")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check([](const std::string& path) { return path.empty() ? "needs the name of a file" : ""; });
   command.add_option("--color", options.color, "Color the text: on a terminal, always or never")
       ->check(CLI::IsMember({"auto", "always", kNever}))
       ->capture_default_str();

@@ -140,8 +140,8 @@ void add_trace_convert(CLI::App& trace, CommandResult& result) {
   CLI::App* command = trace.add_subcommand("convert", "Copy a trace with all its columns into STD text or a trace directory");
   const auto options = std::make_shared<ConvertOptions>();
   command->add_option("IN", options->trace, "The trace to read")->required();
-  command->add_option("OUT", options->output.path, "The trace to make (\"-\": text on standard output)")->required();
-  add_output_options(*command, "--to", options->output);
+  command->add_option("OUT,-o,--output", options->output.path, "The trace to make (\"-\": text on standard output)")->required();
+  add_output_options(*command, "--to,--format", options->output);
   command->callback([options, &result] { result = answer(run_convert(*options)); });
 }
 

@@ -149,6 +149,7 @@ TEST_F(TraceCommandTest, TextAndDirectoryHoldTheSameTrace) {
   EXPECT_EQ(trace({"convert", path("a"), path("a.std")}).error, "");
   EXPECT_EQ(trace({"convert", path("a.std"), path("b")}).error, "");
   EXPECT_EQ(trace({"convert", path("b"), path("b.text"), "--to", "std"}).error, "");
+  EXPECT_EQ(trace({"convert", path("b"), "-o", path("c.text"), "--format", "std"}).error, "") << "as the other commands";
   EXPECT_EQ(bytes_of(path("a.std")), bytes_of(path("b.text")));
   EXPECT_EQ(trace({"check", path("a.std")}).out, path("a.std") + ": well-formed, 5000 events\n");
 }

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 
+#include "base/test_environment.h"
 #include "oracle/explorer.h"
 #include "oracle/minimise.h"
 #include "oracle/oracle.h"
@@ -15,10 +15,7 @@
 namespace sooth::oracle {
 namespace {
 
-std::uint64_t cases() {
-  const char* text = std::getenv("SOOTH_CASES");
-  return text == nullptr ? 10'000 : std::strtoull(text, nullptr, 10);
-}
+std::uint64_t cases() { return from_environment("SOOTH_CASES", 10'000); }
 
 // What the theorems speak about: locks and must-order, no atomics; small enough to explore.
 RandomTrace small_trace(std::uint64_t seed, bool nested, std::uint32_t shared_percent) {

@@ -1,100 +1,92 @@
 #include "oracle/sync_preserving.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
-#include "oracle/must_order.h"
-#include "oracle/oracle.h"
-
 namespace sooth::oracle {
-namespace {
 
-class Closures {
- public:
-  Closures(std::span<const Event> trace, const Memory& memory)
-      : must_(must_order(trace)), sections_(sections_of(trace)), seen_(trace.size()) {
-    std::map<std::pair<std::uint64_t, std::uint32_t>, Index> last_write;  // by byte and generation
-    for (Index i = 0; i < trace.size(); ++i) {
-      const Event& e = trace[i];
-      for (std::uint64_t byte = e.object; memory.is_access(i) && byte - e.object < e.size; ++byte) {
-        const std::pair key(byte, memory.generation(i, byte));
-        if (const auto it = last_write.find(key); is_read(e.op) && it != last_write.end()) {
-          seen_[i].push_back(it->second);
-        }
-        if (is_write(e.op)) {
-          last_write[key] = i;
-        }
+SyncPreservingClosures::SyncPreservingClosures(std::span<const Event> trace)
+    : must_(must_order(trace)), sections_(sections_of(trace)), seen_(trace.size()) {
+  const Memory memory(trace);
+  std::map<std::pair<std::uint64_t, std::uint32_t>, Index> last_write;  // by byte and generation
+  for (Index i = 0; i < trace.size(); ++i) {
+    const Event& e = trace[i];
+    for (std::uint64_t byte = e.object; memory.is_access(i) && byte - e.object < e.size; ++byte) {
+      const std::pair key(byte, memory.generation(i, byte));
+      if (const auto it = last_write.find(key); is_read(e.op) && it != last_write.end()) {
+        seen_[i].push_back(it->second);
+      }
+      if (is_write(e.op)) {
+        last_write[key] = i;
       }
     }
   }
+}
 
-  // Of the must-order predecessors of the two events.
-  std::vector<bool> before(Index a, Index b) const {
-    std::vector<bool> set(seen_.size());
-    std::vector<Index> added;
-    const auto add = [&](Index e) {
-      if (!set[e]) {
-        set[e] = true;
-        added.push_back(e);
-      }
-    };
-    const auto add_predecessors = [&](Index e) {
-      for (Index p = 0; p < set.size(); ++p) {
-        if (must_.ordered(p, e)) {
-          add(p);
-        }
-      }
-    };
-    add_predecessors(a);
-    add_predecessors(b);
-    while (!added.empty()) {
-      const Index e = added.back();
-      added.pop_back();
-      add_predecessors(e);
-      for (Index write : seen_[e]) {
-        add(write);
-      }
-      for (Index release : releases_due(set, e)) {
-        add(release);
+std::optional<std::vector<Index>> SyncPreservingClosures::before(std::span<const Index> targets) const {
+  std::vector<bool> set(seen_.size());
+  std::vector<Index> added;
+  const auto add = [&](Index e) {
+    if (!set[e]) {
+      set[e] = true;
+      added.push_back(e);
+    }
+  };
+  const auto add_predecessors = [&](Index e) {
+    for (Index p = 0; p < set.size(); ++p) {
+      if (must_.ordered(p, e)) {
+        add(p);
       }
     }
-    return set;
+  };
+  std::for_each(targets.begin(), targets.end(), add_predecessors);
+  while (!added.empty()) {
+    const Index e = added.back();
+    added.pop_back();
+    add_predecessors(e);
+    for (Index write : seen_[e]) {
+      add(write);
+    }
+    for (Index release : releases_due(set, e)) {
+      add(release);
+    }
   }
+  if (std::any_of(targets.begin(), targets.end(), [&](Index target) { return set[target]; })) {
+    return std::nullopt;
+  }
+  std::vector<Index> closure;
+  for (Index e = 0; e < set.size(); ++e) {
+    if (set[e]) {
+      closure.push_back(e);
+    }
+  }
+  return closure;
+}
 
- private:
-  // The releases that sections of the set owe because `e`, when it is an acquire, is in it too. In a well-formed trace
-  // the earlier of two sections that exclude each other is released before the later one begins.
-  std::vector<Index> releases_due(const std::vector<bool>& set, Index e) const {
-    std::vector<Index> releases;
-    for (const Section& one : sections_) {
-      for (const Section& other : sections_) {
-        const bool both = set[one.acquire] && set[other.acquire] && (one.acquire == e || other.acquire == e);
-        if (both && one.lock == other.lock && one.acquire < other.acquire && (one.exclusive || other.exclusive)) {
-          releases.push_back(one.release.value());
-        }
+// The releases that sections of the set owe because `e`, when it is an acquire, is in it too. In a well-formed trace
+// the earlier of two sections that exclude each other is released before the later one begins.
+std::vector<Index> SyncPreservingClosures::releases_due(const std::vector<bool>& set, Index e) const {
+  std::vector<Index> releases;
+  for (const Section& one : sections_) {
+    for (const Section& other : sections_) {
+      const bool both = set[one.acquire] && set[other.acquire] && (one.acquire == e || other.acquire == e);
+      if (both && one.lock == other.lock && one.acquire < other.acquire && (one.exclusive || other.exclusive)) {
+        releases.push_back(one.release.value());
       }
     }
-    return releases;
   }
-
-  const Relation must_;
-  const std::vector<Section> sections_;
-  std::vector<std::vector<Index>> seen_;  // by event: the writes that a read saw
-};
-
-}  // namespace
+  return releases;
+}
 
 std::vector<Candidate> syncp_conflicts(std::span<const Event> trace) {
   const Memory memory(trace);
-  const Closures closures(trace, memory);
+  const SyncPreservingClosures closures(trace);
   std::vector<Candidate> found;
   for (Index second = 0; second < trace.size(); ++second) {
     for (Index first = 0; first < second; ++first) {
-      if (!memory.conflict(first, second)) {
-        continue;
-      }
-      const std::vector<bool> closure = closures.before(first, second);
-      if (!closure[first] && !closure[second]) {
+      const Index targets[] = {first, second};
+      if (memory.conflict(first, second) && closures.before(targets)) {
         found.push_back({EventId{first}, EventId{second}});
       }
     }

@@ -7,13 +7,32 @@
 // sections of a lock in their old order.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "oracle/must_order.h"
+#include "oracle/oracle.h"
 #include "race/pair_table.h"
 #include "trace/event.h"
 
 namespace sooth::oracle {
+
+// The closures of one well-formed trace.
+class SyncPreservingClosures {
+ public:
+  explicit SyncPreservingClosures(std::span<const Event> trace);
+
+  // Of the must-order predecessors of all targets, in trace order. nullopt when a target is in it.
+  std::optional<std::vector<Index>> before(std::span<const Index> targets) const;
+
+ private:
+  std::vector<Index> releases_due(const std::vector<bool>& set, Index e) const;
+
+  const Relation must_;
+  const std::vector<Section> sections_;
+  std::vector<std::vector<Index>> seen_;  // by event: the writes that a read saw
+};
 
 std::vector<Candidate> syncp_conflicts(std::span<const Event> trace);
 

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 
+#include "base/test_environment.h"
 #include "oracle/explorer.h"
 #include "oracle/minimise.h"
 #include "oracle/oracle.h"
@@ -15,11 +15,6 @@
 
 namespace sooth::oracle {
 namespace {
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 bool has_unreachable_pair(std::span<const Event> trace) {
   const std::vector<Candidate> pairs = syncp_conflicts(trace);

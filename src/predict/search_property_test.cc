@@ -2,28 +2,24 @@
 // the number of traces, SOOTH_SEED the first seed.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <sstream>
 
+#include "base/test_environment.h"
 #include "oracle/explorer.h"
-#include "oracle/judge.h"
 #include "oracle/minimise.h"
 #include "oracle/random_trace.h"
+#include "oracle/sync_preserving.h"
 #include "oracle/trace_text.h"
+#include "oracle/witness_judge.h"
 #include "predict/closure.h"
 #include "predict/search.h"
 
 namespace sooth::oracle {
 namespace {
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // How many questions were settled by what.
 struct Tally {
@@ -48,7 +44,7 @@ std::string show(std::span<const EventId> events) {
 }
 
 // Empty when the prediction is what the explorer says and, when it is a witness, a right one.
-std::string object_to(const Prediction& prediction, const Judge& judge, bool expected) {
+std::string object_to(const Prediction& prediction, std::span<const Event> trace, bool expected) {
   if (const Unknown* unknown = std::get_if<Unknown>(&prediction)) {
     return "unknown: " + unknown->reason;
   }
@@ -57,15 +53,15 @@ std::string object_to(const Prediction& prediction, const Judge& judge, bool exp
     return expected ? "infeasible, but the explorer gets there"
                     : "a witness, but the explorer finds none:" + show(witness->order);
   }
-  const std::string wrong = witness != nullptr ? judge.object_to(*witness) : "";
+  const std::string wrong = witness != nullptr ? why_no_witness({trace, {}, {}}, *witness) : "";
   return wrong.empty() ? "" : wrong + ":" + show(witness->order);
 }
 
-std::string check_closure(const TraceIndex& index, std::span<const Event> trace, Index a, Index b) {
+std::string check_closure(const TraceIndex& index, const SyncPreservingClosures& closures, Index a, Index b) {
   const EventIndex targets[] = {static_cast<EventIndex>(a), static_cast<EventIndex>(b)};
   const Index naive_targets[] = {a, b};
-  const std::optional<PrefixClosure> closure = sooth::sync_preserving_closure(index, targets);
-  const std::optional<std::set<Index>> naive = sync_preserving_closure(trace, naive_targets);
+  const std::optional<PrefixClosure> closure = sync_preserving_closure(index, targets);
+  const std::optional<std::vector<Index>> naive = closures.before(naive_targets);
   if (closure.has_value() != naive.has_value()) {
     return naive ? "there is a closure" : "there is no closure";
   }
@@ -78,7 +74,7 @@ std::string check_closure(const TraceIndex& index, std::span<const Event> trace,
 std::string check_races(const TraceIndex& index, std::span<const Event> trace, const Exploration& truth,
                         const Stages& stages, Tally& tally) {
   const Memory memory(trace);
-  const Judge judge(trace);
+  const SyncPreservingClosures closures(trace);
   for (Index b = 0; b < trace.size(); ++b) {
     for (Index a = 0; a < b; ++a) {
       if (!memory.is_access(a) || !memory.is_access(b) || !memory.conflict(a, b)) {
@@ -87,8 +83,8 @@ std::string check_races(const TraceIndex& index, std::span<const Event> trace, c
       const Candidate pair{EventId{a}, EventId{b}};
       Effort effort;
       const Prediction prediction = find_race(index, pair, Budget{}, &effort, stages);
-      std::string wrong = object_to(prediction, judge, truth.races.contains({pair.first, pair.second}));
-      wrong = wrong.empty() ? check_closure(index, trace, a, b) : wrong;
+      std::string wrong = object_to(prediction, trace, truth.races.contains({pair.first, pair.second}));
+      wrong = wrong.empty() ? check_closure(index, closures, a, b) : wrong;
       if (!wrong.empty()) {
         return "race " + std::to_string(a) + "," + std::to_string(b) + ": " + wrong;
       }
@@ -101,7 +97,6 @@ std::string check_races(const TraceIndex& index, std::span<const Event> trace, c
 // Pairs and triples of acquires of different threads.
 std::string check_deadlocks(const TraceIndex& index, std::span<const Event> trace, const Exploration& truth,
                             const Stages& stages, Tally& tally) {
-  const Judge judge(trace);
   std::vector<std::vector<EventId>> questions;
   std::vector<EventId> acquires;
   for (Index e = 0; e < trace.size(); ++e) {
@@ -120,7 +115,7 @@ std::string check_deadlocks(const TraceIndex& index, std::span<const Event> trac
   for (const std::vector<EventId>& question : questions) {
     Effort effort;
     const Prediction prediction = find_deadlock(index, question, Budget{}, &effort, stages);
-    const std::string wrong = object_to(prediction, judge, truth.deadlocks.contains(question));
+    const std::string wrong = object_to(prediction, trace, truth.deadlocks.contains(question));
     if (!wrong.empty()) {
       return "deadlock" + show(question) + ": " + wrong;
     }
@@ -287,7 +282,7 @@ class Figure {
     if (witness == nullptr) {
       return (std::holds_alternative<Infeasible>(prediction) ? "infeasible" : "unknown") + by;
     }
-    EXPECT_EQ(Judge(trace_.events).object_to(*witness), "");
+    EXPECT_EQ(why_no_witness({trace_.events, {}, {}}, *witness), "");
     std::string text;
     for (const EventId e : witness->order) {
       text += trace_.labels[raw(trace_.events[raw(e)].site)] + " ";

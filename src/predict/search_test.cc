@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "oracle/judge.h"
 #include "oracle/trace_text.h"
+#include "oracle/witness_judge.h"
 
 namespace sooth {
 namespace {
@@ -26,7 +26,7 @@ TEST(SearchTest, ReversesSectionsWhenItMust) {
   ASSERT_TRUE(std::holds_alternative<Witness>(prediction));
   EXPECT_EQ(effort.decided_by, DecidedBy::kSearch);
   EXPECT_EQ(std::get<Witness>(prediction).order, (std::vector<EventId>{EventId{3}, EventId{4}, EventId{0}}));
-  EXPECT_EQ(oracle::Judge(trace.events).object_to(std::get<Witness>(prediction)), "");
+  EXPECT_EQ(oracle::why_no_witness({trace.events, {}, {}}, std::get<Witness>(prediction)), "");
 }
 
 TEST(SearchTest, RunsAThreadBeyondWhatIsNeededToGetALock) {
@@ -35,7 +35,7 @@ TEST(SearchTest, RunsAThreadBeyondWhatIsNeededToGetALock) {
       "A|acq(l)|0 A|w(x)|1 A|rel(l)|2 C|acq(l)|3 C|w(y)|4 C|w(z)|5 C|rel(l)|6 B|r(y)|7 B|w(x)|8");
   const Prediction prediction = race(trace.events, {}, 1, 8);
   ASSERT_TRUE(std::holds_alternative<Witness>(prediction));
-  EXPECT_EQ(oracle::Judge(trace.events).object_to(std::get<Witness>(prediction)), "");
+  EXPECT_EQ(oracle::why_no_witness({trace.events, {}, {}}, std::get<Witness>(prediction)), "");
 }
 
 TEST(SearchTest, DoesNotOverwriteWhatAnOptionalReadWaitsFor) {
@@ -46,7 +46,7 @@ TEST(SearchTest, DoesNotOverwriteWhatAnOptionalReadWaitsFor) {
   for (const bool inference : {false, true}) {
     const Prediction prediction = race(trace.events, {}, 11, 14, Budget{}, {.closure = false, .inference = inference});
     ASSERT_TRUE(std::holds_alternative<Witness>(prediction));
-    EXPECT_EQ(oracle::Judge(trace.events).object_to(std::get<Witness>(prediction)), "");
+    EXPECT_EQ(oracle::why_no_witness({trace.events, {}, {}}, std::get<Witness>(prediction)), "");
   }
 }
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <sstream>
 
+#include "base/test_environment.h"
 #include "oracle/explorer.h"
 #include "oracle/minimise.h"
 #include "oracle/random.h"
@@ -20,11 +20,6 @@
 
 namespace sooth::oracle {
 namespace {
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 std::string show(const std::vector<EventId>& events) {
   std::string text;

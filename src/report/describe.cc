@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "report/utf8.h"
+#include "trace/std_syntax.h"
 
 namespace sooth {
 namespace {
@@ -26,10 +27,15 @@ std::string escaped(char32_t c) {
   return c < 0x100 ? "\\x" + std::string(2 - digits.size(), '0') + digits : "\\u{" + digits + "}";
 }
 
+// A variable of a text trace that has a name and no bytes.
+bool is_only_named(const Access& access) {
+  return !access.variable.empty() && is_named_memory(access.address, access.size);
+}
+
 std::string object(const Access& access) {
   const bool named = !access.variable.empty();
   std::string text = named ? "'" + printable(access.variable) + "'" : "";
-  if (access.address != 0) {
+  if (access.address != 0 && !is_only_named(access)) {
     text += (named ? " (" : "") + hexadecimal(access.address) + (named ? ")" : "");
   }
   return text;
@@ -40,6 +46,45 @@ std::string_view preposition(const Access& access) {
     return "of";
   }
   return access.op == Op::kRead || access.op == Op::kAtomicLoad ? "from" : "to";
+}
+
+// Those who found it and promise this much.
+std::vector<std::string> finders(const Finding& finding, const ReportStats& stats, std::string_view guarantee) {
+  std::vector<std::string> names;
+  for (const AnalysisStats& analysis : stats.analyses) {
+    if (analysis.guarantee == guarantee &&
+        std::find(finding.found_by.begin(), finding.found_by.end(), analysis.name) != finding.found_by.end()) {
+      names.push_back(analysis.name);
+    }
+  }
+  return names;
+}
+
+// Names the strongest promise, and what is missing for the next rung.
+std::string why_suspected(const Finding& finding, const ReportStats& stats) {
+  const bool tried = finding.witness.has_value() && !finding.witness->checked && !finding.witness->why.empty();
+  const std::string missing =
+      tried ? "there is no witness: " + printable(finding.witness->why) : "no witness has been checked";
+  const auto are = [](const std::vector<std::string>& names, std::string_view one, std::string_view many) {
+    return listed(names) + std::string(names.size() == 1 ? one : many);
+  };
+  // What analyses promise, they promise of exact traces.
+  if (const auto sound = finders(finding, stats, "sound"); finding.exact && !sound.empty()) {
+    return are(sound, " is sound", " are sound") + ", but " + missing;
+  }
+  if (const auto first = finders(finding, stats, "sound for the first race"); finding.exact && !first.empty()) {
+    return are(first, " vouches", " vouch") + " for the first race of a trace only, and " + missing +
+           "; may be a false alarm";
+  }
+  if (tried) {
+    return missing + "; may be a false alarm";
+  }
+  if (finding.kind == FindingKind::kDeadlock) {
+    return "neither a lock nor must-order keeps the threads apart, but data flow may; may be a false alarm";
+  }
+  const auto heuristic = finders(finding, stats, "heuristic");
+  const std::string reason = heuristic.empty() ? missing : are(heuristic, " is a heuristic", " are heuristics");
+  return reason + "; may be a false alarm";
 }
 
 }  // namespace
@@ -103,12 +148,13 @@ std::string deed(const Access& access) {
     text += " (" + std::string(memory_order_name(access.order)) + ")";
   }
   text += access.shared ? " (shared)" : "";
-  if (access.size > 0) {
+  const bool sized = access.size > 0 && !is_only_named(access);
+  if (sized) {
     text += " of " + counted(access.size, "byte", "bytes");
   }
   const std::string what = object(access);
   if (!what.empty()) {
-    text += (access.op == Op::kFree && access.size > 0 ? " at " : " " + std::string(preposition(access)) + " ") + what;
+    text += (access.op == Op::kFree && sized ? " at " : " " + std::string(preposition(access)) + " ") + what;
   }
   return text;
 }
@@ -121,17 +167,10 @@ std::string held_locks(const Access& access) {
   return access.locks.empty() ? "holding no lock" : "holding " + listed(access.locks);
 }
 
-std::string why_on_rung(const Finding& finding) {
+std::string why_on_rung(const Finding& finding, const ReportStats& stats) {
   const bool witnessed = finding.witness.has_value() && finding.witness->checked;
   switch (finding.rung) {
-    case Rung::kSuspected:
-      if (finding.witness.has_value() && !witnessed && !finding.witness->why.empty()) {
-        return "no witness: " + printable(finding.witness->why) + "; may be a false alarm";
-      }
-      if (finding.kind == FindingKind::kDeadlock) {
-        return "neither a lock nor must-order keeps the threads apart, but data flow may; may be a false alarm";
-      }
-      return (finding.found_by.empty() ? "" : listed(finding.found_by) + " only: ") + "may be a false alarm";
+    case Rung::kSuspected: return why_suspected(finding, stats);
     case Rung::kPredicted:
       if (finding.observed) {
         return "unordered by happens-before in the recorded run";

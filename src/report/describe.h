@@ -34,8 +34,9 @@ std::string deed(const Access& access);
 std::string actor(const Access& access);
 // "holding no lock", "holding mu and log (shared)".
 std::string held_locks(const Access& access);
-// Why the finding stands on its rung, as a clause: "unordered by happens-before in the recorded run".
-std::string why_on_rung(const Finding& finding);
+// Why the finding stands on its rung, as a clause: "unordered by happens-before in the recorded run". The statistics tell
+// what the analyses that found it promise.
+std::string why_on_rung(const Finding& finding, const ReportStats& stats);
 // "data race" or "deadlock".
 std::string_view kind_phrase(FindingKind kind);
 // What is reported: "data race on 'x'", "deadlock by lock order inversion 'l' => 'm' => 'l'". An arrow leads from a

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "trace/std_syntax.h"
+
 namespace sooth {
 namespace {
 
@@ -59,26 +61,52 @@ TEST(DescribeTest, Deeds) {
   access.op = Op::kAcquire;
   access.size = 0;
   EXPECT_EQ(deed(access), "acquire of 'x' (0x10)");
+
+  access.address = kNamedMemoryBegin + kNamedMemoryStride;  // what a text trace calls x has no address, and any size
+  access.size = 1;
+  access.op = Op::kWrite;
+  EXPECT_EQ(deed(access), "write to 'x'");
+  access.op = Op::kFree;
+  EXPECT_EQ(deed(access), "free of 'x'");
+  access.size = 4;
+  EXPECT_EQ(deed(access), "free of 4 bytes at 'x' (0x1000000000008)");
 }
 
 TEST(DescribeTest, EveryRungHasItsReason) {
+  ReportStats stats;
+  for (const auto& [name, guarantee] : {std::pair("lockset", "heuristic"), std::pair("hybrid", "heuristic"),
+                                        std::pair("wcp", "sound for the first race"), std::pair("syncp", "sound")}) {
+    stats.analyses.emplace_back().name = name;
+    stats.analyses.back().guarantee = guarantee;
+  }
   Finding finding;
   finding.found_by = {"lockset"};
-  EXPECT_EQ(why_on_rung(finding), "lockset only: may be a false alarm");
-  finding.found_by = {"lockset", "hybrid", "ipa"};
-  EXPECT_EQ(why_on_rung(finding), "lockset, hybrid and ipa only: may be a false alarm");
+  EXPECT_EQ(why_on_rung(finding, {}), "no witness has been checked; may be a false alarm");
+  EXPECT_EQ(why_on_rung(finding, stats), "lockset is a heuristic; may be a false alarm");
+  finding.found_by = {"lockset", "hybrid"};
+  EXPECT_EQ(why_on_rung(finding, stats), "lockset and hybrid are heuristics; may be a false alarm");
+  finding.found_by = {"lockset", "wcp"};
+  EXPECT_EQ(why_on_rung(finding, stats),
+            "wcp vouches for the first race of a trace only, and no witness has been checked; may be a false alarm");
+  finding.found_by = {"hybrid", "wcp", "syncp"};
+  EXPECT_EQ(why_on_rung(finding, stats), "syncp is sound, but no witness has been checked");
+  finding.exact = false;
+  EXPECT_EQ(why_on_rung(finding, stats), "hybrid is a heuristic; may be a false alarm");
+  finding.exact = true;
   finding.witness.emplace();
   finding.witness->why = "out of time";
-  EXPECT_EQ(why_on_rung(finding), "no witness: out of time; may be a false alarm");
+  EXPECT_EQ(why_on_rung(finding, stats), "syncp is sound, but there is no witness: out of time");
+  finding.found_by = {"lockset"};
+  EXPECT_EQ(why_on_rung(finding, stats), "there is no witness: out of time; may be a false alarm");
   finding.rung = Rung::kPredicted;
   finding.witness->checked = true;
-  EXPECT_EQ(why_on_rung(finding), "the checker accepted a reordering of the recorded run that leads there");
+  EXPECT_EQ(why_on_rung(finding, stats), "the checker accepted a reordering of the recorded run that leads there");
   finding.observed = true;
-  EXPECT_EQ(why_on_rung(finding), "unordered by happens-before in the recorded run");
+  EXPECT_EQ(why_on_rung(finding, stats), "unordered by happens-before in the recorded run");
   finding.rung = Rung::kConfirmed;
-  EXPECT_EQ(why_on_rung(finding), "a controlled run stopped with both threads about to do it");
+  EXPECT_EQ(why_on_rung(finding, stats), "a controlled run stopped with both threads about to do it");
   finding.rung = Rung::kHarmful;
-  EXPECT_EQ(why_on_rung(finding), "a controlled run reached it, and failed");
+  EXPECT_EQ(why_on_rung(finding, stats), "a controlled run reached it, and failed");
 }
 
 TEST(DescribeTest, FindingsWithoutAccessesAreNoTrap) {

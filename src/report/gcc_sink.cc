@@ -41,7 +41,7 @@ Status write_gcc(const Report& report, const SinkOptions&, std::ostream& out) {
       out << prefix(*accesses[i], report) << ": note: " << (finding->kind == FindingKind::kRace ? "with " : "and ")
           << side(*finding, *accesses[i]) << "\n";
     }
-    out << prefix(primary, report) << ": note: " << why_on_rung(*finding) << "; found by " << listed(finding->found_by)
+    out << prefix(primary, report) << ": note: " << why_on_rung(*finding, report.stats) << "; found by " << listed(finding->found_by)
         << " [" << printable(finding->id) << "]\n";
   }
   return {};

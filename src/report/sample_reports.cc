@@ -144,7 +144,7 @@ Report program_report() {
                          {"tsan.supp", 9, "race_top:^old$", 0},
                          {"tsan.supp", 10, "mutex:x", 0}};
   report.suppressed = 2;
-  report.notes = {"calls into libfoo.so were not recorded"};
+  report.notes = {"the trace is incomplete: its writer did not finish", "calls into libfoo.so were not recorded"};
   report.stats.events = 123456;
   report.stats.threads = 3;
   report.stats.locks = 2;

@@ -165,7 +165,7 @@ Json thread_flow(const Finding& finding, const Access& access) {
   return {{"id", printable(access.thread)}, {"locations", std::move(locations)}};
 }
 
-std::string sentence(const Finding& finding, const std::vector<const Access*>& accesses) {
+std::string sentence(const Finding& finding, const ReportStats& stats, const std::vector<const Access*>& accesses) {
   std::string text(rung_name(finding.rung));
   text[0] = static_cast<char>(text[0] - 'a' + 'A');
   text += " " + headline(finding) + ": ";
@@ -174,7 +174,7 @@ std::string sentence(const Finding& finding, const std::vector<const Access*>& a
     text += std::string(i == 0 ? "" : link) + side(finding, *accesses[i]);
     text += i == 0 ? "" : " at " + place(accesses[i]->site);
   }
-  return text + ". " + "Why " + std::string(rung_name(finding.rung)) + ": " + why_on_rung(finding) + ". Found by " +
+  return text + ". " + "Why " + std::string(rung_name(finding.rung)) + ": " + why_on_rung(finding, stats) + ". Found by " +
          listed(finding.found_by) + ".";
 }
 
@@ -227,12 +227,12 @@ Json witness_flow(const Finding& finding) {
   return {{"message", message("Witness: the steps in this order lead there.")}, {"threadFlows", std::move(flows)}};
 }
 
-Json result(const Finding& finding, bool with_baseline) {
+Json result(const Finding& finding, const ReportStats& stats, bool with_baseline) {
   const std::vector<const Access*> accesses = accesses_primary_first(finding);
   Json json = {{"ruleId", rule_id(finding.kind, finding.rung)},
                {"ruleIndex", rule_index(finding.kind, finding.rung)},
                {"level", level(finding.rung)},
-               {"message", message(sentence(finding, accesses))}};
+               {"message", message(sentence(finding, stats, accesses))}};
   json["locations"] = Json::array({location(primary_access(finding).site, side(finding, primary_access(finding)))});
   json["relatedLocations"] = Json::array();
   json["stacks"] = Json::array();
@@ -284,7 +284,7 @@ Json run(const Report& report, const SinkOptions& options) {
   Json json = {{"tool", {{"driver", std::move(driver)}}}, {"invocations", Json::array({invocation(report)})}};
   json["results"] = Json::array();
   for (const Finding& finding : report.findings) {
-    json["results"].push_back(result(finding, with_baseline));
+    json["results"].push_back(result(finding, report.stats, with_baseline));
   }
   json["properties"] = {{"trace", report.trace},
                         {"program", report.program},

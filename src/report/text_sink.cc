@@ -125,14 +125,14 @@ std::string how_often(const Finding& finding) {
   return "";
 }
 
-void write_finding(const Finding& finding, const Paint& paint, std::ostream& out) {
+void write_finding(const Finding& finding, const ReportStats& stats, const Paint& paint, std::ostream& out) {
   out << paint.bold(place(primary_access(finding).site) + ":") << " " << paint.rung(finding.rung) << " "
       << paint.bold(headline(finding)) << " "
       << paint.dim("[" + printable(finding.id) + "]") << "\n";
   for (const Access* access : accesses_primary_first(finding)) {
     write_access(finding, *access, paint, out);
   }
-  out << "  " << rung_name(finding.rung) << ": " << why_on_rung(finding) << "\n";
+  out << "  " << rung_name(finding.rung) << ": " << why_on_rung(finding, stats) << "\n";
   out << "  found by " << (finding.found_by.empty() ? "nobody who says so" : listed(finding.found_by)) << ", "
       << how_often(finding) << "\n";
   // A missing witness is already the reason given for `suspected`.
@@ -209,9 +209,6 @@ bool could_match(const SuppressionUse& use) {
 }
 
 void write_remarks(const Report& report, std::ostream& out) {
-  if (report.incomplete) {
-    out << "note: the trace is incomplete: only its readable beginning was analysed\n";
-  }
   if (!report.exact) {
     out << "note: the trace is not exact: what a read saw is not known for certain\n";
   }
@@ -269,7 +266,7 @@ Status write_text(const Report& report, const SinkOptions& options, std::ostream
   const Paint paint(options.color);
   const std::vector<const Finding*> findings = new_findings(report);
   for (const Finding* finding : findings) {
-    write_finding(*finding, paint, out);
+    write_finding(*finding, report.stats, paint, out);
   }
   write_summary(report, findings, paint, out);
   write_remarks(report, out);

@@ -12,17 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "base/test_environment.h"
 #include "trace/block_file.h"
 #include "trace/directory.h"
 #include "trace/std_testing.h"
 
 namespace sooth {
-
-// The number of random cases, and the first seed, of a test: SOOTH_CASES and SOOTH_SEED override.
-inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // An empty directory, removed in the end with all that is in it.
 class TemporaryDirectory {

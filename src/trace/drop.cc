@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <span>
 
 #include "base/glob.h"
+#include "trace/std_syntax.h"
 
 namespace sooth {
 namespace {
@@ -24,27 +24,6 @@ constexpr KindSet kCallOps = bit(Op::kCallBegin) | bit(Op::kCallEnd);
 struct KindWord {
   std::string_view word;
   KindSet kinds;
-};
-
-// What the STD format calls them, where that is not their name.
-constexpr KindWord kStdWords[] = {
-    {"r", bit(Op::kRead)},
-    {"w", bit(Op::kWrite)},
-    {"aload", bit(Op::kAtomicLoad)},
-    {"astore", bit(Op::kAtomicStore)},
-    {"armw", bit(Op::kAtomicRmw)},
-    {"acq", kLockOps},
-    {"rel", kLockOps},
-    {"racq", kLockOps},
-    {"rrel", kLockOps},
-    {"arrive", bit(Op::kBarrierArrive)},
-    {"leave", bit(Op::kBarrierLeave)},
-    {"post", bit(Op::kSemPost)},
-    {"sem_wait", bit(Op::kSemWait)},
-    {"hb", bit(Op::kHappensBefore)},
-    {"ha", bit(Op::kHappensAfter)},
-    {"callbegin", kCallOps},
-    {"callend", kCallOps},
 };
 
 constexpr KindWord kGroups[] = {
@@ -84,11 +63,14 @@ bool any_match(const std::vector<std::string>& globs, std::string_view text) {
 }  // namespace
 
 Result<KindSet> parse_kind(std::string_view word) {
-  for (const std::span<const KindWord> words : {std::span<const KindWord>(kStdWords), std::span<const KindWord>(kGroups)}) {
-    for (const KindWord& row : words) {
-      if (row.word == word) {
-        return row.kinds;
-      }
+  for (const KindWord& row : kGroups) {
+    if (row.word == word) {
+      return row.kinds;
+    }
+  }
+  for (const StdOp& row : std_ops()) {
+    if (row.name == word) {
+      return with_partners(bit(row.op));
     }
   }
   for (int op = 0; op < kOpCount; ++op) {

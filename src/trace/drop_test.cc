@@ -8,6 +8,7 @@
 #include "trace/copy.h"
 #include "trace/generate.h"
 #include "trace/memory_trace.h"
+#include "trace/std_syntax.h"
 #include "trace/validator.h"
 
 namespace sooth {
@@ -143,6 +144,9 @@ TEST(DropTest, KindsComeInPairs) {
   EXPECT_EQ(kind("call-begin"), kind("callend"));
   EXPECT_EQ(kind("w"), KindSet{1} << raw(Op::kWrite));
   EXPECT_EQ(kind("atomic-load"), kind("aload"));
+  for (const StdOp& row : std_ops()) {
+    EXPECT_NE(kind(row.name) & KindSet{1} << raw(row.op), 0u) << row.name;
+  }
   EXPECT_EQ(kind("access"), kind("plain") | kind("aload") | kind("astore") | kind("armw"));
   expect_kept({{Op::kAcquire, 1, kMain, false}, {Op::kRead, 8, kMain, true}, {Op::kRelease, 1, kMain, false}},
               {{}, {}, kind("acq")});

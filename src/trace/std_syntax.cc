@@ -110,11 +110,12 @@ ColumnSet std_column(std::string_view name) {
   return kNoColumns;
 }
 
+std::uint64_t value_extent(const Event& event) {
+  return is_named_memory(event.object, event.size) ? kNamedMemoryStride : event.size;
+}
+
 std::uint8_t std_value_size(const Event& event) {
-  if (event.object >= kNamedMemoryBegin && event.object < kNamedMemoryEnd && event.size == 1) {
-    return kNamedMemoryStride;
-  }
-  return static_cast<std::uint8_t>(std::min<std::uint32_t>(event.size, 16));
+  return static_cast<std::uint8_t>(std::min<std::uint64_t>(value_extent(event), kMaxValueBytes));
 }
 
 NameNumbering::NameNumbering(ObjectKind kind)
@@ -191,7 +192,7 @@ std::optional<Value> parse_value(std::string_view text, std::uint8_t default_siz
   Value value{.size = default_size};
   if (const std::size_t colon = text.find(':'); colon != text.npos) {
     const auto size = parse_decimal(text.substr(colon + 1));
-    if (!size || *size > 16) {
+    if (!size || *size > kMaxValueBytes) {
       return std::nullopt;
     }
     value.size = static_cast<std::uint8_t>(*size);
@@ -216,7 +217,7 @@ std::optional<Value> parse_value(std::string_view text, std::uint8_t default_siz
 
 bool fits_its_size(const Value& value) {
   const auto fits = [](std::uint64_t half, int bytes) { return bytes >= 8 || half >> (8 * bytes) == 0; };
-  return value.size >= 1 && value.size <= 16 && fits(value.low, value.size) &&
+  return value.size >= 1 && value.size <= kMaxValueBytes && fits(value.low, value.size) &&
          fits(value.high, std::max(value.size - 8, 0));
 }
 

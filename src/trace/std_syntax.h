@@ -44,8 +44,17 @@ ColumnSet std_column(std::string_view name);
 inline constexpr std::uint64_t kNamedMemoryBegin = std::uint64_t{1} << 48;
 inline constexpr std::uint64_t kNamedMemoryEnd = std::uint64_t{1} << 49;
 inline constexpr std::uint64_t kNamedMemoryStride = 8;
+// Whether these bytes stand for a variable that is only known by name: its address and size then mean nothing.
+constexpr bool is_named_memory(std::uint64_t address, std::uint64_t size) {
+  return address >= kNamedMemoryBegin && address < kNamedMemoryEnd && address % kNamedMemoryStride == 0 && size == 1;
+}
 
-// Bytes of a value whose length is not written: 8 for variables only known by name, else those of the access.
+inline constexpr std::uint8_t kMaxValueBytes = 16;
+
+// Bytes that the value of an access may take: those of the access or, for a variable only known by name, all that lie
+// between it and the next such variable: the name says nothing about how many bytes it has.
+std::uint64_t value_extent(const Event& event);
+// Bytes of a value whose length is not written.
 std::uint8_t std_value_size(const Event& event);
 
 // Numbers the names of one kind of object: 1, 2, 3, ... or, for memory, from kNamedMemoryBegin on. Numbers that stand

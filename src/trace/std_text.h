@@ -18,7 +18,7 @@ Result<std::unique_ptr<TraceReader>> open_std_trace(const std::string& path, con
 Result<std::unique_ptr<TraceReader>> read_std_text(std::string_view text, const std::string& name,
                                                    const ReadOptions& options = {});
 
-// "-" is standard output; any other path must not exist, and is removed again unless finish() succeeds. Reading back
+// "-" is standard output; any other path must not exist, and appears when finish() succeeds. Reading back
 // gives equal events, values, branches and reaches, but threads and sites are numbered by first appearance and sites
 // of equal label become one. The stacks column is not written: text has stacks by its enter and exit events.
 Result<std::unique_ptr<TraceWriter>> create_std_trace(const std::string& path, const TraceInfo& info);

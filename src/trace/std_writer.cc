@@ -1,8 +1,10 @@
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -39,16 +41,36 @@ std::string info_line(const TraceInfo& info) {
   return line.empty() ? "" : std::string(kStdDirective) + line + '\n';
 }
 
+// Renames without replacing anything: 0, or -1 and errno.
+int put_in_place(const std::string& from, const std::string& to) {
+  const int status = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
+  if (status == 0 || (errno != EINVAL && errno != ENOSYS)) {
+    return status;
+  }
+  // A file system without that: looking first is the next best.
+  if (struct stat there {}; ::lstat(to.c_str(), &there) == 0) {
+    errno = EEXIST;
+    return -1;
+  }
+  return std::rename(from.c_str(), to.c_str());
+}
+
+Status cannot_create(const std::string& path, int error) {
+  return Status::bad_input(path + ": " + (error == EEXIST ? "already exists; remove it or choose another name"
+                                                          : std::strerror(error)));
+}
+
 class StdWriter final : public TraceWriter {
  public:
-  StdWriter(int descriptor, std::string path, const TraceInfo& info)
-      : descriptor_(descriptor), path_(std::move(path)), out_(info_line(info)) {}
+  // A text that was not finished looks like a shorter trace. So it is written under the name `unfinished`, which not
+  // even a kill makes a trace, and gets its own in the end. Standard output has no `unfinished`.
+  StdWriter(int descriptor, std::string path, std::string unfinished, const TraceInfo& info)
+      : descriptor_(descriptor), path_(std::move(path)), unfinished_(std::move(unfinished)), out_(info_line(info)) {}
 
-  // A text that was not finished looks like a shorter trace, so none is left behind.
   ~StdWriter() override {
-    if (!finished_ && descriptor_ > STDOUT_FILENO) {
+    if (!finished_ && is_file()) {
       ::close(descriptor_);
-      ::unlink(path_.c_str());
+      ::unlink(unfinished_.c_str());
     }
   }
 
@@ -57,6 +79,7 @@ class StdWriter final : public TraceWriter {
   Status finish() override;
 
  private:
+  bool is_file() const { return !unfinished_.empty(); }
   Status append_branches(const Batch& batch, std::size_t& next, EventId before);
   Status append_event(const Event& event, const Value& value);
   Status append_argument(const Event& event);
@@ -69,6 +92,7 @@ class StdWriter final : public TraceWriter {
 
   int descriptor_;
   std::string path_;
+  std::string unfinished_;
   Tables tables_;
   StdSpeller speller_{tables_};
   EventId event_{};   // the next one to be written
@@ -247,28 +271,36 @@ Status StdWriter::finish() {
   out_ += speller_.directives();
   SOOTH_RETURN_IF_ERROR(flush());
   finished_ = true;
-  if (descriptor_ > STDOUT_FILENO && ::close(descriptor_) != 0) {
-    const Status status = Status::internal(path_ + ": " + std::strerror(errno));
-    ::unlink(path_.c_str());
-    return status;
+  if (!is_file()) {
+    return {};
   }
-  return {};
+  Status status;
+  if (::close(descriptor_) != 0) {
+    status = Status::internal(path_ + ": " + std::strerror(errno));
+  } else if (put_in_place(unfinished_, path_) != 0) {
+    status = cannot_create(path_, errno);
+  }
+  if (!status.ok()) {
+    ::unlink(unfinished_.c_str());
+  }
+  return status;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<TraceWriter>> create_std_trace(const std::string& path, const TraceInfo& info) {
-  const bool standard = path == "-";
-  const int descriptor =
-      standard ? STDOUT_FILENO : ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor < 0) {
-    if (errno == EEXIST) {
-      return Status::bad_input(path + ": already exists; remove it or choose another name");
-    }
-    return Status::bad_input(path + ": " + std::strerror(errno));
+  if (path == "-") {
+    return std::unique_ptr<TraceWriter>(std::make_unique<StdWriter>(STDOUT_FILENO, "standard output", "", info));
   }
-  return std::unique_ptr<TraceWriter>(
-      std::make_unique<StdWriter>(descriptor, standard ? "standard output" : path, info));
+  if (struct stat there {}; ::lstat(path.c_str(), &there) == 0) {
+    return cannot_create(path, EEXIST);
+  }
+  std::string unfinished = path + ".incomplete-" + std::to_string(::getpid());
+  const int descriptor = ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    return cannot_create(path, errno);
+  }
+  return std::unique_ptr<TraceWriter>(std::make_unique<StdWriter>(descriptor, path, std::move(unfinished), info));
 }
 
 }  // namespace sooth

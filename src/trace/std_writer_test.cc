@@ -148,6 +148,26 @@ TEST(StdWriter, NeverOverwritesAndNeverLeavesHalfATrace) {
   EXPECT_NE(::access(unfinished.path().c_str(), F_OK), 0);
 }
 
+TEST(StdWriter, TakesItsNameWhenItIsFinished) {
+  const TemporaryPath file;
+  const std::string unfinished = file.path() + ".incomplete-" + std::to_string(::getpid());
+  auto writer = create_std_trace(file.path(), {});
+  ASSERT_TRUE(writer.ok());
+  EXPECT_NE(::access(file.path().c_str(), F_OK), 0) << "a kill would leave half a trace";
+  EXPECT_EQ(::access(unfinished.c_str(), F_OK), 0);
+  EXPECT_TRUE((*writer)->finish().ok());
+  EXPECT_EQ(::access(file.path().c_str(), F_OK), 0);
+  EXPECT_NE(::access(unfinished.c_str(), F_OK), 0);
+
+  const TemporaryPath taken;
+  writer = create_std_trace(taken.path(), {});
+  ASSERT_TRUE(writer.ok());
+  taken.fill("precious");  // somebody else was faster
+  EXPECT_EQ((*writer)->finish().message(), taken.path() + ": already exists; remove it or choose another name");
+  writer->reset();
+  EXPECT_EQ(taken.content(), "precious");
+}
+
 TEST(StdWriter, DeclaresLaterNames) {
   const TemporaryPath file;
   auto writer = create_std_trace(file.path(), {});

@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "trace/std_syntax.h"
 #include "trace/value_memory.h"
 
 namespace sooth {
 namespace {
-
-constexpr std::uint8_t kMaxValueBytes = 16;
 
 enum class Phase : std::uint8_t { kUnseen, kForked, kRunning, kEnded, kJoined };
 
@@ -51,6 +50,8 @@ std::string with_article(Op op) {
   const std::string name(op_name(op));
   return (std::string("aeiou").find(name[0]) == std::string::npos ? "a " : "an ") + name;
 }
+
+std::string bytes(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
 
 bool sized(Op op) { return is_access(op) || op == Op::kAlloc || op == Op::kFree; }
 bool ordered(Op op) { return is_atomic(op) || op == Op::kFence; }
@@ -399,9 +400,8 @@ bool TraceValidator::State::call_end(const Event& e) {
 }
 
 bool TraceValidator::State::check_value(const Event& e, const Value& value) {
-  if (value.size != 0 && (!is_access(e.op) || value.size > kMaxValueBytes || value.size > e.size)) {
-    return fail(e, with_article(e.op) + " of " + std::to_string(e.size) + " bytes has a value of " +
-                       std::to_string(value.size) + " bytes");
+  if (value.size != 0 && (!is_access(e.op) || value.size > kMaxValueBytes || value.size > value_extent(e))) {
+    return fail(e, with_article(e.op) + " of " + bytes(e.size) + " has a value of " + bytes(value.size));
   }
   if (is_read(e.op) && value.size != 0) {
     if (const std::optional<Value> held = memory_.conflict(e.object, value)) {
@@ -410,9 +410,9 @@ bool TraceValidator::State::check_value(const Event& e, const Value& value) {
     }
   }
   if (e.op == Op::kWrite || e.op == Op::kAtomicStore) {
-    memory_.write(e.object, e.size, value);
+    memory_.write(e.object, value_extent(e), value);
   } else if (e.op == Op::kAtomicRmw || e.op == Op::kAlloc || e.op == Op::kFree) {
-    memory_.forget(e.object, e.size);
+    memory_.forget(e.object, value_extent(e));
   }
   return true;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trace/memory_trace.h"
+#include "trace/std_syntax.h"
 
 namespace sooth {
 namespace {
@@ -207,6 +208,7 @@ TEST_P(ValidatorValueTest, ReadsSeeTheLastWrite) {
 
 Value v(std::uint64_t low, std::uint8_t size = 8) { return {low, 0, size}; }
 const Value kNone{};
+constexpr std::uint64_t kNamed = kNamedMemoryBegin + kNamedMemoryStride;
 
 const std::vector<ValueCase> kValueCases = {
     {"same", {wr(T0), rd(T1)}, {v(5), v(5)}, ""},
@@ -233,6 +235,16 @@ const std::vector<ValueCase> kValueCases = {
      "event 1 (T1): reads 0x6 from x, where the last writes left 0x5"},
     {"value_of_a_lock", {acq(T0)}, {v(1)}, "event 0 (T0): an acquire of 0 bytes has a value of 8 bytes"},
     {"value_too_long", {wr(T0).with_size(4)}, {v(1)}, "event 0 (T0): a write of 4 bytes has a value of 8 bytes"},
+    {"named_variables_hold_eight_bytes", {wr(T0, kNamed).with_size(1), rd(T1, kNamed).with_size(1)}, {v(700), v(701)},
+     "event 1 (T1): reads 0x2bd from 0x1000000000008, where the last writes left 0x2bc"},
+    {"named_variables_are_overwritten_whole",
+     {wr(T0, kNamed).with_size(1), wr(T0, kNamed).with_size(1), rd(T1, kNamed).with_size(1)},
+     {v(700), kNone, v(300)},
+     ""},
+    {"named_variables_hold_no_more", {wr(T0, kNamed).with_size(1)}, {v(1, 9)},
+     "event 0 (T0): a write of 1 byte has a value of 9 bytes"},
+    {"a_byte_inside_a_named_variable", {wr(T0, kNamed + 1).with_size(1)}, {v(1)},
+     "event 0 (T0): a write of 1 byte has a value of 8 bytes"},
     {"value_of_17", {wr(T0).with_size(32)}, {v(1, 17)}, "event 0 (T0): a write of 32 bytes has a value of 17 bytes"},
     {"sixteen_bytes", {wr(T0).with_size(16), rd(T0).with_size(16)}, {Value{1, 2, 16}, Value{1, 3, 16}},
      "event 1 (T0): reads 0x30000000000000001 from x, where the last writes left 0x20000000000000001"},

@@ -3,6 +3,7 @@
 
     tests/cli/exit_codes.py SOOTH
 """
+import os
 import re
 import subprocess
 import sys
@@ -17,17 +18,36 @@ CASES = [
     (["witness", "--help"], 0, r"(?s).+", r""),
     (["witness", "check", "--help"], 0, r"(?s).+", r""),
     (["witness", "check"], 64, r"", r"sooth: .+\n"),
-    ([], 64, r"", r"sooth: .+\n"),
-    (["no-such-command"], 64, r"", r"sooth: .+\n"),
-    (["--no-such-option"], 64, r"", r"sooth: .+\n"),
-    (["analyze", "--no-such-option"], 64, r"", r"sooth: .+\n"),
+    ([], 64, r"", r"sooth: `sooth` needs a command\. Try `sooth --help`\.\n"),
+    (["trace"], 64, r"", r"sooth: `sooth trace` needs a command\. Try `sooth trace --help`\.\n"),
+    (["no-such-command"], 64, r"", r"sooth: there is no command `sooth no-such-command`\. Try `sooth --help`\.\n"),
+    (["trace", "nonsense"], 64, r"", r"sooth: there is no command `sooth trace nonsense`\. Try `sooth trace --help`\.\n"),
+    (["--no-such-option"], 64, r"", r"sooth: `sooth` has no option `--no-such-option`\. Try `sooth --help`\.\n"),
+    (["analyze", "--no-such-option"], 64, r"", r"sooth: .*--no-such-option.* Try `sooth analyze --help`\.\n"),
+    (["analyze", "trace.std", "-o", ""], 64, r"", r"sooth: --output: needs the name of a file\..+\n"),
     (["analyze", "trace.std", "--window", "0"], 64, r"", r"sooth: --window needs at least one event\n"),
     (["analyze", "trace.std", "--window", "many"], 64, r"", r"sooth: .*--window.+\n"),
 ]
 
+# Commands that print something: into a full disk they cannot, and say so.
+PRINTING = [["--version"], ["--help"], ["analyze", "--list"], ["analyze", "-"], ["trace", "info", os.devnull],
+            ["trace", "check", os.devnull]]
+
+
+def check_full_disk(sooth):
+    failed = 0
+    for arguments in PRINTING:
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            run = subprocess.run([sooth, *arguments], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
+                                 text=True, check=False)
+        if run.returncode != 70 or not re.fullmatch(r"sooth: .*standard output.*\n", run.stderr):
+            failed += 1
+            print(f"`sooth {' '.join(arguments)} >/dev/full`: status {run.returncode}, errors {run.stderr!r}")
+    return failed
+
 
 def main(sooth):
-    failed = 0
+    failed = check_full_disk(sooth)
     for arguments, status, output, errors in CASES:
         run = subprocess.run([sooth, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if (run.returncode == status and re.fullmatch(output, run.stdout) and re.fullmatch(errors, run.stderr)):
@@ -35,7 +55,7 @@ def main(sooth):
         failed += 1
         print(f"`sooth {' '.join(arguments)}`: expected status {status}, output /{output}/, errors /{errors}/\n"
               f"  got status {run.returncode}, output {run.stdout!r}, errors {run.stderr!r}")
-    print(f"{len(CASES) - failed} of {len(CASES)} cases as expected")
+    print(f"{len(CASES) + len(PRINTING) - failed} of {len(CASES) + len(PRINTING)} cases as expected")
     return 1 if failed else 0
 
 
