@@ -31,7 +31,10 @@ GuardId SectionGuards::add(std::uint64_t lock, CellId cell) {
   }
   Guard& guard = guards_[raw(id)];
   guard.lock = lock;
-  guard.next_in_cell = std::exchange(heads_[raw(cell)], id);
+  // Behind the head: the first lock that guarded a variable mostly is the one that does.
+  const GuardId first = heads_[raw(cell)];
+  GuardId& link = first == kNoGuard ? heads_[raw(cell)] : guards_[raw(first)].next_in_cell;
+  guard.next_in_cell = std::exchange(link, id);
   index_[key(lock, cell)] = id;
   return id;
 }

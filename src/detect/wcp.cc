@@ -62,14 +62,14 @@ struct Message {
   }
 };
 
-// `<<` or must-order: the order by which pairs are judged.
+// `<<` or must-order: the order by which pairs are judged. Of clocks that are not empty.
 class Knowledge {
  public:
   Knowledge(const VectorClock& wcp, const VectorClock& must)
       : wcp_(wcp), must_(must), wcp_view_(wcp), must_view_(must) {}
 
   bool knows(Epoch epoch) const {
-    return epoch.time() <= std::max(wcp_view_[epoch.thread()], must_view_[epoch.thread()]);
+    return epoch.time() <= std::max(wcp_view_.at(epoch.thread()), must_view_.at(epoch.thread()));
   }
   bool covers(const VectorClock& times) const { return VectorClock::covered(times, wcp_, must_); }
 
@@ -185,6 +185,7 @@ class WcpDetector final : public Detector {
     fresh.started = true;
     fresh.clocks.hb.set(id, 1);
     fresh.clocks.must.set(id, 1);
+    fresh.clocks.wcp.set(id, 0);  // not empty, for Knowledge
     live_.push_back(id);
     queue_length_ += stored_;
   }
