@@ -15,14 +15,15 @@ namespace sooth {
 
 // Cell is the detector's summary of the accesses to a variable; default-constructed, there were none. Host is the
 // detector; it provides
-//   void touch(CellId, Cell&, const AccessRecord&);
+//   void touch(CellId, Cell&, const AccessView&);
 //     called for every cell of an access: compares it with what the cell and log().walk() say of earlier accesses, and
 //     puts it into the cell. The log is kept here.
-//   AccessRecord record_of(const Batch&, std::size_t i);   // of a plain access, as it is to be remembered
+//   AccessView record_of(const Batch&, std::size_t i);     // of a plain access, as it is to be remembered
 //   void step(const Batch&, std::size_t i);                // any other event
 //   LockSetId locks_of(ThreadId);                          // held now; only a hint where to look
-// and may provide
-//   void before_touch(CellId, const AccessRecord&);        // for all cells of an access, before touch() for any
+// (either type may be AccessRecord instead, which costs a copy), and may provide
+//   void before_touch(CellId, const AccessView&);          // for all cells of an access, before touch() for any
+//   void prefetch(CellId);                                 // an access to the cell may come soon
 //   void on_split_cell(CellId from, CellId to);            // for what else the host keeps by cell
 //   void on_drop_cell(CellId);
 template <typename Host, typename Cell>
@@ -30,13 +31,13 @@ class AccessHistory {
  public:
   AccessHistory(Host& host, AccessLog::Keys keys) : host_(host), log_(keys), memory_(*this) {}
 
-  void access(const AccessRecord& access) {
+  void access(const AccessView& access) {
     if constexpr (kHasBeforeTouch) {
       memory_.access(access.event.object, access.event.size, [&](CellId cell) { host_.before_touch(cell, access); });
     }
     memory_.access(access.event.object, access.event.size, [&](CellId cell) { touch(cell, access); });
   }
-  void free(const AccessRecord& access) {
+  void free(const AccessView& access) {
     if constexpr (kHasBeforeTouch) {
       memory_.free(access.event.object, access.event.size, [&](CellId cell) { host_.before_touch(cell, access); });
     }
@@ -56,16 +57,16 @@ class AccessHistory {
           host_.step(batch, i);
           continue;
         }
-        const AccessRecord access = host_.record_of(batch, i);
+        const auto access = host_.record_of(batch, i);
         const Prepared& prepared = prepared_[i - begin];
-        if (prepared.found && memory_.version() == version) [[likely]] {
+        if (prepared.found() && memory_.version() == version) [[likely]] {
           if constexpr (kHasBeforeTouch) {
             host_.before_touch(prepared.cell, access);
           }
           host_.touch(prepared.cell, cells_[raw(prepared.cell)], access);
           log_.record_at(prepared.place, prepared.cell, access);
         } else {
-          this->access(access);
+          access_anew(access);
         }
       }
     }
@@ -104,37 +105,45 @@ class AccessHistory {
  private:
   static constexpr std::size_t kBlock = 32;
   static constexpr bool kHasBeforeTouch =
-      requires(Host& host, CellId cell, const AccessRecord& access) { host.before_touch(cell, access); };
+      requires(Host& host, CellId cell, const AccessView& access) { host.before_touch(cell, access); };
 
   // Where an access of the block goes, found ahead of time.
   struct Prepared {
     AccessLog::Place place;
-    CellId cell;
-    bool found;
+    CellId cell{};
+
+    bool found() const { return place.shape != 0; }
   };
 
   void prepare(const Batch& batch, std::size_t begin, std::size_t end) {
+    // First a list of the accesses, made without branches: where the other events are cannot be predicted.
+    std::size_t count = 0;
     for (std::size_t i = begin; i < end; ++i) {
-      const Event& e = batch.events[i];
-      Prepared& prepared = prepared_[i - begin];
-      prepared.found = false;
-      if (e.op > Op::kWrite) {
-        continue;
-      }
-      if (const auto cell = memory_.resolve(e.object, e.size)) {
-        prepared = {log_.place_of(*cell, e, log_.by_locks() ? host_.locks_of(e.thread) : kNoLocks), *cell, true};
+      accesses_[count] = i;
+      count += batch.events[i].op <= Op::kWrite ? 1 : 0;
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      const Event& e = batch.events[accesses_[k]];
+      Prepared& prepared = prepared_[accesses_[k] - begin];
+      prepared = {};
+      if (const auto cell = memory_.resolve(e.object, e.size)) [[likely]] {
+        prepared = {log_.place_of(*cell, e, log_.by_locks() ? host_.locks_of(e.thread) : kNoLocks), *cell};
         __builtin_prefetch(&cells_[raw(*cell)], 1);
         log_.prefetch_bucket(prepared.place);
+        if constexpr (requires { host_.prefetch(*cell); }) {
+          host_.prefetch(*cell);
+        }
       }
     }
-    for (std::size_t i = begin; i < end; ++i) {
-      if (prepared_[i - begin].found) {
-        log_.prefetch_entry(prepared_[i - begin].place);
-      }
+    for (std::size_t k = 0; k < count; ++k) {
+      log_.prefetch_entry(prepared_[accesses_[k] - begin].place);
     }
   }
 
-  void touch(CellId cell, const AccessRecord& access) {
+  // By value, so that consume() can keep the parts of other accesses in registers.
+  [[gnu::noinline]] void access_anew(AccessView made) { access(made); }
+
+  void touch(CellId cell, const AccessView& access) {
     host_.touch(cell, cells_[raw(cell)], access);
     log_.record(cell, access);
   }
@@ -143,7 +152,8 @@ class AccessHistory {
   std::vector<Cell> cells_;
   AccessLog log_;
   ShadowMemory<AccessHistory> memory_;
-  std::array<Prepared, kBlock> prepared_;
+  std::array<Prepared, kBlock> prepared_;      // by place in the block
+  std::array<std::size_t, kBlock> accesses_;  // of the block
 };
 
 }  // namespace sooth

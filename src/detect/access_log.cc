@@ -8,18 +8,27 @@ constexpr unsigned kFirstBits = 11;
 }  // namespace
 
 AccessLog::AccessLog(Keys keys)
-    : locks_mask_(keys == Keys::kByLocks ? ~0u : 0u), shift_(64 - kFirstBits), buckets_(1u << kFirstBits) {}
+    : locks_mask_(keys == Keys::kByLocks ? ~0u : 0u), shift_(static_cast<std::uint8_t>(64 - kFirstBits)), buckets_(1u << kFirstBits) {}
 
-void AccessLog::add(CellId cell, const AccessRecord& access, std::uint64_t bucket) {
+void AccessLog::set_details(std::uint32_t i, AccessView access) {
+  const Event& e = access.event;
+  details_[i] = {e.object, e.size, e.op, e.order, e.flags, access.stack, details_[i].next_in_group};
+}
+
+void AccessLog::add(CellId cell, AccessView access, std::uint8_t shape, std::uint32_t bucket) {
   std::uint32_t index = free_entry_;
   if (index != kNone) {
-    free_entry_ = entries_[index].next_in_group;
+    free_entry_ = details_[index].next_in_group;
   } else {
     index = static_cast<std::uint32_t>(entries_.size());
     entries_.emplace_back();
+    details_.emplace_back();
   }
   Group& group = groups_[group_of(cell, key_locks(access.locks))];
-  entries_[index] = {access, cell, site_kind(access.event), group.first, buckets_[bucket]};
+  entries_[index] = {key_of(cell, access.event), access.event.thread, buckets_[bucket],
+                     raw(access.id) << 8 | shape, access.time, access.locks};
+  details_[index].next_in_group = group.first;
+  set_details(index, access);
   group.first = index;
   buckets_[bucket] = index;
   if (2 * ++entry_count_ > buckets_.size()) {
@@ -47,12 +56,12 @@ std::uint32_t AccessLog::group_of(CellId cell, LockSetId locks) {
 
 void AccessLog::grow() {
   buckets_.assign(buckets_.size() * 4, kNone);
-  shift_ -= 2;
+  shift_ = static_cast<std::uint8_t>(shift_ - 2);
   for (const std::uint32_t head : heads_) {
     for (std::uint32_t g = head; g != kNone; g = groups_[g].next) {
-      for (std::uint32_t i = groups_[g].first; i != kNone; i = entries_[i].next_in_group) {
+      for (std::uint32_t i = groups_[g].first; i != kNone; i = details_[i].next_in_group) {
         Entry& entry = entries_[i];
-        std::uint32_t& bucket = buckets_[bucket_of(hash(entry.cell, entry.access.event), entry.access.locks)];
+        std::uint32_t& bucket = buckets_[bucket_of(entry.hash(), entry.locks)];
         entry.next_in_bucket = bucket;
         bucket = i;
       }
@@ -62,7 +71,7 @@ void AccessLog::grow() {
 
 void AccessLog::unlink_from_bucket(std::uint32_t index) {
   const Entry& entry = entries_[index];
-  std::uint32_t* link = &buckets_[bucket_of(hash(entry.cell, entry.access.event), entry.access.locks)];
+  std::uint32_t* link = &buckets_[bucket_of(entry.hash(), entry.locks)];
   while (*link != index) {
     link = &entries_[*link].next_in_bucket;
   }
@@ -80,8 +89,8 @@ void AccessLog::copy_cell(CellId from, CellId to) {
   add_cell(to);
   // Recording into `to` does not change the chains of `from`, but may move the entries.
   for (std::uint32_t g = heads_[raw(from)]; g != kNone; g = groups_[g].next) {
-    for (std::uint32_t i = groups_[g].first; i != kNone; i = entries_[i].next_in_group) {
-      const AccessRecord access = entries_[i].access;
+    for (std::uint32_t i = groups_[g].first; i != kNone; i = details_[i].next_in_group) {
+      const AccessRecord access = access_of(i);
       record(to, access);
     }
   }
@@ -92,8 +101,8 @@ void AccessLog::drop_cell(CellId cell) {
   while (g != kNone) {
     for (std::uint32_t i = groups_[g].first; i != kNone;) {
       unlink_from_bucket(i);
-      const std::uint32_t next = entries_[i].next_in_group;
-      entries_[i].next_in_group = free_entry_;
+      const std::uint32_t next = details_[i].next_in_group;
+      details_[i].next_in_group = free_entry_;
       free_entry_ = i;
       --entry_count_;
       i = next;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "order/shadow_memory.h"
+#include "order/vector_clock.h"
 #include "race/pair_table.h"
 #include "trace/event.h"
 
@@ -32,6 +33,23 @@ constexpr bool conflict(const Event& a, const Event& b) {
   return a.thread != b.thread && conflict(access_kind(a.op), access_kind(b.op));
 }
 
+// An access that is being made. Hosts of the log that take one instead of an AccessRecord leave it to the rare cases to
+// put a record together.
+struct AccessView {
+  const Event& event;
+  EventId id{};
+  Time time = 0;
+  LockSetId locks = kNoLocks;
+  StackId stack = kNoStack;
+
+  AccessView(const Event& e, EventId event_id, Time now, LockSetId held, StackId at)
+      : event(e), id(event_id), time(now), locks(held), stack(at) {}
+  // Not longer than the record.
+  AccessView(const AccessRecord& record)
+      : event(record.event), id(record.id), time(record.time), locks(record.locks), stack(record.stack) {}
+  operator AccessRecord() const { return {event, id, time, locks, stack}; }
+};
+
 // Local times of a thread never shrink, so for a given order between threads the latest access of each key is unordered
 // with a later access whenever any of them is: keeping the latest one loses no site pair. Memory grows with the number
 // of distinct keys, not with the trace.
@@ -45,36 +63,37 @@ class AccessLog {
   explicit AccessLog(Keys keys);
 
   // Remembers the access as the latest of its key.
-  void record(CellId cell, const AccessRecord& access) {
-    record_in(bucket_of(hash(cell, access.event), access.locks), cell, access);
+  void record(CellId cell, const AccessView& access) {
+    record_in(bucket_of(hash(cell, access.event), access.locks), cell, access, kAnyShape);
   }
 
   // Of the parts of a key but the locks.
   static std::uint64_t hash(CellId cell, const Event& e) {
-    return (std::uint64_t{raw(cell)} << 32 | site_kind(e)) * 0x9e3779b97f4a7c15u ^ raw(e.thread) * 0xc2b2ae3d27d4eb4fu;
+    return key_of(cell, e) * 0x9e3779b97f4a7c15u ^ raw(e.thread) * 0xc2b2ae3d27d4eb4fu;
   }
 
   // Where record() would look, computed ahead of time. `locks` is a guess of the locks held then.
   struct Place {
-    std::uint64_t bucket = 0;
-    std::size_t bucket_count = 0;
+    std::uint32_t bucket = 0;
     LockSetId locks = kNoLocks;
+    std::uint8_t shift = 0;  // of the table it was computed for
+    std::uint8_t shape = 0;
   };
+  // For a plain access to exactly the bytes of the cell, which lie in one granule.
   Place place_of(CellId cell, const Event& e, LockSetId locks) const {
-    return {bucket_of(hash(cell, e), locks), buckets_.size(), key_locks(locks)};
+    return {bucket_of(hash(cell, e), locks), key_locks(locks), shift_, shape_of(e)};
   }
   bool by_locks() const { return locks_mask_ != 0; }
   // Asks for the memory that record_at() touches first, and, some time later, next.
   void prefetch_bucket(const Place& place) const { __builtin_prefetch(&buckets_[place.bucket]); }
   void prefetch_entry(const Place& place) const { __builtin_prefetch(&entries_[buckets_[place.bucket]], 1); }
   // record(), starting from a place that may be out of date.
-  void record_at(const Place& place, CellId cell, const AccessRecord& access) {
-    const bool current = place.bucket_count == buckets_.size() && place.locks == key_locks(access.locks);
-    if (current) [[likely]] {
-      record_in(place.bucket, cell, access);
-    } else {
-      record(cell, access);
+  [[gnu::always_inline]] void record_at(const Place& place, CellId cell, const AccessView& access) {
+    std::uint32_t bucket = place.bucket;
+    if (place.shift != shift_ || place.locks != key_locks(access.locks)) [[unlikely]] {
+      bucket = bucket_of(hash(cell, access.event), access.locks);
     }
+    record_in(bucket, cell, access, place.shape);
   }
 
   // Calls visit(const AccessRecord&) for every key of the cell but those of groups for which skip(LockSetId) is true; in
@@ -85,8 +104,8 @@ class AccessLog {
       if (skip(groups_[g].locks)) {
         continue;
       }
-      for (std::uint32_t i = groups_[g].first; i != kNone; i = entries_[i].next_in_group) {
-        visit(entries_[i].access);
+      for (std::uint32_t i = groups_[g].first; i != kNone; i = details_[i].next_in_group) {
+        visit(access_of(i));
       }
     }
   }
@@ -105,15 +124,39 @@ class AccessLog {
  private:
   static constexpr std::uint32_t kNone = 0;  // entries_[0] and groups_[0] are not used
 
-  // One cache line.
-  struct alignas(64) Entry {
-    AccessRecord access;
-    CellId cell{};
-    std::uint32_t site_kind = 0;  // of the access, as in its key
-    std::uint32_t next_in_group = kNone;
+  // The key of an access, and what changes with every access of that key: half a cache line.
+  struct alignas(32) Entry {
+    std::uint64_t cell_site_kind = 0;
+    ThreadId thread{};
     std::uint32_t next_in_bucket = kNone;
+    std::uint64_t id_shape = 0;  // id << 8 | shape
+    Time time = 0;
+    LockSetId locks = kNoLocks;
+
+    CellId cell() const { return CellId(cell_site_kind >> 32); }
+    std::uint64_t hash() const { return cell_site_kind * 0x9e3779b97f4a7c15u ^ raw(thread) * 0xc2b2ae3d27d4eb4fu; }
   };
-  static_assert(sizeof(Entry) == 64);
+  static_assert(sizeof(Entry) == 32);
+
+  // What seldom changes, so that recording seldom has to touch it: all else of the access.
+  struct Details {
+    std::uint64_t object = 0;
+    std::uint32_t size = 0;
+    Op op{};
+    MemoryOrder order{};
+    std::uint8_t flags = 0;
+    StackId stack = kNoStack;
+    std::uint32_t next_in_group = kNone;
+  };
+
+  // Where in its granule a plain access lies that covers exactly the bytes of its cell. A cell stays in its granule, so
+  // accesses of a key with equal shapes have equal details; but for the stack, if they have one.
+  static constexpr std::uint8_t kAnyShape = 0;  // any access; equal to none
+  static constexpr std::uint8_t kStackBit = 0x80;
+  static std::uint8_t shape_of(const Event& e) {
+    const bool plain = e.op <= Op::kWrite && e.order == MemoryOrder::kNotAtomic && e.flags == 0;
+    return plain ? static_cast<std::uint8_t>(e.size << 3 | (e.object & 7)) : kAnyShape;
+  }
 
   // The entries of a cell with the same locks.
   struct Group {
@@ -122,35 +165,59 @@ class AccessLog {
     std::uint32_t next = kNone;
   };
 
-  void record_in(std::uint64_t bucket, CellId cell, const AccessRecord& access) {
-    const std::uint32_t key = site_kind(access.event);
+  [[gnu::always_inline]] void record_in(std::uint32_t bucket, CellId cell, const AccessView& access,
+                                        std::uint8_t place_shape) {
+    const std::uint64_t key = key_of(cell, access.event);
+    const bool shape_with_stack = place_shape != kAnyShape && access.stack != kNoStack;
+    const auto shape = static_cast<std::uint8_t>(place_shape | (shape_with_stack ? kStackBit : 0));
     for (std::uint32_t i = buckets_[bucket]; i != kNone; i = entries_[i].next_in_bucket) {
       Entry& entry = entries_[i];
       // All at once: that one of several keys in a bucket differs in its first or in its last part is unpredictable.
-      const std::uint32_t differs = (raw(entry.cell) ^ raw(cell)) | (entry.site_kind ^ key) |
-                                    (raw(entry.access.event.thread) ^ raw(access.event.thread)) |
-                                    ((raw(entry.access.locks) ^ raw(access.locks)) & locks_mask_);
-      if (differs == 0) [[likely]] {
-        entry.access = access;
-        return;
+      const std::uint64_t differs = (entry.cell_site_kind ^ key) | (raw(entry.thread) ^ raw(access.event.thread)) |
+                                    ((raw(entry.locks) ^ raw(access.locks)) & locks_mask_);
+      if (differs != 0) [[unlikely]] {
+        continue;
       }
+      const auto old_shape = static_cast<std::uint8_t>(entry.id_shape);
+      entry.id_shape = raw(access.id) << 8 | shape;
+      entry.time = access.time;
+      entry.locks = access.locks;
+      if (shape != old_shape || shape == kAnyShape) [[unlikely]] {
+        set_details(i, access);
+      } else if (shape_with_stack) {
+        details_[i].stack = access.stack;
+      }
+      return;
     }
-    add(cell, access, bucket);
+    add(cell, access, shape, bucket);
   }
-  static std::uint32_t site_kind(const Event& e) { return raw(e.site) << 2 | raw(access_kind(e.op)); }
+  static std::uint64_t key_of(CellId cell, const Event& e) {
+    return std::uint64_t{raw(cell)} << 32 | (raw(e.site) << 2 | raw(access_kind(e.op)));
+  }
   LockSetId key_locks(LockSetId locks) const { return LockSetId{raw(locks) & locks_mask_}; }
-  std::uint64_t bucket_of(std::uint64_t hash, LockSetId locks) const {
-    return ((hash ^ raw(key_locks(locks)) * 0xd6e8feb86659fd93u) * 0x9e3779b97f4a7c15u) >> shift_;
+  std::uint32_t bucket_of(std::uint64_t hash, LockSetId locks) const {
+    const std::uint64_t mixed = (hash ^ raw(key_locks(locks)) * 0xd6e8feb86659fd93u) * 0x9e3779b97f4a7c15u;
+    return static_cast<std::uint32_t>(mixed >> shift_);
   }
-  void add(CellId cell, const AccessRecord& access, std::uint64_t bucket);
+  AccessRecord access_of(std::uint32_t i) const {
+    const Entry& entry = entries_[i];
+    const Details& details = details_[i];
+    const SiteId site{static_cast<std::uint32_t>(entry.cell_site_kind) >> 2};
+    return {{details.object, entry.thread, site, details.size, details.op, details.order, details.flags, 0},
+            EventId{entry.id_shape >> 8}, entry.time, entry.locks, details.stack};
+  }
+  // By value, so that the callers can keep the parts of an access in registers.
+  void set_details(std::uint32_t i, AccessView access);
+  void add(CellId cell, AccessView access, std::uint8_t shape, std::uint32_t bucket);
   std::uint32_t group_of(CellId cell, LockSetId locks);
   void unlink_from_bucket(std::uint32_t entry);
   void grow();
 
   std::uint32_t locks_mask_;
-  unsigned shift_;
+  std::uint8_t shift_;
   std::vector<std::uint32_t> buckets_;  // a power of two, more than twice as many as entries
   std::vector<Entry> entries_{1};
+  std::vector<Details> details_{1};     // parallel to entries_
   std::vector<Group> groups_{1};
   std::vector<std::uint32_t> heads_;        // by CellId: its groups
   std::uint32_t free_entry_ = kNone;        // dropped entries, chained by next_in_group

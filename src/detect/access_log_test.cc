@@ -61,7 +61,21 @@ TEST_P(AccessLogTest, EqualsAMapOfTheLatestAccesses) {
       record.event.op = kAccessOps[random.below(std::size(kAccessOps))];
       record.locks = LockSetId(random.below(3));
       record.id = EventId{step};
-      log.record(CellId{cell}, record);
+      record.stack = StackId(random.below(2) * random.below(3));
+      // Of some bytes of the cell's granule: what a cell stands for may change.
+      record.event.object = std::uint64_t{cell} * 8 + random.below(2) * 4;
+      record.event.size = 1 + random.below(4);
+      if (record.event.op <= Op::kWrite && random.below(4) != 0) {
+        const LockSetId guess{random.below(4) != 0 ? raw(record.locks) : random.below(3)};
+        const AccessLog::Place place = log.place_of(CellId{cell}, record.event, guess);
+        log.prefetch_bucket(place);
+        log.prefetch_entry(place);
+        log.record_at(place, CellId{cell}, record);
+      } else {
+        record.event.order = is_atomic(record.event.op) ? MemoryOrder::kAcqRel : MemoryOrder::kNotAtomic;
+        record.event.size += 8 * random.below(2);
+        log.record(CellId{cell}, record);
+      }
       known->second[{raw(record.event.thread), raw(record.event.site), raw(access_kind(record.event.op)),
                      locks_key(record)}] = record;
     }

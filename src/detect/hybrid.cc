@@ -34,7 +34,7 @@ class HybridDetector final : public Detector {
   void consume(const Batch& batch) override { history_.consume(batch); }
 
   // AccessHistory's host.
-  AccessRecord record_of(const Batch& batch, std::size_t i) {
+  AccessView record_of(const Batch& batch, std::size_t i) {
     const Event& e = batch.events[i];
     return {e, batch.id(i), clocks_.time(e.thread), locks_.of(e.thread), batch.stack(i)};
   }
@@ -61,7 +61,7 @@ class HybridDetector final : public Detector {
 
   LockSetId locks_of(ThreadId thread) const { return locks_.of(thread); }
 
-  void touch(CellId id, Cell& cell, const AccessRecord& access) {
+  void touch(CellId id, Cell& cell, const AccessView& access) {
     const VectorClock& own = clocks_.of(access.event.thread);
     const LockSetId held = access.locks;
     const LockSetId guards = is_write(access.event.op) ? locks_.table().exclusive(held) : held;
@@ -85,7 +85,7 @@ class HybridDetector final : public Detector {
     const auto protects = [&](LockSetId locks) { return locks_.table().protects(locks, access.locks); };
     history_.log().walk(cell, protects, [&](const AccessRecord& earlier) {
       if (conflict(earlier.event, access.event) && earlier.time > own[earlier.event.thread]) {
-        races_.add(earlier, access);
+        races_.add(AccessRecord(earlier), access);
       }
     });
   }

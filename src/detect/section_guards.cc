@@ -12,12 +12,7 @@ std::uint64_t SectionGuards::key(std::uint64_t lock, CellId cell) {
   return std::uint64_t{number} << 32 | raw(cell);
 }
 
-GuardId SectionGuards::find(std::uint64_t lock, CellId cell) {
-  // Most variables are guarded by one lock, whose guard then is the head.
-  const GuardId first = head(cell);
-  if (first != kNoGuard && guards_[raw(first)].lock == lock) [[likely]] {
-    return first;
-  }
+GuardId SectionGuards::find_behind_head(std::uint64_t lock, CellId cell) {
   const GuardId* known = index_.find(key(lock, cell));
   return known != nullptr ? *known : add(lock, cell);
 }
@@ -36,8 +31,10 @@ GuardId SectionGuards::add(std::uint64_t lock, CellId cell) {
   }
   Guard& guard = guards_[raw(id)];
   guard.lock = lock;
-  guard.cell = cell;
-  guard.next_in_cell = std::exchange(heads_[raw(cell)], id);
+  // Behind the head: the first lock that guarded a variable mostly is the one that does.
+  const GuardId first = heads_[raw(cell)];
+  GuardId& link = first == kNoGuard ? heads_[raw(cell)] : guards_[raw(first)].next_in_cell;
+  guard.next_in_cell = std::exchange(link, id);
   index_[key(lock, cell)] = id;
   return id;
 }
@@ -46,15 +43,6 @@ void SectionGuards::replace(ClosedSection& slot, const ClosedSection& with) {
   clocks_.hold(with.said);
   clocks_.drop(slot.said);
   slot = with;
-}
-
-void SectionGuards::close_exclusive(GuardId id, AccessKind kind, ThreadId thread, Time released, ClockId said) {
-  guards_[raw(id)].kinds |= static_cast<std::uint8_t>(1u << raw(kind));
-  Guard::Sections& sections = guards_[raw(id)].exclusive[raw(kind)];
-  if (sections.latest.released != 0 && sections.latest.thread != thread) {
-    replace(sections.other, sections.latest);
-  }
-  replace(sections.latest, {thread, released, said});
 }
 
 void SectionGuards::close_shared(GuardId id, AccessKind kind, ThreadId thread, Time released, ClockId said) {
@@ -79,8 +67,8 @@ GuardId SectionGuards::copy_guard(GuardId id, CellId to) {
   Guard& copy = guards_[raw(copy_id)];
   copy.kinds = original.kinds;
   for (std::size_t kind = 0; kind < original.exclusive.size(); ++kind) {
-    replace(copy.exclusive[kind].latest, original.exclusive[kind].latest);
-    replace(copy.exclusive[kind].other, original.exclusive[kind].other);
+    replace(copy.exclusive[kind][0], original.exclusive[kind][0]);
+    replace(copy.exclusive[kind][1], original.exclusive[kind][1]);
   }
   if (original.shared != 0) {
     copy.shared = static_cast<std::uint32_t>(shared_.size());
@@ -96,8 +84,8 @@ void SectionGuards::drop_cell(CellId cell) {
   for (GuardId id = head(cell); id != kNoGuard;) {
     Guard& guard = guards_[raw(id)];
     for (Guard::Sections& sections : guard.exclusive) {
-      clocks_.drop(sections.latest.said);
-      clocks_.drop(sections.other.said);
+      clocks_.drop(sections[0].said);
+      clocks_.drop(sections[1].said);
     }
     if (guard.shared != 0) {
       for (const SharedSection& section : shared_[guard.shared]) {

@@ -24,23 +24,26 @@ struct ClosedSection {
 
 // L(lock, variable) of Algorithm 1. Along the exclusive sections of a lock what releases say only grows, so the latest
 // section and the latest of another thread answer for all; shared sections overlap, so there is one per thread.
-struct Guard {
-  // Sections of one mode that accessed the variable in one way.
-  struct Sections {
-    ClosedSection latest;
-    ClosedSection other;  // the latest of a thread other than latest.thread
-  };
+struct alignas(64) Guard {
+  // Sections of one mode that accessed the variable in one way: the latest, and the latest of another thread.
+  using Sections = std::array<ClosedSection, 2>;
+
+  // The latest section of a thread other than `thread`. Without one, its `released` is 0, which everybody knows.
+  const ClosedSection& latest_of_others(AccessKind kind, ThreadId thread) const {
+    const Sections& sections = exclusive[raw(kind)];
+    return sections[sections[0].thread == thread ? 1 : 0];
+  }
 
   std::uint64_t lock = 0;
-  CellId cell{};
-  GuardId next_in_cell = kNoGuard;
   std::uint32_t open_section = 0;   // the section that touched it last, while that is open; see WcpDetector
   std::uint32_t open_position = 0;  // ... and where in its list
-  std::uint8_t kinds = 0;           // bit k: some closed section accessed it in the way of AccessKind k
+  std::uint32_t generation = 0;     // grows when the guard is dropped, so that those who remember it can tell
+  std::uint32_t shared = 0;         // its list of shared sections; 0 for none
   std::array<Sections, 4> exclusive;  // by AccessKind
-  std::uint32_t shared = 0;           // its list of shared sections; 0 for none
-  std::uint32_t generation = 0;       // grows when the guard is dropped, so that those who remember it can tell
+  GuardId next_in_cell = kNoGuard;
+  std::uint8_t kinds = 0;           // bit k: some closed section accessed it in the way of AccessKind k
 };
+static_assert(sizeof(Guard) == 128);
 
 // Guards are found by lock and cell, and follow their cell when it is split or dropped.
 class SectionGuards {
@@ -48,11 +51,35 @@ class SectionGuards {
   explicit SectionGuards(ClockPool& clocks) : clocks_(clocks), guards_(1), shared_(1) {}
 
   // The guard of a lock and a cell, made when there is none.
-  GuardId find(std::uint64_t lock, CellId cell);
+  GuardId find(std::uint64_t lock, CellId cell) {
+    // Most variables are guarded by one lock, whose guard then is the head.
+    const GuardId first = head(cell);
+    if (first != kNoGuard && guards_[raw(first)].lock == lock) [[likely]] {
+      return first;
+    }
+    return find_behind_head(lock, cell);
+  }
   Guard& operator[](GuardId id) { return guards_[raw(id)]; }
+  // Asks for the memory that find() and the use of what it finds will touch.
+  void prefetch(CellId cell) const {
+    const Guard* guard = &guards_[raw(head(cell))];
+    __builtin_prefetch(guard, 1);
+    __builtin_prefetch(reinterpret_cast<const char*>(guard) + 64, 1);
+  }
 
   // A section is over that accessed the guard's variable in the given way.
-  void close_exclusive(GuardId id, AccessKind kind, ThreadId thread, Time released, ClockId said);
+  void close_exclusive(GuardId id, AccessKind kind, ThreadId thread, Time released, ClockId said) {
+    Guard& guard = guards_[raw(id)];
+    guard.kinds |= static_cast<std::uint8_t>(1u << raw(kind));
+    Guard::Sections& sections = guard.exclusive[raw(kind)];
+    const bool other_thread = sections[0].thread != thread;
+    clocks_.hold(said);
+    clocks_.drop(sections[other_thread ? 1 : 0].said);
+    if (other_thread) [[likely]] {
+      sections[1] = sections[0];
+    }
+    sections[0] = {thread, released, said};
+  }
   void close_shared(GuardId id, AccessKind kind, ThreadId thread, Time released, ClockId said);
 
   // Calls visit(const ClosedSection&) for shared sections of any thread that accessed the variable in this way.
@@ -94,6 +121,7 @@ class SectionGuards {
   };
 
   GuardId head(CellId cell) const { return raw(cell) < heads_.size() ? heads_[raw(cell)] : kNoGuard; }
+  GuardId find_behind_head(std::uint64_t lock, CellId cell);
   GuardId add(std::uint64_t lock, CellId cell);
   GuardId copy_guard(GuardId id, CellId to);
   void replace(ClosedSection& slot, const ClosedSection& with);

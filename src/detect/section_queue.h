@@ -1,8 +1,8 @@
 // The critical sections of a lock in the order of their releases, for rule (b) of WCP.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "order/clock_pool.h"
@@ -37,17 +37,18 @@ class SectionQueue {
     for (bool learnt = true; learnt;) {
       learnt = false;
       const Section* last = nullptr;
-      for (; cursor < end(); ++cursor) {
-        const Section& section = sections_[cursor - begin_];
-        if (section.thread == thread) {
-          continue;
-        }
-        if (!known.knows(Epoch(section.thread, section.acquired))) {
+      const Section* const stop = sections_.data() + sections_.size();
+      const Section* section = sections_.data() + (cursor - begin_);
+      for (const ClockView view(known); section != stop; ++section) {
+        // One branch for both: which sections are the thread's own cannot be predicted.
+        const unsigned others = section->thread != thread ? 1 : 0;
+        if ((others & (section->acquired > view[section->thread] ? 1u : 0u)) != 0) {
           break;
         }
-        last = &section;
-        ++passed;
+        last = others != 0 ? section : last;
+        passed += others;
       }
+      cursor = begin_ + static_cast<std::uint64_t>(section - sections_.data());
       if (last != nullptr && !known.knows(Epoch(last->thread, last->released))) {
         known.join(clocks[last->said]);
         learnt = true;
@@ -60,18 +61,20 @@ class SectionQueue {
   // of such a section alone, through a message that was sent from inside it. For it the forgotten sections of a thread
   // count as one: knowing the first acquire, it learns the last release. That may order too much, never too little.
   void trim(const std::vector<ThreadId>& threads, ClockPool& clocks) {
-    while (!sections_.empty()) {
-      for (const ThreadId thread : threads) {
-        std::uint64_t& cursor = cursor_of(thread);
-        cursor += cursor == begin_ && sections_.front().thread == thread ? 1 : 0;
-        if (cursor == begin_) {
-          return;
-        }
+    std::uint64_t passed_by_all = end();
+    for (const ThreadId thread : threads) {
+      std::uint64_t& cursor = cursor_of(thread);
+      while (cursor < end() && sections_[cursor - begin_].thread == thread) {
+        ++cursor;
       }
-      forget(sections_.front(), clocks);
-      sections_.pop_front();
-      ++begin_;
+      passed_by_all = std::min(passed_by_all, cursor);
     }
+    const auto first_kept = sections_.begin() + static_cast<std::ptrdiff_t>(passed_by_all - begin_);
+    for (auto it = sections_.begin(); it != first_kept; ++it) {
+      forget(*it, clocks);
+    }
+    sections_.erase(sections_.begin(), first_kept);
+    begin_ = passed_by_all;
   }
 
   // Sections of others that `thread` has not passed.
@@ -126,9 +129,9 @@ class SectionQueue {
     return cursor;
   }
 
-  std::deque<Section> sections_;
+  std::vector<Section> sections_;
   std::vector<Forgotten> forgotten_;   // at most one per thread
-  std::uint64_t begin_ = 0;            // sections forgotten so far: the number of sections_.front()
+  std::uint64_t begin_ = 0;            // sections forgotten so far: the number of sections_[0]
   std::vector<std::uint64_t> cursors_;  // by thread: the number of the first section it has not passed
 };
 

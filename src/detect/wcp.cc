@@ -62,14 +62,14 @@ struct Message {
   }
 };
 
-// `<<` or must-order: the order by which pairs are judged.
+// `<<` or must-order: the order by which pairs are judged. Of clocks that are not empty.
 class Knowledge {
  public:
   Knowledge(const VectorClock& wcp, const VectorClock& must)
       : wcp_(wcp), must_(must), wcp_view_(wcp), must_view_(must) {}
 
   bool knows(Epoch epoch) const {
-    return epoch.time() <= std::max(wcp_view_[epoch.thread()], must_view_[epoch.thread()]);
+    return epoch.time() <= std::max(wcp_view_.at(epoch.thread()), must_view_.at(epoch.thread()));
   }
   bool covers(const VectorClock& times) const { return VectorClock::covered(times, wcp_, must_); }
 
@@ -96,22 +96,35 @@ class WcpDetector final : public Detector {
   }
 
   // AccessHistory's host.
-  AccessRecord record_of(const Batch& batch, std::size_t i) {
+  AccessView record_of(const Batch& batch, std::size_t i) {
     const Event& e = batch.events[i];
     return {e, batch.id(i), thread(e.thread).clocks.must[e.thread], locks_.of(e.thread), batch.stack(i)};
   }
-  void step(const Batch& batch, std::size_t i);
-  LockSetId locks_of(ThreadId thread) const { return locks_.of(thread); }
-  void before_touch(CellId cell, const AccessRecord& access);
-  void touch(CellId id, EpochSummary& cell, const AccessRecord& access) {
-    const Clocks& own = threads_[raw(access.event.thread)].clocks;
-    const Knowledge known(own.wcp, own.must);
-    const AccessKind kind = access_kind(access.event.op);
-    const bool all_known = cell.all_known(kind, known);
-    if (!all_known) {
-      find_races(id, access, known);
+  [[gnu::always_inline]] void step(const Batch& batch, std::size_t i) {
+    const Event& e = batch.events[i];
+    // Most of them; an indirect jump would be harder to predict.
+    if (e.op == Op::kAcquire) {
+      return acquire(e);
     }
-    cell.add(kind, Epoch(access.event.thread, access.time), known, all_known);
+    if (e.op == Op::kRelease) {
+      return release(e);
+    }
+    step_rarely(batch, i);
+  }
+  void step_rarely(const Batch& batch, std::size_t i);
+  LockSetId locks_of(ThreadId thread) const { return locks_.of(thread); }
+  void prefetch(CellId cell) const { guards_.prefetch(cell); }
+  [[gnu::always_inline]] void before_touch(CellId cell, const AccessView& access) {
+    for (const std::uint32_t number : threads_[raw(access.event.thread)].open) {
+      access_in_section(number, cell, access.event.thread, access_kind(access.event.op));
+    }
+  }
+  [[gnu::always_inline]] void touch(CellId id, EpochSummary& cell, const AccessView& access) {
+    const Clocks& own = threads_[raw(access.event.thread)].clocks;
+    const Epoch now(access.event.thread, access.time);
+    if (!cell.add_if_known(access_kind(access.event.op), now, Knowledge(own.wcp, own.must))) {
+      compare(id, cell, access);
+    }
   }
   void on_split_cell(CellId from, CellId to);
   void on_drop_cell(CellId cell) { guards_.drop_cell(cell); }
@@ -143,13 +156,16 @@ class WcpDetector final : public Detector {
     std::uint64_t lock = 0;
     bool shared = false;
     Time acquired = 0;
-    std::vector<Touched> touched;
+    std::vector<Touched> touched;     // with room for one more behind the first `touched_count`, which count
+    std::uint32_t touched_count = 0;
   };
   // What the closed sections of a lock say to later acquires and releases.
   struct Lock {
-    Clocks exclusive;     // of the latest exclusive release
-    ThreadId releaser{};  // whose it is
-    Clocks shared;        // of shared releases since
+    ClockId exclusive_hb = kNoClock;  // of the latest exclusive release
+    VectorClock exclusive_wcp;
+    ThreadId releaser{};     // whose it is
+    VectorClock shared_hb;   // of shared releases since
+    VectorClock shared_wcp;
     SectionQueue exclusive_sections;
     std::vector<std::pair<ThreadId, SectionQueue>> shared_sections;
     std::size_t trim_at = 0;  // length at which the queues are looked through next
@@ -169,6 +185,7 @@ class WcpDetector final : public Detector {
     fresh.started = true;
     fresh.clocks.hb.set(id, 1);
     fresh.clocks.must.set(id, 1);
+    fresh.clocks.wcp.set(id, 0);  // not empty, for Knowledge
     live_.push_back(id);
     queue_length_ += stored_;
   }
@@ -191,7 +208,10 @@ class WcpDetector final : public Detector {
       wcp.join(pool_[section.said]);
     }
   }
-  void note_access(std::uint32_t section, GuardId guard, AccessKind kind);
+  void access_in_section(std::uint32_t number, CellId cell, ThreadId id, AccessKind kind);
+  void apply_rule_a(std::uint32_t number, GuardId guard, ThreadId id, AccessKind kind);
+  void note_access(std::uint32_t number, GuardId guard, AccessKind kind);
+  void compare(CellId id, EpochSummary& cell, AccessView access);
   void find_races(CellId cell, const AccessRecord& access, const Knowledge& known);
 
   const std::size_t trim_at_;
@@ -214,7 +234,7 @@ class WcpDetector final : public Detector {
   std::uint64_t longest_queue_ = 0;
 };
 
-void WcpDetector::step(const Batch& batch, std::size_t i) {
+void WcpDetector::step_rarely(const Batch& batch, std::size_t i) {
   const Event& e = batch.events[i];
   switch (role_of(e.op)) {
     case Role::kAccess:
@@ -274,7 +294,7 @@ std::uint32_t WcpDetector::open_section(const Event& e, Time acquired) {
   section.lock = e.object;
   section.shared = is_shared(e);
   section.acquired = acquired;
-  section.touched.clear();
+  section.touched_count = 0;
   return number;
 }
 
@@ -285,12 +305,12 @@ void WcpDetector::acquire(const Event& e) {
   }
   if (const Lock* lock = lock_states_.find(e.object)) {
     if (lock->releaser != e.thread) {
-      own.clocks.hb.join(lock->exclusive.hb);
-      own.clocks.wcp.join(lock->exclusive.wcp);
+      own.clocks.hb.join(pool_[lock->exclusive_hb]);
+      own.clocks.wcp.join(lock->exclusive_wcp);
     }
     if (!is_shared(e)) {
-      own.clocks.hb.join(lock->shared.hb);
-      own.clocks.wcp.join(lock->shared.wcp);
+      own.clocks.hb.join(lock->shared_hb);
+      own.clocks.wcp.join(lock->shared_wcp);
     }
   }
   own.open.push_back(open_section(e, own.clocks.must[e.thread]));
@@ -334,24 +354,23 @@ void WcpDetector::close_section(ThreadId id, const Section& section, Lock& lock)
   const Clocks& own = threads_[raw(id)].clocks;
   const Time now = own.must[id];
   const ClockId said = pool_.add(own.hb);
-  for (const Touched& touched : section.touched) {
+  for (std::uint32_t i = 0; i < section.touched_count; ++i) {
+    const Touched& touched = section.touched[i];
     if (guards_[touched.guard].generation != touched.generation) {
       continue;  // the memory was allocated again meanwhile
     }
-    for (std::uint8_t kind = 0; kind < 4; ++kind) {
-      if ((touched.kinds >> kind & 1) == 0) {
-        continue;
-      }
+    for (unsigned kinds = touched.kinds; kinds != 0; kinds &= kinds - 1) {
+      const auto kind = AccessKind(std::countr_zero(kinds));
       if (section.shared) {
-        guards_.close_shared(touched.guard, AccessKind(kind), id, now, said);
+        guards_.close_shared(touched.guard, kind, id, now, said);
       } else {
-        guards_.close_exclusive(touched.guard, AccessKind(kind), id, now, said);
+        guards_.close_exclusive(touched.guard, kind, id, now, said);
       }
     }
   }
   if (section.shared) {
-    lock.shared.hb.join(own.hb);
-    lock.shared.wcp.join(own.wcp);
+    lock.shared_hb.join(own.hb);
+    lock.shared_wcp.join(own.wcp);
     auto it = std::find_if(lock.shared_sections.begin(), lock.shared_sections.end(),
                            [&](const auto& entry) { return entry.first == id; });
     if (it == lock.shared_sections.end()) {
@@ -359,10 +378,12 @@ void WcpDetector::close_section(ThreadId id, const Section& section, Lock& lock)
     }
     push(it->second, {id, section.acquired, now, said}, lock.trim_at);
   } else {
-    lock.exclusive.hb = own.hb;
-    lock.exclusive.wcp = own.wcp;
+    pool_.hold(said);
+    pool_.drop(std::exchange(lock.exclusive_hb, said));
+    lock.exclusive_wcp = own.wcp;
     lock.releaser = id;
-    lock.shared = {};  // the section came after them all
+    lock.shared_hb.clear();  // the section came after them all
+    lock.shared_wcp.clear();
     push(lock.exclusive_sections, {id, section.acquired, now, said}, lock.trim_at);
   }
 }
@@ -380,39 +401,63 @@ void WcpDetector::push(SectionQueue& queue, const SectionQueue::Section& section
   }
 }
 
-// Rule (a): the releases of other threads' sections that conflict with the access, under every lock held.
-void WcpDetector::before_touch(CellId cell, const AccessRecord& access) {
-  const ThreadId id = access.event.thread;
-  Thread& own = threads_[raw(id)];
-  const AccessKind kind = access_kind(access.event.op);
-  for (const std::uint32_t number : own.open) {
-    const GuardId guard_id = guards_.find(sections_[number].lock, cell);
-    const Guard& guard = guards_[guard_id];
-    for (unsigned kinds = guard.kinds & conflicting_kinds(kind); kinds != 0; kinds &= kinds - 1) {
-      const auto earlier = AccessKind(std::countr_zero(kinds));
-      const Guard::Sections& sections = guard.exclusive[raw(earlier)];
-      learn(own.clocks.wcp, id, sections.latest.thread != id ? sections.latest : sections.other);
-      if (!sections_[number].shared && guard.shared != 0) {
-        guards_.for_each_shared(guard_id, earlier,
-                                [&](const ClosedSection& section) { learn(own.clocks.wcp, id, section); });
-      }
+// Whether rule (a) teaches anything is decided without branches on the kind of access, which cannot be predicted.
+inline void WcpDetector::access_in_section(std::uint32_t number, CellId cell, ThreadId id, AccessKind kind) {
+  const GuardId guard_id = guards_.find(sections_[number].lock, cell);
+  const Guard& guard = guards_[guard_id];
+  const ClockView wcp(threads_[raw(id)].clocks.wcp);
+  const ClosedSection& read = guard.latest_of_others(AccessKind::kRead, id);
+  const ClosedSection& written = guard.latest_of_others(AccessKind::kWrite, id);
+  const unsigned new_plain = (read.released > wcp[read.thread] ? 1u : 0u) | (written.released > wcp[written.thread] ? 2u : 0u);
+  const bool only_plain = guard.kinds < 4 && guard.shared == 0;
+  if ((new_plain & conflicting_kinds(kind)) != 0 || !only_plain) [[unlikely]] {
+    apply_rule_a(number, guard_id, id, kind);
+  }
+  note_access(number, guard_id, kind);
+}
+
+// Rule (a): the releases of other threads' sections that conflict with the access, under one of the locks held.
+void WcpDetector::apply_rule_a(std::uint32_t number, GuardId guard_id, ThreadId id, AccessKind kind) {
+  const Guard& guard = guards_[guard_id];
+  VectorClock& wcp = threads_[raw(id)].clocks.wcp;
+  for (unsigned kinds = guard.kinds & conflicting_kinds(kind); kinds != 0; kinds &= kinds - 1) {
+    const auto earlier = AccessKind(std::countr_zero(kinds));
+    learn(wcp, id, guard.latest_of_others(earlier, id));
+    if (!sections_[number].shared) {
+      guards_.for_each_shared(guard_id, earlier, [&](const ClosedSection& section) { learn(wcp, id, section); });
     }
-    note_access(number, guard_id, kind);
   }
 }
 
-void WcpDetector::note_access(std::uint32_t number, GuardId guard_id, AccessKind kind) {
+// Once for each guard, without branches on whether it is the first time.
+inline void WcpDetector::note_access(std::uint32_t number, GuardId guard_id, AccessKind kind) {
   Guard& guard = guards_[guard_id];
-  std::vector<Touched>& touched = sections_[number].touched;
-  const auto bit = static_cast<std::uint8_t>(1u << raw(kind));
-  if (guard.open_section == number && guard.open_position < touched.size() &&
-      touched[guard.open_position].guard == guard_id) {
-    touched[guard.open_position].kinds |= bit;
-    return;
+  Section& section = sections_[number];
+  const std::uint32_t count = section.touched_count;
+  if (count == section.touched.size()) [[unlikely]] {
+    section.touched.resize(std::max<std::size_t>(8, 2 * section.touched.size()));
   }
+  Touched* const touched = section.touched.data();
+  const std::uint32_t noted = std::min(guard.open_position, count);
+  const unsigned again = (guard.open_section == number ? 1u : 0u) & (noted < count ? 1u : 0u) &
+                         (touched[noted].guard == guard_id ? 1u : 0u);
+  const std::uint32_t position = count - (count - noted) * again;
+  const unsigned kinds = touched[noted].kinds * again | 1u << raw(kind);
+  touched[position] = {guard_id, guard.generation, static_cast<std::uint8_t>(kinds)};
+  section.touched_count = count + 1 - again;
   guard.open_section = number;
-  guard.open_position = static_cast<std::uint32_t>(touched.size());
-  touched.push_back({guard_id, guard.generation, bit});
+  guard.open_position = position;
+}
+
+void WcpDetector::compare(CellId id, EpochSummary& cell, AccessView access) {
+  const Clocks& own = threads_[raw(access.event.thread)].clocks;
+  const Knowledge known(own.wcp, own.must);
+  const AccessKind kind = access_kind(access.event.op);
+  const bool all_known = cell.all_known(kind, known);
+  if (!all_known) {
+    find_races(id, access, known);
+  }
+  cell.add(kind, Epoch(access.event.thread, access.time), known, all_known);
 }
 
 // The new cell has the same sections behind it, also those that are still open.
@@ -420,13 +465,15 @@ void WcpDetector::on_split_cell(CellId from, CellId to) {
   guards_.copy_cell(from, to, [&](GuardId original, GuardId copy) {
     for (const Thread& each : threads_) {
       for (const std::uint32_t number : each.open) {
-        std::vector<Touched>& touched = sections_[number].touched;
-        const std::size_t count = touched.size();
-        for (std::size_t i = 0; i < count; ++i) {
-          if (touched[i].guard == original && touched[i].generation == guards_[original].generation) {
-            touched.push_back({copy, guards_[copy].generation, touched[i].kinds});
+        Section& section = sections_[number];
+        section.touched.resize(section.touched_count);
+        for (std::size_t i = 0; i < section.touched_count; ++i) {
+          const Touched each_touched = section.touched[i];
+          if (each_touched.guard == original && each_touched.generation == guards_[original].generation) {
+            section.touched.push_back({copy, guards_[copy].generation, each_touched.kinds});
           }
         }
+        section.touched_count = static_cast<std::uint32_t>(section.touched.size());
       }
     }
   });
@@ -435,7 +482,7 @@ void WcpDetector::on_split_cell(CellId from, CellId to) {
 void WcpDetector::find_races(CellId cell, const AccessRecord& access, const Knowledge& known) {
   history_.log().walk(cell, [&](const AccessRecord& earlier) {
     if (conflict(earlier.event, access.event) && !known.knows(Epoch(earlier.event.thread, earlier.time))) {
-      races_.add(earlier, access);
+      races_.add(AccessRecord(earlier), access);
     }
   });
 }

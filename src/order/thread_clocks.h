@@ -11,8 +11,9 @@ class ThreadClocks {
  public:
   // References last until a thread is used for the first time.
   VectorClock& of(ThreadId thread) {
-    if (raw(thread) < clocks_.size() && !clocks_[raw(thread)].empty()) [[likely]] {
-      return clocks_[raw(thread)];
+    VectorClock* clock = clocks_.data() + raw(thread);
+    if (clock < clocks_.data() + clocks_.size() && !clock->empty()) [[likely]] {
+      return *clock;
     }
     return start(thread);
   }
