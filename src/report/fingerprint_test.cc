@@ -132,6 +132,15 @@ TEST(GroupTest, AWitnessStaysWithItsAccesses) {
   EXPECT_FALSE(report.findings[0].witness.has_value());
 }
 
+TEST(GroupTest, OfFindingsThatBeginTogetherTheOneThatEndsFirstComesFirst) {
+  Report report;
+  report.findings = {found("late", Rung::kPredicted, {"hb"}, 1, 1, 10), found("early", Rung::kPredicted, {"hb"}, 1, 1, 10)};
+  report.findings[0].accesses.emplace_back().event = EventId{30};
+  report.findings[1].accesses.emplace_back().event = EventId{20};
+  merge_equal_findings(report);
+  EXPECT_EQ(report.findings[0].id, "early");
+}
+
 TEST(GroupTest, MergingTwiceChangesNothing) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Report report = random_report(seed);

@@ -1,10 +1,10 @@
 #include "report/group.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <tuple>
 #include <unordered_map>
+#include <vector>
 
 namespace sooth {
 namespace {
@@ -34,12 +34,17 @@ void merge_into(Finding& finding, Finding other) {
   }
 }
 
-std::uint64_t first_event(const Finding& finding) {
-  std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
-  for (const Access& access : finding.accesses) {
-    first = std::min(first, raw(access.event));
-  }
-  return first;
+// In trace order; findings without any come last.
+bool happens_earlier(const Finding& a, const Finding& b) {
+  const auto events = [](const Finding& finding) {
+    std::vector<EventId> ids;
+    for (const Access& access : finding.accesses) {
+      ids.push_back(access.event);
+    }
+    std::sort(ids.begin(), ids.end());
+    return ids;
+  };
+  return std::tuple(a.accesses.empty(), events(a)) < std::tuple(b.accesses.empty(), events(b));
 }
 
 }  // namespace
@@ -67,7 +72,7 @@ void merge_equal_findings(Report& report) {
                      [&rank](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
   }
   std::stable_sort(merged.begin(), merged.end(), [](const Finding& a, const Finding& b) {
-    return a.rung != b.rung ? a.rung > b.rung : first_event(a) < first_event(b);
+    return a.rung != b.rung ? a.rung > b.rung : happens_earlier(a, b);
   });
   report.findings = std::move(merged);
 }
