@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -58,8 +59,10 @@ CommandResult analyze(const AnalyzeOptions& options) {
   if (!reader.ok()) {
     return std::move(reader).status();
   }
-  // Without analyses there is nothing to overlap with, and benchmarks compare with that pass as the work of one core.
-  if (options.jobs >= 2 && !detectors->empty()) {
+  // Parsing text is work enough for a thread of its own; decoding a trace directory is not worth the hand-over. Without
+  // analyses there is nothing to overlap with, and benchmarks compare with that pass as the work of one core.
+  const bool is_text = !std::filesystem::is_directory(options.trace);
+  if (options.jobs >= 2 && is_text && !detectors->empty()) {
     *reader = read_in_background(std::move(*reader));
   }
   Progress progress("analyzing");
@@ -74,7 +77,9 @@ CommandResult analyze(const AnalyzeOptions& options) {
   Result<Report> report = analyze_trace(**reader, analysis);
   progress.clear();
   if (!report.ok()) {
-    return std::move(report).status().prefixed(options.trace);
+    // What is wrong with the file names it already; what is wrong with an event does not.
+    const bool named = report.status().message().starts_with(options.trace);
+    return named ? std::move(report).status() : std::move(report).status().prefixed(options.trace);
   }
   report->trace = options.trace;
   return deliver(*report, options.report);
@@ -97,7 +102,7 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
   add_count_option(*command, "--witness-states", options->proof.budget.states,
                    "States that the search for one witness may visit");
   add_count_option(*command, "--jobs", options->jobs,
-                   "Threads to use, at most; 1 does everything in one. --with none always does, to compare with")
+                   "Threads to use, at most: text is read in one of its own. --with none always uses one, to compare with")
       ->default_str("the number of cores");
   command->add_flag("--list", options->list, "List the analyses and what their findings are worth");
   add_report_options(*command, options->report);
