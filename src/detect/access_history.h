@@ -126,12 +126,12 @@ class AccessHistory {
       const Event& e = batch.events[accesses_[k]];
       Prepared& prepared = prepared_[accesses_[k] - begin];
       prepared = {};
-      if (const auto cell = memory_.resolve(e.object, e.size)) [[likely]] {
-        prepared = {log_.place_of(*cell, e, log_.by_locks() ? host_.locks_of(e.thread) : kNoLocks), *cell};
-        __builtin_prefetch(&cells_[raw(*cell)], 1);
+      if (const CellId cell = memory_.resolve(e.object, e.size); cell != kNoCell) [[likely]] {
+        prepared = {log_.place_of(cell, e, log_.by_locks() ? host_.locks_of(e.thread) : kNoLocks), cell};
+        __builtin_prefetch(&cells_[raw(cell)], 1);
         log_.prefetch_bucket(prepared.place);
-        if constexpr (requires { host_.prefetch(*cell); }) {
-          host_.prefetch(*cell);
+        if constexpr (requires { host_.prefetch(cell); }) {
+          host_.prefetch(cell);
         }
       }
     }

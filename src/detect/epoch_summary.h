@@ -32,7 +32,9 @@ class EpochSummary {
   EpochSummary(EpochSummary&&) = default;
   EpochSummary& operator=(EpochSummary&&) = default;
   EpochSummary(const EpochSummary& other)
-      : plain_(other.plain_), rest_(other.rest_ ? std::make_unique<Rest>(*other.rest_) : nullptr), atomic_(other.atomic_) {}
+      : plain_(other.plain_),
+        rest_(other.rest_ ? std::make_unique<Rest>(*other.rest_) : nullptr),
+        atomic_(other.atomic_) {}
   EpochSummary& operator=(const EpochSummary& other) { return *this = EpochSummary(other); }
 
   // What most plain accesses come to. Adds one by the owner of `clock` at `now` if a look at two epochs shows that it

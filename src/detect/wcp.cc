@@ -408,7 +408,8 @@ inline void WcpDetector::access_in_section(std::uint32_t number, CellId cell, Th
   const ClockView wcp(threads_[raw(id)].clocks.wcp);
   const ClosedSection& read = guard.latest_of_others(AccessKind::kRead, id);
   const ClosedSection& written = guard.latest_of_others(AccessKind::kWrite, id);
-  const unsigned new_plain = (read.released > wcp[read.thread] ? 1u : 0u) | (written.released > wcp[written.thread] ? 2u : 0u);
+  const unsigned new_plain =
+      (read.released > wcp[read.thread] ? 1u : 0u) | (written.released > wcp[written.thread] ? 2u : 0u);
   const bool only_plain = guard.kinds < 4 && guard.shared == 0;
   if ((new_plain & conflicting_kinds(kind)) != 0 || !only_plain) [[unlikely]] {
     apply_rule_a(number, guard_id, id, kind);

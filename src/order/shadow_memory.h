@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,6 +16,7 @@
 namespace sooth {
 
 enum class CellId : std::uint32_t {};
+inline constexpr CellId kNoCell{~std::uint32_t{0}};
 
 // Maps bytes to cells. Memory is cut into granules of 8 bytes, and the bytes of a granule into the coarsest parts that
 // no access so far has told apart; each part has a cell. Most granules are one cell; a byte access into an 8-byte
@@ -79,17 +79,17 @@ class ShadowMemory {
     }
   }
 
-  // The cell of a range that is exactly one cell; nullopt when it is not, or not yet. Stays true until version() changes.
-  std::optional<CellId> resolve(std::uint64_t address, std::uint64_t size) {
+  // The cell of a range that is exactly one cell; kNoCell when it is not, or not yet. Stays true until version() changes.
+  CellId resolve(std::uint64_t address, std::uint64_t size) {
     const std::uint64_t granule = address / kGranule;
     const unsigned offset = static_cast<unsigned>(address % kGranule);
     Page* page = find_page(granule / kPageGranules);
     if (page == nullptr || offset + size > kGranule) {
-      return std::nullopt;
+      return kNoCell;
     }
     const std::uint32_t ref = page->refs[granule % kPageGranules];
     if (ref == kEmpty || (ref & kSplitBit) != 0 || masks_[ref - 1] != mask_of(offset, static_cast<unsigned>(size))) {
-      return std::nullopt;
+      return kNoCell;
     }
     return CellId{ref - 1};
   }

@@ -54,14 +54,14 @@ TEST_P(ShadowMemoryTest, EqualsAByteArray) {
         memory.free(base + at, size, touch);
       } else {
         // A cell that resolve() promises must be the one that is visited.
-        const auto promised = memory.resolve(base + at, size);
+        const CellId promised = memory.resolve(base + at, size);
         std::vector<CellId> visited;
         memory.access(base + at, size, [&](CellId cell) {
           touch(cell);
           visited.push_back(cell);
         });
-        if (promised) {
-          ASSERT_EQ(visited, std::vector<CellId>{*promised});
+        if (promised != kNoCell) {
+          ASSERT_EQ(visited, std::vector<CellId>{promised});
         }
       }
       for (std::uint64_t i = at; i < at + size; ++i) {
@@ -117,17 +117,17 @@ TEST(ShadowMemoryVersion, ChangesWhenAResolvedCellComesToStandForOtherBytes) {
   HistoryHost host;
   ShadowMemory<HistoryHost> memory(host);
   memory.access(0x1000, 8, [](CellId) {});
-  const auto cell = memory.resolve(0x1000, 8);
-  ASSERT_TRUE(cell.has_value());
-  EXPECT_FALSE(memory.resolve(0x1000, 4).has_value());
-  EXPECT_FALSE(memory.resolve(0x1004, 8).has_value()) << "over two granules";
+  const CellId cell = memory.resolve(0x1000, 8);
+  ASSERT_NE(cell, kNoCell);
+  EXPECT_EQ(memory.resolve(0x1000, 4), kNoCell);
+  EXPECT_EQ(memory.resolve(0x1004, 8), kNoCell) << "over two granules";
   const std::uint64_t version = memory.version();
   memory.access(0x1000, 8, [](CellId) {});
   memory.access(0x2000, 8, [](CellId) {});
   EXPECT_EQ(memory.version(), version);
   memory.access(0x1000, 4, [](CellId) {});
   EXPECT_NE(memory.version(), version);
-  EXPECT_FALSE(memory.resolve(0x1000, 8).has_value());
+  EXPECT_EQ(memory.resolve(0x1000, 8), kNoCell);
 }
 
 }  // namespace
