@@ -12,7 +12,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports it for every `"x" + std::string` (GCC bug 105651).
   target_compile_options(sooth_flags INTERFACE -Wno-restrict)
 endif()
-if(SOOTH_DEVELOPER)
+if(SOOTH_WERROR)
   target_compile_options(sooth_flags INTERFACE -Werror)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
