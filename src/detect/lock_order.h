@@ -9,7 +9,7 @@
 namespace sooth {
 
 struct LockOrderLimits {
-  std::size_t max_threads = 8;           // of a cycle
+  std::size_t max_threads = 1'000;       // of a cycle; the steps run out long before, except in long rings
   std::uint64_t max_steps = 20'000'000;  // of the search
   // Moments that are told apart for one thread, site, lock and set of locks held; at least 2.
   std::size_t max_moments = 16;
