@@ -74,8 +74,14 @@ CommandResult analyze(const AnalyzeOptions& options) {
   analysis.progress = [&](std::uint64_t events) {
     progress.update(events, (*reader)->bytes_read(), (*reader)->bytes_total());
   };
+  Progress proving("looking for witnesses:", Progress::terminal(), "findings");
+  analysis.proof.progress = [&](std::uint64_t done, std::uint64_t total) {
+    progress.clear();
+    proving.update(done, done, total);
+  };
   Result<Report> report = analyze_trace(**reader, analysis);
   progress.clear();
+  proving.clear();
   if (!report.ok()) {
     // What is wrong with the file names it already; what is wrong with an event does not.
     const bool named = report.status().message().starts_with(options.trace);

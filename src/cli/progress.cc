@@ -26,7 +26,8 @@ Progress::Screen Progress::terminal() {
   return ::isatty(STDERR_FILENO) != 0 ? Screen{&std::cerr, steady_seconds} : none();
 }
 
-Progress::Progress(std::string verb, Screen screen) : verb_(std::move(verb)), screen_(std::move(screen)) {
+Progress::Progress(std::string verb, Screen screen, std::string unit)
+    : verb_(std::move(verb)), screen_(std::move(screen)), unit_(std::move(unit)) {
   if (screen_.out != nullptr) {
     start_ = screen_.seconds();
     next_draw_ = start_ + kQuietSeconds;
@@ -52,8 +53,8 @@ void Progress::draw(std::uint64_t events, double elapsed, double share) {
     std::snprintf(percent, sizeof percent, " %d%%", static_cast<int>(share * 100));
     line += percent;
   }
-  line += " " + short_count(static_cast<double>(events)) + " events, " +
-          short_count(static_cast<double>(events) / elapsed) + " events/s";
+  line += " " + short_count(static_cast<double>(events)) + " " + unit_ + ", " +
+          short_count(static_cast<double>(events) / elapsed) + " " + unit_ + "/s";
   if (share > 0) {
     line += ", " + short_duration(elapsed * (1 - share) / share) + " left";
   }

@@ -21,8 +21,8 @@ class Progress {
   static Screen terminal();
   static Screen none() { return {}; }
 
-  // `verb` is what goes on: "analyzing". The clock starts now.
-  explicit Progress(std::string verb, Screen screen = terminal());
+  // `verb` is what goes on: "analyzing"; `unit` is what is counted. The clock starts now.
+  explicit Progress(std::string verb, Screen screen = terminal(), std::string unit = "events");
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -38,6 +38,7 @@ class Progress {
 
   const std::string verb_;
   const Screen screen_;
+  const std::string unit_;
   double start_ = 0;
   double next_draw_ = 0;
   bool shown_ = false;

@@ -248,6 +248,9 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
   const Prover prover(capture, view, options);
   std::vector<Claim> kept;
   for (Claim& claim : claims) {
+    if (options.progress) {
+      options.progress(static_cast<std::uint64_t>(&claim - claims.data()), claims.size());
+    }
     Verdict verdict;
     if (claim.heuristic && view.events.size() > options.max_events_for_heuristics) {
       verdict.why = "none was looked for: only analyses that guess have named it, and the trace is long";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct ProofOptions {
   // Pairs of accesses tried for one pair of sites before giving up.
   std::size_t max_pairs = 256;
   Budget budget;
+  // Called before each claim with the number of claims done and in all.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
 
 // The beginning of a trace, kept while the analyses read it.
