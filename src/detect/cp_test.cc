@@ -1,9 +1,9 @@
+#include "base/test_environment.h"
 #include "detect/cp.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <set>
 
@@ -18,11 +18,6 @@ namespace {
 
 using oracle::parse_trace;
 using oracle::TextTrace;
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 using Sites = std::set<std::pair<SiteId, SiteId>>;
 

@@ -1,10 +1,10 @@
+#include "base/test_environment.h"
 #include "detect/lock_order.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <set>
@@ -24,11 +24,6 @@ using oracle::CycleSites;
 using oracle::parse_trace;
 using oracle::print_trace;
 using oracle::TextTrace;
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 std::unique_ptr<Detector> run(std::span<const Event> trace, const LockOrderLimits& limits = {}) {
   std::unique_ptr<Detector> detector = make_deadlock_detector(limits);

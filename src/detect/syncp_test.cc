@@ -1,9 +1,9 @@
 // What the property test of all detectors does not reach: forgetting, and resumed closures on longer traces.
+#include "base/test_environment.h"
 #include "detect/syncp.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <set>
 
@@ -15,11 +15,6 @@
 
 namespace sooth::oracle {
 namespace {
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // In batches of three events: the detector forgets between batches.
 std::vector<SitePair> run(std::span<const Event> trace, const SyncpLimits& limits) {

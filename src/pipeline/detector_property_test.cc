@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <sstream>
 
+#include "base/test_environment.h"
 #include "detect/wcp.h"
 #include "oracle/minimise.h"
 #include "oracle/oracle.h"
@@ -21,11 +21,6 @@
 
 namespace sooth::oracle {
 namespace {
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 using Conflicts = std::vector<Candidate> (*)(std::span<const Event>);
 

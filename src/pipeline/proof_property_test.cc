@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <set>
 
+#include "base/test_environment.h"
 #include "oracle/explorer.h"
 #include "oracle/random_trace.h"
 #include "oracle/trace_text.h"
@@ -17,11 +17,6 @@ namespace sooth::oracle {
 namespace {
 
 using Sites = std::multiset<std::string>;
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // Small enough to explore, with sites that name one event each as often as not.
 RandomTrace tiny_trace(std::uint64_t seed) {
