@@ -7,6 +7,7 @@
 #include "detect/lock_cycle_search.h"
 #include "order/lock_set.h"
 #include "order/must_order.h"
+#include "order/role.h"
 #include "order/thread_clocks.h"
 
 namespace sooth {
@@ -82,35 +83,20 @@ class DeadlockDetector final : public Detector {
 
   void step(const Batch& batch, std::size_t i) {
     const Event& e = batch.events[i];
-    switch (e.op) {
-      case Op::kAcquire: return acquire(batch, i);
-      case Op::kRelease: locks_.release(e); return;
-      case Op::kAlloc:
-      case Op::kAtomicLoad:
-      case Op::kAtomicStore:
-      case Op::kAtomicRmw:
-      case Op::kFence:
-      case Op::kNotify:
-      case Op::kWait:
-      case Op::kBarrierArrive:
-      case Op::kBarrierLeave:
-      case Op::kSemPost:
-      case Op::kSemWait:
-      case Op::kFork:
-      case Op::kJoin:
-      case Op::kHappensBefore:
-      case Op::kHappensAfter:
+    switch (role_of(e.op)) {
+      case Role::kAcquire: return acquire(batch, i);
+      case Role::kRelease: locks_.release(e); return;
+      case Role::kAccess:
+        if (!is_atomic(e.op)) {
+          return;
+        }
+        [[fallthrough]];
+      case Role::kAlloc:
+      case Role::kEdge:
         must_order_.incoming(e);
         return must_order_.outgoing(e);
-      case Op::kRead:
-      case Op::kWrite:
-      case Op::kFree:
-      case Op::kBegin:
-      case Op::kEnd:
-      case Op::kEnter:
-      case Op::kExit:
-      case Op::kCallBegin:
-      case Op::kCallEnd: return;
+      case Role::kFree:
+      case Role::kNone: return;
     }
   }
 
