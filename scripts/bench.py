@@ -54,6 +54,7 @@ class Results:
 
     def __init__(self):
         self.rows = {}
+        self.queues = {}  # by (events, threads): lines of --stats
 
     def seconds(self, name, events, threads=TYPICAL_THREADS):
         return self.rows[name, events, threads].seconds
@@ -110,6 +111,13 @@ def run(command):
     return Measurement(seconds, usage.ru_maxrss * 1024)
 
 
+def wcp_queues(sooth, trace):
+    """What --stats says of the queues of WCP: their largest total length, and what is left at the end."""
+    command = [sooth, "analyze", trace, "--with", "wcp", "--stats", *NO_WITNESSES, "--fail-on", "never"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return [" ".join(line.split()) for line in lines if "queue lengths" in line or "sections kept" in line]
+
+
 def measure(sooth, scratch, events, threads, results):
     """All analyses on one generated trace, in turns, so that a slow moment of the machine hits all of them."""
     analyses = [a for a in ANALYSES if events <= a.largest]
@@ -124,6 +132,8 @@ def measure(sooth, scratch, events, threads, results):
     for name, runs in samples.items():
         results.rows[name, events, threads] = Measurement(statistics.median(m.seconds for m in runs),
                                                           max(m.peak_bytes for m in runs))
+    if events <= 10 * MILLION:
+        results.queues[events, threads] = wcp_queues(sooth, paths["directory"])
     shutil.rmtree(paths["directory"], ignore_errors=True)
     if os.path.exists(paths["text"]):
         os.remove(paths["text"])
@@ -179,6 +189,9 @@ def main():
                 measure(options.sooth, scratch, events, threads, results)
     print(f"{cpu_model()}, {os.cpu_count()} cores; median of 3 runs, 100M events: one run\n")
     print_table(results)
+    print()
+    for (events, threads), lines in results.queues.items():
+        print(f"{events // MILLION}M events, {threads} threads: {'; '.join(lines)}")
     print()
     return 0 if print_goals(results) else 1
 
