@@ -35,6 +35,7 @@ Module* modules_ = nullptr;
 u32 module_count_ = 0;
 u32 generation_ = 0;
 SpinLock modules_lock_;
+uptr library_begin_ = 0, library_end_ = 0;  // the segment of this library that holds its code
 
 bool matches(const char* pattern, const char* end, const char* text) {
   for (; pattern != end; ++pattern, ++text) {
@@ -117,6 +118,8 @@ int visit_module(dl_phdr_info* info, std::size_t, void*) {
     uptr from = info->dlpi_addr + header.p_vaddr;
     if (from < begin) begin = from;
     if (from + header.p_memsz > end) end = from + header.p_memsz;
+    auto own = reinterpret_cast<uptr>(&visit_module);
+    if (own >= from && own < from + header.p_memsz) library_begin_ = from, library_end_ = from + header.p_memsz;
   }
   if (end == 0) return 0;
   for (u32 i = 0; i < module_count_; ++i) {
@@ -248,6 +251,8 @@ bool start_modules() {
   modules_changed(false);
   return true;
 }
+
+bool is_library_code(uptr pc) { return pc >= library_begin_ && pc < library_end_; }
 
 int move_descriptor(int fd) {
   long high = sys_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 700);

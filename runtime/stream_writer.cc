@@ -47,6 +47,11 @@ class Builder {
   u32 size_ = 0;
 };
 
+u32 used_slot_of(uptr pc, Shape shape) {
+  u32 slot = slot_of(pc, shape);
+  return slot == 0 ? 1 : slot;
+}
+
 bool is_ticketed(Shape shape) { return !recorder.serial && shape.op() != Op::kRead && shape.op() != Op::kWrite; }
 
 // Bytes of n without leading zeros: 0 to 8.
@@ -95,7 +100,7 @@ bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape) {
   }
   u32 site = intern_site(pc);
   if (site == ~0u) return false;
-  t->slots[slot] = {slot_key(pc, shape), 0};
+  t->slots[slot] = {slot_key(pc, shape), 0, 0};
   if (recorder.serial) t->values[2 * slot] = t->values[2 * slot + 1] = 0;
   // Accesses that were seen through the slot's former shape must not hide ones through this.
   next_epoch(t);
@@ -162,17 +167,17 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
     t->special |= kStackChanged;
   }
   if ((t->special & kStackChanged) != 0) write_stack(t);
-  u32 slot = slot_of(pc, shape);
+  u32 slot = used_slot_of(pc, shape);
   Slot& s = t->slots[slot];
   if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) return;
   if ((special & (kSerialMode | kKeepRepeats)) == 0 && !shape.is_sized()) {
     u64 tag = static_cast<u64>(address) << 17 | slot << 4 | t->epoch;
-    u64& seen = t->repeats[(address ^ (address >> 11) ^ slot) & (kRepeatEntries - 1)];
+    u64& seen = t->repeats[repeat_of(address, slot)];
     if (seen == tag) return;
     seen = tag;
   }
-  u64 delta = zigzag(address - s.object);
-  s.object = address;
+  u64 delta = 0;
+  if (!slot_delta(s, address, delta) && define_slot(t, slot, pc, shape)) slot_delta(s, address, delta);
   u32 length = byte_length(delta);
   if ((special & kSerialMode) != 0 && is_write && !shape.is_sized()) {
     t->pending_slot = slot;
@@ -201,17 +206,17 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
   if ((t->special & kStopped) != 0) return;
   if (recorder.serial) write_pending(t);
   if ((t->special & kStackChanged) != 0) write_stack(t);
-  u32 slot = slot_of(pc, shape);
+  u32 slot = used_slot_of(pc, shape);
   Slot& s = t->slots[slot];
   if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) {
     // Synchronisation of excluded modules counts all the same: it goes under the first site.
     pc = 1;
-    slot = slot_of(pc, shape);
+    slot = used_slot_of(pc, shape);
     if (t->slots[slot].key != slot_key(pc, shape)) define_slot(t, slot, pc, shape);
   }
   Slot& used = t->slots[slot];
-  u64 delta = zigzag(object - used.object);
-  used.object = object;
+  u64 delta = 0;
+  if (!slot_delta(used, object, delta) && define_slot(t, slot, pc, shape)) slot_delta(used, object, delta);
   u32 length = byte_length(delta);
   Builder b(static_cast<u16>(length << stream::kSlotBits | slot));
   b.put_bytes(delta, length);

@@ -42,6 +42,7 @@ struct Shape {
 struct Slot {
   u64 key;     // program counter << 16 | Shape; 0: empty
   u64 object;  // the last one
+  u64 step;    // the last one less the one before
 };
 
 struct Frame {
@@ -58,7 +59,8 @@ struct HeldLock {
 };
 inline constexpr u32 kMaxHeld = 512;
 
-inline constexpr u32 kRepeatEntries = 2048;
+inline constexpr unsigned kRepeatBits = 11;
+inline constexpr u32 kRepeatEntries = 1u << kRepeatBits;
 
 // Owned by its operating system thread; others touch only what is marked. Mapped zeroed; kept and used again when the
 // thread has ended, with its stream. A new field that hooks use goes to the top.
@@ -71,7 +73,8 @@ struct Thread {
   Frame* top;           // one past the innermost frame
   Frame* low;           // the lowest that `top` has been since the last record
   Frame* written;       // as far as the stream knows the stack
-  Frame* frames;
+  Frame* frames;        // the floor: frames below it belong to what a signal interrupted
+  Frame* bottom;        // of the whole array
   u64 last_ticket;
 
   // A write of a serial recording whose value is read from memory at the next hook. Slot number; 0: none.
@@ -98,14 +101,14 @@ struct Thread {
   u32 turn_word;        // futex of turn.h
   u32 turn_state;
   u64 turn_data[8];     // owned by turn.cc
-  u64 signal_data[80];  // owned by signals.cc
+  void* signal_data;    // owned by signals.cc
 
   alignas(64) Slot slots[stream::kSlots];
   // Accesses that were recorded since the last synchronisation: object << 17 | slot << 4 | epoch.
   alignas(64) u64 repeats[kRepeatEntries];
 };
 
-extern thread_local Thread* self_ __attribute__((tls_model("initial-exec")));
+extern __thread Thread* self_ __attribute__((tls_model("initial-exec")));
 
 // nullptr: this thread is not recorded (not yet, no longer, or nothing is).
 SOOTH_INLINE Thread* current() { return self_; }

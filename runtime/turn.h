@@ -6,10 +6,10 @@
 // are bracketed by leave() and enter(). All functions return at once when the recording is not serial.
 #pragma once
 
+#include <time.h>
+
 #include "runtime/recorder.h"
 #include "runtime/thread.h"
-
-struct timespec;
 
 namespace sooth::rt::turn {
 
@@ -25,12 +25,18 @@ void not_created(u32 id);  // ... but pthread_create failed
 void enter(Thread* t);
 // Gives the turn up for a call that may block outside our view. Must not touch anything that is recorded until enter().
 void leave(Thread* t);
+// Between leave() and enter().
+bool is_outside(const Thread* t);
 // The thread is over.
 void finish(Thread* t);
 
 // Another thread may go on, this one stays ready. preempt() is for hooks whose quantum is over; it sets a new one.
 void yield(Thread* t);
 void preempt(Thread* t);
+
+// In front of an atomic operation: counts like an access, so that threads that wait for one another in a loop of atomic loads get
+// on. A loop that only loads gives the turn up sooner.
+void atomic_step(Thread* t);
 
 enum class Wake : u32 { kWoken, kTimedOut };
 // Gives the turn up until somebody wakes `object` and the turn comes back; or until the deadline (nullptr: none) on `clock`.
