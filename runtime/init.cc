@@ -35,6 +35,7 @@ void initialize() {
   set_thread_handle(id, static_cast<u64>(pthread_self()));
   Thread* t = attach_thread(id);
   t->quantum = static_cast<u32>(options.quantum);
+  watch_forks();
   atexit(at_exit);
 }
 

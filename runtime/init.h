@@ -11,5 +11,7 @@ void initialize();
 void after_fork_in_child(Thread* t);
 // The process ends in an orderly way: leaked threads are reported, the recording is marked as ended.
 void before_exit(Thread* t);
+// Forked children get a recording of their own from here on.
+void watch_forks();
 
 }  // namespace sooth::rt

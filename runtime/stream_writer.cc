@@ -1,6 +1,6 @@
 #include "runtime/stream_writer.h"
 
-#include "runtime/options.h"
+#include "runtime/benign.h"
 #include "runtime/turn.h"
 
 namespace sooth::rt {
@@ -160,6 +160,7 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
   if ((special & kStopped) != 0) return;
   bool is_write = shape.op() == Op::kWrite;
   if ((special & (is_write ? kIgnoreWrites : kIgnoreReads)) != 0) return;
+  if ((special & kIgnoreMemory) != 0 && is_ignored_memory(address)) return;
   if ((special & kSerialMode) != 0) {
     write_pending(t);
     // Before the value is read: another thread may change it.
@@ -209,6 +210,7 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
 
 void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const EventValue* value) {
   if ((t->special & kStopped) != 0) return;
+  if (SOOTH_UNLIKELY(any_ignored_memory())) t->special |= kIgnoreMemory;
   if (recorder.serial) write_pending(t);
   if ((t->special & kStackChanged) != 0) write_stack(t);
   u32 slot = used_slot_of(pc, shape);

@@ -15,6 +15,7 @@ inline constexpr u32 kIgnoreWrites = 8;
 inline constexpr u32 kIgnoreSync = 16;
 inline constexpr u32 kStopped = 32;       // the recording is over, or was never wanted
 inline constexpr u32 kJumped = 64;        // a longjmp may have left frames behind
+inline constexpr u32 kIgnoreMemory = 256; // some memory is not recorded: benign.h
 inline constexpr u32 kKeepRepeats = 128;  // no access is dropped because it was seen before
 
 // Everything of an event but its object, thread and site, packed into 16 bits. Part of a slot's key.
