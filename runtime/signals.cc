@@ -73,6 +73,7 @@ void defer(Thread* t, int number, const siginfo_t* info, const void* context) {
   __atomic_store_n(&t->pending_signals, 1, __ATOMIC_RELAXED);
   // The hook that was interrupted, or the next one, sees this and calls attend().
   t->limit = nullptr;
+  turn::notice_signal(t);
 }
 
 void dispatch(int number, siginfo_t* info, void* context) {

@@ -140,6 +140,11 @@ void write_stack(Thread* t) {
 }
 
 void write_pending(Thread* t) {
+  turn::hold(t);
+  write_pending_now(t);
+}
+
+void write_pending_now(Thread* t) {
   u32 slot = t->pending_slot;
   if (slot == 0) return;
   t->pending_slot = 0;

@@ -60,8 +60,11 @@ void write_range(Thread* t, uptr pc, Op op, uptr address, u64 size);
 void write_name(Thread* t, ObjectKind kind, u64 object, const char* name);
 void write_thread_switch(Thread* t, u32 id, bool ticketed);
 void write_turn(Thread* t);
-// A write of a serial recording whose value was not known yet.
+// A write of a serial recording whose value was not known yet. Waits for the turn first if it was taken away: then the write is
+// written already.
 void write_pending(Thread* t);
+// The same without looking for the turn, for whoever takes it away. No lock, no libc.
+void write_pending_now(Thread* t);
 // Lets a reader of a live recording see everything so far.
 SOOTH_INLINE void publish(Thread* t) {
   auto* header = reinterpret_cast<stream::ChunkHeader*>(t->chunk);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "runtime/locks.h"
 #include "runtime/stream_writer.h"
 #include "runtime/turn.h"
 
@@ -139,6 +140,7 @@ void restart_threads_after_fork(Thread* t) {
   t->special |= kStackChanged;
   t->id = new_thread_id(nullptr, 0);
   attend(t);
+  restart_locks_after_fork(t);
   turn::start(t);
   write_thread_switch(t, t->id, false);
   write_event(t, 1, Shape::of(Op::kBegin), 0);
