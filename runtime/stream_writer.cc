@@ -74,7 +74,7 @@ void put_value(Builder& b, Thread* t, u32 slot, const EventValue* value) {
   b.put_bytes(high, high_bytes);
 }
 
-EventValue read_memory(uptr address, u32 size) {
+SOOTH_INLINE EventValue read_memory(uptr address, u32 size) {
   EventValue v{0, 0};
   switch (size) {
     case 1: v.low = *reinterpret_cast<const volatile u8*>(address); break;
@@ -192,7 +192,9 @@ void write_pending_now(Thread* t) {
   if (t->pending_slot != 0) put_pending(t);
 }
 
-void access_serially(Thread* t, uptr address, uptr pc, Shape shape) {
+template <unsigned size, bool is_write>
+void access_serially(Thread* t, uptr address, uptr pc) {
+  constexpr Shape shape = Shape::of(is_write ? Op::kWrite : Op::kRead, MemoryOrder::kNotAtomic, size);
   turn::hold(t);
   if (t->pending_slot != 0) put_pending(t);
   // Before the value is read: another thread may change it.
@@ -203,17 +205,26 @@ void access_serially(Thread* t, uptr address, uptr pc, Shape shape) {
   u64 delta;
   if (SOOTH_UNLIKELY(!slot_delta(s, address, delta)) && define_slot(t, slot, pc, shape)) slot_delta(s, address, delta);
   u32 length = byte_length(delta);
-  if (shape.op() == Op::kWrite) {
+  if constexpr (is_write) {
     t->pending_slot = slot;
-    t->pending_size = shape.size();
+    t->pending_size = size;
     t->pending_object = address;
     t->pending_code = length;
     t->pending_delta = delta;
   } else {
-    put_access(t, slot, delta, length, read_memory(address, shape.size()).low);
+    put_access(t, slot, delta, length, read_memory(address, size).low);
   }
   if (SOOTH_UNLIKELY(t->cursor > t->limit)) attend(t);
 }
+
+template void access_serially<1, false>(Thread*, uptr, uptr);
+template void access_serially<2, false>(Thread*, uptr, uptr);
+template void access_serially<4, false>(Thread*, uptr, uptr);
+template void access_serially<8, false>(Thread*, uptr, uptr);
+template void access_serially<1, true>(Thread*, uptr, uptr);
+template void access_serially<2, true>(Thread*, uptr, uptr);
+template void access_serially<4, true>(Thread*, uptr, uptr);
+template void access_serially<8, true>(Thread*, uptr, uptr);
 
 void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size) {
   u32 special = t->special;

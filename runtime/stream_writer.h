@@ -50,7 +50,19 @@ SOOTH_NOINLINE void write_stack(Thread* t);
 SOOTH_NOINLINE void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size);
 
 // The same when special is kSerialMode and nothing else: an access with its value. At most 8 bytes.
-void access_serially(Thread* t, uptr address, uptr pc, Shape shape);
+// For each size and direction its own, because most of the work depends on them.
+template <unsigned size, bool is_write>
+void access_serially(Thread* t, uptr address, uptr pc);
+
+SOOTH_INLINE void access_serially(Thread* t, uptr address, uptr pc, Shape shape) {
+  bool writes = shape.op() == Op::kWrite;
+  switch (shape.size()) {
+    case 1: return writes ? access_serially<1, true>(t, address, pc) : access_serially<1, false>(t, address, pc);
+    case 2: return writes ? access_serially<2, true>(t, address, pc) : access_serially<2, false>(t, address, pc);
+    case 4: return writes ? access_serially<4, true>(t, address, pc) : access_serially<4, false>(t, address, pc);
+    default: return writes ? access_serially<8, true>(t, address, pc) : access_serially<8, false>(t, address, pc);
+  }
+}
 
 // One event that is no plain access. Ticketed in free-running recordings. `size` is for sized shapes.
 // `value`: what an atomic access read (for a store: wrote); nullptr: unknown.
