@@ -77,8 +77,15 @@ class TestStream {
   // `ticket`: nullptr when the shape is not ticketed. The site is a row of `sites`.
   void event(std::uint32_t slot, const Event& event, std::uint8_t bits, const std::uint64_t* ticket, const Value& value) {
     Slot& state = slots_[slot];
-    const std::uint64_t difference = event.object - state.object;
-    const std::uint64_t zigzag = (difference << 1) ^ (0 - (difference >> 63));
+    const auto delta = [&] {
+      const std::uint64_t difference = event.object - state.object - state.step;
+      return (difference << 1) ^ (0 - (difference >> 63));
+    };
+    if (delta() >> 48 != 0) {
+      define(slot, event, bits);
+    }
+    const std::uint64_t zigzag = delta();
+    state.step = event.object - state.object;
     state.object = event.object;
     std::uint32_t code = 0;
     while (code < 8 && zigzag >> 8 * std::min(code, 7u) != 0 && !(code == 7 && zigzag >> 56 == 0)) {
@@ -117,6 +124,7 @@ class TestStream {
  private:
   struct Slot {
     std::uint64_t object = 0;
+    std::uint64_t step = 0;
     std::uint64_t low = 0;
     std::uint64_t high = 0;
   };
