@@ -138,6 +138,8 @@ int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* a
   begin_operation(t);
   // The first thread may end by pthread_exit, which makes a difference only when there are others.
   if (t->id == 0) arm_end();
+  // The handle is stored, at a moment that only libc knows and before the thread can see it: a write of an unknown value.
+  access_specially(t, address_of(thread), pc, Shape::sized(Op::kWrite), 0, sizeof *thread);
   u32 id = new_thread_id(t, pc);
   if (is_detached(attributes)) __atomic_fetch_or(&thread_info(id).state, kDetachedBit, __ATOMIC_RELAXED);
   turn::announce(id);
