@@ -74,7 +74,7 @@ void put_value(Builder& b, Thread* t, u32 slot, const EventValue* value) {
   b.put_bytes(high, high_bytes);
 }
 
-EventValue read_memory(uptr address, u32 size) {
+SOOTH_INLINE EventValue read_memory(uptr address, u32 size) {
   EventValue v{0, 0};
   switch (size) {
     case 1: v.low = *reinterpret_cast<const volatile u8*>(address); break;
@@ -139,21 +139,92 @@ void write_stack(Thread* t) {
   t->low = t->written = t->top;
 }
 
+namespace {
+
+// One access and its value of at most 8 bytes, in two stores: the tail first.
+SOOTH_INLINE void put_access(Thread* t, u32 slot, u64 delta, u32 length, u64 value) {
+  u64 change = value ^ t->values[2 * slot];
+  u32 n = full_length(change);
+  u32 at = 2 + length;
+  if (SOOTH_UNLIKELY(at + 1 + n > 16)) {
+    Builder b(static_cast<u16>(length << stream::kSlotBits | slot));
+    b.put_bytes(delta, length);
+    EventValue v{value, 0};
+    put_value(b, t, slot, &v);
+    b.commit(t);
+    return;
+  }
+  t->values[2 * slot] = value;
+  using u128 = unsigned __int128;
+  u128 record = (delta << 16 | length << stream::kSlotBits | slot) | static_cast<u128>(n) << 8 * at |
+                static_cast<u128>(change) << 8 * (at + 1);
+  auto low = static_cast<u64>(record), high = static_cast<u64>(record >> 64);
+  u8* cursor = t->cursor;
+  __builtin_memcpy(cursor + 8, &high, 8);
+  asm volatile("" ::: "memory");
+  __builtin_memcpy(cursor, &low, 8);
+  t->cursor = cursor + at + 1 + n;
+}
+
+// A write that waited for its value, which by now is in memory.
+SOOTH_INLINE void put_pending(Thread* t) {
+  u32 slot = t->pending_slot;
+  t->pending_slot = 0;
+  EventValue value = read_memory(t->pending_object, t->pending_size);
+  if (SOOTH_LIKELY(t->pending_size <= 8)) {
+    put_access(t, slot, t->pending_delta, t->pending_code, value.low);
+    return;
+  }
+  Builder b(static_cast<u16>(t->pending_code << stream::kSlotBits | slot));
+  b.put_bytes(t->pending_delta, t->pending_code);
+  put_value(b, t, slot, &value);
+  b.commit(t);
+}
+
+}  // namespace
+
 void write_pending(Thread* t) {
   turn::hold(t);
   write_pending_now(t);
 }
 
 void write_pending_now(Thread* t) {
-  u32 slot = t->pending_slot;
-  if (slot == 0) return;
-  t->pending_slot = 0;
-  Builder b(static_cast<u16>(t->pending_code << stream::kSlotBits | slot));
-  b.put_bytes(t->pending_delta, t->pending_code);
-  EventValue value = read_memory(t->pending_object, t->pending_size);
-  put_value(b, t, slot, &value);
-  b.commit(t);
+  if (t->pending_slot != 0) put_pending(t);
 }
+
+template <unsigned size, bool is_write>
+void access_serially(Thread* t, uptr address, uptr pc) {
+  constexpr Shape shape = Shape::of(is_write ? Op::kWrite : Op::kRead, MemoryOrder::kNotAtomic, size);
+  turn::hold(t);
+  if (t->pending_slot != 0) put_pending(t);
+  // Before the value is read: another thread may change it.
+  if (SOOTH_UNLIKELY(--t->quantum == 0)) turn::preempt(t);
+  u32 slot = used_slot_of(pc, shape);
+  Slot& s = t->slots[slot];
+  if (SOOTH_UNLIKELY(s.key != slot_key(pc, shape)) && !define_slot(t, slot, pc, shape)) return;
+  u64 delta;
+  if (SOOTH_UNLIKELY(!slot_delta(s, address, delta)) && define_slot(t, slot, pc, shape)) slot_delta(s, address, delta);
+  u32 length = byte_length(delta);
+  if constexpr (is_write) {
+    t->pending_slot = slot;
+    t->pending_size = size;
+    t->pending_object = address;
+    t->pending_code = length;
+    t->pending_delta = delta;
+  } else {
+    put_access(t, slot, delta, length, read_memory(address, size).low);
+  }
+  if (SOOTH_UNLIKELY(t->cursor > t->limit)) attend(t);
+}
+
+template void access_serially<1, false>(Thread*, uptr, uptr);
+template void access_serially<2, false>(Thread*, uptr, uptr);
+template void access_serially<4, false>(Thread*, uptr, uptr);
+template void access_serially<8, false>(Thread*, uptr, uptr);
+template void access_serially<1, true>(Thread*, uptr, uptr);
+template void access_serially<2, true>(Thread*, uptr, uptr);
+template void access_serially<4, true>(Thread*, uptr, uptr);
+template void access_serially<8, true>(Thread*, uptr, uptr);
 
 void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size) {
   u32 special = t->special;

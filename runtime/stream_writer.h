@@ -49,6 +49,21 @@ SOOTH_NOINLINE void write_stack(Thread* t);
 // The long way of an access, for whatever Thread::special says. `stack` is the stack pointer of the accessing function.
 SOOTH_NOINLINE void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size);
 
+// The same when special is kSerialMode and nothing else: an access with its value. At most 8 bytes.
+// For each size and direction its own, because most of the work depends on them.
+template <unsigned size, bool is_write>
+void access_serially(Thread* t, uptr address, uptr pc);
+
+SOOTH_INLINE void access_serially(Thread* t, uptr address, uptr pc, Shape shape) {
+  bool writes = shape.op() == Op::kWrite;
+  switch (shape.size()) {
+    case 1: return writes ? access_serially<1, true>(t, address, pc) : access_serially<1, false>(t, address, pc);
+    case 2: return writes ? access_serially<2, true>(t, address, pc) : access_serially<2, false>(t, address, pc);
+    case 4: return writes ? access_serially<4, true>(t, address, pc) : access_serially<4, false>(t, address, pc);
+    default: return writes ? access_serially<8, true>(t, address, pc) : access_serially<8, false>(t, address, pc);
+  }
+}
+
 // One event that is no plain access. Ticketed in free-running recordings. `size` is for sized shapes.
 // `value`: what an atomic access read (for a store: wrote); nullptr: unknown.
 struct EventValue {
@@ -83,8 +98,10 @@ SOOTH_INLINE void access(uptr address, uptr pc, Shape shape, uptr stack) {
   if (SOOTH_UNLIKELY(t == nullptr)) return;
   u32 slot = slot_of(pc, shape);
   Slot& s = t->slots[slot];
-  if (SOOTH_UNLIKELY(t->special != 0) || SOOTH_UNLIKELY(s.key != slot_key(pc, shape)))
+  if (SOOTH_UNLIKELY(t->special != 0) || SOOTH_UNLIKELY(s.key != slot_key(pc, shape))) {
+    if (t->special == kSerialMode && shape.size() <= 8) return access_serially(t, address, pc, shape);
     return access_specially(t, address, pc, shape, stack, 0);
+  }
   u64 tag = static_cast<u64>(address) << 17 | slot << 4 | t->epoch;
   u64& seen = t->repeats[repeat_of(address, slot)];
   if (seen == tag) return;
