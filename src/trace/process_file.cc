@@ -26,39 +26,6 @@ bool is_build_id(std::string_view word) {
   return !word.empty() && word.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-std::optional<std::uint32_t> hex_digits(std::string_view digits) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-  return error == std::errc() && end == digits.data() + digits.size() ? std::optional(value) : std::nullopt;
-}
-
-// The text without the escapes of JSON strings. The writer uses \u for control characters only.
-std::optional<std::string> unescape(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\') {
-      out += text[i];
-      continue;
-    }
-    if (++i == text.size()) {
-      return std::nullopt;
-    }
-    constexpr std::string_view kLetters = "\"\\/bfnrt";
-    constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
-    if (const std::size_t letter = kLetters.find(text[i]); letter != std::string_view::npos) {
-      out += kMeanings[letter];
-      continue;
-    }
-    const auto value = text[i] == 'u' && text.size() - i > 4 ? hex_digits(text.substr(i + 1, 4)) : std::nullopt;
-    if (!value || *value >= 0x80) {
-      return std::nullopt;
-    }
-    out += static_cast<char>(*value);
-    i += 4;
-  }
-  return out;
-}
-
 bool parse_module(std::string_view line, RecordedProcess& process) {
   RecordedModule module;
   const auto loaded = take_number<std::uint32_t>(line, 10);
@@ -101,9 +68,8 @@ bool parse_line(std::string_view line, RecordedProcess& process) {
     return parse_unload(line, process);
   }
   if (key == "command") {
-    std::optional<std::string> command = unescape(line);
-    process.command = command.value_or("");
-    return command.has_value();
+    process.command = line;
+    return true;
   }
   return false;
 }

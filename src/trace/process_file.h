@@ -23,7 +23,7 @@ struct RecordedModule {
 };
 
 struct RecordedProcess {
-  std::string command;                  // the arguments, joined by blanks
+  std::string command;                  // the arguments, joined by blanks; line feeds in them have become blanks
   std::vector<RecordedModule> modules;  // in order of loading
   std::uint32_t generation = 0;         // how many times modules had been unloaded
 
