@@ -53,7 +53,8 @@ class MustOrder {
       case Op::kEnter:
       case Op::kExit:
       case Op::kCallBegin:
-      case Op::kCallEnd: return;
+      case Op::kCallEnd:
+      case Op::kMisuse: return;
     }
   }
 
@@ -85,7 +86,8 @@ class MustOrder {
       case Op::kEnter:
       case Op::kExit:
       case Op::kCallBegin:
-      case Op::kCallEnd: return;
+      case Op::kCallEnd:
+      case Op::kMisuse: return;
     }
   }
 
