@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "order/sparse_set.h"
 #include "trace/event.h"
 
 namespace sooth {
@@ -202,6 +203,7 @@ class MustOrder {
       return *message;
     }
     std::vector<AtomicLocation>& line = atomics_[address / kLine];
+    lines_.insert(address / kLine);
     line.push_back({address, {}});
     return line.back().released;
   }
@@ -261,11 +263,9 @@ class MustOrder {
       return;
     }
     const std::uint64_t last = e.object + (e.size - 1);
-    for (std::uint64_t line = e.object / kLine; line <= last / kLine; ++line) {
-      if (std::vector<AtomicLocation>* locations = atomics_.find(line)) {
-        std::erase_if(*locations, [&](const AtomicLocation& l) { return l.address >= e.object && l.address <= last; });
-      }
-    }
+    lines_.for_each(e.object / kLine, last / kLine, [&](std::uint64_t line) {
+      std::erase_if(*atomics_.find(line), [&](const AtomicLocation& l) { return l.address >= e.object && l.address <= last; });
+    });
   }
 
   Host& host_;
@@ -274,6 +274,7 @@ class MustOrder {
   FlatMap<Barrier> barriers_;
   FlatMap<std::deque<Message>> semaphores_;
   FlatMap<std::vector<AtomicLocation>> atomics_;  // by line of kLine bytes
+  SparseSet lines_;                               // of atomics_
   std::vector<Fences> fences_;
 };
 
