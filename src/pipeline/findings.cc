@@ -12,10 +12,12 @@ Access make_access(const AccessRecord& record, const std::vector<LockMode>& lock
   Access access;
   access.op = event.op;
   access.order = event.order;
-  access.size = event.size;
+  access.size = event.op == Op::kMisuse ? 0 : event.size;
   access.shared = event.op == Op::kAcquire && is_shared(event);
   access.address = event.object;
-  if (const std::string* name = tables.object_name(object_kind(event.op), event.object)) {
+  if (const ObjectKind kind = object_kind(event); kind == ObjectKind::kThread) {
+    access.variable = tables.describe(kind, event.object);
+  } else if (const std::string* name = tables.object_name(kind, event.object)) {
     access.variable = *name;
   }
   access.thread = tables.thread_name(event.thread);
@@ -105,6 +107,24 @@ std::vector<Claim> make_claims(const std::vector<FinishedDetector>& detectors, c
     }
   }
   return claims;
+}
+
+std::vector<Finding> misuse_findings(const std::vector<FinishedDetector>& detectors, const Tables& tables, bool exact) {
+  std::vector<Finding> findings;
+  for (const FinishedDetector& by : detectors) {
+    for (const MisuseCandidate& misuse : by.detector->misuses()) {
+      Finding& finding = findings.emplace_back();
+      finding.kind = FindingKind::kMisuse;
+      finding.misuse = misuse.kind;
+      finding.rung = Rung::kPredicted;
+      finding.observed = true;
+      finding.exact = exact;
+      finding.found_by.emplace_back(by.info->name);
+      finding.dynamic_pairs = misuse.times;
+      finding.accesses.push_back(make_access(misuse.call, by.detector->lock_sets().locks(misuse.call.locks), tables));
+    }
+  }
+  return findings;
 }
 
 }  // namespace sooth
