@@ -214,6 +214,11 @@ void ContextCollector::explain_access(const Stop& stop, Finding& finding, const 
 
 void ContextCollector::explain_memory(const Byte& byte, Finding& finding, const Tables& tables) const {
   MemoryContext memory;
+  if (const ObjectName* global = tables.named_range(ObjectKind::kMemory, byte.address)) {
+    finding.context.memory = {MemoryKind::kGlobal, global->object, global->length, byte.address - global->object,
+                              global->name, "", std::nullopt};
+    return;
+  }
   if (byte.alloc.has_value()) {
     const Event& e = byte.alloc->event;
     memory.kind = byte.stack ? MemoryKind::kStack : MemoryKind::kHeap;

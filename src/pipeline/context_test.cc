@@ -116,6 +116,36 @@ TEST(ContextTest, NamedMemoryThatNobodyAllocatedIsGlobal) {
   EXPECT_FALSE(only_finding("T0|w(x)|1\nT1|r(x)|2\n").context.memory.has_value()) << "a name says nothing about bytes";
 }
 
+// Recorded programs name their globals as ranges, and their locks lie in them.
+TEST(ContextTest, RangesOfMemoryNameGlobalsAndLocks) {
+  MemoryTrace trace;
+  trace.tables.add_thread("T0");
+  trace.tables.add_thread("T1");
+  trace.tables.add_site({"1", "", "", "", 0, 0, 0});
+  trace.tables.name_range(ObjectKind::kMemory, 0x4000, 64, "queue");
+  const auto add = [&](std::uint32_t thread, Op op, std::uint64_t object, std::uint32_t size) {
+    trace.events.push_back({object, ThreadId{thread}, SiteId{0}, size, op, MemoryOrder::kNotAtomic, 0, 0});
+  };
+  add(0, Op::kAlloc, 0x4000, 16);  // whatever it is
+  add(0, Op::kAcquire, 0x4028, 0);
+  add(0, Op::kWrite, 0x4008, 8);
+  add(1, Op::kRead, 0x4008, 8);
+  MemoryTraceReader reader(trace);
+  AnalysisOptions options;
+  options.detectors = *parse_detectors("hb");
+  const Result<Report> report = analyze_trace(reader, options);
+  ASSERT_TRUE(report.ok());
+  const Finding& finding = report->findings.at(0);
+  EXPECT_EQ(finding.accesses[0].variable, "queue+8");
+  EXPECT_EQ(finding.accesses[0].locks, std::vector<std::string>{"queue+40"});
+  ASSERT_TRUE(finding.context.memory.has_value());
+  EXPECT_EQ(finding.context.memory->kind, MemoryKind::kGlobal);
+  EXPECT_EQ(finding.context.memory->name, "queue");
+  EXPECT_EQ(finding.context.memory->size, 64u);
+  EXPECT_EQ(finding.context.memory->offset, 8u);
+  EXPECT_EQ(finding.context.locks.at(0).lock, "queue+40");
+}
+
 TEST(ContextTest, ExplainsTheLocksOfDeadlocksAndMisuses) {
   const Finding deadlock = only_finding(
       "T0|acq(l)|1\nT0|acq(m)|2\nT0|rel(m)|3\nT0|rel(l)|4\nT1|acq(m)|5\nT1|acq(l)|6\nT1|rel(l)|7\nT1|rel(m)|8\n",

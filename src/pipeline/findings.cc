@@ -7,6 +7,18 @@
 
 namespace sooth {
 
+namespace {
+
+// Empty when all that is known of the object is its number, which describe() would give.
+std::string name_of(ObjectKind kind, std::uint64_t object, const Tables& tables) {
+  const bool named = kind == ObjectKind::kThread || tables.object_name(kind, object) != nullptr ||
+                     tables.named_range(kind, object) != nullptr ||
+                     (kind == ObjectKind::kLock && tables.named_range(ObjectKind::kMemory, object) != nullptr);
+  return named ? tables.describe(kind, object) : "";
+}
+
+}  // namespace
+
 Access make_access(const AccessRecord& record, const std::vector<LockMode>& locks, const Tables& tables) {
   const Event& event = record.event;
   Access access;
@@ -15,11 +27,7 @@ Access make_access(const AccessRecord& record, const std::vector<LockMode>& lock
   access.size = event.op == Op::kMisuse ? 0 : event.size;
   access.shared = event.op == Op::kAcquire && is_shared(event);
   access.address = event.object;
-  if (const ObjectKind kind = object_kind(event); kind == ObjectKind::kThread) {
-    access.variable = tables.describe(kind, event.object);
-  } else if (const std::string* name = tables.object_name(kind, event.object)) {
-    access.variable = *name;
-  }
+  access.variable = name_of(object_kind(event), event.object, tables);
   access.thread = tables.thread_name(event.thread);
   access.event = record.id;
   access.site = tables.site(event.site);

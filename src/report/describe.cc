@@ -50,9 +50,9 @@ std::string misuse_of(MisuseKind kind, const std::string& what) {
     case MisuseKind::kUnlockWrongThread: return "wrong-thread unlock of mutex " + what;
     case MisuseKind::kDestroyLocked: return "destruction of locked mutex " + what;
     case MisuseKind::kInvalidUse: return "use of invalid mutex " + what;
-    case MisuseKind::kBadReadUnlock: return "read unlock of write-locked mutex " + what;
+    case MisuseKind::kReadUnlockBad: return "read unlock of write-locked mutex " + what;
     case MisuseKind::kThreadLeak: return "leak of thread " + what;
-    case MisuseKind::kBadReadLock: return "read lock of write-locked mutex " + what;
+    case MisuseKind::kReadLockBad: return "read lock of write-locked mutex " + what;
   }
   return "misuse of " + what;
 }

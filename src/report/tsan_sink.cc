@@ -35,9 +35,9 @@ std::string_view misuse_title(MisuseKind kind) {
     case MisuseKind::kUnlockWrongThread: return "unlock of an unlocked mutex (or by a wrong thread)";
     case MisuseKind::kDestroyLocked: return "destroy of a locked mutex";
     case MisuseKind::kInvalidUse: return "use of an invalid mutex (e.g. uninitialized or destroyed)";
-    case MisuseKind::kBadReadUnlock: return "read unlock of a write locked mutex";
+    case MisuseKind::kReadUnlockBad: return "read unlock of a write locked mutex";
     case MisuseKind::kThreadLeak: return "thread leak";
-    case MisuseKind::kBadReadLock: return "read lock of a write locked mutex";
+    case MisuseKind::kReadLockBad: return "read lock of a write locked mutex";
   }
   return "";
 }

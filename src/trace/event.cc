@@ -103,9 +103,9 @@ std::string_view misuse_kind_name(MisuseKind kind) {
     case MisuseKind::kUnlockWrongThread: return "unlock_wrong_thread";
     case MisuseKind::kDestroyLocked: return "destroy_locked";
     case MisuseKind::kInvalidUse: return "invalid_use";
-    case MisuseKind::kBadReadUnlock: return "bad_read_unlock";
+    case MisuseKind::kReadUnlockBad: return "bad_read_unlock";
     case MisuseKind::kThreadLeak: return "thread_leak";
-    case MisuseKind::kBadReadLock: return "bad_read_lock";
+    case MisuseKind::kReadLockBad: return "bad_read_lock";
   }
   return "unknown";
 }

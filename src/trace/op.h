@@ -47,9 +47,9 @@ enum class MisuseKind : std::uint8_t {
   kUnlockWrongThread = 3,  // releases a lock that another thread holds
   kDestroyLocked = 4,      // destroys a lock that somebody holds
   kInvalidUse = 5,         // uses a lock that is not initialised, or no more
-  kBadReadUnlock = 6,      // releases in reader mode what is held exclusively
+  kReadUnlockBad = 6,      // releases in reader mode what is held exclusively
   kThreadLeak = 7,         // the program ends with a thread that was neither joined nor detached
-  kBadReadLock = 8,        // acquires in reader mode what it holds exclusively
+  kReadLockBad = 8,        // acquires in reader mode what it holds exclusively
 };
 inline constexpr int kMisuseKindCount = 9;  // with 0, which is none
 

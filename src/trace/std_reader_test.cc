@@ -70,7 +70,7 @@ TEST(StdReader, ReadsEveryOperation) {
       {"callbegin(c)", object(Op::kCallBegin)},
       {"callend(c)", object(Op::kCallEnd)},
       {"misuse.double_lock(l)", {.object = 1, .size = raw(MisuseKind::kDoubleLock), .op = Op::kMisuse}},
-      {"misuse.bad_read_lock(0x7f)", {.object = 0x7f, .size = raw(MisuseKind::kBadReadLock), .op = Op::kMisuse}},
+      {"misuse.bad_read_lock(0x7f)", {.object = 0x7f, .size = raw(MisuseKind::kReadLockBad), .op = Op::kMisuse}},
       {"misuse.thread_leak(T1)", {.object = 1, .size = raw(MisuseKind::kThreadLeak), .op = Op::kMisuse}},
   };
   for (const OpCase& c : cases) {

@@ -166,7 +166,7 @@ const std::vector<Case> kShapeCases = {
     {"unknown_order", {Step(T0, Op::kFence).with_order(MemoryOrder{7})}, "event 0 (T0): unknown memory order 7"},
     {"unknown_op", {wr(T0), Step(T0, Op{kOpCount}).with_size(0)},
      "event 1 (T0): unknown kind of event " + std::to_string(kOpCount)},
-    {"misuses", {misuse(T0, MisuseKind::kUnlockUnlocked, 5), acq(T0), misuse(T0, MisuseKind::kBadReadLock, 5),
+    {"misuses", {misuse(T0, MisuseKind::kUnlockUnlocked, 5), acq(T0), misuse(T0, MisuseKind::kReadLockBad, 5),
                  misuse(T0, MisuseKind::kThreadLeak, 1)}, ""},
     {"misuse_of_no_kind", {Step(T0, Op::kMisuse, 5).with_size(0)}, "event 0 (T0): a misuse of the unknown kind 0"},
     {"unknown_misuse", {Step(T0, Op::kMisuse, 5).with_size(kMisuseKindCount)},
