@@ -175,7 +175,7 @@ void restart_locks_after_fork(Thread* t) {
 }
 
 void misuse(Thread* t, uptr pc, Misuse kind, u64 object) {
-  write_event(t, pc, Shape::sized(static_cast<Op>(26)), object, static_cast<u64>(kind));
+  write_event(t, pc, Shape::sized(Op::kMisuse), object, static_cast<u64>(kind));
 }
 
 }  // namespace sooth::rt

@@ -24,10 +24,8 @@ void lock_created(Thread* t, uptr pc, uptr lock);
 // In the child of a fork: only what `t` holds is held.
 void restart_locks_after_fork(Thread* t);
 
-// As in trace/op.h: recorded as an event kMisuse at `pc`.
-enum class Misuse : u32 {
-  kDoubleLock = 1, kUnlockUnlocked = 2, kUnlockWrongThread = 3, kDestroyLocked = 4, kInvalidUse = 5, kReadUnlockBad = 6, kThreadLeak = 7
-};
+// Recorded as an event kMisuse at `pc`.
+using Misuse = MisuseKind;
 void misuse(Thread* t, uptr pc, Misuse kind, u64 object);
 
 }  // namespace sooth::rt

@@ -20,7 +20,7 @@ namespace {
 
 struct AnalyzeOptions {
   std::string trace;
-  std::string with = "hb,wcp,syncp,deadlock";
+  std::string with = "hb,wcp,syncp,deadlock,misuse";
   DetectorOptions detector;
   ProofOptions proof;
   std::uint32_t jobs = std::max(1u, std::thread::hardware_concurrency());  // threads of ours
@@ -74,6 +74,10 @@ CommandResult analyze(const AnalyzeOptions& options) {
   analysis.progress = [&](std::uint64_t events) {
     progress.update(events, (*reader)->bytes_read(), (*reader)->bytes_total());
   };
+  // What is neither a directory nor a file comes by only once.
+  if (!is_text || std::filesystem::is_regular_file(options.trace)) {
+    analysis.reopen = [&options] { return open_trace(options.trace, {kStacks}); };
+  }
   Progress proving("looking for witnesses:", Progress::terminal(), "findings");
   analysis.proof.progress = [&](std::uint64_t done, std::uint64_t total) {
     progress.clear();

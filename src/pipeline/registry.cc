@@ -5,6 +5,7 @@
 #include "detect/hybrid.h"
 #include "detect/lock_order.h"
 #include "detect/lockset.h"
+#include "detect/misuse.h"
 #include "detect/syncp.h"
 #include "detect/wcp.h"
 
@@ -33,6 +34,8 @@ constexpr DetectorInfo kDetectors[] = {
      plain<make_syncp_detector>},
     {"deadlock", "cycles of threads that may wait for each other's locks", Guarantee::kHeuristic, false,
      plain<make_deadlock_detector>},
+    {"misuse", "locks used against their rules and threads that nobody joined, as the recorder saw them", Guarantee::kSound,
+     true, plain<make_misuse_detector>},
 };
 
 }  // namespace

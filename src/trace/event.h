@@ -25,7 +25,7 @@ struct Event {
   std::uint64_t object = 0;  // see Op
   ThreadId thread{};
   SiteId site{};
-  std::uint32_t size = 0;    // bytes: accesses, kAlloc, kFree; else 0. Longer blocks are recorded in parts.
+  std::uint32_t size = 0;    // bytes: accesses, kAlloc, kFree (longer blocks are recorded in parts); a MisuseKind: kMisuse; else 0
   Op op = Op::kRead;
   MemoryOrder order = MemoryOrder::kNotAtomic;
   std::uint8_t flags = 0;
@@ -37,12 +37,17 @@ static_assert(sizeof(Event) == 24);
 
 constexpr bool is_shared(const Event& e) { return (e.flags & kShared) != 0; }
 
+// What kind of thing the object of an event is. The op decides, but for a kMisuse: by the op alone a lock, by the event the
+// thread when that is what is misused.
 ObjectKind object_kind(Op op);
+ObjectKind object_kind(const Event& event);
 
 // "write", "atomic load", ...: for people and for JSON.
 std::string_view op_name(Op op);
 // "relaxed", "acq_rel", ...; "" for kNotAtomic.
 std::string_view memory_order_name(MemoryOrder order);
+// "double_lock", "thread_leak", ...: for STD text and for JSON; "unknown" for what is no kind.
+std::string_view misuse_kind_name(MisuseKind kind);
 // "variable", "lock", "thread", ...
 std::string_view object_kind_name(ObjectKind kind);
 

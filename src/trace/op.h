@@ -35,8 +35,23 @@ enum class Op : std::uint8_t {
   kExit = 23,         // function (a SiteId)
   kCallBegin = 24,    // call: something that is not recorded starts; its reach is a side column
   kCallEnd = 25,      // call: ... and is over
+  kMisuse = 26,       // lock, or for kThreadLeak the thread; Event::size is a MisuseKind. Orders nothing
 };
-inline constexpr int kOpCount = 26;
+inline constexpr int kOpCount = 27;
+
+// What a kMisuse event reports: a call that the rules of locks and threads forbid, seen when it was made. Values are part
+// of the trace format, too.
+enum class MisuseKind : std::uint8_t {
+  kDoubleLock = 1,         // acquires a lock that is not re-entrant and that it holds
+  kUnlockUnlocked = 2,     // releases a lock that nobody holds
+  kUnlockWrongThread = 3,  // releases a lock that another thread holds
+  kDestroyLocked = 4,      // destroys a lock that somebody holds
+  kInvalidUse = 5,         // uses a lock that is not initialised, or no more
+  kReadUnlockBad = 6,      // releases in reader mode what is held exclusively
+  kThreadLeak = 7,         // the program ends with a thread that was neither joined nor detached
+  kReadLockBad = 8,        // acquires in reader mode what it holds exclusively
+};
+inline constexpr int kMisuseKindCount = 9;  // with 0, which is none
 
 // C++ memory orders, with kNotAtomic for plain accesses and everything that is no access.
 enum class MemoryOrder : std::uint8_t { kNotAtomic, kRelaxed, kConsume, kAcquire, kRelease, kAcqRel, kSeqCst };
@@ -46,6 +61,7 @@ inline constexpr int kMemoryOrderCount = 7;
 inline constexpr std::uint8_t kShared = 1;  // reader mode of kAcquire and kRelease
 inline constexpr std::uint8_t kAllFlags = kShared;
 
+constexpr bool is_misuse_kind(std::uint32_t number) { return number > 0 && number < kMisuseKindCount; }
 constexpr bool is_access(Op op) { return op <= Op::kAtomicRmw; }
 constexpr bool is_atomic(Op op) { return op >= Op::kAtomicLoad && op <= Op::kAtomicRmw; }
 constexpr bool is_write(Op op) {

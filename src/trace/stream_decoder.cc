@@ -28,7 +28,10 @@ std::uint64_t load_bytes(const std::uint8_t* at, std::uint32_t bytes) {
 
 std::uint64_t unzigzag(std::uint64_t n) { return (n >> 1) ^ (0 - (n & 1)); }
 
-bool takes_thread(Op op) { return op == Op::kFork || op == Op::kJoin; }
+bool takes_thread(const Event& event) {
+  return event.op == Op::kFork || event.op == Op::kJoin ||
+         (event.op == Op::kMisuse && object_kind(event) == ObjectKind::kThread);
+}
 bool takes_site(Op op) { return op == Op::kEnter || op == Op::kExit; }
 
 // The bytes of an event behind its thread, put together as SegmentDecoder does: two words, stored at once.
@@ -220,7 +223,7 @@ bool StreamDecoder::special_event(std::uint32_t control, EventSink& out) {
 }
 
 bool StreamDecoder::check_object(const Event& event) {
-  if (takes_thread(event.op) && event.object >= stream::kMaxThreads) {
+  if (takes_thread(event) && event.object >= stream::kMaxThreads) {
     return fail("its thread " + std::to_string(event.object) + " is impossible");
   }
   if (takes_site(event.op) && !names_.has_site(event.object)) {
@@ -237,11 +240,11 @@ void StreamDecoder::emit(Pending& pending, EventSink& out) {
   if (slot.kind == Kind::kFresh) {
     slot.site_word = std::uint64_t{raw(names_.site(details.row))} << 32;
     details.inlined = names_.inlined(details.row);
-    const bool plain = details.shape == 0 && !takes_thread(event.op) && !takes_site(event.op);
+    const bool plain = details.shape == 0 && !takes_thread(event) && !takes_site(event.op);
     slot.kind = plain ? Kind::kPlain : Kind::kSpecial;
   }
   event.site = SiteId(slot.site_word >> 32);
-  if (takes_thread(event.op)) {
+  if (takes_thread(event)) {
     names_.use_thread(event.object);
   } else if (takes_site(event.op)) {
     event.object = raw(names_.site(static_cast<std::uint32_t>(event.object)));

@@ -13,6 +13,12 @@ std::string hex(std::uint64_t number) {
   return text;
 }
 
+// Recorded programs call such objects by their address.
+bool lives_in_memory(ObjectKind kind) {
+  return kind == ObjectKind::kLock || kind == ObjectKind::kSignal || kind == ObjectKind::kBarrier ||
+         kind == ObjectKind::kSemaphore;
+}
+
 }  // namespace
 
 Tables::Tables() : stacks_(1) {}
@@ -63,6 +69,16 @@ const std::string* Tables::object_name(ObjectKind kind, std::uint64_t object) co
   return it == index.end() ? nullptr : &names_[it->second].name;
 }
 
+const ObjectName* Tables::named_range(ObjectKind kind, std::uint64_t object) const {
+  const auto& ranges = range_index_[raw(kind)];
+  const auto behind = ranges.upper_bound(object);
+  if (behind == ranges.begin()) {
+    return nullptr;
+  }
+  const ObjectName& range = names_[std::prev(behind)->second];
+  return object - range.object < range.length ? &range : nullptr;
+}
+
 std::string Tables::describe(ObjectKind kind, std::uint64_t object) const {
   if (kind == ObjectKind::kThread && object < threads_.size()) {
     return threads_[object];
@@ -74,13 +90,13 @@ std::string Tables::describe(ObjectKind kind, std::uint64_t object) const {
   if (const std::string* name = object_name(kind, object)) {
     return *name;
   }
-  const auto& ranges = range_index_[raw(kind)];
-  if (const auto behind = ranges.upper_bound(object); behind != ranges.begin()) {
-    const ObjectName& range = names_[std::prev(behind)->second];
-    const std::uint64_t offset = object - range.object;
-    if (offset < range.length) {
-      return offset == 0 ? range.name : range.name + "+" + std::to_string(offset);
-    }
+  const ObjectName* range = named_range(kind, object);
+  if (range == nullptr && lives_in_memory(kind)) {
+    range = named_range(ObjectKind::kMemory, object);
+  }
+  if (range != nullptr) {
+    const std::uint64_t offset = object - range->object;
+    return offset == 0 ? range->name : range->name + "+" + std::to_string(offset);
   }
   return hex(object);
 }

@@ -195,6 +195,9 @@ bool TraceValidator::State::check_shape(const Event& e) {
   if ((e.flags & ~kAllFlags) != 0 || e.reserved != 0 || (is_shared(e) && !lock_op)) {
     return fail(e, with_article(e.op) + " has flags that mean nothing there");
   }
+  if (e.op == Op::kMisuse) {
+    return is_misuse_kind(e.size) || fail(e, "a misuse of the unknown kind " + std::to_string(e.size));
+  }
   if (sized(e.op) != (e.size != 0)) {
     return fail(e, with_article(e.op) + (sized(e.op) ? " of 0 bytes" : " has a size"));
   }
@@ -270,6 +273,10 @@ bool TraceValidator::State::check_rules(const Event& e) {
       return true;
     case Op::kCallEnd:
       return call_end(e);
+    case Op::kMisuse:
+      return object_kind(e) != ObjectKind::kThread || e.object < threads_ ||
+             fail(e, "a leak of thread " + std::to_string(e.object) + ", which is not one of the " +
+                         std::to_string(threads_) + " threads of the trace");
   }
   return true;
 }
