@@ -180,6 +180,10 @@ void lock_created(Thread* t, uptr pc, uptr lock) {
     __atomic_fetch_and(&e->holders, kHolders, __ATOMIC_RELAXED);
 }
 
+void holder_ends(Thread* t) {
+  for (u32 i = 0; i < t->held_count; ++i) send(t, 1, t->held[i].lock);
+}
+
 void restart_locks_after_fork(Thread* t) {
   table_lock_.reset();
   Entry* entries = table_;
