@@ -84,14 +84,26 @@ HeldLock* find_held(Thread* t, uptr lock) {
 
 Shape shape_of(Op op, bool shared) { return Shape::of(op, MemoryOrder::kNotAtomic, 0, shared); }
 
+// A lock that is passed from thread to thread, or that we have lost track of, still orders what it orders: whoever gives it back
+// sends a message to all who take it later.
+void send(Thread* t, uptr pc, uptr lock) {
+  if (t->ignore_sync == 0) write_event(t, pc, Shape::of(Op::kHappensBefore), lock);
+}
+void receive(Thread* t, uptr pc, uptr lock) { write_event(t, pc, Shape::of(Op::kHappensAfter), lock); }
+
+bool is_unclear(const Entry* e) { return e != nullptr && (__atomic_load_n(&e->holders, __ATOMIC_RELAXED) & kUnclear) != 0; }
+
 // Before the event, so that a handler that runs behind it finds everything as it is.
 void begin_section(Thread* t, uptr pc, uptr lock, bool shared, u32 depth) {
   Entry* e = find_entry(lock, true);
-  if (t->ignore_sync != 0 || t->held_count == kMaxHeld) {
+  if (t->ignore_sync != 0) {
     mark_unclear(e);
     return;
   }
-  if (!take(e, t, shared)) return;
+  if (t->held_count == kMaxHeld) mark_unclear(e);
+  bool taken = t->held_count < kMaxHeld && take(e, t, shared);
+  if (SOOTH_UNLIKELY(!taken || is_unclear(e))) receive(t, pc, lock);
+  if (!taken) return;
   t->held[t->held_count++] = {lock, depth, shared};
   write_event(t, pc, shape_of(Op::kAcquire, shared), lock);
 }
@@ -103,8 +115,10 @@ void end_section(Thread* t, uptr pc, HeldLock* held) {
   bool shared = held->shared;
   HeldLock* last = &t->held[--t->held_count];
   for (; held < last; ++held) *held = held[1];
+  Entry* e = find_entry(lock, false);
+  if (SOOTH_UNLIKELY(is_unclear(e))) send(t, pc, lock);
   write_event(t, pc, shape_of(Op::kRelease, shared), lock);
-  give_back(find_entry(lock, false), shared);
+  give_back(e, shared);
 }
 
 void report_bad_unlock(Thread* t, uptr pc, uptr lock) {
@@ -126,6 +140,7 @@ bool lock_releasing(Thread* t, uptr pc, uptr lock, bool report) {
   HeldLock* held = find_held(t, lock);
   if (held == nullptr) {
     if (report) report_bad_unlock(t, pc, lock);
+    send(t, pc, lock);
     return false;
   }
   if (--held->depth == 0) end_section(t, pc, held);
@@ -163,6 +178,10 @@ void lock_created(Thread* t, uptr pc, uptr lock) {
   Entry* e = find_entry(lock, false);
   if (e != nullptr && (__atomic_load_n(&e->holders, __ATOMIC_RELAXED) & kHolders) == 0)
     __atomic_fetch_and(&e->holders, kHolders, __ATOMIC_RELAXED);
+}
+
+void holder_ends(Thread* t) {
+  for (u32 i = 0; i < t->held_count; ++i) send(t, 1, t->held[i].lock);
 }
 
 void restart_locks_after_fork(Thread* t) {

@@ -21,6 +21,9 @@ void lock_reacquired(Thread* t, uptr pc, uptr lock, u32 depth);
 void lock_destroyed(Thread* t, uptr pc, uptr lock);
 // There is a new lock at this address: one that the thread held there before is gone, without a word.
 void lock_created(Thread* t, uptr pc, uptr lock);
+// The thread is about to end. What it still holds stays held in the trace, but whoever gets it all the same (a robust mutex, or one
+// that another thread unlocks) is ordered behind.
+void holder_ends(Thread* t);
 // In the child of a fork: only what `t` holds is held.
 void restart_locks_after_fork(Thread* t);
 

@@ -66,6 +66,7 @@ Queue blocked_;           // in the order in which they blocked
 Node* holder_ = nullptr;  // has the turn. Nobody: then nobody is ready
 u64 turns_ = 0;
 Node* free_nodes_ = nullptr;
+u32 arrivals_ = 0;        // futex of those who wait for a thread to arrive
 bool monitored_ = false;
 u32 monitor_idle_ = 0;  // futex; 1: the monitor sleeps until somebody is ready
 
@@ -174,10 +175,19 @@ void await_turn(Thread* t) {
   begin_turn(t);
 }
 
+// The node of a thread that was announced and has not arrived; or nullptr.
+Node* find_announced(u32 id) {
+  auto is_it = [id](const Node* n) { return n->thread == nullptr && n->id == id; };
+  if (holder_ != nullptr && is_it(holder_)) return holder_;
+  for (Node* n = ready_.first(); n != nullptr; n = n->next) {
+    if (is_it(n)) return n;
+  }
+  return nullptr;
+}
+
 // The node of a thread that arrives: announced by its creator, or, of one that nobody announced, a new one.
 Node* arrive(Thread* t) {
-  Node* n = holder_ != nullptr && holder_->thread == nullptr && holder_->id == t->id ? holder_ : ready_.first();
-  while (n != nullptr && (n->thread != nullptr || n->id != t->id)) n = n->next;
+  Node* n = find_announced(t->id);
   if (n == nullptr) {
     n = new_node(t->id);
     n->state = State::kOutside;
@@ -185,6 +195,8 @@ Node* arrive(Thread* t) {
   n->thread = t;
   n->system_id = static_cast<u32>(sys_call(SYS_gettid));
   t->turn_data[0] = reinterpret_cast<u64>(n);
+  __atomic_fetch_add(&arrivals_, 1, __ATOMIC_RELEASE);
+  futex_wake(&arrivals_, 1 << 30);
   return n;
 }
 
@@ -255,17 +267,30 @@ void not_created(u32 id) {
   const u32* word = nullptr;
   {
     Locked locked(current());
-    Node* n = ready_.first();
-    while (n != nullptr && (n->thread != nullptr || n->id != id)) n = n->next;
-    if (n != nullptr) {
-      ready_.remove(n);
-    } else if (holder_ != nullptr && holder_->thread == nullptr && holder_->id == id) {
-      n = holder_;
-      word = pass_on();
-    }
-    if (n != nullptr) free_node(n);
+    Node* n = find_announced(id);
+    if (n == nullptr) return;
+    if (n == holder_) word = pass_on();
+    else ready_.remove(n);
+    free_node(n);
   }
   wake_up(word);
+}
+
+void await_arrival(u32 id) {
+  if (!taken()) return;
+  Thread* t = current();
+  ++t->busy;  // the monitor must not think that we are up to nothing
+  for (;;) {
+    u32 arrivals = __atomic_load_n(&arrivals_, __ATOMIC_ACQUIRE);
+    bool arrived;
+    {
+      Locked locked(t);
+      arrived = find_announced(id) == nullptr;
+    }
+    if (arrived) break;
+    futex_wait(&arrivals_, arrivals);
+  }
+  --t->busy;
 }
 
 void enter(Thread* t) {

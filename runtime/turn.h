@@ -21,6 +21,8 @@ void start(Thread* first);
 // depend on how fast the kernel starts threads. Called by the creator, which has the turn. `id` as in new_thread_id.
 void announce(u32 id);
 void not_created(u32 id);  // ... but pthread_create failed
+// Waits until it has, so that what a new thread asks of the kernel before its first turn (memory, mostly) comes at the same point of every run.
+void await_arrival(u32 id);
 // Waits for the turn. For a new thread, first thing; and after leave().
 void enter(Thread* t);
 // Gives the turn up for a call that may block outside our view. Must not touch anything that is recorded until enter().

@@ -18,21 +18,19 @@ struct Barrier {
   u32 rounds;    // that are complete
 };
 constexpr u32 kBarriers = 4096;
+constexpr u32 kNeighbours = 64;  // a barrier is in one of so many places
 Barrier* barriers_ = nullptr;
 
-// nullptr: unknown (initialised out of our view), or no room for another.
+// nullptr: unknown, or (with `add`) no room for it. Threads then wait in the real barrier, which works as well.
 Barrier* find_barrier(uptr address, bool add) {
   if (barriers_ == nullptr) barriers_ = static_cast<Barrier*>(map_memory(kBarriers * sizeof(Barrier)));
   if (barriers_ == nullptr) fatal("out of memory for the table of barriers");
   Barrier* room = nullptr;
   u32 place = static_cast<u32>(address >> 4);
-  for (u32 i = 0; i < kBarriers; ++i) {
+  for (u32 i = 0; i < kNeighbours; ++i) {
     Barrier& b = barriers_[(place + i) % kBarriers];
     if (b.address == address) return &b;
-    if (b.address != 0) continue;
-    room = &b;
-    // Nothing is ever moved and freed places may lie in between, but a barrier is never far from its place.
-    if (i >= 64) break;
+    if (b.address == 0 && room == nullptr) room = &b;
   }
   return add ? room : nullptr;
 }

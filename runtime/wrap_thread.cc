@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "runtime/intercept.h"
+#include "runtime/locks.h"
 #include "runtime/stream_writer.h"
 #include "runtime/sync.h"
 
@@ -30,7 +31,9 @@ Real<int(pthread_once_t*, void (*)())> real_once{"pthread_once"};
 // The value counts the rounds that are left.
 void end_of_round(void* value) {
   uptr rounds = reinterpret_cast<uptr>(value);
-  if (rounds <= 1 || pthread_setspecific(end_key_, reinterpret_cast<void*>(rounds - 1)) != 0) detach_thread();
+  if (rounds > 1 && pthread_setspecific(end_key_, reinterpret_cast<void*>(rounds - 1)) == 0) return;
+  if (Thread* t = current()) holder_ends(t);
+  detach_thread();
 }
 
 void make_end_key() {
@@ -131,6 +134,7 @@ int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* a
   }
   // The thread does it, too; but whoever gets the handle from us must find it.
   set_thread_handle(id, static_cast<u64>(*thread));
+  turn::await_arrival(id);
   return 0;
 }
 
