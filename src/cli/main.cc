@@ -15,6 +15,7 @@ namespace {
 
 constexpr AddCommand kCommands[] = {
     add_analyze_command,
+    add_compiler_commands,
     add_report_command,
     add_trace_command,
     add_witness_command,
@@ -52,7 +53,13 @@ int delivered(int code) {
   return arrived || !success ? code : fail(Status::internal("cannot write to standard output"));
 }
 
+int answer(const CommandResult& result) { return result.ok() ? raw(*result) : fail(result.status()); }
+
 int run(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const std::optional<CommandResult> result = run_compiler_wrapper(arguments)) {
+    return answer(*result);
+  }
   CLI::App root{"Finds the data races of C and C++ programs that nobody has seen happen yet, and proves them.", "sooth"};
   root.set_version_flag("--version", std::string("sooth ") + kVersion);
   root.require_subcommand(1);
@@ -69,7 +76,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return fail(explain(root, error));
   }
-  return result.ok() ? raw(*result) : fail(result.status());
+  return answer(result);
 }
 
 }  // namespace

@@ -1,0 +1,30 @@
+// The run time library: which file is loaded into a program so that its run is recorded.
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+
+namespace sooth {
+
+// The library exists under two names. Each is that of a library of ThreadSanitizer, so that a program which was linked
+// with that one gets ours instead: the dynamic linker loads a name only once.
+inline constexpr char kGccRuntimeName[] = "libtsan.so.2";
+inline constexpr char kClangRuntimeName[] = "libclang_rt.tsan-x86_64.so";
+// What `-ltsan` looks for: a link to the first one beside it.
+inline constexpr char kGccLinkName[] = "libtsan.so";
+
+// Whether the library knows how the threads of libgomp and libomp order each other. While it does not, an OpenMP
+// program is recorded with a note.
+inline constexpr bool kRuntimeKnowsOpenMp = false;
+
+struct RuntimeLibrary {
+  std::string directory;  // absolute, holds all the names above
+
+  std::string path(const char* name) const { return directory + "/" + name; }
+};
+
+// Looks where the running executable was built or installed: `../runtime` and `../LIBDIR/sooth` from its directory.
+Result<RuntimeLibrary> find_runtime_library();
+
+}  // namespace sooth
