@@ -19,6 +19,10 @@ u32 lock_release_all(Thread* t, uptr pc, uptr lock);
 void lock_reacquired(Thread* t, uptr pc, uptr lock, u32 depth);
 // The lock is destroyed. Records a misuse when some thread holds it.
 void lock_destroyed(Thread* t, uptr pc, uptr lock);
+// There is a new lock at this address: one that the thread held there before is gone, without a word.
+void lock_created(Thread* t, uptr pc, uptr lock);
+// In the child of a fork: only what `t` holds is held.
+void restart_locks_after_fork(Thread* t);
 
 // As in trace/op.h: recorded as an event kMisuse at `pc`.
 enum class Misuse : u32 {

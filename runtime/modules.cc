@@ -1,5 +1,6 @@
 #include "runtime/modules.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -26,7 +27,6 @@ SpinLock rows_lock_;
 
 struct Module {
   uptr bias, begin, end;
-  bool present;   // seen by the current walk
   bool excluded;
   char path[512];
 };
@@ -35,6 +35,7 @@ Module* modules_ = nullptr;
 u32 module_count_ = 0;
 u32 generation_ = 0;
 SpinLock modules_lock_;
+uptr library_begin_ = 0, library_end_ = 0;  // where this library is mapped
 
 bool matches(const char* pattern, const char* end, const char* text) {
   for (; pattern != end; ++pattern, ++text) {
@@ -68,12 +69,11 @@ void write_line(const char* begin, const char* end) {
 }
 
 // The build-id note of a loaded module as hexadecimal digits, or "-".
-void build_id(const dl_phdr_info* info, char* to, char* end) {
+void build_id(uptr bias, const ElfW(Phdr)* headers, u32 count, char* to, char* end) {
   append_text(to, end, "-");
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const auto& header = info->dlpi_phdr[i];
-    if (header.p_type != PT_NOTE) continue;
-    uptr p = info->dlpi_addr + header.p_vaddr, stop = p + header.p_memsz;
+  for (u32 i = 0; i < count; ++i) {
+    if (headers[i].p_type != PT_NOTE) continue;
+    uptr p = bias + headers[i].p_vaddr, stop = p + headers[i].p_memsz;
     while (p + sizeof(ElfW(Nhdr)) <= stop) {
       const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(p);
       uptr name = p + sizeof *note, data = name + ((note->n_namesz + 3) & ~3u);
@@ -89,11 +89,13 @@ void build_id(const dl_phdr_info* info, char* to, char* end) {
   }
 }
 
-void write_module(const dl_phdr_info* info, const Module& m) {
+void write_module(const Module& m) {
   char line[2048];
   char* end = line + sizeof line - 1;
   char id[128];
-  build_id(info, id, id + sizeof id);
+  // Mapped with the first segment, as the loader itself relies on.
+  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(m.begin);
+  build_id(m.bias, reinterpret_cast<const ElfW(Phdr)*>(m.begin + header->e_phoff), header->e_phnum, id, id + sizeof id);
   char* p = append_number(append_text(line, end, "module "), end, generation_);
   for (uptr n : {m.bias, m.begin, m.end}) p = append_number(append_text(p, end, " "), end, n, 16);
   p = append_text(append_text(append_text(append_text(p, end, " "), end, id), end, " "), end, m.path);
@@ -101,41 +103,41 @@ void write_module(const dl_phdr_info* info, const Module& m) {
   write_line(line, p);
 }
 
-const char* path_of(const dl_phdr_info* info, char* own, u64 room) {
-  if (info->dlpi_name != nullptr && info->dlpi_name[0] != 0) return info->dlpi_name;
-  // The program itself has no name.
-  long n = sys_call(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(own), static_cast<long>(room - 1));
-  own[n > 0 ? n : 0] = 0;
-  return own;
+Module* known_module(uptr pc) {
+  for (u32 i = 0; i < module_count_; ++i)
+    if (pc >= modules_[i].begin && pc < modules_[i].end) return &modules_[i];
+  return nullptr;
 }
 
-int visit_module(dl_phdr_info* info, std::size_t, void*) {
-  uptr begin = ~uptr{0}, end = 0;
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const auto& header = info->dlpi_phdr[i];
-    if (header.p_type != PT_LOAD) continue;
-    uptr from = info->dlpi_addr + header.p_vaddr;
-    if (from < begin) begin = from;
-    if (from + header.p_memsz > end) end = from + header.p_memsz;
+// The module of a program counter, which is written down when it is the first one in it. nullptr: code that was made at run time.
+// Looks without locks of the loader, which another thread may hold while it runs constructors.
+Module* module_of(uptr pc) {
+  SpinGuard guard(modules_lock_);
+  if (Module* m = known_module(pc)) return m;
+  dl_find_object found;
+  if (module_count_ == kMaxModules || _dl_find_object(reinterpret_cast<void*>(pc), &found) != 0) return nullptr;
+  Module& m = modules_[module_count_];
+  m.bias = found.dlfo_link_map->l_addr;
+  m.begin = reinterpret_cast<uptr>(found.dlfo_map_start);
+  m.end = reinterpret_cast<uptr>(found.dlfo_map_end);
+  const char* name = found.dlfo_link_map->l_name;
+  if (name != nullptr && name[0] != 0) {
+    append_text(m.path, m.path + sizeof m.path, name);
+  } else {
+    // The program itself has no name.
+    long n = sys_call(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(m.path), sizeof m.path - 1);
+    m.path[n > 0 ? n : 0] = 0;
   }
-  if (end == 0) return 0;
-  for (u32 i = 0; i < module_count_; ++i) {
-    if (modules_[i].begin == begin && modules_[i].end == end) {
-      modules_[i].present = true;
-      return 0;
-    }
-  }
-  if (module_count_ == kMaxModules) return 0;
-  Module& m = modules_[module_count_++];
-  char own[512];
-  m.bias = info->dlpi_addr;
-  m.begin = begin;
-  m.end = end;
-  m.present = true;
-  append_text(m.path, m.path + sizeof m.path, path_of(info, own, sizeof own));
   m.excluded = is_excluded_path(m.path);
-  write_module(info, m);
-  return 0;
+  ++module_count_;
+  write_module(m);
+  return &m;
+}
+
+bool is_loaded(const Module& m) {
+  dl_find_object found;
+  return _dl_find_object(reinterpret_cast<void*>(m.begin), &found) == 0 && found.dlfo_link_map->l_addr == m.bias &&
+         reinterpret_cast<uptr>(found.dlfo_map_end) == m.end;
 }
 
 // As the shell would show it: what has no plain characters only is in quotes; line feeds become blanks.
@@ -160,9 +162,8 @@ void write_command() {
 }
 
 bool in_excluded_module(uptr pc) {
-  for (u32 i = 0; i < module_count_; ++i)
-    if (pc >= modules_[i].begin && pc < modules_[i].end) return modules_[i].excluded;
-  return false;
+  const Module* m = module_of(pc);
+  return m != nullptr && m->excluded;
 }
 
 // The row for a new site; ~0u when there is no room for it.
@@ -212,14 +213,12 @@ u32 intern_site(uptr pc) {
   return ~0u;
 }
 
-void modules_changed(bool unloaded) {
+void modules_unloaded() {
   if (!recording()) return;
   SpinGuard guard(modules_lock_);
-  for (u32 i = 0; i < module_count_; ++i) modules_[i].present = false;
-  if (unloaded) __atomic_fetch_add(&generation_, 1, __ATOMIC_ACQ_REL);
-  dl_iterate_phdr(visit_module, nullptr);
+  __atomic_fetch_add(&generation_, 1, __ATOMIC_ACQ_REL);
   for (u32 i = module_count_; i-- > 0;) {
-    if (modules_[i].present) continue;
+    if (is_loaded(modules_[i])) continue;
     char line[1024];
     char* end = line + sizeof line - 1;
     char* p = append_number(append_text(line, end, "unload "), end, generation_);
@@ -245,9 +244,15 @@ bool start_modules() {
   modules_lock_.reset();
   module_count_ = 0;
   write_command();
-  modules_changed(false);
+  dl_find_object own;
+  if (_dl_find_object(reinterpret_cast<void*>(&start_modules), &own) == 0) {
+    library_begin_ = reinterpret_cast<uptr>(own.dlfo_map_start);
+    library_end_ = reinterpret_cast<uptr>(own.dlfo_map_end);
+  }
   return true;
 }
+
+bool is_library_code(uptr pc) { return pc >= library_begin_ && pc < library_end_; }
 
 int move_descriptor(int fd) {
   long high = sys_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 700);

@@ -38,8 +38,8 @@ u32 new_stream();
 
 // The number of a program counter in `sites`; ~0u when its module is excluded.
 u32 intern_site(uptr pc);
-// Modules may have been loaded or unloaded: writes what changed to `process`. `unloaded`: program counters may mean something else now.
-void modules_changed(bool unloaded);
+// dlclose returned: program counters may mean something else now.
+void modules_unloaded();
 u32 module_generation();
 
 }  // namespace sooth::rt

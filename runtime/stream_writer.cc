@@ -1,6 +1,6 @@
 #include "runtime/stream_writer.h"
 
-#include "runtime/options.h"
+#include "runtime/benign.h"
 #include "runtime/turn.h"
 
 namespace sooth::rt {
@@ -47,6 +47,11 @@ class Builder {
   u32 size_ = 0;
 };
 
+u32 used_slot_of(uptr pc, Shape shape) {
+  u32 slot = slot_of(pc, shape);
+  return slot == 0 ? 1 : slot;
+}
+
 bool is_ticketed(Shape shape) { return !recorder.serial && shape.op() != Op::kRead && shape.op() != Op::kWrite; }
 
 // Bytes of n without leading zeros: 0 to 8.
@@ -69,7 +74,7 @@ void put_value(Builder& b, Thread* t, u32 slot, const EventValue* value) {
   b.put_bytes(high, high_bytes);
 }
 
-EventValue read_memory(uptr address, u32 size) {
+SOOTH_INLINE EventValue read_memory(uptr address, u32 size) {
   EventValue v{0, 0};
   switch (size) {
     case 1: v.low = *reinterpret_cast<const volatile u8*>(address); break;
@@ -95,7 +100,7 @@ bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape) {
   }
   u32 site = intern_site(pc);
   if (site == ~0u) return false;
-  t->slots[slot] = {slot_key(pc, shape), 0};
+  t->slots[slot] = {slot_key(pc, shape), 0, 0};
   if (recorder.serial) t->values[2 * slot] = t->values[2 * slot + 1] = 0;
   // Accesses that were seen through the slot's former shape must not hide ones through this.
   next_epoch(t);
@@ -134,22 +139,99 @@ void write_stack(Thread* t) {
   t->low = t->written = t->top;
 }
 
-void write_pending(Thread* t) {
+namespace {
+
+// One access and its value of at most 8 bytes, in two stores: the tail first.
+SOOTH_INLINE void put_access(Thread* t, u32 slot, u64 delta, u32 length, u64 value) {
+  u64 change = value ^ t->values[2 * slot];
+  u32 n = full_length(change);
+  u32 at = 2 + length;
+  if (SOOTH_UNLIKELY(at + 1 + n > 16)) {
+    Builder b(static_cast<u16>(length << stream::kSlotBits | slot));
+    b.put_bytes(delta, length);
+    EventValue v{value, 0};
+    put_value(b, t, slot, &v);
+    b.commit(t);
+    return;
+  }
+  t->values[2 * slot] = value;
+  using u128 = unsigned __int128;
+  u128 record = (delta << 16 | length << stream::kSlotBits | slot) | static_cast<u128>(n) << 8 * at |
+                static_cast<u128>(change) << 8 * (at + 1);
+  auto low = static_cast<u64>(record), high = static_cast<u64>(record >> 64);
+  u8* cursor = t->cursor;
+  __builtin_memcpy(cursor + 8, &high, 8);
+  asm volatile("" ::: "memory");
+  __builtin_memcpy(cursor, &low, 8);
+  t->cursor = cursor + at + 1 + n;
+}
+
+// A write that waited for its value, which by now is in memory.
+SOOTH_INLINE void put_pending(Thread* t) {
   u32 slot = t->pending_slot;
-  if (slot == 0) return;
   t->pending_slot = 0;
+  EventValue value = read_memory(t->pending_object, t->pending_size);
+  if (SOOTH_LIKELY(t->pending_size <= 8)) {
+    put_access(t, slot, t->pending_delta, t->pending_code, value.low);
+    return;
+  }
   Builder b(static_cast<u16>(t->pending_code << stream::kSlotBits | slot));
   b.put_bytes(t->pending_delta, t->pending_code);
-  EventValue value = read_memory(t->pending_object, t->pending_size);
   put_value(b, t, slot, &value);
   b.commit(t);
 }
+
+}  // namespace
+
+void write_pending(Thread* t) {
+  turn::hold(t);
+  write_pending_now(t);
+}
+
+void write_pending_now(Thread* t) {
+  if (t->pending_slot != 0) put_pending(t);
+}
+
+template <unsigned size, bool is_write>
+void access_serially(Thread* t, uptr address, uptr pc) {
+  constexpr Shape shape = Shape::of(is_write ? Op::kWrite : Op::kRead, MemoryOrder::kNotAtomic, size);
+  turn::hold(t);
+  if (t->pending_slot != 0) put_pending(t);
+  // Before the value is read: another thread may change it.
+  if (SOOTH_UNLIKELY(--t->quantum == 0)) turn::preempt(t);
+  u32 slot = used_slot_of(pc, shape);
+  Slot& s = t->slots[slot];
+  if (SOOTH_UNLIKELY(s.key != slot_key(pc, shape)) && !define_slot(t, slot, pc, shape)) return;
+  u64 delta;
+  if (SOOTH_UNLIKELY(!slot_delta(s, address, delta)) && define_slot(t, slot, pc, shape)) slot_delta(s, address, delta);
+  u32 length = byte_length(delta);
+  if constexpr (is_write) {
+    t->pending_slot = slot;
+    t->pending_size = size;
+    t->pending_object = address;
+    t->pending_code = length;
+    t->pending_delta = delta;
+  } else {
+    put_access(t, slot, delta, length, read_memory(address, size).low);
+  }
+  if (SOOTH_UNLIKELY(t->cursor > t->limit)) attend(t);
+}
+
+template void access_serially<1, false>(Thread*, uptr, uptr);
+template void access_serially<2, false>(Thread*, uptr, uptr);
+template void access_serially<4, false>(Thread*, uptr, uptr);
+template void access_serially<8, false>(Thread*, uptr, uptr);
+template void access_serially<1, true>(Thread*, uptr, uptr);
+template void access_serially<2, true>(Thread*, uptr, uptr);
+template void access_serially<4, true>(Thread*, uptr, uptr);
+template void access_serially<8, true>(Thread*, uptr, uptr);
 
 void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size) {
   u32 special = t->special;
   if ((special & kStopped) != 0) return;
   bool is_write = shape.op() == Op::kWrite;
   if ((special & (is_write ? kIgnoreWrites : kIgnoreReads)) != 0) return;
+  if ((special & kIgnoreMemory) != 0 && is_ignored_memory(address)) return;
   if ((special & kSerialMode) != 0) {
     write_pending(t);
     // Before the value is read: another thread may change it.
@@ -162,17 +244,17 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
     t->special |= kStackChanged;
   }
   if ((t->special & kStackChanged) != 0) write_stack(t);
-  u32 slot = slot_of(pc, shape);
+  u32 slot = used_slot_of(pc, shape);
   Slot& s = t->slots[slot];
   if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) return;
   if ((special & (kSerialMode | kKeepRepeats)) == 0 && !shape.is_sized()) {
     u64 tag = static_cast<u64>(address) << 17 | slot << 4 | t->epoch;
-    u64& seen = t->repeats[(address ^ (address >> 11) ^ slot) & (kRepeatEntries - 1)];
+    u64& seen = t->repeats[repeat_of(address, slot)];
     if (seen == tag) return;
     seen = tag;
   }
-  u64 delta = zigzag(address - s.object);
-  s.object = address;
+  u64 delta = 0;
+  if (!slot_delta(s, address, delta) && define_slot(t, slot, pc, shape)) slot_delta(s, address, delta);
   u32 length = byte_length(delta);
   if ((special & kSerialMode) != 0 && is_write && !shape.is_sized()) {
     t->pending_slot = slot;
@@ -199,19 +281,20 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
 
 void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const EventValue* value) {
   if ((t->special & kStopped) != 0) return;
+  if (SOOTH_UNLIKELY(any_ignored_memory())) t->special |= kIgnoreMemory;
   if (recorder.serial) write_pending(t);
   if ((t->special & kStackChanged) != 0) write_stack(t);
-  u32 slot = slot_of(pc, shape);
+  u32 slot = used_slot_of(pc, shape);
   Slot& s = t->slots[slot];
   if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) {
     // Synchronisation of excluded modules counts all the same: it goes under the first site.
     pc = 1;
-    slot = slot_of(pc, shape);
+    slot = used_slot_of(pc, shape);
     if (t->slots[slot].key != slot_key(pc, shape)) define_slot(t, slot, pc, shape);
   }
   Slot& used = t->slots[slot];
-  u64 delta = zigzag(object - used.object);
-  used.object = object;
+  u64 delta = 0;
+  if (!slot_delta(used, object, delta) && define_slot(t, slot, pc, shape)) slot_delta(used, object, delta);
   u32 length = byte_length(delta);
   Builder b(static_cast<u16>(length << stream::kSlotBits | slot));
   b.put_bytes(delta, length);

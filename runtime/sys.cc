@@ -17,7 +17,7 @@ void unmap_memory(void* memory, std::size_t bytes) {
   sys_call(SYS_munmap, reinterpret_cast<long>(memory), static_cast<long>(bytes));
 }
 
-int futex_wait(const u32* word, u32 expected, const struct timespec* deadline) {
+int futex_wait(const u32* word, u32 expected, const timespec* deadline) {
   // WAIT_BITSET takes an absolute time of CLOCK_MONOTONIC, so that spurious wake-ups do not prolong the wait.
   long r = sys_call(SYS_futex, reinterpret_cast<long>(word), FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
                     reinterpret_cast<long>(deadline), 0, static_cast<long>(FUTEX_BITSET_MATCH_ANY));

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include <linux/futex.h>
+#include <time.h>
 #include <sys/syscall.h>
 
 namespace sooth::rt {
@@ -37,7 +39,7 @@ void* map_memory(std::size_t bytes);
 void unmap_memory(void* memory, std::size_t bytes);
 
 // Waits while *word is `expected`, at most until the deadline (nullptr: for ever; CLOCK_MONOTONIC). Returns 0 or an error number.
-int futex_wait(const u32* word, u32 expected, const struct timespec* monotonic_deadline = nullptr);
+int futex_wait(const u32* word, u32 expected, const timespec* monotonic_deadline = nullptr);
 void futex_wake(const u32* word, int count);
 inline void cpu_relax() { __builtin_ia32_pause(); }
 

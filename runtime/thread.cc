@@ -3,12 +3,13 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "runtime/locks.h"
 #include "runtime/stream_writer.h"
 #include "runtime/turn.h"
 
 namespace sooth::rt {
 
-thread_local Thread* self_ = nullptr;
+__thread Thread* self_ = nullptr;
 
 namespace {
 
@@ -21,7 +22,7 @@ Thread* make_thread() {
   auto* t = static_cast<Thread*>(map_memory(sizeof(Thread)));
   auto* frames = static_cast<Frame*>(map_memory((kMaxFrames + 1) * sizeof(Frame)));
   if (t == nullptr || frames == nullptr) fatal("out of memory for another thread");
-  t->frames = t->top = t->low = t->written = frames;
+  t->bottom = t->frames = t->top = t->low = t->written = frames;
   t->stream = new_stream();
   t->generation = module_generation();
   if (recorder.serial) {
@@ -73,7 +74,7 @@ Thread* attach_thread(u32 id) {
   if (t == nullptr) t = make_thread();
   t->id = id;
   t->special = (recorder.serial ? kSerialMode : 0) | (recorder.drop_repeats || recorder.serial ? 0 : kKeepRepeats) | (t->special & kStopped);
-  t->top = t->low = t->written = t->frames;
+  t->frames = t->top = t->low = t->written = t->bottom;
   t->ignore_reads = t->ignore_writes = t->ignore_sync = 0;
   t->held_count = 0;
   t->quantum = 1;
@@ -135,10 +136,11 @@ void restart_threads_after_fork(Thread* t) {
     return;
   }
   t->stream = new_stream();
-  t->low = t->written = t->frames;
+  t->low = t->written = t->bottom;
   t->special |= kStackChanged;
   t->id = new_thread_id(nullptr, 0);
   attend(t);
+  restart_locks_after_fork(t);
   turn::start(t);
   write_thread_switch(t, t->id, false);
   write_event(t, 1, Shape::of(Op::kBegin), 0);

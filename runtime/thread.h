@@ -15,6 +15,7 @@ inline constexpr u32 kIgnoreWrites = 8;
 inline constexpr u32 kIgnoreSync = 16;
 inline constexpr u32 kStopped = 32;       // the recording is over, or was never wanted
 inline constexpr u32 kJumped = 64;        // a longjmp may have left frames behind
+inline constexpr u32 kIgnoreMemory = 256; // some memory is not recorded: benign.h
 inline constexpr u32 kKeepRepeats = 128;  // no access is dropped because it was seen before
 
 // Everything of an event but its object, thread and site, packed into 16 bits. Part of a slot's key.
@@ -42,6 +43,7 @@ struct Shape {
 struct Slot {
   u64 key;     // program counter << 16 | Shape; 0: empty
   u64 object;  // the last one
+  u64 step;    // the last one less the one before
 };
 
 struct Frame {
@@ -58,7 +60,8 @@ struct HeldLock {
 };
 inline constexpr u32 kMaxHeld = 512;
 
-inline constexpr u32 kRepeatEntries = 2048;
+inline constexpr unsigned kRepeatBits = 11;
+inline constexpr u32 kRepeatEntries = 1u << kRepeatBits;
 
 // Owned by its operating system thread; others touch only what is marked. Mapped zeroed; kept and used again when the
 // thread has ended, with its stream. A new field that hooks use goes to the top.
@@ -71,7 +74,8 @@ struct Thread {
   Frame* top;           // one past the innermost frame
   Frame* low;           // the lowest that `top` has been since the last record
   Frame* written;       // as far as the stream knows the stack
-  Frame* frames;
+  Frame* frames;        // the floor: frames below it belong to what a signal interrupted
+  Frame* bottom;        // of the whole array
   u64 last_ticket;
 
   // A write of a serial recording whose value is read from memory at the next hook. Slot number; 0: none.
@@ -98,14 +102,14 @@ struct Thread {
   u32 turn_word;        // futex of turn.h
   u32 turn_state;
   u64 turn_data[8];     // owned by turn.cc
-  u64 signal_data[80];  // owned by signals.cc
+  void* signal_data;    // owned by signals.cc
 
   alignas(64) Slot slots[stream::kSlots];
   // Accesses that were recorded since the last synchronisation: object << 17 | slot << 4 | epoch.
   alignas(64) u64 repeats[kRepeatEntries];
 };
 
-extern thread_local Thread* self_ __attribute__((tls_model("initial-exec")));
+extern __thread Thread* self_ __attribute__((tls_model("initial-exec")));
 
 // nullptr: this thread is not recorded (not yet, no longer, or nothing is).
 SOOTH_INLINE Thread* current() { return self_; }

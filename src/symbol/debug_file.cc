@@ -32,6 +32,15 @@ Status check_build_id(const BinaryInfo& info, const std::string& recorded) {
 
 }  // namespace
 
+std::string CompileUnit::source_path(const char* name) {
+  if (name == nullptr || name[0] == '/') {
+    return name == nullptr ? "" : name;
+  }
+  Dwarf_Attribute attribute;
+  const char* folder = dwarf_formstring(dwarf_attr(&skeleton, DW_AT_comp_dir, &attribute));
+  return folder == nullptr ? name : std::string(folder) + "/" + name;
+}
+
 Result<std::unique_ptr<DebugFile>> DebugFile::open(const std::string& path, const std::string& build_id) {
   // Headers and symbol tables are checked before elfutils sees them.
   const auto info = inspect_binary(path);

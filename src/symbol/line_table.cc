@@ -14,6 +14,25 @@ bool line_program_offset(Dwarf_Die& unit, Dwarf_Word& offset) {
   return dwarf_attr(&unit, DW_AT_stmt_list, &attribute) != nullptr && dwarf_formudata(&attribute, &offset) == 0;
 }
 
+using Ranges = std::vector<std::pair<Dwarf_Addr, Dwarf_Addr>>;
+
+// Where the code of the unit is.
+Ranges ranges_of(Dwarf_Die& unit) {
+  Ranges ranges;
+  Dwarf_Addr base = 0, begin = 0, end = 0;
+  for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&unit, at, &base, &begin, &end)) > 0;) {
+    ranges.emplace_back(begin, end);
+  }
+  std::sort(ranges.begin(), ranges.end());
+  return ranges;
+}
+
+bool contains(const Ranges& ranges, Dwarf_Addr address) {
+  auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                [](Dwarf_Addr value, const auto& range) { return value < range.first; });
+  return after != ranges.begin() && address < std::prev(after)->second;
+}
+
 }  // namespace
 
 LineTable::LineTable(DebugFile& file) {
@@ -37,6 +56,7 @@ void LineTable::add_unit(DebugFile& file, std::uint32_t unit) {
   if (dwarf_getsrclines(&file.units()[unit].skeleton, &lines, &count) != 0) {
     return;  // damaged, or none: the symbol table still names functions
   }
+  const Ranges ranges = ranges_of(file.units()[unit].skeleton);
   // libdw remembers names by pointer, so most rows need no look into the table of names.
   const char* last_name = nullptr;
   std::uint32_t last_file = 0;
@@ -54,9 +74,13 @@ void LineTable::add_unit(DebugFile& file, std::uint32_t unit) {
     if (!file.is_code(end && address > 0 ? address - 1 : address)) {
       continue;
     }
+    // GCC writes rows at the very end of a sequence, which libdw sorts behind the end: they would reach to the next one.
+    if (!end && !ranges.empty() && !contains(ranges, address)) {
+      continue;
+    }
     if (name != last_name || i == 0) {
       last_name = name;
-      last_file = intern(name);
+      last_file = intern(file.units()[unit].source_path(name));
     }
     rows_.push_back({.address = address,
                      .file = last_file,
@@ -67,9 +91,8 @@ void LineTable::add_unit(DebugFile& file, std::uint32_t unit) {
   }
 }
 
-std::uint32_t LineTable::intern(const char* name) {
-  const auto [at, added] =
-      file_index_.try_emplace(name == nullptr ? "" : name, static_cast<std::uint32_t>(files_.size()));
+std::uint32_t LineTable::intern(const std::string& name) {
+  const auto [at, added] = file_index_.try_emplace(name, static_cast<std::uint32_t>(files_.size()));
   if (added) {
     files_.push_back(at->first);
   }

@@ -26,14 +26,14 @@ class LineTable {
 
   // The row that covers the address, or nullptr. Of several rows with one address it is the last, as in addr2line.
   const Row* find(std::uint64_t address) const;
-  // As compiled: relative names are put behind the compilation directory, and nothing else is done to them.
+  // As CompileUnit::source_path().
   const std::string& file(const Row& row) const { return files_[row.file]; }
   // By address.
   const std::vector<Row>& rows() const { return rows_; }
 
  private:
   void add_unit(DebugFile& file, std::uint32_t unit);
-  std::uint32_t intern(const char* name);
+  std::uint32_t intern(const std::string& name);
   void merge_equal_addresses();
 
   std::vector<Row> rows_;

@@ -110,8 +110,7 @@ std::string ModuleSymbols::file_name(std::uint32_t unit, Dwarf_Die& die, unsigne
       dwarf_formudata(dwarf_attr_integrate(&die, attribute, &found), &index) != 0 || index >= count) {
     return "";
   }
-  const char* name = dwarf_filesrc(files, index, nullptr, nullptr);
-  return name == nullptr ? "" : name;
+  return file_->units()[unit].source_path(dwarf_filesrc(files, index, nullptr, nullptr));
 }
 
 void ModuleSymbols::read_globals() {

@@ -3,6 +3,7 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "symbol/demangle.h"
 
@@ -121,9 +122,12 @@ class UnitIndex::Walk {
     if (linkage_name(die) != nullptr) {
       return;
     }
+    // The class of a lambda has no name.
+    const char* name = plain_name(die);
+    const bool is_lambda = name != nullptr && std::string_view(name).starts_with("operator()");
     std::string names;
     for (std::size_t i = 1; i < path_.size(); ++i) {  // [0] is the unit
-      add_name(*path_[i], names);
+      add_name(*path_[i], is_lambda ? "{lambda}::" : "{unnamed}::", names);
     }
     if (!names.empty()) {
       index_.enclosing_.emplace(dwarf_dieoffset(&die), std::move(names));
@@ -131,7 +135,7 @@ class UnitIndex::Walk {
   }
 
   // Appends the name of the die with :: behind it; blocks have none.
-  static void add_name(Dwarf_Die& die, std::string& names) {
+  static void add_name(Dwarf_Die& die, const char* unnamed_class, std::string& names) {
     const int tag = dwarf_tag(&die);
     if (tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block ||
         tag == DW_TAG_inlined_subroutine) {
@@ -143,7 +147,7 @@ class UnitIndex::Walk {
     }
     const char* name = plain_name(die);
     if (name == nullptr) {
-      names += tag == DW_TAG_namespace ? "(anonymous namespace)::" : "{unnamed}::";
+      names += tag == DW_TAG_namespace ? "(anonymous namespace)::" : unnamed_class;
     } else {
       names += std::string(name) + (tag == DW_TAG_subprogram ? "()::" : "::");
     }

@@ -95,12 +95,13 @@ static_assert(sizeof(SiteRow) == 16);
 // A record starts with a control word of 16 bits: bits 0 to 12 a number, bits 13 to 15 a code.
 //
 // Code 0 to 6: one event. The number, never 0, is a *slot* of the stream, which a kDefine record has filled with the event's shape. Then
-//   - so many bytes as the code says: the object less the slot's last object, zigzag (objects have at most 47 bits, so 6 bytes do);
+//   - so many bytes as the code says: the object less the prediction, which is the slot's last object plus the slot's last step (the last object less the one before), modulo 2^64, zigzag;
+//     a writer defines the slot again when that would need more than 6 bytes (objects have at most 47 bits);
 //   - if the shape is kTicketed: varint, the ticket less the stream's last ticket;
 //   - if the shape is kSized: varint, the size in bytes;
 //   - if the recording is kWithValues and the event is an access of at most 16 bytes: a byte n and, unless n is kNoValue, n bytes: the value XOR the
 //     slot's last value, without leading zero bytes.
-// The slot's last object and value are 0 when it is defined; a value that was not recorded leaves the last one as it was.
+// The slot's last object, step and value are 0 when it is defined (so the first event's step is its object); a value that was not recorded leaves the last one as it was.
 //
 // Code 7: the number is a Record. A string is a varint, its length, and its bytes.
 inline constexpr unsigned kSlotBits = 13;
