@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -21,9 +22,13 @@ using AddCommand = void (*)(CLI::App& root, CommandResult& result);
 // One file each; main.cc lists them in the order of the help.
 void add_analyze_command(CLI::App& root, CommandResult& result);
 void add_compiler_commands(CLI::App& root, CommandResult& result);
+void add_record_command(CLI::App& root, CommandResult& result);
 void add_report_command(CLI::App& root, CommandResult& result);
 void add_trace_command(CLI::App& root, CommandResult& result);
 void add_witness_command(CLI::App& root, CommandResult& result);
+
+// What the user wrote behind `--`: a program to start, and its arguments. Empty for commands that start none.
+const std::vector<std::string>& program_words();
 
 // `sooth cc` and `sooth c++` pass on arguments that only a compiler understands, so they are not parsed as those of other
 // commands are. `arguments` are all of ours; nullopt when they are for another command. Returns only to tell of an error, or for --help.

@@ -115,9 +115,8 @@ Result<CompilerCommand> wrap_compiler(std::span<const std::string> compiler, Com
   }
   if (job.links() && !job.without_libraries) {
     add_library(kind, library, command.words);
-    if (job.openmp && !kRuntimeKnowsOpenMp) {
-      command.notes.push_back("note: how OpenMP's threads order each other is not recorded yet; expect false findings in "
-                              "parallel regions");
+    if (job.openmp && kind == CompilerKind::kClang) {
+      command.notes.push_back(kLibompNote);
     }
   }
   command.words.insert(command.words.end(), arguments.begin(), arguments.end());

@@ -29,9 +29,10 @@ Status refuse_if_impossible(const BinaryInfo& main) {
   return {};
 }
 
-bool needs_openmp(const ProgramInfo& program) {
-  return program.main.needs_openmp || std::any_of(program.libraries.begin(), program.libraries.end(),
-                                                  [](const NeededLibrary& each) { return each.info.needs_openmp; });
+bool needs_libomp(const ProgramInfo& program) {
+  return std::any_of(program.libraries.begin(), program.libraries.end(), [](const NeededLibrary& each) {
+    return each.soname.starts_with("libomp.so") || each.soname.starts_with("libiomp5.so");
+  });
 }
 
 // A program that asks for Clang's library, itself or through one of its own, gets ours under that name.
@@ -69,9 +70,8 @@ Result<PreparedProgram> prepare_program(const std::string& name) {
                            ": only programs that it starts can be recorded" +
                            (script ? "" : std::string(". ") + kHowToInstrument));
   }
-  if (!kRuntimeKnowsOpenMp && needs_openmp(*program)) {
-    answer.notes.push_back("note: how OpenMP's threads order each other is not recorded yet; expect false findings in "
-                           "parallel regions");
+  if (needs_libomp(*program)) {
+    answer.notes.push_back(kLibompNote);
   }
   return answer;
 }

@@ -14,9 +14,11 @@ inline constexpr char kClangRuntimeName[] = "libclang_rt.tsan-x86_64.so";
 // What `-ltsan` looks for: a link to the first one beside it.
 inline constexpr char kGccLinkName[] = "libtsan.so";
 
-// Whether the library knows how the threads of libgomp and libomp order each other. While it does not, an OpenMP
-// program is recorded with a note.
-inline constexpr bool kRuntimeKnowsOpenMp = false;
+// The library knows how the threads of GCC's OpenMP order each other; it does not know Clang's. A program that needs that one
+// is recorded with this note.
+inline constexpr char kLibompNote[] =
+    "note: how the threads of Clang's OpenMP library order each other is not recorded; expect false findings in parallel "
+    "regions, or build with GCC";
 
 struct RuntimeLibrary {
   std::string directory;  // absolute, holds all the names above

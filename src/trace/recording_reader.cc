@@ -439,6 +439,7 @@ Result<std::unique_ptr<TraceReader>> follow_recording(const LiveRecording& recor
     Result<RecordedProcess> parsed = parse_process(read_from(process->get(), 0), "the live recording");
     return parsed.ok() ? std::move(*parsed) : RecordedProcess{};
   };
+  files.more.symbols = recording.symbols;
   files.process = files.more.process();
   return std::unique_ptr<TraceReader>(std::make_unique<RecordingReader>(std::move(files), options.columns));
 }
