@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "runtime/blocking.h"
 #include "runtime/signals.h"
 #include "runtime/thread.h"
 #include "runtime/turn.h"
@@ -33,10 +34,8 @@ SOOTH_INLINE uptr address_of(T* object) {
 // A call that may block where we cannot see it.
 template <typename F>
 auto call_outside(Thread* t, F call) {
-  turn::leave(t);
-  auto result = call();
-  turn::enter(t);
-  return result;
+  Blocking blocking(t);
+  return call();
 }
 
 // wrap_mutex.cc

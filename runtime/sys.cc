@@ -28,6 +28,8 @@ void futex_wake(const u32* word, int count) {
   sys_call(SYS_futex, reinterpret_cast<long>(word), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, count);
 }
 
+void read_clock(int clock, struct timespec* time) { sys_call(SYS_clock_gettime, clock, reinterpret_cast<long>(time)); }
+
 void SpinLock::lock_slow() {
   for (unsigned spins = 0;; ++spins) {
     if (__atomic_load_n(&word_, __ATOMIC_RELAXED) == 0 && __atomic_exchange_n(&word_, 1, __ATOMIC_ACQUIRE) == 0) return;

@@ -41,6 +41,8 @@ void unmap_memory(void* memory, std::size_t bytes);
 // Waits while *word is `expected`, at most until the deadline (nullptr: for ever; CLOCK_MONOTONIC). Returns 0 or an error number.
 int futex_wait(const u32* word, u32 expected, const timespec* monotonic_deadline = nullptr);
 void futex_wake(const u32* word, int count);
+// clock_gettime(), which the library interposes.
+void read_clock(int clock, struct timespec* time);
 inline void cpu_relax() { __builtin_ia32_pause(); }
 
 // Writes "sooth: " TEXT... to standard error, in one call: the program's own output is never mixed into.

@@ -192,7 +192,7 @@ constexpr long kSecond = 1'000'000'000;
 
 timespec now(int clock) {
   timespec time;
-  clock_gettime(clock, &time);
+  read_clock(clock, &time);
   return time;
 }
 

@@ -74,7 +74,7 @@ void await_once(Thread* t, pthread_once_t* control) {
     int word = __atomic_load_n(control, __ATOMIC_ACQUIRE);
     if ((word & kOnceDone) != 0 || (word & kOnceRuns) == 0) return;
     timespec later;
-    clock_gettime(CLOCK_MONOTONIC, &later);
+    read_clock(CLOCK_MONOTONIC, &later);
     ++later.tv_sec;
     turn::block(t, address_of(control), &later, CLOCK_MONOTONIC);
   }

@@ -4,6 +4,7 @@
 
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
+#include "runtime/stream_writer.h"
 #include "runtime/sync.h"
 
 using namespace sooth::rt;
@@ -39,7 +40,10 @@ SOOTH_INTERCEPT(int, thrd_join, thrd_t thread, int* result) {
   if (t == nullptr) return real_thrd_join(thread, result);
   void* value = nullptr;
   int error = join_thread(t, SOOTH_CALLER, thread, &value);
-  if (error == 0 && result != nullptr) *result = static_cast<int>(reinterpret_cast<uptr>(value));
+  if (error == 0 && result != nullptr) {
+    *result = static_cast<int>(reinterpret_cast<uptr>(value));
+    write_range(t, SOOTH_CALLER, sooth::Op::kWrite, address_of(result), sizeof *result);
+  }
   return result_of(error);
 }
 

@@ -46,7 +46,7 @@ constexpr timespec kSlice = {0, 100'000'000};
 long wait(Thread* t, const Call& c) {
   int clock = (c.operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
   timespec now, deadline;
-  clock_gettime(clock, &now);
+  read_clock(clock, &now);
   if (c.time != nullptr) {
     if (!Deadline{c.time}.is_valid() || c.time->tv_sec < 0) return -EINVAL;
     deadline = c.command() == FUTEX_WAIT ? sum(now, *c.time) : *c.time;
@@ -58,7 +58,7 @@ long wait(Thread* t, const Call& c) {
     bool last = c.time != nullptr && !is_before(until, deadline);
     if (turn::block(t, address_of(c.word), last ? &deadline : &until, clock) == turn::Wake::kWoken) return 0;
     if (last) return -ETIMEDOUT;
-    clock_gettime(clock, &now);
+    read_clock(clock, &now);
   }
   return first ? -EAGAIN : 0;
 }

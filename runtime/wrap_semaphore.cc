@@ -99,7 +99,10 @@ SOOTH_INTERCEPT(int, sem_post, sem_t* semaphore) {
 }
 
 SOOTH_INTERCEPT(int, sem_getvalue, sem_t* semaphore, int* value) {
+  Thread* t = current();
   // A program may wait for a value in a loop.
-  if (Thread* t = current()) turn::yield(t);
-  return real_sem_getvalue(semaphore, value);
+  if (t != nullptr) turn::yield(t);
+  int result = real_sem_getvalue(semaphore, value);
+  if (t != nullptr && result == 0) write_range(t, SOOTH_CALLER, Op::kWrite, address_of(value), sizeof *value);
+  return result;
 }

@@ -14,38 +14,13 @@ using namespace sooth::rt;
 
 namespace {
 
-// What a new thread needs to know. From a pool: its creator may be gone before it starts.
+// What a new thread needs to know. On a page of its own: its creator may be gone before it starts, and it may not use the heap.
 struct Start {
-  Start* next_free;
   void* (*routine)(void*);
   void* argument;
   u32 id;
   bool returns_int;
 };
-SpinLock starts_lock_;
-Start* free_starts_ = nullptr;
-
-Start* new_start() {
-  SpinGuard guard(starts_lock_);
-  if (free_starts_ == nullptr) {
-    constexpr u32 kBlock = 64;
-    auto* starts = static_cast<Start*>(map_memory(kBlock * sizeof(Start)));
-    if (starts == nullptr) fatal("out of memory for another thread");
-    for (u32 i = 0; i < kBlock; ++i) {
-      starts[i].next_free = free_starts_;
-      free_starts_ = &starts[i];
-    }
-  }
-  Start* start = free_starts_;
-  free_starts_ = start->next_free;
-  return start;
-}
-
-void free_start(Start* start) {
-  SpinGuard guard(starts_lock_);
-  start->next_free = free_starts_;
-  free_starts_ = start;
-}
 
 pthread_key_t end_key_;
 pthread_once_t end_key_once_ = PTHREAD_ONCE_INIT;
@@ -71,7 +46,7 @@ void arm_end() {
 void* run_thread(void* argument) {
   auto* from_creator = static_cast<Start*>(argument);
   Start start = *from_creator;
-  free_start(from_creator);
+  unmap_memory(from_creator, sizeof(Start));
   set_thread_handle(start.id, static_cast<u64>(pthread_self()));
   attach_thread(start.id);
   arm_end();
@@ -126,6 +101,7 @@ int join_with(Thread* t, uptr pc, pthread_t thread, void** result, Deadline dead
     __atomic_store_n(&thread_info(id).state, static_cast<u32>(ThreadState::kJoined), __ATOMIC_RELEASE);
     write_event(t, pc, Shape::of(Op::kJoin), id);
   }
+  if (error == 0 && result != nullptr) write_range(t, pc, Op::kWrite, address_of(result), sizeof *result);
   return error;
 }
 
@@ -138,14 +114,17 @@ int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* a
   begin_operation(t);
   // The first thread may end by pthread_exit, which makes a difference only when there are others.
   if (t->id == 0) arm_end();
+  // The handle is stored, at a moment that only libc knows and before the thread can see it: a write of an unknown value.
+  access_specially(t, address_of(thread), pc, Shape::sized(Op::kWrite), 0, sizeof *thread);
   u32 id = new_thread_id(t, pc);
   if (is_detached(attributes)) __atomic_fetch_or(&thread_info(id).state, kDetachedBit, __ATOMIC_RELAXED);
   turn::announce(id);
-  Start* start = new_start();
-  *start = {nullptr, routine, argument, id, returns_int};
+  auto* start = static_cast<Start*>(map_memory(sizeof(Start)));
+  if (start == nullptr) fatal("out of memory for another thread");
+  *start = {routine, argument, id, returns_int};
   int error = real_create(thread, attributes, run_thread, start);
   if (error != 0) {
-    free_start(start);
+    unmap_memory(start, sizeof(Start));
     __atomic_store_n(&thread_info(id).state, static_cast<u32>(ThreadState::kNone), __ATOMIC_RELAXED);
     turn::not_created(id);
     return error;

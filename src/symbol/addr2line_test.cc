@@ -1,18 +1,19 @@
 // Every byte of the code of compiled programs, compared with what addr2line of binutils says about it.
 //
 // Where we differ on purpose:
-// - Debug information of GCC has no mangled names of lambdas and of functions with internal linkage. addr2line then prints the bare
-//   name ("operator()"), or for an inlined call the symbol of the function around it ("main", "main.cold"); ours are
-//   qualified, and have parameters where the symbol table knows the function.
-// - Symbols of parts and copies of a function are marked ("f.cold", "f(int) [clone .isra.0]"), its debug information is not; the two
-//   tools do not always take the name from the same one.
+// - Debug information of GCC has no mangled names of lambdas and of functions with internal linkage. addr2line then
+//   prints the bare name ("operator()"), or for an inlined call the symbol of the function around it ("main",
+//   "main.cold"); ours are qualified, and have parameters where the symbol table knows the function.
+// - Symbols of parts and copies of a function are marked ("f.cold", "f(int) [clone .isra.0]"), its debug information is
+//   not; the two tools do not always take the name from the same one.
 // - The bytes between two functions have a line, that of the last instruction, and with us no function.
-// - Without debug information addr2line takes the nearest symbol in front, whatever its size; ours must cover the address. It also
-//   prints the file of the symbol (STT_FILE), of which it does not know the folder.
+// - Without debug information addr2line takes the nearest symbol in front, whatever its size; ours must cover the
+//   address. It also prints the file of the symbol (STT_FILE), of which it does not know the folder.
 // - addr2line prints a line 0 as `?`.
-// - addr2line of binutils 2.40 takes file 1 of the tables of DWARF 5 for the source of the unit: only the line is compared then. It also
-//   overlooks inlined calls of which DWARF 5 lists the places by index, as clang does (DW_FORM_rnglistx): the DWARF 5 of
-//   clang is compared with llvm-addr2line, by mangled names since it demangles in its own way.
+// - addr2line of binutils 2.40 takes file 1 of the tables of DWARF 5 for the source of the unit: only the line is
+//   compared then. It also overlooks inlined calls of which DWARF 5 lists the places by index, as clang does
+//   (DW_FORM_rnglistx): the DWARF 5 of clang is compared with llvm-addr2line, by mangled names since it demangles in
+//   its own way.
 #include <elf.h>
 #include <gtest/gtest.h>
 

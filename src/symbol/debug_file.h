@@ -19,14 +19,14 @@ struct CompileUnit {
   Dwarf_Die tree;      // has the functions; the same one, but with -gsplit-dwarf that of the .dwo file
   bool has_tree = false;  // false when the .dwo file is missing
 
-  // The name of a source file as addr2line prints it: what libdw says, behind the compilation directory when that is relative.
-  // Nothing else is done to it, so that a "../" stays. Empty for nullptr.
+  // The name of a source file as addr2line prints it: what libdw says, behind the compilation directory when that is
+  // relative. Nothing else is done to it, so that a "../" stays. Empty for nullptr.
   std::string source_path(const char* name);
 };
 
-// All addresses are those of the ELF file (its bias is 0). The debug information is that of the file or, when it was stripped,
-// of a file found by build id or .gnu_debuglink, in the places where gdb looks (.debug/, /usr/lib/debug; the servers
-// in $DEBUGINFOD_URLS when that is set). Not thread safe, as libdw is not.
+// All addresses are those of the ELF file (its bias is 0). The debug information is that of the file or, when it was
+// stripped, of a file found by build id or .gnu_debuglink, in the places where gdb looks (.debug/, /usr/lib/debug; the
+// servers in $DEBUGINFOD_URLS when that is set). Not thread safe, as libdw is not.
 class DebugFile {
  public:
   // With a `build_id` (hexadecimal) that is not the file's, an error that says that the file has changed.

@@ -26,7 +26,8 @@ class ElfDamageTest : public ::testing::Test {
     const auto info = inspect_binary(path_);
     if (!info.ok()) {
       EXPECT_EQ(info.status().code(), ExitCode::kBadInput) << what;
-      EXPECT_TRUE(info.status().message().starts_with(path_ + ": damaged ELF file: ")) << what << ": " << info.status().message();
+      EXPECT_TRUE(info.status().message().starts_with(path_ + ": damaged ELF file: "))
+          << what << ": " << info.status().message();
       EXPECT_EQ(info.status().message().find('\n'), std::string::npos) << what;
     }
     return info.ok();

@@ -25,9 +25,9 @@ enum class Linking : std::uint8_t {
 };
 
 enum class Tsan : std::uint8_t {
-  kNone,        // not compiled with -fsanitize=thread
-  kUndefined,   // calls the hooks of ThreadSanitizer, and a library has to bring them
-  kContained,   // brings the hooks itself: linked with -static-libtsan or as clang does by default; or is such a library
+  kNone,       // not compiled with -fsanitize=thread
+  kUndefined,  // calls the hooks of ThreadSanitizer, and a library has to bring them
+  kContained,  // brings the hooks itself: linked with -static-libtsan or as clang does by default; or is such a library
 };
 
 // Which run time library of ThreadSanitizer a file asks for in DT_NEEDED.
@@ -79,9 +79,10 @@ struct ProgramInfo {
   bool has_sooth() const;
 };
 
-// The program and its libraries. They are looked for where the dynamic linker looks: DT_RPATH of the file and of those that
-// led to it, `library_path` (the value of LD_LIBRARY_PATH), DT_RUNPATH, then the default directories; its cache
-// (ld.so.conf) is not read. A library that is not found there is listed without a path; one that is damaged is an error.
+// The program and its libraries. They are looked for where the dynamic linker looks: DT_RPATH of the file and of those
+// that led to it, `library_path` (the value of LD_LIBRARY_PATH), DT_RUNPATH, then the default directories; its cache
+// (ld.so.conf) is not read. A library that is not found there is listed without a path; one that is damaged is an
+// error.
 Result<ProgramInfo> inspect_program(const std::string& path, const std::string& library_path = "");
 
 }  // namespace sooth

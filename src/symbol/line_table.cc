@@ -74,7 +74,8 @@ void LineTable::add_unit(DebugFile& file, std::uint32_t unit) {
     if (!file.is_code(end && address > 0 ? address - 1 : address)) {
       continue;
     }
-    // GCC writes rows at the very end of a sequence, which libdw sorts behind the end: they would reach to the next one.
+    // GCC writes rows at the very end of a sequence, which libdw sorts behind the end: they would reach to the next
+    // one.
     if (!end && !ranges.empty() && !contains(ranges, address)) {
       continue;
     }

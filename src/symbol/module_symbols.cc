@@ -87,17 +87,17 @@ std::vector<Frame> ModuleSymbols::frames(std::uint64_t address) {
 }
 
 std::string ModuleSymbols::function_name(UnitIndex& unit, UnitIndex::Scope& scope) {
-  std::string& name = functions_[scope.die.addr];
-  if (!name.empty()) {
-    return name;
-  }
   const char* mangled = UnitIndex::linkage_name(scope.die);
   if (mangled == nullptr && !scope.inlined) {
     // GCC says no more than DW_AT_name of functions with internal linkage and of lambdas; the symbol table has it all.
     const SymbolTable::Symbol* symbol = symbols_.function(scope.entry);
     mangled = symbol != nullptr && symbol->begin == scope.entry && is_mangled(symbol->name) ? symbol->name : nullptr;
   }
-  name = mangled != nullptr ? demangle(mangled) : unit.qualified_name(scope.die);
+  // All inlined copies of a function share one mangled name.
+  std::string& name = functions_[mangled != nullptr ? mangled : scope.die.addr];
+  if (name.empty()) {
+    name = mangled != nullptr ? demangle(mangled) : unit.qualified_name(scope.die);
+  }
   return name;
 }
 

@@ -17,8 +17,8 @@
 
 namespace sooth {
 
-// Opening reads the line and symbol tables; the functions of a compile unit are read when an address first falls into it, and
-// variables when one is first asked for. Not thread safe.
+// Opening reads the line and symbol tables; the functions of a compile unit are read when an address first falls into
+// it, and variables when one is first asked for. Not thread safe.
 class ModuleSymbols {
  public:
   // As DebugFile::open().
@@ -52,7 +52,7 @@ class ModuleSymbols {
   LineTable lines_;
   SymbolTable symbols_;
   std::vector<std::unique_ptr<UnitIndex>> units_;            // as DebugFile::units(), null until used
-  std::unordered_map<const void*, std::string> functions_;   // names by die, only for look-ups
+  std::unordered_map<const void*, std::string> functions_;   // readable names by mangled name or die
   std::optional<std::vector<Global>> globals_;               // by begin, once read
 };
 

@@ -13,8 +13,8 @@ namespace sooth {
 
 enum class ModuleId : std::uint32_t {};  // order of loading
 
-// Counts the changes of the list of loaded files: 0 at the start of the program, one more for each dlopen or dlclose that
-// changed it. The same addresses can belong to different modules in different generations.
+// Counts the changes of the list of loaded files: 0 at the start of the program, one more for each dlopen or dlclose
+// that changed it. The same addresses can belong to different modules in different generations.
 enum class Generation : std::uint32_t {};
 inline constexpr Generation kLastGeneration{0xffff'ffff};
 

@@ -29,8 +29,9 @@ TEST(ModuleTable, FindsTheModuleAndSubtractsItsBias) {
   EXPECT_EQ(table.find(0x400010), (ModuleAddress{ModuleId{0}, 0x400010}));
   EXPECT_EQ(table.find(0x403fff), (ModuleAddress{ModuleId{0}, 0x403fff}));
   EXPECT_EQ(table.find(0x7f0123), (ModuleAddress{ModuleId{1}, 0x123}));
-  for (const std::uint64_t pc : {std::uint64_t{0}, std::uint64_t{0x3fffff}, std::uint64_t{0x401000}, std::uint64_t{0x402fff},
-                                 std::uint64_t{0x404000}, std::uint64_t{0x7f1000}, ~std::uint64_t{0}}) {
+  for (const std::uint64_t pc :
+       {std::uint64_t{0}, std::uint64_t{0x3fffff}, std::uint64_t{0x401000}, std::uint64_t{0x402fff},
+        std::uint64_t{0x404000}, std::uint64_t{0x7f1000}, ~std::uint64_t{0}}) {
     EXPECT_EQ(table.find(pc), std::nullopt) << pc;
   }
 }
@@ -76,8 +77,9 @@ TEST(ModuleTable, RandomTables) {
       bool clash = false;
       for (std::uint32_t id = 0; id < table.size(); ++id) {
         const Module& other = table.module(ModuleId{id});
-        clash = clash || (other.ranges[0].begin < module.ranges[0].end && module.ranges[0].begin < other.ranges[0].end &&
-                          other.first <= module.last && module.first <= other.last);
+        clash =
+            clash || (other.ranges[0].begin < module.ranges[0].end && module.ranges[0].begin < other.ranges[0].end &&
+                      other.first <= module.last && module.first <= other.last);
       }
       ASSERT_EQ(table.add(module).ok(), !clash) << "seed " << seed;
     }

@@ -63,7 +63,8 @@ SymbolTable::SymbolTable(DebugFile& file) {
       const std::uint64_t end = symbol.st_size == 0 ? section_end(elf, section) : address + symbol.st_size;
       functions.push_back({{address, end, name}, rank_of(symbol.st_info) + (is_label ? 3 : 0)});
     } else if (type == STT_OBJECT) {
-      objects.push_back({{address, address + std::max<std::uint64_t>(symbol.st_size, 1), name}, rank_of(symbol.st_info)});
+      objects.push_back(
+          {{address, address + std::max<std::uint64_t>(symbol.st_size, 1), name}, rank_of(symbol.st_info)});
     }
   }
   functions_ = best_of_each_address(std::move(functions));

@@ -20,8 +20,8 @@ class SymbolTable {
   // Reads .symtab of the file or of its debug file, else .dynsym.
   explicit SymbolTable(DebugFile& file);
 
-  // The symbol that covers the address, or nullptr. Of several with one address: a global one before weak and local ones, then
-  // the first in the order of names.
+  // The symbol that covers the address, or nullptr. Of several with one address: a global one before weak and local
+  // ones, then the first in the order of names.
   const Symbol* function(std::uint64_t address) const { return find(functions_, address); }
   const Symbol* object(std::uint64_t address) const { return find(objects_, address); }
   const std::vector<Symbol>& objects() const { return objects_; }  // by begin

@@ -45,7 +45,8 @@ inline std::vector<std::string> installed_compilers() {
 inline std::uint32_t line_of(const std::string& source, const std::string& text) {
   const std::size_t at = source.find(text);
   EXPECT_NE(at, std::string::npos) << text;
-  return 1 + static_cast<std::uint32_t>(std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+  return 1 +
+         static_cast<std::uint32_t>(std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
 }
 
 }  // namespace sooth

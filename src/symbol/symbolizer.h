@@ -20,10 +20,11 @@ enum class SymbolLevel : std::uint8_t {
   kLines,    // debug information
 };
 
-// Modules are opened when an address of theirs is first asked for, and stay open. The table must outlive the symbolizer. Answers depend
-// on nothing but the files. Not thread safe.
+// Modules are opened when an address of theirs is first asked for, and stay open. The table must outlive the
+// symbolizer. Answers depend on nothing but the files. Not thread safe.
 //
-// Addresses are those of instructions: of a return address, pass one less, or the line can be that of the next statement.
+// Addresses are those of instructions: of a return address, pass one less, or the line can be that of the next
+// statement.
 class Symbolizer {
  public:
   explicit Symbolizer(const ModuleTable& modules);
@@ -31,9 +32,10 @@ class Symbolizer {
   Symbolizer(const Symbolizer&) = delete;
   Symbolizer& operator=(const Symbolizer&) = delete;
 
-  // The frames of each address, innermost first, in the order of the addresses; an empty vector where nothing is known. Functions
-  // have the names that reports of ThreadSanitizer have: as c++filt prints them, "ns::Queue<int>::push(int const&)"; inlined functions
-  // for which the compiler left the mangled name out (GCC: lambdas and internal linkage) lack the parameters.
+  // The frames of each address, innermost first, in the order of the addresses; an empty vector where nothing is known.
+  // Functions have the names that reports of ThreadSanitizer have: as c++filt prints them, "ns::Queue<int>::push(int
+  // const&)"; inlined functions for which the compiler left the mangled name out (GCC: lambdas and internal linkage)
+  // lack the parameters.
   std::vector<std::vector<Frame>> symbolize(std::span<const ModuleAddress> addresses);
   std::vector<Frame> symbolize(ModuleAddress address);
   // The variable with static storage that the address is in. Thread locals have no fixed address, and are not found.

@@ -153,7 +153,8 @@ TEST_F(SymbolizerTest, SharedLibrariesAreFoundThroughTheirBias) {
   const std::uint64_t bias = 0x7f0000000000;
   ModuleTable modules;
   ASSERT_TRUE(modules.add({.path = "/no/such/program", .build_id = "", .bias = 0, .ranges = {{0x1000, 0x2000}}}).ok());
-  ASSERT_TRUE(modules.add({.path = dir_ / "libp.so", .build_id = "", .bias = bias, .ranges = {{bias, bias + 0x10000}}}).ok());
+  ASSERT_TRUE(
+      modules.add({.path = dir_ / "libp.so", .build_id = "", .bias = bias, .ranges = {{bias, bias + 0x10000}}}).ok());
   Symbolizer symbolizer(modules);
   const auto place = modules.find(bias + symbols().at("audit(int)"));
   ASSERT_TRUE(place.has_value());
@@ -226,7 +227,8 @@ TEST_F(SymbolizerTest, DebugFilesAreFoundByDebugLink) {
     const auto expected = frames(deposit);
     ASSERT_EQ(expected.at(0).file, dir_ / "p.cc");
     const std::string debug = std::string(folder) + "/p.debug";
-    run("mkdir -p .debug && objcopy --only-keep-debug p " + debug + " && strip p && objcopy --add-gnu-debuglink=" + debug + " p");
+    run("mkdir -p .debug && objcopy --only-keep-debug p " + debug +
+        " && strip p && objcopy --add-gnu-debuglink=" + debug + " p");
     load();
     EXPECT_EQ(frames(deposit), expected) << folder;
     EXPECT_EQ(symbolizer_->level(kProgram), SymbolLevel::kLines);

@@ -10,7 +10,8 @@
 
 namespace sooth {
 
-// Made by one walk over the tree of the unit; lookups are binary searches. Views into the DebugFile, which must outlive it.
+// Made by one walk over the tree of the unit; lookups are binary searches. Views into the DebugFile, which must outlive
+// it.
 class UnitIndex {
  public:
   static constexpr std::uint32_t kNoScope = 0xffff'ffff;
@@ -35,7 +36,8 @@ class UnitIndex {
   Scope& scope(std::uint32_t index) { return scopes_[index]; }
   std::vector<Variable>& variables() { return variables_; }
 
-  // The mangled name that debug information gives, or nullptr: C has none, and GCC leaves it out for what has internal linkage.
+  // The mangled name that debug information gives, or nullptr: C has none, and GCC leaves it out for what has internal
+  // linkage.
   static const char* linkage_name(Dwarf_Die& die);
   // "ns::Class::f": what can be said without a mangled name, so without parameters. Empty for what has no name.
   std::string qualified_name(Dwarf_Die die) const;

@@ -21,12 +21,12 @@ struct TraceInfo {
   bool incomplete = false;
   // Number of events, when known without reading them all (0 for text).
   std::uint64_t events = 0;
+  std::string program;  // command line of the recorded program, or what made the trace; may be empty
   // Why the trace ends before the program did: "the disk was full". Empty when it does not, or until the end is read.
-  std::string stopped;
+  std::string stopped = {};
   // Reads so far whose value no recorded write explains, because something that is not instrumented wrote there; their
   // values are left out. Only counted when values of an exact recording are read.
   std::uint64_t unexplained_reads = 0;
-  std::string program;  // command line of the recorded program, or what made the trace; may be empty
 
   friend bool operator==(const TraceInfo&, const TraceInfo&) = default;
 };

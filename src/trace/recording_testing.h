@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "trace/batch.h"
@@ -77,8 +78,15 @@ class TestStream {
   // `ticket`: nullptr when the shape is not ticketed. The site is a row of `sites`.
   void event(std::uint32_t slot, const Event& event, std::uint8_t bits, const std::uint64_t* ticket, const Value& value) {
     Slot& state = slots_[slot];
-    const std::uint64_t difference = event.object - state.object;
-    const std::uint64_t zigzag = (difference << 1) ^ (0 - (difference >> 63));
+    const auto delta = [&] {
+      const std::uint64_t difference = event.object - state.object - state.step;
+      return (difference << 1) ^ (0 - (difference >> 63));
+    };
+    if (delta() >> 48 != 0) {
+      define(slot, event, bits);
+    }
+    const std::uint64_t zigzag = delta();
+    state.step = event.object - state.object;
     state.object = event.object;
     std::uint32_t code = 0;
     while (code < 8 && zigzag >> 8 * std::min(code, 7u) != 0 && !(code == 7 && zigzag >> 56 == 0)) {
@@ -99,6 +107,9 @@ class TestStream {
     }
     end();
   }
+  // Where records start: chunk of the file, byte of the chunk.
+  const std::vector<std::pair<std::uint32_t, std::size_t>>& starts() const { return starts_; }
+
   // What follows goes into another chunk.
   void close_chunk() {
     if (chunk_ != nullptr) {
@@ -117,6 +128,7 @@ class TestStream {
  private:
   struct Slot {
     std::uint64_t object = 0;
+    std::uint64_t step = 0;
     std::uint64_t low = 0;
     std::uint64_t high = 0;
   };
@@ -153,6 +165,7 @@ class TestStream {
     if (chunk_ == nullptr) {
       open_chunk();
     }
+    starts_.emplace_back(number_, used_);
     std::memcpy(chunk_ + used_ + 2, record_.data() + 2, record_.size() - 2);
     std::uint16_t control;
     std::memcpy(&control, record_.data(), sizeof control);
@@ -160,7 +173,9 @@ class TestStream {
     used_ += record_.size();
   }
   void open_chunk() {
-    chunk_ = allocate_().bytes;
+    const NewChunk chunk = allocate_();
+    chunk_ = chunk.bytes;
+    number_ = chunk.number;
     used_ = sizeof(stream::ChunkHeader);
     set(offsetof(stream::ChunkHeader, stream), stream_);
     set(offsetof(stream::ChunkHeader, sequence), sequence_++);
@@ -175,6 +190,8 @@ class TestStream {
   const ChunkAllocator allocate_;
   Bytes record_;
   std::uint8_t* chunk_ = nullptr;
+  std::uint32_t number_ = 0;
+  std::vector<std::pair<std::uint32_t, std::size_t>> starts_;
   std::size_t used_ = 0;
   std::uint32_t sequence_ = 0;
   std::uint64_t last_ticket_ = 0;

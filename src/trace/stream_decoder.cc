@@ -91,7 +91,8 @@ StreamDecoder::Stop StreamDecoder::run_records(EventSink& out) {
         break;
       }
       Slot& slot = slots[number];
-      slot.object += unzigzag(load_bytes(at + 2, code));
+      slot.step += unzigzag(load_bytes(at + 2, code));
+      slot.object += slot.step;
       record_ = at;
       at += 2 + code;
       if constexpr (kHasValues) {
@@ -182,7 +183,8 @@ bool StreamDecoder::special_event(std::uint32_t control, EventSink& out) {
   }
   Slot& slot = slots_[number];
   const SlotDetails& details = details_[number];
-  slot.object += unzigzag(load_bytes(at_, code));
+  slot.step += unzigzag(load_bytes(at_, code));
+  slot.object += slot.step;
   at_ += code;
   const bool ticketed = (details.shape & stream::kTicketed) != 0;
   if (ticketed && !next_ticket()) {
@@ -304,7 +306,7 @@ bool StreamDecoder::define() {
     slots_.resize(enough);
     details_.resize(enough);
   }
-  slots_[number] = {0, 0, last_word(static_cast<std::uint32_t>(size), op, order, flags), Kind::kFresh};
+  slots_[number] = {0, 0, 0, last_word(static_cast<std::uint32_t>(size), op, order, flags), Kind::kFresh};
   SlotDetails& details = details_[number];
   details = {};
   details.row = static_cast<std::uint32_t>(row);

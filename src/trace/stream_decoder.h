@@ -90,6 +90,7 @@ class StreamDecoder {
   // What the short way needs, in one place.
   struct Slot {
     std::uint64_t object = 0;     // the last one
+    std::uint64_t step = 0;       // the last one less the one before
     std::uint64_t site_word = 0;  // bytes 8 to 15 of the event, without its thread
     std::uint64_t last_word = 0;  // bytes 16 to 23
     Kind kind = Kind::kUndefined;
