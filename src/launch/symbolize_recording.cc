@@ -101,7 +101,7 @@ RecordingSymbols RecordingSymbolizer::symbolize(const RecordedProcess& process, 
 
 Result<std::vector<std::string>> write_recording_symbols(const std::string& directory, std::uint32_t site_count) {
   const std::string process_path = directory + "/" + stream::kProcessFile;
-  const Result<std::string> text = read_whole_file(process_path);
+  const Result<std::string> text = read_required_file(process_path);
   if (!text.ok()) {
     return text.status();
   }
@@ -109,7 +109,7 @@ Result<std::vector<std::string>> write_recording_symbols(const std::string& dire
   if (!process.ok()) {
     return process.status();
   }
-  const Result<std::string> bytes = read_whole_file(directory + "/" + stream::kSitesFile);
+  const Result<std::string> bytes = read_required_file(directory + "/" + stream::kSitesFile);
   if (!bytes.ok()) {
     return bytes.status();
   }

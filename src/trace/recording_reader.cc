@@ -391,8 +391,8 @@ Result<std::unique_ptr<TraceReader>> open_recording(const std::string& directory
     return std::move(source).status();
   }
   RecordingFiles files;
-  Result<std::string> sites = read_whole_file(directory + "/" + stream::kSitesFile);
-  Result<std::string> process = read_whole_file(directory + "/" + stream::kProcessFile);
+  Result<std::string> sites = read_required_file(directory + "/" + stream::kSitesFile);
+  Result<std::string> process = read_required_file(directory + "/" + stream::kProcessFile);
   if (!sites.ok() || !process.ok()) {
     return sites.ok() ? std::move(process).status() : std::move(sites).status();
   }
