@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "symbol/elf_file.h"
 #include "trace/small_file.h"
 
 namespace sooth {
@@ -63,6 +64,11 @@ void RecordingSymbolizer::use_modules(const std::vector<RecordedModule>& modules
 void RecordingSymbolizer::meet(ModuleId id, std::vector<GlobalSymbol>& globals) {
   const Module& module = table_->module(id);
   if (!met_.emplace(module.path, module.bias).second) {
+    return;
+  }
+  // Libraries of the system have places too, from which they call libc; their variables are not recorded.
+  const Result<BinaryInfo> file = inspect_binary(module.path);
+  if (file.ok() && file->tsan == Tsan::kNone) {
     return;
   }
   for (const PlacedGlobal& global : symbolizer_->globals(id)) {

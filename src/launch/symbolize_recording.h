@@ -27,11 +27,11 @@ class RecordingSymbolizer {
   RecordingSymbolizer(const RecordingSymbolizer&) = delete;
   RecordingSymbolizer& operator=(const RecordingSymbolizer&) = delete;
 
-  // The places of the program counters, in their order, and the variables with static storage of the modules that no
-  // earlier call has met. `process` may have grown since then.
+  // The places of the program counters, in their order, and the variables with static storage of the instrumented modules
+  // that no earlier call has met. `process` may have grown since then.
   RecordingSymbols symbolize(const RecordedProcess& process, std::span<const stream::SiteRow> sites);
 
-  // Modules whose names are missing, and why; one sentence each.
+  // Instrumented modules whose names are missing, and why; one sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
