@@ -27,4 +27,12 @@ struct GlobalVariable {
   friend bool operator==(const GlobalVariable&, const GlobalVariable&) = default;
 };
 
+// A variable and the address of its first byte in the ELF file.
+struct PlacedGlobal {
+  std::uint64_t address = 0;
+  GlobalVariable variable;
+
+  friend bool operator==(const PlacedGlobal&, const PlacedGlobal&) = default;
+};
+
 }  // namespace sooth

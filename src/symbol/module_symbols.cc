@@ -3,6 +3,7 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "symbol/demangle.h"
@@ -164,6 +165,29 @@ std::optional<GlobalVariable> ModuleSymbols::global(std::uint64_t address) {
                         .line = 0,
                         .offset = address - symbol->begin,
                         .size = symbol->end - symbol->begin};
+}
+
+std::vector<PlacedGlobal> ModuleSymbols::globals() {
+  if (!globals_) {
+    read_globals();
+  }
+  std::set<std::uint64_t> addresses;
+  for (const Global& each : *globals_) {
+    addresses.insert(each.begin);
+  }
+  for (const SymbolTable::Symbol& each : symbols_.objects()) {
+    addresses.insert(each.begin);
+  }
+  std::vector<PlacedGlobal> placed;
+  std::uint64_t end = 0;
+  for (const std::uint64_t address : addresses) {
+    std::optional<GlobalVariable> variable = global(address);
+    if (address >= end && variable.has_value() && variable->offset == 0) {
+      end = address + std::max<std::uint64_t>(variable->size, 1);
+      placed.push_back({address, std::move(*variable)});
+    }
+  }
+  return placed;
 }
 
 }  // namespace sooth

@@ -27,6 +27,8 @@ class ModuleSymbols {
   // The calls that the instruction at the address stands for, innermost (inlined) first. Empty when nothing is known.
   std::vector<Frame> frames(std::uint64_t address);
   std::optional<GlobalVariable> global(std::uint64_t address);
+  // All of them, by address; where two overlap, the one that starts first.
+  std::vector<PlacedGlobal> globals();
 
   const LineTable& lines() const { return lines_; }
   const SymbolTable& symbols() const { return symbols_; }

@@ -46,6 +46,11 @@ std::vector<std::vector<Frame>> Symbolizer::symbolize(std::span<const ModuleAddr
   return frames;
 }
 
+std::vector<PlacedGlobal> Symbolizer::globals(ModuleId module) {
+  Opened& opened = open(module);
+  return opened.symbols == nullptr ? std::vector<PlacedGlobal>() : opened.symbols->globals();
+}
+
 std::optional<GlobalVariable> Symbolizer::global(ModuleAddress address) {
   const Opened& opened = open(address.module);
   return opened.symbols == nullptr ? std::nullopt : opened.symbols->global(address.address);

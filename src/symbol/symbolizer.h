@@ -40,6 +40,8 @@ class Symbolizer {
   std::vector<Frame> symbolize(ModuleAddress address);
   // The variable with static storage that the address is in. Thread locals have no fixed address, and are not found.
   std::optional<GlobalVariable> global(ModuleAddress address);
+  // All variables with static storage of the module, by address, none overlapping.
+  std::vector<PlacedGlobal> globals(ModuleId module);
 
   SymbolLevel level(ModuleId module);
   // Why the module could not be opened, with what to do about it; ok when it could.

@@ -50,8 +50,8 @@ Status finish_recording(const std::string& directory) {
   if (!source.ok()) {
     return std::move(source).status();
   }
-  const Result<std::string> sites = read_existing_file(directory + "/" + stream::kSitesFile);
-  const Result<std::string> process = read_existing_file(directory + "/" + stream::kProcessFile);
+  const Result<std::string> sites = read_required_file(directory + "/" + stream::kSitesFile);
+  const Result<std::string> process = read_required_file(directory + "/" + stream::kProcessFile);
   if (!sites.ok() || !process.ok()) {
     return sites.ok() ? process.status() : sites.status();
   }
@@ -93,7 +93,7 @@ Result<RecordingChecks> read_recording_checks(const std::string& directory) {
     return checks;
   }
   const std::string path = directory + "/" + kChecksFile;
-  const Result<std::string> text = read_existing_file(path);
+  const Result<std::string> text = read_required_file(path);
   if (!text.ok()) {
     return text.status();
   }

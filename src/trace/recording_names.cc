@@ -35,8 +35,15 @@ std::uint64_t key(StackId stack, std::uint32_t row) { return std::uint64_t{raw(s
 }  // namespace
 
 RecordingNames::RecordingNames(RecordedProcess process, RecordingSymbols symbols, bool with_stacks, Source source)
-    : process_(std::move(process)), symbols_(std::move(symbols)), with_stacks_(with_stacks), source_(std::move(source)) {
-  for (const GlobalSymbol& global : symbols_.globals) {
+    : process_(std::move(process)), with_stacks_(with_stacks), source_(std::move(source)) {
+  add_symbols(std::move(symbols));
+}
+
+void RecordingNames::add_symbols(RecordingSymbols symbols) {
+  for (SiteSymbols& site : symbols.sites) {
+    symbols_.push_back(std::move(site));
+  }
+  for (const GlobalSymbol& global : symbols.globals) {
     tables_.name_range(ObjectKind::kMemory, global.begin, global.end - global.begin, global.name);
   }
 }
@@ -46,12 +53,16 @@ bool RecordingNames::has_site(std::uint64_t row) {
     const std::vector<stream::SiteRow> more = source_.sites(rows_.size());
     rows_.insert(rows_.end(), more.begin(), more.end());
     innermost_.resize(rows_.size(), kNotYet);
+    if (source_.symbols && !more.empty()) {
+      process_ = source_.process();
+      add_symbols(source_.symbols(process_, more));
+    }
   }
   return row < rows_.size();
 }
 
 SiteId RecordingNames::add_site(std::uint32_t row) {
-  const SiteSymbols* symbols = row < symbols_.sites.size() ? &symbols_.sites[row] : nullptr;
+  const SiteSymbols* symbols = row < symbols_.size() ? &symbols_[row] : nullptr;
   SiteId site{};
   if (symbols == nullptr) {
     site = add_unknown(row);
@@ -151,7 +162,7 @@ void RecordingNames::push_call(ThreadId thread, std::uint32_t row) {
 StackId RecordingNames::with_inlined(StackId stack, std::uint32_t row) {
   StackId& known = inlined_[key(stack, row)];
   if (known == kNoStack) {
-    const SiteSymbols& symbols = symbols_.sites[row];
+    const SiteSymbols& symbols = symbols_[row];
     known = stack;
     for (std::size_t i = symbols.frames.size(); i-- > 1;) {
       known = tables_.intern_stack(known, add_frame(symbols, symbols.frames[i]));

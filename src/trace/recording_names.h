@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <span>
@@ -29,6 +30,8 @@ class RecordingNames {
   struct Source {
     std::function<std::vector<stream::SiteRow>(std::size_t first)> sites;
     std::function<RecordedProcess()> process;
+    // What further rows are called, and variables not named before; may be empty: then they are not called anything.
+    std::function<RecordingSymbols(const RecordedProcess&, std::span<const stream::SiteRow>)> symbols;
   };
 
   // `with_stacks`: false makes every stack empty, and calls cost nothing.
@@ -43,7 +46,7 @@ class RecordingNames {
     const SiteId known = innermost_[row];
     return known != kNotYet ? known : add_site(row);
   }
-  bool inlined(std::uint32_t row) const { return row < symbols_.sites.size() && symbols_.sites[row].frames.size() > 1; }
+  bool inlined(std::uint32_t row) const { return row < symbols_.size() && symbols_[row].frames.size() > 1; }
 
   // False when there cannot be so many threads.
   bool use_thread(std::uint64_t thread);
@@ -65,13 +68,14 @@ class RecordingNames {
     std::vector<StackId> below;  // the stacks to come back to
   };
 
+  void add_symbols(RecordingSymbols symbols);
   SiteId add_site(std::uint32_t row);
   SiteId add_frame(const SiteSymbols& symbols, const SiteFrame& frame);
   SiteId add_unknown(std::uint32_t row);
   SiteId add_module_offset(const std::string& module, std::uint64_t offset);
 
   RecordedProcess process_;
-  const RecordingSymbols symbols_;
+  std::deque<SiteSymbols> symbols_;  // by row; those that are there stay where they are
   const bool with_stacks_;
   const Source source_;
   Tables tables_;

@@ -391,8 +391,8 @@ Result<std::unique_ptr<TraceReader>> open_recording(const std::string& directory
     return std::move(source).status();
   }
   RecordingFiles files;
-  Result<std::string> sites = read_existing_file(directory + "/" + stream::kSitesFile);
-  Result<std::string> process = read_existing_file(directory + "/" + stream::kProcessFile);
+  Result<std::string> sites = read_required_file(directory + "/" + stream::kSitesFile);
+  Result<std::string> process = read_required_file(directory + "/" + stream::kProcessFile);
   if (!sites.ok() || !process.ok()) {
     return sites.ok() ? std::move(process).status() : std::move(sites).status();
   }
@@ -439,6 +439,7 @@ Result<std::unique_ptr<TraceReader>> follow_recording(const LiveRecording& recor
     Result<RecordedProcess> parsed = parse_process(read_from(process->get(), 0), "the live recording");
     return parsed.ok() ? std::move(*parsed) : RecordedProcess{};
   };
+  files.more.symbols = recording.symbols;
   files.process = files.more.process();
   return std::unique_ptr<TraceReader>(std::make_unique<RecordingReader>(std::move(files), options.columns));
 }

@@ -4,9 +4,13 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
+#include "trace/process_file.h"
 #include "trace/reader.h"
+#include "trace/stream_format.h"
+#include "trace/symbol_file.h"
 
 namespace sooth {
 
@@ -23,6 +27,8 @@ struct LiveRecording {
   int streams = -1;
   int sites = -1;
   int process = -1;
+  // As RecordingNames::Source::symbols.
+  std::function<RecordingSymbols(const RecordedProcess&, std::span<const stream::SiteRow>)> symbols;
   std::function<bool()> alive;  // whether the program still runs; once no, always no. Called now and then by next()
 };
 // next() waits for the program, and returns what there is when it would have to. Chunks that were read go back to the

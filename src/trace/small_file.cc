@@ -34,7 +34,7 @@ Result<std::optional<std::string>> read_small_file(const std::string& path) {
   return std::optional(std::move(text));
 }
 
-Result<std::string> read_existing_file(const std::string& path) {
+Result<std::string> read_required_file(const std::string& path) {
   Result<std::optional<std::string>> text = read_small_file(path);
   if (!text.ok()) {
     return std::move(text).status();

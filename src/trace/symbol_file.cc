@@ -133,7 +133,7 @@ Status write_symbol_file(const std::string& path, const RecordingSymbols& symbol
 }
 
 Result<RecordingSymbols> read_symbol_file(const std::string& path) {
-  const Result<std::string> text = read_existing_file(path);
+  const Result<std::string> text = read_required_file(path);
   if (!text.ok()) {
     return text.status();
   }
