@@ -7,7 +7,7 @@ unsigned short two;
 unsigned four;
 unsigned long eight;
 alignas(16) unsigned __int128 sixteen;
-int messages[5];
+Apart messages[5];
 int sums[5];
 
 template <typename Flag>
@@ -18,29 +18,29 @@ void receive(Flag* flag) {
 }
 
 static void sender() {
-  messages[0] = 1;
+  messages[0].value = 1;
   __atomic_store_n(&one, 1, __ATOMIC_RELEASE);
-  messages[1] = 1;
+  messages[1].value = 1;
   __atomic_store_n(&two, 1, __ATOMIC_RELEASE);
-  messages[2] = 1;
+  messages[2].value = 1;
   __atomic_store_n(&four, 1, __ATOMIC_RELEASE);
-  messages[3] = 1;
+  messages[3].value = 1;
   __atomic_store_n(&eight, 1, __ATOMIC_RELEASE);
-  messages[4] = 1;
+  messages[4].value = 1;
   __atomic_store_n(&sixteen, 1, __ATOMIC_RELEASE);
 }
 
 static void receiver() {
   receive(&one);
-  sums[0] = messages[0];
+  sums[0] = messages[0].value;
   receive(&two);
-  sums[1] = messages[1];
+  sums[1] = messages[1].value;
   receive(&four);
-  sums[2] = messages[2];
+  sums[2] = messages[2].value;
   receive(&eight);
-  sums[3] = messages[3];
+  sums[3] = messages[3].value;
   receive(&sixteen);
-  sums[4] = messages[4];
+  sums[4] = messages[4].value;
 }
 
 int main() {

@@ -7,7 +7,7 @@ unsigned short two;
 unsigned four;
 unsigned long eight;
 alignas(16) unsigned __int128 sixteen;
-int messages[5];
+Apart messages[5];
 int sums[5];
 
 template <typename Flag>
@@ -18,29 +18,29 @@ void receive(Flag* flag) {
 }
 
 static void sender() {
-  messages[0] = 1;  // RACE(a)
+  messages[0].value = 1;  // RACE(a)
   __atomic_store_n(&one, 1, __ATOMIC_RELEASE);
-  messages[1] = 1;  // RACE(b)
+  messages[1].value = 1;  // RACE(b)
   __atomic_store_n(&two, 1, __ATOMIC_RELEASE);
-  messages[2] = 1;  // RACE(c)
+  messages[2].value = 1;  // RACE(c)
   __atomic_store_n(&four, 1, __ATOMIC_RELEASE);
-  messages[3] = 1;  // RACE(d)
+  messages[3].value = 1;  // RACE(d)
   __atomic_store_n(&eight, 1, __ATOMIC_RELEASE);
-  messages[4] = 1;  // RACE(e)
+  messages[4].value = 1;  // RACE(e)
   __atomic_store_n(&sixteen, 1, __ATOMIC_RELEASE);
 }
 
 static void receiver() {
   receive(&one);
-  sums[0] = messages[0];  // RACE(a)
+  sums[0] = messages[0].value;  // RACE(a)
   receive(&two);
-  sums[1] = messages[1];  // RACE(b)
+  sums[1] = messages[1].value;  // RACE(b)
   receive(&four);
-  sums[2] = messages[2];  // RACE(c)
+  sums[2] = messages[2].value;  // RACE(c)
   receive(&eight);
-  sums[3] = messages[3];  // RACE(d)
+  sums[3] = messages[3].value;  // RACE(d)
   receive(&sixteen);
-  sums[4] = messages[4];  // RACE(e)
+  sums[4] = messages[4].value;  // RACE(e)
 }
 
 int main() {

@@ -8,8 +8,9 @@
 
 inline int steps_done = 0;
 
-// This thread has done the given step. Steps are numbered from 1.
+// This thread has done the given step. Steps are numbered from 1. The compiler moves nothing across, the machine may.
 inline void reach(int step) {
+  asm volatile("" ::: "memory");
   __atomic_store_n(&steps_done, step, __ATOMIC_RELAXED);
 }
 
@@ -24,6 +25,11 @@ inline void await(int step) {
     sched_yield();
   }
 }
+
+// An int that shares no word and no cache line with another, so that compilers do not merge accesses to two of them.
+struct alignas(64) Apart {
+  int value;
+};
 
 // A thread that runs the function.
 inline pthread_t start(void (*function)()) {

@@ -219,7 +219,7 @@ class Sooth:
 
 
 class Tsan:
-    """ThreadSanitizer as the compilers ship it."""
+    """ThreadSanitizer as the compilers ship it. Clang's reports one race for eight bytes, so a part of the marks suffices."""
 
     OPTIONS = ("exitcode=0 atexit_sleep_ms=0 report_signal_unsafe=0 suppress_equal_stacks=0 suppress_equal_addresses=0 "
                "history_size=7 detect_deadlocks=0 die_after_fork=0 ignore_noninstrumented_modules=0")
@@ -262,7 +262,7 @@ class Tsan:
         return stacks
 
 
-def compare(program, tool, plain, recorded):
+def compare(program, compiler, tool, plain, recorded):
     """Raises a Failure that names every difference."""
     (plain_output, plain_status), (output, status, races, misuse) = plain, recorded
     wrong = []
@@ -273,7 +273,7 @@ def compare(program, tool, plain, recorded):
     if (output, status) != (plain_output, plain_status):
         wrong.append(f"prints {output!r}, status {status}; without recording {plain_output!r}, status {plain_status}")
     expected = set(program.races.values())
-    part = isinstance(tool, Tsan) and program.tsan == "some"
+    part = isinstance(tool, Tsan) and (program.tsan == "some" or compiler.family == "clang")
     for ends in sorted(expected - set(races)):
         if not part or not races:
             wrong.append("misses the race " + spell(ends))
@@ -303,7 +303,7 @@ def check(program, compiler, level, tool):
             build(lambda source: [compiler.driver(source)], program, level, plain / "program")
             output, _, status = execute([plain / "program", *program.arguments], cwd=plain)
             tool.build(program, compiler, level, instrumented / "program")
-            compare(program, tool, (output, status), tool.run(program, instrumented / "program"))
+            compare(program, compiler, tool, (output, status), tool.run(program, instrumented / "program"))
         except (Failure, json.JSONDecodeError, KeyError) as failure:
             return f"{program.name} ({compiler.name} -O{level}): {failure}"
     return None
