@@ -1,5 +1,4 @@
 // Memory is used before another thread frees it, and a message orders the two.
-// TSAN: skip, it would end the program with a report of its own kind
 #include <stdlib.h>
 
 #include "harness.h"

@@ -1,5 +1,4 @@
 // Memory is used after another thread has freed it.
-// TSAN: skip, it would end the program with a report of its own kind
 #include <stdlib.h>
 
 #include "harness.h"

@@ -238,7 +238,7 @@ class Tsan:
         races, misuse = {}, set()
         for report in errors.split("==================\n"):
             title = re.match(r"WARNING: ThreadSanitizer: (.*?) \(", report)
-            if not title:
+            if not title or title[1].startswith("signal handler"):
                 continue
             stacks = self._stacks(report)
             kind = next((short for long, short in self.MISUSE.items() if title[1].startswith(long)), None)

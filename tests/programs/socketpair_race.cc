@@ -16,8 +16,10 @@ static void sender() {
   header.msg_iovlen = 1;
   send(ends[0], &byte, 1, 0);
   messages[0].value = 1;  // RACE(a)
+  await(1);
   sendmsg(ends[0], &header, 0);
   messages[1].value = 1;  // RACE(b)
+  await(2);
   if (writev(ends[0], &vector, 1) != 1) {
     return;
   }
@@ -30,11 +32,12 @@ static void receiver() {
   msghdr header{};
   header.msg_iov = &vector;
   header.msg_iovlen = 1;
-  await(1);
   recv(ends[1], &byte, 1, 0);
   messages[0].value = 2;  // RACE(a)
+  reach(1);
   recvmsg(ends[1], &header, 0);
   messages[1].value = 2;  // RACE(b)
+  reach(2);
   if (readv(ends[1], &vector, 1) == 1) {
     messages[2].value = 2;  // RACE(c)
   }
