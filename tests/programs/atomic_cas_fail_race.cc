@@ -1,4 +1,5 @@
-// A compare-exchange that fails is a load with the order for failure, here relaxed: it receives nothing. Nor does it write.
+// A compare-exchange that fails is a load with the order for failure, here relaxed: it receives nothing. Nor does it
+// write.
 #include "harness.h"
 
 int message, received;

@@ -1,4 +1,5 @@
 // A child of a program with threads; the thread of the parent goes on, and the child ends with exit.
+// TSAN: skip, clang's gives up after the fork of a program with threads
 // OUTPUT: child 4
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// An object is destroyed while another thread makes a virtual call on it: the destructor of the base sets the virtual pointer.
+// An object is destroyed while another thread makes a virtual call on it: the destructor of the base sets the
+// virtual pointer.
 #include <new>
 
 #include "harness.h"
