@@ -403,16 +403,9 @@ bool TraceValidator::State::check_value(const Event& e, const Value& value) {
   if (value.size != 0 && (!is_access(e.op) || value.size > kMaxValueBytes || value.size > value_extent(e))) {
     return fail(e, with_article(e.op) + " of " + bytes(e.size) + " has a value of " + bytes(value.size));
   }
-  if (is_read(e.op) && value.size != 0) {
-    if (const std::optional<Value> held = memory_.conflict(e.object, value)) {
-      return fail(e, "reads " + to_string(value) + " from " + tables_->describe(ObjectKind::kMemory, e.object) +
-                         ", where the last writes left " + to_string(*held));
-    }
-  }
-  if (e.op == Op::kWrite || e.op == Op::kAtomicStore) {
-    memory_.write(e.object, value_extent(e), value);
-  } else if (e.op == Op::kAtomicRmw || e.op == Op::kAlloc || e.op == Op::kFree) {
-    memory_.forget(e.object, value_extent(e));
+  if (const std::optional<Value> held = memory_.consume(e, value)) {
+    return fail(e, "reads " + to_string(value) + " from " + tables_->describe(ObjectKind::kMemory, e.object) +
+                       ", where the last writes left " + to_string(*held));
   }
   return true;
 }

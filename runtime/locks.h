@@ -1,0 +1,33 @@
+// Locks as the trace sees them: which ones a thread holds, and mistakes with them.
+//
+// In the trace a lock is acquired only when free and released only by its holder, whatever the program does, so that every
+// recording is well-formed; what the program does wrong becomes an event kMisuse.
+#pragma once
+
+#include "runtime/thread.h"
+
+namespace sooth::rt {
+
+// After the lock was taken: emits kAcquire (only for the outermost of a recursive one).
+void lock_acquired(Thread* t, uptr pc, uptr lock, bool shared = false);
+// Before the lock is given back: emits kRelease when it was the outermost. False: the thread does not hold it; a misuse was recorded
+// when it is certain (`report`), and nothing was released.
+bool lock_releasing(Thread* t, uptr pc, uptr lock, bool report = true);
+bool holds_lock(const Thread* t, uptr lock);
+// All levels of a recursive lock at once, as a condition wait does; returns the depth for lock_reacquired().
+u32 lock_release_all(Thread* t, uptr pc, uptr lock);
+void lock_reacquired(Thread* t, uptr pc, uptr lock, u32 depth);
+// The lock is destroyed. Records a misuse when some thread holds it.
+void lock_destroyed(Thread* t, uptr pc, uptr lock);
+// There is a new lock at this address: one that the thread held there before is gone, without a word.
+void lock_created(Thread* t, uptr pc, uptr lock);
+// In the child of a fork: only what `t` holds is held.
+void restart_locks_after_fork(Thread* t);
+
+// As in trace/op.h: recorded as an event kMisuse at `pc`.
+enum class Misuse : u32 {
+  kDoubleLock = 1, kUnlockUnlocked = 2, kUnlockWrongThread = 3, kDestroyLocked = 4, kInvalidUse = 5, kReadUnlockBad = 6, kThreadLeak = 7
+};
+void misuse(Thread* t, uptr pc, Misuse kind, u64 object);
+
+}  // namespace sooth::rt

@@ -1,0 +1,69 @@
+// What a step of a thread can be. Freestanding, because the run time library inside the recorded program names the same
+// things by the same numbers; event.h is for everybody else.
+#pragma once
+
+#include <cstdint>
+
+namespace sooth {
+
+// What a step does. The comment says what `Event::object` is. Values are part of the trace format:
+// append, never renumber.
+enum class Op : std::uint8_t {
+  kRead = 0,          // first byte touched
+  kWrite = 1,         // first byte touched
+  kAtomicLoad = 2,    // first byte touched; Event::order is the memory order
+  kAtomicStore = 3,   // first byte touched
+  kAtomicRmw = 4,     // first byte touched; a failed compare-exchange is a load
+  kFence = 5,         // 0
+  kAcquire = 6,       // lock; with kShared in reader mode
+  kRelease = 7,       // lock; with kShared in reader mode
+  kNotify = 8,        // condition or signal
+  kWait = 9,          // condition or signal: returns from a wait that a notify woke
+  kBarrierArrive = 10,  // barrier
+  kBarrierLeave = 11,   // barrier
+  kSemPost = 12,      // semaphore
+  kSemWait = 13,      // semaphore: returns from a wait
+  kFork = 14,         // the new thread (a ThreadId)
+  kJoin = 15,         // the joined thread (a ThreadId)
+  kBegin = 16,        // 0; when present, the first event of its thread
+  kEnd = 17,          // 0; when present, the last event of its thread
+  kAlloc = 18,        // first byte of the block; Event::size is its length
+  kFree = 19,         // first byte of the block; counts as a write to all of it
+  kHappensBefore = 20,  // message: an annotation, or bytes put into a pipe, once-initialisation done, ...
+  kHappensAfter = 21,   // message: ordered after every earlier kHappensBefore of it
+  kEnter = 22,        // function (a SiteId)
+  kExit = 23,         // function (a SiteId)
+  kCallBegin = 24,    // call: something that is not recorded starts; its reach is a side column
+  kCallEnd = 25,      // call: ... and is over
+};
+inline constexpr int kOpCount = 26;
+
+// C++ memory orders, with kNotAtomic for plain accesses and everything that is no access.
+enum class MemoryOrder : std::uint8_t { kNotAtomic, kRelaxed, kConsume, kAcquire, kRelease, kAcqRel, kSeqCst };
+inline constexpr int kMemoryOrderCount = 7;
+
+// Bits of Event::flags.
+inline constexpr std::uint8_t kShared = 1;  // reader mode of kAcquire and kRelease
+inline constexpr std::uint8_t kAllFlags = kShared;
+
+constexpr bool is_access(Op op) { return op <= Op::kAtomicRmw; }
+constexpr bool is_atomic(Op op) { return op >= Op::kAtomicLoad && op <= Op::kAtomicRmw; }
+constexpr bool is_write(Op op) {
+  return op == Op::kWrite || op == Op::kAtomicStore || op == Op::kAtomicRmw || op == Op::kFree;
+}
+constexpr bool is_read(Op op) { return op == Op::kRead || op == Op::kAtomicLoad || op == Op::kAtomicRmw; }
+constexpr bool acquires(MemoryOrder order) {
+  return order == MemoryOrder::kAcquire || order == MemoryOrder::kConsume || order == MemoryOrder::kAcqRel ||
+         order == MemoryOrder::kSeqCst;
+}
+constexpr bool releases(MemoryOrder order) {
+  return order == MemoryOrder::kRelease || order == MemoryOrder::kAcqRel || order == MemoryOrder::kSeqCst;
+}
+
+// The kinds of thing `Event::object` names. Objects of different kinds may have equal numbers.
+enum class ObjectKind : std::uint8_t {
+  kNone, kMemory, kLock, kSignal, kBarrier, kSemaphore, kThread, kMessage, kFunction, kCall
+};
+inline constexpr int kObjectKindCount = 10;
+
+}  // namespace sooth
