@@ -22,9 +22,11 @@ void first() {
 }
 
 void second() {
-  for (int i = 0; i < 20000; ++i) {
-    prepared = prepared + i % 7;
+  long sum = 0;
+  for (int i = 0; i < 500000; ++i) {
+    sum += i % 7;
   }
+  prepared = sum;
   { std::lock_guard<std::mutex> guard(mutex); }
   report = 2;  // RACE(report)
 }
