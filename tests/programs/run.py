@@ -210,7 +210,8 @@ class Sooth:
         output, errors, status = execute(command, cwd=binary.parent)
         if not trace.exists():
             raise Failure(f"`{shlex.join(map(str, command))}` left no trace: {errors.strip()}")
-        must([self.sooth, "trace", "check", trace])
+        for process in sorted(binary.parent.glob("trace*")):  # the program itself, and those it started
+            must([self.sooth, "trace", "check", process])
         report = json.loads(must([self.sooth, "analyze", trace, "--with", ",".join(program.analyses),
                                   "--format", "json", "--fail-on", "never"]))
         return output, status, self._races(report), self._misuse(report)
