@@ -6,13 +6,18 @@
 
 int numbers[100], last, count;
 
+// A function of its own, so that the compiler does not move the write out of the loop.
+__attribute__((noinline)) static void note(int number) {
+  last = number;
+}
+
 int main() {
   int sum = 0;
 #pragma omp parallel for num_threads(2) schedule(static) reduction(+ : sum)
   for (int i = 0; i < 100; ++i) {
     numbers[i] = i;
 #pragma omp critical
-    last = i;
+    note(i);
 #pragma omp atomic
     ++count;
     sum += numbers[i];

@@ -1,22 +1,24 @@
 // Accesses of different sizes to neighbouring bytes of one word.
-// TSAN: some, it remembers few accesses to a word
 #include "harness.h"
 
 union Word {
   char bytes[8];
   short halves[4];
   int words[2];
-  long whole;
-} word;
+};
+
+Word first, second, third;
 
 static void low() {
-  word.words[0] = 1;
-  word.bytes[5] = 1;
+  first.words[0] = 1;
+  second.words[0] = 1;
+  third.bytes[5] = 1;
 }
 
 static void high() {
-  word.bytes[4] = 2;
-  word.halves[3] = 2;
+  first.bytes[4] = 2;
+  second.halves[2] = 2;
+  third.halves[3] = 2;
 }
 
 int main() {

@@ -1,5 +1,4 @@
 // Accesses of different sizes that share one byte.
-// TSAN: some, it remembers few accesses to a word
 #include "harness.h"
 
 union Word {
@@ -7,17 +6,20 @@ union Word {
   short halves[4];
   int words[2];
   long whole;
-} word;
+};
+
+Word first, second, third;
 
 static void low() {
-  word.words[0] = 1;  // RACE(a) RACE(b)
-  word.bytes[5] = 1;  // RACE(c)
+  first.words[0] = 1;   // RACE(a)
+  second.words[0] = 1;  // RACE(b)
+  third.bytes[5] = 1;   // RACE(c)
 }
 
 static void high() {
-  word.bytes[3] = 2;   // RACE(a)
-  word.halves[1] = 2;  // RACE(b)
-  word.halves[2] = 2;  // RACE(c)
+  first.bytes[3] = 2;    // RACE(a)
+  second.halves[1] = 2;  // RACE(b)
+  third.whole = 2;       // RACE(c)
 }
 
 int main() {

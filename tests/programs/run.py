@@ -218,8 +218,15 @@ class Sooth:
 
     @staticmethod
     def _frames(access):
+        """(file, line) from the access outwards."""
         frames = [access["site"], *access.get("stack", [])]
         return [(frame.get("file", ""), frame.get("line", 0)) for frame in frames]
+
+    @staticmethod
+    def _functions(access):
+        """Names without parameters, from the access outwards: the stack holds the callers."""
+        frames = [access["site"], *access.get("stack", [])]
+        return [frame.get("function", "").split("(")[0] for frame in frames]
 
     def _races(self, report):
         """Per pair of ends and analysis, the functions on the stacks of the two."""
@@ -227,8 +234,7 @@ class Sooth:
         for finding in report["findings"]:
             if finding["kind"] == "race":
                 ends = tuple(sorted(innermost(self._frames(access)) for access in finding["accesses"]))
-                stacks = [[frame.get("function", "") for frame in access.get("stack", [])]
-                          for access in finding["accesses"]]
+                stacks = [self._functions(access) for access in finding["accesses"]]
                 for analysis in finding["found_by"]:
                     races.setdefault(ends, {}).setdefault(analysis, []).extend(stacks)
         return races
@@ -328,7 +334,7 @@ def check(program, compiler, level, tool):
             output, _, status = execute([plain / "program", *program.arguments], cwd=plain)
             tool.build(program, compiler, level, instrumented / "program")
             compare(program, compiler, tool, (output, status), tool.run(program, instrumented / "program"))
-        except (Failure, json.JSONDecodeError, KeyError) as failure:
+        except (Failure, OSError, json.JSONDecodeError, KeyError) as failure:
             return f"{program.name} ({compiler.name} -O{level}): {failure}"
     return None
 
