@@ -97,7 +97,7 @@ class List {
 
   std::mutex mutex_;
   Node* head_ = nullptr;
-  int changes_ = 0;
+  volatile int changes_ = 0;  // read anew every time: a walk that keeps what it read notices nothing
   Node* removed_[8] = {};
   int removals_ = 0;
 };
