@@ -1,0 +1,27 @@
+// Accesses in an ignored stretch and to memory whose races are called benign do not count.
+#include "annotations.h"
+#include "harness.h"
+
+Apart read_value, written_value, benign_value;
+int copy;
+
+static void first() {
+  AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+  copy = read_value.value;
+  AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+  AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+  written_value.value = 1;
+  AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+  benign_value.value = 1;
+}
+
+static void second() {
+  read_value.value = 2;
+  written_value.value = 2;
+  benign_value.value = 2;
+}
+
+int main() {
+  AnnotateBenignRaceSized(__FILE__, __LINE__, &benign_value, sizeof benign_value, "a statistic");
+  run_threads(first, second);
+}

@@ -1,0 +1,48 @@
+// Messages through flags of 1, 2, 4, 8 and 16 bytes: release stores and acquire loads.
+// FLAGS: -mcx16 -latomic
+#include "harness.h"
+
+unsigned char one;
+unsigned short two;
+unsigned four;
+unsigned long eight;
+alignas(16) unsigned __int128 sixteen;
+Apart messages[5];
+int sums[5];
+
+template <typename Flag>
+void receive(Flag* flag) {
+  while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0) {
+    sched_yield();
+  }
+}
+
+static void sender() {
+  messages[0].value = 1;
+  __atomic_store_n(&one, 1, __ATOMIC_RELEASE);
+  messages[1].value = 1;
+  __atomic_store_n(&two, 1, __ATOMIC_RELEASE);
+  messages[2].value = 1;
+  __atomic_store_n(&four, 1, __ATOMIC_RELEASE);
+  messages[3].value = 1;
+  __atomic_store_n(&eight, 1, __ATOMIC_RELEASE);
+  messages[4].value = 1;
+  __atomic_store_n(&sixteen, 1, __ATOMIC_RELEASE);
+}
+
+static void receiver() {
+  receive(&one);
+  sums[0] = messages[0].value;
+  receive(&two);
+  sums[1] = messages[1].value;
+  receive(&four);
+  sums[2] = messages[2].value;
+  receive(&eight);
+  sums[3] = messages[3].value;
+  receive(&sixteen);
+  sums[4] = messages[4].value;
+}
+
+int main() {
+  run_threads(sender, receiver);
+}

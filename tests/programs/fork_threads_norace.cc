@@ -1,0 +1,33 @@
+// A child of a program with threads; the thread of the parent goes on, and the child ends with exit.
+// TSAN: skip, clang's gives up after the fork of a program with threads
+// OUTPUT: child 4
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+int value;
+
+static void writer() {
+  value = 1;
+  reach(1);
+  await(2);
+}
+
+int main() {
+  pthread_t thread = start(writer);
+  await(1);
+  pid_t child = fork();
+  if (child == 0) {
+    value = 3;
+    _exit(4);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  reach(2);
+  join(thread);
+  value = 2;
+  printf("child %d\n", WEXITSTATUS(status));
+}

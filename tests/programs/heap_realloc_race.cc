@@ -1,0 +1,22 @@
+// realloc reads and frees the old block while another thread writes it.
+#include <stdlib.h>
+
+#include "harness.h"
+
+char* blocks[2];
+
+static void writer() {
+  blocks[0][5] = 1;  // RACE(a)
+  reach(1);
+}
+
+static void grower() {
+  await(1);
+  free(realloc(blocks[0], 1 << 20));  // RACE(a)
+}
+
+int main() {
+  blocks[0] = static_cast<char*>(malloc(32));
+  blocks[1] = static_cast<char*>(malloc(32));
+  run_threads(writer, grower);
+}

@@ -1,0 +1,32 @@
+// A timed lock that times out protects nothing.
+// OUTPUT: 1
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "harness.h"
+
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+int value, outcome;
+
+static void holder() {
+  pthread_mutex_lock(&mutex);
+  reach(1);
+  await(2);
+  value = 1;  // RACE(a)
+  pthread_mutex_unlock(&mutex);
+}
+
+static void timed() {
+  await(1);
+  timespec deadline;
+  clock_gettime(CLOCK_REALTIME, &deadline);
+  outcome = pthread_mutex_timedlock(&mutex, &deadline) == ETIMEDOUT;
+  value = 2;  // RACE(a)
+  reach(2);
+}
+
+int main() {
+  run_threads(holder, timed);
+  printf("%d\n", outcome);
+}

@@ -1,0 +1,28 @@
+// Both threads write in the same phase of a C++20 barrier.
+#include <barrier>
+
+#include "harness.h"
+
+int value;
+
+struct Completion {
+  void operator()() noexcept {}
+};
+
+std::barrier<Completion> barrier(2);
+
+static void first() {
+  barrier.arrive_and_wait();
+  value = 1;  // RACE(a)
+  barrier.arrive_and_wait();
+}
+
+static void second() {
+  barrier.arrive_and_wait();
+  value = 2;  // RACE(a)
+  barrier.arrive_and_wait();
+}
+
+int main() {
+  run_threads(first, second);
+}
