@@ -61,7 +61,11 @@ void add_library(CompilerKind kind, const RuntimeLibrary& library, std::vector<s
 
 Result<CompilerKind> compiler_kind(std::span<const std::string> compiler) {
   namespace fs = std::filesystem;
-  const std::string& name = compiler.back();
+  std::size_t last = compiler.size() - 1;
+  while (last > 0 && compiler[last].starts_with('-')) {
+    --last;
+  }
+  const std::string& name = compiler[last];
   if (const auto kind = kind_by_name(fs::path(name).filename().string())) {
     return *kind;
   }

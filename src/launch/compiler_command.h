@@ -18,7 +18,7 @@ struct CompilerCommand {
 };
 
 // Told by the name (`g++-12`, `x86_64-linux-gnu-gcc`, `clang++`), by that of the file that it is a link to (`c++`), or, when neither
-// says, by the macros that the compiler defines. `compiler` is a command with possibly a launcher in front: {"ccache", "g++"}.
+// says, by the macros that the compiler defines. `compiler` is a command, not empty, perhaps with a launcher in front and options behind: {"ccache", "g++", "-m64"}.
 Result<CompilerKind> compiler_kind(std::span<const std::string> compiler);
 
 // Puts in front of the user's arguments, so that theirs win:

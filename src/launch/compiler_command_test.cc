@@ -95,6 +95,7 @@ TEST(WrapCompiler, RefusesWhatCannotBeRecorded) {
 TEST(CompilerKind, IsInTheName) {
   EXPECT_EQ(*compiler_kind(Words{"/usr/bin/x86_64-linux-gnu-gcc-12"}), CompilerKind::kGcc);
   EXPECT_EQ(*compiler_kind(Words{"ccache", "clang++-19"}), CompilerKind::kClang);
+  EXPECT_EQ(*compiler_kind(Words{"g++", "-m64", "-DX"}), CompilerKind::kGcc);
   EXPECT_FALSE(compiler_kind(Words{"/bin/true"}).ok());
   EXPECT_FALSE(compiler_kind(Words{"no-such-compiler-here"}).ok());
 }
