@@ -129,7 +129,7 @@ void restart_threads_after_fork(Thread* t) {
   zero_memory(t->repeats, sizeof t->repeats);
   t->epoch = 0;
   t->last_ticket = 0;
-  t->pending_slot = 0;
+  t->pending_slot = t->deferred_slot = 0;
   t->sequence = 0;
   if (!recording() || infos_ == nullptr) {
     self_ = nullptr;
