@@ -1,0 +1,119 @@
+// The concurrency contexts of TREE: what two accesses of a thread must have in common for one to speak for the other.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "filter/lock_stack.h"
+#include "order/lock_set.h"
+#include "trace/event.h"
+
+namespace sooth {
+
+// A context is a set of locks and a count: of two moments of a thread with the same set, the count is the same exactly when
+// the context is. That is enough because everything a context is made of only ever grows while the set is the same, so that
+// sums say as much as their parts. What goes into the count:
+//
+//   kSends         messages sent (must-order edges that may start here).
+//   kUncontended   ... and for each lock that is held, how often other threads have acquired or released it up to its
+//                  acquire; for each other lock, how often the thread has released it. So a loop over a lock that nobody
+//                  else takes comes back to its contexts, and what is outside the lock does not.
+//   kStretches     messages sent, and all acquires and releases: the same until the next of them. The set is then not
+//                  needed, as it cannot have changed.
+//   kLocksOnly     nothing.
+enum class ContextKind : std::uint8_t { kSends, kUncontended, kStretches, kLocksOnly };
+
+// The context of one thread. Everything here belongs to its thread, so that each may keep its own.
+struct TreeContext {
+  // How the thread used a lock.
+  struct Use {
+    std::uint64_t releases = 0;  // outermost, by this thread
+    std::uint64_t own = 0;       // events of this thread that count in TreeContexts
+    std::uint64_t others = 0;    // at the latest acquire: events of others
+  };
+
+  std::uint64_t count = 0;
+  LockStack locks;
+  FlatMap<Use> uses;  // for kUncontended
+};
+
+// The contexts of all threads.
+class TreeContexts {
+ public:
+  // `track_sets`: the sets are asked for although the kind of context does not need them.
+  explicit TreeContexts(ContextKind kind, bool track_sets = false)
+      : kind_(kind), tracks_sets_(track_sets || kind != ContextKind::kStretches) {}
+
+  // Lasts until the next thread is seen for the first time.
+  TreeContext& of(ThreadId thread) {
+    if (raw(thread) >= threads_.size()) [[unlikely]] {
+      threads_.resize(raw(thread) + 1);
+    }
+    return threads_[raw(thread)];
+  }
+  LockSetId set(TreeContext& context) { return context.locks.set(table_); }
+  LockSetTable& table() { return table_; }
+  const LockSetTable& table() const { return table_; }
+
+  // Takes an event that is no access into account; also the atomic ones may send.
+  void follow(const Event& e) {
+    switch (e.op) {
+      case Op::kAcquire: return acquire(e);
+      case Op::kRelease: return release(e);
+      case Op::kFork:
+      case Op::kNotify:
+      case Op::kBarrierArrive:
+      case Op::kSemPost:
+      case Op::kHappensBefore: return send(e.thread);
+      case Op::kAtomicStore:
+      case Op::kAtomicRmw:
+      case Op::kFence: return releases(e.order) ? send(e.thread) : void();
+      case Op::kRead:
+      case Op::kWrite:
+      case Op::kAtomicLoad:
+      case Op::kWait:
+      case Op::kBarrierLeave:
+      case Op::kSemWait:
+      case Op::kJoin:
+      case Op::kBegin:
+      case Op::kEnd:
+      case Op::kAlloc:
+      case Op::kFree:
+      case Op::kHappensAfter:
+      case Op::kEnter:
+      case Op::kExit:
+      case Op::kCallBegin:
+      case Op::kCallEnd: return;
+    }
+  }
+
+  std::uint64_t memory() const;
+
+ private:
+  void send(ThreadId thread) { of(thread).count += kind_ != ContextKind::kLocksOnly ? 1 : 0; }
+  void acquire(const Event& e) {
+    TreeContext& context = of(e.thread);
+    context.count += kind_ == ContextKind::kStretches ? 1 : 0;
+    if (tracks_sets_ && context.locks.acquire(e.object, is_shared(e)) && kind_ == ContextKind::kUncontended) {
+      open_section(context, e.object);
+    }
+  }
+  void release(const Event& e) {
+    TreeContext& context = of(e.thread);
+    context.count += kind_ == ContextKind::kStretches ? 1 : 0;
+    if (tracks_sets_ && context.locks.release(e.object) && kind_ == ContextKind::kUncontended) {
+      close_section(context, e.object);
+    }
+  }
+  void open_section(TreeContext& context, std::uint64_t lock);
+  void close_section(TreeContext& context, std::uint64_t lock);
+
+  const ContextKind kind_;
+  const bool tracks_sets_;
+  std::vector<TreeContext> threads_;
+  LockSetTable table_;
+  FlatMap<std::uint64_t> lock_events_;  // outermost acquires and releases of each lock, for kUncontended
+};
+
+}  // namespace sooth
