@@ -17,8 +17,9 @@ namespace sooth {
 //
 //   kSends         messages sent (must-order edges that may start here).
 //   kUncontended   ... and for each lock that is held, how often other threads have acquired or released it up to its
-//                  acquire; for each other lock, how often the thread has released it. So a loop over a lock that nobody
-//                  else takes comes back to its contexts, and what is outside the lock does not.
+//                  acquire, and if it is held shared, how often the thread has released it exclusively: other readers may
+//                  come and learn of that. For each lock that is not held, how often the thread has released it. So a loop
+//                  over a lock that nobody else takes comes back to its contexts, and what is outside the lock does not.
 //   kStretches     messages sent, and all acquires and releases: the same until the next of them. The set is then not
 //                  needed, as it cannot have changed.
 //   kLocksOnly     nothing.
@@ -28,9 +29,11 @@ enum class ContextKind : std::uint8_t { kSends, kUncontended, kStretches, kLocks
 struct TreeContext {
   // How the thread used a lock.
   struct Use {
-    std::uint64_t releases = 0;  // outermost, by this thread
-    std::uint64_t own = 0;       // events of this thread that count in TreeContexts
-    std::uint64_t others = 0;    // at the latest acquire: events of others
+    std::uint64_t releases = 0;            // outermost, by this thread
+    std::uint64_t exclusive_releases = 0;  // ... of exclusive sections
+    std::uint64_t own = 0;                 // events of this thread that count in TreeContexts
+    std::uint64_t while_held = 0;          // the part of the lock in the count while it is held
+    bool shared = false;                   // the section that is open
   };
 
   std::uint64_t count = 0;
@@ -96,18 +99,18 @@ class TreeContexts {
     TreeContext& context = of(e.thread);
     context.count += kind_ == ContextKind::kStretches ? 1 : 0;
     if (tracks_sets_ && context.locks.acquire(e.object, is_shared(e)) && kind_ == ContextKind::kUncontended) {
-      open_section(context, e.object);
+      open_section(context, e);
     }
   }
   void release(const Event& e) {
     TreeContext& context = of(e.thread);
     context.count += kind_ == ContextKind::kStretches ? 1 : 0;
     if (tracks_sets_ && context.locks.release(e.object) && kind_ == ContextKind::kUncontended) {
-      close_section(context, e.object);
+      close_section(context, e);
     }
   }
-  void open_section(TreeContext& context, std::uint64_t lock);
-  void close_section(TreeContext& context, std::uint64_t lock);
+  void open_section(TreeContext& context, const Event& acquire);
+  void close_section(TreeContext& context, const Event& release);
 
   const ContextKind kind_;
   const bool tracks_sets_;

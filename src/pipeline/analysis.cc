@@ -1,7 +1,10 @@
 #include "pipeline/analysis.h"
 
+#include <algorithm>
 #include <chrono>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include "pipeline/findings.h"
 #include "trace/census.h"
@@ -19,6 +22,55 @@ struct RunningDetector {
   const DetectorInfo* info;
   std::unique_ptr<Detector> detector;
   double seconds = 0;
+
+  template <typename Work>
+  void timed(Work&& work) {
+    const Clock::time_point start = Clock::now();
+    work(*detector);
+    seconds += seconds_since(start);
+  }
+};
+
+// All that a batch goes through.
+struct Stages {
+  std::unique_ptr<TreeFilter> filter;       // nullptr: none
+  double filter_seconds = 0;
+  std::vector<RunningDetector> detectors;
+  std::vector<RunningDetector> unfiltered;  // the same detectors again, to compare with; or none
+
+  explicit Stages(const AnalysisOptions& options) {
+    for (const DetectorInfo* info : options.detectors) {
+      detectors.push_back({info, info->make(options.detector)});
+      if (options.filter.has_value() && options.compare_unfiltered) {
+        unfiltered.push_back({info, info->make(options.detector)});
+      }
+    }
+    if (options.filter.has_value()) {
+      filter = make_tree_filter(*options.filter);
+    }
+  }
+
+  void consume(const Batch& batch) {
+    Batch seen = batch;
+    if (filter != nullptr) {
+      const Clock::time_point start = Clock::now();
+      seen = filter->hide(batch);
+      filter_seconds += seconds_since(start);
+    }
+    for (RunningDetector& each : detectors) {
+      each.timed([&](Detector& detector) { detector.consume(seen); });
+    }
+    for (RunningDetector& each : unfiltered) {
+      each.timed([&](Detector& detector) { detector.consume(batch); });
+    }
+  }
+  void finish() {
+    for (std::vector<RunningDetector>* all : {&detectors, &unfiltered}) {
+      for (RunningDetector& each : *all) {
+        each.timed([](Detector& detector) { detector.finish(); });
+      }
+    }
+  }
 };
 
 AnalysisStats stats_of(const RunningDetector& running) {
@@ -35,8 +87,8 @@ AnalysisStats stats_of(const RunningDetector& running) {
 }
 
 // Feeds every batch to all; returns the number of events.
-Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, std::vector<RunningDetector>& running,
-                          TraceCensus& census, TraceCapture& capture) {
+Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, Stages& stages, TraceCensus& census,
+                          TraceCapture& capture) {
   TraceValidator validator;
   std::uint64_t events = 0;
   for (;;) {
@@ -51,25 +103,48 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, s
     if (options.census) {
       census.consume(*batch);
     }
-    if (!running.empty()) {
+    if (!stages.detectors.empty()) {
       capture.consume(*batch);
     }
-    for (RunningDetector& each : running) {
-      const Clock::time_point start = Clock::now();
-      each.detector->consume(*batch);
-      each.seconds += seconds_since(start);
-    }
+    stages.consume(*batch);
     events += batch->events.size();
     if (options.progress) {
       options.progress(events);
     }
   }
-  for (RunningDetector& each : running) {
-    const Clock::time_point start = Clock::now();
-    each.detector->finish();
-    each.seconds += seconds_since(start);
-  }
+  stages.finish();
   return events;
+}
+
+std::size_t count_lost(const PairTable& with, const PairTable& without) {
+  std::set<std::pair<SiteId, SiteId>> found;
+  for (const SitePair& pair : with.pairs()) {
+    found.emplace(pair.low_site, pair.high_site);
+  }
+  return static_cast<std::size_t>(std::count_if(without.pairs().begin(), without.pairs().end(), [&](const SitePair& pair) {
+    return !found.contains({pair.low_site, pair.high_site});
+  }));
+}
+
+// What the filter did, and what the reader of the report must know of it.
+void report_filter(const Stages& stages, const TreeModeInfo& mode, Report& report) {
+  const FilterCounts counts = stages.filter->counts();
+  report.stats.filter = FilterStats{std::string(mode.name), counts.accesses, counts.hidden_intra, counts.hidden_inter,
+                                    counts.locations, counts.memory, stages.filter_seconds};
+  report.notes.push_back("The filter " + std::string(mode.name) + " hid " +
+                         std::to_string(counts.hidden_intra + counts.hidden_inter) + " of " + std::to_string(counts.accesses) +
+                         " accesses from the analyses; dynamic pairs and distances are those of the others.");
+  if (mode.first_race_only) {
+    report.notes.push_back(std::string(mode.name) + " keeps the first race of the trace; other pairs may be missing.");
+  }
+  for (std::size_t i = 0; i < stages.unfiltered.size(); ++i) {
+    report.stats.analyses[i].seconds_unfiltered = stages.unfiltered[i].seconds;
+    const std::size_t lost = count_lost(stages.detectors[i].detector->races(), stages.unfiltered[i].detector->races());
+    if (lost > 0 && !mode.first_race_only) {
+      report.notes.push_back("The filter " + std::string(mode.name) + " lost " + std::to_string(lost) + " of the pairs of " +
+                             std::string(stages.detectors[i].info->name) + ". That is a fault of sooth: please report it.");
+    }
+  }
 }
 
 void add_notes(const ProofCount& proven, Report& report) {
@@ -125,13 +200,10 @@ Result<std::vector<const DetectorInfo*>> parse_detectors(const std::string& name
 
 Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options) {
   const Clock::time_point start = Clock::now();
-  std::vector<RunningDetector> running;
-  for (const DetectorInfo* info : options.detectors) {
-    running.push_back({info, info->make(options.detector)});
-  }
+  Stages stages(options);
   TraceCensus census;
   TraceCapture capture(options.proof.max_events);
-  Result<std::uint64_t> events = run(reader, options, running, census, capture);
+  Result<std::uint64_t> events = run(reader, options, stages, census, capture);
   if (!events.ok()) {
     return std::move(events).status();
   }
@@ -144,12 +216,15 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
                            std::to_string(*events) + " events that it had written.");
   }
   std::vector<FinishedDetector> finished;
-  for (const RunningDetector& each : running) {
+  for (const RunningDetector& each : stages.detectors) {
     finished.push_back({each.info, each.detector.get()});
     report.stats.analyses.push_back(stats_of(each));
     for (std::string& note : each.detector->notes()) {
       report.notes.push_back(std::move(note));
     }
+  }
+  if (options.filter.has_value()) {
+    report_filter(stages, tree_modes()[raw(options.filter->mode)], report);
   }
   const Clock::time_point proof_start = Clock::now();
   std::vector<Claim> claims = make_claims(finished, reader.tables(), report.exact);

@@ -27,12 +27,12 @@ const TreeModeInfo* mode_for(Preserves need) {
 
 Status refusal(const TreeModeInfo& mode, const DetectorInfo& detector, Preserves largest_need) {
   const std::string name(detector.name);
-  const std::string lost = "--filter " + std::string(mode.name) + " would lose pairs of " + name;
+  const std::string refused = "--filter " + std::string(mode.name) + " would change the pairs that " + name + " reports";
   if (mode_for(detector.needs) == nullptr) {
-    return Status::usage(lost + ", as every filter would; leave out the filter, or " + name);
+    return Status::usage(refused + ", as every filter would; leave out the filter, or " + name);
   }
   const TreeModeInfo* better = mode_for(largest_need);
-  return Status::usage(lost + "; use --filter " + std::string((better != nullptr ? better : mode_for(detector.needs))->name));
+  return Status::usage(refused + "; use --filter " + std::string((better != nullptr ? better : mode_for(detector.needs))->name));
 }
 
 }  // namespace
