@@ -21,15 +21,17 @@ enum class Preserves : std::uint8_t {
 
 // What a filter did, for --stats.
 struct FilterCounts {
-  std::uint64_t accesses = 0;      // plain reads and writes that came in
+  std::uint64_t looked_at = 0;     // plain reads and writes; others passed during a pause
   std::uint64_t hidden_intra = 0;  // of those hidden because of an access of the same thread
   std::uint64_t hidden_inter = 0;  // ... because of accesses of two other threads
+  std::uint64_t hidden_locks = 0;  // acquires and releases
   std::uint64_t locations = 0;     // remembered at the end
   std::uint64_t memory = 0;        // bytes of all tables
 };
 
-// Hides events, never reorders or invents them, and hides plain reads and writes only: whatever orders threads or changes
-// what memory is passes. Hidden are events from detectors; whoever argues with what a read saw gets the whole trace.
+// Hides events, never reorders or invents them. Hidden are plain reads and writes; whatever orders threads or changes what
+// memory is passes, and so do lock events, unless nobody behind the filter cares for more than the locks held at accesses:
+// then critical sections may be hidden in which nothing is left. The rest is a well-formed trace. Hidden are events from detectors; whoever argues with what a read saw gets the whole trace.
 class Filter {
  public:
   virtual ~Filter() = default;

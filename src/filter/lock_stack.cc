@@ -13,33 +13,32 @@ LockStack::Entry* LockStack::find_held(std::uint64_t lock) {
   return nullptr;
 }
 
-bool LockStack::acquire_anew(std::uint64_t lock, bool shared) {
+LockStack::Entry* LockStack::acquire_anew(std::uint64_t lock, bool shared) {
   if (Entry* held = find_held(lock)) {
     ++held->depth;
-    return false;
+    return nullptr;
   }
   if (top_ == entries_.size()) {
     entries_.emplace_back();
   }
-  entries_[top_] = {{lock, shared}, 1, kUnknown};
+  entries_[top_] = {{lock, shared}, 1, kUnknown, 0};
   // Above a hole it may be the very lock of the hole: the entry is only good for this time.
   reusable_ = held_ == top_ ? top_ + 1 : std::min(reusable_, top_);
   with_holes_ = kUnknown;
-  ++top_;
   ++held_;
-  return true;
+  return &entries_[top_++];
 }
 
-bool LockStack::release_below(std::uint64_t lock) {
+LockStack::Entry* LockStack::release_below(std::uint64_t lock) {
   Entry* entry = find_held(lock);
   if (entry == nullptr || --entry->depth > 0) {
-    return false;
+    return nullptr;
   }
   --held_;
   with_holes_ = kUnknown;
   if (held_ == 0) {
     top_ = bottom_ = 0;
-    return true;
+    return entry;
   }
   while (entries_[top_ - 1].depth == 0) {
     --top_;
@@ -47,7 +46,7 @@ bool LockStack::release_below(std::uint64_t lock) {
   while (entries_[bottom_].depth == 0) {
     ++bottom_;
   }
-  return true;
+  return entry;
 }
 
 LockSetId LockStack::intern(LockSetTable& table) {

@@ -70,8 +70,8 @@ class TreeFilterImpl final : public TreeFilter {
   static constexpr std::size_t kBlock = 64;
   // How much longer than looking a pause is, how much looking may grow, and the share of hidden accesses, 1 in
   // kWorthwhile, at which the detectors save about what looking costs.
-  static constexpr std::uint64_t kPauseFactor = 8;
-  static constexpr std::uint64_t kMostPatience = 64;
+  static constexpr std::uint64_t kPauseFactor = 32;
+  static constexpr std::uint64_t kMostPatience = 8;
   static constexpr std::uint64_t kWorthwhile = 8;
 
   // A plain access on its way into the table.
@@ -79,14 +79,33 @@ class TreeFilterImpl final : public TreeFilter {
     LocationKey key;
     std::uint64_t hash = 0;
     std::uint64_t stamp = 0;
-    bool may_hide = false;
+    std::uint32_t place = 0;    // in the batch
+    std::uint32_t episode = 0;  // of the thread
   };
+  // All that a thread does in a batch from an acquire while it holds no lock to the release after which it holds none.
+  struct Episode {
+    std::uint32_t latest = kNoPlace;  // lock event; the others are chained by earlier_
+    bool over = false;
+    bool needed = false;              // something in it passes
+  };
+  static constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
 
   Batch look(const Batch& batch);
   Batch let_pass(const Batch& batch);
-  void make_room(const Batch& batch);
-  void prepare(const Event& e, Probe& probe);
+  Batch without_hidden(const Batch& batch);
+  std::size_t prepare_block(std::span<const Event> events, std::size_t begin, std::size_t end);
+  bool prepare(const Event& e, Probe& probe);
+  void begin_episodes(std::size_t batch_size);
+  void follow_in_episode(const Event& e, std::uint32_t place);
+  std::size_t hide_episodes();
+  std::uint32_t& episode_of(ThreadId thread) {
+    if (raw(thread) >= current_episode_.size()) [[unlikely]] {
+      current_episode_.resize(raw(thread) + 1);
+    }
+    return current_episode_[raw(thread)];
+  }
   void follow(const Event& e);
+  void follow_memory(const Event& e);
   bool is_redundant(const Probe& probe) {
     return options_.across_threads ? is_redundant_across_threads(probe) : is_redundant_in_thread(probe);
   }
@@ -111,58 +130,128 @@ class TreeFilterImpl final : public TreeFilter {
   std::unique_ptr<EraserGates> gates_;
   std::uint64_t base_ = 0;  // part of every stamp: grows when nothing of before may be relied on
 
-  std::uint64_t accesses_ = 0;
+  std::uint64_t looked_at_ = 0;
   std::uint64_t hidden_intra_ = 0;
   std::uint64_t hidden_inter_ = 0;
+  std::uint64_t hidden_locks_ = 0;
 
   std::uint64_t look_for_;                // accesses before the next decision
-  std::uint64_t looked_since_ = 0;        // accesses_ at the latest decision
+  std::uint64_t looked_since_ = 0;        // looked_at_ at the latest decision
   std::uint64_t hidden_since_ = 0;
   std::uint64_t pausing_ = 0;             // events still to let pass
 
   std::array<Probe, kBlock> probes_;
-  std::vector<Event> events_;  // what was left of the latest batch
+  std::vector<std::uint8_t> hides_;             // by place in the batch: 1 or 0
+  std::vector<Episode> episodes_;               // of the batch
+  std::vector<std::uint32_t> current_episode_;  // by thread; 0 for none
+  std::vector<std::uint32_t> earlier_;          // by place: the lock event before in the episode; scratch in a pause
+  std::vector<Event> events_;          // what was left of it
   std::vector<EventId> ids_;
   std::vector<StackId> stacks_;
 };
 
-void TreeFilterImpl::make_room(const Batch& batch) {
-  if (events_.size() < batch.events.size()) {
-    events_.resize(batch.events.size());
-    ids_.resize(batch.events.size());
+Batch TreeFilterImpl::look(const Batch& batch) {
+  const std::size_t size = batch.events.size();
+  hides_.assign(size, 0);
+  std::size_t hidden = 0;
+  begin_episodes(size);
+  for (std::size_t begin = 0; begin < size; begin += kBlock) {
+    // Contexts first: they do not depend on what is hidden, and the memory of the table arrives meanwhile.
+    const std::size_t count = prepare_block(batch.events, begin, std::min(begin + kBlock, size));
+    for (std::size_t k = 0; k < count; ++k) {
+      const Probe& probe = probes_[k];
+      const bool redundant = is_redundant(probe);
+      hides_[probe.place] = redundant ? 1 : 0;
+      hidden += redundant ? 1 : 0;
+      episodes_[probe.episode].needed |= !redundant;
+    }
   }
-  if (stacks_.size() < batch.stacks.size()) {
-    stacks_.resize(batch.stacks.size());
+  hidden += hide_episodes();
+  decide_whether_to_pause();
+  return hidden == 0 ? batch : without_hidden(batch);
+}
+
+// Follows the events and puts the accesses that may be hidden into probes_; their number.
+std::size_t TreeFilterImpl::prepare_block(std::span<const Event> events, std::size_t begin, std::size_t end) {
+  std::size_t count = 0;
+  for (std::size_t i = begin; i < end; ++i) {
+    const Event& e = events[i];
+    if (e.op <= Op::kWrite) {
+      Probe& probe = probes_[count];
+      probe.place = static_cast<std::uint32_t>(i);
+      probe.episode = options_.hide_sections ? episode_of(e.thread) : 0;
+      const bool may_hide = prepare(e, probe);
+      episodes_[probe.episode].needed |= !may_hide;
+      count += may_hide ? 1 : 0;
+    } else if (options_.hide_sections) {
+      follow_in_episode(e, static_cast<std::uint32_t>(i));
+    } else {
+      follow(e);
+    }
+  }
+  return count;
+}
+
+void TreeFilterImpl::begin_episodes(std::size_t batch_size) {
+  episodes_.assign(1, Episode{});  // the one of all who are in none
+  if (options_.hide_sections) {
+    std::fill(current_episode_.begin(), current_episode_.end(), 0);
+    earlier_.resize(std::max(earlier_.size(), batch_size));
   }
 }
 
-Batch TreeFilterImpl::look(const Batch& batch) {
-  make_room(batch);
-  std::size_t kept = 0;
-  for (std::size_t begin = 0; begin < batch.events.size(); begin += kBlock) {
-    const std::size_t count = std::min(kBlock, batch.events.size() - begin);
-    // Contexts first: they do not depend on what is hidden, and the memory of the table arrives meanwhile.
-    for (std::size_t i = 0; i < count; ++i) {
-      const Event& e = batch.events[begin + i];
-      if (e.op <= Op::kWrite) {
-        prepare(e, probes_[i]);
-      } else {
-        probes_[i].may_hide = false;
-        follow(e);
-      }
+void TreeFilterImpl::follow_in_episode(const Event& e, std::uint32_t place) {
+  TreeContext& context = contexts_.of(e.thread);
+  std::uint32_t& episode = episode_of(e.thread);
+  if (e.op == Op::kAcquire && context.locks.empty()) {
+    episode = static_cast<std::uint32_t>(episodes_.size());
+    episodes_.emplace_back();
+  }
+  follow(e);
+  if (e.op != Op::kAcquire && e.op != Op::kRelease) {
+    episodes_[episode].needed = true;
+    return;
+  }
+  earlier_[place] = episodes_[episode].latest;
+  episodes_[episode].latest = place;
+  if (e.op == Op::kRelease && contexts_.of(e.thread).locks.empty()) {
+    episodes_[episode].over = true;
+    episode = 0;
+  }
+}
+
+// Hides those that are over and in which nothing is left; how many events that are.
+std::size_t TreeFilterImpl::hide_episodes() {
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < episodes_.size(); ++i) {
+    if (!episodes_[i].over || episodes_[i].needed) {
+      continue;
     }
-    for (std::size_t i = 0; i < count; ++i) {
-      events_[kept] = batch.events[begin + i];
-      ids_[kept] = batch.id(begin + i);
-      if (!batch.stacks.empty()) {
-        stacks_[kept] = batch.stacks[begin + i];
-      }
-      kept += probes_[i].may_hide && is_redundant(probes_[i]) ? 0 : 1;
+    for (std::uint32_t place = episodes_[i].latest; place != kNoPlace; place = earlier_[place]) {
+      hides_[place] = 1;
+      ++count;
     }
   }
-  decide_whether_to_pause();
-  if (kept == batch.events.size()) {
-    return batch;
+  hidden_locks_ += count;
+  return count;
+}
+
+Batch TreeFilterImpl::without_hidden(const Batch& batch) {
+  const std::size_t size = batch.events.size();
+  if (ids_.size() < size) {
+    events_.resize(size);
+    ids_.resize(size);
+  }
+  stacks_.resize(std::max(stacks_.size(), batch.stacks.size()));
+  // Without branches: what is hidden cannot be predicted.
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    events_[kept] = batch.events[i];
+    ids_[kept] = batch.id(i);
+    if (!batch.stacks.empty()) {
+      stacks_[kept] = batch.stacks[i];
+    }
+    kept += 1u - hides_[i];
   }
   Batch rest = batch;
   rest.events = {events_.data(), kept};
@@ -172,32 +261,28 @@ Batch TreeFilterImpl::look(const Batch& batch) {
   return rest;
 }
 
+// Whatever is not followed here must not matter after the pause, when stamps start anew: that leaves the locks.
 Batch TreeFilterImpl::let_pass(const Batch& batch) {
-  std::array<std::uint32_t, kBlock> others;
-  for (std::size_t begin = 0; begin < batch.events.size(); begin += kBlock) {
-    const std::size_t end = std::min(begin + kBlock, batch.events.size());
-    // Without branches: where the other events are cannot be predicted.
-    std::size_t count = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      others[count] = static_cast<std::uint32_t>(i);
-      count += batch.events[i].op > Op::kWrite ? 1 : 0;
+  if (contexts_.tracks_locks()) {
+    static_assert(raw(Op::kRelease) == raw(Op::kAcquire) + 1);
+    earlier_.resize(std::max(earlier_.size(), batch.events.size() + 1));
+    // Without branches: where the lock events are cannot be predicted.
+    std::size_t locks = 0;
+    for (std::size_t i = 0; i < batch.events.size(); ++i) {
+      earlier_[locks] = static_cast<std::uint32_t>(i);
+      locks += raw(batch.events[i].op) - unsigned{raw(Op::kAcquire)} <= 1 ? 1 : 0;
     }
-    accesses_ += end - begin - count;
-    for (std::size_t k = 0; k < count; ++k) {
-      follow(batch.events[others[k]]);
+    for (std::size_t k = 0; k < locks; ++k) {
+      contexts_.follow_locks(batch.events[earlier_[k]]);
     }
   }
   pausing_ -= std::min<std::uint64_t>(pausing_, batch.events.size());
-  if (pausing_ == 0) {
-    looked_since_ = accesses_;
-    // Accesses that were not looked at may have written, or moved a gate.
-    base_ += gates_ != nullptr || options_.mode == TreeMode::kData ? 1 : 0;
-  }
+  base_ += pausing_ == 0 ? contexts_.restart() + 1 : 0;
   return batch;
 }
 
 void TreeFilterImpl::decide_whether_to_pause() {
-  const std::uint64_t looked = accesses_ - looked_since_;
+  const std::uint64_t looked = looked_at_ - looked_since_;
   if (looked < look_for_ || options_.patience == 0) {
     return;
   }
@@ -209,32 +294,38 @@ void TreeFilterImpl::decide_whether_to_pause() {
   } else {
     look_for_ = options_.patience;
   }
-  looked_since_ = accesses_;
+  looked_since_ = looked_at_;
   hidden_since_ = hidden_intra_ + hidden_inter_;
 }
 
-inline void TreeFilterImpl::prepare(const Event& e, Probe& probe) {
-  ++accesses_;
+// False when the access passes in any case.
+inline bool TreeFilterImpl::prepare(const Event& e, Probe& probe) {
+  ++looked_at_;
   TreeContext& context = contexts_.of(e.thread);
   const bool writes = e.op == Op::kWrite;
   const std::uint64_t stamp = memory_stamp(e, context);
   if (options_.mode == TreeMode::kData && writes) {
     lines_.change(e.object, e.size);
-    probe.may_hide = false;
-    return;
+    return false;
   }
   probe.key = {e.object, options_.mode == TreeMode::kSpan ? 0 : raw(e.site), raw(e.thread),
                keyed_by_locks_ ? raw(contexts_.set(context)) : 0, e.size << kSizeShift | (writes ? kWriteBit : 0)};
   probe.hash = options_.across_threads ? probe.key.hash_of_rest() : probe.key.hash();
   probe.stamp = stamp + context.count;
-  probe.may_hide = e.size <= kLongest;
   __builtin_prefetch(&table_.set_of(probe.hash), 1);
+  return e.size <= kLongest;
 }
 
 // Events that are no plain access: they pass, but change contexts and memory.
-void TreeFilterImpl::follow(const Event& e) {
+[[gnu::always_inline]] inline void TreeFilterImpl::follow(const Event& e) {
   contexts_.follow(e);
-  if (e.op > Op::kAtomicRmw && e.op != Op::kAlloc && e.op != Op::kFree) {
+  if (e.op != Op::kAcquire && e.op != Op::kRelease) {
+    follow_memory(e);
+  }
+}
+
+void TreeFilterImpl::follow_memory(const Event& e) {
+  if (!is_atomic(e.op) && e.op != Op::kAlloc && e.op != Op::kFree) {
     return;
   }
   if (e.op == Op::kAlloc || (e.op == Op::kFree && gates_ != nullptr) ||
@@ -287,8 +378,10 @@ bool TreeFilterImpl::is_redundant_across_threads(const Probe& probe) {
 FilterCounts TreeFilterImpl::counts() const {
   const std::uint64_t memory = table_.memory() + lines_.memory() + (gates_ != nullptr ? gates_->memory() : 0) + contexts_.memory() +
                                events_.capacity() * sizeof(Event) + ids_.capacity() * sizeof(EventId) +
-                               stacks_.capacity() * sizeof(StackId);
-  return {accesses_, hidden_intra_, hidden_inter_, table_.size(), memory};
+                               stacks_.capacity() * sizeof(StackId) + hides_.capacity() +
+                               (earlier_.capacity() + current_episode_.capacity()) * sizeof(std::uint32_t) +
+                               episodes_.capacity() * sizeof(Episode);
+  return {looked_at_, hidden_intra_, hidden_inter_, hidden_locks_, table_.size(), memory};
 }
 
 std::vector<RememberedAccess> TreeFilterImpl::remembered() const {

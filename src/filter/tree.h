@@ -36,6 +36,9 @@ struct TreeOptions {
   // Only in kTree, and only for detectors that take no notice of must-order: two threads speak for all others (Algorithm
   // 2, lines 8 to 12), and messages do not count.
   bool across_threads = false;
+  // Only in kTree: nobody cares for lock events but for the locks held at accesses, so that sections in which no access is
+  // left are hidden too.
+  bool hide_sections = false;
   // The most recently used so many locations are remembered; at least 4. 32 bytes each.
   std::uint64_t locations = std::uint64_t{1} << 20;
   // After so many accesses of which hardly any was hidden, most of the trace passes without a look for a while, because

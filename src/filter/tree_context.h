@@ -34,11 +34,14 @@ struct TreeContext {
     std::uint64_t own = 0;                 // events of this thread that count in TreeContexts
     std::uint64_t while_held = 0;          // the part of the lock in the count while it is held
     bool shared = false;                   // the section that is open
+    std::uint32_t lock = 0;                // its place in TreeContexts
   };
 
   std::uint64_t count = 0;
   LockStack locks;
-  FlatMap<Use> uses;  // for kUncontended
+  // For kUncontended. LockStack::Entry::note is the place in `uses`, + 1.
+  std::vector<Use> uses;
+  FlatMap<std::uint32_t> use_of;  // lock -> place in `uses`, + 1
 };
 
 // The contexts of all threads.
@@ -57,10 +60,22 @@ class TreeContexts {
   }
   LockSetId set(TreeContext& context) { return context.locks.set(table_); }
   LockSetTable& table() { return table_; }
+  // Whether it matters to it that locks are followed even where nobody asks for contexts.
+  bool tracks_locks() const { return tracks_sets_; }
   const LockSetTable& table() const { return table_; }
 
   // Takes an event that is no access into account; also the atomic ones may send.
-  void follow(const Event& e) {
+  [[gnu::always_inline]] void follow(const Event& e) {
+    // Most of them; an indirect jump would be harder to predict.
+    if (e.op == Op::kAcquire) {
+      return acquire(e);
+    }
+    if (e.op == Op::kRelease) {
+      return release(e);
+    }
+    follow_rarely(e);
+  }
+  [[gnu::noinline]] void follow_rarely(const Event& e) {
     switch (e.op) {
       case Op::kAcquire: return acquire(e);
       case Op::kRelease: return release(e);
@@ -91,32 +106,55 @@ class TreeContexts {
     }
   }
 
+  // Instead of follow(), while nobody asks for contexts: keeps up with the locks held, and with nothing else.
+  void follow_locks(const Event& e) {
+    TreeContext& context = of(e.thread);
+    if (e.op == Op::kAcquire) {
+      context.locks.acquire(e.object, is_shared(e));
+    } else if (e.op == Op::kRelease) {
+      context.locks.release(e.object);
+    }
+  }
+  // After that. All counts start anew; returns the largest there was.
+  std::uint64_t restart();
+
   std::uint64_t memory() const;
 
  private:
   void send(ThreadId thread) { of(thread).count += kind_ != ContextKind::kLocksOnly ? 1 : 0; }
-  void acquire(const Event& e) {
+  [[gnu::always_inline]] void acquire(const Event& e) {
     TreeContext& context = of(e.thread);
     context.count += kind_ == ContextKind::kStretches ? 1 : 0;
-    if (tracks_sets_ && context.locks.acquire(e.object, is_shared(e)) && kind_ == ContextKind::kUncontended) {
-      open_section(context, e);
+    if (!tracks_sets_) {
+      return;
+    }
+    LockStack::Entry* entry = context.locks.acquire(e.object, is_shared(e));
+    if (kind_ == ContextKind::kUncontended && entry != nullptr) {
+      open_section(context, *entry);
     }
   }
-  void release(const Event& e) {
+  [[gnu::always_inline]] void release(const Event& e) {
     TreeContext& context = of(e.thread);
     context.count += kind_ == ContextKind::kStretches ? 1 : 0;
-    if (tracks_sets_ && context.locks.release(e.object) && kind_ == ContextKind::kUncontended) {
-      close_section(context, e);
+    if (!tracks_sets_) {
+      return;
+    }
+    LockStack::Entry* entry = context.locks.release(e.object);
+    if (kind_ == ContextKind::kUncontended && entry != nullptr) {
+      close_section(context, *entry);
     }
   }
-  void open_section(TreeContext& context, const Event& acquire);
-  void close_section(TreeContext& context, const Event& release);
+  void open_section(TreeContext& context, LockStack::Entry& entry);
+  void close_section(TreeContext& context, LockStack::Entry& entry);
+  std::uint32_t note_use(TreeContext& context, std::uint64_t lock);
 
   const ContextKind kind_;
   const bool tracks_sets_;
   std::vector<TreeContext> threads_;
   LockSetTable table_;
-  FlatMap<std::uint64_t> lock_events_;  // outermost acquires and releases of each lock, for kUncontended
+  // For kUncontended.
+  std::vector<std::uint64_t> lock_events_;  // outermost acquires and releases of each lock
+  FlatMap<std::uint32_t> lock_place_;       // lock -> place in lock_events_, + 1
 };
 
 }  // namespace sooth

@@ -127,12 +127,12 @@ std::size_t count_lost(const PairTable& with, const PairTable& without) {
 }
 
 // What the filter did, and what the reader of the report must know of it.
-void report_filter(const Stages& stages, const TreeModeInfo& mode, Report& report) {
+void report_filter(const Stages& stages, const TreeModeInfo& mode, const TraceCensus& census, Report& report) {
   const FilterCounts counts = stages.filter->counts();
-  report.stats.filter = FilterStats{std::string(mode.name), counts.accesses, counts.hidden_intra, counts.hidden_inter,
+  report.stats.filter = FilterStats{std::string(mode.name), census.events_of(Op::kRead) + census.events_of(Op::kWrite), counts.hidden_intra, counts.hidden_inter,
                                     counts.locations, counts.memory, stages.filter_seconds};
   report.notes.push_back("The filter " + std::string(mode.name) + " hid " +
-                         std::to_string(counts.hidden_intra + counts.hidden_inter) + " of " + std::to_string(counts.accesses) +
+                         std::to_string(counts.hidden_intra + counts.hidden_inter) +
                          " accesses from the analyses; dynamic pairs and distances are those of the others.");
   if (mode.first_race_only) {
     report.notes.push_back(std::string(mode.name) + " keeps the first race of the trace; other pairs may be missing.");
@@ -224,7 +224,7 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
     }
   }
   if (options.filter.has_value()) {
-    report_filter(stages, tree_modes()[raw(options.filter->mode)], report);
+    report_filter(stages, tree_modes()[raw(options.filter->mode)], census, report);
   }
   const Clock::time_point proof_start = Clock::now();
   std::vector<Claim> claims = make_claims(finished, reader.tables(), report.exact);

@@ -131,7 +131,7 @@ Comparison compare(const TreeModeInfo& mode, const TreeOptions& options, const s
       const Outcome with = outcome(trace, filter.get());
       const Outcome without = outcome(trace, nullptr);
       result.with_pairs += without.pairs.empty() ? 0 : 1;
-      result.accesses += filter->counts().accesses;
+      result.accesses += filter->counts().looked_at;
       result.hidden += filter->counts().hidden_intra + filter->counts().hidden_inter;
       if (!same(mode, with, without)) {
         const std::vector<Event> small = minimise(trace, differs);

@@ -61,6 +61,11 @@ Result<TreeOptions> choose_filter(const std::string& name, const std::vector<con
   options.for_lockset = std::any_of(detectors.begin(), detectors.end(), [](const DetectorInfo* detector) {
     return detector->needs == Preserves::kLocksetPairs;
   });
+  // Cycles of locks are about lock events themselves; so may be whatever comes with a need of its own.
+  options.hide_sections = mode->mode == TreeMode::kTree && !detectors.empty() &&
+                          std::all_of(detectors.begin(), detectors.end(), [](const DetectorInfo* detector) {
+                            return detector->needs == Preserves::kLocksetPairs || detector->needs == Preserves::kHybridPairs;
+                          });
   options.across_threads = mode->mode == TreeMode::kTree && need == Preserves::kLocksetPairs;
   return options;
 }

@@ -131,7 +131,7 @@ struct AnalysisStats {
 // What a filter in front of the analyses did.
 struct FilterStats {
   std::string name;                 // as on the command line
-  std::uint64_t accesses = 0;       // plain reads and writes of the trace
+  std::uint64_t accesses = 0;       // plain reads and writes of the trace, when they are counted
   std::uint64_t hidden_intra = 0;   // hidden because of an access of the same thread
   std::uint64_t hidden_inter = 0;   // hidden because of accesses of two others
   std::uint64_t locations = 0;      // remembered at the end
