@@ -122,7 +122,7 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
   command->add_option("--with", options->with, "Analyses, separated by commas; none only reads and checks the trace")
       ->capture_default_str();
   command->add_option("--filter", options->filter,
-                      "Hide redundant accesses from the analyses: tree, tree:hb, tree:strict, tree:data or tree:span (--list)");
+                      "Hide redundant accesses from the analyses: tree, tree:hb, tree:strict, tree:data, tree:span");
   add_count_option(*command, "--tree-locations", options->tree_locations,
                    "Locations that the filter remembers, the most recently used; 32 bytes each");
   add_count_option(*command, "--window", options->detector.window,

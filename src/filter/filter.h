@@ -29,16 +29,17 @@ struct FilterCounts {
   std::uint64_t memory = 0;        // bytes of all tables
 };
 
-// Hides events, never reorders or invents them. Hidden are plain reads and writes; whatever orders threads or changes what
-// memory is passes, and so do lock events, unless nobody behind the filter cares for more than the locks held at accesses:
-// then critical sections may be hidden in which nothing is left. The rest is a well-formed trace. Hidden are events from detectors; whoever argues with what a read saw gets the whole trace.
+// Hides events, never reorders or invents them. Hidden are plain reads and writes; whatever orders threads or changes
+// what memory is passes, and so do lock events, unless nobody behind the filter cares for more than the locks held at
+// accesses: then critical sections may be hidden in which nothing is left. The rest is a well-formed trace. Hidden are
+// events from detectors; whoever argues with what a read saw gets the whole trace.
 class Filter {
  public:
   virtual ~Filter() = default;
 
   virtual Preserves preserves() const = 0;
-  // What is left of the batch, valid until the next call or the end of `batch`: the batch itself when nothing is hidden,
-  // else events and stacks close together with their ids; values are left out. Batches in trace order, of a
+  // What is left of the batch, valid until the next call or the end of `batch`: the batch itself when nothing is
+  // hidden, else events and stacks close together with their ids; values are left out. Batches in trace order, of a
   // well-formed trace.
   virtual Batch hide(const Batch& batch) = 0;
   virtual FilterCounts counts() const = 0;

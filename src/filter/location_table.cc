@@ -6,14 +6,16 @@
 namespace sooth {
 namespace {
 
-constexpr std::size_t kFirstSets = 256;    // 32 KB
+constexpr std::size_t kFirstSets = 256;      // 32 KB
 constexpr std::size_t kLastSets = 1u << 31;  // what the upper half of a hash can tell apart
 
 std::size_t sets_for(std::uint64_t locations) {
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(locations / LocationSet::kWays, 1, kLastSets));
 }
 // Growing costs about as much as so many evictions cost later.
-std::uint64_t tolerated_evictions(std::size_t sets) { return sets / 2; }
+std::uint64_t tolerated_evictions(std::size_t sets) {
+  return sets / 2;
+}
 
 }  // namespace
 

@@ -31,13 +31,13 @@ struct Location {
   std::uint32_t site = 0;
   std::uint32_t thread = 0;
   std::uint32_t locks = 0;
-  std::uint32_t shape = 0;   // 0 for no location: an access has a size
+  std::uint32_t shape = 0;  // 0 for no location: an access has a size
   std::uint64_t stamp = 0;
 };
 static_assert(sizeof(Location) == 32);
 
-// A few locations with the same hash, the most recently used first. Freestanding, so that it can also run where there is
-// no allocation: give it zeroed memory.
+// A few locations with the same hash, the most recently used first. Freestanding, so that it can also run where there
+// is no allocation: give it zeroed memory.
 struct alignas(64) LocationSet {
   static constexpr std::size_t kWays = 4;
   std::array<Location, kWays> ways;
@@ -67,7 +67,8 @@ struct alignas(64) LocationSet {
   // All at once: which part of a key differs cannot be predicted.
   static bool matches(const Location& l, const LocationKey& key, bool any_thread) {
     const std::uint32_t thread = any_thread ? 0 : l.thread ^ key.thread;
-    return ((l.address ^ key.address) | (l.site ^ key.site) | (l.locks ^ key.locks) | (l.shape ^ key.shape) | thread) == 0;
+    return ((l.address ^ key.address) | (l.site ^ key.site) | (l.locks ^ key.locks) | (l.shape ^ key.shape) | thread) ==
+           0;
   }
   void push(std::size_t from, const Location& front) {
     for (std::size_t i = from; i > 0; --i) {

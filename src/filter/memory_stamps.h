@@ -10,9 +10,9 @@
 
 namespace sooth {
 
-// Counts changes of memory: each of the counters in which a range lies only grows, so their sum is the same at two times
-// exactly when none has changed. Memory is counted in lines of 64 bytes in a table of fixed size: what shares a counter
-// with a change seems changed too, which costs a filter an opportunity and nothing else.
+// Counts changes of memory: each of the counters in which a range lies only grows, so their sum is the same at two
+// times exactly when none has changed. Memory is counted in lines of 64 bytes in a table of fixed size: what shares a
+// counter with a change seems changed too, which costs a filter an opportunity and nothing else.
 class LineVersions {
  public:
   // The range changed. size > 0, no wrap-around.

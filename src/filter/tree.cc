@@ -12,13 +12,16 @@ namespace sooth {
 namespace {
 
 constexpr TreeModeInfo kModes[] = {
-    {"tree", "per set of locks, up to the next message the thread sends", TreeMode::kTree, Preserves::kHybridPairs, false},
-    {"tree:hb", "per set of locks, until a lock changes hands or is left behind", TreeMode::kHb, Preserves::kHbPairs, false},
-    {"tree:strict", "up to the next lock event or message of the thread", TreeMode::kStrict, Preserves::kWcpPairs, false},
-    {"tree:data", "reads only, as tree:strict and until the memory is written", TreeMode::kData, Preserves::kPredictablePairs,
+    {"tree", "per set of locks, up to the next message the thread sends", TreeMode::kTree, Preserves::kHybridPairs,
      false},
-    {"tree:span", "as tree:strict, but all sites together: for the first race only", TreeMode::kSpan, Preserves::kWcpPairs,
-     true},
+    {"tree:hb", "per set of locks, until a lock changes hands or is left behind", TreeMode::kHb, Preserves::kHbPairs,
+     false},
+    {"tree:strict", "up to the next lock event or message of the thread", TreeMode::kStrict, Preserves::kWcpPairs,
+     false},
+    {"tree:data", "reads only, as tree:strict and until the memory is written", TreeMode::kData,
+     Preserves::kPredictablePairs, false},
+    {"tree:span", "as tree:strict, but all sites together: for the first race only", TreeMode::kSpan,
+     Preserves::kWcpPairs, true},
 };
 
 constexpr ContextKind context_kind(const TreeOptions& options) {
@@ -70,8 +73,8 @@ class TreeFilterImpl final : public TreeFilter {
   static constexpr std::size_t kBlock = 64;
   // How much longer than looking a pause is, how much looking may grow, and the share of hidden accesses, 1 in
   // kWorthwhile, at which the detectors save about what looking costs.
-  static constexpr std::uint64_t kPauseFactor = 32;
-  static constexpr std::uint64_t kMostPatience = 8;
+  static constexpr std::uint64_t kPauseFactor = 64;
+  static constexpr std::uint64_t kMostPatience = 16;
   static constexpr std::uint64_t kWorthwhile = 8;
 
   // A plain access on its way into the table.
@@ -86,7 +89,7 @@ class TreeFilterImpl final : public TreeFilter {
   struct Episode {
     std::uint32_t latest = kNoPlace;  // lock event; the others are chained by earlier_
     bool over = false;
-    bool needed = false;              // something in it passes
+    bool needed = false;  // something in it passes
   };
   static constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
 
@@ -135,17 +138,17 @@ class TreeFilterImpl final : public TreeFilter {
   std::uint64_t hidden_inter_ = 0;
   std::uint64_t hidden_locks_ = 0;
 
-  std::uint64_t look_for_;                // accesses before the next decision
-  std::uint64_t looked_since_ = 0;        // looked_at_ at the latest decision
+  std::uint64_t look_for_;          // accesses before the next decision
+  std::uint64_t looked_since_ = 0;  // looked_at_ at the latest decision
   std::uint64_t hidden_since_ = 0;
-  std::uint64_t pausing_ = 0;             // events still to let pass
+  std::uint64_t pausing_ = 0;  // events still to let pass
 
   std::array<Probe, kBlock> probes_;
   std::vector<std::uint8_t> hides_;             // by place in the batch: 1 or 0
   std::vector<Episode> episodes_;               // of the batch
   std::vector<std::uint32_t> current_episode_;  // by thread; 0 for none
   std::vector<std::uint32_t> earlier_;          // by place: the lock event before in the episode; scratch in a pause
-  std::vector<Event> events_;          // what was left of it
+  std::vector<Event> events_;                   // what was left of it
   std::vector<EventId> ids_;
   std::vector<StackId> stacks_;
 };
@@ -376,11 +379,11 @@ bool TreeFilterImpl::is_redundant_across_threads(const Probe& probe) {
 }
 
 FilterCounts TreeFilterImpl::counts() const {
-  const std::uint64_t memory = table_.memory() + lines_.memory() + (gates_ != nullptr ? gates_->memory() : 0) + contexts_.memory() +
-                               events_.capacity() * sizeof(Event) + ids_.capacity() * sizeof(EventId) +
-                               stacks_.capacity() * sizeof(StackId) + hides_.capacity() +
-                               (earlier_.capacity() + current_episode_.capacity()) * sizeof(std::uint32_t) +
-                               episodes_.capacity() * sizeof(Episode);
+  const std::uint64_t memory =
+      table_.memory() + lines_.memory() + (gates_ != nullptr ? gates_->memory() : 0) + contexts_.memory() +
+      events_.capacity() * sizeof(Event) + ids_.capacity() * sizeof(EventId) + stacks_.capacity() * sizeof(StackId) +
+      hides_.capacity() + (earlier_.capacity() + current_episode_.capacity()) * sizeof(std::uint32_t) +
+      episodes_.capacity() * sizeof(Episode);
   return {looked_at_, hidden_intra_, hidden_inter_, hidden_locks_, table_.size(), memory};
 }
 
@@ -413,13 +416,18 @@ std::vector<RememberedAccess> TreeFilterImpl::remembered() const {
 
 }  // namespace
 
-std::span<const TreeModeInfo> tree_modes() { return kModes; }
+std::span<const TreeModeInfo> tree_modes() {
+  return kModes;
+}
 
 const TreeModeInfo* find_tree_mode(std::string_view name) {
-  const auto it = std::find_if(std::begin(kModes), std::end(kModes), [&](const TreeModeInfo& info) { return info.name == name; });
+  const auto it =
+      std::find_if(std::begin(kModes), std::end(kModes), [&](const TreeModeInfo& info) { return info.name == name; });
   return it == std::end(kModes) ? nullptr : it;
 }
 
-std::unique_ptr<TreeFilter> make_tree_filter(const TreeOptions& options) { return std::make_unique<TreeFilterImpl>(options); }
+std::unique_ptr<TreeFilter> make_tree_filter(const TreeOptions& options) {
+  return std::make_unique<TreeFilterImpl>(options);
+}
 
 }  // namespace sooth

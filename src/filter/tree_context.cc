@@ -18,7 +18,8 @@ std::uint32_t TreeContexts::note_use(TreeContext& context, std::uint64_t lock) {
   return note;
 }
 
-// Events of others that came before an acquire are what the thread may have learnt by it, or others by its releases before.
+// Events of others that came before an acquire are what the thread may have learnt by it, or others by its releases
+// before.
 void TreeContexts::open_section(TreeContext& context, LockStack::Entry& entry) {
   if (entry.note == 0) {
     entry.note = note_use(context, entry.mode.lock);

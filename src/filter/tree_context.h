@@ -11,15 +11,16 @@
 
 namespace sooth {
 
-// A context is a set of locks and a count: of two moments of a thread with the same set, the count is the same exactly when
-// the context is. That is enough because everything a context is made of only ever grows while the set is the same, so that
-// sums say as much as their parts. What goes into the count:
+// A context is a set of locks and a count: of two moments of a thread with the same set, the count is the same exactly
+// when the context is. That is enough because everything a context is made of only ever grows while the set is the
+// same, so that sums say as much as their parts. What goes into the count:
 //
 //   kSends         messages sent (must-order edges that may start here).
 //   kUncontended   ... and for each lock that is held, how often other threads have acquired or released it up to its
-//                  acquire, and if it is held shared, how often the thread has released it exclusively: other readers may
-//                  come and learn of that. For each lock that is not held, how often the thread has released it. So a loop
-//                  over a lock that nobody else takes comes back to its contexts, and what is outside the lock does not.
+//                  acquire, and if it is held shared, how often the thread has released it exclusively: other readers
+//                  may come and learn of that. For each lock that is not held, how often the thread has released it.
+//                  So a loop over a lock that nobody else takes comes back to its contexts, and what is outside the
+//                  lock does not.
 //   kStretches     messages sent, and all acquires and releases: the same until the next of them. The set is then not
 //                  needed, as it cannot have changed.
 //   kLocksOnly     nothing.

@@ -123,12 +123,14 @@ TEST_P(Figure, HidesAndRemembersWhatTheFileSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Thesis, Figure, testing::Values("figure_3_1", "figure_3_2", "figure_3_3", "figure_3_4", "figure_3_7"),
+INSTANTIATE_TEST_SUITE_P(Thesis, Figure,
+                         testing::Values("figure_3_1", "figure_3_2", "figure_3_3", "figure_3_4", "figure_3_7"),
                          [](const auto& test) { return std::string(test.param); });
 
 // What the text of the thesis says of its case study, not only what the files have.
 TEST(CaseStudy, IsThatOfSection3_5) {
-  const oracle::TextTrace trace = oracle::parse_trace(read(fs::path(SOOTH_SOURCE_DIR) / "tests/golden/tree/figure_3_4.std"));
+  const oracle::TextTrace trace =
+      oracle::parse_trace(read(fs::path(SOOTH_SOURCE_DIR) / "tests/golden/tree/figure_3_4.std"));
   const Setting lockset = settings().front();
   const std::unique_ptr<TreeFilter> filter = make_tree_filter(lockset.options);
   // The second and third access at location 2, and that of the third thread at location 4; the paper counts from 1.
@@ -146,8 +148,8 @@ TEST(CaseStudy, IsThatOfSection3_5) {
   EXPECT_EQ(stacks["4"], (std::vector<std::vector<std::uint32_t>>{{1, 2}}));
 }
 
-// Section 3.1: of the 20 writes of Figure 3.1 one of each thread is worth checking; of Figure 3.2 one read and three writes.
-// For lockset the read once more: the first write may open the gate.
+// Section 3.1: of the 20 writes of Figure 3.1 one of each thread is worth checking; of Figure 3.2 one read and three
+// writes. For lockset the read once more: the first write may open the gate.
 TEST(Examples, KeepAsMuchAsSection3_1Says) {
   const auto kept_accesses = [](const char* name, std::size_t setting) {
     const oracle::TextTrace trace =

@@ -33,7 +33,9 @@ TEST(LockStackTest, HoldsWhatLockSetsHolds) {
         open.push_back(e);
         EXPECT_EQ(stack.acquire(e.object, is_shared(e)) != nullptr, expected.acquire(e));
       } else {
-        const std::size_t at = random.percent(50) ? open.size() - 1 : random.percent(50) ? 0 : random.below(open.size());
+        const std::size_t at = random.percent(50)   ? open.size() - 1
+                               : random.percent(50) ? 0
+                                                    : random.below(open.size());
         e = open[at];
         e.op = Op::kRelease;
         open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
@@ -47,7 +49,9 @@ TEST(LockStackTest, HoldsWhatLockSetsHolds) {
   }
 }
 
-LocationKey key(std::uint64_t address) { return {address, 1, 0, 0, 4 << 2}; }
+LocationKey key(std::uint64_t address) {
+  return {address, 1, 0, 0, 4 << 2};
+}
 
 TEST(LocationTableTest, KeepsTheMostRecentlyUsedOfASet) {
   LocationTable table(LocationSet::kWays);
@@ -130,7 +134,8 @@ TEST(ContextTest, TellsApartWhatDocsTreeSays) {
       {"freed and not allocated", "T0|w(0x10:4)|1 T0|free(0x8:64)|9 T0|w(0x10:4)|1", 1, 1, 1},
       {"a lock", "T0|w(x)|1 T0|acq(l)|9 T0|w(x)|1", 2, 2, 2},
       {"the same lock again", "T0|acq(l)|9 T0|w(x)|1 T0|rel(l)|9 T0|acq(l)|9 T0|w(x)|1", 1, 1, 2},
-      {"the same lock, taken meanwhile", "T0|acq(l)|9 T0|w(x)|1 T0|rel(l)|9 T1|acq(l)|9 T1|rel(l)|9 T0|acq(l)|9 T0|w(x)|1", 1, 2, 2},
+      {"the same lock, taken meanwhile",
+       "T0|acq(l)|9 T0|w(x)|1 T0|rel(l)|9 T1|acq(l)|9 T1|rel(l)|9 T0|acq(l)|9 T0|w(x)|1", 1, 2, 2},
       {"the same lock as a reader", "T0|acq(l)|9 T0|w(x)|1 T0|rel(l)|9 T0|racq(l)|9 T0|w(x)|1", 2, 2, 2},
       {"a lock between", "T0|w(x)|1 T0|acq(l)|9 T0|rel(l)|9 T0|w(x)|1", 1, 2, 2},
       {"a re-entrant lock", "T0|acq(l)|9 T0|w(x)|1 T0|acq(l)|9 T0|w(x)|1", 1, 1, 2},

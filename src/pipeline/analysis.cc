@@ -129,7 +129,8 @@ std::size_t count_lost(const PairTable& with, const PairTable& without) {
 // What the filter did, and what the reader of the report must know of it.
 void report_filter(const Stages& stages, const TreeModeInfo& mode, const TraceCensus& census, Report& report) {
   const FilterCounts counts = stages.filter->counts();
-  report.stats.filter = FilterStats{std::string(mode.name), census.events_of(Op::kRead) + census.events_of(Op::kWrite), counts.hidden_intra, counts.hidden_inter,
+  report.stats.filter = FilterStats{std::string(mode.name), census.events_of(Op::kRead) + census.events_of(Op::kWrite),
+                                    counts.hidden_intra, counts.hidden_inter,
                                     counts.locations, counts.memory, stages.filter_seconds};
   report.notes.push_back("The filter " + std::string(mode.name) + " hid " +
                          std::to_string(counts.hidden_intra + counts.hidden_inter) +

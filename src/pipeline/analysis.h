@@ -20,7 +20,7 @@ struct AnalysisOptions {
   std::vector<const DetectorInfo*> detectors;  // in the order of the registry; empty for the decode-only pass
   DetectorOptions detector;
   std::optional<TreeOptions> filter;           // in front of the detectors, as choose_filter() sets it up for them
-  bool compare_unfiltered = false;             // run each detector a second time without the filter, for times and a check
+  bool compare_unfiltered = false;             // run each detector once more without the filter: for times, and a check
   bool census = false;                         // count locks, variables and sites for ReportStats
   ProofOptions proof;
   // Called after each batch with the number of events so far.

@@ -75,8 +75,8 @@ TreeOptions vary(TreeOptions options, std::uint64_t seed) {
   return options;
 }
 
-// The traces of the oracles, but with sites as programs have them: a thread comes back to the same place, and what is found
-// there does not show up everywhere else too. A hidden access that should have passed then leaves a gap.
+// The traces of the oracles, but with sites as programs have them: a thread comes back to the same place, and what is
+// found there does not show up everywhere else too. A hidden access that should have passed then leaves a gap.
 std::vector<Event> repetitive_trace(std::uint64_t seed) {
   Random random(seed ^ 0x72657065);
   RandomTraceOptions options = random_options(kProfiles[seed % kProfiles.size()], seed);
@@ -97,33 +97,39 @@ std::vector<Event> repetitive_trace(std::uint64_t seed) {
 }
 
 bool same(const TreeModeInfo& mode, const Outcome& with, const Outcome& without) {
-  return mode.first_race_only ? with.first_race == without.first_race &&
-                                    std::includes(without.pairs.begin(), without.pairs.end(), with.pairs.begin(), with.pairs.end())
-                              : with.pairs == without.pairs;
+  return mode.first_race_only
+             ? with.first_race == without.first_race &&
+                   std::includes(without.pairs.begin(), without.pairs.end(), with.pairs.begin(), with.pairs.end())
+             : with.pairs == without.pairs;
 }
 
 struct Chain {
   const char* mode;
   const char* detectors;
 };
-void PrintTo(const Chain& chain, std::ostream* out) { *out << chain.mode << " " << chain.detectors; }
+void PrintTo(const Chain& chain, std::ostream* out) {
+  *out << chain.mode << " " << chain.detectors;
+}
 
 struct Comparison {
   std::uint64_t with_pairs = 0;  // traces in which a detector finds something
   std::uint64_t accesses = 0;
   std::uint64_t hidden = 0;
-  std::string mismatch;          // empty: none; else seed, shrunk trace and both answers
+  std::string mismatch;  // empty: none; else seed, shrunk trace and both answers
 };
 
 // `options` as choose_filter() makes them, or as it would if it did not refuse.
-Comparison compare(const TreeModeInfo& mode, const TreeOptions& options, const std::vector<const DetectorInfo*>& detectors,
-                   std::uint64_t cases) {
+Comparison compare(const TreeModeInfo& mode, const TreeOptions& options,
+                   const std::vector<const DetectorInfo*>& detectors, std::uint64_t cases) {
   Comparison result;
-  for (std::uint64_t seed = from_environment("SOOTH_SEED", 1), i = 0; i < cases && result.mismatch.empty(); ++i, ++seed) {
+  for (std::uint64_t seed = from_environment("SOOTH_SEED", 1), i = 0; i < cases && result.mismatch.empty();
+       ++i, ++seed) {
     const std::vector<Event> trace = repetitive_trace(seed);
     const TreeOptions varied = vary(options, seed);
     for (const DetectorInfo* detector : detectors) {
-      const auto outcome = [&](std::span<const Event> t, Filter* filter) { return run_detector(*detector, passed(t, filter, seed)); };
+      const auto outcome = [&](std::span<const Event> t, Filter* filter) {
+        return run_detector(*detector, passed(t, filter, seed));
+      };
       const auto differs = [&](std::span<const Event> t) {
         return !same(mode, outcome(t, make_tree_filter(varied).get()), outcome(t, nullptr));
       };
@@ -137,7 +143,8 @@ Comparison compare(const TreeModeInfo& mode, const TreeOptions& options, const s
         const std::vector<Event> small = minimise(trace, differs);
         std::ostringstream text;
         text << mode.name << " in front of " << detector->name << " differs; again with SOOTH_SEED=" << seed
-             << " SOOTH_CASES=1. Shrunk, events from 0:\n" << print_trace(small) << "passed:";
+             << " SOOTH_CASES=1. Shrunk, events from 0:\n"
+             << print_trace(small) << "passed:";
         const std::unique_ptr<TreeFilter> again = make_tree_filter(varied);
         for (const AccessRecord& record : passed(small, again.get(), seed)) {
           text << ' ' << raw(record.id);
@@ -168,25 +175,27 @@ TEST_P(FilterProperty, KeepsTheSitePairs) {
   const Comparison result = compare(*mode, *options, detectors, cases);
   ASSERT_EQ(result.mismatch, "");
   std::cout << mode->name << " " << GetParam().detectors << ": " << cases << " traces, pairs in " << result.with_pairs
-            << ", hidden " << 100 * result.hidden / std::max<std::uint64_t>(1, result.accesses) << "% of the accesses\n";
+            << ", hidden " << 100 * result.hidden / std::max<std::uint64_t>(1, result.accesses)
+            << "% of the accesses\n";
   if (cases >= 1'000) {  // or nothing was compared
     EXPECT_GE(result.with_pairs * 10, cases);
     EXPECT_GE(result.hidden * 50, result.accesses);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Chains, FilterProperty,
-                         testing::Values(Chain{"tree", "lockset"}, Chain{"tree", "hybrid"}, Chain{"tree", "lockset,hybrid"},
-                                         Chain{"tree:hb", "hb"}, Chain{"tree:hb", "hb,hybrid"}, Chain{"tree:hb", "hb,lockset,hybrid"},
-                                         Chain{"tree:strict", "hb,hybrid,wcp"}, Chain{"tree:strict", "hb,lockset,hybrid,wcp"},
-                                         Chain{"tree:data", "hb,hybrid,wcp,syncp"},
-                                         Chain{"tree:data", "hb,lockset,hybrid,wcp,syncp"},
-                                         Chain{"tree:span", "hb,hybrid,wcp"}, Chain{"tree:span", "hb,lockset,hybrid,wcp"}),
-                         [](const auto& test) {
-                           std::string name = std::string(test.param.mode) + "_" + test.param.detectors;
-                           std::replace_if(name.begin(), name.end(), [](char c) { return c == ':' || c == ','; }, '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Chains, FilterProperty,
+    testing::Values(Chain{"tree", "lockset"}, Chain{"tree", "hybrid"}, Chain{"tree", "lockset,hybrid"},
+                    Chain{"tree:hb", "hb"}, Chain{"tree:hb", "hb,hybrid"}, Chain{"tree:hb", "hb,lockset,hybrid"},
+                    Chain{"tree:strict", "hb,hybrid,wcp"}, Chain{"tree:strict", "hb,lockset,hybrid,wcp"},
+                    Chain{"tree:data", "hb,hybrid,wcp,syncp"}, Chain{"tree:data", "hb,lockset,hybrid,wcp,syncp"},
+                    Chain{"tree:span", "hb,hybrid,wcp"}, Chain{"tree:span", "hb,lockset,hybrid,wcp"}),
+    [](const auto& test) {
+      std::string name = std::string(test.param.mode) + "_" + test.param.detectors;
+      std::replace_if(
+          name.begin(), name.end(), [](char c) { return c == ':' || c == ','; }, '_');
+      return name;
+    });
 
 // Single traces on which a mode goes wrong: the chain is refused, and would have lost the pair or made it up.
 struct Refused {
@@ -194,11 +203,13 @@ struct Refused {
   const char* trace;
   const char* mode;
   const char* detector;
-  const char* pair;     // labels, in order of appearance
-  bool lost;            // else made up
-  const char* use;      // what the refusal recommends
+  const char* pair;  // labels, in order of appearance
+  bool lost;         // else made up
+  const char* use;   // what the refusal recommends
 };
-void PrintTo(const Refused& refused, std::ostream* out) { *out << refused.name; }
+void PrintTo(const Refused& refused, std::ostream* out) {
+  *out << refused.name;
+}
 
 class RefusedChain : public testing::TestWithParam<Refused> {};
 
@@ -221,7 +232,8 @@ TEST_P(RefusedChain, WouldHaveChangedThePairs) {
   EXPECT_EQ(without.contains(GetParam().pair), GetParam().lost);
   TreeOptions options;
   options.mode = find_tree_mode(GetParam().mode)->mode;
-  EXPECT_EQ(labelled_pairs(trace, *detector, make_tree_filter(options).get()).contains(GetParam().pair), !GetParam().lost);
+  EXPECT_EQ(labelled_pairs(trace, *detector, make_tree_filter(options).get()).contains(GetParam().pair),
+            !GetParam().lost);
   const Result<TreeOptions> better = choose_filter(GetParam().use, {detector}, 1000);
   ASSERT_TRUE(better.ok());
   EXPECT_EQ(labelled_pairs(trace, *detector, make_tree_filter(*better).get()), without);
@@ -235,27 +247,33 @@ INSTANTIATE_TEST_SUITE_P(
                 "T0|acq(A)|9 T0|w(x)|1 T0|rel(A)|9 T1|acq(A)|9 T1|rel(A)|9 T1|w(x)|2 T0|acq(A)|9 T0|w(x)|1 T0|rel(A)|9",
                 "tree", "hb", "1,2", true, "tree:hb"},
         // What is outside the section is ordered before T1 by rule (a) the first time, and not the second time.
-        Refused{"tree_wcp", "T0|w(x)|1 T0|acq(A)|9 T0|w(x)|2 T0|rel(A)|9 T0|w(x)|1 T1|acq(A)|9 T1|w(x)|3", "tree", "wcp", "1,3",
-                true, "tree:strict"},
+        Refused{"tree_wcp", "T0|w(x)|1 T0|acq(A)|9 T0|w(x)|2 T0|rel(A)|9 T0|w(x)|1 T1|acq(A)|9 T1|w(x)|3", "tree",
+                "wcp", "1,3", true, "tree:strict"},
         // Without the second w(y) of T0 rule (a) does not order w(x) before r(x).
         Refused{"tree_hb_wcp",
                 "T0|acq(A)|9 T0|w(y)|1 T0|rel(A)|9 T0|acq(A)|9 T0|w(y)|1 T0|w(x)|2 T0|rel(A)|9 "
                 "T1|acq(A)|9 T1|w(y)|3 T1|rel(A)|9 T1|r(x)|4",
                 "tree:hb", "wcp", "2,4", false, "tree:strict"},
         // The second read saw the write, so that whatever comes after it does too.
-        Refused{"tree_strict_syncp", "T1|r(x)|1 T2|w(x)|2 T1|r(x)|1 T1|r(x)|3", "tree:strict", "syncp", "2,3", false, "tree:data"}),
+        Refused{"tree_strict_syncp", "T1|r(x)|1 T2|w(x)|2 T1|r(x)|1 T1|r(x)|3", "tree:strict", "syncp", "2,3", false,
+                "tree:data"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(Refusal, NamesOneModeForTheWholeChain) {
   const auto message = [](const char* mode, const char* detectors) {
     return choose_filter(mode, *parse_detectors(detectors), 1000).status().message();
   };
-  EXPECT_EQ(message("tree", "hb,wcp"), "--filter tree would change the pairs that hb reports; use --filter tree:strict");
-  EXPECT_EQ(message("tree:hb", "hb,wcp,syncp"), "--filter tree:hb would change the pairs that wcp reports; use --filter tree:data");
-  EXPECT_EQ(message("tree:data", "hb,cp"), "--filter tree:data would change the pairs that cp reports, as every filter would; "
-                                          "leave out the filter, or cp");
-  EXPECT_EQ(message("tree:span", "syncp"), "--filter tree:span would change the pairs that syncp reports; use --filter tree:data");
-  EXPECT_EQ(message("treee", "hb"), "there is no filter `treee`; there are: tree, tree:hb, tree:strict, tree:data, tree:span");
+  EXPECT_EQ(message("tree", "hb,wcp"),
+            "--filter tree would change the pairs that hb reports; use --filter tree:strict");
+  EXPECT_EQ(message("tree:hb", "hb,wcp,syncp"),
+            "--filter tree:hb would change the pairs that wcp reports; use --filter tree:data");
+  EXPECT_EQ(message("tree:data", "hb,cp"),
+            "--filter tree:data would change the pairs that cp reports, as every filter would; "
+            "leave out the filter, or cp");
+  EXPECT_EQ(message("tree:span", "syncp"),
+            "--filter tree:span would change the pairs that syncp reports; use --filter tree:data");
+  EXPECT_EQ(message("treee", "hb"),
+            "there is no filter `treee`; there are: tree, tree:hb, tree:strict, tree:data, tree:span");
   EXPECT_EQ(choose_filter("tree", {}, 3).status().message(), "--tree-locations needs at least 4");
   EXPECT_TRUE(choose_filter("tree", *parse_detectors("lockset,hybrid,deadlock"), 4).ok());
 }
@@ -328,11 +346,13 @@ TEST(DataMode, KeepsAllPredictableRaces) {
     const SitePairSet all = sites(trace);
     with_pairs += all.empty() ? 0 : 1;
     if (sites(left) != all) {
-      const std::vector<Event> small = minimise(trace, [&](std::span<const Event> t) { return sites(left_of(t)) != sites(t); });
+      const std::vector<Event> small =
+          minimise(trace, [&](std::span<const Event> t) { return sites(left_of(t)) != sites(t); });
       FAIL() << "again with SOOTH_SEED=" << seed << " SOOTH_CASES=1. Shrunk:\n" << print_trace(small);
     }
   }
-  std::cout << hidden << " accesses hidden in " << cases << " traces, of those with some " << with_pairs << " have pairs\n";
+  std::cout << hidden << " accesses hidden in " << cases << " traces, of those with some " << with_pairs
+            << " have pairs\n";
   EXPECT_TRUE(cases < 1'000 || with_pairs * 20 >= cases);
 }
 

@@ -27,12 +27,14 @@ const TreeModeInfo* mode_for(Preserves need) {
 
 Status refusal(const TreeModeInfo& mode, const DetectorInfo& detector, Preserves largest_need) {
   const std::string name(detector.name);
-  const std::string refused = "--filter " + std::string(mode.name) + " would change the pairs that " + name + " reports";
+  const std::string refused =
+      "--filter " + std::string(mode.name) + " would change the pairs that " + name + " reports";
   if (mode_for(detector.needs) == nullptr) {
     return Status::usage(refused + ", as every filter would; leave out the filter, or " + name);
   }
   const TreeModeInfo* better = mode_for(largest_need);
-  return Status::usage(refused + "; use --filter " + std::string((better != nullptr ? better : mode_for(detector.needs))->name));
+  return Status::usage(refused + "; use --filter " +
+                       std::string((better != nullptr ? better : mode_for(detector.needs))->name));
 }
 
 }  // namespace
@@ -62,10 +64,11 @@ Result<TreeOptions> choose_filter(const std::string& name, const std::vector<con
     return detector->needs == Preserves::kLocksetPairs;
   });
   // Cycles of locks are about lock events themselves; so may be whatever comes with a need of its own.
-  options.hide_sections = mode->mode == TreeMode::kTree && !detectors.empty() &&
-                          std::all_of(detectors.begin(), detectors.end(), [](const DetectorInfo* detector) {
-                            return detector->needs == Preserves::kLocksetPairs || detector->needs == Preserves::kHybridPairs;
-                          });
+  options.hide_sections =
+      mode->mode == TreeMode::kTree && !detectors.empty() &&
+      std::all_of(detectors.begin(), detectors.end(), [](const DetectorInfo* detector) {
+        return detector->needs == Preserves::kLocksetPairs || detector->needs == Preserves::kHybridPairs;
+      });
   options.across_threads = mode->mode == TreeMode::kTree && need == Preserves::kLocksetPairs;
   return options;
 }

@@ -28,7 +28,7 @@ constexpr DetectorInfo kDetectors[] = {
     {"wcp", "pairs that weak-causally-precedes leaves unordered", Guarantee::kSoundFirstOnly, false,
      [](const DetectorOptions&) { return make_wcp_detector(); }, "deadlock", Preserves::kWcpPairs},
     {"cp", "pairs that causally-precedes leaves unordered, window by window; a reference for short traces",
-     Guarantee::kSoundFirstOnly, false, make_cp_detector},  // its windows count events: every one that is hidden moves them
+     Guarantee::kSoundFirstOnly, false, make_cp_detector},  // its windows count events: hiding one moves them all
     {"syncp", "pairs that can meet while every lock is taken in its recorded order", Guarantee::kSound, false,
      plain<make_syncp_detector>, {}, Preserves::kPredictablePairs},
     {"deadlock", "cycles of threads that may wait for each other's locks", Guarantee::kHeuristic, false,

@@ -17,7 +17,7 @@ struct DetectorInfo {
   bool observed;  // its pairs are unordered in the recorded run itself: `predicted` without a witness
   std::unique_ptr<Detector> (*make)(const DetectorOptions&);
   std::string_view companion = {};  // the detector that tells the other half of what its pairs may mean
-  // What a filter in front of it must preserve for its pairs to stay the same: of a detector that says nothing, everything.
+  // What a filter in front of it must preserve for its pairs to stay the same. Everything, if nobody says otherwise.
   Preserves needs = Preserves::kEverything;
 };
 

@@ -122,7 +122,7 @@ struct AnalysisStats {
   std::uint64_t races = 0;          // distinct site pairs
   std::uint64_t dynamic_pairs = 0;
   double seconds = 0;               // in the detector itself
-  std::optional<double> seconds_unfiltered;  // ... of a second one that no filter stood in front of, when one ran to compare
+  std::optional<double> seconds_unfiltered;  // ... in a second one without the filter, when one ran to compare
   std::vector<std::pair<std::string, std::string>> extra;  // rows for --stats
 
   friend bool operator==(const AnalysisStats&, const AnalysisStats&) = default;
