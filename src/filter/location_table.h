@@ -36,18 +36,22 @@ struct Location {
 };
 static_assert(sizeof(Location) == 32);
 
-// A few locations with the same hash, the most recently used first. Freestanding, so that it can also run where there
-// is no allocation: give it zeroed memory.
+// A few locations with the same hash, the two most recently used first. Freestanding, so that it can also run where
+// there is no allocation: give it zeroed memory.
 struct alignas(64) LocationSet {
   static constexpr std::size_t kWays = 4;
   std::array<Location, kWays> ways;
 
-  // The location of the key, moved to the front; nullptr when it is not there. `any_thread`: whatever its thread.
+  // The location of the key, moved to the front unless it is one of the first two, so that two that take turns do not
+  // change places all the time; nullptr when it is not there. `any_thread`: whatever its thread.
   [[gnu::always_inline]] Location* find(const LocationKey& key, bool any_thread) {
     if (matches(ways[0], key, any_thread)) [[likely]] {
       return &ways[0];
     }
-    for (std::size_t i = 1; i < kWays; ++i) {
+    if (matches(ways[1], key, any_thread)) [[likely]] {
+      return &ways[1];
+    }
+    for (std::size_t i = 2; i < kWays; ++i) {
       if (matches(ways[i], key, any_thread)) {
         const Location found = ways[i];
         push(i, found);

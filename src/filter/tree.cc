@@ -18,7 +18,7 @@ constexpr TreeModeInfo kModes[] = {
      false},
     {"tree:strict", "up to the next lock event or message of the thread", TreeMode::kStrict, Preserves::kWcpPairs,
      false},
-    {"tree:data", "reads only, as tree:strict and until the memory is written", TreeMode::kData,
+    {"tree:data", "reads only, as tree:strict, up to the next write of the thread or to the memory", TreeMode::kData,
      Preserves::kPredictablePairs, false},
     {"tree:span", "as tree:strict, but all sites together: for the first race only", TreeMode::kSpan,
      Preserves::kWcpPairs, true},
@@ -109,6 +109,11 @@ class TreeFilterImpl final : public TreeFilter {
   }
   void follow(const Event& e);
   void follow_memory(const Event& e);
+  // In kData. Who reads what was written comes after the write as if it had got a message.
+  void note_write(const Event& e, TreeContext& context) {
+    lines_.change(e.object, e.size);
+    ++context.count;
+  }
   bool is_redundant(const Probe& probe) {
     return options_.across_threads ? is_redundant_across_threads(probe) : is_redundant_in_thread(probe);
   }
@@ -308,7 +313,7 @@ inline bool TreeFilterImpl::prepare(const Event& e, Probe& probe) {
   const bool writes = e.op == Op::kWrite;
   const std::uint64_t stamp = memory_stamp(e, context);
   if (options_.mode == TreeMode::kData && writes) {
-    lines_.change(e.object, e.size);
+    note_write(e, context);
     return false;
   }
   probe.key = {e.object, options_.mode == TreeMode::kSpan ? 0 : raw(e.site), raw(e.thread),
@@ -331,9 +336,11 @@ void TreeFilterImpl::follow_memory(const Event& e) {
   if (!is_atomic(e.op) && e.op != Op::kAlloc && e.op != Op::kFree) {
     return;
   }
-  if (e.op == Op::kAlloc || (e.op == Op::kFree && gates_ != nullptr) ||
-      (is_write(e.op) && options_.mode == TreeMode::kData)) {
+  if (e.op == Op::kAlloc || (e.op == Op::kFree && gates_ != nullptr)) {
     lines_.change(e.object, e.size);
+  }
+  if (is_write(e.op) && options_.mode == TreeMode::kData) {
+    note_write(e, contexts_.of(e.thread));
   }
   if (gates_ != nullptr && is_atomic(e.op)) {
     memory_stamp(e, contexts_.of(e.thread));

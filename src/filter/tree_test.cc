@@ -157,6 +157,8 @@ TEST(ContextTest, TellsApartWhatDocsTreeSays) {
 
 TEST(ContextTest, DataModeHidesReadsOfUnchangedMemory) {
   EXPECT_EQ(passing(mode(TreeMode::kData), "T0|r(x)|1 T0|r(x)|1 T0|w(y)|2 T0|w(y)|2"), 3u);
+  EXPECT_EQ(passing(mode(TreeMode::kData), "T0|r(x)|1 T0|w(y)|2 T0|r(x)|1"), 3u) << "another thread may have seen y";
+  EXPECT_EQ(passing(mode(TreeMode::kData), "T0|r(x)|1 T1|w(y)|2 T0|r(x)|1"), 2u);
   EXPECT_EQ(passing(mode(TreeMode::kData), "T0|r(0x10:4)|1 T1|w(0x12:1)|2 T0|r(0x10:4)|1"), 3u);
   EXPECT_EQ(passing(mode(TreeMode::kData), "T0|r(0x10:4)|1 T1|armw.relaxed(0x10:4)|2 T0|r(0x10:4)|1"), 2u);
   EXPECT_EQ(passing(mode(TreeMode::kData), "T0|r(0x10:4)|1 T1|free(0x10:4)|2 T0|r(0x10:4)|1"), 2u);

@@ -80,7 +80,7 @@ TreeOptions vary(TreeOptions options, std::uint64_t seed) {
 std::vector<Event> repetitive_trace(std::uint64_t seed) {
   Random random(seed ^ 0x72657065);
   RandomTraceOptions options = random_options(kProfiles[seed % kProfiles.size()], seed);
-  options.variables = random.between(1, 2);
+  options.variables = random.between(1, 3);
   options.locks = random.percent(30) ? 1 : options.locks;
   options.threads = random.percent(30) ? 2 : options.threads;
   options.shared_percent = random.percent(30) ? 60 : options.shared_percent;
@@ -313,6 +313,15 @@ TEST(Harness, CatchesModesThatLosePairs) {
   EXPECT_TRUE(caught("tree:strict", "syncp", false, false));
 }
 
+// Only the second r(x) of T1 can meet the w(x) of T0, which has seen y.
+TEST(DataMode, TakesAWriteForAMessage) {
+  const TextTrace trace = parse_trace("T1|r(x)|1 T1|w(y)|2 T1|r(x)|1 T0|r(y)|3 T0|w(x)|4");
+  const DetectorInfo* syncp = find_detector("syncp");
+  EXPECT_TRUE(labelled_pairs(trace, *syncp, nullptr).contains("1,4"));
+  const TreeOptions options = *choose_filter("tree:data", {syncp}, 1000);
+  EXPECT_TRUE(labelled_pairs(trace, *syncp, make_tree_filter(options).get()).contains("1,4"));
+}
+
 // tree:data: all that an exhaustive search of reorderings finds is found in what the filter lets through.
 TEST(DataMode, KeepsAllPredictableRaces) {
   const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000);
@@ -320,7 +329,7 @@ TEST(DataMode, KeepsAllPredictableRaces) {
   std::uint64_t with_pairs = 0;
   for (std::uint64_t seed = from_environment("SOOTH_SEED", 1), i = 0; i < cases; ++i, ++seed) {
     std::vector<Event> trace = repetitive_trace(seed);
-    trace.resize(std::min<std::size_t>(trace.size(), 16));  // a prefix of a well-formed trace is one
+    trace.resize(std::min<std::size_t>(trace.size(), 18));  // a prefix of a well-formed trace is one
     const auto sites = [&](std::span<const Event> t) {
       SitePairSet all;
       for (const SitePair& pair : site_pairs(t, explore(t).candidates())) {
