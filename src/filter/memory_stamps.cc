@@ -27,15 +27,21 @@ std::uint64_t LineVersions::sum_of_lines(std::uint64_t first, std::uint64_t last
   return sum;
 }
 
-std::uint64_t EraserGates::access(const Event& e, LockSetId guards, std::uint64_t version, LockSetTable& table) {
+std::uint64_t EraserGates::access_granules(const Event& e, LockSetId guards, std::uint64_t version,
+                                           LockSetTable& table) {
+  if (forgotten_ > granules_.size() && granules_.size() < kMostGranules) {
+    granules_.assign(4 * granules_.size(), Granule{});
+    forgotten_ = 0;
+  }
   const std::uint64_t end = e.object + (e.size - 1);
   std::uint64_t sum = 0;
   for (std::uint64_t number = e.object / kGranule; number <= end / kGranule; ++number) {
-    Granule& granule = granules_[number * 0x9e3779b97f4a7c15u >> 32 & (kGranules - 1)];
+    Granule& granule = granule_of(number);
     const auto first = static_cast<std::uint8_t>(number == e.object / kGranule ? e.object % kGranule : 0);
     const auto last = static_cast<std::uint8_t>(number == end / kGranule ? end % kGranule : kGranule - 1);
     if (granule.number != number || granule.version != version || granule.first_byte != first ||
         granule.last_byte != last) {
+      forgotten_ += granule.number != number && granule.stamp != 0 ? 1 : 0;
       granule = {number, version, ++steps_, e.thread, guards, first, last, false, is_write(e.op)};
     } else {
       touch(granule, e, guards, table);

@@ -52,16 +52,29 @@ class LineVersions {
 // So the table may be small and forget, and a granule that is accessed by other bytes than before starts anew.
 class EraserGates {
  public:
-  EraserGates() : granules_(kGranules) {}
+  EraserGates() : granules_(kFirstGranules) {}
 
   // Notes the access and gives the sum of the stamps of its granules afterwards. `guards`: the locks that protect it.
   // `version`: the sum of its lines; when that has changed, the memory is new.
-  std::uint64_t access(const Event& e, LockSetId guards, std::uint64_t version, LockSetTable& table);
+  [[gnu::always_inline]] std::uint64_t access(const Event& e, LockSetId guards, std::uint64_t version,
+                                              LockSetTable& table) {
+    const std::uint64_t number = e.object / kGranule;
+    const Granule& granule = granule_of(number);
+    const std::uint64_t first = e.object % kGranule;
+    // Most of them: of known bytes, and no step.
+    if (granule.number == number && granule.version == version && granule.first_byte == first &&
+        granule.last_byte == first + (e.size - 1) && (granule.shared || granule.owner == e.thread) &&
+        granule.candidates == guards && (granule.written || !is_write(e.op))) [[likely]] {
+      return granule.stamp;
+    }
+    return access_granules(e, guards, version, table);
+  }
   std::uint64_t memory() const { return granules_.capacity() * sizeof(Granule); }
 
  private:
   static constexpr std::uint64_t kGranule = 8;
-  static constexpr std::size_t kGranules = std::size_t{1} << 14;
+  static constexpr std::size_t kFirstGranules = std::size_t{1} << 8;
+  static constexpr std::size_t kMostGranules = std::size_t{1} << 16;
 
   struct Granule {
     std::uint64_t number = ~std::uint64_t{0};
@@ -75,9 +88,14 @@ class EraserGates {
     bool written = false;
   };
 
+  Granule& granule_of(std::uint64_t number) {
+    return granules_[number * 0x9e3779b97f4a7c15u >> 32 & (granules_.size() - 1)];
+  }
+  std::uint64_t access_granules(const Event& e, LockSetId guards, std::uint64_t version, LockSetTable& table);
   void touch(Granule& granule, const Event& e, LockSetId guards, LockSetTable& table);
 
-  std::vector<Granule> granules_;
+  std::vector<Granule> granules_;  // a power of two
+  std::size_t forgotten_ = 0;      // granules that had to make room, since the table has this size
   std::uint64_t steps_ = 0;
 };
 
