@@ -28,6 +28,9 @@ void add_recording_options(CLI::App& command, RecordingOptions& options) {
           "Do not record accesses of the files (program, libraries) that match, like */libfoo.so*; may be repeated")
       ->type_name("PATTERN")
       ->trigger_on_parse();
+}
+
+void add_recording_filter(CLI::App& command, RecordingOptions& options) {
   const std::map<std::string, bool> filters = {{"repeat", true}, {"off", false}};
   command
       .add_option("--filter", options.drop_repeats,

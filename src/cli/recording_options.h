@@ -7,7 +7,9 @@
 
 namespace sooth {
 
-// Adds --schedule, --seed, --exclude and --filter to `command`; `options` must live as long as it.
+// Adds --schedule, --seed and --exclude to `command`; `options` must live as long as it.
 void add_recording_options(CLI::App& command, RecordingOptions& options);
+// Adds --filter: what is left out already inside the program. A command that analyses has a --filter of its own.
+void add_recording_filter(CLI::App& command, RecordingOptions& options);
 
 }  // namespace sooth

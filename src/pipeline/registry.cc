@@ -21,21 +21,21 @@ std::unique_ptr<Detector> plain(const DetectorOptions&) {
 
 constexpr DetectorInfo kDetectors[] = {
     {"hb", "pairs that happens-before leaves unordered in the recorded run", Guarantee::kSound, true,
-     plain<make_hb_detector>},
+     plain<make_hb_detector>, {}, Preserves::kHbPairs},
     {"lockset", "variables that no lock consistently protects (Eraser)", Guarantee::kHeuristic, false,
-     plain<make_lockset_detector>},
+     plain<make_lockset_detector>, {}, Preserves::kLocksetPairs},
     {"hybrid", "pairs that neither must-order nor a common lock keeps apart", Guarantee::kHeuristic, false,
-     plain<make_hybrid_detector>},
+     plain<make_hybrid_detector>, {}, Preserves::kHybridPairs},
     {"wcp", "pairs that weak-causally-precedes leaves unordered", Guarantee::kSoundFirstOnly, false,
-     [](const DetectorOptions&) { return make_wcp_detector(); }, "deadlock"},
+     [](const DetectorOptions&) { return make_wcp_detector(); }, "deadlock", Preserves::kWcpPairs},
     {"cp", "pairs that causally-precedes leaves unordered, window by window; a reference for short traces",
-     Guarantee::kSoundFirstOnly, false, make_cp_detector},
+     Guarantee::kSoundFirstOnly, false, make_cp_detector},  // its windows count events: hiding one moves them all
     {"syncp", "pairs that can meet while every lock is taken in its recorded order", Guarantee::kSound, false,
-     plain<make_syncp_detector>},
+     plain<make_syncp_detector>, {}, Preserves::kPredictablePairs},
     {"deadlock", "cycles of threads that may wait for each other's locks", Guarantee::kHeuristic, false,
-     plain<make_deadlock_detector>},
+     plain<make_deadlock_detector>, {}, Preserves::kNoPairs},
     {"misuse", "locks used against their rules and threads that nobody joined, as the recorder saw them", Guarantee::kSound,
-     true, plain<make_misuse_detector>},
+     true, plain<make_misuse_detector>, {}, Preserves::kNoPairs},
 };
 
 }  // namespace
