@@ -91,9 +91,9 @@ class IpaDetector final : public Detector {
   struct Known {
     bool upper = false;
     bool lower = false;
-    bool tried = false;    // some accesses of it were found apart
-    bool forgotten = false;
-    EventId decided_at{};  // the second access that made it so
+    bool apart = false;                 // some accesses of it were found apart
+    bool forgotten = false;             // ... or could not be judged
+    std::uint32_t tries_for_lower = 0;  // since it is in the upper bound
   };
 
   // Of accesses with the same locks, those are kept apart between which so many releases lie that they have different
@@ -109,18 +109,24 @@ class IpaDetector final : public Detector {
   void find_pairs(CellId cell, const AccessView& access, const VectorClock& own) {
     const LockSetId held = locks_in(access.locks);
     const auto protects = [&](LockSetId context) { return histories_.lock_sets().protects(locks_in(context), held); };
+    earlier_.clear();
     history_.log().walk(cell, protects, [&](const AccessRecord& earlier) {
       if (conflict(earlier.event, access.event) && earlier.time > own[earlier.event.thread]) {
-        consider(earlier, access);
+        earlier_.push_back(earlier);
       }
     });
+    // The latest first: it is decided with the shortest histories, and if it can meet the access it is the example.
+    std::sort(earlier_.begin(), earlier_.end(), [](const auto& x, const auto& y) { return x.id > y.id; });
+    for (const AccessRecord& earlier : earlier_) {
+      consider(earlier, access);
+    }
   }
 
   bool decided(const Known& known) const {
     switch (strategy_) {
       case IpaStrategy::kUpper: return known.upper;
       case IpaStrategy::kLower: return known.lower;
-      case IpaStrategy::kBoth: return known.upper && known.lower;
+      case IpaStrategy::kBoth: return known.upper && (known.lower || known.tries_for_lower >= limits_.tries_for_lower);
     }
     return false;
   }
@@ -129,35 +135,30 @@ class IpaDetector final : public Detector {
     const auto [low, high] = std::minmax({raw(earlier.event.site), raw(access.event.site)});
     const std::uint64_t sites = std::uint64_t{low} << 32 | high;
     Known& known = known_[sites];
-    // All earlier accesses are tried with the one that decides, so that the example is the closest.
-    if (decided(known) && known.decided_at != access.id) {
+    if (decided(known)) {
       return;
     }
     const ThreadId ta = earlier.event.thread;
     const ThreadId tb = access.event.thread;
     const IpaTarget target{ta, tb, earlier.id, access.id, histories_.position_at_time(ta, earlier.time), histories_.end(tb)};
     IpaPlan plan;
-    const bool wants_plan = strategy_ != IpaStrategy::kUpper && !known.lower;
-    const Reachable answer = reachability_.decide(target, strategy_ != IpaStrategy::kUpper, wants_plan ? &plan : nullptr);
+    const bool all_threads = strategy_ != IpaStrategy::kUpper;
+    const Reachable answer = reachability_.decide(target, all_threads, all_threads ? &plan : nullptr);
     note_deadlocks();
     known.forgotten = known.forgotten || answer == Reachable::kForgotten;
-    known.tried = known.tried || answer == Reachable::kNo;
-    const bool lower = answer == Reachable::kAllThreads;
-    const bool upper = answer != Reachable::kNo;
-    if (strategy_ == IpaStrategy::kLower ? !lower : !upper) {
-      return;
-    }
-    if (wants_plan && lower) {
+    known.apart = known.apart || answer == Reachable::kNo;
+    known.tries_for_lower += known.upper ? 1 : 0;
+    const bool is_new = !(strategy_ == IpaStrategy::kLower ? known.lower : known.upper);
+    known.upper = known.upper || answer != Reachable::kNo;
+    known.lower = known.lower || answer == Reachable::kAllThreads;
+    if (answer == Reachable::kAllThreads) {
       plans_[sites] = {{earlier.id, access.id}, plan.moment, std::move(plan.steps)};
     }
-    if (!decided(known)) {
-      known.upper = known.upper || upper;
-      known.lower = known.lower || lower;
-      known.decided_at = decided(known) ? access.id : known.decided_at;
+    if (is_new && (strategy_ == IpaStrategy::kLower ? known.lower : known.upper)) {
+      earlier.locks = locks_in(earlier.locks);
+      access.locks = locks_in(access.locks);
+      races_.add(earlier, access);
     }
-    earlier.locks = locks_in(earlier.locks);
-    access.locks = locks_in(access.locks);
-    races_.add(earlier, access);
   }
 
   void note_deadlocks() {
@@ -193,6 +194,7 @@ class IpaDetector final : public Detector {
   std::map<std::uint64_t, RacePlan> plans_;  // by the same
   std::map<std::pair<SiteId, SiteId>, DeadlockCandidate> deadlocks_;
   PairTable races_;
+  std::vector<AccessRecord> earlier_;  // of find_pairs()
 };
 
 std::vector<std::string> IpaDetector::notes() const {
@@ -215,7 +217,7 @@ Rows IpaDetector::stats() const {
   known_.for_each([&](std::uint64_t, const Known& known) {
     upper += known.upper ? 1 : 0;
     lower += known.lower ? 1 : 0;
-    apart += !known.upper && known.tried ? 1 : 0;
+    apart += !known.upper && known.apart ? 1 : 0;
   });
   Rows rows = history_.stats();
   if (strategy_ != IpaStrategy::kLower) {

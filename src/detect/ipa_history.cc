@@ -13,6 +13,11 @@ LockPosition first_from(const std::vector<LockPosition>& positions, LockPosition
   return it == positions.end() ? kNever : *it;
 }
 
+LockPosition last_before(const std::vector<LockPosition>& positions, LockPosition before) {
+  const auto it = std::lower_bound(positions.begin(), positions.end(), before);
+  return it == positions.begin() ? kNever : *(it - 1);
+}
+
 void forget_before(std::vector<LockPosition>& positions, LockPosition base) {
   positions.erase(positions.begin(), std::lower_bound(positions.begin(), positions.end(), base));
 }
@@ -135,18 +140,14 @@ LockPosition LockHistories::next_acquire(ThreadId thread, std::uint64_t lock, bo
   return shared ? exclusive : std::min(exclusive, first_from(uses->shared, from));
 }
 
-LockPosition LockHistories::last_acquire(ThreadId thread, std::uint64_t lock, LockPosition before) const {
+LockPosition LockHistories::last_acquire(ThreadId thread, std::uint64_t lock, bool shared, LockPosition before) const {
   const Uses* uses = lane(thread).uses.find(lock);
-  LockPosition last = kNever;
-  if (uses != nullptr) {
-    for (const std::vector<LockPosition>* positions : {&uses->exclusive, &uses->shared}) {
-      const auto it = std::lower_bound(positions->begin(), positions->end(), before);
-      if (it != positions->begin() && (last == kNever || *(it - 1) > last)) {
-        last = *(it - 1);
-      }
-    }
+  if (uses == nullptr) {
+    return kNever;
   }
-  return last;
+  const LockPosition exclusive = last_before(uses->exclusive, before);
+  const LockPosition other = shared ? kNever : last_before(uses->shared, before);
+  return exclusive == kNever || (other != kNever && other > exclusive) ? other : exclusive;
 }
 
 bool LockHistories::known_before(const VectorClock& clock, ThreadId thread, EventId moment) const {

@@ -72,8 +72,8 @@ class LockHistories {
   LockPosition position_at_time(ThreadId thread, Time time) const;
   // The first position from `from` on at which the thread acquires the lock in a mode that excludes `shared`; kNever.
   LockPosition next_acquire(ThreadId thread, std::uint64_t lock, bool shared, LockPosition from) const;
-  // The last acquire of the lock before `before`; kNever when there is none, or it is forgotten.
-  LockPosition last_acquire(ThreadId thread, std::uint64_t lock, LockPosition before) const;
+  // The last such position before `before`; kNever when there is none, or it is forgotten.
+  LockPosition last_acquire(ThreadId thread, std::uint64_t lock, bool shared, LockPosition before) const;
 
   // What the thread knows at the latest when it leaves the position, whatever happens between the steps around it.
   const VectorClock& clock_at(ThreadId thread, LockPosition position) {

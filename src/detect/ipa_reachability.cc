@@ -76,7 +76,7 @@ bool IpaReachability::keeps_out_nobody(ThreadId holder, LockPosition at, ThreadI
       continue;
     }
     // The other one takes it, but only after the holder has taken it: so in every order after the holder gave it back.
-    const LockPosition taken = histories_.last_acquire(holder, lock.lock, at);
+    const LockPosition taken = histories_.last_acquire(holder, lock.lock, false, at);
     if (taken == kNever || !histories_.precedes(holder, taken, other, from)) {
       return false;
     }
@@ -143,7 +143,7 @@ IpaReachability::RunningSearch& IpaReachability::begin_search(const IpaTarget& t
   ++searches_begun_;
   const IpaStart at = swapped(target) ? IpaStart{target.tb, target.ta, start.b, start.a}
                                       : IpaStart{target.ta, target.tb, start.a, start.b};
-  return searches.emplace_back(start.moment, IpaSearch(histories_, at));
+  return searches.emplace_back(start.moment, IpaSearch(histories_, at, limits_.moves));
 }
 
 bool IpaReachability::search_reaches(RunningSearch& running, const IpaTarget& target) {
@@ -164,7 +164,7 @@ bool IpaReachability::search_reaches(RunningSearch& running, const IpaTarget& ta
     deadlocks_.push_back(deadlock);
   }
   if (limits_.compare) {
-    IpaSearch anew(histories_, search.start());
+    IpaSearch anew(histories_, search.start(), limits_.moves);
     reach(anew, target);
     counts_anew_.add(anew.counts());
   }

@@ -21,6 +21,8 @@ struct IpaLimits {
   std::size_t states = 1'000'000;     // of all searches together, before all start anew
   std::size_t searches = 4;           // of two threads
   std::size_t accesses = 8;           // remembered for each variable, thread, site, kind and set of locks
+  std::uint32_t tries_for_lower = 64; // accesses of two sites in the upper bound that strategy II is asked about, if both are wanted
+  IpaSearch::Moves moves = IpaSearch::Moves::kLeaps;
   bool ask_the_run = true;            // look at the recorded run before searching; off for tests
   bool compare = false;               // also search for each target anew, to have the figures of Table VI
 };

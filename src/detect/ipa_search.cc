@@ -20,8 +20,6 @@ void IpaCounts::add(const IpaCounts& other) {
   rc += other.rc;
 }
 
-IpaSearch::IpaSearch(const LockHistories& histories, const IpaStart& start) : histories_(histories), start_(start) {}
-
 bool IpaSearch::reach(LockPosition a, LockPosition b) {
   const Target target{a, b};
   const std::uint64_t m = a - start_.a;
@@ -29,7 +27,7 @@ bool IpaSearch::reach(LockPosition a, LockPosition b) {
   ++counts_.targets;
   counts_.potential += m * (n + 1) + n * (m + 1);
   if (states_.empty()) {
-    states_.push_back({start_.a, start_.b, 0, 0, 0, kPending});
+    states_.push_back({start_.a, start_.b, 0, 0, kPending});
     visited_[key(start_.a, start_.b)] = 0;
     open_.push_back(0);
   }
@@ -62,51 +60,10 @@ bool IpaSearch::explore(std::uint32_t root, const Target& target) {
   while (!stack_.empty()) {
     const std::uint32_t index = stack_.back();
     stack_.pop_back();
-    State& state = states_[index];
-    const bool again = (state.flags & kPending) != 0 && state.rule == IpaRule::kBoth;
-    state.flags = static_cast<std::uint8_t>((state.a == target.a ? kAtA : 0) | (state.b == target.b ? kAtB : 0));
-    state.rule = choose(state, target);
-    if (!again) {
-      count(state.rule);
+    std::uint32_t next = moves_ == Moves::kLeaps ? try_to_leap(index, target) : kNoLeap;
+    if (next == kNoLeap) {
+      next = move_on(index, target);
     }
-    if (visits_ != nullptr) {
-      visits_->push_back({state.a, state.b, state.rule});
-    }
-    std::uint8_t wanted = 0;
-    switch (state.rule) {
-      case IpaRule::kTerminal: break;
-      case IpaRule::kHbFail:
-      case IpaRule::kLcc2: break;
-      case IpaRule::kLcc1:
-        if ((state.made & kMoveBoth) == 0) {  // nothing moves from here: the bit says that it is known
-          state.made = kMoveBoth;
-          deadlocks_.emplace_back(state.a, state.b);
-        }
-        break;
-      case IpaRule::kHb2:
-      case IpaRule::kLcc3:
-      case IpaRule::kRc1:
-      case IpaRule::kRc5:
-      case IpaRule::kRc6: wanted = kMoveB; break;
-      case IpaRule::kHb1:
-      case IpaRule::kLcc4:
-      case IpaRule::kRc2:
-      case IpaRule::kRc4:
-      case IpaRule::kRc7: wanted = kMoveA; break;
-      case IpaRule::kRc3: wanted = kMoveBoth; break;
-      case IpaRule::kBoth: wanted = kMoveA | kMoveB; break;
-    }
-    wanted &= static_cast<std::uint8_t>(~state.made);
-    if (wanted == 0) {
-      continue;
-    }
-    std::uint8_t first = wanted;
-    if (wanted == (kMoveA | kMoveB)) {
-      first = kMoveB;
-      state.flags |= kPending;
-      stack_.push_back(index);
-    }
-    const std::uint32_t next = move(index, first);
     if (next == kVisited) {
       continue;
     }
@@ -122,19 +79,127 @@ bool IpaSearch::explore(std::uint32_t root, const Target& target) {
   return false;
 }
 
-std::uint32_t IpaSearch::move(std::uint32_t from, std::uint8_t move) {
-  states_[from].made |= move;
-  const LockPosition a = states_[from].a + ((move & (kMoveA | kMoveBoth)) != 0 ? 1 : 0);
-  const LockPosition b = states_[from].b + ((move & (kMoveB | kMoveBoth)) != 0 ? 1 : 0);
-  const auto index = static_cast<std::uint32_t>(states_.size());
-  if (!visited_.contains(key(a, b))) {
-    visited_[key(a, b)] = index;
-    states_.push_back({a, b, from, move});
-    open_.push_back(index);
-    ++counts_.calls;
-    return index;
+std::uint8_t IpaSearch::moves_of(IpaRule rule) {
+  switch (rule) {
+    case IpaRule::kTerminal:
+    case IpaRule::kHbFail:
+    case IpaRule::kLcc1:
+    case IpaRule::kLcc2: return 0;
+    case IpaRule::kHb2:
+    case IpaRule::kLcc3:
+    case IpaRule::kRc1:
+    case IpaRule::kRc5:
+    case IpaRule::kRc6: return kMoveB;
+    case IpaRule::kHb1:
+    case IpaRule::kLcc4:
+    case IpaRule::kRc2:
+    case IpaRule::kRc4:
+    case IpaRule::kRc7: return kMoveA;
+    case IpaRule::kRc3: return kMoveBoth;
+    case IpaRule::kBoth: return kMoveA | kMoveB;
   }
-  return kVisited;
+  return 0;
+}
+
+std::uint32_t IpaSearch::move_on(std::uint32_t index, const Target& target) {
+  State& state = states_[index];
+  const bool again = (state.flags & kPending) != 0 && state.rule == IpaRule::kBoth;
+  state.flags = static_cast<std::uint8_t>((state.a == target.a ? kAtA : 0) | (state.b == target.b ? kAtB : 0));
+  state.rule = choose(state, target);
+  if (!again) {
+    count(state.rule);
+  }
+  if (visits_ != nullptr) {
+    visits_->push_back({state.a, state.b, state.rule});
+  }
+  if (state.rule == IpaRule::kLcc1 && (state.made & kMoveBoth) == 0) {
+    state.made = kMoveBoth;  // nothing moves from here: the bit says that it is known
+    deadlocks_.emplace_back(state.a, state.b);
+  }
+  auto wanted = static_cast<std::uint8_t>(moves_of(state.rule) & ~state.made);
+  if (wanted == 0) {
+    return kVisited;
+  }
+  if (wanted == (kMoveA | kMoveB)) {
+    wanted = kMoveB;
+    state.flags |= kPending;
+    stack_.push_back(index);
+  }
+  state.made |= wanted;
+  return visit(index, state.a + ((wanted & (kMoveA | kMoveBoth)) != 0 ? 1 : 0),
+               state.b + ((wanted & (kMoveB | kMoveBoth)) != 0 ? 1 : 0));
+}
+
+std::uint32_t IpaSearch::visit(std::uint32_t from, LockPosition a, LockPosition b) {
+  if (visited_.contains(key(a, b))) {
+    return kVisited;
+  }
+  const auto index = static_cast<std::uint32_t>(states_.size());
+  visited_[key(a, b)] = index;
+  states_.push_back({a, b, from});
+  open_.push_back(index);
+  ++counts_.calls;
+  return index;
+}
+
+// One step is no leap: that is left to the rules.
+std::uint32_t IpaSearch::try_to_leap(std::uint32_t index, const Target& target) {
+  State& state = states_[index];
+  const Side a{start_.ta, state.a, target.a};
+  const Side b{start_.tb, state.b, target.b};
+  if (const LockPosition to = leap(b, a); to > state.b + 1) {
+    state.flags |= kLeapt;
+    return visit(index, state.a, to);
+  }
+  if (const LockPosition to = leap(a, b); to > state.a + 1) {
+    state.flags |= kLeapt;
+    return visit(index, to, state.b);
+  }
+  return kNoLeap;
+}
+
+LockPosition IpaSearch::leap(const Side& mover, const Side& other) const {
+  const bool stays = other.at == other.to;
+  LockPosition to = mover.to;
+  // Up to a lock that the other one holds,
+  for (const LockMode& lock : histories_.lock_sets().locks(histories_.held(other.thread, other.at))) {
+    to = std::min(to, histories_.next_acquire(mover.thread, lock.lock, lock.shared, mover.at));
+  }
+  // ... and up to what must come after the next step of the other one;
+  if (to > mover.at && other.at < histories_.end(other.thread) &&
+      histories_.precedes(other.thread, other.at, mover.thread, to - 1)) {
+    LockPosition low = mover.at;
+    while (low < to) {  // the first such step
+      const LockPosition middle = low + (to - low) / 2;
+      if (histories_.precedes(other.thread, other.at, mover.thread, middle)) {
+        to = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+  }
+  if (stays || to <= mover.at + 1) {
+    return to;
+  }
+  // ... but if the other one will keep the lock that it wants next, as in RC6, over all sections of that lock at once;
+  const LockStep& wanted = histories_.at(other.thread, other.at);
+  if (wanted.acquire && wanted.release >= other.to) {
+    const LockPosition last = histories_.last_acquire(mover.thread, wanted.lock, wanted.shared, mover.to);
+    if (last != kNever && last >= mover.at) {
+      return std::min<LockPosition>(to, std::min(histories_.at(mover.thread, last).release, mover.to - 1) + 1);
+    }
+  }
+  // ... else, as in RC5, up to a lock that the other one wants on its way.
+  if (other.to - other.at > kLookAhead) {
+    return mover.at;
+  }
+  for (LockPosition i = other.at; i < other.to; ++i) {
+    const LockStep& step = histories_.at(other.thread, i);
+    if (step.acquire) {
+      to = std::min(to, histories_.next_acquire(mover.thread, step.lock, step.shared, mover.at));
+    }
+  }
+  return to;
 }
 
 void IpaSearch::count(IpaRule rule) {
@@ -231,7 +296,7 @@ bool IpaSearch::stale(State& state, const Target& target) const {
   if (state.a > target.a || state.b > target.b) {
     return false;
   }
-  if ((state.flags & kPending) != 0 || ((state.flags & kAtA) != 0 && target.a > state.a) ||
+  if ((state.flags & (kPending | kLeapt)) != 0 || ((state.flags & kAtA) != 0 && target.a > state.a) ||
       ((state.flags & kAtB) != 0 && target.b > state.b)) {
     return true;
   }
@@ -272,12 +337,9 @@ std::vector<bool> IpaSearch::moves_to(LockPosition a, LockPosition b) const {
   }
   for (std::uint32_t i = *index; i != 0; i = states_[i].parent) {
     // Backwards: of two releases that count as one move, ta makes the first.
-    if ((states_[i].arrived_by & (kMoveB | kMoveBoth)) != 0) {
-      moves.push_back(false);
-    }
-    if ((states_[i].arrived_by & (kMoveA | kMoveBoth)) != 0) {
-      moves.push_back(true);
-    }
+    const State& from = states_[states_[i].parent];
+    moves.insert(moves.end(), states_[i].b - from.b, false);
+    moves.insert(moves.end(), states_[i].a - from.a, true);
   }
   std::reverse(moves.begin(), moves.end());
   return moves;

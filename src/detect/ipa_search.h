@@ -62,13 +62,18 @@ struct IpaStart {
 // only, and at no thread but these two. For a target that must-order leaves unordered, reach() is true exactly when some order
 // of the steps leads there from the start.
 //
+// With leaps, a thread that nothing keeps from running makes many steps in one move: the states in between, in which the rules would
+// say the same, are not visited. The answers are the same. Without them the search is that of the paper, move by move.
+//
 // Incremental: what was visited for one target is kept for the next, in whatever order targets come, and the histories may grow
 // in between. A state remembers which moves were made from it; for a new target only those states are looked at again whose
 // rule may now be another. Amortised over targets that share their histories the cost is close to linear in their length; the
 // worst case is quadratic. Steps from the start on must not be forgotten by the histories.
 class IpaSearch {
  public:
-  IpaSearch(const LockHistories& histories, const IpaStart& start);
+  enum class Moves : std::uint8_t { kSteps, kLeaps };
+  IpaSearch(const LockHistories& histories, const IpaStart& start, Moves moves = Moves::kSteps)
+      : histories_(histories), start_(start), moves_(moves) {}
 
   const IpaStart& start() const { return start_; }
   // Whether the threads can be at a and b at the same time. Neither lies before the start.
@@ -99,12 +104,12 @@ class IpaSearch {
   static constexpr std::uint8_t kAtA = 1;       // flags: a was the target when the rule was chosen
   static constexpr std::uint8_t kAtB = 2;
   static constexpr std::uint8_t kPending = 4;   // a success came before all moves were made
+  static constexpr std::uint8_t kLeapt = 8;     // where to depends on the target
 
   struct State {
     LockPosition a = 0;
     LockPosition b = 0;
     std::uint32_t parent = 0;
-    std::uint8_t arrived_by = 0;
     std::uint8_t made = 0;
     std::uint8_t flags = 0;
     IpaRule rule = IpaRule::kTerminal;
@@ -115,6 +120,12 @@ class IpaSearch {
     LockPosition a;
     LockPosition b;
   };
+  // One thread in a state with a target.
+  struct Side {
+    ThreadId thread;
+    LockPosition at;
+    LockPosition to;
+  };
 
   IpaRule choose(State& state, const Target& target) const;
   IpaRule choose_between_acquires(State& state, const LockStep& a, const LockStep& b, const Target& target) const;
@@ -124,16 +135,25 @@ class IpaSearch {
   bool grown_past(State& state, bool of_ta, LockPosition target) const;
   bool settled(const State& state) const;
 
+  // How far `mover` can run while `other` stays, such that no order that leads to the target is lost.
+  LockPosition leap(const Side& mover, const Side& other) const;
+
   bool explore(std::uint32_t root, const Target& target);
-  // The state behind the move; its index, or kVisited.
-  std::uint32_t move(std::uint32_t from, std::uint8_t move);
+  // Makes a move from the state that the rules ask for; the index of a state not visited before, or kVisited.
+  std::uint32_t move_on(std::uint32_t index, const Target& target);
+  std::uint32_t try_to_leap(std::uint32_t index, const Target& target);
+  static std::uint8_t moves_of(IpaRule rule);
+  std::uint32_t visit(std::uint32_t from, LockPosition a, LockPosition b);
   void count(IpaRule rule);
 
   static constexpr std::uint32_t kVisited = 0xffffffff;
+  static constexpr std::uint32_t kNoLeap = 0xfffffffe;
+  static constexpr LockPosition kLookAhead = 32;  // steps of the thread that stays
   static std::uint64_t key(LockPosition a, LockPosition b) { return std::uint64_t{a} << 32 | b; }
 
   const LockHistories& histories_;
   const IpaStart start_;
+  const Moves moves_;
   std::vector<State> states_;           // in order of discovery
   FlatMap<std::uint32_t> visited_;      // key -> into states_
   std::vector<std::uint32_t> open_;     // incpairs: states whose rule depends on the target

@@ -110,10 +110,9 @@ struct Pair {
   Index second;  // of thread tb
 };
 
-// Every pair of events of the two threads that must-order leaves unordered and no lock keeps apart.
+// Every pair of events of the two threads that must-order leaves unordered.
 std::vector<Pair> open_pairs(std::span<const Event> trace, ThreadId ta, ThreadId tb) {
   const Relation must = must_order(trace);
-  const std::vector<Section> sections = sections_of(trace);
   std::vector<Pair> pairs;
   for (Index later = 0; later < trace.size(); ++later) {
     for (Index earlier = 0; earlier < later; ++earlier) {
@@ -128,6 +127,26 @@ std::vector<Pair> open_pairs(std::span<const Event> trace, ThreadId ta, ThreadId
     }
   }
   return pairs;
+}
+
+// Follows the moves from the start of the histories of T0 and T1, step by step.
+bool leads_to(const LockHistories& histories, const std::vector<bool>& moves, LockPosition a, LockPosition b) {
+  LockPosition at[2] = {0, 0};
+  for (const bool by_a : moves) {
+    const ThreadId mine{by_a ? 0u : 1u};
+    const ThreadId other{by_a ? 1u : 0u};
+    const LockPosition mine_at = at[raw(mine)]++;
+    const LockStep& step = histories.at(mine, mine_at);
+    for (const LockMode& lock : histories.lock_sets().locks(histories.held(other, at[raw(other)]))) {
+      if (step.acquire && lock.lock == step.lock && !(lock.shared && step.shared)) {
+        return false;
+      }
+    }
+    if (at[raw(other)] < histories.end(other) && histories.precedes(other, at[raw(other)], mine, mine_at)) {
+      return false;
+    }
+  }
+  return at[0] == a && at[1] == b;
 }
 
 // What is wrong with the answers of one search to all pairs; empty: nothing.
@@ -148,6 +167,7 @@ std::string first_mistake(std::span<const Event> trace, Targets order, std::uint
     feed(histories, trace);
   }
   IpaSearch search(histories, {ta, tb, 0, 0});
+  IpaSearch leaping(histories, {ta, tb, 0, 0}, IpaSearch::Moves::kLeaps);
   for (const Pair& pair : pairs) {
     if (order == Targets::kStreaming) {  // nothing of what comes after the pair is known
       const Index now = std::max(pair.first, pair.second);
@@ -160,21 +180,24 @@ std::string first_mistake(std::span<const Event> trace, Targets order, std::uint
     IpaSearch fresh(histories, {ta, tb, 0, 0});
     const bool again = fresh.reach(a, b);
     const bool reached = search.reach(a, b);
-    if (reached != expected || again != expected) {
+    const bool leapt = leaping.reach(a, b);
+    if (reached != expected || again != expected || leapt != expected) {
       std::ostringstream text;
       text << "events " << pair.first << " and " << pair.second << " can" << (expected ? "" : "not") << " meet; search: "
-           << reached << ", without reuse: " << again;
+           << reached << ", without reuse: " << again << ", with leaps: " << leapt;
       return text.str();
     }
-    if (reached && search.moves_to(a, b).size() != a + b) {
-      return "a path that is too short or too long";
+    if (reached && !(leads_to(histories, search.moves_to(a, b), a, b) && leads_to(histories, leaping.moves_to(a, b), a, b))) {
+      return "a way that does not lead to events " + std::to_string(pair.first) + " and " + std::to_string(pair.second);
     }
   }
-  for (const auto& [a, b] : search.deadlocks()) {
-    const Index x = raw(histories.at(ta, a).id);
-    const Index y = raw(histories.at(tb, b).id);
-    if (!truth.deadlocks.contains(std::minmax(x, y))) {
-      return "a deadlock that cannot happen, of events " + std::to_string(x) + " and " + std::to_string(y);
+  for (const IpaSearch* each : {&search, &leaping}) {
+    for (const auto& [a, b] : each->deadlocks()) {
+      const Index x = raw(histories.at(ta, a).id);
+      const Index y = raw(histories.at(tb, b).id);
+      if (!truth.deadlocks.contains(std::minmax(x, y))) {
+        return "a deadlock that cannot happen, of events " + std::to_string(x) + " and " + std::to_string(y);
+      }
     }
   }
   return {};
