@@ -26,7 +26,7 @@ class IpaDetector final : public Detector {
  public:
   IpaDetector(IpaStrategy strategy, const IpaLimits& limits)
       : strategy_(strategy), limits_(limits), reachability_(histories_, limits),
-        history_(*this, AccessLog::Keys::kByLocks) {}
+        depth_(static_cast<std::uint32_t>(limits.accesses)), history_(*this, AccessLog::Keys::kByLocks) {}
 
   Guarantee guarantee() const override { return Guarantee::kHeuristic; }
   const PairTable& races() const override { return races_; }
@@ -50,6 +50,9 @@ class IpaDetector final : public Detector {
 
   void consume(const Batch& batch) override {
     history_.consume(batch);
+    if (history_.log().entry_count() > limits_.log_entries) {
+      depth_ = 1;  // a log that does not fit into the cache costs more than all the rest
+    }
     histories_.trim(limits_.steps / std::max(1u, histories_.thread_count()));
   }
 
@@ -70,10 +73,12 @@ class IpaDetector final : public Detector {
       case Role::kAlloc:
         history_.allocate(e);
         [[fallthrough]];
-      case Role::kAcquire:
-      case Role::kRelease:
       case Role::kEdge:
       case Role::kNone: return histories_.step(e, batch.id(i), batch.stack(i));
+      case Role::kAcquire:
+      case Role::kRelease:
+        histories_.step(e, batch.id(i), batch.stack(i));
+        return update_context(e.thread);
     }
   }
 
@@ -93,14 +98,21 @@ class IpaDetector final : public Detector {
     bool lower = false;
     bool apart = false;                 // some accesses of it were found apart
     bool forgotten = false;             // ... or could not be judged
-    std::uint32_t tries_for_lower = 0;  // since it is in the upper bound
+    std::uint32_t tries_for_lower = 0;  // accesses that are in the upper bound only
   };
 
   // Of accesses with the same locks, those are kept apart between which so many releases lie that they have different
   // remainders: the latest of each. Between two releases the locks held tell positions apart.
-  LockSetId context_of(ThreadId thread) const {
+  void update_context(ThreadId thread) {
+    if (raw(thread) >= contexts_.size()) {
+      contexts_.resize(raw(thread) + 1);
+    }
     const auto accesses = static_cast<std::uint32_t>(limits_.accesses);
-    return LockSetId(raw(histories_.locks_of(thread)) * accesses + histories_.releases(thread) % accesses);
+    contexts_[raw(thread)] = LockSetId(raw(histories_.locks_of(thread)) * accesses + histories_.releases(thread) % depth_);
+  }
+  // As long as a thread has made no lock step it is in the first context.
+  LockSetId context_of(ThreadId thread) const {
+    return raw(thread) < contexts_.size() ? contexts_[raw(thread)] : kNoLocks;
   }
   LockSetId locks_in(LockSetId context) const {
     return LockSetId(raw(context) / static_cast<std::uint32_t>(limits_.accesses));
@@ -125,8 +137,8 @@ class IpaDetector final : public Detector {
   bool decided(const Known& known) const {
     switch (strategy_) {
       case IpaStrategy::kUpper: return known.upper;
-      case IpaStrategy::kLower: return known.lower;
-      case IpaStrategy::kBoth: return known.upper && (known.lower || known.tries_for_lower >= limits_.tries_for_lower);
+      case IpaStrategy::kLower:
+      case IpaStrategy::kBoth: return known.lower || known.tries_for_lower >= limits_.tries_for_lower;
     }
     return false;
   }
@@ -147,7 +159,7 @@ class IpaDetector final : public Detector {
     note_deadlocks();
     known.forgotten = known.forgotten || answer == Reachable::kForgotten;
     known.apart = known.apart || answer == Reachable::kNo;
-    known.tries_for_lower += known.upper ? 1 : 0;
+    known.tries_for_lower += answer == Reachable::kTwoThreads || answer == Reachable::kForgotten ? 1 : 0;
     const bool is_new = !(strategy_ == IpaStrategy::kLower ? known.lower : known.upper);
     known.upper = known.upper || answer != Reachable::kNo;
     known.lower = known.lower || answer == Reachable::kAllThreads;
@@ -189,7 +201,9 @@ class IpaDetector final : public Detector {
   const IpaLimits limits_;
   LockHistories histories_;
   IpaReachability reachability_;
+  std::uint32_t depth_;  // accesses with the same locks that are kept apart
   AccessHistory<IpaDetector, HybridCell> history_;
+  std::vector<LockSetId> contexts_;          // by thread
   FlatMap<Known> known_;                     // smaller site << 32 | larger site
   std::map<std::uint64_t, RacePlan> plans_;  // by the same
   std::map<std::pair<SiteId, SiteId>, DeadlockCandidate> deadlocks_;
@@ -206,6 +220,10 @@ std::vector<std::string> IpaDetector::notes() const {
                     " lock events of all threads together; for " + std::to_string(forgotten) +
                     (forgotten == 1 ? " pair" : " pairs") + " of sites that was not enough" +
                     (strategy_ == IpaStrategy::kLower ? "." : ", and accesses that lie further back count as reachable."));
+  }
+  if (depth_ < limits_.accesses) {
+    notes.push_back("ipa remembers more than " + std::to_string(limits_.log_entries) +
+                    " accesses, and from there on kept only the latest of each variable, thread, site and set of locks.");
   }
   return notes;
 }

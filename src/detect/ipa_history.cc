@@ -51,12 +51,6 @@ void LockHistories::step(const Event& e, EventId id, StackId stack) {
   }
 }
 
-void LockHistories::begin_access(const Event& e, EventId id) {
-  now_ = id;
-  lane(e.thread).last = id;
-  must_order_.incoming(e);
-}
-
 void LockHistories::add_step(const Event& e, EventId id, StackId stack, LockSetId held, bool acquire, bool shared) {
   const Time time = clocks_.time(e.thread);
   Lane& mine = lane(e.thread);

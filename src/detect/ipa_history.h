@@ -47,7 +47,13 @@ class LockHistories {
   // An event that is no access.
   void step(const Event& e, EventId id, StackId stack);
   // Around an access, for the edges of atomics. Plain accesses need begin_access() only.
-  void begin_access(const Event& e, EventId id);
+  void begin_access(const Event& e, EventId id) {
+    lane(e.thread).last = id;
+    if (e.op > Op::kWrite) {
+      now_ = id;
+      must_order_.incoming(e);
+    }
+  }
   void end_access(const Event& e) { must_order_.outgoing(e); }
 
   // Forgets the oldest steps of every thread that has more than `keep`; calls for threads that have little are cheap.

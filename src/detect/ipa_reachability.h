@@ -14,14 +14,15 @@
 namespace sooth {
 
 struct IpaLimits {
-  std::size_t steps = 1'000'000;      // lock steps remembered, of all threads together
+  std::size_t steps = 100'000;        // lock steps remembered, of all threads together
   std::size_t walk = 4'096;           // states looked at to find where a search may start
   std::size_t reuse = 512;            // lock steps that a search may start too early, for the sake of what it knows already
   std::size_t search_states = 8'192;  // of one search, before another one takes over
   std::size_t states = 1'000'000;     // of all searches together, before all start anew
   std::size_t searches = 4;           // of two threads
   std::size_t accesses = 8;           // remembered for each variable, thread, site, kind and set of locks
-  std::uint32_t tries_for_lower = 64; // accesses of two sites in the upper bound that strategy II is asked about, if both are wanted
+  std::size_t log_entries = 50'000;   // accesses remembered, before only the latest of each of those is
+  std::uint32_t tries_for_lower = 8;   // pairs of accesses of two sites that strategy II may say no to, where I says yes
   IpaSearch::Moves moves = IpaSearch::Moves::kLeaps;
   bool ask_the_run = true;            // look at the recorded run before searching; off for tests
   bool compare = false;               // also search for each target anew, to have the figures of Table VI
