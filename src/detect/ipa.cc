@@ -164,7 +164,7 @@ class IpaDetector final : public Detector {
     known.upper = known.upper || answer != Reachable::kNo;
     known.lower = known.lower || answer == Reachable::kAllThreads;
     if (answer == Reachable::kAllThreads) {
-      plans_[sites] = {{earlier.id, access.id}, plan.moment, std::move(plan.steps)};
+      plans_[sites] = {SiteId{low}, SiteId{high}, {earlier.id, access.id}, plan.moment, std::move(plan.steps)};
     }
     if (is_new && (strategy_ == IpaStrategy::kLower ? known.lower : known.upper)) {
       earlier.locks = locks_in(earlier.locks);

@@ -20,8 +20,8 @@ struct IpaLimits {
   std::size_t search_states = 8'192;  // of one search, before another one takes over
   std::size_t states = 1'000'000;     // of all searches together, before all start anew
   std::size_t searches = 4;           // of two threads
-  std::size_t accesses = 8;           // remembered for each variable, thread, site, kind and set of locks
-  std::size_t log_entries = 50'000;   // accesses remembered, before only the latest of each of those is
+  std::size_t accesses = 4;           // remembered for each variable, thread, site, kind and set of locks
+  std::size_t log_entries = 16'000;   // accesses remembered, before only the latest of each of those is
   std::uint32_t tries_for_lower = 8;   // pairs of accesses of two sites that strategy II may say no to, where I says yes
   IpaSearch::Moves moves = IpaSearch::Moves::kLeaps;
   bool ask_the_run = true;            // look at the recorded run before searching; off for tests

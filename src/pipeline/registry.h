@@ -16,6 +16,7 @@ struct DetectorInfo {
   bool observed;  // its pairs are unordered in the recorded run itself: `predicted` without a witness
   std::unique_ptr<Detector> (*make)(const DetectorOptions&);
   std::string_view companion = {};  // the detector that tells the other half of what its pairs may mean
+  bool data_abstraction = false;    // its pairs can meet as far as locks and must-order say: reports tell so
 };
 
 // In the order in which reports name them.

@@ -33,6 +33,8 @@ struct Candidate {
 // saw is for others to find out. First the events of the trace up to (not including) `moment`, then these lock events with all that
 // their threads do before each, then the two threads up to the accesses. Nobody else moves after `moment`.
 struct RacePlan {
+  SiteId low_site{};
+  SiteId high_site{};
   Candidate race;
   EventId moment{};
   std::vector<EventId> steps;
