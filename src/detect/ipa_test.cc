@@ -151,6 +151,9 @@ TEST(IpaOfSeveralThreads, BoundsWhatTheExhaustiveWalkFinds) {
       if (!contains(most, expected)) {
         return "strategy I misses a pair";
       }
+      if (most != sites_of(site_pairs(trace, pairwise_meeting_conflicts(trace)))) {
+        return "strategy I is not exact for two threads";
+      }
       if (!contains(expected, least)) {
         return "strategy II invents a pair";
       }

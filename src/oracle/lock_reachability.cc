@@ -11,14 +11,18 @@ namespace {
 
 class LocksetGraph {
  public:
-  LocksetGraph(std::span<const Event> trace, std::size_t max_states)
+  // Only threads of `among` move.
+  LocksetGraph(std::span<const Event> trace, const std::set<ThreadId>& among, std::size_t max_states)
       : trace_(trace), max_states_(max_states), sections_(sections_of(trace)), opens_(trace.size()) {
     std::map<ThreadId, std::size_t> lanes;
-    std::vector<std::size_t> lane_of(trace.size());
+    for (const ThreadId thread : among) {
+      lanes.try_emplace(thread, lanes.size());
+    }
+    events_.resize(lanes.size());
     for (Index i = 0; i < trace.size(); ++i) {
-      lane_of[i] = lanes.try_emplace(trace[i].thread, lanes.size()).first->second;
-      events_.resize(lanes.size());
-      events_[lane_of[i]].push_back(i);
+      if (among.contains(trace[i].thread)) {
+        events_[lanes.at(trace[i].thread)].push_back(i);
+      }
     }
     for (const Section& section : sections_) {
       opens_[section.acquire] = &section;
@@ -27,7 +31,9 @@ class LocksetGraph {
     needs_.assign(trace.size(), std::vector<std::size_t>(lanes.size()));
     for (Index e = 0; e < trace.size(); ++e) {
       for (Index before = 0; before < e; ++before) {
-        needs_[e][lane_of[before]] += must.ordered(before, e) ? 1 : 0;
+        if (among.contains(trace[before].thread) && must.ordered(before, e)) {
+          ++needs_[e][lanes.at(trace[before].thread)];
+        }
       }
     }
   }
@@ -129,21 +135,50 @@ class LocksetGraph {
   LockReachability result_;
 };
 
-}  // namespace
-
-LockReachability lock_reachability(std::span<const Event> trace, std::size_t max_states) {
-  return LocksetGraph(trace, max_states).run();
+std::set<ThreadId> threads_of(std::span<const Event> trace) {
+  std::set<ThreadId> threads;
+  for (const Event& e : trace) {
+    threads.insert(e.thread);
+  }
+  return threads;
 }
 
-std::vector<Candidate> meeting_conflicts(std::span<const Event> trace) {
+std::vector<Candidate> conflicts_among(const std::set<std::pair<Index, Index>>& meetings, std::span<const Event> trace) {
   const Memory memory(trace);
   std::vector<Candidate> conflicts;
-  for (const auto& [first, second] : lock_reachability(trace).meetings) {
+  for (const auto& [first, second] : meetings) {
     if (memory.conflict(first, second)) {
       conflicts.push_back({EventId{first}, EventId{second}});
     }
   }
   return conflicts;
+}
+
+}  // namespace
+
+LockReachability lock_reachability(std::span<const Event> trace, std::size_t max_states) {
+  return LocksetGraph(trace, threads_of(trace), max_states).run();
+}
+
+LockReachability lock_reachability_of(std::span<const Event> trace, ThreadId ta, ThreadId tb) {
+  return LocksetGraph(trace, {ta, tb}, trace.size() * trace.size() + 1).run();
+}
+
+std::vector<Candidate> meeting_conflicts(std::span<const Event> trace) {
+  return conflicts_among(lock_reachability(trace).meetings, trace);
+}
+
+std::vector<Candidate> pairwise_meeting_conflicts(std::span<const Event> trace) {
+  std::set<std::pair<Index, Index>> meetings;
+  const std::set<ThreadId> threads = threads_of(trace);
+  for (const ThreadId ta : threads) {
+    for (const ThreadId tb : threads) {
+      if (ta < tb) {
+        meetings.merge(lock_reachability_of(trace, ta, tb).meetings);
+      }
+    }
+  }
+  return conflicts_among(meetings, trace);
 }
 
 }  // namespace sooth::oracle

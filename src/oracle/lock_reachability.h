@@ -23,8 +23,12 @@ struct LockReachability {
 
 // Like explore(), but reads may see anything.
 LockReachability lock_reachability(std::span<const Event> trace, std::size_t max_states = 200'000);
+// The same for two threads alone: the locks of all others are free, and whatever they have to do first is done.
+LockReachability lock_reachability_of(std::span<const Event> trace, ThreadId ta, ThreadId tb);
 
 // Conflicting accesses among the meetings, the earlier first.
 std::vector<Candidate> meeting_conflicts(std::span<const Event> trace);
+// ... among those of each two threads alone: strategy I of IPA.
+std::vector<Candidate> pairwise_meeting_conflicts(std::span<const Event> trace);
 
 }  // namespace sooth::oracle
