@@ -14,6 +14,7 @@
 #include "oracle/lock_reachability.h"
 #include "oracle/minimise.h"
 #include "oracle/oracle.h"
+#include "oracle/random.h"
 #include "oracle/random_trace.h"
 #include "oracle/trace_text.h"
 
@@ -236,6 +237,72 @@ TEST(IpaDeadlocks, AreThoseThatTwoThreadsCanRunInto) {
   });
   std::cout << found << " deadlocks\n";
   EXPECT_GT(found, 0u);
+}
+
+// Two threads that work on 16 locks, two at a time, in turns of a few events. After every tenth lock event it is asked whether the
+// one can be where it is while the other is where it was.
+void feed_and_ask(LockHistories& histories, IpaReachability& reachability, std::uint64_t lock_events) {
+  Random random(7);
+  std::vector<std::uint64_t> held[2];
+  std::uint32_t turn = 0;
+  EventId id{};
+  std::vector<EventId> places[2];  // where accesses could be
+  for (std::uint64_t i = 0; i < lock_events; ++i, id = advance(id, 1)) {
+    turn = random.percent(20) ? 1 - turn : turn;
+    std::vector<std::uint64_t>& mine = held[turn];
+    Event e;
+    e.thread = ThreadId{turn};
+    e.object = random.below(16);
+    const bool free = std::find(held[0].begin(), held[0].end(), e.object) == held[0].end() &&
+                      std::find(held[1].begin(), held[1].end(), e.object) == held[1].end();
+    if (mine.size() < 2 && free && random.percent(60)) {
+      e.op = Op::kAcquire;
+      mine.push_back(e.object);
+    } else if (!mine.empty()) {
+      e.op = Op::kRelease;
+      e.object = mine.back();
+      mine.pop_back();
+    } else {
+      continue;
+    }
+    histories.step(e, id, kNoStack);
+    id = advance(id, 1);
+    places[turn].push_back(id);
+    const std::vector<EventId>& others = places[1 - turn];
+    if (i % 10 == 0 && !others.empty()) {
+      const EventId first = others[others.size() - 1 - random.below(std::min<std::size_t>(others.size(), 40))];
+      const ThreadId ta{1 - turn};
+      const LockPosition a = histories.position_at(ta, first);
+      const LockPosition b = histories.end(e.thread);
+      if (!histories.lock_sets().protects(histories.held(ta, a), histories.held(e.thread, b))) {
+        reachability.decide({ta, e.thread, first, id, a, b}, false);
+      }
+    }
+    histories.trim(50'000);
+  }
+}
+
+TEST(IpaCost, IsLinearInTheHistoriesAndReuseSavesNineTenthsOfTheCalls) {
+  double per_event_of_short = 0;
+  for (const std::uint64_t lock_events : {10'000u, 100'000u, 1'000'000u}) {
+    IpaLimits limits = without_the_run();
+    limits.moves = IpaSearch::Moves::kSteps;
+    limits.compare = lock_events <= 100'000;
+    LockHistories histories;
+    IpaReachability reachability(histories, limits);
+    feed_and_ask(histories, reachability, lock_events);
+    const IpaCounts& counts = reachability.counts();
+    const double per_event = static_cast<double>(counts.calls) / static_cast<double>(lock_events);
+    std::cout << lock_events << " lock events, " << counts.targets << " targets: " << counts.calls << " calls, " << per_event
+              << " per lock event, of " << counts.potential << " potential; without reuse " << reachability.counts_anew().calls << "\n";
+    if (per_event_of_short == 0) {
+      per_event_of_short = per_event;
+    }
+    EXPECT_LT(per_event, 1.5 * per_event_of_short);
+    if (limits.compare) {
+      EXPECT_GE(reachability.counts_anew().calls, 10 * counts.calls);
+    }
+  }
 }
 
 }  // namespace
