@@ -40,15 +40,11 @@ bool IpaSearch::reach(LockPosition a, LockPosition b) {
   // States found on the way are judged for this target as they are found. They join open_ behind `count`.
   const std::size_t count = open_.size();
   bool reached = false;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = count; i-- > 0 && !reached;) {
     const std::uint32_t index = open_[i];
-    reached = reached || (stale(states_[index], target) && explore(index, target));
-    if (!settled(states_[index])) {
-      open_[kept++] = index;
-    }
+    reached = stale(states_[index], target) && explore(index, target);
   }
-  open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(kept), open_.begin() + static_cast<std::ptrdiff_t>(count));
+  std::erase_if(open_, [&](std::uint32_t index) { return settled(states_[index]); });
   if (!reached) {
     failed_[key(a, b)] = true;
   }
