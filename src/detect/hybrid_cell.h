@@ -12,8 +12,8 @@ struct HybridCell {
   LockSetId common = kNoLocks;  // locks that guarded every access so far
   bool accessed = false;
 
-  // Adds an access by a thread that knows `own` and holds `held`. Whether some earlier access may be unordered with it by
-  // must-order and unprotected by any lock; if not, none is.
+  // Adds an access by a thread that knows `own` and holds `held`. Whether some earlier access may be unordered with it
+  // by must-order and unprotected by any lock; if not, none is.
   bool add(const Event& e, Time time, const VectorClock& own, LockSetId held, LockSetTable& table) {
     const AccessKind kind = access_kind(e.op);
     const LockSetId guards = is_write(e.op) ? table.exclusive(held) : held;

@@ -25,8 +25,11 @@ void add_rows(const std::string& suffix, const IpaCounts& counts, Rows& rows) {
 class IpaDetector final : public Detector {
  public:
   IpaDetector(IpaStrategy strategy, const IpaLimits& limits)
-      : strategy_(strategy), limits_(limits), reachability_(histories_, limits),
-        depth_(static_cast<std::uint32_t>(limits.accesses)), history_(*this, AccessLog::Keys::kByLocks) {}
+      : strategy_(strategy),
+        limits_(limits),
+        reachability_(histories_, limits),
+        depth_(static_cast<std::uint32_t>(limits.accesses)),
+        history_(*this, AccessLog::Keys::kByLocks) {}
 
   Guarantee guarantee() const override { return Guarantee::kHeuristic; }
   const PairTable& races() const override { return races_; }
@@ -66,19 +69,13 @@ class IpaDetector final : public Detector {
   void step(const Batch& batch, std::size_t i) {
     const Event& e = batch.events[i];
     switch (role_of(e.op)) {
-      case Role::kAccess:
-        history_.access(record_of(batch, i));
-        return histories_.end_access(e);
+      case Role::kAccess: history_.access(record_of(batch, i)); return histories_.end_access(e);
       case Role::kFree: return history_.free(record_of(batch, i));
-      case Role::kAlloc:
-        history_.allocate(e);
-        [[fallthrough]];
+      case Role::kAlloc: history_.allocate(e); [[fallthrough]];
       case Role::kEdge:
       case Role::kNone: return histories_.step(e, batch.id(i), batch.stack(i));
       case Role::kAcquire:
-      case Role::kRelease:
-        histories_.step(e, batch.id(i), batch.stack(i));
-        return update_context(e.thread);
+      case Role::kRelease: histories_.step(e, batch.id(i), batch.stack(i)); return update_context(e.thread);
     }
   }
 
@@ -108,7 +105,8 @@ class IpaDetector final : public Detector {
       contexts_.resize(raw(thread) + 1);
     }
     const auto accesses = static_cast<std::uint32_t>(limits_.accesses);
-    contexts_[raw(thread)] = LockSetId(raw(histories_.locks_of(thread)) * accesses + histories_.releases(thread) % depth_);
+    contexts_[raw(thread)] =
+        LockSetId(raw(histories_.locks_of(thread)) * accesses + histories_.releases(thread) % depth_);
   }
   // As long as a thread has made no lock step it is in the first context.
   LockSetId context_of(ThreadId thread) const {
@@ -152,7 +150,8 @@ class IpaDetector final : public Detector {
     }
     const ThreadId ta = earlier.event.thread;
     const ThreadId tb = access.event.thread;
-    const IpaTarget target{ta, tb, earlier.id, access.id, histories_.position_at_time(ta, earlier.time), histories_.end(tb)};
+    const IpaTarget target{
+        ta, tb, earlier.id, access.id, histories_.position_at_time(ta, earlier.time), histories_.end(tb)};
     IpaPlan plan;
     const bool all_threads = strategy_ != IpaStrategy::kUpper;
     const Reachable answer = reachability_.decide(target, all_threads, all_threads ? &plan : nullptr);
@@ -216,14 +215,15 @@ std::vector<std::string> IpaDetector::notes() const {
   known_.for_each([&](std::uint64_t, const Known& known) { forgotten += known.forgotten ? 1 : 0; });
   std::vector<std::string> notes;
   if (forgotten > 0) {
-    notes.push_back("ipa remembers the last " + std::to_string(limits_.steps) +
-                    " lock events of all threads together; for " + std::to_string(forgotten) +
-                    (forgotten == 1 ? " pair" : " pairs") + " of sites that was not enough" +
-                    (strategy_ == IpaStrategy::kLower ? "." : ", and accesses that lie further back count as reachable."));
+    notes.push_back(
+        "ipa remembers the last " + std::to_string(limits_.steps) + " lock events of all threads together; for " +
+        std::to_string(forgotten) + (forgotten == 1 ? " pair" : " pairs") + " of sites that was not enough" +
+        (strategy_ == IpaStrategy::kLower ? "." : ", and accesses that lie further back count as reachable."));
   }
   if (depth_ < limits_.accesses) {
-    notes.push_back("ipa remembers more than " + std::to_string(limits_.log_entries) +
-                    " accesses, and from there on kept only the latest of each variable, thread, site and set of locks.");
+    notes.push_back(
+        "ipa remembers more than " + std::to_string(limits_.log_entries) +
+        " accesses, and from there on kept only the latest of each variable, thread, site and set of locks.");
   }
   return notes;
 }

@@ -15,11 +15,13 @@ enum class IpaStrategy : std::uint8_t {
   kBoth,   // reports what I finds, and counts how much of it II finds
 };
 
-// IPA (Ganai, ASE 2011); docs/semantics.md section 11 and docs/ipa.md. Of the pairs of `hybrid` it reports those whose lock
-// histories let both accesses be next at the same time. It works under data abstraction: what reads see is not looked at.
+// IPA (Ganai, ASE 2011); docs/semantics.md section 11 and docs/ipa.md. Of the pairs of `hybrid` it reports those whose
+// lock histories let both accesses be next at the same time. It works under data abstraction: what reads see is not
+// looked at.
 //
-// One pass. Memory is bounded by the limits: what they cost is counted and told in notes(). A pair of sites is not looked at any
-// further once it is decided that it can meet, so each has one second access. Deadlocks that the search runs into are reported.
+// One pass. Memory is bounded by the limits: what they cost is counted and told in notes(). A pair of sites is not
+// looked at any further once it is decided that it can meet, so each has one second access. Deadlocks that the search
+// runs into are reported.
 std::unique_ptr<Detector> make_ipa_detector(IpaStrategy strategy, const IpaLimits& limits);
 template <IpaStrategy strategy>
 std::unique_ptr<Detector> make_ipa_detector(const DetectorOptions& options) {

@@ -44,9 +44,7 @@ void LockHistories::step(const Event& e, EventId id, StackId stack) {
     case Role::kAlloc:
     case Role::kEdge:
     case Role::kAccess:
-    case Role::kFree:
-      must_order_.incoming(e);
-      return must_order_.outgoing(e);
+    case Role::kFree: must_order_.incoming(e); return must_order_.outgoing(e);
     case Role::kNone: return;
   }
 }

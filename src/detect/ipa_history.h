@@ -29,15 +29,17 @@ struct LockStep {
   SiteId site{};
   StackId stack = kNoStack;
   bool acquire = false;
-  bool shared = false;            // mode of the section
+  bool shared = false;  // mode of the section
 };
 
 // Whether a section of the one mode keeps out one of the other.
-constexpr bool modes_exclude(bool shared, bool other_shared) { return !shared || !other_shared; }
+constexpr bool modes_exclude(bool shared, bool other_shared) {
+  return !shared || !other_shared;
+}
 
 // Histories of all threads, recorded from a trace in its order. The beginning of a history may be forgotten; positions
-// keep their numbers. A local time ends with every lock step and every outgoing must-order edge, so that times tell lock
-// positions apart.
+// keep their numbers. A local time ends with every lock step and every outgoing must-order edge, so that times tell
+// lock positions apart.
 class LockHistories {
  public:
   LockHistories() : must_order_(*this) {}
@@ -60,7 +62,9 @@ class LockHistories {
   void trim(std::size_t keep);
 
   LockPosition first(ThreadId thread) const { return lane(thread).base; }
-  LockPosition end(ThreadId thread) const { return lane(thread).base + static_cast<LockPosition>(lane(thread).steps.size()); }
+  LockPosition end(ThreadId thread) const {
+    return lane(thread).base + static_cast<LockPosition>(lane(thread).steps.size());
+  }
   // first() <= position < end().
   const LockStep& at(ThreadId thread, LockPosition position) const {
     const Lane& lane = lanes_[raw(thread)];
@@ -114,15 +118,15 @@ class LockHistories {
     std::vector<LockPosition> shared;
   };
   struct Lane {
-    LockPosition base = 0;           // position of steps.front()
+    LockPosition base = 0;  // position of steps.front()
     std::vector<LockStep> steps;
-    FlatMap<Uses> uses;              // by lock
-    Time first_tick = 1;             // the local time that ended with ticks.front()
-    std::vector<EventId> ticks;      // the events at which local times ended
-    EventId last{};                  // of the thread
-    ClockId snapshot = kNoClock;     // a copy of the clock, but for the own component; none: to be taken again
+    FlatMap<Uses> uses;           // by lock
+    Time first_tick = 1;          // the local time that ended with ticks.front()
+    std::vector<EventId> ticks;   // the events at which local times ended
+    EventId last{};               // of the thread
+    ClockId snapshot = kNoClock;  // a copy of the clock, but for the own component; none: to be taken again
     std::uint32_t releases = 0;
-    EventId known_from{};            // of the moments since then nothing is forgotten
+    EventId known_from{};  // of the moments since then nothing is forgotten
   };
 
   Lane& lane(ThreadId thread) {

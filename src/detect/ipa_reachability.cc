@@ -6,11 +6,14 @@ namespace sooth {
 namespace {
 
 // A search knows its threads in the order of their ids.
-bool swapped(const IpaTarget& target) { return target.tb < target.ta; }
+bool swapped(const IpaTarget& target) {
+  return target.tb < target.ta;
+}
 
 IpaCounts difference(const IpaCounts& after, const IpaCounts& before) {
-  return {after.targets - before.targets, after.potential - before.potential, after.calls - before.calls,
-          after.both - before.both,       after.lcc - before.lcc,             after.rc - before.rc};
+  return {after.targets - before.targets, after.potential - before.potential,
+          after.calls - before.calls,     after.both - before.both,
+          after.lcc - before.lcc,         after.rc - before.rc};
 }
 
 bool reach(IpaSearch& search, const IpaTarget& target) {
@@ -45,7 +48,8 @@ Reachable IpaReachability::decide(const IpaTarget& target, bool all_threads, Ipa
   Reachable answer = Reachable::kNo;
   if (search_reaches(*running, target)) {
     const IpaStart& start = running->search.start();
-    const Moment moment = swapped(target) ? Moment{running->moment, start.b, start.a} : Moment{running->moment, start.a, start.b};
+    const Moment moment =
+        swapped(target) ? Moment{running->moment, start.b, start.a} : Moment{running->moment, start.a, start.b};
     answer = all_threads && others_may_rest(target, moment) ? Reachable::kAllThreads : Reachable::kTwoThreads;
     if (answer == Reachable::kAllThreads && plan != nullptr) {
       make_plan(*running, target, *plan);
@@ -85,11 +89,13 @@ bool IpaReachability::keeps_out_nobody(ThreadId holder, LockPosition at, ThreadI
 }
 
 bool IpaReachability::may_start_at(LockPosition a, LockPosition b, const IpaTarget& target) const {
-  return keeps_out_nobody(target.ta, a, target.tb, b, target.b) && keeps_out_nobody(target.tb, b, target.ta, a, target.a);
+  return keeps_out_nobody(target.ta, a, target.tb, b, target.b) &&
+         keeps_out_nobody(target.tb, b, target.ta, a, target.a);
 }
 
 // Goes back through the recorded run from the first access, over the steps of the two threads.
-std::optional<IpaReachability::Moment> IpaReachability::find_start(const IpaTarget& target, LockPosition b_at_first) const {
+std::optional<IpaReachability::Moment> IpaReachability::find_start(const IpaTarget& target,
+                                                                   LockPosition b_at_first) const {
   Moment now{target.first, target.a, b_at_first};
   for (std::size_t looked_at = 0; looked_at < limits_.walk; ++looked_at) {
     if (may_start_at(now.a, now.b, target)) {
@@ -134,9 +140,8 @@ IpaReachability::RunningSearch* IpaReachability::find_search(const IpaTarget& ta
 IpaReachability::RunningSearch& IpaReachability::begin_search(const IpaTarget& target, const Moment& start) {
   std::list<RunningSearch>& searches = searches_[std::minmax(target.ta, target.tb)];
   if (searches.size() >= limits_.searches) {
-    const auto oldest = std::min_element(searches.begin(), searches.end(), [](const auto& x, const auto& y) {
-      return x.last_use < y.last_use;
-    });
+    const auto oldest = std::min_element(searches.begin(), searches.end(),
+                                         [](const auto& x, const auto& y) { return x.last_use < y.last_use; });
     states_ -= oldest->search.state_count();
     searches.erase(oldest);
   }

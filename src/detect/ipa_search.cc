@@ -254,7 +254,8 @@ IpaRule IpaSearch::choose(State& state, const Target& target) const {
 }
 
 // Both steps can be made now. Which one to make first matters only for those that want their locks later.
-IpaRule IpaSearch::choose_between_acquires(State& state, const LockStep& a, const LockStep& b, const Target& target) const {
+IpaRule IpaSearch::choose_between_acquires(State& state, const LockStep& a, const LockStep& b,
+                                           const Target& target) const {
   const LockPosition by_b = histories_.next_acquire(start_.tb, a.lock, a.shared, state.b);
   state.next = by_b;
   state.checked = histories_.end(start_.tb);

@@ -13,8 +13,8 @@
 
 namespace sooth {
 
-// What decides a state (a, b): a and b are the next steps of the two threads, (A, B) is the target. The rows of Table III in
-// the order in which they are tried; docs/ipa.md says what each means and why it is right.
+// What decides a state (a, b): a and b are the next steps of the two threads, (A, B) is the target. The rows of Table
+// III in the order in which they are tried; docs/ipa.md says what each means and why it is right.
 enum class IpaRule : std::uint8_t {
   kTerminal,  // TC: the target
   kHb1,       // a must come before b: a
@@ -58,17 +58,18 @@ struct IpaStart {
   friend bool operator==(const IpaStart&, const IpaStart&) = default;
 };
 
-// The procedure do_search of IPA (Ganai, ASE 2011, Table III), as corrected in docs/ipa.md. It looks at locks and must-order
-// only, and at no thread but these two. For a target that must-order leaves unordered, reach() is true exactly when some order
-// of the steps leads there from the start.
+// The procedure do_search of IPA (Ganai, ASE 2011, Table III), as corrected in docs/ipa.md. It looks at locks and
+// must-order only, and at no thread but these two. For a target that must-order leaves unordered, reach() is true
+// exactly when some order of the steps leads there from the start.
 //
-// With leaps, a thread that nothing keeps from running makes many steps in one move: the states in between, in which the rules would
-// say the same, are not visited. The answers are the same. Without them the search is that of the paper, move by move.
+// With leaps, a thread that nothing keeps from running makes many steps in one move: the states in between, in which
+// the rules would say the same, are not visited. The answers are the same. Without them the search is that of the
+// paper, move by move.
 //
-// Incremental: what was visited for one target is kept for the next, in whatever order targets come, and the histories may grow
-// in between. A state remembers which moves were made from it; for a new target only those states are looked at again whose
-// rule may now be another. Amortised over targets that share their histories the cost is close to linear in their length; the
-// worst case is quadratic. Steps from the start on must not be forgotten by the histories.
+// Incremental: what was visited for one target is kept for the next, in whatever order targets come, and the histories
+// may grow in between. A state remembers which moves were made from it; for a new target only those states are looked
+// at again whose rule may now be another. Amortised over targets that share their histories the cost is close to linear
+// in their length; the worst case is quadratic. Steps from the start on must not be forgotten by the histories.
 class IpaSearch {
  public:
   enum class Moves : std::uint8_t { kSteps, kLeaps };
@@ -103,8 +104,8 @@ class IpaSearch {
   static constexpr std::uint8_t kMoveBoth = 4;  // one call, as in RC3
   static constexpr std::uint8_t kAtA = 1;       // flags: a was the target when the rule was chosen
   static constexpr std::uint8_t kAtB = 2;
-  static constexpr std::uint8_t kPending = 4;   // a success came before all moves were made
-  static constexpr std::uint8_t kLeapt = 8;     // where to depends on the target
+  static constexpr std::uint8_t kPending = 4;  // a success came before all moves were made
+  static constexpr std::uint8_t kLeapt = 8;    // where to depends on the target
 
   struct State {
     LockPosition a = 0;
@@ -113,8 +114,8 @@ class IpaSearch {
     std::uint8_t made = 0;
     std::uint8_t flags = 0;
     IpaRule rule = IpaRule::kTerminal;
-    LockPosition next = kNever;   // RC4 to RC7: the next acquire that the rule says is not, or is, before the target
-    LockPosition checked = 0;     // RC4, RC5: while there is no next: so long was the history then
+    LockPosition next = kNever;  // RC4 to RC7: the next acquire that the rule says is not, or is, before the target
+    LockPosition checked = 0;    // RC4, RC5: while there is no next: so long was the history then
   };
   struct Target {
     LockPosition a;
@@ -154,10 +155,10 @@ class IpaSearch {
   const LockHistories& histories_;
   const IpaStart start_;
   const Moves moves_;
-  std::vector<State> states_;           // in order of discovery
-  FlatMap<std::uint32_t> visited_;      // key -> into states_
-  std::vector<std::uint32_t> open_;     // incpairs: states whose rule depends on the target
-  FlatMap<bool> failed_;                // targets that cannot be reached
+  std::vector<State> states_;        // in order of discovery
+  FlatMap<std::uint32_t> visited_;   // key -> into states_
+  std::vector<std::uint32_t> open_;  // incpairs: states whose rule depends on the target
+  FlatMap<bool> failed_;             // targets that cannot be reached
   std::vector<std::uint32_t> stack_;
   std::vector<std::pair<LockPosition, LockPosition>> deadlocks_;
   IpaCounts counts_;

@@ -1,5 +1,5 @@
-// Figure 1 of the IPA paper rule by rule, and the search against the exhaustive walk on random histories. SOOTH_CASES sets the
-// number of traces, SOOTH_SEED the first seed.
+// Figure 1 of the IPA paper rule by rule, and the search against the exhaustive walk on random histories. SOOTH_CASES
+// sets the number of traces, SOOTH_SEED the first seed.
 #include "detect/ipa_search.h"
 
 #include <gtest/gtest.h>
@@ -67,8 +67,9 @@ TEST_F(Figure1, FollowsTheRulesOfTableII) {
   std::vector<IpaSearch::Visit> visits;
   search.log_to(&visits);
   EXPECT_FALSE(reach(search, 10, 10));
-  EXPECT_EQ(path(visits),
-            "a3b4 RC3, a4b5 RC4, a5b5 RC2, a6b5 RC5, a6b6 RC7, a7b6 LCC4, a8b6 LCC4, a9b6 LCC4, a10b6 LCC3, a10b7 LCC2");
+  EXPECT_EQ(
+      path(visits),
+      "a3b4 RC3, a4b5 RC4, a5b5 RC2, a6b5 RC5, a6b6 RC7, a7b6 LCC4, a8b6 LCC4, a9b6 LCC4, a10b6 LCC3, a10b7 LCC2");
   EXPECT_EQ(search.counts().calls, 9u);
   EXPECT_EQ(search.counts().potential, 97u);
 }
@@ -183,11 +184,12 @@ std::string first_mistake(std::span<const Event> trace, Targets order, std::uint
     const bool leapt = leaping.reach(a, b);
     if (reached != expected || again != expected || leapt != expected) {
       std::ostringstream text;
-      text << "events " << pair.first << " and " << pair.second << " can" << (expected ? "" : "not") << " meet; search: "
-           << reached << ", without reuse: " << again << ", with leaps: " << leapt;
+      text << "events " << pair.first << " and " << pair.second << " can" << (expected ? "" : "not")
+           << " meet; search: " << reached << ", without reuse: " << again << ", with leaps: " << leapt;
       return text.str();
     }
-    if (reached && !(leads_to(histories, search.moves_to(a, b), a, b) && leads_to(histories, leaping.moves_to(a, b), a, b))) {
+    if (reached &&
+        !(leads_to(histories, search.moves_to(a, b), a, b) && leads_to(histories, leaping.moves_to(a, b), a, b))) {
       return "a way that does not lead to events " + std::to_string(pair.first) + " and " + std::to_string(pair.second);
     }
   }

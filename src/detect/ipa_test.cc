@@ -1,5 +1,5 @@
-// IPA on whole traces against the exhaustive walk through the lockset graph. SOOTH_CASES sets the number of traces, SOOTH_SEED the
-// first seed.
+// IPA on whole traces against the exhaustive walk through the lockset graph. SOOTH_CASES sets the number of traces,
+// SOOTH_SEED the first seed.
 #include "detect/ipa.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,9 @@ Sites find(std::span<const Event> trace, IpaStrategy strategy, const IpaLimits& 
   return sites_of(run(trace, strategy, limits)->races().pairs());
 }
 
-Sites truth(std::span<const Event> trace) { return sites_of(site_pairs(trace, meeting_conflicts(trace))); }
+Sites truth(std::span<const Event> trace) {
+  return sites_of(site_pairs(trace, meeting_conflicts(trace)));
+}
 
 // Enough for every access of a small trace.
 IpaLimits roomy() {
@@ -98,7 +100,8 @@ RandomTrace small_trace(std::uint64_t seed, std::uint32_t threads) {
 }
 
 // Runs `mistake` on random traces; it says what is wrong with one.
-void check_all(std::uint32_t threads, std::uint64_t cases, const std::function<std::string(std::span<const Event>)>& mistake) {
+void check_all(std::uint32_t threads, std::uint64_t cases,
+               const std::function<std::string(std::span<const Event>)>& mistake) {
   const std::uint64_t first_seed = from_environment("SOOTH_SEED", 1);
   std::uint64_t with_pairs = 0;
   for (std::uint64_t seed = first_seed; seed < first_seed + cases; ++seed) {
@@ -117,12 +120,16 @@ void check_all(std::uint32_t threads, std::uint64_t cases, const std::function<s
   }
 }
 
-std::uint64_t cases() { return from_environment("SOOTH_CASES", 10'000); }
+std::uint64_t cases() {
+  return from_environment("SOOTH_CASES", 10'000);
+}
 
 TEST(IpaOfTwoThreads, FindsExactlyWhatTheExhaustiveWalkFinds) {
   check_all(2, cases(), [](std::span<const Event> trace) -> std::string {
     const Sites expected = truth(trace);
-    const auto same = [&](IpaStrategy strategy, const IpaLimits& limits) { return find(trace, strategy, limits) == expected; };
+    const auto same = [&](IpaStrategy strategy, const IpaLimits& limits) {
+      return find(trace, strategy, limits) == expected;
+    };
     if (!same(IpaStrategy::kBoth, roomy())) {
       return "both strategies";
     }
@@ -197,15 +204,17 @@ TEST(IpaThatForgets, SaysSo) {
   const std::unique_ptr<Detector> detector = run(trace, IpaStrategy::kBoth, limits);
   ASSERT_EQ(detector->notes().size(), 1u);
   EXPECT_EQ(detector->notes()[0],
-            "ipa remembers the last 40 lock events of all threads together; for 1 pair of sites that was not enough, and accesses "
+            "ipa remembers the last 40 lock events of all threads together; for 1 pair of sites that was not enough, "
+            "and accesses "
             "that lie further back count as reachable.");
 }
 
-// A lock that tb holds since before the wait need not be held when ta sends: the state behind the last notify and wait is then
-// not one that every order passes through, and starting there would lose the race.
+// A lock that tb holds since before the wait need not be held when ta sends: the state behind the last notify and wait
+// is then not one that every order passes through, and starting there would lose the race.
 TEST(IpaStarts, BeforeTheLastNotifyAndWaitWhenALockWasTakenInBetween) {
-  const std::vector<Event> trace = parse_trace(
-      "T0|notify(s)|1 T1|acq(l)|2 T1|wait(s)|3 T1|r(x)|4 T1|rel(l)|5 T0|acq(l)|6 T0|rel(l)|7 T0|w(x)|8").events;
+  const std::vector<Event> trace =
+      parse_trace("T0|notify(s)|1 T1|acq(l)|2 T1|wait(s)|3 T1|r(x)|4 T1|rel(l)|5 T0|acq(l)|6 T0|rel(l)|7 T0|w(x)|8")
+          .events;
   EXPECT_EQ(truth(trace).size(), 1u);
   for (const IpaLimits& limits : {roomy(), without_the_run()}) {
     EXPECT_EQ(find(trace, IpaStrategy::kBoth, limits), truth(trace));
@@ -239,8 +248,8 @@ TEST(IpaDeadlocks, AreThoseThatTwoThreadsCanRunInto) {
   EXPECT_GT(found, 0u);
 }
 
-// Two threads that work on 16 locks, two at a time, in turns of a few events. After every fifth lock event it is asked whether the
-// one can be where it is while the other is where it was.
+// Two threads that work on 16 locks, two at a time, in turns of a few events. After every fifth lock event it is asked
+// whether the one can be where it is while the other is where it was.
 void feed_and_ask(LockHistories& histories, IpaReachability& reachability, std::uint64_t lock_events) {
   Random random(7);
   std::vector<std::uint64_t> held[2];
@@ -294,8 +303,9 @@ TEST(IpaCost, IsLinearInTheHistoriesAndReuseSavesNineTenthsOfTheCalls) {
     feed_and_ask(histories, reachability, lock_events);
     const IpaCounts& counts = reachability.counts();
     const double per_event = static_cast<double>(counts.calls) / static_cast<double>(lock_events);
-    std::cout << lock_events << " lock events, " << counts.targets << " targets: " << counts.calls << " calls, " << per_event
-              << " per lock event, of " << counts.potential << " potential; without reuse " << reachability.counts_anew().calls << "\n";
+    std::cout << lock_events << " lock events, " << counts.targets << " targets: " << counts.calls << " calls, "
+              << per_event << " per lock event, of " << counts.potential << " potential; without reuse "
+              << reachability.counts_anew().calls << "\n";
     if (per_event_of_short == 0) {
       per_event_of_short = per_event;
     }

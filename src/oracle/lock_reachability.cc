@@ -128,9 +128,9 @@ class LocksetGraph {
   const std::span<const Event> trace_;
   const std::size_t max_states_;
   const std::vector<Section> sections_;
-  std::vector<const Section*> opens_;             // by event: the section that it opens
-  std::vector<std::vector<Index>> events_;        // by lane
-  std::vector<std::vector<std::size_t>> needs_;   // by event and lane: how many events must come before it
+  std::vector<const Section*> opens_;            // by event: the section that it opens
+  std::vector<std::vector<Index>> events_;       // by lane
+  std::vector<std::vector<std::size_t>> needs_;  // by event and lane: how many events must come before it
   std::set<State> visited_;
   LockReachability result_;
 };
@@ -143,7 +143,8 @@ std::set<ThreadId> threads_of(std::span<const Event> trace) {
   return threads;
 }
 
-std::vector<Candidate> conflicts_among(const std::set<std::pair<Index, Index>>& meetings, std::span<const Event> trace) {
+std::vector<Candidate> conflicts_among(const std::set<std::pair<Index, Index>>& meetings,
+                                       std::span<const Event> trace) {
   const Memory memory(trace);
   std::vector<Candidate> conflicts;
   for (const auto& [first, second] : meetings) {

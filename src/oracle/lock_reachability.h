@@ -1,5 +1,5 @@
-// Which events can be next at the same time when only locks and must-order count: the exhaustive walk through the lockset
-// graph that IPA avoids. Exponential in the number of threads; for traces of about 40 events of 4 threads.
+// Which events can be next at the same time when only locks and must-order count: the exhaustive walk through the
+// lockset graph that IPA avoids. Exponential in the number of threads; for traces of about 40 events of 4 threads.
 #pragma once
 
 #include <set>

@@ -1,5 +1,5 @@
-// The ways that IPA finds, judged by the checker: in traces without reads nothing but locks and must-order counts, so every one of
-// them must be a witness. SOOTH_CASES sets the number of traces, SOOTH_SEED the first seed.
+// The ways that IPA finds, judged by the checker: in traces without reads nothing but locks and must-order counts, so
+// every one of them must be a witness. SOOTH_CASES sets the number of traces, SOOTH_SEED the first seed.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -34,7 +34,8 @@ std::string objection(std::span<const Event> trace, bool ask_the_run) {
   for (const RacePlan& plan : plans_of(trace, ask_the_run)) {
     const Status status = check_witness(view, follow_plan(index, plan));
     if (!status.ok()) {
-      return std::to_string(raw(plan.race.first)) + "," + std::to_string(raw(plan.race.second)) + ": " + status.message();
+      return std::to_string(raw(plan.race.first)) + "," + std::to_string(raw(plan.race.second)) + ": " +
+             status.message();
     }
   }
   return {};
@@ -60,7 +61,8 @@ TEST(IpaPlans, AreWitnessesWhereNothingIsRead) {
       const auto wrong = [&](std::span<const Event> t) { return !objection(t, ask_the_run).empty(); };
       if (wrong(trace.events)) {
         const std::vector<Event> small = minimise(trace.events, wrong);
-        FAIL() << "SOOTH_SEED=" << seed << " SOOTH_CASES=1: " << objection(small, ask_the_run) << "\n" << print_trace(small);
+        FAIL() << "SOOTH_SEED=" << seed << " SOOTH_CASES=1: " << objection(small, ask_the_run) << "\n"
+               << print_trace(small);
       }
       for (const RacePlan& plan : plans_of(trace.events, ask_the_run)) {
         ++plans;

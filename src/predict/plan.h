@@ -8,8 +8,8 @@
 namespace sooth {
 
 // The plan with everything that its threads do on the way: what lies between two of its lock events happens as late as
-// must-order allows. Whether reads then see what they saw is for the checker to say. Linear in the trace up to plan.moment and
-// in what the two threads do from there. The index covers the trace up to the later access.
+// must-order allows. Whether reads then see what they saw is for the checker to say. Linear in the trace up to
+// plan.moment and in what the two threads do from there. The index covers the trace up to the later access.
 Witness follow_plan(const TraceIndex& index, const RacePlan& plan);
 
 }  // namespace sooth
