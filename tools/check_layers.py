@@ -24,11 +24,12 @@ LAYERS = {
     "smt": ("the solver behind one class", ["base"]),
     "predict": ("closure, encodings, lock histories", ["race", "order", "smt"]),
     "schedule": ("strategies: pure functions of seed and enabled set", ["race"]),
-    "confirm": ("runs the program again, talks to the run time library", ["schedule"]),
     "symbol": ("addresses to functions, files, lines", ["trace"]),
+    "launch": ("starts a program under the run time library", ["trace", "symbol"]),
+    "confirm": ("runs the program again, talks to the run time library", ["schedule", "launch"]),
     "report": ("suppressions, fingerprints, one file per format", ["race", "symbol"]),
     "pipeline": ("the tables of analyses, chains of them", ["filter", "detect", "predict"]),
-    "cli": ("main.cc and one file per subcommand", ["pipeline", "confirm", "report"]),
+    "cli": ("main.cc and one file per subcommand", ["pipeline", "launch", "confirm", "report"]),
     "instrument": ("the LLVM pass, a target of its own", []),
     "oracle": ("slow, obviously right versions; only tests link it", ["race", "order"]),
 }
@@ -39,7 +40,7 @@ TEST_HEADERS = ["trace/memory_trace.h"]
 
 # All that the run time library shares with src/: it lives inside the user's program, without libstdc++. These headers
 # may include one another and nothing else of src/.
-RUNTIME_HEADERS = ["trace/format.h", "schedule/strategy.h", "schedule/protocol.h"]
+RUNTIME_HEADERS = ["trace/op.h", "trace/stream_format.h", "schedule/strategy.h", "schedule/protocol.h"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 SOURCE_SUFFIXES = (".h", ".cc", ".c", ".cpp", ".inc", ".h.in")
@@ -171,9 +172,9 @@ SELFTEST = [
     ({"src/trace/a.cc": '#include "event.h"\n'}, '"event.h" does not start with a folder'),
     ({"src/other/a.cc": "\n"}, "src/other/ has no row"),
     ({"src/a.cc": "\n"}, "src/a.cc: src/ has no row"),
-    ({"runtime/a.cc": '#include "trace/format.h"\n#include "runtime/hooks.h"\n'}, None),
+    ({"runtime/a.cc": '#include "trace/op.h"\n#include "runtime/hooks.h"\n'}, None),
     ({"runtime/a.cc": '#include "trace/event.h"\n'}, "runtime/ may include only"),
-    ({"src/schedule/strategy.h": '#include "trace/format.h"\n#include <stdint.h>\n'}, None),
+    ({"src/schedule/strategy.h": '#include "trace/op.h"\n#include <stdint.h>\n'}, None),
     ({"src/schedule/protocol.h": '#include "race/pair_table.h"\n'}, "the run time library includes this header"),
     ({"CONTRIBUTING.md": f"{TABLE_BEGIN}\n| folder |\n{TABLE_END}\n"}, "the table of folders is not the one"),
     ({"CONTRIBUTING.md": "nothing\n"}, "no table between"),

@@ -10,7 +10,10 @@
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
+#include "cli/recording_options.h"
 #include "cli/report_options.h"
+#include "launch/live_run.h"
+#include "launch/preflight.h"
 #include "pipeline/analysis.h"
 #include "trace/background_reader.h"
 #include "trace/reader.h"
@@ -20,7 +23,10 @@ namespace {
 
 struct AnalyzeOptions {
   std::string trace;
-  std::string with = "hb,wcp,syncp,deadlock";
+  bool live = false;  // the trace is that of a program that runs meanwhile
+  std::uint64_t live_buffer = 64'000'000;
+  RecordingOptions recording;
+  std::string with = "hb,wcp,syncp,deadlock,misuse";
   DetectorOptions detector;
   ProofOptions proof;
   std::uint32_t jobs = std::max(1u, std::thread::hardware_concurrency());  // threads of ours
@@ -36,13 +42,56 @@ void list_analyses() {
   std::printf("%-8s  %s\n", "none", "only read and check the trace");
 }
 
+// Where the events come from: a trace that is there, or a program that is started now.
+struct Source {
+  std::string name;               // what errors and the report call it
+  std::unique_ptr<LiveRun> run;   // outlives the reader; nullptr without --live
+  std::unique_ptr<TraceReader> reader;
+};
+
+Result<Source> start_program(const AnalyzeOptions& options, const ReadOptions& read) {
+  const std::vector<std::string>& words = program_words();
+  if (words.empty() || !options.trace.empty()) {
+    return Status::usage("--live takes a program and no trace: `sooth analyze --live [OPTIONS] -- PROGRAM ARGUMENTS`");
+  }
+  const Result<PreparedProgram> program = prepare_program(words.front());
+  if (!program.ok()) {
+    return program.status();
+  }
+  for (const std::string& note : program->notes) {
+    std::fprintf(stderr, "sooth: %s\n", note.c_str());
+  }
+  Result<std::unique_ptr<LiveRun>> run = LiveRun::start(words, program->library, options.recording, options.live_buffer);
+  if (!run.ok()) {
+    return std::move(run).status();
+  }
+  Result<std::unique_ptr<TraceReader>> reader = (*run)->open(read);
+  if (!reader.ok()) {
+    return Status::bad_input("nothing was recorded: " + reader.status().message() + ". " + kHowToInstrument);
+  }
+  return Source{words.front(), std::move(*run), std::move(*reader)};
+}
+
+Result<Source> open_source(const AnalyzeOptions& options, const ReadOptions& read) {
+  if (options.live) {
+    return start_program(options, read);
+  }
+  const std::vector<std::string>& words = program_words();  // `analyze -- TRACE`: no options behind it
+  const std::string& path = options.trace.empty() && words.size() == 1 ? words.front() : options.trace;
+  if (path.empty() || (!words.empty() && &path == &options.trace)) {
+    return Status::usage("analyze needs one trace: `sooth analyze TRACE`, `sooth analyze --live -- PROGRAM ARGUMENTS`, or --list for the analyses");
+  }
+  Result<std::unique_ptr<TraceReader>> reader = open_trace(path, read);
+  if (!reader.ok()) {
+    return std::move(reader).status();
+  }
+  return Source{path, nullptr, std::move(*reader)};
+}
+
 CommandResult analyze(const AnalyzeOptions& options) {
   if (options.list) {
     list_analyses();
     return ExitCode::kOk;
-  }
-  if (options.trace.empty()) {
-    return Status::usage("analyze needs a trace: `sooth analyze TRACE`, or --list for the analyses");
   }
   if (options.detector.window == 0) {
     return Status::usage("--window needs at least one event");
@@ -55,15 +104,15 @@ CommandResult analyze(const AnalyzeOptions& options) {
     return std::move(detectors).status();
   }
   const ColumnSet columns = detectors->empty() ? kNoColumns : kStacks | kBranches;
-  auto reader = open_trace(options.trace, {columns});
-  if (!reader.ok()) {
-    return std::move(reader).status();
+  Result<Source> source = open_source(options, {columns});
+  if (!source.ok()) {
+    return std::move(source).status();
   }
   // Parsing text is work enough for a thread of its own; decoding a trace directory is not worth the hand-over. Without
   // analyses there is nothing to overlap with, and benchmarks compare with that pass as the work of one core.
-  const bool is_text = !std::filesystem::is_directory(options.trace);
+  const bool is_text = source->run == nullptr && !std::filesystem::is_directory(source->name);
   if (options.jobs >= 2 && is_text && !detectors->empty()) {
-    *reader = read_in_background(std::move(*reader));
+    source->reader = read_in_background(std::move(source->reader));
   }
   Progress progress("analyzing");
   AnalysisOptions analysis;
@@ -73,22 +122,32 @@ CommandResult analyze(const AnalyzeOptions& options) {
   analysis.proof = options.proof;
   analysis.census = options.report.stats;
   analysis.progress = [&](std::uint64_t events) {
-    progress.update(events, (*reader)->bytes_read(), (*reader)->bytes_total());
+    progress.update(events, source->reader->bytes_read(), source->reader->bytes_total());
   };
+  // What is neither a directory nor a file comes by only once.
+  if (!options.live && (!is_text || std::filesystem::is_regular_file(options.trace))) {
+    analysis.reopen = [&options] { return open_trace(options.trace, {kStacks}); };
+  }
   Progress proving("looking for witnesses:", Progress::terminal(), "findings");
   analysis.proof.progress = [&](std::uint64_t done, std::uint64_t total) {
     progress.clear();
     proving.update(done, done, total);
   };
-  Result<Report> report = analyze_trace(**reader, analysis);
+  Result<Report> report = analyze_trace(*source->reader, analysis);
   progress.clear();
   proving.clear();
   if (!report.ok()) {
     // What is wrong with the file names it already; what is wrong with an event does not.
-    const bool named = report.status().message().starts_with(options.trace);
-    return named ? std::move(report).status() : std::move(report).status().prefixed(options.trace);
+    const bool named = report.status().message().starts_with(source->name);
+    return named ? std::move(report).status() : std::move(report).status().prefixed(source->name);
   }
-  report->trace = options.trace;
+  if (source->run != nullptr) {
+    for (const std::string& note : source->run->notes()) {
+      std::fprintf(stderr, "sooth: note: %s\n", note.c_str());
+    }
+    std::fprintf(stderr, "sooth: %s ended with %s\n", source->name.c_str(), source->run->finish().describe().c_str());
+  }
+  report->trace = source->name;
   return deliver(*report, options.report);
 }
 
@@ -98,6 +157,10 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("analyze", "Find the races of a recorded trace");
   auto options = std::make_shared<AnalyzeOptions>();
   command->add_option("trace", options->trace, "A trace directory, or a file in STD text (- for standard input)");
+  command->add_flag("--live", options->live, "Analyse a program while it runs, without storing a trace: --live -- PROGRAM ARGUMENTS");
+  add_count_option(*command, "--live-buffer", options->live_buffer,
+                   "Bytes that the program may be ahead of the analyses; then it waits for them");
+  add_recording_options(*command, options->recording);
   command->add_option("--with", options->with, "Analyses, separated by commas; none only reads and checks the trace")
       ->capture_default_str();
   add_count_option(*command, "--window", options->detector.window,

@@ -1,6 +1,11 @@
 // What every subcommand looks like: a function that adds itself, its flags and its help to the command line.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
 #include <CLI/CLI.hpp>
 
 #include "base/ids.h"
@@ -16,8 +21,17 @@ using AddCommand = void (*)(CLI::App& root, CommandResult& result);
 
 // One file each; main.cc lists them in the order of the help.
 void add_analyze_command(CLI::App& root, CommandResult& result);
+void add_compiler_commands(CLI::App& root, CommandResult& result);
+void add_record_command(CLI::App& root, CommandResult& result);
 void add_report_command(CLI::App& root, CommandResult& result);
 void add_trace_command(CLI::App& root, CommandResult& result);
 void add_witness_command(CLI::App& root, CommandResult& result);
+
+// What the user wrote behind `--`: a program to start, and its arguments. Empty for commands that start none.
+const std::vector<std::string>& program_words();
+
+// `sooth cc` and `sooth c++` pass on arguments that only a compiler understands, so they are not parsed as those of other
+// commands are. `arguments` are all of ours; nullopt when they are for another command. Returns only to tell of an error, or for --help.
+std::optional<CommandResult> run_compiler_wrapper(std::span<const std::string> arguments);
 
 }  // namespace sooth

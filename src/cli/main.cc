@@ -1,10 +1,13 @@
 // The command line: parses, runs one subcommand, turns errors into a sentence and an exit code.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.h"
@@ -15,10 +18,27 @@ namespace {
 
 constexpr AddCommand kCommands[] = {
     add_analyze_command,
+    add_compiler_commands,
+    add_record_command,
     add_report_command,
     add_trace_command,
     add_witness_command,
 };
+
+// The commands that take `-- PROGRAM ARGUMENTS`. For others `--` means what it means everywhere: no options behind it.
+constexpr std::string_view kStartPrograms[] = {"analyze", "record"};
+
+std::vector<std::string> program;
+
+// Takes the program's words out of ours, before they are parsed: an option of the program is none of ours.
+void split_program(std::vector<std::string>& arguments) {
+  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  if (mark != arguments.end() && mark != arguments.begin() &&
+      std::find(std::begin(kStartPrograms), std::end(kStartPrograms), arguments.front()) != std::end(kStartPrograms)) {
+    program.assign(mark + 1, arguments.end());
+    arguments.erase(mark, arguments.end());
+  }
+}
 
 int fail(const Status& status) {
   std::fflush(stdout);
@@ -52,7 +72,13 @@ int delivered(int code) {
   return arrived || !success ? code : fail(Status::internal("cannot write to standard output"));
 }
 
+int answer(const CommandResult& result) { return result.ok() ? raw(*result) : fail(result.status()); }
+
 int run(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (const std::optional<CommandResult> result = run_compiler_wrapper(arguments)) {
+    return answer(*result);
+  }
   CLI::App root{"Finds the data races of C and C++ programs that nobody has seen happen yet, and proves them.", "sooth"};
   root.set_version_flag("--version", std::string("sooth ") + kVersion);
   root.require_subcommand(1);
@@ -63,16 +89,21 @@ int run(int argc, char** argv) {
     add(root, result);
   }
   try {
-    root.parse(argc, argv);
+    split_program(arguments);
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants a vector
+    root.parse(arguments);
   } catch (const CLI::Success& done) {  // --help, --version
     return root.exit(done);
   } catch (const CLI::ParseError& error) {
     return fail(explain(root, error));
   }
-  return result.ok() ? raw(*result) : fail(result.status());
+  return answer(result);
 }
 
 }  // namespace
+
+const std::vector<std::string>& program_words() { return program; }
+
 }  // namespace sooth
 
 int main(int argc, char** argv) {

@@ -68,6 +68,12 @@ std::string short_count(double count) {
   return text;
 }
 
+std::string short_size(std::uint64_t bytes) {
+  std::string text = short_count(static_cast<double>(bytes));
+  text.insert(text.find_last_of("0123456789") + 1, " ");
+  return text + "B";
+}
+
 std::string short_duration(double seconds) {
   const auto whole = static_cast<unsigned long long>(seconds + 0.5);
   char text[60];

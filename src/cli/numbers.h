@@ -16,6 +16,8 @@ namespace sooth {
 Result<std::uint64_t> parse_count(std::string_view text);
 // "999", "12.3k", "4.0M": at most five characters below a million millions.
 std::string short_count(double count);
+// Bytes: "999 B", "12.3 kB", "4.0 MB".
+std::string short_size(std::uint64_t bytes);
 // "3 s", "2 min 5 s", "1 h 3 min".
 std::string short_duration(double seconds);
 

@@ -59,6 +59,8 @@ void print_json(const InfoOptions& options, const TraceReader& reader, const Tra
       {"branches", census.branches()},
       {"exact", info.exact},
       {"complete", !info.incomplete},
+      {"stopped", info.stopped},
+      {"unexplained_reads", info.unexplained_reads},
       {"columns", column_names(info.columns)},
       {"kinds", kinds},
   };
@@ -88,7 +90,13 @@ void print_text(const InfoOptions& options, const TraceReader& reader, const Tra
   print_row("sites", std::to_string(reader.tables().site_count()));
   print_row("order", info.exact ? "exact" : "not exact: consistent with synchronisation and locks only");
   print_row("whole", info.incomplete ? kIncomplete : "yes");
+  if (!info.stopped.empty()) {
+    print_row("stopped", info.stopped);
+  }
   print_row("columns", columns.empty() ? "none" : columns);
+  if (info.exact && (info.columns & kValues) != 0) {
+    print_row("unexplained", std::to_string(info.unexplained_reads) + " reads saw what no recorded write left");
+  }
   std::printf("\n%15s  %s\n", "events", "kind");
   for (int op = 0; op < kOpCount; ++op) {
     if (const std::uint64_t count = census.events_of(Op(op)); count != 0) {
@@ -101,7 +109,7 @@ void print_text(const InfoOptions& options, const TraceReader& reader, const Tra
 }
 
 Status run_info(const InfoOptions& options) {
-  const Result<std::unique_ptr<TraceReader>> reader = open_trace(options.trace, {.columns = kBranches});
+  const Result<std::unique_ptr<TraceReader>> reader = open_trace(options.trace, {.columns = kBranches | kValues});
   if (!reader.ok()) {
     return reader.status();
   }
@@ -153,6 +161,13 @@ Status run_check(const std::string& path) {
   std::printf("%s: well-formed, %llu events\n", path.c_str(), static_cast<unsigned long long>(events));
   if (info.incomplete) {
     std::printf("%s: %s\n", path.c_str(), kIncomplete);
+  }
+  if (!info.stopped.empty()) {
+    std::printf("%s: the recording was stopped: %s\n", path.c_str(), info.stopped.c_str());
+  }
+  if (info.unexplained_reads != 0) {
+    std::printf("%s: %llu unexplained reads: something that is not instrumented wrote there, and their values are left out\n",
+                path.c_str(), static_cast<unsigned long long>(info.unexplained_reads));
   }
   if (!info.exact && (info.columns & kValues) != 0) {
     std::printf("%s: values were not checked: the trace is not exact\n", path.c_str());

@@ -9,6 +9,7 @@
 
 #include "order/lock_set.h"
 #include "race/deadlock.h"
+#include "race/misuse.h"
 #include "race/pair_table.h"
 #include "trace/batch.h"
 
@@ -46,7 +47,9 @@ class Detector {
   virtual std::vector<DeadlockCandidate> deadlocks() const { return {}; }
   // Ways to some of the races, for whoever looks for witnesses. After finish().
   virtual std::vector<RacePlan> plans() const { return {}; }
-  // Resolves the lock sets of races() and deadlocks().
+  // The misuses seen, one for each kind and site, in order of the first.
+  virtual std::vector<MisuseCandidate> misuses() const { return {}; }
+  // Resolves the lock sets of races(), deadlocks() and misuses().
   virtual const LockSetTable& lock_sets() const = 0;
   // Sentences about what was not looked at, for the report. After finish().
   virtual std::vector<std::string> notes() const { return {}; }

@@ -109,7 +109,8 @@ class SyncpDetector final : public Detector {
       case Op::kEnter:
       case Op::kExit:
       case Op::kCallBegin:
-      case Op::kCallEnd: return;
+      case Op::kCallEnd:
+      case Op::kMisuse: return;
     }
   }
 

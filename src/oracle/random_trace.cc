@@ -135,6 +135,10 @@ class Generator {
       case Action::kExit: pop(Op::kExit, thread.functions); return;
       case Action::kCallBegin: push(Op::kCallBegin, thread.calls); return;
       case Action::kCallEnd: pop(Op::kCallEnd, thread.calls); return;
+      case Action::kMisuse:  // of a lock or a thread
+        emit(Op::kMisuse, some_object());
+        events_.back().size = 1 + random_.below(kMisuseKindCount - 1);
+        return;
     }
   }
 
@@ -342,7 +346,7 @@ RandomTraceOptions random_options(Profile profile, std::uint64_t seed) {
       add_must_order(options, random.between(2, 4));
       set_weights(options, {{Action::kAccess, 4}, {Action::kAtomic, 12}, {Action::kFence, 8}, {Action::kAlloc, 1},
                             {Action::kFree, 1}, {Action::kEnter, 1}, {Action::kExit, 1}, {Action::kCallBegin, 1},
-                            {Action::kCallEnd, 1}});
+                            {Action::kCallEnd, 1}, {Action::kMisuse, 1}});
       break;
   }
   return options;

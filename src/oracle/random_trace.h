@@ -31,9 +31,9 @@ std::string_view profile_name(Profile profile);
 // One kind of step that the generator can take.
 enum class Action : std::uint8_t {
   kAccess, kAtomic, kFence, kAcquire, kRelease, kNotify, kWait, kArrive, kLeave, kPost, kSemWait, kFork, kJoin, kEnd,
-  kAlloc, kFree, kBefore, kAfter, kEnter, kExit, kCallBegin, kCallEnd
+  kAlloc, kFree, kBefore, kAfter, kEnter, kExit, kCallBegin, kCallEnd, kMisuse
 };
-inline constexpr int kActionCount = 22;
+inline constexpr int kActionCount = 23;
 
 struct RandomTraceOptions {
   std::uint32_t events = 30;

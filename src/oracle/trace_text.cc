@@ -26,7 +26,7 @@ constexpr Row kRows[] = {
     {"begin", Op::kBegin, 0},      {"end", Op::kEnd, 0},           {"alloc", Op::kAlloc, 0},
     {"free", Op::kFree, 0},        {"hb", Op::kHappensBefore, 0},  {"ha", Op::kHappensAfter, 0},
     {"enter", Op::kEnter, 0},      {"exit", Op::kExit, 0},         {"callbegin", Op::kCallBegin, 0},
-    {"callend", Op::kCallEnd, 0},
+    {"callend", Op::kCallEnd, 0},  {"misuse", Op::kMisuse, 0},
 };
 
 [[noreturn]] void reject(std::string_view token) {
@@ -56,7 +56,7 @@ class Parser {
     e.thread = ThreadId{static_cast<std::uint32_t>(id(threads_, token.substr(0, bar)))};
     set_operation(e, token.substr(bar + 1, open - bar - 1), token);
     const std::string_view argument = token.substr(open + 1, close - open - 1);
-    switch (object_kind(e.op)) {
+    switch (object_kind(e)) {
       case ObjectKind::kNone: break;
       case ObjectKind::kMemory: set_bytes(e, argument, token); break;
       case ObjectKind::kThread: e.object = id(threads_, argument); break;
@@ -96,7 +96,9 @@ class Parser {
     if (is_atomic(e.op) || e.op == Op::kFence) {
       e.order = MemoryOrder::kSeqCst;  // as in C++ when the order is left out
     }
-    if (dot != text.npos) {
+    if (e.op == Op::kMisuse) {
+      e.size = misuse_kind(dot == text.npos ? "" : text.substr(dot + 1), token);
+    } else if (dot != text.npos) {
       int order = 1;
       while (order < kMemoryOrderCount && memory_order_name(MemoryOrder(order)) != text.substr(dot + 1)) {
         ++order;
@@ -106,6 +108,17 @@ class Parser {
       }
       e.order = MemoryOrder(order);
     }
+  }
+
+  static std::uint32_t misuse_kind(std::string_view name, std::string_view token) {
+    std::uint8_t kind = 1;
+    while (kind < kMisuseKindCount && misuse_kind_name(MisuseKind(kind)) != name) {
+      ++kind;
+    }
+    if (kind == kMisuseKindCount) {
+      reject(token);
+    }
+    return kind;
   }
 
   void set_bytes(Event& e, std::string_view argument, std::string_view token) {
@@ -146,9 +159,11 @@ std::string print_trace(std::span<const Event> trace) {
     }
     if (e.order != MemoryOrder::kNotAtomic) {
       out << '.' << memory_order_name(e.order);
+    } else if (e.op == Op::kMisuse) {
+      out << '.' << misuse_kind_name(MisuseKind(e.size));
     }
     out << '(';
-    switch (object_kind(e.op)) {
+    switch (object_kind(e)) {
       case ObjectKind::kNone: break;
       case ObjectKind::kMemory: out << "0x" << std::hex << e.object << std::dec << ':' << e.size; break;
       case ObjectKind::kThread: out << 'T' << e.object; break;

@@ -31,6 +31,9 @@ class Checker {
  private:
   static const char* check_shape(const Event& e) {
     const bool block = e.op == Op::kAlloc || e.op == Op::kFree;
+    if (e.op == Op::kMisuse) {
+      return is_misuse_kind(e.size) ? nullptr : "there is no such misuse";
+    }
     if ((is_access(e.op) || block) != (e.size > 0)) {
       return "only accesses and blocks have bytes, and they have some";
     }
@@ -60,7 +63,7 @@ class Checker {
       case Op::kRead: case Op::kWrite: case Op::kAtomicLoad: case Op::kAtomicStore: case Op::kAtomicRmw:
       case Op::kFence: case Op::kNotify: case Op::kWait: case Op::kBarrierArrive: case Op::kBarrierLeave:
       case Op::kSemPost: case Op::kSemWait: case Op::kBegin: case Op::kAlloc: case Op::kFree:
-      case Op::kHappensBefore: case Op::kHappensAfter: case Op::kEnter: case Op::kExit:
+      case Op::kHappensBefore: case Op::kHappensAfter: case Op::kEnter: case Op::kExit: case Op::kMisuse:
         return nullptr;
     }
     return "unknown operation";

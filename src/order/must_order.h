@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "order/sparse_set.h"
 #include "trace/event.h"
 
 namespace sooth {
@@ -53,7 +54,8 @@ class MustOrder {
       case Op::kEnter:
       case Op::kExit:
       case Op::kCallBegin:
-      case Op::kCallEnd: return;
+      case Op::kCallEnd:
+      case Op::kMisuse: return;
     }
   }
 
@@ -85,7 +87,8 @@ class MustOrder {
       case Op::kEnter:
       case Op::kExit:
       case Op::kCallBegin:
-      case Op::kCallEnd: return;
+      case Op::kCallEnd:
+      case Op::kMisuse: return;
     }
   }
 
@@ -200,6 +203,7 @@ class MustOrder {
       return *message;
     }
     std::vector<AtomicLocation>& line = atomics_[address / kLine];
+    lines_.insert(address / kLine);
     line.push_back({address, {}});
     return line.back().released;
   }
@@ -259,11 +263,9 @@ class MustOrder {
       return;
     }
     const std::uint64_t last = e.object + (e.size - 1);
-    for (std::uint64_t line = e.object / kLine; line <= last / kLine; ++line) {
-      if (std::vector<AtomicLocation>* locations = atomics_.find(line)) {
-        std::erase_if(*locations, [&](const AtomicLocation& l) { return l.address >= e.object && l.address <= last; });
-      }
-    }
+    lines_.for_each(e.object / kLine, last / kLine, [&](std::uint64_t line) {
+      std::erase_if(*atomics_.find(line), [&](const AtomicLocation& l) { return l.address >= e.object && l.address <= last; });
+    });
   }
 
   Host& host_;
@@ -272,6 +274,7 @@ class MustOrder {
   FlatMap<Barrier> barriers_;
   FlatMap<std::deque<Message>> semaphores_;
   FlatMap<std::vector<AtomicLocation>> atomics_;  // by line of kLine bytes
+  SparseSet lines_;                               // of atomics_
   std::vector<Fences> fences_;
 };
 

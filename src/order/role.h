@@ -42,7 +42,8 @@ constexpr Role role_of(Op op) {
     case Op::kEnter:
     case Op::kExit:
     case Op::kCallBegin:
-    case Op::kCallEnd: return Role::kNone;
+    case Op::kCallEnd:
+    case Op::kMisuse: return Role::kNone;
   }
   return Role::kNone;
 }

@@ -12,6 +12,7 @@
 
 #include "base/flat_map.h"
 #include "base/ids.h"
+#include "order/sparse_set.h"
 
 namespace sooth {
 
@@ -21,13 +22,14 @@ inline constexpr CellId kNoCell{~std::uint32_t{0}};
 // Maps bytes to cells. Memory is cut into granules of 8 bytes, and the bytes of a granule into the coarsest parts that
 // no access so far has told apart; each part has a cell. Most granules are one cell; a byte access into an 8-byte
 // variable splits it, and both halves go on with a copy of what was known, so every byte always has exactly its history.
-// Bytes of a freed block that have no cell in a granule yet share the cell of a stretch.
+// Bytes of a freed block, or of an access of more than kLongAccess bytes, that have no cell in a granule yet share the cell of
+// a stretch: gigabytes cost what was told apart in them.
 //
 // Host is the analysis. It stores the content of cells itself, by CellId (dense, re-used), and is told about changes:
 //   void on_new_cell(CellId);                 // nothing known yet
 //   void on_split_cell(CellId from, CellId to);  // `to` becomes a copy of `from`
 //   void on_drop_cell(CellId);                // its memory was allocated again; the id may come back
-template <typename Host>
+template <typename Host, std::uint64_t kLongAccess = 4096>
 class ShadowMemory {
  public:
   explicit ShadowMemory(Host& host) : host_(host) {}
@@ -40,11 +42,14 @@ class ShadowMemory {
       access_granule(address / kGranule, mask_of(offset, static_cast<unsigned>(size)), visit);
       return;
     }
+    if (size > kLongAccess) {
+      return free(address, size, visit);
+    }
     for_each_granule(address, size, [&](std::uint64_t granule, Mask mask) { access_granule(granule, mask, visit); });
   }
 
   // Like access(), for a whole block that is being freed: bytes that were never accessed share one cell for as long as
-  // nobody tells them apart, so that freeing a large block costs no more than was used of it.
+  // nobody tells them apart, so that a large block costs no more than was used of it.
   template <typename Visit>
   void free(std::uint64_t address, std::uint64_t size, Visit&& visit) {
     const std::uint64_t last = address + (size - 1);
@@ -138,10 +143,7 @@ class ShadowMemory {
   void for_each_existing(std::uint64_t address, std::uint64_t size, Visit&& visit) {
     const std::uint64_t last = address + (size - 1);
     constexpr std::uint64_t kPageBytes = kGranule * kPageGranules;
-    for (std::uint64_t page = address / kPageBytes; page <= last / kPageBytes; ++page) {
-      if (find_page(page) == nullptr) {
-        continue;
-      }
+    page_numbers_.for_each(address / kPageBytes, last / kPageBytes, [&](std::uint64_t page) {
       const std::uint64_t from = std::max(address, page * kPageBytes);
       const std::uint64_t to = std::min(last, page * kPageBytes + (kPageBytes - 1));
       for_each_granule(from, to - from + 1, [&](std::uint64_t granule, Mask mask) {
@@ -149,7 +151,7 @@ class ShadowMemory {
           visit(granule, mask);
         }
       });
-    }
+    });
   }
 
   // Through a small cache: programs touch several pages in turn.
@@ -172,6 +174,7 @@ class ShadowMemory {
     if (page == nullptr) {
       std::unique_ptr<Page>& slot = pages_[number];
       slot = std::make_unique<Page>();
+      page_numbers_.insert(number);
       page = slot.get();
     }
     return page->refs[granule % kPageGranules];
@@ -377,6 +380,7 @@ class ShadowMemory {
 
   Host& host_;
   FlatMap<std::unique_ptr<Page>> pages_;
+  SparseSet page_numbers_;  // of pages_
   std::array<CachedPage, 64> page_cache_;
   std::vector<Mask> masks_;  // by CellId: the bytes of its granule that the cell stands for
   std::vector<CellId> free_cells_;

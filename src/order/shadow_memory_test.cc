@@ -40,7 +40,7 @@ TEST_P(ShadowMemoryTest, EqualsAByteArray) {
   for (unsigned seed = 1; seed <= 60; ++seed) {
     oracle::Random random(seed);
     HistoryHost host;
-    ShadowMemory<HistoryHost> memory(host);
+    ShadowMemory<HistoryHost, 24> memory(host);  // some accesses are long
     std::vector<History> model(kBytes);
     for (int step = 0; step < 200; ++step) {
       const std::uint64_t at = random.below(kBytes);
@@ -111,6 +111,19 @@ TEST(ShadowMemoryCost, FreeingALargeBlockCostsWhatWasUsedOfIt) {
   EXPECT_EQ(memory.cell_count(), 2u);
   memory.allocate(0x10'0000, 0xffff'ffff);
   EXPECT_EQ(memory.cell_count(), 0u);
+}
+
+TEST(ShadowMemoryCost, ALongAccessCostsWhatIsToldApartInIt) {
+  HistoryHost host;
+  ShadowMemory<HistoryHost> memory(host);
+  int visits = 0;
+  const auto visit = [&](CellId) { ++visits; };
+  memory.access(0x10'0003, 0xffff'ff00, visit);
+  EXPECT_EQ(visits, 1);
+  memory.access(0x80'0000, 8, visit);
+  memory.access(0x10'0003, 0xffff'ff00, visit);
+  EXPECT_EQ(visits, 4);
+  EXPECT_EQ(memory.cell_count(), 2u);
 }
 
 TEST(ShadowMemoryVersion, ChangesWhenAResolvedCellComesToStandForOtherBytes) {

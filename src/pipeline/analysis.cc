@@ -1,9 +1,12 @@
 #include "pipeline/analysis.h"
 
 #include <chrono>
+#include <set>
 #include <sstream>
 
+#include "pipeline/context.h"
 #include "pipeline/findings.h"
+#include "race/site_key.h"
 #include "trace/census.h"
 #include "trace/validator.h"
 
@@ -21,11 +24,20 @@ struct RunningDetector {
   double seconds = 0;
 };
 
-AnalysisStats stats_of(const RunningDetector& running) {
+// Races as reports count them: sites that are one place of the program are one site.
+std::uint64_t distinct_races(const PairTable& races, const Tables& tables) {
+  std::set<std::pair<std::string, std::string>> places;
+  for (const SitePair& pair : races.pairs()) {
+    places.insert(std::minmax({site_key(tables.site(pair.low_site)), site_key(tables.site(pair.high_site))}));
+  }
+  return places.size();
+}
+
+AnalysisStats stats_of(const RunningDetector& running, const Tables& tables) {
   AnalysisStats stats;
   stats.name = running.info->name;
   stats.guarantee = guarantee_name(running.detector->guarantee());
-  stats.races = running.detector->races().pairs().size();
+  stats.races = distinct_races(running.detector->races(), tables);
   for (const SitePair& pair : running.detector->races().pairs()) {
     stats.dynamic_pairs += pair.second_accesses;
   }
@@ -36,7 +48,7 @@ AnalysisStats stats_of(const RunningDetector& running) {
 
 // Feeds every batch to all; returns the number of events.
 Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, std::vector<RunningDetector>& running,
-                          TraceCensus& census, TraceCapture& capture) {
+                          TraceCensus& census, TraceCapture& capture, ForkLog& forks) {
   TraceValidator validator;
   std::uint64_t events = 0;
   for (;;) {
@@ -53,6 +65,9 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, s
     }
     if (!running.empty()) {
       capture.consume(*batch);
+      if (!options.reopen) {
+        forks.consume(*batch, reader.tables());
+      }
     }
     for (RunningDetector& each : running) {
       const Clock::time_point start = Clock::now();
@@ -70,6 +85,22 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, s
     each.seconds += seconds_since(start);
   }
   return events;
+}
+
+// Where the things in findings come from: from the part of the trace that was kept, if that is enough.
+void explain(const AnalysisOptions& options, const TraceCapture& capture, const ForkLog& forks, const Tables& tables,
+             Report& report) {
+  if (events_named(report.findings) <= capture.size() || !options.reopen) {
+    add_context(report.findings, capture.batch(), tables);
+    add_thread_context(report.findings, forks, tables);
+    return;
+  }
+  Result<std::unique_ptr<TraceReader>> again = options.reopen();
+  const Status status = again.ok() ? add_context(report.findings, **again) : std::move(again).status();
+  if (!status.ok()) {
+    report.notes.push_back("Where memory, threads and locks come from is not told: the trace could not be read again: " +
+                           status.message());
+  }
 }
 
 void add_notes(const ProofCount& proven, Report& report) {
@@ -131,7 +162,8 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   }
   TraceCensus census;
   TraceCapture capture(options.proof.max_events);
-  Result<std::uint64_t> events = run(reader, options, running, census, capture);
+  ForkLog forks;
+  Result<std::uint64_t> events = run(reader, options, running, census, capture, forks);
   if (!events.ok()) {
     return std::move(events).status();
   }
@@ -146,7 +178,7 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   std::vector<FinishedDetector> finished;
   for (const RunningDetector& each : running) {
     finished.push_back({each.info, each.detector.get()});
-    report.stats.analyses.push_back(stats_of(each));
+    report.stats.analyses.push_back(stats_of(each, reader.tables()));
     for (std::string& note : each.detector->notes()) {
       report.notes.push_back(std::move(note));
     }
@@ -158,7 +190,11 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   for (Claim& claim : claims) {
     report.findings.push_back(std::move(claim.finding));
   }
+  for (Finding& finding : misuse_findings(finished, reader.tables(), report.exact)) {
+    report.findings.push_back(std::move(finding));
+  }
   report.stats.witness_seconds = seconds_since(proof_start);
+  explain(options, capture, forks, reader.tables(), report);
   report.stats.events = *events;
   report.stats.threads = reader.tables().thread_count();
   report.stats.locks = census.locks();

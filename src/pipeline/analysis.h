@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct AnalysisOptions {
   DetectorOptions detector;
   bool census = false;                         // count locks, variables and sites for ReportStats
   ProofOptions proof;
+  // Opens the trace once more, with stacks, to look up where the things in findings come from. Without it (standard input) they
+  // are explained as far as the part of the trace goes that was kept for witnesses, and threads beyond that.
+  std::function<Result<std::unique_ptr<TraceReader>>()> reopen;
   // Called after each batch with the number of events so far.
   std::function<void(std::uint64_t events)> progress;
 };

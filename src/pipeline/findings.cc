@@ -7,17 +7,27 @@
 
 namespace sooth {
 
+namespace {
+
+// Empty when all that is known of the object is its number, which describe() would give.
+std::string name_of(ObjectKind kind, std::uint64_t object, const Tables& tables) {
+  const bool named = kind == ObjectKind::kThread || tables.object_name(kind, object) != nullptr ||
+                     tables.named_range(kind, object) != nullptr ||
+                     (kind == ObjectKind::kLock && tables.named_range(ObjectKind::kMemory, object) != nullptr);
+  return named ? tables.describe(kind, object) : "";
+}
+
+}  // namespace
+
 Access make_access(const AccessRecord& record, const std::vector<LockMode>& locks, const Tables& tables) {
   const Event& event = record.event;
   Access access;
   access.op = event.op;
   access.order = event.order;
-  access.size = event.size;
+  access.size = event.op == Op::kMisuse ? 0 : event.size;
   access.shared = event.op == Op::kAcquire && is_shared(event);
   access.address = event.object;
-  if (const std::string* name = tables.object_name(object_kind(event.op), event.object)) {
-    access.variable = *name;
-  }
+  access.variable = name_of(object_kind(event), event.object, tables);
   access.thread = tables.thread_name(event.thread);
   access.event = record.id;
   access.site = tables.site(event.site);
@@ -120,6 +130,24 @@ std::vector<Claim> make_claims(const std::vector<FinishedDetector>& detectors, c
     }
   }
   return claims;
+}
+
+std::vector<Finding> misuse_findings(const std::vector<FinishedDetector>& detectors, const Tables& tables, bool exact) {
+  std::vector<Finding> findings;
+  for (const FinishedDetector& by : detectors) {
+    for (const MisuseCandidate& misuse : by.detector->misuses()) {
+      Finding& finding = findings.emplace_back();
+      finding.kind = FindingKind::kMisuse;
+      finding.misuse = misuse.kind;
+      finding.rung = Rung::kPredicted;
+      finding.observed = true;
+      finding.exact = exact;
+      finding.found_by.emplace_back(by.info->name);
+      finding.dynamic_pairs = misuse.times;
+      finding.accesses.push_back(make_access(misuse.call, by.detector->lock_sets().locks(misuse.call.locks), tables));
+    }
+  }
+  return findings;
 }
 
 }  // namespace sooth

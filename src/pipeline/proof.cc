@@ -23,6 +23,8 @@ void TraceCapture::consume(const Batch& batch) {
   if (!batch.stacks.empty()) {
     stacks_.resize(events_.size() - take);
     stacks_.insert(stacks_.end(), batch.stacks.begin(), batch.stacks.begin() + static_cast<std::ptrdiff_t>(take));
+  } else if (!stacks_.empty()) {
+    stacks_.resize(events_.size());
   }
   for (const Branch& branch : batch.branches) {
     if (raw(branch.before) <= events_.size()) {

@@ -43,6 +43,8 @@ class TraceCapture {
   bool whole() const { return whole_; }
   // `tables` is for the names in the view.
   TraceView view(const Tables& tables) const { return {events_, {}, branches_, &tables}; }
+  std::uint64_t size() const { return events_.size(); }
+  Batch batch() const { return {EventId{0}, events_, {}, stacks_, branches_, {}}; }
   StackId stack(EventId id) const { return raw(id) < stacks_.size() ? stacks_[raw(id)] : kNoStack; }
 
  private:

@@ -6,6 +6,7 @@
 #include "detect/ipa.h"
 #include "detect/lock_order.h"
 #include "detect/lockset.h"
+#include "detect/misuse.h"
 #include "detect/syncp.h"
 #include "detect/wcp.h"
 
@@ -40,6 +41,8 @@ constexpr DetectorInfo kDetectors[] = {
      make_ipa_detector<IpaStrategy::kLower>, {}, true},
     {"deadlock", "cycles of threads that may wait for each other's locks", Guarantee::kHeuristic, false,
      plain<make_deadlock_detector>},
+    {"misuse", "locks used against their rules and threads that nobody joined, as the recorder saw them", Guarantee::kSound,
+     true, plain<make_misuse_detector>},
 };
 
 }  // namespace

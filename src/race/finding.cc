@@ -1,6 +1,20 @@
 #include "race/finding.h"
 
 namespace sooth {
+namespace {
+
+// The value from `begin` up to `end` that has this name.
+template <typename Value>
+std::optional<Value> named(std::string_view name, int begin, int end, std::string_view (*name_of)(Value)) {
+  for (int i = begin; i < end; ++i) {
+    if (name_of(Value(i)) == name) {
+      return Value(i);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 std::string_view rung_name(Rung rung) {
   switch (rung) {
@@ -12,30 +26,36 @@ std::string_view rung_name(Rung rung) {
   return "unknown";
 }
 
-std::optional<Rung> rung_from_name(std::string_view name) {
-  for (int i = 0; i < kRungCount; ++i) {
-    if (rung_name(Rung(i)) == name) {
-      return Rung(i);
-    }
-  }
-  return std::nullopt;
-}
+std::optional<Rung> rung_from_name(std::string_view name) { return named(name, 0, kRungCount, rung_name); }
 
 std::string_view finding_kind_name(FindingKind kind) {
   switch (kind) {
     case FindingKind::kRace: return "race";
     case FindingKind::kDeadlock: return "deadlock";
+    case FindingKind::kMisuse: return "misuse";
   }
   return "unknown";
 }
 
 std::optional<FindingKind> finding_kind_from_name(std::string_view name) {
-  for (FindingKind kind : {FindingKind::kRace, FindingKind::kDeadlock}) {
-    if (finding_kind_name(kind) == name) {
-      return kind;
-    }
+  return named(name, 0, kFindingKindCount, finding_kind_name);
+}
+
+std::optional<MisuseKind> misuse_kind_from_name(std::string_view name) {
+  return named(name, 1, kMisuseKindCount, misuse_kind_name);
+}
+
+std::string_view memory_kind_name(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::kGlobal: return "global";
+    case MemoryKind::kHeap: return "heap";
+    case MemoryKind::kStack: return "stack";
   }
-  return std::nullopt;
+  return "unknown";
+}
+
+std::optional<MemoryKind> memory_kind_from_name(std::string_view name) {
+  return named(name, 0, kMemoryKindCount, memory_kind_name);
 }
 
 }  // namespace sooth

@@ -25,9 +25,16 @@ inline constexpr int kRungCount = 4;
 std::string_view rung_name(Rung rung);
 std::optional<Rung> rung_from_name(std::string_view name);
 
-enum class FindingKind : std::uint8_t { kRace, kDeadlock };
+enum class FindingKind : std::uint8_t {
+  kRace,
+  kDeadlock,
+  kMisuse,  // a call that the rules of locks or threads forbid, made in the recorded run
+};
+inline constexpr int kFindingKindCount = 3;
 std::string_view finding_kind_name(FindingKind kind);
 std::optional<FindingKind> finding_kind_from_name(std::string_view name);
+
+std::optional<MisuseKind> misuse_kind_from_name(std::string_view name);
 
 // One side of a race: who did what where.
 struct Access {
@@ -88,6 +95,65 @@ struct WitnessSummary {
   friend bool operator==(const WitnessSummary&, const WitnessSummary&) = default;
 };
 
+// An event that explains where something comes from, and who did it.
+struct Origin {
+  std::string thread;
+  EventId event{};
+  Site site;
+  std::vector<Site> stack;          // call sites, innermost first; the site itself is not repeated
+
+  friend bool operator==(const Origin&, const Origin&) = default;
+};
+
+enum class MemoryKind : std::uint8_t {
+  kGlobal,  // a variable that the trace names and nobody allocated
+  kHeap,    // a block that a thread allocated
+  kStack,   // the stack of a thread, with its thread-local variables where these live there
+};
+inline constexpr int kMemoryKindCount = 3;
+std::string_view memory_kind_name(MemoryKind kind);
+std::optional<MemoryKind> memory_kind_from_name(std::string_view name);
+
+// What the first byte that both sides of a race touch is a part of.
+struct MemoryContext {
+  MemoryKind kind = MemoryKind::kHeap;
+  std::uint64_t address = 0;        // first byte of the variable or block
+  std::uint64_t size = 0;           // bytes; 0 when not known
+  std::uint64_t offset = 0;         // of that byte in it
+  std::string name;                 // of a global
+  std::string thread;               // whose stack it is
+  std::optional<Origin> allocated;  // a heap block
+
+  friend bool operator==(const MemoryContext&, const MemoryContext&) = default;
+};
+
+// Who started a thread. A thread that nobody was seen to start has none of these.
+struct ThreadContext {
+  std::string thread;
+  Origin created;
+
+  friend bool operator==(const ThreadContext&, const ThreadContext&) = default;
+};
+
+// Where a lock was acquired for the first time: traces do not tell where it was made.
+struct LockContext {
+  std::string lock;                 // as Access::locks calls it, without the mode
+  std::uint64_t address = 0;        // its number
+  Origin first_acquired;
+
+  friend bool operator==(const LockContext&, const LockContext&) = default;
+};
+
+// What else the trace knows about the things in a finding; empty where it knows nothing.
+struct FindingContext {
+  std::optional<MemoryContext> memory;
+  std::vector<ThreadContext> threads;  // of those that the accesses name, in that order
+  std::vector<LockContext> locks;      // likewise
+
+  bool empty() const { return !memory.has_value() && threads.empty() && locks.empty(); }
+  friend bool operator==(const FindingContext&, const FindingContext&) = default;
+};
+
 // How to make a finding happen again; filled by a controlled run.
 struct ReplaySummary {
   std::string command;              // what to type
@@ -98,18 +164,21 @@ struct ReplaySummary {
 };
 
 struct Finding {
-  std::string id;                   // stable fingerprint: kind and both sites; equal across runs
+  std::string id;                   // stable fingerprint: kind and sites; equal across runs
   FindingKind kind = FindingKind::kRace;
   Rung rung = Rung::kSuspected;
   std::vector<std::string> found_by;  // analyses, in the order of the registry
-  std::uint64_t dynamic_pairs = 0;  // second accesses found unordered; cycles of locks for a deadlock
+  std::uint64_t dynamic_pairs = 0;  // second accesses found unordered; cycles of locks for a deadlock; times for a misuse
   std::uint64_t distance = 0;       // events between the two, the smallest seen
-  bool observed = false;            // the recorded run itself leaves the pair unordered
+  bool observed = false;            // the recorded run itself leaves the pair unordered, or contains the misuse
   bool exact = true;                // the trace it comes from is exact
   bool known = false;               // in the baseline
   std::vector<Access> accesses;     // two for a race, in trace order. One acquire for each thread of a deadlock: each of a
                                     // lock that the thread of the next holds, the last of one that the first holds; the
-                                    // earliest in the trace comes first
+                                    // earliest in the trace comes first. One for a misuse: the forbidden call, or the fork
+                                    // of a leaked thread
+  std::optional<MisuseKind> misuse;  // of a misuse
+  FindingContext context;
   std::optional<WitnessSummary> witness;
   std::optional<ReplaySummary> replay;
 

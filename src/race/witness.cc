@@ -215,6 +215,7 @@ Status Checker::check_next() {
   switch (witness_.kind) {
     case FindingKind::kRace: return check_race();
     case FindingKind::kDeadlock: return check_deadlock();
+    case FindingKind::kMisuse: return Status::bad_input("a misuse has no witness: it happened in the recorded run");
   }
   return Status::bad_input("a witness of an unknown kind");
 }

@@ -37,7 +37,8 @@ void MustEdges::add(std::uint32_t id, const Event& e, bool wanted) {
     case Op::kEnter:
     case Op::kExit:
     case Op::kCallBegin:
-    case Op::kCallEnd: break;
+    case Op::kCallEnd:
+    case Op::kMisuse: break;
   }
   thread(raw(e.thread)).last = id;
 }

@@ -33,6 +33,7 @@ std::string_view verb(Op op) {
     case Op::kExit: return "returns from";
     case Op::kCallBegin: return "calls";
     case Op::kCallEnd: return "is back from";
+    case Op::kMisuse: return "misuses";
   }
   return "does";
 }
@@ -48,7 +49,7 @@ std::string thread_text(const TraceView& trace, ThreadId thread) {
 
 std::string object_text(const TraceView& trace, const Event& e) {
   static const Tables kNoNames;
-  const ObjectKind kind = object_kind(e.op);
+  const ObjectKind kind = object_kind(e);
   if (kind == ObjectKind::kThread) {
     return thread_text(trace, ThreadId{static_cast<std::uint32_t>(e.object)});
   }
@@ -63,7 +64,7 @@ std::string event_text(const TraceView& trace, std::uint64_t id) {
   const Event& e = trace.events[id];
   text += " (" + thread_text(trace, e.thread) + " ";
   text += verb(e.op);
-  return text + (object_kind(e.op) == ObjectKind::kNone ? "" : " " + object_text(trace, e)) + ")";
+  return text + (object_kind(e) == ObjectKind::kNone ? "" : " " + object_text(trace, e)) + ")";
 }
 
 }  // namespace sooth

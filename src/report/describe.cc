@@ -35,10 +35,42 @@ bool is_only_named(const Access& access) {
 std::string object(const Access& access) {
   const bool named = !access.variable.empty();
   std::string text = named ? "'" + printable(access.variable) + "'" : "";
-  if (access.address != 0 && !is_only_named(access)) {
+  const bool of_thread = object_kind(access.op) == ObjectKind::kThread;  // its number means nothing outside the trace
+  if (access.address != 0 && !is_only_named(access) && !(named && of_thread)) {
     text += (named ? " (" : "") + hexadecimal(access.address) + (named ? ")" : "");
   }
   return text;
+}
+
+// `what` is the lock or thread.
+std::string misuse_of(MisuseKind kind, const std::string& what) {
+  switch (kind) {
+    case MisuseKind::kDoubleLock: return "double lock of mutex " + what;
+    case MisuseKind::kUnlockUnlocked: return "unlock of unlocked mutex " + what;
+    case MisuseKind::kUnlockWrongThread: return "wrong-thread unlock of mutex " + what;
+    case MisuseKind::kDestroyLocked: return "destruction of locked mutex " + what;
+    case MisuseKind::kInvalidUse: return "use of invalid mutex " + what;
+    case MisuseKind::kReadUnlockBad: return "read unlock of write-locked mutex " + what;
+    case MisuseKind::kThreadLeak: return "leak of thread " + what;
+    case MisuseKind::kReadLockBad: return "read lock of write-locked mutex " + what;
+  }
+  return "misuse of " + what;
+}
+
+std::string named_thread(const std::string& name) { return name.empty() ? "a thread" : "thread " + printable(name); }
+
+std::string memory_text(const MemoryContext& memory) {
+  const std::string size = memory.size > 0 ? " of " + counted(memory.size, "byte", "bytes") : "";
+  const std::string at = size + " at " + hexadecimal(memory.address) +
+                         (memory.offset > 0 ? ", at offset " + std::to_string(memory.offset) : "");
+  switch (memory.kind) {
+    case MemoryKind::kGlobal: return "in the global variable '" + printable(memory.name) + "'" + at;
+    case MemoryKind::kHeap:
+      return "in a heap block" + at +
+             (memory.allocated.has_value() ? ", allocated by " + named_thread(memory.allocated->thread) : "");
+    case MemoryKind::kStack: return "on the stack of " + named_thread(memory.thread);
+  }
+  return "";
 }
 
 std::string_view preposition(const Access& access) {
@@ -160,7 +192,7 @@ std::string deed(const Access& access) {
 }
 
 std::string actor(const Access& access) {
-  return access.thread.empty() ? "a thread" : "thread " + printable(access.thread);
+  return named_thread(access.thread);
 }
 
 std::string held_locks(const Access& access) {
@@ -173,7 +205,8 @@ std::string why_on_rung(const Finding& finding, const ReportStats& stats) {
     case Rung::kSuspected: return why_suspected(finding, stats);
     case Rung::kPredicted:
       if (finding.observed) {
-        return "unordered by happens-before in the recorded run";
+        return finding.kind == FindingKind::kMisuse ? "it happened in the recorded run"
+                                                    : "unordered by happens-before in the recorded run";
       }
       if (witnessed) {
         return std::string("the checker accepted a reordering of the recorded run that leads there") +
@@ -193,8 +226,15 @@ std::string_view kind_phrase(FindingKind kind) {
   switch (kind) {
     case FindingKind::kRace: return "data race";
     case FindingKind::kDeadlock: return "deadlock";
+    case FindingKind::kMisuse: return "misuse";
   }
   return "finding";
+}
+
+std::string deed_in(const Finding& finding, const Access& access) {
+  // A leaked thread is shown by its fork.
+  const bool itself = access.op == Op::kMisuse && finding.misuse.has_value();
+  return itself ? misuse_of(*finding.misuse, object(access)) : deed(access);
 }
 
 std::string lock_of(const Access& access) {
@@ -216,6 +256,8 @@ std::string headline(const Finding& finding) {
         text += " => '" + printable(lock_of(access)) + "'";
       }
       return text;
+    case FindingKind::kMisuse:
+      return finding.misuse.has_value() ? misuse_of(*finding.misuse, subject(finding)) : text;
   }
   return text;
 }
@@ -236,6 +278,23 @@ std::string subject(const Finding& finding) {
   }
   const std::uint64_t address = primary_access(finding).address;
   return address == 0 ? "" : hexadecimal(address);
+}
+
+std::vector<ContextNote> context_notes(const Finding& finding) {
+  const FindingContext& context = finding.context;
+  std::vector<ContextNote> notes;
+  if (context.memory.has_value()) {
+    const std::optional<Origin>& allocated = context.memory->allocated;
+    notes.push_back({memory_text(*context.memory), allocated.has_value() ? &*allocated : nullptr});
+  }
+  for (const ThreadContext& thread : context.threads) {
+    notes.push_back({named_thread(thread.thread) + " was created by " + named_thread(thread.created.thread), &thread.created});
+  }
+  for (const LockContext& lock : context.locks) {
+    notes.push_back({"lock " + printable(lock.lock) + " was first acquired by " + named_thread(lock.first_acquired.thread),
+                     &lock.first_acquired});
+  }
+  return notes;
 }
 
 const Access& primary_access(const Finding& finding) {

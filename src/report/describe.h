@@ -37,10 +37,13 @@ std::string held_locks(const Access& access);
 // Why the finding stands on its rung, as a clause: "unordered by happens-before in the recorded run". The statistics tell
 // what the analyses that found it promise.
 std::string why_on_rung(const Finding& finding, const ReportStats& stats);
-// "data race" or "deadlock".
+// "data race", "deadlock" or "misuse".
 std::string_view kind_phrase(FindingKind kind);
-// What is reported: "data race on 'x'", "deadlock by lock order inversion 'l' => 'm' => 'l'". An arrow leads from a
-// lock to one that was acquired while it was held; the cycle starts with what the first acquire's thread held.
+// The access of a finding as a deed; of a misuse the forbidden call: "double lock of mutex 'mu' (0x1f)".
+std::string deed_in(const Finding& finding, const Access& access);
+// What is reported: "data race on 'x'", "deadlock by lock order inversion 'l' => 'm' => 'l'", "double lock of mutex 'm'". An
+// arrow leads from a lock to one that was acquired while it was held; the cycle starts with what the first acquire's thread
+// held.
 std::string headline(const Finding& finding);
 // ", waiting for thread T2" for an acquire of a deadlock, which must be one of finding.accesses; nothing for a race.
 std::string awaited(const Finding& finding, const Access& access);
@@ -48,6 +51,14 @@ std::string awaited(const Finding& finding, const Access& access);
 std::string lock_of(const Access& access);
 // What it is about: the first name that an access has, in quotes, or the address; empty when neither is known.
 std::string subject(const Finding& finding);
+
+// A sentence about something in a finding, and the event that it goes back to; nullptr when there is none.
+struct ContextNote {
+  std::string text;  // "on a heap block of 32 bytes at 0x1000, at offset 8, allocated by thread T0"
+  const Origin* origin;
+};
+// All of finding.context: the memory, then threads, then locks. Points into the finding.
+std::vector<ContextNote> context_notes(const Finding& finding);
 
 // Whose place stands for the whole finding: the access that came last in the trace. A finding without accesses
 // (only a damaged report has one) gets a blank one.

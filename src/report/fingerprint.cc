@@ -3,35 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "race/site_key.h"
 #include "report/describe.h"
 
 namespace sooth {
 namespace {
 
-constexpr char kSeparator = '\0';  // occurs in no path and no name, so that "a" + "bc" is not "ab" + "c"
-
-std::string site_key(const Site& site) {
-  std::string key;
-  const auto field = [&key](std::string_view text) {
-    key.append(text);
-    key.push_back(kSeparator);
-  };
-  if (!site.file.empty()) {
-    field("file");
-    field(site.file);
-    field(std::to_string(site.line));
-    field(std::to_string(site.column));
-    field(site.function);
-  } else if (!site.module.empty()) {
-    field("module");
-    field(site.module);
-    field(std::to_string(site.offset));
-  } else {
-    field("label");
-    field(site.label);
-  }
-  return key;
-}
+constexpr char kSeparator = '\0';  // as in site_key()
 
 std::uint64_t fnv1a(std::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325u;
@@ -52,6 +30,10 @@ std::string fingerprint(const Finding& finding) {
   std::sort(sites.begin(), sites.end());
   std::string key(finding_kind_name(finding.kind));
   key.push_back(kSeparator);
+  if (finding.kind == FindingKind::kMisuse && finding.misuse.has_value()) {
+    key += misuse_kind_name(*finding.misuse);
+    key.push_back(kSeparator);
+  }
   for (const std::string& site : sites) {
     key += site;
     key.push_back(kSeparator);

@@ -7,7 +7,7 @@
 
 namespace sooth {
 
-// 16 hexadecimal digits: FNV-1a over the kind and the sites of all accesses, in an order that does not depend on
+// 16 hexadecimal digits: FNV-1a over the kind (with that of a misuse) and the sites of all accesses, in an order that does not depend on
 // who came first. A site is its file, line, column and function when the file is known, else module and offset, else
 // the label. Thread ids, addresses, events and the rung play no part. Baselines hold these: it must never change.
 std::string fingerprint(const Finding& finding);

@@ -8,15 +8,15 @@ namespace sooth {
 namespace {
 
 // Without a file there is nothing to jump to: the message then starts with the trace and ends with the site.
-std::string prefix(const Access& access, const Report& report) {
-  if (!access.site.file.empty()) {
-    return place(access.site);
+std::string prefix(const Site& site, const Report& report) {
+  if (!site.file.empty()) {
+    return place(site);
   }
   return report.trace.empty() ? "sooth" : printable(report.trace);
 }
 
 std::string side(const Finding& finding, const Access& access) {
-  std::string text = deed(access) + " by " + actor(access);
+  std::string text = deed_in(finding, access) + " by " + actor(access);
   if (!access.site.function.empty()) {
     text += " in " + printable(access.site.function);
   }
@@ -24,6 +24,12 @@ std::string side(const Finding& finding, const Access& access) {
     text += " at " + place(access.site);
   }
   return text + ", " + held_locks(access) + awaited(finding, access);
+}
+
+// The deed says what a finding is about, except for a leaked thread, whose deed is its fork.
+std::string title(const Finding& finding, const Access& primary) {
+  const bool says_more = finding.kind == FindingKind::kMisuse && primary.op != Op::kMisuse;
+  return says_more ? headline(finding) : std::string(kind_phrase(finding.kind));
 }
 
 std::string_view severity(Rung rung) { return rung >= Rung::kConfirmed ? "error" : "warning"; }
@@ -34,14 +40,19 @@ Status write_gcc(const Report& report, const SinkOptions&, std::ostream& out) {
   for (const Finding* finding : new_findings(report)) {
     const std::vector<const Access*> accesses = accesses_primary_first(*finding);
     const Access& primary = primary_access(*finding);
-    out << prefix(primary, report) << ": " << severity(finding->rung) << ": " << rung_name(finding->rung) << " "
-        << kind_phrase(finding->kind) << ": " << side(*finding, primary) << " [sooth-"
+    out << prefix(primary.site, report) << ": " << severity(finding->rung) << ": " << rung_name(finding->rung) << " "
+        << title(*finding, primary) << ": " << side(*finding, primary) << " [sooth-"
         << finding_kind_name(finding->kind) << "]\n";
     for (std::size_t i = 1; i < accesses.size(); ++i) {
-      out << prefix(*accesses[i], report) << ": note: " << (finding->kind == FindingKind::kRace ? "with " : "and ")
+      out << prefix(accesses[i]->site, report) << ": note: " << (finding->kind == FindingKind::kRace ? "with " : "and ")
           << side(*finding, *accesses[i]) << "\n";
     }
-    out << prefix(primary, report) << ": note: " << why_on_rung(*finding, report.stats) << "; found by " << listed(finding->found_by)
+    for (const ContextNote& note : context_notes(*finding)) {
+      const Site& site = note.origin != nullptr ? note.origin->site : primary.site;
+      out << prefix(site, report) << ": note: " << note.text
+          << (note.origin != nullptr && site.file.empty() ? " at " + place(site) : "") << "\n";
+    }
+    out << prefix(primary.site, report) << ": note: " << why_on_rung(*finding, report.stats) << "; found by " << listed(finding->found_by)
         << " [" << printable(finding->id) << "]\n";
   }
   return {};

@@ -211,6 +211,12 @@ Site read_site(const Node& node) {
   return site;
 }
 
+void read_stack(const Node& node, std::vector<Site>& stack) {
+  for (const Node& call : node.elements()) {
+    stack.push_back(read_site(call));
+  }
+}
+
 Access read_access(const Node& node) {
   Access access;
   node.required("op").get_name(access.op, op_from_name, "operation");
@@ -222,9 +228,7 @@ Access read_access(const Node& node) {
   node["thread"].get(access.thread);
   node["event"].get_id(access.event);
   access.site = read_site(node.required("site"));
-  for (const Node& call : node["stack"].elements()) {
-    access.stack.push_back(read_site(call));
-  }
+  read_stack(node["stack"], access.stack);
   node["locks"].get(access.locks);
   return access;
 }
@@ -272,6 +276,58 @@ WitnessSummary read_witness(const Node& node) {
   return witness;
 }
 
+Origin read_origin(const Node& node) {
+  Origin origin;
+  node["thread"].get(origin.thread);
+  node["event"].get_id(origin.event);
+  origin.site = read_site(node["site"]);
+  read_stack(node["stack"], origin.stack);
+  return origin;
+}
+
+MemoryContext read_memory(const Node& node) {
+  MemoryContext memory;
+  node.required("kind").get_name(memory.kind, memory_kind_from_name, "kind of memory");
+  node["address"].get_address(memory.address);
+  node["size"].get(memory.size);
+  node["offset"].get(memory.offset);
+  node["name"].get(memory.name);
+  node["thread"].get(memory.thread);
+  if (const Node allocated = node["allocated"]; allocated.present()) {
+    memory.allocated = read_origin(allocated);
+  }
+  return memory;
+}
+
+FindingContext read_context(const Node& node) {
+  FindingContext context;
+  if (const Node memory = node["memory"]; memory.present()) {
+    context.memory = read_memory(memory);
+  }
+  for (const Node& element : node["threads"].elements()) {
+    ThreadContext& thread = context.threads.emplace_back();
+    element["thread"].get(thread.thread);
+    thread.created = read_origin(element["created"]);
+  }
+  for (const Node& element : node["locks"].elements()) {
+    LockContext& lock = context.locks.emplace_back();
+    element["lock"].get(lock.lock);
+    element["address"].get_address(lock.address);
+    lock.first_acquired = read_origin(element["first_acquired"]);
+  }
+  return context;
+}
+
+// A race has two accesses, a misuse the forbidden call, a deadlock one acquire for each thread.
+bool right_number_of_accesses(const Finding& finding) {
+  switch (finding.kind) {
+    case FindingKind::kRace: return finding.accesses.size() == 2;
+    case FindingKind::kDeadlock: return !finding.accesses.empty();
+    case FindingKind::kMisuse: return finding.accesses.size() == 1;
+  }
+  return false;
+}
+
 Finding read_finding(const Node& node) {
   Finding finding;
   node["id"].get(finding.id);
@@ -290,8 +346,14 @@ Finding read_finding(const Node& node) {
   for (const Node& access : accesses.elements()) {
     finding.accesses.push_back(read_access(access));
   }
-  if (finding.kind == FindingKind::kRace ? finding.accesses.size() != 2 : finding.accesses.empty()) {
-    accesses.fail("does not have the two accesses of a race, or the one for each thread of a deadlock");
+  if (!right_number_of_accesses(finding)) {
+    accesses.fail("does not have the two accesses of a race, the one for each thread of a deadlock, or the one of a misuse");
+  }
+  if (finding.kind == FindingKind::kMisuse) {
+    node.required("misuse").get_name(finding.misuse.emplace(), misuse_kind_from_name, "kind of misuse");
+  }
+  if (const Node context = node["context"]; context.present()) {
+    finding.context = read_context(context);
   }
   if (const Node replay = node["replay"]; replay.present()) {
     finding.replay.emplace();

@@ -44,6 +44,14 @@ Json to_json(const Site& site) {
   return json;
 }
 
+Json to_json(const std::vector<Site>& stack) {
+  Json json = Json::array();
+  for (const Site& call : stack) {
+    json.push_back(to_json(call));
+  }
+  return json;
+}
+
 Json to_json(const Access& access) {
   Json json = {{"op", op_name(access.op)}};
   if (access.order != MemoryOrder::kNotAtomic) {
@@ -58,10 +66,7 @@ Json to_json(const Access& access) {
   json["thread"] = access.thread;
   json["event"] = raw(access.event);
   json["site"] = to_json(access.site);
-  json["stack"] = Json::array();
-  for (const Site& call : access.stack) {
-    json["stack"].push_back(to_json(call));
-  }
+  json["stack"] = to_json(access.stack);
   json["locks"] = access.locks;
   return json;
 }
@@ -100,6 +105,45 @@ Json to_json(const WitnessSummary& witness) {
   return json;
 }
 
+Json to_json(const Origin& origin) {
+  return {{"thread", origin.thread},
+          {"event", raw(origin.event)},
+          {"site", to_json(origin.site)},
+          {"stack", to_json(origin.stack)}};
+}
+
+Json to_json(const MemoryContext& memory) {
+  Json json = {{"kind", memory_kind_name(memory.kind)}, {"address", hexadecimal(memory.address)}};
+  if (memory.size > 0) {
+    json["size"] = memory.size;
+  }
+  json["offset"] = memory.offset;
+  put_text(json, "name", memory.name);
+  put_text(json, "thread", memory.thread);
+  if (memory.allocated.has_value()) {
+    json["allocated"] = to_json(*memory.allocated);
+  }
+  return json;
+}
+
+Json to_json(const FindingContext& context) {
+  Json json = Json::object();
+  if (context.memory.has_value()) {
+    json["memory"] = to_json(*context.memory);
+  }
+  json["threads"] = Json::array();
+  for (const ThreadContext& thread : context.threads) {
+    json["threads"].push_back({{"thread", thread.thread}, {"created", to_json(thread.created)}});
+  }
+  json["locks"] = Json::array();
+  for (const LockContext& lock : context.locks) {
+    json["locks"].push_back({{"lock", lock.lock},
+                             {"address", hexadecimal(lock.address)},
+                             {"first_acquired", to_json(lock.first_acquired)}});
+  }
+  return json;
+}
+
 Json to_json(const ReplaySummary& replay) {
   Json json = {{"command", replay.command}, {"seed", replay.seed}};
   if (std::isfinite(replay.probability)) {
@@ -118,12 +162,18 @@ Json to_json(const Finding& finding) {
                {"observed", finding.observed},
                {"exact", finding.exact},
                {"known", finding.known}};
+  if (finding.misuse.has_value()) {
+    json["misuse"] = misuse_kind_name(*finding.misuse);
+  }
   if (finding.witness.has_value()) {
     json["witness"] = to_json(*finding.witness);
   }
   json["accesses"] = Json::array();
   for (const Access& access : finding.accesses) {
     json["accesses"].push_back(to_json(access));
+  }
+  if (!finding.context.empty()) {
+    json["context"] = to_json(finding.context);
   }
   if (finding.replay.has_value()) {
     json["replay"] = to_json(*finding.replay);

@@ -142,7 +142,7 @@ Report program_report() {
   report.findings = {harmful_race(), deadlock(), observed_race(), witnessed_race(), suspected};
   report.suppressions = {{"tsan.supp", 3, "race:libc", 2},
                          {"tsan.supp", 9, "race_top:^old$", 0},
-                         {"tsan.supp", 10, "mutex:x", 0}};
+                         {"tsan.supp", 10, "signal:x", 0}};
   report.suppressed = 2;
   report.notes = {"the trace is incomplete: its writer did not finish", "calls into libfoo.so were not recorded"};
   report.stats.events = 123456;
@@ -202,6 +202,64 @@ Report deadlock_report() {
   report.stats.events = 40;
   report.stats.threads = 4;
   report.stats.analyses = {analysis("deadlock", "heuristic", 0)};
+  return report;
+}
+
+Origin origin(std::string thread, std::uint64_t event, Site site) {
+  return {std::move(thread), EventId{event}, std::move(site), {source("src/main.cc", 9, 1, "main")}};
+}
+
+// A race in each kind of memory, with all that is known of threads and locks.
+Report context_report() {
+  Report report;
+  report.trace = "pool.trace";
+  Access write = access(Op::kWrite, "worker", 90, source("src/pool.cc", 31, 7, "Pool::put(int)"));
+  write.locks = {"pool.mu", "0x88 (shared)"};
+  const Access read = access(Op::kRead, "main", 70, source("src/pool.cc", 12, 3, "Pool::size()"));
+  Finding heap = race(Rung::kPredicted, {"hb"}, read, write);
+  heap.observed = true;
+  heap.context.memory = {MemoryKind::kHeap, 0x7f0012345670, 64, 8, "", "",
+                         origin("main", 3, source("src/pool.cc", 5, 9, "Pool::Pool()"))};
+  heap.context.threads = {{"worker", origin("main", 5, source("src/pool.cc", 8, 2, "Pool::start()"))}};
+  heap.context.locks = {{"pool.mu", 0x80, origin("main", 4, source("src/pool.cc", 6, 2, "Pool::Pool()"))},
+                        {"0x88", 0x88, origin("worker", 80, source("src/pool.cc", 30, 2, "Pool::put(int)"))}};
+  Finding stack = heap;
+  stack.accesses[0].site.line = 13;
+  stack.context = {MemoryContext{MemoryKind::kStack, 0x7f0012000000, 8u << 20, 0x345678, "", "worker", {}},
+                   heap.context.threads, {}};
+  Finding global = heap;
+  global.accesses[0].site.line = 14;
+  global.accesses[0].variable = global.accesses[1].variable = "pool_size";
+  global.context = {MemoryContext{MemoryKind::kGlobal, 0x7f0012345678, 4, 0, "pool_size", "", {}}, {}, {}};
+  report.findings = {heap, stack, global};
+  report.stats.events = 100;
+  report.stats.analyses = {analysis("hb", "sound", 3)};
+  return report;
+}
+
+// Each kind of misuse.
+Report misuse_report() {
+  Report report;
+  report.trace = "locks.trace";
+  for (std::uint8_t kind = 1; kind < kMisuseKindCount; ++kind) {
+    Finding& finding = report.findings.emplace_back();
+    finding.kind = FindingKind::kMisuse;
+    finding.misuse = MisuseKind(kind);
+    finding.rung = Rung::kPredicted;
+    finding.observed = true;
+    finding.found_by = {"misuse"};
+    finding.dynamic_pairs = kind;
+    const bool leak = finding.misuse == MisuseKind::kThreadLeak;
+    Access call = access(leak ? Op::kFork : Op::kMisuse, "main", kind, source("src/locks.cc", kind, 3, "run()"));
+    call.size = 0;
+    call.address = leak ? 3 : 0x80;
+    call.variable = leak ? "worker" : kind % 2 == 0 ? "" : "pool.mu";
+    call.locks = kind == 1 ? std::vector<std::string>{"pool.mu"} : std::vector<std::string>{};
+    finding.accesses = {call};
+  }
+  report.findings[0].context.locks = {{"pool.mu", 0x80, origin("main", 0, source("src/locks.cc", 20, 3, "setup()"))}};
+  report.stats.events = 20;
+  report.stats.analyses = {analysis("misuse", "sound", 0)};
   return report;
 }
 
@@ -319,9 +377,38 @@ WitnessSummary random_witness(Dice& dice) {
   return witness;
 }
 
+Origin random_origin(Dice& dice) {
+  Origin origin{dice.text(), EventId{dice.number()}, random_site(dice), {}};
+  for (std::uint64_t n = dice.below(3); n > 0; --n) {
+    origin.stack.push_back(random_site(dice));
+  }
+  return origin;
+}
+
+FindingContext random_context(Dice& dice) {
+  FindingContext context;
+  if (dice.coin()) {
+    context.memory = {MemoryKind(dice.below(kMemoryKindCount)), dice.number(), dice.number(), dice.number(),
+                      dice.text(), dice.text(), {}};
+    if (dice.coin()) {
+      context.memory->allocated = random_origin(dice);
+    }
+  }
+  for (std::uint64_t n = dice.below(3); n > 0; --n) {
+    context.threads.push_back({dice.text(), random_origin(dice)});
+  }
+  for (std::uint64_t n = dice.below(3); n > 0; --n) {
+    context.locks.push_back({dice.text(), dice.number(), random_origin(dice)});
+  }
+  return context;
+}
+
 Finding random_finding(Dice& dice) {
   Finding finding;
-  finding.kind = dice.coin() ? FindingKind::kRace : FindingKind::kDeadlock;
+  finding.kind = FindingKind(dice.below(kFindingKindCount));
+  if (finding.kind == FindingKind::kMisuse) {
+    finding.misuse = MisuseKind(1 + dice.below(kMisuseKindCount - 1));
+  }
   finding.rung = Rung(dice.below(kRungCount));
   finding.found_by = dice.texts();
   finding.dynamic_pairs = dice.number();
@@ -329,10 +416,13 @@ Finding random_finding(Dice& dice) {
   finding.observed = dice.coin();
   finding.exact = dice.coin();
   finding.known = dice.coin();
-  const std::uint64_t sides = finding.kind == FindingKind::kRace ? 2 : 1 + dice.below(4);
+  const std::uint64_t sides = finding.kind == FindingKind::kRace     ? 2
+                              : finding.kind == FindingKind::kMisuse ? 1
+                                                                     : 1 + dice.below(4);
   for (std::uint64_t i = 0; i < sides; ++i) {
     finding.accesses.push_back(random_access(dice));
   }
+  finding.context = dice.coin() ? random_context(dice) : FindingContext{};
   if (dice.coin()) {
     finding.witness = random_witness(dice);
   }
@@ -370,6 +460,8 @@ std::vector<std::pair<std::string, Report>> sample_reports() {
   std::vector<std::pair<std::string, Report>> reports = {{"program", program_report()},
                                                          {"text", text_report()},
                                                          {"deadlock", deadlock_report()},
+                                                         {"context", context_report()},
+                                                         {"misuse", misuse_report()},
                                                          {"hostile", hostile_report()},
                                                          {"nothing", nothing_report()},
                                                          {"known", known_report()}};

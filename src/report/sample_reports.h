@@ -14,6 +14,8 @@ namespace sooth {
 //   program   a recorded program: stacks, locks, atomics, a deadlock, every rung, a witness, a replay, notes, figures
 //   text      a text trace: labels and nothing else
 //   deadlock  cycles of three threads, and of readers and writers of locks without names
+//   context   races in each kind of memory, with the threads and locks explained
+//   misuse    each kind of misuse
 //   hostile   names with quotes, Unicode, control characters, HTML and bytes that are no UTF-8
 //   nothing   no finding
 //   known     findings that a baseline knows, beside new ones

@@ -16,7 +16,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr char kSchemaUri[] =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-constexpr std::array kKinds = {FindingKind::kRace, FindingKind::kDeadlock};
 
 const char* level(Rung rung) {
   switch (rung) {
@@ -33,6 +32,8 @@ std::string rule_id(FindingKind kind, Rung rung) {
   return std::string(finding_kind_name(kind)) + "/" + std::string(rung_name(rung));
 }
 std::size_t rule_index(FindingKind kind, Rung rung) { return raw(kind) * std::size_t{kRungCount} + raw(rung); }
+
+constexpr char kMisuseExplanation[] = "The recorded run itself broke a rule of locks or threads.";
 
 const char* rung_explanation(Rung rung) {
   switch (rung) {
@@ -62,14 +63,15 @@ Json message(const std::string& text) {
 
 Json rules() {
   Json list = Json::array();
-  for (const FindingKind kind : kKinds) {
+  for (int k = 0; k < kFindingKindCount; ++k) {
+    const FindingKind kind = FindingKind(k);
     for (int i = 0; i < kRungCount; ++i) {
       const Rung rung = Rung(i);
       std::string name = std::string(rung_name(rung)) + " " + std::string(kind_phrase(kind));
       name[0] = static_cast<char>(name[0] - 'a' + 'A');
       list.push_back({{"id", rule_id(kind, rung)},
                       {"shortDescription", message(name + ".")},
-                      {"fullDescription", message(rung_explanation(rung))},
+                      {"fullDescription", message(kind == FindingKind::kMisuse ? kMisuseExplanation : rung_explanation(rung))},
                       {"defaultConfiguration", {{"level", level(rung)}}},
                       {"properties", {{"tags", Json::array({"concurrency", finding_kind_name(kind)})}}}});
     }
@@ -134,7 +136,7 @@ Json location(const Site& site, const std::string& text) {
 }
 
 std::string side(const Finding& finding, const Access& access) {
-  return deed(access) + " by " + actor(access) + ", " + held_locks(access) + awaited(finding, access);
+  return deed_in(finding, access) + " by " + actor(access) + ", " + held_locks(access) + awaited(finding, access);
 }
 
 Json stack_frame(const Site& site, const std::string& text) {
@@ -227,6 +229,23 @@ Json witness_flow(const Finding& finding) {
   return {{"message", message("Witness: the steps in this order lead there.")}, {"threadFlows", std::move(flows)}};
 }
 
+// 3.27.22: the other accesses, and then where what they are about comes from.
+Json related_locations(const Finding& finding, const std::vector<const Access*>& accesses) {
+  Json list = Json::array();
+  const auto add = [&list](const Site& site, const std::string& text) {
+    Json related = {{"id", list.size() + 1}};
+    related.update(location(site, text));
+    list.push_back(std::move(related));
+  };
+  for (std::size_t i = 1; i < accesses.size(); ++i) {
+    add(accesses[i]->site, side(finding, *accesses[i]));
+  }
+  for (const ContextNote& note : context_notes(finding)) {
+    add(note.origin != nullptr ? note.origin->site : primary_access(finding).site, note.text);
+  }
+  return list;
+}
+
 Json result(const Finding& finding, const ReportStats& stats, bool with_baseline) {
   const std::vector<const Access*> accesses = accesses_primary_first(finding);
   Json json = {{"ruleId", rule_id(finding.kind, finding.rung)},
@@ -234,17 +253,12 @@ Json result(const Finding& finding, const ReportStats& stats, bool with_baseline
                {"level", level(finding.rung)},
                {"message", message(sentence(finding, stats, accesses))}};
   json["locations"] = Json::array({location(primary_access(finding).site, side(finding, primary_access(finding)))});
-  json["relatedLocations"] = Json::array();
+  json["relatedLocations"] = related_locations(finding, accesses);
   json["stacks"] = Json::array();
   Json flows = Json::array();
-  for (std::size_t i = 0; i < accesses.size(); ++i) {
-    if (i > 0) {
-      Json related = {{"id", i}};
-      related.update(location(accesses[i]->site, side(finding, *accesses[i])));
-      json["relatedLocations"].push_back(std::move(related));
-    }
-    json["stacks"].push_back(stack(*accesses[i]));
-    flows.push_back(thread_flow(finding, *accesses[i]));
+  for (const Access* access : accesses) {
+    json["stacks"].push_back(stack(*access));
+    flows.push_back(thread_flow(finding, *access));
   }
   if (!flows.empty()) {
     json["codeFlows"] = Json::array({{{"threadFlows", std::move(flows)}}});

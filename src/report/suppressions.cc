@@ -31,6 +31,18 @@ bool any_frame(const Finding& finding, Predicate predicate) {
   });
 }
 
+// As in ThreadSanitizer, where a thread was created counts as a part of the report.
+template <typename Predicate>
+bool any_frame_or_creator(const Finding& finding, Predicate predicate) {
+  const std::vector<ThreadContext>& threads = finding.context.threads;
+  return any_frame(finding, predicate) || std::any_of(threads.begin(), threads.end(), [&](const ThreadContext& thread) {
+           return predicate(thread.created.site) ||
+                  std::any_of(thread.created.stack.begin(), thread.created.stack.end(), predicate);
+         });
+}
+
+bool is_leak(const Finding& finding) { return finding.misuse == MisuseKind::kThreadLeak; }
+
 }  // namespace
 
 bool matches_template(std::string_view pattern, std::string_view text) {
@@ -67,7 +79,7 @@ bool Suppressions::type_from_name(std::string_view name, Type& type) {
   constexpr std::pair<std::string_view, Type> kTypes[] = {
       {"race", Type::kRace},           {"race_top", Type::kRaceTop},
       {"deadlock", Type::kDeadlock},   {"called_from_lib", Type::kCalledFromLib},
-      {"mutex", Type::kNotOurs},       {"thread", Type::kNotOurs},
+      {"mutex", Type::kMutex},         {"thread", Type::kThread},
       {"signal", Type::kNotOurs},
   };
   for (const auto& [known, value] : kTypes) {
@@ -119,7 +131,7 @@ bool Suppressions::matches(const Rule& rule, const Finding& finding) {
   switch (rule.type) {
     case Type::kRace:
       return finding.kind == FindingKind::kRace &&
-             (any_frame(finding, site) ||
+             (any_frame_or_creator(finding, site) ||
               std::any_of(finding.accesses.begin(), finding.accesses.end(),
                           [&rule](const Access& a) { return matches_template(rule.pattern, a.variable); }));
     case Type::kRaceTop:
@@ -127,7 +139,11 @@ bool Suppressions::matches(const Rule& rule, const Finding& finding) {
              std::any_of(finding.accesses.begin(), finding.accesses.end(),
                          [&site](const Access& a) { return site(a.site); });
     case Type::kDeadlock:
-      return finding.kind == FindingKind::kDeadlock && any_frame(finding, site);
+      return finding.kind == FindingKind::kDeadlock && any_frame_or_creator(finding, site);
+    case Type::kMutex:
+      return finding.kind == FindingKind::kMisuse && !is_leak(finding) && any_frame_or_creator(finding, site);
+    case Type::kThread:
+      return finding.kind == FindingKind::kMisuse && is_leak(finding) && any_frame_or_creator(finding, site);
     case Type::kCalledFromLib:
       return any_frame(finding, module);
     case Type::kNotOurs:

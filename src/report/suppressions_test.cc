@@ -36,9 +36,14 @@ Site frame(std::string function, std::string file, std::string module) {
   return site;
 }
 
-Report report_with(FindingKind kind) {
+// A misuse of a lock; kThreadLeak makes it one of a thread.
+Report report_with(FindingKind kind, MisuseKind misuse = MisuseKind::kDoubleLock) {
   Finding finding;
   finding.kind = kind;
+  if (kind == FindingKind::kMisuse) {
+    finding.misuse = misuse;
+  }
+  finding.context.threads = {{"T1", {"T0", EventId{0}, frame("start_thread()", "start.cc", "/lib/libpool.so"), {}}}};
   finding.id = "0";
   finding.accesses.resize(2);
   finding.accesses[0].site = frame("top_one()", "one.cc", "/lib/libone.so");
@@ -55,25 +60,48 @@ Report report_with(FindingKind kind) {
 TEST(SuppressionsTest, EachTypeLooksWhereItShould) {
   struct Case {
     std::string_view rule;
-    bool race, deadlock;
+    bool race, deadlock, mutex, leak;
   };
   const Case cases[] = {
-      {"race:top_one", true, false},       {"race:caller_two", true, false},    {"race:^two.cc$", true, false},
-      {"race:libtwo", true, false},        {"race:^counter$", true, false},     {"race:label345", true, false},
-      {"race:nowhere", false, false},      {"race_top:top_two", true, false},   {"race_top:caller_one", false, false},
-      {"race_top:one.cc", true, false},    {"race_top:counter", false, false},  {"deadlock:caller_one", false, true},
-      {"deadlock:nowhere", false, false},  {"called_from_lib:libtwo", true, true},
-      {"called_from_lib:top_one", false, false},
-      {"mutex:*", false, false},           {"thread:*", false, false},          {"signal:*", false, false},
+      {"race:top_one", true, false, false, false},
+      {"race:caller_two", true, false, false, false},
+      {"race:^two.cc$", true, false, false, false},
+      {"race:libtwo", true, false, false, false},
+      {"race:^counter$", true, false, false, false},
+      {"race:label345", true, false, false, false},
+      {"race:nowhere", false, false, false, false},
+      {"race:start_thread", true, false, false, false},
+      {"race_top:top_two", true, false, false, false},
+      {"race_top:caller_one", false, false, false, false},
+      {"race_top:one.cc", true, false, false, false},
+      {"race_top:counter", false, false, false, false},
+      {"race_top:start_thread", false, false, false, false},
+      {"deadlock:caller_one", false, true, false, false},
+      {"deadlock:start.cc", false, true, false, false},
+      {"deadlock:nowhere", false, false, false, false},
+      {"called_from_lib:libtwo", true, true, true, true},
+      {"called_from_lib:top_one", false, false, false, false},
+      {"called_from_lib:libpool", false, false, false, false},
+      {"mutex:top_one", false, false, true, false},
+      {"mutex:start_thread", false, false, true, false},
+      {"mutex:nowhere", false, false, false, false},
+      {"thread:caller_two", false, false, false, true},
+      {"thread:nowhere", false, false, false, false},
+      {"signal:*", false, false, false, false},
   };
   for (const Case& c : cases) {
-    for (const FindingKind kind : {FindingKind::kRace, FindingKind::kDeadlock}) {
+    const std::pair<Report, bool> reports[] = {
+        {report_with(FindingKind::kRace), c.race},
+        {report_with(FindingKind::kDeadlock), c.deadlock},
+        {report_with(FindingKind::kMisuse), c.mutex},
+        {report_with(FindingKind::kMisuse, MisuseKind::kThreadLeak), c.leak},
+    };
+    for (auto [report, expected] : reports) {
+      const std::string_view kind = finding_kind_name(report.findings[0].kind);
       Suppressions suppressions;
       ASSERT_TRUE(suppressions.parse(c.rule, "s").ok());
-      Report report = report_with(kind);
       suppressions.apply(report);
-      const bool expected = kind == FindingKind::kRace ? c.race : c.deadlock;
-      EXPECT_EQ(report.findings.empty(), expected) << c.rule << " on a " << finding_kind_name(kind);
+      EXPECT_EQ(report.findings.empty(), expected) << c.rule << " on a " << kind;
       EXPECT_EQ(report.suppressed, expected ? 1u : 0u);
       ASSERT_EQ(report.suppressions.size(), 1u);
       EXPECT_EQ(report.suppressions[0].hits, expected ? 1u : 0u);

@@ -46,12 +46,27 @@ void write_frame(std::size_t depth, const Site& site, std::ostream& out) {
 }
 
 void write_access(const Finding& finding, const Access& access, const Paint& paint, std::ostream& out) {
-  out << "  " << paint.bold(deed(access)) << " by " << actor(access)
+  out << "  " << paint.bold(deed_in(finding, access)) << " by " << actor(access)
       << paint.dim(" at event " + std::to_string(raw(access.event))) << ", " << held_locks(access)
       << awaited(finding, access) << "\n";
   write_frame(0, access.site, out);
   for (std::size_t i = 0; i < access.stack.size(); ++i) {
     write_frame(i + 1, access.stack[i], out);
+  }
+}
+
+void write_context(const Finding& finding, const Paint& paint, std::ostream& out) {
+  for (const ContextNote& note : context_notes(finding)) {
+    out << "  " << note.text;
+    if (note.origin == nullptr) {
+      out << "\n";
+      continue;
+    }
+    out << paint.dim(" at event " + std::to_string(raw(note.origin->event))) << "\n";
+    write_frame(0, note.origin->site, out);
+    for (std::size_t i = 0; i < note.origin->stack.size(); ++i) {
+      write_frame(i + 1, note.origin->stack[i], out);
+    }
   }
 }
 
@@ -121,6 +136,7 @@ std::string how_often(const Finding& finding) {
     case FindingKind::kRace: return counted(finding.dynamic_pairs, "time", "times") + ", at best " + events + " apart";
     case FindingKind::kDeadlock:
       return "as " + counted(finding.dynamic_pairs, "cycle", "cycles") + " of locks, within " + events;
+    case FindingKind::kMisuse: return counted(finding.dynamic_pairs, "time", "times");
   }
   return "";
 }
@@ -132,6 +148,7 @@ void write_finding(const Finding& finding, const ReportStats& stats, const Paint
   for (const Access* access : accesses_primary_first(finding)) {
     write_access(finding, *access, paint, out);
   }
+  write_context(finding, paint, out);
   out << "  " << rung_name(finding.rung) << ": " << why_on_rung(finding, stats) << "\n";
   out << "  found by " << (finding.found_by.empty() ? "nobody who says so" : listed(finding.found_by)) << ", "
       << how_often(finding) << "\n";
@@ -174,13 +191,19 @@ std::string nothing_found(const Report& report, std::uint64_t known) {
     return "No analysis looked at the " + events;
   }
   std::string names;
-  bool deadlocks = false;
-  bool races = false;
+  std::array<bool, kFindingKindCount> sought{};
   for (const AnalysisStats& analysis : report.stats.analyses) {
-    (analysis.name == finding_kind_name(FindingKind::kDeadlock) ? deadlocks : races) = true;
+    // An analysis that looks for something else than races bears its name.
+    sought[raw(finding_kind_from_name(analysis.name).value_or(FindingKind::kRace))] = true;
     names += (names.empty() ? "" : ", ") + printable(analysis.name);
   }
-  const std::string what = races && deadlocks ? "races or deadlocks" : races ? "races" : "deadlocks";
+  std::string what;
+  for (int i = kFindingKindCount - 1; i >= 0; --i) {
+    if (sought[i]) {
+      const std::string_view separator = what.empty() ? "" : what.find(' ') == what.npos ? " or " : ", ";
+      what = std::string(finding_kind_name(FindingKind(i))) + "s" + std::string(separator) + what;
+    }
+  }
   return (known > 0 ? "No new " : "No ") + what + " found in " + events + " by " + names;
 }
 
@@ -189,8 +212,9 @@ void write_summary(const Report& report, const std::vector<const Finding*>& find
   const std::uint64_t known = report.findings.size() - findings.size();
   std::string line;
   const auto add = [&line](const std::string& part) { line += (line.empty() || part.empty() ? "" : ", ") + part; };
-  add(count_of_kind(findings, FindingKind::kRace));
-  add(count_of_kind(findings, FindingKind::kDeadlock));
+  for (int i = 0; i < kFindingKindCount; ++i) {
+    add(count_of_kind(findings, FindingKind(i)));
+  }
   const std::string found = std::exchange(line, "");
   if (report.suppressed > 0) {
     add(std::to_string(report.suppressed) + " suppressed");
@@ -204,8 +228,7 @@ void write_summary(const Report& report, const std::vector<const Finding*>& find
 
 // Suppression files are shared with ThreadSanitizer; what only it reports is not worth a word.
 bool could_match(const SuppressionUse& use) {
-  const std::string_view text = use.text;
-  return !text.starts_with("mutex:") && !text.starts_with("thread:") && !text.starts_with("signal:");
+  return !use.text.starts_with("signal:");
 }
 
 void write_remarks(const Report& report, std::ostream& out) {

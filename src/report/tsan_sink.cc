@@ -28,6 +28,20 @@ bool is_numbered(std::string_view name, char letter) {
   return true;
 }
 
+std::string_view misuse_title(MisuseKind kind) {
+  switch (kind) {
+    case MisuseKind::kDoubleLock: return "double lock of a mutex";
+    case MisuseKind::kUnlockUnlocked:
+    case MisuseKind::kUnlockWrongThread: return "unlock of an unlocked mutex (or by a wrong thread)";
+    case MisuseKind::kDestroyLocked: return "destroy of a locked mutex";
+    case MisuseKind::kInvalidUse: return "use of an invalid mutex (e.g. uninitialized or destroyed)";
+    case MisuseKind::kReadUnlockBad: return "read unlock of a write locked mutex";
+    case MisuseKind::kThreadLeak: return "thread leak";
+    case MisuseKind::kReadLockBad: return "read lock of a write locked mutex";
+  }
+  return "";
+}
+
 bool is_shared_lock(std::string_view lock) { return lock.ends_with(kSharedMark); }
 std::string lock_name(std::string_view lock) {
   return std::string(is_shared_lock(lock) ? lock.substr(0, lock.size() - kSharedMark.size()) : lock);
@@ -70,10 +84,11 @@ class TsanWriter {
         for (const std::string& lock : access.locks) {
           mutexes_.reserve(lock_name(lock));
         }
-        if (finding->kind == FindingKind::kDeadlock) {
+        if (finding->kind == FindingKind::kDeadlock || is_lock_misuse(*finding)) {
           mutexes_.reserve(lock_of(access));
         }
       }
+      reserve_context(finding->context);
     }
   }
 
@@ -84,7 +99,9 @@ class TsanWriter {
       switch (finding->kind) {
         case FindingKind::kRace: write_race(*finding); break;
         case FindingKind::kDeadlock: write_deadlock(*finding); break;
+        case FindingKind::kMisuse: write_misuse(*finding); break;
       }
+      write_context(*finding);
       for (const std::string& lock : named_) {
         out_ << "  Mutex " << mutexes_.of(lock) << " is " << printable(lock) << "\n\n";
       }
@@ -102,8 +119,31 @@ class TsanWriter {
     switch (finding.kind) {
       case FindingKind::kRace: return "data race";
       case FindingKind::kDeadlock: return "lock-order-inversion (potential deadlock)";
+      case FindingKind::kMisuse: return finding.misuse.has_value() ? misuse_title(*finding.misuse) : "";
     }
     return "";
+  }
+
+  static bool is_lock_misuse(const Finding& finding) {
+    return finding.kind == FindingKind::kMisuse && finding.misuse != MisuseKind::kThreadLeak;
+  }
+
+  void reserve_context(const FindingContext& context) {
+    const auto reserve = [this](const Origin& origin) { threads_.reserve(origin.thread); };
+    if (context.memory.has_value()) {
+      threads_.reserve(context.memory->thread);
+      if (context.memory->allocated.has_value()) {
+        reserve(*context.memory->allocated);
+      }
+    }
+    for (const ThreadContext& thread : context.threads) {
+      threads_.reserve(thread.thread);
+      reserve(thread.created);
+    }
+    for (const LockContext& lock : context.locks) {
+      mutexes_.reserve(lock.lock);
+      reserve(lock.first_acquired);
+    }
   }
 
   static std::string summary_place(const Site& site) {
@@ -140,8 +180,7 @@ class TsanWriter {
     std::string text = previous ? "previous " : "";
     text += is_atomic(access.op) ? "atomic " : "";
     text += is_write(access.op) ? "write" : "read";
-    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-    return text;
+    return capitalised(text);
   }
 
   void write_race(const Finding& finding) {
@@ -149,11 +188,13 @@ class TsanWriter {
     for (const Access* access : accesses_primary_first(finding)) {
       out_ << "  " << kind_of_access(*access, previous) << " of size " << access->size << " at "
            << hexadecimal(access->address) << " by " << thread(access->thread) << mutexes(*access) << ":\n";
-      write_stack(*access);
+      write_stack(access->site, access->stack);
       previous = true;
     }
     const Access& primary = primary_access(finding);
-    if (!primary.variable.empty()) {
+    if (finding.context.memory.has_value()) {
+      write_memory(*finding.context.memory);
+    } else if (!primary.variable.empty()) {
       out_ << "  Location is '" << printable(primary.variable) << "' at " << hexadecimal(primary.address) << "\n\n";
     }
   }
@@ -171,9 +212,59 @@ class TsanWriter {
     for (const Access& access : finding.accesses) {
       out_ << "  Mutex " << mutex(lock_of(access)) << " acquired here while holding mutex " << mutex(lock_of(*waiting))
            << " in " << thread(access.thread) << ":\n";
-      write_stack(access);
+      write_stack(access.site, access.stack);
       waiting = &access;
     }
+  }
+
+  void write_misuse(const Finding& finding) {
+    for (const Access& access : finding.accesses) {
+      if (is_lock_misuse(finding)) {
+        out_ << "  Mutex " << mutex(lock_of(access)) << " in " << thread(access.thread) << mutexes(access) << ":\n";
+      } else {
+        out_ << "  " << capitalised(thread(access.variable)) << " created by " << thread(access.thread) << " at:\n";
+      }
+      write_stack(access.site, access.stack);
+    }
+    if (finding.misuse == MisuseKind::kThreadLeak && finding.dynamic_pairs > 1) {
+      out_ << "  And " << finding.dynamic_pairs - 1 << " more similar thread leaks.\n\n";
+    }
+  }
+
+  void write_memory(const MemoryContext& memory) {
+    const std::string size = memory.size > 0 ? " of size " + std::to_string(memory.size) : "";
+    const std::string at = size + " at " + hexadecimal(memory.address);
+    switch (memory.kind) {
+      case MemoryKind::kGlobal: out_ << "  Location is global '" << printable(memory.name) << "'" << at << "\n\n"; break;
+      case MemoryKind::kStack: out_ << "  Location is stack of " << thread(memory.thread) << ".\n\n"; break;
+      case MemoryKind::kHeap:
+        out_ << "  Location is heap block" << at;
+        if (memory.allocated.has_value()) {
+          out_ << " allocated by " << thread(memory.allocated->thread) << ":\n";
+          write_stack(memory.allocated->site, memory.allocated->stack);
+        } else {
+          out_ << "\n\n";
+        }
+        break;
+    }
+  }
+
+  // ThreadSanitizer tells where a mutex was created, which traces do not have.
+  void write_context(const Finding& finding) {
+    for (const LockContext& lock : finding.context.locks) {
+      out_ << "  Mutex " << mutex(lock.lock) << " (" << hexadecimal(lock.address) << ") first acquired by "
+           << thread(lock.first_acquired.thread) << " at:\n";
+      write_stack(lock.first_acquired.site, lock.first_acquired.stack);
+    }
+    for (const ThreadContext& context : finding.context.threads) {
+      out_ << "  " << capitalised(thread(context.thread)) << " created by " << thread(context.created.thread) << " at:\n";
+      write_stack(context.created.site, context.created.stack);
+    }
+  }
+
+  static std::string capitalised(std::string text) {
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    return text;
   }
 
   void write_frame(std::size_t depth, const Site& site) {
@@ -189,10 +280,10 @@ class TsanWriter {
     out_ << "\n";
   }
 
-  void write_stack(const Access& access) {
-    write_frame(0, access.site);
-    for (std::size_t i = 0; i < access.stack.size(); ++i) {
-      write_frame(i + 1, access.stack[i]);
+  void write_stack(const Site& site, const std::vector<Site>& callers) {
+    write_frame(0, site);
+    for (std::size_t i = 0; i < callers.size(); ++i) {
+      write_frame(i + 1, callers[i]);
     }
     out_ << "\n";
   }

@@ -13,7 +13,7 @@ void TraceCensus::consume(const Batch& batch) {
     active_threads_[raw(e.thread)];
     active_sites_[raw(e.site)];
     if (e.op != Op::kAlloc && e.op != Op::kFree) {
-      objects_[raw(object_kind(e.op))][e.object];
+      objects_[raw(object_kind(e))][e.object];
     }
   }
 }

@@ -20,7 +20,11 @@ Status TableCopier::copy_new(const Tables& from, Tables& to) {
   }
   for (; names_ < from.names().size(); ++names_) {
     const ObjectName& name = from.names()[names_];
-    to.name_object(name.kind, name.object, name.name);
+    if (name.length == 0) {
+      to.name_object(name.kind, name.object, name.name);
+    } else {
+      to.name_range(name.kind, name.object, name.length, name.name);
+    }
   }
   return {};
 }

@@ -37,7 +37,7 @@ class GrowingReader final : public TraceReader {
   std::uint64_t bytes_total() const override { return 0; }
 
  private:
-  TraceInfo info_{true, kStacks | kBranches, false, 5, "test"};
+  TraceInfo info_{.exact = true, .columns = kStacks | kBranches, .events = 5, .program = "test"};
   Tables tables_;
   std::uint64_t batches_ = 0;
   Event event_;

@@ -290,7 +290,7 @@ TEST_F(DamageTest, EachCheckOfTheSegmentDecoder) {
       {"runs", 8, 3, "its counts are impossible"},
       {"no shape", 0, 0, "its runs and streams do not fit"},
       {"site", 12, 1, "a shape that does not exist"},
-      {"op", 20, 26, "a shape that does not exist"},
+      {"op", 20, kOpCount, "a shape that does not exist"},
       {"order", 20, 1 | 7 << 8, "a shape that does not exist"},
       {"flags", 20, 1 | 2 << 16, "a shape that does not exist"},
       {"reserved", 20, 1 | 1 << 24, "a shape that does not exist"},

@@ -102,7 +102,12 @@ class RandomDirectoryTrace {
       tables.intern_stack(StackId(below(tables.stack_count())), SiteId(below(shape.sites)));
     }
     for (std::size_t i = 0; i < shape.names; ++i) {
-      tables.name_object(ObjectKind(below(kObjectKindCount)), number(), text());
+      const std::uint64_t object = number();
+      if (one_in(3)) {
+        tables.name_range(ObjectKind(below(kObjectKindCount)), object, 1 + below(std::min(~object, 4096ul)), text());
+      } else {
+        tables.name_object(ObjectKind(below(kObjectKindCount)), object, text());
+      }
     }
   }
 
@@ -179,7 +184,12 @@ inline void add_rows(const Tables& from, Tables& to, const Batch* batch) {
       to.add_thread(from.threads()[i]);
     }
     for (std::size_t i = to.names().size(); i < from.names().size(); ++i) {
-      to.name_object(from.names()[i].kind, from.names()[i].object, from.names()[i].name);
+      const ObjectName& name = from.names()[i];
+      if (name.length == 0) {
+        to.name_object(name.kind, name.object, name.name);
+      } else {
+        to.name_range(name.kind, name.object, name.length, name.name);
+      }
     }
   }
   for (std::size_t i = to.site_count(); i < sites; ++i) {

@@ -211,6 +211,7 @@ EventDropper::Fate EventDropper::decide(const Event& e, StackId stack) {
     case Op::kFree:
     case Op::kHappensBefore:
     case Op::kHappensAfter:
+    case Op::kMisuse:
       return alone;
   }
   return alone;

@@ -14,6 +14,7 @@ ObjectKind object_kind(Op op) {
       return ObjectKind::kMemory;
     case Op::kAcquire:
     case Op::kRelease:
+    case Op::kMisuse:
       return ObjectKind::kLock;
     case Op::kNotify:
     case Op::kWait:
@@ -44,6 +45,11 @@ ObjectKind object_kind(Op op) {
   return ObjectKind::kNone;
 }
 
+ObjectKind object_kind(const Event& event) {
+  const bool leak = event.op == Op::kMisuse && event.size == raw(MisuseKind::kThreadLeak);
+  return leak ? ObjectKind::kThread : object_kind(event.op);
+}
+
 std::string_view op_name(Op op) {
   switch (op) {
     case Op::kRead: return "read";
@@ -72,6 +78,7 @@ std::string_view op_name(Op op) {
     case Op::kExit: return "exit";
     case Op::kCallBegin: return "call begin";
     case Op::kCallEnd: return "call end";
+    case Op::kMisuse: return "misuse";
   }
   return "unknown";
 }
@@ -85,6 +92,20 @@ std::string_view memory_order_name(MemoryOrder order) {
     case MemoryOrder::kRelease: return "release";
     case MemoryOrder::kAcqRel: return "acq_rel";
     case MemoryOrder::kSeqCst: return "seq_cst";
+  }
+  return "unknown";
+}
+
+std::string_view misuse_kind_name(MisuseKind kind) {
+  switch (kind) {
+    case MisuseKind::kDoubleLock: return "double_lock";
+    case MisuseKind::kUnlockUnlocked: return "unlock_unlocked";
+    case MisuseKind::kUnlockWrongThread: return "unlock_wrong_thread";
+    case MisuseKind::kDestroyLocked: return "destroy_locked";
+    case MisuseKind::kInvalidUse: return "invalid_use";
+    case MisuseKind::kReadUnlockBad: return "bad_read_unlock";
+    case MisuseKind::kThreadLeak: return "thread_leak";
+    case MisuseKind::kReadLockBad: return "bad_read_lock";
   }
   return "unknown";
 }

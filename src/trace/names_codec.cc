@@ -7,7 +7,7 @@ namespace sooth {
 namespace {
 
 // Rows start with one of these.
-enum class Row : std::uint8_t { kThread = 1, kSite = 2, kStack = 3, kName = 4 };
+enum class Row : std::uint8_t { kThread = 1, kSite = 2, kStack = 3, kName = 4, kRange = 5 };
 
 // A block takes no further row once it is this large.
 constexpr std::size_t kEnough = 1u << 20;
@@ -53,12 +53,17 @@ Status decode_stack(ByteReader& in, Tables& tables) {
   return tables.stack_count() == before + 1 ? Status() : malformed();  // a duplicate would shift all later ids
 }
 
-Status decode_name(ByteReader& in, Tables& tables) {
+Status decode_name(ByteReader& in, bool range, Tables& tables) {
   const auto kind = in.get<std::uint8_t>();
   const std::uint64_t object = in.get_varint();
+  const std::uint64_t length = range ? in.get_varint() : 0;
   std::string name(in.get_string());
-  if (!in.ok() || kind >= kObjectKindCount) {
+  if (!in.ok() || kind >= kObjectKindCount || (range && (length == 0 || object + (length - 1) < object))) {
     return malformed();
+  }
+  if (range) {
+    tables.name_range(ObjectKind(kind), object, length, std::move(name));
+    return {};
   }
   tables.name_object(ObjectKind(kind), object, std::move(name));
   return {};
@@ -85,9 +90,12 @@ std::uint32_t encode_names(const Tables& tables, TablesCursor& cursor, Bytes& ou
   }
   for (; cursor.names < tables.names().size() && out.size() < kEnough; ++cursor.names, ++rows) {
     const ObjectName& name = tables.names()[cursor.names];
-    writer.put(Row::kName);
+    writer.put(name.length == 0 ? Row::kName : Row::kRange);
     writer.put(name.kind);
     writer.put_varint(name.object);
+    if (name.length != 0) {
+      writer.put_varint(name.length);
+    }
     writer.put_string(name.name);
   }
   return rows;
@@ -101,7 +109,8 @@ Status decode_names(const Bytes& payload, std::uint32_t rows, Tables& tables) {
       case Row::kThread: tables.add_thread(std::string(in.get_string())); break;
       case Row::kSite: status = decode_site(in, tables); break;
       case Row::kStack: status = decode_stack(in, tables); break;
-      case Row::kName: status = decode_name(in, tables); break;
+      case Row::kName: status = decode_name(in, false, tables); break;
+      case Row::kRange: status = decode_name(in, true, tables); break;
       default: status = malformed();
     }
     SOOTH_RETURN_IF_ERROR(std::move(status));

@@ -5,6 +5,7 @@
 
 #include "trace/directory.h"
 #include "trace/reader.h"
+#include "trace/recording_reader.h"
 #include "trace/std_text.h"
 #include "trace/writer.h"
 
@@ -18,7 +19,10 @@ Result<std::unique_ptr<TraceReader>> open_trace(const std::string& path, const R
   if (::stat(path.c_str(), &info) != 0) {
     return Status::bad_input(path + ": " + std::strerror(errno));
   }
-  return S_ISDIR(info.st_mode) ? open_trace_directory(path, options) : open_std_trace(path, options);
+  if (!S_ISDIR(info.st_mode)) {
+    return open_std_trace(path, options);
+  }
+  return is_recording(path) ? open_recording(path, options) : open_trace_directory(path, options);
 }
 
 Result<std::unique_ptr<TraceWriter>> create_trace(const std::string& path, TraceFormat format, const TraceInfo& info) {

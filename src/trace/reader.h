@@ -22,6 +22,11 @@ struct TraceInfo {
   // Number of events, when known without reading them all (0 for text).
   std::uint64_t events = 0;
   std::string program;  // command line of the recorded program, or what made the trace; may be empty
+  // Why the trace ends before the program did: "the disk was full". Empty when it does not, or until the end is read.
+  std::string stopped = {};
+  // Reads so far whose value no recorded write explains, because something that is not instrumented wrote there; their
+  // values are left out. Only counted when values of an exact recording are read.
+  std::uint64_t unexplained_reads = 0;
 
   friend bool operator==(const TraceInfo&, const TraceInfo&) = default;
 };
@@ -46,7 +51,7 @@ struct ReadOptions {
   ColumnSet columns = kNoColumns;  // side columns to decode; others cost nothing
 };
 
-// A trace directory of ours, or a file in STD text ("-" is standard input), told apart by looking.
+// A trace directory of ours, a recording, or a file in STD text ("-" is standard input), told apart by looking.
 Result<std::unique_ptr<TraceReader>> open_trace(const std::string& path, const ReadOptions& options = {});
 
 }  // namespace sooth

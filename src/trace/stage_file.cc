@@ -1,19 +1,15 @@
 #include "trace/stage_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <xxhash.h>
 
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "trace/format.h"
+#include "trace/small_file.h"
 
 namespace sooth {
 namespace {
@@ -39,8 +35,23 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// The first word of the first line, and the line that counts what there is.
+struct KindWords {
+  std::string_view name;
+  std::string_view version;
+  std::string_view count_key;
+};
+KindWords words_of(StageKind kind) {
+  switch (kind) {
+    case StageKind::kTrace: return {"sooth-trace ", std::string_view(format::kFirstLine).substr(12), "events "};
+    case StageKind::kRecording: return {"sooth-recording ", "1", "chunks "};
+  }
+  return {};
+}
+
 std::string render(const Stage& stage, bool whole) {
-  std::string text = std::string(format::kFirstLine) + "\n";
+  const KindWords words = words_of(stage.kind);
+  std::string text = std::string(words.name) + std::string(words.version) + "\n";
   text += stage.info.exact ? "exact yes\n" : "exact no\n";
   text += "columns";
   for (const auto& column : kColumnNames) {
@@ -50,45 +61,18 @@ std::string render(const Stage& stage, bool whole) {
   }
   text += "\nprogram " + one_line(stage.info.program) + "\n";
   if (whole) {
-    text += "events " + std::to_string(stage.info.events) + "\nbytes " + std::to_string(stage.bytes) + "\n";
+    const std::uint64_t count = stage.kind == StageKind::kTrace ? stage.info.events : stage.chunks;
+    text += std::string(words.count_key) + std::to_string(count) + "\nbytes " + std::to_string(stage.bytes) + "\n";
+    if (stage.kind == StageKind::kRecording) {
+      text += "checks " + hex(stage.checks) + "\n";
+    }
   }
   return text + std::string(kCheckKey) + hex(XXH3_64bits(text.data(), text.size())) + "\n";
 }
 
-Status write_file(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  return out ? Status() : Status::internal(path + ": cannot write: " + std::strerror(errno));
-}
-
-// nullopt when there is no such file.
-Result<std::optional<std::string>> read_file(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // must not wait for whoever fills a pipe
-  if (fd < 0) {
-    if (errno == ENOENT) {
-      return std::optional<std::string>();
-    }
-    return Status::bad_input(path + ": cannot read: " + std::strerror(errno));
-  }
-  std::string text;
-  char part[4096];
-  ssize_t got = 0;
-  do {
-    got = ::read(fd, part, sizeof part);
-    text.append(part, got > 0 ? static_cast<std::size_t>(got) : 0);
-  } while (got > 0 || (got < 0 && errno == EINTR));
-  const int error = errno;
-  ::close(fd);
-  if (got < 0) {
-    return Status::bad_input(path + ": cannot read: " + std::strerror(error));
-  }
-  return std::optional(std::move(text));
-}
-
-std::optional<std::uint64_t> parse_number(std::string_view text) {
+std::optional<std::uint64_t> parse_number(std::string_view text, int base) {
   std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
@@ -124,7 +108,25 @@ std::optional<std::string_view> take_line(std::string_view& text, std::string_vi
   return line;
 }
 
-Result<Stage> parse(std::string_view text, const std::string& path, bool whole) {
+// The lines behind those that every stage file has.
+bool parse_totals(std::string_view& body, Stage& stage) {
+  const auto count = parse_number(take_line(body, words_of(stage.kind).count_key).value_or(""), 10);
+  const auto bytes = parse_number(take_line(body, "bytes ").value_or(""), 10);
+  if (!count || !bytes) {
+    return false;
+  }
+  stage.bytes = *bytes;
+  if (stage.kind == StageKind::kTrace) {
+    stage.info.events = *count;
+    return true;
+  }
+  const auto checks = parse_number(take_line(body, "checks ").value_or(""), 16);
+  stage.chunks = *count;
+  stage.checks = checks.value_or(0);
+  return checks.has_value();
+}
+
+Result<Stage> parse(std::string_view text, const std::string& path, StageKind kind, bool whole) {
   const Status damaged = Status::bad_input(path + ": is damaged");
   const std::size_t check_at = text.rfind(kCheckKey);
   if (check_at == std::string_view::npos) {
@@ -134,15 +136,16 @@ Result<Stage> parse(std::string_view text, const std::string& path, bool whole) 
   if (text.substr(check_at) != std::string(kCheckKey) + hex(XXH3_64bits(body.data(), body.size())) + "\n") {
     return damaged;
   }
-  const auto first = take_line(body, "sooth-trace ");
+  const auto first = take_line(body, words_of(kind).name);
   if (!first) {
     return damaged;
   }
-  if (*first != std::string_view(format::kFirstLine).substr(12)) {
+  if (*first != words_of(kind).version) {
     return Status::bad_input(path + ": the trace has format " + std::string(*first) +
                              ", which this version of sooth cannot read");
   }
   Stage stage;
+  stage.kind = kind;
   const auto exact = take_line(body, "exact ");
   const auto columns_line = take_line(body, "columns");
   const auto columns = parse_columns(columns_line.value_or(" ?"));
@@ -154,14 +157,8 @@ Result<Stage> parse(std::string_view text, const std::string& path, bool whole) 
   stage.info.columns = *columns;
   stage.info.program = *program;
   stage.info.incomplete = !whole;
-  if (whole) {
-    const auto events = parse_number(take_line(body, "events ").value_or(""));
-    const auto bytes = parse_number(take_line(body, "bytes ").value_or(""));
-    if (!events || !bytes) {
-      return damaged;
-    }
-    stage.info.events = *events;
-    stage.bytes = *bytes;
+  if (whole && !parse_totals(body, stage)) {
+    return damaged;
   }
   return body.empty() ? Result(stage) : damaged;
 }
@@ -172,31 +169,40 @@ Result<Stage> read_stage(const std::string& directory) {
   // `version` a second time, because a writer may have finished between the first two looks.
   for (const bool whole : {true, false, true}) {
     const std::string path = directory + "/" + (whole ? format::kVersionFile : format::kIncompleteFile);
-    Result<std::optional<std::string>> text = read_file(path);
+    Result<std::optional<std::string>> text = read_small_file(path);
     if (!text.ok()) {
       return std::move(text).status();
     }
     if (text->has_value()) {
-      return parse(**text, path, whole);
+      return parse(**text, path, StageKind::kTrace, whole);
     }
   }
   return Status::bad_input(directory + ": is a directory, but not a trace: it has neither a file `version` nor `incomplete`");
 }
 
+Result<std::optional<Stage>> read_recording_stage(const std::string& directory) {
+  const std::string path = directory + "/" + format::kVersionFile;
+  Result<std::optional<std::string>> text = read_small_file(path);
+  if (!text.ok()) {
+    return std::move(text).status();
+  }
+  if (!text->has_value()) {
+    return std::optional<Stage>();
+  }
+  Result<Stage> stage = parse(**text, path, StageKind::kRecording, true);
+  return stage.ok() ? Result(std::optional(std::move(*stage))) : Result<std::optional<Stage>>(stage.status());
+}
+
 Status write_incomplete(const std::string& directory, const TraceInfo& info) {
-  return write_file(directory + "/" + format::kIncompleteFile, render({info, 0}, false));
+  Stage stage;
+  stage.info = info;
+  return write_small_file(directory + "/" + format::kIncompleteFile, render(stage, false));
 }
 
 Status write_version(const std::string& directory, const Stage& stage) {
   // In two steps, so that `version` is there only with all its lines: write beside it, then move over.
-  const std::string incomplete = directory + "/" + format::kIncompleteFile;
-  const std::string temporary = directory + "/" + format::kVersionFile + ".tmp";
-  const std::string version = directory + "/" + format::kVersionFile;
-  SOOTH_RETURN_IF_ERROR(write_file(temporary, render(stage, true)));
-  if (std::rename(temporary.c_str(), version.c_str()) != 0) {
-    return Status::internal(version + ": cannot write: " + std::strerror(errno));
-  }
-  std::remove(incomplete.c_str());
+  SOOTH_RETURN_IF_ERROR(replace_small_file(directory + "/" + format::kVersionFile, render(stage, true)));
+  std::remove((directory + "/" + format::kIncompleteFile).c_str());
   return {};
 }
 

@@ -24,27 +24,35 @@ struct Word {
   MemoryOrder order = MemoryOrder::kNotAtomic;
   std::uint8_t flags = 0;
   bool branch = false;
+  std::uint8_t misuse = 0;  // a MisuseKind, or 0
 };
 
 constexpr std::uint64_t pack(const Word& word) {
   return std::uint64_t{raw(word.op)} | std::uint64_t{raw(word.order)} << 8 | std::uint64_t{word.flags} << 16 |
-         std::uint64_t{word.branch} << 24;
+         std::uint64_t{word.branch} << 24 | std::uint64_t{word.misuse} << 32;
 }
 
 constexpr Word unpack(std::uint64_t bits) {
   return {Op(bits & 0xff), MemoryOrder(bits >> 8 & 0xff), static_cast<std::uint8_t>(bits >> 16 & 0xff),
-          (bits >> 24 & 1) != 0};
+          (bits >> 24 & 1) != 0, static_cast<std::uint8_t>(bits >> 32 & 0xff)};
 }
 
 NameTable table_of_words() {
   NameTable words;
   for (const StdOp& row : std_ops()) {
+    if (row.op == Op::kMisuse) {
+      for (std::uint8_t kind = 1; kind < kMisuseKindCount; ++kind) {
+        words.insert(std::string(row.name) + '.' + std::string(misuse_kind_name(MisuseKind(kind))),
+                     pack({.op = row.op, .misuse = kind}));
+      }
+      continue;
+    }
     const bool ordered = takes_order(row.op);
-    words.insert(row.name, pack({row.op, ordered ? MemoryOrder::kSeqCst : MemoryOrder::kNotAtomic, row.flags, false}));
+    words.insert(row.name, pack({row.op, ordered ? MemoryOrder::kSeqCst : MemoryOrder::kNotAtomic, row.flags}));
     for (int i = 1; ordered && i < kMemoryOrderCount; ++i) {
       const auto order = MemoryOrder(i);
       words.insert(std::string(row.name) + '.' + std::string(memory_order_name(order)),
-                   pack({row.op, order, row.flags, false}));
+                   pack({row.op, order, row.flags}));
     }
   }
   words.insert(kStdBranch, pack({.branch = true}));
@@ -289,7 +297,7 @@ void StdReader::parse_event(std::string_view line) {
     return;
   }
   const Word word = unpack(entry->number);
-  Event event{.op = word.op, .order = word.order, .flags = word.flags};
+  Event event{.size = word.misuse, .op = word.op, .order = word.order, .flags = word.flags};
   if (!dictionary_.thread(fields.thread, event.thread)) {
     fail_in_dictionary();
     return;
@@ -312,7 +320,7 @@ void StdReader::parse_event(std::string_view line) {
 }
 
 bool StdReader::parse_argument(const Fields& fields, Event& event) {
-  const ObjectKind kind = object_kind(event.op);
+  const ObjectKind kind = object_kind(event);
   switch (kind) {
     case ObjectKind::kNone:
       return fields.argument.empty() || fail(quote(fields.word) + " takes no argument");
@@ -332,11 +340,14 @@ bool StdReader::parse_argument(const Fields& fields, Event& event) {
       event.object = raw(function);
       return true;
     }
-    default:
-      if (fields.argument.empty() || !dictionary_.object(kind, fields.argument, event.object, event.size)) {
+    default: {
+      std::uint32_t bytes = 0;
+      if (fields.argument.empty() || !dictionary_.object(kind, fields.argument, event.object, bytes)) {
         break;
       }
+      event.size = kind == ObjectKind::kMemory ? bytes : event.size;
       return true;
+    }
   }
   return fields.argument.empty() ? fail(quote(fields.word) + " needs an argument") : fail_in_dictionary();
 }

@@ -69,6 +69,9 @@ TEST(StdReader, ReadsEveryOperation) {
       {"exit()", {.object = 0, .site = SiteId{1}, .op = Op::kExit}},
       {"callbegin(c)", object(Op::kCallBegin)},
       {"callend(c)", object(Op::kCallEnd)},
+      {"misuse.double_lock(l)", {.object = 1, .size = raw(MisuseKind::kDoubleLock), .op = Op::kMisuse}},
+      {"misuse.bad_read_lock(0x7f)", {.object = 0x7f, .size = raw(MisuseKind::kReadLockBad), .op = Op::kMisuse}},
+      {"misuse.thread_leak(T1)", {.object = 1, .size = raw(MisuseKind::kThreadLeak), .op = Op::kMisuse}},
   };
   for (const OpCase& c : cases) {
     const WholeTrace trace = must_read("T0|" + c.text + "|345\n");
@@ -87,6 +90,9 @@ TEST(StdReader, RefusesWithTheLineAndTheReason) {
       {"T0|r.acquire(x)|1", "unknown operation `r.acquire`"},
       {"T0|aload.not_atomic(x)|1", "unknown operation `aload.not_atomic`"},
       {"T0|aload.(x)|1", "unknown operation `aload.`"},
+      {"T0|misuse(l)|1", "unknown operation `misuse`"},
+      {"T0|misuse.unknown(l)|1", "unknown operation `misuse.unknown`"},
+      {"T0|misuse.double_lock()|1", "`misuse.double_lock` needs an argument"},
       {"T0", "expected THREAD|OPERATION(ARGUMENT)|LOCATION, found `T0`"},
       {"T0|r(x)", "expected THREAD|OPERATION(ARGUMENT)|LOCATION, found `T0|r(x)`"},
       {"T0|r(x|1", "the parenthesis of `r(x` is not closed"},

@@ -103,7 +103,10 @@ class RandomTrace {
     if (takes_order(row.op)) {
       e.order = MemoryOrder(1 + below(kMemoryOrderCount - 1));
     }
-    switch (const ObjectKind kind = object_kind(row.op)) {
+    if (row.op == Op::kMisuse) {
+      e.size = static_cast<std::uint32_t>(1 + below(kMisuseKindCount - 1));
+    }
+    switch (const ObjectKind kind = object_kind(e)) {
       case ObjectKind::kNone: break;
       case ObjectKind::kThread: e.object = below(trace_.tables.thread_count()); break;
       case ObjectKind::kFunction: e.object = below(trace_.tables.site_count()); break;
@@ -170,7 +173,7 @@ void expect_same(const WholeTrace& a, const WholeTrace& b) {
     Event y = b.events[i];
     ASSERT_TRUE(same_thread(x.thread, y.thread));
     ASSERT_TRUE(same_site(x.site, y.site));
-    const ObjectKind kind = object_kind(x.op);
+    const ObjectKind kind = object_kind(x);
     if (kind == ObjectKind::kThread) {
       ASSERT_TRUE(same_thread(ThreadId(std::uint32_t(x.object)), ThreadId(std::uint32_t(y.object))));
     } else if (kind == ObjectKind::kFunction) {

@@ -150,7 +150,7 @@ bool StdSpeller::note_renames() {
     const ObjectName& entry = names[names_seen_];
     Kind& state = kinds_[raw(entry.kind)];
     const auto known = state.spellings.find(entry.object);
-    if (known == state.spellings.end() || entry.name.empty()) {
+    if (known == state.spellings.end() || entry.name.empty() || entry.length != 0) {
       continue;
     }
     Spelling& spelling = known->second;

@@ -37,6 +37,7 @@ constexpr StdOp kOps[] = {
     {"exit", Op::kExit, 0},
     {"callbegin", Op::kCallBegin, 0},
     {"callend", Op::kCallEnd, 0},
+    {"misuse", Op::kMisuse, 0},
 };
 
 constexpr StdColumn kColumns[] = {

@@ -14,7 +14,8 @@
 
 namespace sooth {
 
-// One word of the second field. Atomics and fences may carry a memory order behind a dot (takes_order).
+// One word of the second field. Atomics and fences may carry a memory order behind a dot (takes_order), and a misuse
+// carries its kind there.
 struct StdOp {
   std::string_view name;
   Op op;

@@ -155,13 +155,17 @@ Status StdWriter::append_event(const Event& event, const Value& value) {
   if (takes_order(event.op) != (event.order != MemoryOrder::kNotAtomic) || raw(event.order) >= kMemoryOrderCount) {
     return refuse("its memory order does not suit its operation");
   }
-  if (object_kind(event.op) != ObjectKind::kMemory && event.size != 0) {
-    return refuse("it has a size but no memory");
+  if (event.op == Op::kMisuse ? !is_misuse_kind(event.size)
+                              : object_kind(event.op) != ObjectKind::kMemory && event.size != 0) {
+    return refuse(event.op == Op::kMisuse ? "its kind of misuse is unknown" : "it has a size but no memory");
   }
   SOOTH_RETURN_IF_ERROR(append_thread_and_word(event.thread, row->name));
   if (takes_order(event.op)) {
     line_ += '.';
     line_ += memory_order_name(event.order);
+  } else if (event.op == Op::kMisuse) {
+    line_ += '.';
+    line_ += misuse_kind_name(MisuseKind(event.size));
   }
   SOOTH_RETURN_IF_ERROR(append_argument(event));
   line_ += '|';
@@ -177,7 +181,7 @@ Status StdWriter::append_event(const Event& event, const Value& value) {
 }
 
 Status StdWriter::append_argument(const Event& event) {
-  const ObjectKind kind = object_kind(event.op);
+  const ObjectKind kind = object_kind(event);
   line_ += '(';
   switch (kind) {
     case ObjectKind::kNone:
@@ -198,7 +202,7 @@ Status StdWriter::append_argument(const Event& event) {
       break;
     }
     default:
-      if (!speller_.append_object(line_, kind, event.object, event.size)) {
+      if (!speller_.append_object(line_, kind, event.object, kind == ObjectKind::kMemory ? event.size : 0)) {
         return refuse("its bytes overlap a variable that is only known by its name");
       }
   }

@@ -1,9 +1,25 @@
 #include "trace/tables.h"
 
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
 namespace sooth {
+namespace {
+
+std::string hex(std::uint64_t number) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
+// Recorded programs call such objects by their address.
+bool lives_in_memory(ObjectKind kind) {
+  return kind == ObjectKind::kLock || kind == ObjectKind::kSignal || kind == ObjectKind::kBarrier ||
+         kind == ObjectKind::kSemaphore;
+}
+
+}  // namespace
 
 Tables::Tables() : stacks_(1) {}
 
@@ -27,8 +43,16 @@ StackId Tables::intern_stack(StackId parent, SiteId call) {
 }
 
 void Tables::name_object(ObjectKind kind, std::uint64_t object, std::string name) {
+  if (kind == ObjectKind::kThread && object < threads_.size()) {
+    threads_[object] = name;
+  }
   name_index_[raw(kind)][object] = static_cast<std::uint32_t>(names_.size());
   names_.push_back({kind, object, std::move(name)});
+}
+
+void Tables::name_range(ObjectKind kind, std::uint64_t begin, std::uint64_t length, std::string name) {
+  range_index_[raw(kind)][begin] = static_cast<std::uint32_t>(names_.size());
+  names_.push_back({kind, begin, std::move(name), length});
 }
 
 std::vector<SiteId> Tables::frames(StackId stack) const {
@@ -45,6 +69,16 @@ const std::string* Tables::object_name(ObjectKind kind, std::uint64_t object) co
   return it == index.end() ? nullptr : &names_[it->second].name;
 }
 
+const ObjectName* Tables::named_range(ObjectKind kind, std::uint64_t object) const {
+  const auto& ranges = range_index_[raw(kind)];
+  const auto behind = ranges.upper_bound(object);
+  if (behind == ranges.begin()) {
+    return nullptr;
+  }
+  const ObjectName& range = names_[std::prev(behind)->second];
+  return object - range.object < range.length ? &range : nullptr;
+}
+
 std::string Tables::describe(ObjectKind kind, std::uint64_t object) const {
   if (kind == ObjectKind::kThread && object < threads_.size()) {
     return threads_[object];
@@ -56,9 +90,15 @@ std::string Tables::describe(ObjectKind kind, std::uint64_t object) const {
   if (const std::string* name = object_name(kind, object)) {
     return *name;
   }
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(object));
-  return text;
+  const ObjectName* range = named_range(kind, object);
+  if (range == nullptr && lives_in_memory(kind)) {
+    range = named_range(ObjectKind::kMemory, object);
+  }
+  if (range != nullptr) {
+    const std::uint64_t offset = object - range->object;
+    return offset == 0 ? range->name : range->name + "+" + std::to_string(offset);
+  }
+  return hex(object);
 }
 
 }  // namespace sooth

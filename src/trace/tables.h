@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +40,7 @@ struct ObjectName {
   ObjectKind kind{};
   std::uint64_t object = 0;
   std::string name;
+  std::uint64_t length = 0;  // 0: the object itself; else the name is that of the range [object, object + length)
 
   friend bool operator==(const ObjectName&, const ObjectName&) = default;
 };
@@ -52,7 +54,11 @@ class Tables {
   ThreadId add_thread(std::string name);
   SiteId add_site(Site site);                            // no de-duplication
   StackId intern_stack(StackId parent, SiteId call);     // equal nodes get equal ids
-  void name_object(ObjectKind kind, std::uint64_t object, std::string name);  // the last name wins
+  // The last name wins. The name of a thread that is in the table takes the place of the one it was added with.
+  void name_object(ObjectKind kind, std::uint64_t object, std::string name);
+  // Names what lies in [begin, begin + length), as far as it has no name of its own: "table", "table+16". Ranges do not
+  // overlap; one that begins where another does takes its place. `length` is not 0 and does not wrap around.
+  void name_range(ObjectKind kind, std::uint64_t begin, std::uint64_t length, std::string name);
 
   std::size_t thread_count() const { return threads_.size(); }
   std::size_t site_count() const { return sites_.size(); }
@@ -63,9 +69,12 @@ class Tables {
   const StackNode& stack(StackId stack) const { return stacks_[raw(stack)]; }
   // Call sites from the innermost to the outermost.
   std::vector<SiteId> frames(StackId stack) const;
-  // nullptr when the object has no name.
+  // nullptr when the object has no name of its own.
   const std::string* object_name(ObjectKind kind, std::uint64_t object) const;
-  // The name, or the number in hexadecimal; thread names for ObjectKind::kThread.
+  // The range around the object that has a name; nullptr when there is none.
+  const ObjectName* named_range(ObjectKind kind, std::uint64_t object) const;
+  // The name, or that of the range it is in, or the number in hexadecimal; thread names for ObjectKind::kThread. Locks and
+  // other objects that live in memory are in the ranges of memory, too: `queue+40` is a mutex in the variable `queue`.
   std::string describe(ObjectKind kind, std::uint64_t object) const;
 
   // Everything in order of addition, for writers. stacks()[0] is the empty stack.
@@ -81,6 +90,7 @@ class Tables {
   std::vector<ObjectName> names_;
   std::unordered_map<std::uint64_t, StackId> stack_index_;  // parent << 32 | call
   std::array<std::unordered_map<std::uint64_t, std::uint32_t>, kObjectKindCount> name_index_;  // into names_
+  std::array<std::map<std::uint64_t, std::uint32_t>, kObjectKindCount> range_index_;  // by begin, into names_
 };
 
 }  // namespace sooth

@@ -195,6 +195,9 @@ bool TraceValidator::State::check_shape(const Event& e) {
   if ((e.flags & ~kAllFlags) != 0 || e.reserved != 0 || (is_shared(e) && !lock_op)) {
     return fail(e, with_article(e.op) + " has flags that mean nothing there");
   }
+  if (e.op == Op::kMisuse) {
+    return is_misuse_kind(e.size) || fail(e, "a misuse of the unknown kind " + std::to_string(e.size));
+  }
   if (sized(e.op) != (e.size != 0)) {
     return fail(e, with_article(e.op) + (sized(e.op) ? " of 0 bytes" : " has a size"));
   }
@@ -270,6 +273,10 @@ bool TraceValidator::State::check_rules(const Event& e) {
       return true;
     case Op::kCallEnd:
       return call_end(e);
+    case Op::kMisuse:
+      return object_kind(e) != ObjectKind::kThread || e.object < threads_ ||
+             fail(e, "a leak of thread " + std::to_string(e.object) + ", which is not one of the " +
+                         std::to_string(threads_) + " threads of the trace");
   }
   return true;
 }
@@ -403,16 +410,9 @@ bool TraceValidator::State::check_value(const Event& e, const Value& value) {
   if (value.size != 0 && (!is_access(e.op) || value.size > kMaxValueBytes || value.size > value_extent(e))) {
     return fail(e, with_article(e.op) + " of " + bytes(e.size) + " has a value of " + bytes(value.size));
   }
-  if (is_read(e.op) && value.size != 0) {
-    if (const std::optional<Value> held = memory_.conflict(e.object, value)) {
-      return fail(e, "reads " + to_string(value) + " from " + tables_->describe(ObjectKind::kMemory, e.object) +
-                         ", where the last writes left " + to_string(*held));
-    }
-  }
-  if (e.op == Op::kWrite || e.op == Op::kAtomicStore) {
-    memory_.write(e.object, value_extent(e), value);
-  } else if (e.op == Op::kAtomicRmw || e.op == Op::kAlloc || e.op == Op::kFree) {
-    memory_.forget(e.object, value_extent(e));
+  if (const std::optional<Value> held = memory_.consume(e, value)) {
+    return fail(e, "reads " + to_string(value) + " from " + tables_->describe(ObjectKind::kMemory, e.object) +
+                       ", where the last writes left " + to_string(*held));
   }
   return true;
 }

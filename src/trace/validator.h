@@ -18,6 +18,7 @@ namespace sooth {
 //  - accesses, alloc and free touch at least one byte and do not wrap around the address space; memory orders stand
 //    on atomics and fences only; the shared flag stands on acquire and release only;
 //  - a call ends only after it began in the same thread;
+//  - a misuse is of a known kind; what it says of locks is not compared with the lock events, which tell what succeeded;
 //  - every id (thread, site, stack) is in the tables, and every entry of a side column belongs to an event of its batch;
 //  - with values: a read sees the bytes last written to its address. Bytes of unknown content match anything: those
 //    not yet written, written without a value or by an rmw, allocated or freed since, or in reach of a running call.

@@ -41,6 +41,7 @@ Step rel(std::uint32_t t, std::uint64_t l = kM) { return {t, Op::kRelease, l}; }
 Step acq_shared(std::uint32_t t) { return acq(t).with_flags(kShared); }
 Step rel_shared(std::uint32_t t) { return rel(t).with_flags(kShared); }
 Step fork(std::uint32_t t, std::uint64_t c) { return {t, Op::kFork, c}; }
+Step misuse(std::uint32_t t, MisuseKind kind, std::uint64_t of) { return Step(t, Op::kMisuse, of).with_size(raw(kind)); }
 Step join(std::uint32_t t, std::uint64_t c) { return {t, Op::kJoin, c}; }
 
 Site site(const char* label) {
@@ -163,7 +164,17 @@ const std::vector<Case> kShapeCases = {
     {"unordered_fence", {Step(T0, Op::kFence).with_order(MemoryOrder::kNotAtomic)},
      "event 0 (T0): a fence has no memory order"},
     {"unknown_order", {Step(T0, Op::kFence).with_order(MemoryOrder{7})}, "event 0 (T0): unknown memory order 7"},
-    {"unknown_op", {wr(T0), Step(T0, Op{26}).with_size(0)}, "event 1 (T0): unknown kind of event 26"},
+    {"unknown_op", {wr(T0), Step(T0, Op{kOpCount}).with_size(0)},
+     "event 1 (T0): unknown kind of event " + std::to_string(kOpCount)},
+    {"misuses", {misuse(T0, MisuseKind::kUnlockUnlocked, 5), acq(T0), misuse(T0, MisuseKind::kReadLockBad, 5),
+                 misuse(T0, MisuseKind::kThreadLeak, 1)}, ""},
+    {"misuse_of_no_kind", {Step(T0, Op::kMisuse, 5).with_size(0)}, "event 0 (T0): a misuse of the unknown kind 0"},
+    {"unknown_misuse", {Step(T0, Op::kMisuse, 5).with_size(kMisuseKindCount)},
+     "event 0 (T0): a misuse of the unknown kind " + std::to_string(kMisuseKindCount)},
+    {"shared_misuse", {misuse(T0, MisuseKind::kDoubleLock, 5).with_flags(kShared)},
+     "event 0 (T0): a misuse has flags that mean nothing there"},
+    {"leak_of_no_thread", {misuse(T0, MisuseKind::kThreadLeak, 99)},
+     "event 0 (T0): a leak of thread 99, which is not one of the 4 threads of the trace"},
     {"shared_write", {wr(T0), wr(T0).with_flags(kShared)}, "event 1 (T0): a write has flags that mean nothing there"},
     {"unknown_flag", {acq(T0).with_flags(2)}, "event 0 (T0): an acquire has flags that mean nothing there"},
     {"reserved", {wr(T0), wr(T0).with_reserved(1)}, "event 1 (T0): a write has flags that mean nothing there"},

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/std_syntax.h"
+
 namespace sooth {
 namespace {
 
@@ -79,6 +81,20 @@ void ValueMemory::close_reach(EventId owner) {
 bool ValueMemory::reached(std::uint64_t address) const {
   return std::any_of(open_.begin(), open_.end(),
                      [address](const OpenReach& reach) { return address - reach.begin < reach.length; });
+}
+
+std::optional<Value> ValueMemory::consume(const Event& event, const Value& value) {
+  if (is_read(event.op) && value.size != 0) {
+    if (const std::optional<Value> held = conflict(event.object, value)) {
+      return held;
+    }
+  }
+  if (event.op == Op::kWrite || event.op == Op::kAtomicStore) {
+    write(event.object, value_extent(event), value);
+  } else if (event.op == Op::kAtomicRmw || event.op == Op::kAlloc || event.op == Op::kFree) {
+    forget(event.object, value_extent(event));
+  }
+  return std::nullopt;
 }
 
 std::optional<Value> ValueMemory::conflict(std::uint64_t begin, const Value& read) const {

@@ -27,6 +27,10 @@ class ValueMemory {
   void open_reach(EventId owner, std::uint64_t begin, std::uint64_t length);
   void close_reach(EventId owner);
 
+  // One event of the trace, with its value if that was recorded: a conflict, or else its effect on the bytes. Calls and
+  // their reach are left to the caller.
+  std::optional<Value> consume(const Event& event, const Value& value);
+
   // Nothing when the recorded bytes of a read agree with what is known; else what the memory holds at the place of
   // the value, with the read's own bytes where it is unknown.
   std::optional<Value> conflict(std::uint64_t begin, const Value& read) const;

@@ -1,0 +1,101 @@
+#include "runtime/descriptors.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "runtime/options.h"
+#include "runtime/stream_writer.h"
+
+namespace sooth::rt {
+namespace {
+
+constexpr int kDescriptors = 1 << 16;
+constexpr u64 kFirstChannel = u64{1} << 45;     // numbers that no address of the program has
+constexpr u64 kFirstConnection = u64{1} << 46;  // ... and these come from a hash of two addresses
+// 0: not known yet. Racing uses of a descriptor find the same answer, or a program that closes what another thread uses.
+u64 channels_[kDescriptors];
+u64 next_channel_ = 0;
+
+bool is_valid(int fd) { return fd >= 0 && fd < kDescriptors; }
+
+u64 new_channel() { return kFirstChannel + __atomic_add_fetch(&next_channel_, 1, __ATOMIC_RELAXED); }
+
+u64 hash_bytes(u64 hash, const void* data, u64 length) {
+  for (u64 i = 0; i < length; ++i) hash = (hash ^ static_cast<const u8*>(data)[i]) * 0x100000001b3;
+  return hash;
+}
+
+u64 address_hash(const sockaddr_storage& address, u32 length) {
+  if (address.ss_family == AF_INET) {
+    const auto& in = reinterpret_cast<const sockaddr_in&>(address);
+    return hash_bytes(hash_bytes(AF_INET, &in.sin_addr, 4), &in.sin_port, 2);
+  }
+  if (address.ss_family == AF_INET6) {
+    const auto& in = reinterpret_cast<const sockaddr_in6&>(address);
+    return hash_bytes(hash_bytes(AF_INET6, &in.sin6_addr, 16), &in.sin6_port, 2);
+  }
+  return hash_bytes(address.ss_family, &address, length);
+}
+
+// The same number at both ends. Unnamed and unconnected sockets share one channel: better an order too much than a false race.
+u64 connection_of(int fd) {
+  sockaddr_storage here, there;
+  u32 here_length = sizeof here, there_length = sizeof there;
+  zero_memory(&here, sizeof here);
+  zero_memory(&there, sizeof there);
+  if (sys_call(SYS_getsockname, fd, reinterpret_cast<long>(&here), reinterpret_cast<long>(&here_length)) < 0) return 0;
+  if (sys_call(SYS_getpeername, fd, reinterpret_cast<long>(&there), reinterpret_cast<long>(&there_length)) < 0) return kFirstConnection;
+  if (here.ss_family == AF_UNIX) return kFirstConnection + 1;
+  u64 sum = address_hash(here, here_length) + address_hash(there, there_length);
+  return kFirstConnection + 2 + (sum >> 20);
+}
+
+u64 channel_of(int fd) {
+  u64 channel = __atomic_load_n(&channels_[fd], __ATOMIC_ACQUIRE);
+  if (channel != 0) return channel;
+  channel = connection_of(fd);
+  // An unconnected socket may be connected later.
+  if (channel == kFirstConnection) return channel;
+  if (channel == 0) channel = new_channel();
+  u64 none = 0;
+  if (!__atomic_compare_exchange_n(&channels_[fd], &none, channel, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return none;
+  return channel;
+}
+
+// io_sync=2: one channel for everything.
+u64 message_of(int fd) { return options.io_sync >= 2 ? kFirstChannel : channel_of(fd); }
+
+}  // namespace
+
+void descriptor_opened(int fd) {
+  if (is_valid(fd)) __atomic_store_n(&channels_[fd], 0, __ATOMIC_RELEASE);
+}
+
+void descriptor_closed(int fd) { descriptor_opened(fd); }
+
+void descriptors_paired(int a, int b) {
+  u64 channel = new_channel();
+  if (is_valid(a)) __atomic_store_n(&channels_[a], channel, __ATOMIC_RELEASE);
+  if (is_valid(b)) __atomic_store_n(&channels_[b], channel, __ATOMIC_RELEASE);
+}
+
+void descriptor_copied(int from, int to) {
+  if (is_valid(from) && is_valid(to)) __atomic_store_n(&channels_[to], channel_of(from), __ATOMIC_RELEASE);
+}
+
+void descriptor_sends(Thread* t, uptr pc, int fd) {
+  if (is_valid(fd) && options.io_sync != 0) write_event(t, pc, Shape::of(Op::kHappensBefore), message_of(fd));
+}
+
+void descriptor_received(Thread* t, uptr pc, int fd) {
+  if (is_valid(fd) && options.io_sync != 0) write_event(t, pc, Shape::of(Op::kHappensAfter), message_of(fd));
+}
+
+bool descriptor_may_block(int fd) {
+  struct stat status;
+  return sys_call(SYS_fstat, fd, reinterpret_cast<long>(&status)) < 0 || !S_ISREG(status.st_mode);
+}
+
+}  // namespace sooth::rt

@@ -1,0 +1,177 @@
+// Atomic operations: performed here, under a lock chosen by their address, so that the order of tickets is the order in which they
+// happened to each location. Values are exact.
+#include "runtime/intercept.h"
+#include "runtime/options.h"
+#include "runtime/signals.h"
+#include "runtime/stream_writer.h"
+#include "runtime/turn.h"
+
+using namespace sooth;
+using namespace sooth::rt;
+
+namespace {
+
+using a8 = unsigned char;
+using a16 = unsigned short;
+using a32 = unsigned;
+using a64 = unsigned long;
+using a128 = unsigned __int128;
+
+struct alignas(64) Shard {
+  SpinLock lock;
+};
+constexpr u32 kShards = 1024;
+Shard shards_[kShards];
+
+SpinLock& shard_of(const volatile void* p) {
+  auto address = reinterpret_cast<uptr>(p);
+  return shards_[(address >> 4 ^ address >> 14) & (kShards - 1)].lock;
+}
+
+// The numbers of __ATOMIC_*, with flags that compilers may add in higher bits.
+MemoryOrder order_of(int order) {
+  if (options.force_seq_cst_atomics) return MemoryOrder::kSeqCst;
+  switch (order & 0xff) {
+    case __ATOMIC_RELAXED: return MemoryOrder::kRelaxed;
+    case __ATOMIC_CONSUME: return MemoryOrder::kConsume;
+    case __ATOMIC_ACQUIRE: return MemoryOrder::kAcquire;
+    case __ATOMIC_RELEASE: return MemoryOrder::kRelease;
+    case __ATOMIC_ACQ_REL: return MemoryOrder::kAcqRel;
+    default: return MemoryOrder::kSeqCst;
+  }
+}
+
+// 16 bytes go through cmpxchg16b; the others are plain machine instructions. All sequentially consistent.
+template <typename T>
+SOOTH_INLINE bool machine_cas(volatile T* p, T& expected, T desired) {
+  if constexpr (sizeof(T) == 16) {
+    T seen = __sync_val_compare_and_swap(p, expected, desired);
+    bool done = seen == expected;
+    expected = seen;
+    return done;
+  } else {
+    return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  }
+}
+
+template <typename T>
+SOOTH_INLINE T machine_load(const volatile T* p) {
+  if constexpr (sizeof(T) == 16) {
+    // Reads through a compare-exchange of 0 with 0: needs a writable page, as the machine offers nothing better.
+    return __sync_val_compare_and_swap(const_cast<volatile T*>(p), T{0}, T{0});
+  } else {
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);
+  }
+}
+
+template <typename T>
+SOOTH_INLINE void machine_store(volatile T* p, T value) {
+  if constexpr (sizeof(T) == 16) {
+    T seen = machine_load(p);
+    while (!machine_cas(p, seen, value)) {}
+  } else {
+    __atomic_store_n(p, value, __ATOMIC_SEQ_CST);
+  }
+}
+
+// Applies `change` to the value and returns the old one.
+template <typename T, typename F>
+SOOTH_INLINE T machine_rmw(volatile T* p, F change) {
+  T seen = machine_load(p);
+  while (!machine_cas(p, seen, change(seen))) {}
+  return seen;
+}
+
+template <typename T>
+EventValue value_of(T v) {
+  if constexpr (sizeof(T) == 16) return {static_cast<u64>(v), static_cast<u64>(v >> 64)};
+  else return {static_cast<u64>(v), 0};
+}
+
+// Runs `operation` (returns what the access read, or wrote for a store) and records it as `op`.
+template <Op op, typename T, typename F>
+SOOTH_INLINE T perform(const volatile T* p, int order, uptr pc, F operation) {
+  Thread* t = current();
+  if (SOOTH_UNLIKELY(t == nullptr || (t->special & (kStopped | kIgnoreSync)) != 0)) return operation();
+  if (recorder.serial) turn::atomic_step(t);
+  Busy busy(t);
+  SpinGuard guard(shard_of(p));
+  T value = operation();
+  EventValue recorded = value_of(value);
+  write_event(t, pc, Shape::of(op, order_of(order), sizeof(T)), reinterpret_cast<uptr>(p), 0, &recorded);
+  return value;
+}
+
+// A compare-exchange is a load when it fails, so what is recorded depends on what happened.
+template <typename T>
+SOOTH_INLINE bool compare_exchange(volatile T* p, T& expected, T desired, int success, int failure, uptr pc) {
+  Thread* t = current();
+  if (SOOTH_UNLIKELY(t == nullptr || (t->special & (kStopped | kIgnoreSync)) != 0)) return machine_cas(p, expected, desired);
+  if (recorder.serial) turn::atomic_step(t);
+  Busy busy(t);
+  SpinGuard guard(shard_of(p));
+  bool done = machine_cas(p, expected, desired);
+  EventValue seen = value_of(expected);
+  write_event(t, pc, Shape::of(done ? Op::kAtomicRmw : Op::kAtomicLoad, order_of(done ? success : failure), sizeof(T)),
+              reinterpret_cast<uptr>(p), 0, &seen);
+  return done;
+}
+
+void fence(int order, uptr pc) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  Thread* t = current();
+  if (t == nullptr || (t->special & (kStopped | kIgnoreSync)) != 0) return;
+  if (recorder.serial) turn::atomic_step(t);
+  write_event(t, pc, Shape::of(Op::kFence, order_of(order)), 0);
+}
+
+}  // namespace
+
+#define SOOTH_RMW(bits, T, name, expression)                                                                   \
+  SOOTH_EXPORT T __tsan_atomic##bits##_##name(volatile T* p, T v, int order) {                                 \
+    return perform<Op::kAtomicRmw>(p, order, SOOTH_CALLER, [&] { return machine_rmw(p, [&](T old) { return static_cast<T>(expression); }); }); \
+  }
+
+#define SOOTH_ATOMICS(bits, T)                                                                                 \
+  SOOTH_EXPORT T __tsan_atomic##bits##_load(const volatile T* p, int order) {                                  \
+    return perform<Op::kAtomicLoad>(p, order, SOOTH_CALLER, [&] { return machine_load(p); });                  \
+  }                                                                                                            \
+  SOOTH_EXPORT void __tsan_atomic##bits##_store(volatile T* p, T v, int order) {                               \
+    perform<Op::kAtomicStore>(p, order, SOOTH_CALLER, [&] {                                                    \
+      machine_store(p, v);                                                                                     \
+      return v;                                                                                                \
+    });                                                                                                        \
+  }                                                                                                            \
+  SOOTH_RMW(bits, T, exchange, (static_cast<void>(old), v))                                                    \
+  SOOTH_RMW(bits, T, fetch_add, old + v)                                                                       \
+  SOOTH_RMW(bits, T, fetch_sub, old - v)                                                                       \
+  SOOTH_RMW(bits, T, fetch_and, old & v)                                                                       \
+  SOOTH_RMW(bits, T, fetch_or, old | v)                                                                        \
+  SOOTH_RMW(bits, T, fetch_xor, old ^ v)                                                                       \
+  SOOTH_RMW(bits, T, fetch_nand, ~(old & v))                                                                   \
+  SOOTH_EXPORT int __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* expected, T desired, int success, int failure) { \
+    T seen = *expected;                                                                                        \
+    bool done = compare_exchange(p, seen, desired, success, failure, SOOTH_CALLER);                            \
+    if (!done) *expected = seen;                                                                               \
+    return done;                                                                                               \
+  }                                                                                                            \
+  SOOTH_EXPORT int __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* expected, T desired, int success, int failure) { \
+    T seen = *expected;                                                                                        \
+    bool done = compare_exchange(p, seen, desired, success, failure, SOOTH_CALLER);                            \
+    if (!done) *expected = seen;                                                                               \
+    return done;                                                                                               \
+  }                                                                                                            \
+  SOOTH_EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T expected, T desired, int success, int failure) { \
+    compare_exchange(p, expected, desired, success, failure, SOOTH_CALLER);                                    \
+    return expected;                                                                                           \
+  }
+
+SOOTH_ATOMICS(8, a8)
+SOOTH_ATOMICS(16, a16)
+SOOTH_ATOMICS(32, a32)
+SOOTH_ATOMICS(64, a64)
+SOOTH_ATOMICS(128, a128)
+
+SOOTH_EXPORT void __tsan_atomic_thread_fence(int order) { fence(order, SOOTH_CALLER); }
+// Orders the thread with handlers of its own signals, which run in the same thread here: nothing to record.
+SOOTH_EXPORT void __tsan_atomic_signal_fence(int) { asm volatile("" ::: "memory"); }

@@ -1,0 +1,62 @@
+#include "runtime/init.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "runtime/intercept.h"
+#include "runtime/locks.h"
+#include "runtime/options.h"
+#include "runtime/recorder.h"
+#include "runtime/stream_writer.h"
+#include "runtime/turn.h"
+
+// A program may define it, as with ThreadSanitizer.
+extern "C" __attribute__((weak, visibility("default"))) const char* __tsan_default_options();
+
+namespace sooth::rt {
+namespace {
+
+bool initialized_ = false;
+
+void at_exit() {
+  if (Thread* t = current()) before_exit(t);
+}
+
+}  // namespace
+
+void initialize() {
+  if (initialized_) return;
+  initialized_ = true;
+  start_recording();
+  if (!recording()) return;
+  parse_options(__tsan_default_options != nullptr ? __tsan_default_options() : nullptr, environment("TSAN_OPTIONS"),
+                environment("SOOTH_OPTIONS"));
+  u32 id = new_thread_id(nullptr, 0);
+  set_thread_handle(id, static_cast<u64>(pthread_self()));
+  Thread* t = attach_thread(id);
+  t->quantum = static_cast<u32>(options.quantum);
+  watch_forks();
+  atexit(at_exit);
+}
+
+void after_fork_in_child(Thread* t) {
+  restart_recording_after_fork();
+  restart_threads_after_fork(t);
+}
+
+void before_exit(Thread* t) {
+  if (options.report_thread_leaks) {
+    for (u32 id = 1; id < thread_count(); ++id) {
+      ThreadInfo& info = thread_info(id);
+      // Those that still run may be on purpose; ThreadSanitizer is silent about them, too.
+      if (info.state == static_cast<u32>(ThreadState::kEnded)) misuse(t, info.created_at, Misuse::kThreadLeak, id);
+    }
+  }
+  if (recorder.serial) write_pending(t);
+  publish(t);
+  finish_recording();
+}
+
+}  // namespace sooth::rt
+
+SOOTH_EXPORT void __tsan_init() { sooth::rt::initialize(); }

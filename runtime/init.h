@@ -1,0 +1,17 @@
+// Birth and death of the library in a process.
+#pragma once
+
+#include "runtime/thread.h"
+
+namespace sooth::rt {
+
+// Once, as early as possible: from __tsan_init, which instrumented modules call from their constructors.
+void initialize();
+// In the child of a fork: another recording, one thread. `t` is the thread that forked.
+void after_fork_in_child(Thread* t);
+// The process ends in an orderly way: leaked threads are reported, the recording is marked as ended.
+void before_exit(Thread* t);
+// Forked children get a recording of their own from here on.
+void watch_forks();
+
+}  // namespace sooth::rt

@@ -1,0 +1,200 @@
+#include "runtime/locks.h"
+
+#include "runtime/options.h"
+#include "runtime/stream_writer.h"
+
+namespace sooth::rt {
+namespace {
+
+// Who holds a lock in the trace, which differs from the truth when a thread unlocks what another has locked. In one word:
+//   bits 0-31  the owner's id and one; 0: nobody, or readers
+//   bits 32-62 number of readers
+//   bit 63     locked or unlocked out of our view: nothing is certain any more
+constexpr u64 kReader = u64{1} << 32;
+constexpr u64 kUnclear = u64{1} << 63;
+constexpr u64 kHolders = ~kUnclear;
+
+struct Entry {
+  uptr lock;  // 0: free
+  u64 holders;
+};
+
+// Open addressing; locks stay in it for ever. When a neighbourhood is full, further locks are not followed: they are recorded, but
+// mistakes with them are not noticed.
+constexpr u32 kEntries = 1u << 18;
+constexpr u32 kNeighbours = 32;
+Entry* table_ = nullptr;
+SpinLock table_lock_;
+
+Entry* table() {
+  Entry* entries = __atomic_load_n(&table_, __ATOMIC_ACQUIRE);
+  if (SOOTH_LIKELY(entries != nullptr)) return entries;
+  SpinGuard guard(table_lock_);
+  if (table_ == nullptr) __atomic_store_n(&table_, static_cast<Entry*>(map_memory(kEntries * sizeof(Entry))), __ATOMIC_RELEASE);
+  if (table_ == nullptr) fatal("out of memory for the table of locks");
+  return table_;
+}
+
+u32 place_of(uptr lock) { return static_cast<u32>((lock >> 3) * 0x9e3779b97f4a7c15 >> 46) & (kEntries - 1); }
+
+// nullptr: unknown, and (with `add`) no room for it.
+Entry* find_entry(uptr lock, bool add) {
+  Entry* entries = table();
+  u32 place = place_of(lock);
+  for (u32 i = 0; i < kNeighbours; ++i) {
+    Entry& e = entries[(place + i) & (kEntries - 1)];
+    uptr seen = __atomic_load_n(&e.lock, __ATOMIC_ACQUIRE);
+    if (seen == lock) return &e;
+    if (seen != 0) continue;
+    if (!add) return nullptr;
+    if (__atomic_compare_exchange_n(&e.lock, &seen, lock, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) || seen == lock) return &e;
+  }
+  return nullptr;
+}
+
+u64 owner_bits(const Thread* t) { return u64{t->id} + 1; }
+
+// False: in the trace somebody else holds the lock, in a mode that excludes this one.
+bool take(Entry* e, const Thread* t, bool shared) {
+  if (e == nullptr) return true;
+  u64 old = __atomic_load_n(&e->holders, __ATOMIC_RELAXED);
+  for (;;) {
+    bool excluded = shared ? (old & 0xffffffff) != 0 : (old & kHolders) != 0;
+    u64 wanted = excluded ? old | kUnclear : shared ? old + kReader : old | owner_bits(t);
+    if (__atomic_compare_exchange_n(&e->holders, &old, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return !excluded;
+  }
+}
+
+void give_back(Entry* e, bool shared) {
+  if (e == nullptr) return;
+  if (shared) __atomic_fetch_sub(&e->holders, kReader, __ATOMIC_ACQ_REL);
+  else __atomic_fetch_and(&e->holders, ~u64{0xffffffff}, __ATOMIC_ACQ_REL);
+}
+
+void mark_unclear(Entry* e) {
+  if (e != nullptr) __atomic_fetch_or(&e->holders, kUnclear, __ATOMIC_RELAXED);
+}
+
+HeldLock* find_held(Thread* t, uptr lock) {
+  for (u32 i = t->held_count; i-- > 0;) {
+    if (t->held[i].lock == lock) return &t->held[i];
+  }
+  return nullptr;
+}
+
+Shape shape_of(Op op, bool shared) { return Shape::of(op, MemoryOrder::kNotAtomic, 0, shared); }
+
+// A lock that is passed from thread to thread, or that we have lost track of, still orders what it orders: whoever gives it back
+// sends a message to all who take it later.
+void send(Thread* t, uptr pc, uptr lock) {
+  if (t->ignore_sync == 0) write_event(t, pc, Shape::of(Op::kHappensBefore), lock);
+}
+void receive(Thread* t, uptr pc, uptr lock) { write_event(t, pc, Shape::of(Op::kHappensAfter), lock); }
+
+bool is_unclear(const Entry* e) { return e != nullptr && (__atomic_load_n(&e->holders, __ATOMIC_RELAXED) & kUnclear) != 0; }
+
+// Before the event, so that a handler that runs behind it finds everything as it is.
+void begin_section(Thread* t, uptr pc, uptr lock, bool shared, u32 depth) {
+  Entry* e = find_entry(lock, true);
+  if (t->ignore_sync != 0) {
+    mark_unclear(e);
+    return;
+  }
+  if (t->held_count == kMaxHeld) mark_unclear(e);
+  bool taken = t->held_count < kMaxHeld && take(e, t, shared);
+  if (SOOTH_UNLIKELY(!taken || is_unclear(e))) receive(t, pc, lock);
+  if (!taken) return;
+  t->held[t->held_count++] = {lock, depth, shared};
+  write_event(t, pc, shape_of(Op::kAcquire, shared), lock);
+}
+
+// The event comes first: as soon as the lock is free in the table another thread may acquire it in the trace. Until then
+// it is not ours in `held`, so a handler that runs behind the event does not release it again.
+void end_section(Thread* t, uptr pc, HeldLock* held) {
+  uptr lock = held->lock;
+  bool shared = held->shared;
+  HeldLock* last = &t->held[--t->held_count];
+  for (; held < last; ++held) *held = held[1];
+  Entry* e = find_entry(lock, false);
+  if (SOOTH_UNLIKELY(is_unclear(e))) send(t, pc, lock);
+  write_event(t, pc, shape_of(Op::kRelease, shared), lock);
+  give_back(e, shared);
+}
+
+void report_bad_unlock(Thread* t, uptr pc, uptr lock) {
+  Entry* e = find_entry(lock, true);
+  if (e == nullptr) return;
+  u64 holders = __atomic_fetch_or(&e->holders, kUnclear, __ATOMIC_ACQ_REL);
+  if ((holders & kUnclear) != 0 || t->ignore_sync != 0 || !options.report_mutex_bugs) return;
+  misuse(t, pc, (holders & kHolders) == 0 ? Misuse::kUnlockUnlocked : Misuse::kUnlockWrongThread, lock);
+}
+
+}  // namespace
+
+void lock_acquired(Thread* t, uptr pc, uptr lock, bool shared) {
+  if (HeldLock* held = find_held(t, lock)) ++held->depth;
+  else begin_section(t, pc, lock, shared, 1);
+}
+
+bool lock_releasing(Thread* t, uptr pc, uptr lock, bool report) {
+  HeldLock* held = find_held(t, lock);
+  if (held == nullptr) {
+    if (report) report_bad_unlock(t, pc, lock);
+    send(t, pc, lock);
+    return false;
+  }
+  if (--held->depth == 0) end_section(t, pc, held);
+  return true;
+}
+
+bool holds_lock(const Thread* t, uptr lock) { return find_held(const_cast<Thread*>(t), lock) != nullptr; }
+
+u32 lock_release_all(Thread* t, uptr pc, uptr lock) {
+  HeldLock* held = find_held(t, lock);
+  if (held == nullptr) return 0;
+  u32 depth = held->depth;
+  end_section(t, pc, held);
+  return depth;
+}
+
+void lock_reacquired(Thread* t, uptr pc, uptr lock, u32 depth) { begin_section(t, pc, lock, false, depth); }
+
+void lock_destroyed(Thread* t, uptr pc, uptr lock) {
+  Entry* e = find_entry(lock, false);
+  if (e == nullptr) return;
+  u64 holders = __atomic_load_n(&e->holders, __ATOMIC_ACQUIRE);
+  if ((holders & kHolders) != 0 && (holders & kUnclear) == 0 && t->ignore_sync == 0 && options.report_mutex_bugs &&
+      options.report_destroy_locked) {
+    misuse(t, pc, Misuse::kDestroyLocked, lock);
+  }
+  lock_release_all(t, pc, lock);
+  // Whoever held it may still unlock it, which would be the same mistake; a new lock here starts clean.
+  if ((holders & kHolders) != 0) mark_unclear(e);
+  else __atomic_fetch_and(&e->holders, kHolders, __ATOMIC_RELAXED);
+}
+
+void lock_created(Thread* t, uptr pc, uptr lock) {
+  lock_release_all(t, pc, lock);
+  Entry* e = find_entry(lock, false);
+  if (e != nullptr && (__atomic_load_n(&e->holders, __ATOMIC_RELAXED) & kHolders) == 0)
+    __atomic_fetch_and(&e->holders, kHolders, __ATOMIC_RELAXED);
+}
+
+void holder_ends(Thread* t) {
+  for (u32 i = 0; i < t->held_count; ++i) send(t, 1, t->held[i].lock);
+}
+
+void restart_locks_after_fork(Thread* t) {
+  table_lock_.reset();
+  Entry* entries = table_;
+  if (entries == nullptr) return;
+  unmap_memory(entries, kEntries * sizeof(Entry));
+  table_ = nullptr;
+  for (u32 i = 0; i < t->held_count; ++i) take(find_entry(t->held[i].lock, true), t, t->held[i].shared);
+}
+
+void misuse(Thread* t, uptr pc, Misuse kind, u64 object) {
+  write_event(t, pc, Shape::sized(Op::kMisuse), object, static_cast<u64>(kind));
+}
+
+}  // namespace sooth::rt

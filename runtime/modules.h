@@ -1,0 +1,15 @@
+// Program counters and the modules they lie in: the files `sites` and `process` of a recording.
+#pragma once
+
+#include "runtime/recorder.h"
+
+namespace sooth::rt {
+
+// Opens the table of sites and writes the command and the modules that are loaded.
+bool start_modules();
+// Is it an address inside this library's code?
+bool is_library_code(uptr pc);
+// Out of the way of the program, which may close or expect small numbers (closes the old one).
+int move_descriptor(int fd);
+
+}  // namespace sooth::rt

@@ -1,0 +1,77 @@
+#include "runtime/monitor.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <time.h>
+
+namespace sooth::rt::turn {
+namespace {
+
+constexpr long kPatience = 20'000'000;  // nanoseconds
+constexpr std::size_t kStackBytes = 64 * 1024;
+
+// No function of libc may be called here, nor a thread_local variable be used: the thread has those of its creator.
+[[noreturn]] void watch() {
+  for (;;) {
+    Sample before = sample();
+    if (!before.others_wait) {
+      futex_wait(idle_word(), 1);
+      continue;
+    }
+    timespec pause = {0, kPatience};
+    sys_call(SYS_nanosleep, reinterpret_cast<long>(&pause));
+    Sample after = sample();
+    if (after.holder != nullptr && after == before && sleeps_in_kernel(after.system_id)) take_away(after);
+  }
+}
+
+// Starts `entry` on another stack, in a thread that shares everything with this one.
+long spawn(void (*entry)(), u8* stack_end) {
+  long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+  long result;
+  register long parent_tid asm("r10") = 0;
+  register long tls asm("r8") = 0;
+  register void (*function)() asm("r9") = entry;
+  asm volatile(
+      "syscall\n\t"
+      "test %%rax, %%rax\n\t"
+      "jnz 1f\n\t"
+      "xor %%ebp, %%ebp\n\t"
+      "call *%%r9\n\t"
+      "ud2\n"
+      "1:"
+      : "=a"(result)
+      : "a"(SYS_clone), "D"(flags), "S"(stack_end), "d"(0), "r"(parent_tid), "r"(tls), "r"(function)
+      : "rcx", "r11", "memory");
+  return result;
+}
+
+}  // namespace
+
+void start_monitor() {
+  auto* stack = static_cast<u8*>(map_memory(kStackBytes));
+  if (stack == nullptr) fatal("out of memory for the monitor of serial recordings");
+  // Signals of the program are none of its business: it inherits a mask of all of them.
+  u64 all = ~u64{0}, old = 0;
+  sys_call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, reinterpret_cast<long>(&all), reinterpret_cast<long>(&old), sizeof all);
+  long id = spawn(watch, stack + kStackBytes);
+  sys_call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, reinterpret_cast<long>(&old), 0, sizeof old);
+  if (id < 0) warn("cannot watch for calls that block: a library that blocks may hang the program");
+}
+
+bool sleeps_in_kernel(u32 system_id) {
+  char text[512];
+  char* end = text + 64;
+  append_text(append_number(append_text(text, end, "/proc/self/task/"), end, system_id), end, "/stat");
+  long fd = sys_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(text), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  long length = sys_call(SYS_read, fd, reinterpret_cast<long>(text), sizeof text);
+  sys_call(SYS_close, fd);
+  // "17 (name) S ...", and the name may contain anything.
+  for (long i = length - 3; i > 0; --i) {
+    if (text[i] == ')') return text[i + 2] == 'S';
+  }
+  return false;
+}
+
+}  // namespace sooth::rt::turn

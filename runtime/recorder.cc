@@ -1,0 +1,283 @@
+#include "runtime/recorder.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "runtime/options.h"
+#include "runtime/modules.h"
+#include "runtime/signals.h"
+#include "runtime/stream_writer.h"
+#include "runtime/turn.h"
+
+namespace sooth::rt {
+
+Recorder recorder{};
+
+namespace {
+
+using stream::ChunkHeader;
+using stream::Control;
+using stream::kChunkBytes;
+using stream::StopReason;
+
+constexpr u64 kPathRoom = 4096;
+char directory_[kPathRoom];       // of this process's recording
+char base_directory_[kPathRoom];  // SOOTH_RECORD: what the names of further ones start with
+u64 max_bytes_ = 0;               // --max-trace; 0: none
+u64 reserved_bytes_ = 0;          // of `streams`, on the disk
+SpinLock growth_;
+u32 next_stream_ = 0;
+
+long open_file(const char* directory, const char* name) {
+  char path[kPathRoom + 16];
+  char* end = path + sizeof path;
+  append_text(append_text(append_text(path, end, directory), end, "/"), end, name);
+  return sys_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+}
+
+void* map_file(int fd, u64 offset, u64 bytes, int extra) {
+  long r = sys_call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | extra, fd,
+                    static_cast<long>(offset));
+  return r < 0 && r > -4096 ? nullptr : reinterpret_cast<void*>(r);
+}
+
+// Blocks on the disk for the first `bytes` of the file, so that a full disk is an error here and no SIGBUS at a store.
+bool reserve(int fd, u64 from, u64 bytes) {
+  long r = sys_call(SYS_fallocate, fd, 0, static_cast<long>(from), static_cast<long>(bytes - from));
+  if (r == 0) return true;
+  // EOPNOTSUPP: some file systems cannot; then the mapping has to do with a longer file.
+  return r == -95 && sys_call(SYS_ftruncate, fd, static_cast<long>(bytes)) == 0;
+}
+
+// Makes the directory: `base` itself, or a free name that starts with it.
+bool make_directory(const char* base, bool beside) {
+  u64 pid = static_cast<u64>(sys_call(SYS_getpid));
+  for (u32 attempt = beside ? 1 : 0; attempt < 1000; ++attempt) {
+    char* end = directory_ + sizeof directory_;
+    char* p = append_text(directory_, end, base);
+    if (attempt >= 1) p = append_number(append_text(p, end, "."), end, pid);
+    if (attempt >= 2) append_number(append_text(p, end, "."), end, attempt);
+    long r = sys_call(SYS_mkdir, reinterpret_cast<long>(directory_), 0755);
+    if (r == 0) return true;
+    if (r != -17) {  // EEXIST
+      warn("cannot make the directory ", directory_, ": nothing is recorded");
+      return false;
+    }
+  }
+  return false;
+}
+
+bool open_directory() {
+  struct { const char* name; int* fd; } files[] = {{stream::kStreamsFile, &recorder.streams_fd},
+                                                   {stream::kSitesFile, &recorder.sites_fd},
+                                                   {stream::kProcessFile, &recorder.process_fd}};
+  for (auto& file : files) {
+    long fd = open_file(directory_, file.name);
+    if (fd < 0) {
+      warn("cannot create ", file.name, " in ", directory_);
+      return false;
+    }
+    *file.fd = move_descriptor(static_cast<int>(fd));
+  }
+  recorder.directory = directory_;
+  return true;
+}
+
+// "a,b,c" in SOOTH_RECORD_FDS. Only the first process that claims the control page records.
+bool open_descriptors(const char* text) {
+  int fds[3] = {0, 0, 0};
+  for (int& fd : fds) {
+    while (*text >= '0' && *text <= '9') fd = fd * 10 + (*text++ - '0');
+    if (*text == ',') ++text;
+  }
+  recorder.streams_fd = fds[0];
+  recorder.sites_fd = fds[1];
+  recorder.process_fd = fds[2];
+  recorder.directory = nullptr;
+  for (int fd : fds) sys_call(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC);
+  return true;
+}
+
+u64 number_of(const char* name) {
+  const char* text = environment(name);
+  u64 n = 0;
+  while (text != nullptr && *text >= '0' && *text <= '9') n = n * 10 + static_cast<u64>(*text++ - '0');
+  return n;
+}
+
+bool open_control() {
+  reserved_bytes_ = stream::kControlBytes + 4 * u64{kChunkBytes};
+  next_stream_ = 0;
+  if (!reserve(recorder.streams_fd, 0, reserved_bytes_)) return false;
+  auto* control = static_cast<Control*>(map_file(recorder.streams_fd, 0, stream::kControlBytes, MAP_POPULATE));
+  if (control == nullptr) return false;
+  u32 pid = static_cast<u32>(sys_call(SYS_getpid));
+  u32 nobody = 0;
+  if (!__atomic_compare_exchange_n(&control->pid, &nobody, pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return false;
+  control->version = 1;
+  control->chunk_bytes = kChunkBytes;
+  control->flags = recorder.serial ? stream::kExactOrder | stream::kWithValues : 0;
+  control->stop_ticket = stream::kNeverStopped;
+  control->chunk_limit = recorder.directory == nullptr ? static_cast<u32>(number_of("SOOTH_CHUNK_LIMIT")) : 0;
+  __atomic_store_n(&control->magic, stream::kControlMagic, __ATOMIC_RELEASE);
+  recorder.control = control;
+  return true;
+}
+
+bool is_text(const char* text, const char* expected) { return text != nullptr && text_equal(text, expected); }
+
+// A chunk of a live recording: one that the reader has given back, or a new one as long as there may be more.
+long live_chunk(Control* c) {
+  for (;;) {
+    u32 put = __atomic_load_n(&c->ring_put, __ATOMIC_ACQUIRE);
+    u32 taken = __atomic_load_n(&c->ring_taken, __ATOMIC_RELAXED);
+    while (taken != put) {
+      u32 index = __atomic_load_n(&c->ring[taken % stream::kRingSlots], __ATOMIC_RELAXED);
+      if (__atomic_compare_exchange_n(&c->ring_taken, &taken, taken + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return index;
+    }
+    u32 chunks = __atomic_load_n(&c->chunks, __ATOMIC_RELAXED);
+    while (chunks < __atomic_load_n(&c->chunk_limit, __ATOMIC_RELAXED)) {
+      if (__atomic_compare_exchange_n(&c->chunks, &chunks, chunks + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return chunks;
+    }
+    if (__atomic_load_n(&c->stop_ticket, __ATOMIC_RELAXED) != stream::kNeverStopped) return -1;
+    // The analysis is slower than the program. Wait for it; it raises the limit when it waits for us.
+    __atomic_fetch_add(&c->starving, 1, __ATOMIC_ACQ_REL);
+    struct { long seconds, nanoseconds; } timeout = {0, 10'000'000};
+    sys_call(SYS_futex, reinterpret_cast<long>(&c->ring_put), FUTEX_WAIT, put, reinterpret_cast<long>(&timeout));
+    __atomic_fetch_sub(&c->starving, 1, __ATOMIC_ACQ_REL);
+  }
+}
+
+long next_chunk_index() {
+  Control* c = recorder.control;
+  if (c->chunk_limit != 0) return live_chunk(c);
+  u32 index = __atomic_fetch_add(&c->chunks, 1, __ATOMIC_ACQ_REL);
+  if (max_bytes_ != 0 && (u64{index} + 1) * kChunkBytes > max_bytes_) {
+    stop_recording(StopReason::kSizeLimit);
+    return -1;
+  }
+  return index;
+}
+
+u8* open_chunk(u32 index) {
+  u64 offset = stream::kControlBytes + u64{index} * kChunkBytes;
+  {
+    SpinGuard guard(growth_);
+    if (offset + kChunkBytes > reserved_bytes_) {
+      // Double up to steps of 16 MB: short runs stay short, long ones rarely come here.
+      u64 step = reserved_bytes_ < (u64{16} << 20) ? reserved_bytes_ : u64{16} << 20;
+      u64 wanted = (reserved_bytes_ + step) & ~u64{4095};
+      if (wanted < offset + kChunkBytes) wanted = offset + kChunkBytes;
+      if (!reserve(recorder.streams_fd, reserved_bytes_, wanted) &&
+          !reserve(recorder.streams_fd, reserved_bytes_, wanted = offset + kChunkBytes)) {
+        return nullptr;
+      }
+      reserved_bytes_ = wanted;
+    }
+  }
+  void* chunk = map_file(recorder.streams_fd, offset, kChunkBytes, 0);
+  // All its pages at once, writable: a fault for each costs more. Kernels before 5.14 cannot, and fault.
+  constexpr int kPopulateWrite = 23;
+  if (chunk != nullptr) sys_call(SYS_madvise, reinterpret_cast<long>(chunk), kChunkBytes, kPopulateWrite);
+  return static_cast<u8*>(chunk);
+}
+
+// Where threads write when nothing counts any more. Private to the thread, because hooks read back what they wrote.
+void use_bucket(Thread* t) {
+  t->special |= kStopped;
+  t->chunk = static_cast<u8*>(map_memory(kChunkBytes));
+  if (t->chunk == nullptr) fatal("out of memory");
+  t->cursor = t->chunk + sizeof(ChunkHeader);
+  t->limit = t->chunk + kChunkBytes - kRecordRoom;
+}
+
+}  // namespace
+
+void drop_chunk(Thread* t) {
+  if (t->chunk != nullptr) unmap_memory(t->chunk, kChunkBytes);
+  t->chunk = nullptr;
+}
+
+void stop_recording(StopReason reason) {
+  Control* c = recorder.control;
+  u32 none = 0;
+  if (__atomic_compare_exchange_n(&c->stop_reason, &none, static_cast<u32>(reason), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    __atomic_store_n(&c->stop_ticket, __atomic_load_n(&c->next_ticket, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+}
+
+void attend(Thread* t) {
+  // A signal asked for attention; the handler runs when this hook is over (signals.cc looks at pending_signals).
+  if (t->limit == nullptr && t->chunk != nullptr) {
+    t->limit = t->chunk + kChunkBytes - kRecordRoom;
+    deliver_pending_signals(t);
+    if (t->cursor <= t->limit) return;
+  }
+  if ((t->special & kStopped) != 0) {
+    t->cursor = t->chunk + sizeof(ChunkHeader);
+    return;
+  }
+  ++t->busy;
+  u8* old = t->chunk;
+  bool stopped = __atomic_load_n(&recorder.control->stop_ticket, __ATOMIC_RELAXED) != stream::kNeverStopped;
+  long index = stopped ? -1 : next_chunk_index();
+  u8* chunk = index < 0 ? nullptr : open_chunk(static_cast<u32>(index));
+  if (chunk == nullptr) {
+    if (!stopped) stop_recording(StopReason::kDiskFull);
+    use_bucket(t);
+  } else {
+    auto* header = reinterpret_cast<ChunkHeader*>(chunk);
+    header->stream = t->stream;
+    header->sequence = t->sequence++;
+    header->committed = sizeof(ChunkHeader);
+    header->closed = 0;
+    __atomic_store_n(&header->magic, stream::kChunkMagic, __ATOMIC_RELEASE);
+    if (old != nullptr) {
+      publish(t);
+      __atomic_store_n(&reinterpret_cast<ChunkHeader*>(old)->closed, 1, __ATOMIC_RELEASE);
+    }
+    t->chunk = chunk;
+    t->cursor = chunk + sizeof(ChunkHeader);
+    t->limit = chunk + kChunkBytes - kRecordRoom;
+  }
+  if (old != nullptr) unmap_memory(old, kChunkBytes);
+  --t->busy;
+}
+
+u32 new_stream() { return __atomic_fetch_add(&next_stream_, 1, __ATOMIC_ACQ_REL); }
+
+void start_recording() {
+  const char* fds = environment("SOOTH_RECORD_FDS");
+  const char* base = environment("SOOTH_RECORD");
+  if (fds == nullptr && base == nullptr) return;
+  recorder.serial = is_text(environment("SOOTH_SCHEDULE"), "serial");
+  recorder.drop_repeats = !recorder.serial && !is_text(environment("SOOTH_FILTER"), "off");
+  max_bytes_ = number_of("SOOTH_MAX_TRACE");
+  if (fds != nullptr) {
+    if (!open_descriptors(fds)) return;
+  } else {
+    append_text(base_directory_, base_directory_ + sizeof base_directory_, base);
+    if (!make_directory(base, false) || !open_directory()) return;
+  }
+  if (!open_control()) return;
+  if (!start_modules()) {
+    recorder.control = nullptr;
+    return;
+  }
+}
+
+void restart_recording_after_fork() {
+  sys_call(SYS_munmap, reinterpret_cast<long>(recorder.control), stream::kControlBytes);
+  recorder.control = nullptr;
+  growth_.reset();
+  for (int fd : {recorder.streams_fd, recorder.sites_fd, recorder.process_fd}) sys_call(SYS_close, fd);
+  // A live recording follows the first process only.
+  if (recorder.directory == nullptr || !make_directory(base_directory_, true) || !open_directory() || !open_control()) return;
+  if (!start_modules()) recorder.control = nullptr;
+}
+
+void finish_recording() {
+  if (recording()) __atomic_store_n(&recorder.control->ended, 1, __ATOMIC_RELEASE);
+}
+
+}  // namespace sooth::rt

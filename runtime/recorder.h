@@ -1,0 +1,45 @@
+// The recording of this process: its files, its chunks, its tickets.
+#pragma once
+
+#include "runtime/sys.h"
+#include "runtime/thread.h"
+
+namespace sooth::rt {
+
+struct Recorder {
+  stream::Control* control;    // nullptr: nothing is recorded
+  bool serial;
+  bool drop_repeats;
+  int streams_fd, sites_fd, process_fd;
+  const char* directory;       // nullptr: live, into descriptors
+};
+extern Recorder recorder;
+
+SOOTH_INLINE bool recording() { return recorder.control != nullptr; }
+SOOTH_INLINE u64 take_ticket() { return __atomic_fetch_add(&recorder.control->next_ticket, 1, __ATOMIC_ACQ_REL); }
+
+// From __tsan_init, once: reads the environment, creates the files and makes the calling thread the first one.
+// Without SOOTH_RECORD or SOOTH_RECORD_FDS nothing happens, for ever.
+void start_recording();
+// In the child of a fork: a recording of its own, beside the parent's.
+void restart_recording_after_fork();
+// The program reached its end.
+void finish_recording();
+// Nothing from now on counts. The first reason wins.
+void stop_recording(stream::StopReason reason);
+
+// The open chunk of `t` is full or missing: gives it the next one (or, after the recording has stopped, a place where writing
+// does no harm). Also sends what waits: called by hooks whenever cursor > limit.
+SOOTH_NOINLINE void attend(Thread* t);
+// Closes the thread's chunk for good (the child of a fork must not write into the parent's).
+void drop_chunk(Thread* t);
+// The number of another stream.
+u32 new_stream();
+
+// The number of a program counter in `sites`; ~0u when its module is excluded.
+u32 intern_site(uptr pc);
+// dlclose returned: program counters may mean something else now.
+void modules_unloaded();
+u32 module_generation();
+
+}  // namespace sooth::rt

@@ -1,0 +1,260 @@
+#include "runtime/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "runtime/intercept.h"
+#include "runtime/modules.h"
+#include "runtime/recorder.h"
+#include "runtime/stream_writer.h"
+#include "runtime/turn.h"
+
+namespace sooth::rt {
+namespace {
+
+constexpr int kSignals = 65;
+
+// What the program asked for, and whether our dispatcher stands in for it.
+struct sigaction wanted_[kSignals];
+bool dispatched_[kSignals];
+// One message per signal: who raises it or sets its handler happens before the handler.
+char messages_[kSignals];
+
+struct Waiting {
+  u64 set;  // bit n: signal n waits
+  siginfo_t info[kSignals];
+  ucontext_t context[kSignals];
+};
+
+u64 message_of(int number) { return reinterpret_cast<u64>(&messages_[number]); }
+
+bool is_synchronous(int number, const siginfo_t* info) {
+  bool fault = number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP || number == SIGSYS;
+  return fault && info->si_code > 0;
+}
+
+bool in_library(const void* context) {
+  return is_library_code(static_cast<uptr>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]));
+}
+
+void call_handler(const struct sigaction& action, int number, siginfo_t* info, void* context) {
+  if ((action.sa_flags & SA_SIGINFO) != 0) action.sa_sigaction(number, info, context);
+  else action.sa_handler(number);
+}
+
+// The handler as a part of thread t: behind whatever raised the signal, on top of the stack it interrupted.
+void run_handler(Thread* t, int number, siginfo_t* info, void* context) {
+  struct sigaction action = wanted_[number];
+  if (action.sa_handler == SIG_IGN || action.sa_handler == SIG_DFL) return;
+  int saved_errno = errno;
+  Frame* floor = t->frames;
+  Frame* top = t->top;
+  t->frames = top;
+  write_event(t, reinterpret_cast<uptr>(action.sa_handler), Shape::of(Op::kHappensAfter), message_of(number));
+  call_handler(action, number, info, context);
+  if (current() != t) return;
+  if (recorder.serial) write_pending(t);
+  t->frames = floor;
+  t->top = top;
+  if (top < t->low) t->low = top;
+  t->special |= kStackChanged;
+  errno = saved_errno;
+}
+
+void defer(Thread* t, int number, const siginfo_t* info, const void* context) {
+  if (t->signal_data == nullptr) t->signal_data = map_memory(sizeof(Waiting));
+  auto* waiting = static_cast<Waiting*>(t->signal_data);
+  if (waiting == nullptr) return;
+  waiting->info[number] = *info;
+  copy_memory(&waiting->context[number], context, sizeof(ucontext_t));
+  __atomic_fetch_or(&waiting->set, u64{1} << (number - 1), __ATOMIC_RELAXED);
+  __atomic_store_n(&t->pending_signals, 1, __ATOMIC_RELAXED);
+  // The hook that was interrupted, or the next one, sees this and calls attend().
+  t->limit = nullptr;
+  turn::notice_signal(t);
+}
+
+void dispatch(int number, siginfo_t* info, void* context) {
+  Thread* t = current();
+  if (t == nullptr) {
+    const struct sigaction& action = wanted_[number];
+    if (action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL) call_handler(action, number, info, context);
+    return;
+  }
+  if (is_synchronous(number, info)) {
+    run_handler(t, number, info, context);
+    return;
+  }
+  if (turn::is_outside(t)) {
+    // Blocked in a call without the turn: the handler needs it.
+    turn::enter(t);
+    run_handler(t, number, info, context);
+    turn::leave(t);
+    return;
+  }
+  if (t->busy != 0 || in_library(context)) {
+    defer(t, number, info, context);
+    return;
+  }
+  run_handler(t, number, info, context);
+}
+
+}  // namespace
+
+void deliver_pending_signals(Thread* t) {
+  auto* waiting = static_cast<Waiting*>(t->signal_data);
+  if (waiting == nullptr || t->busy != 0) return;
+  t->pending_signals = 0;
+  for (u64 set; (set = __atomic_load_n(&waiting->set, __ATOMIC_RELAXED)) != 0;) {
+    int number = __builtin_ctzll(set) + 1;
+    __atomic_fetch_and(&waiting->set, ~(u64{1} << (number - 1)), __ATOMIC_RELAXED);
+    // As the kernel does: the signal itself and the handler's mask are blocked while it runs.
+    sigset_t mask = wanted_[number].sa_mask, old;
+    if ((wanted_[number].sa_flags & SA_NODEFER) == 0) sigaddset(&mask, number);
+    pthread_sigmask(SIG_BLOCK, &mask, &old);
+    siginfo_t info = waiting->info[number];
+    run_handler(t, number, &info, &waiting->context[number]);
+    pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  }
+}
+
+namespace {
+
+Real<int(int, const struct sigaction*, struct sigaction*)> real_sigaction_{"sigaction"};
+
+int set_action(Thread* t, uptr pc, int number, const struct sigaction* action, struct sigaction* old) {
+  if (number <= 0 || number >= kSignals) return real_sigaction_(number, action, old);
+  if (t != nullptr && action != nullptr) write_event(t, pc, Shape::of(Op::kHappensBefore), message_of(number));
+  struct sigaction before = wanted_[number];
+  bool ours = dispatched_[number];
+  struct sigaction real_old;
+  if (action == nullptr) {
+    int result = real_sigaction_(number, nullptr, &real_old);
+    if (old != nullptr) *old = result == 0 && ours && (real_old.sa_flags & SA_SIGINFO) != 0 && real_old.sa_sigaction == dispatch ? before : real_old;
+    return result;
+  }
+  struct sigaction installed = *action;
+  bool dispatches = action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+  if (dispatches) {
+    installed.sa_sigaction = dispatch;
+    installed.sa_flags |= SA_SIGINFO;
+    // In place before the kernel may call us.
+    wanted_[number] = *action;
+  }
+  int result = real_sigaction_(number, &installed, &real_old);
+  if (result != 0) {
+    wanted_[number] = before;
+    return result;
+  }
+  wanted_[number] = *action;
+  dispatched_[number] = dispatches;
+  if (old != nullptr) *old = (real_old.sa_flags & SA_SIGINFO) != 0 && real_old.sa_sigaction == dispatch ? before : real_old;
+  return 0;
+}
+
+sighandler_t set_handler(uptr pc, int number, sighandler_t handler, int flags) {
+  struct sigaction action, old;
+  zero_memory(&action, sizeof action);
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  return set_action(current(), pc, number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+void raising(Thread* t, uptr pc, int number) {
+  if (number > 0 && number < kSignals) write_event(t, pc, Shape::of(Op::kHappensBefore), message_of(number));
+}
+
+}  // namespace
+}  // namespace sooth::rt
+
+using namespace sooth::rt;
+using sooth::Op;
+
+SOOTH_EXPORT int sooth_sigaction(int number, const struct sigaction* action, struct sigaction* old) asm("sigaction");
+int sooth_sigaction(int number, const struct sigaction* action, struct sigaction* old) {
+  if (!recording()) return real_sigaction_(number, action, old);
+  return set_action(current(), SOOTH_CALLER, number, action, old);
+}
+
+SOOTH_INTERCEPT(sighandler_t, signal, int number, sighandler_t handler) {
+  if (!recording()) return real_signal(number, handler);
+  return set_handler(SOOTH_CALLER, number, handler, SA_RESTART);
+}
+SOOTH_INTERCEPT(sighandler_t, bsd_signal, int number, sighandler_t handler) {
+  if (!recording()) return real_bsd_signal(number, handler);
+  return set_handler(SOOTH_CALLER, number, handler, SA_RESTART);
+}
+SOOTH_INTERCEPT(sighandler_t, sysv_signal, int number, sighandler_t handler) {
+  if (!recording()) return real_sysv_signal(number, handler);
+  return set_handler(SOOTH_CALLER, number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
+}
+
+SOOTH_INTERCEPT(int, raise, int number) {
+  if (Thread* t = current()) raising(t, SOOTH_CALLER, number);
+  return real_raise(number);
+}
+SOOTH_INTERCEPT(int, kill, pid_t pid, int number) {
+  if (Thread* t = current()) raising(t, SOOTH_CALLER, number);
+  return real_kill(pid, number);
+}
+SOOTH_INTERCEPT(int, pthread_kill, pthread_t thread, int number) {
+  if (Thread* t = current()) raising(t, SOOTH_CALLER, number);
+  return real_pthread_kill(thread, number);
+}
+SOOTH_INTERCEPT(int, sigqueue, pid_t pid, int number, const union sigval value) {
+  if (Thread* t = current()) raising(t, SOOTH_CALLER, number);
+  return real_sigqueue(pid, number, value);
+}
+SOOTH_INTERCEPT(int, pthread_sigqueue, pthread_t thread, int number, const union sigval value) {
+  if (Thread* t = current()) raising(t, SOOTH_CALLER, number);
+  return real_pthread_sigqueue(thread, number, value);
+}
+
+// These return when a signal was taken: whoever sent it comes first. Their handlers run before they return.
+SOOTH_INTERCEPT(int, pause, void) {
+  Thread* t = current();
+  if (t == nullptr) return real_pause();
+  deliver_pending_signals(t);
+  turn::leave(t);
+  int result = real_pause();
+  turn::enter(t);
+  return result;
+}
+SOOTH_INTERCEPT(int, sigsuspend, const sigset_t* mask) {
+  Thread* t = current();
+  if (t == nullptr) return real_sigsuspend(mask);
+  deliver_pending_signals(t);
+  turn::leave(t);
+  int result = real_sigsuspend(mask);
+  turn::enter(t);
+  return result;
+}
+SOOTH_INTERCEPT(int, sigwait, const sigset_t* set, int* number) {
+  Thread* t = current();
+  if (t == nullptr) return real_sigwait(set, number);
+  turn::leave(t);
+  int result = real_sigwait(set, number);
+  turn::enter(t);
+  if (result == 0) write_event(t, SOOTH_CALLER, Shape::of(Op::kHappensAfter), message_of(*number));
+  return result;
+}
+SOOTH_INTERCEPT(int, sigwaitinfo, const sigset_t* set, siginfo_t* info) {
+  Thread* t = current();
+  if (t == nullptr) return real_sigwaitinfo(set, info);
+  turn::leave(t);
+  int result = real_sigwaitinfo(set, info);
+  turn::enter(t);
+  if (result > 0) write_event(t, SOOTH_CALLER, Shape::of(Op::kHappensAfter), message_of(result));
+  return result;
+}
+SOOTH_INTERCEPT(int, sigtimedwait, const sigset_t* set, siginfo_t* info, const struct timespec* timeout) {
+  Thread* t = current();
+  if (t == nullptr) return real_sigtimedwait(set, info, timeout);
+  turn::leave(t);
+  int result = real_sigtimedwait(set, info, timeout);
+  turn::enter(t);
+  if (result > 0) write_event(t, SOOTH_CALLER, Shape::of(Op::kHappensAfter), message_of(result));
+  return result;
+}

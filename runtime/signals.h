@@ -1,0 +1,28 @@
+// Handlers of the program run between hooks, never inside one.
+//
+// A signal that arrives while the thread executes this library (the program counter is in our text, or Thread::busy is set) waits: its
+// handler runs at the end of the hook. Synchronous signals (SIGSEGV and its like) cannot wait and run at once.
+#pragma once
+
+#include "runtime/thread.h"
+
+namespace sooth::rt {
+
+// Runs what waits. Called by attend() and by wrappers of functions that block.
+void deliver_pending_signals(Thread* t);
+
+// While it lives, handlers wait: for wrappers that hold a lock of ours or call into libc with something half done.
+class Busy {
+ public:
+  explicit Busy(Thread* t) : t_(t) { ++t_->busy; }
+  ~Busy() {
+    if (--t_->busy == 0 && SOOTH_UNLIKELY(__atomic_load_n(&t_->pending_signals, __ATOMIC_RELAXED) != 0)) deliver_pending_signals(t_);
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  Thread* t_;
+};
+
+}  // namespace sooth::rt

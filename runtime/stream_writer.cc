@@ -1,0 +1,373 @@
+#include "runtime/stream_writer.h"
+
+#include "runtime/benign.h"
+#include "runtime/turn.h"
+
+namespace sooth::rt {
+namespace {
+
+using stream::Record;
+
+constexpr u16 escape(Record record) {
+  return static_cast<u16>(stream::kEscapeCode << stream::kSlotBits | static_cast<unsigned>(record));
+}
+
+// A record under construction. At most kMaxRecordBytes, but for names and stacks, which say how much room they take.
+class Builder {
+ public:
+  explicit Builder(u16 control) { put16(control); }
+  void put8(u8 byte) { bytes_[size_++] = byte; }
+  void put16(u16 word) {
+    put8(static_cast<u8>(word));
+    put8(static_cast<u8>(word >> 8));
+  }
+  void put_bytes(u64 number, u32 count) {
+    for (u32 i = 0; i < count; ++i) put8(static_cast<u8>(number >> 8 * i));
+  }
+  void put_varint(u64 number) {
+    for (; number >= 0x80; number >>= 7) put8(static_cast<u8>(number | 0x80));
+    put8(static_cast<u8>(number));
+  }
+  u32 size() const { return size_; }
+  bool full(u32 needed) const { return size_ + needed > sizeof bytes_ - 8; }
+
+  // The tail first, the head last: see the top of stream_writer.h.
+  void commit(Thread* t) {
+    for (u32 i = 0; i < 8; ++i) bytes_[size_ + i] = 0;
+    if (size_ > 8) copy_memory(t->cursor + 8, bytes_ + 8, size_ - 8);
+    asm volatile("" ::: "memory");
+    u64 head;
+    __builtin_memcpy(&head, bytes_, 8);
+    __builtin_memcpy(t->cursor, &head, 8);
+    t->cursor += size_;
+  }
+
+ private:
+  u8 bytes_[stream::kMaxRecordBytes * 2];
+  u32 size_ = 0;
+};
+
+u32 used_slot_of(uptr pc, Shape shape) {
+  u32 slot = slot_of(pc, shape);
+  return slot == 0 ? 1 : slot;
+}
+
+bool is_ticketed(Shape shape) { return !recorder.serial && shape.op() != Op::kRead && shape.op() != Op::kWrite; }
+
+// Bytes of n without leading zeros: 0 to 8.
+u32 full_length(u64 n) { return n == 0 ? 0 : (64u - static_cast<u32>(__builtin_clzll(n)) + 7) / 8; }
+
+void put_value(Builder& b, Thread* t, u32 slot, const EventValue* value) {
+  if (value == nullptr) {
+    b.put8(stream::kNoValue);
+    return;
+  }
+  u64* last = t->values + 2 * slot;
+  u64 low = value->low ^ last[0];
+  u64 high = value->high ^ last[1];
+  last[0] = value->low;
+  last[1] = value->high;
+  u32 low_bytes = high != 0 ? 8 : full_length(low);
+  u32 high_bytes = full_length(high);
+  b.put8(static_cast<u8>(low_bytes + high_bytes));
+  b.put_bytes(low, low_bytes);
+  b.put_bytes(high, high_bytes);
+}
+
+SOOTH_INLINE EventValue read_memory(uptr address, u32 size) {
+  EventValue v{0, 0};
+  switch (size) {
+    case 1: v.low = *reinterpret_cast<const volatile u8*>(address); break;
+    case 2: { u16 x; __builtin_memcpy(&x, reinterpret_cast<const void*>(address), 2); v.low = x; break; }
+    case 4: { u32 x; __builtin_memcpy(&x, reinterpret_cast<const void*>(address), 4); v.low = x; break; }
+    case 8: __builtin_memcpy(&v.low, reinterpret_cast<const void*>(address), 8); break;
+    case 16:
+      __builtin_memcpy(&v.low, reinterpret_cast<const void*>(address), 8);
+      __builtin_memcpy(&v.high, reinterpret_cast<const void*>(address + 8), 8);
+      break;
+    default: break;
+  }
+  return v;
+}
+
+}  // namespace
+
+bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape) {
+  if (t->generation != module_generation()) {
+    // A module was unloaded: its addresses may name other code now.
+    zero_memory(t->slots, sizeof t->slots);
+    t->generation = module_generation();
+  }
+  u32 site = intern_site(pc);
+  if (site == ~0u) return false;
+  t->slots[slot] = {slot_key(pc, shape), 0, 0};
+  if (recorder.serial) t->values[2 * slot] = t->values[2 * slot + 1] = 0;
+  // Accesses that were seen through the slot's former shape must not hide ones through this.
+  next_epoch(t);
+  Builder b(escape(Record::kDefine));
+  b.put16(static_cast<u16>(slot));
+  b.put8(static_cast<u8>(shape.op()));
+  b.put8(static_cast<u8>(shape.order()));
+  b.put8(shape.shared() ? kShared : 0);
+  b.put8(static_cast<u8>((is_ticketed(shape) ? stream::kTicketed : 0) | (shape.is_sized() ? stream::kSized : 0)));
+  b.put_varint(shape.size());
+  b.put_varint(site);
+  b.commit(t);
+  return true;
+}
+
+void write_stack(Thread* t) {
+  t->special &= ~kStackChanged;
+  Frame* low = t->low < t->written ? t->low : t->written;
+  u32 pops = static_cast<u32>(t->written - low);
+  while (pops != 0 || low != t->top) {
+    // A few frames a record: a record must fit into the room that hooks leave.
+    Builder b(escape(Record::kStack));
+    u32 pushes = static_cast<u32>(t->top - low);
+    if (pushes > 8) pushes = 8;
+    b.put_varint(pops);
+    b.put_varint(pushes);
+    for (u32 i = 0; i < pushes; ++i) {
+      u32 site = intern_site(low[i].call);
+      b.put_varint(site == ~0u ? 0 : site);
+    }
+    b.commit(t);
+    low += pushes;
+    pops = 0;
+    if (t->cursor > t->limit) attend(t);
+  }
+  t->low = t->written = t->top;
+}
+
+namespace {
+
+// One access and its value of at most 8 bytes, in two stores: the tail first.
+SOOTH_INLINE void put_access(Thread* t, u32 slot, u64 delta, u32 length, u64 value) {
+  u64 change = value ^ t->values[2 * slot];
+  u32 n = full_length(change);
+  u32 at = 2 + length;
+  if (SOOTH_UNLIKELY(at + 1 + n > 16)) {
+    Builder b(static_cast<u16>(length << stream::kSlotBits | slot));
+    b.put_bytes(delta, length);
+    EventValue v{value, 0};
+    put_value(b, t, slot, &v);
+    b.commit(t);
+    return;
+  }
+  t->values[2 * slot] = value;
+  using u128 = unsigned __int128;
+  u128 record = (delta << 16 | length << stream::kSlotBits | slot) | static_cast<u128>(n) << 8 * at |
+                static_cast<u128>(change) << 8 * (at + 1);
+  auto low = static_cast<u64>(record), high = static_cast<u64>(record >> 64);
+  u8* cursor = t->cursor;
+  __builtin_memcpy(cursor + 8, &high, 8);
+  asm volatile("" ::: "memory");
+  __builtin_memcpy(cursor, &low, 8);
+  t->cursor = cursor + at + 1 + n;
+}
+
+// A write that waited for its value, which by now is in memory.
+SOOTH_INLINE void put_pending(Thread* t) {
+  u32 slot = t->pending_slot;
+  t->pending_slot = 0;
+  EventValue value = read_memory(t->pending_object, t->pending_size);
+  if (SOOTH_LIKELY(t->pending_size <= 8)) {
+    put_access(t, slot, t->pending_delta, t->pending_code, value.low);
+    return;
+  }
+  Builder b(static_cast<u16>(t->pending_code << stream::kSlotBits | slot));
+  b.put_bytes(t->pending_delta, t->pending_code);
+  put_value(b, t, slot, &value);
+  b.commit(t);
+}
+
+}  // namespace
+
+void write_pending(Thread* t) {
+  turn::hold(t);
+  write_pending_now(t);
+}
+
+void write_pending_now(Thread* t) {
+  if (t->pending_slot != 0) put_pending(t);
+}
+
+template <unsigned size, bool is_write>
+void access_serially(Thread* t, uptr address, uptr pc) {
+  constexpr Shape shape = Shape::of(is_write ? Op::kWrite : Op::kRead, MemoryOrder::kNotAtomic, size);
+  turn::hold(t);
+  if (t->pending_slot != 0) put_pending(t);
+  // Before the value is read: another thread may change it.
+  if (SOOTH_UNLIKELY(--t->quantum == 0)) turn::preempt(t);
+  u32 slot = used_slot_of(pc, shape);
+  Slot& s = t->slots[slot];
+  if (SOOTH_UNLIKELY(s.key != slot_key(pc, shape)) && !define_slot(t, slot, pc, shape)) return;
+  u64 delta;
+  if (SOOTH_UNLIKELY(!slot_delta(s, address, delta)) && define_slot(t, slot, pc, shape)) slot_delta(s, address, delta);
+  u32 length = byte_length(delta);
+  if constexpr (is_write) {
+    t->pending_slot = slot;
+    t->pending_size = size;
+    t->pending_object = address;
+    t->pending_code = length;
+    t->pending_delta = delta;
+  } else {
+    put_access(t, slot, delta, length, read_memory(address, size).low);
+  }
+  if (SOOTH_UNLIKELY(t->cursor > t->limit)) attend(t);
+}
+
+template void access_serially<1, false>(Thread*, uptr, uptr);
+template void access_serially<2, false>(Thread*, uptr, uptr);
+template void access_serially<4, false>(Thread*, uptr, uptr);
+template void access_serially<8, false>(Thread*, uptr, uptr);
+template void access_serially<1, true>(Thread*, uptr, uptr);
+template void access_serially<2, true>(Thread*, uptr, uptr);
+template void access_serially<4, true>(Thread*, uptr, uptr);
+template void access_serially<8, true>(Thread*, uptr, uptr);
+
+void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size) {
+  u32 special = t->special;
+  if ((special & kStopped) != 0) return;
+  bool is_write = shape.op() == Op::kWrite;
+  if ((special & (is_write ? kIgnoreWrites : kIgnoreReads)) != 0) return;
+  if ((special & kIgnoreMemory) != 0 && is_ignored_memory(address)) return;
+  if ((special & kSerialMode) != 0) {
+    write_pending(t);
+    // Before the value is read: another thread may change it.
+    if (--t->quantum == 0) turn::preempt(t);
+  }
+  if ((special & kJumped) != 0) {
+    t->special &= ~kJumped;
+    while (t->top > t->frames && t->top[-1].stack < stack) --t->top;
+    if (t->top < t->low) t->low = t->top;
+    t->special |= kStackChanged;
+  }
+  if ((t->special & kStackChanged) != 0) write_stack(t);
+  u32 slot = used_slot_of(pc, shape);
+  Slot& s = t->slots[slot];
+  if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) return;
+  if ((special & (kSerialMode | kKeepRepeats)) == 0 && !shape.is_sized()) {
+    u64 tag = static_cast<u64>(address) << 17 | slot << 4 | t->epoch;
+    u64& seen = t->repeats[repeat_of(address, slot)];
+    if (seen == tag) return;
+    seen = tag;
+  }
+  u64 delta = 0;
+  if (!slot_delta(s, address, delta) && define_slot(t, slot, pc, shape)) slot_delta(s, address, delta);
+  u32 length = byte_length(delta);
+  if ((special & kSerialMode) != 0 && is_write && !shape.is_sized()) {
+    t->pending_slot = slot;
+    t->pending_size = shape.size();
+    t->pending_object = address;
+    t->pending_code = length;
+    t->pending_delta = delta;
+    return;
+  }
+  Builder b(static_cast<u16>(length << stream::kSlotBits | slot));
+  b.put_bytes(delta, length);
+  if (shape.is_sized()) b.put_varint(size);
+  if ((special & kSerialMode) != 0) {
+    if (shape.is_sized()) {
+      if (size <= 16) b.put8(stream::kNoValue);
+    } else {
+      EventValue value = read_memory(address, shape.size());
+      put_value(b, t, slot, &value);
+    }
+  }
+  b.commit(t);
+  if (t->cursor > t->limit) attend(t);
+}
+
+void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const EventValue* value) {
+  if ((t->special & kStopped) != 0) return;
+  if (SOOTH_UNLIKELY(any_ignored_memory())) t->special |= kIgnoreMemory;
+  if (recorder.serial) write_pending(t);
+  if ((t->special & kStackChanged) != 0) write_stack(t);
+  u32 slot = used_slot_of(pc, shape);
+  Slot& s = t->slots[slot];
+  if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) {
+    // Synchronisation of excluded modules counts all the same: it goes under the first site.
+    pc = 1;
+    slot = used_slot_of(pc, shape);
+    if (t->slots[slot].key != slot_key(pc, shape)) define_slot(t, slot, pc, shape);
+  }
+  Slot& used = t->slots[slot];
+  u64 delta = 0;
+  if (!slot_delta(used, object, delta) && define_slot(t, slot, pc, shape)) slot_delta(used, object, delta);
+  u32 length = byte_length(delta);
+  Builder b(static_cast<u16>(length << stream::kSlotBits | slot));
+  b.put_bytes(delta, length);
+  if (is_ticketed(shape)) {
+    u64 ticket = take_ticket();
+    b.put_varint(ticket - t->last_ticket);
+    t->last_ticket = ticket;
+  }
+  if (shape.is_sized()) b.put_varint(size);
+  if (recorder.serial && is_access(shape.op()))
+    put_value(b, t, slot, value);
+  b.commit(t);
+  next_epoch(t);
+  publish(t);
+  if (t->cursor > t->limit) attend(t);
+}
+
+void write_range(Thread* t, uptr pc, Op op, uptr address, u64 size) {
+  if (size == 0) return;
+  if (size == 1 || size == 2 || size == 4 || size == 8 || size == 16) {
+    access(address, pc, Shape::of(op, MemoryOrder::kNotAtomic, static_cast<unsigned>(size)), 0);
+    return;
+  }
+  constexpr u64 kPart = u64{1} << 30;
+  for (; size > 0;) {
+    u64 part = size < kPart ? size : kPart;
+    access_specially(t, address, pc, Shape::sized(op), 0, static_cast<u32>(part));
+    address += part;
+    size -= part;
+  }
+}
+
+void write_name(Thread* t, ObjectKind kind, u64 object, const char* name) {
+  if ((t->special & kStopped) != 0) return;
+  if (recorder.serial) write_pending(t);
+  Builder b(escape(Record::kName));
+  b.put8(static_cast<u8>(kind));
+  b.put_varint(object);
+  u32 length = static_cast<u32>(text_length(name));
+  if (length > 40) length = 40;
+  b.put_varint(length);
+  for (u32 i = 0; i < length; ++i) b.put8(static_cast<u8>(name[i]));
+  b.commit(t);
+  if (t->cursor > t->limit) attend(t);
+}
+
+void write_turn(Thread* t) {
+  if ((t->special & kStopped) != 0) return;
+  u64 ticket = take_ticket();
+  Builder b(escape(Record::kTurn));
+  b.put_varint(ticket - t->last_ticket);
+  t->last_ticket = ticket;
+  b.commit(t);
+  publish(t);
+  if (t->cursor > t->limit) attend(t);
+}
+
+void write_thread_switch(Thread* t, u32 id, bool ticketed) {
+  if ((t->special & kStopped) != 0) return;
+  if (recorder.serial) write_pending(t);
+  if (ticketed && !recorder.serial) {
+    u64 ticket = take_ticket();
+    Builder b(escape(Record::kTicket));
+    b.put_varint(ticket - t->last_ticket);
+    t->last_ticket = ticket;
+    b.commit(t);
+  }
+  Builder b(escape(Record::kThread));
+  b.put_varint(id);
+  b.commit(t);
+  next_epoch(t);
+  publish(t);
+  if (t->cursor > t->limit) attend(t);
+}
+
+}  // namespace sooth::rt

@@ -1,0 +1,123 @@
+// Puts records into the stream of a thread. The hot path of the library: an access is a hash, two compares and one store.
+//
+// A record is complete in memory before its first eight bytes are stored, and its first 16 bits are not zero: so whoever reads the
+// mapping after the death of the process sees it whole or not at all.
+#pragma once
+
+#include "runtime/recorder.h"
+#include "runtime/thread.h"
+
+namespace sooth::rt {
+
+// Room that a hook needs behind the cursor: the largest record, and a definition in front of it.
+inline constexpr u32 kRecordRoom = 3 * stream::kMaxRecordBytes;
+
+// Where the definition of an event's shape at a program counter belongs. Slot 0 does not exist: whoever gets it takes 1, the long way.
+SOOTH_INLINE u32 slot_of(uptr pc, Shape shape) {
+  return static_cast<u32>(pc ^ (pc >> 11) ^ shape.bits * 37u) & (stream::kSlots - 1);
+}
+
+SOOTH_INLINE u64 slot_key(uptr pc, Shape shape) { return static_cast<u64>(pc) << 16 | shape.bits; }
+
+SOOTH_INLINE u64 zigzag(u64 difference) {
+  return (difference << 1) ^ static_cast<u64>(static_cast<std::int64_t>(difference) >> 63);
+}
+
+// What to send for the object, and the slot moves on: loops walk memory in equal steps, so this is 0 mostly. False: it is too far
+// from the prediction, and nothing changed. A slot that is defined again predicts 0, from which nothing is too far.
+SOOTH_INLINE bool slot_delta(Slot& s, u64 object, u64& delta) {
+  u64 step = object - s.object;
+  delta = zigzag(step - s.step);
+  if (SOOTH_UNLIKELY(delta >> 48 != 0)) return false;
+  s.object = object;
+  s.step = step;
+  return true;
+}
+
+// Bytes needed for n < 2^48: 0 to 6. Without a branch for 0.
+SOOTH_INLINE u32 byte_length(u64 n) { return (70u - static_cast<u32>(__builtin_clzll(2 * n + 1))) >> 3; }
+
+// The entry of Thread::repeats for an access.
+SOOTH_INLINE u32 repeat_of(uptr address, u32 slot) {
+  return static_cast<u32>(((address + slot) * 0x9e3779b97f4a7c15) >> (64 - kRepeatBits));
+}
+
+// Fills the slot and writes its definition. False: the site is excluded, record nothing.
+SOOTH_NOINLINE bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape);
+// The stack changed: writes the difference.
+SOOTH_NOINLINE void write_stack(Thread* t);
+// The long way of an access, for whatever Thread::special says. `stack` is the stack pointer of the accessing function.
+SOOTH_NOINLINE void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size);
+
+// The same when special is kSerialMode and nothing else: an access with its value. At most 8 bytes.
+// For each size and direction its own, because most of the work depends on them.
+template <unsigned size, bool is_write>
+void access_serially(Thread* t, uptr address, uptr pc);
+
+SOOTH_INLINE void access_serially(Thread* t, uptr address, uptr pc, Shape shape) {
+  bool writes = shape.op() == Op::kWrite;
+  switch (shape.size()) {
+    case 1: return writes ? access_serially<1, true>(t, address, pc) : access_serially<1, false>(t, address, pc);
+    case 2: return writes ? access_serially<2, true>(t, address, pc) : access_serially<2, false>(t, address, pc);
+    case 4: return writes ? access_serially<4, true>(t, address, pc) : access_serially<4, false>(t, address, pc);
+    default: return writes ? access_serially<8, true>(t, address, pc) : access_serially<8, false>(t, address, pc);
+  }
+}
+
+// One event that is no plain access. Ticketed in free-running recordings. `size` is for sized shapes.
+// `value`: what an atomic access read (for a store: wrote); nullptr: unknown.
+struct EventValue {
+  u64 low, high;
+};
+void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size = 0, const EventValue* value = nullptr);
+// A plain access of any size, as libc functions and struct copies make them. Split when longer than 2^32 - 1.
+void write_range(Thread* t, uptr pc, Op op, uptr address, u64 size);
+void write_name(Thread* t, ObjectKind kind, u64 object, const char* name);
+void write_thread_switch(Thread* t, u32 id, bool ticketed);
+void write_turn(Thread* t);
+// A write of a serial recording whose value was not known yet. Waits for the turn first if it was taken away: then the write is
+// written already.
+void write_pending(Thread* t);
+// The same without looking for the turn, for whoever takes it away. No lock, no libc.
+void write_pending_now(Thread* t);
+// Lets a reader of a live recording see everything so far.
+SOOTH_INLINE void publish(Thread* t) {
+  auto* header = reinterpret_cast<stream::ChunkHeader*>(t->chunk);
+  __atomic_store_n(&header->committed, static_cast<u32>(t->cursor - t->chunk), __ATOMIC_RELEASE);
+}
+
+// A synchronisation of the thread: what it accessed before may matter again.
+SOOTH_INLINE void next_epoch(Thread* t) {
+  t->epoch = (t->epoch + 1) & 15;
+  if (SOOTH_UNLIKELY(t->epoch == 0)) zero_memory(t->repeats, sizeof t->repeats);
+}
+
+// A plain access of 1, 2, 4, 8 or 16 bytes. Whatever is rare is a call in tail position, so that nothing is saved across it.
+SOOTH_INLINE void access(uptr address, uptr pc, Shape shape, uptr stack) {
+  Thread* t = current();
+  if (SOOTH_UNLIKELY(t == nullptr)) return;
+  u32 slot = slot_of(pc, shape);
+  Slot& s = t->slots[slot];
+  if (SOOTH_UNLIKELY(t->special != 0) || SOOTH_UNLIKELY(s.key != slot_key(pc, shape))) {
+    if (t->special == kSerialMode && shape.size() <= 8) return access_serially(t, address, pc, shape);
+    return access_specially(t, address, pc, shape, stack, 0);
+  }
+  u64 tag = static_cast<u64>(address) << 17 | slot << 4 | t->epoch;
+  u64& seen = t->repeats[repeat_of(address, slot)];
+  if (seen == tag) return;
+  seen = tag;
+  u64 delta;
+  if (SOOTH_UNLIKELY(!slot_delta(s, address, delta))) {
+    seen = 0;
+    return access_specially(t, address, pc, shape, stack, 0);
+  }
+  u32 length = byte_length(delta);
+  u64 record = delta << 16 | length << stream::kSlotBits | slot;
+  u8* cursor = t->cursor;
+  __builtin_memcpy(cursor, &record, 8);
+  cursor += 2 + length;
+  t->cursor = cursor;
+  if (SOOTH_UNLIKELY(cursor > t->limit)) return attend(t);
+}
+
+}  // namespace sooth::rt

@@ -1,0 +1,65 @@
+// What the wrappers of synchronisation share. Where a C11 function is the same as a POSIX one, and where a condition wait takes its
+// mutex again, both wrappers call the function here; `pc` is the program's.
+#pragma once
+
+#include <pthread.h>
+#include <time.h>
+
+#include "runtime/blocking.h"
+#include "runtime/signals.h"
+#include "runtime/thread.h"
+#include "runtime/turn.h"
+
+namespace sooth::rt {
+
+// Until when a blocking function waits. `time` nullptr: for ever.
+struct Deadline {
+  const timespec* time = nullptr;
+  int clock = CLOCK_REALTIME;
+
+  bool is_valid() const { return time == nullptr || (time->tv_nsec >= 0 && time->tv_nsec < 1'000'000'000); }
+};
+
+// The first step of a wrapper: the thread has the turn (in serial recordings), and handlers that waited have run.
+SOOTH_INLINE void begin_operation(Thread* t) {
+  if (turn::taken()) turn::hold(t);
+  if (SOOTH_UNLIKELY(__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0)) deliver_pending_signals(t);
+}
+
+template <typename T>
+SOOTH_INLINE uptr address_of(T* object) {
+  return reinterpret_cast<uptr>(object);
+}
+
+// A call that may block where we cannot see it.
+template <typename F>
+auto call_outside(Thread* t, F call) {
+  Blocking blocking(t);
+  return call();
+}
+
+// wrap_mutex.cc
+int lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex);
+int try_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex);
+int timed_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex, const timespec* time);
+int unlock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex);
+// Serial recordings, and no events: the real mutex is unlocked and those that wait for it are ready; it is locked, in turn.
+int unlock_mutex_in_turn(pthread_mutex_t* mutex);
+int lock_mutex_in_turn(Thread* t, pthread_mutex_t* mutex);
+
+// wrap_cond.cc
+int wait_cond(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex);
+int timed_wait_cond(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex, const timespec* time);
+int signal_cond(Thread* t, uptr pc, pthread_cond_t* cond);
+int broadcast_cond(Thread* t, uptr pc, pthread_cond_t* cond);
+
+// wrap_barrier.cc
+int run_once(Thread* t, uptr pc, pthread_once_t* control, void (*routine)());
+
+// wrap_thread.cc. `returns_int`: the routine is one of C11, whose result is an int.
+int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument,
+                  bool returns_int);
+int join_thread(Thread* t, uptr pc, pthread_t thread, void** result);
+int detach_other_thread(Thread* t, pthread_t thread);
+
+}  // namespace sooth::rt

@@ -1,0 +1,156 @@
+#include "runtime/thread.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "runtime/locks.h"
+#include "runtime/stream_writer.h"
+#include "runtime/turn.h"
+
+namespace sooth::rt {
+
+__thread Thread* self_ = nullptr;
+
+namespace {
+
+ThreadInfo* infos_ = nullptr;  // kMaxThreads of them, touched when used
+SpinLock infos_lock_;
+SpinLock free_lock_;
+Thread* free_threads_ = nullptr;
+
+Thread* make_thread() {
+  auto* t = static_cast<Thread*>(map_memory(sizeof(Thread)));
+  auto* frames = static_cast<Frame*>(map_memory((kMaxFrames + 1) * sizeof(Frame)));
+  if (t == nullptr || frames == nullptr) fatal("out of memory for another thread");
+  t->bottom = t->frames = t->top = t->low = t->written = frames;
+  t->stream = new_stream();
+  t->generation = module_generation();
+  if (recorder.serial) {
+    t->values = static_cast<u64*>(map_memory(2 * stream::kSlots * sizeof(u64)));
+    if (t->values == nullptr) fatal("out of memory for another thread");
+  }
+  attend(t);  // the first chunk
+  return t;
+}
+
+Thread* take_free_thread() {
+  SpinGuard guard(free_lock_);
+  Thread* t = free_threads_;
+  if (t != nullptr) free_threads_ = t->next_free;
+  return t;
+}
+
+void find_stack(Thread* t) {
+  pthread_attr_t attributes;
+  void* begin = nullptr;
+  std::size_t size = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  pthread_attr_getstack(&attributes, &begin, &size);
+  pthread_attr_destroy(&attributes);
+  t->stack_begin = reinterpret_cast<uptr>(begin);
+  t->stack_end = t->stack_begin + size;
+}
+
+}  // namespace
+
+ThreadInfo& thread_info(u32 id) { return infos_[id]; }
+u32 thread_count() { return __atomic_load_n(&recorder.control->threads, __ATOMIC_ACQUIRE); }
+
+u32 new_thread_id(Thread* creator, uptr pc) {
+  if (infos_ == nullptr) infos_ = static_cast<ThreadInfo*>(map_memory(stream::kMaxThreads * sizeof(ThreadInfo)));
+  if (infos_ == nullptr) fatal("out of memory for the table of threads");
+  u32 id = __atomic_fetch_add(&recorder.control->threads, 1, __ATOMIC_ACQ_REL);
+  if (id >= stream::kMaxThreads) {
+    stop_recording(stream::StopReason::kTooManyThreads);
+    return stream::kMaxThreads - 1;
+  }
+  infos_[id] = {0, pc, static_cast<u32>(ThreadState::kRunning), creator == nullptr ? 0 : creator->id};
+  if (creator != nullptr) write_event(creator, pc, Shape::of(Op::kFork), id);
+  return id;
+}
+
+Thread* attach_thread(u32 id) {
+  Thread* t = take_free_thread();
+  if (t == nullptr) t = make_thread();
+  t->id = id;
+  t->special = (recorder.serial ? kSerialMode : 0) | (recorder.drop_repeats || recorder.serial ? 0 : kKeepRepeats) | (t->special & kStopped);
+  t->frames = t->top = t->low = t->written = t->bottom;
+  t->ignore_reads = t->ignore_writes = t->ignore_sync = 0;
+  t->held_count = 0;
+  t->quantum = 1;
+  find_stack(t);
+  self_ = t;
+  // The turn record comes first: what follows belongs to it.
+  turn::enter(t);
+  write_thread_switch(t, id, false);
+  write_event(t, 1, Shape::of(Op::kBegin), 0);
+  // Not the stack of the main thread: it is not used again, and grows.
+  if (id != 0 && t->stack_end > t->stack_begin)
+    write_event(t, 1, Shape::sized(Op::kAlloc), t->stack_begin, t->stack_end - t->stack_begin);
+  return t;
+}
+
+void detach_thread() {
+  Thread* t = self_;
+  if (t == nullptr) return;
+  write_event(t, 1, Shape::of(Op::kEnd), 0);
+  ThreadInfo& info = infos_[t->id];
+  u32 detached = __atomic_load_n(&info.state, __ATOMIC_RELAXED) & kDetachedBit;
+  __atomic_store_n(&info.state, static_cast<u32>(ThreadState::kEnded) | detached, __ATOMIC_RELEASE);
+  self_ = nullptr;
+  turn::finish(t);
+  // From here on the stream may be continued by a thread that starts.
+  SpinGuard guard(free_lock_);
+  t->next_free = free_threads_;
+  free_threads_ = t;
+}
+
+void set_thread_handle(u32 id, u64 handle) { __atomic_store_n(&infos_[id].handle, handle, __ATOMIC_RELEASE); }
+
+u32 find_thread(u64 handle) {
+  SpinGuard guard(infos_lock_);
+  for (u32 id = thread_count(); id-- > 0;) {
+    if (__atomic_load_n(&infos_[id].handle, __ATOMIC_ACQUIRE) != handle) continue;
+    u32 state = __atomic_load_n(&infos_[id].state, __ATOMIC_ACQUIRE);
+    if ((state & ~kDetachedBit) == static_cast<u32>(ThreadState::kJoined)) continue;
+    return id;
+  }
+  return ~0u;
+}
+
+void restart_threads_after_fork(Thread* t) {
+  infos_lock_.reset();
+  free_lock_.reset();
+  // The parent's other threads are not here; their memory stays behind, as that of their stacks does.
+  free_threads_ = nullptr;
+  drop_chunk(t);
+  infos_ = static_cast<ThreadInfo*>(map_memory(stream::kMaxThreads * sizeof(ThreadInfo)));
+  zero_memory(t->slots, sizeof t->slots);
+  zero_memory(t->repeats, sizeof t->repeats);
+  t->epoch = 0;
+  t->last_ticket = 0;
+  t->pending_slot = 0;
+  t->sequence = 0;
+  if (!recording() || infos_ == nullptr) {
+    self_ = nullptr;
+    return;
+  }
+  t->stream = new_stream();
+  t->low = t->written = t->bottom;
+  t->special |= kStackChanged;
+  t->id = new_thread_id(nullptr, 0);
+  attend(t);
+  restart_locks_after_fork(t);
+  turn::start(t);
+  write_thread_switch(t, t->id, false);
+  write_event(t, 1, Shape::of(Op::kBegin), 0);
+  for (u32 i = 0; i < t->held_count; ++i)
+    write_event(t, 1, Shape::of(Op::kAcquire, MemoryOrder::kNotAtomic, 0, t->held[i].shared), t->held[i].lock);
+}
+
+void switch_to_thread_id(Thread* t, u32 id) {
+  write_thread_switch(t, id, true);
+  t->id = id;
+}
+
+}  // namespace sooth::rt

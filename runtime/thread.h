@@ -1,0 +1,143 @@
+// A thread of the recorded program, and the stream it writes.
+#pragma once
+
+#include "runtime/sys.h"
+#include "trace/op.h"
+#include "trace/stream_format.h"
+
+namespace sooth::rt {
+
+// Bits of Thread::special: why an access hook must take the long way.
+inline constexpr u32 kStackChanged = 1;   // functions were entered or left since the last record
+inline constexpr u32 kSerialMode = 2;     // values are recorded, turns are taken
+inline constexpr u32 kIgnoreReads = 4;    // an annotation asked for it
+inline constexpr u32 kIgnoreWrites = 8;
+inline constexpr u32 kIgnoreSync = 16;
+inline constexpr u32 kStopped = 32;       // the recording is over, or was never wanted
+inline constexpr u32 kJumped = 64;        // a longjmp may have left frames behind
+inline constexpr u32 kIgnoreMemory = 256; // some memory is not recorded: benign.h
+inline constexpr u32 kKeepRepeats = 128;  // no access is dropped because it was seen before
+
+// Everything of an event but its object, thread and site, packed into 16 bits. Part of a slot's key.
+//   bits 0-4 op   5-7 memory order   8 shared   9-12 code of the size: 0 none, 1..5 = 1, 2, 4, 8, 16 bytes, 15 = in the record
+struct Shape {
+  u16 bits;
+
+  static constexpr unsigned kAnySize = 15;
+  static constexpr Shape of(Op op, MemoryOrder order = MemoryOrder::kNotAtomic, unsigned size = 0, bool shared = false) {
+    unsigned code = size == 1 ? 1 : size == 2 ? 2 : size == 4 ? 3 : size == 8 ? 4 : size == 16 ? 5 : size == 0 ? 0 : kAnySize;
+    return {static_cast<u16>(static_cast<unsigned>(op) | static_cast<unsigned>(order) << 5 | (shared ? 1u : 0u) << 8 | code << 9)};
+  }
+  static constexpr Shape sized(Op op) {
+    return {static_cast<u16>(static_cast<unsigned>(op) | kAnySize << 9)};
+  }
+  constexpr Op op() const { return static_cast<Op>(bits & 31); }
+  constexpr MemoryOrder order() const { return static_cast<MemoryOrder>(bits >> 5 & 7); }
+  constexpr bool shared() const { return (bits >> 8 & 1) != 0; }
+  constexpr unsigned size_code() const { return bits >> 9 & 15; }
+  constexpr bool is_sized() const { return size_code() == kAnySize; }
+  constexpr u32 size() const { return size_code() == 0 || is_sized() ? 0 : 1u << (size_code() - 1); }
+};
+
+// What the stream's reader knows of a slot, too: see stream_format.h.
+struct Slot {
+  u64 key;     // program counter << 16 | Shape; 0: empty
+  u64 object;  // the last one
+  u64 step;    // the last one less the one before
+};
+
+struct Frame {
+  uptr call;   // return address less one
+  uptr stack;  // the stack pointer of the function that was entered: frames below the current one are dead
+};
+inline constexpr u32 kMaxFrames = 64 * 1024;
+
+// Locks that a thread holds, so that only what it holds is released in the trace.
+struct HeldLock {
+  uptr lock;
+  u32 depth;    // of a recursive one
+  bool shared;
+};
+inline constexpr u32 kMaxHeld = 512;
+
+inline constexpr unsigned kRepeatBits = 11;
+inline constexpr u32 kRepeatEntries = 1u << kRepeatBits;
+
+// Owned by its operating system thread; others touch only what is marked. Mapped zeroed; kept and used again when the
+// thread has ended, with its stream. A new field that hooks use goes to the top.
+struct Thread {
+  // The next byte to write. Behind `limit` (or when attention is wanted: then limit is nullptr) a hook calls attend().
+  u8* cursor;
+  u8* limit;            // set to nullptr by the handler of a signal that must wait
+  u32 special;
+  u32 epoch;            // 0..15, in the low bits of `repeats`: changes with each synchronisation
+  Frame* top;           // one past the innermost frame
+  Frame* low;           // the lowest that `top` has been since the last record
+  Frame* written;       // as far as the stream knows the stack
+  Frame* frames;        // the floor: frames below it belong to what a signal interrupted
+  Frame* bottom;        // of the whole array
+  u64 last_ticket;
+
+  // A write of a serial recording whose value is read from memory at the next hook. Slot number; 0: none.
+  u32 pending_slot;
+  u32 pending_size;
+  uptr pending_object;
+  u32 pending_code;     // of its control word, and its delta: it is not in the stream yet
+  u64 pending_delta;
+  u32 quantum;          // accesses until another thread gets the turn
+
+  u32 id;               // ThreadId of the trace
+  u32 stream;
+  u32 sequence;         // of the open chunk
+  u8* chunk;
+  u32 busy;             // > 0: in a part of the library that must not be interrupted by a handler
+  u32 pending_signals;  // a handler waits; see signals.h
+  u32 ignore_reads, ignore_writes, ignore_sync;  // depths of annotations
+  u32 generation;       // of modules, when the slots were valid
+  u32 held_count;
+  HeldLock held[kMaxHeld];
+  u64* values;          // two per slot, serial recordings only
+  Thread* next_free;
+  uptr stack_begin, stack_end;
+  u32 turn_word;        // futex of turn.h
+  u32 turn_state;
+  u64 turn_data[8];     // owned by turn.cc
+  void* signal_data;    // owned by signals.cc
+
+  alignas(64) Slot slots[stream::kSlots];
+  // Accesses that were recorded since the last synchronisation: object << 17 | slot << 4 | epoch.
+  alignas(64) u64 repeats[kRepeatEntries];
+};
+
+extern __thread Thread* self_ __attribute__((tls_model("initial-exec")));
+
+// nullptr: this thread is not recorded (not yet, no longer, or nothing is).
+SOOTH_INLINE Thread* current() { return self_; }
+
+// What is known of a thread for as long as the process lives.
+struct ThreadInfo {
+  u64 handle;          // pthread_t; 0 when unknown
+  uptr created_at;     // pc of the pthread_create
+  u32 state;           // ThreadState
+  u32 creator;
+};
+enum class ThreadState : u32 { kNone, kRunning, kEnded, kJoined };
+inline constexpr u32 kDetachedBit = 0x100;
+
+// Makes the calling thread a recorded one with the given id (from new_thread_id) and emits kBegin and the kAlloc of its stack.
+Thread* attach_thread(u32 id);
+// Emits kEnd and gives the stream back. The thread records nothing any more.
+void detach_thread();
+// Emits kFork by `creator` (nullptr: none, for the first thread) and returns the id for attach_thread.
+u32 new_thread_id(Thread* creator, uptr pc);
+ThreadInfo& thread_info(u32 id);
+u32 thread_count();
+// The id of the latest thread with this handle that was neither joined nor detached; ~0u when there is none.
+u32 find_thread(u64 handle);
+void set_thread_handle(u32 id, u64 handle);
+// In the child of a fork: the calling thread is the only one, and thread 0 of a new recording.
+void restart_threads_after_fork(Thread* t);
+// A logical thread moves to this operating system thread (fibers): what follows in the stream is of `id`.
+void switch_to_thread_id(Thread* t, u32 id);
+
+}  // namespace sooth::rt

@@ -1,0 +1,60 @@
+// One thread at a time. In serial recordings (and controlled runs) a thread runs only while it has the turn; nothing of the
+// program happens in two threads at once, so the order of events and the values they see are exact.
+//
+// Nobody blocks in the kernel while it has the turn. A wrapper of a blocking function tries the operation, and when it would
+// block waits with block() for another thread to wake() the object; functions that block outside our view (read, accept, sleep)
+// are bracketed by leave() and enter(). All functions return at once when the recording is not serial.
+#pragma once
+
+#include <time.h>
+
+#include "runtime/recorder.h"
+#include "runtime/thread.h"
+
+namespace sooth::rt::turn {
+
+SOOTH_INLINE bool taken() { return recorder.serial; }
+
+// The first thread of the process has the turn from here on. In the child of a fork: again, and alone.
+void start(Thread* first);
+// A thread is being created: it is ready to run although it may not have reached enter() yet, so that the schedule does not
+// depend on how fast the kernel starts threads. Called by the creator, which has the turn. `id` as in new_thread_id.
+void announce(u32 id);
+void not_created(u32 id);  // ... but pthread_create failed
+// Waits until it has, so that what a new thread asks of the kernel before its first turn (memory, mostly) comes at the same point of every run.
+void await_arrival(u32 id);
+// Waits for the turn. For a new thread, first thing; and after leave().
+void enter(Thread* t);
+// Gives the turn up for a call that may block outside our view. Must not touch anything that is recorded until enter().
+void leave(Thread* t);
+// Between leave() and enter(); or the turn was taken away, because the thread blocked in a call that nobody brackets.
+bool is_outside(const Thread* t);
+// First thing in a hook or wrapper that is about to do something of the program: when the turn was taken away, waits for it.
+// write_pending() does it, so everything that records does.
+SOOTH_INLINE void hold(Thread* t) {
+  if (SOOTH_UNLIKELY(__atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) != 0)) enter(t);
+}
+// The thread is over.
+void finish(Thread* t);
+
+// Another thread may go on, this one stays ready. preempt() is for hooks whose quantum is over; it sets a new one.
+void yield(Thread* t);
+void preempt(Thread* t);
+
+// In front of an atomic operation: counts as many accesses, so that threads that wait for one another in a loop of atomic loads
+// soon get on.
+void atomic_step(Thread* t);
+
+enum class Wake : u32 { kWoken, kTimedOut };
+// Gives the turn up until somebody wakes `object` and the turn comes back; or until the deadline (nullptr: none) on `clock`. May be
+// woken without a reason, as by a signal, whose handler has then run: the caller looks again at what it waits for.
+Wake block(Thread* t, uptr object, const timespec* deadline = nullptr, int clock = 0);
+// Makes up to `count` of the threads that are blocked on the object ready, in the order in which they blocked. Returns how many.
+u32 wake(uptr object, u32 count);
+inline constexpr u32 kAll = ~0u;
+// The thread of this id, if it is blocked, goes on without a reason: it was cancelled.
+void interrupt(u32 id);
+// The same by the dispatcher of signals, in the thread itself and at any moment: a handler waits to be run.
+void notice_signal(Thread* t);
+
+}  // namespace sooth::rt::turn

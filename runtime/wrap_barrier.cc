@@ -1,0 +1,158 @@
+// Barriers, and initialisation that happens once: pthread_once and the guards of static variables.
+#include <errno.h>
+
+#include "runtime/intercept.h"
+#include "runtime/stream_writer.h"
+#include "runtime/sync.h"
+
+using namespace sooth;
+using namespace sooth::rt;
+
+namespace {
+
+// A barrier of a serial recording: nobody waits in the real one. Used only by the thread that has the turn.
+struct Barrier {
+  uptr address;  // 0: free
+  u32 count;
+  u32 arrived;
+  u32 rounds;    // that are complete
+};
+constexpr u32 kBarriers = 4096;
+constexpr u32 kNeighbours = 64;  // a barrier is in one of so many places
+Barrier* barriers_ = nullptr;
+
+// nullptr: unknown, or (with `add`) no room for it. Threads then wait in the real barrier, which works as well.
+Barrier* find_barrier(uptr address, bool add) {
+  if (barriers_ == nullptr) barriers_ = static_cast<Barrier*>(map_memory(kBarriers * sizeof(Barrier)));
+  if (barriers_ == nullptr) fatal("out of memory for the table of barriers");
+  Barrier* room = nullptr;
+  u32 place = static_cast<u32>(address >> 4);
+  for (u32 i = 0; i < kNeighbours; ++i) {
+    Barrier& b = barriers_[(place + i) % kBarriers];
+    if (b.address == address) return &b;
+    if (b.address == 0 && room == nullptr) room = &b;
+  }
+  return add ? room : nullptr;
+}
+
+int wait_in_turn(Thread* t, Barrier* b) {
+  u32 round = b->rounds;
+  if (++b->arrived == b->count) {
+    b->arrived = 0;
+    ++b->rounds;
+    turn::wake(b->address, turn::kAll);
+    return PTHREAD_BARRIER_SERIAL_THREAD;
+  }
+  while (b->rounds == round) turn::block(t, b->address);
+  return 0;
+}
+
+// What a thread is about to initialise: pthread_once passes no argument to its routine.
+struct Once {
+  Thread* thread;
+  uptr pc;
+  pthread_once_t* control;
+  void (*routine)();
+};
+__thread const Once* once_ __attribute__((tls_model("initial-exec"))) = nullptr;
+
+constexpr int kOnceRuns = 1;  // bit of a control word; glibc's fork generation is above
+constexpr int kOnceDone = 2;
+
+void run_routine() {
+  // A copy: the routine may call pthread_once itself.
+  Once once = *once_;
+  once.routine();
+  write_event(once.thread, once.pc, Shape::of(Op::kHappensBefore), address_of(once.control));
+}
+
+// Waits while another thread runs the routine. If that leaves by an exception nobody wakes us, so look from time to time.
+void await_once(Thread* t, pthread_once_t* control) {
+  for (;;) {
+    int word = __atomic_load_n(control, __ATOMIC_ACQUIRE);
+    if ((word & kOnceDone) != 0 || (word & kOnceRuns) == 0) return;
+    timespec later;
+    read_clock(CLOCK_MONOTONIC, &later);
+    ++later.tv_sec;
+    turn::block(t, address_of(control), &later, CLOCK_MONOTONIC);
+  }
+}
+
+Real<int(pthread_once_t*, void (*)())> real_once{"pthread_once"};
+
+}  // namespace
+
+namespace sooth::rt {
+
+int run_once(Thread* t, uptr pc, pthread_once_t* control, void (*routine)()) {
+  if (t == nullptr) return real_once(control, routine);
+  begin_operation(t);
+  if (turn::taken()) await_once(t, control);
+  Once once = {t, pc, control, routine};
+  once_ = &once;
+  int result = real_once(control, run_routine);
+  turn::wake(address_of(control), turn::kAll);
+  if (result == 0) write_event(t, pc, Shape::of(Op::kHappensAfter), address_of(control));
+  return result;
+}
+
+}  // namespace sooth::rt
+
+SOOTH_EXPORT int sooth_pthread_once(pthread_once_t* control, void (*routine)()) asm("pthread_once");
+int sooth_pthread_once(pthread_once_t* control, void (*routine)()) { return run_once(current(), SOOTH_CALLER, control, routine); }
+
+SOOTH_INTERCEPT(int, pthread_barrier_init, pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes, unsigned count) {
+  int result = real_pthread_barrier_init(barrier, attributes, count);
+  if (result != 0 || current() == nullptr || !turn::taken()) return result;
+  begin_operation(current());
+  int shared = PTHREAD_PROCESS_PRIVATE;
+  if (attributes != nullptr) pthread_barrierattr_getpshared(attributes, &shared);
+  Barrier* b = find_barrier(address_of(barrier), shared == PTHREAD_PROCESS_PRIVATE);
+  if (b != nullptr) *b = {shared == PTHREAD_PROCESS_PRIVATE ? address_of(barrier) : 0, count, 0, 0};
+  return result;
+}
+
+SOOTH_INTERCEPT(int, pthread_barrier_destroy, pthread_barrier_t* barrier) {
+  if (Thread* t = current(); t != nullptr && turn::taken()) {
+    begin_operation(t);
+    if (Barrier* b = find_barrier(address_of(barrier), false)) b->address = 0;
+  }
+  return real_pthread_barrier_destroy(barrier);
+}
+
+SOOTH_INTERCEPT(int, pthread_barrier_wait, pthread_barrier_t* barrier) {
+  Thread* t = current();
+  if (t == nullptr) return real_pthread_barrier_wait(barrier);
+  begin_operation(t);
+  write_event(t, SOOTH_CALLER, Shape::of(Op::kBarrierArrive), address_of(barrier));
+  Barrier* b = turn::taken() ? find_barrier(address_of(barrier), false) : nullptr;
+  int result = b != nullptr ? wait_in_turn(t, b) : call_outside(t, [&] { return real_pthread_barrier_wait(barrier); });
+  write_event(t, SOOTH_CALLER, Shape::of(Op::kBarrierLeave), address_of(barrier));
+  return result;
+}
+
+// The first byte of a guard is set when the variable is initialised, and the program itself looks at it with an atomic load
+// before it calls anything. So initialisation is recorded as what libstdc++ does: a store of that byte, and loads of it.
+namespace {
+
+void record_guard(Op op, MemoryOrder order, uptr pc, const u64* guard) {
+  Thread* t = current();
+  if (t == nullptr || (t->special & (kStopped | kIgnoreSync)) != 0) return;
+  EventValue initialised = {1, 0};
+  write_event(t, pc, Shape::of(op, order, 1), address_of(guard), 0, &initialised);
+}
+
+}  // namespace
+
+SOOTH_INTERCEPT(int, __cxa_guard_acquire, u64* guard) {
+  if (Thread* t = current()) begin_operation(t);
+  int must_initialise = real___cxa_guard_acquire(guard);
+  if (must_initialise == 0) record_guard(Op::kAtomicLoad, MemoryOrder::kAcquire, SOOTH_CALLER, guard);
+  return must_initialise;
+}
+
+SOOTH_INTERCEPT(void, __cxa_guard_release, u64* guard) {
+  if (Thread* t = current()) begin_operation(t);
+  record_guard(Op::kAtomicStore, MemoryOrder::kRelease, SOOTH_CALLER, guard);
+  real___cxa_guard_release(guard);
+}

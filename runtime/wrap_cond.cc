@@ -1,0 +1,149 @@
+// pthread_cond_*. A wait is recorded as release of the mutex, wait, acquire of the mutex; see docs/semantics.md, sections 2 and 3.
+//
+// In serial recordings conditions are ours: a thread that waits is blocked in turn.cc, never in the kernel, and a signal makes
+// the one ready that has waited longest.
+#include <errno.h>
+
+#include "runtime/intercept.h"
+#include "runtime/locks.h"
+#include "runtime/stream_writer.h"
+#include "runtime/sync.h"
+
+using namespace sooth;
+using namespace sooth::rt;
+
+namespace {
+
+constexpr char kVersion[] = "GLIBC_2.3.2";
+
+Real<int(pthread_cond_t*, pthread_mutex_t*)> real_wait{"pthread_cond_wait", kVersion};
+Real<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)> real_timedwait{"pthread_cond_timedwait", kVersion};
+Real<int(pthread_cond_t*)> real_signal{"pthread_cond_signal", kVersion};
+Real<int(pthread_cond_t*)> real_broadcast{"pthread_cond_broadcast", kVersion};
+
+// Bits of __wrefs.
+constexpr unsigned kSharedBit = 1;
+constexpr unsigned kMonotonicBit = 2;
+
+int clock_of(const pthread_cond_t* cond) {
+  return (cond->__data.__wrefs & kMonotonicBit) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+struct Waiter {
+  Thread* thread;
+  uptr pc;
+  pthread_cond_t* cond;
+  pthread_mutex_t* mutex;
+  u32 depth;  // of the mutex, when the wait began; 0: not held
+};
+
+void begin_wait(Waiter& w) { w.depth = lock_release_all(w.thread, w.pc, address_of(w.mutex)); }
+
+// The wait is over and the mutex is the thread's again.
+void end_wait(const Waiter& w, bool woken) {
+  if (woken) write_event(w.thread, w.pc, Shape::of(Op::kWait), address_of(w.cond));
+  lock_reacquired(w.thread, w.pc, address_of(w.mutex), w.depth == 0 ? 1 : w.depth);
+}
+
+// Cancelled: libc has locked the mutex again for the handlers that the program has pushed.
+void cancelled(void* waiter) {
+  auto* w = static_cast<Waiter*>(waiter);
+  turn::enter(w->thread);
+  end_wait(*w, false);
+}
+
+// `wait` is the real one.
+template <typename F>
+int wait_outside(Waiter& w, F wait) {
+  int result;
+  begin_wait(w);
+  turn::leave(w.thread);
+  pthread_cleanup_push(cancelled, &w);
+  result = wait();
+  pthread_cleanup_pop(0);
+  turn::enter(w.thread);
+  // Other errors come at once, with the mutex as it was.
+  if (result == 0 || result == ETIMEDOUT || w.depth != 0) end_wait(w, result == 0);
+  return result;
+}
+
+int wait_in_turn(Waiter& w, Deadline deadline) {
+  if (!deadline.is_valid()) return EINVAL;
+  begin_wait(w);
+  int result = unlock_mutex_in_turn(w.mutex);
+  if (result != 0) {
+    if (w.depth != 0) end_wait(w, false);
+    return result;
+  }
+  turn::Wake wake = turn::block(w.thread, address_of(w.cond), deadline.time, deadline.clock);
+  result = lock_mutex_in_turn(w.thread, w.mutex);
+  end_wait(w, wake == turn::Wake::kWoken);
+  pthread_testcancel();
+  if (result != 0) return result;
+  return wake == turn::Wake::kTimedOut ? ETIMEDOUT : 0;
+}
+
+template <typename F>
+int wait_with(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex, Deadline deadline, F wait) {
+  begin_operation(t);
+  Waiter w = {t, pc, cond, mutex, 0};
+  if (turn::taken() && (cond->__data.__wrefs & kSharedBit) == 0) return wait_in_turn(w, deadline);
+  return wait_outside(w, wait);
+}
+
+// Also to those that wait in the kernel: from another process, or in threads that are not recorded.
+int notify(Thread* t, uptr pc, pthread_cond_t* cond, u32 count) {
+  if (t != nullptr) {
+    begin_operation(t);
+    write_event(t, pc, Shape::of(Op::kNotify), address_of(cond));
+  }
+  turn::wake(address_of(cond), count);
+  return count == 1 ? real_signal(cond) : real_broadcast(cond);
+}
+
+}  // namespace
+
+namespace sooth::rt {
+
+int wait_cond(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex) {
+  return wait_with(t, pc, cond, mutex, {}, [&] { return real_wait(cond, mutex); });
+}
+
+int timed_wait_cond(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex, const timespec* time) {
+  return wait_with(t, pc, cond, mutex, {time, clock_of(cond)}, [&] { return real_timedwait(cond, mutex, time); });
+}
+
+int signal_cond(Thread* t, uptr pc, pthread_cond_t* cond) { return notify(t, pc, cond, 1); }
+int broadcast_cond(Thread* t, uptr pc, pthread_cond_t* cond) { return notify(t, pc, cond, turn::kAll); }
+
+}  // namespace sooth::rt
+
+SOOTH_EXPORT int sooth_pthread_cond_wait(pthread_cond_t* cond, pthread_mutex_t* mutex) asm("pthread_cond_wait");
+int sooth_pthread_cond_wait(pthread_cond_t* cond, pthread_mutex_t* mutex) {
+  Thread* t = current();
+  return t == nullptr ? real_wait(cond, mutex) : wait_cond(t, SOOTH_CALLER, cond, mutex);
+}
+
+SOOTH_EXPORT int sooth_pthread_cond_timedwait(pthread_cond_t* cond, pthread_mutex_t* mutex, const timespec* time) asm("pthread_cond_timedwait");
+int sooth_pthread_cond_timedwait(pthread_cond_t* cond, pthread_mutex_t* mutex, const timespec* time) {
+  Thread* t = current();
+  return t == nullptr ? real_timedwait(cond, mutex, time) : timed_wait_cond(t, SOOTH_CALLER, cond, mutex, time);
+}
+
+SOOTH_INTERCEPT(int, pthread_cond_clockwait, pthread_cond_t* cond, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
+  Thread* t = current();
+  if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return real_pthread_cond_clockwait(cond, mutex, clock, time);
+  return wait_with(t, SOOTH_CALLER, cond, mutex, {time, clock}, [&] { return real_pthread_cond_clockwait(cond, mutex, clock, time); });
+}
+
+SOOTH_EXPORT int sooth_pthread_cond_signal(pthread_cond_t* cond) asm("pthread_cond_signal");
+int sooth_pthread_cond_signal(pthread_cond_t* cond) { return signal_cond(current(), SOOTH_CALLER, cond); }
+
+SOOTH_EXPORT int sooth_pthread_cond_broadcast(pthread_cond_t* cond) asm("pthread_cond_broadcast");
+int sooth_pthread_cond_broadcast(pthread_cond_t* cond) { return broadcast_cond(current(), SOOTH_CALLER, cond); }
+
+// Interposed only for their version: the program's references have none and would get the oldest, of another layout.
+SOOTH_INTERCEPT_VERSION(int, pthread_cond_init, kVersion, pthread_cond_t* cond, const pthread_condattr_t* attributes) {
+  return real_pthread_cond_init(cond, attributes);
+}
+SOOTH_INTERCEPT_VERSION(int, pthread_cond_destroy, kVersion, pthread_cond_t* cond) { return real_pthread_cond_destroy(cond); }

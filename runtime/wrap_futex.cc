@@ -1,0 +1,131 @@
+// syscall(), for the futexes that libraries use through it: libstdc++'s static-init guards, futures, atomic waits and semaphores.
+//
+// Only serial recordings care: there a thread must not sleep in the kernel while it has the turn. What a futex orders is in the
+// atomic operations around it.
+#include <errno.h>
+#include <time.h>
+
+#include "runtime/intercept.h"
+#include "runtime/sync.h"
+
+using namespace sooth::rt;
+
+namespace {
+
+struct Call {
+  const u32* word;
+  int operation;
+  u32 value;
+  const timespec* time;  // or, when threads are woken or moved, a second number
+  const u32* second_word;
+  u32 third_value;
+
+  int command() const { return operation & FUTEX_CMD_MASK; }
+};
+
+long perform(const Call& c) {
+  return sys_call(SYS_futex, reinterpret_cast<long>(c.word), c.operation, c.value, reinterpret_cast<long>(c.time),
+                  reinterpret_cast<long>(c.second_word), c.third_value);
+}
+
+timespec sum(const timespec& a, const timespec& b) {
+  timespec s = {a.tv_sec + b.tv_sec, a.tv_nsec + b.tv_nsec};
+  if (s.tv_nsec >= 1'000'000'000) {
+    s.tv_nsec -= 1'000'000'000;
+    ++s.tv_sec;
+  }
+  return s;
+}
+
+bool is_before(const timespec& a, const timespec& b) { return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec; }
+
+// Somebody may wake the word by a call that we do not see, when it is not private even in another process. So a wait ends
+// from time to time to look at the word: a change of it is what a waiter hopes for.
+constexpr timespec kSlice = {0, 100'000'000};
+
+long wait(Thread* t, const Call& c) {
+  int clock = (c.operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+  timespec now, deadline;
+  read_clock(clock, &now);
+  if (c.time != nullptr) {
+    if (!Deadline{c.time}.is_valid() || c.time->tv_sec < 0) return -EINVAL;
+    deadline = c.command() == FUTEX_WAIT ? sum(now, *c.time) : *c.time;
+  }
+  bool first = true;
+  while (__atomic_load_n(c.word, __ATOMIC_SEQ_CST) == c.value) {
+    first = false;
+    timespec until = sum(now, kSlice);
+    bool last = c.time != nullptr && !is_before(until, deadline);
+    if (turn::block(t, address_of(c.word), last ? &deadline : &until, clock) == turn::Wake::kWoken) return 0;
+    if (last) return -ETIMEDOUT;
+    read_clock(clock, &now);
+  }
+  return first ? -EAGAIN : 0;
+}
+
+// Wakes more than it was asked to rather than fewer: whoever waits on a futex must expect that.
+long wake(const Call& c, u32 count) {
+  long woken = turn::wake(address_of(c.word), count);
+  long result = perform(c);
+  return result < 0 ? result : result + woken;
+}
+
+long futex_in_turn(Thread* t, const Call& c) {
+  begin_operation(t);
+  switch (c.command()) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET:
+      return wait(t, c);
+    case FUTEX_WAKE:
+    case FUTEX_WAKE_BITSET:
+      return wake(c, c.value);
+    case FUTEX_REQUEUE:
+    case FUTEX_CMP_REQUEUE:
+      return wake(c, turn::kAll);
+    case FUTEX_WAKE_OP:
+      turn::wake(address_of(c.second_word), turn::kAll);
+      return wake(c, c.value);
+    default:
+      return call_outside(t, [&] { return perform(c); });
+  }
+}
+
+}  // namespace
+
+// From the entry below, with the arguments where the compiler expects them.
+extern "C" __attribute__((visibility("hidden"))) long sooth_futex(long, const u32* word, int operation, u32 value, const timespec* time,
+                                                                  const u32* second_word, u32 third_value) {
+  Call c = {word, operation, value, time, second_word, third_value};
+  Thread* t = current();
+  long result = t != nullptr && turn::taken() ? futex_in_turn(t, c) : perform(c);
+  if (result >= 0 || result < -4095) return result;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+extern "C" __attribute__((visibility("hidden"))) long sooth_set_errno(long result) {
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+// Any other call goes to the kernel from here, with no frame in between: it may be one that returns twice.
+SOOTH_EXPORT __attribute__((naked)) long sooth_syscall(long number, ...) asm("syscall");
+long sooth_syscall(long, ...) {
+  asm("cmpq $202, %rdi\n\t"  // SYS_futex
+      "je sooth_futex\n\t"
+      "movq %rdi, %rax\n\t"
+      "movq %rsi, %rdi\n\t"
+      "movq %rdx, %rsi\n\t"
+      "movq %rcx, %rdx\n\t"
+      "movq %r8, %r10\n\t"
+      "movq %r9, %r8\n\t"
+      "movq 8(%rsp), %r9\n\t"
+      "syscall\n\t"
+      "cmpq $-4095, %rax\n\t"
+      "jae 1f\n\t"
+      "ret\n"
+      "1:\n\t"
+      "movq %rax, %rdi\n\t"
+      "jmp sooth_set_errno");
+}
+static_assert(SYS_futex == 202);

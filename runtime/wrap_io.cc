@@ -1,0 +1,311 @@
+// Files, pipes, sockets and eventfds: what they read and write for their caller, and whom they order.
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/blocking.h"
+#include "runtime/descriptors.h"
+#include "runtime/intercept.h"
+#include "runtime/stream_writer.h"
+
+using namespace sooth;
+using namespace sooth::rt;
+
+namespace {
+
+void range(Thread* t, uptr pc, Op op, const void* p, std::size_t n) { write_range(t, pc, op, reinterpret_cast<uptr>(p), n); }
+
+void ranges(Thread* t, uptr pc, Op op, const iovec* parts, int count, ssize_t bytes) {
+  for (int i = 0; i < count && bytes > 0; ++i) {
+    std::size_t n = parts[i].iov_len < static_cast<std::size_t>(bytes) ? parts[i].iov_len : static_cast<std::size_t>(bytes);
+    range(t, pc, op, parts[i].iov_base, n);
+    bytes -= static_cast<ssize_t>(n);
+  }
+}
+
+ssize_t total(const iovec* parts, int count) {
+  ssize_t n = 0;
+  for (int i = 0; i < count; ++i) n += static_cast<ssize_t>(parts[i].iov_len);
+  return n;
+}
+
+// Runs a call that takes bytes out of `fd`; the result is their number, 0 at the end of the input, or -1.
+template <typename Call>
+SOOTH_INLINE ssize_t receive(Thread* t, uptr pc, int fd, Call call) {
+  ssize_t n;
+  {
+    Blocking blocking(t, turn::taken() && descriptor_may_block(fd));
+    n = call();
+  }
+  // The end of the input is news, too: it comes after the last close.
+  if (n >= 0) descriptor_received(t, pc, fd);
+  return n;
+}
+
+template <typename Call>
+SOOTH_INLINE ssize_t send_through(Thread* t, uptr pc, int fd, Call call) {
+  descriptor_sends(t, pc, fd);
+  Blocking blocking(t, turn::taken() && descriptor_may_block(fd));
+  return call();
+}
+
+}  // namespace
+
+#define SOOTH_RECEIVER(result, name, parameters, arguments, fd, buffer)                       \
+  static Real<result parameters> real_##name{#name};                                          \
+  SOOTH_EXPORT result sooth_##name parameters asm(#name);                                     \
+  result sooth_##name parameters {                                                            \
+    Thread* t = current();                                                                    \
+    if (t == nullptr) return real_##name arguments;                                           \
+    uptr pc = SOOTH_CALLER;                                                                   \
+    ssize_t n = receive(t, pc, fd, [&] { return real_##name arguments; });                    \
+    if (n > 0) range(t, pc, Op::kWrite, buffer, static_cast<std::size_t>(n));                 \
+    return n;                                                                                 \
+  }
+#define SOOTH_SENDER(result, name, parameters, arguments, fd, buffer, size)                   \
+  static Real<result parameters> real_##name{#name};                                          \
+  SOOTH_EXPORT result sooth_##name parameters asm(#name);                                     \
+  result sooth_##name parameters {                                                            \
+    Thread* t = current();                                                                    \
+    if (t == nullptr) return real_##name arguments;                                           \
+    uptr pc = SOOTH_CALLER;                                                                   \
+    range(t, pc, Op::kRead, buffer, size);                                                    \
+    return send_through(t, pc, fd, [&] { return real_##name arguments; });                    \
+  }
+
+SOOTH_RECEIVER(ssize_t, read, (int fd, void* to, std::size_t size), (fd, to, size), fd, to)
+SOOTH_RECEIVER(ssize_t, pread, (int fd, void* to, std::size_t size, off_t at), (fd, to, size, at), fd, to)
+SOOTH_RECEIVER(ssize_t, pread64, (int fd, void* to, std::size_t size, off_t at), (fd, to, size, at), fd, to)
+SOOTH_RECEIVER(ssize_t, recv, (int fd, void* to, std::size_t size, int flags), (fd, to, size, flags), fd, to)
+SOOTH_RECEIVER(ssize_t, recvfrom, (int fd, void* to, std::size_t size, int flags, sockaddr* from, socklen_t* length),
+               (fd, to, size, flags, from, length), fd, to)
+SOOTH_SENDER(ssize_t, write, (int fd, const void* from, std::size_t size), (fd, from, size), fd, from, size)
+SOOTH_SENDER(ssize_t, pwrite, (int fd, const void* from, std::size_t size, off_t at), (fd, from, size, at), fd, from, size)
+SOOTH_SENDER(ssize_t, pwrite64, (int fd, const void* from, std::size_t size, off_t at), (fd, from, size, at), fd, from, size)
+SOOTH_SENDER(ssize_t, send, (int fd, const void* from, std::size_t size, int flags), (fd, from, size, flags), fd, from, size)
+SOOTH_SENDER(ssize_t, sendto, (int fd, const void* from, std::size_t size, int flags, const sockaddr* to, socklen_t length),
+             (fd, from, size, flags, to, length), fd, from, size)
+
+SOOTH_INTERCEPT(ssize_t, readv, int fd, const iovec* parts, int count) {
+  Thread* t = current();
+  if (t == nullptr) return real_readv(fd, parts, count);
+  ssize_t n = receive(t, SOOTH_CALLER, fd, [&] { return real_readv(fd, parts, count); });
+  ranges(t, SOOTH_CALLER, Op::kWrite, parts, count, n);
+  return n;
+}
+SOOTH_INTERCEPT(ssize_t, writev, int fd, const iovec* parts, int count) {
+  Thread* t = current();
+  if (t == nullptr) return real_writev(fd, parts, count);
+  ranges(t, SOOTH_CALLER, Op::kRead, parts, count, total(parts, count));
+  return send_through(t, SOOTH_CALLER, fd, [&] { return real_writev(fd, parts, count); });
+}
+SOOTH_INTERCEPT(ssize_t, recvmsg, int fd, msghdr* message, int flags) {
+  Thread* t = current();
+  if (t == nullptr) return real_recvmsg(fd, message, flags);
+  ssize_t n = receive(t, SOOTH_CALLER, fd, [&] { return real_recvmsg(fd, message, flags); });
+  ranges(t, SOOTH_CALLER, Op::kWrite, message->msg_iov, static_cast<int>(message->msg_iovlen), n);
+  return n;
+}
+SOOTH_INTERCEPT(ssize_t, sendmsg, int fd, const msghdr* message, int flags) {
+  Thread* t = current();
+  if (t == nullptr) return real_sendmsg(fd, message, flags);
+  int count = static_cast<int>(message->msg_iovlen);
+  ranges(t, SOOTH_CALLER, Op::kRead, message->msg_iov, count, total(message->msg_iov, count));
+  return send_through(t, SOOTH_CALLER, fd, [&] { return real_sendmsg(fd, message, flags); });
+}
+SOOTH_INTERCEPT(int, eventfd_read, int fd, eventfd_t* value) {
+  Thread* t = current();
+  if (t == nullptr) return real_eventfd_read(fd, value);
+  ssize_t n = receive(t, SOOTH_CALLER, fd, [&] { return static_cast<ssize_t>(real_eventfd_read(fd, value)); });
+  if (n >= 0) range(t, SOOTH_CALLER, Op::kWrite, value, sizeof *value);
+  return static_cast<int>(n);
+}
+SOOTH_INTERCEPT(int, eventfd_write, int fd, eventfd_t value) {
+  Thread* t = current();
+  if (t == nullptr) return real_eventfd_write(fd, value);
+  return static_cast<int>(send_through(t, SOOTH_CALLER, fd, [&] { return static_cast<ssize_t>(real_eventfd_write(fd, value)); }));
+}
+
+SOOTH_INTERCEPT(int, pipe, int* ends) {
+  int result = real_pipe(ends);
+  if (result == 0 && recording()) descriptors_paired(ends[0], ends[1]);
+  return result;
+}
+SOOTH_INTERCEPT(int, pipe2, int* ends, int flags) {
+  int result = real_pipe2(ends, flags);
+  if (result == 0 && recording()) descriptors_paired(ends[0], ends[1]);
+  return result;
+}
+SOOTH_INTERCEPT(int, socketpair, int domain, int type, int protocol, int* ends) {
+  int result = real_socketpair(domain, type, protocol, ends);
+  if (result == 0 && recording()) descriptors_paired(ends[0], ends[1]);
+  return result;
+}
+SOOTH_INTERCEPT(int, eventfd, unsigned count, int flags) {
+  int fd = real_eventfd(count, flags);
+  descriptor_opened(fd);
+  return fd;
+}
+SOOTH_INTERCEPT(int, socket, int domain, int type, int protocol) {
+  int fd = real_socket(domain, type, protocol);
+  descriptor_opened(fd);
+  return fd;
+}
+SOOTH_INTERCEPT(int, connect, int fd, const sockaddr* address, socklen_t length) {
+  Thread* t = current();
+  if (t == nullptr) return real_connect(fd, address, length);
+  // Whoever accepts the connection comes after whoever asked for it: listening sockets have one channel.
+  descriptor_sends(t, SOOTH_CALLER, fd);
+  Blocking blocking(t);
+  return real_connect(fd, address, length);
+}
+static void accepted(Thread* t, uptr pc, int listener, int fd) {
+  descriptor_opened(fd);
+  if (fd >= 0) descriptor_received(t, pc, listener);
+}
+SOOTH_INTERCEPT(int, accept, int listener, sockaddr* address, socklen_t* length) {
+  Thread* t = current();
+  if (t == nullptr) return real_accept(listener, address, length);
+  int fd;
+  {
+    Blocking blocking(t);
+    fd = real_accept(listener, address, length);
+  }
+  accepted(t, SOOTH_CALLER, listener, fd);
+  return fd;
+}
+SOOTH_INTERCEPT(int, accept4, int listener, sockaddr* address, socklen_t* length, int flags) {
+  Thread* t = current();
+  if (t == nullptr) return real_accept4(listener, address, length, flags);
+  int fd;
+  {
+    Blocking blocking(t);
+    fd = real_accept4(listener, address, length, flags);
+  }
+  accepted(t, SOOTH_CALLER, listener, fd);
+  return fd;
+}
+
+// close() and shutdown() are seen at the other end as the end of the input.
+SOOTH_INTERCEPT(int, close, int fd) {
+  Thread* t = current();
+  if (t == nullptr) return real_close(fd);
+  // Our own files are not the program's to close; it does not know their numbers.
+  if (fd == recorder.streams_fd || fd == recorder.sites_fd || fd == recorder.process_fd) return 0;
+  descriptor_sends(t, SOOTH_CALLER, fd);
+  descriptor_closed(fd);
+  return real_close(fd);
+}
+SOOTH_INTERCEPT(int, shutdown, int fd, int how) {
+  if (Thread* t = current()) descriptor_sends(t, SOOTH_CALLER, fd);
+  return real_shutdown(fd, how);
+}
+SOOTH_INTERCEPT(int, dup, int fd) {
+  int copy = real_dup(fd);
+  if (copy >= 0 && recording()) descriptor_copied(fd, copy);
+  return copy;
+}
+SOOTH_INTERCEPT(int, dup2, int fd, int wish) {
+  int copy = real_dup2(fd, wish);
+  if (copy >= 0 && copy != fd && recording()) descriptor_copied(fd, copy);
+  return copy;
+}
+SOOTH_INTERCEPT(int, dup3, int fd, int wish, int flags) {
+  int copy = real_dup3(fd, wish, flags);
+  if (copy >= 0 && recording()) descriptor_copied(fd, copy);
+  return copy;
+}
+
+// What epoll_ctl registers happens before the epoll_wait that reports it.
+SOOTH_INTERCEPT(int, epoll_create, int size) {
+  int fd = real_epoll_create(size);
+  descriptor_opened(fd);
+  return fd;
+}
+SOOTH_INTERCEPT(int, epoll_create1, int flags) {
+  int fd = real_epoll_create1(flags);
+  descriptor_opened(fd);
+  return fd;
+}
+SOOTH_INTERCEPT(int, epoll_ctl, int set, int operation, int fd, epoll_event* event) {
+  if (Thread* t = current()) descriptor_sends(t, SOOTH_CALLER, set);
+  return real_epoll_ctl(set, operation, fd, event);
+}
+static void epoll_reported(Thread* t, uptr pc, int set, const epoll_event* events, int n) {
+  if (n <= 0) return;
+  descriptor_received(t, pc, set);
+  range(t, pc, Op::kWrite, events, static_cast<std::size_t>(n) * sizeof *events);
+}
+SOOTH_INTERCEPT(int, epoll_wait, int set, epoll_event* events, int room, int timeout) {
+  Thread* t = current();
+  if (t == nullptr) return real_epoll_wait(set, events, room, timeout);
+  int n;
+  {
+    Blocking blocking(t, timeout != 0);
+    n = real_epoll_wait(set, events, room, timeout);
+  }
+  epoll_reported(t, SOOTH_CALLER, set, events, n);
+  return n;
+}
+SOOTH_INTERCEPT(int, epoll_pwait, int set, epoll_event* events, int room, int timeout, const sigset_t* mask) {
+  Thread* t = current();
+  if (t == nullptr) return real_epoll_pwait(set, events, room, timeout, mask);
+  int n;
+  {
+    Blocking blocking(t, timeout != 0);
+    n = real_epoll_pwait(set, events, room, timeout, mask);
+  }
+  epoll_reported(t, SOOTH_CALLER, set, events, n);
+  return n;
+}
+
+// Readiness alone orders nothing; the read that follows does.
+SOOTH_INTERCEPT(int, poll, pollfd* set, nfds_t count, int timeout) {
+  Thread* t = current();
+  if (t == nullptr) return real_poll(set, count, timeout);
+  Blocking blocking(t, timeout != 0);
+  return real_poll(set, count, timeout);
+}
+SOOTH_INTERCEPT(int, ppoll, pollfd* set, nfds_t count, const timespec* timeout, const sigset_t* mask) {
+  Thread* t = current();
+  if (t == nullptr) return real_ppoll(set, count, timeout, mask);
+  Blocking blocking(t);
+  return real_ppoll(set, count, timeout, mask);
+}
+SOOTH_INTERCEPT(int, select, int count, fd_set* in, fd_set* out, fd_set* error, timeval* timeout) {
+  Thread* t = current();
+  if (t == nullptr) return real_select(count, in, out, error, timeout);
+  Blocking blocking(t);
+  return real_select(count, in, out, error, timeout);
+}
+SOOTH_INTERCEPT(int, pselect, int count, fd_set* in, fd_set* out, fd_set* error, const timespec* timeout, const sigset_t* mask) {
+  Thread* t = current();
+  if (t == nullptr) return real_pselect(count, in, out, error, timeout, mask);
+  Blocking blocking(t);
+  return real_pselect(count, in, out, error, timeout, mask);
+}
+SOOTH_INTERCEPT(pid_t, waitpid, pid_t pid, int* status, int flags) {
+  Thread* t = current();
+  if (t == nullptr) return real_waitpid(pid, status, flags);
+  Blocking blocking(t, (flags & WNOHANG) == 0);
+  return real_waitpid(pid, status, flags);
+}
+SOOTH_INTERCEPT(pid_t, wait, int* status) {
+  Thread* t = current();
+  if (t == nullptr) return real_wait(status);
+  Blocking blocking(t);
+  return real_wait(status);
+}
+SOOTH_INTERCEPT(pid_t, wait4, pid_t pid, int* status, int flags, rusage* usage) {
+  Thread* t = current();
+  if (t == nullptr) return real_wait4(pid, status, flags, usage);
+  Blocking blocking(t, (flags & WNOHANG) == 0);
+  return real_wait4(pid, status, flags, usage);
+}

@@ -1,0 +1,173 @@
+// The heap and mappings: memory that is handed out is a new variable, and giving it back is a write to all of it.
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime/intercept.h"
+#include "runtime/stream_writer.h"
+
+using namespace sooth;
+using namespace sooth::rt;
+
+// glibc's allocator under the names that nobody interposes: usable before dlsym is.
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void __libc_free(void*);
+void* __libc_memalign(std::size_t, std::size_t);
+}
+
+namespace {
+
+constexpr u64 kPart = u64{1} << 30;
+
+// Events hold at most 4 GiB, so longer blocks go in parts.
+void write_block(Thread* t, uptr pc, Op op, uptr address, u64 size) {
+  while (size > 0) {
+    u64 part = size < kPart ? size : kPart;
+    write_event(t, pc, Shape::sized(op), address, part);
+    address += part;
+    size -= part;
+  }
+}
+
+// All bytes that the block has, not only those asked for: free() covers them, too, and must find them of its own generation.
+void allocated(void* block, uptr pc) {
+  Thread* t = current();
+  if (SOOTH_LIKELY(t != nullptr && block != nullptr && t->busy == 0))
+    write_block(t, pc, Op::kAlloc, reinterpret_cast<uptr>(block), malloc_usable_size(block));
+}
+
+void freeing(void* block, uptr pc) {
+  Thread* t = current();
+  if (SOOTH_LIKELY(t != nullptr && block != nullptr && t->busy == 0))
+    write_block(t, pc, Op::kFree, reinterpret_cast<uptr>(block), malloc_usable_size(block));
+}
+
+void* allocate(std::size_t size, uptr pc) {
+  void* block = __libc_malloc(size);
+  allocated(block, pc);
+  return block;
+}
+
+void* allocate_aligned(std::size_t alignment, std::size_t size, uptr pc) {
+  void* block = __libc_memalign(alignment, size);
+  allocated(block, pc);
+  return block;
+}
+
+void release(void* block, uptr pc) {
+  freeing(block, pc);
+  __libc_free(block);
+}
+
+void* reallocate(void* block, std::size_t size, uptr pc) {
+  if (block == nullptr) return allocate(size, pc);
+  freeing(block, pc);
+  void* moved = __libc_realloc(block, size);
+  // It failed: the old block lives on, as a new variable to us.
+  if (moved == nullptr && size != 0) allocated(block, pc);
+  allocated(moved, pc);
+  return moved;
+}
+
+}  // namespace
+
+#define SOOTH_DEFINE(result, name, ...)                        \
+  SOOTH_EXPORT result sooth_##name(__VA_ARGS__) asm(#name);    \
+  result sooth_##name(__VA_ARGS__)
+
+SOOTH_DEFINE(void*, malloc, std::size_t size) { return allocate(size, SOOTH_CALLER); }
+SOOTH_DEFINE(void*, calloc, std::size_t count, std::size_t size) {
+  void* block = __libc_calloc(count, size);
+  allocated(block, SOOTH_CALLER);
+  return block;
+}
+SOOTH_DEFINE(void*, realloc, void* block, std::size_t size) { return reallocate(block, size, SOOTH_CALLER); }
+SOOTH_DEFINE(void*, reallocarray, void* block, std::size_t count, std::size_t size) {
+  std::size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return reallocate(block, bytes, SOOTH_CALLER);
+}
+SOOTH_DEFINE(void, free, void* block) { release(block, SOOTH_CALLER); }
+SOOTH_DEFINE(void, cfree, void* block) { release(block, SOOTH_CALLER); }
+SOOTH_DEFINE(void*, memalign, std::size_t alignment, std::size_t size) { return allocate_aligned(alignment, size, SOOTH_CALLER); }
+SOOTH_DEFINE(void*, aligned_alloc, std::size_t alignment, std::size_t size) { return allocate_aligned(alignment, size, SOOTH_CALLER); }
+SOOTH_DEFINE(void*, valloc, std::size_t size) { return allocate_aligned(4096, size, SOOTH_CALLER); }
+SOOTH_DEFINE(void*, pvalloc, std::size_t size) { return allocate_aligned(4096, (size + 4095) & ~std::size_t{4095}, SOOTH_CALLER); }
+SOOTH_DEFINE(int, posix_memalign, void** out, std::size_t alignment, std::size_t size) {
+  if (alignment < sizeof(void*) || (alignment & (alignment - 1)) != 0) return EINVAL;
+  void* block = allocate_aligned(alignment, size, SOOTH_CALLER);
+  if (block == nullptr) return ENOMEM;
+  *out = block;
+  return 0;
+}
+
+// operator new and delete, so that the block's site is in the program and not in libstdc++. Without memory the one behind us runs
+// the new-handler and throws.
+#define SOOTH_NEW(symbol, parameters, arguments, allocation)                     \
+  static Real<void* parameters> real_##symbol{#symbol};                          \
+  SOOTH_EXPORT void* symbol parameters {                                         \
+    void* block = allocation;                                                    \
+    if (SOOTH_UNLIKELY(block == nullptr)) return real_##symbol arguments;        \
+    allocated(block, SOOTH_CALLER);                                              \
+    return block;                                                                \
+  }
+SOOTH_NEW(_Znwm, (std::size_t n), (n), __libc_malloc(n))
+SOOTH_NEW(_Znam, (std::size_t n), (n), __libc_malloc(n))
+SOOTH_NEW(_ZnwmRKSt9nothrow_t, (std::size_t n, const void* tag), (n, tag), __libc_malloc(n))
+SOOTH_NEW(_ZnamRKSt9nothrow_t, (std::size_t n, const void* tag), (n, tag), __libc_malloc(n))
+SOOTH_NEW(_ZnwmSt11align_val_t, (std::size_t n, std::size_t a), (n, a), __libc_memalign(a, n))
+SOOTH_NEW(_ZnamSt11align_val_t, (std::size_t n, std::size_t a), (n, a), __libc_memalign(a, n))
+SOOTH_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (std::size_t n, std::size_t a, const void* tag), (n, a, tag), __libc_memalign(a, n))
+SOOTH_NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (std::size_t n, std::size_t a, const void* tag), (n, a, tag), __libc_memalign(a, n))
+
+#define SOOTH_DELETE(symbol, ...) \
+  SOOTH_EXPORT void symbol(void* block __VA_OPT__(, ) __VA_ARGS__) { release(block, SOOTH_CALLER); }
+SOOTH_DELETE(_ZdlPv)
+SOOTH_DELETE(_ZdaPv)
+SOOTH_DELETE(_ZdlPvm, std::size_t)
+SOOTH_DELETE(_ZdaPvm, std::size_t)
+SOOTH_DELETE(_ZdlPvRKSt9nothrow_t, const void*)
+SOOTH_DELETE(_ZdaPvRKSt9nothrow_t, const void*)
+SOOTH_DELETE(_ZdlPvSt11align_val_t, std::size_t)
+SOOTH_DELETE(_ZdaPvSt11align_val_t, std::size_t)
+SOOTH_DELETE(_ZdlPvmSt11align_val_t, std::size_t, std::size_t)
+SOOTH_DELETE(_ZdaPvmSt11align_val_t, std::size_t, std::size_t)
+SOOTH_DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, std::size_t, const void*)
+SOOTH_DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, std::size_t, const void*)
+
+SOOTH_INTERCEPT(void*, mmap, void* wish, std::size_t size, int protection, int flags, int fd, off_t offset) {
+  Thread* t = current();
+  void* mapped = real_mmap(wish, size, protection, flags, fd, offset);
+  if (t != nullptr && mapped != MAP_FAILED) write_block(t, SOOTH_CALLER, Op::kAlloc, reinterpret_cast<uptr>(mapped), size);
+  return mapped;
+}
+SOOTH_INTERCEPT(void*, mmap64, void* wish, std::size_t size, int protection, int flags, int fd, off_t offset) {
+  Thread* t = current();
+  void* mapped = real_mmap64(wish, size, protection, flags, fd, offset);
+  if (t != nullptr && mapped != MAP_FAILED) write_block(t, SOOTH_CALLER, Op::kAlloc, reinterpret_cast<uptr>(mapped), size);
+  return mapped;
+}
+SOOTH_INTERCEPT(int, munmap, void* block, std::size_t size) {
+  Thread* t = current();
+  if (t != nullptr && size != 0 && (reinterpret_cast<uptr>(block) & 4095) == 0)
+    write_block(t, SOOTH_CALLER, Op::kFree, reinterpret_cast<uptr>(block), size);
+  return real_munmap(block, size);
+}
+SOOTH_INTERCEPT(void*, mremap, void* block, std::size_t old_size, std::size_t new_size, int flags, void* wish) {
+  Thread* t = current();
+  if (t != nullptr) write_block(t, SOOTH_CALLER, Op::kFree, reinterpret_cast<uptr>(block), old_size);
+  void* mapped = real_mremap(block, old_size, new_size, flags, wish);
+  if (t != nullptr) {
+    bool failed = mapped == MAP_FAILED;
+    write_block(t, SOOTH_CALLER, Op::kAlloc, reinterpret_cast<uptr>(failed ? block : mapped), failed ? old_size : new_size);
+  }
+  return mapped;
+}

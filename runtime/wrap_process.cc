@@ -1,0 +1,54 @@
+// Processes, modules and jumps.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <unistd.h>
+
+#include "runtime/init.h"
+#include "runtime/intercept.h"
+#include "runtime/recorder.h"
+#include "runtime/stream_writer.h"
+
+using namespace sooth;
+using namespace sooth::rt;
+
+namespace sooth::rt {
+
+// Every fork of libc passes here, also those inside it (daemon, forkpty).
+static void fork_child() {
+  if (Thread* t = current()) after_fork_in_child(t);
+}
+
+void watch_forks() { pthread_atfork(nullptr, nullptr, fork_child); }
+
+}  // namespace sooth::rt
+
+// The child of a vfork would go on in the parent's memory, and so in its recording.
+SOOTH_INTERCEPT(pid_t, vfork, void) { return recording() ? fork() : real_vfork(); }
+
+SOOTH_INTERCEPT(int, dlclose, void* handle) {
+  int result = real_dlclose(handle);
+  modules_unloaded();
+  return result;
+}
+
+// Functions that are jumped out of never say that they end. The next hook looks at the stack pointer.
+static void jumping() {
+  Thread* t = current();
+  if (t == nullptr) return;
+  t->frames = t->bottom;
+  t->special |= kJumped;
+}
+
+#define SOOTH_JUMP(name)                                                          \
+  static Real<void(void*, int)> real_##name{#name};                               \
+  SOOTH_EXPORT __attribute__((noreturn)) void sooth_##name(void*, int) asm(#name); \
+  void sooth_##name(void* target, int value) {                                    \
+    jumping();                                                                    \
+    real_##name(target, value);                                                   \
+    __builtin_unreachable();                                                      \
+  }
+SOOTH_JUMP(longjmp)
+SOOTH_JUMP(_longjmp)
+SOOTH_JUMP(siglongjmp)
+SOOTH_JUMP(__longjmp_chk)

@@ -1,0 +1,161 @@
+// pthread_rwlock_* and pthread_spin_*. Events as in wrap_mutex.cc.
+#include <errno.h>
+
+#include "runtime/intercept.h"
+#include "runtime/locks.h"
+#include "runtime/sync.h"
+
+using namespace sooth::rt;
+
+namespace {
+
+Real<int(pthread_rwlock_t*)> real_tryrdlock{"pthread_rwlock_tryrdlock"};
+Real<int(pthread_rwlock_t*)> real_trywrlock{"pthread_rwlock_trywrlock"};
+
+// `block` locks the real lock and may block.
+template <typename F>
+int lock_in_turn(Thread* t, pthread_rwlock_t* lock, bool shared, Deadline deadline, F block) {
+  for (;;) {
+    int result = shared ? real_tryrdlock(lock) : real_trywrlock(lock);
+    if (result != EBUSY) return result;
+    if (lock->__data.__cur_writer == static_cast<int>(sys_call(SYS_gettid))) return EDEADLK;
+    if (!deadline.is_valid()) return EINVAL;
+    if (lock->__data.__shared != 0) return call_outside(t, block);
+    if (turn::block(t, address_of(lock), deadline.time, deadline.clock) == turn::Wake::kTimedOut) {
+      result = shared ? real_tryrdlock(lock) : real_trywrlock(lock);
+      return result == EBUSY ? ETIMEDOUT : result;
+    }
+  }
+}
+
+template <typename F>
+int lock_with(Thread* t, uptr pc, pthread_rwlock_t* lock, bool shared, Deadline deadline, F block) {
+  begin_operation(t);
+  int result = turn::taken() ? lock_in_turn(t, lock, shared, deadline, block) : block();
+  if (result == 0) lock_acquired(t, pc, address_of(lock), shared);
+  return result;
+}
+
+int try_lock(Thread* t, uptr pc, pthread_rwlock_t* lock, bool shared) {
+  begin_operation(t);
+  int result = shared ? real_tryrdlock(lock) : real_trywrlock(lock);
+  if (result == 0) lock_acquired(t, pc, address_of(lock), shared);
+  else turn::yield(t);
+  return result;
+}
+
+bool is_known(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
+
+}  // namespace
+
+SOOTH_INTERCEPT(int, pthread_rwlock_rdlock, pthread_rwlock_t* lock) {
+  Thread* t = current();
+  if (t == nullptr) return real_pthread_rwlock_rdlock(lock);
+  return lock_with(t, SOOTH_CALLER, lock, true, {}, [&] { return real_pthread_rwlock_rdlock(lock); });
+}
+
+SOOTH_INTERCEPT(int, pthread_rwlock_timedrdlock, pthread_rwlock_t* lock, const timespec* time) {
+  Thread* t = current();
+  if (t == nullptr) return real_pthread_rwlock_timedrdlock(lock, time);
+  return lock_with(t, SOOTH_CALLER, lock, true, {time}, [&] { return real_pthread_rwlock_timedrdlock(lock, time); });
+}
+
+SOOTH_INTERCEPT(int, pthread_rwlock_clockrdlock, pthread_rwlock_t* lock, clockid_t clock, const timespec* time) {
+  Thread* t = current();
+  if (t == nullptr || !is_known(clock)) return real_pthread_rwlock_clockrdlock(lock, clock, time);
+  return lock_with(t, SOOTH_CALLER, lock, true, {time, clock}, [&] { return real_pthread_rwlock_clockrdlock(lock, clock, time); });
+}
+
+SOOTH_INTERCEPT(int, pthread_rwlock_wrlock, pthread_rwlock_t* lock) {
+  Thread* t = current();
+  if (t == nullptr) return real_pthread_rwlock_wrlock(lock);
+  return lock_with(t, SOOTH_CALLER, lock, false, {}, [&] { return real_pthread_rwlock_wrlock(lock); });
+}
+
+SOOTH_INTERCEPT(int, pthread_rwlock_timedwrlock, pthread_rwlock_t* lock, const timespec* time) {
+  Thread* t = current();
+  if (t == nullptr) return real_pthread_rwlock_timedwrlock(lock, time);
+  return lock_with(t, SOOTH_CALLER, lock, false, {time}, [&] { return real_pthread_rwlock_timedwrlock(lock, time); });
+}
+
+SOOTH_INTERCEPT(int, pthread_rwlock_clockwrlock, pthread_rwlock_t* lock, clockid_t clock, const timespec* time) {
+  Thread* t = current();
+  if (t == nullptr || !is_known(clock)) return real_pthread_rwlock_clockwrlock(lock, clock, time);
+  return lock_with(t, SOOTH_CALLER, lock, false, {time, clock}, [&] { return real_pthread_rwlock_clockwrlock(lock, clock, time); });
+}
+
+SOOTH_EXPORT int sooth_pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) asm("pthread_rwlock_tryrdlock");
+int sooth_pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) {
+  Thread* t = current();
+  return t == nullptr ? real_tryrdlock(lock) : try_lock(t, SOOTH_CALLER, lock, true);
+}
+
+SOOTH_EXPORT int sooth_pthread_rwlock_trywrlock(pthread_rwlock_t* lock) asm("pthread_rwlock_trywrlock");
+int sooth_pthread_rwlock_trywrlock(pthread_rwlock_t* lock) {
+  Thread* t = current();
+  return t == nullptr ? real_trywrlock(lock) : try_lock(t, SOOTH_CALLER, lock, false);
+}
+
+SOOTH_INTERCEPT(int, pthread_rwlock_unlock, pthread_rwlock_t* lock) {
+  if (Thread* t = current()) {
+    begin_operation(t);
+    lock_releasing(t, SOOTH_CALLER, address_of(lock));
+  }
+  int result = real_pthread_rwlock_unlock(lock);
+  turn::wake(address_of(lock), turn::kAll);
+  return result;
+}
+
+SOOTH_INTERCEPT(int, pthread_rwlock_init, pthread_rwlock_t* lock, const pthread_rwlockattr_t* attributes) {
+  if (Thread* t = current()) lock_created(t, SOOTH_CALLER, address_of(lock));
+  return real_pthread_rwlock_init(lock, attributes);
+}
+
+SOOTH_INTERCEPT(int, pthread_rwlock_destroy, pthread_rwlock_t* lock) {
+  if (Thread* t = current()) lock_destroyed(t, SOOTH_CALLER, address_of(lock));
+  return real_pthread_rwlock_destroy(lock);
+}
+
+SOOTH_INTERCEPT(int, pthread_spin_trylock, pthread_spinlock_t* lock) {
+  Thread* t = current();
+  if (t == nullptr) return real_pthread_spin_trylock(lock);
+  begin_operation(t);
+  int result = real_pthread_spin_trylock(lock);
+  if (result == 0) lock_acquired(t, SOOTH_CALLER, address_of(lock));
+  else turn::yield(t);
+  return result;
+}
+
+SOOTH_INTERCEPT(int, pthread_spin_lock, pthread_spinlock_t* lock) {
+  Thread* t = current();
+  if (t == nullptr) return real_pthread_spin_lock(lock);
+  begin_operation(t);
+  if (holds_lock(t, address_of(lock))) misuse(t, SOOTH_CALLER, Misuse::kDoubleLock, address_of(lock));
+  int result = 0;
+  if (turn::taken()) {
+    // Another process may unlock it, so not without an end; it is a spin lock after all.
+    while (real_pthread_spin_trylock(lock) != 0) turn::yield(t);
+  } else {
+    result = real_pthread_spin_lock(lock);
+  }
+  if (result == 0) lock_acquired(t, SOOTH_CALLER, address_of(lock));
+  return result;
+}
+
+SOOTH_INTERCEPT(int, pthread_spin_unlock, pthread_spinlock_t* lock) {
+  if (Thread* t = current()) {
+    begin_operation(t);
+    lock_releasing(t, SOOTH_CALLER, address_of(lock));
+  }
+  return real_pthread_spin_unlock(lock);
+}
+
+SOOTH_INTERCEPT(int, pthread_spin_init, pthread_spinlock_t* lock, int shared) {
+  if (Thread* t = current()) lock_created(t, SOOTH_CALLER, address_of(lock));
+  return real_pthread_spin_init(lock, shared);
+}
+
+SOOTH_INTERCEPT(int, pthread_spin_destroy, pthread_spinlock_t* lock) {
+  if (Thread* t = current()) lock_destroyed(t, SOOTH_CALLER, address_of(lock));
+  return real_pthread_spin_destroy(lock);
+}

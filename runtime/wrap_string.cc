@@ -1,0 +1,310 @@
+// Functions of libc that read and write memory for their caller: each becomes the accesses it makes.
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "runtime/intercept.h"
+#include "runtime/options.h"
+#include "runtime/stream_writer.h"
+
+using namespace sooth;
+using namespace sooth::rt;
+
+namespace {
+
+// nullptr: not recorded.
+SOOTH_INLINE Thread* recorded_thread() {
+  Thread* t = current();
+  return t == nullptr || t->busy != 0 || options.ignore_interceptors_accesses ? nullptr : t;
+}
+
+SOOTH_INLINE void reads(Thread* t, uptr pc, const void* p, std::size_t n) { write_range(t, pc, Op::kRead, reinterpret_cast<uptr>(p), n); }
+SOOTH_INLINE void writes(Thread* t, uptr pc, const void* p, std::size_t n) { write_range(t, pc, Op::kWrite, reinterpret_cast<uptr>(p), n); }
+
+std::size_t bounded_length(const char* s, std::size_t limit) {
+  std::size_t n = 0;
+  while (n < limit && s[n] != 0) ++n;
+  return n;
+}
+
+}  // namespace
+
+#define SOOTH_COPY(name)                                                                  \
+  SOOTH_INTERCEPT(void*, name, void* to, const void* from, std::size_t n) {               \
+    if (Thread* t = recorded_thread()) {                                                  \
+      reads(t, SOOTH_CALLER, from, n);                                                    \
+      writes(t, SOOTH_CALLER, to, n);                                                     \
+    }                                                                                     \
+    return real_##name(to, from, n);                                                      \
+  }
+SOOTH_COPY(memmove)
+SOOTH_COPY(mempcpy)
+
+// memcpy binds to the oldest version when it has none; that one is memmove.
+static Real<void*(void*, const void*, std::size_t)> real_memcpy{"memcpy", "GLIBC_2.14"};
+SOOTH_EXPORT void* sooth_memcpy(void* to, const void* from, std::size_t n) asm("memcpy");
+void* sooth_memcpy(void* to, const void* from, std::size_t n) {
+  if (Thread* t = recorded_thread()) {
+    reads(t, SOOTH_CALLER, from, n);
+    writes(t, SOOTH_CALLER, to, n);
+  }
+  return real_memcpy(to, from, n);
+}
+
+SOOTH_INTERCEPT(void*, memset, void* to, int byte, std::size_t n) {
+  if (Thread* t = recorded_thread()) writes(t, SOOTH_CALLER, to, n);
+  return real_memset(to, byte, n);
+}
+SOOTH_INTERCEPT(void, bzero, void* to, std::size_t n) {
+  if (Thread* t = recorded_thread()) writes(t, SOOTH_CALLER, to, n);
+  real_memset(to, 0, n);
+}
+SOOTH_INTERCEPT(void, bcopy, const void* from, void* to, std::size_t n) {
+  if (Thread* t = recorded_thread()) {
+    reads(t, SOOTH_CALLER, from, n);
+    writes(t, SOOTH_CALLER, to, n);
+  }
+  real_memmove(to, from, n);
+}
+
+// clang 19 calls these instead of libc's.
+SOOTH_EXPORT void* __tsan_memcpy(void* to, const void* from, std::size_t n) {
+  if (Thread* t = current()) {
+    reads(t, SOOTH_CALLER, from, n);
+    writes(t, SOOTH_CALLER, to, n);
+  }
+  return real_memcpy(to, from, n);
+}
+SOOTH_EXPORT void* __tsan_memmove(void* to, const void* from, std::size_t n) {
+  if (Thread* t = current()) {
+    reads(t, SOOTH_CALLER, from, n);
+    writes(t, SOOTH_CALLER, to, n);
+  }
+  return real_memmove(to, from, n);
+}
+SOOTH_EXPORT void* __tsan_memset(void* to, int byte, std::size_t n) {
+  if (Thread* t = current()) writes(t, SOOTH_CALLER, to, n);
+  return real_memset(to, byte, n);
+}
+
+SOOTH_INTERCEPT(int, memcmp, const void* a, const void* b, std::size_t n) {
+  int result = real_memcmp(a, b, n);
+  if (Thread* t = recorded_thread()) {
+    // Up to the first difference: what lies behind it is not read.
+    std::size_t used = n;
+    if (result != 0)
+      for (used = 0; static_cast<const u8*>(a)[used] == static_cast<const u8*>(b)[used];) ++used;
+    if (result != 0) ++used;
+    reads(t, SOOTH_CALLER, a, used);
+    reads(t, SOOTH_CALLER, b, used);
+  }
+  return result;
+}
+
+SOOTH_INTERCEPT(void*, memchr, const void* s, int c, std::size_t n) {
+  void* found = real_memchr(s, c, n);
+  if (Thread* t = recorded_thread())
+    reads(t, SOOTH_CALLER, s, found == nullptr ? n : static_cast<std::size_t>(static_cast<char*>(found) - static_cast<const char*>(s)) + 1);
+  return found;
+}
+SOOTH_INTERCEPT(void*, memrchr, const void* s, int c, std::size_t n) {
+  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, n);
+  return real_memrchr(s, c, n);
+}
+
+SOOTH_INTERCEPT(std::size_t, strlen, const char* s) {
+  std::size_t n = real_strlen(s);
+  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, n + 1);
+  return n;
+}
+SOOTH_INTERCEPT(std::size_t, strnlen, const char* s, std::size_t limit) {
+  std::size_t n = real_strnlen(s, limit);
+  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, n < limit ? n + 1 : n);
+  return n;
+}
+
+// Both strings as far as a comparison looks at them.
+#define SOOTH_COMPARE(name, same)                                                              \
+  SOOTH_INTERCEPT(int, name, const char* a, const char* b) {                                   \
+    if (Thread* t = recorded_thread()) {                                                       \
+      std::size_t n = 0;                                                                       \
+      while (a[n] != 0 && same(a[n], b[n])) ++n;                                               \
+      reads(t, SOOTH_CALLER, a, n + 1);                                                        \
+      reads(t, SOOTH_CALLER, b, n + 1);                                                        \
+    }                                                                                          \
+    return real_##name(a, b);                                                                  \
+  }
+#define SOOTH_COMPARE_N(name, same)                                                            \
+  SOOTH_INTERCEPT(int, name, const char* a, const char* b, std::size_t limit) {                \
+    if (Thread* t = recorded_thread()) {                                                       \
+      std::size_t n = 0;                                                                       \
+      while (n < limit && a[n] != 0 && same(a[n], b[n])) ++n;                                  \
+      if (n < limit) ++n;                                                                      \
+      reads(t, SOOTH_CALLER, a, n);                                                            \
+      reads(t, SOOTH_CALLER, b, n);                                                            \
+    }                                                                                          \
+    return real_##name(a, b, limit);                                                           \
+  }
+static bool same_byte(char a, char b) { return a == b; }
+static bool same_letter(char a, char b) {
+  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return lower(a) == lower(b);
+}
+SOOTH_COMPARE(strcmp, same_byte)
+SOOTH_COMPARE(strcasecmp, same_letter)
+SOOTH_COMPARE_N(strncmp, same_byte)
+SOOTH_COMPARE_N(strncasecmp, same_letter)
+
+SOOTH_INTERCEPT(char*, strchr, const char* s, int c) {
+  char* found = real_strchr(s, c);
+  if (Thread* t = recorded_thread())
+    reads(t, SOOTH_CALLER, s, (found == nullptr ? real_strlen(s) : static_cast<std::size_t>(found - s)) + 1);
+  return found;
+}
+SOOTH_INTERCEPT(char*, strchrnul, const char* s, int c) {
+  char* found = real_strchrnul(s, c);
+  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, static_cast<std::size_t>(found - s) + 1);
+  return found;
+}
+SOOTH_INTERCEPT(char*, strrchr, const char* s, int c) {
+  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, real_strlen(s) + 1);
+  return real_strrchr(s, c);
+}
+#define SOOTH_TWO_STRINGS(result, name)                                 \
+  SOOTH_INTERCEPT(result, name, const char* s, const char* other) {     \
+    if (Thread* t = recorded_thread()) {                                \
+      reads(t, SOOTH_CALLER, s, real_strlen(s) + 1);                    \
+      reads(t, SOOTH_CALLER, other, real_strlen(other) + 1);            \
+    }                                                                   \
+    return real_##name(s, other);                                       \
+  }
+SOOTH_TWO_STRINGS(char*, strstr)
+SOOTH_TWO_STRINGS(char*, strcasestr)
+SOOTH_TWO_STRINGS(std::size_t, strspn)
+SOOTH_TWO_STRINGS(std::size_t, strcspn)
+SOOTH_TWO_STRINGS(char*, strpbrk)
+
+SOOTH_INTERCEPT(char*, strcpy, char* to, const char* from) {
+  if (Thread* t = recorded_thread()) {
+    std::size_t n = real_strlen(from) + 1;
+    reads(t, SOOTH_CALLER, from, n);
+    writes(t, SOOTH_CALLER, to, n);
+  }
+  return real_strcpy(to, from);
+}
+SOOTH_INTERCEPT(char*, stpcpy, char* to, const char* from) {
+  if (Thread* t = recorded_thread()) {
+    std::size_t n = real_strlen(from) + 1;
+    reads(t, SOOTH_CALLER, from, n);
+    writes(t, SOOTH_CALLER, to, n);
+  }
+  return real_stpcpy(to, from);
+}
+SOOTH_INTERCEPT(char*, strncpy, char* to, const char* from, std::size_t n) {
+  if (Thread* t = recorded_thread()) {
+    std::size_t used = bounded_length(from, n);
+    reads(t, SOOTH_CALLER, from, used < n ? used + 1 : n);
+    writes(t, SOOTH_CALLER, to, n);
+  }
+  return real_strncpy(to, from, n);
+}
+SOOTH_INTERCEPT(char*, stpncpy, char* to, const char* from, std::size_t n) {
+  if (Thread* t = recorded_thread()) {
+    std::size_t used = bounded_length(from, n);
+    reads(t, SOOTH_CALLER, from, used < n ? used + 1 : n);
+    writes(t, SOOTH_CALLER, to, n);
+  }
+  return real_stpncpy(to, from, n);
+}
+SOOTH_INTERCEPT(char*, strcat, char* to, const char* from) {
+  if (Thread* t = recorded_thread()) {
+    std::size_t n = real_strlen(from) + 1, at = real_strlen(to);
+    reads(t, SOOTH_CALLER, from, n);
+    reads(t, SOOTH_CALLER, to, at + 1);
+    writes(t, SOOTH_CALLER, to + at, n);
+  }
+  return real_strcat(to, from);
+}
+SOOTH_INTERCEPT(char*, strncat, char* to, const char* from, std::size_t n) {
+  if (Thread* t = recorded_thread()) {
+    std::size_t used = bounded_length(from, n), at = real_strlen(to);
+    reads(t, SOOTH_CALLER, from, used < n ? used + 1 : n);
+    reads(t, SOOTH_CALLER, to, at + 1);
+    writes(t, SOOTH_CALLER, to + at, used + 1);
+  }
+  return real_strncat(to, from, n);
+}
+// The copy is allocated inside libc, which calls our malloc.
+SOOTH_INTERCEPT(char*, strdup, const char* s) {
+  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, real_strlen(s) + 1);
+  return real_strdup(s);
+}
+SOOTH_INTERCEPT(char*, strndup, const char* s, std::size_t n) {
+  if (Thread* t = recorded_thread()) {
+    std::size_t used = bounded_length(s, n);
+    reads(t, SOOTH_CALLER, s, used < n ? used + 1 : n);
+  }
+  return real_strndup(s, n);
+}
+
+// Formatted output into memory.
+SOOTH_INTERCEPT(int, vsnprintf, char* to, std::size_t n, const char* format, va_list arguments) {
+  int result = real_vsnprintf(to, n, format, arguments);
+  Thread* t = recorded_thread();
+  if (t != nullptr && n > 0 && result >= 0)
+    writes(t, SOOTH_CALLER, to, static_cast<std::size_t>(result) < n ? static_cast<std::size_t>(result) + 1 : n);
+  return result;
+}
+SOOTH_INTERCEPT(int, vsprintf, char* to, const char* format, va_list arguments) {
+  int result = real_vsprintf(to, format, arguments);
+  Thread* t = recorded_thread();
+  if (t != nullptr && result >= 0) writes(t, SOOTH_CALLER, to, static_cast<std::size_t>(result) + 1);
+  return result;
+}
+SOOTH_EXPORT int sooth_snprintf(char* to, std::size_t n, const char* format, ...) asm("snprintf");
+int sooth_snprintf(char* to, std::size_t n, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int result = real_vsnprintf(to, n, format, arguments);
+  va_end(arguments);
+  Thread* t = recorded_thread();
+  if (t != nullptr && n > 0 && result >= 0)
+    writes(t, SOOTH_CALLER, to, static_cast<std::size_t>(result) < n ? static_cast<std::size_t>(result) + 1 : n);
+  return result;
+}
+SOOTH_EXPORT int sooth_sprintf(char* to, const char* format, ...) asm("sprintf");
+int sooth_sprintf(char* to, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int result = real_vsprintf(to, format, arguments);
+  va_end(arguments);
+  Thread* t = recorded_thread();
+  if (t != nullptr && result >= 0) writes(t, SOOTH_CALLER, to, static_cast<std::size_t>(result) + 1);
+  return result;
+}
+
+// Streams of stdio: what they copy from and to the caller's memory.
+SOOTH_INTERCEPT(std::size_t, fread, void* to, std::size_t size, std::size_t count, FILE* file) {
+  std::size_t done = real_fread(to, size, count, file);
+  if (Thread* t = recorded_thread()) writes(t, SOOTH_CALLER, to, done * size);
+  return done;
+}
+SOOTH_INTERCEPT(std::size_t, fwrite, const void* from, std::size_t size, std::size_t count, FILE* file) {
+  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, from, size * count);
+  return real_fwrite(from, size, count, file);
+}
+SOOTH_INTERCEPT(char*, fgets, char* to, int n, FILE* file) {
+  char* result = real_fgets(to, n, file);
+  Thread* t = recorded_thread();
+  if (t != nullptr && result != nullptr) writes(t, SOOTH_CALLER, to, real_strlen(to) + 1);
+  return result;
+}
+SOOTH_INTERCEPT(int, fputs, const char* s, FILE* file) {
+  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, real_strlen(s) + 1);
+  return real_fputs(s, file);
+}
+SOOTH_INTERCEPT(int, puts, const char* s) {
+  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, real_strlen(s) + 1);
+  return real_puts(s);
+}

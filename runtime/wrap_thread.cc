@@ -1,0 +1,215 @@
+// Threads are born, joined and named.
+//
+// The end of a thread is the last round of its thread-specific destructors: those of the program, and of thread_local variables before
+// them, are recorded as parts of the thread.
+#include <errno.h>
+#include <limits.h>
+
+#include "runtime/intercept.h"
+#include "runtime/locks.h"
+#include "runtime/stream_writer.h"
+#include "runtime/sync.h"
+
+using namespace sooth;
+using namespace sooth::rt;
+
+namespace {
+
+// What a new thread needs to know. On a page of its own: its creator may be gone before it starts, and it may not use the heap.
+struct Start {
+  void* (*routine)(void*);
+  void* argument;
+  u32 id;
+  bool returns_int;
+};
+
+pthread_key_t end_key_;
+pthread_once_t end_key_once_ = PTHREAD_ONCE_INIT;
+
+Real<int(pthread_once_t*, void (*)())> real_once{"pthread_once"};
+
+// The value counts the rounds that are left.
+void end_of_round(void* value) {
+  uptr rounds = reinterpret_cast<uptr>(value);
+  if (rounds > 1 && pthread_setspecific(end_key_, reinterpret_cast<void*>(rounds - 1)) == 0) return;
+  if (Thread* t = current()) holder_ends(t);
+  detach_thread();
+}
+
+void make_end_key() {
+  if (pthread_key_create(&end_key_, end_of_round) != 0) fatal("the program uses all thread-specific keys");
+}
+
+// In the thread itself.
+void arm_end() {
+  real_once(&end_key_once_, make_end_key);
+  pthread_setspecific(end_key_, reinterpret_cast<void*>(uptr{PTHREAD_DESTRUCTOR_ITERATIONS}));
+}
+
+void* run_thread(void* argument) {
+  auto* from_creator = static_cast<Start*>(argument);
+  Start start = *from_creator;
+  unmap_memory(from_creator, sizeof(Start));
+  set_thread_handle(start.id, static_cast<u64>(pthread_self()));
+  attach_thread(start.id);
+  arm_end();
+  if (!start.returns_int) return start.routine(start.argument);
+  int result = reinterpret_cast<int (*)(void*)>(reinterpret_cast<void*>(start.routine))(start.argument);
+  return reinterpret_cast<void*>(static_cast<uptr>(static_cast<unsigned>(result)));
+}
+
+Real<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real_create{"pthread_create"};
+Real<int(pthread_t, void**)> real_join{"pthread_join"};
+Real<int(pthread_t)> real_detach{"pthread_detach"};
+
+bool is_detached(const pthread_attr_t* attributes) {
+  int state = PTHREAD_CREATE_JOINABLE;
+  if (attributes != nullptr) pthread_attr_getdetachstate(attributes, &state);
+  return state == PTHREAD_CREATE_DETACHED;
+}
+
+constexpr u32 kUnknown = ~0u;
+
+u32 state_of(u32 id) { return __atomic_load_n(&thread_info(id).state, __ATOMIC_ACQUIRE); }
+bool has_ended(u32 id) { return state_of(id) == static_cast<u32>(ThreadState::kEnded); }
+
+// Can be waited for in turn. A thread that joins itself, or one that is detached, gets its error at once from the real function.
+bool is_joinable(u32 id, pthread_t thread) {
+  return id != kUnknown && (state_of(id) & kDetachedBit) == 0 && pthread_equal(thread, pthread_self()) == 0;
+}
+
+// In turn, until the thread has ended. False: the deadline came first.
+bool await_end(Thread* t, u32 id, Deadline deadline) {
+  while (!has_ended(id)) {
+    turn::Wake wake = turn::block(t, address_of(&thread_info(id)), deadline.time, deadline.clock);
+    pthread_testcancel();
+    if (wake == turn::Wake::kTimedOut && !has_ended(id)) return false;
+  }
+  return true;
+}
+
+// `join` is the real function. A thread that has ended is joined without waiting to speak of: it has only to leave libc.
+template <typename F>
+int join_with(Thread* t, uptr pc, pthread_t thread, void** result, Deadline deadline, F join) {
+  begin_operation(t);
+  // Looked up first: afterwards the handle may be another thread's.
+  u32 id = find_thread(static_cast<u64>(thread));
+  int error;
+  if (turn::taken() && is_joinable(id, thread) && deadline.is_valid()) {
+    error = await_end(t, id, deadline) ? real_join(thread, result) : ETIMEDOUT;
+  } else {
+    error = call_outside(t, join);
+  }
+  if (error == 0 && id != kUnknown) {
+    __atomic_store_n(&thread_info(id).state, static_cast<u32>(ThreadState::kJoined), __ATOMIC_RELEASE);
+    write_event(t, pc, Shape::of(Op::kJoin), id);
+  }
+  if (error == 0 && result != nullptr) write_range(t, pc, Op::kWrite, address_of(result), sizeof *result);
+  return error;
+}
+
+}  // namespace
+
+namespace sooth::rt {
+
+int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument,
+                  bool returns_int) {
+  begin_operation(t);
+  // The first thread may end by pthread_exit, which makes a difference only when there are others.
+  if (t->id == 0) arm_end();
+  // The handle is stored, at a moment that only libc knows and before the thread can see it: a write of an unknown value.
+  access_specially(t, address_of(thread), pc, Shape::sized(Op::kWrite), 0, sizeof *thread);
+  u32 id = new_thread_id(t, pc);
+  if (is_detached(attributes)) __atomic_fetch_or(&thread_info(id).state, kDetachedBit, __ATOMIC_RELAXED);
+  turn::announce(id);
+  auto* start = static_cast<Start*>(map_memory(sizeof(Start)));
+  if (start == nullptr) fatal("out of memory for another thread");
+  *start = {routine, argument, id, returns_int};
+  int error = real_create(thread, attributes, run_thread, start);
+  if (error != 0) {
+    unmap_memory(start, sizeof(Start));
+    __atomic_store_n(&thread_info(id).state, static_cast<u32>(ThreadState::kNone), __ATOMIC_RELAXED);
+    turn::not_created(id);
+    return error;
+  }
+  // The thread does it, too; but whoever gets the handle from us must find it.
+  set_thread_handle(id, static_cast<u64>(*thread));
+  turn::await_arrival(id);
+  return 0;
+}
+
+int join_thread(Thread* t, uptr pc, pthread_t thread, void** result) {
+  return join_with(t, pc, thread, result, {}, [&] { return real_join(thread, result); });
+}
+
+int detach_other_thread(Thread* t, pthread_t thread) {
+  begin_operation(t);
+  u32 id = find_thread(static_cast<u64>(thread));
+  int error = real_detach(thread);
+  if (error == 0 && id != kUnknown) __atomic_fetch_or(&thread_info(id).state, kDetachedBit, __ATOMIC_RELAXED);
+  return error;
+}
+
+}  // namespace sooth::rt
+
+SOOTH_EXPORT int sooth_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument) asm("pthread_create");
+int sooth_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument) {
+  Thread* t = current();
+  if (t == nullptr) return real_create(thread, attributes, routine, argument);
+  return create_thread(t, SOOTH_CALLER, thread, attributes, routine, argument, false);
+}
+
+SOOTH_EXPORT int sooth_pthread_join(pthread_t thread, void** result) asm("pthread_join");
+int sooth_pthread_join(pthread_t thread, void** result) {
+  Thread* t = current();
+  return t == nullptr ? real_join(thread, result) : join_thread(t, SOOTH_CALLER, thread, result);
+}
+
+SOOTH_INTERCEPT(int, pthread_timedjoin_np, pthread_t thread, void** result, const timespec* time) {
+  Thread* t = current();
+  if (t == nullptr) return real_pthread_timedjoin_np(thread, result, time);
+  return join_with(t, SOOTH_CALLER, thread, result, {time}, [&] { return real_pthread_timedjoin_np(thread, result, time); });
+}
+
+SOOTH_INTERCEPT(int, pthread_clockjoin_np, pthread_t thread, void** result, clockid_t clock, const timespec* time) {
+  Thread* t = current();
+  if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return real_pthread_clockjoin_np(thread, result, clock, time);
+  return join_with(t, SOOTH_CALLER, thread, result, {time, clock}, [&] { return real_pthread_clockjoin_np(thread, result, clock, time); });
+}
+
+SOOTH_INTERCEPT(int, pthread_tryjoin_np, pthread_t thread, void** result) {
+  Thread* t = current();
+  if (t == nullptr) return real_pthread_tryjoin_np(thread, result);
+  u32 id = find_thread(static_cast<u64>(thread));
+  if (turn::taken() && is_joinable(id, thread) && !has_ended(id)) {
+    turn::yield(t);
+    if (!has_ended(id)) return EBUSY;
+  }
+  return join_with(t, SOOTH_CALLER, thread, result, {}, [&] { return real_pthread_tryjoin_np(thread, result); });
+}
+
+SOOTH_EXPORT int sooth_pthread_detach(pthread_t thread) asm("pthread_detach");
+int sooth_pthread_detach(pthread_t thread) {
+  Thread* t = current();
+  return t == nullptr ? real_detach(thread) : detach_other_thread(t, thread);
+}
+
+SOOTH_INTERCEPT(int, pthread_cancel, pthread_t thread) {
+  Thread* t = current();
+  if (t == nullptr) return real_pthread_cancel(thread);
+  begin_operation(t);
+  u32 id = find_thread(static_cast<u64>(thread));
+  int error = real_pthread_cancel(thread);
+  // In serial recordings it does not block where libc could cancel it.
+  if (error == 0 && id != kUnknown) turn::interrupt(id);
+  return error;
+}
+
+SOOTH_INTERCEPT(int, pthread_setname_np, pthread_t thread, const char* name) {
+  Thread* t = current();
+  int error = real_pthread_setname_np(thread, name);
+  if (t == nullptr || error != 0) return error;
+  u32 id = find_thread(static_cast<u64>(thread));
+  if (id != kUnknown) write_name(t, ObjectKind::kThread, id, name);
+  return 0;
+}

@@ -1,0 +1,132 @@
+// sooth cc, sooth c++: compilers whose programs can be recorded. They stand where $CC and $CXX of a build stand, so all
+// arguments but a few leading ones are the compiler's; main hands them over unparsed.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command.h"
+#include "launch/compiler_command.h"
+
+namespace sooth {
+namespace {
+
+constexpr char kHelp[] =
+    R"(Compiles and links a program that `sooth record` can record.
+
+Usage: sooth %s [--compiler=COMMAND] [--print-command] COMPILER-ARGUMENTS...
+
+  --compiler=COMMAND  GCC or Clang, for example clang++-19 or "ccache g++"
+                      (default: $%s, else %s)
+  --print-command     Print the command instead of running it
+  --help              Print this help
+
+Ours are recognised in front only; everything else goes to the compiler, with -g and
+-fsanitize=thread in front of it, and our run time library in place of ThreadSanitizer's
+when it links. Made to be the CC and CXX of a build:
+
+  cmake -DCMAKE_C_COMPILER="sooth;cc" -DCMAKE_CXX_COMPILER="sooth;c++" ...
+  CC="sooth cc" CXX="sooth c++" ./configure
+  make CC="sooth cc" CXX="sooth c++"
+
+The exit status is the compiler's; 64 when the arguments rule recording out.
+)";
+
+struct Wrapper {
+  const char* name;      // of the subcommand
+  const char* variable;  // of the environment
+  const char* fallback;
+};
+constexpr Wrapper kC = {"cc", "SOOTH_CC", "gcc"};
+constexpr Wrapper kCxx = {"c++", "SOOTH_CXX", "g++"};
+
+std::vector<std::string> split_words(const std::string& text) {
+  std::istringstream words(text);
+  std::vector<std::string> out;
+  for (std::string word; words >> word;) {
+    out.push_back(word);
+  }
+  return out;
+}
+
+// The compiler takes the place of this process: its status and its signals are its own.
+Status execute(const CompilerCommand& command) {
+  std::vector<char*> words;
+  for (const std::string& word : command.words) {
+    words.push_back(const_cast<char*>(word.c_str()));  // execvp takes them so and does not change them
+  }
+  words.push_back(nullptr);
+  ::execvp(words[0], words.data());
+  return Status::bad_input("cannot start " + command.words.front() + ": " + std::strerror(errno));
+}
+
+CommandResult compile(const Wrapper& wrapper, std::span<const std::string> arguments) {
+  const char* variable = std::getenv(wrapper.variable);
+  std::string compiler = variable != nullptr && *variable != '\0' ? variable : wrapper.fallback;
+  bool print = false;
+  constexpr std::string_view kCompiler = "--compiler=";
+  for (; !arguments.empty(); arguments = arguments.subspan(1)) {
+    const std::string& word = arguments.front();
+    if (word.starts_with(kCompiler)) {
+      compiler = word.substr(kCompiler.size());
+    } else if (word == "--print-command") {
+      print = true;
+    } else if (word == "--help") {
+      std::printf(kHelp, wrapper.name, wrapper.variable, wrapper.fallback);
+      return ExitCode::kOk;
+    } else {
+      break;
+    }
+  }
+  const std::vector<std::string> compiler_words = split_words(compiler);
+  if (compiler_words.empty()) {
+    return Status::usage("--compiler needs the name of a compiler");
+  }
+  const Result<CompilerKind> kind = compiler_kind(compiler_words);
+  if (!kind.ok()) {
+    return kind.status();
+  }
+  const Result<RuntimeLibrary> library = find_runtime_library();
+  if (!library.ok()) {
+    return library.status();
+  }
+  const Result<CompilerCommand> command = wrap_compiler(compiler_words, *kind, arguments, *library);
+  if (!command.ok()) {
+    return command.status();
+  }
+  for (const std::string& note : command->notes) {
+    std::fprintf(stderr, "sooth: %s\n", note.c_str());
+  }
+  if (print) {
+    std::printf("%s\n", shell_line(command->words).c_str());
+    return ExitCode::kOk;
+  }
+  return execute(*command);
+}
+
+}  // namespace
+
+std::optional<CommandResult> run_compiler_wrapper(std::span<const std::string> arguments) {
+  if (arguments.empty()) {
+    return std::nullopt;
+  }
+  for (const Wrapper& wrapper : {kC, kCxx}) {
+    if (arguments.front() == wrapper.name) {
+      return compile(wrapper, arguments.subspan(1));
+    }
+  }
+  return std::nullopt;
+}
+
+void add_compiler_commands(CLI::App& root, CommandResult&) {
+  root.add_subcommand(kC.name, "Compile C so that the program can be recorded");
+  root.add_subcommand(kCxx.name, "Compile C++ so that the program can be recorded");
+}
+
+}  // namespace sooth

@@ -1,0 +1,75 @@
+#include "detect/misuse.h"
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "order/lock_set.h"
+
+namespace sooth {
+namespace {
+
+class MisuseDetector final : public Detector {
+ public:
+  Guarantee guarantee() const override { return Guarantee::kSound; }
+  const PairTable& races() const override { return races_; }
+  const LockSetTable& lock_sets() const override { return locks_.table(); }
+  std::vector<MisuseCandidate> misuses() const override { return found_; }
+  std::vector<std::pair<std::string, std::string>> stats() const override {
+    return {{"misuses", std::to_string(found_.size())}};
+  }
+
+  void consume(const Batch& batch) override {
+    for (std::size_t i = 0; i < batch.events.size(); ++i) {
+      const Event& e = batch.events[i];
+      if (e.op == Op::kAcquire) {
+        locks_.acquire(e);
+      } else if (e.op == Op::kRelease) {
+        locks_.release(e);
+      } else if (e.op == Op::kFork) {
+        remember_fork(record_of(batch, i));
+      } else if (e.op == Op::kMisuse) {
+        add(record_of(batch, i));
+      }
+    }
+  }
+
+ private:
+  AccessRecord record_of(const Batch& batch, std::size_t i) const {
+    const Event& e = batch.events[i];
+    return {e, batch.id(i), 0, locks_.of(e.thread), batch.stack(i)};
+  }
+
+  void remember_fork(const AccessRecord& fork) {
+    if (fork.event.object >= forks_.size()) {
+      forks_.resize(fork.event.object + 1);
+    }
+    forks_[fork.event.object] = fork;
+  }
+
+  void add(const AccessRecord& misuse) {
+    const auto kind = MisuseKind(misuse.event.size);
+    const std::uint64_t object = misuse.event.object;
+    const bool forked = kind == MisuseKind::kThreadLeak && object < forks_.size() && forks_[object].has_value();
+    const AccessRecord& call = forked ? *forks_[object] : misuse;
+    const std::uint64_t key = std::uint64_t{raw(call.event.site)} << 8 | raw(kind);
+    const auto [it, added] = index_.try_emplace(key, found_.size());
+    if (added) {
+      found_.push_back({kind, call});
+    } else {
+      ++found_[it->second].times;
+    }
+  }
+
+  LockSets locks_;
+  PairTable races_;  // none
+  std::vector<std::optional<AccessRecord>> forks_;     // by the new thread
+  std::unordered_map<std::uint64_t, std::size_t> index_;  // site << 8 | kind, into found_
+  std::vector<MisuseCandidate> found_;
+};
+
+}  // namespace
+
+std::unique_ptr<Detector> make_misuse_detector() { return std::make_unique<MisuseDetector>(); }
+
+}  // namespace sooth

@@ -1,0 +1,56 @@
+// A program that sooth starts and waits for, as if it had been started alone.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace sooth {
+
+// How a program ended.
+struct ProgramEnd {
+  int status = 0;  // of exit(); meaningless when killed
+  int signal = 0;  // that killed it; 0: it ended by itself
+
+  // As a shell tells it: the status, or 128 + signal.
+  int shell_status() const { return signal != 0 ? 128 + signal : status; }
+  // "status 3", "signal 9 (Killed)".
+  std::string describe() const;
+};
+
+// Standard streams, other descriptors, process group, signal mask and dispositions are inherited by the program unchanged.
+//
+// What the terminal sends reaches both processes, and only the program decides what becomes of it: sooth outlives it. A
+// signal that somebody sends to sooth alone (TERM, HUP, INT, QUIT, USR1, WINCH, ALRM, CONT, TSTP) is passed on. When the program
+// stops, sooth stops, so that the shell's job control works. USR2 is for sooth itself.
+//
+// When sooth dies, the program goes on.
+class ChildProcess {
+ public:
+  // `words`: name, as for execvp(), and arguments. `environment`: NAME=VALUE each. Blocks the signals above in the calling
+  // thread for good: call it from one thread, before others are started. The error says why there is no program.
+  static Result<ChildProcess> start(const std::vector<std::string>& words, const std::vector<std::string>& environment);
+
+  ChildProcess(ChildProcess&& other) noexcept : pid_(other.pid_), ended_(other.ended_.load()) {}
+
+  pid_t pid() const { return pid_; }
+  // Whether wait() has seen the end. May be asked from other threads.
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
+  // Returns when the program has ended. `on_usr2` is called for each SIGUSR2 sent to sooth.
+  ProgramEnd wait(const std::function<void()>& on_usr2);
+
+ private:
+  explicit ChildProcess(pid_t pid) : pid_(pid) {}
+  // True when the program has ended, with how in `end`.
+  bool reap(ProgramEnd& end);
+
+  pid_t pid_;
+  std::atomic<bool> ended_{false};
+};
+
+}  // namespace sooth

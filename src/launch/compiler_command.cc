@@ -1,0 +1,145 @@
+#include "launch/compiler_command.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "launch/compiler_arguments.h"
+#include "launch/program_path.h"
+
+namespace sooth {
+namespace {
+
+std::optional<CompilerKind> kind_by_name(const std::string& name) {
+  if (name.find("clang") != std::string::npos) {
+    return CompilerKind::kClang;
+  }
+  if (name.find("gcc") != std::string::npos || name.find("g++") != std::string::npos) {
+    return CompilerKind::kGcc;
+  }
+  return std::nullopt;
+}
+
+// The macros that the compiler defines, as `#define NAME VALUE` lines.
+Result<std::string> predefined_macros(std::span<const std::string> compiler) {
+  std::vector<std::string> words(compiler.begin(), compiler.end());
+  words.insert(words.end(), {"-dM", "-E", "-x", "c", "/dev/null"});
+  const std::string line = shell_line(words);
+  std::FILE* pipe = ::popen(line.c_str(), "re");
+  if (pipe == nullptr) {
+    return Status::internal("cannot run `" + line + "`");
+  }
+  std::string text;
+  char buffer[4096];
+  while (const std::size_t n = std::fread(buffer, 1, sizeof(buffer), pipe)) {
+    text.append(buffer, n);
+  }
+  if (::pclose(pipe) != 0) {
+    return Status::usage("`" + line + "` failed; name a compiler with --compiler");
+  }
+  return text;
+}
+
+// GCC links what `-ltsan` finds first; Clang was told to link none. In both cases the library comes before the user's
+// objects and stays even when the linker is told to drop what is not needed.
+void add_library(CompilerKind kind, const RuntimeLibrary& library, std::vector<std::string>& words) {
+  switch (kind) {
+    case CompilerKind::kGcc: words.push_back("-L" + library.directory); break;
+    case CompilerKind::kClang:
+      for (const std::string& word : {std::string("--push-state"), std::string("--no-as-needed"),
+                                      library.path(kGccRuntimeName), std::string("--pop-state")}) {
+        words.insert(words.end(), {"-Xlinker", word});
+      }
+      break;
+  }
+  // Not -Wl, which would split a path at its commas.
+  words.insert(words.end(), {"-Xlinker", "-rpath", "-Xlinker", library.directory});
+}
+
+}  // namespace
+
+Result<CompilerKind> compiler_kind(std::span<const std::string> compiler) {
+  namespace fs = std::filesystem;
+  const std::string& name = compiler.back();
+  if (const auto kind = kind_by_name(fs::path(name).filename().string())) {
+    return *kind;
+  }
+  const Result<std::string> path = find_program(name);
+  if (!path.ok()) {
+    return path.status();
+  }
+  std::error_code error;
+  const fs::path target = fs::canonical(*path, error);
+  if (const auto kind = kind_by_name(target.filename().string()); !error && kind) {
+    return *kind;
+  }
+  const Result<std::string> text = predefined_macros(compiler);
+  if (!text.ok()) {
+    return text.status();
+  }
+  if (text->find("#define __clang__ ") != std::string::npos) {
+    return CompilerKind::kClang;
+  }
+  if (text->find("#define __GNUC__ ") != std::string::npos) {
+    return CompilerKind::kGcc;
+  }
+  return Status::usage("`" + name + "` is neither GCC nor Clang; name one of them with --compiler");
+}
+
+Result<CompilerCommand> wrap_compiler(std::span<const std::string> compiler, CompilerKind kind,
+                                      std::span<const std::string> arguments, const RuntimeLibrary& library) {
+  const CompilerJob job = understand_compiler_arguments(arguments);
+  if (job.has_input && !job.other_sanitizer.empty()) {
+    return Status::usage("-fsanitize=" + job.other_sanitizer +
+                         " and recording exclude each other: both need to be the program's only sanitizer. Leave it out");
+  }
+  if (job.links() && job.fully_static) {
+    return Status::usage("a statically linked program cannot be recorded: leave out -static");
+  }
+  if (job.links() && job.static_tsan) {
+    return Status::usage("-static-libtsan would put ThreadSanitizer's own library into the program: leave it out");
+  }
+  CompilerCommand command;
+  command.words.assign(compiler.begin(), compiler.end());
+  if (job.has_input) {
+    command.words.insert(command.words.end(), {"-g", "-fsanitize=thread"});
+    if (kind == CompilerKind::kClang) {
+      // Clang warns of it where nothing is compiled.
+      command.words.insert(command.words.end(), {"--start-no-unused-arguments", "-mllvm",
+                                                 "-tsan-instrument-read-before-write", "--end-no-unused-arguments"});
+    }
+  }
+  if (job.links() && kind == CompilerKind::kClang) {
+    command.words.push_back("-fno-sanitize-link-runtime");
+  }
+  if (job.links() && !job.without_libraries) {
+    add_library(kind, library, command.words);
+    if (job.openmp && kind == CompilerKind::kClang) {
+      command.notes.push_back(kLibompNote);
+    }
+  }
+  command.words.insert(command.words.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+std::string shell_line(std::span<const std::string> words) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  std::string line;
+  for (const std::string& word : words) {
+    line += line.empty() ? "" : " ";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) {
+      line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    line += '\'';
+  }
+  return line;
+}
+
+}  // namespace sooth

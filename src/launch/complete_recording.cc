@@ -1,0 +1,86 @@
+#include "launch/complete_recording.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "launch/recording_set.h"
+#include "launch/symbolize_recording.h"
+#include "trace/recording_checks.h"
+
+namespace sooth {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string stop_note(const std::string& directory, stream::StopReason reason) {
+  const std::string ends = directory + " ends before the program did: ";
+  switch (reason) {
+    case stream::StopReason::kNone: return "";
+    case stream::StopReason::kDiskFull: return ends + "the disk was full";
+    case stream::StopReason::kSizeLimit: return ends + "it had reached the size of --max-trace";
+    case stream::StopReason::kSignal: return ends + "it was stopped by SIGUSR2";
+    case stream::StopReason::kTooManySites:
+      return ends + "more than " + std::to_string(stream::kMaxSites) + " places in the program made accesses";
+    case stream::StopReason::kTooManyThreads:
+      return ends + "it had more than " + std::to_string(stream::kMaxThreads) + " threads";
+  }
+  return ends + "the reason is not known";
+}
+
+bool still_written(const RecordingState& state) {
+  return !state.ended && ::kill(static_cast<pid_t>(state.pid), 0) == 0;
+}
+
+Status drop_reserve(const std::string& path, std::uint64_t used) {
+  std::error_code error;
+  if (fs::file_size(path, error) > used && !error && ::truncate(path.c_str(), static_cast<off_t>(used)) != 0) {
+    return Status::internal(path + ": " + std::strerror(errno));
+  }
+  return {};
+}
+
+std::uint64_t size_of(const std::string& directory) {
+  std::uint64_t bytes = 0;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error); !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::uint64_t size = entry->file_size(error);
+    bytes += error ? 0 : size;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Result<CompletedRecording> complete_recording(const std::string& directory) {
+  const Result<RecordingState> state = read_recording_state(directory);
+  if (!state.ok()) {
+    return state.status();
+  }
+  CompletedRecording result;
+  result.threads = state->threads;
+  if (still_written(*state)) {
+    result.notes.push_back("process " + std::to_string(state->pid) + " still runs and records in " + directory +
+                           ", which is left without symbols");
+    result.bytes = size_of(directory);
+    return result;
+  }
+  SOOTH_RETURN_IF_ERROR(drop_reserve(directory + "/" + stream::kStreamsFile, state->stream_bytes()));
+  Result<std::vector<std::string>> notes = write_recording_symbols(directory, state->sites);
+  if (!notes.ok()) {
+    return notes.status();
+  }
+  SOOTH_RETURN_IF_ERROR(finish_recording(directory));
+  result.notes = std::move(*notes);
+  if (const std::string note = stop_note(directory, state->stop); !note.empty()) {
+    result.notes.push_back(note);
+  }
+  result.bytes = size_of(directory);
+  return result;
+}
+
+}  // namespace sooth

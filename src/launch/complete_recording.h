@@ -1,0 +1,22 @@
+// What is done to a recording once its program is over.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace sooth {
+
+struct CompletedRecording {
+  std::uint32_t threads = 0;
+  std::uint64_t bytes = 0;         // of the whole directory
+  std::vector<std::string> notes;  // what the user should know, one sentence each
+};
+
+// Finds the names of its places and variables, drops the room that the program had reserved and not used, and marks it as
+// whole. One that a process still writes to is left alone, and a note says so. After an error the recording is as readable as it was.
+Result<CompletedRecording> complete_recording(const std::string& directory);
+
+}  // namespace sooth

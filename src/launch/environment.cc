@@ -1,0 +1,77 @@
+#include "launch/environment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace sooth {
+namespace {
+
+// Takes NAME out of the environment; returns the value it had.
+std::string take(std::vector<std::string>& environment, std::string_view name) {
+  std::string value;
+  std::erase_if(environment, [&](const std::string& entry) {
+    const bool found = entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=';
+    if (found) {
+      value = entry.substr(name.size() + 1);
+    }
+    return found;
+  });
+  return value;
+}
+
+void set(std::vector<std::string>& environment, const std::string& name, const std::string& value) {
+  take(environment, name);
+  environment.push_back(name + "=" + value);
+}
+
+std::string join(const std::vector<std::string>& patterns) {
+  std::string text;
+  for (const std::string& pattern : patterns) {
+    text += (text.empty() ? "" : ",") + pattern;
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> recording_environment(std::vector<std::string> current, const std::string& library,
+                                                       const RecordingTarget& target, const RecordingOptions& options) {
+  if (library.find_first_of(" :") != std::string::npos) {
+    return Status::usage("the dynamic linker cannot load " + library +
+                         " into the program, because its path has a space or colon; install sooth elsewhere");
+  }
+  for (const char* ours : {"SOOTH_RECORD", "SOOTH_RECORD_FDS", "SOOTH_CHUNK_LIMIT", "SOOTH_MAX_TRACE", "SOOTH_EXCLUDE"}) {
+    take(current, ours);
+  }
+  const std::string preloaded = take(current, "LD_PRELOAD");
+  set(current, "LD_PRELOAD", preloaded.empty() ? library : library + ":" + preloaded);
+  if (target.directory.empty()) {
+    set(current, "SOOTH_RECORD_FDS", std::to_string(target.streams) + "," + std::to_string(target.sites) + "," +
+                                         std::to_string(target.process));
+    set(current, "SOOTH_CHUNK_LIMIT", std::to_string(target.chunk_limit));
+  } else {
+    set(current, "SOOTH_RECORD", target.directory);
+  }
+  set(current, "SOOTH_SCHEDULE", options.scheduling == Scheduling::kSerial ? "serial" : "os");
+  set(current, "SOOTH_SEED", std::to_string(options.seed));
+  set(current, "SOOTH_FILTER", options.drop_repeats ? "repeat" : "off");
+  if (options.max_bytes != 0) {
+    set(current, "SOOTH_MAX_TRACE", std::to_string(options.max_bytes));
+  }
+  if (!options.exclude.empty()) {
+    set(current, "SOOTH_EXCLUDE", join(options.exclude));
+  }
+  return current;
+}
+
+std::vector<std::string> current_environment() {
+  std::vector<std::string> entries;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+    entries.emplace_back(*entry);
+  }
+  return entries;
+}
+
+}  // namespace sooth

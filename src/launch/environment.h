@@ -1,0 +1,40 @@
+// The environment that makes the run time library record a program. This is the whole contract between the two.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace sooth {
+
+enum class Scheduling : std::uint8_t {
+  kFree,    // threads run as the operating system lets them; the order of plain accesses is not recorded
+  kSerial,  // one thread at a time: slower, and the recording is exact
+};
+
+struct RecordingOptions {
+  Scheduling scheduling = Scheduling::kFree;
+  std::uint64_t seed = 1;               // of kSerial: which thread is next
+  std::uint64_t max_bytes = 0;          // of `streams`; 0: no limit
+  bool drop_repeats = true;             // an access that its thread has just recorded from the same place is left out
+  std::vector<std::string> exclude;     // patterns of modules whose accesses are left out
+};
+
+// Where a recording goes: into a new directory, or to a reader that follows it.
+struct RecordingTarget {
+  std::string directory;            // absolute; the program makes it. Empty: live
+  int streams = -1, sites = -1, process = -1;  // live: descriptors that the program inherits
+  std::uint32_t chunk_limit = 0;    // live: chunks that may exist at a time
+};
+
+// `current` (NAME=VALUE each) for a program that loads `library` (path) and records as the options say. Settings of ours that `current` has
+// are replaced; LD_PRELOAD keeps what it had, behind our library. Fails when LD_PRELOAD cannot express the path.
+Result<std::vector<std::string>> recording_environment(std::vector<std::string> current, const std::string& library,
+                                                       const RecordingTarget& target, const RecordingOptions& options);
+
+// The environment of this process.
+std::vector<std::string> current_environment();
+
+}  // namespace sooth

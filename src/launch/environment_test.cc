@@ -1,0 +1,58 @@
+#include "launch/environment.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace sooth {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool has(const Words& words, const std::string& word) { return std::count(words.begin(), words.end(), word) == 1; }
+
+TEST(RecordingEnvironment, LoadsOursBeforeWhatTheUserLoads) {
+  RecordingTarget target;
+  target.directory = "/d";
+  const auto environment = recording_environment({"A=1", "LD_PRELOAD=/x.so", "LD_PRELOAD_X=2"}, "/rt.so", target, {});
+  ASSERT_TRUE(environment.ok());
+  EXPECT_EQ(*environment, (Words{"A=1", "LD_PRELOAD_X=2", "LD_PRELOAD=/rt.so:/x.so", "SOOTH_RECORD=/d", "SOOTH_SCHEDULE=os",
+                                 "SOOTH_SEED=1", "SOOTH_FILTER=repeat"}));
+}
+
+TEST(RecordingEnvironment, ReplacesWhatAnOuterRecordingSet) {
+  const Words outer = {"SOOTH_RECORD=/outer", "SOOTH_EXCLUDE=*", "SOOTH_MAX_TRACE=1", "SOOTH_SCHEDULE=os", "SOOTH_OPTIONS=help=1"};
+  RecordingTarget target;
+  target.streams = 7;
+  target.sites = 8;
+  target.process = 9;
+  target.chunk_limit = 16;
+  RecordingOptions options;
+  options.scheduling = Scheduling::kSerial;
+  options.seed = 42;
+  options.drop_repeats = false;
+  const auto live = recording_environment(outer, "/rt.so", target, options);
+  ASSERT_TRUE(live.ok());
+  EXPECT_EQ(*live, (Words{"SOOTH_OPTIONS=help=1", "LD_PRELOAD=/rt.so", "SOOTH_RECORD_FDS=7,8,9", "SOOTH_CHUNK_LIMIT=16",
+                          "SOOTH_SCHEDULE=serial", "SOOTH_SEED=42", "SOOTH_FILTER=off"}));
+}
+
+TEST(RecordingEnvironment, CarriesLimitsAndPatterns) {
+  RecordingTarget target;
+  target.directory = "/d";
+  RecordingOptions options;
+  options.max_bytes = 5'000'000'000;
+  options.exclude = {"*/liba.so", "b*"};
+  const auto environment = recording_environment({}, "/rt.so", target, options);
+  ASSERT_TRUE(environment.ok());
+  EXPECT_TRUE(has(*environment, "SOOTH_MAX_TRACE=5000000000"));
+  EXPECT_TRUE(has(*environment, "SOOTH_EXCLUDE=*/liba.so,b*"));
+}
+
+TEST(RecordingEnvironment, RefusesAPathThatLdPreloadWouldSplit) {
+  EXPECT_FALSE(recording_environment({}, "/my dir/rt.so", {}, {}).ok());
+  EXPECT_FALSE(recording_environment({}, "/a:b/rt.so", {}, {}).ok());
+}
+
+}  // namespace
+}  // namespace sooth

@@ -1,0 +1,79 @@
+#include "launch/preflight.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "launch/program_path.h"
+#include "launch/runtime_library.h"
+#include "symbol/elf_file.h"
+
+namespace sooth {
+namespace {
+
+Status refuse_if_impossible(const BinaryInfo& main) {
+  const std::string cannot = main.path + " cannot be recorded: ";
+  if (main.format == FileFormat::kForeignElf) {
+    return Status::usage(cannot + "it is for another machine than x86-64");
+  }
+  if (main.runs_as_other_user) {
+    return Status::usage(cannot + "it is setuid or setgid, and no library is loaded into such a program; record a copy without "
+                                  "that bit");
+  }
+  if (main.format == FileFormat::kElf && main.linking == Linking::kStatic) {
+    return Status::usage(cannot + "it is linked statically; link it without -static");
+  }
+  if (main.tsan == Tsan::kContained && !main.contains_sooth) {
+    return Status::usage(cannot + "ThreadSanitizer's own library is linked into it; link it again with `sooth c++`, or with "
+                                  "`g++ -fsanitize=thread` without -static-libtsan, or with `clang++ -fsanitize=thread -shared-libsan`");
+  }
+  return {};
+}
+
+bool needs_libomp(const ProgramInfo& program) {
+  return std::any_of(program.libraries.begin(), program.libraries.end(), [](const NeededLibrary& each) {
+    return each.soname.starts_with("libomp.so") || each.soname.starts_with("libiomp5.so");
+  });
+}
+
+// A program that asks for Clang's library, itself or through one of its own, gets ours under that name.
+bool wants_clang_name(const ProgramInfo& program) {
+  return program.main.tsan_library == TsanLibrary::kClang ||
+         (program.main.tsan_library == TsanLibrary::kNone &&
+          std::any_of(program.libraries.begin(), program.libraries.end(), [](const NeededLibrary& each) {
+            return each.info.tsan_library == TsanLibrary::kClang;
+          }));
+}
+
+}  // namespace
+
+Result<PreparedProgram> prepare_program(const std::string& name) {
+  const Result<std::string> path = find_program(name);
+  if (!path.ok()) {
+    return path.status();
+  }
+  const Result<RuntimeLibrary> library = find_runtime_library();
+  if (!library.ok()) {
+    return library.status();
+  }
+  const char* library_path = std::getenv("LD_LIBRARY_PATH");
+  const Result<ProgramInfo> program = inspect_program(*path, library_path != nullptr ? library_path : "");
+  if (!program.ok()) {
+    return program.status();
+  }
+  SOOTH_RETURN_IF_ERROR(refuse_if_impossible(program->main));
+  PreparedProgram answer;
+  answer.library = library->path(wants_clang_name(*program) ? kClangRuntimeName : kGccRuntimeName);
+  answer.instrumented = program->instrumented();
+  if (!answer.instrumented) {
+    const bool script = program->main.format == FileFormat::kScript;
+    answer.notes.push_back("warning: " + *path + (script ? " is a script" : " is not instrumented") +
+                           ": only programs that it starts can be recorded" +
+                           (script ? "" : std::string(". ") + kHowToInstrument));
+  }
+  if (needs_libomp(*program)) {
+    answer.notes.push_back(kLibompNote);
+  }
+  return answer;
+}
+
+}  // namespace sooth

@@ -1,0 +1,32 @@
+// The run time library: which file is loaded into a program so that its run is recorded.
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+
+namespace sooth {
+
+// The library exists under two names. Each is that of a library of ThreadSanitizer, so that a program which was linked
+// with that one gets ours instead: the dynamic linker loads a name only once.
+inline constexpr char kGccRuntimeName[] = "libtsan.so.2";
+inline constexpr char kClangRuntimeName[] = "libclang_rt.tsan-x86_64.so";
+// What `-ltsan` looks for: a link to the first one beside it.
+inline constexpr char kGccLinkName[] = "libtsan.so";
+
+// The library knows how the threads of GCC's OpenMP order each other; it does not know Clang's. A program that needs that one
+// is recorded with this note.
+inline constexpr char kLibompNote[] =
+    "note: how the threads of Clang's OpenMP library order each other is not recorded; expect false findings in parallel "
+    "regions, or build with GCC";
+
+struct RuntimeLibrary {
+  std::string directory;  // absolute, holds all the names above
+
+  std::string path(const char* name) const { return directory + "/" + name; }
+};
+
+// Looks where the running executable was built or installed: `../runtime` and `../LIBDIR/sooth` from its directory.
+Result<RuntimeLibrary> find_runtime_library();
+
+}  // namespace sooth

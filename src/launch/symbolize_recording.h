@@ -1,0 +1,51 @@
+// Names for what a recording knows by address only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "symbol/module_table.h"
+#include "symbol/symbolizer.h"
+#include "trace/process_file.h"
+#include "trace/stream_format.h"
+#include "trace/symbol_file.h"
+
+namespace sooth {
+
+// Looks into the files of the modules, which must be those that ran; where one is not, its addresses stay module + offset.
+// Files stay open between calls. Not thread safe.
+class RecordingSymbolizer {
+ public:
+  RecordingSymbolizer();
+  ~RecordingSymbolizer();
+  RecordingSymbolizer(const RecordingSymbolizer&) = delete;
+  RecordingSymbolizer& operator=(const RecordingSymbolizer&) = delete;
+
+  // The places of the program counters, in their order, and the variables with static storage of the instrumented modules
+  // that no earlier call has met. `process` may have grown since then.
+  RecordingSymbols symbolize(const RecordedProcess& process, std::span<const stream::SiteRow> sites);
+
+  // Instrumented modules whose names are missing, and why; one sentence each.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  void use_modules(const std::vector<RecordedModule>& modules);
+  void meet(ModuleId id, std::vector<GlobalSymbol>& globals);
+
+  std::vector<RecordedModule> recorded_;     // what table_ was made of
+  std::unique_ptr<ModuleTable> table_;
+  std::unique_ptr<Symbolizer> symbolizer_;   // of table_
+  std::set<std::pair<std::string, std::uint64_t>> met_;  // path and bias
+  std::vector<std::string> notes_;
+};
+
+// Puts `symbols` into the directory of a recording whose program is over; `site_count` is that of its control page. Returns the notes.
+Result<std::vector<std::string>> write_recording_symbols(const std::string& directory, std::uint32_t site_count);
+
+}  // namespace sooth

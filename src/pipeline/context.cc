@@ -1,0 +1,302 @@
+#include "pipeline/context.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "trace/std_syntax.h"
+
+namespace sooth {
+namespace {
+
+// Recorders announce the stack of a thread as a block right behind its begin. The smallest that Linux allows: a short block
+// there is an ordinary one.
+constexpr std::uint32_t kSmallestStack = 16 * 1024;
+
+Origin make_origin(const AccessRecord& record, const Tables& tables) {
+  Origin origin;
+  origin.thread = tables.thread_name(record.event.thread);
+  origin.event = record.id;
+  origin.site = tables.site(record.event.site);
+  for (const SiteId frame : tables.frames(record.stack)) {
+    origin.stack.push_back(tables.site(frame));
+  }
+  return origin;
+}
+
+// The first byte that both accesses of a race touch.
+std::uint64_t first_common_byte(const Finding& race) {
+  return std::max(race.accesses.front().address, race.accesses.back().address);
+}
+
+void add_thread(const AccessRecord& fork, Finding& finding, const Tables& tables) {
+  std::vector<ThreadContext>& threads = finding.context.threads;
+  Origin created = make_origin(fork, tables);
+  const bool known = std::any_of(threads.begin(), threads.end(),
+                                 [&](const ThreadContext& thread) { return thread.created.event == created.event; });
+  if (!known) {
+    threads.push_back({tables.describe(ObjectKind::kThread, fork.event.object), std::move(created)});
+  }
+}
+
+void add_lock(std::uint64_t number, const AccessRecord& acquire, Finding& finding, const Tables& tables) {
+  std::vector<LockContext>& locks = finding.context.locks;
+  const bool known =
+      std::any_of(locks.begin(), locks.end(), [&](const LockContext& lock) { return lock.address == number; });
+  if (!known) {
+    locks.push_back({tables.describe(ObjectKind::kLock, number), number, make_origin(acquire, tables)});
+  }
+}
+
+}  // namespace
+
+void ForkLog::add(const AccessRecord& fork, const Tables& tables) {
+  const std::uint64_t child = fork.event.object;
+  if (child >= tables.thread_count()) {
+    return;
+  }
+  if (child >= forks_.size()) {
+    forks_.resize(child + 1);
+  }
+  forks_[child] = fork;
+}
+
+void ForkLog::consume(const Batch& batch, const Tables& tables) {
+  for (std::size_t i = 0; i < batch.events.size(); ++i) {
+    if (batch.events[i].op == Op::kFork) {
+      add({batch.events[i], batch.id(i), 0, kNoLocks, batch.stack(i)}, tables);
+    }
+  }
+}
+
+const AccessRecord* ForkLog::of(ThreadId thread) const {
+  return raw(thread) < forks_.size() && forks_[raw(thread)].has_value() ? &*forks_[raw(thread)] : nullptr;
+}
+
+ContextCollector::ContextCollector(const std::vector<Finding>& findings) {
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const Finding& finding = findings[i];
+    EventId last{};
+    for (std::size_t k = 0; k < finding.accesses.size(); ++k) {
+      const Access& access = finding.accesses[k];
+      stops_.push_back({access.event, i, k, access.op, access.address, false, {}, {}});
+      last = std::max(last, access.event);
+    }
+    if (finding.kind == FindingKind::kRace && !finding.accesses.empty()) {
+      bytes_.push_back({first_common_byte(finding), last, i, std::nullopt, false});
+    }
+  }
+  std::stable_sort(stops_.begin(), stops_.end(), [](const Stop& a, const Stop& b) { return a.event < b.event; });
+  std::stable_sort(bytes_.begin(), bytes_.end(), [](const Byte& a, const Byte& b) { return a.address < b.address; });
+}
+
+void ContextCollector::consume(const Batch& batch, const Tables& tables) {
+  begun_.resize(std::max(begun_.size(), tables.thread_count()));
+  for (std::size_t i = 0; i < batch.events.size() && !done(); ++i) {
+    step(batch, i, tables);
+  }
+}
+
+void ContextCollector::step(const Batch& batch, std::size_t i, const Tables& tables) {
+  const Event& e = batch.events[i];
+  const auto record = [&] { return AccessRecord{e, batch.id(i), 0, kNoLocks, batch.stack(i)}; };
+  const bool right_behind_begin = begun_count_ > 0 && begun_[raw(e.thread)];
+  if (right_behind_begin) {
+    begun_[raw(e.thread)] = false;
+    --begun_count_;
+  }
+  switch (e.op) {
+    case Op::kAcquire:
+      if (held_.acquire(e) && first_acquires_.find(e.object) == nullptr) {
+        first_acquires_[e.object] = record();
+      }
+      break;
+    case Op::kRelease: held_.release(e); break;
+    case Op::kFork: forks_.add(record(), tables); break;
+    case Op::kAlloc: allocate(record(), right_behind_begin); break;
+    case Op::kBegin:
+      begun_[raw(e.thread)] = true;
+      ++begun_count_;
+      break;
+    case Op::kRead:
+    case Op::kWrite:
+    case Op::kAtomicLoad:
+    case Op::kAtomicStore:
+    case Op::kAtomicRmw:
+    case Op::kFence:
+    case Op::kNotify:
+    case Op::kWait:
+    case Op::kBarrierArrive:
+    case Op::kBarrierLeave:
+    case Op::kSemPost:
+    case Op::kSemWait:
+    case Op::kJoin:
+    case Op::kEnd:
+    case Op::kFree:
+    case Op::kHappensBefore:
+    case Op::kHappensAfter:
+    case Op::kEnter:
+    case Op::kExit:
+    case Op::kCallBegin:
+    case Op::kCallEnd:
+    case Op::kMisuse: break;
+  }
+  if (batch.id(i) == stops_[next_].event) {
+    stop(e);
+  }
+}
+
+void ContextCollector::allocate(const AccessRecord& alloc, bool right_behind_begin) {
+  const Event& e = alloc.event;
+  auto byte = std::lower_bound(bytes_.begin(), bytes_.end(), e.object,
+                               [](const Byte& b, std::uint64_t address) { return b.address < address; });
+  for (; byte != bytes_.end() && byte->address - e.object < e.size; ++byte) {
+    if (alloc.id < byte->until) {
+      byte->alloc = alloc;
+      byte->stack = right_behind_begin && e.size >= kSmallestStack;
+    }
+  }
+}
+
+// Several findings may name one event.
+void ContextCollector::stop(const Event& event) {
+  for (const EventId now = stops_[next_].event; next_ < stops_.size() && stops_[next_].event == now; ++next_) {
+    Stop& stop = stops_[next_];
+    if (event.op != stop.op || event.object != stop.object) {
+      continue;
+    }
+    stop.reached = true;
+    stop.thread = event.thread;
+    for (const HeldLock& lock : held_.of(event.thread)) {
+      stop.locks.push_back(lock.lock);
+    }
+    if (object_kind(event) == ObjectKind::kLock) {
+      stop.locks.push_back(event.object);
+    }
+  }
+}
+
+void ContextCollector::explain(std::vector<Finding>& findings, const Tables& tables) const {
+  // What is known of half a finding may be of another trace.
+  std::vector<bool> whole(findings.size(), true);
+  std::vector<const Stop*> in_order;
+  for (const Stop& stop : stops_) {
+    whole[stop.finding] = whole[stop.finding] && stop.reached;
+    in_order.push_back(&stop);
+  }
+  // As the finding names its accesses, whatever came first.
+  std::sort(in_order.begin(), in_order.end(), [](const Stop* a, const Stop* b) {
+    return std::pair(a->finding, a->access) < std::pair(b->finding, b->access);
+  });
+  for (const Stop* stop : in_order) {
+    if (whole[stop->finding]) {
+      explain_access(*stop, findings[stop->finding], tables);
+    }
+  }
+  for (const Byte& byte : bytes_) {
+    if (whole[byte.finding]) {
+      explain_memory(byte, findings[byte.finding], tables);
+    }
+  }
+}
+
+void ContextCollector::explain_access(const Stop& stop, Finding& finding, const Tables& tables) const {
+  if (const AccessRecord* fork = forks_.of(stop.thread)) {
+    add_thread(*fork, finding, tables);
+  }
+  for (const std::uint64_t lock : stop.locks) {
+    if (const AccessRecord* acquire = first_acquires_.find(lock)) {
+      add_lock(lock, *acquire, finding, tables);
+    }
+  }
+}
+
+void ContextCollector::explain_memory(const Byte& byte, Finding& finding, const Tables& tables) const {
+  MemoryContext memory;
+  if (const ObjectName* global = tables.named_range(ObjectKind::kMemory, byte.address)) {
+    finding.context.memory = {MemoryKind::kGlobal, global->object, global->length, byte.address - global->object,
+                              global->name, "", std::nullopt};
+    return;
+  }
+  if (byte.alloc.has_value()) {
+    const Event& e = byte.alloc->event;
+    memory.kind = byte.stack ? MemoryKind::kStack : MemoryKind::kHeap;
+    memory.address = e.object;
+    memory.size = e.size;
+    memory.offset = byte.address - e.object;
+    if (byte.stack) {
+      memory.thread = tables.thread_name(e.thread);
+    } else {
+      memory.allocated = make_origin(*byte.alloc, tables);
+    }
+    finding.context.memory = std::move(memory);
+    return;
+  }
+  // A variable of a text trace that only has a name may be anything.
+  const auto access = std::find_if(finding.accesses.begin(), finding.accesses.end(), [](const Access& a) {
+    return !a.variable.empty() && !is_named_memory(a.address, a.size);
+  });
+  if (access != finding.accesses.end()) {
+    memory.kind = MemoryKind::kGlobal;
+    memory.name = access->variable;
+    memory.address = access->address;
+    memory.offset = byte.address - access->address;
+    finding.context.memory = std::move(memory);
+  }
+}
+
+Status add_context(std::vector<Finding>& findings, TraceReader& reader) {
+  ContextCollector collector(findings);
+  while (!collector.done()) {
+    Result<Batch> batch = reader.next();
+    if (!batch.ok()) {
+      return std::move(batch).status();
+    }
+    if (batch->empty()) {
+      break;
+    }
+    collector.consume(*batch, reader.tables());
+  }
+  collector.explain(findings, reader.tables());
+  return {};
+}
+
+void add_context(std::vector<Finding>& findings, const Batch& beginning, const Tables& tables) {
+  ContextCollector collector(findings);
+  collector.consume(beginning, tables);
+  collector.explain(findings, tables);
+}
+
+void add_thread_context(std::vector<Finding>& findings, const ForkLog& forks, const Tables& tables) {
+  std::map<std::string_view, std::vector<ThreadId>> by_name;
+  for (std::size_t i = 0; i < tables.thread_count(); ++i) {
+    by_name[tables.threads()[i]].push_back(ThreadId(i));
+  }
+  for (Finding& finding : findings) {
+    if (!finding.context.empty()) {
+      continue;
+    }
+    for (const Access& access : finding.accesses) {
+      const auto named = by_name.find(access.thread);
+      if (named == by_name.end() || named->second.size() != 1) {
+        continue;
+      }
+      if (const AccessRecord* fork = forks.of(named->second.front())) {
+        add_thread(*fork, finding, tables);
+      }
+    }
+  }
+}
+
+std::uint64_t events_named(const std::vector<Finding>& findings) {
+  std::uint64_t events = 0;
+  for (const Finding& finding : findings) {
+    for (const Access& access : finding.accesses) {
+      events = std::max(events, raw(access.event) + 1);
+    }
+  }
+  return events;
+}
+
+}  // namespace sooth

@@ -1,0 +1,14 @@
+// Names of functions and variables as people read them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sooth {
+
+// The C++ name behind a mangled one, spelled as c++filt does: qualified, with parameters, without the return type of
+// ordinary functions ("ns::Queue<int>::push(int const&)"). Everything else is returned as it is, but for a symbol
+// version ("stdout@GLIBC_2.2.5"), which is cut off.
+std::string demangle(std::string_view name);
+
+}  // namespace sooth

@@ -1,0 +1,72 @@
+#include "symbol/symbolizer.h"
+
+#include <utility>
+
+#include "symbol/module_symbols.h"
+
+namespace sooth {
+
+struct Symbolizer::Opened {
+  Status status;
+  std::unique_ptr<ModuleSymbols> symbols;  // null when !status.ok()
+};
+
+Symbolizer::Symbolizer(const ModuleTable& modules) : modules_(modules) {}
+Symbolizer::~Symbolizer() = default;
+
+Symbolizer::Opened& Symbolizer::open(ModuleId module) {
+  if (opened_.size() <= raw(module)) {
+    opened_.resize(modules_.size());
+  }
+  auto& slot = opened_[raw(module)];
+  if (slot == nullptr) {
+    const Module& entry = modules_.module(module);
+    slot = std::make_unique<Opened>();
+    auto symbols = ModuleSymbols::open(entry.path, entry.build_id);
+    if (symbols.ok()) {
+      slot->symbols = std::move(*symbols);
+    } else {
+      slot->status = std::move(symbols).status();
+    }
+  }
+  return *slot;
+}
+
+std::vector<Frame> Symbolizer::symbolize(ModuleAddress address) {
+  const Opened& opened = open(address.module);
+  return opened.symbols == nullptr ? std::vector<Frame>() : opened.symbols->frames(address.address);
+}
+
+std::vector<std::vector<Frame>> Symbolizer::symbolize(std::span<const ModuleAddress> addresses) {
+  std::vector<std::vector<Frame>> frames;
+  frames.reserve(addresses.size());
+  for (const ModuleAddress& address : addresses) {
+    frames.push_back(symbolize(address));
+  }
+  return frames;
+}
+
+std::vector<PlacedGlobal> Symbolizer::globals(ModuleId module) {
+  Opened& opened = open(module);
+  return opened.symbols == nullptr ? std::vector<PlacedGlobal>() : opened.symbols->globals();
+}
+
+std::optional<GlobalVariable> Symbolizer::global(ModuleAddress address) {
+  const Opened& opened = open(address.module);
+  return opened.symbols == nullptr ? std::nullopt : opened.symbols->global(address.address);
+}
+
+SymbolLevel Symbolizer::level(ModuleId module) {
+  const Opened& opened = open(module);
+  if (opened.symbols == nullptr) {
+    return SymbolLevel::kNothing;
+  }
+  if (!opened.symbols->lines().rows().empty()) {
+    return SymbolLevel::kLines;
+  }
+  return opened.symbols->symbols().empty() ? SymbolLevel::kNothing : SymbolLevel::kSymbols;
+}
+
+const Status& Symbolizer::status(ModuleId module) { return open(module).status; }
+
+}  // namespace sooth

@@ -1,0 +1,127 @@
+// The bytes that the run time library leaves behind: a recording. Freestanding, shared by the writer inside the recorded
+// program (runtime/) and the reader (recording_reader.h). STREAMS.md is the specification in words. Little-endian.
+//
+// A recording is a directory with
+//   streams   one page of Control, then chunks of kChunkBytes: what the threads did, in a compact code
+//   sites     SiteRow after SiteRow: the program counters that the streams name by their index
+//   process   text: the command and the modules that were loaded
+// all written by the program itself through shared mappings, so that they survive its death at any moment; and, once the
+// program is over, with
+//   symbols   what the sites are called (symbol_file.h)
+//   version   the stage file: nothing is missing, and a checksum of each chunk
+//
+// A *stream* is a sequence of chunks written by one operating system thread at a time; a thread that starts may go on with
+// the stream of one that has ended. Records in a stream belong to the thread that the latest kThread record names.
+//
+// Order. *Ticketed* records carry a number from one counter of the process. The events of the trace are those of all
+// streams, merged so that tickets increase; what stands between two ticketed records of a stream may be placed anywhere
+// between them (a reader places it right behind the first). Every number is used once, so a ticket that is in no
+// stream is one whose owner died holding it: the trace ends in front of it. It also ends in front of Control::stop_ticket.
+// In a serial recording only the records kTurn are ticketed: the thread that wrote one ran alone until the next.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sooth::stream {
+
+inline constexpr char kStreamsFile[] = "streams";
+inline constexpr char kSitesFile[] = "sites";
+inline constexpr char kProcessFile[] = "process";
+inline constexpr char kSymbolsFile[] = "symbols";
+
+inline constexpr std::uint64_t kControlMagic = 0x3152545348544f53;  // "SOTHSTR1"
+inline constexpr std::uint32_t kChunkMagic = 0x4b4e4843;            // "CHNK"
+inline constexpr std::uint32_t kControlBytes = 4096;
+inline constexpr std::uint32_t kChunkBytes = 64 * 1024;
+inline constexpr std::uint32_t kMaxSites = 1u << 20;
+inline constexpr std::uint32_t kMaxThreads = 1u << 20;
+inline constexpr std::uint64_t kNeverStopped = ~std::uint64_t{0};
+
+// Bits of Control::flags.
+inline constexpr std::uint32_t kExactOrder = 1;   // a serial recording
+inline constexpr std::uint32_t kWithValues = 2;   // accesses carry what they read or wrote
+
+// Why Control::stop_ticket was set.
+enum class StopReason : std::uint32_t { kNone = 0, kDiskFull = 1, kSizeLimit = 2, kSignal = 3, kTooManySites = 4, kTooManyThreads = 5 };
+
+// A free chunk of a live recording goes back to the program through this ring: the reader puts, the program takes.
+inline constexpr std::uint32_t kRingSlots = 512;
+
+// The first page of `streams`. Fields that change are accessed atomically by both sides.
+struct Control {
+  std::uint64_t magic;
+  std::uint32_t version;       // 1
+  std::uint32_t chunk_bytes;   // kChunkBytes
+  std::uint32_t flags;
+  std::uint32_t pid;
+  std::uint64_t reserved0[5];
+  // Its own cache line: every synchronisation of every thread adds to it.
+  alignas(64) std::uint64_t next_ticket;
+  alignas(64) std::uint64_t stop_ticket;   // kNeverStopped, or no record with this ticket or a later one counts
+  std::uint32_t stop_reason;               // StopReason
+  std::uint32_t chunks;                    // chunks handed out so far, with those being written
+  std::uint32_t threads;                   // threads so far: ids below this
+  std::uint32_t sites;                     // rows of `sites` so far
+  std::uint32_t ended;                     // 1 when the program reached its end in an orderly way
+  // Live recordings only (chunk_limit != 0): at most so many chunks exist; freed ones come back through the ring.
+  std::uint32_t chunk_limit;
+  alignas(64) std::uint32_t ring_put;      // written by the reader
+  std::uint32_t starving;                  // threads that wait for a chunk; the reader wakes them (futex on ring_put)
+  alignas(64) std::uint32_t ring_taken;
+  std::uint32_t ring[kRingSlots];
+};
+static_assert(sizeof(Control) <= kControlBytes);
+
+// In front of each chunk; records follow at once. The records of a chunk end at `committed` when that is not 0 and the
+// program lives, else at the first 16 bits of zeros: records never start with them, and a record appears whole or not at all.
+struct ChunkHeader {
+  std::uint32_t magic;      // written last
+  std::uint32_t stream;     // dense, from 0
+  std::uint32_t sequence;   // number of the chunk within its stream, from 0
+  std::uint32_t committed;  // bytes, with this header, that a reader may look at while the program runs
+  std::uint32_t closed;     // 1: the stream goes on in its next chunk
+  std::uint32_t reserved[3];
+};
+static_assert(sizeof(ChunkHeader) == 32);
+
+struct SiteRow {
+  std::uint64_t pc;          // address of the last byte of the call instruction: return address less one
+  std::uint32_t generation;  // how many times modules had been unloaded: modules are looked up as of then
+  std::uint32_t reserved;
+};
+static_assert(sizeof(SiteRow) == 16);
+
+// A record starts with a control word of 16 bits: bits 0 to 12 a number, bits 13 to 15 a code.
+//
+// Code 0 to 6: one event. The number, never 0, is a *slot* of the stream, which a kDefine record has filled with the event's shape. Then
+//   - so many bytes as the code says: the object less the prediction, which is the slot's last object plus the slot's last step (the last object less the one before), modulo 2^64, zigzag;
+//     a writer defines the slot again when that would need more than 6 bytes (objects have at most 47 bits);
+//   - if the shape is kTicketed: varint, the ticket less the stream's last ticket;
+//   - if the shape is kSized: varint, the size in bytes;
+//   - if the recording is kWithValues and the event is an access of at most 16 bytes: a byte n and, unless n is kNoValue, n bytes: the value XOR the
+//     slot's last value, without leading zero bytes.
+// The slot's last object, step and value are 0 when it is defined (so the first event's step is its object); a value that was not recorded leaves the last one as it was.
+//
+// Code 7: the number is a Record. A string is a varint, its length, and its bytes.
+inline constexpr unsigned kSlotBits = 13;
+inline constexpr std::uint32_t kSlots = 1u << kSlotBits;
+inline constexpr unsigned kEscapeCode = 7;
+inline constexpr std::uint8_t kNoValue = 0xff;
+
+enum class Record : std::uint16_t {
+  kDefine = 1,  // u16 slot; u8 op; u8 memory order; u8 flags; u8 shape bits; varint size (0 when kSized); varint site
+  kStack = 2,   // varint n: calls to take off the thread's stack; varint m; m varints: sites of calls to put on it, outermost first
+  kTurn = 3,    // varint ticket less the stream's last ticket: a serial recording goes on here
+  kThread = 4,  // varint thread: what follows is of this thread; its stack is what it was when a stream last left the thread
+  kName = 5,    // u8 ObjectKind; varint object; string: the name of a thread, lock, ...; sent again when it changes
+  kTicket = 6,  // varint ticket less the stream's last ticket: no event; orders a kThread record that follows
+};
+
+// Shape bits of kDefine.
+inline constexpr std::uint8_t kTicketed = 1;
+inline constexpr std::uint8_t kSized = 2;
+
+inline constexpr std::uint32_t kMaxRecordBytes = 64;  // of all but kStack and kName, which are cut to fit
+
+}  // namespace sooth::stream

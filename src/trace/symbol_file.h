@@ -1,0 +1,54 @@
+// The file `symbols` of a recording: what its program counters and addresses are called. STREAMS.md, "symbols".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace sooth {
+
+// A place in the source. Empty strings and 0 where nothing is known.
+struct SiteFrame {
+  std::string file;
+  std::string function;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+
+  friend bool operator==(const SiteFrame&, const SiteFrame&) = default;
+};
+
+// One row of `sites`.
+struct SiteSymbols {
+  std::string module;               // path; empty for code that comes from no file
+  std::uint64_t offset = 0;         // address in the ELF file; the program counter itself without a module
+  std::vector<SiteFrame> frames;    // innermost first: the others are functions that the first was inlined into
+
+  friend bool operator==(const SiteSymbols&, const SiteSymbols&) = default;
+};
+
+// A variable with static storage, at run time addresses [begin, end).
+struct GlobalSymbol {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::string name;
+  std::string file;
+  std::uint32_t line = 0;
+
+  friend bool operator==(const GlobalSymbol&, const GlobalSymbol&) = default;
+};
+
+struct RecordingSymbols {
+  std::vector<SiteSymbols> sites;  // by row of `sites`; rows behind the end are unknown
+  std::vector<GlobalSymbol> globals;
+
+  friend bool operator==(const RecordingSymbols&, const RecordingSymbols&) = default;
+};
+
+// Written beside its place and then moved there: `symbols` is whole or not there.
+Status write_symbol_file(const std::string& path, const RecordingSymbols& symbols);
+// Damage is an error. Memory is in proportion to the length of the file.
+Result<RecordingSymbols> read_symbol_file(const std::string& path);
+
+}  // namespace sooth
