@@ -140,6 +140,7 @@ CommandResult analyze(const AnalyzeOptions& options) {
   Progress progress("analyzing");
   analysis.detectors = std::move(*detectors);
   analysis.detector = options.detector;
+  analysis.detector.compare = options.report.stats;
   analysis.proof = options.proof;
   analysis.census = options.report.stats;
   analysis.progress = [&](std::uint64_t events) {

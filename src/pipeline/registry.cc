@@ -3,6 +3,7 @@
 #include "detect/cp.h"
 #include "detect/hb.h"
 #include "detect/hybrid.h"
+#include "detect/ipa.h"
 #include "detect/lock_order.h"
 #include "detect/lockset.h"
 #include "detect/misuse.h"
@@ -32,6 +33,12 @@ constexpr DetectorInfo kDetectors[] = {
      Guarantee::kSoundFirstOnly, false, make_cp_detector},  // its windows count events: hiding one moves them all
     {"syncp", "pairs that can meet while every lock is taken in its recorded order", Guarantee::kSound, false,
      plain<make_syncp_detector>, {}, Preserves::kPredictablePairs},
+    {"ipa", "pairs that lock histories let meet, whatever reads see; counts upper and lower bound", Guarantee::kHeuristic, false,
+     make_ipa_detector<IpaStrategy::kBoth>, {}, Preserves::kWcpPairs, true},
+    {"ipa:1", "... the upper bound only: looks at two threads at a time", Guarantee::kHeuristic, false,
+     make_ipa_detector<IpaStrategy::kUpper>, {}, Preserves::kWcpPairs, true},
+    {"ipa:2", "... the lower bound only: no other thread has to move, or give back a lock", Guarantee::kHeuristic, false,
+     make_ipa_detector<IpaStrategy::kLower>, {}, Preserves::kWcpPairs, true},
     {"deadlock", "cycles of threads that may wait for each other's locks", Guarantee::kHeuristic, false,
      plain<make_deadlock_detector>, {}, Preserves::kNoPairs},
     {"misuse", "locks used against their rules and threads that nobody joined, as the recorder saw them", Guarantee::kSound,

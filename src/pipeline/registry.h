@@ -19,6 +19,7 @@ struct DetectorInfo {
   std::string_view companion = {};  // the detector that tells the other half of what its pairs may mean
   // What a filter in front of it must preserve for its pairs to stay the same. Everything, if nobody says otherwise.
   Preserves needs = Preserves::kEverything;
+  bool data_abstraction = false;    // its pairs can meet as far as locks and must-order say: reports tell so
 };
 
 // In the order in which reports name them.

@@ -55,7 +55,10 @@ def line(name, found):
 def found_lines(sooth, trace, analyses):
     """One line for each analysis: what it believes; and what the tool has proven, which must be all that is predictable."""
     believed = findings(sooth, trace, analyses, "--witness-events", "0")
-    lines = {name: line(name, [f["labels"] for f in believed if name in f["found_by"]]) for name in analyses}
+    lines = {}
+    for name in analyses:
+        kind = "deadlock" if name == "deadlock" else "race"
+        lines[name] = line(name, [f["labels"] for f in believed if name in f["found_by"] and f["kind"] == kind])
     proven = [f for f in findings(sooth, trace, analyses) if f["witness"]["status"] == "checked"]
     for name, kind in (("predictable", "race"), ("predictable_deadlock", "deadlock")):
         lines[name] = line(name, [f["labels"] for f in proven if f["kind"] == kind])
@@ -105,7 +108,7 @@ def check(sooth, trace, analyses, update):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sooth", required=True, help="the binary")
-    parser.add_argument("--with", dest="analyses", default="hb,lockset,hybrid,wcp,cp,syncp,deadlock", help="analyses to run")
+    parser.add_argument("--with", dest="analyses", default="hb,lockset,hybrid,wcp,cp,syncp,ipa,deadlock", help="analyses to run")
     parser.add_argument("--update", action="store_true", help="rewrite the .expected files; review the diff")
     parser.add_argument("--traces", type=pathlib.Path, help="a folder of traces for which only filters are checked")
     parser.add_argument("names", nargs="*", help="traces without .std; all by default")
