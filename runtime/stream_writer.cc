@@ -307,7 +307,7 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
   Slot& s = t->slots[slot];
   if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) {
     // Synchronisation of excluded modules counts all the same: it goes under the first site.
-    pc = 1;
+    pc = kNoSite;
     slot = used_slot_of(pc, shape);
     if (t->slots[slot].key != slot_key(pc, shape)) define_slot(t, slot, pc, shape);
   }

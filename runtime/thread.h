@@ -115,6 +115,8 @@ struct Thread {
   alignas(64) u64 repeats[kRepeatEntries];
 };
 
+using stream::kNoSite;
+
 extern __thread Thread* self_ __attribute__((tls_model("initial-exec")));
 
 // nullptr: this thread is not recorded (not yet, no longer, or nothing is).
