@@ -183,6 +183,7 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
   add_count_option(*command, "--live-buffer", options->live_buffer,
                    "Bytes that the program may be ahead of the analyses; then it waits for them");
   add_recording_options(*command, options->recording);
+  add_recording_filter(*command, "--record-filter", options->recording);
   command->add_option("--with", options->with, "Analyses, separated by commas; none only reads and checks the trace")
       ->capture_default_str();
   command->add_option("--filter", options->filter,
