@@ -2,6 +2,7 @@
 // FLAGS: -mcx16 -latomic
 #include "harness.h"
 
+volatile unsigned short seen;  // without a use of what it saw, an exchange becomes a store that belongs to no line
 unsigned char one;
 unsigned short two;
 unsigned four;
@@ -10,7 +11,7 @@ alignas(16) unsigned __int128 sixteen;
 
 static void atomic_writer() {
   __atomic_store_n(&one, 1, __ATOMIC_RELAXED);      // RACE(a)
-  __atomic_exchange_n(&two, 1, __ATOMIC_RELAXED);   // RACE(b)
+  seen = __atomic_exchange_n(&two, 1, __ATOMIC_RELAXED);  // RACE(b)
   __atomic_fetch_add(&four, 1, __ATOMIC_RELAXED);   // RACE(c)
   __atomic_fetch_or(&eight, 1, __ATOMIC_RELAXED);   // RACE(d)
   __atomic_store_n(&sixteen, 1, __ATOMIC_RELAXED);  // RACE(e)
