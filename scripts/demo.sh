@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds Sooth and shows its main job on four small recorded runs, explaining each command.
+# Builds Sooth and shows its main job on four small traces and a program that it records, explaining each command.
 #
 #   scripts/demo.sh [SOOTH]     SOOTH: a built `sooth` to use; without it, build/bin/sooth is built first
 #
@@ -54,12 +54,19 @@ explain "3. examples/bank_account_hidden.cc: the clerk gives the lock back too e
 show 66 analyze examples/traces/bank_account_hidden.std --with "$analyses"
 
 explain "   You need not trust the analyses: the witness can be checked from the outside, by code that shares nothing with them."
-report=$(mktemp)
-trap 'rm -f "$report"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+report=$work/report.json
 "$sooth" analyze examples/traces/bank_account_hidden.std --format json --fail-on never >"$report"
 show 0 witness check "$report" examples/traces/bank_account_hidden.std
 
 explain "4. Figure 5 of the WCP paper: three threads, three locks, and no race, but a deadlock that did not happen."
 show 66 analyze tests/golden/wcp_figure_5.std --with "$analyses"
+
+explain "5. A real program, from its source. examples/textbook.cc has a race that ThreadSanitizer reports in 1 of 200 runs. Compile it, run
+   it once while its threads are recorded, and look: one run is enough."
+show 0 c++ -O1 examples/textbook.cc -o "$work/textbook"
+show 0 record --schedule serial -o "$work/textbook.trace" -- "$work/textbook"
+show 66 analyze "$work/textbook.trace" --with "$analyses"
 
 explain "Next: \`sooth analyze --help\`, \`sooth analyze --list\`, docs/semantics.md for what exactly is called a race."

@@ -60,9 +60,18 @@ step_tidy() {
   git ls-files 'src/*.cc' | xargs -P "$sooth_jobs" -n 4 clang-tidy --quiet -p build-clang
 }
 
+# Every program with every compiler at every level, free running and serial.
+step_programs() {
+  sooth_configure release
+  sooth_build release sooth
+  for schedule in os serial; do
+    python3 tests/programs/run.py --sooth build/bin/sooth --compilers gcc,clang-14,clang-19 --levels 0,1,2 --schedule "$schedule" --jobs "$sooth_jobs"
+  done
+}
+
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz tsan debug clang tidy bench)
+steps=(test properties asan fuzz tsan debug clang tidy programs bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"
