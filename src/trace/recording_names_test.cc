@@ -58,6 +58,25 @@ TEST(RecordingNames, SymbolsNamePlacesInlinedCallersAndVariables) {
   EXPECT_EQ(trace->tables.threads(), (std::vector<std::string>{"main", "T1", "T2", "T3 (worker)"}));
 }
 
+TEST(RecordingNames, TheHeadersThatPassALockOnAreNotItsPlace) {
+  const TemporaryDirectory directory;
+  recording_of_main().write(directory / "r");
+  const SiteFrame glue{"/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h", "__gthread_mutex_lock", 749, 41};
+  const SiteFrame guard{"/usr/include/c++/12/bits/std_mutex.h", "lock_guard", 229, 23};
+  const SiteFrame vector{"/usr/include/c++/12/bits/stl_vector.h", "operator[]", 1046, 9};
+  const SiteFrame user{"a.cc", "deposit()", 11, 3};
+  RecordingSymbols symbols;
+  symbols.sites = {{"/bin/prog", 0x100, {glue, guard, user}}, {"/bin/prog", 0x101, {{"c.cc", "start()", 1, 2}}},
+                   {"/bin/prog", 0x102, {vector, user}}, {"/bin/prog", 0x103, {glue}}};
+  ASSERT_TRUE(write_symbol_file(directory / "r/symbols", symbols).ok());
+  const Result<WholeTrace> trace = read_recording(directory / "r");
+  ASSERT_TRUE(trace.ok()) << trace.status().message();
+  EXPECT_EQ(trace->tables.site(trace->events[0].site).label, "a.cc:11:3");
+  EXPECT_EQ(trace->tables.frames(trace->stacks[0]).size(), 1u) << "the caller alone";
+  EXPECT_EQ(trace->tables.site(trace->events[1].site).line, 1046u) << "other headers stay: they access memory themselves";
+  EXPECT_EQ(trace->tables.site(trace->events[2].site).line, 749u) << "not inlined: there is no other place";
+}
+
 TEST(RecordingNames, AConvertedRecordingKeepsThem) {
   const TemporaryDirectory directory;
   recording_of_main().write(directory / "r");
