@@ -20,7 +20,8 @@ u64 next_channel_ = 0;
 
 bool is_valid(int fd) { return fd >= 0 && fd < kDescriptors; }
 
-u64 new_channel() { return kFirstChannel + __atomic_add_fetch(&next_channel_, 1, __ATOMIC_RELAXED); }
+// A channel has two messages: its number is that of the bytes, the next one that of the end.
+u64 new_channel() { return kFirstChannel + 2 * __atomic_add_fetch(&next_channel_, 1, __ATOMIC_RELAXED); }
 
 u64 hash_bytes(u64 hash, const void* data, u64 length) {
   for (u64 i = 0; i < length; ++i) hash = (hash ^ static_cast<const u8*>(data)[i]) * 0x100000001b3;
@@ -47,9 +48,9 @@ u64 connection_of(int fd) {
   zero_memory(&there, sizeof there);
   if (sys_call(SYS_getsockname, fd, reinterpret_cast<long>(&here), reinterpret_cast<long>(&here_length)) < 0) return 0;
   if (sys_call(SYS_getpeername, fd, reinterpret_cast<long>(&there), reinterpret_cast<long>(&there_length)) < 0) return kFirstConnection;
-  if (here.ss_family == AF_UNIX) return kFirstConnection + 1;
+  if (here.ss_family == AF_UNIX) return kFirstConnection + 2;
   u64 sum = address_hash(here, here_length) + address_hash(there, there_length);
-  return kFirstConnection + 2 + (sum >> 20);
+  return kFirstConnection + 4 + 2 * (sum >> 20);
 }
 
 u64 channel_of(int fd) {
@@ -89,8 +90,14 @@ void descriptor_sends(Thread* t, uptr pc, int fd) {
   if (is_valid(fd) && options.io_sync != 0) write_event(t, pc, Shape::of(Op::kHappensBefore), message_of(fd));
 }
 
-void descriptor_received(Thread* t, uptr pc, int fd) {
-  if (is_valid(fd) && options.io_sync != 0) write_event(t, pc, Shape::of(Op::kHappensAfter), message_of(fd));
+void descriptor_ends(Thread* t, uptr pc, int fd) {
+  if (is_valid(fd) && options.io_sync != 0) write_event(t, pc, Shape::of(Op::kHappensBefore), message_of(fd) + 1);
+}
+
+void descriptor_received(Thread* t, uptr pc, int fd, bool end) {
+  if (!is_valid(fd) || options.io_sync == 0) return;
+  write_event(t, pc, Shape::of(Op::kHappensAfter), message_of(fd));
+  if (end) write_event(t, pc, Shape::of(Op::kHappensAfter), message_of(fd) + 1);
 }
 
 bool descriptor_may_block(int fd) {

@@ -14,9 +14,11 @@ void descriptor_closed(int fd);
 void descriptors_paired(int a, int b);
 void descriptor_copied(int from, int to);
 
-// Before bytes are put in, and after some were taken out.
+// Before bytes are put in, before an end is closed; and after bytes, or the end of the input, came out. Bytes come after those who
+// sent, the end of the input comes after those who closed, too.
 void descriptor_sends(Thread* t, uptr pc, int fd);
-void descriptor_received(Thread* t, uptr pc, int fd);
+void descriptor_ends(Thread* t, uptr pc, int fd);
+void descriptor_received(Thread* t, uptr pc, int fd, bool end = false);
 // False for regular files: they are quick, and a serial recording need not give the turn up.
 bool descriptor_may_block(int fd);
 

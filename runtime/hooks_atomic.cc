@@ -1,5 +1,6 @@
 // Atomic operations: performed here, under a lock chosen by their address, so that the order of tickets is the order in which they
 // happened to each location. Values are exact.
+#include "runtime/init.h"
 #include "runtime/intercept.h"
 #include "runtime/options.h"
 #include "runtime/signals.h"
@@ -117,6 +118,14 @@ SOOTH_INLINE bool compare_exchange(volatile T* p, T& expected, T desired, int su
   return done;
 }
 
+// What a failed compare-exchange hands back. No compiler has a hook for this write, and a serial recording needs its value.
+template <typename T>
+void store_seen(T* expected, T seen, uptr pc) {
+  Thread* t = current();
+  if (t != nullptr && recorder.serial) write_range(t, pc, Op::kWrite, reinterpret_cast<uptr>(expected), sizeof(T));
+  *expected = seen;
+}
+
 void fence(int order, uptr pc) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   Thread* t = current();
@@ -126,6 +135,10 @@ void fence(int order, uptr pc) {
 }
 
 }  // namespace
+
+void sooth::rt::restart_atomics_after_fork() {
+  for (Shard& shard : shards_) shard.lock.reset();
+}
 
 #define SOOTH_RMW(bits, T, name, expression)                                                                   \
   SOOTH_EXPORT T __tsan_atomic##bits##_##name(volatile T* p, T v, int order) {                                 \
@@ -152,13 +165,13 @@ void fence(int order, uptr pc) {
   SOOTH_EXPORT int __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* expected, T desired, int success, int failure) { \
     T seen = *expected;                                                                                        \
     bool done = compare_exchange(p, seen, desired, success, failure, SOOTH_CALLER);                            \
-    if (!done) *expected = seen;                                                                               \
+    if (!done) store_seen(expected, seen, SOOTH_CALLER);                                                       \
     return done;                                                                                               \
   }                                                                                                            \
   SOOTH_EXPORT int __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* expected, T desired, int success, int failure) { \
     T seen = *expected;                                                                                        \
     bool done = compare_exchange(p, seen, desired, success, failure, SOOTH_CALLER);                            \
-    if (!done) *expected = seen;                                                                               \
+    if (!done) store_seen(expected, seen, SOOTH_CALLER);                                                       \
     return done;                                                                                               \
   }                                                                                                            \
   SOOTH_EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T expected, T desired, int success, int failure) { \

@@ -11,6 +11,8 @@ void initialize();
 void after_fork_in_child(Thread* t);
 // The process ends in an orderly way: leaked threads are reported, the recording is marked as ended.
 void before_exit(Thread* t);
+// Its part in hooks_atomic.cc: threads that are gone may have held locks of atomic operations.
+void restart_atomics_after_fork();
 // Forked children get a recording of their own from here on.
 void watch_forks();
 

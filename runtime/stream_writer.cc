@@ -166,19 +166,23 @@ SOOTH_INLINE void put_access(Thread* t, u32 slot, u64 delta, u32 length, u64 val
   t->cursor = cursor + at + 1 + n;
 }
 
-// A write that waited for its value, which by now is in memory.
+// A write that waited for its value, which by now is in memory, and the read that waited for the write.
 SOOTH_INLINE void put_pending(Thread* t) {
   u32 slot = t->pending_slot;
   t->pending_slot = 0;
   EventValue value = read_memory(t->pending_object, t->pending_size);
   if (SOOTH_LIKELY(t->pending_size <= 8)) {
     put_access(t, slot, t->pending_delta, t->pending_code, value.low);
-    return;
+  } else {
+    Builder b(static_cast<u16>(t->pending_code << stream::kSlotBits | slot));
+    b.put_bytes(t->pending_delta, t->pending_code);
+    put_value(b, t, slot, &value);
+    b.commit(t);
   }
-  Builder b(static_cast<u16>(t->pending_code << stream::kSlotBits | slot));
-  b.put_bytes(t->pending_delta, t->pending_code);
-  put_value(b, t, slot, &value);
-  b.commit(t);
+  if (t->deferred_slot != 0) {
+    put_access(t, t->deferred_slot, t->deferred_delta, t->deferred_code, t->deferred_value);
+    t->deferred_slot = 0;
+  }
 }
 
 }  // namespace
@@ -196,14 +200,24 @@ template <unsigned size, bool is_write>
 void access_serially(Thread* t, uptr address, uptr pc) {
   constexpr Shape shape = Shape::of(is_write ? Op::kWrite : Op::kRead, MemoryOrder::kNotAtomic, size);
   turn::hold(t);
-  if (t->pending_slot != 0) put_pending(t);
-  // Before the value is read: another thread may change it.
-  if (SOOTH_UNLIKELY(--t->quantum == 0)) turn::preempt(t);
   u32 slot = used_slot_of(pc, shape);
   Slot& s = t->slots[slot];
-  if (SOOTH_UNLIKELY(s.key != slot_key(pc, shape)) && !define_slot(t, slot, pc, shape)) return;
+  bool is_defined = s.key == slot_key(pc, shape);
+  bool waits = false;
+  if (t->pending_slot != 0) {
+    waits = !is_write && t->deferred_slot == 0 && is_defined && t->quantum > 1;
+    if (!waits) put_pending(t);
+  }
+  // Before the value is read: another thread may change it.
+  if (SOOTH_UNLIKELY(--t->quantum == 0)) turn::preempt(t);
+  if (SOOTH_UNLIKELY(!is_defined) && !define_slot(t, slot, pc, shape)) return;
   u64 delta;
-  if (SOOTH_UNLIKELY(!slot_delta(s, address, delta)) && define_slot(t, slot, pc, shape)) slot_delta(s, address, delta);
+  if (SOOTH_UNLIKELY(!slot_delta(s, address, delta))) {
+    if (waits) put_pending(t);
+    waits = false;
+    if (!define_slot(t, slot, pc, shape)) return;
+    slot_delta(s, address, delta);
+  }
   u32 length = byte_length(delta);
   if constexpr (is_write) {
     t->pending_slot = slot;
@@ -211,6 +225,11 @@ void access_serially(Thread* t, uptr address, uptr pc) {
     t->pending_object = address;
     t->pending_code = length;
     t->pending_delta = delta;
+  } else if (waits) {
+    t->deferred_slot = slot;
+    t->deferred_code = length;
+    t->deferred_delta = delta;
+    t->deferred_value = read_memory(address, size).low;
   } else {
     put_access(t, slot, delta, length, read_memory(address, size).low);
   }
@@ -288,7 +307,7 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
   Slot& s = t->slots[slot];
   if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) {
     // Synchronisation of excluded modules counts all the same: it goes under the first site.
-    pc = 1;
+    pc = kNoSite;
     slot = used_slot_of(pc, shape);
     if (t->slots[slot].key != slot_key(pc, shape)) define_slot(t, slot, pc, shape);
   }

@@ -83,18 +83,20 @@ Thread* attach_thread(u32 id) {
   // The turn record comes first: what follows belongs to it.
   turn::enter(t);
   write_thread_switch(t, id, false);
-  write_event(t, 1, Shape::of(Op::kBegin), 0);
+  // A thread begins and ends where it was created.
+  uptr pc = infos_[id].created_at != 0 ? infos_[id].created_at : kNoSite;
+  write_event(t, pc, Shape::of(Op::kBegin), 0);
   // Not the stack of the main thread: it is not used again, and grows.
   if (id != 0 && t->stack_end > t->stack_begin)
-    write_event(t, 1, Shape::sized(Op::kAlloc), t->stack_begin, t->stack_end - t->stack_begin);
+    write_event(t, pc, Shape::sized(Op::kAlloc), t->stack_begin, t->stack_end - t->stack_begin);
   return t;
 }
 
 void detach_thread() {
   Thread* t = self_;
   if (t == nullptr) return;
-  write_event(t, 1, Shape::of(Op::kEnd), 0);
   ThreadInfo& info = infos_[t->id];
+  write_event(t, info.created_at != 0 ? info.created_at : kNoSite, Shape::of(Op::kEnd), 0);
   u32 detached = __atomic_load_n(&info.state, __ATOMIC_RELAXED) & kDetachedBit;
   __atomic_store_n(&info.state, static_cast<u32>(ThreadState::kEnded) | detached, __ATOMIC_RELEASE);
   self_ = nullptr;
@@ -129,7 +131,7 @@ void restart_threads_after_fork(Thread* t) {
   zero_memory(t->repeats, sizeof t->repeats);
   t->epoch = 0;
   t->last_ticket = 0;
-  t->pending_slot = 0;
+  t->pending_slot = t->deferred_slot = 0;
   t->sequence = 0;
   if (!recording() || infos_ == nullptr) {
     self_ = nullptr;
@@ -143,9 +145,9 @@ void restart_threads_after_fork(Thread* t) {
   restart_locks_after_fork(t);
   turn::start(t);
   write_thread_switch(t, t->id, false);
-  write_event(t, 1, Shape::of(Op::kBegin), 0);
+  write_event(t, kNoSite, Shape::of(Op::kBegin), 0);
   for (u32 i = 0; i < t->held_count; ++i)
-    write_event(t, 1, Shape::of(Op::kAcquire, MemoryOrder::kNotAtomic, 0, t->held[i].shared), t->held[i].lock);
+    write_event(t, kNoSite, Shape::of(Op::kAcquire, MemoryOrder::kNotAtomic, 0, t->held[i].shared), t->held[i].lock);
 }
 
 void switch_to_thread_id(Thread* t, u32 id) {

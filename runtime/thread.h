@@ -84,6 +84,12 @@ struct Thread {
   uptr pending_object;
   u32 pending_code;     // of its control word, and its delta: it is not in the stream yet
   u64 pending_delta;
+  // A read right behind it. GCC calls the hooks of `*a = *b` in the order write, read, and only then copies: the value of
+  // the write is known at the hook after the read, which is written behind it. Slot 0: none.
+  u32 deferred_slot;
+  u32 deferred_code;
+  u64 deferred_delta;
+  u64 deferred_value;
   u32 quantum;          // accesses until another thread gets the turn
 
   u32 id;               // ThreadId of the trace
@@ -108,6 +114,8 @@ struct Thread {
   // Accesses that were recorded since the last synchronisation: object << 17 | slot << 4 | epoch.
   alignas(64) u64 repeats[kRepeatEntries];
 };
+
+using stream::kNoSite;
 
 extern __thread Thread* self_ __attribute__((tls_model("initial-exec")));
 

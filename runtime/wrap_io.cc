@@ -44,8 +44,7 @@ SOOTH_INLINE ssize_t receive(Thread* t, uptr pc, int fd, Call call) {
     Blocking blocking(t, turn::taken() && descriptor_may_block(fd));
     n = call();
   }
-  // The end of the input is news, too: it comes after the last close.
-  if (n >= 0) descriptor_received(t, pc, fd);
+  if (n >= 0) descriptor_received(t, pc, fd, n == 0);
   return n;
 }
 
@@ -199,12 +198,12 @@ SOOTH_INTERCEPT(int, close, int fd) {
   if (t == nullptr) return real_close(fd);
   // Our own files are not the program's to close; it does not know their numbers.
   if (fd == recorder.streams_fd || fd == recorder.sites_fd || fd == recorder.process_fd) return 0;
-  descriptor_sends(t, SOOTH_CALLER, fd);
+  descriptor_ends(t, SOOTH_CALLER, fd);
   descriptor_closed(fd);
   return real_close(fd);
 }
 SOOTH_INTERCEPT(int, shutdown, int fd, int how) {
-  if (Thread* t = current()) descriptor_sends(t, SOOTH_CALLER, fd);
+  if (Thread* t = current()) descriptor_ends(t, SOOTH_CALLER, fd);
   return real_shutdown(fd, how);
 }
 SOOTH_INTERCEPT(int, dup, int fd) {

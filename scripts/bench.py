@@ -29,6 +29,8 @@ ANALYSES = [
     Analysis("syncp", ["--with", "syncp", *NO_WITNESSES], "directory", 10 * MILLION),
     Analysis("lockset", ["--with", "lockset", *NO_WITNESSES], "directory", 10 * MILLION),
     Analysis("hybrid", ["--with", "hybrid", *NO_WITNESSES], "directory", 10 * MILLION),
+    Analysis("ipa", ["--with", "ipa", *NO_WITNESSES], "directory", 10 * MILLION),
+    Analysis("hybrid,ipa", ["--with", "hybrid,ipa", *NO_WITNESSES], "directory", 10 * MILLION),
     Analysis("text import", ["--with", "none"], "text", 10 * MILLION),
 ]
 BASELINE = "decode only"  # what ratios are ratios to
@@ -93,6 +95,7 @@ GOALS = [
     Goal("wcp grows at most 11 times from 10M to 100M", lambda r: r.growth("wcp"), "<=", 11, "x"),
     Goal("wcp analyses 10 million events a second", lambda r: r.rate("wcp"), ">=", 10, " M/s"),
     Goal("wcp finishes 10M events of 64 threads, in seconds", lambda r: r.seconds("wcp", 10 * MILLION, 64), "<=", 600, " s"),
+    Goal("hybrid,ipa costs at most twice hybrid (10M, 16 threads)", lambda r: r.ratio_of("hybrid,ipa", "hybrid", 10 * MILLION), "<=", 2, "x"),
     Goal("syncp costs at most 10 times wcp (10M, 16 threads)", lambda r: r.ratio_of("syncp", "wcp", 10 * MILLION), "<=", 10, "x"),
     Goal("text is read at 5 million lines a second", lambda r: r.rate("text import"), ">=", 5, " M/s"),
 ]

@@ -11,4 +11,6 @@ cd "$sooth_root"
 sooth_setup build
 sooth_configure release
 sooth_build release sooth >&2
-exec python3 scripts/bench.py --sooth build/bin/sooth --scratch build/bench "$@"
+python3 scripts/bench.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
+python3 scripts/bench_tree.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
+exit "${missed:-0}"

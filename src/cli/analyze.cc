@@ -15,6 +15,7 @@
 #include "launch/live_run.h"
 #include "launch/preflight.h"
 #include "pipeline/analysis.h"
+#include "pipeline/filters.h"
 #include "trace/background_reader.h"
 #include "trace/reader.h"
 
@@ -28,6 +29,8 @@ struct AnalyzeOptions {
   RecordingOptions recording;
   std::string with = "hb,wcp,syncp,deadlock,misuse";
   DetectorOptions detector;
+  std::string filter;
+  std::uint64_t tree_locations = TreeOptions{}.locations;
   ProofOptions proof;
   std::uint32_t jobs = std::max(1u, std::thread::hardware_concurrency());  // threads of ours
   bool list = false;
@@ -40,6 +43,17 @@ void list_analyses() {
                 std::string(guarantee_name(info.guarantee)).c_str());
   }
   std::printf("%-8s  %s\n", "none", "only read and check the trace");
+  std::printf("\nFilters, and what passes once:\n");
+  for (const TreeModeInfo& info : tree_modes()) {
+    std::string keeps;
+    for (const DetectorInfo& detector : detectors()) {
+      if (detector.needs <= info.preserves && detector.needs != Preserves::kNoPairs) {
+        keeps += (keeps.empty() ? "" : ", ") + std::string(detector.name);
+      }
+    }
+    std::printf("%-11s  %s (%s of %s)\n", std::string(info.name).c_str(), std::string(info.summary).c_str(),
+                info.first_race_only ? "keeps the first race" : "keeps all pairs", keeps.c_str());
+  }
 }
 
 // Where the events come from: a trace that is there, or a program that is started now.
@@ -103,6 +117,15 @@ CommandResult analyze(const AnalyzeOptions& options) {
   if (!detectors.ok()) {
     return std::move(detectors).status();
   }
+  AnalysisOptions analysis;
+  if (!options.filter.empty()) {
+    auto filter = choose_filter(options.filter, *detectors, options.tree_locations);
+    if (!filter.ok()) {
+      return std::move(filter).status();
+    }
+    analysis.filter = *filter;
+    analysis.compare_unfiltered = options.report.stats;
+  }
   const ColumnSet columns = detectors->empty() ? kNoColumns : kStacks | kBranches;
   Result<Source> source = open_source(options, {columns});
   if (!source.ok()) {
@@ -115,9 +138,9 @@ CommandResult analyze(const AnalyzeOptions& options) {
     source->reader = read_in_background(std::move(source->reader));
   }
   Progress progress("analyzing");
-  AnalysisOptions analysis;
   analysis.detectors = std::move(*detectors);
   analysis.detector = options.detector;
+  analysis.detector.compare = options.report.stats;
   analysis.proof = options.proof;
   analysis.census = options.report.stats;
   analysis.progress = [&](std::uint64_t events) {
@@ -160,8 +183,13 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
   add_count_option(*command, "--live-buffer", options->live_buffer,
                    "Bytes that the program may be ahead of the analyses; then it waits for them");
   add_recording_options(*command, options->recording);
+  add_recording_filter(*command, "--record-filter", options->recording);
   command->add_option("--with", options->with, "Analyses, separated by commas; none only reads and checks the trace")
       ->capture_default_str();
+  command->add_option("--filter", options->filter,
+                      "Hide redundant accesses from the analyses: tree, tree:hb, tree:strict, tree:data, tree:span");
+  add_count_option(*command, "--tree-locations", options->tree_locations,
+                   "Locations that the filter remembers, the most recently used; 32 bytes each");
   add_count_option(*command, "--window", options->detector.window,
                    "Events that an analysis which cannot look at the whole trace takes at a time");
   add_count_option(*command, "--witness-events", options->proof.max_events,

@@ -28,9 +28,12 @@ void add_recording_options(CLI::App& command, RecordingOptions& options) {
           "Do not record accesses of the files (program, libraries) that match, like */libfoo.so*; may be repeated")
       ->type_name("PATTERN")
       ->trigger_on_parse();
+}
+
+void add_recording_filter(CLI::App& command, const std::string& name, RecordingOptions& options) {
   const std::map<std::string, bool> filters = {{"repeat", true}, {"off", false}};
   command
-      .add_option("--filter", options.drop_repeats,
+      .add_option(name, options.drop_repeats,
                   "repeat: leave out accesses that their thread has just recorded from the same place. off: record all")
       ->transform(CLI::Transformer(filters))
       ->type_name("repeat|off")

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 #include "launch/environment.h"
 
 namespace sooth {
 
-// Adds --schedule, --seed, --exclude and --filter to `command`; `options` must live as long as it.
+// Adds --schedule, --seed and --exclude to `command`; `options` must live as long as it.
 void add_recording_options(CLI::App& command, RecordingOptions& options);
+// Adds what is left out already inside the program, as the flag `name`: a command that analyses has a --filter of its own.
+void add_recording_filter(CLI::App& command, const std::string& name, RecordingOptions& options);
 
 }  // namespace sooth

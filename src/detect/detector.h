@@ -26,6 +26,7 @@ std::string_view guarantee_name(Guarantee guarantee);
 // What users may choose about detectors. Each one takes what concerns it.
 struct DetectorOptions {
   std::uint64_t window = 2'000;  // events that an analysis which cannot look at a whole trace takes at a time; at least 1
+  bool compare = false;          // measure also what an analysis avoids, for stats(); may cost several times as much
 };
 
 // To write one: a class in its own file, consume() switching over Op without a default, and one row in
@@ -36,7 +37,8 @@ class Detector {
   virtual ~Detector() = default;
 
   virtual Guarantee guarantee() const = 0;
-  // Batches come in trace order, without gaps, and from a well-formed trace (trace/validator.h).
+  // Batches come in trace order and from a well-formed trace (trace/validator.h), without gaps but for what
+  // a filter has hidden (filter/filter.h): ids come from Batch::id().
   virtual void consume(const Batch& batch) = 0;
   // After the last batch.
   virtual void finish() {}
@@ -44,6 +46,8 @@ class Detector {
   virtual const PairTable& races() const = 0;
   // The cycles found, one for each multiset of sites. After finish().
   virtual std::vector<DeadlockCandidate> deadlocks() const { return {}; }
+  // Ways to some of the races, for whoever looks for witnesses. After finish().
+  virtual std::vector<RacePlan> plans() const { return {}; }
   // The misuses seen, one for each kind and site, in order of the first.
   virtual std::vector<MisuseCandidate> misuses() const { return {}; }
   // Resolves the lock sets of races(), deadlocks() and misuses().

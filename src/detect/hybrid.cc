@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "detect/access_history.h"
-#include "detect/epoch_summary.h"
+#include "detect/hybrid_cell.h"
 #include "order/lock_set.h"
 #include "order/must_order.h"
 #include "order/role.h"
@@ -11,12 +11,6 @@
 
 namespace sooth {
 namespace {
-
-struct Cell {
-  EpochSummary summary;       // by must-order
-  LockSetId common = kNoLocks;  // locks that guarded every access so far
-  bool accessed = false;
-};
 
 class HybridDetector final : public Detector {
  public:
@@ -61,18 +55,11 @@ class HybridDetector final : public Detector {
 
   LockSetId locks_of(ThreadId thread) const { return locks_.of(thread); }
 
-  void touch(CellId id, Cell& cell, const AccessView& access) {
+  void touch(CellId id, HybridCell& cell, const AccessView& access) {
     const VectorClock& own = clocks_.of(access.event.thread);
-    const LockSetId held = access.locks;
-    const LockSetId guards = is_write(access.event.op) ? locks_.table().exclusive(held) : held;
-    const bool all_known = cell.summary.surely_known(access_kind(access.event.op), own);
-    // A lock that all accesses hold, writes exclusively, protects every conflicting pair.
-    cell.common = cell.accessed ? locks_.table().intersect(cell.common, guards) : guards;
-    cell.accessed = true;
-    if (!all_known && cell.common == kNoLocks) {
+    if (cell.add(access.event, access.time, own, access.locks, locks_.table())) {
       find_pairs(id, access, own);
     }
-    cell.summary.add(access_kind(access.event.op), Epoch(access.event.thread, access.time), own, all_known);
   }
 
   // MustOrder's host.
@@ -92,7 +79,7 @@ class HybridDetector final : public Detector {
 
   ThreadClocks clocks_;
   LockSets locks_;
-  AccessHistory<HybridDetector, Cell> history_;
+  AccessHistory<HybridDetector, HybridCell> history_;
   MustOrder<HybridDetector, VectorClock> must_order_;
   PairTable races_;
 };

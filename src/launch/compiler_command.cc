@@ -108,6 +108,10 @@ Result<CompilerCommand> wrap_compiler(std::span<const std::string> compiler, Com
   command.words.assign(compiler.begin(), compiler.end());
   if (job.has_input) {
     command.words.insert(command.words.end(), {"-g", "-fsanitize=thread"});
+    // Last among the directories, so that a program that brings the header along keeps its own.
+    if (!library.include_directory.empty()) {
+      command.words.insert(command.words.end(), {"-idirafter", library.include_directory});
+    }
     if (kind == CompilerKind::kClang) {
       // Clang warns of it where nothing is compiled.
       command.words.insert(command.words.end(), {"--start-no-unused-arguments", "-mllvm",

@@ -17,7 +17,8 @@ Result<RuntimeLibrary> find_runtime_library() {
   const fs::path places[] = {prefix / "runtime", prefix / SOOTH_INSTALL_LIBDIR / "sooth"};
   for (const fs::path& place : places) {
     if (fs::exists(place / kGccRuntimeName, error)) {
-      return RuntimeLibrary{place.string()};
+      const fs::path include = prefix / "include";
+      return RuntimeLibrary{place.string(), fs::exists(include / "sooth/annotate.h", error) ? include.string() : ""};
     }
   }
   return Status::internal("the run time library " + std::string(kGccRuntimeName) + " is neither in " +

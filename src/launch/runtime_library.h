@@ -22,11 +22,13 @@ inline constexpr char kLibompNote[] =
 
 struct RuntimeLibrary {
   std::string directory;  // absolute, holds all the names above
+  std::string include_directory = {};  // holds sooth/annotate.h; empty when there is none
 
   std::string path(const char* name) const { return directory + "/" + name; }
 };
 
-// Looks where the running executable was built or installed: `../runtime` and `../LIBDIR/sooth` from its directory.
+// Looks where the running executable was built or installed: `../runtime` and `../LIBDIR/sooth` from its directory; headers are in
+// `../include`.
 Result<RuntimeLibrary> find_runtime_library();
 
 }  // namespace sooth

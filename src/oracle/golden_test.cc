@@ -10,6 +10,7 @@
 
 #include "oracle/explorer.h"
 #include "oracle/lock_cycles.h"
+#include "oracle/lock_reachability.h"
 #include "oracle/oracle.h"
 #include "oracle/partial_orders.h"
 #include "oracle/sync_preserving.h"
@@ -35,6 +36,7 @@ constexpr Verdict kVerdicts[] = {
     {"cp", cp_conflicts},
     {"wcp", wcp_conflicts},
     {"syncp", syncp_conflicts},
+    {"ipa", pairwise_meeting_conflicts},
     {"predictable", predictable_races},
 };
 

@@ -1,8 +1,10 @@
 #include "pipeline/analysis.h"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "pipeline/context.h"
 #include "pipeline/findings.h"
@@ -22,6 +24,55 @@ struct RunningDetector {
   const DetectorInfo* info;
   std::unique_ptr<Detector> detector;
   double seconds = 0;
+
+  template <typename Work>
+  void timed(Work&& work) {
+    const Clock::time_point start = Clock::now();
+    work(*detector);
+    seconds += seconds_since(start);
+  }
+};
+
+// All that a batch goes through.
+struct Stages {
+  std::unique_ptr<TreeFilter> filter;       // nullptr: none
+  double filter_seconds = 0;
+  std::vector<RunningDetector> detectors;
+  std::vector<RunningDetector> unfiltered;  // the same detectors again, to compare with; or none
+
+  explicit Stages(const AnalysisOptions& options) {
+    for (const DetectorInfo* info : options.detectors) {
+      detectors.push_back({info, info->make(options.detector)});
+      if (options.filter.has_value() && options.compare_unfiltered) {
+        unfiltered.push_back({info, info->make(options.detector)});
+      }
+    }
+    if (options.filter.has_value()) {
+      filter = make_tree_filter(*options.filter);
+    }
+  }
+
+  void consume(const Batch& batch) {
+    Batch seen = batch;
+    if (filter != nullptr) {
+      const Clock::time_point start = Clock::now();
+      seen = filter->hide(batch);
+      filter_seconds += seconds_since(start);
+    }
+    for (RunningDetector& each : detectors) {
+      each.timed([&](Detector& detector) { detector.consume(seen); });
+    }
+    for (RunningDetector& each : unfiltered) {
+      each.timed([&](Detector& detector) { detector.consume(batch); });
+    }
+  }
+  void finish() {
+    for (std::vector<RunningDetector>* all : {&detectors, &unfiltered}) {
+      for (RunningDetector& each : *all) {
+        each.timed([](Detector& detector) { detector.finish(); });
+      }
+    }
+  }
 };
 
 // Races as reports count them: sites that are one place of the program are one site.
@@ -47,8 +98,8 @@ AnalysisStats stats_of(const RunningDetector& running, const Tables& tables) {
 }
 
 // Feeds every batch to all; returns the number of events.
-Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, std::vector<RunningDetector>& running,
-                          TraceCensus& census, TraceCapture& capture, ForkLog& forks) {
+Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, Stages& stages, TraceCensus& census,
+                          TraceCapture& capture, ForkLog& forks) {
   TraceValidator validator;
   std::uint64_t events = 0;
   for (;;) {
@@ -63,27 +114,19 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, s
     if (options.census) {
       census.consume(*batch);
     }
-    if (!running.empty()) {
+    if (!stages.detectors.empty()) {
       capture.consume(*batch);
       if (!options.reopen) {
         forks.consume(*batch, reader.tables());
       }
     }
-    for (RunningDetector& each : running) {
-      const Clock::time_point start = Clock::now();
-      each.detector->consume(*batch);
-      each.seconds += seconds_since(start);
-    }
+    stages.consume(*batch);
     events += batch->events.size();
     if (options.progress) {
       options.progress(events);
     }
   }
-  for (RunningDetector& each : running) {
-    const Clock::time_point start = Clock::now();
-    each.detector->finish();
-    each.seconds += seconds_since(start);
-  }
+  stages.finish();
   return events;
 }
 
@@ -100,6 +143,38 @@ void explain(const AnalysisOptions& options, const TraceCapture& capture, const 
   if (!status.ok()) {
     report.notes.push_back("Where memory, threads and locks come from is not told: the trace could not be read again: " +
                            status.message());
+  }
+}
+
+std::size_t count_lost(const PairTable& with, const PairTable& without) {
+  std::set<std::pair<SiteId, SiteId>> found;
+  for (const SitePair& pair : with.pairs()) {
+    found.emplace(pair.low_site, pair.high_site);
+  }
+  return static_cast<std::size_t>(std::count_if(without.pairs().begin(), without.pairs().end(), [&](const SitePair& pair) {
+    return !found.contains({pair.low_site, pair.high_site});
+  }));
+}
+
+// What the filter did, and what the reader of the report must know of it.
+void report_filter(const Stages& stages, const TreeModeInfo& mode, const TraceCensus& census, Report& report) {
+  const FilterCounts counts = stages.filter->counts();
+  report.stats.filter = FilterStats{std::string(mode.name), census.events_of(Op::kRead) + census.events_of(Op::kWrite),
+                                    counts.hidden_intra, counts.hidden_inter,
+                                    counts.locations, counts.memory, stages.filter_seconds};
+  report.notes.push_back("The filter " + std::string(mode.name) + " hid " +
+                         std::to_string(counts.hidden_intra + counts.hidden_inter) +
+                         " accesses from the analyses; dynamic pairs and distances are those of the others.");
+  if (mode.first_race_only) {
+    report.notes.push_back(std::string(mode.name) + " keeps the first race of the trace; other pairs may be missing.");
+  }
+  for (std::size_t i = 0; i < stages.unfiltered.size(); ++i) {
+    report.stats.analyses[i].seconds_unfiltered = stages.unfiltered[i].seconds;
+    const std::size_t lost = count_lost(stages.detectors[i].detector->races(), stages.unfiltered[i].detector->races());
+    if (lost > 0 && !mode.first_race_only) {
+      report.notes.push_back("The filter " + std::string(mode.name) + " lost " + std::to_string(lost) + " of the pairs of " +
+                             std::string(stages.detectors[i].info->name) + ". That is a fault of sooth: please report it.");
+    }
   }
 }
 
@@ -156,14 +231,11 @@ Result<std::vector<const DetectorInfo*>> parse_detectors(const std::string& name
 
 Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options) {
   const Clock::time_point start = Clock::now();
-  std::vector<RunningDetector> running;
-  for (const DetectorInfo* info : options.detectors) {
-    running.push_back({info, info->make(options.detector)});
-  }
+  Stages stages(options);
   TraceCensus census;
   TraceCapture capture(options.proof.max_events);
   ForkLog forks;
-  Result<std::uint64_t> events = run(reader, options, running, census, capture, forks);
+  Result<std::uint64_t> events = run(reader, options, stages, census, capture, forks);
   if (!events.ok()) {
     return std::move(events).status();
   }
@@ -176,12 +248,15 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
                            std::to_string(*events) + " events that it had written.");
   }
   std::vector<FinishedDetector> finished;
-  for (const RunningDetector& each : running) {
+  for (const RunningDetector& each : stages.detectors) {
     finished.push_back({each.info, each.detector.get()});
     report.stats.analyses.push_back(stats_of(each, reader.tables()));
     for (std::string& note : each.detector->notes()) {
       report.notes.push_back(std::move(note));
     }
+  }
+  if (options.filter.has_value()) {
+    report_filter(stages, tree_modes()[raw(options.filter->mode)], census, report);
   }
   const Clock::time_point proof_start = Clock::now();
   std::vector<Claim> claims = make_claims(finished, reader.tables(), report.exact);

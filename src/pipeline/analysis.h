@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
+#include "filter/tree.h"
 #include "pipeline/proof.h"
 #include "pipeline/registry.h"
 #include "race/finding.h"
@@ -18,6 +20,8 @@ namespace sooth {
 struct AnalysisOptions {
   std::vector<const DetectorInfo*> detectors;  // in the order of the registry; empty for the decode-only pass
   DetectorOptions detector;
+  std::optional<TreeOptions> filter;           // in front of the detectors, as choose_filter() sets it up for them
+  bool compare_unfiltered = false;             // run each detector once more without the filter: for times, and a check
   bool census = false;                         // count locks, variables and sites for ReportStats
   ProofOptions proof;
   // Opens the trace once more, with stacks, to look up where the things in findings come from. Without it (standard input) they

@@ -97,7 +97,12 @@ std::vector<Claim> make_claims(const std::vector<FinishedDetector>& detectors, c
   // Named in the order of the registry, whoever was strongest.
   for (const FinishedDetector& by : detectors) {
     for (const SitePair& pair : by.detector->races().pairs()) {
-      by_sites.at({pair.low_site, pair.high_site}).finding.found_by.emplace_back(by.info->name);
+      Claim& claim = by_sites.at({pair.low_site, pair.high_site});
+      claim.finding.found_by.emplace_back(by.info->name);
+      claim.data_abstraction = claim.data_abstraction || by.info->data_abstraction;
+    }
+    for (const RacePlan& plan : by.detector->plans()) {
+      by_sites.at({plan.low_site, plan.high_site}).plans.push_back(plan);
     }
   }
   std::vector<Claim> claims;
@@ -105,13 +110,23 @@ std::vector<Claim> make_claims(const std::vector<FinishedDetector>& detectors, c
   for (auto& [sites, claim] : by_sites) {
     claims.push_back(std::move(claim));
   }
+  std::map<std::vector<SiteId>, std::size_t> cycles;  // into claims
   for (const FinishedDetector& by : detectors) {
     for (const DeadlockCandidate& cycle : by.detector->deadlocks()) {
-      Claim& claim = claims.emplace_back();
-      claim.finding = make_finding(cycle, by, tables, exact);
+      std::vector<SiteId> sites;
+      std::vector<EventId> acquires;
       for (const AccessRecord& acquire : cycle.acquires) {
-        claim.acquires.push_back(acquire.id);
+        sites.push_back(acquire.event.site);
+        acquires.push_back(acquire.id);
       }
+      std::sort(sites.begin(), sites.end());
+      const auto [it, added] = cycles.try_emplace(std::move(sites), claims.size());
+      if (added) {
+        claims.emplace_back().finding = make_finding(cycle, by, tables, exact);
+      } else {
+        claims[it->second].finding.found_by.emplace_back(by.info->name);
+      }
+      claims[it->second].acquires.push_back(std::move(acquires));
     }
   }
   return claims;

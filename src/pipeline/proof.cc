@@ -8,6 +8,7 @@
 
 #include "pipeline/findings.h"
 #include "predict/closure.h"
+#include "predict/plan.h"
 #include "predict/search.h"
 #include "predict/trace_index.h"
 #include "race/witness_summary.h"
@@ -60,6 +61,9 @@ class Prover {
         return {std::move(witness), false, {}};
       }
     }
+    if (std::optional<Witness> witness = try_plans(claim)) {
+      return {std::move(witness), false, {}};
+    }
     for (const Candidate& candidate : claim.candidates) {
       if (raw(candidate.second) >= options_.max_events_for_search) {
         why = "none keeps the order of all critical sections, and others are only searched in the first " +
@@ -78,18 +82,31 @@ class Prover {
     return try_all_pairs(claim, std::move(why));
   }
 
-  Verdict try_deadlock(const Claim& claim) const {
-    for (const EventId acquire : claim.acquires) {
-      if (raw(acquire) >= view_.events.size()) {
-        return {std::nullopt, false, beyond()};
+  // What analyses that look at locks and must-order have found, if reads allow it too.
+  std::optional<Witness> try_plans(const Claim& claim) const {
+    for (const RacePlan& plan : claim.plans) {
+      if (raw(plan.race.second) >= std::min<std::uint64_t>(view_.events.size(), options_.max_events_for_search)) {
+        continue;
+      }
+      Witness witness = follow_plan(index_, plan);
+      TraceView seen = view_;
+      seen.events = view_.events.first(raw(plan.race.second) + 1);
+      if (check_witness(seen, witness).ok()) {
+        return witness;
       }
     }
-    Prediction prediction = find_deadlock(index_, claim.acquires, options_.budget);
-    if (Witness* witness = std::get_if<Witness>(&prediction)) {
-      return {std::move(*witness), false, {}};
+    return std::nullopt;
+  }
+
+  Verdict try_deadlock(const Claim& claim) const {
+    Verdict verdict;
+    for (const std::vector<EventId>& acquires : claim.acquires) {
+      verdict = try_deadlock(acquires);
+      if (verdict.witness.has_value()) {
+        break;
+      }
     }
-    const Unknown* unknown = std::get_if<Unknown>(&prediction);
-    return {std::nullopt, false, unknown != nullptr ? unknown->reason : "these acquires cannot all be next"};
+    return verdict;
   }
 
   // An access of a witness as the report shows it.
@@ -105,6 +122,20 @@ class Prover {
   }
 
  private:
+  Verdict try_deadlock(const std::vector<EventId>& acquires) const {
+    for (const EventId acquire : acquires) {
+      if (raw(acquire) >= view_.events.size()) {
+        return {std::nullopt, false, beyond()};
+      }
+    }
+    Prediction prediction = find_deadlock(index_, acquires, options_.budget);
+    if (Witness* witness = std::get_if<Witness>(&prediction)) {
+      return {std::move(*witness), false, {}};
+    }
+    const Unknown* unknown = std::get_if<Unknown>(&prediction);
+    return {std::nullopt, false, unknown != nullptr ? unknown->reason : "these acquires cannot all be next"};
+  }
+
   std::string beyond() const {
     return "it lies behind the first " + std::to_string(view_.events.size()) +
            " events, in which witnesses are looked for (--witness-events)";
@@ -213,17 +244,30 @@ std::uint64_t needed_events(const std::vector<Claim>& claims) {
     for (const Candidate& candidate : claim.candidates) {
       needed = std::max(needed, raw(candidate.second) + 1);
     }
-    for (const EventId acquire : claim.acquires) {
-      needed = std::max(needed, raw(acquire) + 1);
+    for (const std::vector<EventId>& acquires : claim.acquires) {
+      for (const EventId acquire : acquires) {
+        needed = std::max(needed, raw(acquire) + 1);
+      }
+    }
+    for (const RacePlan& plan : claim.plans) {
+      needed = std::max(needed, raw(plan.race.second) + 1);
     }
   }
   return needed;
 }
 
+// The claim has no witness. What an analysis has shown that does not look at reads is said all the same.
+void leave_open(Claim& claim, std::string why, ProofCount& count) {
+  if (claim.data_abstraction) {
+    why = "reachable under data abstraction, that is, if reads may see anything; " + why;
+  }
+  claim.finding.witness = WitnessSummary{.checked = false, .why = std::move(why), .order = {}, .runs = {}, .steps = {}, .swaps = {}};
+  ++count.open;
+}
+
 void give_up(std::vector<Claim>& claims, const std::string& why, ProofCount& count) {
   for (Claim& claim : claims) {
-    claim.finding.witness = WitnessSummary{.checked = false, .why = why, .order = {}, .runs = {}, .steps = {}, .swaps = {}};
-    ++count.open;
+    leave_open(claim, why, count);
   }
 }
 
@@ -255,7 +299,10 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
     }
     Verdict verdict;
     if (claim.heuristic && view.events.size() > options.max_events_for_heuristics) {
-      verdict.why = "none was looked for: only analyses that guess have named it, and the trace is long";
+      verdict.witness = prover.try_plans(claim);
+      verdict.why = claim.plans.empty() ? "none was looked for: only analyses that guess have named it, and the trace is long"
+                                        : "the way that was found lies too far back (--witness-search-events), or a read on it "
+                                          "would see something else, and the trace is long";
     } else if (claim.finding.kind == FindingKind::kDeadlock) {
       verdict = prover.try_deadlock(claim);
     } else {
@@ -280,9 +327,7 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
       ++count.refuted;
       continue;
     }
-    ++count.open;
-    const std::string why = verdict.refuted ? "no reordering that keeps what every read saw makes the accesses meet" : verdict.why;
-    claim.finding.witness = WitnessSummary{.checked = false, .why = why, .order = {}, .runs = {}, .steps = {}, .swaps = {}};
+    leave_open(claim, verdict.refuted ? "no reordering that keeps what every read saw makes the accesses meet" : verdict.why, count);
     kept.push_back(std::move(claim));
   }
   claims = std::move(kept);

@@ -62,7 +62,9 @@ struct Claim {
   SiteId low_site{};                  // of a race
   SiteId high_site{};
   std::vector<Candidate> candidates;  // ... the examples of the analyses
-  std::vector<EventId> acquires;      // of a deadlock
+  std::vector<RacePlan> plans;        // ... ways there that some of them have found
+  bool data_abstraction = false;      // ... an analysis has shown that locks and must-order let it happen
+  std::vector<std::vector<EventId>> acquires;  // of a deadlock: the examples of the analyses
 };
 
 struct ProofCount {

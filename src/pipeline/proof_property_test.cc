@@ -54,7 +54,7 @@ Sites sites_of(const RandomTrace& trace, const std::vector<EventId>& events) {
 // whatever else the analyses believe must be refuted or stay suspected.
 TEST(Proof, ProvesExactlyWhatIsPredictable) {
   const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000);
-  auto chosen = parse_detectors("hb,lockset,hybrid,wcp,cp,syncp,deadlock");
+  auto chosen = parse_detectors("hb,lockset,hybrid,wcp,cp,syncp,ipa,deadlock");
   ASSERT_TRUE(chosen.ok());
   AnalysisOptions options;
   options.detectors = *chosen;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "detect/detector.h"
+#include "filter/filter.h"
 
 namespace sooth {
 
@@ -16,6 +17,9 @@ struct DetectorInfo {
   bool observed;  // its pairs are unordered in the recorded run itself: `predicted` without a witness
   std::unique_ptr<Detector> (*make)(const DetectorOptions&);
   std::string_view companion = {};  // the detector that tells the other half of what its pairs may mean
+  // What a filter in front of it must preserve for its pairs to stay the same. Everything, if nobody says otherwise.
+  Preserves needs = Preserves::kEverything;
+  bool data_abstraction = false;    // its pairs can meet as far as locks and must-order say: reports tell so
 };
 
 // In the order in which reports name them.

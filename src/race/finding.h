@@ -191,9 +191,23 @@ struct AnalysisStats {
   std::uint64_t races = 0;          // distinct site pairs
   std::uint64_t dynamic_pairs = 0;
   double seconds = 0;               // in the detector itself
+  std::optional<double> seconds_unfiltered;  // ... in a second one without the filter, when one ran to compare
   std::vector<std::pair<std::string, std::string>> extra;  // rows for --stats
 
   friend bool operator==(const AnalysisStats&, const AnalysisStats&) = default;
+};
+
+// What a filter in front of the analyses did.
+struct FilterStats {
+  std::string name;                 // as on the command line
+  std::uint64_t accesses = 0;       // plain reads and writes of the trace, when they are counted
+  std::uint64_t hidden_intra = 0;   // hidden because of an access of the same thread
+  std::uint64_t hidden_inter = 0;   // hidden because of accesses of two others
+  std::uint64_t locations = 0;      // remembered at the end
+  std::uint64_t memory = 0;         // bytes
+  double seconds = 0;
+
+  friend bool operator==(const FilterStats&, const FilterStats&) = default;
 };
 
 struct SuppressionUse {
@@ -214,6 +228,7 @@ struct ReportStats {
   double seconds = 0;
   double witness_seconds = 0;       // of those, looking for witnesses and checking them
   std::vector<AnalysisStats> analyses;
+  std::optional<FilterStats> filter;
 
   friend bool operator==(const ReportStats&, const ReportStats&) = default;
 };

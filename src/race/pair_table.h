@@ -29,6 +29,20 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
+// How two accesses could be brought together, found by looking at locks and must-order only: whether reads then see
+// what they saw is for others to find out. First the events of the trace up to (not including) `moment`, then these
+// lock events with all that their threads do before each, then the two threads up to the accesses. Nobody else moves
+// after `moment`.
+struct RacePlan {
+  SiteId low_site{};
+  SiteId high_site{};
+  Candidate race;
+  EventId moment{};
+  std::vector<EventId> steps;
+
+  friend bool operator==(const RacePlan&, const RacePlan&) = default;
+};
+
 // One unordered pair of sites. `low_site` <= `high_site`.
 struct SitePair {
   SiteId low_site{};

@@ -371,6 +371,9 @@ AnalysisStats read_analysis(const std::string& name, const Node& node) {
   node["races"].get(analysis.races);
   node["dynamic_pairs"].get(analysis.dynamic_pairs);
   node["seconds"].get(analysis.seconds);
+  if (const Node unfiltered = node["seconds_unfiltered"]; unfiltered.present()) {
+    unfiltered.get(analysis.seconds_unfiltered.emplace());
+  }
   for (const Node& row : node["extra"].elements()) {
     const std::vector<Node> parts = row.elements();
     if (parts.size() != 2) {
@@ -384,6 +387,18 @@ AnalysisStats read_analysis(const std::string& name, const Node& node) {
   return analysis;
 }
 
+FilterStats read_filter(const Node& node) {
+  FilterStats filter;
+  node["name"].get(filter.name);
+  node["accesses"].get(filter.accesses);
+  node["hidden_intra"].get(filter.hidden_intra);
+  node["hidden_inter"].get(filter.hidden_inter);
+  node["locations"].get(filter.locations);
+  node["memory_bytes"].get(filter.memory);
+  node["seconds"].get(filter.seconds);
+  return filter;
+}
+
 ReportStats read_stats(const Node& node) {
   ReportStats stats;
   node["events"].get(stats.events);
@@ -393,6 +408,9 @@ ReportStats read_stats(const Node& node) {
   node["sites"].get(stats.sites);
   node["seconds"].get(stats.seconds);
   node["witness_seconds"].get(stats.witness_seconds);
+  if (const Node filter = node["filter"]; filter.present()) {
+    stats.filter = read_filter(filter);
+  }
   const Node analyses = node["analyses"];
   std::vector<std::string> names;
   node["analysis_order"].get(names);

@@ -187,9 +187,23 @@ Json to_json(const AnalysisStats& analysis, const SinkOptions& options) {
   json["races"] = analysis.races;
   json["dynamic_pairs"] = analysis.dynamic_pairs;
   put_seconds(json, analysis.seconds, options);
+  if (!options.deterministic && std::isfinite(analysis.seconds_unfiltered.value_or(NAN))) {
+    json["seconds_unfiltered"] = *analysis.seconds_unfiltered;
+  }
   if (!analysis.extra.empty()) {
     json["extra"] = analysis.extra;  // an array of [label, figure]: labels may repeat
   }
+  return json;
+}
+
+Json to_json(const FilterStats& filter, const SinkOptions& options) {
+  Json json = {{"name", filter.name},
+               {"accesses", filter.accesses},
+               {"hidden_intra", filter.hidden_intra},
+               {"hidden_inter", filter.hidden_inter},
+               {"locations", filter.locations},
+               {"memory_bytes", filter.memory}};
+  put_seconds(json, filter.seconds, options);
   return json;
 }
 
@@ -202,6 +216,9 @@ Json to_json(const ReportStats& stats, const SinkOptions& options) {
   put_seconds(json, stats.seconds, options);
   if (!options.deterministic && std::isfinite(stats.witness_seconds)) {
     json["witness_seconds"] = stats.witness_seconds;
+  }
+  if (stats.filter.has_value()) {
+    json["filter"] = to_json(*stats.filter, options);
   }
   // Members of an object have no order, so the order in which reports name the analyses stands beside them.
   json["analysis_order"] = Json::array();

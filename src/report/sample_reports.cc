@@ -154,6 +154,8 @@ Report program_report() {
   report.stats.analyses = {analysis("hb", "sound", 1), analysis("wcp", "sound for the first race", 4),
                            analysis("lockset", "heuristic", 1)};
   report.stats.analyses[1].extra = {{"queue entries", "12"}, {"joins", "3456"}};
+  report.stats.analyses[1].seconds_unfiltered = 0.75;
+  report.stats.filter = FilterStats{"tree:strict", 100'000, 34'000, 1'000, 512, 70'000, 0.125};
   return report;
 }
 
@@ -446,10 +448,16 @@ ReportStats random_stats(Dice& dice) {
     analysis.races = dice.number();
     analysis.dynamic_pairs = dice.number();
     analysis.seconds = dice.real();
+    if (dice.below(2) == 0) {
+      analysis.seconds_unfiltered = dice.real();
+    }
     for (std::uint64_t n = dice.below(3); n > 0; --n) {
       analysis.extra.emplace_back(dice.text(), dice.text());
     }
     stats.analyses.push_back(analysis);
+  }
+  if (dice.below(3) == 0) {
+    stats.filter = FilterStats{dice.text(), dice.number(), dice.number(), dice.number(), dice.number(), dice.number(), dice.real()};
   }
   return stats;
 }

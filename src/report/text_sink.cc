@@ -251,6 +251,44 @@ std::string seconds_text(double seconds) {
   return text;
 }
 
+std::string percent_text(double part, double whole) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.2f%%", whole > 0 ? 100 * part / whole : 0);
+  return text;
+}
+
+// The columns of Table 5.1 of the TREE thesis, for this trace.
+void add_filter_rows(const ReportStats& stats, const SinkOptions& options,
+                     std::vector<std::pair<std::string, std::string>>& rows) {
+  const FilterStats& filter = *stats.filter;
+  const auto share = [&](std::uint64_t part) {
+    return std::to_string(part) + " (" + percent_text(static_cast<double>(part), static_cast<double>(filter.accesses)) + ")";
+  };
+  rows.emplace_back("filter", printable(filter.name));
+  rows.emplace_back("filter accesses", std::to_string(filter.accesses));
+  rows.emplace_back("filter skipped", share(filter.hidden_intra + filter.hidden_inter));
+  rows.emplace_back("filter skipped, intra-thread", share(filter.hidden_intra));
+  rows.emplace_back("filter skipped, inter-thread", share(filter.hidden_inter));
+  rows.emplace_back("filter locations", std::to_string(filter.locations));
+  rows.emplace_back("filter memory", std::to_string((filter.memory + 1023) / 1024) + " KB");
+  double with = filter.seconds;
+  double without = 0;
+  bool compared = false;
+  for (const AnalysisStats& analysis : stats.analyses) {
+    with += analysis.seconds;
+    without += analysis.seconds_unfiltered.value_or(0);
+    compared = compared || analysis.seconds_unfiltered.has_value();
+  }
+  if (!options.deterministic) {
+    rows.emplace_back("filter time", seconds_text(filter.seconds));
+    if (compared) {
+      rows.emplace_back("time of filter and analyses", seconds_text(with));
+      rows.emplace_back("time of analyses without filter", seconds_text(without));
+      rows.emplace_back("speed-up by the filter", percent_text(without - with, without));
+    }
+  }
+}
+
 void write_stats(const Report& report, const SinkOptions& options, std::ostream& out) {
   std::vector<std::pair<std::string, std::string>> rows = {
       {"events", std::to_string(report.stats.events)},   {"threads", std::to_string(report.stats.threads)},
@@ -261,6 +299,9 @@ void write_stats(const Report& report, const SinkOptions& options, std::ostream&
     rows.emplace_back("time", seconds_text(report.stats.seconds));
     rows.emplace_back("time for witnesses", seconds_text(report.stats.witness_seconds));
   }
+  if (report.stats.filter.has_value()) {
+    add_filter_rows(report.stats, options, rows);
+  }
   for (const AnalysisStats& analysis : report.stats.analyses) {
     const std::string name = printable(analysis.name);
     rows.emplace_back(name, printable(analysis.guarantee));
@@ -268,6 +309,9 @@ void write_stats(const Report& report, const SinkOptions& options, std::ostream&
     rows.emplace_back(name + " dynamic pairs", std::to_string(analysis.dynamic_pairs));
     if (!options.deterministic) {
       rows.emplace_back(name + " time", seconds_text(analysis.seconds));
+      if (analysis.seconds_unfiltered.has_value()) {
+        rows.emplace_back(name + " time without filter", seconds_text(*analysis.seconds_unfiltered));
+      }
     }
     for (const auto& [label, figure] : analysis.extra) {
       rows.emplace_back(name + " " + printable(label), printable(figure));

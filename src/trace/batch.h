@@ -47,9 +47,9 @@ inline constexpr ColumnSet kReaches = 8;
 inline constexpr ColumnSet kNoColumns = 0;
 inline constexpr ColumnSet kAllColumns = kValues | kStacks | kBranches | kReaches;
 
-// Event i of the batch has the id `first + i`. `values` and `stacks` are empty or parallel to `events`;
-// `branches` and `reaches` are sorted by event. Branches after the last event of a trace have
-// `before` == the number of events. Does not own anything.
+// Event i of the batch has the id `first + i`, or ids[i] where a filter has hidden events between those of the batch;
+// readers leave `ids` empty. `values` and `stacks` are empty or parallel to `events`; `branches` and `reaches` are sorted
+// by event. Branches after the last event of a trace have `before` == the number of events. Does not own anything.
 struct Batch {
   EventId first{};
   std::span<const Event> events;
@@ -57,9 +57,10 @@ struct Batch {
   std::span<const StackId> stacks;
   std::span<const Branch> branches;
   std::span<const Reach> reaches;
+  std::span<const EventId> ids = {};  // empty, or parallel to `events` and ascending
 
   bool empty() const { return events.empty() && branches.empty(); }
-  EventId id(std::size_t i) const { return advance(first, i); }
+  EventId id(std::size_t i) const { return ids.empty() ? advance(first, i) : ids[i]; }
   StackId stack(std::size_t i) const { return stacks.empty() ? kNoStack : stacks[i]; }
 };
 

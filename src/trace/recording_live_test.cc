@@ -49,7 +49,7 @@ class LiveProgram {
   void end() { over_ = true; }
   std::uint64_t take_ticket() { return __atomic_fetch_add(&control().next_ticket, 1, __ATOMIC_ACQ_REL); }
   LiveRecording recording() {
-    return {streams_, sites_, process_, [this] { return !over_; }};
+    return {streams_, sites_, process_, {}, [this] { return !over_; }};
   }
   TestStream stream(std::uint32_t number) {
     return {number, (control().flags & stream::kWithValues) != 0, [this] { return new_chunk(); }};

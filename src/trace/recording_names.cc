@@ -27,6 +27,9 @@ std::string frame_label(const SiteFrame& frame) {
 
 // "libqueue.so+0x1234", as backtraces print it.
 std::string offset_label(const std::string& module, std::uint64_t offset) {
+  if (module.empty() && offset == stream::kNoSite) {
+    return "outside";
+  }
   return module.empty() ? hex(offset) : module.substr(module.rfind('/') + 1) + "+" + hex(offset);
 }
 

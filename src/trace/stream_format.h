@@ -91,6 +91,8 @@ struct SiteRow {
   std::uint32_t reserved;
 };
 static_assert(sizeof(SiteRow) == 16);
+// The pc of events that belong to no place in the program: the first thread begins, a module that was left out synchronises.
+inline constexpr std::uint64_t kNoSite = 1;
 
 // A record starts with a control word of 16 bits: bits 0 to 12 a number, bits 13 to 15 a code.
 //

@@ -71,7 +71,7 @@ def cases(at):
     yield ["analyze", "--fail-on", "sometimes", at["good"]], 64, "--fail-on"
     yield ["analyze", "--format", "papyrus", at["good"]], 64, "--format"
     yield ["analyze", at["good"], at["good"]], 64, ""
-    yield ["analyze"], 64, "analyze needs a trace"
+    yield ["analyze"], 64, "analyze needs one trace"
     yield ["trace"], 64, ""
     yield ["trace", "nonsense"], 64, ""
     yield ["trace", "convert", at["good"], at["whole"]], 64, "exists already"

@@ -29,6 +29,11 @@ CASES = [
     (["--no-such-option"], 64, r"", r"sooth: `sooth` has no option `--no-such-option`\. Try `sooth --help`\.\n"),
     (["analyze", "--no-such-option"], 64, r"", r"sooth: .*--no-such-option.* Try `sooth analyze --help`\.\n"),
     (["analyze", "trace.std", "-o", ""], 64, r"", r"sooth: --output: needs the name of a file\..+\n"),
+    (["analyze", "trace.std", "--filter", "tree", "--with", "hb,wcp"], 64, r"",
+     r"sooth: --filter tree would change the pairs that hb reports; use --filter tree:strict\n"),
+    (["analyze", "trace.std", "--filter", "no-such-filter"], 64, r"", r"sooth: there is no filter `no-such-filter`; there are: tree, .+\n"),
+    (["analyze", "trace.std", "--filter", "tree", "--tree-locations", "3", "--with", "hybrid"], 64, r"",
+     r"sooth: --tree-locations needs at least 4\n"),
     (["analyze", "trace.std", "--window", "0"], 64, r"", r"sooth: --window needs at least one event\n"),
     (["analyze", "trace.std", "--window", "many"], 64, r"", r"sooth: .*--window.+\n"),
 ]

@@ -6,6 +6,9 @@ NAME.expected has comment lines (#) and one line for each analysis: `hb: 3,7 4,8
 left alone. `predictable` and `predictable_deadlock` are what an exhaustive search finds (src/oracle/golden_test.cc), and
 what the tool must report with a checked witness: all of it, and nothing else.
 
+Every trace also goes through every filter, in front of the analyses whose pairs it keeps: they must find the same.
+`--traces FOLDER` checks only that, on the traces of another folder (directories and .std files), which need no .expected.
+
     run.py --sooth build/bin/sooth [--with hb,lockset,...] [--update] [NAME ...]
 """
 import argparse
@@ -16,6 +19,14 @@ import subprocess
 import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
+
+# What docs/tree.md promises.
+KEPT_BY_FILTER = {
+    "tree": ["lockset", "hybrid"],
+    "tree:hb": ["hb", "lockset", "hybrid"],
+    "tree:strict": ["hb", "lockset", "hybrid", "wcp", "deadlock"],
+    "tree:data": ["hb", "lockset", "hybrid", "wcp", "syncp", "deadlock"],
+}
 
 
 def label_key(label):
@@ -44,11 +55,36 @@ def line(name, found):
 def found_lines(sooth, trace, analyses):
     """One line for each analysis: what it believes; and what the tool has proven, which must be all that is predictable."""
     believed = findings(sooth, trace, analyses, "--witness-events", "0")
-    lines = {name: line(name, [f["labels"] for f in believed if name in f["found_by"]]) for name in analyses}
+    lines = {}
+    for name in analyses:
+        kind = "deadlock" if name == "deadlock" else "race"
+        lines[name] = line(name, [f["labels"] for f in believed if name in f["found_by"] and f["kind"] == kind])
     proven = [f for f in findings(sooth, trace, analyses) if f["witness"]["status"] == "checked"]
     for name, kind in (("predictable", "race"), ("predictable_deadlock", "deadlock")):
         lines[name] = line(name, [f["labels"] for f in proven if f["kind"] == kind])
     return lines
+
+
+def check_filters(sooth, trace, believed):
+    """True when no filter changes what `believed` ({analysis: line}) says. Each analysis alone and all together."""
+    same = True
+    for mode, kept in KEPT_BY_FILTER.items():
+        for names in [kept] + [[name] for name in kept[:2]]:
+            found = findings(sooth, trace, names, "--witness-events", "0", "--filter", mode)
+            for name in names:
+                with_filter = line(name, [f["labels"] for f in found if name in f["found_by"]])
+                if believed.get(name, with_filter) != with_filter:
+                    print(f"{trace.stem} with --filter {mode} --with {','.join(names)}\n"
+                          f"  expected  {believed[name]}\n  found     {with_filter}")
+                    same = False
+    return same
+
+
+def check_other_trace(sooth, trace):
+    """check_filters() on a trace that nothing is known about."""
+    names = sorted({name for kept in KEPT_BY_FILTER.values() for name in kept})
+    believed = findings(sooth, trace, names, "--witness-events", "0")
+    return check_filters(sooth, trace, {n: line(n, [f["labels"] for f in believed if n in f["found_by"]]) for n in names})
 
 
 def check(sooth, trace, analyses, update):
@@ -56,25 +92,32 @@ def check(sooth, trace, analyses, update):
     path = trace.with_suffix(".expected")
     before = path.read_text().splitlines() if path.exists() else []
     lines = found_lines(sooth, trace, analyses)
+    filtered_same = check_filters(sooth, trace, lines)
     after = [lines.pop(line.split(":")[0], line) for line in before]
     after += lines.values()  # analyses that the file does not know yet
     if after == before:
-        return True
+        return filtered_same
     for old, new in zip(before + [""] * (len(after) - len(before)), after):
         if old != new:
             print(f"{trace.stem}\n  expected  {old or '(no line)'}\n  found     {new}")
     if update:
         path.write_text("\n".join(after) + "\n")
-    return update
+    return update and filtered_same
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sooth", required=True, help="the binary")
-    parser.add_argument("--with", dest="analyses", default="hb,lockset,hybrid,wcp,cp,syncp,deadlock", help="analyses to run")
+    parser.add_argument("--with", dest="analyses", default="hb,lockset,hybrid,wcp,cp,syncp,ipa,deadlock", help="analyses to run")
     parser.add_argument("--update", action="store_true", help="rewrite the .expected files; review the diff")
+    parser.add_argument("--traces", type=pathlib.Path, help="a folder of traces for which only filters are checked")
     parser.add_argument("names", nargs="*", help="traces without .std; all by default")
     options = parser.parse_args()
+    if options.traces is not None:
+        traces = sorted(p for p in options.traces.iterdir() if p.suffix == ".std" or (p / "version").exists())
+        failed = sum(not check_other_trace(options.sooth, trace) for trace in traces)
+        print(f"{len(traces)} traces, {failed} that a filter changes")
+        sys.exit(1 if failed or not traces else 0)
     traces = [FOLDER / f"{name}.std" for name in options.names] or sorted(FOLDER.glob("*.std"))
     if not traces:
         sys.exit("no golden traces found")

@@ -2,6 +2,7 @@
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
 // OUTPUT: 4950
+// NEEDS: gcc
 #include <stdio.h>
 
 int numbers[100], last, count;

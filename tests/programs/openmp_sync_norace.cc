@@ -2,6 +2,7 @@
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
 // OUTPUT: 14
+// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

@@ -83,7 +83,7 @@ class Program:
         self.misuse = {(kind, number) for kind, number in self._marks(text, "MISUSE")}
         self.found = {name: analyses.split("  ")[0].split()  # two blanks, then words for the reader
                       for name, analyses in re.findall(r"// FOUND\((\w+)\): (.*)", text)}
-        self.analyses = sorted({"hb"}.union(*self.found.values()))
+        self.analyses = sorted({"hb", "misuse"}.union(*self.found.values()))
         self.stacks = [(name, names.split()) for name, names in re.findall(r"// STACK\((\w+)\): (.*)", text)]
         self.output = self._lines(text, "OUTPUT")
         self.status = int((self._lines(text, "STATUS") or ["0"])[0])
@@ -192,7 +192,7 @@ def innermost(frames):
 
 
 class Sooth:
-    """Records with `sooth record` and judges with `sooth analyze --with hb`."""
+    """Records with `sooth record` and judges with `sooth analyze --with hb,misuse`."""
 
     def __init__(self, options):
         self.sooth = options.sooth
@@ -239,9 +239,12 @@ class Sooth:
                     races.setdefault(ends, {}).setdefault(analysis, []).extend(stacks)
         return races
 
+    MISUSE = {"unlock_unlocked": "unlock", "unlock_wrong_thread": "unlock", "double_lock": "double-lock",
+              "destroy_locked": "destroy-locked", "thread_leak": "thread-leak"}
+
     def _misuse(self, report):
-        return {(finding["kind"], innermost(self._frames(finding["accesses"][0]))[1])
-                for finding in report["findings"] if finding["kind"] not in ("race", "deadlock")}
+        return {(self.MISUSE.get(finding["misuse"], finding["misuse"]), innermost(self._frames(finding["accesses"][0]))[1])
+                for finding in report["findings"] if finding["kind"] == "misuse"}
 
 
 class Tsan:

@@ -1,0 +1,342 @@
+// IPA on whole traces against the exhaustive walk through the lockset graph. SOOTH_CASES sets the number of traces,
+// SOOTH_SEED the first seed.
+#include "detect/ipa.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <set>
+#include <sstream>
+
+#include "base/test_environment.h"
+#include "oracle/lock_reachability.h"
+#include "oracle/minimise.h"
+#include "oracle/oracle.h"
+#include "oracle/random.h"
+#include "oracle/random_trace.h"
+#include "oracle/trace_text.h"
+
+namespace sooth::oracle {
+namespace {
+
+using Sites = std::set<std::pair<SiteId, SiteId>>;
+
+Sites sites_of(std::span<const SitePair> pairs) {
+  Sites sites;
+  for (const SitePair& pair : pairs) {
+    sites.emplace(pair.low_site, pair.high_site);
+  }
+  return sites;
+}
+
+bool contains(const Sites& more, const Sites& less) {
+  return std::includes(more.begin(), more.end(), less.begin(), less.end());
+}
+
+std::unique_ptr<Detector> run(std::span<const Event> trace, IpaStrategy strategy, const IpaLimits& limits) {
+  std::unique_ptr<Detector> detector = make_ipa_detector(strategy, limits);
+  for (std::size_t done = 0; done < trace.size(); done += 5) {
+    Batch batch;
+    batch.first = EventId{done};
+    batch.events = trace.subspan(done, std::min<std::size_t>(5, trace.size() - done));
+    detector->consume(batch);
+  }
+  detector->finish();
+  return detector;
+}
+
+Sites find(std::span<const Event> trace, IpaStrategy strategy, const IpaLimits& limits) {
+  return sites_of(run(trace, strategy, limits)->races().pairs());
+}
+
+Sites truth(std::span<const Event> trace) {
+  return sites_of(site_pairs(trace, meeting_conflicts(trace)));
+}
+
+// Enough for every access of a small trace.
+IpaLimits roomy() {
+  IpaLimits limits;
+  limits.accesses = 64;
+  return limits;
+}
+IpaLimits without_the_run() {
+  IpaLimits limits = roomy();
+  limits.ask_the_run = false;
+  return limits;
+}
+// Every search begins anew.
+IpaLimits without_reuse() {
+  IpaLimits limits = without_the_run();
+  limits.search_states = 0;
+  return limits;
+}
+IpaLimits forgetful() {
+  IpaLimits limits = without_the_run();
+  limits.steps = 9;
+  limits.walk = 6;
+  limits.states = 20;
+  limits.searches = 1;
+  return limits;
+}
+
+RandomTrace small_trace(std::uint64_t seed, std::uint32_t threads) {
+  RandomTraceOptions options = random_options(kProfiles[seed % kProfiles.size()], seed);
+  options.threads = threads;
+  options.events = std::min(options.events, threads == 2 ? 40u : 26u);
+  options.locks = 1 + static_cast<std::uint32_t>(seed / 7 % 3);
+  if (seed % 3 != 0) {  // locks everywhere
+    options.weights[static_cast<std::size_t>(Action::kAcquire)] *= 3;
+    options.weights[static_cast<std::size_t>(Action::kRelease)] *= 3;
+  }
+  RandomTrace trace = random_trace(options, seed);
+  if (seed % 4 != 0) {  // sites of their own, so that every pair of accesses is compared
+    for (std::size_t i = 0; i < trace.events.size(); ++i) {
+      trace.events[i].site = SiteId(i);
+    }
+  }
+  return trace;
+}
+
+// Runs `mistake` on random traces; it says what is wrong with one.
+void check_all(std::uint32_t threads, std::uint64_t cases,
+               const std::function<std::string(std::span<const Event>)>& mistake) {
+  const std::uint64_t first_seed = from_environment("SOOTH_SEED", 1);
+  std::uint64_t with_pairs = 0;
+  for (std::uint64_t seed = first_seed; seed < first_seed + cases; ++seed) {
+    const RandomTrace trace = small_trace(seed, threads == 0 ? 3 + static_cast<std::uint32_t>(seed % 2) : threads);
+    const auto wrong = [&](std::span<const Event> t) { return !mistake(t).empty(); };
+    if (wrong(trace.events)) {
+      const std::vector<Event> small = minimise(trace.events, wrong);
+      FAIL() << "SOOTH_SEED=" << seed << " SOOTH_CASES=1: " << mistake(small) << "\n" << print_trace(small);
+    }
+    with_pairs += truth(trace.events).empty() ? 0 : 1;
+  }
+  std::cout << cases << " traces, " << with_pairs << " with a pair that can meet\n";
+  if (cases >= 1'000) {
+    EXPECT_GE(with_pairs * 10, cases);
+    EXPECT_LE(with_pairs * 100, cases * 99);
+  }
+}
+
+std::uint64_t cases() {
+  return from_environment("SOOTH_CASES", 10'000);
+}
+
+TEST(IpaOfTwoThreads, FindsExactlyWhatTheExhaustiveWalkFinds) {
+  check_all(2, cases(), [](std::span<const Event> trace) -> std::string {
+    const Sites expected = truth(trace);
+    const auto same = [&](IpaStrategy strategy, const IpaLimits& limits) {
+      return find(trace, strategy, limits) == expected;
+    };
+    if (!same(IpaStrategy::kBoth, roomy())) {
+      return "both strategies";
+    }
+    if (!same(IpaStrategy::kUpper, without_the_run())) {
+      return "strategy I, searching always";
+    }
+    if (!same(IpaStrategy::kLower, without_the_run())) {
+      return "strategy II, searching always";
+    }
+    return same(IpaStrategy::kBoth, without_reuse()) ? "" : "without reuse";
+  });
+}
+
+TEST(IpaOfSeveralThreads, BoundsWhatTheExhaustiveWalkFinds) {
+  std::uint64_t exact = 0;
+  std::uint64_t lower = 0;
+  std::uint64_t upper = 0;
+  check_all(0, cases(), [&](std::span<const Event> trace) -> std::string {
+    const LockReachability all = lock_reachability(trace);
+    if (!all.complete) {
+      return "";
+    }
+    const Sites expected = truth(trace);
+    for (const IpaLimits& limits : {roomy(), without_the_run()}) {
+      const Sites most = find(trace, IpaStrategy::kUpper, limits);
+      const Sites least = find(trace, IpaStrategy::kLower, limits);
+      if (!contains(most, expected)) {
+        return "strategy I misses a pair";
+      }
+      if (most != sites_of(site_pairs(trace, pairwise_meeting_conflicts(trace)))) {
+        return "strategy I is not exact for two threads";
+      }
+      if (!contains(expected, least)) {
+        return "strategy II invents a pair";
+      }
+      if (find(trace, IpaStrategy::kBoth, limits) != most) {
+        return "strategy I finds another set when both are asked";
+      }
+      exact += expected.size();
+      upper += most.size();
+      lower += least.size();
+    }
+    return find(trace, IpaStrategy::kUpper, without_reuse()) == find(trace, IpaStrategy::kUpper, roomy())
+               ? ""
+               : "reuse makes a difference";
+  });
+  std::cout << "lower bound " << lower << ", exhaustive " << exact << ", upper bound " << upper << "\n";
+  EXPECT_LT(lower, upper);
+}
+
+TEST(IpaThatForgets, StillBounds) {
+  check_all(0, cases() / 2, [](std::span<const Event> trace) -> std::string {
+    const Sites expected = truth(trace);
+    if (!contains(find(trace, IpaStrategy::kUpper, forgetful()), expected)) {
+      return "strategy I misses a pair";
+    }
+    return contains(expected, find(trace, IpaStrategy::kLower, forgetful())) ? "" : "strategy II invents a pair";
+  });
+}
+
+TEST(IpaThatForgets, SaysSo) {
+  std::ostringstream text;
+  text << "T0|acq(k)|1 T0|w(x)|2 T0|rel(k)|3 ";
+  for (int i = 0; i < 100; ++i) {
+    text << "T1|acq(k)|4 T1|rel(k)|5 ";
+  }
+  text << "T1|w(x)|6";
+  const std::vector<Event> trace = parse_trace(text.str()).events;
+  IpaLimits limits;
+  EXPECT_TRUE(run(trace, IpaStrategy::kBoth, limits)->notes().empty());
+  limits.steps = 40;
+  const std::unique_ptr<Detector> detector = run(trace, IpaStrategy::kBoth, limits);
+  ASSERT_EQ(detector->notes().size(), 1u);
+  EXPECT_EQ(detector->notes()[0],
+            "ipa remembers the last 40 lock events of all threads together; for 1 pair of sites that was not enough, "
+            "and accesses "
+            "that lie further back count as reachable.");
+}
+
+// A lock that tb holds since before the wait need not be held when ta sends: the state behind the last notify and wait
+// is then not one that every order passes through, and starting there would lose the race.
+TEST(IpaStarts, BeforeTheLastNotifyAndWaitWhenALockWasTakenInBetween) {
+  const std::vector<Event> trace =
+      parse_trace("T0|notify(s)|1 T1|acq(l)|2 T1|wait(s)|3 T1|r(x)|4 T1|rel(l)|5 T0|acq(l)|6 T0|rel(l)|7 T0|w(x)|8")
+          .events;
+  EXPECT_EQ(truth(trace).size(), 1u);
+  for (const IpaLimits& limits : {roomy(), without_the_run()}) {
+    EXPECT_EQ(find(trace, IpaStrategy::kBoth, limits), truth(trace));
+  }
+  // The search itself, from there.
+  LockHistories histories;
+  for (Index i = 0; i < trace.size(); ++i) {
+    if (is_access(trace[i].op)) {
+      histories.begin_access(trace[i], EventId{i});
+    } else {
+      histories.step(trace[i], EventId{i}, kNoStack);
+    }
+  }
+  EXPECT_FALSE(IpaSearch(histories, {ThreadId{0}, ThreadId{1}, 0, 1}).reach(2, 1));
+  EXPECT_TRUE(IpaSearch(histories, {ThreadId{0}, ThreadId{1}, 0, 0}).reach(2, 1));
+}
+
+TEST(IpaDeadlocks, AreThoseThatTwoThreadsCanRunInto) {
+  std::uint64_t found = 0;
+  check_all(2, cases() / 2, [&](std::span<const Event> trace) -> std::string {
+    const std::set<std::pair<Index, Index>> possible = lock_reachability(trace).deadlocks;
+    for (const DeadlockCandidate& deadlock : run(trace, IpaStrategy::kBoth, without_the_run())->deadlocks()) {
+      ++found;
+      if (!possible.contains({raw(deadlock.acquires[0].id), raw(deadlock.acquires[1].id)})) {
+        return "a deadlock that cannot happen";
+      }
+    }
+    return "";
+  });
+  std::cout << found << " deadlocks\n";
+  EXPECT_TRUE(found > 0 || cases() < 10'000);
+}
+
+TEST(IpaDeadlocks, OfFigure1HasBothStacksOfLocks) {
+  std::ifstream file(std::string(SOOTH_SOURCE_DIR) + "/tests/golden/ipa_figure_1.std");
+  std::ostringstream text;
+  text << file.rdbuf();
+  const TextTrace trace = parse_trace(text.str());
+  const std::unique_ptr<Detector> detector = run(trace.events, IpaStrategy::kBoth, IpaLimits());
+  ASSERT_EQ(detector->deadlocks().size(), 1u);
+  const DeadlockCandidate found = detector->deadlocks()[0];
+  ASSERT_EQ(found.acquires.size(), 2u);
+  EXPECT_EQ(trace.labels[raw(found.acquires[0].event.site)], "b8");
+  EXPECT_EQ(trace.labels[raw(found.acquires[1].event.site)], "a12");
+  EXPECT_EQ(detector->lock_sets().locks(found.acquires[0].locks).size(), 2u);  // l2 and l3
+  EXPECT_EQ(detector->lock_sets().locks(found.acquires[1].locks).size(), 1u);  // l0
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::vector<LockMode>& theirs = detector->lock_sets().locks(found.acquires[1 - i].locks);
+    EXPECT_TRUE(std::any_of(theirs.begin(), theirs.end(),
+                            [&](const LockMode& lock) { return lock.lock == found.acquires[i].event.object; }))
+        << "nobody holds what acquire " << i << " wants";
+  }
+}
+
+// Two threads that work on 16 locks, two at a time, in turns of a few events. After every fifth lock event it is asked
+// whether the one can be where it is while the other is where it was.
+void feed_and_ask(LockHistories& histories, IpaReachability& reachability, std::uint64_t lock_events) {
+  Random random(7);
+  std::vector<std::uint64_t> held[2];
+  std::uint32_t turn = 0;
+  EventId id{};
+  std::vector<EventId> places[2];  // where accesses could be
+  for (std::uint64_t i = 0; i < lock_events; ++i, id = advance(id, 1)) {
+    turn = random.percent(20) ? 1 - turn : turn;
+    std::vector<std::uint64_t>& mine = held[turn];
+    Event e;
+    e.thread = ThreadId{turn};
+    e.object = random.below(16);
+    const bool free = std::find(held[0].begin(), held[0].end(), e.object) == held[0].end() &&
+                      std::find(held[1].begin(), held[1].end(), e.object) == held[1].end();
+    const bool in_order = mine.empty() || mine.back() < e.object;  // as programs do that do not deadlock
+    if (mine.size() < 2 && free && in_order && random.percent(60)) {
+      e.op = Op::kAcquire;
+      mine.push_back(e.object);
+    } else if (!mine.empty()) {
+      e.op = Op::kRelease;
+      e.object = mine.back();
+      mine.pop_back();
+    } else {
+      continue;
+    }
+    histories.step(e, id, kNoStack);
+    id = advance(id, 1);
+    places[turn].push_back(id);
+    const std::vector<EventId>& others = places[1 - turn];
+    if (i % 5 == 0 && !others.empty()) {
+      const EventId first = others[others.size() - 1 - random.below(std::min<std::size_t>(others.size(), 40))];
+      const ThreadId ta{1 - turn};
+      const LockPosition a = histories.position_at(ta, first);
+      const LockPosition b = histories.end(e.thread);
+      if (!histories.lock_sets().protects(histories.held(ta, a), histories.held(e.thread, b))) {
+        reachability.decide({ta, e.thread, first, id, a, b}, false);
+      }
+    }
+    histories.trim(50'000);
+  }
+}
+
+TEST(IpaCost, IsLinearInTheHistoriesAndReuseSavesNineTenthsOfTheCalls) {
+  double per_event_of_short = 0;
+  for (const std::uint64_t lock_events : {10'000u, 100'000u, 1'000'000u}) {
+    IpaLimits limits = without_the_run();
+    limits.moves = IpaSearch::Moves::kSteps;
+    limits.compare = lock_events <= 100'000;
+    LockHistories histories;
+    IpaReachability reachability(histories, limits);
+    feed_and_ask(histories, reachability, lock_events);
+    const IpaCounts& counts = reachability.counts();
+    const double per_event = static_cast<double>(counts.calls) / static_cast<double>(lock_events);
+    std::cout << lock_events << " lock events, " << counts.targets << " targets: " << counts.calls << " calls, "
+              << per_event << " per lock event, of " << counts.potential << " potential; without reuse "
+              << reachability.counts_anew().calls << "\n";
+    if (per_event_of_short == 0) {
+      per_event_of_short = per_event;
+    }
+    EXPECT_LT(per_event, 1.5 * per_event_of_short);
+    if (limits.compare) {
+      EXPECT_GE(reachability.counts_anew().calls, 10 * counts.calls);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sooth::oracle

@@ -1,0 +1,72 @@
+#include "filter/tree_context.h"
+
+#include <algorithm>
+
+namespace sooth {
+
+std::uint32_t TreeContexts::note_use(TreeContext& context, std::uint64_t lock) {
+  std::uint32_t& note = context.use_of[lock];
+  if (note == 0) {
+    std::uint32_t& place = lock_place_[lock];
+    if (place == 0) {
+      lock_events_.push_back(0);
+      place = static_cast<std::uint32_t>(lock_events_.size());
+    }
+    context.uses.emplace_back().lock = place - 1;
+    note = static_cast<std::uint32_t>(context.uses.size());
+  }
+  return note;
+}
+
+// Events of others that came before an acquire are what the thread may have learnt by it, or others by its releases
+// before.
+void TreeContexts::open_section(TreeContext& context, LockStack::Entry& entry) {
+  if (entry.note == 0) {
+    entry.note = note_use(context, entry.mode.lock);
+  }
+  TreeContext::Use& use = context.uses[entry.note - 1];
+  std::uint64_t& all = lock_events_[use.lock];
+  use.shared = entry.mode.shared;
+  use.while_held = all - use.own + (use.shared ? use.exclusive_releases : 0);
+  context.count += use.while_held - use.releases;
+  ++all;
+  ++use.own;
+}
+
+void TreeContexts::close_section(TreeContext& context, LockStack::Entry& entry) {
+  if (entry.note == 0) {  // opened before the counts started; its part in them has been 0
+    entry.note = note_use(context, entry.mode.lock);
+    context.uses[entry.note - 1].shared = entry.mode.shared;
+  }
+  TreeContext::Use& use = context.uses[entry.note - 1];
+  ++lock_events_[use.lock];
+  ++use.own;
+  ++use.releases;
+  use.exclusive_releases += use.shared ? 0 : 1;
+  context.count += use.releases - use.while_held;
+}
+
+std::uint64_t TreeContexts::restart() {
+  std::uint64_t largest = 0;
+  for (TreeContext& context : threads_) {
+    largest = std::max(largest, context.count);
+    context.count = 0;
+    context.uses.clear();
+    context.use_of.clear();
+    context.locks.forget_notes();
+  }
+  lock_events_.clear();
+  lock_place_.clear();
+  return largest;
+}
+
+std::uint64_t TreeContexts::memory() const {
+  std::uint64_t bytes = threads_.capacity() * sizeof(TreeContext) + lock_events_.capacity() * sizeof(std::uint64_t) +
+                        lock_place_.memory();
+  for (const TreeContext& context : threads_) {
+    bytes += context.locks.memory() + context.uses.capacity() * sizeof(TreeContext::Use) + context.use_of.memory();
+  }
+  return bytes;
+}
+
+}  // namespace sooth

@@ -1,0 +1,162 @@
+// The concurrency contexts of TREE: what two accesses of a thread must have in common for one to speak for the other.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "filter/lock_stack.h"
+#include "order/lock_set.h"
+#include "trace/event.h"
+
+namespace sooth {
+
+// A context is a set of locks and a count: of two moments of a thread with the same set, the count is the same exactly
+// when the context is. That is enough because everything a context is made of only ever grows while the set is the
+// same, so that sums say as much as their parts. What goes into the count:
+//
+//   kSends         messages sent (must-order edges that may start here).
+//   kUncontended   ... and for each lock that is held, how often other threads have acquired or released it up to its
+//                  acquire, and if it is held shared, how often the thread has released it exclusively: other readers
+//                  may come and learn of that. For each lock that is not held, how often the thread has released it.
+//                  So a loop over a lock that nobody else takes comes back to its contexts, and what is outside the
+//                  lock does not.
+//   kStretches     messages sent, and all acquires and releases: the same until the next of them. The set is then not
+//                  needed, as it cannot have changed.
+//   kLocksOnly     nothing.
+enum class ContextKind : std::uint8_t { kSends, kUncontended, kStretches, kLocksOnly };
+
+// The context of one thread. Everything here belongs to its thread, so that each may keep its own.
+struct TreeContext {
+  // How the thread used a lock.
+  struct Use {
+    std::uint64_t releases = 0;            // outermost, by this thread
+    std::uint64_t exclusive_releases = 0;  // ... of exclusive sections
+    std::uint64_t own = 0;                 // events of this thread that count in TreeContexts
+    std::uint64_t while_held = 0;          // the part of the lock in the count while it is held
+    bool shared = false;                   // the section that is open
+    std::uint32_t lock = 0;                // its place in TreeContexts
+  };
+
+  std::uint64_t count = 0;
+  LockStack locks;
+  // For kUncontended. LockStack::Entry::note is the place in `uses`, + 1.
+  std::vector<Use> uses;
+  FlatMap<std::uint32_t> use_of;  // lock -> place in `uses`, + 1
+};
+
+// The contexts of all threads.
+class TreeContexts {
+ public:
+  // `track_sets`: the sets are asked for although the kind of context does not need them.
+  explicit TreeContexts(ContextKind kind, bool track_sets = false)
+      : kind_(kind), tracks_sets_(track_sets || kind != ContextKind::kStretches) {}
+
+  // Lasts until the next thread is seen for the first time.
+  TreeContext& of(ThreadId thread) {
+    if (raw(thread) >= threads_.size()) [[unlikely]] {
+      threads_.resize(raw(thread) + 1);
+    }
+    return threads_[raw(thread)];
+  }
+  LockSetId set(TreeContext& context) { return context.locks.set(table_); }
+  LockSetTable& table() { return table_; }
+  // Whether it matters to it that locks are followed even where nobody asks for contexts.
+  bool tracks_locks() const { return tracks_sets_; }
+  const LockSetTable& table() const { return table_; }
+
+  // Takes an event that is no access into account; also the atomic ones may send.
+  [[gnu::always_inline]] void follow(const Event& e) {
+    // Most of them; an indirect jump would be harder to predict.
+    if (e.op == Op::kAcquire) {
+      return acquire(e);
+    }
+    if (e.op == Op::kRelease) {
+      return release(e);
+    }
+    follow_rarely(e);
+  }
+  [[gnu::noinline]] void follow_rarely(const Event& e) {
+    switch (e.op) {
+      case Op::kAcquire: return acquire(e);
+      case Op::kRelease: return release(e);
+      case Op::kFork:
+      case Op::kNotify:
+      case Op::kBarrierArrive:
+      case Op::kSemPost:
+      case Op::kHappensBefore: return send(e.thread);
+      case Op::kAtomicStore:
+      case Op::kAtomicRmw:
+      case Op::kFence: return releases(e.order) ? send(e.thread) : void();
+      case Op::kRead:
+      case Op::kWrite:
+      case Op::kAtomicLoad:
+      case Op::kWait:
+      case Op::kBarrierLeave:
+      case Op::kSemWait:
+      case Op::kJoin:
+      case Op::kBegin:
+      case Op::kEnd:
+      case Op::kAlloc:
+      case Op::kFree:
+      case Op::kHappensAfter:
+      case Op::kEnter:
+      case Op::kExit:
+      case Op::kCallBegin:
+      case Op::kCallEnd:
+      case Op::kMisuse: return;
+    }
+  }
+
+  // Instead of follow(), while nobody asks for contexts: keeps up with the locks held, and with nothing else.
+  void follow_locks(const Event& e) {
+    TreeContext& context = of(e.thread);
+    if (e.op == Op::kAcquire) {
+      context.locks.acquire(e.object, is_shared(e));
+    } else if (e.op == Op::kRelease) {
+      context.locks.release(e.object);
+    }
+  }
+  // After that. All counts start anew; returns the largest there was.
+  std::uint64_t restart();
+
+  std::uint64_t memory() const;
+
+ private:
+  void send(ThreadId thread) { of(thread).count += kind_ != ContextKind::kLocksOnly ? 1 : 0; }
+  [[gnu::always_inline]] void acquire(const Event& e) {
+    TreeContext& context = of(e.thread);
+    context.count += kind_ == ContextKind::kStretches ? 1 : 0;
+    if (!tracks_sets_) {
+      return;
+    }
+    LockStack::Entry* entry = context.locks.acquire(e.object, is_shared(e));
+    if (kind_ == ContextKind::kUncontended && entry != nullptr) {
+      open_section(context, *entry);
+    }
+  }
+  [[gnu::always_inline]] void release(const Event& e) {
+    TreeContext& context = of(e.thread);
+    context.count += kind_ == ContextKind::kStretches ? 1 : 0;
+    if (!tracks_sets_) {
+      return;
+    }
+    LockStack::Entry* entry = context.locks.release(e.object);
+    if (kind_ == ContextKind::kUncontended && entry != nullptr) {
+      close_section(context, *entry);
+    }
+  }
+  void open_section(TreeContext& context, LockStack::Entry& entry);
+  void close_section(TreeContext& context, LockStack::Entry& entry);
+  std::uint32_t note_use(TreeContext& context, std::uint64_t lock);
+
+  const ContextKind kind_;
+  const bool tracks_sets_;
+  std::vector<TreeContext> threads_;
+  LockSetTable table_;
+  // For kUncontended.
+  std::vector<std::uint64_t> lock_events_;  // outermost acquires and releases of each lock
+  FlatMap<std::uint32_t> lock_place_;       // lock -> place in lock_events_, + 1
+};
+
+}  // namespace sooth
