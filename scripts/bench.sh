@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Measures how fast traces are decoded and analysed, prints the table of the README and says which goals are met.
+# Measures how fast traces are decoded and analysed and what recording costs, prints the tables of the README and says
+# which goals are met.
 #
-#   scripts/bench.sh [--quick]     --quick: no trace above 10 million events; about a minute
+#   scripts/bench.sh [--quick]     --quick: no trace above 10 million events, no real programs; about two minutes
 #
 # Exits with 1 when a goal is missed. Needs up to 6 GB of disk under build/bench, given back at the end.
 set -euo pipefail
@@ -13,4 +14,5 @@ sooth_configure release
 sooth_build release sooth >&2
 python3 scripts/bench.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
 python3 scripts/bench_tree.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
+python3 scripts/bench_record.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
 exit "${missed:-0}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The long campaigns: what scripts/test.sh runs, many more random cases, every sanitizer over every test, both
-# compilers, static checks, and the full benchmark. Runs every step even when one fails.
+# compilers, static checks, real programs, and the full benchmark. Runs every step even when one fails.
 #
 #   scripts/nightly.sh [STEP...]     only these steps; their names are printed as they run
 #
@@ -69,9 +69,18 @@ step_programs() {
   done
 }
 
+# 77: the sources cannot be had, so there is nothing to judge.
+step_real_programs() {
+  sooth_configure release
+  sooth_build release
+  local status=0
+  scripts/real-programs.sh || status=$?
+  ((status == 0 || status == 77))
+}
+
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz tsan debug clang tidy programs bench)
+steps=(test properties asan fuzz tsan debug clang tidy programs real_programs bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

@@ -57,14 +57,13 @@ std::uint32_t AccessLog::group_of(CellId cell, LockSetId locks) {
 void AccessLog::grow() {
   buckets_.assign(buckets_.size() * 4, kNone);
   shift_ = static_cast<std::uint8_t>(shift_ - 2);
-  for (const std::uint32_t head : heads_) {
-    for (std::uint32_t g = head; g != kNone; g = groups_[g].next) {
-      for (std::uint32_t i = groups_[g].first; i != kNone; i = details_[i].next_in_group) {
-        Entry& entry = entries_[i];
-        std::uint32_t& bucket = buckets_[bucket_of(entry.hash(), entry.locks)];
-        entry.next_in_bucket = bucket;
-        bucket = i;
-      }
+  // In the order of memory, which is much faster than that of the cells.
+  for (std::uint32_t i = 1; i < entries_.size(); ++i) {
+    Entry& entry = entries_[i];
+    if (entry.cell_site_kind != kDropped) {
+      std::uint32_t& bucket = buckets_[bucket_of(entry.hash(), entry.locks)];
+      entry.next_in_bucket = bucket;
+      bucket = i;
     }
   }
 }
@@ -101,6 +100,7 @@ void AccessLog::drop_cell(CellId cell) {
   while (g != kNone) {
     for (std::uint32_t i = groups_[g].first; i != kNone;) {
       unlink_from_bucket(i);
+      entries_[i].cell_site_kind = kDropped;
       const std::uint32_t next = details_[i].next_in_group;
       details_[i].next_in_group = free_entry_;
       free_entry_ = i;

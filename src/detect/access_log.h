@@ -123,6 +123,7 @@ class AccessLog {
 
  private:
   static constexpr std::uint32_t kNone = 0;  // entries_[0] and groups_[0] are not used
+  static constexpr std::uint64_t kDropped = ~std::uint64_t{0};  // the key of an entry that is not used: no cell has that number
 
   // The key of an access, and what changes with every access of that key: half a cache line.
   struct alignas(32) Entry {

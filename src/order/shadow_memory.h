@@ -92,11 +92,7 @@ class ShadowMemory {
     if (page == nullptr || offset + size > kGranule) {
       return kNoCell;
     }
-    const std::uint32_t ref = page->refs[granule % kPageGranules];
-    if (ref == kEmpty || (ref & kSplitBit) != 0 || masks_[ref - 1] != mask_of(offset, static_cast<unsigned>(size))) {
-      return kNoCell;
-    }
-    return CellId{ref - 1};
+    return exact_cell(page->refs[granule % kPageGranules], offset, mask_of(offset, static_cast<unsigned>(size)));
   }
   // Changes whenever an existing cell may have come to stand for other bytes.
   std::uint64_t version() const { return version_; }
@@ -180,11 +176,21 @@ class ShadowMemory {
     return page->refs[granule % kPageGranules];
   }
 
+  // The cell of exactly the bytes `mask`, the first of which is `byte`, of a granule that refers to `ref`; or kNoCell. Arrays of
+  // small elements are split all over, so this must be quick for splits, too.
+  CellId exact_cell(std::uint32_t ref, unsigned byte, Mask mask) const {
+    if ((ref & kSplitBit) != 0) {
+      ref = splits_[ref & ~kSplitBit][byte];
+    }
+    return ref != kEmpty && masks_[ref - 1] == mask ? CellId{ref - 1} : kNoCell;
+  }
+
   template <typename Visit>
   void access_granule(std::uint64_t granule, Mask mask, Visit& visit) {
     std::uint32_t& ref = ref_of(granule);
-    if (ref != kEmpty && (ref & kSplitBit) == 0 && masks_[ref - 1] == mask) [[likely]] {
-      visit(CellId{ref - 1});
+    const unsigned byte = static_cast<unsigned>(std::countr_zero(mask)) % kGranule;  // of no bytes: any
+    if (const CellId cell = exact_cell(ref, byte, mask); cell != kNoCell) [[likely]] {
+      visit(cell);
       return;
     }
     if (ref == kEmpty && !any_stretch(granule)) {
@@ -243,6 +249,7 @@ class ShadowMemory {
 
   // `part` of the cell becomes a cell of its own, with a copy of what is known.
   void cut(Split& split, CellId cell, Mask part) {
+    ++version_;
     masks_[raw(cell)] = static_cast<Mask>(masks_[raw(cell)] & ~part);
     const CellId copy = take_id(part);
     assign(split, part, copy);
@@ -256,6 +263,7 @@ class ShadowMemory {
   }
 
   void drop(std::uint64_t granule, Mask mask) {
+    ++version_;
     const std::uint32_t index = split_of(granule);
     for (unsigned i = 0; i < kGranule; ++i) {
       const std::uint32_t ref = splits_[index][i];
@@ -274,7 +282,6 @@ class ShadowMemory {
 
   // The granule in its split form.
   std::uint32_t split_of(std::uint64_t granule) {
-    ++version_;
     std::uint32_t& ref = ref_of(granule);
     if ((ref & kSplitBit) != 0) {
       return ref & ~kSplitBit;

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""What recording costs: one binary, compiled by GCC for ThreadSanitizer, under libtsan and under sooth.
+
+    bench_record.py --sooth build/bin/sooth --scratch build/bench [--quick] [--sources build/real-programs]
+
+Two loops of scripts/bench-programs and two real programs (left out when their sources cannot be had, and by --quick), each plain, under
+libtsan, recorded free running and serially, and analysed live. Processor time is that of the program, sooth and everything they
+start; the median of several runs in turns. Exits with 1 when a goal is missed.
+"""
+import argparse
+import collections
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import program_sources
+
+RUNS = 5
+LOOPS = {"matrix_loop": ["40"], "lock_loop": ["500000"]}  # with their arguments
+REAL_PROGRAMS = ["pbzip2", "zstd"]
+COMPILERS = {"plain": (["gcc"], ["g++"]), "tsan": (["gcc", "-fsanitize=thread"], ["g++", "-fsanitize=thread"])}
+RECORDINGS = {"recorded": "os", "serial": "serial"}  # modes that leave a trace, and their --schedule
+
+Case = collections.namedtuple("Case", "name plain tsan")  # commands: (words, file for standard output or None)
+Sample = collections.namedtuple("Sample", "cpu wall")
+# Events and bytes: of a recording.
+Cost = collections.namedtuple("Cost", "cpu wall events bytes", defaults=[None, None])
+
+# What is promised of each case: over the costs by mode.
+Goal = collections.namedtuple("Goal", "promise measure bound unit")
+GOALS = [
+    Goal("recording takes at most the CPU time of libtsan", lambda c: c["recorded"].cpu / c["libtsan"].cpu, 1, "x"),
+    Goal("serial recording takes at most twice that", lambda c: c["serial"].cpu / c["libtsan"].cpu, 2, "x"),
+    Goal("a recording takes at most 4 bytes an event", lambda c: c["recorded"].bytes / c["recorded"].events, 4, ""),
+]
+
+
+def measure(command, sink):
+    """One run. libtsan's own findings do not count as failures, whatever they are."""
+    with open(sink or os.devnull, "wb") as output, tempfile.TemporaryFile() as errors:
+        begin = time.monotonic()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
+                                   env={**os.environ, "TSAN_OPTIONS": "exitcode=0"})
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            errors.seek(0)
+            sys.exit(f"bench_record.py: `{' '.join(command)}` ended with {process.returncode}: "
+                     f"{errors.read().decode(errors='replace').strip()[-1000:]}")
+    return Sample(usage.ru_utime + usage.ru_stime, wall)
+
+
+def events_of(sooth, trace):
+    for line in program_sources.run([sooth, "trace", "info", trace]).splitlines():
+        if line.startswith("events:"):
+            return int(line.split()[1])
+    sys.exit(f"bench_record.py: sooth trace info {trace} names no events")
+
+
+def measure_case(sooth, case, scratch):
+    """The costs by mode."""
+    trace = scratch / "trace"
+    words, sink = case.tsan
+    modes = {
+        "plain": case.plain[0],
+        "libtsan": words,
+        **{mode: [sooth, "record", "--schedule", schedule, "-o", str(trace), "--", *words]
+           for mode, schedule in RECORDINGS.items()},
+        "live hb": [sooth, "analyze", "--live", "--with", "hb", "--witness-events", "0", "--fail-on", "never",
+                    "-o", str(scratch / "report"), "--", *words],
+    }
+    samples = collections.defaultdict(list)
+    traces = {}
+    # In turns, so that a slow moment of the machine hits all of them.
+    for turn in range(RUNS):
+        for mode, command in modes.items():
+            samples[mode].append(measure(command, sink))
+            if mode in RECORDINGS and turn == 0:
+                size = sum(path.stat().st_size for path in trace.rglob("*") if path.is_file())
+                traces[mode] = (events_of(sooth, trace), size)
+            shutil.rmtree(trace, ignore_errors=True)
+    return {mode: Cost(statistics.median(s.cpu for s in runs), statistics.median(s.wall for s in runs),
+                       *traces.get(mode, ())) for mode, runs in samples.items()}
+
+
+def loop_cases(scratch):
+    sources = pathlib.Path(__file__).resolve().parent / "bench-programs"
+    for name, arguments in LOOPS.items():
+        binaries = {}
+        for build, (_, compiler) in COMPILERS.items():
+            binaries[build] = str(scratch / f"{name}-{build}")
+            program_sources.run([*compiler, "-O1", "-g", "-pthread", sources / f"{name}.cc", "-o", binaries[build]])
+        yield Case(name, *(([binaries[build], *arguments], None) for build in ("plain", "tsan")))
+
+
+def real_cases(scratch, archive):
+    for program in program_sources.PROGRAMS:
+        if program.name not in REAL_PROGRAMS:
+            continue
+        try:
+            folders = program_sources.fetch_all(program, archive)
+        except program_sources.NoSources as reason:
+            print(f"{program.name}: left out, its sources cannot be had: {reason}", file=sys.stderr)
+            continue
+        data = scratch / f"{program.name}.txt"
+        program_sources.make_data(data, program.size)
+        commands = []
+        for build in ("plain", "tsan"):
+            binary = program_sources.compile_program(program, folders, COMPILERS[build], scratch / program.name / build)
+            commands.append(program_sources.command_line(program, binary, data, scratch / "result"))
+        yield Case(program.name, *commands)
+
+
+def print_table(results):
+    print("| program | run | CPU s | x libtsan | x plain | wall s | events | bytes/event |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|")
+    for name, costs in results.items():
+        for mode, cost in costs.items():
+            recorded = [f"{cost.events / 1e6:.1f}M", f"{cost.bytes / cost.events:.2f}"] if cost.events else ["", ""]
+            print(f"| {name} | {mode} | {cost.cpu:.2f} | {cost.cpu / costs['libtsan'].cpu:.2f} | "
+                  f"{cost.cpu / max(costs['plain'].cpu, 0.001):.0f} | {cost.wall:.2f} | {' | '.join(recorded)} |")
+
+
+def print_goals(results):
+    """True when all are met."""
+    met = True
+    for goal in GOALS:
+        for name, costs in results.items():
+            value = goal.measure(costs)
+            met = met and value <= goal.bound
+            print(f"  {'ok    ' if value <= goal.bound else 'MISSED'} {goal.promise} ({name}): {value:.2f}{goal.unit}")
+    return met
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="only the loops")
+    parser.add_argument("--sooth", required=True, type=os.path.abspath)
+    parser.add_argument("--scratch", required=True)
+    parser.add_argument("--sources", default="build/real-programs", type=lambda name: pathlib.Path(name).resolve(),
+                        help="where the sources of real programs are kept")
+    options = parser.parse_args()
+    os.makedirs(options.scratch, exist_ok=True)
+    results = {}
+    with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
+        scratch = pathlib.Path(folder).resolve()
+        cases = list(loop_cases(scratch))
+        if not options.quick:
+            cases += real_cases(scratch, program_sources.Archive(options.sources))
+        for case in cases:
+            print(f"measuring what recording {case.name} costs", file=sys.stderr)
+            results[case.name] = measure_case(options.sooth, case, scratch)
+    print(f"Recording; median of {RUNS} runs\n")
+    print_table(results)
+    print()
+    return 0 if print_goals(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
