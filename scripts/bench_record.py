@@ -21,7 +21,7 @@ import time
 import program_sources
 
 RUNS = 5
-LOOPS = {"matrix_loop": ["40"], "lock_loop": ["500000"]}  # with their arguments
+LOOPS = {"matrix_loop": ["120"], "lock_loop": ["2000000"]}  # with their arguments
 REAL_PROGRAMS = ["pbzip2", "zstd"]
 COMPILERS = {"plain": (["gcc"], ["g++"]), "tsan": (["gcc", "-fsanitize=thread"], ["g++", "-fsanitize=thread"])}
 RECORDINGS = {"recorded": "os", "serial": "serial"}  # modes that leave a trace, and their --schedule
