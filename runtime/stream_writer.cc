@@ -141,12 +141,11 @@ void write_stack(Thread* t) {
 
 namespace {
 
-// One access and its value of at most 8 bytes, in two stores: the tail first.
+// One access and its value of at most 8 bytes, in two stores: the tail first. They overlap: the head also has what of the value lies in
+// its eight bytes, so that where the value begins makes no difference.
 SOOTH_INLINE void put_access(Thread* t, u32 slot, u64 delta, u32 length, u64 value) {
-  u64 change = value ^ t->values[2 * slot];
-  u32 n = full_length(change);
-  u32 at = 2 + length;
-  if (SOOTH_UNLIKELY(at + 1 + n > 16)) {
+  if (SOOTH_UNLIKELY(length > 5)) {
+    // The length of the value lies behind the head.
     Builder b(static_cast<u16>(length << stream::kSlotBits | slot));
     b.put_bytes(delta, length);
     EventValue v{value, 0};
@@ -154,15 +153,15 @@ SOOTH_INLINE void put_access(Thread* t, u32 slot, u64 delta, u32 length, u64 val
     b.commit(t);
     return;
   }
+  u64 change = value ^ t->values[2 * slot];
   t->values[2 * slot] = value;
-  using u128 = unsigned __int128;
-  u128 record = (delta << 16 | length << stream::kSlotBits | slot) | static_cast<u128>(n) << 8 * at |
-                static_cast<u128>(change) << 8 * (at + 1);
-  auto low = static_cast<u64>(record), high = static_cast<u64>(record >> 64);
+  u32 n = full_length(change);
+  u32 at = 2 + length;
+  u64 head = (delta << 16 | length << stream::kSlotBits | slot) | (change << 8 | n) << 8 * at;
   u8* cursor = t->cursor;
-  __builtin_memcpy(cursor + 8, &high, 8);
+  __builtin_memcpy(cursor + at + 1, &change, 8);
   asm volatile("" ::: "memory");
-  __builtin_memcpy(cursor, &low, 8);
+  __builtin_memcpy(cursor, &head, 8);
   t->cursor = cursor + at + 1 + n;
 }
 

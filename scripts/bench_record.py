@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """What recording costs: one binary, compiled by GCC for ThreadSanitizer, under libtsan and under sooth.
 
-    bench_record.py --sooth build/bin/sooth --scratch build/bench [--quick] [--sources build/real-programs]
+    bench_record.py --sooth build/bin/sooth --scratch build/bench [--quick] [--runs N] [--sources build/real-programs]
 
 Two loops of scripts/bench-programs and two real programs (left out when their sources cannot be had, and by --quick), each plain, under
 libtsan, recorded free running and serially, and analysed live. Processor time is that of the program, sooth and everything they
-start; the median of several runs in turns. Exits with 1 when a goal is missed.
+start; the median of five runs in turns. Exits with 1 when a goal is missed.
 """
 import argparse
 import collections
 import os
 import pathlib
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -20,8 +21,7 @@ import time
 
 import program_sources
 
-RUNS = 5
-LOOPS = {"matrix_loop": ["40"], "lock_loop": ["500000"]}  # with their arguments
+LOOPS = {"matrix_loop": ["80"], "lock_loop": ["1500000"]}  # with their arguments
 REAL_PROGRAMS = ["pbzip2", "zstd"]
 COMPILERS = {"plain": (["gcc"], ["g++"]), "tsan": (["gcc", "-fsanitize=thread"], ["g++", "-fsanitize=thread"])}
 RECORDINGS = {"recorded": "os", "serial": "serial"}  # modes that leave a trace, and their --schedule
@@ -63,7 +63,7 @@ def events_of(sooth, trace):
     sys.exit(f"bench_record.py: sooth trace info {trace} names no events")
 
 
-def measure_case(sooth, case, scratch):
+def measure_case(sooth, case, scratch, turns):
     """The costs by mode."""
     trace = scratch / "trace"
     words, sink = case.tsan
@@ -78,7 +78,7 @@ def measure_case(sooth, case, scratch):
     samples = collections.defaultdict(list)
     traces = {}
     # In turns, so that a slow moment of the machine hits all of them.
-    for turn in range(RUNS):
+    for turn in range(turns):
         for mode, command in modes.items():
             samples[mode].append(measure(command, sink))
             if mode in RECORDINGS and turn == 0:
@@ -141,11 +141,13 @@ def print_goals(results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="only the loops")
+    parser.add_argument("--runs", type=int, default=5, help="of each kind; 5 by default")
     parser.add_argument("--sooth", required=True, type=os.path.abspath)
     parser.add_argument("--scratch", required=True)
     parser.add_argument("--sources", default="build/real-programs", type=lambda name: pathlib.Path(name).resolve(),
                         help="where the sources of real programs are kept")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # leave through the end of `with`, which cleans up
     os.makedirs(options.scratch, exist_ok=True)
     results = {}
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
@@ -154,9 +156,9 @@ def main():
         if not options.quick:
             cases += real_cases(scratch, program_sources.Archive(options.sources))
         for case in cases:
-            print(f"measuring what recording {case.name} costs", file=sys.stderr)
-            results[case.name] = measure_case(options.sooth, case, scratch)
-    print(f"Recording; median of {RUNS} runs\n")
+            print(f"measuring what recording {case.name} costs", file=sys.stderr, flush=True)
+            results[case.name] = measure_case(options.sooth, case, scratch, options.runs)
+    print(f"Recording; median of {options.runs} runs\n")
     print_table(results)
     print()
     return 0 if print_goals(results) else 1

@@ -143,5 +143,25 @@ TEST(ShadowMemoryVersion, ChangesWhenAResolvedCellComesToStandForOtherBytes) {
   EXPECT_EQ(memory.resolve(0x1000, 8), kNoCell);
 }
 
+TEST(ShadowMemoryVersion, StaysWhileSmallElementsShareAGranule) {
+  HistoryHost host;
+  ShadowMemory<HistoryHost> memory(host);
+  memory.access(0x1000, 4, [](CellId) {});
+  const CellId first = memory.resolve(0x1000, 4);
+  ASSERT_NE(first, kNoCell);
+  const std::uint64_t version = memory.version();
+  memory.access(0x1004, 4, [](CellId) {});
+  EXPECT_EQ(memory.version(), version) << "the neighbour changes nothing for the first";
+  EXPECT_EQ(memory.resolve(0x1000, 4), first);
+  const CellId second = memory.resolve(0x1004, 4);
+  EXPECT_NE(second, kNoCell);
+  EXPECT_NE(second, first);
+  EXPECT_EQ(memory.resolve(0x1002, 4), kNoCell) << "parts of two cells";
+  memory.allocate(0x1000, 4);
+  EXPECT_NE(memory.version(), version);
+  EXPECT_EQ(memory.resolve(0x1000, 4), kNoCell);
+  EXPECT_EQ(memory.resolve(0x1004, 4), second);
+}
+
 }  // namespace
 }  // namespace sooth
