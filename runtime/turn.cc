@@ -70,6 +70,7 @@ StrategySpec strategy_spec_;
 u64 seed_ = 0;
 Strategy strategy_;
 Node* free_nodes_ = nullptr;
+u32 leaving_ = 0;         // the kernel's id of a thread that is over, but perhaps not gone; 0: none
 u32 arrivals_ = 0;        // futex of those who wait for a thread to arrive
 bool monitored_ = false;
 u32 monitor_idle_ = 0;  // futex; 1: the monitor sleeps until somebody is ready
@@ -168,8 +169,23 @@ Outcome await(Thread* t, const timespec* deadline, bool heed_signals) {
   }
 }
 
+// A thread that is over is still in libc, which takes back its memory. What others allocate depends on that, so the next turn
+// begins when the thread is gone; but not if that takes suspiciously long, as under a debugger.
+void await_departure() {
+  u32 id = __atomic_exchange_n(&leaving_, 0, __ATOMIC_ACQ_REL);
+  if (SOOTH_LIKELY(id == 0)) return;
+  constexpr u32 kYields = 100, kPauses = 2000;
+  long process = sys_call(SYS_getpid);
+  for (u32 i = 0; i < kYields + kPauses && sys_call(SYS_tgkill, process, id, 0) == 0; ++i) {
+    timespec pause = {0, 50'000};
+    if (i < kYields) sys_call(SYS_sched_yield);
+    else sys_call(SYS_nanosleep, reinterpret_cast<long>(&pause));
+  }
+}
+
 // The thread has the turn: what it records from here on comes behind what all others have recorded.
 void begin_turn(Thread* t) {
+  await_departure();
   __atomic_store_n(&t->turn_state, kHasIt, __ATOMIC_RELAXED);
   write_turn(t);
 }
@@ -273,6 +289,7 @@ void start(Thread* first) {
   free_nodes_ = nullptr;
   monitored_ = false;
   monitor_idle_ = 0;
+  leaving_ = 0;
   strategy_ = Strategy(strategy_spec_, seed_, options.quantum < 1 ? 1 : static_cast<u32>(options.quantum));
   holder_ = new_node(first->id);
   holder_->thread = first;
@@ -377,6 +394,8 @@ void finish(Thread* t) {
     t->turn_data[0] = 0;
     __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
     wake_blocked(reinterpret_cast<uptr>(&thread_info(n->id)), kAll);
+    // The first thread stays, as a zombie, until the process ends.
+    if (n->system_id != static_cast<u32>(sys_call(SYS_getpid))) __atomic_store_n(&leaving_, n->system_id, __ATOMIC_RELEASE);
     word = holder_ == n ? pass_on() : pass_on_if_free();
     free_node(n);
   }
