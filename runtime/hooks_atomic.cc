@@ -94,7 +94,7 @@ template <Op op, typename T, typename F>
 SOOTH_INLINE T perform(const volatile T* p, int order, uptr pc, F operation) {
   Thread* t = current();
   if (SOOTH_UNLIKELY(t == nullptr || (t->special & (kStopped | kIgnoreSync)) != 0)) return operation();
-  if (recorder.serial) turn::atomic_step(t);
+  if (recorder.serial) turn::step(t);
   Busy busy(t);
   SpinGuard guard(shard_of(p));
   T value = operation();
@@ -108,7 +108,7 @@ template <typename T>
 SOOTH_INLINE bool compare_exchange(volatile T* p, T& expected, T desired, int success, int failure, uptr pc) {
   Thread* t = current();
   if (SOOTH_UNLIKELY(t == nullptr || (t->special & (kStopped | kIgnoreSync)) != 0)) return machine_cas(p, expected, desired);
-  if (recorder.serial) turn::atomic_step(t);
+  if (recorder.serial) turn::step(t);
   Busy busy(t);
   SpinGuard guard(shard_of(p));
   bool done = machine_cas(p, expected, desired);
@@ -130,7 +130,7 @@ void fence(int order, uptr pc) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   Thread* t = current();
   if (t == nullptr || (t->special & (kStopped | kIgnoreSync)) != 0) return;
-  if (recorder.serial) turn::atomic_step(t);
+  if (recorder.serial) turn::step(t);
   write_event(t, pc, Shape::of(Op::kFence, order_of(order)), 0);
 }
 

@@ -192,6 +192,19 @@ void use_bucket(Thread* t) {
   t->limit = t->chunk + kChunkBytes - kRecordRoom;
 }
 
+// SOOTH_SCHEDULE and SOOTH_SEED: `os`, the default, or how threads take turns.
+void read_schedule() {
+  const char* schedule = environment("SOOTH_SCHEDULE");
+  if (schedule == nullptr || is_text(schedule, "os")) return;
+  StrategySpec spec;
+  if (!parse_strategy(schedule, spec)) {
+    warn("bad value of SOOTH_SCHEDULE: ", schedule, "; threads run as they would alone");
+    return;
+  }
+  recorder.serial = true;
+  turn::set_strategy(spec, number_of("SOOTH_SEED"));
+}
+
 }  // namespace
 
 void drop_chunk(Thread* t) {
@@ -250,7 +263,7 @@ void start_recording() {
   const char* fds = environment("SOOTH_RECORD_FDS");
   const char* base = environment("SOOTH_RECORD");
   if (fds == nullptr && base == nullptr) return;
-  recorder.serial = is_text(environment("SOOTH_SCHEDULE"), "serial");
+  read_schedule();
   recorder.drop_repeats = !recorder.serial && !is_text(environment("SOOTH_FILTER"), "off");
   max_bytes_ = number_of("SOOTH_MAX_TRACE");
   if (fds != nullptr) {

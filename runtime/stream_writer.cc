@@ -204,11 +204,14 @@ void access_serially(Thread* t, uptr address, uptr pc) {
   bool is_defined = s.key == slot_key(pc, shape);
   bool waits = false;
   if (t->pending_slot != 0) {
-    waits = !is_write && t->deferred_slot == 0 && is_defined && t->quantum > 1;
+    waits = !is_write && t->deferred_slot == 0 && is_defined;
     if (!waits) put_pending(t);
   }
-  // Before the value is read: another thread may change it.
-  if (SOOTH_UNLIKELY(--t->quantum == 0)) turn::preempt(t);
+  // Before the value is read: another thread may change it. Not between the two halves of a copy: the write has not happened yet.
+  if (SOOTH_UNLIKELY(--t->quantum == 0)) {
+    if (waits) t->quantum = 1;
+    else turn::preempt(t);
+  }
   if (SOOTH_UNLIKELY(!is_defined) && !define_slot(t, slot, pc, shape)) return;
   u64 delta;
   if (SOOTH_UNLIKELY(!slot_delta(s, address, delta))) {

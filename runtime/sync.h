@@ -20,9 +20,10 @@ struct Deadline {
   bool is_valid() const { return time == nullptr || (time->tv_nsec >= 0 && time->tv_nsec < 1'000'000'000); }
 };
 
-// The first step of a wrapper: the thread has the turn (in serial recordings), and handlers that waited have run.
+// The first step of a wrapper: the thread has the turn (in serial recordings, where others may go first), and handlers that waited
+// have run.
 SOOTH_INLINE void begin_operation(Thread* t) {
-  if (turn::taken()) turn::hold(t);
+  if (turn::taken()) turn::step(t);
   if (SOOTH_UNLIKELY(__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0)) deliver_pending_signals(t);
 }
 

@@ -81,7 +81,8 @@ Thread* attach_thread(u32 id) {
   find_stack(t);
   self_ = t;
   // The turn record comes first: what follows belongs to it.
-  turn::enter(t);
+  if (id == 0) turn::start(t);
+  else turn::enter(t);
   write_thread_switch(t, id, false);
   // A thread begins and ends where it was created.
   uptr pc = infos_[id].created_at != 0 ? infos_[id].created_at : kNoSite;

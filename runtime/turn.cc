@@ -24,8 +24,8 @@ constexpr u32 kDisturbed = 3;  // a handler waits to be run
 
 // A switch is a few microseconds when the other thread is awake: not worth a system call if it is shorter than one.
 constexpr u32 kSpins = 100;
-// What an atomic operation counts of the quantum.
-constexpr u32 kAtomicWeight = 64;
+// What an operation counts of the quantum.
+constexpr u32 kOperationWeight = 64;
 
 enum class State : u32 { kRunning, kReady, kBlocked, kOutside };
 
@@ -38,6 +38,7 @@ struct Node {
   u32 system_id;   // the kernel's
   State state;
   uptr object;     // that it is blocked on
+  Standing standing;
 };
 
 class Queue {
@@ -65,7 +66,11 @@ Queue ready_;             // in the order in which they became ready
 Queue blocked_;           // in the order in which they blocked
 Node* holder_ = nullptr;  // has the turn. Nobody: then nobody is ready
 u64 turns_ = 0;
+StrategySpec strategy_spec_;
+u64 seed_ = 0;
+Strategy strategy_;
 Node* free_nodes_ = nullptr;
+u32 leaving_ = 0;         // the kernel's id of a thread that is over, but perhaps not gone; 0: none
 u32 arrivals_ = 0;        // futex of those who wait for a thread to arrive
 bool monitored_ = false;
 u32 monitor_idle_ = 0;  // futex; 1: the monitor sleeps until somebody is ready
@@ -104,16 +109,15 @@ Node* new_node(u32 id) {
   free_nodes_ = n->next;
   *n = Node{};
   n->id = id;
+  strategy_.admit(n->standing);
   return n;
 }
 
 void free_node(Node* n) {
+  strategy_.dismiss();
   n->next = free_nodes_;
   free_nodes_ = n;
 }
-
-// The strategy: who of those that are ready goes on. In turn, so that the schedule depends on nothing but what the threads do.
-Node* choose() { return ready_.first(); }
 
 void make_ready(Node* n) {
   n->state = State::kReady;
@@ -124,9 +128,8 @@ void make_ready(Node* n) {
   }
 }
 
-// Gives the turn to the next thread, if one is ready. Returns the futex to wake when the lock is free again, or nullptr.
-const u32* pass_on() {
-  Node* n = choose();
+// Gives the turn to a thread that is ready, or to nobody. Returns the futex to wake when the lock is free again, or nullptr.
+const u32* pass_on_to(Node* n) {
   holder_ = n;
   ++turns_;
   if (n == nullptr) return nullptr;
@@ -137,6 +140,9 @@ const u32* pass_on() {
   u32 old = __atomic_exchange_n(&n->thread->turn_word, kTurn, __ATOMIC_ACQ_REL);
   return old == kAsleep ? &n->thread->turn_word : nullptr;
 }
+
+// The thread that had the turn cannot go on.
+const u32* pass_on() { return pass_on_to(strategy_.choose<Node>(ready_.first(), nullptr, SchedulingPoint::kBlocked)); }
 
 const u32* pass_on_if_free() { return holder_ == nullptr ? pass_on() : nullptr; }
 
@@ -163,8 +169,23 @@ Outcome await(Thread* t, const timespec* deadline, bool heed_signals) {
   }
 }
 
+// A thread that is over is still in libc, which takes back its memory. What others allocate depends on that, so the next turn
+// begins when the thread is gone; but not if that takes suspiciously long, as under a debugger.
+void await_departure() {
+  u32 id = __atomic_exchange_n(&leaving_, 0, __ATOMIC_ACQ_REL);
+  if (SOOTH_LIKELY(id == 0)) return;
+  constexpr u32 kYields = 100, kPauses = 2000;
+  long process = sys_call(SYS_getpid);
+  for (u32 i = 0; i < kYields + kPauses && sys_call(SYS_tgkill, process, id, 0) == 0; ++i) {
+    timespec pause = {0, 50'000};
+    if (i < kYields) sys_call(SYS_sched_yield);
+    else sys_call(SYS_nanosleep, reinterpret_cast<long>(&pause));
+  }
+}
+
 // The thread has the turn: what it records from here on comes behind what all others have recorded.
 void begin_turn(Thread* t) {
+  await_departure();
   __atomic_store_n(&t->turn_state, kHasIt, __ATOMIC_RELAXED);
   write_turn(t);
 }
@@ -173,6 +194,26 @@ void begin_turn(Thread* t) {
 void await_turn(Thread* t) {
   await(t, nullptr, false);
   begin_turn(t);
+}
+
+// The thread has the turn and could go on: the strategy says whether it does.
+void reschedule(Thread* t, SchedulingPoint point) {
+  write_pending(t);
+  const u32* word = nullptr;
+  {
+    Locked locked(t);
+    Node* n = node_of(t);
+    if (point == SchedulingPoint::kQuantum) t->quantum = strategy_.grant(n->standing);
+    if (holder_ != n) return;  // it was taken away just now
+    Node* next = strategy_.choose(ready_.first(), n, point);
+    if (next == n) return;
+    __atomic_store_n(&t->turn_word, kNoTurn, __ATOMIC_RELAXED);
+    __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
+    word = pass_on_to(next);
+    make_ready(n);
+  }
+  wake_up(word);
+  await_turn(t);
 }
 
 // The node of a thread that was announced and has not arrived; or nullptr.
@@ -235,6 +276,11 @@ u32 wake_blocked(uptr object, u32 count) {
 
 }  // namespace
 
+void set_strategy(const StrategySpec& spec, u64 seed) {
+  strategy_spec_ = spec;
+  seed_ = seed;
+}
+
 void start(Thread* first) {
   if (!taken()) return;
   lock_.reset();
@@ -243,6 +289,8 @@ void start(Thread* first) {
   free_nodes_ = nullptr;
   monitored_ = false;
   monitor_idle_ = 0;
+  leaving_ = 0;
+  strategy_ = Strategy(strategy_spec_, seed_, options.quantum < 1 ? 1 : static_cast<u32>(options.quantum));
   holder_ = new_node(first->id);
   holder_->thread = first;
   holder_->system_id = static_cast<u32>(sys_call(SYS_gettid));
@@ -346,6 +394,8 @@ void finish(Thread* t) {
     t->turn_data[0] = 0;
     __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
     wake_blocked(reinterpret_cast<uptr>(&thread_info(n->id)), kAll);
+    // The first thread stays, as a zombie, until the process ends.
+    if (n->system_id != static_cast<u32>(sys_call(SYS_getpid))) __atomic_store_n(&leaving_, n->system_id, __ATOMIC_RELEASE);
     word = holder_ == n ? pass_on() : pass_on_if_free();
     free_node(n);
   }
@@ -353,32 +403,20 @@ void finish(Thread* t) {
 }
 
 void yield(Thread* t) {
-  if (!taken()) return;
-  write_pending(t);
-  const u32* word = nullptr;
-  {
-    Locked locked(t);
-    Node* n = node_of(t);
-    if (ready_.first() == nullptr || holder_ != n) return;
-    __atomic_store_n(&t->turn_word, kNoTurn, __ATOMIC_RELAXED);
-    __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
-    make_ready(n);
-    word = pass_on();
-  }
-  wake_up(word);
-  await_turn(t);
+  if (taken()) reschedule(t, SchedulingPoint::kYield);
 }
 
-void preempt(Thread* t) {
-  t->quantum = static_cast<u32>(options.quantum);
-  yield(t);
-}
+void preempt(Thread* t) { reschedule(t, SchedulingPoint::kQuantum); }
 
-void atomic_step(Thread* t) {
+void step(Thread* t) {
   if (!taken()) return;
   hold(t);
-  if (t->quantum > kAtomicWeight) t->quantum -= kAtomicWeight;
-  else preempt(t);
+  if (t->quantum <= kOperationWeight) {
+    preempt(t);
+    return;
+  }
+  t->quantum -= kOperationWeight;
+  if (strategy_spec_.kind != StrategyKind::kSerial) reschedule(t, SchedulingPoint::kOperation);
 }
 
 Wake block(Thread* t, uptr object, const timespec* deadline, int clock) {

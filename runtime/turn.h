@@ -4,17 +4,24 @@
 // Nobody blocks in the kernel while it has the turn. A wrapper of a blocking function tries the operation, and when it would
 // block waits with block() for another thread to wake() the object; functions that block outside our view (read, accept, sleep)
 // are bracketed by leave() and enter(). All functions return at once when the recording is not serial.
+//
+// Who is next is up to a strategy (schedule/strategy.h), which is asked when the thread that has the turn gives it up, in front of
+// every operation of synchronisation, and when a quantum of accesses is over. `Serial` here and in the rest of the library means
+// one thread at a time, under any strategy.
 #pragma once
 
 #include <time.h>
 
 #include "runtime/recorder.h"
 #include "runtime/thread.h"
+#include "schedule/strategy.h"
 
 namespace sooth::rt::turn {
 
 SOOTH_INLINE bool taken() { return recorder.serial; }
 
+// How threads take turns from the next start() on.
+void set_strategy(const StrategySpec& spec, u64 seed);
 // The first thread of the process has the turn from here on. In the child of a fork: again, and alone.
 void start(Thread* first);
 // A thread is being created: it is ready to run although it may not have reached enter() yet, so that the schedule does not
@@ -37,13 +44,14 @@ SOOTH_INLINE void hold(Thread* t) {
 // The thread is over.
 void finish(Thread* t);
 
-// Another thread may go on, this one stays ready. preempt() is for hooks whose quantum is over; it sets a new one.
+// Another thread may go on, this one stays ready. yield() is for one that has found nothing to do; preempt() for hooks whose
+// quantum is over: it sets a new one.
 void yield(Thread* t);
 void preempt(Thread* t);
 
-// In front of an atomic operation: counts as many accesses, so that threads that wait for one another in a loop of atomic loads
-// soon get on.
-void atomic_step(Thread* t);
+// In front of an operation of synchronisation: the strategy may let others go first. Counts as many accesses, so that threads that
+// wait for one another in a loop of atomic loads soon get on.
+void step(Thread* t);
 
 enum class Wake : u32 { kWoken, kTimedOut };
 // Gives the turn up until somebody wakes `object` and the turn comes back; or until the deadline (nullptr: none) on `clock`. May be

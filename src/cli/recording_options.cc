@@ -4,18 +4,40 @@
 #include <string>
 
 #include "cli/numbers.h"
+#include "schedule/strategy.h"
 
 namespace sooth {
+namespace {
+
+// Throws what is wrong with the value of --schedule.
+void check_schedule(const std::string& text) {
+  StrategySpec spec;
+  if (text == "os" || (text.find('\0') == std::string::npos && parse_strategy(text.c_str(), spec))) {
+    return;
+  }
+  const std::string advice = text.starts_with("pct")
+                                 ? "pct takes a depth from 1 to " + std::to_string(kMaxPctDepth) +
+                                       " and, if known, the number of steps of the run, like pct:3 or pct:3:1000"
+                                 : "there are os, serial, random and pct:D";
+  throw CLI::ValidationError("--schedule", "`" + text + "` is no schedule; " + advice);
+}
+
+}  // namespace
 
 void add_recording_options(CLI::App& command, RecordingOptions& options) {
-  const std::map<std::string, Scheduling> schedules = {{"os", Scheduling::kFree}, {"serial", Scheduling::kSerial}};
   command
-      .add_option("--schedule", options.scheduling,
-                  "os: threads run as they would alone. serial: one at a time, slower; the recording is exact")
-      ->transform(CLI::Transformer(schedules, CLI::ignore_case))
-      ->type_name("os|serial")
-      ->default_str("os");
-  add_count_option(command, "--seed", options.seed, "Which thread is next in a serial run; equal seeds give equal runs");
+      .add_option_function<std::string>(
+          "--schedule",
+          [&options](const std::string& text) {
+            check_schedule(text);
+            options.schedule = text;
+          },
+          "os: threads run as they would alone. Else one at a time, slower; the recording is exact. serial: in turn. random: any that can "
+          "run, at every synchronisation. pct:D: by random priorities that change D-1 times, for bugs of depth D")
+      ->type_name("os|serial|random|pct:D")
+      ->default_str(options.schedule)
+      ->trigger_on_parse();
+  add_count_option(command, "--seed", options.seed, "What random and pct:D draw from; equal seeds give equal runs");
   command
       .add_option_function<std::string>(
           "--exclude",

@@ -54,7 +54,7 @@ Result<std::vector<std::string>> recording_environment(std::vector<std::string> 
   } else {
     set(current, "SOOTH_RECORD", target.directory);
   }
-  set(current, "SOOTH_SCHEDULE", options.scheduling == Scheduling::kSerial ? "serial" : "os");
+  set(current, "SOOTH_SCHEDULE", options.schedule);
   set(current, "SOOTH_SEED", std::to_string(options.seed));
   set(current, "SOOTH_FILTER", options.drop_repeats ? "repeat" : "off");
   if (options.max_bytes != 0) {

@@ -9,14 +9,11 @@
 
 namespace sooth {
 
-enum class Scheduling : std::uint8_t {
-  kFree,    // threads run as the operating system lets them; the order of plain accesses is not recorded
-  kSerial,  // one thread at a time: slower, and the recording is exact
-};
-
 struct RecordingOptions {
-  Scheduling scheduling = Scheduling::kFree;
-  std::uint64_t seed = 1;               // of kSerial: which thread is next
+  // `os`: threads run as the operating system lets them; the order of plain accesses is not recorded. Or what parse_strategy() of
+  // schedule/strategy.h takes: one thread at a time, slower, and the recording is exact.
+  std::string schedule = "os";
+  std::uint64_t seed = 1;               // of a schedule that is drawn
   std::uint64_t max_bytes = 0;          // of `streams`; 0: no limit
   bool drop_repeats = true;             // an access that its thread has just recorded from the same place is left out
   std::vector<std::string> exclude;     // patterns of modules whose accesses are left out

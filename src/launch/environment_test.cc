@@ -28,13 +28,13 @@ TEST(RecordingEnvironment, ReplacesWhatAnOuterRecordingSet) {
   target.process = 9;
   target.chunk_limit = 16;
   RecordingOptions options;
-  options.scheduling = Scheduling::kSerial;
+  options.schedule = "pct:3";
   options.seed = 42;
   options.drop_repeats = false;
   const auto live = recording_environment(outer, "/rt.so", target, options);
   ASSERT_TRUE(live.ok());
   EXPECT_EQ(*live, (Words{"SOOTH_OPTIONS=help=1", "LD_PRELOAD=/rt.so", "SOOTH_RECORD_FDS=7,8,9", "SOOTH_CHUNK_LIMIT=16",
-                          "SOOTH_SCHEDULE=serial", "SOOTH_SEED=42", "SOOTH_FILTER=off"}));
+                          "SOOTH_SCHEDULE=pct:3", "SOOTH_SEED=42", "SOOTH_FILTER=off"}));
 }
 
 TEST(RecordingEnvironment, CarriesLimitsAndPatterns) {

@@ -1,0 +1,257 @@
+// Who runs next, when one thread runs at a time: a function of the seed, of what was decided before and of who is able to run.
+//
+// The scheduler in the run time library asks, and so do tests and tools that want the same answers; so this is freestanding:
+// no allocation, no libstdc++, no system call. Time, addresses and identities of threads play no part, which makes a run
+// repeatable as far as the program's own behaviour depends on its schedule only.
+//
+//   serial      In turn: a thread runs until it blocks, yields or has used up its quantum. The seed plays no part.
+//   random      At every scheduling point each thread that can run is as likely as any other.
+//   pct:D       Burckhardt, Kothari, Musuvathi, Nagarakatte: A Randomized Scheduler with Probabilistic Guarantees of Finding
+//   pct:D:K     Bugs, ASPLOS 2010, section 3.2. Threads get random priorities and the highest that can run does; at D-1 steps, drawn
+//               from the first K of the run, the thread about to take the step falls below all others. A bug that needs D
+//               ordering constraints shows up in a run of n threads and at most K steps with probability 1/(n K^(D-1)) or more.
+//
+// A step is an operation or the end of a quantum (see SchedulingPoint), while the program has more than one thread. K is an estimate of
+// their number. Who knows it, from a run before, says so. Otherwise the seed draws it, as a power of two from 2^4 to 2^20,
+// each as likely: for every program in that range one draw in 17 is right to a factor of two, which costs the guarantee a factor
+// of at most 17 * 2^(D-1) and makes it hold without a run before.
+//
+// Every strategy is fair, so that a program that waits in a loop ends. A thread that yields says that it waits for others:
+// `random` takes another then, `pct` puts it below all others. `pct` does the same with a thread that has run for kPatience quanta
+// since that last happened; runs without either are those of the paper.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "schedule/random.h"
+
+namespace sooth {
+
+enum class StrategyKind : std::uint8_t { kSerial, kRandom, kPct };
+
+inline constexpr std::uint32_t kMaxPctDepth = 32;
+
+struct StrategySpec {
+  StrategyKind kind = StrategyKind::kSerial;
+  std::uint32_t depth = 1;  // of kPct: 1 to kMaxPctDepth
+  std::uint64_t steps = 0;  // of kPct: the estimate K; 0: the seed draws it
+};
+
+// "serial", "random", "pct:3", "pct:3:1000". False, with `spec` as it was, for anything else.
+constexpr bool parse_strategy(const char* text, StrategySpec& spec);
+
+// Why a decision is due.
+enum class SchedulingPoint : std::uint8_t {
+  kOperation,  // the running thread is about to synchronise
+  kQuantum,    // it has used up what grant() gave it
+  kYield,      // it waits for what another thread does, without blocking
+  kBlocked,    // it cannot go on: it blocks, has ended or is in a call that nobody sees
+};
+
+// What a strategy remembers of a thread. Kept by the caller, from admit() to dismiss().
+struct Standing {
+  std::uint64_t priority = 0;
+  std::uint64_t spent = 0;  // accesses, since it last fell below all others
+};
+
+// The decisions of one run. Not thread safe.
+class Strategy {
+ public:
+  // Quanta that a thread under `pct` may use up before others get a chance, whatever their priority.
+  static constexpr std::uint64_t kPatience = 16;
+
+  constexpr Strategy() = default;
+  // `quantum`: accesses a thread makes, at most, from one scheduling point to the next; at least 1.
+  constexpr Strategy(const StrategySpec& spec, std::uint64_t seed, std::uint32_t quantum);
+
+  // Another thread: it may be chosen from now on.
+  constexpr void admit(Standing& thread);
+  constexpr void dismiss() { --threads_; }
+
+  // Who has the turn from here on. `ready` is a list, linked by `next`, of those that can run besides `running`, in the order in
+  // which they became ready; each has a `standing`. `running` is nullptr at kBlocked and only there. The result is one of them,
+  // nullptr if there is none. Takes time in proportion to the list, but not for `serial`.
+  template <typename Entry>
+  constexpr Entry* choose(Entry* ready, Entry* running, SchedulingPoint point);
+
+  // The next quantum of the thread, in accesses. `serial` gives the whole one. The others draw from all scales up to it, so that
+  // threads that do not synchronise meet anywhere too: a power of two, then a number from there up to the next.
+  constexpr std::uint32_t grant(Standing& thread);
+
+  constexpr std::uint64_t steps() const { return steps_; }  // so far, under `pct`
+
+ private:
+  // Priorities of pct. Above: as the thread was admitted; then those of change points; at the bottom who fell last is lowest.
+  static constexpr std::uint64_t kAdmitted = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t kChanged = std::uint64_t{1} << 62;
+
+  template <typename Entry>
+  constexpr Entry* choose_randomly(Entry* ready, Entry* running, SchedulingPoint point);
+  constexpr void take_step(Standing& thread);
+  constexpr void fall(Standing& thread);
+
+  StrategySpec spec_;
+  SeededRandom random_;
+  std::uint32_t quantum_ = 1;
+  std::uint32_t threads_ = 0;
+  std::uint64_t steps_ = 0;
+  std::uint64_t lowest_ = kChanged;
+  std::uint64_t changes_[kMaxPctDepth] = {};  // [i], for 1 <= i < depth: the step at which a thread gets the i-th lowest priority
+};
+
+namespace strategy_detail {
+
+constexpr bool skip_word(const char*& text, const char* word) {
+  const char* at = text;
+  for (; *word != 0; ++word, ++at) {
+    if (*at != *word) {
+      return false;
+    }
+  }
+  text = at;
+  return true;
+}
+
+// A number from 1 to `limit`, in digits.
+constexpr bool skip_number(const char*& text, std::uint64_t limit, std::uint64_t& number) {
+  number = 0;
+  for (; *text >= '0' && *text <= '9'; ++text) {
+    number = number * 10 + static_cast<std::uint64_t>(*text - '0');
+    if (number > limit) {
+      return false;
+    }
+  }
+  return number != 0;
+}
+
+}  // namespace strategy_detail
+
+constexpr bool parse_strategy(const char* text, StrategySpec& spec) {
+  using strategy_detail::skip_number;
+  using strategy_detail::skip_word;
+  constexpr std::uint64_t kMaxSteps = std::uint64_t{1} << 48;
+  StrategySpec parsed;
+  if (skip_word(text, "random")) {
+    parsed.kind = StrategyKind::kRandom;
+  } else if (skip_word(text, "pct:")) {
+    std::uint64_t depth = 0;
+    parsed.kind = StrategyKind::kPct;
+    if (!skip_number(text, kMaxPctDepth, depth) || (skip_word(text, ":") && !skip_number(text, kMaxSteps, parsed.steps))) {
+      return false;
+    }
+    parsed.depth = static_cast<std::uint32_t>(depth);
+  } else if (!skip_word(text, "serial")) {
+    return false;
+  }
+  if (*text != 0) {
+    return false;
+  }
+  spec = parsed;
+  return true;
+}
+
+constexpr Strategy::Strategy(const StrategySpec& spec, std::uint64_t seed, std::uint32_t quantum)
+    : spec_(spec), random_(seed), quantum_(quantum) {
+  constexpr std::uint64_t kLeast = 4, kMost = 20;
+  if (spec_.kind == StrategyKind::kPct && spec_.steps == 0) {
+    spec_.steps = std::uint64_t{1} << (kLeast + random_.below(kMost - kLeast + 1));
+  }
+  for (std::uint32_t i = 1; i < spec_.depth; ++i) {
+    changes_[i] = 1 + random_.below(spec_.steps);
+  }
+}
+
+constexpr void Strategy::admit(Standing& thread) {
+  ++threads_;
+  thread = Standing{};
+  if (spec_.kind == StrategyKind::kPct) {
+    thread.priority = kAdmitted | random_.next();
+  }
+}
+
+template <typename Entry>
+constexpr Entry* Strategy::choose(Entry* ready, Entry* running, SchedulingPoint point) {
+  switch (spec_.kind) {
+    case StrategyKind::kSerial:
+      return ready == nullptr || point == SchedulingPoint::kOperation ? running : ready;
+    case StrategyKind::kRandom:
+      return choose_randomly(ready, running, point);
+    case StrategyKind::kPct:
+      break;
+  }
+  if (running != nullptr) {
+    if (point != SchedulingPoint::kYield) {
+      take_step(running->standing);
+    }
+    if (ready == nullptr) {
+      running->standing.spent = 0;  // it kept nobody from running
+    } else if (point == SchedulingPoint::kYield || running->standing.spent > kPatience * quantum_) {
+      fall(running->standing);
+    }
+  }
+  Entry* best = running;
+  for (Entry* entry = ready; entry != nullptr; entry = entry->next) {
+    if (best == nullptr || entry->standing.priority > best->standing.priority) {
+      best = entry;
+    }
+  }
+  return best;
+}
+
+template <typename Entry>
+constexpr Entry* Strategy::choose_randomly(Entry* ready, Entry* running, SchedulingPoint point) {
+  std::uint64_t count = 0;
+  for (Entry* entry = ready; entry != nullptr; entry = entry->next) {
+    ++count;
+  }
+  if (count == 0) {
+    return running;
+  }
+  const bool may_stay = running != nullptr && point != SchedulingPoint::kYield;
+  std::uint64_t chosen = random_.below(may_stay ? count + 1 : count);
+  if (chosen == count) {
+    return running;
+  }
+  for (; chosen != 0; --chosen) {
+    ready = ready->next;
+  }
+  return ready;
+}
+
+constexpr std::uint32_t Strategy::grant(Standing& thread) {
+  std::uint64_t quantum = quantum_;
+  if (spec_.kind != StrategyKind::kSerial) {
+    std::uint32_t scales = 0;
+    while (quantum_ >> scales > 1) {
+      ++scales;
+    }
+    const std::uint64_t scale = std::uint64_t{1} << random_.below(scales + 1);
+    quantum = scale + random_.below(scale);
+    if (quantum > quantum_) {
+      quantum = quantum_;
+    }
+  }
+  thread.spent += quantum;
+  return static_cast<std::uint32_t>(quantum);
+}
+
+constexpr void Strategy::take_step(Standing& thread) {
+  if (threads_ < 2) {
+    return;
+  }
+  ++steps_;
+  for (std::uint32_t i = 1; i < spec_.depth; ++i) {
+    if (changes_[i] == steps_) {
+      thread.priority = kChanged + i;
+      break;
+    }
+  }
+}
+
+constexpr void Strategy::fall(Standing& thread) {
+  thread.priority = --lowest_;
+  thread.spent = 0;
+}
+
+}  // namespace sooth
