@@ -80,6 +80,7 @@ bool is_joinable(u32 id, pthread_t thread) {
 
 // In turn, until the thread has ended. False: the deadline came first.
 bool await_end(Thread* t, u32 id, Deadline deadline) {
+  pthread_testcancel();
   while (!has_ended(id)) {
     turn::Wake wake = turn::block(t, address_of(&thread_info(id)), deadline.time, deadline.clock);
     pthread_testcancel();
@@ -203,6 +204,12 @@ SOOTH_INTERCEPT(int, pthread_cancel, pthread_t thread) {
   // In serial recordings it does not block where libc could cancel it.
   if (error == 0 && id != kUnknown) turn::interrupt(id);
   return error;
+}
+
+// A loop of nothing else waits for another thread, which must get its turn.
+SOOTH_INTERCEPT(void, pthread_testcancel, void) {
+  if (Thread* t = current()) turn::atomic_step(t);
+  real_pthread_testcancel();
 }
 
 SOOTH_INTERCEPT(int, pthread_setname_np, pthread_t thread, const char* name) {
