@@ -217,7 +217,7 @@ void attend(Thread* t) {
     t->cursor = t->chunk + sizeof(ChunkHeader);
     return;
   }
-  ++t->busy;
+  Busy busy(t);  // a signal that comes before the new limit stands is not forgotten
   u8* old = t->chunk;
   bool stopped = __atomic_load_n(&recorder.control->stop_ticket, __ATOMIC_RELAXED) != stream::kNeverStopped;
   long index = stopped ? -1 : next_chunk_index();
@@ -241,7 +241,6 @@ void attend(Thread* t) {
     t->limit = chunk + kChunkBytes - kRecordRoom;
   }
   if (old != nullptr) unmap_memory(old, kChunkBytes);
-  --t->busy;
 }
 
 u32 new_stream() { return __atomic_fetch_add(&next_stream_, 1, __ATOMIC_ACQ_REL); }

@@ -31,6 +31,10 @@ void stop_recording(stream::StopReason reason);
 // The open chunk of `t` is full or missing: gives it the next one (or, after the recording has stopped, a place where writing
 // does no harm). Also sends what waits: called by hooks whenever cursor > limit.
 SOOTH_NOINLINE void attend(Thread* t);
+// For hooks that have nothing to write: a handler may wait all the same.
+SOOTH_INLINE void heed(Thread* t) {
+  if (SOOTH_UNLIKELY(t->limit == nullptr)) attend(t);
+}
 // Closes the thread's chunk for good (the child of a fork must not write into the parent's).
 void drop_chunk(Thread* t);
 // The number of another stream.

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "runtime/locks.h"
+#include "runtime/signals.h"
 #include "runtime/stream_writer.h"
 #include "runtime/turn.h"
 
@@ -79,6 +80,8 @@ Thread* attach_thread(u32 id) {
   t->held_count = 0;
   t->quantum = 1;
   find_stack(t);
+  // A handler that interrupts us runs when the stream has said whose it is.
+  Busy busy(t);
   self_ = t;
   // The turn record comes first: what follows belongs to it.
   turn::enter(t);
@@ -95,6 +98,8 @@ Thread* attach_thread(u32 id) {
 void detach_thread() {
   Thread* t = self_;
   if (t == nullptr) return;
+  // A handler runs before the end of the thread or, unrecorded, after it: what waits for this thread must not run in the next one.
+  HandlersBlocked blocked(t);
   ThreadInfo& info = infos_[t->id];
   write_event(t, info.created_at != 0 ? info.created_at : kNoSite, Shape::of(Op::kEnd), 0);
   u32 detached = __atomic_load_n(&info.state, __ATOMIC_RELAXED) & kDetachedBit;
