@@ -37,6 +37,18 @@ SOOTH_INLINE void heed(Thread* t) {
 }
 // Closes the thread's chunk for good (the child of a fork must not write into the parent's).
 void drop_chunk(Thread* t);
+// Blocks on the disk for the bytes of the file from `from` on until `to`, so that a full disk is an error here and no SIGBUS at a
+// store. False: there is no room, or the process may not write files of that size.
+bool reserve_file(int fd, u64 from, u64 to);
+// May the process write a file of so many bytes? Trying to write more is a signal that ends the program.
+bool is_file_size_allowed(u64 bytes);
+
+// One of our files: not the program's to close, though it may try (a daemon closes all there are).
+SOOTH_INLINE bool is_own_descriptor(int fd) {
+  return recording() && (fd == recorder.streams_fd || fd == recorder.sites_fd || fd == recorder.process_fd);
+}
+// The program wants this number for a file of its own: if it is one of ours, ours gets another, or the recording ends.
+void vacate_descriptor(int fd);
 // The number of another stream.
 u32 new_stream();
 
