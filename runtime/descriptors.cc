@@ -76,6 +76,10 @@ void descriptor_opened(int fd) {
 
 void descriptor_closed(int fd) { descriptor_opened(fd); }
 
+void descriptors_closed(unsigned first, unsigned last) {
+  for (unsigned fd = first; fd <= last && fd < kDescriptors; ++fd) descriptor_closed(static_cast<int>(fd));
+}
+
 void descriptors_paired(int a, int b) {
   u64 channel = new_channel();
   if (is_valid(a)) __atomic_store_n(&channels_[a], channel, __ATOMIC_RELEASE);

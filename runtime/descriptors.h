@@ -11,6 +11,7 @@ namespace sooth::rt {
 // Forgets what was known: the descriptor is new, or was closed.
 void descriptor_opened(int fd);
 void descriptor_closed(int fd);
+void descriptors_closed(unsigned first, unsigned last);
 void descriptors_paired(int a, int b);
 void descriptor_copied(int from, int to);
 

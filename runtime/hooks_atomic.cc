@@ -89,12 +89,24 @@ EventValue value_of(T v) {
   else return {static_cast<u64>(v), 0};
 }
 
+// Nothing of the operation is recorded. A handler that waits runs here, then: there is no other place in a loop of such operations.
+SOOTH_INLINE bool is_unrecorded(Thread* t) {
+  if (t == nullptr) return true;
+  if (SOOTH_LIKELY((t->special & (kStopped | kIgnoreSync)) == 0)) return false;
+  heed(t);
+  return true;
+}
+
+// The handler of a fault may leave by a jump: better here, while nothing is held.
+SOOTH_INLINE void touch(const volatile void* p) { static_cast<void>(*static_cast<const volatile u8*>(p)); }
+
 // Runs `operation` (returns what the access read, or wrote for a store) and records it as `op`.
 template <Op op, typename T, typename F>
 SOOTH_INLINE T perform(const volatile T* p, int order, uptr pc, F operation) {
   Thread* t = current();
-  if (SOOTH_UNLIKELY(t == nullptr || (t->special & (kStopped | kIgnoreSync)) != 0)) return operation();
+  if (SOOTH_UNLIKELY(is_unrecorded(t))) return operation();
   if (recorder.serial) turn::step(t);
+  touch(p);
   Busy busy(t);
   SpinGuard guard(shard_of(p));
   T value = operation();
@@ -107,8 +119,9 @@ SOOTH_INLINE T perform(const volatile T* p, int order, uptr pc, F operation) {
 template <typename T>
 SOOTH_INLINE bool compare_exchange(volatile T* p, T& expected, T desired, int success, int failure, uptr pc) {
   Thread* t = current();
-  if (SOOTH_UNLIKELY(t == nullptr || (t->special & (kStopped | kIgnoreSync)) != 0)) return machine_cas(p, expected, desired);
+  if (SOOTH_UNLIKELY(is_unrecorded(t))) return machine_cas(p, expected, desired);
   if (recorder.serial) turn::step(t);
+  touch(p);
   Busy busy(t);
   SpinGuard guard(shard_of(p));
   bool done = machine_cas(p, expected, desired);

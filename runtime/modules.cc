@@ -65,6 +65,8 @@ bool is_excluded_path(const char* path) {
 }
 
 void write_line(const char* begin, const char* end) {
+  long at = sys_call(SYS_lseek, recorder.process_fd, 0, SEEK_CUR);
+  if (at < 0 || !is_file_size_allowed(static_cast<u64>(at + (end - begin)))) return;
   sys_call(SYS_write, recorder.process_fd, reinterpret_cast<long>(begin), end - begin);
 }
 
@@ -176,9 +178,7 @@ u32 append_row(uptr pc, u32 generation) {
     return ~0u;
   }
   if (number >= rows_reserved_) {
-    long r = sys_call(SYS_fallocate, recorder.sites_fd, 0, static_cast<long>(rows_reserved_ * sizeof(SiteRow)),
-                      static_cast<long>(kStep * sizeof(SiteRow)));
-    if (r != 0 && !(r == -95 && sys_call(SYS_ftruncate, recorder.sites_fd, static_cast<long>((rows_reserved_ + kStep) * sizeof(SiteRow))) == 0)) {
+    if (!reserve_file(recorder.sites_fd, rows_reserved_ * sizeof(SiteRow), (rows_reserved_ + kStep) * sizeof(SiteRow))) {
       stop_recording(stream::StopReason::kDiskFull);
       return ~0u;
     }
@@ -254,11 +254,18 @@ bool start_modules() {
 
 bool is_library_code(uptr pc) { return pc >= library_begin_ && pc < library_end_; }
 
+int copy_descriptor(int fd) {
+  long copy = -1;
+  // A low limit on descriptors, or many that are open already: then as high as can be.
+  for (long lowest = 700; copy < 0 && lowest > 3; lowest /= 2) copy = sys_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
+  return static_cast<int>(copy);
+}
+
 int move_descriptor(int fd) {
-  long high = sys_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 700);
-  if (high < 0) return fd;  // a low limit on descriptors: it stays where it is
+  int high = copy_descriptor(fd);
+  if (high < 0) return fd;
   sys_call(SYS_close, fd);
-  return static_cast<int>(high);
+  return high;
 }
 
 }  // namespace sooth::rt

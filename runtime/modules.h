@@ -9,6 +9,8 @@ namespace sooth::rt {
 bool start_modules();
 // Is it an address inside this library's code?
 bool is_library_code(uptr pc);
+// The same file under another number that the program does not expect; -1 when there is none.
+int copy_descriptor(int fd);
 // Out of the way of the program, which may close or expect small numbers (closes the old one).
 int move_descriptor(int fd);
 

@@ -1,7 +1,9 @@
 #include "runtime/recorder.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "runtime/options.h"
@@ -40,14 +42,6 @@ void* map_file(int fd, u64 offset, u64 bytes, int extra) {
   long r = sys_call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | extra, fd,
                     static_cast<long>(offset));
   return r < 0 && r > -4096 ? nullptr : reinterpret_cast<void*>(r);
-}
-
-// Blocks on the disk for the first `bytes` of the file, so that a full disk is an error here and no SIGBUS at a store.
-bool reserve(int fd, u64 from, u64 bytes) {
-  long r = sys_call(SYS_fallocate, fd, 0, static_cast<long>(from), static_cast<long>(bytes - from));
-  if (r == 0) return true;
-  // EOPNOTSUPP: some file systems cannot; then the mapping has to do with a longer file.
-  return r == -95 && sys_call(SYS_ftruncate, fd, static_cast<long>(bytes)) == 0;
 }
 
 // Makes the directory: `base` itself, or a free name that starts with it.
@@ -109,7 +103,7 @@ u64 number_of(const char* name) {
 bool open_control() {
   reserved_bytes_ = stream::kControlBytes + 4 * u64{kChunkBytes};
   next_stream_ = 0;
-  if (!reserve(recorder.streams_fd, 0, reserved_bytes_)) return false;
+  if (!reserve_file(recorder.streams_fd, 0, reserved_bytes_)) return false;
   auto* control = static_cast<Control*>(map_file(recorder.streams_fd, 0, stream::kControlBytes, MAP_POPULATE));
   if (control == nullptr) return false;
   u32 pid = static_cast<u32>(sys_call(SYS_getpid));
@@ -169,8 +163,8 @@ u8* open_chunk(u32 index) {
       u64 step = reserved_bytes_ < (u64{16} << 20) ? reserved_bytes_ : u64{16} << 20;
       u64 wanted = (reserved_bytes_ + step) & ~u64{4095};
       if (wanted < offset + kChunkBytes) wanted = offset + kChunkBytes;
-      if (!reserve(recorder.streams_fd, reserved_bytes_, wanted) &&
-          !reserve(recorder.streams_fd, reserved_bytes_, wanted = offset + kChunkBytes)) {
+      if (!reserve_file(recorder.streams_fd, reserved_bytes_, wanted) &&
+          !reserve_file(recorder.streams_fd, reserved_bytes_, wanted = offset + kChunkBytes)) {
         return nullptr;
       }
       reserved_bytes_ = wanted;
@@ -183,11 +177,14 @@ u8* open_chunk(u32 index) {
   return static_cast<u8*>(chunk);
 }
 
-// Where threads write when nothing counts any more. Private to the thread, because hooks read back what they wrote.
+// The last resort of threads that find no memory.
+alignas(8) u8 common_bucket_[kChunkBytes];
+
+// Where threads write when nothing counts any more.
 void use_bucket(Thread* t) {
   t->special |= kStopped;
   t->chunk = static_cast<u8*>(map_memory(kChunkBytes));
-  if (t->chunk == nullptr) fatal("out of memory");
+  if (t->chunk == nullptr) t->chunk = common_bucket_;
   t->cursor = t->chunk + sizeof(ChunkHeader);
   t->limit = t->chunk + kChunkBytes - kRecordRoom;
 }
@@ -207,8 +204,32 @@ void read_schedule() {
 
 }  // namespace
 
+bool is_file_size_allowed(u64 bytes) {
+  rlimit limit;
+  return sys_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, reinterpret_cast<long>(&limit)) < 0 || bytes <= limit.rlim_cur;
+}
+
+bool reserve_file(int fd, u64 from, u64 to) {
+  if (!is_file_size_allowed(to)) return false;
+  long r = sys_call(SYS_fallocate, fd, 0, static_cast<long>(from), static_cast<long>(to - from));
+  if (r == 0) return true;
+  // Some file systems cannot; then the mapping has to do with a longer file.
+  return r == -EOPNOTSUPP && sys_call(SYS_ftruncate, fd, static_cast<long>(to)) == 0;
+}
+
+void vacate_descriptor(int fd) {
+  if (!is_own_descriptor(fd)) return;
+  SpinGuard guard(growth_);
+  for (int* own : {&recorder.streams_fd, &recorder.sites_fd, &recorder.process_fd}) {
+    if (*own != fd) continue;
+    int moved = copy_descriptor(fd);
+    if (moved < 0) stop_recording(StopReason::kDiskFull);
+    __atomic_store_n(own, moved, __ATOMIC_RELAXED);
+  }
+}
+
 void drop_chunk(Thread* t) {
-  if (t->chunk != nullptr) unmap_memory(t->chunk, kChunkBytes);
+  if (t->chunk != nullptr && t->chunk != common_bucket_) unmap_memory(t->chunk, kChunkBytes);
   t->chunk = nullptr;
 }
 
@@ -230,7 +251,7 @@ void attend(Thread* t) {
     t->cursor = t->chunk + sizeof(ChunkHeader);
     return;
   }
-  ++t->busy;
+  Busy busy(t);  // a signal that comes before the new limit stands is not forgotten
   u8* old = t->chunk;
   bool stopped = __atomic_load_n(&recorder.control->stop_ticket, __ATOMIC_RELAXED) != stream::kNeverStopped;
   long index = stopped ? -1 : next_chunk_index();
@@ -254,7 +275,6 @@ void attend(Thread* t) {
     t->limit = chunk + kChunkBytes - kRecordRoom;
   }
   if (old != nullptr) unmap_memory(old, kChunkBytes);
-  --t->busy;
 }
 
 u32 new_stream() { return __atomic_fetch_add(&next_stream_, 1, __ATOMIC_ACQ_REL); }

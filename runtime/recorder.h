@@ -31,8 +31,24 @@ void stop_recording(stream::StopReason reason);
 // The open chunk of `t` is full or missing: gives it the next one (or, after the recording has stopped, a place where writing
 // does no harm). Also sends what waits: called by hooks whenever cursor > limit.
 SOOTH_NOINLINE void attend(Thread* t);
+// For hooks that have nothing to write: a handler may wait all the same.
+SOOTH_INLINE void heed(Thread* t) {
+  if (SOOTH_UNLIKELY(t->limit == nullptr)) attend(t);
+}
 // Closes the thread's chunk for good (the child of a fork must not write into the parent's).
 void drop_chunk(Thread* t);
+// Blocks on the disk for the bytes of the file from `from` on until `to`, so that a full disk is an error here and no SIGBUS at a
+// store. False: there is no room, or the process may not write files of that size.
+bool reserve_file(int fd, u64 from, u64 to);
+// May the process write a file of so many bytes? Trying to write more is a signal that ends the program.
+bool is_file_size_allowed(u64 bytes);
+
+// One of our files: not the program's to close, though it may try (a daemon closes all there are).
+SOOTH_INLINE bool is_own_descriptor(int fd) {
+  return recording() && (fd == recorder.streams_fd || fd == recorder.sites_fd || fd == recorder.process_fd);
+}
+// The program wants this number for a file of its own: if it is one of ours, ours gets another, or the recording ends.
+void vacate_descriptor(int fd);
 // The number of another stream.
 u32 new_stream();
 

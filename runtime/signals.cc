@@ -63,16 +63,19 @@ void run_handler(Thread* t, int number, siginfo_t* info, void* context) {
   errno = saved_errno;
 }
 
-void defer(Thread* t, int number, const siginfo_t* info, const void* context) {
+// The signal stays blocked until its handler has run, so that the kernel queues what comes meanwhile.
+void defer(Thread* t, int number, const siginfo_t* info, void* context) {
   if (t->signal_data == nullptr) t->signal_data = map_memory(sizeof(Waiting));
   auto* waiting = static_cast<Waiting*>(t->signal_data);
   if (waiting == nullptr) return;
   waiting->info[number] = *info;
   copy_memory(&waiting->context[number], context, sizeof(ucontext_t));
+  sigaddset(&static_cast<ucontext_t*>(context)->uc_sigmask, number);
   __atomic_fetch_or(&waiting->set, u64{1} << (number - 1), __ATOMIC_RELAXED);
   __atomic_store_n(&t->pending_signals, 1, __ATOMIC_RELAXED);
-  // The hook that was interrupted, or the next one, sees this and calls attend().
+  // The hook that was interrupted, or the next one, sees this and calls attend(); not one that finds its access recorded already.
   t->limit = nullptr;
+  zero_memory(t->repeats, sizeof t->repeats);
   turn::notice_signal(t);
 }
 
@@ -84,6 +87,8 @@ void dispatch(int number, siginfo_t* info, void* context) {
     return;
   }
   if (is_synchronous(number, info)) {
+    // If it is the write that waits for its value, there is none yet, and reading it would fault as well.
+    if (recorder.serial) write_pending_unknown(t);
     run_handler(t, number, info, context);
     return;
   }
@@ -116,8 +121,19 @@ void deliver_pending_signals(Thread* t) {
     pthread_sigmask(SIG_BLOCK, &mask, &old);
     siginfo_t info = waiting->info[number];
     run_handler(t, number, &info, &waiting->context[number]);
+    sigdelset(&old, number);  // since defer()
     pthread_sigmask(SIG_SETMASK, &old, nullptr);
   }
+}
+
+HandlersBlocked::HandlersBlocked(Thread* t) {
+  u64 all = ~u64{0};
+  sys_call(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&old_), sizeof all);
+  deliver_pending_signals(t);
+}
+
+HandlersBlocked::~HandlersBlocked() {
+  sys_call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&old_), 0, sizeof old_);
 }
 
 namespace {

@@ -25,4 +25,16 @@ class Busy {
   Thread* t_;
 };
 
+// While it lives, the kernel keeps all signals back. What waited before has run.
+class HandlersBlocked {
+ public:
+  explicit HandlersBlocked(Thread* t);
+  ~HandlersBlocked();
+  HandlersBlocked(const HandlersBlocked&) = delete;
+  HandlersBlocked& operator=(const HandlersBlocked&) = delete;
+
+ private:
+  u64 old_ = 0;
+};
+
 }  // namespace sooth::rt

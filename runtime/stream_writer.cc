@@ -165,23 +165,29 @@ SOOTH_INLINE void put_access(Thread* t, u32 slot, u64 delta, u32 length, u64 val
   t->cursor = cursor + at + 1 + n;
 }
 
+// The pending write itself; nullptr: with a value that nobody knows.
+void put_pending_with(Thread* t, u32 slot, const EventValue* value) {
+  Builder b(static_cast<u16>(t->pending_code << stream::kSlotBits | slot));
+  b.put_bytes(t->pending_delta, t->pending_code);
+  put_value(b, t, slot, value);
+  b.commit(t);
+}
+
+// The read that waited for the pending write.
+SOOTH_INLINE void put_deferred(Thread* t) {
+  if (t->deferred_slot == 0) return;
+  put_access(t, t->deferred_slot, t->deferred_delta, t->deferred_code, t->deferred_value);
+  t->deferred_slot = 0;
+}
+
 // A write that waited for its value, which by now is in memory, and the read that waited for the write.
 SOOTH_INLINE void put_pending(Thread* t) {
   u32 slot = t->pending_slot;
-  t->pending_slot = 0;
   EventValue value = read_memory(t->pending_object, t->pending_size);
-  if (SOOTH_LIKELY(t->pending_size <= 8)) {
-    put_access(t, slot, t->pending_delta, t->pending_code, value.low);
-  } else {
-    Builder b(static_cast<u16>(t->pending_code << stream::kSlotBits | slot));
-    b.put_bytes(t->pending_delta, t->pending_code);
-    put_value(b, t, slot, &value);
-    b.commit(t);
-  }
-  if (t->deferred_slot != 0) {
-    put_access(t, t->deferred_slot, t->deferred_delta, t->deferred_code, t->deferred_value);
-    t->deferred_slot = 0;
-  }
+  t->pending_slot = 0;
+  if (SOOTH_LIKELY(t->pending_size <= 8)) put_access(t, slot, t->pending_delta, t->pending_code, value.low);
+  else put_pending_with(t, slot, &value);
+  put_deferred(t);
 }
 
 }  // namespace
@@ -193,6 +199,14 @@ void write_pending(Thread* t) {
 
 void write_pending_now(Thread* t) {
   if (t->pending_slot != 0) put_pending(t);
+}
+
+void write_pending_unknown(Thread* t) {
+  u32 slot = t->pending_slot;
+  if (slot == 0) return;
+  t->pending_slot = 0;
+  put_pending_with(t, slot, nullptr);
+  put_deferred(t);
 }
 
 template <unsigned size, bool is_write>
@@ -212,12 +226,14 @@ void access_serially(Thread* t, uptr address, uptr pc) {
     if (waits) t->quantum = 1;
     else turn::preempt(t);
   }
-  if (SOOTH_UNLIKELY(!is_defined) && !define_slot(t, slot, pc, shape)) return;
+  if (SOOTH_UNLIKELY(!is_defined) && !define_slot(t, slot, pc, shape)) return heed(t);
+  // Before the slot moves on: the handler of a fault here may never return.
+  u64 value = is_write ? 0 : read_memory(address, size).low;
   u64 delta;
   if (SOOTH_UNLIKELY(!slot_delta(s, address, delta))) {
     if (waits) put_pending(t);
     waits = false;
-    if (!define_slot(t, slot, pc, shape)) return;
+    if (!define_slot(t, slot, pc, shape)) return heed(t);
     slot_delta(s, address, delta);
   }
   u32 length = byte_length(delta);
@@ -231,9 +247,9 @@ void access_serially(Thread* t, uptr address, uptr pc) {
     t->deferred_slot = slot;
     t->deferred_code = length;
     t->deferred_delta = delta;
-    t->deferred_value = read_memory(address, size).low;
+    t->deferred_value = value;
   } else {
-    put_access(t, slot, delta, length, read_memory(address, size).low);
+    put_access(t, slot, delta, length, value);
   }
   if (SOOTH_UNLIKELY(t->cursor > t->limit)) attend(t);
 }
@@ -249,10 +265,10 @@ template void access_serially<8, true>(Thread*, uptr, uptr);
 
 void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size) {
   u32 special = t->special;
-  if ((special & kStopped) != 0) return;
+  if ((special & kStopped) != 0) return heed(t);
   bool is_write = shape.op() == Op::kWrite;
-  if ((special & (is_write ? kIgnoreWrites : kIgnoreReads)) != 0) return;
-  if ((special & kIgnoreMemory) != 0 && is_ignored_memory(address)) return;
+  if ((special & (is_write ? kIgnoreWrites : kIgnoreReads)) != 0) return heed(t);
+  if ((special & kIgnoreMemory) != 0 && is_ignored_memory(address)) return heed(t);
   if ((special & kSerialMode) != 0) {
     write_pending(t);
     // Before the value is read: another thread may change it.
@@ -267,13 +283,16 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
   if ((t->special & kStackChanged) != 0) write_stack(t);
   u32 slot = used_slot_of(pc, shape);
   Slot& s = t->slots[slot];
-  if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) return;
+  if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) return heed(t);
   if ((special & (kSerialMode | kKeepRepeats)) == 0 && !shape.is_sized()) {
     u64 tag = static_cast<u64>(address) << 17 | slot << 4 | t->epoch;
     u64& seen = t->repeats[repeat_of(address, slot)];
-    if (seen == tag) return;
+    if (seen == tag) return heed(t);
     seen = tag;
   }
+  // Before the slot moves on: the handler of a fault here may never return.
+  EventValue value{0, 0};
+  if ((special & kSerialMode) != 0 && !is_write && !shape.is_sized()) value = read_memory(address, shape.size());
   u64 delta = 0;
   if (!slot_delta(s, address, delta) && define_slot(t, slot, pc, shape)) slot_delta(s, address, delta);
   u32 length = byte_length(delta);
@@ -292,7 +311,6 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
     if (shape.is_sized()) {
       if (size <= 16) b.put8(stream::kNoValue);
     } else {
-      EventValue value = read_memory(address, shape.size());
       put_value(b, t, slot, &value);
     }
   }
@@ -301,7 +319,7 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
 }
 
 void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const EventValue* value) {
-  if ((t->special & kStopped) != 0) return;
+  if ((t->special & kStopped) != 0) return heed(t);
   if (SOOTH_UNLIKELY(any_ignored_memory())) t->special |= kIgnoreMemory;
   if (recorder.serial) write_pending(t);
   if ((t->special & kStackChanged) != 0) write_stack(t);

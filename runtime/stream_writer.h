@@ -80,6 +80,8 @@ void write_turn(Thread* t);
 void write_pending(Thread* t);
 // The same without looking for the turn, for whoever takes it away. No lock, no libc.
 void write_pending_now(Thread* t);
+// The same without reading memory: the write faulted, or its page is about to go away.
+void write_pending_unknown(Thread* t);
 // Lets a reader of a live recording see everything so far.
 SOOTH_INLINE void publish(Thread* t) {
   auto* header = reinterpret_cast<stream::ChunkHeader*>(t->chunk);

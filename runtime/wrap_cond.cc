@@ -69,6 +69,7 @@ int wait_outside(Waiter& w, F wait) {
 
 int wait_in_turn(Waiter& w, Deadline deadline) {
   if (!deadline.is_valid()) return EINVAL;
+  pthread_testcancel();
   begin_wait(w);
   int result = unlock_mutex_in_turn(w.mutex);
   if (result != 0) {

@@ -1,4 +1,5 @@
 // Files, pipes, sockets and eventfds: what they read and write for their caller, and whom they order.
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -196,11 +197,38 @@ SOOTH_INTERCEPT(int, accept4, int listener, sockaddr* address, socklen_t* length
 SOOTH_INTERCEPT(int, close, int fd) {
   Thread* t = current();
   if (t == nullptr) return real_close(fd);
-  // Our own files are not the program's to close; it does not know their numbers.
-  if (fd == recorder.streams_fd || fd == recorder.sites_fd || fd == recorder.process_fd) return 0;
+  if (is_own_descriptor(fd)) {
+    // As without us.
+    errno = EBADF;
+    return -1;
+  }
   descriptor_ends(t, SOOTH_CALLER, fd);
   descriptor_closed(fd);
   return real_close(fd);
+}
+
+// The lowest of our own files from `first` on; ~0u when there is none.
+static unsigned next_own_descriptor(unsigned first) {
+  unsigned lowest = ~0u;
+  for (int fd : {recorder.streams_fd, recorder.sites_fd, recorder.process_fd}) {
+    auto number = static_cast<unsigned>(fd);
+    if (fd >= 0 && number >= first && number < lowest) lowest = number;
+  }
+  return lowest;
+}
+SOOTH_INTERCEPT(int, close_range, unsigned first, unsigned last, int flags) {
+  if (!recording() || first > last) return real_close_range(first, last, flags);
+  if ((flags & static_cast<int>(CLOSE_RANGE_CLOEXEC)) == 0) descriptors_closed(first, last);
+  // In parts, around our own.
+  for (unsigned own; (own = next_own_descriptor(first)) <= last && own != ~0u; first = own + 1) {
+    int result = own == first ? 0 : real_close_range(first, own - 1, flags);
+    if (result != 0 || own == last) return result;
+  }
+  return real_close_range(first, last, flags);
+}
+SOOTH_INTERCEPT(void, closefrom, int first) {
+  if (!recording()) return real_closefrom(first);
+  sooth_close_range(first < 0 ? 0 : static_cast<unsigned>(first), ~0u, 0);
 }
 SOOTH_INTERCEPT(int, shutdown, int fd, int how) {
   if (Thread* t = current()) descriptor_ends(t, SOOTH_CALLER, fd);
@@ -212,11 +240,13 @@ SOOTH_INTERCEPT(int, dup, int fd) {
   return copy;
 }
 SOOTH_INTERCEPT(int, dup2, int fd, int wish) {
+  if (fd != wish) vacate_descriptor(wish);
   int copy = real_dup2(fd, wish);
   if (copy >= 0 && copy != fd && recording()) descriptor_copied(fd, copy);
   return copy;
 }
 SOOTH_INTERCEPT(int, dup3, int fd, int wish, int flags) {
+  if (fd != wish) vacate_descriptor(wish);
   int copy = real_dup3(fd, wish, flags);
   if (copy >= 0 && recording()) descriptor_copied(fd, copy);
   return copy;

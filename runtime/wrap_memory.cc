@@ -143,14 +143,21 @@ SOOTH_DELETE(_ZdaPvmSt11align_val_t, std::size_t, std::size_t)
 SOOTH_DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, std::size_t, const void*)
 SOOTH_DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, std::size_t, const void*)
 
+// Memory is about to change its contents or its protection: the last chance to see what was written there.
+static void settle(Thread* t) {
+  if (t != nullptr && recorder.serial) write_pending(t);
+}
+
 SOOTH_INTERCEPT(void*, mmap, void* wish, std::size_t size, int protection, int flags, int fd, off_t offset) {
   Thread* t = current();
+  settle(t);
   void* mapped = real_mmap(wish, size, protection, flags, fd, offset);
   if (t != nullptr && mapped != MAP_FAILED) write_block(t, SOOTH_CALLER, Op::kAlloc, reinterpret_cast<uptr>(mapped), size);
   return mapped;
 }
 SOOTH_INTERCEPT(void*, mmap64, void* wish, std::size_t size, int protection, int flags, int fd, off_t offset) {
   Thread* t = current();
+  settle(t);
   void* mapped = real_mmap64(wish, size, protection, flags, fd, offset);
   if (t != nullptr && mapped != MAP_FAILED) write_block(t, SOOTH_CALLER, Op::kAlloc, reinterpret_cast<uptr>(mapped), size);
   return mapped;
@@ -160,6 +167,18 @@ SOOTH_INTERCEPT(int, munmap, void* block, std::size_t size) {
   if (t != nullptr && size != 0 && (reinterpret_cast<uptr>(block) & 4095) == 0)
     write_block(t, SOOTH_CALLER, Op::kFree, reinterpret_cast<uptr>(block), size);
   return real_munmap(block, size);
+}
+SOOTH_INTERCEPT(int, mprotect, void* block, std::size_t size, int protection) {
+  settle(current());
+  return real_mprotect(block, size, protection);
+}
+SOOTH_INTERCEPT(int, madvise, void* block, std::size_t size, int advice) {
+  settle(current());
+  return real_madvise(block, size, advice);
+}
+SOOTH_INTERCEPT(int, shmdt, const void* block) {
+  settle(current());
+  return real_shmdt(block);
 }
 SOOTH_INTERCEPT(void*, mremap, void* block, std::size_t old_size, std::size_t new_size, int flags, void* wish) {
   Thread* t = current();

@@ -27,6 +27,9 @@ void watch_forks() { pthread_atfork(nullptr, nullptr, fork_child); }
 SOOTH_INTERCEPT(pid_t, vfork, void) { return recording() ? fork() : real_vfork(); }
 
 SOOTH_INTERCEPT(int, dlclose, void* handle) {
+  Thread* t = current();
+  // The last write may be one to a variable that goes away.
+  if (t != nullptr && recorder.serial) write_pending(t);
   int result = real_dlclose(handle);
   modules_unloaded();
   return result;
