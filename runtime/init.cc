@@ -33,9 +33,12 @@ void initialize() {
                 environment("SOOTH_OPTIONS"));
   u32 id = new_thread_id(nullptr, 0);
   set_thread_handle(id, static_cast<u64>(pthread_self()));
-  Thread* t = attach_thread(id);
+  Thread* t = new_thread();
+  if (t == nullptr) fatal("out of memory for the first thread");
+  attach_thread(t, id);
   t->quantum = static_cast<u32>(options.quantum);
   watch_forks();
+  watch_thread_ends();
   atexit(at_exit);
 }
 

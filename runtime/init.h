@@ -15,5 +15,7 @@ void before_exit(Thread* t);
 void restart_atomics_after_fork();
 // Forked children get a recording of their own from here on.
 void watch_forks();
+// Takes a thread-specific key while there is one.
+void watch_thread_ends();
 
 }  // namespace sooth::rt

@@ -26,12 +26,12 @@ constexpr u32 kNeighbours = 32;
 Entry* table_ = nullptr;
 SpinLock table_lock_;
 
+// nullptr when there is no memory: then no lock is followed.
 Entry* table() {
   Entry* entries = __atomic_load_n(&table_, __ATOMIC_ACQUIRE);
   if (SOOTH_LIKELY(entries != nullptr)) return entries;
   SpinGuard guard(table_lock_);
   if (table_ == nullptr) __atomic_store_n(&table_, static_cast<Entry*>(map_memory(kEntries * sizeof(Entry))), __ATOMIC_RELEASE);
-  if (table_ == nullptr) fatal("out of memory for the table of locks");
   return table_;
 }
 
@@ -40,6 +40,7 @@ u32 place_of(uptr lock) { return static_cast<u32>((lock >> 3) * 0x9e3779b97f4a7c
 // nullptr: unknown, and (with `add`) no room for it.
 Entry* find_entry(uptr lock, bool add) {
   Entry* entries = table();
+  if (SOOTH_UNLIKELY(entries == nullptr)) return nullptr;
   u32 place = place_of(lock);
   for (u32 i = 0; i < kNeighbours; ++i) {
     Entry& e = entries[(place + i) & (kEntries - 1)];

@@ -177,11 +177,14 @@ u8* open_chunk(u32 index) {
   return static_cast<u8*>(chunk);
 }
 
-// Where threads write when nothing counts any more. Private to the thread, because hooks read back what they wrote.
+// The last resort of threads that find no memory.
+alignas(8) u8 common_bucket_[kChunkBytes];
+
+// Where threads write when nothing counts any more.
 void use_bucket(Thread* t) {
   t->special |= kStopped;
   t->chunk = static_cast<u8*>(map_memory(kChunkBytes));
-  if (t->chunk == nullptr) fatal("out of memory");
+  if (t->chunk == nullptr) t->chunk = common_bucket_;
   t->cursor = t->chunk + sizeof(ChunkHeader);
   t->limit = t->chunk + kChunkBytes - kRecordRoom;
 }
@@ -213,7 +216,7 @@ void vacate_descriptor(int fd) {
 }
 
 void drop_chunk(Thread* t) {
-  if (t->chunk != nullptr) unmap_memory(t->chunk, kChunkBytes);
+  if (t->chunk != nullptr && t->chunk != common_bucket_) unmap_memory(t->chunk, kChunkBytes);
   t->chunk = nullptr;
 }
 

@@ -19,17 +19,23 @@ SpinLock infos_lock_;
 SpinLock free_lock_;
 Thread* free_threads_ = nullptr;
 
+constexpr std::size_t kFramesBytes = (kMaxFrames + 1) * sizeof(Frame);
+constexpr std::size_t kValuesBytes = 2 * stream::kSlots * sizeof(u64);
+
 Thread* make_thread() {
   auto* t = static_cast<Thread*>(map_memory(sizeof(Thread)));
-  auto* frames = static_cast<Frame*>(map_memory((kMaxFrames + 1) * sizeof(Frame)));
-  if (t == nullptr || frames == nullptr) fatal("out of memory for another thread");
+  auto* frames = static_cast<Frame*>(map_memory(kFramesBytes));
+  auto* values = recorder.serial ? static_cast<u64*>(map_memory(kValuesBytes)) : nullptr;
+  if (t == nullptr || frames == nullptr || (recorder.serial && values == nullptr)) {
+    if (t != nullptr) unmap_memory(t, sizeof(Thread));
+    if (frames != nullptr) unmap_memory(frames, kFramesBytes);
+    if (values != nullptr) unmap_memory(values, kValuesBytes);
+    return nullptr;
+  }
+  t->values = values;
   t->bottom = t->frames = t->top = t->low = t->written = frames;
   t->stream = new_stream();
   t->generation = module_generation();
-  if (recorder.serial) {
-    t->values = static_cast<u64*>(map_memory(2 * stream::kSlots * sizeof(u64)));
-    if (t->values == nullptr) fatal("out of memory for another thread");
-  }
   attend(t);  // the first chunk
   return t;
 }
@@ -70,9 +76,18 @@ u32 new_thread_id(Thread* creator, uptr pc) {
   return id;
 }
 
-Thread* attach_thread(u32 id) {
+Thread* new_thread() {
   Thread* t = take_free_thread();
-  if (t == nullptr) t = make_thread();
+  return t != nullptr ? t : make_thread();
+}
+
+void give_back(Thread* t) {
+  SpinGuard guard(free_lock_);
+  t->next_free = free_threads_;
+  free_threads_ = t;
+}
+
+void attach_thread(Thread* t, u32 id) {
   t->id = id;
   t->special = (recorder.serial ? kSerialMode : 0) | (recorder.drop_repeats || recorder.serial ? 0 : kKeepRepeats) | (t->special & kStopped);
   t->frames = t->top = t->low = t->written = t->bottom;
@@ -92,7 +107,6 @@ Thread* attach_thread(u32 id) {
   // Not the stack of the main thread: it is not used again, and grows.
   if (id != 0 && t->stack_end > t->stack_begin)
     write_event(t, pc, Shape::sized(Op::kAlloc), t->stack_begin, t->stack_end - t->stack_begin);
-  return t;
 }
 
 void detach_thread() {
@@ -106,10 +120,7 @@ void detach_thread() {
   __atomic_store_n(&info.state, static_cast<u32>(ThreadState::kEnded) | detached, __ATOMIC_RELEASE);
   self_ = nullptr;
   turn::finish(t);
-  // From here on the stream may be continued by a thread that starts.
-  SpinGuard guard(free_lock_);
-  t->next_free = free_threads_;
-  free_threads_ = t;
+  give_back(t);
 }
 
 void set_thread_handle(u32 id, u64 handle) { __atomic_store_n(&infos_[id].handle, handle, __ATOMIC_RELEASE); }

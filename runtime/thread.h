@@ -132,8 +132,12 @@ struct ThreadInfo {
 enum class ThreadState : u32 { kNone, kRunning, kEnded, kJoined };
 inline constexpr u32 kDetachedBit = 0x100;
 
+// What a thread needs to be recorded, new or of one that has ended; nullptr when there is no memory.
+Thread* new_thread();
+// The thread was not created after all, or has ended: another may continue its stream.
+void give_back(Thread* t);
 // Makes the calling thread a recorded one with the given id (from new_thread_id) and emits kBegin and the kAlloc of its stack.
-Thread* attach_thread(u32 id);
+void attach_thread(Thread* t, u32 id);
 // Emits kEnd and gives the stream back. The thread records nothing any more.
 void detach_thread();
 // Emits kFork by `creator` (nullptr: none, for the first thread) and returns the id for attach_thread.

@@ -24,7 +24,7 @@ Barrier* barriers_ = nullptr;
 // nullptr: unknown, or (with `add`) no room for it. Threads then wait in the real barrier, which works as well.
 Barrier* find_barrier(uptr address, bool add) {
   if (barriers_ == nullptr) barriers_ = static_cast<Barrier*>(map_memory(kBarriers * sizeof(Barrier)));
-  if (barriers_ == nullptr) fatal("out of memory for the table of barriers");
+  if (barriers_ == nullptr) return nullptr;
   Barrier* room = nullptr;
   u32 place = static_cast<u32>(address >> 4);
   for (u32 i = 0; i < kNeighbours; ++i) {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 
+#include "runtime/init.h"
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
 #include "runtime/stream_writer.h"
@@ -19,14 +20,12 @@ namespace {
 struct Start {
   void* (*routine)(void*);
   void* argument;
+  Thread* thread;
   u32 id;
   bool returns_int;
 };
 
 pthread_key_t end_key_;
-pthread_once_t end_key_once_ = PTHREAD_ONCE_INIT;
-
-Real<int(pthread_once_t*, void (*)())> real_once{"pthread_once"};
 
 // The value counts the rounds that are left.
 void end_of_round(void* value) {
@@ -36,13 +35,8 @@ void end_of_round(void* value) {
   detach_thread();
 }
 
-void make_end_key() {
-  if (pthread_key_create(&end_key_, end_of_round) != 0) fatal("the program uses all thread-specific keys");
-}
-
 // In the thread itself.
 void arm_end() {
-  real_once(&end_key_once_, make_end_key);
   pthread_setspecific(end_key_, reinterpret_cast<void*>(uptr{PTHREAD_DESTRUCTOR_ITERATIONS}));
 }
 
@@ -51,7 +45,7 @@ void* run_thread(void* argument) {
   Start start = *from_creator;
   unmap_memory(from_creator, sizeof(Start));
   set_thread_handle(start.id, static_cast<u64>(pthread_self()));
-  attach_thread(start.id);
+  attach_thread(start.thread, start.id);
   arm_end();
   if (!start.returns_int) return start.routine(start.argument);
   int result = reinterpret_cast<int (*)(void*)>(reinterpret_cast<void*>(start.routine))(start.argument);
@@ -113,22 +107,33 @@ int join_with(Thread* t, uptr pc, pthread_t thread, void** result, Deadline dead
 
 namespace sooth::rt {
 
+void watch_thread_ends() {
+  if (pthread_key_create(&end_key_, end_of_round) != 0) fatal("there is no thread-specific key");
+}
+
 int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument,
                   bool returns_int) {
   begin_operation(t);
   // The first thread may end by pthread_exit, which makes a difference only when there are others.
   if (t->id == 0) arm_end();
+  Thread* fresh = new_thread();
+  auto* start = static_cast<Start*>(map_memory(sizeof(Start)));
+  if (fresh == nullptr || start == nullptr) {
+    // As libc says it.
+    if (fresh != nullptr) give_back(fresh);
+    if (start != nullptr) unmap_memory(start, sizeof(Start));
+    return EAGAIN;
+  }
   // The handle is stored, at a moment that only libc knows and before the thread can see it: a write of an unknown value.
   access_specially(t, address_of(thread), pc, Shape::sized(Op::kWrite), 0, sizeof *thread);
   u32 id = new_thread_id(t, pc);
   if (is_detached(attributes)) __atomic_fetch_or(&thread_info(id).state, kDetachedBit, __ATOMIC_RELAXED);
   turn::announce(id);
-  auto* start = static_cast<Start*>(map_memory(sizeof(Start)));
-  if (start == nullptr) fatal("out of memory for another thread");
-  *start = {routine, argument, id, returns_int};
+  *start = {routine, argument, fresh, id, returns_int};
   int error = real_create(thread, attributes, run_thread, start);
   if (error != 0) {
     unmap_memory(start, sizeof(Start));
+    give_back(fresh);
     __atomic_store_n(&thread_info(id).state, static_cast<u32>(ThreadState::kNone), __ATOMIC_RELAXED);
     turn::not_created(id);
     return error;

@@ -100,6 +100,50 @@ SOURCES = {
         int x;
         int main() { pid_t p = fork(); x++; if (p == 0) _exit(x); int s; waitpid(p, &s, 0); return WEXITSTATUS(s); }
         """,
+    # Takes descriptors, memory or the size of files away, as the argument says, then works and races.
+    "greedy.cc": r"""
+        #include <cstdio>
+        #include <cstdlib>
+        #include <cstring>
+        #include <pthread.h>
+        #include <sys/resource.h>
+        #include <unistd.h>
+        static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+        static long cells[1 << 15];
+        static int done;
+        int raced;
+        static void* work(void*) {
+          raced = 1;
+          pthread_mutex_lock(&m);
+          for (long& cell : cells) ++cell;
+          ++done;
+          pthread_mutex_unlock(&m);
+          return nullptr;
+        }
+        static void limit(int what, unsigned long size) { rlimit r = {size, size}; setrlimit(what, &r); }
+        static unsigned long memory() {
+          unsigned long pages = 0;
+          FILE* file = std::fopen("/proc/self/statm", "r");
+          if (std::fscanf(file, "%lu", &pages) != 1) std::abort();
+          std::fclose(file);
+          return pages * 4096;
+        }
+        int main(int, char** argv) {
+          const char* how = argv[1];
+          int closed = 0;
+          if (!std::strcmp(how, "close")) for (int fd = 3; fd < 5000; ++fd) closed += close(fd) == 0;
+          if (!std::strcmp(how, "closefrom")) closefrom(3);
+          if (!std::strcmp(how, "dup2")) for (int fd = 3; fd < 900; ++fd) dup2(1, fd);
+          if (!std::strcmp(how, "file")) limit(RLIMIT_FSIZE, 400 << 10);
+          if (!std::strcmp(how, "memory")) limit(RLIMIT_AS, memory() + std::strtoul(argv[2], nullptr, 10) * 1024);
+          pthread_t threads[8];
+          int made = 0;
+          while (made < 8 && pthread_create(&threads[made], nullptr, work, nullptr) == 0) ++made;
+          work(nullptr);
+          for (int i = 0; i < made; ++i) pthread_join(threads[i], nullptr);
+          std::printf("%d %s\n", closed, done == made + 1 ? "done" : "lost");
+        }
+        """,
     "plain.c": "#include <stdio.h>\nint main(void) { puts(\"plain\"); return 2; }\n",
 }
 
@@ -392,6 +436,20 @@ def test_max_trace(bench):
     bench.check_trace(trace)
     size = os.path.getsize(bench.path(f"{trace}/streams"))
     expect(size <= 600_000, f"{size} bytes")
+
+
+def test_greedy_programs(bench):
+    """What a program takes away (descriptors, memory, room) changes the recording, never the program."""
+    greedy = bench.build("greedy.cc", "-O1")
+    runs = [["close"], ["closefrom"], ["dup2"], ["file"]] + [["memory", str(size)] for size in (0, 500, 1500, 4000, 20000)]
+    for schedule in "os", "serial":
+        for arguments in runs:
+            trace = bench.fresh("greedy")
+            run = bench.record("-o", trace, "--schedule", schedule, "--", greedy, *arguments, status=0)
+            expect(run.stdout == "0 done\n", (arguments, schedule, run.stdout, run.stderr))
+            bench.check_trace(trace)
+            if arguments[0] in ("close", "closefrom", "dup2"):
+                expect("ends before" not in run.stderr and bench.races(trace), (arguments, schedule, run.stderr))
 
 
 def test_serial(bench):
