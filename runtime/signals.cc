@@ -63,14 +63,16 @@ void run_handler(Thread* t, int number, siginfo_t* info, void* context) {
   errno = saved_errno;
 }
 
-// The signal stays blocked until its handler has run, so that the kernel queues what comes meanwhile.
+// Instances of these are never merged, nor may we: while one waits the signal stays blocked, and the kernel queues the next.
+bool is_queued(int number) { return number >= SIGRTMIN; }
+
 void defer(Thread* t, int number, const siginfo_t* info, void* context) {
   if (t->signal_data == nullptr) t->signal_data = map_memory(sizeof(Waiting));
   auto* waiting = static_cast<Waiting*>(t->signal_data);
   if (waiting == nullptr) return;
   waiting->info[number] = *info;
   copy_memory(&waiting->context[number], context, sizeof(ucontext_t));
-  sigaddset(&static_cast<ucontext_t*>(context)->uc_sigmask, number);
+  if (is_queued(number)) sigaddset(&static_cast<ucontext_t*>(context)->uc_sigmask, number);
   __atomic_fetch_or(&waiting->set, u64{1} << (number - 1), __ATOMIC_RELAXED);
   __atomic_store_n(&t->pending_signals, 1, __ATOMIC_RELAXED);
   // The hook that was interrupted, or the next one, sees this and calls attend(); not one that finds its access recorded already.
@@ -108,6 +110,8 @@ void dispatch(int number, siginfo_t* info, void* context) {
 
 }  // namespace
 
+static Real<int(int, const sigset_t*, sigset_t*)> real_pthread_sigmask{"pthread_sigmask"};
+
 void deliver_pending_signals(Thread* t) {
   auto* waiting = static_cast<Waiting*>(t->signal_data);
   if (waiting == nullptr || t->busy != 0) return;
@@ -118,11 +122,11 @@ void deliver_pending_signals(Thread* t) {
     // As the kernel does: the signal itself and the handler's mask are blocked while it runs.
     sigset_t mask = wanted_[number].sa_mask, old;
     if ((wanted_[number].sa_flags & SA_NODEFER) == 0) sigaddset(&mask, number);
-    pthread_sigmask(SIG_BLOCK, &mask, &old);
+    real_pthread_sigmask(SIG_BLOCK, &mask, &old);
     siginfo_t info = waiting->info[number];
     run_handler(t, number, &info, &waiting->context[number]);
-    sigdelset(&old, number);  // since defer()
-    pthread_sigmask(SIG_SETMASK, &old, nullptr);
+    if (is_queued(number)) sigdelset(&old, number);  // since defer()
+    real_pthread_sigmask(SIG_SETMASK, &old, nullptr);
   }
 }
 
@@ -205,6 +209,19 @@ SOOTH_INTERCEPT(sighandler_t, bsd_signal, int number, sighandler_t handler) {
 SOOTH_INTERCEPT(sighandler_t, sysv_signal, int number, sighandler_t handler) {
   if (!recording()) return real_sysv_signal(number, handler);
   return set_handler(SOOTH_CALLER, number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
+}
+
+// A handler that waits came before the mask changes.
+SOOTH_EXPORT int sooth_pthread_sigmask(int how, const sigset_t* set, sigset_t* old) asm("pthread_sigmask");
+int sooth_pthread_sigmask(int how, const sigset_t* set, sigset_t* old) {
+  Thread* t = current();
+  if (t != nullptr && t->pending_signals != 0) deliver_pending_signals(t);
+  return real_pthread_sigmask(how, set, old);
+}
+SOOTH_INTERCEPT(int, sigprocmask, int how, const sigset_t* set, sigset_t* old) {
+  Thread* t = current();
+  if (t != nullptr && t->pending_signals != 0) deliver_pending_signals(t);
+  return real_sigprocmask(how, set, old);
 }
 
 SOOTH_INTERCEPT(int, raise, int number) {

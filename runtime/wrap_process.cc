@@ -7,6 +7,7 @@
 #include "runtime/init.h"
 #include "runtime/intercept.h"
 #include "runtime/recorder.h"
+#include "runtime/signals.h"
 #include "runtime/stream_writer.h"
 
 using namespace sooth;
@@ -15,11 +16,16 @@ using namespace sooth::rt;
 namespace sooth::rt {
 
 // Every fork of libc passes here, also those inside it (daemon, forkpty).
+static void fork_parent() {
+  // A handler that waits runs here, and not in the child as well.
+  if (Thread* t = current()) deliver_pending_signals(t);
+}
+
 static void fork_child() {
   if (Thread* t = current()) after_fork_in_child(t);
 }
 
-void watch_forks() { pthread_atfork(nullptr, nullptr, fork_child); }
+void watch_forks() { pthread_atfork(fork_parent, nullptr, fork_child); }
 
 }  // namespace sooth::rt
 

@@ -191,7 +191,8 @@ SOURCES = {
         #include <unistd.h>
         static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
         static long cells[1 << 15];
-        static int done, raced;
+        static int done;
+        int raced;
         static void* work(void*) {
           raced = 1;
           pthread_mutex_lock(&m);
