@@ -5,6 +5,7 @@
 
 #include "runtime/locks.h"
 #include "runtime/stream_writer.h"
+#include "runtime/tree.h"
 #include "runtime/turn.h"
 
 namespace sooth::rt {
@@ -29,6 +30,7 @@ Thread* make_thread() {
     t->values = static_cast<u64*>(map_memory(2 * stream::kSlots * sizeof(u64)));
     if (t->values == nullptr) fatal("out of memory for another thread");
   }
+  t->tree = tree::make();
   attend(t);  // the first chunk
   return t;
 }
@@ -130,6 +132,7 @@ void restart_threads_after_fork(Thread* t) {
   zero_memory(t->slots, sizeof t->slots);
   zero_memory(t->repeats, sizeof t->repeats);
   t->epoch = 0;
+  if (t->tree != nullptr) tree::forget(t->tree);
   t->last_ticket = 0;
   t->pending_slot = t->deferred_slot = 0;
   t->sequence = 0;
