@@ -2,6 +2,7 @@
 
 #include "runtime/options.h"
 #include "runtime/stream_writer.h"
+#include "runtime/tree.h"
 
 namespace sooth::rt {
 namespace {
@@ -24,6 +25,8 @@ struct Entry {
 constexpr u32 kEntries = 1u << 18;
 constexpr u32 kNeighbours = 32;
 Entry* table_ = nullptr;
+// How often each lock of the table was taken and given back, for tree:hb only.
+u64* events_ = nullptr;
 SpinLock table_lock_;
 
 // nullptr when there is no memory: then no lock is followed.
@@ -31,6 +34,7 @@ Entry* table() {
   Entry* entries = __atomic_load_n(&table_, __ATOMIC_ACQUIRE);
   if (SOOTH_LIKELY(entries != nullptr)) return entries;
   SpinGuard guard(table_lock_);
+  if (recorder.filter == stream::FilterMode::kTreeHb && events_ == nullptr) events_ = static_cast<u64*>(map_memory(kEntries * sizeof(u64)));
   if (table_ == nullptr) __atomic_store_n(&table_, static_cast<Entry*>(map_memory(kEntries * sizeof(Entry))), __ATOMIC_RELEASE);
   return table_;
 }
@@ -76,6 +80,11 @@ void mark_unclear(Entry* e) {
   if (e != nullptr) __atomic_fetch_or(&e->holders, kUnclear, __ATOMIC_RELAXED);
 }
 
+// Another event of the lock: the number of those before, by anybody. While the lock is held exclusively nobody else counts.
+u64 count_event(const Entry* e) {
+  return e == nullptr || events_ == nullptr ? kUnknownEvents : __atomic_fetch_add(&events_[e - table_], 1, __ATOMIC_ACQ_REL);
+}
+
 HeldLock* find_held(Thread* t, uptr lock) {
   for (u32 i = t->held_count; i-- > 0;) {
     if (t->held[i].lock == lock) return &t->held[i];
@@ -106,6 +115,7 @@ void begin_section(Thread* t, uptr pc, uptr lock, bool shared, u32 depth) {
   if (SOOTH_UNLIKELY(!taken || is_unclear(e))) receive(t, pc, lock);
   if (!taken) return;
   t->held[t->held_count++] = {lock, depth, shared};
+  if (t->tree != nullptr) t->tree->lock_events = count_event(e);
   write_event(t, pc, shape_of(Op::kAcquire, shared), lock);
 }
 
@@ -119,6 +129,7 @@ void end_section(Thread* t, uptr pc, HeldLock* held) {
   Entry* e = find_entry(lock, false);
   if (SOOTH_UNLIKELY(is_unclear(e))) send(t, pc, lock);
   write_event(t, pc, shape_of(Op::kRelease, shared), lock);
+  count_event(e);
   give_back(e, shared);
 }
 
@@ -191,6 +202,8 @@ void restart_locks_after_fork(Thread* t) {
   if (entries == nullptr) return;
   unmap_memory(entries, kEntries * sizeof(Entry));
   table_ = nullptr;
+  if (events_ != nullptr) unmap_memory(events_, kEntries * sizeof(u64));
+  events_ = nullptr;
   for (u32 i = 0; i < t->held_count; ++i) take(find_entry(t->held[i].lock, true), t, t->held[i].shared);
 }
 

@@ -111,7 +111,8 @@ bool open_control() {
   if (!__atomic_compare_exchange_n(&control->pid, &nobody, pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return false;
   control->version = 1;
   control->chunk_bytes = kChunkBytes;
-  control->flags = recorder.serial ? stream::kExactOrder | stream::kWithValues : 0;
+  control->flags = (recorder.serial ? stream::kExactOrder | stream::kWithValues : 0) |
+                   static_cast<u32>(recorder.filter) << stream::kFilterShift;
   control->stop_ticket = stream::kNeverStopped;
   control->chunk_limit = recorder.directory == nullptr ? static_cast<u32>(number_of("SOOTH_CHUNK_LIMIT")) : 0;
   __atomic_store_n(&control->magic, stream::kControlMagic, __ATOMIC_RELEASE);
@@ -285,6 +286,8 @@ void start_recording() {
   if (fds == nullptr && base == nullptr) return;
   read_schedule();
   recorder.drop_repeats = !recorder.serial && !is_text(environment("SOOTH_FILTER"), "off");
+  for (u32 mode = 1; mode < sizeof stream::kFilterNames / sizeof stream::kFilterNames[0]; ++mode)
+    if (!recorder.serial && is_text(environment("SOOTH_FILTER"), stream::kFilterNames[mode])) recorder.filter = stream::FilterMode{mode};
   max_bytes_ = number_of("SOOTH_MAX_TRACE");
   if (fds != nullptr) {
     if (!open_descriptors(fds)) return;

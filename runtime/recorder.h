@@ -10,6 +10,7 @@ struct Recorder {
   stream::Control* control;    // nullptr: nothing is recorded
   bool serial;
   bool drop_repeats;
+  stream::FilterMode filter;   // what else is left out; kNone in serial recordings
   int streams_fd, sites_fd, process_fd;
   const char* directory;       // nullptr: live, into descriptors
 };

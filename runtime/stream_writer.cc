@@ -1,6 +1,7 @@
 #include "runtime/stream_writer.h"
 
 #include "runtime/benign.h"
+#include "runtime/tree.h"
 #include "runtime/turn.h"
 
 namespace sooth::rt {
@@ -97,6 +98,7 @@ bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape) {
     // A module was unloaded: its addresses may name other code now.
     zero_memory(t->slots, sizeof t->slots);
     t->generation = module_generation();
+    if (t->tree != nullptr) tree::forget_contexts(t->tree);
   }
   u32 site = intern_site(pc);
   if (site == ~0u) return false;
@@ -263,6 +265,16 @@ template void access_serially<2, true>(Thread*, uptr, uptr);
 template void access_serially<4, true>(Thread*, uptr, uptr);
 template void access_serially<8, true>(Thread*, uptr, uptr);
 
+void access_filtered(Thread* t, uptr address, uptr pc, Shape shape, uptr stack) {
+  u32 slot = slot_of(pc, shape);
+  // The long way asks again, so this must be known before the access is remembered.
+  if (SOOTH_UNLIKELY(is_far(t->slots[slot], address))) {
+    t->repeats[repeat_of(address, slot)] = 0;
+    return access_specially(t, address, pc, shape, stack, 0);
+  }
+  if (!tree::remembers(t->tree, address, slot_key(pc, shape))) write_access(t, slot, address, pc, shape, stack);
+}
+
 void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size) {
   u32 special = t->special;
   if ((special & kStopped) != 0) return heed(t);
@@ -280,6 +292,8 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
     if (t->top < t->low) t->low = t->top;
     t->special |= kStackChanged;
   }
+  // Before the stack is written: a function that does nothing new leaves no trace at all.
+  if (t->tree != nullptr && !shape.is_sized() && tree::remembers(t->tree, address, slot_key(pc, shape))) return;
   if ((t->special & kStackChanged) != 0) write_stack(t);
   u32 slot = used_slot_of(pc, shape);
   Slot& s = t->slots[slot];
@@ -335,6 +349,7 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
   u64 delta = 0;
   if (!slot_delta(used, object, delta) && define_slot(t, slot, pc, shape)) slot_delta(used, object, delta);
   u32 length = byte_length(delta);
+  u64 allocations = t->tree != nullptr ? tree::before_event(shape.op()) : 0;
   Builder b(static_cast<u16>(length << stream::kSlotBits | slot));
   b.put_bytes(delta, length);
   if (is_ticketed(shape)) {
@@ -346,6 +361,7 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
   if (recorder.serial && is_access(shape.op()))
     put_value(b, t, slot, value);
   b.commit(t);
+  if (t->tree != nullptr) tree::after_event(t, shape, object, allocations);
   next_epoch(t);
   publish(t);
   if (t->cursor > t->limit) attend(t);
@@ -404,6 +420,7 @@ void write_thread_switch(Thread* t, u32 id, bool ticketed) {
   Builder b(escape(Record::kThread));
   b.put_varint(id);
   b.commit(t);
+  if (t->tree != nullptr) tree::restart(t->tree);
   next_epoch(t);
   publish(t);
   if (t->cursor > t->limit) attend(t);

@@ -23,6 +23,9 @@ SOOTH_INLINE u64 zigzag(u64 difference) {
   return (difference << 1) ^ static_cast<u64>(static_cast<std::int64_t>(difference) >> 63);
 }
 
+// Whether an object is so far from the prediction that the slot must be defined again.
+SOOTH_INLINE bool is_far(const Slot& s, u64 object) { return zigzag(object - s.object - s.step) >> 48 != 0; }
+
 // What to send for the object, and the slot moves on: loops walk memory in equal steps, so this is 0 mostly. False: it is too far
 // from the prediction, and nothing changed. A slot that is defined again predicts 0, from which nothing is too far.
 SOOTH_INLINE bool slot_delta(Slot& s, u64 object, u64& delta) {
@@ -48,6 +51,9 @@ SOOTH_NOINLINE bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape);
 SOOTH_NOINLINE void write_stack(Thread* t);
 // The long way of an access, for whatever Thread::special says. `stack` is the stack pointer of the accessing function.
 SOOTH_NOINLINE void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size);
+
+// An access of a thread with a Tree that Thread::repeats does not know.
+void access_filtered(Thread* t, uptr address, uptr pc, Shape shape, uptr stack);
 
 // The same when special is kSerialMode and nothing else: an access with its value. At most 8 bytes.
 // For each size and direction its own, because most of the work depends on them.
@@ -94,7 +100,23 @@ SOOTH_INLINE void next_epoch(Thread* t) {
   if (SOOTH_UNLIKELY(t->epoch == 0)) zero_memory(t->repeats, sizeof t->repeats);
 }
 
-// A plain access of 1, 2, 4, 8 or 16 bytes. Whatever is rare is a call in tail position, so that nothing is saved across it.
+// Writes an access through its slot, which must be defined. Whatever is rare is a call in tail position, so that nothing is saved across it.
+SOOTH_INLINE void write_access(Thread* t, u32 slot, uptr address, uptr pc, Shape shape, uptr stack) {
+  u64 delta;
+  if (SOOTH_UNLIKELY(!slot_delta(t->slots[slot], address, delta))) {
+    t->repeats[repeat_of(address, slot)] = 0;
+    return access_specially(t, address, pc, shape, stack, 0);
+  }
+  u32 length = byte_length(delta);
+  u64 record = delta << 16 | length << stream::kSlotBits | slot;
+  u8* cursor = t->cursor;
+  __builtin_memcpy(cursor, &record, 8);
+  cursor += 2 + length;
+  t->cursor = cursor;
+  if (SOOTH_UNLIKELY(cursor > t->limit)) return attend(t);
+}
+
+// A plain access of 1, 2, 4, 8 or 16 bytes.
 SOOTH_INLINE void access(uptr address, uptr pc, Shape shape, uptr stack) {
   Thread* t = current();
   if (SOOTH_UNLIKELY(t == nullptr)) return;
@@ -108,18 +130,8 @@ SOOTH_INLINE void access(uptr address, uptr pc, Shape shape, uptr stack) {
   u64& seen = t->repeats[repeat_of(address, slot)];
   if (seen == tag) return;
   seen = tag;
-  u64 delta;
-  if (SOOTH_UNLIKELY(!slot_delta(s, address, delta))) {
-    seen = 0;
-    return access_specially(t, address, pc, shape, stack, 0);
-  }
-  u32 length = byte_length(delta);
-  u64 record = delta << 16 | length << stream::kSlotBits | slot;
-  u8* cursor = t->cursor;
-  __builtin_memcpy(cursor, &record, 8);
-  cursor += 2 + length;
-  t->cursor = cursor;
-  if (SOOTH_UNLIKELY(cursor > t->limit)) return attend(t);
+  if (SOOTH_UNLIKELY(t->tree != nullptr)) return access_filtered(t, address, pc, shape, stack);
+  write_access(t, slot, address, pc, shape, stack);
 }
 
 }  // namespace sooth::rt

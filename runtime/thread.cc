@@ -6,6 +6,7 @@
 #include "runtime/locks.h"
 #include "runtime/signals.h"
 #include "runtime/stream_writer.h"
+#include "runtime/tree.h"
 #include "runtime/turn.h"
 
 namespace sooth::rt {
@@ -36,6 +37,7 @@ Thread* make_thread() {
   t->bottom = t->frames = t->top = t->low = t->written = frames;
   t->stream = new_stream();
   t->generation = module_generation();
+  t->tree = tree::make();
   attend(t);  // the first chunk
   return t;
 }
@@ -147,6 +149,7 @@ void restart_threads_after_fork(Thread* t) {
   zero_memory(t->slots, sizeof t->slots);
   zero_memory(t->repeats, sizeof t->repeats);
   t->epoch = 0;
+  if (t->tree != nullptr) tree::forget(t->tree);
   t->last_ticket = 0;
   t->pending_slot = t->deferred_slot = 0;
   t->sequence = 0;

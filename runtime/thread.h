@@ -63,6 +63,8 @@ inline constexpr u32 kMaxHeld = 512;
 inline constexpr unsigned kRepeatBits = 11;
 inline constexpr u32 kRepeatEntries = 1u << kRepeatBits;
 
+struct Tree;  // tree.h
+
 // Owned by its operating system thread; others touch only what is marked. Mapped zeroed; kept and used again when the
 // thread has ended, with its stream. A new field that hooks use goes to the top.
 struct Thread {
@@ -77,6 +79,7 @@ struct Thread {
   Frame* frames;        // the floor: frames below it belong to what a signal interrupted
   Frame* bottom;        // of the whole array
   u64 last_ticket;
+  Tree* tree;           // nullptr: no redundant accesses are left out but those in `repeats`
 
   // A write of a serial recording whose value is read from memory at the next hook. Slot number; 0: none.
   u32 pending_slot;

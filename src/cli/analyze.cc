@@ -131,6 +131,9 @@ CommandResult analyze(const AnalyzeOptions& options) {
   if (!source.ok()) {
     return std::move(source).status();
   }
+  if (Status allowed = check_recorded_filter(source->reader->info().filtered, *detectors); !allowed.ok()) {
+    return std::move(allowed).prefixed(source->name);
+  }
   // Parsing text is work enough for a thread of its own; decoding a trace directory is not worth the hand-over. Without
   // analyses there is nothing to overlap with, and benchmarks compare with that pass as the work of one core.
   const bool is_text = source->run == nullptr && !std::filesystem::is_directory(source->name);

@@ -11,6 +11,7 @@
 #include "launch/complete_recording.h"
 #include "launch/preflight.h"
 #include "launch/recording_set.h"
+#include "pipeline/filters.h"
 
 namespace sooth {
 namespace {
@@ -24,7 +25,7 @@ struct RecordOptions {
 void say(const std::string& sentence) { std::fprintf(stderr, "sooth: %s\n", sentence.c_str()); }
 
 // Everything after the program's end: its status is decided, so what goes wrong here is only told.
-void finish(const RecordingSet& set, bool instrumented, const std::string& program) {
+void finish(const RecordingSet& set, bool instrumented, const std::string& program, const std::string& filter) {
   const std::vector<std::string> made = set.made();
   if (made.empty()) {
     say("nothing was recorded: " +
@@ -33,6 +34,7 @@ void finish(const RecordingSet& set, bool instrumented, const std::string& progr
         ". " + kHowToInstrument);
     return;
   }
+  const std::string analyses = analyses_of_recorded(filter);
   for (const std::string& directory : made) {
     const Result<CompletedRecording> recording = complete_recording(directory);
     if (!recording.ok()) {
@@ -43,7 +45,8 @@ void finish(const RecordingSet& set, bool instrumented, const std::string& progr
       say("note: " + note);
     }
     say("recorded " + std::to_string(recording->threads) + (recording->threads == 1 ? " thread in " : " threads in ") +
-        directory + " (" + short_size(recording->bytes) + "); next: sooth analyze " + directory);
+        directory + " (" + short_size(recording->bytes) + "); next: sooth analyze " + directory +
+        (analyses.empty() ? "" : " --with " + analyses));
   }
 }
 
@@ -84,7 +87,7 @@ CommandResult record(const RecordOptions& options) {
     return child.status();
   }
   const ProgramEnd end = child->wait([&] { set->stop(); });
-  finish(*set, program->instrumented, words.front());
+  finish(*set, program->instrumented, words.front(), options.recording.filter);
   return static_cast<ExitCode>(end.shell_status());
 }
 

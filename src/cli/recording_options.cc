@@ -1,10 +1,13 @@
 #include "cli/recording_options.h"
 
+#include <iterator>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "cli/numbers.h"
 #include "schedule/strategy.h"
+#include "trace/stream_format.h"
 
 namespace sooth {
 namespace {
@@ -53,13 +56,15 @@ void add_recording_options(CLI::App& command, RecordingOptions& options) {
 }
 
 void add_recording_filter(CLI::App& command, const std::string& name, RecordingOptions& options) {
-  const std::map<std::string, bool> filters = {{"repeat", true}, {"off", false}};
+  std::vector<std::string> filters = {"repeat", "off"};
+  filters.insert(filters.end(), std::begin(stream::kFilterNames) + 1, std::end(stream::kFilterNames));
   command
-      .add_option(name, options.drop_repeats,
-                  "repeat: leave out accesses that their thread has just recorded from the same place. off: record all")
-      ->transform(CLI::Transformer(filters))
-      ->type_name("repeat|off")
-      ->default_str("repeat");
+      .add_option(name, options.filter,
+                  "repeat: leave out accesses that their thread has just recorded from the same place. off: record all. tree, "
+                  "tree:hb, tree:strict: leave out more; hybrid, hb, wcp find the same in what is left")
+      ->check(CLI::IsMember(filters))
+      ->type_name("repeat|off|tree|tree:hb|tree:strict")
+      ->capture_default_str();
 }
 
 }  // namespace sooth

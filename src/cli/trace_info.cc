@@ -61,6 +61,7 @@ void print_json(const InfoOptions& options, const TraceReader& reader, const Tra
       {"complete", !info.incomplete},
       {"stopped", info.stopped},
       {"unexplained_reads", info.unexplained_reads},
+      {"filtered", info.filtered},
       {"columns", column_names(info.columns)},
       {"kinds", kinds},
   };
@@ -92,6 +93,9 @@ void print_text(const InfoOptions& options, const TraceReader& reader, const Tra
   print_row("whole", info.incomplete ? kIncomplete : "yes");
   if (!info.stopped.empty()) {
     print_row("stopped", info.stopped);
+  }
+  if (!info.filtered.empty()) {
+    print_row("filtered", "by " + info.filtered + " while it was recorded: redundant accesses are not in it");
   }
   print_row("columns", columns.empty() ? "none" : columns);
   if (info.exact && (info.columns & kValues) != 0) {

@@ -35,7 +35,7 @@ void LocationTable::grow() {
   const std::size_t larger = std::min(max_sets_, 4 * sets_.size());
   const std::vector<LocationSet> old = std::exchange(sets_, std::vector<LocationSet>(larger));
   for (const LocationSet& set : old) {
-    for (auto it = set.ways.rbegin(); it != set.ways.rend(); ++it) {  // the least recently used first
+    for (auto it = std::rbegin(set.ways); it != std::rend(set.ways); ++it) {  // the least recently used first
       if (it->shape != 0) {
         const LocationKey key{it->address, it->site, it->thread, it->locks, it->shape};
         set_of(hash_(key)).insert(key, it->stamp);

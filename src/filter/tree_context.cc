@@ -18,19 +18,14 @@ std::uint32_t TreeContexts::note_use(TreeContext& context, std::uint64_t lock) {
   return note;
 }
 
-// Events of others that came before an acquire are what the thread may have learnt by it, or others by its releases
-// before.
 void TreeContexts::open_section(TreeContext& context, LockStack::Entry& entry) {
   if (entry.note == 0) {
     entry.note = note_use(context, entry.mode.lock);
   }
   TreeContext::Use& use = context.uses[entry.note - 1];
   std::uint64_t& all = lock_events_[use.lock];
-  use.shared = entry.mode.shared;
-  use.while_held = all - use.own + (use.shared ? use.exclusive_releases : 0);
-  context.count += use.while_held - use.releases;
+  context.count += use.open(all, entry.mode.shared);
   ++all;
-  ++use.own;
 }
 
 void TreeContexts::close_section(TreeContext& context, LockStack::Entry& entry) {
@@ -40,10 +35,7 @@ void TreeContexts::close_section(TreeContext& context, LockStack::Entry& entry) 
   }
   TreeContext::Use& use = context.uses[entry.note - 1];
   ++lock_events_[use.lock];
-  ++use.own;
-  ++use.releases;
-  use.exclusive_releases += use.shared ? 0 : 1;
-  context.count += use.releases - use.while_held;
+  context.count += use.close();
 }
 
 std::uint64_t TreeContexts::restart() {

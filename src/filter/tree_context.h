@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "filter/context_rules.h"
 #include "filter/lock_stack.h"
 #include "order/lock_set.h"
 #include "trace/event.h"
@@ -28,14 +29,8 @@ enum class ContextKind : std::uint8_t { kSends, kUncontended, kStretches, kLocks
 
 // The context of one thread. Everything here belongs to its thread, so that each may keep its own.
 struct TreeContext {
-  // How the thread used a lock.
-  struct Use {
-    std::uint64_t releases = 0;            // outermost, by this thread
-    std::uint64_t exclusive_releases = 0;  // ... of exclusive sections
-    std::uint64_t own = 0;                 // events of this thread that count in TreeContexts
-    std::uint64_t while_held = 0;          // the part of the lock in the count while it is held
-    bool shared = false;                   // the section that is open
-    std::uint32_t lock = 0;                // its place in TreeContexts
+  struct Use : LockUse {
+    std::uint32_t lock = 0;  // its place in TreeContexts
   };
 
   std::uint64_t count = 0;
@@ -77,34 +72,8 @@ class TreeContexts {
     follow_rarely(e);
   }
   [[gnu::noinline]] void follow_rarely(const Event& e) {
-    switch (e.op) {
-      case Op::kAcquire: return acquire(e);
-      case Op::kRelease: return release(e);
-      case Op::kFork:
-      case Op::kNotify:
-      case Op::kBarrierArrive:
-      case Op::kSemPost:
-      case Op::kHappensBefore: return send(e.thread);
-      case Op::kAtomicStore:
-      case Op::kAtomicRmw:
-      case Op::kFence: return releases(e.order) ? send(e.thread) : void();
-      case Op::kRead:
-      case Op::kWrite:
-      case Op::kAtomicLoad:
-      case Op::kWait:
-      case Op::kBarrierLeave:
-      case Op::kSemWait:
-      case Op::kJoin:
-      case Op::kBegin:
-      case Op::kEnd:
-      case Op::kAlloc:
-      case Op::kFree:
-      case Op::kHappensAfter:
-      case Op::kEnter:
-      case Op::kExit:
-      case Op::kCallBegin:
-      case Op::kCallEnd:
-      case Op::kMisuse: return;
+    if (sends_message(e.op, e.order)) {
+      send(e.thread);
     }
   }
 

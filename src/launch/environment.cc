@@ -42,6 +42,10 @@ Result<std::vector<std::string>> recording_environment(std::vector<std::string> 
     return Status::usage("the dynamic linker cannot load " + library +
                          " into the program, because its path has a space or colon; install sooth elsewhere");
   }
+  if (options.scheduling == Scheduling::kSerial && options.filter.starts_with("tree")) {
+    return Status::usage("a serial recording is exact, which it is with all its events only: " + options.filter +
+                         " goes with --schedule os; `sooth analyze --filter " + options.filter + "` filters it afterwards");
+  }
   for (const char* ours : {"SOOTH_RECORD", "SOOTH_RECORD_FDS", "SOOTH_CHUNK_LIMIT", "SOOTH_MAX_TRACE", "SOOTH_EXCLUDE"}) {
     take(current, ours);
   }
@@ -56,7 +60,7 @@ Result<std::vector<std::string>> recording_environment(std::vector<std::string> 
   }
   set(current, "SOOTH_SCHEDULE", options.schedule);
   set(current, "SOOTH_SEED", std::to_string(options.seed));
-  set(current, "SOOTH_FILTER", options.drop_repeats ? "repeat" : "off");
+  set(current, "SOOTH_FILTER", options.filter);
   if (options.max_bytes != 0) {
     set(current, "SOOTH_MAX_TRACE", std::to_string(options.max_bytes));
   }

@@ -15,7 +15,9 @@ struct RecordingOptions {
   std::string schedule = "os";
   std::uint64_t seed = 1;               // of a schedule that is drawn
   std::uint64_t max_bytes = 0;          // of `streams`; 0: no limit
-  bool drop_repeats = true;             // an access that its thread has just recorded from the same place is left out
+  // Accesses that are left out: none ("off"), those that their thread has just recorded from the same place ("repeat"), or
+  // those that a mode of stream::kFilterNames calls redundant, in kFree only.
+  std::string filter = "repeat";
   std::vector<std::string> exclude;     // patterns of modules whose accesses are left out
 };
 
@@ -27,7 +29,8 @@ struct RecordingTarget {
 };
 
 // `current` (NAME=VALUE each) for a program that loads `library` (path) and records as the options say. Settings of ours that `current` has
-// are replaced; LD_PRELOAD keeps what it had, behind our library. Fails when LD_PRELOAD cannot express the path.
+// are replaced; LD_PRELOAD keeps what it had, behind our library. Fails when LD_PRELOAD cannot express the path, and when the filter does
+// not go with the scheduling.
 Result<std::vector<std::string>> recording_environment(std::vector<std::string> current, const std::string& library,
                                                        const RecordingTarget& target, const RecordingOptions& options);
 

@@ -30,7 +30,7 @@ TEST(RecordingEnvironment, ReplacesWhatAnOuterRecordingSet) {
   RecordingOptions options;
   options.schedule = "pct:3";
   options.seed = 42;
-  options.drop_repeats = false;
+  options.filter = "off";
   const auto live = recording_environment(outer, "/rt.so", target, options);
   ASSERT_TRUE(live.ok());
   EXPECT_EQ(*live, (Words{"SOOTH_OPTIONS=help=1", "LD_PRELOAD=/rt.so", "SOOTH_RECORD_FDS=7,8,9", "SOOTH_CHUNK_LIMIT=16",
@@ -47,6 +47,18 @@ TEST(RecordingEnvironment, CarriesLimitsAndPatterns) {
   ASSERT_TRUE(environment.ok());
   EXPECT_TRUE(has(*environment, "SOOTH_MAX_TRACE=5000000000"));
   EXPECT_TRUE(has(*environment, "SOOTH_EXCLUDE=*/liba.so,b*"));
+}
+
+TEST(RecordingEnvironment, FiltersFreeRunsOnly) {
+  RecordingOptions options;
+  options.filter = "tree:hb";
+  const auto environment = recording_environment({}, "/rt.so", {}, options);
+  ASSERT_TRUE(environment.ok());
+  EXPECT_TRUE(has(*environment, "SOOTH_FILTER=tree:hb"));
+  options.scheduling = Scheduling::kSerial;
+  EXPECT_EQ(recording_environment({}, "/rt.so", {}, options).status().message(),
+            "a serial recording is exact, which it is with all its events only: tree:hb goes with --schedule os; "
+            "`sooth analyze --filter tree:hb` filters it afterwards");
 }
 
 TEST(RecordingEnvironment, RefusesAPathThatLdPreloadWouldSplit) {

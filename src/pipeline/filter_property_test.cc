@@ -278,6 +278,29 @@ TEST(Refusal, NamesOneModeForTheWholeChain) {
   EXPECT_TRUE(choose_filter("tree", *parse_detectors("lockset,hybrid,deadlock"), 4).ok());
 }
 
+TEST(RecordedFilter, RefusesWhatItDoesNotKeep) {
+  const auto message = [](const char* mode, const char* detectors) {
+    return check_recorded_filter(mode, *parse_detectors(detectors)).message();
+  };
+  EXPECT_EQ(message("", "lockset,hb,wcp,syncp,cp"), "");
+  EXPECT_EQ(message("tree", "hybrid,deadlock,misuse"), "");
+  EXPECT_EQ(message("tree:strict", "hb,hybrid,wcp,ipa,deadlock"), "");
+  EXPECT_EQ(message("tree", "hb,wcp,deadlock"), "it was recorded with --filter tree, which changes the pairs that hb reports; record it "
+                                                "with --filter tree:strict, or analyse it --with deadlock");
+  EXPECT_EQ(message("tree:hb", "wcp"),
+            "it was recorded with --filter tree:hb, which changes the pairs that wcp reports; record it with --filter tree:strict");
+  EXPECT_EQ(message("tree:strict", "hb,lockset"), "it was recorded with --filter tree:strict, which changes the pairs that lockset reports; "
+                                                  "record it with --filter off, or analyse it --with hb");
+  EXPECT_EQ(message("tree:none", "hb"), "the recorder filtered the trace by `tree:none`, which this version of sooth does not know");
+}
+
+TEST(RecordedFilter, NamesTheAnalysesItIsFor) {
+  EXPECT_EQ(analyses_of_recorded("repeat"), "");
+  EXPECT_EQ(analyses_of_recorded("tree"), "hybrid,deadlock,misuse");
+  EXPECT_EQ(analyses_of_recorded("tree:hb"), "hb,deadlock,misuse");
+  EXPECT_EQ(analyses_of_recorded("tree:strict"), "hb,wcp,deadlock,misuse");
+}
+
 // Two threads speak for all others only where nothing tells them apart later: here two joins do.
 TEST(TwoThreads, SufficeForLocksetOnly) {
   const TextTrace trace = parse_trace(

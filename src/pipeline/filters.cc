@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "filter/location_table.h"
+#include "trace/stream_format.h"
 
 namespace sooth {
 namespace {
@@ -37,7 +38,61 @@ Status refusal(const TreeModeInfo& mode, const DetectorInfo& detector, Preserves
                        std::string((better != nullptr ? better : mode_for(detector.needs))->name));
 }
 
+// Eraser's state machine moves with the accesses of all threads. A filter in front of `lockset` watches it and shows an
+// access again when it has moved (EraserGates); a thread that is recorded cannot see that.
+bool goes_with_recorded(const TreeModeInfo& mode, const DetectorInfo& detector) {
+  return detector.needs <= mode.preserves && detector.needs != Preserves::kLocksetPairs;
+}
+
 }  // namespace
+
+Status check_recorded_filter(const std::string& filtered, const std::vector<const DetectorInfo*>& detectors) {
+  if (filtered.empty()) {
+    return {};
+  }
+  const TreeModeInfo* mode = find_tree_mode(filtered);
+  if (mode == nullptr) {
+    return Status::bad_input("the recorder filtered the trace by `" + filtered + "`, which this version of sooth does not know");
+  }
+  std::string kept;
+  const DetectorInfo* lost = nullptr;
+  const TreeModeInfo* better = nullptr;
+  for (const DetectorInfo* detector : detectors) {
+    if (goes_with_recorded(*mode, *detector)) {
+      kept += (kept.empty() ? "" : ",") + std::string(detector->name);
+      continue;
+    }
+    lost = lost == nullptr ? detector : lost;
+  }
+  if (lost == nullptr) {
+    return {};
+  }
+  for (const char* name : stream::kFilterNames) {
+    const TreeModeInfo* other = find_tree_mode(name);
+    const auto goes = [&](const DetectorInfo* detector) { return goes_with_recorded(*other, *detector); };
+    if (better == nullptr && other != nullptr && std::all_of(detectors.begin(), detectors.end(), goes)) {
+      better = other;
+    }
+  }
+  return Status::usage("it was recorded with --filter " + filtered + ", which changes the pairs that " + std::string(lost->name) +
+                       " reports; record it with --filter " + std::string(better != nullptr ? better->name : "off") +
+                       (kept.empty() ? "" : ", or analyse it --with " + kept));
+}
+
+std::string analyses_of_recorded(const std::string& filtered) {
+  const TreeModeInfo* mode = find_tree_mode(filtered);
+  if (mode == nullptr) {
+    return "";
+  }
+  const bool keeps_hb = goes_with_recorded(*mode, *find_detector("hb"));
+  std::string kept = keeps_hb ? "hb" : "hybrid";
+  for (const char* name : {"wcp", "deadlock", "misuse"}) {
+    if (goes_with_recorded(*mode, *find_detector(name))) {
+      kept += "," + std::string(name);
+    }
+  }
+  return kept;
+}
 
 Result<TreeOptions> choose_filter(const std::string& name, const std::vector<const DetectorInfo*>& detectors,
                                   std::uint64_t locations) {

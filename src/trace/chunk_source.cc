@@ -98,7 +98,10 @@ Status ChunkSource::check_control() const {
     return Status::bad_input(path_ + ": the recording has version " + std::to_string(control_->version) +
                              ", which this version of sooth cannot read");
   }
-  if (control_->chunk_bytes != kChunkBytes || (control_->flags & ~(stream::kExactOrder | stream::kWithValues)) != 0 ||
+  constexpr std::uint32_t kKnown = stream::kExactOrder | stream::kWithValues | stream::kFilterBits;
+  const std::uint32_t flags = control_->flags;
+  const bool exact_but_filtered = (flags & stream::kExactOrder) != 0 && (flags & stream::kFilterBits) != 0;
+  if (control_->chunk_bytes != kChunkBytes || (flags & ~kKnown) != 0 || exact_but_filtered ||
       control_->sites > stream::kMaxSites || control_->threads > stream::kMaxThreads) {
     return damaged("its first page contradicts itself");
   }

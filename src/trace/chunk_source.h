@@ -41,6 +41,7 @@ class ChunkSource {
   std::uint64_t control_checksum() const;  // the XXH3 of the first page, as far as it is used
   // What the first page says, now.
   std::uint32_t flags() const { return now(control_->flags); }
+  const char* filter_name() const { return stream::kFilterNames[(flags() & stream::kFilterBits) >> stream::kFilterShift]; }
   std::uint64_t next_ticket() const { return now(control_->next_ticket); }
   std::uint64_t stop_ticket() const { return now(control_->stop_ticket); }
   stream::StopReason stop_reason() const { return stream::StopReason(now(control_->stop_reason)); }

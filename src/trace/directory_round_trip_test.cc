@@ -163,7 +163,7 @@ Status convert(const std::string& from, const std::string& to, TraceFormat forma
 
 // Everything that text can say, in the form in which the writer writes it.
 const char kText[] =
-    "# sooth: exact=no columns=values,branches,reaches program=./server -p 80\n"
+    "# sooth: exact=no filtered=tree:hb columns=values,branches,reaches program=./server -p 80\n"
     "T0|fork(T1)|a.c:1\n"
     "T1|begin()|a.c:20\n"
     "T0|enter(main)|a.c:2\n"

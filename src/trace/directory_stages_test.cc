@@ -29,7 +29,7 @@ using Names = std::vector<std::string>;
 TEST(DirectoryStages, IncompleteThenVersion) {
   const TemporaryDirectory directory;
   const std::string path = directory / "t";
-  auto writer = create_trace_directory(path, {.exact = false, .columns = kStacks | kReaches, .program = "a\nb"});
+  auto writer = create_trace_directory(path, {.exact = false, .columns = kStacks | kReaches, .program = "a\nb", .filtered = "tree"});
   ASSERT_TRUE(writer.ok());
   EXPECT_EQ(files_in(path), (Names{"events", "incomplete"}));
   auto read = read_directory(path);
@@ -45,6 +45,7 @@ TEST(DirectoryStages, IncompleteThenVersion) {
   read = read_directory(path);
   ASSERT_TRUE(read.ok());
   EXPECT_FALSE(read->info.incomplete);
+  EXPECT_EQ(read->info.filtered, "tree");
 }
 
 // A finished writer that dies between its last two steps leaves both files.

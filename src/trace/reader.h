@@ -27,6 +27,8 @@ struct TraceInfo {
   // Reads so far whose value no recorded write explains, because something that is not instrumented wrote there; their
   // values are left out. Only counted when values of an exact recording are read.
   std::uint64_t unexplained_reads = 0;
+  // The mode of TREE (docs/tree.md) whose redundant accesses the recorder left out. Empty: none was used.
+  std::string filtered = {};
 
   friend bool operator==(const TraceInfo&, const TraceInfo&) = default;
 };

@@ -77,6 +77,7 @@ Status finish_recording(const std::string& directory) {
   stage.info.exact = ((*source)->flags() & stream::kExactOrder) != 0;
   stage.info.columns = ((*source)->flags() & stream::kWithValues) != 0 ? kValues | kStacks : kStacks;
   stage.info.program = parsed->command;
+  stage.info.filtered = (*source)->filter_name();
   stage.chunks = chunks->size();
   stage.bytes = kControlBytes + chunks->size() * kChunkBytes;
   stage.checks = checksum(text);

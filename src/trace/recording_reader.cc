@@ -56,6 +56,7 @@ class RecordingReader final : public TraceReader {
     info_.exact = (source_->flags() & stream::kExactOrder) != 0;
     info_.columns = has_values_ ? kValues | kStacks : kStacks;
     info_.incomplete = files.incomplete;
+    info_.filtered = source_->filter_name();
     wanted &= info_.columns;
     events_.resize(kBatchEvents);
     values_.resize((wanted & kValues) != 0 ? kBatchEvents : 0);

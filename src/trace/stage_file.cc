@@ -60,6 +60,9 @@ std::string render(const Stage& stage, bool whole) {
     }
   }
   text += "\nprogram " + one_line(stage.info.program) + "\n";
+  if (!stage.info.filtered.empty()) {
+    text += "filtered " + one_line(stage.info.filtered) + "\n";
+  }
   if (whole) {
     const std::uint64_t count = stage.kind == StageKind::kTrace ? stage.info.events : stage.chunks;
     text += std::string(words.count_key) + std::to_string(count) + "\nbytes " + std::to_string(stage.bytes) + "\n";
@@ -156,6 +159,7 @@ Result<Stage> parse(std::string_view text, const std::string& path, StageKind ki
   stage.info.exact = *exact == "yes";
   stage.info.columns = *columns;
   stage.info.program = *program;
+  stage.info.filtered = take_line(body, "filtered ").value_or("");
   stage.info.incomplete = !whole;
   if (whole && !parse_totals(body, stage)) {
     return damaged;

@@ -226,6 +226,7 @@ void StdReader::parse_info(std::string_view items) {
     return;
   }
   constexpr std::string_view kProgram = "program=";
+  constexpr std::string_view kFiltered = "filtered=";
   for (items = trim(items); !items.empty();) {
     if (items.starts_with(kProgram)) {
       info_.program = unescape_std(items.substr(kProgram.size()));
@@ -234,6 +235,8 @@ void StdReader::parse_info(std::string_view items) {
     const std::string_view item = take_word(items);
     if (item == "exact=yes" || item == "exact=no") {
       info_.exact = item == "exact=yes";
+    } else if (item.starts_with(kFiltered) && item.size() > kFiltered.size()) {
+      info_.filtered = item.substr(kFiltered.size());
     } else if (!item.starts_with("columns=") || !parse_columns(item.substr(8))) {
       fail("unknown item " + quote(item) + " in a `" + std::string(kStdDirective) + "` line");
       return;

@@ -26,6 +26,9 @@ std::string info_line(const TraceInfo& info) {
   if (!info.exact) {
     line += " exact=no";
   }
+  if (!info.filtered.empty()) {
+    line += " filtered=" + info.filtered;
+  }
   char separator = '=';
   for (const StdColumn& row : std_columns()) {
     if ((info.columns & row.column & ~kStacks) != 0) {

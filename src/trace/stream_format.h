@@ -42,6 +42,14 @@ inline constexpr std::uint64_t kNeverStopped = ~std::uint64_t{0};
 inline constexpr std::uint32_t kExactOrder = 1;   // a serial recording
 inline constexpr std::uint32_t kWithValues = 2;   // accesses carry what they read or wrote
 
+// Bits 2 and 3 of Control::flags: accesses that a mode of TREE (docs/tree.md) calls redundant were not recorded. Free-running
+// recordings only: an exact one keeps every event.
+enum class FilterMode : std::uint32_t { kNone = 0, kTree = 1, kTreeHb = 2, kTreeStrict = 3 };
+inline constexpr unsigned kFilterShift = 2;
+inline constexpr std::uint32_t kFilterBits = 3u << kFilterShift;
+// By mode, as `sooth analyze --filter` calls them.
+inline constexpr const char* kFilterNames[] = {"", "tree", "tree:hb", "tree:strict"};
+
 // Why Control::stop_ticket was set.
 enum class StopReason : std::uint32_t { kNone = 0, kDiskFull = 1, kSizeLimit = 2, kSignal = 3, kTooManySites = 4, kTooManyThreads = 5 };
 

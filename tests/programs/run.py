@@ -25,7 +25,7 @@ The standard output and the exit status of a recorded run must be those of the u
 when they say which these are.
 
     run.py --sooth build/bin/sooth [--compilers gcc,clang-14,clang-19] [--levels 0,1,2] [--schedule os|serial|random|pct:D]
-           [--seed N] [--sample SEED/N] [--jobs N] [--tool sooth|tsan] [NAME ...]
+           [--seed N] [--filter repeat|off|tree:strict] [--sample SEED/N] [--jobs N] [--tool sooth|tsan] [NAME ...]
 
 With --sample, a seeded Nth of the combinations of program, compiler and level is run, and all programs of the first
 compiler at level 1. `--tool tsan` asks ThreadSanitizer instead of Sooth: a second opinion on the marks.
@@ -197,6 +197,7 @@ class Sooth:
     def __init__(self, options):
         self.sooth = options.sooth
         self.schedule = ["--schedule", options.schedule, "--seed", options.seed]
+        self.filter = ["--filter", options.filter]
 
     def build(self, program, compiler, level, binary):
         def driver(source):
@@ -206,7 +207,7 @@ class Sooth:
 
     def run(self, program, binary):
         trace = binary.parent / "trace"
-        command = [self.sooth, "record", "-o", trace, *self.schedule, "--", binary, *program.arguments]
+        command = [self.sooth, "record", "-o", trace, *self.schedule, *self.filter, "--", binary, *program.arguments]
         output, errors, status = execute(command, cwd=binary.parent)
         if not trace.exists():
             raise Failure(f"`{shlex.join(map(str, command))}` left no trace: {errors.strip()}")
@@ -368,6 +369,7 @@ def parse_options():
     parser.add_argument("--levels", default="0,1,2", help="levels of optimisation")
     parser.add_argument("--schedule", default="os", help="how `sooth record` runs threads: os, serial, random, pct:D")
     parser.add_argument("--seed", default="1", help="of the schedule")
+    parser.add_argument("--filter", choices=("repeat", "off", "tree:strict"), default="repeat", help="what `sooth record` leaves out")
     parser.add_argument("--sample", metavar="SEED/N", help="an Nth of the combinations, and the first compiler at -O1")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     parser.add_argument("names", nargs="*", help="programs without their suffix; all by default")

@@ -1,0 +1,45 @@
+// A program of loops for bench_tree.py: each thread smooths an array of its own over and over, and looks at a shared table, with a lock that is its own,
+// before each pass. Prints how long the threads took, in seconds.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr int kThreads = 2;
+constexpr int kElements = 256;
+
+int table[kElements];
+
+struct Worker {
+  std::mutex lock;
+  int cells[kElements];
+  int sum = 0;
+
+  __attribute__((noinline)) int smooth(int i) { return (cells[i - 1] + 2 * cells[i] + cells[i + 1]) / 4; }
+
+  void run(int rounds) {
+    for (int round = 0; round < rounds; ++round) {
+      {
+        const std::lock_guard<std::mutex> guard(lock);
+        for (int i = 0; i < kElements; ++i) sum += table[i];
+      }
+      for (int i = 1; i + 1 < kElements; ++i) cells[i] = smooth(i) + sum % 2;
+    }
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 100;
+  static Worker workers[kThreads];
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::thread> threads;
+  for (Worker& worker : workers) threads.emplace_back([&worker, rounds] { worker.run(rounds); });
+  for (std::thread& thread : threads) thread.join();
+  std::printf("%.6f\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
