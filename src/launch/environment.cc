@@ -42,7 +42,7 @@ Result<std::vector<std::string>> recording_environment(std::vector<std::string> 
     return Status::usage("the dynamic linker cannot load " + library +
                          " into the program, because its path has a space or colon; install sooth elsewhere");
   }
-  if (options.scheduling == Scheduling::kSerial && options.filter.starts_with("tree")) {
+  if (options.schedule != "os" && options.filter.starts_with("tree")) {
     return Status::usage("a serial recording is exact, which it is with all its events only: " + options.filter +
                          " goes with --schedule os; `sooth analyze --filter " + options.filter + "` filters it afterwards");
   }

@@ -55,7 +55,7 @@ TEST(RecordingEnvironment, FiltersFreeRunsOnly) {
   const auto environment = recording_environment({}, "/rt.so", {}, options);
   ASSERT_TRUE(environment.ok());
   EXPECT_TRUE(has(*environment, "SOOTH_FILTER=tree:hb"));
-  options.scheduling = Scheduling::kSerial;
+  options.schedule = "serial";
   EXPECT_EQ(recording_environment({}, "/rt.so", {}, options).status().message(),
             "a serial recording is exact, which it is with all its events only: tree:hb goes with --schedule os; "
             "`sooth analyze --filter tree:hb` filters it afterwards");
