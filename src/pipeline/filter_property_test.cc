@@ -288,7 +288,7 @@ TEST(RecordedFilter, RefusesWhatItDoesNotKeep) {
   EXPECT_EQ(message("tree", "hb,wcp,deadlock"), "it was recorded with --filter tree, which changes the pairs that hb reports; record it "
                                                 "with --filter tree:strict, or analyse it --with deadlock");
   EXPECT_EQ(message("tree:hb", "wcp"),
-            "it was recorded with --filter tree:hb, which changes the pairs that wcp reports; record it with --filter tree:strict");
+            "it was recorded with --filter tree:hb, which changes the pairs that wcp reports; record it with --filter tree:strict, or analyse it --with deadlock");
   EXPECT_EQ(message("tree:strict", "hb,lockset"), "it was recorded with --filter tree:strict, which changes the pairs that lockset reports; "
                                                   "record it with --filter off, or analyse it --with hb");
   EXPECT_EQ(message("tree:none", "hb"), "the recorder filtered the trace by `tree:none`, which this version of sooth does not know");
