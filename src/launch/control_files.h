@@ -1,0 +1,36 @@
+// The two files through which the tool and the run time library speak about a controlled run: schedule/protocol.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+#include "schedule/run_log.h"
+
+namespace sooth {
+
+// In a directory of their own, which goes away with this object.
+class ControlFiles {
+ public:
+  // `control`: the bytes of the control file. The log has room for `max_records`, or for fewer where the disk has no room for them.
+  static Result<ControlFiles> create(const std::string& control, std::uint64_t max_records);
+
+  ~ControlFiles();
+  ControlFiles(ControlFiles&& other) noexcept;
+  ControlFiles& operator=(ControlFiles&&) = delete;
+
+  std::string control_path() const { return directory_ + "/control"; }
+  std::string log_path() const { return directory_ + "/log"; }
+
+  // What the library has written so far.
+  Result<RunLog> read_log() const;
+
+ private:
+  explicit ControlFiles(std::string directory) : directory_(std::move(directory)) {}
+  Status create_log(std::uint64_t max_records);
+
+  std::string directory_;
+  int log_ = -1;
+};
+
+}  // namespace sooth
