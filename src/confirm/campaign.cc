@@ -106,7 +106,7 @@ class Campaign::Tally {
 
 Result<RunOutcome> Campaign::run(const RunPlan& plan) const {
   Result<RunOutcome> run = run_(plan);
-  if (run.ok() && run->log.state == control::RunState::kNotStarted && !run->timed_out) {
+  if (run.ok() && run->log.state == control::RunState::kNotStarted && !run->timed_out && !run->cancelled) {
     return Status::bad_input("the program ended (" + run->end.describe() + ") before its first instrumented function");
   }
   return run;
@@ -124,8 +124,8 @@ Status Campaign::extend_baseline(std::uint64_t runs) {
     return run(plan);
   };
   const auto take = [&](std::uint64_t, Result<RunOutcome>&& run) {
-    if (!run.ok()) {
-      status = run.status();
+    if (!run.ok() || run->cancelled) {
+      status = run.ok() ? Status() : run.status();
       return false;
     }
     baseline_.add(classify(*run));
@@ -156,8 +156,8 @@ Status Campaign::follow_witness(const Target& target, Confirmation& result, Tall
   plan.stretches = target.witness->stretches;
   plan.threads = target.witness->threads;
   Result<RunOutcome> outcome = run(plan);
-  if (!outcome.ok()) {
-    return outcome.status();
+  if (!outcome.ok() || outcome->cancelled) {
+    return outcome.ok() ? Status() : outcome.status();
   }
   options_.on_run();
   result.witness_followed = reaches(target, outcome->log);
@@ -173,8 +173,8 @@ Status Campaign::run_trials(const Target& target, Confirmation& result, Tally& t
   Status status;
   const auto work = [&](std::uint64_t i) { return run(trial(target, i)); };
   const auto take = [&](std::uint64_t i, Result<RunOutcome>&& run) {
-    if (!run.ok()) {
-      status = run.status();
+    if (!run.ok() || run->cancelled) {
+      status = run.ok() ? Status() : run.status();
       return false;
     }
     ++result.trials;
