@@ -32,19 +32,25 @@ struct Options {
   ReportOptions report;
 };
 
-void say(const std::string& sentence) { std::fprintf(stderr, "sooth: %s\n", sentence.c_str()); }
+void say(const std::string& sentence) {
+  std::fprintf(stderr, "sooth: %s\n", sentence.c_str());
+}
 
 // Whether the updated report goes to -o rather than into the file it came from.
-bool goes_elsewhere(const Options& options) { return !options.report.output.empty() && options.report.format == "json"; }
+bool goes_elsewhere(const Options& options) {
+  return !options.report.output.empty() && options.report.format == "json";
+}
 
 Status check_usage(const Options& options) {
   if (!options.extras.empty()) {
     const std::string& word = options.extras.front();
-    return Status::usage(word.starts_with('-') ? "confirm has no option `" + word + "`. Try `sooth confirm --help`."
-                                               : "write `--` in front of the program: `sooth confirm REPORT.json -- " + word + "`");
+    return Status::usage(word.starts_with('-')
+                             ? "confirm has no option `" + word + "`. Try `sooth confirm --help`."
+                             : "write `--` in front of the program: `sooth confirm REPORT.json -- " + word + "`");
   }
   if (options.path == "-" && !goes_elsewhere(options)) {
-    return Status::usage("a report from standard input cannot be updated where it is: name a file with `--format json -o FILE`");
+    return Status::usage(
+        "a report from standard input cannot be updated where it is: name a file with `--format json -o FILE`");
   }
   if (options.confirm.campaign.trials == 0) {
     return Status::usage("--trials needs at least one");
@@ -62,8 +68,9 @@ Status check_report(const Report& report, const Options& options) {
     }
   }
   if (!has_code) {
-    return Status::bad_input(options.path + " is about " + (report.trace.empty() ? "a trace" : report.trace) +
-                             ", which is not a recording: there is no program to run. Make one with `sooth record -- PROGRAM`");
+    return Status::bad_input(
+        options.path + " is about " + (report.trace.empty() ? "a trace" : report.trace) +
+        ", which is not a recording: there is no program to run. Make one with `sooth record -- PROGRAM`");
   }
   if (words.empty()) {
     return Status::usage("confirm needs the program: `sooth confirm " + options.path + " -- " +
@@ -96,7 +103,8 @@ Status update_in_place(const Report& report, const Options& options) {
   return write_whole_file(options.path, text.str());
 }
 
-Result<ConfirmCounts> run_campaign(Report& report, const ControlledProgram& program, Options& options, const WorkLimit& limit) {
+Result<ConfirmCounts> run_campaign(Report& report, const ControlledProgram& program, Options& options,
+                                   const WorkLimit& limit) {
   Result<std::set<std::string>> ids = wanted_ids(report, options.report);
   if (!ids.ok()) {
     return std::move(ids).status();
@@ -117,7 +125,8 @@ Result<ConfirmCounts> run_campaign(Report& report, const ControlledProgram& prog
   run.timeout = options.flags.timeout;
   run.max_output = 64 << 10;
   run.cancel = &WorkLimit::interrupt();
-  return confirm_report(report, program.words(), program.path(), [&](const RunPlan& plan) { return program.run(plan, run); }, confirm);
+  return confirm_report(
+      report, program.words(), program.path(), [&](const RunPlan& plan) { return program.run(plan, run); }, confirm);
 }
 
 CommandResult confirm(Options& options) {
@@ -152,9 +161,9 @@ CommandResult confirm(Options& options) {
   if (!goes_elsewhere(options)) {
     SOOTH_RETURN_IF_ERROR(update_in_place(*report, options));
   }
-  say("tried " + std::to_string(counts->tried) + (counts->tried == 1 ? " finding: " : " findings: ") + std::to_string(counts->reached) +
-      " confirmed, of these " + std::to_string(counts->harmful) + " harmful (seed " + std::to_string(options.flags.seed) + ")" +
-      (limit.interrupted() ? "; interrupted" : ""));
+  say("tried " + std::to_string(counts->tried) + (counts->tried == 1 ? " finding: " : " findings: ") +
+      std::to_string(counts->reached) + " confirmed, of these " + std::to_string(counts->harmful) + " harmful (seed " +
+      std::to_string(options.flags.seed) + ")" + (limit.interrupted() ? "; interrupted" : ""));
   return deliver(*report, options.report);
 }
 
@@ -163,20 +172,29 @@ CommandResult confirm(Options& options) {
 void add_confirm_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("confirm", "Run the program again and make the findings of a report happen");
   auto options = std::make_shared<Options>();
-  command->add_option("REPORT", options->path, "A report that --format json wrote; it is updated")->required()->type_name("");
-  add_count_option(*command, "--trials", options->confirm.campaign.trials, "Controlled runs towards each finding, at most");
-  command->add_flag("--all-trials", options->confirm.campaign.all_trials,
-                    "Do all trials, for the probability, instead of ending at the first that does harm or the tenth that does none");
+  command->add_option("REPORT", options->path, "A report that --format json wrote; it is updated")
+      ->required()
+      ->type_name("");
+  add_count_option(*command, "--trials", options->confirm.campaign.trials,
+                   "Controlled runs towards each finding, at most");
+  command->add_flag(
+      "--all-trials", options->confirm.campaign.all_trials,
+      "Do all trials, for the probability, instead of ending at the first that does harm or the tenth that does none");
   add_count_option(*command, "--baseline-runs", options->confirm.campaign.baseline_runs,
                    "Undirected runs that ends of others are compared with");
-  command->add_option("--trace", options->confirm.trace, "The trace that the witnesses are of (default: as the report says)")
+  command
+      ->add_option("--trace", options->confirm.trace,
+                   "The trace that the witnesses are of (default: as the report says)")
       ->type_name("DIR");
   add_campaign_options(*command, options->flags);
   add_report_options(*command, options->report);
   command->footer(
-      "Usage: sooth confirm REPORT.json [OPTIONS] -- PROGRAM ARGUMENTS. Prints the report and updates REPORT.json, so that\n"
-      "`sooth replay REPORT.json#ID -- PROGRAM` finds the schedules; with `--format json -o FILE` they go to FILE instead.\n"
-      "Exit status: 66 when a finding stands on the rung of --fail-on or above it, else 0. docs/confirm.md tells more.");
+      "Usage: sooth confirm REPORT.json [OPTIONS] -- PROGRAM ARGUMENTS. Prints the report and updates REPORT.json, so "
+      "that\n"
+      "`sooth replay REPORT.json#ID -- PROGRAM` finds the schedules; with `--format json -o FILE` they go to FILE "
+      "instead.\n"
+      "Exit status: 66 when a finding stands on the rung of --fail-on or above it, else 0. docs/confirm.md tells "
+      "more.");
   command->allow_extras();
   command->callback([options, command, &result] {
     options->extras = command->remaining();

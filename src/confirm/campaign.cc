@@ -13,7 +13,8 @@ std::vector<const BlockedThread*> cycle_through(const std::vector<BlockedThread>
   std::vector<const BlockedThread*> cycle;
   std::uint32_t at = thread;
   do {
-    const auto it = std::find_if(blocked.begin(), blocked.end(), [&](const BlockedThread& each) { return each.thread == at; });
+    const auto it =
+        std::find_if(blocked.begin(), blocked.end(), [&](const BlockedThread& each) { return each.thread == at; });
     if (it == blocked.end() || cycle.size() == blocked.size()) {
       return {};
     }
@@ -67,9 +68,11 @@ class Campaign::Tally {
   void add(RunPlan plan, RunOutcome run, bool along_witness) {
     ++reached_;
     const Outcome outcome = classify(run);
-    auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& each) { return each.outcome.same_end(outcome); });
+    auto group =
+        std::find_if(groups_.begin(), groups_.end(), [&](const Group& each) { return each.outcome.same_end(outcome); });
     if (group == groups_.end()) {
-      group = groups_.insert(group, {outcome, 0, {std::move(plan), std::move(run.log), run.end, outcome}, along_witness});
+      group =
+          groups_.insert(group, {outcome, 0, {std::move(plan), std::move(run.log), run.end, outcome}, along_witness});
     }
     ++group->runs;
   }
@@ -86,8 +89,9 @@ class Campaign::Tally {
   }
   // A failure that the baseline has, too: more runs of both kinds will tell.
   bool doubtful() const {
-    return std::any_of(groups_.begin(), groups_.end(),
-                       [&](const Group& group) { return group.outcome.failed() && baseline_.ended_like(group.outcome) > 0; });
+    return std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) {
+      return group.outcome.failed() && baseline_.ended_like(group.outcome) > 0;
+    });
   }
   bool decided() const {
     const bool new_failure = std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) {

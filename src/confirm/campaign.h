@@ -17,9 +17,9 @@
 namespace sooth {
 
 struct CampaignOptions {
-  std::uint64_t trials = 100;         // controlled runs towards each finding, at most
-  bool all_trials = false;            // do them all: for the probability
-  std::uint64_t seed = 1;             // of trial 0; trial i has seed + i
+  std::uint64_t trials = 100;  // controlled runs towards each finding, at most
+  bool all_trials = false;     // do them all: for the probability
+  std::uint64_t seed = 1;      // of trial 0; trial i has seed + i
   std::uint32_t jobs = 1;
   std::uint64_t baseline_runs = 10;
   std::function<bool()> cancelled = [] { return false; };  // asked from several threads
@@ -29,9 +29,9 @@ struct CampaignOptions {
 // What to bring about.
 struct Target {
   FindingKind kind = FindingKind::kRace;
-  PairCode pair;                            // of a race
-  std::vector<PlaceCode> acquires;          // of a deadlock: one for each thread, around the cycle
-  std::optional<WitnessSchedule> witness;   // to follow first
+  PairCode pair;                           // of a race
+  std::vector<PlaceCode> acquires;         // of a deadlock: one for each thread, around the cycle
+  std::optional<WitnessSchedule> witness;  // to follow first
 };
 
 // Whether a run got there: a race was created between the two places, or the process ended in a deadlock of so many threads at these
@@ -49,13 +49,13 @@ struct ReachingRun {
 struct Confirmation {
   std::uint64_t trials = 0, hits = 0;
   bool witness_followed = false;
-  std::string diverged;              // where the run along the witness left it; empty without one
-  std::optional<ReachingRun> run;    // the first that did harm, or else the first that got there
-  bool along_witness = false;        // that is the one along the witness
+  std::string diverged;            // where the run along the witness left it; empty without one
+  std::optional<ReachingRun> run;  // the first that did harm, or else the first that got there
+  bool along_witness = false;      // that is the one along the witness
   bool harmful = false;
-  std::uint64_t failures = 0;        // runs that got there and ended like `run`, if harmful
+  std::uint64_t failures = 0;  // runs that got there and ended like `run`, if harmful
   std::uint64_t baseline_runs = 0, baseline_failures = 0;
-  bool cancelled = false;            // before it was decided
+  bool cancelled = false;  // before it was decided
 };
 
 // Every run is a function of its plan, as far as the program allows, and trials are judged in the order of their seeds, so the result does

@@ -39,7 +39,9 @@ RunOutcome race_then(int status) {
   return run;
 }
 
-bool directed(const RunPlan& plan) { return plan.plan == control::Plan::kDirected; }
+bool directed(const RunPlan& plan) {
+  return plan.plan == control::Plan::kDirected;
+}
 
 Confirmation confirmed(const Campaign::Run& run, const Target& target, CampaignOptions options = {}) {
   Campaign campaign(run, std::move(options));
@@ -76,7 +78,10 @@ TEST(OrderedWorkTest, CancelledWorkLeavesAPrefix) {
 
 TEST(CampaignTest, TheLowestSeedThatDoesHarmWinsWhateverTheJobs) {
   const auto run = [](const RunPlan& plan) -> Result<RunOutcome> {
-    return !directed(plan) ? ended(0) : plan.seed % 7 == 6 ? race_then(3) : plan.seed % 2 == 0 ? race_then(0) : ended(0);
+    return !directed(plan)      ? ended(0)
+           : plan.seed % 7 == 6 ? race_then(3)
+           : plan.seed % 2 == 0 ? race_then(0)
+                                : ended(0);
   };
   for (const std::uint32_t jobs : {1u, 2u, 8u}) {
     CampaignOptions options;
@@ -162,8 +167,10 @@ TEST(CampaignTest, TheWitnessIsFollowedFirst) {
   const auto leaves = [](const RunPlan& plan) -> Result<RunOutcome> {
     RunOutcome outcome = directed(plan) ? race_then(0) : ended(0);
     if (plan.plan == control::Plan::kStretches) {
-      outcome.log.processes[0].divergences.push_back(
-          {.thread = 0, .stretch = 1, .what = control::Divergence::kEarly, .found = raw(control::StretchEnd::kBlocked)});
+      outcome.log.processes[0].divergences.push_back({.thread = 0,
+                                                      .stretch = 1,
+                                                      .what = control::Divergence::kEarly,
+                                                      .found = raw(control::StretchEnd::kBlocked)});
     }
     return outcome;
   };

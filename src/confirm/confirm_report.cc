@@ -13,7 +13,9 @@
 namespace sooth {
 namespace {
 
-bool has_witness(const Finding& finding) { return finding.witness.has_value() && finding.witness->checked; }
+bool has_witness(const Finding& finding) {
+  return finding.witness.has_value() && finding.witness->checked;
+}
 
 // The part of the trace that the witnesses speak of, read when the first of them is to be followed.
 class WitnessTrace {
@@ -23,7 +25,8 @@ class WitnessTrace {
 
   Result<WitnessSchedule> schedule(const Finding& finding) {
     if (raw(events_named(finding)) > max_events_) {
-      return Status::bad_input("the witness goes beyond the first " + std::to_string(max_events_) + " events of the trace");
+      return Status::bad_input("the witness goes beyond the first " + std::to_string(max_events_) +
+                               " events of the trace");
     }
     if (!store_) {
       store_ = load();
@@ -52,8 +55,8 @@ class WitnessTrace {
 
 class ReportCampaign {
  public:
-  ReportCampaign(Report& report, const std::vector<std::string>& words, const std::string& path, const Campaign::Run& run,
-                 const ConfirmOptions& options)
+  ReportCampaign(Report& report, const std::vector<std::string>& words, const std::string& path,
+                 const Campaign::Run& run, const ConfirmOptions& options)
       : report_(report),
         words_(words),
         options_(options),
@@ -157,7 +160,8 @@ class ReportCampaign {
     counts.reached += confirmation->run.has_value() ? 1 : 0;
     counts.harmful += confirmation->harmful ? 1 : 0;
     const std::string program = shell_words(words_);
-    apply(*confirmation, program, "sooth replay " + shell_word(options_.report_name + "#" + finding.id) + " -- " + program, finding);
+    apply(*confirmation, program,
+          "sooth replay " + shell_word(options_.report_name + "#" + finding.id) + " -- " + program, finding);
     return {};
   }
 
@@ -172,10 +176,14 @@ class ReportCampaign {
 
 }  // namespace
 
-bool can_be_confirmed(const Finding& finding) { return finding.kind != FindingKind::kMisuse && !finding.known; }
+bool can_be_confirmed(const Finding& finding) {
+  return finding.kind != FindingKind::kMisuse && !finding.known;
+}
 
 void apply(const Confirmation& confirmation, const std::string& program, const std::string& command, Finding& finding) {
-  const Rung rung = !confirmation.run.has_value() ? finding.rung : confirmation.harmful ? Rung::kHarmful : Rung::kConfirmed;
+  const Rung rung = !confirmation.run.has_value() ? finding.rung
+                    : confirmation.harmful        ? Rung::kHarmful
+                                                  : Rung::kConfirmed;
   const bool proven_before = finding.replay.has_value() && finding.rung >= Rung::kConfirmed;
   if (proven_before && (!confirmation.run.has_value() || rung < finding.rung)) {
     return;
@@ -192,7 +200,7 @@ void apply(const Confirmation& confirmation, const std::string& program, const s
     const ReachingRun& run = *confirmation.run;
     replay.command = command;
     replay.seed = run.plan.seed;
-    replay.strategy = confirmation.along_witness            ? "witness"
+    replay.strategy = confirmation.along_witness                  ? "witness"
                       : run.plan.plan == control::Plan::kDirected ? "directed"
                                                                   : run.plan.strategy;
     replay.outcome = run.outcome.describe();

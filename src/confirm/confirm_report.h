@@ -12,17 +12,17 @@ namespace sooth {
 
 struct ConfirmOptions {
   CampaignOptions campaign;
-  std::string trace;                    // that the witnesses are of; empty: the one that the report names
+  std::string trace;                      // that the witnesses are of; empty: the one that the report names
   std::uint64_t max_events = 50'000'000;  // of the trace in memory; a witness beyond them is not followed
-  std::uint32_t shard = 1, shards = 1;  // takes findings shard, shard + shards, ... of those to be tried, from 1
-  std::string report_name;              // under which the report can be found, for the command of a replay
+  std::uint32_t shard = 1, shards = 1;    // takes findings shard, shard + shards, ... of those to be tried, from 1
+  std::string report_name;                // under which the report can be found, for the command of a replay
   std::function<bool(const Finding&)> wanted = [](const Finding&) { return true; };
   std::function<void(std::uint64_t done, std::uint64_t of)> on_finding = [](std::uint64_t, std::uint64_t) {};
 };
 
 struct ConfirmCounts {
   std::uint64_t tried = 0, reached = 0, harmful = 0;
-  std::uint64_t untried = 0;            // the time was over before
+  std::uint64_t untried = 0;  // the time was over before
 };
 
 // Which findings can be tried at all: races and deadlocks that are not in the baseline.

@@ -22,7 +22,7 @@ void do_in_order(std::uint64_t count, std::uint32_t jobs, const std::function<T(
   std::mutex mutex;
   std::condition_variable changed;
   std::map<std::uint64_t, T> done;
-  std::uint64_t next = 0;   // to be started
+  std::uint64_t next = 0;  // to be started
   std::uint32_t active = 0;
   bool over = false;
   const auto worker = [&] {

@@ -33,8 +33,11 @@ TEST(OutcomeTest, Classifies) {
       {run_with(0, SIGSEGV), true, "killed by signal 11 (Segmentation fault)"},
       {run_with(0, SIGABRT, "a.cc:3: int f(): Assertion `x == 1' failed.\nlater\n"), true,
        "killed by signal 6 (Aborted) after \"a.cc:3: int f(): Assertion `x == 1' failed.\""},
-      {run_with(0, SIGABRT, "terminate called after throwing an instance of 'std::runtime_error'\n  what():  changed\n"), true,
-       "killed by signal 6 (Aborted) after \"terminate called after throwing an instance of 'std::runtime_error' what():  changed\""},
+      {run_with(0, SIGABRT,
+                "terminate called after throwing an instance of 'std::runtime_error'\n  what():  changed\n"),
+       true,
+       "killed by signal 6 (Aborted) after \"terminate called after throwing an instance of 'std::runtime_error' "
+       "what():  changed\""},
       {run_with(0, 0, "b.cc:9:3: runtime error: signed integer overflow\n"), true,
        "exit status 0 after \"b.cc:9:3: runtime error: signed integer overflow\""},
       {deadlock, true, "a deadlock"},

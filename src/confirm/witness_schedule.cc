@@ -109,7 +109,8 @@ class Builder {
   }
 
   std::string place_of(EventId id) const {
-    return trace_.tables != nullptr ? trace_.tables->site(trace_.events[raw(id)].site).label : "event " + std::to_string(raw(id));
+    return trace_.tables != nullptr ? trace_.tables->site(trace_.events[raw(id)].site).label
+                                    : "event " + std::to_string(raw(id));
   }
 
   void end_stretch() {
@@ -178,7 +179,8 @@ Result<WitnessSchedule> schedule_of_witness(const Finding& finding, const TraceV
   }
   for (const Access& access : finding.accesses) {
     if (raw(access.event) >= trace.events.size()) {
-      return Status::bad_input("the finding names event " + std::to_string(raw(access.event)) + ", which is not in the trace");
+      return Status::bad_input("the finding names event " + std::to_string(raw(access.event)) +
+                               ", which is not in the trace");
     }
     builder.stop_in_front_of(access.event, finding.kind == FindingKind::kRace);
   }
@@ -187,13 +189,15 @@ Result<WitnessSchedule> schedule_of_witness(const Finding& finding, const TraceV
 
 std::string describe_divergence(const WitnessSchedule& schedule, const RunLog& log) {
   if (log.processes.empty() || log.processes.front().divergences.empty()) {
-    return "the program followed all " + std::to_string(schedule.stretches.size()) + " stretches of it, and yet did not come there";
+    return "the program followed all " + std::to_string(schedule.stretches.size()) +
+           " stretches of it, and yet did not come there";
   }
   ScheduleFile wanted;
   wanted.plan.plan = control::Plan::kStretches;
   wanted.plan.stretches = schedule.stretches;
   const std::uint64_t stretch = log.processes.front().divergences.front().stretch;
-  return first_divergence(wanted, log) + (stretch < schedule.places.size() ? ", on the way to " + schedule.places[stretch] : "") + " (" +
+  return first_divergence(wanted, log) +
+         (stretch < schedule.places.size() ? ", on the way to " + schedule.places[stretch] : "") + " (" +
          std::to_string(schedule.stretches.size()) + " stretches)";
 }
 

@@ -44,7 +44,8 @@ std::string text_of(const WitnessSchedule& schedule) {
             (stretch.end == control::StretchEnd::kPostponed ? "!" : "") + " ";
   }
   for (const control::ThreadOrigin& origin : schedule.threads) {
-    text += "(" + std::to_string(origin.thread) + " " + std::to_string(origin.parent) + " " + std::to_string(origin.child) + ")";
+    text += "(" + std::to_string(origin.thread) + " " + std::to_string(origin.parent) + " " +
+            std::to_string(origin.child) + ")";
   }
   return text;
 }
@@ -89,7 +90,8 @@ TEST(WitnessScheduleTest, AccessesAreNotCountedWhereTheyWereLeftOut) {
 }
 
 TEST(WitnessScheduleTest, ThreadsOfADeadlockStopInFrontOfTheirAcquires) {
-  const TraceStore store = load("T0|fork(T1)|1\nT0|acq(l)|2\nT0|acq(m)|3\nT0|rel(m)|4\nT0|rel(l)|5\nT1|acq(m)|6\nT1|acq(l)|7\n");
+  const TraceStore store =
+      load("T0|fork(T1)|1\nT0|acq(l)|2\nT0|acq(m)|3\nT0|rel(m)|4\nT0|rel(l)|5\nT1|acq(m)|6\nT1|acq(l)|7\n");
   const Result<WitnessSchedule> schedule =
       schedule_of_witness(with_witness(FindingKind::kDeadlock, {0, 1, 5}, {2, 6}), store.view(), store.info());
   ASSERT_TRUE(schedule.ok());
@@ -118,7 +120,8 @@ struct RandomRun {
     }
     constexpr Op kOps[] = {Op::kRead, Op::kWrite, Op::kAcquire, Op::kRelease, Op::kAlloc, Op::kFree, Op::kAtomicRmw};
     for (std::size_t i = random() % 30; i > 0; --i) {
-      events.push_back({.thread = ThreadId{static_cast<std::uint32_t>(random() % threads)}, .op = kOps[random() % std::size(kOps)]});
+      events.push_back(
+          {.thread = ThreadId{static_cast<std::uint32_t>(random() % threads)}, .op = kOps[random() % std::size(kOps)]});
     }
     std::vector<std::vector<std::uint64_t>> left(threads);
     for (std::size_t i = events.size(); i-- > threads - 1;) {
