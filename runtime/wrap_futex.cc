@@ -51,12 +51,18 @@ long wait(Thread* t, const Call& c) {
     if (!Deadline{c.time}.is_valid() || c.time->tv_sec < 0) return -EINVAL;
     deadline = c.command() == FUTEX_WAIT ? sum(now, *c.time) : *c.time;
   }
+  // Nothing but time passes between two looks, and in a controlled run only that of its schedule.
+  if (recorder.controlled && c.time != nullptr) {
+    if (__atomic_load_n(c.word, __ATOMIC_SEQ_CST) != c.value) return -EAGAIN;
+    return turn::block(t, address_of(c.word), turn::BlockedOn::kFutex, &deadline, clock) == turn::Wake::kWoken ? 0 : -ETIMEDOUT;
+  }
   bool first = true;
   while (__atomic_load_n(c.word, __ATOMIC_SEQ_CST) == c.value) {
     first = false;
-    timespec until = sum(now, kSlice);
-    bool last = c.time != nullptr && !is_before(until, deadline);
-    if (turn::block(t, address_of(c.word), last ? &deadline : &until, clock) == turn::Wake::kWoken) return 0;
+    bool last = c.time != nullptr && !is_before(sum(now, kSlice), deadline);
+    turn::Wake wake = last ? turn::block(t, address_of(c.word), turn::BlockedOn::kFutex, &deadline, clock)
+                           : turn::poll(t, address_of(c.word), turn::BlockedOn::kFutex, kSlice);
+    if (wake == turn::Wake::kWoken) return 0;
     if (last) return -ETIMEDOUT;
     read_clock(clock, &now);
   }

@@ -15,4 +15,5 @@ sooth_build release sooth >&2
 python3 scripts/bench.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
 python3 scripts/bench_tree.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
 python3 scripts/bench_record.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
+python3 scripts/bench_confirm.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
 exit "${missed:-0}"

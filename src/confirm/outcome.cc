@@ -12,12 +12,12 @@ constexpr double kSignificant = 0.05;
 
 // What a line contains in which something other than the program itself says that it is wrong.
 constexpr std::string_view kComplaints[] = {
-    "Assertion `",              // assert()
-    "Assertion '",              // _GLIBCXX_ASSERTIONS
-    "terminate called",         // std::terminate of libstdc++
-    "libc++abi: terminating",   // ... and of libc++
+    "Assertion `",             // assert()
+    "Assertion '",             // _GLIBCXX_ASSERTIONS
+    "terminate called",        // std::terminate of libstdc++
+    "libc++abi: terminating",  // ... and of libc++
     "pure virtual method called",
-    "runtime error: ",          // UndefinedBehaviorSanitizer
+    "runtime error: ",  // UndefinedBehaviorSanitizer
     "ERROR: AddressSanitizer",
     "ERROR: LeakSanitizer",
     "WARNING: MemorySanitizer",
@@ -58,8 +58,9 @@ std::string shortened(std::string_view line) {
 std::string complaint_in(std::string_view errors) {
   const std::vector<std::string_view> lines = lines_of(errors);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const bool complains = std::any_of(std::begin(kComplaints), std::end(kComplaints),
-                                       [&](std::string_view mark) { return lines[i].find(mark) != std::string_view::npos; });
+    const bool complains = std::any_of(std::begin(kComplaints), std::end(kComplaints), [&](std::string_view mark) {
+      return lines[i].find(mark) != std::string_view::npos;
+    });
     if (complains) {
       const bool explained = i + 1 < lines.size() && lines[i + 1].find("what():") != std::string_view::npos;
       return shortened(lines[i]) + (explained ? " " + shortened(lines[i + 1]) : "");
@@ -101,7 +102,9 @@ std::string Outcome::describe() const {
 }
 
 double chance_of(std::uint64_t failures, std::uint64_t runs, std::uint64_t other_failures, std::uint64_t other_runs) {
-  const auto log_choose = [](double n, double k) { return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1); };
+  const auto log_choose = [](double n, double k) {
+    return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+  };
   const auto n = static_cast<double>(runs), m = static_cast<double>(other_runs);
   const std::uint64_t all = failures + other_failures;
   double chance = 0;

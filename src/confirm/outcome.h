@@ -20,7 +20,8 @@ struct Outcome {
   Kind kind = Kind::kExited;
   int number = 0;
   bool complained = false;  // the run printed what a failed assertion, the C++ run time, glibc or a sanitizer prints
-  std::string last_words;   // that complaint, or of a run that failed otherwise the last line of its errors; one line, may be empty
+  std::string
+      last_words;  // that complaint, or of a run that failed otherwise the last line of its errors; one line, may be empty
 
   // Whether something went wrong at all: anything but an exit with status 0 and without complaint.
   bool failed() const { return kind != Kind::kExited || number != 0 || complained; }

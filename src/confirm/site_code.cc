@@ -16,7 +16,9 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t kReadsAndWrites = control::kReads | control::kWrites;
 
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string file_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
 
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;
@@ -27,7 +29,8 @@ bool same_file(const std::string& a, const std::string& b) {
 std::map<std::string, std::string> recorded_build_ids(const std::string& trace) {
   std::map<std::string, std::string> ids;
   const std::string path = trace + "/" + stream::kProcessFile;
-  const Result<std::string> text = trace.empty() ? Result<std::string>(Status::bad_input("")) : read_required_file(path);
+  const Result<std::string> text =
+      trace.empty() ? Result<std::string>(Status::bad_input("")) : read_required_file(path);
   if (!text.ok()) {
     return ids;
   }
@@ -42,7 +45,8 @@ std::map<std::string, std::string> recorded_build_ids(const std::string& trace) 
 // Adds a range to a sorted list of disjoint ones.
 void add_range(std::vector<AddressRange>& ranges, AddressRange added) {
   ranges.push_back(added);
-  std::sort(ranges.begin(), ranges.end(), [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+  std::sort(ranges.begin(), ranges.end(),
+            [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
   std::vector<AddressRange> merged;
   for (const AddressRange& range : ranges) {
     if (!merged.empty() && range.begin <= merged.back().end) {
@@ -74,12 +78,14 @@ bool same_kinds(std::uint32_t wanted, std::uint32_t found) {
 
 bool PairCode::is_met_by(const RacingThread& here, const RacingThread& other) const {
   const auto at = [this](const RacingThread& thread, std::uint32_t site) {
-    return thread.range < sites.size() && (sites[thread.range].sites >> site & 1) != 0 && same_kinds(kinds[site], thread.kinds);
+    return thread.range < sites.size() && (sites[thread.range].sites >> site & 1) != 0 &&
+           same_kinds(kinds[site], thread.kinds);
   };
   return (at(here, 0) && at(other, 1)) || (at(here, 1) && at(other, 0));
 }
 
-PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const PlaceCode& second, std::uint32_t second_kinds) {
+PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const PlaceCode& second,
+                   std::uint32_t second_kinds) {
   PairCode pair;
   pair.kinds = {first_kinds, second_kinds};
   std::set<std::string> modules = {first.module, second.module};
@@ -146,7 +152,8 @@ CodeFinder::Opened& CodeFinder::open(const std::string& path, const std::string&
 
 Result<PlaceCode> CodeFinder::find(const Site& site) {
   if (site.module.empty()) {
-    return Status::bad_input("the report does not tell which code `" + site.label + "` is: it is not of a recorded program");
+    return Status::bad_input("the report does not tell which code `" + site.label +
+                             "` is: it is not of a recorded program");
   }
   PlaceCode code;
   const bool own = is_program(site.module);
@@ -162,7 +169,8 @@ Result<PlaceCode> CodeFinder::find(const Site& site) {
                                                    : AddressRange{site.offset, site.offset + 1});
   }
   if (code.ranges.empty()) {
-    return Status::bad_input(path + " has no code of " + site.label + (opened.changed ? " any more: record it again" : ""));
+    return Status::bad_input(path + " has no code of " + site.label +
+                             (opened.changed ? " any more: record it again" : ""));
   }
   return code;
 }

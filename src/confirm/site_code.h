@@ -25,13 +25,13 @@ bool same_kinds(std::uint32_t wanted, std::uint32_t found);
 
 // The code of one place.
 struct PlaceCode {
-  std::string module;                 // as SiteCode::module
-  std::vector<AddressRange> ranges;   // sorted, disjoint
+  std::string module;                // as SiteCode::module
+  std::vector<AddressRange> ranges;  // sorted, disjoint
 };
 
 // The code of the two places of a race.
 struct PairCode {
-  std::vector<SiteCode> sites;        // by module, then begin; disjoint
+  std::vector<SiteCode> sites;           // by module, then begin; disjoint
   std::array<std::uint32_t, 2> kinds{};  // of the two accesses
 
   // Whether the two threads stand in front of this pair: one at each of its places, with an access of its kind. Ranges are those of
@@ -40,7 +40,8 @@ struct PairCode {
 };
 
 // Merges the two into disjoint ranges; where they overlap, a range belongs to both and has the kinds of both.
-PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const PlaceCode& second, std::uint32_t second_kinds);
+PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const PlaceCode& second,
+                   std::uint32_t second_kinds);
 
 // Finds the code of places in the files as they are now. Not thread safe.
 class CodeFinder {
@@ -67,9 +68,9 @@ class CodeFinder {
   void note(std::string sentence);
 
   std::string program_;
-  std::string recorded_name_;                      // file name of the recorded program
-  std::map<std::string, std::string> build_ids_;   // by recorded path
-  std::map<std::string, Opened> opened_;           // by path
+  std::string recorded_name_;                     // file name of the recorded program
+  std::map<std::string, std::string> build_ids_;  // by recorded path
+  std::map<std::string, Opened> opened_;          // by path
   std::vector<std::string> notes_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "race/witness_summary.h"
+#include "schedule/schedule_file.h"
 
 namespace sooth {
 namespace {
@@ -67,11 +68,6 @@ class Builder {
         postpone(trace_.events[raw(id)].thread, place_of(id));
       }
     }
-    for (std::size_t thread = 0; thread < seen_.size(); ++thread) {
-      schedule_.names.push_back(trace_.tables != nullptr && thread < trace_.tables->thread_count()
-                                    ? trace_.tables->thread_name(ThreadId{static_cast<std::uint32_t>(thread)})
-                                    : "thread " + std::to_string(thread));
-    }
     SOOTH_RETURN_IF_ERROR(add_origins());
     return std::move(schedule_);
   }
@@ -113,7 +109,8 @@ class Builder {
   }
 
   std::string place_of(EventId id) const {
-    return trace_.tables != nullptr ? trace_.tables->site(trace_.events[raw(id)].site).label : "event " + std::to_string(raw(id));
+    return trace_.tables != nullptr ? trace_.tables->site(trace_.events[raw(id)].site).label
+                                    : "event " + std::to_string(raw(id));
   }
 
   void end_stretch() {
@@ -163,21 +160,6 @@ class Builder {
   std::vector<bool> seen_;
 };
 
-std::string_view stop_name(std::uint64_t end) {
-  switch (control::StretchEnd(end)) {
-    case control::StretchEnd::kPreempted: return "was preempted";
-    case control::StretchEnd::kBlocked: return "blocked";
-    case control::StretchEnd::kYielded: return "yielded";
-    case control::StretchEnd::kOutside: return "was in a call outside our view";
-    case control::StretchEnd::kTaken: return "was blocked outside our view";
-    case control::StretchEnd::kPostponed: return "stood in front of an access of the pair";
-    case control::StretchEnd::kEnded: return "had ended";
-    case control::StretchEnd::kSpun: return "was spinning";
-    case control::StretchEnd::kRunEnded: return "saw the program end";
-  }
-  return "stopped";
-}
-
 }  // namespace
 
 Result<WitnessSchedule> schedule_of_witness(const Finding& finding, const TraceView& trace, const TraceInfo& info) {
@@ -197,7 +179,8 @@ Result<WitnessSchedule> schedule_of_witness(const Finding& finding, const TraceV
   }
   for (const Access& access : finding.accesses) {
     if (raw(access.event) >= trace.events.size()) {
-      return Status::bad_input("the finding names event " + std::to_string(raw(access.event)) + ", which is not in the trace");
+      return Status::bad_input("the finding names event " + std::to_string(raw(access.event)) +
+                               ", which is not in the trace");
     }
     builder.stop_in_front_of(access.event, finding.kind == FindingKind::kRace);
   }
@@ -205,23 +188,17 @@ Result<WitnessSchedule> schedule_of_witness(const Finding& finding, const TraceV
 }
 
 std::string describe_divergence(const WitnessSchedule& schedule, const RunLog& log) {
-  const std::string whole = std::to_string(schedule.stretches.size());
   if (log.processes.empty() || log.processes.front().divergences.empty()) {
-    return "the program did all " + whole + " stretches of the witness, and yet did not come there";
+    return "the program followed all " + std::to_string(schedule.stretches.size()) +
+           " stretches of it, and yet did not come there";
   }
-  const Diverged& left = log.processes.front().divergences.front();
-  const std::string name = left.thread < schedule.names.size() ? schedule.names[left.thread] : "thread " + std::to_string(left.thread);
-  std::string text = "stretch " + std::to_string(left.stretch + 1) + " of " + whole + ": " + name;
-  if (left.stretch < schedule.places.size()) {
-    text += " was to come to " + schedule.places[left.stretch] + ", but";
-  }
-  switch (left.what) {
-    case control::Divergence::kNotReady: return text + " could not run: it " + std::string(stop_name(left.found));
-    case control::Divergence::kNoThread: return text + " did not exist";
-    case control::Divergence::kEarly: return text + " it " + std::string(stop_name(left.found)) + " before";
-    case control::Divergence::kOtherHash: return text + " the threads did other operations than in the recorded run";
-  }
-  return text + " it did something else";
+  ScheduleFile wanted;
+  wanted.plan.plan = control::Plan::kStretches;
+  wanted.plan.stretches = schedule.stretches;
+  const std::uint64_t stretch = log.processes.front().divergences.front().stretch;
+  return first_divergence(wanted, log) +
+         (stretch < schedule.places.size() ? ", on the way to " + schedule.places[stretch] : "") + " (" +
+         std::to_string(schedule.stretches.size()) + " stretches)";
 }
 
 }  // namespace sooth

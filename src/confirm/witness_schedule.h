@@ -16,9 +16,7 @@ namespace sooth {
 struct WitnessSchedule {
   std::vector<control::Stretch> stretches;
   std::vector<control::ThreadOrigin> threads;  // of all threads that the stretches name, but the first
-  // For sentences about a run that left the schedule.
-  std::vector<std::string> places;             // one for each stretch: where it ends
-  std::vector<std::string> names;              // of threads, by number
+  std::vector<std::string> places;             // one for each stretch: where it ends, for people
 };
 
 // Threads of the schedule are those of the trace. A stretch is what the witness has of one thread before it turns to another, counted
@@ -30,8 +28,8 @@ struct WitnessSchedule {
 // trace, or a thread comes from nowhere. Linear in trace and witness.
 Result<WitnessSchedule> schedule_of_witness(const Finding& finding, const TraceView& trace, const TraceInfo& info);
 
-// Why a run along the schedule left it, as a sentence: "stretch 3 of 9: T2 was to come to a.cc:7:3, but it had blocked before". A run that
-// followed it to the end gets one, too.
+// Why a run along the schedule did not reach the finding, as a clause: "stretch 3: thread 2 was to run on after 5 operations, but blocked before that,
+// on the way to a.cc:7:3 (9 stretches)". A run that followed the schedule to its end gets one, too.
 std::string describe_divergence(const WitnessSchedule& schedule, const RunLog& log);
 
 }  // namespace sooth

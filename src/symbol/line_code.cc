@@ -9,7 +9,9 @@
 namespace sooth {
 namespace {
 
-std::string_view name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+std::string_view name_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
 
 }  // namespace
 

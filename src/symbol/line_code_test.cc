@@ -40,7 +40,8 @@ class LineCodeTest : public testing::TestWithParam<std::string> {
   TemporaryDirectory scratch_;
 };
 
-std::vector<AddressRange> code(const std::string& program, const std::string& file, const std::string& text, std::uint32_t column = 0) {
+std::vector<AddressRange> code(const std::string& program, const std::string& file, const std::string& text,
+                               std::uint32_t column = 0) {
   const auto opened = LineCode::open(program, "");
   EXPECT_TRUE(opened.ok());
   return opened.ok() ? (*opened)->ranges(file, line_of(kSource, text), column) : std::vector<AddressRange>{};
