@@ -19,7 +19,7 @@ step_test() { scripts/test.sh; }
 step_properties() {
   sooth_configure release
   sooth_build release
-  SOOTH_CASES=$cases ctest --preset release -j "$sooth_jobs"
+  SOOTH_CASES=$cases SOOTH_SEEDS=1000 ctest --preset release -j "$sooth_jobs"
 }
 
 # Every test, and the fuzzed readers with more cases than scripts/test.sh gives them.

@@ -23,7 +23,9 @@ using AddCommand = void (*)(CLI::App& root, CommandResult& result);
 void add_analyze_command(CLI::App& root, CommandResult& result);
 void add_compiler_commands(CLI::App& root, CommandResult& result);
 void add_record_command(CLI::App& root, CommandResult& result);
+void add_replay_command(CLI::App& root, CommandResult& result);
 void add_report_command(CLI::App& root, CommandResult& result);
+void add_test_command(CLI::App& root, CommandResult& result);
 void add_trace_command(CLI::App& root, CommandResult& result);
 void add_witness_command(CLI::App& root, CommandResult& result);
 

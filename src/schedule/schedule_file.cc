@@ -169,12 +169,12 @@ std::string first_divergence(const ScheduleFile& schedule, const RunLog& log) {
       return stretch_name(place) + difference;
     }
   }
-  if (schedule.open_end || log.truncated) {
-    return {};
-  }
   if (log.state != schedule.end) {
     return std::string("the program was to end differently: it ") + ends_as(log.state) + ", but in the schedule it " +
            ends_as(schedule.end);
+  }
+  if (schedule.open_end || log.truncated) {
+    return {};
   }
   if (process.stretches.size() != schedule.stretch_count) {
     return "the run had " + std::to_string(process.stretches.size()) + " stretches, but that of the schedule " +

@@ -248,6 +248,9 @@ TEST(FirstDivergence, ForgivesWhereARunWasCutOff) {
   RunLog later = run_of(50);
   later.state = RunState::kRunning;
   EXPECT_EQ(first_divergence(schedule, later), "");
+  later.state = RunState::kEnded;
+  EXPECT_EQ(first_divergence(schedule, later),
+            "the program was to end differently: it ended by itself, but in the schedule it was stopped in the middle");
 }
 
 }  // namespace
