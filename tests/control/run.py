@@ -115,7 +115,8 @@ class Program:
             for (address, what), place in zip(calls, places):
                 number = re.search(r":(\d+)", place)
                 sites = marks.get(int(number[1]), 0) if number and self.source.name in place else 0
-                kinds = {"read": READS, "write": WRITES, "atomic": READS | WRITES | ATOMICS, "memcpy": READS}[what]  # of a memcpy the pair means the source
+                # Of a memcpy the pair means the source.
+                kinds = {"read": READS, "write": WRITES, "atomic": READS | WRITES | ATOMICS, "memcpy": READS}[what]
                 if sites:
                     self._sites.append(Site(int(address, 16), int(address, 16) + 5, sites, kinds))
             assert {1, 2} <= {s.sites for s in self._sites} or any(s.sites == 3 for s in self._sites), self._sites

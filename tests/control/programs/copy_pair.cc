@@ -6,6 +6,7 @@
 
 std::mutex lock;
 char block[100], copy[100];
+volatile std::size_t size = sizeof copy;  // unknown to the compiler, which would not call memcpy
 
 int main() {
   std::thread writer([] {
@@ -14,7 +15,8 @@ int main() {
   });
   std::thread reader([] {
     for (int i = 0; i < 5; ++i) std::lock_guard<std::mutex> hold(lock);
-    std::memcpy(copy, block, sizeof copy);  // SITE(2)
+    std::size_t bytes = size;
+    std::memcpy(copy, block, bytes);  // SITE(2)
   });
   writer.join();
   reader.join();
