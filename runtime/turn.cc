@@ -1,7 +1,9 @@
 #include "runtime/turn.h"
 
 #include <errno.h>
+#include <pthread.h>
 
+#include "runtime/clock.h"
 #include "runtime/monitor.h"
 #include "runtime/options.h"
 #include "runtime/signals.h"
@@ -9,6 +11,8 @@
 
 namespace sooth::rt::turn {
 namespace {
+
+using virtual_clock::kNever;
 
 // Thread::turn_state. Hooks compare it with 0 only.
 constexpr u32 kHasIt = 0;
@@ -26,6 +30,10 @@ constexpr u32 kDisturbed = 3;  // a handler waits to be run
 constexpr u32 kSpins = 100;
 // What an operation counts of the quantum.
 constexpr u32 kOperationWeight = 64;
+// How often a thread looks at what somebody unseen may have done.
+constexpr u64 kLookEvery = 100'000'000;
+// Of the option virtual_time.
+constexpr long kBySchedule = 2;
 
 enum class State : u32 { kRunning, kReady, kBlocked, kOutside };
 
@@ -38,6 +46,12 @@ struct Node {
   u32 system_id;   // the kernel's
   State state;
   uptr object;     // that it is blocked on
+  u64 deadline;    // of a blocked one: virtual time, or, without that, CLOCK_MONOTONIC in nanoseconds; kNever: none
+  u64 wake_at;     // of a blocked one, atomic: CLOCK_MONOTONIC, when it must see whether its time has come; kNever: not by itself
+  u64 waited;      // waited_ when it blocked
+  u64 worked;      // virtual time
+  bool looks;      // somebody whom we do not see may do what it is blocked on
+  Wake woken;      // why it is blocked no more
   Standing standing;
 };
 
@@ -66,6 +80,11 @@ Queue ready_;             // in the order in which they became ready
 Queue blocked_;           // in the order in which they blocked
 Node* holder_ = nullptr;  // has the turn. Nobody: then nobody is ready
 u64 turns_ = 0;
+u32 outside_ = 0;         // threads in State::kOutside
+u64 alarm_ = kNever;      // virtual time, atomic: no deadline is earlier
+u64 idle_since_ = 0;      // CLOCK_MONOTONIC: nobody is ready, and a deadline is waited for in real time. 0: not so
+u64 waited_ = 0;          // real time that was idle, less what the virtual clock has jumped since
+Node* keeper_ = nullptr;  // has the deadline that is waited for
 StrategySpec strategy_spec_;
 u64 seed_ = 0;
 Strategy strategy_;
@@ -119,7 +138,13 @@ void free_node(Node* n) {
   free_nodes_ = n;
 }
 
+void put_outside(Node* n) {
+  n->state = State::kOutside;
+  ++outside_;
+}
+
 void make_ready(Node* n) {
+  if (n->state == State::kOutside) --outside_;
   n->state = State::kReady;
   ready_.push_back(n);
   if (SOOTH_UNLIKELY(monitor_idle_ != 0)) {
@@ -128,11 +153,99 @@ void make_ready(Node* n) {
   }
 }
 
+// Time, as clock.h has it.
+
+Node* earliest_deadline() {
+  Node* earliest = nullptr;
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
+    if (n->deadline < (earliest == nullptr ? kNever : earliest->deadline)) earliest = n;
+  }
+  return earliest;
+}
+
+void end_wait(Node* n, Wake why) {
+  blocked_.remove(n);
+  n->woken = why;
+  make_ready(n);
+}
+
+void fire_due() {
+  Node* n;
+  while ((n = earliest_deadline()) != nullptr && n->deadline <= virtual_clock::now()) end_wait(n, Wake::kTimedOut);
+  __atomic_store_n(&alarm_, n == nullptr ? kNever : n->deadline, __ATOMIC_RELAXED);
+}
+
+// To the deadline, the earliest, and those that fire with it.
+void jump_to(u64 deadline) {
+  u64 last = deadline;
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
+    if (n->deadline > last && n->deadline <= deadline + virtual_clock::kSlack) last = n->deadline;
+  }
+  u64 jumped = virtual_clock::advance_to(last);
+  waited_ -= jumped < waited_ ? jumped : waited_;
+  fire_due();
+}
+
+// What is to be waited in real time until a deadline fires, from idle_since_ on.
+u64 real_rest(const Node* n) {
+  u64 now = virtual_clock::now();
+  u64 rest = n->deadline > now ? n->deadline - now : 0;
+  u64 waited = waited_ > n->waited ? waited_ - n->waited : 0;
+  return rest > waited ? rest - waited : 0;
+}
+
+void set_wake_at(Node* n, u64 moment) {
+  if (n->looks) {
+    u64 look = virtual_clock::real_now() + kLookEvery;
+    if (look < moment) moment = look;
+  }
+  __atomic_store_n(&n->wake_at, moment, __ATOMIC_RELEASE);
+}
+
+void begin_idling(Node* keeper) {
+  if (idle_since_ == 0) idle_since_ = virtual_clock::real_now();
+  keeper_ = keeper;
+  set_wake_at(keeper, idle_since_ + real_rest(keeper));
+  // It may sleep already, without a limit.
+  u32* word = &keeper->thread->turn_word;
+  if (__atomic_exchange_n(word, kDisturbed, __ATOMIC_ACQ_REL) == kAsleep) futex_wake(word, 1);
+}
+
+void end_idling() {
+  if (idle_since_ == 0) return;
+  waited_ += virtual_clock::real_now() - idle_since_;
+  idle_since_ = 0;
+  set_wake_at(keeper_, kNever);
+  keeper_ = nullptr;
+}
+
+// Nobody is ready.
+void let_time_pass() {
+  if (!virtual_clock::is_on()) return;
+  Node* n = earliest_deadline();
+  if (n == nullptr) return;
+  if (outside_ == 0) jump_to(n->deadline);
+  else begin_idling(n);
+}
+
+// The holder is at a scheduling point; `quantum`: the next one, which is as good a guess of the last as any.
+void spend_time(Node* n, SchedulingPoint point, u32 quantum) {
+  if (!virtual_clock::is_on()) return;
+  u64 time = virtual_clock::kStep;
+  if (point == SchedulingPoint::kYield) time = virtual_clock::kYield;
+  if (point == SchedulingPoint::kQuantum) time += virtual_clock::kStep * (quantum / kOperationWeight);
+  n->worked += time;
+  virtual_clock::work(time);
+  if (virtual_clock::now() >= alarm_) fire_due();
+  if (point == SchedulingPoint::kYield && ready_.first() == nullptr && outside_ == 0) let_time_pass();
+}
+
 // Gives the turn to a thread that is ready, or to nobody. Returns the futex to wake when the lock is free again, or nullptr.
 const u32* pass_on_to(Node* n) {
   holder_ = n;
   ++turns_;
   if (n == nullptr) return nullptr;
+  end_idling();
   ready_.remove(n);
   n->state = State::kRunning;
   // One that has not arrived yet finds that it has the turn when it does.
@@ -142,7 +255,10 @@ const u32* pass_on_to(Node* n) {
 }
 
 // The thread that had the turn cannot go on.
-const u32* pass_on() { return pass_on_to(strategy_.choose<Node>(ready_.first(), nullptr, SchedulingPoint::kBlocked)); }
+const u32* pass_on() {
+  if (ready_.first() == nullptr) let_time_pass();
+  return pass_on_to(strategy_.choose<Node>(ready_.first(), nullptr, SchedulingPoint::kBlocked));
+}
 
 const u32* pass_on_if_free() { return holder_ == nullptr ? pass_on() : nullptr; }
 
@@ -152,8 +268,9 @@ void wake_up(const u32* word) {
 
 enum class Outcome { kGiven, kTimedOut, kSignalled };
 
-// Sleeps until the turn is given to the thread; or until the deadline; or, if that is wanted, until a handler waits.
-Outcome await(Thread* t, const timespec* deadline, bool heed_signals) {
+// Sleeps until the turn is given to the thread; or until *wake_at, which others may change if they disturb it (nullptr: for ever); or,
+// if that is wanted, until a handler waits.
+Outcome await(Thread* t, const u64* wake_at, bool heed_signals) {
   for (u32 spins = 0;; ++spins) {
     u32 word = __atomic_load_n(&t->turn_word, __ATOMIC_ACQUIRE);
     if (word == kTurn) return Outcome::kGiven;
@@ -163,7 +280,9 @@ Outcome await(Thread* t, const timespec* deadline, bool heed_signals) {
       continue;
     }
     if (word != kAsleep && !__atomic_compare_exchange_n(&t->turn_word, &word, kAsleep, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
-    if (futex_wait(&t->turn_word, kAsleep, deadline) == ETIMEDOUT) {
+    u64 moment = wake_at == nullptr ? kNever : __atomic_load_n(wake_at, __ATOMIC_ACQUIRE);
+    timespec deadline = virtual_clock::to_timespec(moment);
+    if (futex_wait(&t->turn_word, kAsleep, moment >= kNever ? nullptr : &deadline) == ETIMEDOUT) {
       return __atomic_load_n(&t->turn_word, __ATOMIC_ACQUIRE) == kTurn ? Outcome::kGiven : Outcome::kTimedOut;
     }
   }
@@ -205,6 +324,7 @@ void reschedule(Thread* t, SchedulingPoint point) {
     Node* n = node_of(t);
     if (point == SchedulingPoint::kQuantum) t->quantum = strategy_.grant(n->standing);
     if (holder_ != n) return;  // it was taken away just now
+    spend_time(n, point, t->quantum);
     Node* next = strategy_.choose(ready_.first(), n, point);
     if (next == n) return;
     __atomic_store_n(&t->turn_word, kNoTurn, __ATOMIC_RELAXED);
@@ -231,7 +351,7 @@ Node* arrive(Thread* t) {
   Node* n = find_announced(t->id);
   if (n == nullptr) {
     n = new_node(t->id);
-    n->state = State::kOutside;
+    put_outside(n);
   }
   n->thread = t;
   n->system_id = static_cast<u32>(sys_call(SYS_gettid));
@@ -241,23 +361,45 @@ Node* arrive(Thread* t) {
   return n;
 }
 
-constexpr long kSecond = 1'000'000'000;
-
-timespec now(int clock) {
-  timespec time;
-  read_clock(clock, &time);
-  return time;
+// The moment on the clock of futex_wait().
+u64 to_monotonic(const timespec& time, int clock) {
+  timespec there;
+  read_clock(clock, &there);
+  auto rest = static_cast<__int128>(time.tv_sec - there.tv_sec) * static_cast<long>(virtual_clock::kSecond) + (time.tv_nsec - there.tv_nsec);
+  if (rest <= 0) return 1;
+  return rest >= kNever / 2 ? kNever : virtual_clock::real_now() + static_cast<u64>(rest);
 }
 
-// The moment on the clock of futex_wait().
-timespec to_monotonic(const timespec& time, int clock) {
-  if (clock == CLOCK_MONOTONIC) return time;
-  timespec there = now(clock), here = now(CLOCK_MONOTONIC);
-  timespec result = {here.tv_sec + time.tv_sec - there.tv_sec, here.tv_nsec + time.tv_nsec - there.tv_nsec};
-  for (; result.tv_nsec < 0; --result.tv_sec) result.tv_nsec += kSecond;
-  for (; result.tv_nsec >= kSecond; ++result.tv_sec) result.tv_nsec -= kSecond;
-  if (result.tv_sec < 0) return {0, 0};
-  return result;
+void begin_wait(Node* n, uptr object, u64 deadline, bool looks) {
+  n->state = State::kBlocked;
+  n->object = object;
+  n->deadline = deadline;
+  n->waited = waited_;
+  n->looks = looks;
+  set_wake_at(n, virtual_clock::is_on() ? kNever : deadline);
+  blocked_.push_back(n);
+  if (virtual_clock::is_on() && deadline < alarm_) __atomic_store_n(&alarm_, deadline, __ATOMIC_RELAXED);
+}
+
+// The thread is blocked, and the moment has come at which it wanted to see whether it can go on. If so, it is ready.
+void look_at_clock(Node* n) {
+  u64 now = virtual_clock::real_now();
+  if (!virtual_clock::is_on()) {
+    if (now >= n->deadline) end_wait(n, Wake::kTimedOut);
+    else if (n->looks) end_wait(n, Wake::kLook);
+    return;
+  }
+  // While others work, looking can wait: the moment would not be the same in another run.
+  bool idle = holder_ == nullptr;
+  if (idle && n == keeper_ && now >= idle_since_ + real_rest(n)) {
+    virtual_clock::note_external();
+    end_idling();
+    jump_to(n->deadline);
+  } else if (idle && n->looks) {
+    end_wait(n, Wake::kLook);
+  } else {
+    set_wake_at(n, n == keeper_ ? idle_since_ + real_rest(n) : kNever);
+  }
 }
 
 u32 wake_blocked(uptr object, u32 count) {
@@ -265,8 +407,7 @@ u32 wake_blocked(uptr object, u32 count) {
   for (Node* n = blocked_.first(); n != nullptr && woken < count;) {
     Node* next = n->next;
     if (n->object == object) {
-      blocked_.remove(n);
-      make_ready(n);
+      end_wait(n, Wake::kWoken);
       ++woken;
     }
     n = next;
@@ -290,6 +431,11 @@ void start(Thread* first) {
   monitored_ = false;
   monitor_idle_ = 0;
   leaving_ = 0;
+  outside_ = 0;
+  alarm_ = kNever;
+  idle_since_ = 0;
+  keeper_ = nullptr;
+  virtual_clock::start(options.virtual_time == kBySchedule ? strategy_spec_.kind != StrategyKind::kSerial : options.virtual_time != 0);
   strategy_ = Strategy(strategy_spec_, seed_, options.quantum < 1 ? 1 : static_cast<u32>(options.quantum));
   holder_ = new_node(first->id);
   holder_->thread = first;
@@ -373,7 +519,7 @@ void leave(Thread* t) {
     Locked locked(t);
     Node* n = node_of(t);
     if (holder_ == n) {
-      n->state = State::kOutside;
+      put_outside(n);
       __atomic_store_n(&t->turn_state, kAway, __ATOMIC_RELAXED);
       word = pass_on();
     }
@@ -394,6 +540,7 @@ void finish(Thread* t) {
     t->turn_data[0] = 0;
     __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
     wake_blocked(reinterpret_cast<uptr>(&thread_info(n->id)), kAll);
+    if (n->state == State::kOutside) --outside_;
     // The first thread stays, as a zombie, until the process ends.
     if (n->system_id != static_cast<u32>(sys_call(SYS_getpid))) __atomic_store_n(&leaving_, n->system_id, __ATOMIC_RELEASE);
     word = holder_ == n ? pass_on() : pass_on_if_free();
@@ -419,11 +566,13 @@ void step(Thread* t) {
   if (strategy_spec_.kind != StrategyKind::kSerial) reschedule(t, SchedulingPoint::kOperation);
 }
 
-Wake block(Thread* t, uptr object, const timespec* deadline, int clock) {
-  if (!taken()) return Wake::kWoken;
+// `deadline` as in Node.
+Wake wait_until(Thread* t, uptr object, u64 deadline, bool looks) {
+  if (virtual_clock::is_on() && deadline <= virtual_clock::now()) {
+    yield(t);
+    return Wake::kTimedOut;
+  }
   write_pending(t);
-  timespec monotonic;
-  if (deadline != nullptr) monotonic = to_monotonic(*deadline, clock);
   Node* n = node_of(t);
   const u32* word = nullptr;
   {
@@ -431,32 +580,61 @@ Wake block(Thread* t, uptr object, const timespec* deadline, int clock) {
     if (holder_ != n) return Wake::kWoken;  // it was taken away just now
     __atomic_store_n(&t->turn_word, kNoTurn, __ATOMIC_RELAXED);
     __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
-    n->state = State::kBlocked;
-    n->object = object;
-    blocked_.push_back(n);
+    begin_wait(n, object, deadline, looks);
     word = pass_on();
   }
   wake_up(word);
-  Outcome outcome = await(t, deadline == nullptr ? nullptr : &monotonic, true);
-  bool timed_out = false;
-  if (outcome != Outcome::kGiven) {
+  Outcome outcome;
+  while ((outcome = await(t, &n->wake_at, true)) != Outcome::kGiven) {
     {
       Locked locked(t);
-      word = nullptr;
       if (n->state == State::kBlocked) {
-        timed_out = outcome == Outcome::kTimedOut;
-        blocked_.remove(n);
-        make_ready(n);
-        word = pass_on_if_free();
+        if (outcome == Outcome::kTimedOut) look_at_clock(n);
+        else end_wait(n, Wake::kWoken);
+        if (n->state == State::kBlocked) continue;
       }
+      word = pass_on_if_free();
     }
     wake_up(word);
     await(t, nullptr, false);
+    break;
   }
   begin_turn(t);
-  if (__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0) deliver_pending_signals(t);
-  return timed_out ? Wake::kTimedOut : Wake::kWoken;
+  return n->woken;
 }
+
+Wake block(Thread* t, uptr object, const timespec* deadline, int clock, bool looks) {
+  if (!taken()) return Wake::kWoken;
+  u64 moment = kNever;
+  if (deadline != nullptr) moment = virtual_clock::is_on() ? virtual_clock::moment_of(*deadline, clock) : to_monotonic(*deadline, clock);
+  Wake why = wait_until(t, object, moment, looks);
+  if (__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0) deliver_pending_signals(t);
+  return why;
+}
+
+bool sleep(Thread* t, u64 moment) {
+  for (;;) {
+    // Nobody wakes it: its own word is nothing that others know of.
+    bool slept = wait_until(t, reinterpret_cast<uptr>(&t->turn_word), moment, false) == Wake::kTimedOut;
+    bool handled = __atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0;
+    if (handled) deliver_pending_signals(t);
+    if (slept || handled) return slept;
+    pthread_testcancel();
+  }
+}
+
+u64 tell_time(Thread* t) {
+  hold(t);
+  node_of(t)->worked += virtual_clock::kReading;
+  virtual_clock::work(virtual_clock::kReading);
+  if (virtual_clock::now() >= __atomic_load_n(&alarm_, __ATOMIC_RELAXED)) {
+    Locked locked(t);
+    fire_due();
+  }
+  return virtual_clock::now();
+}
+
+u64 worked(const Thread* t) { return node_of(t)->worked; }
 
 u32 wake(uptr object, u32 count) {
   if (!taken()) return 0;
@@ -479,8 +657,7 @@ void interrupt(u32 id) {
     Locked locked(current());
     for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
       if (n->id != id) continue;
-      blocked_.remove(n);
-      make_ready(n);
+      end_wait(n, Wake::kWoken);
       break;
     }
     word = pass_on_if_free();
@@ -525,7 +702,7 @@ void take_away(const Sample& seen) {
                  __atomic_load_n(&t->quantum, __ATOMIC_RELAXED) == seen.quantum;
     if (quiet) {
       write_pending_now(t);
-      holder_->state = State::kOutside;
+      put_outside(holder_);
       word = pass_on();
     }
     __atomic_store_n(&t->turn_state, quiet ? kAway : kHasIt, __ATOMIC_SEQ_CST);

@@ -53,10 +53,17 @@ void preempt(Thread* t);
 // wait for one another in a loop of atomic loads soon get on.
 void step(Thread* t);
 
-enum class Wake : u32 { kWoken, kTimedOut };
-// Gives the turn up until somebody wakes `object` and the turn comes back; or until the deadline (nullptr: none) on `clock`. May be
-// woken without a reason, as by a signal, whose handler has then run: the caller looks again at what it waits for.
-Wake block(Thread* t, uptr object, const timespec* deadline = nullptr, int clock = 0);
+enum class Wake : u32 { kWoken, kTimedOut, kLook };
+// Gives the turn up until somebody wakes `object` and the turn comes back; or until the deadline (nullptr: none) on `clock`, which is
+// one of virtual time if that is on. May be woken without a reason, as by a signal, whose handler has then run: the caller looks again at
+// what it waits for. `looks`: somebody unseen may change that, so the result is kLook from time to time; under virtual time only while
+// nobody is ready, as it is real time that counts then.
+Wake block(Thread* t, uptr object, const timespec* deadline = nullptr, int clock = 0, bool looks = false);
+// Virtual time only: until that moment. False: a handler ran before. Can be cancelled.
+bool sleep(Thread* t, u64 moment);
+// Virtual time only: the moment it is, which costs time; and what the thread has worked.
+u64 tell_time(Thread* t);
+u64 worked(const Thread* t);
 // Makes up to `count` of the threads that are blocked on the object ready, in the order in which they blocked. Returns how many.
 u32 wake(uptr object, u32 count);
 inline constexpr u32 kAll = ~0u;

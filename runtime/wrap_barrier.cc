@@ -71,10 +71,7 @@ void await_once(Thread* t, pthread_once_t* control) {
   for (;;) {
     int word = __atomic_load_n(control, __ATOMIC_ACQUIRE);
     if ((word & kOnceDone) != 0 || (word & kOnceRuns) == 0) return;
-    timespec later;
-    read_clock(CLOCK_MONOTONIC, &later);
-    ++later.tv_sec;
-    turn::block(t, address_of(control), &later, CLOCK_MONOTONIC);
+    turn::block(t, address_of(control), nullptr, 0, true);
   }
 }
 
