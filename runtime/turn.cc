@@ -51,6 +51,7 @@ struct Node {
   u64 waited;      // waited_ when it blocked
   u64 worked;      // virtual time
   bool looks;      // somebody whom we do not see may do what it is blocked on
+  bool signalled;  // it was woken for a handler
   Wake woken;      // why it is blocked no more
   Standing standing;
 };
@@ -574,6 +575,7 @@ Wake wait_until(Thread* t, uptr object, u64 deadline, bool looks) {
   }
   write_pending(t);
   Node* n = node_of(t);
+  n->signalled = false;
   const u32* word = nullptr;
   {
     Locked locked(t);
@@ -589,8 +591,9 @@ Wake wait_until(Thread* t, uptr object, u64 deadline, bool looks) {
     {
       Locked locked(t);
       if (n->state == State::kBlocked) {
-        if (outcome == Outcome::kTimedOut) look_at_clock(n);
-        else end_wait(n, Wake::kWoken);
+        n->signalled = outcome == Outcome::kSignalled;
+        if (n->signalled) end_wait(n, Wake::kWoken);
+        else look_at_clock(n);
         if (n->state == State::kBlocked) continue;
       }
       word = pass_on_if_free();
@@ -616,9 +619,8 @@ bool sleep(Thread* t, u64 moment) {
   for (;;) {
     // Nobody wakes it: its own word is nothing that others know of.
     bool slept = wait_until(t, reinterpret_cast<uptr>(&t->turn_word), moment, false) == Wake::kTimedOut;
-    bool handled = __atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0;
-    if (handled) deliver_pending_signals(t);
-    if (slept || handled) return slept;
+    if (__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0) deliver_pending_signals(t);
+    if (slept || node_of(t)->signalled) return slept;
     pthread_testcancel();
   }
 }
