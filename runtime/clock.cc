@@ -100,7 +100,4 @@ u64 real_now() {
   return static_cast<u64>(time.tv_sec) * kSecond + static_cast<u64>(time.tv_nsec);
 }
 
-// A recording has no place for it.
-void note_external() {}
-
 }  // namespace sooth::rt::virtual_clock

@@ -15,7 +15,7 @@
 //
 // While a thread is outside (turn.h: in read(), accept(), sigwait(), ...) and nobody is ready, the clock does not jump: what happens next
 // is up to the world, which has real time. The earliest deadline is waited for in real time, less what was waited in this way since its thread
-// blocked, and then fires; note_external() says so, for the seed alone does not repeat that.
+// blocked, and then fires; the log of a controlled run says so, for the seed alone does not repeat that.
 //
 // Only threads that are recorded have virtual time; others, and those of a process that does not use it, have the system's. The child of
 // a fork goes on from its parent's clock; a program that is executed starts anew.
@@ -78,8 +78,5 @@ class RealDeadline {
 
 // Nanoseconds of the system's CLOCK_MONOTONIC.
 u64 real_now();
-
-// A deadline fired because real time had passed. Called with the lock of turn.cc held, by any thread: must not block or call libc.
-void note_external();
 
 }  // namespace sooth::rt::virtual_clock

@@ -131,6 +131,19 @@ void deliver_pending_signals(Thread* t) {
   }
 }
 
+bool a_handler_may_run() {
+  for (int number = 1; number < kSignals; ++number) {
+    switch (number) {
+      case SIGSEGV: case SIGBUS: case SIGFPE: case SIGILL: case SIGTRAP: case SIGSYS: case SIGABRT: case SIGPIPE:
+      case SIGINT: case SIGTERM: case SIGHUP: case SIGQUIT: case SIGXCPU: case SIGXFSZ:
+        continue;
+      default:
+        if (dispatched_[number]) return true;
+    }
+  }
+  return false;
+}
+
 HandlersBlocked::HandlersBlocked(Thread* t) {
   u64 all = ~u64{0};
   sys_call(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&old_), sizeof all);

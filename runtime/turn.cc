@@ -3,117 +3,35 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "runtime/clock.h"
 #include "runtime/monitor.h"
 #include "runtime/options.h"
 #include "runtime/signals.h"
 #include "runtime/stream_writer.h"
+#include "runtime/turn_state.h"
 
 namespace sooth::rt::turn {
-namespace {
 
+using sooth::control::External;
+using sooth::control::RecordKind;
+using sooth::control::StretchEnd;
 using virtual_clock::kNever;
 
-// Thread::turn_state. Hooks compare it with 0 only.
-constexpr u32 kHasIt = 0;
-constexpr u32 kBeingTaken = 1;  // the monitor is about to take the turn away; it has the lock
-constexpr u32 kAway = 2;        // left, or the turn was taken away
-constexpr u32 kQueues = 3;      // ready or blocked
+SpinLock lock_;
+Queue ready_, blocked_, postponed_, outside_;
+Node* holder_ = nullptr;
+u64 turns_ = 0;
+u32 nodes_ = 0;
 
-// Thread::turn_word, the futex on which a thread waits for the turn.
-constexpr u32 kNoTurn = 0;
-constexpr u32 kTurn = 1;
-constexpr u32 kAsleep = 2;     // whoever gives the turn must wake the thread
-constexpr u32 kDisturbed = 3;  // a handler waits to be run
+namespace {
 
 // A switch is a few microseconds when the other thread is awake: not worth a system call if it is shorter than one.
 constexpr u32 kSpins = 100;
-// What an operation counts of the quantum.
-constexpr u32 kOperationWeight = 64;
-// How often a thread looks at what somebody unseen may have done.
-constexpr u64 kLookEvery = 100'000'000;
-// Of the option virtual_time.
-constexpr long kBySchedule = 2;
 
-enum class State : u32 { kRunning, kReady, kBlocked, kOutside };
-
-// A thread as the scheduler sees it. Exists before the thread does, from announce() on.
-struct Node {
-  Node* next;
-  Node* previous;
-  Thread* thread;  // nullptr: has not arrived yet
-  u32 id;          // as announced; Thread::id is another while a fiber runs
-  u32 system_id;   // the kernel's
-  State state;
-  uptr object;     // that it is blocked on
-  u64 deadline;    // of a blocked one: virtual time, or, without that, CLOCK_MONOTONIC in nanoseconds; kNever: none
-  u64 wake_at;     // of a blocked one, atomic: CLOCK_MONOTONIC, when it must see whether its time has come; kNever: not by itself
-  u64 waited;      // waited_ when it blocked
-  u64 worked;      // virtual time
-  bool looks;      // somebody whom we do not see may do what it is blocked on
-  bool signalled;  // it was woken for a handler
-  Wake woken;      // why it is blocked no more
-  Standing standing;
-};
-
-class Queue {
- public:
-  Node* first() const { return first_; }
-  void push_back(Node* n) {
-    n->next = nullptr;
-    n->previous = last_;
-    (last_ == nullptr ? first_ : last_->next) = n;
-    last_ = n;
-  }
-  void remove(Node* n) {
-    (n->previous == nullptr ? first_ : n->previous->next) = n->next;
-    (n->next == nullptr ? last_ : n->next->previous) = n->previous;
-  }
-
- private:
-  Node* first_ = nullptr;
-  Node* last_ = nullptr;
-};
-
-// All of it is protected by lock_.
-SpinLock lock_;
-Queue ready_;             // in the order in which they became ready
-Queue blocked_;           // in the order in which they blocked
-Node* holder_ = nullptr;  // has the turn. Nobody: then nobody is ready
-u64 turns_ = 0;
-u32 outside_ = 0;         // threads in State::kOutside
-u64 alarm_ = kNever;      // virtual time, atomic: no deadline is earlier
-u64 idle_since_ = 0;      // CLOCK_MONOTONIC: nobody is ready, and a deadline is waited for in real time. 0: not so
-u64 waited_ = 0;          // real time that was idle, less what the virtual clock has jumped since
-Node* keeper_ = nullptr;  // has the deadline that is waited for
-StrategySpec strategy_spec_;
-u64 seed_ = 0;
-Strategy strategy_;
 Node* free_nodes_ = nullptr;
 u32 leaving_ = 0;         // the kernel's id of a thread that is over, but perhaps not gone; 0: none
 u32 arrivals_ = 0;        // futex of those who wait for a thread to arrive
 bool monitored_ = false;
 u32 monitor_idle_ = 0;  // futex; 1: the monitor sleeps until somebody is ready
-
-// The lock, for a thread of the program: a handler must not run while it is held, not even one that finds its thread outside.
-class Locked {
- public:
-  explicit Locked(Thread* t) : t_(t) {
-    if (t_ != nullptr) ++t_->busy;
-    lock_.lock();
-  }
-  ~Locked() {
-    lock_.unlock();
-    if (t_ != nullptr) --t_->busy;
-  }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-
- private:
-  Thread* t_;
-};
-
-Node* node_of(const Thread* t) { return reinterpret_cast<Node*>(t->turn_data[0]); }
 
 Node* new_node(u32 id) {
   if (free_nodes_ == nullptr) {
@@ -129,24 +47,29 @@ Node* new_node(u32 id) {
   free_nodes_ = n->next;
   *n = Node{};
   n->id = id;
-  strategy_.admit(n->standing);
+  ++nodes_;
+  admit(n);
   return n;
 }
 
 void free_node(Node* n) {
-  strategy_.dismiss();
+  dismiss(n);
+  --nodes_;
+  set_state(n, State::kRunning);  // not outside
   n->next = free_nodes_;
   free_nodes_ = n;
 }
 
-void put_outside(Node* n) {
-  n->state = State::kOutside;
-  ++outside_;
+}  // namespace
+
+void set_state(Node* n, State state) {
+  if (n->state == State::kOutside) outside_.remove(n);
+  n->state = state;
+  if (state == State::kOutside) outside_.push_back(n);
 }
 
 void make_ready(Node* n) {
-  if (n->state == State::kOutside) --outside_;
-  n->state = State::kReady;
+  set_state(n, State::kReady);
   ready_.push_back(n);
   if (SOOTH_UNLIKELY(monitor_idle_ != 0)) {
     __atomic_store_n(&monitor_idle_, 0, __ATOMIC_RELEASE);
@@ -154,118 +77,32 @@ void make_ready(Node* n) {
   }
 }
 
-// Time, as clock.h has it.
-
-Node* earliest_deadline() {
-  Node* earliest = nullptr;
-  for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
-    if (n->deadline < (earliest == nullptr ? kNever : earliest->deadline)) earliest = n;
-  }
-  return earliest;
-}
-
-void end_wait(Node* n, Wake why) {
-  blocked_.remove(n);
-  n->woken = why;
-  make_ready(n);
-}
-
-void fire_due() {
-  Node* n;
-  while ((n = earliest_deadline()) != nullptr && n->deadline <= virtual_clock::now()) end_wait(n, Wake::kTimedOut);
-  __atomic_store_n(&alarm_, n == nullptr ? kNever : n->deadline, __ATOMIC_RELAXED);
-}
-
-// To the deadline, the earliest, and those that fire with it.
-void jump_to(u64 deadline) {
-  u64 last = deadline;
-  for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
-    if (n->deadline > last && n->deadline <= deadline + virtual_clock::kSlack) last = n->deadline;
-  }
-  u64 jumped = virtual_clock::advance_to(last);
-  waited_ -= jumped < waited_ ? jumped : waited_;
-  fire_due();
-}
-
-// What is to be waited in real time until a deadline fires, from idle_since_ on.
-u64 real_rest(const Node* n) {
-  u64 now = virtual_clock::now();
-  u64 rest = n->deadline > now ? n->deadline - now : 0;
-  u64 waited = waited_ > n->waited ? waited_ - n->waited : 0;
-  return rest > waited ? rest - waited : 0;
-}
-
-void set_wake_at(Node* n, u64 moment) {
-  if (n->looks) {
-    u64 look = virtual_clock::real_now() + kLookEvery;
-    if (look < moment) moment = look;
-  }
-  __atomic_store_n(&n->wake_at, moment, __ATOMIC_RELEASE);
-}
-
-void begin_idling(Node* keeper) {
-  if (idle_since_ == 0) idle_since_ = virtual_clock::real_now();
-  keeper_ = keeper;
-  set_wake_at(keeper, idle_since_ + real_rest(keeper));
-  // It may sleep already, without a limit.
-  u32* word = &keeper->thread->turn_word;
-  if (__atomic_exchange_n(word, kDisturbed, __ATOMIC_ACQ_REL) == kAsleep) futex_wake(word, 1);
-}
-
-void end_idling() {
-  if (idle_since_ == 0) return;
-  waited_ += virtual_clock::real_now() - idle_since_;
-  idle_since_ = 0;
-  set_wake_at(keeper_, kNever);
-  keeper_ = nullptr;
-}
-
-// Nobody is ready.
-void let_time_pass() {
-  if (!virtual_clock::is_on()) return;
-  Node* n = earliest_deadline();
-  if (n == nullptr) return;
-  if (outside_ == 0) jump_to(n->deadline);
-  else begin_idling(n);
-}
-
-// The holder is at a scheduling point; `quantum`: the next one, which is as good a guess of the last as any.
-void spend_time(Node* n, SchedulingPoint point, u32 quantum) {
-  if (!virtual_clock::is_on()) return;
-  u64 time = virtual_clock::kStep;
-  if (point == SchedulingPoint::kYield) time = virtual_clock::kYield;
-  if (point == SchedulingPoint::kQuantum) time += virtual_clock::kStep * (quantum / kOperationWeight);
-  n->worked += time;
-  virtual_clock::work(time);
-  if (virtual_clock::now() >= alarm_) fire_due();
-  if (point == SchedulingPoint::kYield && ready_.first() == nullptr && outside_ == 0) let_time_pass();
-}
-
-// Gives the turn to a thread that is ready, or to nobody. Returns the futex to wake when the lock is free again, or nullptr.
 const u32* pass_on_to(Node* n) {
   holder_ = n;
   ++turns_;
   if (n == nullptr) return nullptr;
   end_idling();
   ready_.remove(n);
-  n->state = State::kRunning;
+  set_state(n, State::kRunning);
   // One that has not arrived yet finds that it has the turn when it does.
   if (n->thread == nullptr) return nullptr;
   u32 old = __atomic_exchange_n(&n->thread->turn_word, kTurn, __ATOMIC_ACQ_REL);
   return old == kAsleep ? &n->thread->turn_word : nullptr;
 }
 
-// The thread that had the turn cannot go on.
-const u32* pass_on() {
-  if (ready_.first() == nullptr) let_time_pass();
-  return pass_on_to(strategy_.choose<Node>(ready_.first(), nullptr, SchedulingPoint::kBlocked));
+const u32* pass_on(Node* from, StretchEnd how) {
+  if (from != nullptr) end_stretch(from, how);
+  if (ready_.first() == nullptr && !follows_stretches()) let_time_pass();
+  return pass_on_to(choose_next(from, SchedulingPoint::kBlocked, how, true));
 }
-
-const u32* pass_on_if_free() { return holder_ == nullptr ? pass_on() : nullptr; }
 
 void wake_up(const u32* word) {
   if (word != nullptr) futex_wake(word, 1);
 }
+
+namespace {
+
+const u32* pass_on_if_free() { return holder_ == nullptr ? pass_on(nullptr, StretchEnd::kBlocked) : nullptr; }
 
 enum class Outcome { kGiven, kTimedOut, kSignalled };
 
@@ -308,28 +145,40 @@ void begin_turn(Thread* t) {
   await_departure();
   __atomic_store_n(&t->turn_state, kHasIt, __ATOMIC_RELAXED);
   write_turn(t);
+  if (recorder.controlled) begin_stretch(t);
 }
 
-// Waits for the turn in the ready queue.
+}  // namespace
+
+void give_up(Thread* t) {
+  __atomic_store_n(&t->turn_word, kNoTurn, __ATOMIC_RELAXED);
+  __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
+}
+
 void await_turn(Thread* t) {
   await(t, nullptr, false);
   begin_turn(t);
 }
 
+namespace {
+
 // The thread has the turn and could go on: the strategy says whether it does.
-void reschedule(Thread* t, SchedulingPoint point) {
+void reschedule(Thread* t, SchedulingPoint point, StretchEnd how, bool at_operation) {
   write_pending(t);
   const u32* word = nullptr;
   {
     Locked locked(t);
     Node* n = node_of(t);
-    if (point == SchedulingPoint::kQuantum) t->quantum = strategy_.grant(n->standing);
+    if (point == SchedulingPoint::kQuantum) controlled::set_quantum(t, grant(n));
     if (holder_ != n) return;  // it was taken away just now
     spend_time(n, point, t->quantum);
-    Node* next = strategy_.choose(ready_.first(), n, point);
-    if (next == n) return;
-    __atomic_store_n(&t->turn_word, kNoTurn, __ATOMIC_RELAXED);
-    __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
+    Node* next = choose_next(n, point, how, at_operation);
+    if (next == n) {
+      if (recorder.controlled) keep_turn(t);
+      return;
+    }
+    end_stretch(n, how);
+    give_up(t);
     word = pass_on_to(next);
     make_ready(n);
   }
@@ -352,7 +201,7 @@ Node* arrive(Thread* t) {
   Node* n = find_announced(t->id);
   if (n == nullptr) {
     n = new_node(t->id);
-    put_outside(n);
+    set_state(n, State::kOutside);
   }
   n->thread = t;
   n->system_id = static_cast<u32>(sys_call(SYS_gettid));
@@ -371,38 +220,6 @@ u64 to_monotonic(const timespec& time, int clock) {
   return rest >= kNever / 2 ? kNever : virtual_clock::real_now() + static_cast<u64>(rest);
 }
 
-void begin_wait(Node* n, uptr object, u64 deadline, bool looks) {
-  n->state = State::kBlocked;
-  n->object = object;
-  n->deadline = deadline;
-  n->waited = waited_;
-  n->looks = looks;
-  set_wake_at(n, virtual_clock::is_on() ? kNever : deadline);
-  blocked_.push_back(n);
-  if (virtual_clock::is_on() && deadline < alarm_) __atomic_store_n(&alarm_, deadline, __ATOMIC_RELAXED);
-}
-
-// The thread is blocked, and the moment has come at which it wanted to see whether it can go on. If so, it is ready.
-void look_at_clock(Node* n) {
-  u64 now = virtual_clock::real_now();
-  if (!virtual_clock::is_on()) {
-    if (now >= n->deadline) end_wait(n, Wake::kTimedOut);
-    else if (n->looks) end_wait(n, Wake::kLook);
-    return;
-  }
-  // While others work, looking can wait: the moment would not be the same in another run.
-  bool idle = holder_ == nullptr;
-  if (idle && n == keeper_ && now >= idle_since_ + real_rest(n)) {
-    virtual_clock::note_external();
-    end_idling();
-    jump_to(n->deadline);
-  } else if (idle && n->looks) {
-    end_wait(n, Wake::kLook);
-  } else {
-    set_wake_at(n, n == keeper_ ? idle_since_ + real_rest(n) : kNever);
-  }
-}
-
 u32 wake_blocked(uptr object, u32 count) {
   u32 woken = 0;
   for (Node* n = blocked_.first(); n != nullptr && woken < count;) {
@@ -416,28 +233,80 @@ u32 wake_blocked(uptr object, u32 count) {
   return woken;
 }
 
-}  // namespace
-
-void set_strategy(const StrategySpec& spec, u64 seed) {
-  strategy_spec_ = spec;
-  seed_ = seed;
+// What the thread is about to do, for whoever wants to know; and whether it spins.
+void announce_step(Thread* t, const Step& what) {
+  t->progress.pc = what.pc;
+  if (controlled::has_flag(sooth::control::kLogPoints)) {
+    bool writes = !is_access(what.op) || is_write(what.op);
+    controlled::log_step(node_of(t)->id, what.op, writes, what.object, what.bytes);
+  }
+  if ((t->special & kWatched) == 0 || is_access(what.op) != is_atomic(what.op)) return;
+  bool spins = what.op == Op::kAtomicLoad && t->spin.reads(what.object, what.pc);
+  if (what.op != Op::kAtomicLoad) t->spin.stop();
+  if (!t->spin.is_watching()) t->special &= ~kWatched;
+  if (spins) spun(t);
 }
+
+// `deadline` as in Node.
+Wake wait_for(Thread* t, uptr object, BlockedOn on, u64 deadline, bool polls) {
+  if (virtual_clock::is_on() && deadline <= virtual_clock::now()) {
+    yield(t);
+    return Wake::kTimedOut;
+  }
+  write_pending(t);
+  Node* n = node_of(t);
+  n->signalled = false;
+  const u32* word = nullptr;
+  {
+    Locked locked(t);
+    if (holder_ != n) return Wake::kWoken;  // it was taken away just now
+    give_up(t);
+    begin_wait(n, object, on, deadline, polls);
+    word = pass_on(n, StretchEnd::kBlocked);
+  }
+  wake_up(word);
+  Outcome outcome;
+  while ((outcome = await(t, &n->wake_at, true)) != Outcome::kGiven) {
+    {
+      Locked locked(t);
+      if (n->state == State::kBlocked) {
+        n->signalled = outcome == Outcome::kSignalled;
+        if (n->signalled) end_wait(n, Wake::kWoken);
+        else look_at_clock(n);
+        if (n->state == State::kBlocked) continue;
+        if (n->signalled && recorder.controlled) controlled::log_external(n->id, External::kSignal);
+      }
+      word = pass_on_if_free();
+    }
+    wake_up(word);
+    await(t, nullptr, false);
+    break;
+  }
+  Wake why = n->woken;
+  begin_turn(t);
+  if (__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0) deliver_pending_signals(t);
+  return why;
+}
+
+// As in Node.
+u64 moment_of(const timespec* deadline, int clock) {
+  if (deadline == nullptr) return kNever;
+  return virtual_clock::is_on() ? virtual_clock::moment_of(*deadline, clock) : to_monotonic(*deadline, clock);
+}
+
+}  // namespace
 
 void start(Thread* first) {
   if (!taken()) return;
   lock_.reset();
-  ready_ = Queue();
-  blocked_ = Queue();
+  ready_ = blocked_ = postponed_ = outside_ = Queue();
+  nodes_ = 0;
   free_nodes_ = nullptr;
   monitored_ = false;
   monitor_idle_ = 0;
   leaving_ = 0;
-  outside_ = 0;
-  alarm_ = kNever;
-  idle_since_ = 0;
-  keeper_ = nullptr;
-  virtual_clock::start(options.virtual_time == kBySchedule ? strategy_spec_.kind != StrategyKind::kSerial : options.virtual_time != 0);
-  strategy_ = Strategy(strategy_spec_, seed_, options.quantum < 1 ? 1 : static_cast<u32>(options.quantum));
+  restart_choices();
+  restart_time();
   holder_ = new_node(first->id);
   holder_->thread = first;
   holder_->system_id = static_cast<u32>(sys_call(SYS_gettid));
@@ -464,7 +333,7 @@ void not_created(u32 id) {
     Locked locked(current());
     Node* n = find_announced(id);
     if (n == nullptr) return;
-    if (n == holder_) word = pass_on();
+    if (n == holder_) word = pass_on(nullptr, StretchEnd::kEnded);
     else ready_.remove(n);
     free_node(n);
   }
@@ -501,8 +370,8 @@ void enter(Thread* t) {
       given = holder_ == n;
     }
     if (!given) {
-      __atomic_store_n(&t->turn_word, kNoTurn, __ATOMIC_RELAXED);
-      __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
+      give_up(t);
+      if (recorder.controlled && n->state == State::kOutside && nodes_ > 1) controlled::log_external(n->id, External::kReturned);
       if (n->state != State::kReady) make_ready(n);
       word = pass_on_if_free();
     }
@@ -520,9 +389,9 @@ void leave(Thread* t) {
     Locked locked(t);
     Node* n = node_of(t);
     if (holder_ == n) {
-      put_outside(n);
+      set_state(n, State::kOutside);
       __atomic_store_n(&t->turn_state, kAway, __ATOMIC_RELAXED);
-      word = pass_on();
+      word = pass_on(n, StretchEnd::kOutside);
     }
   }
   wake_up(word);
@@ -541,102 +410,64 @@ void finish(Thread* t) {
     t->turn_data[0] = 0;
     __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
     wake_blocked(reinterpret_cast<uptr>(&thread_info(n->id)), kAll);
-    if (n->state == State::kOutside) --outside_;
     // The first thread stays, as a zombie, until the process ends.
     if (n->system_id != static_cast<u32>(sys_call(SYS_getpid))) __atomic_store_n(&leaving_, n->system_id, __ATOMIC_RELEASE);
-    word = holder_ == n ? pass_on() : pass_on_if_free();
+    word = holder_ == n ? pass_on(n, StretchEnd::kEnded) : pass_on_if_free();
     free_node(n);
   }
   wake_up(word);
 }
 
 void yield(Thread* t) {
-  if (taken()) reschedule(t, SchedulingPoint::kYield);
+  if (taken()) reschedule(t, SchedulingPoint::kYield, StretchEnd::kYielded, true);
 }
 
-void preempt(Thread* t) { reschedule(t, SchedulingPoint::kQuantum); }
+void preempt(Thread* t) { reschedule(t, SchedulingPoint::kQuantum, StretchEnd::kPreempted, false); }
 
-void step(Thread* t) {
+void step(Thread* t, const Step& what) {
   if (!taken()) return;
   hold(t);
+  if (recorder.controlled) announce_step(t, what);
   if (t->quantum <= kOperationWeight) {
-    preempt(t);
+    reschedule(t, SchedulingPoint::kQuantum, StretchEnd::kPreempted, true);
     return;
   }
-  t->quantum -= kOperationWeight;
-  if (strategy_spec_.kind != StrategyKind::kSerial) reschedule(t, SchedulingPoint::kOperation);
+  controlled::set_quantum(t, t->quantum - kOperationWeight);
+  if (asks_at_operations()) reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, true);
 }
 
-// `deadline` as in Node.
-Wake wait_until(Thread* t, uptr object, u64 deadline, bool looks) {
-  if (virtual_clock::is_on() && deadline <= virtual_clock::now()) {
-    yield(t);
-    return Wake::kTimedOut;
-  }
-  write_pending(t);
-  Node* n = node_of(t);
-  n->signalled = false;
-  const u32* word = nullptr;
-  {
-    Locked locked(t);
-    if (holder_ != n) return Wake::kWoken;  // it was taken away just now
-    __atomic_store_n(&t->turn_word, kNoTurn, __ATOMIC_RELAXED);
-    __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
-    begin_wait(n, object, deadline, looks);
-    word = pass_on();
-  }
-  wake_up(word);
-  Outcome outcome;
-  while ((outcome = await(t, &n->wake_at, true)) != Outcome::kGiven) {
-    {
-      Locked locked(t);
-      if (n->state == State::kBlocked) {
-        n->signalled = outcome == Outcome::kSignalled;
-        if (n->signalled) end_wait(n, Wake::kWoken);
-        else look_at_clock(n);
-        if (n->state == State::kBlocked) continue;
-      }
-      word = pass_on_if_free();
-    }
-    wake_up(word);
-    await(t, nullptr, false);
-    break;
-  }
-  begin_turn(t);
-  return n->woken;
+void step_access(Thread* t, const Step& what) {
+  announce_step(t, what);
+  reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, false);
 }
 
-Wake block(Thread* t, uptr object, const timespec* deadline, int clock, bool looks) {
-  if (!taken()) return Wake::kWoken;
-  u64 moment = kNever;
-  if (deadline != nullptr) moment = virtual_clock::is_on() ? virtual_clock::moment_of(*deadline, clock) : to_monotonic(*deadline, clock);
-  Wake why = wait_until(t, object, moment, looks);
-  if (__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0) deliver_pending_signals(t);
-  return why;
+void spun(Thread* t) {
+  controlled::log(RecordKind::kSpin, node_of(t)->id);
+  reschedule(t, SchedulingPoint::kYield, StretchEnd::kSpun, true);
+}
+
+void end_run(Thread* t) {
+  Locked locked(t);
+  if (holder_ == node_of(t)) end_stretch(holder_, StretchEnd::kRunEnded);
+  publish_run();
+}
+
+Wake block(Thread* t, uptr object, BlockedOn on, const timespec* deadline, int clock) {
+  return taken() ? wait_for(t, object, on, moment_of(deadline, clock), false) : Wake::kWoken;
+}
+
+Wake poll(Thread* t, uptr object, BlockedOn on, const timespec* deadline, int clock) {
+  return taken() ? wait_for(t, object, on, moment_of(deadline, clock), true) : Wake::kWoken;
 }
 
 bool sleep(Thread* t, u64 moment) {
   for (;;) {
     // Nobody wakes it: its own word is nothing that others know of.
-    bool slept = wait_until(t, reinterpret_cast<uptr>(&t->turn_word), moment, false) == Wake::kTimedOut;
-    if (__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0) deliver_pending_signals(t);
+    bool slept = wait_for(t, reinterpret_cast<uptr>(&t->turn_word), BlockedOn::kUnknown, moment, false) == Wake::kTimedOut;
     if (slept || node_of(t)->signalled) return slept;
     pthread_testcancel();
   }
 }
-
-u64 tell_time(Thread* t) {
-  hold(t);
-  node_of(t)->worked += virtual_clock::kReading;
-  virtual_clock::work(virtual_clock::kReading);
-  if (virtual_clock::now() >= __atomic_load_n(&alarm_, __ATOMIC_RELAXED)) {
-    Locked locked(t);
-    fire_due();
-  }
-  return virtual_clock::now();
-}
-
-u64 worked(const Thread* t) { return node_of(t)->worked; }
 
 u32 wake(uptr object, u32 count) {
   if (!taken()) return 0;
@@ -684,6 +515,7 @@ Sample sample() {
   s.cursor = __atomic_load_n(&s.holder->cursor, __ATOMIC_RELAXED);
   s.top = __atomic_load_n(&s.holder->top, __ATOMIC_RELAXED);
   s.quantum = __atomic_load_n(&s.holder->quantum, __ATOMIC_RELAXED);
+  s.events = __atomic_load_n(&s.holder->progress.events, __ATOMIC_RELAXED);
   return s;
 }
 
@@ -704,8 +536,12 @@ void take_away(const Sample& seen) {
                  __atomic_load_n(&t->quantum, __ATOMIC_RELAXED) == seen.quantum;
     if (quiet) {
       write_pending_now(t);
-      put_outside(holder_);
-      word = pass_on();
+      if (recorder.controlled) {
+        controlled::log(RecordKind::kTurnTaken, holder_->id);
+        controlled::log_external(holder_->id, External::kTurnTaken);
+      }
+      set_state(holder_, State::kOutside);
+      word = pass_on(holder_, StretchEnd::kTaken);
     }
     __atomic_store_n(&t->turn_state, quiet ? kAway : kHasIt, __ATOMIC_SEQ_CST);
   }

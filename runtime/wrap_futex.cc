@@ -40,7 +40,7 @@ long wait(Thread* t, const Call& c) {
   bool first = true;
   while (__atomic_load_n(c.word, __ATOMIC_SEQ_CST) == c.value) {
     first = false;
-    switch (turn::block(t, address_of(c.word), c.time == nullptr ? nullptr : &deadline, clock, true)) {
+    switch (turn::poll(t, address_of(c.word), turn::BlockedOn::kFutex, c.time == nullptr ? nullptr : &deadline, clock)) {
       case turn::Wake::kWoken: return 0;
       case turn::Wake::kTimedOut: return -ETIMEDOUT;
       case turn::Wake::kLook: break;
