@@ -31,7 +31,7 @@ class Blocking {
 // Virtual time follows then. Without descriptors (`any` is false) it is nothing but a sleep.
 template <typename F>
 int wait_for_descriptors(Thread* t, bool any, u64 limit, F call) {
-  u64 end = virtual_clock::now() + limit;
+  u64 end = (virtual_clock::is_on() ? turn::tell_time(t) : 0) + limit;
   bool is_virtual = virtual_clock::is_on() && limit < virtual_clock::kNever;
   if (is_virtual && !any) {
     if (turn::sleep(t, end)) return 0;

@@ -5,6 +5,7 @@
 
 namespace sooth::rt::turn {
 
+using sooth::control::StretchEnd;
 using virtual_clock::kNever;
 
 namespace {
@@ -17,6 +18,8 @@ Node* keeper_ = nullptr;  // has the deadline that is waited for
 
 // How often a thread looks at what somebody unseen may have done.
 constexpr u64 kLookEvery = 100'000'000;
+// Accesses of a controlled run that count together.
+constexpr u64 kBlock = 4096;
 // Of the option virtual_time.
 constexpr long kBySchedule = 2;
 
@@ -43,6 +46,11 @@ void jump_to(u64 deadline) {
   u64 jumped = virtual_clock::advance_to(last);
   waited_ -= jumped < waited_ ? jumped : waited_;
   fire_due();
+}
+
+void spend(Node* n, u64 time) {
+  n->worked += time;
+  virtual_clock::work(time);
 }
 
 // What is to be waited in real time until a deadline fires, from idle_since_ on.
@@ -146,18 +154,30 @@ bool fire_now(Node* n) {
     return true;
   }
   if (!virtual_clock::is_on() || !n->has_deadline()) return false;
+  // With those that fire together, as when nobody was ready.
+  if (n->deadline > virtual_clock::now()) jump_to(earliest_deadline()->deadline);
+  if (n->state != State::kBlocked) return true;
   virtual_clock::advance_to(n->deadline);
   end_wait(n, Wake::kTimedOut);
   return true;
 }
 
-void spend_time(Node* n, SchedulingPoint point, u32 quantum) {
+void count_work(Node* n) {
+  if (!virtual_clock::is_on() || !recorder.controlled || n->thread == nullptr) return;
+  // How far a thread has come is the same wherever schedules are the same, also when one is followed that was not drawn. Accesses count
+  // in blocks: whether the one in front of which a thread was stopped is among them depends on why it was.
+  u64 blocks = controlled::calls_of(n->thread) / kBlock;
+  u64 work = n->thread->progress.events * virtual_clock::kStep + blocks * (kBlock / kOperationWeight) * virtual_clock::kStep;
+  if (work > n->counted_work) spend(n, work - n->counted_work);
+  n->counted_work = work;
+}
+
+void spend_time(Node* n, SchedulingPoint point, StretchEnd how, u32 quantum) {
   if (!virtual_clock::is_on()) return;
-  u64 time = virtual_clock::kStep;
-  if (point == SchedulingPoint::kYield) time = virtual_clock::kYield;
-  if (point == SchedulingPoint::kQuantum) time += virtual_clock::kStep * (quantum / kOperationWeight);
-  n->worked += time;
-  virtual_clock::work(time);
+  count_work(n);
+  if (how == StretchEnd::kYielded) spend(n, virtual_clock::kYield);
+  if (!recorder.controlled && how != StretchEnd::kYielded)
+    spend(n, virtual_clock::kStep * (point == SchedulingPoint::kQuantum ? 1 + quantum / kOperationWeight : 1));
   if (follows_stretches()) return;
   if (virtual_clock::now() >= alarm_) fire_due();
   if (point == SchedulingPoint::kYield && ready_.first() == nullptr && outside_.first() == nullptr) let_time_pass();
@@ -165,8 +185,8 @@ void spend_time(Node* n, SchedulingPoint point, u32 quantum) {
 
 u64 tell_time(Thread* t) {
   hold(t);
-  node_of(t)->worked += virtual_clock::kReading;
-  virtual_clock::work(virtual_clock::kReading);
+  count_work(node_of(t));
+  spend(node_of(t), virtual_clock::kReading);
   if (virtual_clock::now() >= __atomic_load_n(&alarm_, __ATOMIC_RELAXED) && !follows_stretches()) {
     Locked locked(t);
     fire_due();

@@ -91,7 +91,10 @@ const u32* pass_on_to(Node* n) {
 }
 
 const u32* pass_on(Node* from, StretchEnd how) {
-  if (from != nullptr) end_stretch(from, how);
+  if (from != nullptr) {
+    count_work(from);
+    end_stretch(from, how);
+  }
   if (ready_.first() == nullptr && !follows_stretches()) let_time_pass();
   return pass_on_to(choose_next(from, SchedulingPoint::kBlocked, how, true));
 }
@@ -171,7 +174,7 @@ void reschedule(Thread* t, SchedulingPoint point, StretchEnd how, bool at_operat
     Node* n = node_of(t);
     if (point == SchedulingPoint::kQuantum) controlled::set_quantum(t, grant(n));
     if (holder_ != n) return;  // it was taken away just now
-    spend_time(n, point, t->quantum);
+    spend_time(n, point, how, t->quantum);
     Node* next = choose_next(n, point, how, at_operation);
     if (next == n) {
       if (recorder.controlled) keep_turn(t);
@@ -250,12 +253,13 @@ void announce_step(Thread* t, const Step& what) {
 
 // `deadline` as in Node.
 Wake wait_for(Thread* t, uptr object, BlockedOn on, u64 deadline, bool polls) {
+  write_pending(t);
+  Node* n = node_of(t);
+  count_work(n);
   if (virtual_clock::is_on() && deadline <= virtual_clock::now()) {
     yield(t);
     return Wake::kTimedOut;
   }
-  write_pending(t);
-  Node* n = node_of(t);
   n->signalled = false;
   const u32* word = nullptr;
   {

@@ -45,6 +45,7 @@ struct Node {
   u64 wake_at;     // atomic: CLOCK_MONOTONIC, when it must see whether its time has come; kNever: not by itself
   u64 waited;      // real time of idling when it blocked; see deadlines.cc
   u64 worked;      // virtual time
+  u64 counted_work;  // of that, what its position stands for
 
   bool has_deadline() const { return deadline < virtual_clock::kNever; }
 
@@ -132,7 +133,9 @@ void let_time_pass();
 // The deadline of a blocked thread fires, whatever else is ready. False: it has none, or time is not virtual.
 bool fire_now(Node* n);
 // The holder is at a scheduling point; `quantum`: the next one, which is as good a guess of the last as any.
-void spend_time(Node* n, SchedulingPoint point, u32 quantum);
+void spend_time(Node* n, SchedulingPoint point, sooth::control::StretchEnd how, u32 quantum);
+// What the holder has worked since is on the clock. It is about to look at it, or gives the turn up.
+void count_work(Node* n);
 // Somebody has the turn again.
 void end_idling();
 

@@ -38,19 +38,24 @@ bool has_virtual_time(Thread* t) { return t != nullptr && virtual_clock::is_on()
 
 bool is_duration(const timespec* time) { return Deadline{time}.is_valid() && time->tv_sec >= 0; }
 
-// Returns what is left: 0, unless a handler ran before the moment.
+// Returns what is left: 0, unless a handler ran before the moment. The operation has begun.
 u64 sleep_until(Thread* t, u64 moment) {
-  begin_operation(t);
-  pthread_testcancel();
   bool slept = turn::sleep(t, moment);
   pthread_testcancel();
   u64 now = virtual_clock::now();
   return slept || now >= moment ? 0 : moment - now;
 }
 
+void begin_sleep(Thread* t) {
+  begin_operation(t);
+  pthread_testcancel();
+  turn::tell_time(t);
+}
+
 // nanosleep() and its kin: 0 or an error number. `rest` (may be nullptr) is what is left.
 int sleep_for(Thread* t, const timespec* time, timespec* rest) {
   if (!is_duration(time)) return EINVAL;
+  begin_sleep(t);
   u64 left = sleep_until(t, virtual_clock::after(*time));
   if (left == 0) return 0;
   if (rest != nullptr) *rest = virtual_clock::to_timespec(left);
@@ -100,6 +105,7 @@ SOOTH_INTERCEPT(int, clock_nanosleep, clockid_t clock, int flags, const timespec
     result = let_pass(t, [&] { return real_clock_nanosleep(clock, flags, time, rest); });
   } else if (absolute) {
     if (!is_duration(time)) return EINVAL;
+    begin_sleep(t);
     return sleep_until(t, virtual_clock::moment_of(*time, clock)) == 0 ? 0 : EINTR;
   } else {
     result = sleep_for(t, time, rest);
@@ -118,6 +124,7 @@ SOOTH_INTERCEPT(int, usleep, useconds_t time) {
 SOOTH_INTERCEPT(unsigned, sleep, unsigned time) {
   Thread* t = current();
   if (!has_virtual_time(t)) return let_pass(t, [&] { return real_sleep(time); });
+  begin_sleep(t);
   return static_cast<unsigned>(sleep_until(t, virtual_clock::after({static_cast<time_t>(time), 0})) / kSecond);
 }
 

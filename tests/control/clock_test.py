@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Virtual time: what the programs of clock_programs.cc see of it, and that it depends on the seed alone.
+"""Virtual time: what the programs of programs/clock.cc see of it, and that it depends on the seed alone.
 
-    clock_test.py --sooth build/bin/sooth [--repeats N] [NAME...]      all tests, or those named
+    clock_test.py --sooth build/bin/sooth --library build/runtime/libtsan.so.2 [--repeats N] [NAME...]      all tests, or those named
 
 N (default 50) runs with the same seed must print the same.
 """
@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import run as control
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 TIME_LIMIT = 60  # real seconds for one process
@@ -35,10 +37,10 @@ def expect(condition, what):
 class Bench:
     """The compiled programs, and a directory that goes away."""
 
-    def __init__(self, sooth, directory, repeats):
-        self.sooth, self.directory, self.repeats, self.traces = sooth, pathlib.Path(directory), repeats, 0
+    def __init__(self, sooth, library, directory, repeats):
+        self.sooth, self.library, self.directory, self.repeats, self.traces = sooth, library, pathlib.Path(directory), repeats, 0
         self.program = self.directory / "programs"
-        self.execute([sooth, "c++", "-std=c++20", "-O1", FOLDER / "clock_programs.cc", "-o", self.program])
+        self.execute([sooth, "c++", "-std=c++20", "-O1", FOLDER / "programs" / "clock.cc", "-o", self.program])
 
     def execute(self, words, **more):
         run = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=TIME_LIMIT, check=False, **more)
@@ -140,22 +142,48 @@ def test_option(bench):
     expect(output == SLEEPS, output)
 
 
+def test_controlled(bench):
+    """Controlled runs: equal seeds, and schedules that are followed again, see equal times; nothing is external."""
+    clock = control.Program("clock", bench.directory, bench.library)
+    for name in ["sleeps", "ping_pong", "together", "times", "monotonic"]:
+        for seed, strategy in [(1, "random"), (2, "pct:3")]:
+            runs = [clock.run(arguments=[name], seed=seed, strategy=strategy) for _ in range(2)]
+            control.same(*runs)
+            expect(runs[0].status == 0 and not runs[0].of("external", "turn taken"), f"{name}: {runs[0].records}")
+            again = control.replay(clock, runs[0], arguments=[name])
+            expect(not again.of("diverged") and again.output == runs[0].output, f"{name}, followed again:\n{again.output}{again.of('diverged')}")
+    real = clock.run(arguments=["times"], flags=control.REAL_TIME)
+    expect(real.status == 0 and " 0 946684800." not in real.output, real.output)
+
+
+def test_controlled_sleeper(bench):
+    """A thread that waits in front of its access for a race waits for one that sleeps."""
+    sleeper = control.Program("sleeper", bench.directory, bench.library)
+    outputs = set()
+    for seed in range(10):
+        run = sleeper.run(control.DIRECTED, seed=seed, sites=sleeper.sites())
+        expect(run.status == 0 and len(run.of("race")) == 1, f"seed {seed}: {run.records}")
+        outputs.add(run.output)
+    expect(outputs == {"0\n", "1\n"}, outputs)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sooth", required=True, type=pathlib.Path)
+    parser.add_argument("--library", required=True, type=pathlib.Path)
     parser.add_argument("--repeats", type=int, default=50)
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     tests = {name[5:]: test for name, test in globals().items() if name.startswith("test_")}
     failed = 0
     with tempfile.TemporaryDirectory() as directory:
-        bench = Bench(arguments.sooth.resolve(), directory, arguments.repeats)
+        bench = Bench(arguments.sooth.resolve(), arguments.library.resolve(), directory, arguments.repeats)
         for name in arguments.names or tests:
             begin = time.monotonic()
             try:
                 tests[name](bench)
                 verdict = "ok"
-            except (Failure, subprocess.TimeoutExpired) as failure:
+            except (Failure, AssertionError, subprocess.TimeoutExpired) as failure:
                 verdict = f"FAILED: {failure}"
                 failed += 1
             print(f"{name}: {verdict} ({time.monotonic() - begin:.1f} s)", flush=True)
