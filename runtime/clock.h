@@ -2,8 +2,8 @@
 //
 // The clock of a process starts at a fixed moment, 2000-01-01 00:00:00 UTC (CLOCK_MONOTONIC: 10,000 s), and never goes back. It
 //
-//   ticks   while threads work: kStep for each scheduling point (for each 64 accesses of a quantum), kYield when a thread yields and
-//           kReading when it is read. These are about what such a step takes in a recording, so a thread that works, or waits in a
+//   ticks   while threads work: kStep for each scheduling point (for each 64 accesses of a quantum; in controlled runs, for each
+//           operation and 64 accesses, so that schedules followed again see equal times), kYield when a thread yields and kReading when it is read. These are about what such a step takes in a recording, so a thread that works, or waits in a
 //           loop, sees time pass as it is used to, and a loop that only looks at the clock ends;
 //   jumps   to the earliest deadline when no thread is ready, or the only one that is yields. Deadlines less than kSlack behind the
 //           earliest fire with it, as the kernel's timers do: threads that slept equally long wake up together, and the strategy
