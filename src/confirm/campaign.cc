@@ -60,28 +60,57 @@ bool reaches(const Target& target, const RunLog& log) {
   });
 }
 
+int first_place(const PairCode& pair, const RunLog& log) {
+  for (const ProcessLog& process : log.processes) {
+    for (const CreatedRace& race : process.races) {
+      for (const RacingThread& other : race.others) {
+        const bool in_order = pair.is_met_by_in_order(race.here, other);
+        if (in_order == pair.is_met_by_in_order(other, race.here)) {
+          continue;  // not this pair, or both places are one
+        }
+        return race.here.first == in_order ? 0 : 1;
+      }
+    }
+  }
+  return -1;
+}
+
 // Runs that got there, and whether it is worth to go on.
 class Campaign::Tally {
  public:
-  explicit Tally(const Baseline& baseline) : baseline_(baseline) {}
+  Tally(const Target& target, const Baseline& baseline) : target_(target), baseline_(baseline) {}
 
   void add(RunPlan plan, RunOutcome run, bool along_witness) {
     ++reached_;
     const Outcome outcome = classify(run);
+    const int place = first_place(target_.pair, run.log);
     auto group =
         std::find_if(groups_.begin(), groups_.end(), [&](const Group& each) { return each.outcome.same_end(outcome); });
     if (group == groups_.end()) {
-      group =
-          groups_.insert(group, {outcome, 0, {std::move(plan), std::move(run.log), run.end, outcome}, along_witness});
+      group = groups_.insert(
+          group, {outcome, 0, {}, {std::move(plan), std::move(run.log), run.end, outcome}, along_witness});
     }
     ++group->runs;
+    if (place >= 0) {
+      ++group->with_first[static_cast<std::size_t>(place)];
+      ++with_first_[static_cast<std::size_t>(place)];
+    }
+  }
+
+  // Whether runs of one order of the two accesses end like the group significantly more often than those of the other.
+  bool order_matters(const Group& group) const {
+    const auto& [fail_0, fail_1] = group.with_first;
+    const auto& [all_0, all_1] = with_first_;
+    return std::min(chance_of(fail_0, all_0, fail_1, all_1), chance_of(fail_1, all_1, fail_0, all_0)) < kSignificant / 2;
   }
 
   // The failure that the baseline does not explain, of the most runs.
   Group* harm() {
     Group* found = nullptr;
     for (Group& group : groups_) {
-      if (baseline_.is_harm(group.outcome, group.runs, reached_) && (found == nullptr || group.runs > found->runs)) {
+      const bool is_harm =
+          baseline_.is_harm(group.outcome, group.runs, reached_) || (group.outcome.failed() && order_matters(group));
+      if (is_harm && (found == nullptr || group.runs > found->runs)) {
         found = &group;
       }
     }
@@ -103,8 +132,10 @@ class Campaign::Tally {
   Group* first() { return groups_.empty() ? nullptr : &groups_.front(); }
 
  private:
+  const Target& target_;
   const Baseline& baseline_;
   std::uint64_t reached_ = 0;
+  std::array<std::uint64_t, 2> with_first_{};
   std::vector<Group> groups_;  // in the order in which they were met
 };
 
@@ -205,6 +236,7 @@ Status Campaign::judge(const Target& target, Confirmation& result, Tally& tally)
   if (chosen != nullptr) {
     result.along_witness = chosen->along_witness;
     result.failures = result.harmful ? chosen->runs : 0;
+    result.order_matters = result.harmful && tally.order_matters(*chosen);
     result.baseline_failures = result.harmful ? baseline_.ended_like(chosen->outcome) : 0;
     result.run = std::move(chosen->first);
   }
@@ -214,7 +246,7 @@ Status Campaign::judge(const Target& target, Confirmation& result, Tally& tally)
 Result<Confirmation> Campaign::confirm(const Target& target) {
   SOOTH_RETURN_IF_ERROR(extend_baseline(options_.baseline_runs));
   Confirmation result;
-  Tally tally(baseline_);
+  Tally tally(target, baseline_);
   if (target.witness.has_value() && !options_.cancelled()) {
     SOOTH_RETURN_IF_ERROR(follow_witness(target, result, tally));
   }

@@ -1,7 +1,7 @@
 // Phase 2 of RaceFuzzer (Sen, PLDI 2008, Algorithm 1): controlled runs of a program towards one finding after the other.
 #pragma once
 
-#include <chrono>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -38,6 +38,9 @@ struct Target {
 // acquires, each held up by the next.
 bool reaches(const Target& target, const RunLog& log);
 
+// Which of the two places went first when the race was first created: 0 or 1; -1 when there is no telling.
+int first_place(const PairCode& pair, const RunLog& log);
+
 // A run that is worth to be repeated.
 struct ReachingRun {
   RunPlan plan;
@@ -53,6 +56,7 @@ struct Confirmation {
   std::optional<ReachingRun> run;  // the first that did harm, or else the first that got there
   bool along_witness = false;      // that is the one along the witness
   bool harmful = false;
+  bool order_matters = false;  // the failure depends on which of the two accesses goes first
   std::uint64_t failures = 0;  // runs that got there and ended like `run`, if harmful
   std::uint64_t baseline_runs = 0, baseline_failures = 0;
   bool cancelled = false;  // before it was decided
@@ -62,8 +66,9 @@ struct Confirmation {
 // not depend on `jobs`. Not thread safe; `run` is called from several threads.
 //
 // Trials end at the first that does harm, or when ten have got there without a failure: the random choice between the two
-// accesses has then shown both orders but for one time in 500. A failure that undirected runs have too is no harm unless it is
-// significantly more frequent, which takes all trials and as many undirected runs.
+// accesses has then shown both orders but for one time in 500. A failure that undirected runs have too is no harm by itself. Then all trials are made, and
+// it is harm when it is significantly more frequent with one order of the two accesses than with the other: which goes first was drawn, so nothing
+// but the race can explain that. Or when it is significantly more frequent than in as many undirected runs.
 class Campaign {
  public:
   using Run = std::function<Result<RunOutcome>(const RunPlan&)>;
@@ -81,6 +86,7 @@ class Campaign {
   struct Group {
     Outcome outcome;
     std::uint64_t runs = 0;
+    std::array<std::uint64_t, 2> with_first{};  // of these, by first_place()
     ReachingRun first;
     bool along_witness = false;
   };

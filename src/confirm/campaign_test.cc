@@ -151,6 +151,28 @@ TEST(CampaignTest, AFailureThatUndirectedRunsHaveTooNeedsMoreRuns) {
   EXPECT_FALSE(confirmed(program(2), race_target()).harmful);
 }
 
+// Which access goes first is drawn, so a failure that goes with it comes from the race, however often others fail.
+TEST(CampaignTest, AFailureThatGoesWithTheOrderIsHarm) {
+  const auto program = [](bool order_decides) {
+    return [=](const RunPlan& plan) -> Result<RunOutcome> {
+      const bool reader_first = plan.seed % 2 == 0;
+      const bool fails = order_decides && directed(plan) ? reader_first : plan.seed % 4 < 2;
+      RunOutcome run = directed(plan) ? race_then(fails ? 1 : 0) : ended(fails ? 1 : 0);
+      if (directed(plan)) {
+        run.log.processes[0].races[0].here.first = !reader_first;
+        run.log.processes[0].races[0].others[0].first = reader_first;
+      }
+      return run;
+    };
+  };
+  const Confirmation decided = confirmed(program(true), race_target());
+  EXPECT_TRUE(decided.harmful && decided.order_matters);
+  EXPECT_EQ(decided.trials, 100u);
+  EXPECT_EQ(decided.baseline_runs, 10u) << "no more were needed";
+  const Confirmation chance = confirmed(program(false), race_target());
+  EXPECT_FALSE(chance.harmful || chance.order_matters);
+}
+
 TEST(CampaignTest, TheWitnessIsFollowedFirst) {
   Target target = race_target();
   target.witness.emplace();

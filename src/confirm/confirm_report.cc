@@ -205,6 +205,7 @@ void apply(const Confirmation& confirmation, const std::string& program, const s
                                                                   : run.plan.strategy;
     replay.outcome = run.outcome.describe();
     replay.failures = confirmation.failures;
+    replay.order_matters = confirmation.order_matters;
     replay.baseline_failures = confirmation.baseline_failures;
     ScheduleFile schedule = make_schedule(program, run.plan, run.log);
     schedule.outcome = run.end.describe();

@@ -8,7 +8,6 @@ namespace sooth {
 namespace {
 
 constexpr std::size_t kMaxWords = 200;
-constexpr double kSignificant = 0.05;
 
 // What a line contains in which something other than the program itself says that it is wrong.
 constexpr std::string_view kComplaints[] = {

@@ -43,6 +43,9 @@ std::string complaint_in(std::string_view errors);
 // fail: Fisher's exact test, one-sided. Small: the former fail more often.
 double chance_of(std::uint64_t failures, std::uint64_t runs, std::uint64_t other_failures, std::uint64_t other_runs);
 
+// Below it chance is ruled out.
+inline constexpr double kSignificant = 0.05;
+
 // What undirected runs do.
 class Baseline {
  public:
@@ -51,7 +54,7 @@ class Baseline {
   std::uint64_t runs() const { return outcomes_.size(); }
   std::uint64_t ended_like(const Outcome& outcome) const;
   // Whether `failures` such ends among the `hits` runs that reached the finding are more than the baseline explains: the end is a
-  // failure and the baseline has no such end, or significantly fewer (5 %).
+  // failure and the baseline has no such end, or significantly fewer.
   bool is_harm(const Outcome& outcome, std::uint64_t failures, std::uint64_t hits) const;
 
  private:

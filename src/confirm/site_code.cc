@@ -77,11 +77,15 @@ bool same_kinds(std::uint32_t wanted, std::uint32_t found) {
 }
 
 bool PairCode::is_met_by(const RacingThread& here, const RacingThread& other) const {
+  return is_met_by_in_order(here, other) || is_met_by_in_order(other, here);
+}
+
+bool PairCode::is_met_by_in_order(const RacingThread& first, const RacingThread& second) const {
   const auto at = [this](const RacingThread& thread, std::uint32_t site) {
     return thread.range < sites.size() && (sites[thread.range].sites >> site & 1) != 0 &&
            same_kinds(kinds[site], thread.kinds);
   };
-  return (at(here, 0) && at(other, 1)) || (at(here, 1) && at(other, 0));
+  return at(first, 0) && at(second, 1);
 }
 
 PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const PlaceCode& second,

@@ -37,6 +37,8 @@ struct PairCode {
   // Whether the two threads stand in front of this pair: one at each of its places, with an access of its kind. Ranges are those of
   // the control file, which has `sites` in this order.
   bool is_met_by(const RacingThread& here, const RacingThread& other) const;
+  // Likewise, `first` at the first place and `second` at the second.
+  bool is_met_by_in_order(const RacingThread& first, const RacingThread& second) const;
 };
 
 // Merges the two into disjoint ranges; where they overlap, a range belongs to both and has the kinds of both.

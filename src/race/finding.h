@@ -166,6 +166,7 @@ struct ReplaySummary {
   std::string diverged;             // why it did not, as a sentence; empty when there was no such run
   std::string outcome;              // how the run of `seed` ended: "killed by signal 6 (Aborted)"
   std::uint64_t failures = 0;       // runs that reached it and then failed so; > 0 only of a harmful finding
+  bool order_matters = false;       // ... significantly more often with one order of the two accesses than with the other
   std::uint64_t baseline_runs = 0;  // undirected runs that this was compared with
   std::uint64_t baseline_failures = 0;  // of these ended in the same way
   std::string schedule;             // text of the schedule file of the run

@@ -228,6 +228,7 @@ std::string why_harmful(const Finding& finding) {
   if (finding.kind == FindingKind::kRace) {
     text += reached <= 1 ? ", and the run then failed: " : ", and " + std::to_string(replay.failures) + " then failed: ";
     text += printable(replay.outcome);
+    text += replay.order_matters ? ", as the order of the two decides" : "";
   }
   if (replay.baseline_runs > 0) {
     text += "; of " + counted(replay.baseline_runs, "undirected run", "undirected runs") + " " +

@@ -340,6 +340,7 @@ ReplaySummary read_replay(const Node& node) {
   node["diverged"].get(replay.diverged);
   node["outcome"].get(replay.outcome);
   node["failures"].get(replay.failures);
+  node["order_matters"].get(replay.order_matters);
   node["baseline_runs"].get(replay.baseline_runs);
   node["baseline_failures"].get(replay.baseline_failures);
   node["schedule"].get(replay.schedule);

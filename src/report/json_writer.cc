@@ -160,6 +160,9 @@ Json to_json(const ReplaySummary& replay) {
   put_text(json, "diverged", replay.diverged);
   put_text(json, "outcome", replay.outcome);
   json["failures"] = replay.failures;
+  if (replay.order_matters) {
+    json["order_matters"] = true;
+  }
   json["baseline_runs"] = replay.baseline_runs;
   json["baseline_failures"] = replay.baseline_failures;
   put_text(json, "schedule", replay.schedule);

@@ -89,6 +89,7 @@ Finding harmful_race() {
   replay.witness_followed = true;
   replay.outcome = "killed by signal 6 (Aborted) after \"server: src/cache.cc:90: Assertion `head != tail' failed.\"";
   replay.failures = 41;
+  replay.order_matters = true;
   replay.baseline_runs = 10;
   replay.schedule = "sooth schedule 1\nprogram ./server\nplan directed\nseed 7\nend ended 3\n";
   return finding;
@@ -440,6 +441,7 @@ ReplaySummary random_replay(Dice& dice) {
   replay.diverged = dice.text();
   replay.outcome = dice.text();
   replay.failures = dice.number();
+  replay.order_matters = dice.coin();
   replay.baseline_runs = dice.number();
   replay.baseline_failures = dice.number();
   replay.schedule = dice.text();
