@@ -160,6 +160,12 @@ Node* choose_when_none_is_ready() {
   return nullptr;
 }
 
+// The thread, which could go on, waits in a loop for what another does.
+bool is_waiting(Node* n, StretchEnd how) {
+  constexpr u32 kMostYields = 32;
+  return how == StretchEnd::kSpun || (how == StretchEnd::kYielded && ++n->yields > kMostYields);
+}
+
 u64 ready_bits(const Node* running) {
   u64 bits = running != nullptr && running->id < 64 ? u64{1} << running->id : 0;
   for (Node* n = ready_.first(); n != nullptr; n = n->next) bits |= n->id < 64 ? u64{1} << n->id : 0;
@@ -216,7 +222,7 @@ Node* choose_next(Node* from, SchedulingPoint point, StretchEnd how, bool at_ope
   if (from != nullptr) count_calls(from);
   publish_run();
   while (Node* n = directed_.impatient(postponed_.first(), hook_calls_)) let_go(n, 1);
-  if (how == StretchEnd::kSpun && ready_.first() == nullptr) {
+  if (ready_.first() == nullptr && is_waiting(from, how)) {
     // What it waits for is up to somebody who waits for it.
     if (Node* n = directed_.release(postponed_.first())) let_go(n, 0);
   }
@@ -239,6 +245,7 @@ void end_stretch(Node* n, StretchEnd how) {
   controlled::log(RecordKind::kStretch, n->id, p.events, p.accesses,
                   static_cast<u64>(how) | u64{n->timed_out} << 8 | u64{controlled::operations_hash()} << 32);
   n->stopped_by = how;
+  n->yields = 0;
   n->timed_out = false;
 }
 

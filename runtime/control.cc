@@ -340,7 +340,7 @@ void operation(Thread* t, uptr pc, Op op, u64 object, u64 size) {
   if (!sooth::control::is_operation(op)) return;
   if (SOOTH_UNLIKELY(any_ignored_memory())) t->special |= kIgnoreMemory;
   Progress& p = t->progress;
-  p.calls += p.origin - t->quantum + 1;
+  p.calls += p.origin - t->quantum;
   p.origin = t->quantum;
   ++p.events;
   ++operations_;

@@ -128,6 +128,7 @@ struct Thread {
   u64 turn_data[8];     // owned by turn.cc
   SpinWatch spin;       // controlled runs only
   void* signal_data;    // owned by signals.cc
+  u32 raises;           // the signal that it is about to send to itself; 0: none
 
   alignas(64) Slot slots[stream::kSlots];
   // Accesses that were recorded since the last synchronisation: object << 17 | slot << 4 | epoch.

@@ -240,7 +240,8 @@ u32 wake_blocked(uptr object, u32 count) {
 
 // What the thread is about to do, for whoever wants to know; and whether it spins.
 void announce_step(Thread* t, const Step& what) {
-  t->progress.pc = what.pc;
+  ++t->progress.calls;
+  if (what.pc != 0) t->progress.pc = what.pc;  // else it is a step inside of one
   if (controlled::has_flag(sooth::control::kLogPoints)) {
     bool writes = !is_access(what.op) || is_write(what.op);
     controlled::log_step(node_of(t)->id, what.op, writes, what.object, what.bytes);

@@ -41,6 +41,7 @@ struct Node {
   sooth::control::StretchEnd stopped_by;
   u64 counted_calls;     // of its hooks, in hook_calls_
   u64 postponed_at;      // hook_calls_ then
+  u32 yields;            // without a turn of others in between
   u64 unstopped_from;    // hook_calls_ when it last had a stretch of a schedule to follow, or did an operation
   SiteAccess access;     // in front of which it is postponed
 };

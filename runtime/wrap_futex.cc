@@ -76,8 +76,8 @@ long wake(const Call& c, u32 count) {
   return result < 0 ? result : result + woken;
 }
 
-long futex_in_turn(Thread* t, const Call& c) {
-  begin_operation(t);
+long futex_in_turn(Thread* t, uptr pc, const Call& c) {
+  begin_operation(t, pc);
   switch (c.command()) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:
@@ -103,7 +103,7 @@ extern "C" __attribute__((visibility("hidden"))) long sooth_futex(long, const u3
                                                                   const u32* second_word, u32 third_value) {
   Call c = {word, operation, value, time, second_word, third_value};
   Thread* t = current();
-  long result = t != nullptr && turn::taken() ? futex_in_turn(t, c) : perform(c);
+  long result = t != nullptr && turn::taken() ? futex_in_turn(t, SOOTH_CALLER, c) : perform(c);
   if (result >= 0 || result < -4095) return result;
   errno = static_cast<int>(-result);
   return -1;
