@@ -11,6 +11,8 @@
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
+#include "cli/test_pairs.h"
+#include "confirm/directed_tests.h"
 #include "confirm/replay.h"
 #include "confirm/shell_words.h"
 #include "confirm/test_campaign.h"
@@ -23,6 +25,7 @@ namespace sooth {
 namespace {
 
 constexpr std::size_t kSeedsShown = 5;
+constexpr char kDirected[] = "directed";
 
 struct Options {
   std::vector<std::string> extras;
@@ -38,11 +41,14 @@ void say(const std::string& sentence) {
   std::fprintf(stderr, "sooth: %s\n", printable(sentence).c_str());
 }
 
-// An end, with what to type to see it again.
+// An end or a race, with what to type to see it again.
 struct Shown {
-  const TestEnd* end;
   std::string file;    // of its schedule; empty: none was written
-  std::string replay;  // empty: there is only the schedule
+  std::string replay;  // empty: only a schedule file would do
+};
+
+struct AllShown {
+  std::vector<Shown> ends, races;  // parallel to those of the result
 };
 
 std::string kind_name(const TestEnd& end) {
@@ -55,10 +61,19 @@ std::string kind_name(const TestEnd& end) {
   return "";
 }
 
-// Writes the schedules of failures, if the user wants them, and makes the lines that repeat them.
-Result<std::vector<Shown>> prepare_ends(const TestResult& result, const std::vector<std::string>& words,
-                                        const Options& options) {
-  std::vector<Shown> shown;
+// Writes the schedule to NAME in the user's directory, if there is one and `wanted`, and makes the line that repeats it.
+Result<Shown> show(const ScheduleFile& schedule, const std::string& name, bool wanted, const Options& options) {
+  Shown shown;
+  if (wanted && !options.schedules.empty()) {
+    shown.file = options.schedules + "/" + name + "-" + std::to_string(schedule.plan.seed) + ".schedule";
+    SOOTH_RETURN_IF_ERROR(write_whole_file(shown.file, print_schedule(schedule)));
+  }
+  const std::string what = shown.file.empty() ? name_of_schedule(schedule) : shown.file;
+  shown.replay = what.empty() ? "" : "sooth replay " + shell_word(what) + " -- " + shell_words(program_words());
+  return shown;
+}
+
+Result<AllShown> show_all(const TestResult& result, const Options& options) {
   if (!options.schedules.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.schedules, error);
@@ -66,27 +81,32 @@ Result<std::vector<Shown>> prepare_ends(const TestResult& result, const std::vec
       return Status::bad_input("cannot make the directory " + options.schedules + ": " + error.message());
     }
   }
+  AllShown all;
   for (const TestEnd& end : result.ends) {
-    Shown each{&end, "", name_of_schedule(end.schedule)};
-    if (!options.schedules.empty() && (end.failure || each.replay.empty())) {
-      each.file = options.schedules + "/" + kind_name(end) + "-" + std::to_string(end.first_seed) + ".schedule";
-      SOOTH_RETURN_IF_ERROR(write_whole_file(each.file, print_schedule(end.schedule)));
+    Result<Shown> shown = show(end.schedule, kind_name(end), end.failure, options);
+    if (!shown.ok()) {
+      return shown.status();
     }
-    const std::string what = each.file.empty() ? each.replay : each.file;
-    each.replay = what.empty() ? "" : "sooth replay " + shell_word(what) + " -- " + shell_words(words);
-    shown.push_back(std::move(each));
+    all.ends.push_back(std::move(*shown));
   }
-  return shown;
+  for (const TestRace& race : result.races) {
+    Result<Shown> shown = show(race.schedule, "race", race.hits > 0, options);
+    if (!shown.ok()) {
+      return shown.status();
+    }
+    all.races.push_back(std::move(*shown));
+  }
+  return all;
 }
 
-std::string headline(const TestResult& result, const std::vector<std::string>& words, const Options& options) {
+std::string headline(const TestResult& result, const Options& options) {
   std::uint64_t failures = 0, kinds = 0;
   for (const TestEnd& end : result.ends) {
     failures += end.failure ? end.runs : 0;
     kinds += end.failure ? 1 : 0;
   }
-  std::string text = counted(result.runs, "run", "runs") + " of " + shell_words(words) + " (" + options.strategy +
-                     ", from seed " + std::to_string(options.flags.seed) +
+  std::string text = counted(result.runs, "run", "runs") + " of " + printable(shell_words(program_words())) + " (" +
+                     options.strategy + ", from seed " + std::to_string(options.flags.seed) +
                      (options.flags.shards > 1 ? ", shard " + std::to_string(options.flags.shard) + "/" +
                                                      std::to_string(options.flags.shards)
                                                : "") +
@@ -110,57 +130,90 @@ std::string describe_outputs(const TestEnd& end) {
          (end.outputs.size() > kSeedsShown ? "the first of them" : "first") + " with the seeds " + listed(seeds);
 }
 
-std::string as_text(const TestResult& result, const std::vector<Shown>& ends, const std::vector<std::string>& words,
-                    const Options& options) {
-  std::string text = headline(result, words, options);
-  for (const Shown& each : ends) {
-    const TestEnd& end = *each.end;
+std::string again(std::uint64_t seed, const Shown& shown) {
+  return "  first with seed " + std::to_string(seed) +
+         (shown.replay.empty() ? "; --schedules DIR writes a schedule to replay\n"
+                               : "; again: " + printable(shown.replay) + "\n");
+}
+
+std::string races_as_text(const TestResult& result, const AllShown& shown) {
+  std::uint64_t created = 0;
+  std::string text;
+  for (std::size_t i = 0; i < result.races.size(); ++i) {
+    const TestRace& race = result.races[i];
+    if (race.hits > 0) {
+      ++created;
+      text += "\nrace between " + race.first + " and " + race.second + ": created in " + std::to_string(race.hits) +
+              " of " + counted(race.trials, "run", "runs") + "\n" + again(race.first_seed, shown.races[i]);
+    }
+  }
+  return "\n" + counted(result.races.size(), "pair", "pairs") + " that may race, " + std::to_string(created) +
+         " created\n" + text;
+}
+
+std::string as_text(const TestResult& result, const AllShown& shown, const Options& options) {
+  std::string text = headline(result, options);
+  for (std::size_t i = 0; i < result.ends.size(); ++i) {
+    const TestEnd& end = result.ends[i];
     text += "\n" + counted(end.runs, "run", "runs") + ": " + printable(end.outcome.describe()) + "\n";
     for (const std::string& sentence : end.blocked) {
       text += "  " + printable(sentence) + "\n";
     }
-    if (end.failure) {
-      text += "  first with seed " + std::to_string(end.first_seed) +
-              (each.replay.empty() ? "; --schedules DIR writes a schedule to replay\n"
-                                   : "; again: " + printable(each.replay) + "\n");
-    }
+    text += end.failure ? again(end.first_seed, shown.ends[i]) : "";
     if (end.outputs.size() > 1) {
       text += "  " + describe_outputs(end) + "\n";
     }
   }
-  return text;
+  return text + (options.strategy == kDirected ? races_as_text(result, shown) : "");
 }
 
-std::string as_json(const TestResult& result, const std::vector<Shown>& ends, const std::vector<std::string>& words,
-                    const Options& options) {
+void add_shown(nlohmann::ordered_json& row, const Shown& shown) {
+  if (!shown.file.empty()) {
+    row["schedule"] = printable(shown.file);
+  }
+  if (!shown.replay.empty()) {
+    row["replay"] = printable(shown.replay);
+  }
+}
+
+nlohmann::ordered_json end_as_json(const TestEnd& end, const Shown& shown) {
+  nlohmann::ordered_json row = {{"kind", kind_name(end)},
+                                {"number", end.outcome.number},
+                                {"description", printable(end.outcome.describe())},
+                                {"failure", end.failure},
+                                {"runs", end.runs},
+                                {"first_seed", end.first_seed}};
+  for (const std::string& sentence : end.blocked) {
+    row["blocked"].push_back(printable(sentence));
+  }
+  row["outputs"] = nlohmann::ordered_json::array();
+  for (const TestOutput& output : end.outputs) {
+    row["outputs"].push_back({{"runs", output.runs}, {"first_seed", output.first_seed}});
+  }
+  add_shown(row, shown);
+  return row;
+}
+
+std::string as_json(const TestResult& result, const AllShown& shown, const Options& options) {
   using nlohmann::ordered_json;
-  ordered_json json = {{"schema", "sooth-test/1"},   {"program", shell_words(words)}, {"strategy", options.strategy},
-                       {"seed", options.flags.seed}, {"shard", options.flags.shard},  {"shards", options.flags.shards},
-                       {"runs", result.runs},        {"planned", result.planned},     {"external", result.external}};
+  ordered_json json = {{"schema", "sooth-test/1"},     {"program", printable(shell_words(program_words()))},
+                       {"strategy", options.strategy}, {"seed", options.flags.seed},
+                       {"shard", options.flags.shard}, {"shards", options.flags.shards},
+                       {"runs", result.runs},          {"planned", result.planned},
+                       {"external", result.external}};
   json["ends"] = ordered_json::array();
-  for (const Shown& each : ends) {
-    const TestEnd& end = *each.end;
-    ordered_json row = {{"kind", kind_name(end)},
-                        {"number", end.outcome.number},
-                        {"description", printable(end.outcome.describe())},
-                        {"failure", end.failure},
-                        {"runs", end.runs},
-                        {"first_seed", end.first_seed}};
-    ordered_json outputs = ordered_json::array();
-    for (const TestOutput& output : end.outputs) {
-      outputs.push_back({{"runs", output.runs}, {"first_seed", output.first_seed}});
+  for (std::size_t i = 0; i < result.ends.size(); ++i) {
+    json["ends"].push_back(end_as_json(result.ends[i], shown.ends[i]));
+  }
+  json["races"] = ordered_json::array();
+  for (std::size_t i = 0; i < result.races.size(); ++i) {
+    const TestRace& race = result.races[i];
+    ordered_json row = {{"first", race.first}, {"second", race.second}, {"trials", race.trials}, {"hits", race.hits}};
+    if (race.hits > 0) {
+      row["first_seed"] = race.first_seed;
+      add_shown(row, shown.races[i]);
     }
-    for (const std::string& sentence : end.blocked) {
-      row["blocked"].push_back(printable(sentence));
-    }
-    row["outputs"] = std::move(outputs);
-    if (!each.file.empty()) {
-      row["schedule"] = printable(each.file);
-    }
-    if (!each.replay.empty()) {
-      row["replay"] = printable(each.replay);
-    }
-    json["ends"].push_back(std::move(row));
+    json["races"].push_back(std::move(row));
   }
   return json.dump(2) + "\n";
 }
@@ -196,7 +249,12 @@ Result<TestResult> run_campaign(const ControlledProgram& program, const Options&
   };
   CodeNames names(program.path());
   TestTally tally(shell_words(program.words()), names);
-  return run_tests([&](const RunPlan& plan) { return program.run(plan, run); }, tally, test);
+  const auto run_once = [&](const RunPlan& plan) { return program.run(plan, run); };
+  if (options.strategy != kDirected) {
+    return run_tests(run_once, tally, test);
+  }
+  const auto find_pairs = [&](std::uint64_t seed) { return find_test_pairs(program, seed, run.timeout, run.cancel); };
+  return run_directed_tests(run_once, find_pairs, tally, test);
 }
 
 CommandResult run_test(const Options& options) {
@@ -215,11 +273,11 @@ CommandResult run_test(const Options& options) {
   if (result->runs > 0 && result->uncontrolled == result->runs) {
     say(std::string("warning: nothing was controlled. ") + kHowToInstrument);
   }
-  const Result<std::vector<Shown>> ends = prepare_ends(*result, program->words(), options);
-  if (!ends.ok()) {
-    return ends.status();
+  const Result<AllShown> shown = show_all(*result, options);
+  if (!shown.ok()) {
+    return shown.status();
   }
-  const std::string text = (options.format == "json" ? as_json : as_text)(*result, *ends, program->words(), options);
+  const std::string text = (options.format == "json" ? as_json : as_text)(*result, *shown, options);
   if (options.output.empty()) {
     std::cout << text;
   } else {
@@ -230,6 +288,9 @@ CommandResult run_test(const Options& options) {
 
 void check_strategy(const std::string& text) {
   StrategySpec spec;
+  if (text == kDirected) {
+    return;
+  }
   if (text.find('\0') != std::string::npos || !parse_strategy(text.c_str(), spec) ||
       spec.kind == StrategyKind::kSerial) {
     throw CLI::ValidationError("--strategy",
@@ -247,8 +308,8 @@ void add_test_command(CLI::App& root, CommandResult& result) {
       ->add_option_function<std::string>(
           "--strategy", [options](const std::string& text) { check_strategy(options->strategy = text); },
           "random: any thread at every synchronisation. pct:D: by random priorities that change D-1 times, for bugs of "
-          "depth D")
-      ->type_name("random|pct:D")
+          "depth D. directed: records runs, finds pairs that may race, and steers runs into them")
+      ->type_name("random|pct:D|directed")
       ->default_str(options->strategy);
   add_count_option(*command, "--runs", options->runs, "How many");
   add_campaign_options(*command, options->flags);

@@ -77,12 +77,17 @@ TestEnd& TestTally::end_of(const RunPlan& plan, const RunOutcome& run) {
   TestEnd& end = result_.ends.emplace_back();
   end.outcome = outcome;
   end.first_seed = plan.seed;
-  end.schedule = make_schedule(program_, plan, run.log);
-  end.schedule.outcome = outcome.describe();
+  end.schedule = schedule_of(plan, run);
   if (const ProcessLog* process = deadlocked_process(run.log)) {
     end.blocked = describe_deadlock(*process, names_);
   }
   return end;
+}
+
+ScheduleFile TestTally::schedule_of(const RunPlan& plan, const RunOutcome& run) const {
+  ScheduleFile schedule = make_schedule(program_, plan, run.log);
+  schedule.outcome = classify(run).describe();
+  return schedule;
 }
 
 void TestTally::add(const RunPlan& plan, const RunOutcome& run) {
@@ -115,6 +120,11 @@ TestResult TestTally::finish() {
   return std::move(result_);
 }
 
+std::uint64_t runs_of_shard(const TestOptions& options) {
+  const std::uint64_t skipped = options.shard - 1;
+  return options.runs > skipped ? (options.runs - skipped + options.shards - 1) / options.shards : 0;
+}
+
 Result<TestResult> run_tests(const std::function<Result<RunOutcome>(const RunPlan&)>& run, TestTally& tally,
                              const TestOptions& options) {
   struct Made {
@@ -122,8 +132,7 @@ Result<TestResult> run_tests(const std::function<Result<RunOutcome>(const RunPla
     Result<RunOutcome> outcome;
   };
   const std::uint64_t skipped = options.shard - 1;
-  const std::uint64_t count =
-      options.runs > skipped ? (options.runs - skipped + options.shards - 1) / options.shards : 0;
+  const std::uint64_t count = runs_of_shard(options);
   const auto work = [&](std::uint64_t i) {
     RunPlan plan;
     plan.strategy = options.strategy;

@@ -44,12 +44,21 @@ struct TestEnd {
 };
 inline constexpr std::size_t kMaxOutputs = 1000;
 
+// Two places that directed runs were steered to (directed_tests.h).
+struct TestRace {
+  std::string first, second;
+  std::uint64_t trials = 0, hits = 0;
+  std::uint64_t first_seed = 0;  // of those that created the race
+  ScheduleFile schedule;         // of that run
+};
+
 struct TestResult {
   std::uint64_t runs = 0;          // made
   std::uint64_t planned = 0;       // of this shard
   std::uint64_t uncontrolled = 0;  // runs in which the run time library never came to life
   std::uint64_t external = 0;      // runs in which something from outside took part
   std::vector<TestEnd> ends;       // failures first, then by first seed
+  std::vector<TestRace> races;     // of directed runs, in the order in which they were met
 
   bool found() const { return !ends.empty() && ends.front().failure; }
 };
@@ -61,6 +70,8 @@ class TestTally {
   TestTally(std::string program, CodeNames& names) : program_(std::move(program)), names_(names) {}
 
   void add(const RunPlan& plan, const RunOutcome& run);
+  // How to make the run happen again.
+  ScheduleFile schedule_of(const RunPlan& plan, const RunOutcome& run) const;
   // Ends the counting.
   TestResult finish();
 
@@ -72,6 +83,9 @@ class TestTally {
   std::vector<std::string> keys_;  // of result_.ends
   TestResult result_;
 };
+
+// How many runs the shard has.
+std::uint64_t runs_of_shard(const TestOptions& options);
 
 // Runs are judged in the order of their seeds, so the result does not depend on `jobs`. `run` is called from several threads. The error
 // says why the program cannot be run; whatever it does is no error.

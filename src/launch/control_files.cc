@@ -1,16 +1,12 @@
 #include "launch/control_files.h"
 
 #include <fcntl.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <utility>
-#include <vector>
 
 #include "trace/small_file.h"
 
@@ -19,24 +15,6 @@ namespace {
 
 // A write to a mapping that finds no room on the disk is a SIGBUS in the program, so the log never takes more than this part.
 constexpr std::uint64_t kShareOfDisk = 8;
-
-std::uint64_t free_bytes(const std::string& directory) {
-  struct statvfs info {};
-  return ::statvfs(directory.c_str(), &info) == 0 ? std::uint64_t{info.f_bavail} * info.f_frsize : 0;
-}
-
-// Where the files may go: into memory if they fit, since they are read once and thrown away.
-std::vector<std::string> places(std::uint64_t bytes) {
-  std::vector<std::string> found;
-  if (free_bytes("/dev/shm") / kShareOfDisk >= bytes) {
-    found.push_back("/dev/shm");
-  }
-  if (const char* chosen = std::getenv("TMPDIR"); chosen != nullptr && chosen[0] == '/') {
-    found.push_back(chosen);
-  }
-  found.push_back("/tmp");
-  return found;
-}
 
 // All of `bytes` at `offset`; false at the end of the file or an error.
 bool read_at(int fd, char* to, std::size_t bytes, off_t offset) {
@@ -56,36 +34,30 @@ bool read_at(int fd, char* to, std::size_t bytes, off_t offset) {
 }  // namespace
 
 Result<ControlFiles> ControlFiles::create(const std::string& control, std::uint64_t max_records) {
-  std::string name;
-  for (const std::string& place : places(max_records * sizeof(control::LogRecord))) {
-    name = place + "/sooth-run-XXXXXX";
-    if (::mkdtemp(name.data()) != nullptr) {
-      ControlFiles files(name);
-      SOOTH_RETURN_IF_ERROR(write_small_file(files.control_path(), control));
-      SOOTH_RETURN_IF_ERROR(files.create_log(max_records));
-      return files;
-    }
+  Result<PrivateDirectory> directory =
+      PrivateDirectory::create(kShareOfDisk * max_records * sizeof(control::LogRecord));
+  if (!directory.ok()) {
+    return directory.status();
   }
-  return Status::internal("cannot make a temporary directory, " + name + ": " + std::strerror(errno));
+  ControlFiles files(std::move(*directory));
+  SOOTH_RETURN_IF_ERROR(write_small_file(files.control_path(), control));
+  SOOTH_RETURN_IF_ERROR(files.create_log(max_records));
+  return files;
 }
 
 ControlFiles::ControlFiles(ControlFiles&& other) noexcept
-    : directory_(std::exchange(other.directory_, {})), log_(std::exchange(other.log_, -1)) {}
+    : directory_(std::move(other.directory_)), log_(std::exchange(other.log_, -1)) {}
 
 ControlFiles::~ControlFiles() {
   if (log_ >= 0) {
     ::close(log_);
-  }
-  if (!directory_.empty()) {
-    std::error_code ignored;  // whoever has removed it already did what we want
-    std::filesystem::remove_all(directory_, ignored);
   }
 }
 
 Status ControlFiles::create_log(std::uint64_t max_records) {
   control::LogHeader header{};
   header.magic = control::kLogMagic;
-  header.capacity = std::min(max_records, free_bytes(directory_) / kShareOfDisk / sizeof(control::LogRecord));
+  header.capacity = std::min(max_records, directory_.free_bytes() / kShareOfDisk / sizeof(control::LogRecord));
   log_ = ::open(log_path().c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   const auto bytes = static_cast<off_t>(sizeof(header) + header.capacity * sizeof(control::LogRecord));
   if (log_ < 0 || ::ftruncate(log_, bytes) != 0 || ::pwrite(log_, &header, sizeof(header), 0) != sizeof(header)) {

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/status.h"
+#include "launch/private_directory.h"
 #include "schedule/run_log.h"
 
 namespace sooth {
@@ -19,17 +21,17 @@ class ControlFiles {
   ControlFiles(ControlFiles&& other) noexcept;
   ControlFiles& operator=(ControlFiles&&) = delete;
 
-  std::string control_path() const { return directory_ + "/control"; }
-  std::string log_path() const { return directory_ + "/log"; }
+  std::string control_path() const { return directory_.path() + "/control"; }
+  std::string log_path() const { return directory_.path() + "/log"; }
 
   // What the library has written so far.
   Result<RunLog> read_log() const;
 
  private:
-  explicit ControlFiles(std::string directory) : directory_(std::move(directory)) {}
+  explicit ControlFiles(PrivateDirectory directory) : directory_(std::move(directory)) {}
   Status create_log(std::uint64_t max_records);
 
-  std::string directory_;
+  PrivateDirectory directory_;
   int log_ = -1;
 };
 

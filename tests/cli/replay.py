@@ -116,7 +116,8 @@ def test_reports(bench):
     """A finding of a report by its id, or the beginning of it."""
     counter = bench.program("counter")
     schedule = schedule_of(bench, "s.schedule", "random@3", counter)
-    findings = [{"id": name, "kind": "race", "rung": "confirmed", "found_by": ["hb"], "dynamic_pairs": 1, "distance": 1, "accesses": [],
+    accesses = [{"op": "write", "size": 4, "thread": f"T{i}", "event": i, "site": {"label": str(i)}} for i in (1, 2)]
+    findings = [{"id": name, "kind": "race", "rung": "confirmed", "found_by": ["hb"], "dynamic_pairs": 1, "distance": 1, "accesses": accesses,
                  "replay": {"command": "", "seed": 3, "probability": 1.0, "schedule": text}}
                 for name, text in (("abc1", schedule), ("abd2", ""), ("xyz3", "sooth schedule 1\n"))]
     bench.write("r.json", json.dumps({"schema": "sooth-report/1", "findings": findings, "stats": {"events": 0, "analyses": {}}}))
