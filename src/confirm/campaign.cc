@@ -87,8 +87,8 @@ class Campaign::Tally {
     auto group =
         std::find_if(groups_.begin(), groups_.end(), [&](const Group& each) { return each.outcome.same_end(outcome); });
     if (group == groups_.end()) {
-      group = groups_.insert(
-          group, {outcome, 0, {}, {std::move(plan), std::move(run.log), run.end, outcome}, along_witness});
+      group = groups_.insert(group,
+                             {outcome, 0, {}, {std::move(plan), std::move(run.log), run.end, outcome}, along_witness});
     }
     ++group->runs;
     if (place >= 0) {
@@ -101,7 +101,8 @@ class Campaign::Tally {
   bool order_matters(const Group& group) const {
     const auto& [fail_0, fail_1] = group.with_first;
     const auto& [all_0, all_1] = with_first_;
-    return std::min(chance_of(fail_0, all_0, fail_1, all_1), chance_of(fail_1, all_1, fail_0, all_0)) < kSignificant / 2;
+    return std::min(chance_of(fail_0, all_0, fail_1, all_1), chance_of(fail_1, all_1, fail_0, all_0)) <
+           kSignificant / 2;
   }
 
   // The failure that the baseline does not explain, of the most runs.
