@@ -1,4 +1,5 @@
 // A race behind as many critical sections as the argument says: with another argument a witness leads elsewhere.
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
@@ -23,4 +24,5 @@ int main(int argc, char** argv) {
   std::thread one(work, rounds), other(work, rounds);
   one.join();
   other.join();
+  std::printf("%d %d\n", shared, guarded);
 }
