@@ -184,13 +184,13 @@ RunPlan Campaign::trial(const Target& target, std::uint64_t index) const {
   return plan;
 }
 
-Status Campaign::follow_witness(const Target& target, Confirmation& result, Tally& tally) {
+Status Campaign::follow(const WitnessSchedule& witness, const Target& target, Confirmation& result, Tally& tally) {
   RunPlan plan;
   plan.plan = control::Plan::kStretches;
   plan.seed = options_.seed;
   plan.sites = target.pair.sites;
-  plan.stretches = target.witness->stretches;
-  plan.threads = target.witness->threads;
+  plan.stretches = witness.stretches;
+  plan.threads = witness.threads;
   Result<RunOutcome> outcome = run(plan);
   if (!outcome.ok() || outcome->cancelled) {
     return outcome.ok() ? Status() : outcome.status();
@@ -200,8 +200,9 @@ Status Campaign::follow_witness(const Target& target, Confirmation& result, Tall
   const bool left = !outcome->log.processes.empty() && !outcome->log.processes.front().divergences.empty();
   const bool reached = reaches(target, outcome->log);
   result.witness_followed = reached && !left;
+  result.diverged.clear();
   if (!result.witness_followed) {
-    result.diverged = describe_divergence(*target.witness, outcome->log);
+    result.diverged = describe_divergence(witness, outcome->log);
   }
   if (reached) {
     tally.add(std::move(plan), std::move(*outcome), true);
@@ -252,8 +253,10 @@ Result<Confirmation> Campaign::confirm(const Target& target) {
   SOOTH_RETURN_IF_ERROR(extend_baseline(options_.baseline_runs));
   Confirmation result;
   Tally tally(target, baseline_);
-  if (target.witness.has_value() && !options_.cancelled()) {
-    SOOTH_RETURN_IF_ERROR(follow_witness(target, result, tally));
+  for (const WitnessSchedule& witness : target.witnesses) {
+    if (tally.reached() == 0 && !options_.cancelled()) {
+      SOOTH_RETURN_IF_ERROR(follow(witness, target, result, tally));
+    }
   }
   if (options_.all_trials || !tally.decided()) {
     SOOTH_RETURN_IF_ERROR(run_trials(target, result, tally));
