@@ -28,9 +28,11 @@ u64 hook_calls_ = 0;
 u64 points_ = 0;
 u64 polled_at_ = ~u64{0};  // operations of the process when those who poll last looked
 
-// Accesses of a thread that follows a schedule without coming to an operation, before it is taken for one that waits in a loop.
-constexpr u64 kMostWithoutStop = u64{1} << 28;
+// The quantum of a thread that follows a schedule to its next operation; and points it passes on the way, quanta counting more, before it
+// is taken for one that waits in a loop.
 constexpr u32 kLongQuantum = 1u << 20;
+constexpr u32 kMostWithoutStop = 1u << 18;
+constexpr u32 kQuantumWeight = 64;
 
 void count_calls(Node* n) {
   if (n->thread == nullptr) return;
@@ -91,7 +93,8 @@ Turn give_to_wanted(Node* from, bool goes_on, Node*& next) {
 bool follow_on(Node* from, bool goes_on, StretchEnd how, bool at_operation) {
   switch (stretches_.look(controlled::position_of(from->thread), how, controlled::operations_hash(), at_operation || !goes_on)) {
     case StretchFollower::Verdict::kGoesOn:
-      if (hook_calls_ - from->unstopped_from > kMostWithoutStop) diverge(from->id, Divergence::kEarly, static_cast<u64>(StretchEnd::kSpun));
+      from->unstopped += at_operation ? 1 : kQuantumWeight;
+      if (from->unstopped > kMostWithoutStop) diverge(from->id, Divergence::kEarly, static_cast<u64>(StretchEnd::kSpun));
       return follows_;
     case StretchFollower::Verdict::kDiverges:
       diverge(from->id, stretches_.divergence(), stretches_.found());
@@ -251,7 +254,7 @@ void end_stretch(Node* n, StretchEnd how) {
 
 void begin_stretch(Thread* t) {
   if (!follows_ || node_of(t)->id != stretches_.wanted()) return;
-  node_of(t)->unstopped_from = hook_calls_;
+  node_of(t)->unstopped = 0;
   u64 left = stretches_.accesses_left(controlled::position_of(t));
   controlled::set_quantum(t, left >= kLongQuantum ? kLongQuantum : static_cast<u32>(left) + 1);
 }

@@ -240,7 +240,6 @@ u32 wake_blocked(uptr object, u32 count) {
 
 // What the thread is about to do, for whoever wants to know; and whether it spins.
 void announce_step(Thread* t, const Step& what) {
-  ++t->progress.calls;
   if (what.pc != 0) t->progress.pc = what.pc;  // else it is a step inside of one
   if (controlled::has_flag(sooth::control::kLogPoints)) {
     bool writes = !is_access(what.op) || is_write(what.op);
@@ -421,7 +420,12 @@ void finish(Thread* t) {
 }
 
 void yield(Thread* t) {
-  if (taken()) reschedule(t, SchedulingPoint::kYield, StretchEnd::kYielded, true);
+  if (!taken()) return;
+  if (recorder.controlled) {
+    hold(t);
+    controlled::passes_point(t);
+  }
+  reschedule(t, SchedulingPoint::kYield, StretchEnd::kYielded, true);
 }
 
 void preempt(Thread* t) { reschedule(t, SchedulingPoint::kQuantum, StretchEnd::kPreempted, false); }
@@ -429,7 +433,10 @@ void preempt(Thread* t) { reschedule(t, SchedulingPoint::kQuantum, StretchEnd::k
 void step(Thread* t, const Step& what) {
   if (!taken()) return;
   hold(t);
-  if (recorder.controlled) announce_step(t, what);
+  if (recorder.controlled) {
+    controlled::passes_point(t);
+    announce_step(t, what);
+  }
   if (t->quantum <= kOperationWeight) {
     reschedule(t, SchedulingPoint::kQuantum, StretchEnd::kPreempted, true);
     return;

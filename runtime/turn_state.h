@@ -42,7 +42,7 @@ struct Node {
   u64 counted_calls;     // of its hooks, in hook_calls_
   u64 postponed_at;      // hook_calls_ then
   u32 yields;            // without a turn of others in between
-  u64 unstopped_from;    // hook_calls_ when it last had a stretch of a schedule to follow, or did an operation
+  u32 unstopped;         // points at which it went on along its stretch of a schedule, since it last did an operation
   SiteAccess access;     // in front of which it is postponed
 };
 
