@@ -195,11 +195,15 @@ Status Campaign::follow_witness(const Target& target, Confirmation& result, Tall
     return outcome.ok() ? Status() : outcome.status();
   }
   options_.on_run();
-  result.witness_followed = reaches(target, outcome->log);
-  if (result.witness_followed) {
-    tally.add(std::move(plan), std::move(*outcome), true);
-  } else {
+  // Behind a divergence the run goes on without a schedule, and may get there all the same.
+  const bool left = !outcome->log.processes.empty() && !outcome->log.processes.front().divergences.empty();
+  const bool reached = reaches(target, outcome->log);
+  result.witness_followed = reached && !left;
+  if (!result.witness_followed) {
     result.diverged = describe_divergence(*target.witness, outcome->log);
+  }
+  if (reached) {
+    tally.add(std::move(plan), std::move(*outcome), true);
   }
   return {};
 }

@@ -51,7 +51,7 @@ struct ReachingRun {
 
 struct Confirmation {
   std::uint64_t trials = 0, hits = 0;
-  bool witness_followed = false;
+  bool witness_followed = false;   // to its end, and it got there
   std::string diverged;            // where the run along the witness left it; empty without one
   std::optional<ReachingRun> run;  // the first that did harm, or else the first that got there
   bool along_witness = false;      // that is the one along the witness

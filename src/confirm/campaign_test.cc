@@ -285,8 +285,8 @@ TEST(ApplyTest, FindingsMoveUpAndNeverDown) {
 }
 
 TEST(ShellWordsTest, ArePasted) {
-  const std::string words[] = {"./a b", "--x=1", "", "it's", "$HOME"};
-  EXPECT_EQ(shell_words(words), "'./a b' --x=1 '' 'it'\\''s' '$HOME'");
+  const std::string words[] = {"./a b", "--x=1", "", "it's", "$HOME", "r.json#1f", "#1"};
+  EXPECT_EQ(shell_words(words), "'./a b' --x=1 '' 'it'\\''s' '$HOME' r.json#1f '#1'");
 }
 
 }  // namespace
