@@ -281,7 +281,8 @@ bool is_directed(Thread* t) {
 Approach decide_approach(Thread*, const SiteAccess& access) {
   // Only at its end does a schedule meet the race.
   if (follows_ && !stretches_.is_last()) return Approach::kPostpone;
-  bool alone = ready_.first() == nullptr && outside_.first() == nullptr;
+  // Threads that are outside come back at a moment that is not up to the schedule: nobody waits for them.
+  bool alone = ready_.first() == nullptr;
   for (Node* n = blocked_.first(); n != nullptr; n = n->next) alone = alone && !n->has_deadline;
   Approach approach = directed_.approach<Node>(access, postponed_.first(), alone);
   if (approach == Approach::kGoesFirst) follows_ = false;

@@ -71,7 +71,10 @@ T* table(u32 offset) {
   return reinterpret_cast<T*>(file_ + offset);
 }
 
-bool is_inside(u64 offset, u64 count, u64 size, u64 bytes) { return count == 0 || (offset % 4 == 0 && offset <= bytes && count * size <= bytes - offset); }
+template <typename T>
+bool is_inside(u64 offset, u64 count, u64 bytes) {
+  return count == 0 || (offset % alignof(T) == 0 && offset <= bytes && count * sizeof(T) <= bytes - offset);
+}
 
 // Terminated before the end of the file.
 bool is_text(u64 offset, u64 bytes) {
@@ -84,10 +87,10 @@ bool is_valid(u64 bytes) {
   const ControlHeader& h = header();
   StrategySpec spec;
   if (h.magic != sooth::control::kControlMagic || h.bytes > bytes || h.plan > Plan::kChoices || !is_text(h.strategy, h.bytes) ||
-      !parse_strategy(strategy_text(), spec) || !is_inside(h.ranges, h.range_count, sizeof(SiteRange), h.bytes) ||
-      !is_inside(h.stretches, h.stretch_count, sizeof(sooth::control::Stretch), h.bytes) ||
-      !is_inside(h.threads, h.thread_count, sizeof(sooth::control::ThreadOrigin), h.bytes) ||
-      !is_inside(h.choices, h.choice_count, sizeof(u16), h.bytes)) {
+      !parse_strategy(strategy_text(), spec) || !is_inside<SiteRange>(h.ranges, h.range_count, h.bytes) ||
+      !is_inside<sooth::control::Stretch>(h.stretches, h.stretch_count, h.bytes) ||
+      !is_inside<sooth::control::ThreadOrigin>(h.threads, h.thread_count, h.bytes) ||
+      !is_inside<u16>(h.choices, h.choice_count, h.bytes)) {
     return false;
   }
   for (u32 i = 0; i < h.range_count; ++i)
@@ -328,6 +331,8 @@ void modules_changed() {
 
 void thread_created(u32 id, u32 parent, u32 child) {
   log(RecordKind::kThread, id, parent, child);
+  // Up to its first own point it does nothing that others could see.
+  if (has_flag(sooth::control::kLogPoints)) log(RecordKind::kStep, id, static_cast<u64>(Op::kBegin), 1, 0);
   turn::thread_created(id, parent, child);
 }
 

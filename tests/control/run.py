@@ -382,6 +382,8 @@ def test_every_deadlock_is_seen(program):
         assert (run.status, run.state) == (DEADLOCK_STATUS, DEADLOCKED), (how, run.status, run.errors)
         assert {r.a for r in run.of("blocked thread")} == {7, 9}, run.records
     assert waits.run(arguments=["nothing"]).output == "done\n"
+    run = program("timer").run()
+    assert (run.status, run.output) == (0, "done\n"), (run.status, run.output, run.errors)
 
 
 def test_processes(program):
