@@ -82,8 +82,12 @@ Turn give_to_wanted(Node* from, bool goes_on, Node*& next) {
     return Turn::kGiven;
   }
   Node* blocked = find(blocked_, id);
-  if (find(outside_, id) != nullptr || (blocked != nullptr && blocked->has_deadline && stretches_.current().timed_out != 0))
-    return Turn::kAwaited;
+  bool timed_out = blocked != nullptr && stretches_.current().timed_out != 0;
+  if (timed_out && fire_now(blocked)) {
+    next = blocked;
+    return Turn::kGiven;
+  }
+  if (find(outside_, id) != nullptr || (timed_out && blocked->has_deadline())) return Turn::kAwaited;
   if (id == sooth::control::kNone) diverge(stretches_.current().thread, Divergence::kNoThread, 0);
   else diverge(id, Divergence::kNotReady, static_cast<u64>(stopped_by(id)));
   return Turn::kNone;
@@ -109,8 +113,8 @@ bool follow_on(Node* from, bool goes_on, StretchEnd how, bool at_operation) {
   }
   // It yielded more than once at the same place, and while nobody else could run it went on.
   u32 id = stretches_.wanted();
-  if (how == StretchEnd::kYielded && goes_on && id != from->id && find(ready_, id) == nullptr && find(outside_, id) == nullptr)
-    stretches_.retreat();
+  bool can_run = find(ready_, id) != nullptr || find(outside_, id) != nullptr || (stretches_.current().timed_out != 0 && find(blocked_, id) != nullptr);
+  if (how == StretchEnd::kYielded && goes_on && id != from->id && !can_run) stretches_.retreat();
   return true;
 }
 
@@ -142,6 +146,8 @@ Node* choose_by_plan(Node* from, SchedulingPoint point, StretchEnd how, bool at_
 
 // Everybody that could run waits for something that is not going to happen by itself.
 Node* choose_when_none_is_ready() {
+  let_time_pass();
+  if (ready_.first() != nullptr) return choose_by_strategy(nullptr, SchedulingPoint::kBlocked);
   if (Node* n = directed_.release(postponed_.first())) {
     let_go(n, 0);
     return n;
@@ -150,11 +156,7 @@ Node* choose_when_none_is_ready() {
     polled_at_ = controlled::operations();
     for (Node* n = blocked_.first(); n != nullptr;) {
       Node* next = n->next;
-      if (n->polls) {
-        blocked_.remove(n);
-        n->timed_out = true;
-        make_ready(n);
-      }
+      if (n->polls) end_wait(n, Wake::kLook);
       n = next;
     }
     if (ready_.first() != nullptr) return ready_.first();
@@ -200,6 +202,8 @@ void restart_choices() {
   }
   strategy_ = Strategy(strategy_spec_, seed_, quantum_);
 }
+
+bool follows_stretches() { return follows_; }
 
 void admit(Node* n) { strategy_.admit(n->standing); }
 void dismiss(Node*) { strategy_.dismiss(); }
@@ -283,7 +287,7 @@ Approach decide_approach(Thread*, const SiteAccess& access) {
   if (follows_ && !stretches_.is_last()) return Approach::kPostpone;
   // Threads that are outside come back at a moment that is not up to the schedule: nobody waits for them.
   bool alone = ready_.first() == nullptr;
-  for (Node* n = blocked_.first(); n != nullptr; n = n->next) alone = alone && !n->has_deadline;
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next) alone = alone && !n->has_deadline();
   Approach approach = directed_.approach<Node>(access, postponed_.first(), alone);
   if (approach == Approach::kGoesFirst) follows_ = false;
   return approach;

@@ -78,7 +78,7 @@ bool has_unknown_threads() {
 void end_if_deadlocked() {
   if (blocked_.first() == nullptr || outside_.first() != nullptr || a_handler_may_run()) return;
   for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
-    if (n->has_deadline || __atomic_load_n(&n->thread->pending_signals, __ATOMIC_RELAXED) != 0) return;
+    if (n->has_deadline() || __atomic_load_n(&n->thread->pending_signals, __ATOMIC_RELAXED) != 0) return;
   }
   if (has_unknown_threads()) return;
   char sentence[900];
