@@ -179,6 +179,17 @@ def test_race_is_created(program):
     assert first == {1, 2}, first
 
 
+def test_sleeps_keep_nobody_apart(program):
+    """Time passes before a postponed thread is let go."""
+    sleeper = program("sleeper")
+    outputs = set()
+    for seed in range(20):
+        run = sleeper.run(DIRECTED, seed=seed, sites=sleeper.sites())
+        assert run.status == 0 and len(run.of("race")) == 1 and not run.of("external"), (seed, run.status, run.records)
+        outputs.add(run.output)
+    assert outputs == {"0\n", "1\n"}, outputs
+
+
 def test_deadlock(program):
     lock_order = program("lock_order")
     statuses = collections.Counter()
