@@ -113,7 +113,8 @@ bool follow_on(Node* from, bool goes_on, StretchEnd how, bool at_operation) {
   }
   // It yielded more than once at the same place, and while nobody else could run it went on.
   u32 id = stretches_.wanted();
-  bool can_run = find(ready_, id) != nullptr || find(outside_, id) != nullptr || (stretches_.current().timed_out != 0 && find(blocked_, id) != nullptr);
+  bool fires = stretches_.current().timed_out != 0 && find(blocked_, id) != nullptr;
+  bool can_run = find(ready_, id) != nullptr || find(outside_, id) != nullptr || fires;
   if (how == StretchEnd::kYielded && goes_on && id != from->id && !can_run) stretches_.retreat();
   return true;
 }

@@ -167,15 +167,15 @@ const KnownModule* module_of(uptr pc) {
   return add_module(pc);
 }
 
-// Whether an access at the program counter is at a site. `is_near`: some range has it, of whatever kind.
-bool find_site(uptr pc, u32 kinds, SiteAccess& access, bool& is_near) {
+// Whether an access, of which the caller has filled in the rest, is at a site. `is_near`: some range has it, of whatever kind.
+bool find_site(uptr pc, SiteAccess& access, bool& is_near) {
   is_near = false;
   bool found = false;
   for (u32 i = 0; i < header().range_count; ++i) {
     if (pc < loaded_[i].begin || pc >= loaded_[i].end) continue;
     is_near = true;
     const SiteRange& range = table<SiteRange>(header().ranges)[i];
-    if (!is_meant(range.kinds, kinds)) continue;
+    if (!is_meant(range.kinds, access.kinds)) continue;
     if (!found) access.range = i;
     found = true;
     access.sites |= range.sites;
@@ -183,17 +183,16 @@ bool find_site(uptr pc, u32 kinds, SiteAccess& access, bool& is_near) {
   return found;
 }
 
+SiteAccess access_of(const KnownModule* m, uptr pc, uptr address, u32 bytes, u32 kinds) {
+  return {address, m == nullptr ? pc : pc - m->bias, bytes, kinds, 0, 0};
+}
+
 // In front of an access that may be one of the pair.
 void approach(Thread* t, uptr pc, uptr address, u32 bytes, u32 kinds) {
-  SiteAccess access;
-  bool is_near;
   const KnownModule* m = module_of(pc);
-  if (m == nullptr || !find_site(pc, kinds, access, is_near)) return;
-  access.address = address;
-  access.offset = pc - m->bias;
-  access.bytes = bytes;
-  access.kinds = kinds;
-  turn::approach(t, access);
+  SiteAccess access = access_of(m, pc, address, bytes, kinds);
+  bool is_near;
+  if (find_site(pc, access, is_near)) turn::approach(t, access);
 }
 
 bool is_ignored(const Thread* t, uptr address, bool is_write) {
@@ -378,9 +377,9 @@ void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
   bool writes = op == Op::kWrite;
   const KnownModule* m = module_of(pc);
   bool counts = !is_ignored(t, address, writes) && (m == nullptr || !m->excluded);
-  SiteAccess access;
+  SiteAccess access = access_of(m, pc, address, bytes, writes ? sooth::control::kWrites : sooth::control::kReads);
   bool is_near;
-  bool at_site = find_site(pc, writes ? sooth::control::kWrites : sooth::control::kReads, access, is_near) && counts;
+  bool at_site = find_site(pc, access, is_near) && counts;
   if (!is_near && (m == nullptr || !m->excluded)) boring_entry(pc) = pc;
   // What follows must be the same whether or not the fast way was taken before: only the quantum says when others get their chance.
   bool is_point = counts && (t->special & kEachAccess) != 0;
@@ -398,7 +397,7 @@ void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
   if (!at_site) return;
   // In front of the access again.
   --t->progress.origin;
-  approach(t, pc, address, bytes, writes ? sooth::control::kWrites : sooth::control::kReads);
+  turn::approach(t, access);
   ++t->progress.origin;
 }
 
