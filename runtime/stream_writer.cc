@@ -318,6 +318,17 @@ void write_unpredicted(Thread* t, uptr address, uptr pc, Shape shape, uptr stack
   if (SOOTH_UNLIKELY(cursor > t->limit)) return attend(t);
 }
 
+void access_after_call(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 slot) {
+  // Before the stack is written: a function that does nothing new leaves no trace at all.
+  Repeat repeat(t, slot, address);
+  if (repeat.entry == repeat.tag) return;
+  if (SOOTH_UNLIKELY(is_far(t->slots[slot], address))) return access_specially(t, address, pc, shape, stack, 0);
+  repeat.entry = repeat.tag;
+  if (t->tree != nullptr && tree::remembers(t->tree, address, pc, shape)) return;
+  write_stack(t);
+  write_access(t, address, pc, shape, stack, slot);
+}
+
 void access_filtered(Thread* t, uptr address, uptr pc, Shape shape, uptr stack) {
   u32 slot = slot_of(pc, shape);
   // The long way asks again, so this must be known before the access is remembered.

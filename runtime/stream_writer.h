@@ -62,9 +62,12 @@ struct Repeat {
 // Fills the slot and writes its definition. False: the site is excluded, record nothing.
 SOOTH_NOINLINE bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape);
 // The stack changed: writes the difference.
-SOOTH_NOINLINE void write_stack(Thread* t);
+void write_stack(Thread* t);
 // The long way of an access, for whatever Thread::special says. `stack` is the stack pointer of the accessing function.
 SOOTH_NOINLINE void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size);
+
+// The same when special is kStackChanged and nothing else, and the slot is defined.
+void access_after_call(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 slot);
 
 // An access of a thread with a Tree that Thread::repeats does not know.
 void access_filtered(Thread* t, uptr address, uptr pc, Shape shape, uptr stack);
@@ -137,6 +140,7 @@ SOOTH_INLINE void access(uptr address, uptr pc, Shape shape, uptr stack) {
   u32 slot = slot_of(pc, shape);
   if (SOOTH_UNLIKELY(t->special != 0) || SOOTH_UNLIKELY(t->slots[slot].key != pc)) {
     if (t->special == kSerialMode && shape.size() <= 8) return access_serially(t, address, pc, shape);
+    if (t->special == kStackChanged && t->slots[slot].key == pc) return access_after_call(t, address, pc, shape, stack, slot);
     return access_specially(t, address, pc, shape, stack, 0);
   }
   Repeat repeat(t, slot, address);
