@@ -24,13 +24,22 @@ struct CompileUnit {
   std::string source_path(const char* name);
 };
 
+// Which files may get their debug information from a separate one.
+enum class SeparateDebug : std::uint8_t {
+  kOfAll,
+  // Not those that were not compiled for ThreadSanitizer, such as the distribution's libraries: unpacking the debug information of
+  // libc takes a tenth of a second, for the lines of functions that call the program. Their symbol tables still are, so functions have names.
+  kOfInstrumented,
+};
+
 // All addresses are those of the ELF file (its bias is 0). The debug information is that of the file or, when it was
 // stripped, of a file found by build id or .gnu_debuglink, in the places where gdb looks (.debug/, /usr/lib/debug; the
 // servers in $DEBUGINFOD_URLS when that is set). Not thread safe, as libdw is not.
 class DebugFile {
  public:
   // With a `build_id` (hexadecimal) that is not the file's, an error that says that the file has changed.
-  static Result<std::unique_ptr<DebugFile>> open(const std::string& path, const std::string& build_id);
+  static Result<std::unique_ptr<DebugFile>> open(const std::string& path, const std::string& build_id,
+                                                 SeparateDebug separate = SeparateDebug::kOfAll);
   ~DebugFile();
   DebugFile(const DebugFile&) = delete;
   DebugFile& operator=(const DebugFile&) = delete;
@@ -43,7 +52,7 @@ class DebugFile {
 
  private:
   DebugFile() = default;
-  Status load(const std::string& path);
+  Status load(const std::string& path, bool use_separate);
   void read_units(Dwarf* dwarf);
 
   struct DwflEnd {
