@@ -4,6 +4,7 @@
 // mapping after the death of the process sees it whole or not at all.
 #pragma once
 
+#include "runtime/control.h"
 #include "runtime/recorder.h"
 #include "runtime/thread.h"
 
@@ -133,12 +134,18 @@ SOOTH_INLINE void write_access(Thread* t, uptr address, uptr pc, Shape shape, up
   if (SOOTH_UNLIKELY(cursor > t->limit)) return attend(t);
 }
 
+// An access of a controlled run: control.h.
+SOOTH_INLINE void access_controlled(Thread* t, uptr address, uptr pc, Shape shape) {
+  controlled::access(t, address, pc, shape.op(), shape.size());
+}
+
 // A plain access of 1, 2, 4, 8 or 16 bytes.
 SOOTH_INLINE void access(uptr address, uptr pc, Shape shape, uptr stack) {
   Thread* t = current();
   if (SOOTH_UNLIKELY(t == nullptr)) return;
   u32 slot = slot_of(pc, shape);
   if (SOOTH_UNLIKELY(t->special != 0) || SOOTH_UNLIKELY(t->slots[slot].key != pc)) {
+    if ((t->special & kControlled) != 0) return access_controlled(t, address, pc, shape);
     if (t->special == kSerialMode && shape.size() <= 8) return access_serially(t, address, pc, shape);
     if (t->special == kStackChanged && t->slots[slot].key == pc) return access_after_call(t, address, pc, shape, stack, slot);
     return access_specially(t, address, pc, shape, stack, 0);

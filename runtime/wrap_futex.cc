@@ -51,12 +51,18 @@ long wait(Thread* t, const Call& c) {
     if (!Deadline{c.time}.is_valid() || c.time->tv_sec < 0) return -EINVAL;
     deadline = c.command() == FUTEX_WAIT ? sum(now, *c.time) : *c.time;
   }
+  // Nothing but time passes between two looks, and in a controlled run only that of its schedule.
+  if (recorder.controlled && c.time != nullptr) {
+    if (__atomic_load_n(c.word, __ATOMIC_SEQ_CST) != c.value) return -EAGAIN;
+    return turn::block(t, address_of(c.word), turn::BlockedOn::kFutex, &deadline, clock) == turn::Wake::kWoken ? 0 : -ETIMEDOUT;
+  }
   bool first = true;
   while (__atomic_load_n(c.word, __ATOMIC_SEQ_CST) == c.value) {
     first = false;
-    timespec until = sum(now, kSlice);
-    bool last = c.time != nullptr && !is_before(until, deadline);
-    if (turn::block(t, address_of(c.word), last ? &deadline : &until, clock) == turn::Wake::kWoken) return 0;
+    bool last = c.time != nullptr && !is_before(sum(now, kSlice), deadline);
+    turn::Wake wake = last ? turn::block(t, address_of(c.word), turn::BlockedOn::kFutex, &deadline, clock)
+                           : turn::poll(t, address_of(c.word), turn::BlockedOn::kFutex, kSlice);
+    if (wake == turn::Wake::kWoken) return 0;
     if (last) return -ETIMEDOUT;
     read_clock(clock, &now);
   }
@@ -70,8 +76,8 @@ long wake(const Call& c, u32 count) {
   return result < 0 ? result : result + woken;
 }
 
-long futex_in_turn(Thread* t, const Call& c) {
-  begin_operation(t);
+long futex_in_turn(Thread* t, uptr pc, const Call& c) {
+  begin_operation(t, pc);
   switch (c.command()) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:
@@ -97,7 +103,7 @@ extern "C" __attribute__((visibility("hidden"))) long sooth_futex(long, const u3
                                                                   const u32* second_word, u32 third_value) {
   Call c = {word, operation, value, time, second_word, third_value};
   Thread* t = current();
-  long result = t != nullptr && turn::taken() ? futex_in_turn(t, c) : perform(c);
+  long result = t != nullptr && turn::taken() ? futex_in_turn(t, SOOTH_CALLER, c) : perform(c);
   if (result >= 0 || result < -4095) return result;
   errno = static_cast<int>(-result);
   return -1;

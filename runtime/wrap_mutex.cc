@@ -38,7 +38,7 @@ int lock_in_turn(Thread* t, pthread_mutex_t* mutex, Deadline deadline, F block) 
     if (type_of(mutex) == PTHREAD_MUTEX_ERRORCHECK_NP && is_locked_by_caller(mutex)) return EDEADLK;
     if (!deadline.is_valid()) return EINVAL;
     if (is_unlocked_elsewhere(mutex)) return call_outside(t, block);
-    if (turn::block(t, address_of(mutex), deadline.time, deadline.clock) == turn::Wake::kTimedOut) {
+    if (turn::block(t, address_of(mutex), turn::BlockedOn::kMutex, deadline.time, deadline.clock) == turn::Wake::kTimedOut) {
       result = real_trylock(mutex);
       return result == EBUSY ? ETIMEDOUT : result;
     }
@@ -56,7 +56,7 @@ int acquired(Thread* t, uptr pc, pthread_mutex_t* mutex, int result) {
 
 template <typename F>
 int lock_with(Thread* t, uptr pc, pthread_mutex_t* mutex, Deadline deadline, F block) {
-  begin_operation(t);
+  begin_operation(t, pc, sooth::Op::kAcquire, address_of(mutex));
   int type = type_of(mutex);
   if ((type == PTHREAD_MUTEX_TIMED_NP || type == PTHREAD_MUTEX_ADAPTIVE_NP) && holds_lock(t, address_of(mutex)) &&
       is_locked_by_caller(mutex)) {
@@ -74,7 +74,7 @@ int lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
 }
 
 int try_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
-  begin_operation(t);
+  begin_operation(t, pc, sooth::Op::kAcquire, address_of(mutex));
   int result = acquired(t, pc, mutex, real_trylock(mutex));
   // Who tries again and again must not keep the holder from its turn.
   if (result == EBUSY) turn::yield(t);
@@ -86,7 +86,7 @@ int timed_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex, const timespec*
 }
 
 int unlock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
-  begin_operation(t);
+  begin_operation(t, pc, sooth::Op::kRelease, address_of(mutex));
   lock_releasing(t, pc, address_of(mutex));
   return unlock_mutex_in_turn(mutex);
 }
