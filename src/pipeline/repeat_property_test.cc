@@ -28,7 +28,9 @@ using SitePairSet = std::set<std::pair<std::uint32_t, std::uint32_t>>;
 
 constexpr std::size_t kMaxThreads = 64;  // of a random trace, and more
 
-bool is_plain(const Event& event) { return event.op == Op::kRead || event.op == Op::kWrite; }
+bool is_plain(const Event& event) {
+  return event.op == Op::kRead || event.op == Op::kWrite;
+}
 
 // Few variables, and places that threads come back to.
 std::vector<Event> repetitive_trace(std::uint64_t seed) {
@@ -136,8 +138,7 @@ TEST_P(RepeatProperty, KeepsTheSitePairs) {
   compare(GetParam(), [](const SitePairSet& with, const SitePairSet& without) { return with == without; });
 }
 
-INSTANTIATE_TEST_SUITE_P(Detectors, RepeatProperty,
-                         testing::Values("hb", "hybrid", "wcp", "cp", "ipa", "ipa:1"),
+INSTANTIATE_TEST_SUITE_P(Detectors, RepeatProperty, testing::Values("hb", "hybrid", "wcp", "cp", "ipa", "ipa:1"),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::replace(name.begin(), name.end(), ':', '_');

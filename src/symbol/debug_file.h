@@ -15,8 +15,8 @@ namespace sooth {
 
 // A unit of .debug_info that describes code. Type units and partial units are left out.
 struct CompileUnit {
-  Dwarf_Die skeleton;  // in the file itself: has the line table
-  Dwarf_Die tree;      // has the functions; the same one, but with -gsplit-dwarf that of the .dwo file
+  Dwarf_Die skeleton;     // in the file itself: has the line table
+  Dwarf_Die tree;         // has the functions; the same one, but with -gsplit-dwarf that of the .dwo file
   bool has_tree = false;  // false when the .dwo file is missing
 
   // The name of a source file as addr2line prints it: what libdw says, behind the compilation directory when that is
