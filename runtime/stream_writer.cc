@@ -377,6 +377,7 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
   u32 length = byte_length(delta);
   if ((special & kSerialMode) != 0 && is_write && !shape.is_sized()) {
     set_pending(t, slot, shape.size(), address, length, delta);
+    if (t->cursor > t->limit) attend(t);
     return;
   }
   Builder b(t, static_cast<u16>(length << stream::kSlotBits | slot));
