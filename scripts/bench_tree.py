@@ -41,7 +41,7 @@ Measurement = collections.namedtuple("Measurement", "seconds peak_bytes")
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RECORD_FILTERS = ["off", "repeat", "tree", "tree:hb", "tree:strict"]
-LOOP_ROUNDS = 4_000
+LOOP_ROUNDS = 1_000
 MOST_OF_OFF = 0.5
 
 
