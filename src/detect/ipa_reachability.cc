@@ -176,6 +176,25 @@ bool IpaReachability::search_reaches(RunningSearch& running, const IpaTarget& ta
   return reached;
 }
 
+// Once tb has done what ta must have seen in target.a, ta can run there, if none of the locks that tb then holds is in
+// its way. From where it then holds no lock, both do what they would have done.
+bool IpaReachability::comes_back(const IpaTarget& target) const {
+  const Time seen = histories_.clock_at(target.ta, target.a)[target.tb];
+  if (seen == 0) {
+    return true;  // of a thread that has not begun
+  }
+  const LockPosition at = histories_.position_at_time(target.tb, seen + 1);
+  if (at > 0 && at == histories_.first(target.tb)) {
+    return false;  // it may be forgotten
+  }
+  for (const LockMode& lock : histories_.lock_sets().locks(histories_.held(target.tb, at))) {
+    if (histories_.first(target.ta) > 0 || histories_.next_acquire(target.ta, lock.lock, lock.shared, 0) < target.a) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool IpaReachability::others_may_rest(const IpaTarget& target, const Moment& start) const {
   const VectorClock& known_a = histories_.clock_at(target.ta, target.a);
   const VectorClock& known_b = histories_.clock_at(target.tb, target.b);

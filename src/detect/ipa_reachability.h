@@ -21,8 +21,7 @@ struct IpaLimits {
   std::size_t search_states = 8'192;  // of one search, before another one takes over
   std::size_t states = 1'000'000;     // of all searches together, before all start anew
   std::size_t searches = 4;           // of two threads
-  std::size_t accesses = 4;           // remembered for each variable, thread, site, kind and set of locks
-  std::size_t log_entries = 16'000;   // accesses remembered, before only the latest of each of those is
+  std::uint32_t shapes = 4;           // told apart of each set of locks: see LockShapes
   std::uint32_t tries_for_lower = 8;  // pairs of accesses of two sites that strategy II may say no to, where I says yes
   IpaSearch::Moves moves = IpaSearch::Moves::kLeaps;
   bool ask_the_run = true;  // look at the recorded run before searching; off for tests
@@ -75,6 +74,10 @@ class IpaReachability {
 
   // With `all_threads` false strategy II is not asked. `plan`, when given, is set for kAllThreads.
   Reachable decide(const IpaTarget& target, bool all_threads, IpaPlan* plan = nullptr);
+
+  // Whatever position ta was in before with the shape (LockShapes) that it has in target.a, which is not vague: if it
+  // could be there while tb is in target.b, it could be in target.a. docs/ipa.md says why.
+  bool comes_back(const IpaTarget& target) const;
 
   // Deadlock states met since the last call.
   std::vector<IpaDeadlock> take_deadlocks() { return std::exchange(deadlocks_, {}); }
