@@ -1,6 +1,7 @@
 #include "detect/ipa_reachability.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace sooth {
 namespace {
@@ -16,9 +17,11 @@ IpaCounts difference(const IpaCounts& after, const IpaCounts& before) {
           after.lcc - before.lcc,         after.rc - before.rc};
 }
 
-bool reach(IpaSearch& search, const IpaTarget& target) {
-  return swapped(target) ? search.reach(target.b, target.a) : search.reach(target.a, target.b);
+std::optional<bool> reach(IpaSearch& search, const IpaTarget& target, std::size_t most) {
+  return swapped(target) ? search.reach(target.b, target.a, most) : search.reach(target.a, target.b, most);
 }
+
+constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
@@ -37,16 +40,27 @@ Reachable IpaReachability::decide(const IpaTarget& target, bool all_threads, Ipa
     }
     return Reachable::kTwoThreads;
   }
+  // To find out that a target cannot be reached may take all states since the start: of a start far away, too many.
   RunningSearch* running = find_search(target);
-  if (running == nullptr) {
+  std::optional<bool> reached;
+  if (running != nullptr) {
+    const IpaStart& start = running->search.start();
+    const std::size_t steps = std::size_t{target.a} + target.b - start.a - start.b;
+    reached = search_reaches(*running, target, limits_.states_per_step * (steps + kFreeSteps));
+    if (!reached.has_value()) {
+      give_up(target, *running);
+    }
+  }
+  if (!reached.has_value()) {
     const std::optional<Moment> start = find_start(target, b_at_first);
     if (!start.has_value()) {
       return Reachable::kForgotten;
     }
     running = &begin_search(target, *start);
+    reached = search_reaches(*running, target, kAnyNumber);
   }
   Reachable answer = Reachable::kNo;
-  if (search_reaches(*running, target)) {
+  if (*reached) {
     const IpaStart& start = running->search.start();
     const Moment moment =
         swapped(target) ? Moment{running->moment, start.b, start.a} : Moment{running->moment, start.a, start.b};
@@ -151,11 +165,17 @@ IpaReachability::RunningSearch& IpaReachability::begin_search(const IpaTarget& t
   return searches.emplace_back(start.moment, IpaSearch(histories_, at, limits_.moves));
 }
 
-bool IpaReachability::search_reaches(RunningSearch& running, const IpaTarget& target) {
+void IpaReachability::give_up(const IpaTarget& target, const RunningSearch& search) {
+  std::list<RunningSearch>& searches = searches_[std::minmax(target.ta, target.tb)];
+  states_ -= search.search.state_count();
+  searches.remove_if([&](const RunningSearch& each) { return &each == &search; });
+}
+
+std::optional<bool> IpaReachability::search_reaches(RunningSearch& running, const IpaTarget& target, std::size_t most) {
   IpaSearch& search = running.search;
   const IpaCounts before = search.counts();
   const std::size_t states_before = search.state_count();
-  const bool reached = reach(search, target);
+  const std::optional<bool> reached = reach(search, target, most);
   running.last_use = ++uses_;
   counts_.add(difference(search.counts(), before));
   states_ += search.state_count() - states_before;
@@ -168,9 +188,9 @@ bool IpaReachability::search_reaches(RunningSearch& running, const IpaTarget& ta
     }
     deadlocks_.push_back(deadlock);
   }
-  if (limits_.compare) {
+  if (limits_.compare && reached.has_value()) {
     IpaSearch anew(histories_, search.start(), limits_.moves);
-    reach(anew, target);
+    reach(anew, target, kAnyNumber);
     counts_anew_.add(anew.counts());
   }
   return reached;

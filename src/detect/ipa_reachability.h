@@ -19,6 +19,7 @@ struct IpaLimits {
   std::size_t walk = 4'096;     // states looked at to find where a search may start
   std::size_t reuse = 512;      // lock steps that a search may start too early, for the sake of what it knows already
   std::size_t search_states = 8'192;  // of one search, before another one takes over
+  std::size_t states_per_step = 2;    // that a known search may take to decide, for each lock step since its start
   std::size_t states = 1'000'000;     // of all searches together, before all start anew
   std::size_t searches = 4;           // of two threads
   std::uint32_t shapes = 4;           // told apart of each set of locks: see LockShapes
@@ -109,7 +110,10 @@ class IpaReachability {
   std::optional<Moment> find_start(const IpaTarget& target, LockPosition b_at_first) const;
   RunningSearch* find_search(const IpaTarget& target);
   RunningSearch& begin_search(const IpaTarget& target, const Moment& start);
-  bool search_reaches(RunningSearch& running, const IpaTarget& target);
+  static constexpr std::size_t kFreeSteps = 32;  // of states_per_step, in any case
+  // Nothing: it would take more than `most` new states.
+  std::optional<bool> search_reaches(RunningSearch& running, const IpaTarget& target, std::size_t most);
+  void give_up(const IpaTarget& target, const RunningSearch& search);
   // Strategy II: from the moment on, all other threads can stay where they are.
   bool others_may_rest(const IpaTarget& target, const Moment& start) const;
   void make_plan(const RunningSearch& running, const IpaTarget& target, IpaPlan& plan) const;
