@@ -19,7 +19,7 @@ struct IpaLimits {
   std::size_t walk = 4'096;     // states looked at to find where a search may start
   std::size_t reuse = 512;      // lock steps that a search may start too early, for the sake of what it knows already
   std::size_t search_states = 8'192;  // of one search, before another one takes over
-  std::size_t states_per_step = 2;    // that a known search may take to decide, for each lock step since its start
+  std::size_t states_per_step = 4;    // that a known search may take to decide, for each lock step since its start
   std::size_t states = 1'000'000;     // of all searches together, before all start anew
   std::size_t searches = 4;           // of two threads
   std::uint32_t shapes = 4;           // told apart of each set of locks: see LockShapes
