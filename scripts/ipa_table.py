@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What IPA makes of the pairs of hybrid in recorded programs: the shape of Table V of the paper, and what it costs.
 
-    ipa_table.py --sooth build/bin/sooth [--work build/real-programs] [--runs N] [--examples] [--doc docs/ipa.md]
+    ipa_table.py --sooth build/bin/sooth [--work build/real-programs] [--runs N] [--examples | --calls] [--doc docs/ipa.md]
 
 Records the examples, pbzip2 and zstd (--examples: not these two), and prints for each how many pairs of sites hybrid reports, how many
 of them are in the upper bound (ipa:1) and the lower (ipa:2), how many have a witness that the checker accepts, and how many `sooth
 confirm` brings about; `-` when this sooth cannot. Times are processor time of the whole command, without the search for witnesses, the
-median of five runs in turns. --doc puts the table between its marks there. Exits with 1 when a goal is missed.
+median of five runs in turns. --calls prints instead how many calls the search makes per lock event of generated traces. --doc puts the
+table between its marks there. Exits with 1 when a goal is missed.
 """
 import argparse
 import collections
@@ -14,6 +15,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -22,6 +24,8 @@ import tempfile
 import recorded_programs
 
 MOST_MORE = 1.10  # what ipa may add to hybrid on recorded programs
+MOST_GROWTH = 1.5  # of calls per lock event, over the shortest trace
+LOCK_EVENTS = [10_000, 100_000, 1_000_000]
 CONFIRM_TRIALS = 20
 TIME_LIMIT = 600
 
@@ -97,13 +101,30 @@ def table(rows):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
-def put_into(document, text):
-    """Between <!-- ipa-table --> and its end."""
+def measure_calls(sooth, scratch):
+    """The table of calls per lock event, and whether they are linear. Sections are nested two deep."""
+    lines = ["| lock events | searched | potential calls | calls | per lock event | without reuse |", "|---:|---:|---:|---:|---:|---:|"]
+    rates = []
+    for wanted in LOCK_EVENTS:
+        trace = scratch / "generated"
+        must([sooth, "trace", "gen", "--events", str(5 * wanted), "--threads", "4", "--locks", "16", "--nesting", "2", "--vars", "1000", "--sites", "200",
+              "--racy", "2000", "--seed", "1", "-o", str(trace)])
+        report = json.loads(must(analyze(sooth, trace, "ipa", "--witness-events", "0", "--format", "json", "--stats")))
+        shutil.rmtree(trace)
+        figures = {name: int(value) for name, value in report["stats"]["analyses"]["ipa"]["extra"]}
+        rates.append(figures["calls"] / figures["lock events"])
+        lines.append(f"| {figures['lock events']:,} | {figures['searched']:,} | {figures['potential calls']:,} | {figures['calls']:,} | {rates[-1]:.3f} | "
+                     f"{figures['calls without reuse']:,} |")
+    return "\n".join(lines), max(rates) / rates[0]
+
+
+def put_into(document, mark, text):
+    """Between <!-- mark --> and its end."""
     path = pathlib.Path(document)
     page = path.read_text(encoding="utf-8")
-    changed, count = re.subn(r"(<!-- ipa-table -->\n).*?(<!-- /ipa-table -->)", lambda found: found[1] + text + "\n" + found[2], page, flags=re.S)
+    changed, count = re.subn(rf"(<!-- {mark} -->\n).*?(<!-- /{mark} -->)", lambda found: found[1] + text + "\n" + found[2], page, flags=re.S)
     if count != 1:
-        sys.exit(f"ipa_table.py: {document} has no marks <!-- ipa-table --> and <!-- /ipa-table -->")
+        sys.exit(f"ipa_table.py: {document} has no marks <!-- {mark} --> and <!-- /{mark} -->")
     path.write_text(changed, encoding="utf-8")
 
 
@@ -113,8 +134,17 @@ def main():
     parser.add_argument("--work", default="build/real-programs", help="sources and binaries of the real programs stay there")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--examples", action="store_true", help="no real programs")
+    parser.add_argument("--calls", action="store_true", help="calls per lock event of generated traces")
     parser.add_argument("--doc", help="put the table into this document")
     options = parser.parse_args()
+    if options.calls:
+        with tempfile.TemporaryDirectory() as folder:
+            text, growth = measure_calls(options.sooth, pathlib.Path(folder))
+        print(text)
+        if options.doc:
+            put_into(options.doc, "ipa-calls", text)
+        print(f"\n  {'ok    ' if growth <= MOST_GROWTH else 'MISSED'} calls of ipa per lock event grow at most {MOST_GROWTH} times: {growth:.2f}x")
+        return 0 if growth <= MOST_GROWTH else 1
     confirm = can_confirm(options.sooth)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -124,7 +154,7 @@ def main():
             print(f"measured {recording.name}", file=sys.stderr)
     print(table(rows))
     if options.doc:
-        put_into(options.doc, table(rows))
+        put_into(options.doc, "ipa-table", table(rows))
     seconds = [sum(float(row[column]) for row in rows) for column in (HEADINGS.index("hybrid, s"), HEADINGS.index("hybrid,ipa, s"))]
     ratio = seconds[1] / seconds[0]
     print(f"\n  {'ok    ' if ratio <= MOST_MORE else 'MISSED'} hybrid,ipa costs at most 10% more than hybrid on recorded programs, all "
