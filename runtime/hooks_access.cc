@@ -75,7 +75,7 @@ SOOTH_EXPORT void __tsan_vptr_update(void** p, void* value) {
 
 SOOTH_EXPORT void __tsan_func_entry(void* call) {
   Thread* t = current();
-  if (SOOTH_UNLIKELY(t == nullptr)) return;
+  if (SOOTH_UNLIKELY(t == nullptr || (t->special & kControlled) != 0)) return;
   uptr stack = SOOTH_STACK;
   Frame* top = t->top;
   // Frames that a longjmp or an exception left behind lie below this one.
@@ -88,7 +88,7 @@ SOOTH_EXPORT void __tsan_func_entry(void* call) {
 
 SOOTH_EXPORT void __tsan_func_exit() {
   Thread* t = current();
-  if (SOOTH_UNLIKELY(t == nullptr)) return;
+  if (SOOTH_UNLIKELY(t == nullptr || (t->special & kControlled) != 0)) return;
   uptr stack = SOOTH_STACK;
   Frame* top = t->top;
   bool left = false;

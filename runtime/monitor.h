@@ -14,6 +14,7 @@ struct Sample {
   const u8* cursor;
   const Frame* top;
   u32 quantum;
+  u64 events;          // operations, in a controlled run
   bool others_wait;    // somebody is ready
 
   bool operator==(const Sample&) const = default;

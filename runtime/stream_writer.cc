@@ -1,6 +1,7 @@
 #include "runtime/stream_writer.h"
 
 #include "runtime/benign.h"
+#include "runtime/control.h"
 #include "runtime/tree.h"
 #include "runtime/turn.h"
 
@@ -277,6 +278,7 @@ void access_filtered(Thread* t, uptr address, uptr pc, Shape shape, uptr stack) 
 
 void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size) {
   u32 special = t->special;
+  if ((special & kControlled) != 0) return controlled::access(t, address, pc, shape.op(), shape.is_sized() ? size : shape.size());
   if ((special & kStopped) != 0) return heed(t);
   bool is_write = shape.op() == Op::kWrite;
   if ((special & (is_write ? kIgnoreWrites : kIgnoreReads)) != 0) return heed(t);
@@ -316,6 +318,7 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
     t->pending_object = address;
     t->pending_code = length;
     t->pending_delta = delta;
+    if (t->cursor > t->limit) attend(t);
     return;
   }
   Builder b(static_cast<u16>(length << stream::kSlotBits | slot));
@@ -333,7 +336,10 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
 }
 
 void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const EventValue* value) {
-  if ((t->special & kStopped) != 0) return heed(t);
+  if ((t->special & kStopped) != 0) {
+    if ((t->special & kControlled) != 0) controlled::operation(t, pc, shape.op(), object, size);
+    return heed(t);
+  }
   if (SOOTH_UNLIKELY(any_ignored_memory())) t->special |= kIgnoreMemory;
   if (recorder.serial) write_pending(t);
   if ((t->special & kStackChanged) != 0) write_stack(t);

@@ -4,6 +4,7 @@
 // mapping after the death of the process sees it whole or not at all.
 #pragma once
 
+#include "runtime/control.h"
 #include "runtime/recorder.h"
 #include "runtime/thread.h"
 
@@ -116,6 +117,11 @@ SOOTH_INLINE void write_access(Thread* t, u32 slot, uptr address, uptr pc, Shape
   if (SOOTH_UNLIKELY(cursor > t->limit)) return attend(t);
 }
 
+// An access of a controlled run: control.h.
+SOOTH_INLINE void access_controlled(Thread* t, uptr address, uptr pc, Shape shape) {
+  controlled::access(t, address, pc, shape.op(), shape.size());
+}
+
 // A plain access of 1, 2, 4, 8 or 16 bytes.
 SOOTH_INLINE void access(uptr address, uptr pc, Shape shape, uptr stack) {
   Thread* t = current();
@@ -123,6 +129,7 @@ SOOTH_INLINE void access(uptr address, uptr pc, Shape shape, uptr stack) {
   u32 slot = slot_of(pc, shape);
   Slot& s = t->slots[slot];
   if (SOOTH_UNLIKELY(t->special != 0) || SOOTH_UNLIKELY(s.key != slot_key(pc, shape))) {
+    if ((t->special & kControlled) != 0) return access_controlled(t, address, pc, shape);
     if (t->special == kSerialMode && shape.size() <= 8) return access_serially(t, address, pc, shape);
     return access_specially(t, address, pc, shape, stack, 0);
   }

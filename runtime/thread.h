@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/sys.h"
+#include "schedule/spin.h"
 #include "trace/op.h"
 #include "trace/stream_format.h"
 
@@ -17,6 +18,9 @@ inline constexpr u32 kStopped = 32;       // the recording is over, or was never
 inline constexpr u32 kJumped = 64;        // a longjmp may have left frames behind
 inline constexpr u32 kIgnoreMemory = 256; // some memory is not recorded: benign.h
 inline constexpr u32 kKeepRepeats = 128;  // no access is dropped because it was seen before
+inline constexpr u32 kControlled = 512;   // nothing is recorded, but threads are scheduled: control.h. With kStopped and kSerialMode
+inline constexpr u32 kEachAccess = 1024;  // of a controlled thread: every access is a scheduling point
+inline constexpr u32 kWatched = 2048;     // ... and it may be spinning: `spin` sees what it does
 
 // Everything of an event but its object, thread and site, packed into 16 bits. Part of a slot's key.
 //   bits 0-4 op   5-7 memory order   8 shared   9-12 code of the size: 0 none, 1..5 = 1, 2, 4, 8, 16 bytes, 15 = in the record
@@ -63,6 +67,16 @@ inline constexpr u32 kMaxHeld = 512;
 inline constexpr unsigned kRepeatBits = 11;
 inline constexpr u32 kRepeatEntries = 1u << kRepeatBits;
 
+// Where a thread of a controlled run is. Plain accesses since the last operation: origin less Thread::quantum, so that a hook counts
+// by taking one off the quantum.
+struct Progress {
+  u64 origin;
+  u64 events;      // operations of synchronisation
+  u64 calls;       // of hooks, up to the last operation
+  u64 next_watch;  // the number of calls at which to look again whether it spins
+  uptr pc;         // of the last operation that turn::step() was told of
+};
+
 struct Tree;  // tree.h
 
 // Owned by its operating system thread; others touch only what is marked. Mapped zeroed; kept and used again when the
@@ -94,6 +108,7 @@ struct Thread {
   u64 deferred_delta;
   u64 deferred_value;
   u32 quantum;          // accesses until another thread gets the turn
+  Progress progress;    // controlled runs only
 
   u32 id;               // ThreadId of the trace
   u32 stream;
@@ -111,7 +126,9 @@ struct Thread {
   u32 turn_word;        // futex of turn.h
   u32 turn_state;
   u64 turn_data[8];     // owned by turn.cc
+  SpinWatch spin;       // controlled runs only
   void* signal_data;    // owned by signals.cc
+  u32 raises;           // the signal that it is about to send to itself; 0: none
 
   alignas(64) Slot slots[stream::kSlots];
   // Accesses that were recorded since the last synchronisation: object << 17 | slot << 4 | epoch.
@@ -125,12 +142,19 @@ extern __thread Thread* self_ __attribute__((tls_model("initial-exec")));
 // nullptr: this thread is not recorded (not yet, no longer, or nothing is).
 SOOTH_INLINE Thread* current() { return self_; }
 
+// Whether what the thread synchronises matters to anybody: it is recorded, or scheduled.
+SOOTH_INLINE bool is_synchronisation_seen(const Thread* t) {
+  u32 special = t->special & (kStopped | kControlled | kIgnoreSync);
+  return special == 0 || special == (kStopped | kControlled);
+}
+
 // What is known of a thread for as long as the process lives.
 struct ThreadInfo {
   u64 handle;          // pthread_t; 0 when unknown
   uptr created_at;     // pc of the pthread_create
   u32 state;           // ThreadState
   u32 creator;
+  u32 children;        // that it has created
 };
 enum class ThreadState : u32 { kNone, kRunning, kEnded, kJoined };
 inline constexpr u32 kDetachedBit = 0x100;

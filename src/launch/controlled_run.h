@@ -1,0 +1,52 @@
+// Runs a program once under the controlled scheduler of the run time library.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "launch/child_process.h"
+#include "schedule/control_file.h"
+#include "schedule/run_log.h"
+
+namespace sooth {
+
+struct ControlledRunOptions {
+  std::chrono::milliseconds timeout{60'000};  // of the whole run, then the process group is killed; 0: none
+  bool pass_through = false;       // the program's output goes where ours goes, and its input comes from there; else captured and empty
+  std::size_t max_output = 1 << 20;  // bytes kept of each captured stream: its end
+  std::uint64_t max_records = 1 << 22;  // room of the log
+  bool under_gdb = false;          // starts gdb with the program
+};
+
+struct RunOutcome {
+  ProgramEnd end;
+  bool timed_out = false;
+  RunLog log;
+  std::string output, errors;      // captured
+  std::uint64_t output_hash = 0;   // of all of it, also of what was not kept
+  double seconds = 0;              // wall clock
+};
+
+// A program that was looked at once (preflight) and is run many times, also from several threads at a time. Address space randomisation is
+// off where the system allows it.
+class ControlledProgram {
+ public:
+  // `words`: name and arguments. The error says why it cannot be controlled.
+  static Result<ControlledProgram> prepare(const std::vector<std::string>& words);
+
+  Result<RunOutcome> run(const RunPlan& plan, const ControlledRunOptions& options) const;
+
+  const std::vector<std::string>& words() const { return words_; }
+  const std::string& path() const { return path_; }  // of the executable, absolute
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  std::vector<std::string> words_;
+  std::string path_, library_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace sooth
