@@ -248,7 +248,8 @@ class IpaDetector final : public Detector {
   LockHistories histories_;
   IpaReachability reachability_;
   LockShapes shapes_;
-  FlatMap<LockPosition> first_with_;  // by shape_key(): where the thread was when it first had the shape; not of no lock
+  FlatMap<LockPosition>
+      first_with_;  // by shape_key(): where the thread was when it first had the shape; not of no lock
   AccessHistory<IpaDetector, HybridCell> history_;
   bool keeps_hybrid_ = false;
   PairTable hybrid_races_;                   // when it does

@@ -39,7 +39,8 @@ std::optional<bool> IpaSearch::reach(LockPosition a, LockPosition b, std::size_t
   }
   // States found on the way are judged for this target as they are found. They join open_ behind `count`.
   const std::size_t count = open_.size();
-  const std::size_t most_states = states_.size() + std::min(most, std::numeric_limits<std::size_t>::max() - states_.size());
+  const std::size_t most_states =
+      states_.size() + std::min(most, std::numeric_limits<std::size_t>::max() - states_.size());
   bool reached = false;
   for (std::size_t i = count; i-- > 0 && !reached;) {
     const std::uint32_t index = open_[i];

@@ -44,8 +44,8 @@ class LockShapes {
   std::uint32_t shape_after(std::uint32_t from, LockSetId held);
 
   const std::uint32_t count_;
-  std::vector<Shape> shapes_;  // the first: no lock
-  std::vector<OfSet> of_set_;  // by LockSetId
+  std::vector<Shape> shapes_;       // the first: no lock
+  std::vector<OfSet> of_set_;       // by LockSetId
   std::vector<LockSetId> current_;  // by thread
 };
 
