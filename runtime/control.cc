@@ -41,6 +41,7 @@ LoadedRange* loaded_ = nullptr;
 struct KnownModule {
   uptr begin, end, bias;
   bool excluded;
+  bool is_program;
 };
 constexpr u32 kMaxModules = 1024;
 KnownModule* modules_ = nullptr;
@@ -152,7 +153,7 @@ const KnownModule* add_module(uptr pc) {
   }
   uptr bias = found.dlfo_link_map->l_addr;
   modules_[module_count_] = {reinterpret_cast<uptr>(found.dlfo_map_start), reinterpret_cast<uptr>(found.dlfo_map_end), bias,
-                             is_excluded_path(name)};
+                             is_excluded_path(name), is_program};
   for (u32 i = 0; i < header().range_count; ++i) {
     const SiteRange& range = table<SiteRange>(header().ranges)[i];
     const char* wanted = table<char>(range.module);
@@ -320,6 +321,11 @@ void publish_counts(u64 hook_calls, u64 scheduling_points) {
 u64 module_offset(uptr pc) {
   const KnownModule* m = module_of(pc);
   return m == nullptr ? pc : pc - m->bias;
+}
+
+bool is_in_program(uptr pc) {
+  const KnownModule* m = module_of(pc);
+  return m != nullptr && m->is_program;
 }
 
 void modules_changed() {

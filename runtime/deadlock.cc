@@ -89,7 +89,8 @@ void end_if_deadlocked() {
     if (n != blocked_.first()) p = append_text(p, end, ", ");
     p = describe(n, p, end);
     uptr pc = n->thread->progress.pc;
-    controlled::log(RecordKind::kBlockedThread, n->id, static_cast<u64>(n->blocked_on), holder_of(n), pc == 0 ? 0 : controlled::module_offset(pc));
+    u64 place = pc == 0 ? 0 : controlled::module_offset(pc) | (controlled::is_in_program(pc) ? 0 : sooth::control::kInLibrary);
+    controlled::log(RecordKind::kBlockedThread, n->id, static_cast<u64>(n->blocked_on), holder_of(n), place);
   }
   controlled::set_state(sooth::control::RunState::kDeadlocked);
   warn(sentence);

@@ -1,6 +1,7 @@
 // Numbers as people write and read them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -14,6 +15,8 @@ namespace sooth {
 
 // "1500", "10k", "2.5M", "1G": decimal, powers of 1000. An error when it is no whole number.
 Result<std::uint64_t> parse_count(std::string_view text);
+// "30", "30s", "500ms", "1.5m", "2h": seconds when it has no unit. At most a year; an error when it is something else.
+Result<std::chrono::milliseconds> parse_duration(std::string_view text);
 // "999", "12.3k", "4.0M": at most five characters below a million millions.
 std::string short_count(double count);
 // Bytes: "999 B", "12.3 kB", "4.0 MB".
@@ -36,5 +39,9 @@ CLI::Option* add_count_option(CLI::App& command, const std::string& name, Number
   };
   return command.add_option_function<std::string>(name, set, help)->type_name("N")->default_str(std::to_string(number));
 }
+
+// Likewise one that takes a duration. `what_default` is shown as the default.
+CLI::Option* add_duration_option(CLI::App& command, const std::string& name, std::chrono::milliseconds& duration,
+                                 const std::string& help, const std::string& what_default);
 
 }  // namespace sooth

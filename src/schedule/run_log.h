@@ -31,7 +31,8 @@ struct BlockedThread {
   std::uint32_t thread = 0;
   control::BlockedOn on = control::BlockedOn::kUnknown;
   std::uint32_t holder = control::kNone;
-  std::uint64_t offset = 0;        // of the program counter
+  std::uint64_t offset = 0;        // of the program counter in its module
+  bool in_program = true;          // that is the program itself, not a library
 };
 
 struct Diverged {
@@ -39,13 +40,6 @@ struct Diverged {
   std::uint64_t stretch = 0;
   control::Divergence what{};
   std::uint64_t found = 0;
-};
-
-// A scheduling point, and what each thread is about to do: kLogPoints only.
-struct LoggedPoint {
-  std::uint32_t running = 0;       // control::kNone: nobody could go on
-  std::uint64_t ready = 0;         // bits
-  std::uint32_t chosen = 0;
 };
 
 struct ProcessLog {
@@ -62,12 +56,13 @@ struct RunLog {
   control::RunState state = control::RunState::kNotStarted;
   std::uint64_t hook_calls = 0;
   std::uint64_t scheduling_points = 0;
-  bool truncated = false;          // the log was full
+  bool truncated = false;          // the log was full: what came later is not in it
   std::vector<ProcessLog> processes;  // at least one when something started
   std::vector<control::LogRecord> points;  // kPoint and kStep records of the first process, in order
 };
 
-// Any bytes may be thrown at it. The error says what is wrong.
+// `bytes`: the header and at least the records that it counts, up to its capacity. Any bytes may be thrown at it. The error says what is
+// wrong. A race of which only one side was written, because the process died, is left out.
 Result<RunLog> parse_run_log(const std::string& bytes);
 
 }  // namespace sooth
