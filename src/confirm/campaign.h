@@ -31,7 +31,7 @@ struct Target {
   FindingKind kind = FindingKind::kRace;
   PairCode pair;                           // of a race
   std::vector<PlaceCode> acquires;         // of a deadlock: one for each thread, around the cycle
-  std::optional<WitnessSchedule> witness;  // to follow first
+  std::vector<WitnessSchedule> witnesses;  // to follow first, one after the other until one gets there
 };
 
 // Whether a run got there: a race was created between the two places, or the process ended in a deadlock of so many threads at these
@@ -95,7 +95,7 @@ class Campaign {
   Result<RunOutcome> run(const RunPlan& plan) const;
   Status extend_baseline(std::uint64_t runs);
   RunPlan trial(const Target& target, std::uint64_t index) const;
-  Status follow_witness(const Target& target, Confirmation& result, Tally& tally);
+  Status follow(const WitnessSchedule& witness, const Target& target, Confirmation& result, Tally& tally);
   Status run_trials(const Target& target, Confirmation& result, Tally& tally);
   Status judge(const Target& target, Confirmation& result, Tally& tally);
 

@@ -23,7 +23,7 @@ class WitnessTrace {
   WitnessTrace(std::string path, std::uint64_t max_events, EventId up_to)
       : path_(std::move(path)), max_events_(max_events), up_to_(up_to) {}
 
-  Result<WitnessSchedule> schedule(const Finding& finding) {
+  Result<std::vector<WitnessSchedule>> schedules(const Finding& finding) {
     if (raw(events_named(finding)) > max_events_) {
       return Status::bad_input("the witness goes beyond the first " + std::to_string(max_events_) +
                                " events of the trace");
@@ -31,7 +31,7 @@ class WitnessTrace {
     if (!store_) {
       store_ = load();
     }
-    return store_->ok() ? schedule_of_witness(finding, (*store_)->view(), (*store_)->info()) : store_->status();
+    return store_->ok() ? schedules_of_witness(finding, (*store_)->view(), (*store_)->info()) : store_->status();
   }
 
  private:
@@ -144,11 +144,11 @@ class ReportCampaign {
     }
     std::string no_witness;
     if (has_witness(finding)) {
-      Result<WitnessSchedule> schedule = trace_.schedule(finding);
-      if (schedule.ok()) {
-        target->witness = std::move(*schedule);
+      Result<std::vector<WitnessSchedule>> schedules = trace_.schedules(finding);
+      if (schedules.ok()) {
+        target->witnesses = std::move(*schedules);
       } else {
-        no_witness = "not tried: " + schedule.status().message();
+        no_witness = "not tried: " + schedules.status().message();
       }
     }
     Result<Confirmation> confirmation = campaign_.confirm(*target);

@@ -160,18 +160,10 @@ class Builder {
   std::vector<bool> seen_;
 };
 
-}  // namespace
-
-Result<WitnessSchedule> schedule_of_witness(const Finding& finding, const TraceView& trace, const TraceInfo& info) {
-  if (!finding.witness.has_value() || !finding.witness->checked) {
-    return Status::bad_input("the finding has no witness");
-  }
-  const Result<std::vector<EventId>> order = expand(*finding.witness, trace);
-  if (!order.ok()) {
-    return order.status();
-  }
-  Builder builder(trace, info.exact && info.filtered.empty());
-  for (const EventId id : *order) {
+Result<WitnessSchedule> build_schedule(const Finding& finding, const std::vector<EventId>& order,
+                                       const TraceView& trace, bool counts) {
+  Builder builder(trace, counts);
+  for (const EventId id : order) {
     if (raw(id) >= trace.events.size()) {
       return Status::bad_input("the witness names event " + std::to_string(raw(id)) + ", which is not in the trace");
     }
@@ -185,6 +177,29 @@ Result<WitnessSchedule> schedule_of_witness(const Finding& finding, const TraceV
     builder.stop_in_front_of(access.event, finding.kind == FindingKind::kRace);
   }
   return builder.finish();
+}
+
+}  // namespace
+
+Result<std::vector<WitnessSchedule>> schedules_of_witness(const Finding& finding, const TraceView& trace,
+                                                          const TraceInfo& info) {
+  if (!finding.witness.has_value() || !finding.witness->checked) {
+    return Status::bad_input("the finding has no witness");
+  }
+  const Result<std::vector<EventId>> order = expand(*finding.witness, trace);
+  if (!order.ok()) {
+    return order.status();
+  }
+  std::vector<WitnessSchedule> schedules;
+  const bool complete = info.exact && info.filtered.empty();
+  for (const bool counts : complete ? std::vector{true} : std::vector{true, false}) {
+    Result<WitnessSchedule> schedule = build_schedule(finding, *order, trace, counts);
+    if (!schedule.ok()) {
+      return std::move(schedule).status();
+    }
+    schedules.push_back(std::move(*schedule));
+  }
+  return schedules;
 }
 
 std::string describe_divergence(const WitnessSchedule& schedule, const RunLog& log) {

@@ -148,8 +148,8 @@ EXAMPLES = ("airline", "bank_account_hidden", "bank_account_race", "bounded_buff
 def witnesses(lab):
     """Every witness leads the real program to the race, or the report says where it left the witness."""
     followed = left = 0
-    for name in EXAMPLES:
-        report, words = lab.report(name, analyses="hb,wcp,syncp,deadlock", options=())
+    for name, schedule in [(name, schedule) for name in EXAMPLES for schedule in (("serial", "os") if LONG else ("serial",))]:
+        report, words = lab.report(name, schedule=schedule, analyses="hb,wcp,syncp,deadlock", options=())
         after = lab.confirm(report, words, "--trials", "20" if LONG else "5")
         for finding in after["findings"]:
             if finding.get("witness", {}).get("status") != "checked":
@@ -164,6 +164,22 @@ def witnesses(lab):
                 print(f"  {name} {lines_of(finding)}: {finding['rung']}; {replay['diverged']}")
     print(f"  {followed} witnesses led to the race, {left} were left")
     check(followed > 0 and followed >= left, "most witnesses are followed")
+
+
+def diverges(lab):
+    """A program that does something else than it did: the report says where it left the witness."""
+    report, words = lab.report("rounds", "4", analyses="wcp,syncp", options=())
+    found = finding_at(lab.load(report), marked_lines("rounds", "race") * 2)
+    check(found["witness"]["status"] == "checked", f"{found['witness']}")
+    after = lab.confirm(report, [words[0], "1"])
+    found = finding_at(after, marked_lines("rounds", "race") * 2)
+    check("stretch" in found["replay"].get("diverged", "") and not found["replay"].get("witness_followed"), f"{found['replay']}")
+    check(found["rung"] == "confirmed" and found["replay"]["strategy"] == "directed", "directed runs get there all the same")
+    print(f"  {found['replay']['diverged']}")
+    # And with the argument it was recorded with.
+    report, words = lab.report("rounds", "4", analyses="wcp,syncp", options=())
+    found = finding_at(lab.confirm(report, words), marked_lines("rounds", "race") * 2)
+    check(found["replay"].get("witness_followed"), f"{found['replay']}")
 
 
 def deadlock(lab):
@@ -289,7 +305,7 @@ def limits(lab):
     check("replay" in finding_at(lab.load(report), marked_lines("figure_2", 8, 10)), "the report so far")
 
 
-TESTS = (figure_1, figure_2, crashes, witnesses, deadlock, jobs_and_seeds, pasted, updates, changed_program, refusals, limits)
+TESTS = (figure_1, figure_2, crashes, witnesses, diverges, deadlock, jobs_and_seeds, pasted, updates, changed_program, refusals, limits)
 
 
 def main():
