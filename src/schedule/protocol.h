@@ -146,7 +146,8 @@ enum class RecordKind : std::uint16_t {
   kDiverged = 10,  // `thread` at stretch a of the schedule: b = Divergence, c = what was found instead (see Divergence)
   kPoint = 11,    // a scheduling point: the `thread` that had the turn; a = ready threads as bits 0..63, b = the chosen one, c = kind of step
   kStep = 12,     // what `thread` is about to do at its next turn: a = Op | is_write << 8 | is_everything << 9, b = first and c = last of
-                  // the objects it is about, numbered in the order in which they were first met
+                  // the objects it is about, numbered in the order in which they were first met; b > c: of none. Several in a row, of one
+                  // thread, are one step: its objects were not met in one go
   kExternal = 13,  // something from outside took part, so the seed alone does not repeat the run: a = External
 };
 
