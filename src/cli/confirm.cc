@@ -14,6 +14,7 @@
 #include "confirm/confirm_report.h"
 #include "launch/controlled_run.h"
 #include "launch/preflight.h"
+#include "report/baseline.h"
 #include "report/files.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
@@ -79,7 +80,7 @@ Status check_report(const Report& report, const Options& options) {
   return {};
 }
 
-// The ids of findings that suppressions leave.
+// The ids of findings that suppressions leave and the baseline does not know.
 Result<std::set<std::string>> wanted_ids(const Report& report, const ReportOptions& options) {
   Suppressions suppressions;
   for (const std::string& path : options.suppressions) {
@@ -87,9 +88,14 @@ Result<std::set<std::string>> wanted_ids(const Report& report, const ReportOptio
   }
   Report left = report;
   suppressions.apply(left);
+  if (!options.baseline.empty()) {
+    SOOTH_RETURN_IF_ERROR(apply_baseline(left, options.baseline));
+  }
   std::set<std::string> ids;
   for (const Finding& finding : left.findings) {
-    ids.insert(finding.id);
+    if (!finding.known) {
+      ids.insert(finding.id);
+    }
   }
   return ids;
 }
