@@ -1,5 +1,6 @@
 // sooth confirm: runs the program again, under control, to make the findings of a report happen.
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -52,6 +53,12 @@ Status check_usage(const Options& options) {
   if (options.path == "-" && !goes_elsewhere(options)) {
     return Status::usage(
         "a report from standard input cannot be updated where it is: name a file with `--format json -o FILE`");
+  }
+  // Told now: a campaign may take hours, and would be lost.
+  const std::filesystem::path folder = std::filesystem::path(options.report.output).parent_path();
+  std::error_code error;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+    return Status::usage("cannot write " + options.report.output + ": there is no directory " + folder.string());
   }
   if (options.confirm.campaign.trials == 0) {
     return Status::usage("--trials needs at least one");

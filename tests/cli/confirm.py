@@ -283,6 +283,7 @@ def refusals(lab):
         (("confirm", "missing.json", "--", *words), 65, "missing.json"),
         (("confirm", "-", "--", *words), 64, "standard input"),
         (("confirm", report, "--trials", "0", "--", *words), 64, "--trials"),
+        (("confirm", report, "-o", "nowhere/out", "--", *words), 64, "nowhere"),
         (("confirm", report, "--shard", "3/2", "--", *words), 64, "3/2"),
         (("confirm", report, "--no-such", "--", *words), 64, "--no-such"),
     )
