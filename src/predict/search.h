@@ -15,7 +15,9 @@ enum class DecidedBy : std::uint8_t {
   kClosure,     // the sync-preserving closure is a witness
   kSaturation,  // what any reordering must contain, and in which order, contradicts itself
   kSearch,      // trying out
+  kSolver,      // a constraint solver
 };
+inline constexpr int kDecidedByCount = 4;
 // The stages before the search only save time: without them the answers are the same. Tests and measurements use that.
 struct Stages {
   bool closure = true;
