@@ -45,7 +45,7 @@ struct Verdict {
 class Prover {
  public:
   Prover(const TraceCapture& capture, const TraceView& view, const ProofOptions& options)
-      : capture_(capture), view_(view), options_(options), index_(view) {
+      : capture_(capture), view_(view), options_(options), index_(view), whole_(index_) {
     for (std::size_t i = 0; i < view.events.size(); ++i) {
       if (is_access(view.events[i].op) || view.events[i].op == Op::kFree) {
         by_site_[view.events[i].site].push_back(EventId{i});
@@ -146,7 +146,7 @@ class Prover {
       return std::nullopt;
     }
     const EventIndex targets[] = {static_cast<EventIndex>(raw(candidate.first)), static_cast<EventIndex>(raw(candidate.second))};
-    const std::optional<PrefixClosure> closure = sync_preserving_closure(index_, targets);
+    const std::optional<PrefixClosure> closure = sync_preserving_closure(index_, whole_, targets);
     if (!closure.has_value()) {
       return std::nullopt;
     }
@@ -217,6 +217,7 @@ class Prover {
   const TraceView& view_;
   const ProofOptions& options_;
   const TraceIndex index_;
+  const Window whole_;
   std::map<SiteId, std::vector<EventId>> by_site_;
 };
 

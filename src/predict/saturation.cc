@@ -1,6 +1,7 @@
 #include "predict/saturation.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "predict/order_graph.h"
@@ -15,9 +16,10 @@ constexpr int kMaxPasses = 16;
 
 class Saturation {
  public:
-  Saturation(const TraceIndex& index, std::span<const EventIndex> targets, const SaturationOptions& options)
-      : index_(index), targets_(targets), rules_{options.reads_bind, false}, infers_order_(options.infer_order),
-        need_(index, targets, rules_) {}
+  Saturation(const TraceIndex& index, const Window& window, std::span<const EventIndex> targets,
+             const SaturationOptions& options)
+      : index_(index), window_(window), targets_(targets), rules_{options.reads, false},
+        infers_order_(options.infer_order), need_(index, window, targets, rules_) {}
 
   std::optional<Bounds> run() {
     for (const EventIndex target : targets_) {
@@ -32,7 +34,8 @@ class Saturation {
         return std::nullopt;
       }
     } while (need_.size() > size);
-    return Bounds{{need_.lengths().begin(), need_.lengths().end()}, allowed(), std::move(before_), std::move(settled_)};
+    return Bounds{{need_.lengths().begin(), need_.lengths().end()}, allowed(), std::move(before_),
+                  {need_.binding().begin(), need_.binding().end()}, std::move(settled_)};
   }
 
  private:
@@ -41,7 +44,7 @@ class Saturation {
     Answer& answer = final_[s];
     if (answer == Answer::kNotAsked) {
       const EventIndex release = index_.section(s).release;
-      PrefixClosure closure(index_, targets_, rules_);
+      PrefixClosure closure(index_, window_, targets_, rules_);
       answer = release == kNoEvent || !closure.add(release) ? Answer::kYes : Answer::kNo;
     }
     return answer == Answer::kYes;
@@ -75,10 +78,10 @@ class Saturation {
   }
 
   bool infer_order() {
-    if (!infers_order_ || need_.size() * index_.thread_count() > kMaxClockEntries) {
+    if (!infers_order_ || size_in_window() * index_.thread_count() > kMaxClockEntries) {
       return true;
     }
-    OrderGraph graph(index_, need_.lengths(), rules_.reads_from);
+    OrderGraph graph(index_, window_, need_.lengths(), {.by_value = rules_.reads == ReadRule::kAdmissible, .binding = need_.binding()});
     for (int pass = 0; pass < kMaxPasses; ++pass) {
       if (!graph.close()) {
         return false;
@@ -101,14 +104,18 @@ class Saturation {
   void note_order(const OrderGraph& graph) {
     before_ = graph.added();
     for (std::uint32_t t = 0; t < index_.thread_count(); ++t) {
-      for (const EventIndex e : index_.events_of(t).first(need_.lengths()[t])) {
+      for (const EventIndex e : index_.events_of(t).first(need_.lengths()[t]).subspan(window_.floor[t])) {
         const SectionIndex s = index_.section_of(e);
         const bool enters = s != kNoSection && index_.section(s).acquire == e;
-        if ((enters || (rules_.reads_from && is_write(index_.event(e).op))) && graph.is_settled(e)) {
+        if ((enters || is_write(index_.event(e).op)) && graph.is_settled(e)) {
           settled_[e] = true;
         }
       }
     }
+  }
+
+  std::uint64_t size_in_window() const {
+    return need_.size() - std::accumulate(window_.floor.begin(), window_.floor.end(), std::uint64_t{0});
   }
 
   bool is_open(SectionIndex s) const {
@@ -144,16 +151,22 @@ class Saturation {
   FlatMap<Users> users_of_locks(std::span<const std::uint32_t> lengths) const {
     FlatMap<Users> users;
     for (std::uint32_t t = 0; t < lengths.size(); ++t) {
-      for (const SectionIndex s : index_.sections_of(t)) {
-        const LockSection& section = index_.section(s);
-        if (index_.position(section.acquire) >= lengths[t]) {
-          break;
-        }
+      const auto note = [&](const LockSection& section) {
         Users& of_lock = users[section.lock];
         of_lock.several = of_lock.several || (of_lock.any && of_lock.first_thread != t);
         of_lock.exclusive = of_lock.exclusive || !section.shared;
         of_lock.first_thread = of_lock.any ? of_lock.first_thread : t;
         of_lock.any = true;
+      };
+      for (const SectionIndex s : index_.held_after(t, window_.floor[t])) {
+        note(index_.section(s));
+      }
+      const std::span<const SectionIndex> all = index_.sections_of(t);
+      auto s = std::partition_point(all.begin(), all.end(), [&](SectionIndex past) {
+        return index_.position(index_.section(past).acquire) < window_.floor[t];
+      });
+      for (; s != all.end() && index_.position(index_.section(*s).acquire) < lengths[t]; ++s) {
+        note(index_.section(*s));
       }
     }
     return users;
@@ -162,6 +175,7 @@ class Saturation {
   enum class Answer : std::uint8_t { kNotAsked, kYes, kNo };
 
   const TraceIndex& index_;
+  const Window& window_;
   const std::span<const EventIndex> targets_;
   const ClosureRules rules_;
   const bool infers_order_;
@@ -173,9 +187,9 @@ class Saturation {
 
 }  // namespace
 
-std::optional<Bounds> saturate(const TraceIndex& index, std::span<const EventIndex> targets,
+std::optional<Bounds> saturate(const TraceIndex& index, const Window& window, std::span<const EventIndex> targets,
                                const SaturationOptions& options) {
-  return Saturation(index, targets, options).run();
+  return Saturation(index, window, targets, options).run();
 }
 
 }  // namespace sooth

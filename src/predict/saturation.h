@@ -18,16 +18,19 @@ struct Bounds {
   std::vector<std::uint32_t> allowed;
   // Inferred: for a needed write or acquire, needed events that come before it in every such reordering.
   FlatMap<std::vector<EventIndex>> before;
+  // By thread, under ReadRule::kAdmissible: reads among the first so many events bind in every such reordering.
+  std::vector<std::uint32_t> binding;
   // Needed writes and acquires that are in every such reordering in the same order with all needed ones that compete.
   FlatMap<bool> settled;
 };
 
 struct SaturationOptions {
-  bool reads_bind = true;   // false leaves out all that follows from what reads saw
   bool infer_order = true;  // false leaves out the rules that need clocks
+  // kAdmissible is what every correct reordering keeps. kAll is the same while TraceIndex::reads_are_fixed(), else more.
+  ReadRule reads = ReadRule::kAll;
 };
 
-// nullopt: no correct reordering has all targets next. Otherwise, if one has, then one does that executes `need` and no
+// nullopt: no correct reordering of the window has all targets next. Otherwise, under ReadRule::kAll, if one has, then one does that executes `need` and no
 // more than `allowed`: beyond what the targets need, a thread goes on only to end a section that others wait for.
 //
 // Rules, to a fixpoint. A section whose release needs a target is *final*: nobody gets its lock afterwards. So of two
@@ -35,7 +38,7 @@ struct SaturationOptions {
 // small enough for clocks of all its events, also: sections that exclude each other do not overlap, so if one begins
 // before the other ends it ends before the other begins; no write comes between a read and the write that it saw. A
 // cycle is a contradiction.
-std::optional<Bounds> saturate(const TraceIndex& index, std::span<const EventIndex> targets,
+std::optional<Bounds> saturate(const TraceIndex& index, const Window& window, std::span<const EventIndex> targets,
                                const SaturationOptions& options = {});
 
 }  // namespace sooth

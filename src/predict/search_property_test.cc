@@ -60,7 +60,7 @@ std::string object_to(const Prediction& prediction, std::span<const Event> trace
 std::string check_closure(const TraceIndex& index, const SyncPreservingClosures& closures, Index a, Index b) {
   const EventIndex targets[] = {static_cast<EventIndex>(a), static_cast<EventIndex>(b)};
   const Index naive_targets[] = {a, b};
-  const std::optional<PrefixClosure> closure = sync_preserving_closure(index, targets);
+  const std::optional<PrefixClosure> closure = sync_preserving_closure(index, Window(index), targets);
   const std::optional<std::vector<Index>> naive = closures.before(naive_targets);
   if (closure.has_value() != naive.has_value()) {
     return naive ? "there is a closure" : "there is no closure";
