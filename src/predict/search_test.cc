@@ -60,11 +60,15 @@ TEST(SearchTest, SaysWhenItGaveUp) {
   EXPECT_TRUE(std::holds_alternative<Witness>(race(trace.events, {}, 2, 5, Budget{.states = 1}, search_only)));
 }
 
-TEST(SearchTest, BranchesMakeARefutationByReadsAnOpenQuestion) {
+TEST(SearchTest, AReadBindsWhenABranchFollowsIt) {
   const oracle::TextTrace reads = oracle::parse_trace("A|w(x)|0 A|w(y)|1 B|r(y)|2 B|w(x)|3");
   const Branch branch{EventId{0}, ThreadId{0}, SiteId{0}, 1};
+  const Branch behind{EventId{3}, ThreadId{1}, SiteId{0}, 1};
   EXPECT_TRUE(std::holds_alternative<Infeasible>(race(reads.events, {}, 0, 3)));
-  EXPECT_TRUE(std::holds_alternative<Unknown>(race(reads.events, {&branch, 1}, 0, 3)));
+  EXPECT_TRUE(std::holds_alternative<Infeasible>(race(reads.events, {&behind, 1}, 0, 3)));
+  const Prediction free = race(reads.events, {&branch, 1}, 0, 3);
+  ASSERT_TRUE(std::holds_alternative<Witness>(free));
+  EXPECT_EQ(oracle::why_no_witness({reads.events, {}, {&branch, 1}}, std::get<Witness>(free)), "");
   const oracle::TextTrace must = oracle::parse_trace("A|w(x)|0 A|notify(y)|1 B|wait(y)|2 B|w(x)|3");
   EXPECT_TRUE(std::holds_alternative<Infeasible>(race(must.events, {&branch, 1}, 0, 3)));
   const oracle::TextTrace lock = oracle::parse_trace("A|acq(l)|0 A|w(x)|1 A|rel(l)|2 B|acq(l)|3 B|w(x)|4");
