@@ -64,7 +64,7 @@ struct McmSitePair {
 
 struct McmResult {
   std::vector<McmSitePair> pairs;  // by low_site, then high_site; without those that `skip` named
-  std::uint64_t candidates = 0;    // dynamic pairs that were generated
+  std::uint64_t candidates = 0;    // dynamic pairs that were asked about
   std::uint64_t skipped = 0;       // site pairs that `skip` named
   std::uint64_t far_pairs = 0;     // site pairs some of whose accesses no window has together: their "no" is one of the windows
 };
