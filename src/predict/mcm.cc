@@ -112,11 +112,13 @@ class Windows {
  public:
   Windows(const TraceIndex& index, std::uint64_t size) : index_(index), half_(size == 0 ? 0 : std::max<std::uint64_t>(size / 2, 1)) {}
 
+  // There is but one.
+  bool is_whole() const { return half_ == 0 || 2 * half_ >= index_.size(); }
   EventIndex begin(EventIndex second) const {
-    return half_ == 0 || second < half_ ? 0 : static_cast<EventIndex>((second / half_ - 1) * half_);
+    return is_whole() || second < half_ ? 0 : static_cast<EventIndex>((second / half_ - 1) * half_);
   }
   Window window(EventIndex second) const {
-    const std::uint64_t end = half_ == 0 ? index_.size() : begin(second) + 2 * half_;
+    const std::uint64_t end = is_whole() ? index_.size() : begin(second) + 2 * half_;
     return Window(index_, begin(second), static_cast<EventIndex>(std::min<std::uint64_t>(end, index_.size())));
   }
 
@@ -143,6 +145,7 @@ McmSitePair decide(const TraceIndex& index, const RaceCandidates& candidates, st
     ++result.asked;
     Effort effort;
     const Window window = windows.window(static_cast<EventIndex>(raw(pair->second)));
+    result.complete = result.complete && windows.is_whole();
     Prediction prediction = predict_race(index, *pair, options, &window, &effort);
     if (Unknown* unknown = std::get_if<Unknown>(&prediction)) {
       result.answer = McmSitePair::Answer::kUnknown;
@@ -159,6 +162,7 @@ McmSitePair decide(const TraceIndex& index, const RaceCandidates& candidates, st
     }
   }
   left_out = pairs.left_out();
+  result.complete = result.complete && !left_out;
   return result;
 }
 

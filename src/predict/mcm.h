@@ -57,6 +57,7 @@ struct McmSitePair {
   enum class Answer : std::uint8_t { kRace, kNoRace, kUnknown } answer = Answer::kUnknown;
   std::optional<Witness> witness;  // kRace
   std::string why;                 // kUnknown
+  bool complete = true;            // kNoRace: no reordering of the whole trace makes any of its pairs meet
   std::uint64_t asked = 0;         // dynamic pairs
   std::uint64_t decided_by[kDecidedByCount] = {};  // of those, by DecidedBy
   std::uint64_t unknown = 0;                       // of those, without an answer
