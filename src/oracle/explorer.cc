@@ -58,10 +58,17 @@ class Cells {
     if (write == kNoWrite || !stores(view_.events[static_cast<Index>(write)].op)) {
       return false;
     }
+    const Index writer = static_cast<Index>(write);
+    const auto is_longer = [this](Index e) { return !view_.values.empty() && view_.values[e].size > view_.events[e].size; };
+    if (is_longer(read) || is_longer(writer)) {
+      const Value& found = view_.values[read];
+      const Value& stored = view_.values[writer];
+      return found.size != 0 && stored.size != 0 && found.low == stored.low && found.high == stored.high;
+    }
     const std::vector<std::uint64_t>& bytes = bytes_[of_event_[read][i]];
     return std::all_of(bytes.begin(), bytes.end(), [&](std::uint64_t byte) {
       const int found = recorded(read, byte);
-      return found >= 0 && found == recorded(static_cast<Index>(write), byte);
+      return found >= 0 && found == recorded(writer, byte);
     });
   }
 

@@ -225,7 +225,7 @@ TEST_P(McmProperty, FindsExactlyWhatTheExplorerFinds) {
 // Running out of time is never a "no".
 TEST(McmTimeout, IsUnknown) {
   RandomTraceOptions random = random_options(Profile::kLocks, 1);
-  random.events = 400;
+  random.events = 150;
   random.threads = 4;
   random.variables = 2;
   McmOptions hurried;
@@ -239,8 +239,8 @@ TEST(McmTimeout, IsUnknown) {
     const TraceIndex index(view);
     const Memory memory(trace.events);
     int asked = 0;
-    for (Index b = trace.events.size() - 1; b > 0 && asked < 10; --b) {
-      for (Index a = b - 1; a > b / 2 && asked < 10; --a) {
+    for (Index b = trace.events.size() - 1; b > 0 && asked < 4; --b) {
+      for (Index a = b - 1; a > b / 2 && asked < 4; --a) {
         if (!memory.is_access(a) || !memory.is_access(b) || !memory.conflict(a, b)) {
           continue;
         }
