@@ -122,9 +122,11 @@ void OrderGraph::infer_read_order() {
     for (const EventIndex read : index_.events_of(t).first(lengths_[t]).subspan(floor_[t])) {
       for (std::size_t i = 0; i < index_.seen(read).size(); ++i) {
         const std::optional<EventIndex> write = fixed_write(read, i);
-        const ByThread* writes = write.has_value() ? writes_of(index_.variables(read)[i]) : nullptr;
-        if (writes != nullptr) {
+        const ByThread* writes = writes_of(index_.variables(read)[i]);
+        if (writes != nullptr && write.has_value()) {
           infer_around(read, *write, *writes);
+        } else if (writes != nullptr && index_.position(read) < binding_[t]) {
+          infer_from_alternatives(read, i, *writes);
         }
       }
     }
@@ -147,6 +149,48 @@ void OrderGraph::infer_around(EventIndex read, EventIndex write, const ByThread&
       infer(*std::prev(before_read), write);
     }
   }
+}
+
+// Another write always comes between the two. kNoEvent: any write always comes before the read.
+bool OrderGraph::is_hidden(EventIndex write, EventIndex read, const ByThread& writes) const {
+  return std::any_of(writes.begin(), writes.end(), [&](const std::vector<EventIndex>& own) {
+    // The last of the thread that comes before the read is the one most likely to come after the write.
+    auto last = std::partition_point(own.begin(), own.end(), [&](EventIndex w) { return before(w, read); });
+    return last != own.begin() && *--last != write && (write == kNoEvent || before(write, *last));
+  });
+}
+
+// The read sees one of several writes. When all but one have become impossible it is that one; when all have, there is no
+// order. A write that is not among the events may always come.
+void OrderGraph::infer_from_alternatives(EventIndex read, std::size_t i, const ByThread& writes) {
+  const VariableIndex v = index_.variables(read)[i];
+  std::vector<EventIndex> possible;
+  bool others = false;
+  const auto consider = [&](EventIndex write) {
+    const bool past = write == kNoEvent || is_past(write);
+    others = others || (!past && !contains(write) && index_.thread(write) != index_.thread(read));
+    const EventIndex w = past ? kNoEvent : write;
+    const bool in_play = past || contains(write);
+    if (in_play && std::find(possible.begin(), possible.end(), w) == possible.end() && w != read &&
+        (past || !before(read, w)) && !is_hidden(w, read, writes)) {
+      possible.push_back(w);
+    }
+  };
+  consider(index_.seen(read)[i]);
+  for (const EventIndex write : index_.alternatives(read, v)) {
+    consider(write);
+  }
+  if (others || possible.size() > 1) {
+    return;
+  }
+  if (possible.empty()) {
+    contradiction_ = changed_ = true;
+    return;
+  }
+  if (possible.front() != kNoEvent) {
+    infer(possible.front(), read);
+  }
+  infer_around(read, possible.front(), writes);
 }
 
 bool OrderGraph::is_settled(EventIndex e) const {

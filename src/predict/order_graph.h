@@ -45,7 +45,7 @@ class OrderGraph {
   bool infer_lock_order(IsFinal&& is_final, std::vector<SectionIndex>& must_end);
   // Adds what follows from the writes that reads saw.
   void infer_read_order();
-  // The edges added, by where they lead. They end at writes and acquires of sections only.
+  // The edges added, by where they lead: to writes, acquires of sections and, where other writes were admissible, to reads.
   const FlatMap<std::vector<EventIndex>>& added() const { return extra_; }
   // Whether the write is ordered with every other write of its variables, or the acquire with every section that
   // excludes its own.
@@ -87,6 +87,8 @@ class OrderGraph {
   bool join_clocks(EventIndex e, std::span<const std::uint32_t> done);
   void collect(EventIndex e);
   void infer_around(EventIndex read, EventIndex write, const ByThread& writes);
+  void infer_from_alternatives(EventIndex read, std::size_t i, const ByThread& writes);
+  bool is_hidden(EventIndex write, EventIndex read, const ByThread& writes) const;
 
   const TraceIndex& index_;
   const std::vector<std::uint32_t> floor_, lengths_;
