@@ -6,7 +6,7 @@ namespace sooth {
 
 OrderGraph::OrderGraph(const TraceIndex& index, const Window& window, std::span<const std::uint32_t> lengths,
                        const FixedReads& reads)
-    : index_(index), floor_(window.floor), lengths_(lengths.begin(), lengths.end()), by_value_(reads.by_value),
+    : index_(index), floor_(window.floor), lengths_(lengths.begin(), lengths.end()), by_value_(reads.by_value), may_come_(reads.may_come),
       binding_(reads.binding.begin(), reads.binding.end()), threads_(lengths.size()) {
   std::size_t rows = 0;
   for (std::uint32_t t = 0; t < threads_; ++t) {
@@ -123,10 +123,10 @@ void OrderGraph::infer_read_order() {
       for (std::size_t i = 0; i < index_.seen(read).size(); ++i) {
         const std::optional<EventIndex> write = fixed_write(read, i);
         const ByThread* writes = writes_of(index_.variables(read)[i]);
-        if (writes != nullptr && write.has_value()) {
+        if (write.has_value() && writes != nullptr) {
           infer_around(read, *write, *writes);
-        } else if (writes != nullptr && index_.position(read) < binding_[t]) {
-          infer_from_alternatives(read, i, *writes);
+        } else if (!write.has_value() && index_.position(read) < binding_[t]) {
+          infer_from_alternatives(read, i, writes != nullptr ? *writes : ByThread{});
         }
       }
     }
@@ -161,36 +161,38 @@ bool OrderGraph::is_hidden(EventIndex write, EventIndex read, const ByThread& wr
 }
 
 // The read sees one of several writes. When all but one have become impossible it is that one; when all have, there is no
-// order. A write that is not among the events may always come.
+// order.
 void OrderGraph::infer_from_alternatives(EventIndex read, std::size_t i, const ByThread& writes) {
-  const VariableIndex v = index_.variables(read)[i];
-  std::vector<EventIndex> possible;
-  bool others = false;
+  std::vector<EventIndex> possible;  // kNoEvent: what was there before the window
   const auto consider = [&](EventIndex write) {
-    const bool past = write == kNoEvent || is_past(write);
-    others = others || (!past && !contains(write) && index_.thread(write) != index_.thread(read));
-    const EventIndex w = past ? kNoEvent : write;
-    const bool in_play = past || contains(write);
-    if (in_play && std::find(possible.begin(), possible.end(), w) == possible.end() && w != read &&
-        (past || !before(read, w)) && !is_hidden(w, read, writes)) {
+    const EventIndex w = write == kNoEvent || is_past(write) ? kNoEvent : write;
+    if (possible.size() > 1 || std::find(possible.begin(), possible.end(), w) != possible.end() || w == read) {
+      return;
+    }
+    const bool own = w != kNoEvent && index_.thread(w) == index_.thread(read);
+    const bool out = w == kNoEvent || contains(w) ? (w != kNoEvent && before(read, w)) || is_hidden(w, read, writes)
+                                                  : own || !may_come_(w);
+    if (!out) {
       possible.push_back(w);
     }
   };
   consider(index_.seen(read)[i]);
-  for (const EventIndex write : index_.alternatives(read, v)) {
+  for (const EventIndex write : index_.alternatives(read, index_.variables(read)[i])) {
     consider(write);
   }
-  if (others || possible.size() > 1) {
+  if (possible.size() > 1) {
     return;
   }
   if (possible.empty()) {
     contradiction_ = changed_ = true;
-    return;
+  } else if (possible.front() != kNoEvent && !contains(possible.front())) {
+    missing_.push_back(possible.front());
+  } else {
+    if (possible.front() != kNoEvent) {
+      infer(possible.front(), read);
+    }
+    infer_around(read, possible.front(), writes);
   }
-  if (possible.front() != kNoEvent) {
-    infer(possible.front(), read);
-  }
-  infer_around(read, possible.front(), writes);
 }
 
 bool OrderGraph::is_settled(EventIndex e) const {
