@@ -57,7 +57,9 @@ std::vector<Event> draw_events(std::uint64_t seed, Random& random) {
   return random_trace(options, seed).events;
 }
 
-bool has_values(std::uint64_t seed) { return seed / 2 % 3 == 0; }
+bool has_values(std::uint64_t seed) {
+  return seed / 2 % 3 == 0;
+}
 
 // Every second case has branches: anywhere, of any thread. Every third has values.
 Case draw_case(std::uint64_t seed) {
