@@ -231,7 +231,7 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
                    "Events that an analysis which cannot look at the whole trace takes at a time")
       ->default_str(std::to_string(options->mcm.window) + " for mcm, " + std::to_string(options->detector.window) + " for cp");
   add_duration_option(*command, "--solver-timeout", options->mcm.solver_timeout,
-                      "Time that mcm's solver may take for one pair of accesses, such as 500ms or 10s; 0 never asks it");
+                      "Time that mcm's solver may take for one pair of accesses, such as 500ms or 10s; 0 never asks it", "10s");
   command->add_option("--mcm-stages", options->mcm_stages,
                       "What mcm may use, to measure what each is worth: closure, saturation, search, solver. The answers do not change")
       ->capture_default_str();
