@@ -61,7 +61,7 @@ Result<TraceStore> load_trace(TraceReader& reader, std::uint64_t max_events, Eve
       judged.values = {};  // they say nothing when the order of events is not what happened
     }
     SOOTH_RETURN_IF_ERROR(validator.consume(judged, reader.tables()));
-    store.append(batch);
+    store.append(judged);
   }
   store.tables_ = reader.tables();
   store.info_ = reader.info();

@@ -34,6 +34,7 @@ class Checker {
     scan_trace();
     SOOTH_RETURN_IF_ERROR(act_out());
     SOOTH_RETURN_IF_ERROR(check_next());
+    note_reads();
     find_binding_reads();
     return check_reads();
   }
@@ -53,8 +54,11 @@ class Checker {
   Status check_deadlock();
   void find_binding_reads();
   std::vector<Number> branch_limits() const;
+  void note_reads();
   Status check_reads();
-  Status check_read(Number id, const LastWrites& writes);
+  Status check_read(Number id);
+  bool has_same_byte(Number read, Number writer, std::uint32_t byte) const;
+  Status sees_another(Number id, std::uint32_t byte, Number sees, Number saw) const;
 
   Number last_done(ThreadId thread) const {
     return raw(thread) < last_done_.size() ? last_done_[raw(thread)] : kNoEvent;
@@ -64,6 +68,11 @@ class Checker {
   }
   std::span<const Seen> seen(Number id) const {
     return std::span(seen_).subspan(first_seen_[id], first_seen_[id + 1] - first_seen_[id]);
+  }
+  // What a read of the order sees there.
+  std::span<const Seen> now(Number id) const {
+    const Number at = position_[id] - 1;
+    return std::span(now_).subspan(first_now_[at], first_now_[at + 1] - first_now_[at]);
   }
   std::string text(std::uint64_t id) const { return event_text(trace_, id); }
   Status without(Number id, Number before, const std::string& why) const;
@@ -83,6 +92,8 @@ class Checker {
   std::vector<std::size_t> first_stretch_;  // by event, and one more
   std::vector<Seen> seen_;
   std::vector<std::size_t> first_seen_;  // by event, and one more
+  std::vector<Seen> now_;                // of the reads in the order, what they see there
+  std::vector<std::size_t> first_now_;   // by position in the order, and one more
   std::vector<Number> binding_limit_;    // by thread: reads with smaller numbers bind
 };
 
@@ -321,7 +332,7 @@ void Checker::find_binding_reads() {
     work.pop_back();
     for (std::size_t& at = next_read[thread];
          at < reads[thread].size() && reads[thread][at] < binding_limit_[thread];) {
-      for (const Seen& run : seen(reads[thread][at++])) {
+      for (const Seen& run : now(reads[thread][at++])) {
         if (run.writer == Seen::kNobody) {
           continue;
         }
@@ -337,45 +348,96 @@ void Checker::find_binding_reads() {
   }
 }
 
-Status Checker::check_reads() {
+// What every read of the sequence sees in it.
+void Checker::note_reads() {
   LastWrites writes(position_);
+  first_now_.reserve(witness_.order.size() + 1);
+  for (const EventId event : witness_.order) {
+    const auto id = static_cast<Number>(raw(event));
+    const Event& e = trace_.events[id];
+    first_now_.push_back(now_.size());
+    for (const Stretch& stretch : stretches(id)) {
+      if (is_read(e.op)) {
+        writes.read(stretch, first_now_.back(), now_);
+      }
+      if (is_write(e.op)) {
+        writes.write(stretch, id);
+      }
+    }
+  }
+  first_now_.push_back(now_.size());
+}
+
+Status Checker::check_reads() {
   for (const EventId event : witness_.order) {
     const auto id = static_cast<Number>(raw(event));
     const Event& e = trace_.events[id];
     if (is_read(e.op) && id < binding_limit_[raw(e.thread)]) {
-      SOOTH_RETURN_IF_ERROR(check_read(id, writes));
-    }
-    if (is_write(e.op)) {
-      for (const Stretch& stretch : stretches(id)) {
-        writes.write(stretch, id);
-      }
+      SOOTH_RETURN_IF_ERROR(check_read(id));
     }
   }
   return {};
 }
 
-Status Checker::check_read(Number id, const LastWrites& writes) {
-  std::vector<Seen> now;
-  for (const Stretch& stretch : stretches(id)) {
-    writes.read(stretch, 0, now);
-  }
+// Both lists of runs cover all bytes of the read.
+Status Checker::check_read(Number id) {
+  const std::span<const Seen> now = this->now(id);
   const std::span<const Seen> then = seen(id);
-  const auto [differs, expected] = std::mismatch(now.begin(), now.end(), then.begin(), then.end());
-  if (differs == now.end()) {
-    return {};  // both cover all bytes, so neither is the beginning of the other
-  }
-  // Where one run is longer, the difference is behind the end of the shorter.
   std::uint32_t byte = 0;
-  for (auto run = now.begin(); run != differs; ++run) {
-    byte += run->size;
+  std::uint32_t now_end = 0;
+  std::uint32_t then_end = 0;
+  auto sees = now.begin();
+  auto saw = then.begin();
+  while (sees != now.end()) {
+    const std::uint32_t end = std::min(now_end + sees->size, then_end + saw->size);
+    if (sees->writer != saw->writer) {
+      for (; byte < end && has_same_byte(id, sees->writer, byte); ++byte) {
+      }
+      if (byte < end) {
+        return sees_another(id, byte, sees->writer, saw->writer);
+      }
+    }
+    byte = end;
+    if (now_end + sees->size == end) {
+      now_end = end;
+      ++sees;
+    }
+    if (then_end + saw->size == end) {
+      then_end = end;
+      ++saw;
+    }
   }
-  Number sees = differs->writer;
-  Number saw = expected->writer;
-  if (sees == saw) {
-    byte += std::min(differs->size, expected->size);
-    sees = differs->size < expected->size ? std::next(differs)->writer : sees;
-    saw = differs->size < expected->size ? saw : std::next(expected)->writer;
+  return {};
+}
+
+// Whether the record of values says that the writer stored what the read found in this byte of the read.
+bool Checker::has_same_byte(Number read, Number writer, std::uint32_t byte) const {
+  if (trace_.values.empty() || writer == Seen::kNobody) {
+    return false;
   }
+  const Event& write = trace_.events[writer];
+  if (write.op != Op::kWrite && write.op != Op::kAtomicStore) {
+    return false;  // what an rmw or a free leaves is not recorded
+  }
+  const auto recorded = [this](Number event, std::uint64_t at) -> std::optional<unsigned> {
+    const Value& value = trace_.values[event];
+    if (at >= value.size) {
+      return std::nullopt;
+    }
+    return static_cast<unsigned>((at < 8 ? value.low >> (8 * at) : value.high >> (8 * (at - 8))) & 0xff);
+  };
+  const Value& found_value = trace_.values[read];
+  const Value& stored_value = trace_.values[writer];
+  if (found_value.size > trace_.events[read].size || stored_value.size > write.size) {
+    // A variable that is known by name only: its one byte stands for all of it.
+    return found_value.size != 0 && stored_value.size != 0 && found_value.low == stored_value.low &&
+           found_value.high == stored_value.high;
+  }
+  const std::optional<unsigned> found = recorded(read, byte);
+  return found.has_value() && found == recorded(writer, trace_.events[read].object + byte - write.object);
+}
+
+Status Checker::sees_another(Number id, std::uint32_t byte, Number sees, Number saw) const {
   const std::string where = trace_.events[id].size == 1 ? "" : " in byte " + std::to_string(byte);
   return Status::bad_input(text(id) + " sees " +
                            (sees == Seen::kNobody ? "no write" : "the write of event " + std::to_string(sees)) + where +

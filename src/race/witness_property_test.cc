@@ -12,6 +12,7 @@
 #include "oracle/explorer.h"
 #include "oracle/minimise.h"
 #include "oracle/random.h"
+#include "oracle/random_columns.h"
 #include "oracle/random_trace.h"
 #include "oracle/trace_text.h"
 #include "oracle/witness_judge.h"
@@ -34,8 +35,9 @@ struct Case {
   std::uint64_t seed = 0;
   std::vector<Event> events;
   std::vector<Branch> branches;
+  std::vector<Value> values;
 
-  TraceView view() const { return {events, {}, branches, nullptr}; }
+  TraceView view() const { return {events, values, branches, nullptr}; }
 };
 
 // Small traces of locks alone reach deadlocks, which others rarely do.
@@ -55,13 +57,20 @@ std::vector<Event> draw_events(std::uint64_t seed, Random& random) {
   return random_trace(options, seed).events;
 }
 
-// Every second case has branches: anywhere, of any thread.
+bool has_values(std::uint64_t seed) {
+  return seed / 2 % 3 == 0;
+}
+
+// Every second case has branches: anywhere, of any thread. Every third has values.
 Case draw_case(std::uint64_t seed) {
   Random random(seed ^ 0x7769746e657373);
-  Case c{seed, draw_events(seed, random), {}};
+  Case c{seed, draw_events(seed, random), {}, {}};
   const bool with_branches = random.percent(50);
   for (std::uint64_t before = 0; with_branches && before <= c.events.size(); before += random.between(1, 20)) {
     c.branches.push_back({EventId{before}, ThreadId{random.below(5)}, SiteId{0}, 0});
+  }
+  if (has_values(seed)) {
+    c.values = random_values(c.events, 2, seed);
   }
   return c;
 }
@@ -275,7 +284,7 @@ std::string difference(const Case& c, const Witness& witness, const std::string&
 // The witnesses that the explorer finds, those of deadlocks last.
 std::vector<Witness> explorer_witnesses(const Case& c, Tallies& tallies, std::string& complaint) {
   constexpr std::size_t kMostStates = 600;  // enough to see different witnesses
-  const Exploration found = explore(c.events, kMostStates);
+  const Exploration found = explore(c.view(), kMostStates);
   std::vector<Witness> witnesses;
   for (const auto& [pair, order] : found.races) {
     witnesses.push_back({FindingKind::kRace, order, {pair.first, pair.second}});
@@ -326,7 +335,8 @@ std::string compare(const Case& c, Tallies& tallies) {
 // The complaint about a smaller trace that fails as well.
 std::string shrunk(const Case& c) {
   const auto complain = [&](std::span<const Event> events) {
-    Case smaller{c.seed, {events.begin(), events.end()}, c.branches};
+    Case smaller{c.seed, {events.begin(), events.end()}, c.branches, {}};
+    smaller.values = has_values(c.seed) ? random_values(events, 2, c.seed) : std::vector<Value>{};
     std::erase_if(smaller.branches, [&](const Branch& b) { return raw(b.before) > events.size(); });
     Tallies unused;
     return compare(smaller, unused);
