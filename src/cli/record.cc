@@ -7,11 +7,9 @@
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "cli/recording_options.h"
-#include "launch/child_process.h"
-#include "launch/complete_recording.h"
-#include "launch/preflight.h"
 #include "launch/recording_set.h"
 #include "pipeline/filters.h"
+#include "run/record_program.h"
 
 namespace sooth {
 namespace {
@@ -25,27 +23,21 @@ struct RecordOptions {
 void say(const std::string& sentence) { std::fprintf(stderr, "sooth: %s\n", sentence.c_str()); }
 
 // Everything after the program's end: its status is decided, so what goes wrong here is only told.
-void finish(const RecordingSet& set, bool instrumented, const std::string& program, const std::string& filter) {
-  const std::vector<std::string> made = set.made();
-  if (made.empty()) {
-    say("nothing was recorded: " +
-        (instrumented ? program + " ended before its first instrumented function"
-                      : program + " is not instrumented, and started no program that is") +
-        ". " + kHowToInstrument);
-    return;
+void tell(const ProgramRecording& recording, const std::string& filter) {
+  if (recording.made.empty()) {
+    say(recording.why_none);
   }
   const std::string analyses = analyses_of_recorded(filter);
-  for (const std::string& directory : made) {
-    const Result<CompletedRecording> recording = complete_recording(directory);
-    if (!recording.ok()) {
-      say(recording.status().message());
+  for (const auto& [directory, completed] : recording.made) {
+    if (!completed.ok()) {
+      say(completed.status().message());
       continue;
     }
-    for (const std::string& note : recording->notes) {
+    for (const std::string& note : completed->notes) {
       say("note: " + note);
     }
-    say("recorded " + std::to_string(recording->threads) + (recording->threads == 1 ? " thread in " : " threads in ") +
-        directory + " (" + short_size(recording->bytes) + "); next: sooth analyze " + directory +
+    say("recorded " + std::to_string(completed->threads) + (completed->threads == 1 ? " thread in " : " threads in ") +
+        directory + " (" + short_size(completed->bytes) + "); next: sooth analyze " + directory +
         (analyses.empty() ? "" : " --with " + analyses));
   }
 }
@@ -64,31 +56,17 @@ CommandResult record(const RecordOptions& options) {
     return Status::usage("a recording is a directory and cannot be written to a pipe; `sooth analyze --live -- " + words.front() +
                          "` analyses a run without storing it");
   }
-  const Result<PreparedProgram> program = prepare_program(words.front());
-  if (!program.ok()) {
-    return program.status();
+  RecordJob job;
+  job.words = words;
+  job.directory = options.output.empty() ? default_recording_name(words.front()) : options.output;
+  job.options = options.recording;
+  job.warn = say;
+  const Result<ProgramRecording> recording = record_program(job);
+  if (!recording.ok()) {
+    return recording.status();
   }
-  const Result<RecordingSet> set =
-      RecordingSet::prepare(options.output.empty() ? default_recording_name(words.front()) : options.output);
-  if (!set.ok()) {
-    return set.status();
-  }
-  RecordingTarget target;
-  target.directory = set->absolute();
-  const auto environment = recording_environment(current_environment(), program->library, target, options.recording);
-  if (!environment.ok()) {
-    return environment.status();
-  }
-  for (const std::string& note : program->notes) {
-    say(note);
-  }
-  Result<ChildProcess> child = ChildProcess::start(words, *environment);
-  if (!child.ok()) {
-    return child.status();
-  }
-  const ProgramEnd end = child->wait([&] { set->stop(); });
-  finish(*set, program->instrumented, words.front(), options.recording.filter);
-  return static_cast<ExitCode>(end.shell_status());
+  tell(*recording, options.recording.filter);
+  return static_cast<ExitCode>(recording->end.shell_status());
 }
 
 }  // namespace
