@@ -32,12 +32,15 @@ struct Options {
   ReportOptions report;
 };
 
-void say(const std::string& sentence) { std::fprintf(stderr, "sooth: %s\n", sentence.c_str()); }
+void say(const std::string& sentence) {
+  std::fprintf(stderr, "sooth: %s\n", sentence.c_str());
+}
 
 // Where `sooth replay` finds the schedules: the report itself if it is JSON in a file, else a file of its own.
 std::string stored_report(const Options& options) {
-  return !options.report.output.empty() && options.report.format == "json" ? options.report.output
-                                                                           : default_report_name(program_words().front());
+  return !options.report.output.empty() && options.report.format == "json"
+             ? options.report.output
+             : default_report_name(program_words().front());
 }
 
 // Told before the program runs: afterwards its run would be lost.
@@ -189,13 +192,15 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   options->job.confirm.options.campaign.trials = 30;
   add_duration_option(*command, "--budget", options->flags.budget,
                       "Time for proofs and controlled runs, after the recorded run; 0: as long as it takes", "60s");
-  command->add_option("--with", options->job.analyses, "Analyses, separated by commas (default: by what the recording has)");
+  command->add_option("--with", options->job.analyses,
+                      "Analyses, separated by commas (default: by what the recording has)");
   add_recording_options(*command, options->job.record.options);
   add_count_option(*command, "--max-trace", options->job.record.options.max_bytes,
                    "End the recording at so many bytes, like 2G; the program goes on. 0: no limit");
   command
-      ->add_option_function<std::string>("--keep", [options](const std::string& directory) { options->keep_in = directory; },
-                                         "Keep the recording, in DIR or where `sooth record` would put it")
+      ->add_option_function<std::string>(
+          "--keep", [options](const std::string& directory) { options->keep_in = directory; },
+          "Keep the recording, in DIR or where `sooth record` would put it")
       ->type_name("[DIR]")
       ->expected(0, 1);
   add_count_option(*command, "--trials", options->job.confirm.options.campaign.trials,
@@ -204,12 +209,16 @@ void add_run_command(CLI::App& root, CommandResult& result) {
                    "Undirected runs that ends of others are compared with");
   add_jobs_option(*command, options->flags);
   add_duration_option(*command, "--timeout", options->flags.timeout,
-                      "A controlled run that takes longer is killed, and counts as a hang", "10s to 60s, by the recorded run");
+                      "A controlled run that takes longer is killed, and counts as a hang",
+                      "10s to 60s, by the recorded run");
   add_report_options(*command, options->report);
   command->footer(
-      "Usage: sooth run [OPTIONS] -- PROGRAM ARGUMENTS. Prints the report behind the program's own output, or to -o FILE, and\n"
-      "stores it as JSON for `sooth replay`: sooth-PROGRAM.json, or the FILE of `--format json -o FILE`. --seed counts for\n"
-      "controlled runs as well. Exit status: 66 when a finding stands on the rung of --fail-on or above it, else the program's\n"
+      "Usage: sooth run [OPTIONS] -- PROGRAM ARGUMENTS. Prints the report behind the program's own output, or to -o "
+      "FILE, and\n"
+      "stores it as JSON for `sooth replay`: sooth-PROGRAM.json, or the FILE of `--format json -o FILE`. --seed counts "
+      "for\n"
+      "controlled runs as well. Exit status: 66 when a finding stands on the rung of --fail-on or above it, else the "
+      "program's\n"
       "own (128 + signal). Ctrl-C gives the report so far. docs/run.md tells more.");
   command->allow_extras();
   command->callback([options, command, &result] {

@@ -29,7 +29,8 @@ Result<bool> has_calls(const std::string& path) {
     if (batch->empty()) {
       return false;
     }
-    if (std::any_of(batch->events.begin(), batch->events.end(), [](const Event& e) { return e.op == Op::kCallBegin; })) {
+    if (std::any_of(batch->events.begin(), batch->events.end(),
+                    [](const Event& e) { return e.op == Op::kCallBegin; })) {
       return true;
     }
   }

@@ -46,7 +46,8 @@ void count(const RunOutcome& run, ControlCounts& counts) {
 
 }  // namespace
 
-Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& program, const WorkLimit& limit, ConfirmJob job) {
+Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& program, const WorkLimit& limit,
+                                       ConfirmJob job) {
   Result<std::set<std::string>> ids = wanted_ids(report, job);
   if (!ids.ok()) {
     return std::move(ids).status();

@@ -17,7 +17,7 @@
 namespace sooth {
 
 struct ConfirmJob {
-  ConfirmOptions options;                     // without wanted, on_finding, and the callbacks of the campaign: they are set here
+  ConfirmOptions options;  // without wanted, on_finding, and the callbacks of the campaign: they are set here
   std::chrono::milliseconds timeout{60'000};  // of one run
   std::vector<std::string> suppressions;      // files: what they list is not tried
   std::string baseline;                       // file; empty for none: what it knows is not tried
@@ -39,7 +39,8 @@ struct ConfirmResult {
 };
 
 // Ids must be filled, and equal findings merged. Findings that move up get their place among the others.
-Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& program, const WorkLimit& limit, ConfirmJob job);
+Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& program, const WorkLimit& limit,
+                                       ConfirmJob job);
 
 // Writes the whole report, as JSON, where `sooth replay` finds it. Without measured times when it is to be `deterministic`.
 Status store_report(const Report& report, const std::string& path, bool deterministic);

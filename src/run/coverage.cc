@@ -69,8 +69,8 @@ std::vector<std::string> gaps_of_recording(const ProgramRecording& recording, co
   }
   if (!uninstrumented.empty()) {
     const std::vector<std::string> names(uninstrumented.begin(), uninstrumented.end());
-    notes.push_back("What these did to memory by themselves was not recorded, because they are not instrumented: " + listed(names) +
-                    ".");
+    notes.push_back("What these did to memory by themselves was not recorded, because they are not instrumented: " +
+                    listed(names) + ".");
   }
   if (recording.end.signal == SIGKILL) {
     notes.push_back("The recorded run was killed: what it would have done is not known.");
@@ -85,17 +85,20 @@ std::vector<std::string> gaps_of_runs(const Report& report, const ControlCounts&
   });
   if (missed > 0) {
     notes.push_back(counted(static_cast<std::uint64_t>(missed), "finding was", "findings were") +
-                    " not reached by any controlled run: false, or in need of a schedule or an input that none of them had.");
+                    " not reached by any controlled run, which does not show that nothing can reach them.");
   }
   if (control.external > 0) {
-    notes.push_back("Something from outside (a file, a socket, a signal, the time) took part in controlled runs: a replay may differ.");
+    notes.push_back(
+        "Something from outside (a file, a socket, a signal, the time) took part in controlled runs: a replay may "
+        "differ.");
   }
   if (control.truncated > 0) {
     notes.push_back("Controlled runs did more than their log can hold: what came later was not judged.");
   }
   struct stat input {};
   if (control.runs > 0 && ::fstat(STDIN_FILENO, &input) == 0 && (S_ISREG(input.st_mode) || S_ISFIFO(input.st_mode))) {
-    notes.push_back("Controlled runs had an empty standard input; the recorded run had one with something in it, or could have.");
+    notes.push_back(
+        "Controlled runs had an empty standard input; the recorded run had one with something in it, or could have.");
   }
   return notes;
 }

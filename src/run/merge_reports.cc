@@ -88,11 +88,12 @@ void add_stats(ReportStats& sum, const ReportStats& other) {
 
 // The names as reports have them, and what the findings show of an analysis that several reports have.
 void settle_analyses(Report& report) {
-  std::stable_sort(report.stats.analyses.begin(), report.stats.analyses.end(), [](const AnalysisStats& a, const AnalysisStats& b) {
-    const DetectorInfo* const x = find_detector(a.name);
-    const DetectorInfo* const y = find_detector(b.name);
-    return x == nullptr || y == nullptr ? x != nullptr && y == nullptr : x < y;
-  });
+  std::stable_sort(report.stats.analyses.begin(), report.stats.analyses.end(),
+                   [](const AnalysisStats& a, const AnalysisStats& b) {
+                     const DetectorInfo* const x = find_detector(a.name);
+                     const DetectorInfo* const y = find_detector(b.name);
+                     return x == nullptr || y == nullptr ? x != nullptr && y == nullptr : x < y;
+                   });
   for (AnalysisStats& analysis : report.stats.analyses) {
     const auto found = std::count_if(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
       return finding.kind == FindingKind::kRace &&

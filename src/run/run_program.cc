@@ -138,9 +138,9 @@ class Run {
       if (!std::any_of(report.findings.begin(), report.findings.end(), can_be_confirmed)) {
         continue;
       }
-      Status status = !program.ok()                ? program.status()
-                      : !program->instrumented()   ? Status::bad_input(program->path() + " is not instrumented itself")
-                                                   : confirm(report, *program, reached);
+      Status status = !program.ok()              ? program.status()
+                      : !program->instrumented() ? Status::bad_input(program->path() + " is not instrumented itself")
+                                                 : confirm(report, *program, reached);
       if (!status.ok()) {
         notes_.push_back("Findings could not be tried in controlled runs: " + status.message());
         return;
@@ -175,7 +175,8 @@ class Run {
     if (job_.budget.count() != 0 && limit_.out_of_time()) {
       notes.push_back("The budget of " + seconds_text(job_.budget) + " was spent (--budget).");
     } else if (job_.budget.count() != 0 && !job_.deterministic) {
-      notes.push_back("Spent " + seconds_text(limit_.elapsed()) + " of the budget of " + seconds_text(job_.budget) + ".");
+      notes.push_back("Spent " + seconds_text(limit_.elapsed()) + " of the budget of " + seconds_text(job_.budget) +
+                      ".");
     }
   }
 

@@ -17,18 +17,19 @@ namespace sooth {
 // Told as the work goes on; each may be empty.
 struct RunProgress {
   std::function<void(const ProgramRecording&)> recorded;
-  std::function<void(std::uint64_t events, std::uint64_t done, std::uint64_t total)> analyzing;  // bytes of the recording
-  std::function<void(std::uint64_t done, std::uint64_t total)> proving;                         // findings
-  std::function<void(std::uint64_t done, std::uint64_t total)> asking;                          // pairs of sites
-  std::function<void(std::uint64_t runs, std::uint64_t done, std::uint64_t of)> confirming;     // findings
+  std::function<void(std::uint64_t events, std::uint64_t done, std::uint64_t total)>
+      analyzing;                                                                             // bytes of the recording
+  std::function<void(std::uint64_t done, std::uint64_t total)> proving;                      // findings
+  std::function<void(std::uint64_t done, std::uint64_t total)> asking;                       // pairs of sites
+  std::function<void(std::uint64_t runs, std::uint64_t done, std::uint64_t of)> confirming;  // findings
 };
 
 struct RunJob {
   RecordJob record;
-  std::string analyses;      // names, by commas; empty: what analyses_for() chooses
-  AnalysisOptions analysis;  // without detectors and callbacks
-  ConfirmJob confirm;        // 0 trials: nothing is tried
-  bool keeps_trace = false;  // the report may name it
+  std::string analyses;        // names, by commas; empty: what analyses_for() chooses
+  AnalysisOptions analysis;    // without detectors and callbacks
+  ConfirmJob confirm;          // 0 trials: nothing is tried
+  bool keeps_trace = false;    // the report may name it
   bool deterministic = false;  // no measured times in notes
   // For proofs and controlled runs, from the end of the recorded run on; 0: as long as it takes. The pass over the trace is always made.
   std::chrono::milliseconds budget{60'000};
