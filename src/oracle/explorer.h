@@ -37,7 +37,7 @@ struct Exploration {
   std::vector<Candidate> candidates() const;
 };
 
-// With values and branches where the trace has them.
+// With values, branches and reaches of calls (section 13) where the trace has them.
 Exploration explore(const TraceView& trace, std::size_t max_states = 2'000'000);
 Exploration explore(std::span<const Event> trace, std::size_t max_states = 2'000'000);
 
