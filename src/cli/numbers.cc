@@ -1,5 +1,6 @@
 #include "cli/numbers.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace sooth {
@@ -52,6 +53,22 @@ Result<std::uint64_t> parse_count(std::string_view text) {
     }
   }
   return digits ? Result<std::uint64_t>(count) : Result<std::uint64_t>(error);
+}
+
+Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string_view unit = text.substr(end);
+  const std::uint64_t factor = unit == "ms" ? 1 : unit == "s" ? 1'000 : unit == "min" ? 60'000 : 0;
+  constexpr std::uint64_t kMost = 1'000'000'000;  // milliseconds: eleven days
+  std::uint64_t number = 0;
+  for (const char c : text.substr(0, end)) {
+    number = std::min<std::uint64_t>(10 * number + static_cast<std::uint64_t>(c - '0'), kMost + 1);
+  }
+  const bool zero = unit.empty() && number == 0;
+  if (end == 0 || (factor == 0 && !zero) || number * factor > kMost) {
+    return Status::usage("\"" + std::string(text) + "\" is not a duration: write a number with ms, s or min, like 500ms");
+  }
+  return std::chrono::milliseconds(number * factor);
 }
 
 std::string short_count(double count) {

@@ -1,6 +1,7 @@
 // Numbers as people write and read them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -14,6 +15,8 @@ namespace sooth {
 
 // "1500", "10k", "2.5M", "1G": decimal, powers of 1000. An error when it is no whole number.
 Result<std::uint64_t> parse_count(std::string_view text);
+// "500ms", "10s", "2min", "0": whole numbers with a unit.
+Result<std::chrono::milliseconds> parse_duration(std::string_view text);
 // "999", "12.3k", "4.0M": at most five characters below a million millions.
 std::string short_count(double count);
 // Bytes: "999 B", "12.3 kB", "4.0 MB".
@@ -35,6 +38,19 @@ CLI::Option* add_count_option(CLI::App& command, const std::string& name, Number
     number = static_cast<Number>(*count);
   };
   return command.add_option_function<std::string>(name, set, help)->type_name("N")->default_str(std::to_string(number));
+}
+
+// The same for a duration.
+inline CLI::Option* add_duration_option(CLI::App& command, const std::string& name, std::chrono::milliseconds& duration,
+                                        const std::string& help) {
+  const auto set = [&duration, name](const std::string& text) {
+    const Result<std::chrono::milliseconds> parsed = parse_duration(text);
+    if (!parsed.ok()) {
+      throw CLI::ValidationError(name, parsed.status().message());
+    }
+    duration = *parsed;
+  };
+  return command.add_option_function<std::string>(name, set, help)->type_name("T")->default_str(std::to_string(duration.count()) + "ms");
 }
 
 }  // namespace sooth

@@ -37,6 +37,7 @@ constexpr Verdict kVerdicts[] = {
     {"wcp", wcp_conflicts},
     {"syncp", syncp_conflicts},
     {"ipa", pairwise_meeting_conflicts},
+    {"mcm", predictable_races},
     {"predictable", predictable_races},
 };
 

@@ -57,6 +57,7 @@ struct McmSitePair {
   enum class Answer : std::uint8_t { kRace, kNoRace, kUnknown } answer = Answer::kUnknown;
   std::optional<Witness> witness;  // kRace
   std::string why;                 // kUnknown
+  bool complete = true;            // kNoRace: no reordering of the whole trace makes any of its pairs meet
   std::uint64_t asked = 0;         // dynamic pairs
   std::uint64_t decided_by[kDecidedByCount] = {};  // of those, by DecidedBy
   std::uint64_t unknown = 0;                       // of those, without an answer
@@ -64,7 +65,7 @@ struct McmSitePair {
 
 struct McmResult {
   std::vector<McmSitePair> pairs;  // by low_site, then high_site; without those that `skip` named
-  std::uint64_t candidates = 0;    // dynamic pairs that were generated
+  std::uint64_t candidates = 0;    // dynamic pairs that were asked about
   std::uint64_t skipped = 0;       // site pairs that `skip` named
   std::uint64_t far_pairs = 0;     // site pairs some of whose accesses no window has together: their "no" is one of the windows
 };

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "predict/allowed_events.h"
 #include "predict/order_graph.h"
 
 namespace sooth {
@@ -19,7 +20,7 @@ class Saturation {
   Saturation(const TraceIndex& index, const Window& window, std::span<const EventIndex> targets,
              const SaturationOptions& options)
       : index_(index), window_(window), targets_(targets), rules_{options.reads, false},
-        infers_order_(options.infer_order), need_(index, window, targets, rules_) {}
+        ends_sections_(options.end_sections), infers_order_(options.end_sections && options.infer_order), need_(index, window, targets, rules_) {}
 
   std::optional<Bounds> run() {
     for (const EventIndex target : targets_) {
@@ -30,12 +31,18 @@ class Saturation {
     std::uint64_t size;
     do {
       size = need_.size();
-      if (!end_sections_beside_final_ones() || !infer_order()) {
+      if ((ends_sections_ && !end_sections_beside_final_ones()) || !infer_order()) {
         return std::nullopt;
       }
     } while (need_.size() > size);
-    return Bounds{{need_.lengths().begin(), need_.lengths().end()}, allowed(), std::move(before_),
-                  {need_.binding().begin(), need_.binding().end()}, std::move(settled_)};
+    const AllowedEvents allowed(index_, window_, need_, rules_);
+    return Bounds{{need_.lengths().begin(), need_.lengths().end()},
+                  allowed.lengths(),
+                  {need_.binding().begin(), need_.binding().end()},
+                  allowed.may_bind(),
+                  std::move(before_),
+                  std::move(settled_),
+                  std::move(order_)};
   }
 
  private:
@@ -81,23 +88,26 @@ class Saturation {
     if (!infers_order_ || size_in_window() * index_.thread_count() > kMaxClockEntries) {
       return true;
     }
-    OrderGraph graph(index_, window_, need_.lengths(), {.by_value = rules_.reads == ReadRule::kAdmissible, .binding = need_.binding()});
+    const auto graph = std::make_shared<OrderGraph>(
+        index_, window_, need_.lengths(),
+        FixedReads{.by_value = rules_.reads == ReadRule::kAdmissible, .binding = need_.binding()});
     for (int pass = 0; pass < kMaxPasses; ++pass) {
-      if (!graph.close()) {
+      if (!graph->close()) {
         return false;
       }
       std::vector<SectionIndex> must_end;
-      if (!graph.infer_lock_order([this](SectionIndex s) { return is_open(s) && is_final(s); }, must_end)) {
+      if (!graph->infer_lock_order([this](SectionIndex s) { return is_open(s) && is_final(s); }, must_end)) {
         return std::all_of(must_end.begin(), must_end.end(), [this](SectionIndex s) {
           return index_.section(s).release != kNoEvent && need_.add(index_.section(s).release);
         });
       }
-      graph.infer_read_order();
-      if (!graph.changed()) {
+      graph->infer_read_order();
+      if (!graph->changed()) {
         break;
       }
     }
-    note_order(graph);
+    note_order(*graph);
+    order_ = graph;
     return true;
   }
 
@@ -123,66 +133,18 @@ class Saturation {
     return release == kNoEvent || !need_.contains(release);
   }
 
-  // Adds the ends of all sections that somebody may have to wait for, and what they need.
-  std::vector<std::uint32_t> allowed() {
-    PrefixClosure set = need_;
-    std::uint64_t size;
-    do {
-      size = set.size();
-      const FlatMap<Users> users = users_of_locks(set.lengths());
-      for (const SectionIndex s : open_sections(set.lengths())) {
-        const LockSection& section = index_.section(s);
-        const Users& of_lock = *users.find(section.lock);
-        if (!set.contains(section.acquire) || !(section.shared ? of_lock.exclusive : of_lock.several) || is_final(s)) {
-          continue;
-        }
-        set.add(section.release);  // succeeds: its closure has no target, and the set has none
-      }
-    } while (set.size() > size);
-    return {set.lengths().begin(), set.lengths().end()};
-  }
-
-  struct Users {
-    std::uint32_t first_thread = 0;
-    bool any = false;
-    bool several = false;    // threads
-    bool exclusive = false;  // in exclusive mode, by whomever
-  };
-  FlatMap<Users> users_of_locks(std::span<const std::uint32_t> lengths) const {
-    FlatMap<Users> users;
-    for (std::uint32_t t = 0; t < lengths.size(); ++t) {
-      const auto note = [&](const LockSection& section) {
-        Users& of_lock = users[section.lock];
-        of_lock.several = of_lock.several || (of_lock.any && of_lock.first_thread != t);
-        of_lock.exclusive = of_lock.exclusive || !section.shared;
-        of_lock.first_thread = of_lock.any ? of_lock.first_thread : t;
-        of_lock.any = true;
-      };
-      for (const SectionIndex s : index_.held_after(t, window_.floor[t])) {
-        note(index_.section(s));
-      }
-      const std::span<const SectionIndex> all = index_.sections_of(t);
-      auto s = std::partition_point(all.begin(), all.end(), [&](SectionIndex past) {
-        return index_.position(index_.section(past).acquire) < window_.floor[t];
-      });
-      for (; s != all.end() && index_.position(index_.section(*s).acquire) < lengths[t]; ++s) {
-        note(index_.section(*s));
-      }
-    }
-    return users;
-  }
-
   enum class Answer : std::uint8_t { kNotAsked, kYes, kNo };
 
   const TraceIndex& index_;
   const Window& window_;
   const std::span<const EventIndex> targets_;
   const ClosureRules rules_;
-  const bool infers_order_;
+  const bool ends_sections_, infers_order_;
   PrefixClosure need_;
   FlatMap<Answer> final_;
   FlatMap<std::vector<EventIndex>> before_;
   FlatMap<bool> settled_;
+  std::shared_ptr<const OrderGraph> order_;
 };
 
 }  // namespace

@@ -81,7 +81,7 @@ Prediction infeasible_or_unknown(const TraceIndex& index, const Window& window, 
 
 // A reordering after which all targets are next.
 Prediction reach(const TraceIndex& index, FindingKind kind, std::span<const EventIndex> targets, const Budget& budget,
-                 Effort& effort, const Stages& stages) {
+                 Effort& effort, const SearchStages& stages) {
   const Window window(index);
   Witness witness;
   witness.kind = kind;
@@ -159,7 +159,7 @@ SearchOutcome search_order(const TraceIndex& index, const Window& window, const 
 }
 
 Prediction find_race(const TraceIndex& index, Candidate candidate, const Budget& budget, Effort* effort,
-                     const Stages& stages) {
+                     const SearchStages& stages) {
   Effort unused;
   Effort& used = effort != nullptr ? *effort : unused;
   used = {DecidedBy::kSaturation, 0};
@@ -172,7 +172,7 @@ Prediction find_race(const TraceIndex& index, Candidate candidate, const Budget&
 }
 
 Prediction find_deadlock(const TraceIndex& index, std::span<const EventId> acquires, const Budget& budget,
-                         Effort* effort, const Stages& stages) {
+                         Effort* effort, const SearchStages& stages) {
   Effort unused;
   Effort& used = effort != nullptr ? *effort : unused;
   used = {DecidedBy::kSaturation, 0};

@@ -22,7 +22,7 @@ enum class DecidedBy : std::uint8_t {
 };
 inline constexpr int kDecidedByCount = 4;
 // The stages before the search only save time: without them the answers are the same. Tests and measurements use that.
-struct Stages {
+struct SearchStages {
   bool closure = true;
   bool inference = true;  // of the order of needed events, in saturation
 };
@@ -36,7 +36,7 @@ struct Effort {
 // independent steps. Infeasible is a proof. The search lets every read see the write that it saw, so where branches or
 // values free some reads (TraceIndex::reads_are_fixed) its failure is Unknown; predict/mcm.h goes on from there.
 Prediction find_race(const TraceIndex& index, Candidate candidate, const Budget& budget, Effort* effort = nullptr,
-                     const Stages& stages = {});
+                     const SearchStages& stages = {});
 
 // The last stage by itself, in a window. `bounds` is what saturation under ReadRule::kAll found.
 enum class SearchOutcome : std::uint8_t { kReached, kExhausted, kGaveUp };
@@ -46,6 +46,6 @@ SearchOutcome search_order(const TraceIndex& index, const Window& window, const 
 // Whether the acquires, at least two, of different threads, can all be next while each waits for a lock that another of
 // the threads holds, in one cycle of all of them. The witness lists them in the order of the cycle.
 Prediction find_deadlock(const TraceIndex& index, std::span<const EventId> acquires, const Budget& budget,
-                         Effort* effort = nullptr, const Stages& stages = {});
+                         Effort* effort = nullptr, const SearchStages& stages = {});
 
 }  // namespace sooth

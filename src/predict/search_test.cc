@@ -9,7 +9,7 @@ namespace sooth {
 namespace {
 
 Prediction race(std::span<const Event> trace, std::span<const Branch> branches, std::uint64_t a, std::uint64_t b,
-                const Budget& budget = {}, const Stages& stages = {}) {
+                const Budget& budget = {}, const SearchStages& stages = {}) {
   const TraceIndex index(TraceView{trace, {}, branches});
   return find_race(index, {EventId{a}, EventId{b}}, budget, nullptr, stages);
 }
@@ -53,7 +53,7 @@ TEST(SearchTest, DoesNotOverwriteWhatAnOptionalReadWaitsFor) {
 TEST(SearchTest, SaysWhenItGaveUp) {
   // Both threads write x and read it back: without inference somebody has to choose who is first.
   const oracle::TextTrace trace = oracle::parse_trace("B|w(x)|0 B|r(x)|1 B|w(z)|2 A|w(x)|3 A|r(x)|4 A|r(z)|5");
-  const Stages search_only{.closure = false, .inference = false};
+  const SearchStages search_only{.closure = false, .inference = false};
   const Prediction stopped = race(trace.events, {}, 2, 5, Budget{.states = 0}, search_only);
   ASSERT_TRUE(std::holds_alternative<Unknown>(stopped));
   EXPECT_EQ(std::get<Unknown>(stopped).reason, "the search gave up after 0 states");

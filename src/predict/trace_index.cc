@@ -295,6 +295,16 @@ class TraceIndexBuilder {
       if (other) {
         index_.alternatives_[std::uint64_t{read} << 32 | found_[i].variable] = {
             static_cast<std::uint32_t>(begin - stored_.begin()), static_cast<std::uint32_t>(end - begin)};
+        index_.writes_[found_[i].variable];
+      }
+    }
+    for (EventIndex e = 0; e < events_.size() && !index_.writes_.empty(); ++e) {
+      if (is_write(events_[e].op)) {
+        for (const VariableIndex v : index_.variables(e)) {
+          if (std::vector<EventIndex>* writes = index_.writes_.find(v)) {
+            writes->push_back(e);
+          }
+        }
       }
     }
   }
@@ -324,19 +334,28 @@ class TraceIndexBuilder {
   std::vector<EventIndex> saw_;         // parallel to found_
 };
 
-Window::Window(const TraceIndex& index, EventIndex begin, EventIndex end) {
+Window::Window(const TraceIndex& index, EventIndex first, EventIndex end) : begin(first) {
   for (std::uint32_t t = 0; t < index.thread_count(); ++t) {
     const std::span<const EventIndex> events = index.events_of(t);
     const auto count = [&](EventIndex e) {
       return static_cast<std::uint32_t>(std::lower_bound(events.begin(), events.end(), e) - events.begin());
     };
-    floor.push_back(count(begin));
+    floor.push_back(count(first));
     limit.push_back(count(end));
   }
 }
 
 TraceIndex::TraceIndex(const TraceView& trace, std::span<const ExtraOrder> extra) : trace_(trace) {
   TraceIndexBuilder(*this, trace, extra).run();
+}
+
+EventIndex TraceIndex::last_write(VariableIndex v, EventIndex end) const {
+  const std::vector<EventIndex>* writes = writes_.find(v);
+  if (writes == nullptr) {
+    return kNoEvent;
+  }
+  const auto next = std::lower_bound(writes->begin(), writes->end(), end);
+  return next == writes->begin() ? kNoEvent : *std::prev(next);
 }
 
 std::uint32_t TraceIndex::branch_limit(std::uint32_t thread, std::uint32_t reach) const {

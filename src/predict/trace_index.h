@@ -95,6 +95,9 @@ class TraceIndex {
     const ValueGroup* group = alternatives_.find(std::uint64_t{read} << 32 | v);
     return group == nullptr ? std::span<const EventIndex>{} : std::span(same_value_).subspan(group->begin, group->count);
   }
+  // The last write of the variable in front of `end`, an event of the trace or its size; kNoEvent: none. Only for variables
+  // that have alternatives.
+  EventIndex last_write(VariableIndex v, EventIndex end) const;
   // Of how many reads: the first so many events of the thread contain all of its reads that bind, when the thread
   // executes up to the event at `reach`, or is about to (docs/semantics.md section 7).
   std::uint32_t branch_limit(std::uint32_t thread, std::uint32_t reach) const;
@@ -143,6 +146,7 @@ class TraceIndex {
   std::vector<SectionIndex> sections_by_thread_;
   FlatMap<ValueGroup> alternatives_;            // by read and variable
   std::vector<EventIndex> same_value_;
+  FlatMap<std::vector<EventIndex>> writes_;     // by variable, of those that have alternatives
   std::vector<std::vector<std::uint32_t>> branches_;  // by thread; empty without branches
 };
 

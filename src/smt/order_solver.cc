@@ -114,18 +114,19 @@ bool OrderSolver::holds(const Literal& literal) const {
   return false;
 }
 
-// From those that wait to the solver: what the latest order violates.
-void OrderSolver::add_violated(std::uint64_t& added) {
-  added = 0;
+// Gives the solver those of the clauses that wait for which `choose` holds. Returns how many.
+template <typename Choose>
+std::uint64_t OrderSolver::hand_over(Choose&& choose) {
+  std::uint64_t handed = 0;
   std::vector<Literal> waiting;
   std::vector<std::size_t> ends;
   std::size_t begin = 0;
   for (const std::size_t end : impl_->ends) {
-    const std::span clause = std::span(impl_->literals).subspan(begin, end - begin);
+    const std::span<const Literal> clause = std::span(impl_->literals).subspan(begin, end - begin);
     begin = end;
-    if (std::none_of(clause.begin(), clause.end(), [this](const Literal& literal) { return holds(literal); })) {
+    if (choose(clause)) {
       impl_->assert_clause(clause);
-      ++added;
+      ++handed;
     } else {
       waiting.insert(waiting.end(), clause.begin(), clause.end());
       ends.push_back(waiting.size());
@@ -133,46 +134,30 @@ void OrderSolver::add_violated(std::uint64_t& added) {
   }
   impl_->literals = std::move(waiting);
   impl_->ends = std::move(ends);
+  return handed;
 }
 
 OrderSolver::Answer OrderSolver::solve() {
+  const auto is_violated = [this](std::span<const Literal> clause) {
+    return std::none_of(clause.begin(), clause.end(), [this](const Literal& literal) { return holds(literal); });
+  };
   try {
-    // Clauses without alternatives cost the solver little and settle much: they come first, like those about flags alone.
-    std::vector<Literal> waiting;
-    std::vector<std::size_t> ends;
-    std::size_t begin = 0;
-    for (const std::size_t end : impl_->ends) {
-      const std::span clause = std::span(impl_->literals).subspan(begin, end - begin);
-      begin = end;
-      if (clause.size() <= 1) {
-        impl_->assert_clause(clause);
-      } else {
-        waiting.insert(waiting.end(), clause.begin(), clause.end());
-        ends.push_back(waiting.size());
-      }
-    }
-    impl_->literals = std::move(waiting);
-    impl_->ends = std::move(ends);
-    for (;;) {
-      if (impl_->out_of_time()) {
-        why_ = "timeout";
-        return Answer::kUnknown;
-      }
+    hand_over([](std::span<const Literal> clause) { return clause.size() <= 1; });
+    while (!impl_->out_of_time()) {
       const z3::check_result result = impl_->check();
       if (result != z3::sat) {
         why_ = result == z3::unknown ? impl_->reason() : "";
         return result == z3::unsat ? Answer::kNo : Answer::kUnknown;
       }
-      std::uint64_t added = 0;
-      add_violated(added);
-      if (added == 0) {
+      if (hand_over(is_violated) == 0) {
         return Answer::kYes;
       }
     }
+    why_ = "timeout";
   } catch (const z3::exception& error) {
     why_ = error.msg();
-    return Answer::kUnknown;
   }
+  return Answer::kUnknown;
 }
 
 std::int64_t OrderSolver::position(Node node) const { return impl_->positions[static_cast<std::uint32_t>(node)]; }

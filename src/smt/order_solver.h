@@ -59,8 +59,9 @@ class OrderSolver {
  private:
   class Impl;
 
-  // Clauses with alternatives wait here until an order violates them: few ever do.
-  void add_violated(std::uint64_t& added);
+  // Clauses with alternatives wait until an order violates them: of many, few ever do.
+  template <typename Choose>
+  std::uint64_t hand_over(Choose&& choose);
   bool holds(const Literal& literal) const;
 
   std::unique_ptr<Impl> impl_;
