@@ -64,7 +64,7 @@ class Parser {
       case ObjectKind::kThread: e.object = id(threads_, argument); break;
       case ObjectKind::kLock: case ObjectKind::kSignal: case ObjectKind::kBarrier: case ObjectKind::kSemaphore:
       case ObjectKind::kMessage: case ObjectKind::kFunction: case ObjectKind::kCall:
-        e.object = id(objects_, argument);
+        e.object = argument.starts_with("0x") ? number(argument.substr(2), 16, token) : id(objects_, argument);
         break;
     }
     std::string_view label = token.substr(close + 2);
