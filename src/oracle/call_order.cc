@@ -171,9 +171,9 @@ Relation kept_order(std::span<const Event> trace, std::span<const Reach> reaches
   return order;
 }
 
-bool reached_by_a_call(std::span<const Reach> reaches, std::uint64_t byte) {
+bool reached_by_a_call(std::span<const Reach> reaches, const Event& access) {
   return std::any_of(reaches.begin(), reaches.end(), [&](const Reach& reach) {
-    return byte >= reach.begin && byte - reach.begin < reach.length;
+    return overlap({reach.begin, reach.begin + (reach.length - 1)}, {access.object, access.object + (access.size - 1)});
   });
 }
 

@@ -15,7 +15,7 @@ Relation call_order(std::span<const Event> trace, std::span<const Reach> reaches
 // Must-order and call order, closed: what section 7 keeps.
 Relation kept_order(std::span<const Event> trace, std::span<const Reach> reaches);
 
-// Whether some call of the trace reaches the byte.
-bool reached_by_a_call(std::span<const Reach> reaches, std::uint64_t byte);
+// Whether some call of the trace reaches a byte of the access.
+bool reached_by_a_call(std::span<const Reach> reaches, const Event& access);
 
 }  // namespace sooth::oracle

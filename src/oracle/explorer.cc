@@ -70,7 +70,7 @@ class Cells {
   // The byte as the record of the access has it; -1: it has not.
   int recorded(Index e, std::uint64_t byte) const {
     const std::uint64_t at = byte - view_.events[e].object;
-    if (view_.values.empty() || at >= view_.values[e].size || reached_by_a_call(view_.reaches, byte)) {
+    if (view_.values.empty() || at >= view_.values[e].size || reached_by_a_call(view_.reaches, view_.events[e])) {
       return -1;
     }
     const std::uint64_t half = at < 8 ? view_.values[e].low : view_.values[e].high;

@@ -169,7 +169,7 @@ class Judge {
   // What the record says that the access found or left in the byte.
   std::optional<unsigned> recorded(Index e, std::uint64_t byte) const {
     const std::uint64_t at = byte - events_[e].object;
-    if (values_.empty() || at >= values_[e].size || reached_by_a_call(reaches_, byte)) {
+    if (values_.empty() || at >= values_[e].size || reached_by_a_call(reaches_, events_[e])) {
       return std::nullopt;
     }
     return static_cast<unsigned>((at < 8 ? values_[e].low >> (8 * at) : values_[e].high >> (8 * (at - 8))) & 0xff);

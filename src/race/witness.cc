@@ -428,10 +428,13 @@ Status Checker::check_read(Number id) {
 
 // Whether the record of values says that the writer stored what the read found in this byte of the read.
 bool Checker::has_same_byte(Number read, Number writer, std::uint32_t byte) const {
-  if (trace_.values.empty() || writer == Seen::kNobody || calls_.reaches(trace_.events[read].object + byte)) {
-    return false;  // what was in the byte in between nobody knows where a call may have written to it
+  if (trace_.values.empty() || writer == Seen::kNobody) {
+    return false;
   }
   const Event& write = trace_.events[writer];
+  if (calls_.reaches(trace_.events[read]) || calls_.reaches(write)) {
+    return false;  // what was there in between nobody knows
+  }
   if (write.op != Op::kWrite && write.op != Op::kAtomicStore) {
     return false;  // what an rmw or a free leaves is not recorded
   }

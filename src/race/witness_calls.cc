@@ -21,12 +21,7 @@ void CallEdges::add(std::uint32_t id, const Event& e, bool wanted) {
     begin(id, e);
   }
   std::optional<Bytes> own = own_bytes(e);
-  bool reachable = false;
-  if (own) {
-    reachable_.for_each(own->first, own->last,
-                        [&](std::uint64_t, std::uint64_t, const bool* there) { reachable = reachable || there != nullptr; });
-  }
-  if (!reachable) {
+  if (own && !reaches(*own)) {
     own.reset();
   }
   bool turn = false;
@@ -60,6 +55,13 @@ void CallEdges::add(std::uint32_t id, const Event& e, bool wanted) {
   if (e.op == Op::kCallEnd) {
     end(e, step);
   }
+}
+
+bool CallEdges::reaches(const Bytes& bytes) const {
+  bool any = false;
+  reachable_.for_each(bytes.first, bytes.last,
+                      [&](std::uint64_t, std::uint64_t, const bool* there) { any = any || there != nullptr; });
+  return any;
 }
 
 void CallEdges::begin(std::uint32_t id, const Event& e) {

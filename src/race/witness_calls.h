@@ -36,8 +36,8 @@ class CallEdges {
     return std::nullopt;
   }
 
-  // Whether any call of the trace may have touched the byte.
-  bool reaches(std::uint64_t byte) const { return reachable_.find(byte) != nullptr; }
+  // Whether any call of the trace may have touched a byte of the access.
+  bool reaches(const Event& access) const { return reaches(Bytes{access.object, access.object + (access.size - 1)}); }
 
  private:
   struct Need {
@@ -61,6 +61,7 @@ class CallEdges {
     Steps told;                // what its unseen steps may know of
   };
 
+  bool reaches(const Bytes& bytes) const;
   static void note(Steps& steps, Step step);
   static void note(Steps& steps, const Steps& more);
   static bool overlap(const std::vector<Bytes>& a, const std::vector<Bytes>& b);
