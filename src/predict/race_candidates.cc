@@ -66,7 +66,7 @@ struct GroupHash {
 }  // namespace
 
 RaceCandidates::RaceCandidates(const TraceIndex& index, const std::function<bool(SiteId, SiteId)>& skip)
-    : index_(index), must_(index) {
+    : index_(index), past_(index) {
   std::vector<std::vector<std::uint32_t>> by_variable;
   LockSets locks;
   collect(by_variable, locks);
@@ -165,7 +165,7 @@ std::optional<Candidate> RaceCandidates::Pairs::next() {
     }
     Cursor cursor = cursors_[at_++];
     const EventIndex first = cursor.earlier.back();
-    if (candidates_.must_.before(first, cursor.second)) {
+    if (candidates_.past_.needs(cursor.second, first)) {
       continue;  // so are those before it
     }
     if (first < first_allowed_(cursor.second)) {

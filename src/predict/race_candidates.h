@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "predict/must_clocks.h"
+#include "predict/past_clocks.h"
 #include "predict/trace_index.h"
 #include "race/pair_table.h"
 
 namespace sooth {
 
-// The conflicting pairs that must-order leaves unordered and no lock protects, by their sites: what else is no race under
-// any reordering. Of accesses that are alike only one is kept: of plain writes between which a thread does nothing but
+// The conflicting pairs of which no access needs the other (PastClocks) and no lock protects, by their sites: others are no
+// race under any reordering. Of accesses that are alike only one is kept: of plain writes between which a thread does nothing but
 // write, the last, which is next after all others have happened; of plain reads between which it only reads, the first.
 // If any of them can meet an access, the one that is kept can.
 class RaceCandidates {
@@ -26,7 +26,7 @@ class RaceCandidates {
   struct SitePairIds {
     SiteId low{}, high{};
   };
-  // With at least one pair of groups of accesses that conflict; all their dynamic pairs may turn out to be must-ordered.
+  // With at least one pair of groups of accesses that conflict; one access of each may need the other.
   std::size_t size() const { return sites_.size(); }
   SitePairIds sites(std::size_t i) const { return sites_[i].ids; }
   std::uint64_t skipped() const { return skipped_; }
@@ -74,7 +74,7 @@ class RaceCandidates {
   void collect(std::vector<std::vector<std::uint32_t>>& by_variable, class LockSets& locks);
 
   const TraceIndex& index_;
-  const MustClocks must_;
+  const PastClocks past_;
   std::vector<Group> groups_;
   std::vector<Sites> sites_;  // by low, then high
   std::uint64_t skipped_ = 0;
