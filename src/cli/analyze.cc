@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -36,6 +37,7 @@ struct AnalyzeOptions {
   std::uint64_t tree_locations = TreeOptions{}.locations;
   ProofOptions proof;
   McmOptions mcm;
+  std::string mcm_stages = "closure,saturation,search,solver";
   std::uint64_t window = kOwnWindow;
   std::vector<std::string> barrier_globals;
   std::uint32_t jobs = std::max(1u, std::thread::hardware_concurrency());  // threads of ours
@@ -108,6 +110,23 @@ Result<Source> open_source(const AnalyzeOptions& options, const ReadOptions& rea
   return Source{path, nullptr, std::move(*reader)};
 }
 
+Result<McmStages> parse_mcm_stages(const std::string& names) {
+  McmStages stages{.closure = false, .saturation = false, .search = false, .solver = false};
+  std::istringstream words(names);
+  for (std::string word; std::getline(words, word, ',');) {
+    bool* const stage = word == "closure"      ? &stages.closure
+                        : word == "saturation" ? &stages.saturation
+                        : word == "search"     ? &stages.search
+                        : word == "solver"     ? &stages.solver
+                                               : nullptr;
+    if (stage == nullptr) {
+      return Status::usage("mcm has no stage `" + word + "`; it has closure, saturation, search and solver");
+    }
+    *stage = true;
+  }
+  return stages;
+}
+
 CommandResult analyze(const AnalyzeOptions& options) {
   if (options.list) {
     list_analyses();
@@ -118,6 +137,10 @@ CommandResult analyze(const AnalyzeOptions& options) {
   }
   if (options.jobs == 0) {
     return Status::usage("--jobs needs at least one thread");
+  }
+  const Result<McmStages> stages = parse_mcm_stages(options.mcm_stages);
+  if (!stages.ok()) {
+    return stages.status();
   }
   auto detectors = parse_detectors(options.with);
   if (!detectors.ok()) {
@@ -155,6 +178,7 @@ CommandResult analyze(const AnalyzeOptions& options) {
   analysis.detector.compare = options.report.stats;
   analysis.proof = options.proof;
   analysis.mcm = options.mcm;
+  analysis.mcm.stages = *stages;
   analysis.mcm.jobs = options.jobs;
   analysis.barrier_globals = options.barrier_globals;
   if (options.window != kOwnWindow) {
@@ -218,6 +242,9 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
                       "A variable that calls which were not recorded may touch without being handed it; for rdit, may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  command->add_option("--mcm-stages", options->mcm_stages,
+                      "What mcm may use, to measure what each is worth: closure, saturation, search, solver. The answers do not change")
+      ->capture_default_str();
   add_count_option(*command, "--mcm-pairs", options->mcm.max_pairs,
                    "Pairs of accesses that mcm tries for two sites before its answer is that it does not know");
   add_count_option(*command, "--witness-events", options->proof.max_events,

@@ -42,5 +42,15 @@ TEST(NumbersTest, ShortFormsAreShort) {
   EXPECT_EQ(short_duration(3780), "1 h 3 min");
 }
 
+TEST(NumbersTest, DurationsHaveAUnit) {
+  EXPECT_EQ(parse_duration("500ms")->count(), 500);
+  EXPECT_EQ(parse_duration("10s")->count(), 10'000);
+  EXPECT_EQ(parse_duration("2min")->count(), 120'000);
+  EXPECT_EQ(parse_duration("0")->count(), 0);
+  for (const char* wrong : {"", "5", "s", "1.5s", "-1s", "10 s", "1h", "99999999999999999999s"}) {
+    EXPECT_FALSE(parse_duration(wrong).ok()) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace sooth

@@ -161,7 +161,9 @@ Status run_drop(TraceDropOptions& options) {
     return reader.status();
   }
   TraceInfo info = (*reader)->info();
-  info.exact = false;
+  // Reads still see what they saw when nothing goes but the marks around what was not recorded.
+  const bool only_calls = options.drop.kinds == *parse_kind("call") && options.drop.functions.empty() && options.drop.sites.empty();
+  info.exact = info.exact && only_calls;
   const Result<std::unique_ptr<OutputTrace>> output = OutputTrace::create(options.output, info);
   if (!output.ok()) {
     return output.status();
@@ -208,7 +210,7 @@ void add_trace_drop(CLI::App& trace, CommandResult& result) {
                     "were not recorded");
   add_output_options(*command, "--format", options->output);
   command->footer("--function, --site and --kind may be repeated; an event goes when any of them matches. In a GLOB, * is\n"
-                  "any text and ? any character. The result is marked as not exact.\n" +
+                  "any text and ? any character. The result is marked as not exact, unless only calls are dropped.\n" +
                   wrapped("Kinds: " + kind_words() + ", and the words of STD text."));
   command->callback([options, &result] { result = answer(run_drop(*options)); });
 }

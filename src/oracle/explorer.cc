@@ -59,10 +59,17 @@ class Cells {
     if (write == kNoWrite || !stores(view_.events[static_cast<Index>(write)].op)) {
       return false;
     }
+    const Index writer = static_cast<Index>(write);
+    const auto is_longer = [this](Index e) { return !view_.values.empty() && view_.values[e].size > view_.events[e].size; };
+    if (is_longer(read) || is_longer(writer)) {
+      const Value& found = view_.values[read];
+      const Value& stored = view_.values[writer];
+      return found.size != 0 && stored.size != 0 && found.low == stored.low && found.high == stored.high;
+    }
     const std::vector<std::uint64_t>& bytes = bytes_[of_event_[read][i]];
     return std::all_of(bytes.begin(), bytes.end(), [&](std::uint64_t byte) {
       const int found = recorded(read, byte);
-      return found >= 0 && found == recorded(static_cast<Index>(write), byte);
+      return found >= 0 && found == recorded(writer, byte);
     });
   }
 
@@ -91,9 +98,8 @@ class Explorer {
         must_(kept_order(trace_, view.reaches)), sections_(sections_of(trace_)), executed_(trace_.size()),
         last_write_(cells_.count()) {
     const std::span<const Event> trace = trace_;
-    std::map<ThreadId, std::size_t> index;
     for (Index i = 0; i < trace.size(); ++i) {
-      const auto [it, added] = index.try_emplace(trace[i].thread, threads_.size());
+      const auto [it, added] = thread_of_.try_emplace(trace[i].thread, threads_.size());
       if (added) {
         threads_.emplace_back();
       }
@@ -103,7 +109,10 @@ class Explorer {
     astray_.resize(threads_.size());
   }
 
-  Exploration run() {
+  Exploration run(std::size_t past) {
+    for (Index e = 0; e < past; ++e) {
+      execute(e);
+    }
     visit();
     return std::move(result_);
   }
@@ -129,12 +138,7 @@ class Explorer {
       const std::vector<LastWrite> before = last_write_;
       const bool was_astray = astray_[t];
       astray_[t] = was_astray || misread;
-      for (std::size_t cell : cells_.of(*e)) {
-        last_write_[cell] = is_write(trace_[*e].op) ? LastWrite{static_cast<int>(*e), astray_[t]} : last_write_[cell];
-      }
-      executed_[*e] = true;
-      ++done_[t];
-      order_.push_back(EventId{*e});
+      execute(*e);
       visit();
       order_.pop_back();
       --done_[t];
@@ -142,6 +146,16 @@ class Explorer {
       astray_[t] = was_astray;
       last_write_ = before;
     }
+  }
+
+  void execute(Index e) {
+    const std::size_t t = thread_of_.at(trace_[e].thread);
+    for (std::size_t cell : cells_.of(e)) {
+      last_write_[cell] = is_write(trace_[e].op) ? LastWrite{static_cast<int>(e), astray_[t]} : last_write_[cell];
+    }
+    executed_[e] = true;
+    ++done_[t];
+    order_.push_back(EventId{e});
   }
 
   // The state: how far each thread is and what reads would see. The locks held follow from the former.
@@ -266,6 +280,7 @@ class Explorer {
   const Cells cells_;
   const Relation must_;
   const std::vector<Section> sections_;
+  std::map<ThreadId, std::size_t> thread_of_;  // into the following
   std::vector<std::vector<Index>> threads_;  // their events
   std::vector<std::size_t> done_;            // by thread: how many of them
   std::vector<bool> executed_;               // by event
@@ -286,7 +301,9 @@ std::vector<Candidate> Exploration::candidates() const {
   return pairs;
 }
 
-Exploration explore(const TraceView& trace, std::size_t max_states) { return Explorer(trace, max_states).run(); }
+Exploration explore(const TraceView& trace, std::size_t max_states, std::size_t past) {
+  return Explorer(trace, max_states).run(past);
+}
 
 Exploration explore(std::span<const Event> trace, std::size_t max_states) {
   return explore(TraceView{trace, {}, {}}, max_states);

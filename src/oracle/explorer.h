@@ -37,8 +37,9 @@ struct Exploration {
   std::vector<Candidate> candidates() const;
 };
 
-// With values, branches and reaches of calls (section 13) where the trace has them.
-Exploration explore(const TraceView& trace, std::size_t max_states = 2'000'000);
+// With values, branches and reaches of calls (section 13) where the trace has them. The first `past` events have
+// happened as recorded.
+Exploration explore(const TraceView& trace, std::size_t max_states = 2'000'000, std::size_t past = 0);
 Exploration explore(std::span<const Event> trace, std::size_t max_states = 2'000'000);
 
 }  // namespace sooth::oracle

@@ -181,7 +181,12 @@ class Judge {
       return true;
     }
     const bool stores = write && (events_[*write].op == Op::kWrite || events_[*write].op == Op::kAtomicStore);
-    return stores && recorded(read, byte) && recorded(read, byte) == recorded(*write, byte);
+    if (!stores || !recorded(read, byte) || !recorded(*write, byte)) {
+      return false;
+    }
+    const bool longer = values_[read].size > events_[read].size || values_[*write].size > events_[*write].size;
+    const bool same = values_[read].low == values_[*write].low && values_[read].high == values_[*write].high;
+    return longer ? same : recorded(read, byte) == recorded(*write, byte);
   }
 
   std::set<Index> binding_reads(const std::vector<Index>& order) const {

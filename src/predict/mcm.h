@@ -28,7 +28,7 @@ struct McmStages {
 struct McmOptions {
   // Events that are reordered at a time; what comes before them happens as recorded. Windows overlap by half, so that
   // all pairs up to half a window apart are looked at. 0: the whole trace at once.
-  std::uint64_t window = 100'000;
+  std::uint64_t window = 20'000;
   // For each question to the solver. What it cannot answer in that time is unknown. 0: the solver is not asked.
   std::chrono::milliseconds solver_timeout{10'000};
   // What is tried out before the solver is asked.

@@ -6,7 +6,7 @@ namespace sooth {
 
 OrderGraph::OrderGraph(const TraceIndex& index, const Window& window, std::span<const std::uint32_t> lengths,
                        const FixedReads& reads)
-    : index_(index), floor_(window.floor), lengths_(lengths.begin(), lengths.end()), by_value_(reads.by_value),
+    : index_(index), floor_(window.floor), lengths_(lengths.begin(), lengths.end()), by_value_(reads.by_value), may_come_(reads.may_come),
       binding_(reads.binding.begin(), reads.binding.end()), threads_(lengths.size()) {
   std::size_t rows = 0;
   for (std::uint32_t t = 0; t < threads_; ++t) {
@@ -122,9 +122,11 @@ void OrderGraph::infer_read_order() {
     for (const EventIndex read : index_.events_of(t).first(lengths_[t]).subspan(floor_[t])) {
       for (std::size_t i = 0; i < index_.seen(read).size(); ++i) {
         const std::optional<EventIndex> write = fixed_write(read, i);
-        const ByThread* writes = write.has_value() ? writes_of(index_.variables(read)[i]) : nullptr;
-        if (writes != nullptr) {
+        const ByThread* writes = writes_of(index_.variables(read)[i]);
+        if (write.has_value() && writes != nullptr) {
           infer_around(read, *write, *writes);
+        } else if (!write.has_value() && index_.position(read) < binding_[t]) {
+          infer_from_alternatives(read, i, writes != nullptr ? *writes : ByThread{});
         }
       }
     }
@@ -146,6 +148,50 @@ void OrderGraph::infer_around(EventIndex read, EventIndex write, const ByThread&
         !before(write, *std::prev(before_read))) {  // between the two: the rule above makes that a cycle
       infer(*std::prev(before_read), write);
     }
+  }
+}
+
+// Another write always comes between the two. kNoEvent: any write always comes before the read.
+bool OrderGraph::is_hidden(EventIndex write, EventIndex read, const ByThread& writes) const {
+  return std::any_of(writes.begin(), writes.end(), [&](const std::vector<EventIndex>& own) {
+    // The last of the thread that comes before the read is the one most likely to come after the write.
+    auto last = std::partition_point(own.begin(), own.end(), [&](EventIndex w) { return before(w, read); });
+    return last != own.begin() && *--last != write && (write == kNoEvent || before(write, *last));
+  });
+}
+
+// The read sees one of several writes. When all but one have become impossible it is that one; when all have, there is no
+// order.
+void OrderGraph::infer_from_alternatives(EventIndex read, std::size_t i, const ByThread& writes) {
+  std::vector<EventIndex> possible;  // kNoEvent: what was there before the window
+  const auto consider = [&](EventIndex write) {
+    const EventIndex w = write == kNoEvent || is_past(write) ? kNoEvent : write;
+    if (possible.size() > 1 || std::find(possible.begin(), possible.end(), w) != possible.end() || w == read) {
+      return;
+    }
+    const bool own = w != kNoEvent && index_.thread(w) == index_.thread(read);
+    const bool out = w == kNoEvent || contains(w) ? (w != kNoEvent && before(read, w)) || is_hidden(w, read, writes)
+                                                  : own || !may_come_(w);
+    if (!out) {
+      possible.push_back(w);
+    }
+  };
+  consider(index_.seen(read)[i]);
+  for (const EventIndex write : index_.alternatives(read, index_.variables(read)[i])) {
+    consider(write);
+  }
+  if (possible.size() > 1) {
+    return;
+  }
+  if (possible.empty()) {
+    contradiction_ = changed_ = true;
+  } else if (possible.front() != kNoEvent && !contains(possible.front())) {
+    missing_.push_back(possible.front());
+  } else {
+    if (possible.front() != kNoEvent) {
+      infer(possible.front(), read);
+    }
+    infer_around(read, possible.front(), writes);
   }
 }
 

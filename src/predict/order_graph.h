@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -18,6 +19,8 @@ namespace sooth {
 struct FixedReads {
   bool by_value = false;                     // only those for which no other write is admissible
   std::span<const std::uint32_t> binding{};  // by thread: only those among the first so many events
+  // Whether a write that is not among the events may come at all. Not called unless by_value.
+  std::function<bool(EventIndex)> may_come{};
 };
 
 // Over the events of a window up to the first `lengths` of each thread, which contain their must-order predecessors and
@@ -45,7 +48,9 @@ class OrderGraph {
   bool infer_lock_order(IsFinal&& is_final, std::vector<SectionIndex>& must_end);
   // Adds what follows from the writes that reads saw.
   void infer_read_order();
-  // The edges added, by where they lead. They end at writes and acquires of sections only.
+  // Writes that are not among the events, but must be: they are the only ones left that some read may see.
+  const std::vector<EventIndex>& missing() const { return missing_; }
+  // The edges added, by where they lead: to writes, acquires of sections and, where other writes were admissible, to reads.
   const FlatMap<std::vector<EventIndex>>& added() const { return extra_; }
   // Whether the write is ordered with every other write of its variables, or the acquire with every section that
   // excludes its own.
@@ -87,10 +92,14 @@ class OrderGraph {
   bool join_clocks(EventIndex e, std::span<const std::uint32_t> done);
   void collect(EventIndex e);
   void infer_around(EventIndex read, EventIndex write, const ByThread& writes);
+  void infer_from_alternatives(EventIndex read, std::size_t i, const ByThread& writes);
+  bool is_hidden(EventIndex write, EventIndex read, const ByThread& writes) const;
 
   const TraceIndex& index_;
   const std::vector<std::uint32_t> floor_, lengths_;
   const bool by_value_;
+  const std::function<bool(EventIndex)> may_come_;
+  std::vector<EventIndex> missing_;
   const std::vector<std::uint32_t> binding_;        // by thread, see FixedReads
   bool contradiction_ = false;                      // something must come before what has happened
   const std::size_t threads_;

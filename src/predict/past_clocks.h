@@ -23,14 +23,18 @@ class PastClocks {
 
  private:
   struct Thread {
-    std::vector<std::uint32_t> positions;  // ascending: from this event on ...
-    std::vector<std::size_t> clocks;       // ... where in numbers_
+    std::vector<std::uint64_t> moments;  // ascending: from then on ...
+    std::vector<std::size_t> clocks;     // ... where in numbers_
   };
 
-  void learn(std::uint32_t thread, std::uint32_t position, std::vector<std::uint32_t>& clock);
+  // Moments of a thread. What must-order tells it counts before its event, what the event reads after it.
+  std::uint64_t before(EventIndex e) const { return std::uint64_t{2} * index_.position(e); }
+  std::uint64_t after(EventIndex e) const { return before(e) + 1; }
+
+  void learn(std::uint32_t thread, std::uint64_t moment, std::vector<std::uint32_t>& clock);
   void join(std::vector<std::uint32_t>& clock, EventIndex executed) const;
-  // Where the clock is that holds when the thread has executed so many events; kNone: it knows of no other thread.
-  std::size_t clock_at(std::uint32_t thread, std::uint32_t position) const;
+  // Where the clock of the thread is; kNone: it knows of no other thread.
+  std::size_t clock_at(std::uint32_t thread, std::uint64_t moment) const;
 
   static constexpr std::size_t kNone = ~std::size_t{0};
   const TraceIndex& index_;

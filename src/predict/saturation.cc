@@ -90,7 +90,8 @@ class Saturation {
     }
     const auto graph = std::make_shared<OrderGraph>(
         index_, window_, need_.lengths(),
-        FixedReads{.by_value = rules_.reads == ReadRule::kAdmissible, .binding = need_.binding()});
+        FixedReads{.by_value = rules_.reads == ReadRule::kAdmissible, .binding = need_.binding(),
+                   .may_come = [this](EventIndex write) { return may_come(write); }});
     for (int pass = 0; pass < kMaxPasses; ++pass) {
       if (!graph->close()) {
         return false;
@@ -102,12 +103,39 @@ class Saturation {
         });
       }
       graph->infer_read_order();
+      if (!graph->missing().empty()) {
+        return std::all_of(graph->missing().begin(), graph->missing().end(), [this](EventIndex write) { return need(write); });
+      }
       if (!graph->changed()) {
         break;
       }
     }
     note_order(*graph);
     order_ = graph;
+    return true;
+  }
+
+  // The write must be seen by a read that binds, so the reads before it bind as well.
+  bool need(EventIndex write) {
+    const std::uint32_t behind = index_.position(write) + (is_read(index_.event(write).op) ? 1 : 0);
+    return need_.add(write) && (!index_.has_branches() || need_.bind(index_.thread(write), behind));
+  }
+
+  // False only if no reordering that reaches the targets has the event.
+  bool may_come(EventIndex e) {
+    const std::uint32_t t = index_.thread(e);
+    if (index_.position(e) >= window_.limit[t] || (refused_[t] != 0 && index_.position(e) + 1 >= refused_[t])) {
+      return false;
+    }
+    if (index_.position(e) < accepted_[t]) {
+      return true;
+    }
+    PrefixClosure with = need_;
+    if (!with.add(e)) {
+      refused_[t] = index_.position(e) + 1;
+      return false;
+    }
+    accepted_[t] = index_.position(e) + 1;
     return true;
   }
 
@@ -142,6 +170,7 @@ class Saturation {
   const bool ends_sections_, infers_order_;
   PrefixClosure need_;
   FlatMap<Answer> final_;
+  FlatMap<std::uint32_t> refused_, accepted_;  // of may_come(), by thread: from the first position (+ 1) on, and up to
   FlatMap<std::vector<EventIndex>> before_;
   FlatMap<bool> settled_;
   std::shared_ptr<const OrderGraph> order_;

@@ -204,7 +204,10 @@ class TraceIndexBuilder {
       const std::uint64_t offset = first - e.object;
       if (offset + bytes <= values_[id].size) {
         const VariableIndex variable = cells_[cell].variable;
-        const std::uint64_t bits = value_bits(values_[id], static_cast<unsigned>(offset), static_cast<unsigned>(bytes));
+        // A variable that is known by name only has one byte, which stands for up to 8.
+        const bool named = values_[id].size > e.size && values_[id].high == 0;
+        const std::uint64_t bits = named ? values_[id].low
+                                         : value_bits(values_[id], static_cast<unsigned>(offset), static_cast<unsigned>(bytes));
         if (stores) {
           stored_.push_back({variable, id, bits});
         } else {

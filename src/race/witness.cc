@@ -445,6 +445,13 @@ bool Checker::has_same_byte(Number read, Number writer, std::uint32_t byte) cons
     }
     return static_cast<unsigned>((at < 8 ? value.low >> (8 * at) : value.high >> (8 * (at - 8))) & 0xff);
   };
+  const Value& found_value = trace_.values[read];
+  const Value& stored_value = trace_.values[writer];
+  if (found_value.size > trace_.events[read].size || stored_value.size > write.size) {
+    // A variable that is known by name only: its one byte stands for all of it.
+    return found_value.size != 0 && stored_value.size != 0 && found_value.low == stored_value.low &&
+           found_value.high == stored_value.high;
+  }
   const std::optional<unsigned> found = recorded(read, byte);
   return found.has_value() && found == recorded(writer, trace_.events[read].object + byte - write.object);
 }
