@@ -23,10 +23,11 @@ from program_sources import Failure, run
 
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
 REAL = ["pbzip2", "zstd"]
-REAL_BYTES = 60_000  # of input
+REAL_BYTES = 20_000  # of input
 ANALYSES = ["hb", "cp", "mcm", "rdit"]
 RECORD = ["--schedule", "serial", "--seed", "1", "--filter", "off"]
-FIND = ["--window", "1M", "--witness-events", "100M", "--solver-timeout", "200ms", "--mcm-pairs", "20"]
+FIND = ["--witness-events", "100M", "--solver-timeout", "200ms", "--mcm-pairs", "20"]
+WINDOWS = {"cp": ["--window", "2k"], "mcm": ["--window", "10k"], "rdit": ["--window", "10k"]}  # events, as in the thesis; cp is slow
 
 
 class Row:
@@ -49,8 +50,9 @@ class Row:
 def races(sooth, trace, analysis):
     """The pairs of sites that the analysis reports, and how many it has no answer for."""
     # What the others believe, not what can be proven of it.
-    proof = FIND if analysis in ("mcm", "rdit") else ["--window", "20k", "--witness-events", "0"]
-    report = json.loads(run([sooth, "analyze", trace, "--with", analysis, "--format", "json", "--fail-on", "never", *proof]))
+    proof = FIND if analysis in ("mcm", "rdit") else ["--witness-events", "0"]
+    report = json.loads(run([sooth, "analyze", trace, "--with", analysis, "--format", "json", "--fail-on", "never", *proof,
+                             *WINDOWS.get(analysis, [])]))
     pairs = set()
     for finding in report["findings"]:
         if finding["kind"] == "race" and analysis in finding["found_by"]:
@@ -64,11 +66,11 @@ def count(text, what):
     return int(words[-1])
 
 
-def evaluate(sooth, name, command, work):
-    """Records `command` and measures."""
+def evaluate(sooth, name, command, work, output=None):
+    """Records `command`, whose standard output goes to a file, and measures."""
     row = Row(name)
     full, part, bare = work / "full", work / "part", work / "bare"
-    run([sooth, "record", "-o", full, *RECORD, "--", *command], cwd=work)
+    run([sooth, "record", "-o", full, *RECORD, "--", *command], cwd=work, output=output or work / "output")
     hidden = run([sooth, "trace", "drop", full, "-o", part, "--functions-with-sync"])
     row.dropped, row.events = count(hidden, " of "), count(hidden.split(" of ")[1], " events")
     row.calls = count(hidden, " calls put in")
@@ -89,11 +91,11 @@ def example(sooth, source, level, work):
 def real_program(sooth, name, archive, work):
     program = next(p for p in program_sources.PROGRAMS if p.name == name)
     folders = program_sources.fetch_all(program, archive)
-    binary = work / name
-    program_sources.compile_program(program, folders, {"c": [sooth, "cc"], "c++": [sooth, "c++"]}, binary)
+    binary = program_sources.compile_program(program, folders, [[sooth, "cc"], [sooth, "c++"]], work / "build")
     data = work / "data"
     program_sources.make_data(data, REAL_BYTES)
-    return evaluate(sooth, name, program_sources.command_line(program, binary, data, work / "output"), work)
+    command, output = program_sources.command_line(program, binary, data, work / "output")
+    return evaluate(sooth, name, command, work, output)
 
 
 def table(rows):
@@ -129,7 +131,7 @@ def main():
     parser.add_argument("--real", action="store_true", help="pbzip2 and zstd, too")
     parser.add_argument("--work", type=pathlib.Path, help="where sources and traces stay; by default they are removed")
     parser.add_argument("--output", type=pathlib.Path, help="the table, as Markdown")
-    parser.add_argument("names", nargs="*", help="programs of examples/; all by default")
+    parser.add_argument("names", nargs="*", help="programs; all by default")
     options = parser.parse_args()
     sooth = options.sooth.resolve()
     work = (options.work or pathlib.Path(tempfile.mkdtemp(prefix="eval_rdit."))).resolve()
@@ -137,7 +139,7 @@ def main():
     jobs = [(s.stem, lambda folder, s=s: example(sooth, s, options.level, folder)) for s in sources if not options.names or s.stem in options.names]
     if options.real:
         archive = program_sources.Archive(work / "archive")
-        jobs += [(name, lambda folder, name=name: real_program(sooth, name, archive, folder)) for name in REAL]
+        jobs += [(name, lambda folder, name=name: real_program(sooth, name, archive, folder)) for name in REAL if not options.names or name in options.names]
     rows, failures = [], []
     for name, job in jobs:
         folder = work / "traces" / name
