@@ -6,7 +6,7 @@ synchronisation is dropped from the trace, with calls around the functions that 
 --functions-with-sync`). `hb`, `cp` and `mcm` read what is left without the calls, `rdit` with them. What an analysis reports
 there and the full trace does not have is a false alarm. Counts are distinct pairs of sites, `found (false)`.
 
-    eval_rdit.py --sooth build/bin/sooth [--level N] [--real] [--work FOLDER] [--output FILE] [NAME ...]
+    eval_rdit.py --sooth build/bin/sooth [--level N] [--real [--bytes N]] [--work FOLDER] [--output FILE] [NAME ...]
 
 By default the programs of examples/; --real adds pbzip2 and zstd from the distribution's archive. Exits with 1 when rdit
 raises a false alarm, or when hb, cp and mcm together raise none: then nothing was measured.
@@ -23,7 +23,6 @@ from program_sources import Failure, run
 
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
 REAL = ["pbzip2", "zstd"]
-REAL_BYTES = 20_000  # of input
 ANALYSES = ["hb", "cp", "mcm", "rdit"]
 RECORD = ["--schedule", "serial", "--seed", "1", "--filter", "off"]
 FIND = ["--witness-events", "100M", "--solver-timeout", "200ms", "--mcm-pairs", "20"]
@@ -88,12 +87,12 @@ def example(sooth, source, level, work):
     return evaluate(sooth, source.stem, [binary], work)
 
 
-def real_program(sooth, name, archive, work):
+def real_program(sooth, name, archive, size, work):
     program = next(p for p in program_sources.PROGRAMS if p.name == name)
     folders = program_sources.fetch_all(program, archive)
     binary = program_sources.compile_program(program, folders, [[sooth, "cc"], [sooth, "c++"]], work / "build")
     data = work / "data"
-    program_sources.make_data(data, REAL_BYTES)
+    program_sources.make_data(data, size)
     command, output = program_sources.command_line(program, binary, data, work / "output")
     return evaluate(sooth, name, command, work, output)
 
@@ -129,6 +128,7 @@ def main():
                         help="optimisation of the examples: at 0 std::mutex::lock() is a function that synchronises, at 1 and up "
                              "whatever it was inlined into")
     parser.add_argument("--real", action="store_true", help="pbzip2 and zstd, too")
+    parser.add_argument("--bytes", type=int, default=20_000, help="input of pbzip2 and zstd; 20,000 make up to 3 million events")
     parser.add_argument("--work", type=pathlib.Path, help="where sources and traces stay; by default they are removed")
     parser.add_argument("--output", type=pathlib.Path, help="the table, as Markdown")
     parser.add_argument("names", nargs="*", help="programs; all by default")
@@ -139,7 +139,7 @@ def main():
     jobs = [(s.stem, lambda folder, s=s: example(sooth, s, options.level, folder)) for s in sources if not options.names or s.stem in options.names]
     if options.real:
         archive = program_sources.Archive(work / "archive")
-        jobs += [(name, lambda folder, name=name: real_program(sooth, name, archive, folder)) for name in REAL if not options.names or name in options.names]
+        jobs += [(name, lambda folder, name=name: real_program(sooth, name, archive, options.bytes, folder)) for name in REAL if not options.names or name in options.names]
     rows, failures = [], []
     for name, job in jobs:
         folder = work / "traces" / name
