@@ -21,8 +21,8 @@ std::uint64_t factor_of(char suffix) {
 
 // In integers: 64-bit counts do not fit into doubles.
 Result<std::uint64_t> parse_count(std::string_view text) {
-  const Status error = Status::usage("\"" + std::string(text) +
-                                     "\" is not a count: write digits and perhaps k, M or G, like 10M");
+  const Status error =
+      Status::usage("\"" + std::string(text) + "\" is not a count: write digits and perhaps k, M or G, like 10M");
   const std::uint64_t suffix = text.empty() ? 0 : factor_of(text.back());
   std::uint64_t unit = suffix == 0 ? 1 : suffix;
   if (suffix != 0) {
@@ -66,7 +66,8 @@ Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
   }
   const bool zero = unit.empty() && number == 0;
   if (end == 0 || (factor == 0 && !zero) || number * factor > kMost) {
-    return Status::usage("\"" + std::string(text) + "\" is not a duration: write a number with ms, s or min, like 500ms");
+    return Status::usage("\"" + std::string(text) +
+                         "\" is not a duration: write a number with ms, s or min, like 500ms");
   }
   return std::chrono::milliseconds(number * factor);
 }

@@ -50,7 +50,9 @@ inline CLI::Option* add_duration_option(CLI::App& command, const std::string& na
     }
     duration = *parsed;
   };
-  return command.add_option_function<std::string>(name, set, help)->type_name("T")->default_str(std::to_string(duration.count()) + "ms");
+  return command.add_option_function<std::string>(name, set, help)
+      ->type_name("T")
+      ->default_str(std::to_string(duration.count()) + "ms");
 }
 
 }  // namespace sooth

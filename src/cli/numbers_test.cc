@@ -8,9 +8,19 @@ namespace sooth {
 namespace {
 
 TEST(NumbersTest, CountsHaveSuffixes) {
-  struct Case { const char* text; std::uint64_t count; };
-  const Case good[] = {{"0", 0}, {"1500", 1500}, {"10k", 10'000}, {"10K", 10'000}, {"10M", 10'000'000},
-                       {"2.5M", 2'500'000}, {"1.25k", 1'250}, {"3G", 3'000'000'000}, {"0.001k", 1},
+  struct Case {
+    const char* text;
+    std::uint64_t count;
+  };
+  const Case good[] = {{"0", 0},
+                       {"1500", 1500},
+                       {"10k", 10'000},
+                       {"10K", 10'000},
+                       {"10M", 10'000'000},
+                       {"2.5M", 2'500'000},
+                       {"1.25k", 1'250},
+                       {"3G", 3'000'000'000},
+                       {"0.001k", 1},
                        {"18446744073709551615", std::numeric_limits<std::uint64_t>::max()}};
   for (const Case& c : good) {
     const Result<std::uint64_t> count = parse_count(c.text);

@@ -18,7 +18,10 @@ class McmStage {
  public:
   McmStage(const DetectorInfo& info, std::vector<Claim>& claims, const ProofCount& so_far, const TraceCapture& capture,
            const Tables& tables, bool exact)
-      : info_(info), capture_(capture), tables_(tables), exact_(exact),
+      : info_(info),
+        capture_(capture),
+        tables_(tables),
+        exact_(exact),
         refuted_(so_far.refuted_sites.begin(), so_far.refuted_sites.end()) {
     for (Claim& claim : claims) {
       if (claim.finding.kind == FindingKind::kRace) {
@@ -87,13 +90,16 @@ class McmStage {
 
   std::vector<std::string> notes(const McmOptions& options) const {
     std::vector<std::string> notes;
-    const auto count = [](std::uint64_t n, const char* one, const char* many) { return std::to_string(n) + (n == 1 ? one : many); };
+    const auto count = [](std::uint64_t n, const char* one, const char* many) {
+      return std::to_string(n) + (n == 1 ? one : many);
+    };
     const std::string name(info_.name);
     if (unknown_ > 0) {
       notes.push_back(name + " has no answer for " + count(unknown_, " pair", " pairs") + " of sites: " + why_);
     }
     if (!capture_.whole()) {
-      notes.push_back(name + " looked at the first " + std::to_string(capture_.size()) + " events only (--witness-events).");
+      notes.push_back(name + " looked at the first " + std::to_string(capture_.size()) +
+                      " events only (--witness-events).");
     }
     if (found_.far_pairs > 0) {
       notes.push_back(name + " did not look at some accesses of " + count(found_.far_pairs, " pair", " pairs") +
@@ -104,7 +110,9 @@ class McmStage {
   }
 
  private:
-  static bool has_witness(const Claim& claim) { return claim.finding.witness.has_value() && claim.finding.witness->checked; }
+  static bool has_witness(const Claim& claim) {
+    return claim.finding.witness.has_value() && claim.finding.witness->checked;
+  }
 
   bool is_decided(const Sites& sites) const {
     const auto claim = races_.find(sites);

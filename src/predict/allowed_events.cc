@@ -4,10 +4,16 @@
 
 namespace sooth {
 
-AllowedEvents::AllowedEvents(const TraceIndex& index, const Window& window, const PrefixClosure& need, ClosureRules rules)
-    : index_(index), window_(window), need_(need), has_branches_(index.has_branches() && rules.reads != ReadRule::kAll),
-      length_(need.lengths().begin(), need.lengths().end()), may_bind_(need.binding().begin(), need.binding().end()),
-      followed_(window.floor), refused_(window.limit) {
+AllowedEvents::AllowedEvents(const TraceIndex& index, const Window& window, const PrefixClosure& need,
+                             ClosureRules rules)
+    : index_(index),
+      window_(window),
+      need_(need),
+      has_branches_(index.has_branches() && rules.reads != ReadRule::kAll),
+      length_(need.lengths().begin(), need.lengths().end()),
+      may_bind_(need.binding().begin(), need.binding().end()),
+      followed_(window.floor),
+      refused_(window.limit) {
   do {
     changed_ = false;
     end_sections();

@@ -43,7 +43,7 @@ class AllowedEvents {
   const TraceIndex& index_;
   const Window& window_;
   const PrefixClosure& need_;
-  const bool has_branches_;             // that matter
+  const bool has_branches_;  // that matter
   std::vector<std::uint32_t> length_, may_bind_;
   std::vector<std::uint32_t> followed_;  // by thread: of how many events the reads are done
   std::vector<std::uint32_t> refused_;   // by thread: the first position that would need a target

@@ -18,7 +18,11 @@ namespace {
 class Question {
  public:
   Question(const TraceIndex& index, const Window& window, Candidate pair, const McmOptions& options, Effort& effort)
-      : index_(index), window_(window), pair_(pair), options_(options), effort_(effort),
+      : index_(index),
+        window_(window),
+        pair_(pair),
+        options_(options),
+        effort_(effort),
         targets_{static_cast<EventIndex>(raw(pair.first)), static_cast<EventIndex>(raw(pair.second))} {}
 
   Prediction answer() {
@@ -49,7 +53,9 @@ class Question {
   }
 
  private:
-  Witness witness(std::vector<EventId> order) const { return {FindingKind::kRace, std::move(order), {pair_.first, pair_.second}}; }
+  Witness witness(std::vector<EventId> order) const {
+    return {FindingKind::kRace, std::move(order), {pair_.first, pair_.second}};
+  }
 
   // What has happened before the window.
   std::vector<EventId> past() const {
@@ -110,7 +116,8 @@ class Question {
 // which has the most in front of it.
 class Windows {
  public:
-  Windows(const TraceIndex& index, std::uint64_t size) : index_(index), half_(size == 0 ? 0 : std::max<std::uint64_t>(size / 2, 1)) {}
+  Windows(const TraceIndex& index, std::uint64_t size)
+      : index_(index), half_(size == 0 ? 0 : std::max<std::uint64_t>(size / 2, 1)) {}
 
   // There is but one.
   bool is_whole() const { return half_ == 0 || 2 * half_ >= index_.size(); }
@@ -128,8 +135,8 @@ class Windows {
 };
 
 // All dynamic pairs of two sites, until one is a race.
-McmSitePair decide(const TraceIndex& index, const RaceCandidates& candidates, std::size_t sites, const McmOptions& options,
-                   bool& left_out) {
+McmSitePair decide(const TraceIndex& index, const RaceCandidates& candidates, std::size_t sites,
+                   const McmOptions& options, bool& left_out) {
   McmSitePair result;
   result.low_site = candidates.sites(sites).low;
   result.high_site = candidates.sites(sites).high;
@@ -139,7 +146,8 @@ McmSitePair decide(const TraceIndex& index, const RaceCandidates& candidates, st
   while (const std::optional<Candidate> pair = pairs.next()) {
     if (result.asked == options.max_pairs) {
       result.answer = McmSitePair::Answer::kUnknown;
-      result.why = "none of the first " + std::to_string(options.max_pairs) + " pairs of accesses can meet, and there are more";
+      result.why =
+          "none of the first " + std::to_string(options.max_pairs) + " pairs of accesses can meet, and there are more";
       break;
     }
     ++result.asked;
@@ -168,7 +176,8 @@ McmSitePair decide(const TraceIndex& index, const RaceCandidates& candidates, st
 
 }  // namespace
 
-Prediction predict_race(const TraceIndex& index, Candidate pair, const McmOptions& options, const Window* window, Effort* effort) {
+Prediction predict_race(const TraceIndex& index, Candidate pair, const McmOptions& options, const Window* window,
+                        Effort* effort) {
   Effort unused;
   const Window whole = window == nullptr ? Window(index) : *window;
   return Question(index, whole, pair, options, effort != nullptr ? *effort : unused).answer();

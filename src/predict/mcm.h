@@ -67,7 +67,8 @@ struct McmResult {
   std::vector<McmSitePair> pairs;  // by low_site, then high_site; without those that `skip` named
   std::uint64_t candidates = 0;    // dynamic pairs that were asked about
   std::uint64_t skipped = 0;       // site pairs that `skip` named
-  std::uint64_t far_pairs = 0;     // site pairs some of whose accesses no window has together: their "no" is one of the windows
+  std::uint64_t far_pairs =
+      0;  // site pairs some of whose accesses no window has together: their "no" is one of the windows
 };
 
 // Every pair of sites with conflicting accesses that must-order does not order and no lock protects. It is a race as soon

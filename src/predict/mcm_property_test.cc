@@ -24,7 +24,7 @@ struct Setting {
   std::uint32_t values;    // different ones that writes store; 0: none are recorded
   std::uint32_t branches;  // events to a branch; 0: there are none
   McmStages stages;
-  std::uint32_t percent;   // of SOOTH_CASES
+  std::uint32_t percent;  // of SOOTH_CASES
 };
 
 constexpr McmStages kAll{};
@@ -67,7 +67,8 @@ struct Columns {
 std::string show(const Columns& columns, std::span<const Event> events) {
   std::string text = print_trace(events);
   for (std::size_t i = 0; i < columns.values.size(); ++i) {
-    text += columns.values[i].size == 0 ? "" : " value " + std::to_string(i) + "=" + std::to_string(columns.values[i].low);
+    text +=
+        columns.values[i].size == 0 ? "" : " value " + std::to_string(i) + "=" + std::to_string(columns.values[i].low);
   }
   for (const Branch& branch : columns.branches) {
     text += " branch T" + std::to_string(raw(branch.thread)) + "@" + std::to_string(raw(branch.before));
@@ -75,8 +76,8 @@ std::string show(const Columns& columns, std::span<const Event> events) {
   return text + "\n";
 }
 
-std::string check_pair(const TraceIndex& index, const TraceView& view, Candidate pair, bool expected, const Setting& setting,
-                       Tally& tally, const Window* window = nullptr) {
+std::string check_pair(const TraceIndex& index, const TraceView& view, Candidate pair, bool expected,
+                       const Setting& setting, Tally& tally, const Window* window = nullptr) {
   Effort effort;
   McmOptions options;
   options.stages = setting.stages;
@@ -113,7 +114,8 @@ std::string disagreement(std::span<const Event> events, const Setting& setting, 
     for (Index a = 0; a < b; ++a) {
       if (memory.is_access(a) && memory.is_access(b) && memory.conflict(a, b)) {
         const Candidate pair{EventId{a}, EventId{b}};
-        const std::string wrong = check_pair(index, view, pair, truth.races.contains({pair.first, pair.second}), setting, tally);
+        const std::string wrong =
+            check_pair(index, view, pair, truth.races.contains({pair.first, pair.second}), setting, tally);
         if (!wrong.empty()) {
           return wrong;
         }
@@ -133,12 +135,14 @@ std::string disagreement(std::span<const Event> events, const Setting& setting, 
       found.emplace(pair.low_site, pair.high_site);
     }
   }
-  return found == expected ? "" : "other site pairs than the explorer: " + std::to_string(found.size()) + " instead of " +
-                                      std::to_string(expected.size());
+  return found == expected ? ""
+                           : "other site pairs than the explorer: " + std::to_string(found.size()) + " instead of " +
+                                 std::to_string(expected.size());
 }
 
 // Windows from any event on, up to the end: what comes before has happened as recorded.
-std::string window_disagreement(std::span<const Event> events, const Setting& setting, std::uint64_t seed, Tally& tally) {
+std::string window_disagreement(std::span<const Event> events, const Setting& setting, std::uint64_t seed,
+                                Tally& tally) {
   const Columns columns(events, setting, seed);
   const TraceView view{events, columns.values, columns.branches};
   const TraceIndex index(view);
@@ -185,8 +189,8 @@ std::string compare(const Setting& setting, Disagreement disagree, std::uint64_t
       continue;
     }
     Tally unused;
-    const std::vector<Event> small = minimise(
-        trace.events, [&](std::span<const Event> t) { return !disagree(t, setting, seed, unused).empty(); });
+    const std::vector<Event> small =
+        minimise(trace.events, [&](std::span<const Event> t) { return !disagree(t, setting, seed, unused).empty(); });
     return "again with SOOTH_SEED=" + std::to_string(seed) + " SOOTH_CASES=1. Shrunk, events from 0:\n" +
            show(Columns(small, setting, seed), small) + disagree(small, setting, seed, unused);
   }
@@ -209,8 +213,8 @@ TEST_P(McmProperty, FindsExactlyWhatTheExplorerFinds) {
   ASSERT_EQ(compare(setting, disagreement, cases, tally), "");
   std::cout << cases << " traces, " << tally.skipped << " too large for the explorer\n";
   for (const int race : {1, 0}) {
-    std::cout << (race == 1 ? "races" : "no races") << ": closure " << tally.by[race][0] << ", saturation " << tally.by[race][1]
-              << ", search " << tally.by[race][2] << ", solver " << tally.by[race][3] << "\n";
+    std::cout << (race == 1 ? "races" : "no races") << ": closure " << tally.by[race][0] << ", saturation "
+              << tally.by[race][1] << ", search " << tally.by[race][2] << ", solver " << tally.by[race][3] << "\n";
   }
   if (cases >= 500) {
     EXPECT_LT(tally.skipped * 20, cases);

@@ -6,8 +6,13 @@ namespace sooth {
 
 OrderFormula::OrderFormula(const TraceIndex& index, const Window& window, const Bounds& bounds,
                            std::chrono::milliseconds timeout)
-    : index_(index), window_(window), bounds_(bounds), solver_(timeout), end_(solver_.add_node()),
-      mentioned_(index.thread_count()), points_(index.thread_count()) {
+    : index_(index),
+      window_(window),
+      bounds_(bounds),
+      solver_(timeout),
+      end_(solver_.add_node()),
+      mentioned_(index.thread_count()),
+      points_(index.thread_count()) {
   collect();
   order_must();
   order_sections();
@@ -54,7 +59,8 @@ void OrderFormula::collect() {
   }
   for (std::uint32_t t = 0; t < index_.thread_count(); ++t) {
     for (const EventIndex e : index_.events_of(t).first(bounds_.allowed[t]).subspan(window_.floor[t])) {
-      for (const VariableIndex v : is_write(index_.event(e).op) ? index_.variables(e) : std::span<const VariableIndex>{}) {
+      for (const VariableIndex v :
+           is_write(index_.event(e).op) ? index_.variables(e) : std::span<const VariableIndex>{}) {
         if (Writes* writes = writes_.find(v)) {
           writes->push_back(e);
         }
@@ -199,7 +205,8 @@ void OrderFormula::order_read(EventIndex read, std::size_t variable, const Claus
   const std::span<const EventIndex> others = index_.alternatives(read, v);
   std::vector<EventIndex> admissible;  // kNoEvent: what was there before the window
   const auto may_see = [&](EventIndex w) {
-    const bool later = w != kNoEvent && index_.thread(w) == index_.thread(read) && index_.position(w) >= index_.position(read);
+    const bool later =
+        w != kNoEvent && index_.thread(w) == index_.thread(read) && index_.position(w) >= index_.position(read);
     if (!later && std::find(admissible.begin(), admissible.end(), w) == admissible.end()) {
       admissible.push_back(w);
     }
@@ -275,7 +282,9 @@ void OrderFormula::chain_threads() {
   }
 }
 
-OrderSolver::Answer OrderFormula::solve() { return solver_.solve(); }
+OrderSolver::Answer OrderFormula::solve() {
+  return solver_.solve();
+}
 
 std::vector<EventIndex> OrderFormula::order() const {
   std::vector<std::pair<std::int64_t, EventIndex>> placed;

@@ -78,10 +78,10 @@ class OrderFormula {
   const Bounds& bounds_;
   OrderSolver solver_;
   OrderSolver::Node end_;
-  FlatMap<Mentioned> nodes_;                              // by event
-  std::vector<std::vector<EventIndex>> mentioned_;        // by thread, sorted once complete
-  FlatMap<Writes> writes_;                                // by variable, of those that binding reads may look at
-  FlatMap<std::vector<SectionIndex>> sections_;           // by lock
+  FlatMap<Mentioned> nodes_;                        // by event
+  std::vector<std::vector<EventIndex>> mentioned_;  // by thread, sorted once complete
+  FlatMap<Writes> writes_;                          // by variable, of those that binding reads may look at
+  FlatMap<std::vector<SectionIndex>> sections_;     // by lock
   // By thread: lengths of which a clause says that the reads among the first so many events bind, ascending.
   std::vector<std::vector<std::pair<std::uint32_t, OrderSolver::Flag>>> points_;
 };

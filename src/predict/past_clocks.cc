@@ -4,7 +4,8 @@
 
 namespace sooth {
 
-PastClocks::PastClocks(const TraceIndex& index, std::size_t max_numbers) : index_(index), threads_(index.thread_count()) {
+PastClocks::PastClocks(const TraceIndex& index, std::size_t max_numbers)
+    : index_(index), threads_(index.thread_count()) {
   const std::size_t width = index.thread_count();
   std::vector<std::uint32_t> clock;
   for (EventIndex e = 0; e < index.size() && numbers_.size() + 2 * width <= max_numbers; ++e) {

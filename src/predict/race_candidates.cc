@@ -12,8 +12,11 @@ namespace {
 // A stretch of a thread in which it does nothing but one kind of plain access.
 class Stretches {
  public:
-  explicit Stretches(const TraceIndex& index) : index_(index), of_writes_(index.thread_count()), of_reads_(index.thread_count()),
-                                                next_branch_(index.thread_count()) {}
+  explicit Stretches(const TraceIndex& index)
+      : index_(index),
+        of_writes_(index.thread_count()),
+        of_reads_(index.thread_count()),
+        next_branch_(index.thread_count()) {}
 
   void step(EventIndex e) {
     const std::uint32_t t = index_.thread(e);
@@ -139,7 +142,8 @@ RaceCandidates::Pairs::Pairs(const RaceCandidates& candidates, std::size_t sites
     add_cursors(candidates.groups_[a].accesses, candidates.groups_[b].accesses);
     add_cursors(candidates.groups_[b].accesses, candidates.groups_[a].accesses);
   }
-  std::stable_sort(cursors_.begin(), cursors_.end(), [](const Cursor& a, const Cursor& b) { return a.second < b.second; });
+  std::stable_sort(cursors_.begin(), cursors_.end(),
+                   [](const Cursor& a, const Cursor& b) { return a.second < b.second; });
 }
 
 void RaceCandidates::Pairs::add_cursors(std::span<const EventIndex> seconds, std::span<const EventIndex> firsts) {

@@ -36,7 +36,8 @@ class RaceCandidates {
   class Pairs {
    public:
     // Pairs whose first access stands before `first_allowed(second)` are left out.
-    Pairs(const RaceCandidates& candidates, std::size_t sites, std::function<EventIndex(EventIndex second)> first_allowed);
+    Pairs(const RaceCandidates& candidates, std::size_t sites,
+          std::function<EventIndex(EventIndex second)> first_allowed);
     std::optional<Candidate> next();
     // Whether some were left out.
     bool left_out() const { return left_out_; }

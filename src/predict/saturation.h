@@ -31,8 +31,8 @@ struct Bounds {
 };
 
 struct SaturationOptions {
-  bool end_sections = true; // false leaves out all rules about locks, and
-  bool infer_order = true;  // false those that need clocks
+  bool end_sections = true;  // false leaves out all rules about locks, and
+  bool infer_order = true;   // false those that need clocks
   // kAdmissible is what every correct reordering keeps. kAll is the same while TraceIndex::reads_are_fixed(), else more.
   ReadRule reads = ReadRule::kAll;
 };

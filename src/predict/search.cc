@@ -75,8 +75,9 @@ Prediction infeasible_or_unknown(const TraceIndex& index, const Window& window, 
   if (index.reads_are_fixed() || !saturate(index, window, targets, {.reads = ReadRule::kAdmissible})) {
     return Infeasible{};
   }
-  return Unknown{"no reordering lets every read see the write that it saw; by the branches or values of the trace some "
-                 "reads may see others (--with mcm looks at these)"};
+  return Unknown{
+      "no reordering lets every read see the write that it saw; by the branches or values of the trace some "
+      "reads may see others (--with mcm looks at these)"};
 }
 
 // A reordering after which all targets are next.

@@ -10,12 +10,13 @@ namespace sooth {
 // Clauses lie one behind the other in `literals`.
 class OrderSolver::Impl {
  public:
-  explicit Impl(std::chrono::milliseconds timeout) : deadline_(std::chrono::steady_clock::now() + timeout),
-                                                     solver_(context_, z3::solver::simple()) {}
+  explicit Impl(std::chrono::milliseconds timeout)
+      : deadline_(std::chrono::steady_clock::now() + timeout), solver_(context_, z3::solver::simple()) {}
 
   // Milliseconds that are left, at least 1.
   unsigned time_left() const {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now());
     return static_cast<unsigned>(std::clamp<std::int64_t>(left.count(), 1, 1'000'000'000));
   }
   bool out_of_time() const { return std::chrono::steady_clock::now() >= deadline_; }
@@ -56,15 +57,16 @@ class OrderSolver::Impl {
   std::string reason() const { return solver_.reason_unknown(); }
 
   std::uint32_t nodes = 0, flags = 0;
-  std::vector<Literal> literals;         // of the clauses that wait
-  std::vector<std::size_t> ends;         // of each: where it ends; clause i begins where i - 1 ends
-  std::vector<std::int64_t> positions;   // in the latest model
+  std::vector<Literal> literals;        // of the clauses that wait
+  std::vector<std::size_t> ends;        // of each: where it ends; clause i begins where i - 1 ends
+  std::vector<std::int64_t> positions;  // in the latest model
   std::vector<bool> flag_values;
 
  private:
   z3::expr node(std::uint32_t number) {
     for (; node_names_.size() <= number;) {
-      node_names_.push_back(context_.constant(context_.int_symbol(static_cast<int>(node_names_.size())), context_.int_sort()));
+      node_names_.push_back(
+          context_.constant(context_.int_symbol(static_cast<int>(node_names_.size())), context_.int_sort()));
     }
     return node_names_[static_cast<unsigned>(number)];
   }
@@ -96,8 +98,12 @@ class OrderSolver::Impl {
 OrderSolver::OrderSolver(std::chrono::milliseconds timeout) : impl_(std::make_unique<Impl>(timeout)) {}
 OrderSolver::~OrderSolver() = default;
 
-OrderSolver::Node OrderSolver::add_node() { return Node{impl_->nodes++}; }
-OrderSolver::Flag OrderSolver::add_flag() { return Flag{impl_->flags++}; }
+OrderSolver::Node OrderSolver::add_node() {
+  return Node{impl_->nodes++};
+}
+OrderSolver::Flag OrderSolver::add_flag() {
+  return Flag{impl_->flags++};
+}
 
 void OrderSolver::require(std::span<const Literal> clause) {
   impl_->literals.insert(impl_->literals.end(), clause.begin(), clause.end());
@@ -160,6 +166,8 @@ OrderSolver::Answer OrderSolver::solve() {
   return Answer::kUnknown;
 }
 
-std::int64_t OrderSolver::position(Node node) const { return impl_->positions[static_cast<std::uint32_t>(node)]; }
+std::int64_t OrderSolver::position(Node node) const {
+  return impl_->positions[static_cast<std::uint32_t>(node)];
+}
 
 }  // namespace sooth

@@ -20,7 +20,9 @@ class OrderSolver {
   // One alternative of a clause.
   class Literal {
    public:
-    static Literal before(Node a, Node b) { return {Kind::kBefore, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b)}; }
+    static Literal before(Node a, Node b) {
+      return {Kind::kBefore, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b)};
+    }
     static Literal is(Flag flag) { return {Kind::kIs, static_cast<std::uint32_t>(flag), 0}; }
     static Literal is_not(Flag flag) { return {Kind::kIsNot, static_cast<std::uint32_t>(flag), 0}; }
 

@@ -75,8 +75,9 @@ TEST(OrderSolverTest, AnswersAreThoseOfTryingAllOrders) {
     bool possible = false;
     do {
       possible = possible || std::all_of(clauses.begin(), clauses.end(), [&](const auto& clause) {
-        return std::any_of(clause.begin(), clause.end(), [&](const auto& edge) { return place[edge.first] < place[edge.second]; });
-      });
+                   return std::any_of(clause.begin(), clause.end(),
+                                      [&](const auto& edge) { return place[edge.first] < place[edge.second]; });
+                 });
     } while (std::next_permutation(place.begin(), place.end()));
     ASSERT_EQ(solver.solve(), possible ? Answer::kYes : Answer::kNo) << "round " << round;
     ++(possible ? yes : no);
