@@ -14,7 +14,9 @@ struct Bytes {
   std::uint64_t last = 0;
 };
 
-bool overlap(const Bytes& a, const Bytes& b) { return a.first <= b.last && b.first <= a.last; }
+bool overlap(const Bytes& a, const Bytes& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 struct Call {
   ThreadId thread{};
@@ -32,7 +34,8 @@ std::vector<Call> calls_of(std::span<const Event> trace, std::span<const Reach> 
       for (const Reach& reach : reaches) {
         if (raw(reach.call) == i) {
           call.reach.push_back({reach.begin, reach.begin + (reach.length - 1)});
-          call.everything = call.everything || (reach.begin == 0 && reach.length == std::numeric_limits<std::uint64_t>::max());
+          call.everything =
+              call.everything || (reach.begin == 0 && reach.length == std::numeric_limits<std::uint64_t>::max());
         }
       }
       calls.push_back(call);
@@ -58,9 +61,14 @@ struct Step {
 
 bool is_turn(Op op) {
   switch (op) {
-    case Op::kNotify: case Op::kWait: case Op::kBarrierArrive: case Op::kBarrierLeave: case Op::kSemPost:
-    case Op::kSemWait: case Op::kHappensBefore: case Op::kHappensAfter:
-      return true;
+    case Op::kNotify:
+    case Op::kWait:
+    case Op::kBarrierArrive:
+    case Op::kBarrierLeave:
+    case Op::kSemPost:
+    case Op::kSemWait:
+    case Op::kHappensBefore:
+    case Op::kHappensAfter: return true;
     default: return false;
   }
 }
@@ -70,7 +78,7 @@ std::vector<Bytes> touched_by(const Event& e) {
     return {{e.object, e.object + (e.size - 1)}};
   }
   return is_turn(e.op) || e.op == Op::kAcquire || e.op == Op::kRelease ? std::vector<Bytes>{{e.object, e.object}}
-                                                                        : std::vector<Bytes>{};
+                                                                       : std::vector<Bytes>{};
 }
 
 bool any_overlap(const std::vector<Bytes>& a, const std::vector<Bytes>& b) {
@@ -87,7 +95,8 @@ bool keep_their_order(const Step& a, const Step& b) {
 
 class Unfolding {
  public:
-  Unfolding(std::span<const Event> trace, std::span<const Reach> reaches) : trace_(trace), calls_(calls_of(trace, reaches)) {
+  Unfolding(std::span<const Event> trace, std::span<const Reach> reaches)
+      : trace_(trace), calls_(calls_of(trace, reaches)) {
     for (Index i = 0; i < trace.size(); ++i) {
       steps_.push_back(step_of(i));
       add_unseen(i);

@@ -22,7 +22,8 @@ class OpenCalls {
     if (e.op == Op::kCallBegin) {
       open.push_back(i);
     } else if (e.op == Op::kCallEnd) {
-      const auto it = std::find_if(open.rbegin(), open.rend(), [&](Index b) { return trace_.events[b].object == e.object; });
+      const auto it =
+          std::find_if(open.rbegin(), open.rend(), [&](Index b) { return trace_.events[b].object == e.object; });
       open.erase(std::next(it).base());
     }
   }
@@ -32,7 +33,8 @@ class OpenCalls {
     std::vector<Reach> ranges;
     const auto open = open_.find(thread);
     for (const Reach& reach : trace_.reaches) {
-      if (open != open_.end() && std::find(open->second.begin(), open->second.end(), raw(reach.call)) != open->second.end()) {
+      if (open != open_.end() &&
+          std::find(open->second.begin(), open->second.end(), raw(reach.call)) != open->second.end()) {
         ranges.push_back(reach);
       }
     }
@@ -54,7 +56,8 @@ class OpenCalls {
   std::map<ThreadId, std::vector<Index>> open_;
 };
 
-Event make(ThreadId thread, Op op, std::uint64_t object, std::uint32_t size = 0, MemoryOrder order = MemoryOrder::kNotAtomic) {
+Event make(ThreadId thread, Op op, std::uint64_t object, std::uint32_t size = 0,
+           MemoryOrder order = MemoryOrder::kNotAtomic) {
   Event e;
   e.thread = thread;
   e.op = op;
@@ -64,13 +67,20 @@ Event make(ThreadId thread, Op op, std::uint64_t object, std::uint32_t size = 0,
   return e;
 }
 
-bool is_memory(const Event& e) { return is_access(e.op) || e.op == Op::kFree; }
+bool is_memory(const Event& e) {
+  return is_access(e.op) || e.op == Op::kFree;
+}
 
 // What may be hidden: not what starts and ends threads, not what changes generations.
 bool may_hide(Op op) {
   switch (op) {
-    case Op::kFork: case Op::kJoin: case Op::kBegin: case Op::kEnd: case Op::kAlloc: case Op::kCallBegin: case Op::kCallEnd:
-      return false;
+    case Op::kFork:
+    case Op::kJoin:
+    case Op::kBegin:
+    case Op::kEnd:
+    case Op::kAlloc:
+    case Op::kCallBegin:
+    case Op::kCallEnd: return false;
     default: return true;
   }
 }
@@ -106,7 +116,8 @@ std::set<Index> draw_hidden(std::span<const Event> trace, std::span<const Sectio
     }
   }
   for (const Section& section : sections) {
-    const bool within = section.thread == trace[first].thread && section.acquire >= first && section.release && *section.release <= last;
+    const bool within = section.thread == trace[first].thread && section.acquire >= first && section.release &&
+                        *section.release <= last;
     if (!within || !(all || random.percent(50))) {
       continue;
     }
@@ -366,6 +377,8 @@ Completion random_completion(const CallTrace& trace, std::uint64_t seed) {
   return result;
 }
 
-Completion fullest_completion(const CallTrace& trace) { return Fullest(trace).run(); }
+Completion fullest_completion(const CallTrace& trace) {
+  return Fullest(trace).run();
+}
 
 }  // namespace sooth::oracle

@@ -53,13 +53,16 @@ bool meet(std::span<const Run> a, std::span<const Run> b) {
   const std::span<const Run> few = a.size() < b.size() ? a : b;
   const std::span<const Run> many = a.size() < b.size() ? b : a;
   return std::any_of(few.begin(), few.end(), [&](const Run& run) {
-    const auto at = std::partition_point(many.begin(), many.end(), [&](const Run& other) { return other.last < run.first; });
+    const auto at =
+        std::partition_point(many.begin(), many.end(), [&](const Run& other) { return other.last < run.first; });
     return at != many.end() && at->first <= run.last;
   });
 }
 
 // A well-formed one is not empty and does not wrap around.
-std::uint64_t last_byte(const Reach& reach) { return reach.begin + (reach.length - 1); }
+std::uint64_t last_byte(const Reach& reach) {
+  return reach.begin + (reach.length - 1);
+}
 
 // Signals and their like hand on what they were given in turn: which wait a post lets through depends on all that came
 // before, also on what a call did unseen.
@@ -142,10 +145,8 @@ class Regions {
   // What an event touches: the bytes of an access or a free, the first byte of what it synchronises on.
   static std::optional<std::uint64_t> last_touched(const Event& e) {
     switch (object_kind(e)) {
-      case ObjectKind::kMemory:
-        return e.op == Op::kAlloc ? std::nullopt : std::optional(e.object + (e.size - 1));
-      case ObjectKind::kLock:
-        return e.op == Op::kMisuse ? std::nullopt : std::optional(e.object);
+      case ObjectKind::kMemory: return e.op == Op::kAlloc ? std::nullopt : std::optional(e.object + (e.size - 1));
+      case ObjectKind::kLock: return e.op == Op::kMisuse ? std::nullopt : std::optional(e.object);
       case ObjectKind::kSignal:
       case ObjectKind::kBarrier:
       case ObjectKind::kSemaphore:
@@ -236,7 +237,11 @@ class RegionHistory {
 class Sweep {
  public:
   Sweep(std::span<const Event> events, std::span<const Reach> reaches)
-      : events_(events), reaches_(reaches), regions_(events, reaches), touched_(regions_.count()), reached_(regions_.count()) {}
+      : events_(events),
+        reaches_(reaches),
+        regions_(events, reaches),
+        touched_(regions_.count()),
+        reached_(regions_.count()) {}
 
   std::vector<ExtraOrder> run() {
     for (EventIndex e = 0; e < events_.size(); ++e) {
@@ -326,13 +331,15 @@ class Sweep {
   void end_call(EventIndex id) {
     const Event& e = events_[id];
     auto& calls = of(e.thread).calls;
-    const auto it = std::find_if(calls.rbegin(), calls.rend(), [&](const auto& call) { return call.first == e.object; });
+    const auto it =
+        std::find_if(calls.rbegin(), calls.rend(), [&](const auto& call) { return call.first == e.object; });
     if (it == calls.rend()) {
       return;
     }
     const EventIndex begin = it->second;
     calls.erase(std::next(it).base());
-    const auto call = std::find_if(open_.begin(), open_.end(), [&](const OpenCall& open) { return open.begin == begin; });
+    const auto call =
+        std::find_if(open_.begin(), open_.end(), [&](const OpenCall& open) { return open.begin == begin; });
     if (call == open_.end()) {
       return;  // it reaches nothing
     }
@@ -420,16 +427,16 @@ class Sweep {
   std::vector<Frontier> groups_;  // what the unseen steps of each come behind
   std::vector<ThreadState> threads_;
   std::vector<ExtraOrder> edges_;
-  std::vector<Run> runs_;            // of the event at hand
-  Frontier incoming_;                // ... what comes before it
-  std::vector<std::uint32_t> met_;   // ... groups
+  std::vector<Run> runs_;           // of the event at hand
+  Frontier incoming_;               // ... what comes before it
+  std::vector<std::uint32_t> met_;  // ... groups
 };
 
 }  // namespace
 
 std::vector<ExtraOrder> barrier_order(std::span<const Event> events, std::span<const Reach> reaches) {
-  const auto behind =
-      std::find_if(reaches.begin(), reaches.end(), [&](const Reach& reach) { return raw(reach.call) >= events.size(); });
+  const auto behind = std::find_if(reaches.begin(), reaches.end(),
+                                   [&](const Reach& reach) { return raw(reach.call) >= events.size(); });
   reaches = reaches.first(static_cast<std::size_t>(behind - reaches.begin()));
   return reaches.empty() ? std::vector<ExtraOrder>{} : Sweep(events, reaches).run();
 }

@@ -40,7 +40,8 @@ Relation closure_of(const CallTrace& trace, std::span<const ExtraOrder> edges) {
 // Empty, or which order of two events one side has and the other has not.
 std::string difference(const CallTrace& trace) {
   const std::vector<ExtraOrder> edges = barrier_order(trace.events, trace.reaches);
-  if (!std::is_sorted(edges.begin(), edges.end(), [](const ExtraOrder& a, const ExtraOrder& b) { return a.to < b.to; })) {
+  if (!std::is_sorted(edges.begin(), edges.end(),
+                      [](const ExtraOrder& a, const ExtraOrder& b) { return a.to < b.to; })) {
     return "the edges are not sorted";
   }
   const Relation found = closure_of(trace, edges);
@@ -48,7 +49,8 @@ std::string difference(const CallTrace& trace) {
   for (Index a = 0; a < trace.events.size(); ++a) {
     for (Index b = 0; b < trace.events.size(); ++b) {
       if (found.ordered(a, b) != defined.ordered(a, b)) {
-        return std::to_string(a) + " -> " + std::to_string(b) + (defined.ordered(a, b) ? " is missing" : " is too much");
+        return std::to_string(a) + " -> " + std::to_string(b) +
+               (defined.ordered(a, b) ? " is missing" : " is too much");
       }
     }
   }
@@ -73,7 +75,8 @@ TEST(BarrierOrderProperty, IsTheOneOfTheDefinition) {
     nested += deep ? 1 : 0;
     overlapping += at_once ? 1 : 0;
     open += std::any_of(depth.begin(), depth.end(), [](const auto& d) { return d.second > 0; }) ? 1 : 0;
-    everything += std::any_of(trace.reaches.begin(), trace.reaches.end(), [](const Reach& r) { return r.begin == 0 && r.length > 1; });
+    everything += std::any_of(trace.reaches.begin(), trace.reaches.end(),
+                              [](const Reach& r) { return r.begin == 0 && r.length > 1; });
     if (difference(trace).empty()) {
       continue;
     }
@@ -118,8 +121,8 @@ TEST(BarrierOrder, HandsOnWhatAnOpenCallHasLearned) {
 }
 
 TEST(BarrierOrder, LeavesOrdinaryAccessesUnorderedAmongThemselves) {
-  const oracle::TextTrace trace = oracle::parse_trace(
-      "T0|callbegin(a)|10|=0x10:4 T0|callend(a)|11 T1|w(0x10:4)|1 T2|w(0x10:4)|2");
+  const oracle::TextTrace trace =
+      oracle::parse_trace("T0|callbegin(a)|10|=0x10:4 T0|callend(a)|11 T1|w(0x10:4)|1 T2|w(0x10:4)|2");
   EXPECT_TRUE(ordered(trace, "11", "1"));
   EXPECT_TRUE(ordered(trace, "11", "2"));
   EXPECT_FALSE(ordered(trace, "1", "2"));
@@ -128,7 +131,8 @@ TEST(BarrierOrder, LeavesOrdinaryAccessesUnorderedAmongThemselves) {
 TEST(BarrierOrder, LetsWhatTakesTurnsTakeThemAsRecorded) {
   // The call may have taken the first post: then the wait needs the second.
   // `s` is object 1.
-  const oracle::TextTrace trace = oracle::parse_trace("T3|callbegin(a)|10|=0x1:1 T3|callend(a)|11 T1|post(s)|1 T2|sem_wait(s)|2");
+  const oracle::TextTrace trace =
+      oracle::parse_trace("T3|callbegin(a)|10|=0x1:1 T3|callend(a)|11 T1|post(s)|1 T2|sem_wait(s)|2");
   EXPECT_TRUE(ordered(trace, "1", "2"));
 }
 
@@ -176,11 +180,14 @@ TEST(BarrierGlobals, BelongToEveryCall) {
   const std::vector<std::string> names{"x", "table"};
   const Result<std::vector<Reach>> globals = find_globals(tables, text.events, names);
   ASSERT_TRUE(globals.ok());
-  EXPECT_EQ(with_globals(text.events, text.reaches, *globals),
-            (std::vector<Reach>{{EventId{1}, 0x80, 1}, {EventId{1}, 0x10, 4}, {EventId{1}, 0x20, 8},
-                                {EventId{2}, 0x10, 4}, {EventId{2}, 0x20, 8}}));
+  EXPECT_EQ(with_globals(text.events, text.reaches, *globals), (std::vector<Reach>{{EventId{1}, 0x80, 1},
+                                                                                   {EventId{1}, 0x10, 4},
+                                                                                   {EventId{1}, 0x20, 8},
+                                                                                   {EventId{2}, 0x10, 4},
+                                                                                   {EventId{2}, 0x20, 8}}));
   const std::vector<std::string> unknown{"y"};
-  EXPECT_EQ(find_globals(tables, text.events, unknown).status().message(), "the trace has no variable `y` (--barrier-global)");
+  EXPECT_EQ(find_globals(tables, text.events, unknown).status().message(),
+            "the trace has no variable `y` (--barrier-global)");
 }
 
 }  // namespace

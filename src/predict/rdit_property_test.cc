@@ -27,12 +27,14 @@ namespace {
 using Pairs = std::set<std::pair<EventId, EventId>>;
 
 struct Tally {
-  std::uint64_t skipped = 0;   // too large for the explorer
+  std::uint64_t skipped = 0;  // too large for the explorer
   std::uint64_t races = 0;
   std::uint64_t prevented = 0;  // pairs that are a race without the calls
 };
 
-TraceView view_of(const CallTrace& trace) { return {trace.events, {}, {}, nullptr, trace.reaches}; }
+TraceView view_of(const CallTrace& trace) {
+  return {trace.events, {}, {}, nullptr, trace.reaches};
+}
 
 // What the product says of all conflicting pairs; the witnesses are checked.
 Pairs predicted(const TraceView& view, std::string& wrong) {
@@ -69,7 +71,8 @@ std::string show(const Pairs& pairs) {
 
 // Runs `wrong` on `share` percent of SOOTH_CASES traces from `draw`, and shrinks the first that fails.
 void compare(const std::function<CallTrace(std::uint64_t seed)>& draw,
-             const std::function<std::string(const CallTrace&, std::uint64_t seed, Tally&)>& wrong, std::uint64_t share = 100) {
+             const std::function<std::string(const CallTrace&, std::uint64_t seed, Tally&)>& wrong,
+             std::uint64_t share = 100) {
   const std::uint64_t cases = std::max<std::uint64_t>(1, from_environment("SOOTH_CASES", 10'000) * share / 100);
   const std::uint64_t first_seed = from_environment("SOOTH_SEED", 1);
   Tally tally;
@@ -83,8 +86,8 @@ void compare(const std::function<CallTrace(std::uint64_t seed)>& draw,
     FAIL() << "again with SOOTH_SEED=" << seed << " SOOTH_CASES=1. Shrunk, events from 0:\n"
            << print_trace(small.events, small.reaches) << wrong(small, seed, unused);
   }
-  std::cout << cases << " traces, " << tally.skipped << " too large for the explorer; " << tally.races << " races, " << tally.prevented
-            << " pairs that only the calls keep apart\n";
+  std::cout << cases << " traces, " << tally.skipped << " too large for the explorer; " << tally.races << " races, "
+            << tally.prevented << " pairs that only the calls keep apart\n";
   if (cases >= 1'000) {
     EXPECT_LT(tally.skipped * 10, cases);
     EXPECT_GT(tally.races, cases / 10);
@@ -173,13 +176,14 @@ TEST(RditProperty, ReportsNothingThatTheHiddenPartRulesOut) {
       continue;
     }
     Tally unused;
-    const std::vector<Event> small = minimise(whole, [&](std::span<const Event> t) { return !wrong(t, unused, trace).empty(); });
+    const std::vector<Event> small =
+        minimise(whole, [&](std::span<const Event> t) { return !wrong(t, unused, trace).empty(); });
     const std::string why = wrong(small, unused, trace);
     FAIL() << "again with SOOTH_SEED=" << seed << " SOOTH_CASES=1. Shrunk, events from 0:\n"
            << print_trace(trace.events, trace.reaches) << why;
   }
-  std::cout << cases << " traces, " << tally.skipped << " too large for the explorer; " << tally.races << " races, " << tally.prevented
-            << " pairs that only the calls keep apart\n";
+  std::cout << cases << " traces, " << tally.skipped << " too large for the explorer; " << tally.races << " races, "
+            << tally.prevented << " pairs that only the calls keep apart\n";
   if (cases >= 1'000) {
     EXPECT_LT(tally.skipped * 10, cases);
     EXPECT_GT(tally.races, cases / 10);

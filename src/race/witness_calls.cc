@@ -69,7 +69,8 @@ void CallEdges::begin(std::uint32_t id, const Event& e) {
   for (; !rest_.empty() && raw(rest_.front().call) <= id; rest_ = rest_.subspan(1)) {
     const Reach& reach = rest_.front();
     call.bytes.push_back({reach.begin, reach.begin + (reach.length - 1)});
-    call.everything = call.everything || (reach.begin == 0 && reach.length == std::numeric_limits<std::uint64_t>::max());
+    call.everything =
+        call.everything || (reach.begin == 0 && reach.length == std::numeric_limits<std::uint64_t>::max());
   }
   std::sort(call.bytes.begin(), call.bytes.end(), [](const Bytes& a, const Bytes& b) { return a.first < b.first; });
   std::vector<Bytes> apart;
@@ -94,9 +95,8 @@ void CallEdges::begin(std::uint32_t id, const Event& e) {
 }
 
 void CallEdges::end(const Event& e, Step step) {
-  const auto call = std::find_if(open_.rbegin(), open_.rend(), [&](const Call& open) {
-    return open.thread == e.thread && open.object == e.object;
-  });
+  const auto call = std::find_if(open_.rbegin(), open_.rend(),
+                                 [&](const Call& open) { return open.thread == e.thread && open.object == e.object; });
   if (call == open_.rend()) {
     return;
   }

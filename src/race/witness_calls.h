@@ -75,16 +75,16 @@ class CallEdges {
   void end(const Event& e, Step step);
   void visit_open_calls(const Event& e, const std::optional<Bytes>& own, Step step);
 
-  std::span<const Reach> rest_;         // of calls that have not begun
-  RangeMap<bool> reachable_;            // by any call of the trace
-  bool everything_ = false;             // some call of the trace reaches everything
-  std::vector<Call> open_;              // in order of their begins; also those that reach nothing
-  RangeMap<Steps> touched_;             // by events of the trace themselves, as far as it is reachable
-  RangeMap<Steps> called_;              // by begins and ends of calls
-  Steps all_touched_;                   // the latest event of each thread
-  Steps all_called_;                    // begins and ends of calls that reach everything
-  Steps before_;                        // what the event at hand needs
-  std::vector<Need> needs_;             // by event
+  std::span<const Reach> rest_;  // of calls that have not begun
+  RangeMap<bool> reachable_;     // by any call of the trace
+  bool everything_ = false;      // some call of the trace reaches everything
+  std::vector<Call> open_;       // in order of their begins; also those that reach nothing
+  RangeMap<Steps> touched_;      // by events of the trace themselves, as far as it is reachable
+  RangeMap<Steps> called_;       // by begins and ends of calls
+  Steps all_touched_;            // the latest event of each thread
+  Steps all_called_;             // begins and ends of calls that reach everything
+  Steps before_;                 // what the event at hand needs
+  std::vector<Need> needs_;      // by event
 };
 
 }  // namespace sooth

@@ -79,7 +79,8 @@ void SyncHider::follow_stack(Thread& thread, EventId id, StackId stack, const Ta
 void SyncHider::leave(Thread& thread) {
   Frame frame = std::move(thread.frames.back());
   thread.frames.pop_back();
-  std::sort(frame.touched.begin(), frame.touched.end(), [](const Bytes& a, const Bytes& b) { return a.first < b.first; });
+  std::sort(frame.touched.begin(), frame.touched.end(),
+            [](const Bytes& a, const Bytes& b) { return a.first < b.first; });
   std::vector<Bytes> apart;
   for (const Bytes& bytes : frame.touched) {
     if (!apart.empty() && bytes.first <= apart.back().last) {

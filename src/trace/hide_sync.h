@@ -52,7 +52,7 @@ class SyncHider {
   struct Thread {
     StackId stack = kNoStack;  // of its latest event
     EventId latest{};
-    bool at_begin = false;     // its latest event is its begin
+    bool at_begin = false;  // its latest event is its begin
     bool over = false;
     std::vector<Frame> frames;  // outermost first
   };

@@ -87,10 +87,11 @@ TEST(SyncHider, PutsCallsAroundFunctionsThatSynchronise) {
 }
 
 TEST(SyncHider, NestsCallsAndLeavesThoseOpenInWhichAThreadEnds) {
-  const MemoryTrace trace = from_text(
-      "T0|enter(f)|1\nT0|post(0x40)|3\nT0|enter(g)|2\nT0|w(0x20:4)|5\nT0|post(0x44)|6\nT0|end()|7\n");
+  const MemoryTrace trace =
+      from_text("T0|enter(f)|1\nT0|post(0x40)|3\nT0|enter(g)|2\nT0|w(0x20:4)|5\nT0|post(0x44)|6\nT0|end()|7\n");
   EXPECT_EQ(show(hide(trace, 2)),
-            "T0 enter 1\nT0 call begin 1 0x20:4 0x40:1 0x44:1\nT0 enter 2\nT0 call begin 2 0x20:4 0x44:1\nT0 write 5\nT0 end 7\n");
+            "T0 enter 1\nT0 call begin 1 0x20:4 0x40:1 0x44:1\nT0 enter 2\nT0 call begin 2 0x20:4 0x44:1\nT0 write "
+            "5\nT0 end 7\n");
 }
 
 TEST(SyncHider, KeepsLongTracesWellFormed) {
