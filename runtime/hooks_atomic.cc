@@ -1,5 +1,6 @@
 // Atomic operations: performed here, under a lock chosen by their address, so that the order of tickets is the order in which they
 // happened to each location. Values are exact.
+#include "runtime/control.h"
 #include "runtime/init.h"
 #include "runtime/intercept.h"
 #include "runtime/options.h"
@@ -92,7 +93,7 @@ EventValue value_of(T v) {
 // Nothing of the operation is recorded. A handler that waits runs here, then: there is no other place in a loop of such operations.
 SOOTH_INLINE bool is_unrecorded(Thread* t) {
   if (t == nullptr) return true;
-  if (SOOTH_LIKELY((t->special & (kStopped | kIgnoreSync)) == 0)) return false;
+  if (SOOTH_LIKELY(is_synchronisation_seen(t))) return false;
   heed(t);
   return true;
 }
@@ -100,12 +101,20 @@ SOOTH_INLINE bool is_unrecorded(Thread* t) {
 // The handler of a fault may leave by a jump: better here, while nothing is held.
 SOOTH_INLINE void touch(const volatile void* p) { static_cast<void>(*static_cast<const volatile u8*>(p)); }
 
+// Others may go first, in front of the operation; in a controlled run it may be one of the pair.
+SOOTH_INLINE void begin_access(Thread* t, Op op, const volatile void* p, u32 bytes, uptr pc) {
+  if (!recorder.serial) return;
+  auto address = reinterpret_cast<uptr>(p);
+  turn::step(t, {op, pc, address, bytes});
+  if (SOOTH_UNLIKELY(recorder.controlled)) controlled::approach_atomic(t, pc, op, address, bytes);
+}
+
 // Runs `operation` (returns what the access read, or wrote for a store) and records it as `op`.
 template <Op op, typename T, typename F>
 SOOTH_INLINE T perform(const volatile T* p, int order, uptr pc, F operation) {
   Thread* t = current();
   if (SOOTH_UNLIKELY(is_unrecorded(t))) return operation();
-  if (recorder.serial) turn::step(t);
+  begin_access(t, op, p, sizeof(T), pc);
   touch(p);
   Busy busy(t);
   SpinGuard guard(shard_of(p));
@@ -120,7 +129,7 @@ template <typename T>
 SOOTH_INLINE bool compare_exchange(volatile T* p, T& expected, T desired, int success, int failure, uptr pc) {
   Thread* t = current();
   if (SOOTH_UNLIKELY(is_unrecorded(t))) return machine_cas(p, expected, desired);
-  if (recorder.serial) turn::step(t);
+  begin_access(t, Op::kAtomicRmw, p, sizeof(T), pc);
   touch(p);
   Busy busy(t);
   SpinGuard guard(shard_of(p));
@@ -142,8 +151,8 @@ void store_seen(T* expected, T seen, uptr pc) {
 void fence(int order, uptr pc) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   Thread* t = current();
-  if (t == nullptr || (t->special & (kStopped | kIgnoreSync)) != 0) return;
-  if (recorder.serial) turn::step(t);
+  if (t == nullptr || !is_synchronisation_seen(t)) return;
+  if (recorder.serial) turn::step(t, {Op::kFence, pc});
   write_event(t, pc, Shape::of(Op::kFence, order_of(order)), 0);
 }
 

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "runtime/control.h"
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
 #include "runtime/options.h"
@@ -36,7 +37,7 @@ void initialize() {
   Thread* t = new_thread();
   if (t == nullptr) fatal("out of memory for the first thread");
   attach_thread(t, id);
-  t->quantum = static_cast<u32>(options.quantum);
+  if (!recorder.controlled) t->quantum = static_cast<u32>(options.quantum);
   watch_forks();
   watch_thread_ends();
   atexit(at_exit);
@@ -57,6 +58,7 @@ void before_exit(Thread* t) {
     }
   }
   if (recorder.serial) write_pending(t);
+  if (recorder.controlled) controlled::finish(t);
   publish(t);
   finish_recording();
 }

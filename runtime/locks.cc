@@ -161,6 +161,12 @@ bool lock_releasing(Thread* t, uptr pc, uptr lock, bool report) {
 
 bool holds_lock(const Thread* t, uptr lock) { return find_held(const_cast<Thread*>(t), lock) != nullptr; }
 
+u32 lock_holder(uptr lock) {
+  const Entry* e = find_entry(lock, false);
+  u64 owner = e == nullptr ? 0 : __atomic_load_n(&e->holders, __ATOMIC_RELAXED) & 0xffffffff;
+  return static_cast<u32>(owner) - 1;
+}
+
 u32 lock_release_all(Thread* t, uptr pc, uptr lock) {
   HeldLock* held = find_held(t, lock);
   if (held == nullptr) return 0;

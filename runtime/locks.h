@@ -14,6 +14,8 @@ void lock_acquired(Thread* t, uptr pc, uptr lock, bool shared = false);
 // when it is certain (`report`), and nothing was released.
 bool lock_releasing(Thread* t, uptr pc, uptr lock, bool report = true);
 bool holds_lock(const Thread* t, uptr lock);
+// The id of the thread that holds the lock exclusively; ~0u: nobody does, or nobody knows.
+u32 lock_holder(uptr lock);
 // All levels of a recursive lock at once, as a condition wait does; returns the depth for lock_reacquired().
 u32 lock_release_all(Thread* t, uptr pc, uptr lock);
 void lock_reacquired(Thread* t, uptr pc, uptr lock, u32 depth);

@@ -6,6 +6,7 @@
 #include <link.h>
 #include <sys/mman.h>
 
+#include "runtime/control.h"
 #include "runtime/options.h"
 
 namespace sooth::rt {
@@ -62,10 +63,6 @@ bool excluded_by(const char* patterns, const char* path) {
 
 // libgomp copies and frees what tasks were given, ordered by means that are not seen; its entry points are modelled instead (wrap_openmp.cc).
 constexpr const char kAlwaysExcluded[] = "*/libgomp.so*";
-
-bool is_excluded_path(const char* path) {
-  return excluded_by(kAlwaysExcluded, path) || excluded_by(options.exclude, path) || excluded_by(environment("SOOTH_EXCLUDE"), path);
-}
 
 void write_line(const char* begin, const char* end) {
   long at = sys_call(SYS_lseek, recorder.process_fd, 0, SEEK_CUR);
@@ -194,6 +191,10 @@ u32 append_row(uptr pc, u32 generation) {
 
 }  // namespace
 
+bool is_excluded_path(const char* path) {
+  return excluded_by(kAlwaysExcluded, path) || excluded_by(options.exclude, path) || excluded_by(environment("SOOTH_EXCLUDE"), path);
+}
+
 u32 module_generation() { return __atomic_load_n(&generation_, __ATOMIC_RELAXED); }
 
 u32 intern_site(uptr pc) {
@@ -217,6 +218,7 @@ u32 intern_site(uptr pc) {
 }
 
 void modules_unloaded() {
+  if (recorder.controlled) return controlled::modules_changed();
   if (!recording()) return;
   SpinGuard guard(modules_lock_);
   __atomic_fetch_add(&generation_, 1, __ATOMIC_ACQ_REL);
@@ -247,12 +249,15 @@ bool start_modules() {
   modules_lock_.reset();
   module_count_ = 0;
   write_command();
-  dl_find_object own;
-  if (_dl_find_object(reinterpret_cast<void*>(&start_modules), &own) == 0) {
-    library_begin_ = reinterpret_cast<uptr>(own.dlfo_map_start);
-    library_end_ = reinterpret_cast<uptr>(own.dlfo_map_end);
-  }
+  find_own_code();
   return true;
+}
+
+void find_own_code() {
+  dl_find_object own;
+  if (_dl_find_object(reinterpret_cast<void*>(&find_own_code), &own) != 0) return;
+  library_begin_ = reinterpret_cast<uptr>(own.dlfo_map_start);
+  library_end_ = reinterpret_cast<uptr>(own.dlfo_map_end);
 }
 
 bool is_library_code(uptr pc) { return pc >= library_begin_ && pc < library_end_; }

@@ -7,6 +7,10 @@ namespace sooth::rt {
 
 // Opens the table of sites and writes the command and the modules that are loaded.
 bool start_modules();
+// The part of it without which is_library_code() does not know.
+void find_own_code();
+// What happens in the module of this path is not recorded, and does not count in a controlled run.
+bool is_excluded_path(const char* path);
 // Is it an address inside this library's code?
 bool is_library_code(uptr pc);
 // The same file under another number that the program does not expect; -1 when there is none.

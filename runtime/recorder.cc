@@ -6,8 +6,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "runtime/options.h"
+#include "runtime/control.h"
 #include "runtime/modules.h"
+#include "runtime/options.h"
 #include "runtime/signals.h"
 #include "runtime/stream_writer.h"
 #include "runtime/turn.h"
@@ -117,6 +118,19 @@ bool open_control() {
   control->chunk_limit = recorder.directory == nullptr ? static_cast<u32>(number_of("SOOTH_CHUNK_LIMIT")) : 0;
   __atomic_store_n(&control->magic, stream::kControlMagic, __ATOMIC_RELEASE);
   recorder.control = control;
+  return true;
+}
+
+// What a process that is controlled and not recorded has in the place of a recording: one that has stopped before it began.
+bool open_nothing() {
+  auto* control = static_cast<Control*>(map_memory(stream::kControlBytes));
+  if (control == nullptr) return false;
+  constexpr int kNoDescriptor = -1'000'000;  // what no program closes
+  recorder.streams_fd = recorder.sites_fd = recorder.process_fd = kNoDescriptor;
+  recorder.directory = nullptr;
+  control->stop_ticket = 0;
+  recorder.control = control;
+  find_own_code();
   return true;
 }
 
@@ -248,7 +262,7 @@ void attend(Thread* t) {
     deliver_pending_signals(t);
     if (t->cursor <= t->limit) return;
   }
-  if ((t->special & kStopped) != 0) {
+  if ((t->special & kStopped) != 0 && t->chunk != nullptr) {
     t->cursor = t->chunk + sizeof(ChunkHeader);
     return;
   }
@@ -281,6 +295,11 @@ void attend(Thread* t) {
 u32 new_stream() { return __atomic_fetch_add(&next_stream_, 1, __ATOMIC_ACQ_REL); }
 
 void start_recording() {
+  if (controlled::start()) {
+    recorder.controlled = recorder.serial = true;
+    if (!open_nothing()) fatal("out of memory");
+    return;
+  }
   const char* fds = environment("SOOTH_RECORD_FDS");
   const char* base = environment("SOOTH_RECORD");
   if (fds == nullptr && base == nullptr) return;
@@ -305,6 +324,11 @@ void start_recording() {
 void restart_recording_after_fork() {
   sys_call(SYS_munmap, reinterpret_cast<long>(recorder.control), stream::kControlBytes);
   recorder.control = nullptr;
+  if (recorder.controlled) {
+    controlled::restart_after_fork();
+    if (!open_nothing()) fatal("out of memory");
+    return;
+  }
   growth_.reset();
   for (int fd : {recorder.streams_fd, recorder.sites_fd, recorder.process_fd}) sys_call(SYS_close, fd);
   // A live recording follows the first process only.

@@ -9,6 +9,7 @@ namespace sooth::rt {
 struct Recorder {
   stream::Control* control;    // nullptr: nothing is recorded
   bool serial;
+  bool controlled;             // nothing is recorded, though recording() says so: hooks schedule instead. Implies `serial`
   bool drop_repeats;
   stream::FilterMode filter;   // what else is left out; kNone in serial recordings
   int streams_fd, sites_fd, process_fd;

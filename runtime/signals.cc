@@ -5,6 +5,8 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "runtime/clock.h"
+#include "runtime/control.h"
 #include "runtime/intercept.h"
 #include "runtime/modules.h"
 #include "runtime/recorder.h"
@@ -94,6 +96,9 @@ void dispatch(int number, siginfo_t* info, void* context) {
     run_handler(t, number, info, context);
     return;
   }
+  // When it comes is not up to the schedule, unless the thread has sent it to itself.
+  if (recorder.controlled && t->raises != static_cast<u32>(number))
+    controlled::log_external(t->id, sooth::control::External::kSignal);
   if (turn::is_outside(t)) {
     // Blocked in a call without the turn: the handler needs it.
     turn::enter(t);
@@ -128,6 +133,19 @@ void deliver_pending_signals(Thread* t) {
     if (is_queued(number)) sigdelset(&old, number);  // since defer()
     real_pthread_sigmask(SIG_SETMASK, &old, nullptr);
   }
+}
+
+bool a_handler_may_run() {
+  for (int number = 1; number < kSignals; ++number) {
+    switch (number) {
+      case SIGSEGV: case SIGBUS: case SIGFPE: case SIGILL: case SIGTRAP: case SIGSYS: case SIGABRT: case SIGPIPE:
+      case SIGINT: case SIGTERM: case SIGHUP: case SIGQUIT: case SIGXCPU: case SIGXFSZ:
+        continue;
+      default:
+        if (dispatched_[number]) return true;
+    }
+  }
+  return false;
 }
 
 HandlersBlocked::HandlersBlocked(Thread* t) {
@@ -225,8 +243,13 @@ SOOTH_INTERCEPT(int, sigprocmask, int how, const sigset_t* set, sigset_t* old) {
 }
 
 SOOTH_INTERCEPT(int, raise, int number) {
-  if (Thread* t = current()) raising(t, SOOTH_CALLER, number);
-  return real_raise(number);
+  Thread* t = current();
+  if (t == nullptr) return real_raise(number);
+  raising(t, SOOTH_CALLER, number);
+  t->raises = static_cast<u32>(number);
+  int result = real_raise(number);
+  t->raises = 0;
+  return result;
 }
 SOOTH_INTERCEPT(int, kill, pid_t pid, int number) {
   if (Thread* t = current()) raising(t, SOOTH_CALLER, number);
@@ -285,9 +308,12 @@ SOOTH_INTERCEPT(int, sigwaitinfo, const sigset_t* set, siginfo_t* info) {
 SOOTH_INTERCEPT(int, sigtimedwait, const sigset_t* set, siginfo_t* info, const struct timespec* timeout) {
   Thread* t = current();
   if (t == nullptr) return real_sigtimedwait(set, info, timeout);
+  u64 end = virtual_clock::is_on() && timeout != nullptr && timeout->tv_sec >= 0 ? virtual_clock::after(*timeout) : 0;
   turn::leave(t);
   int result = real_sigtimedwait(set, info, timeout);
   turn::enter(t);
+  // It waits in real time, which virtual time follows.
+  if (result == -1 && errno == EAGAIN && end < virtual_clock::kNever) virtual_clock::advance_to(end);
   if (result > 0) write_event(t, SOOTH_CALLER, Shape::of(Op::kHappensAfter), message_of(result));
   return result;
 }

@@ -11,6 +11,10 @@ namespace sooth::rt {
 // Runs what waits. Called by attend() and by wrappers of functions that block.
 void deliver_pending_signals(Thread* t);
 
+// The program has a handler for a signal that somebody sends on purpose: a timer, a child that ends, another thread or process. Not those
+// for faults, nor for what a person or the end of a session sends.
+bool a_handler_may_run();
+
 // While it lives, handlers wait: for wrappers that hold a lock of ours or call into libc with something half done.
 class Busy {
  public:

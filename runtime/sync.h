@@ -6,11 +6,14 @@
 #include <time.h>
 
 #include "runtime/blocking.h"
+#include "runtime/clock.h"
 #include "runtime/signals.h"
 #include "runtime/thread.h"
 #include "runtime/turn.h"
 
 namespace sooth::rt {
+
+using virtual_clock::RealDeadline;
 
 // Until when a blocking function waits. `time` nullptr: for ever.
 struct Deadline {
@@ -21,9 +24,9 @@ struct Deadline {
 };
 
 // The first step of a wrapper: the thread has the turn (in serial recordings, where others may go first), and handlers that waited
-// have run.
-SOOTH_INLINE void begin_operation(Thread* t) {
-  if (turn::taken()) turn::step(t);
+// have run. `pc` 0: whoever asks what it is about does not learn where; `object` 0: it may be about anything.
+SOOTH_INLINE void begin_operation(Thread* t, uptr pc = 0, Op op = Op::kCallBegin, uptr object = 0) {
+  if (turn::taken()) turn::step(t, {op, pc, object, object == 0 ? u64{0} : u64{1}});
   if (SOOTH_UNLIKELY(__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0)) deliver_pending_signals(t);
 }
 

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "runtime/control.h"
 #include "runtime/locks.h"
 #include "runtime/signals.h"
 #include "runtime/stream_writer.h"
@@ -73,8 +74,11 @@ u32 new_thread_id(Thread* creator, uptr pc) {
     stop_recording(stream::StopReason::kTooManyThreads);
     return stream::kMaxThreads - 1;
   }
-  infos_[id] = {0, pc, static_cast<u32>(ThreadState::kRunning), creator == nullptr ? 0 : creator->id};
-  if (creator != nullptr) write_event(creator, pc, Shape::of(Op::kFork), id);
+  infos_[id] = {0, pc, static_cast<u32>(ThreadState::kRunning), creator == nullptr ? 0 : creator->id, 0};
+  if (creator != nullptr) {
+    write_event(creator, pc, Shape::of(Op::kFork), id);
+    if (recorder.controlled) controlled::thread_created(id, creator->id, infos_[creator->id].children++);
+  }
   return id;
 }
 
@@ -91,11 +95,12 @@ void give_back(Thread* t) {
 
 void attach_thread(Thread* t, u32 id) {
   t->id = id;
+  t->quantum = 1;
   t->special = (recorder.serial ? kSerialMode : 0) | (recorder.drop_repeats || recorder.serial ? 0 : kKeepRepeats) | (t->special & kStopped);
+  if (recorder.controlled) controlled::begin_thread(t);
   t->frames = t->top = t->low = t->written = t->bottom;
   t->ignore_reads = t->ignore_writes = t->ignore_sync = 0;
   t->held_count = 0;
-  t->quantum = 1;
   find_stack(t);
   // A handler that interrupts us runs when the stream has said whose it is.
   Busy busy(t);
@@ -162,6 +167,7 @@ void restart_threads_after_fork(Thread* t) {
   t->special |= kStackChanged;
   t->id = new_thread_id(nullptr, 0);
   attend(t);
+  if (recorder.controlled) controlled::begin_thread(t);
   restart_locks_after_fork(t);
   turn::start(t);
   write_thread_switch(t, t->id, false);

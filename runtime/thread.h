@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/sys.h"
+#include "schedule/spin.h"
 #include "trace/op.h"
 #include "trace/stream_format.h"
 
@@ -17,12 +18,16 @@ inline constexpr u32 kStopped = 32;       // the recording is over, or was never
 inline constexpr u32 kJumped = 64;        // a longjmp may have left frames behind
 inline constexpr u32 kIgnoreMemory = 256; // some memory is not recorded: benign.h
 inline constexpr u32 kKeepRepeats = 128;  // no access is dropped because it was seen before
+inline constexpr u32 kControlled = 512;   // nothing is recorded, but threads are scheduled: control.h. With kStopped and kSerialMode
+inline constexpr u32 kEachAccess = 1024;  // of a controlled thread: every access is a scheduling point
+inline constexpr u32 kWatched = 2048;     // ... and it may be spinning: `spin` sees what it does
 
 // Everything of an event but its object, thread and site, packed into 16 bits. Part of a slot's key.
 //   bits 0-4 op   5-7 memory order   8 shared   9-12 code of the size: 0 none, 1..5 = 1, 2, 4, 8, 16 bytes, 15 = in the record
 struct Shape {
   u16 bits;
 
+  static constexpr unsigned kBits = 13;
   static constexpr unsigned kAnySize = 15;
   static constexpr Shape of(Op op, MemoryOrder order = MemoryOrder::kNotAtomic, unsigned size = 0, bool shared = false) {
     unsigned code = size == 1 ? 1 : size == 2 ? 2 : size == 4 ? 3 : size == 8 ? 4 : size == 16 ? 5 : size == 0 ? 0 : kAnySize;
@@ -41,10 +46,11 @@ struct Shape {
 
 // What the stream's reader knows of a slot, too: see stream_format.h.
 struct Slot {
-  u64 key;     // program counter << 16 | Shape; 0: empty
-  u64 object;  // the last one
-  u64 step;    // the last one less the one before
+  u64 key;   // program counter, and kDisplaced if the slot stands for slot 0; 0: empty
+  u64 next;  // the object that is predicted: the last one and the step
+  u64 step;  // the last one less the one before
 };
+inline constexpr u64 kDisplaced = u64{1} << 63;
 
 struct Frame {
   uptr call;   // return address less one
@@ -60,8 +66,19 @@ struct HeldLock {
 };
 inline constexpr u32 kMaxHeld = 512;
 
-inline constexpr unsigned kRepeatBits = 11;
+inline constexpr unsigned kRepeatBits = 15;
 inline constexpr u32 kRepeatEntries = 1u << kRepeatBits;
+inline constexpr u32 kEpochs = 1u << (kRepeatBits + 4);
+
+// Where a thread of a controlled run is. Plain accesses since the last operation: origin less Thread::quantum, so that a hook counts
+// by taking one off the quantum.
+struct Progress {
+  u64 origin;
+  u64 events;      // operations of synchronisation
+  u64 calls;       // of hooks, up to the last operation
+  u64 next_watch;  // the number of calls at which to look again whether it spins
+  uptr pc;         // of the last operation that turn::step() was told of
+};
 
 struct Tree;  // tree.h
 
@@ -72,7 +89,7 @@ struct Thread {
   u8* cursor;
   u8* limit;            // set to nullptr by the handler of a signal that must wait
   u32 special;
-  u32 epoch;            // 0..15, in the low bits of `repeats`: changes with each synchronisation
+  u32 epoch;            // below kEpochs, in the low bits of `repeats`: changes with each synchronisation
   Frame* top;           // one past the innermost frame
   Frame* low;           // the lowest that `top` has been since the last record
   Frame* written;       // as far as the stream knows the stack
@@ -94,6 +111,7 @@ struct Thread {
   u64 deferred_delta;
   u64 deferred_value;
   u32 quantum;          // accesses until another thread gets the turn
+  Progress progress;    // controlled runs only
 
   u32 id;               // ThreadId of the trace
   u32 stream;
@@ -111,10 +129,12 @@ struct Thread {
   u32 turn_word;        // futex of turn.h
   u32 turn_state;
   u64 turn_data[8];     // owned by turn.cc
+  SpinWatch spin;       // controlled runs only
   void* signal_data;    // owned by signals.cc
+  u32 raises;           // the signal that it is about to send to itself; 0: none
 
   alignas(64) Slot slots[stream::kSlots];
-  // Accesses that were recorded since the last synchronisation: object << 17 | slot << 4 | epoch.
+  // Accesses that were recorded since the last synchronisation: see Repeat.
   alignas(64) u64 repeats[kRepeatEntries];
 };
 
@@ -125,12 +145,19 @@ extern __thread Thread* self_ __attribute__((tls_model("initial-exec")));
 // nullptr: this thread is not recorded (not yet, no longer, or nothing is).
 SOOTH_INLINE Thread* current() { return self_; }
 
+// Whether what the thread synchronises matters to anybody: it is recorded, or scheduled.
+SOOTH_INLINE bool is_synchronisation_seen(const Thread* t) {
+  u32 special = t->special & (kStopped | kControlled | kIgnoreSync);
+  return special == 0 || special == (kStopped | kControlled);
+}
+
 // What is known of a thread for as long as the process lives.
 struct ThreadInfo {
   u64 handle;          // pthread_t; 0 when unknown
   uptr created_at;     // pc of the pthread_create
   u32 state;           // ThreadState
   u32 creator;
+  u32 children;        // that it has created
 };
 enum class ThreadState : u32 { kNone, kRunning, kEnded, kJoined };
 inline constexpr u32 kDetachedBit = 0x100;

@@ -1,99 +1,37 @@
 #include "runtime/turn.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 #include "runtime/monitor.h"
 #include "runtime/options.h"
 #include "runtime/signals.h"
 #include "runtime/stream_writer.h"
+#include "runtime/turn_state.h"
 
 namespace sooth::rt::turn {
+
+using sooth::control::External;
+using sooth::control::RecordKind;
+using sooth::control::StretchEnd;
+using virtual_clock::kNever;
+
+SpinLock lock_;
+Queue ready_, blocked_, postponed_, outside_;
+Node* holder_ = nullptr;
+u64 turns_ = 0;
+u32 nodes_ = 0;
+bool monitored_ = false;
+
 namespace {
-
-// Thread::turn_state. Hooks compare it with 0 only.
-constexpr u32 kHasIt = 0;
-constexpr u32 kBeingTaken = 1;  // the monitor is about to take the turn away; it has the lock
-constexpr u32 kAway = 2;        // left, or the turn was taken away
-constexpr u32 kQueues = 3;      // ready or blocked
-
-// Thread::turn_word, the futex on which a thread waits for the turn.
-constexpr u32 kNoTurn = 0;
-constexpr u32 kTurn = 1;
-constexpr u32 kAsleep = 2;     // whoever gives the turn must wake the thread
-constexpr u32 kDisturbed = 3;  // a handler waits to be run
 
 // A switch is a few microseconds when the other thread is awake: not worth a system call if it is shorter than one.
 constexpr u32 kSpins = 100;
-// What an operation counts of the quantum.
-constexpr u32 kOperationWeight = 64;
 
-enum class State : u32 { kRunning, kReady, kBlocked, kOutside };
-
-// A thread as the scheduler sees it. Exists before the thread does, from announce() on.
-struct Node {
-  Node* next;
-  Node* previous;
-  Thread* thread;  // nullptr: has not arrived yet
-  u32 id;          // as announced; Thread::id is another while a fiber runs
-  u32 system_id;   // the kernel's
-  State state;
-  uptr object;     // that it is blocked on
-  Standing standing;
-};
-
-class Queue {
- public:
-  Node* first() const { return first_; }
-  void push_back(Node* n) {
-    n->next = nullptr;
-    n->previous = last_;
-    (last_ == nullptr ? first_ : last_->next) = n;
-    last_ = n;
-  }
-  void remove(Node* n) {
-    (n->previous == nullptr ? first_ : n->previous->next) = n->next;
-    (n->next == nullptr ? last_ : n->next->previous) = n->previous;
-  }
-
- private:
-  Node* first_ = nullptr;
-  Node* last_ = nullptr;
-};
-
-// All of it is protected by lock_.
-SpinLock lock_;
-Queue ready_;             // in the order in which they became ready
-Queue blocked_;           // in the order in which they blocked
-Node* holder_ = nullptr;  // has the turn. Nobody: then nobody is ready
-u64 turns_ = 0;
-StrategySpec strategy_spec_;
-u64 seed_ = 0;
-Strategy strategy_;
 Node* free_nodes_ = nullptr;
 u32 leaving_ = 0;         // the kernel's id of a thread that is over, but perhaps not gone; 0: none
 u32 arrivals_ = 0;        // futex of those who wait for a thread to arrive
-bool monitored_ = false;
 u32 monitor_idle_ = 0;  // futex; 1: the monitor sleeps until somebody is ready
-
-// The lock, for a thread of the program: a handler must not run while it is held, not even one that finds its thread outside.
-class Locked {
- public:
-  explicit Locked(Thread* t) : t_(t) {
-    if (t_ != nullptr) ++t_->busy;
-    lock_.lock();
-  }
-  ~Locked() {
-    lock_.unlock();
-    if (t_ != nullptr) --t_->busy;
-  }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-
- private:
-  Thread* t_;
-};
-
-Node* node_of(const Thread* t) { return reinterpret_cast<Node*>(t->turn_data[0]); }
 
 Node* new_node(u32 id) {
   if (free_nodes_ == nullptr) {
@@ -109,18 +47,29 @@ Node* new_node(u32 id) {
   free_nodes_ = n->next;
   *n = Node{};
   n->id = id;
-  strategy_.admit(n->standing);
+  ++nodes_;
+  admit(n);
   return n;
 }
 
 void free_node(Node* n) {
-  strategy_.dismiss();
+  dismiss(n);
+  --nodes_;
+  set_state(n, State::kRunning);  // not outside
   n->next = free_nodes_;
   free_nodes_ = n;
 }
 
+}  // namespace
+
+void set_state(Node* n, State state) {
+  if (n->state == State::kOutside) outside_.remove(n);
+  n->state = state;
+  if (state == State::kOutside) outside_.push_back(n);
+}
+
 void make_ready(Node* n) {
-  n->state = State::kReady;
+  set_state(n, State::kReady);
   ready_.push_back(n);
   if (SOOTH_UNLIKELY(monitor_idle_ != 0)) {
     __atomic_store_n(&monitor_idle_, 0, __ATOMIC_RELEASE);
@@ -128,32 +77,41 @@ void make_ready(Node* n) {
   }
 }
 
-// Gives the turn to a thread that is ready, or to nobody. Returns the futex to wake when the lock is free again, or nullptr.
 const u32* pass_on_to(Node* n) {
   holder_ = n;
   ++turns_;
   if (n == nullptr) return nullptr;
+  end_idling();
   ready_.remove(n);
-  n->state = State::kRunning;
+  set_state(n, State::kRunning);
   // One that has not arrived yet finds that it has the turn when it does.
   if (n->thread == nullptr) return nullptr;
   u32 old = __atomic_exchange_n(&n->thread->turn_word, kTurn, __ATOMIC_ACQ_REL);
   return old == kAsleep ? &n->thread->turn_word : nullptr;
 }
 
-// The thread that had the turn cannot go on.
-const u32* pass_on() { return pass_on_to(strategy_.choose<Node>(ready_.first(), nullptr, SchedulingPoint::kBlocked)); }
-
-const u32* pass_on_if_free() { return holder_ == nullptr ? pass_on() : nullptr; }
+const u32* pass_on(Node* from, StretchEnd how) {
+  if (from != nullptr) {
+    count_work(from);
+    end_stretch(from, how);
+  }
+  if (ready_.first() == nullptr && !follows_stretches()) let_time_pass();
+  return pass_on_to(choose_next(from, SchedulingPoint::kBlocked, how, true));
+}
 
 void wake_up(const u32* word) {
   if (word != nullptr) futex_wake(word, 1);
 }
 
+namespace {
+
+const u32* pass_on_if_free() { return holder_ == nullptr ? pass_on(nullptr, StretchEnd::kBlocked) : nullptr; }
+
 enum class Outcome { kGiven, kTimedOut, kSignalled };
 
-// Sleeps until the turn is given to the thread; or until the deadline; or, if that is wanted, until a handler waits.
-Outcome await(Thread* t, const timespec* deadline, bool heed_signals) {
+// Sleeps until the turn is given to the thread; or until *wake_at, which others may change if they disturb it (nullptr: for ever); or,
+// if that is wanted, until a handler waits.
+Outcome await(Thread* t, const u64* wake_at, bool heed_signals) {
   for (u32 spins = 0;; ++spins) {
     u32 word = __atomic_load_n(&t->turn_word, __ATOMIC_ACQUIRE);
     if (word == kTurn) return Outcome::kGiven;
@@ -163,7 +121,9 @@ Outcome await(Thread* t, const timespec* deadline, bool heed_signals) {
       continue;
     }
     if (word != kAsleep && !__atomic_compare_exchange_n(&t->turn_word, &word, kAsleep, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
-    if (futex_wait(&t->turn_word, kAsleep, deadline) == ETIMEDOUT) {
+    u64 moment = wake_at == nullptr ? kNever : __atomic_load_n(wake_at, __ATOMIC_ACQUIRE);
+    timespec deadline = virtual_clock::to_timespec(moment);
+    if (futex_wait(&t->turn_word, kAsleep, moment >= kNever ? nullptr : &deadline) == ETIMEDOUT) {
       return __atomic_load_n(&t->turn_word, __ATOMIC_ACQUIRE) == kTurn ? Outcome::kGiven : Outcome::kTimedOut;
     }
   }
@@ -188,27 +148,40 @@ void begin_turn(Thread* t) {
   await_departure();
   __atomic_store_n(&t->turn_state, kHasIt, __ATOMIC_RELAXED);
   write_turn(t);
+  if (recorder.controlled) begin_stretch(t);
 }
 
-// Waits for the turn in the ready queue.
+}  // namespace
+
+void give_up(Thread* t) {
+  __atomic_store_n(&t->turn_word, kNoTurn, __ATOMIC_RELAXED);
+  __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
+}
+
 void await_turn(Thread* t) {
   await(t, nullptr, false);
   begin_turn(t);
 }
 
+namespace {
+
 // The thread has the turn and could go on: the strategy says whether it does.
-void reschedule(Thread* t, SchedulingPoint point) {
+void reschedule(Thread* t, SchedulingPoint point, StretchEnd how, bool at_operation) {
   write_pending(t);
   const u32* word = nullptr;
   {
     Locked locked(t);
     Node* n = node_of(t);
-    if (point == SchedulingPoint::kQuantum) t->quantum = strategy_.grant(n->standing);
+    if (point == SchedulingPoint::kQuantum) controlled::set_quantum(t, grant(n));
     if (holder_ != n) return;  // it was taken away just now
-    Node* next = strategy_.choose(ready_.first(), n, point);
-    if (next == n) return;
-    __atomic_store_n(&t->turn_word, kNoTurn, __ATOMIC_RELAXED);
-    __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
+    spend_time(n, point, how, t->quantum);
+    Node* next = choose_next(n, point, how, at_operation);
+    if (next == n) {
+      if (recorder.controlled) keep_turn(t);
+      return;
+    }
+    end_stretch(n, how);
+    give_up(t);
     word = pass_on_to(next);
     make_ready(n);
   }
@@ -231,7 +204,7 @@ Node* arrive(Thread* t) {
   Node* n = find_announced(t->id);
   if (n == nullptr) {
     n = new_node(t->id);
-    n->state = State::kOutside;
+    set_state(n, State::kOutside);
   }
   n->thread = t;
   n->system_id = static_cast<u32>(sys_call(SYS_gettid));
@@ -241,23 +214,13 @@ Node* arrive(Thread* t) {
   return n;
 }
 
-constexpr long kSecond = 1'000'000'000;
-
-timespec now(int clock) {
-  timespec time;
-  read_clock(clock, &time);
-  return time;
-}
-
 // The moment on the clock of futex_wait().
-timespec to_monotonic(const timespec& time, int clock) {
-  if (clock == CLOCK_MONOTONIC) return time;
-  timespec there = now(clock), here = now(CLOCK_MONOTONIC);
-  timespec result = {here.tv_sec + time.tv_sec - there.tv_sec, here.tv_nsec + time.tv_nsec - there.tv_nsec};
-  for (; result.tv_nsec < 0; --result.tv_sec) result.tv_nsec += kSecond;
-  for (; result.tv_nsec >= kSecond; ++result.tv_sec) result.tv_nsec -= kSecond;
-  if (result.tv_sec < 0) return {0, 0};
-  return result;
+u64 to_monotonic(const timespec& time, int clock) {
+  timespec there;
+  read_clock(clock, &there);
+  auto rest = static_cast<__int128>(time.tv_sec - there.tv_sec) * static_cast<long>(virtual_clock::kSecond) + (time.tv_nsec - there.tv_nsec);
+  if (rest <= 0) return 1;
+  return rest >= kNever / 2 ? kNever : virtual_clock::real_now() + static_cast<u64>(rest);
 }
 
 u32 wake_blocked(uptr object, u32 count) {
@@ -265,8 +228,7 @@ u32 wake_blocked(uptr object, u32 count) {
   for (Node* n = blocked_.first(); n != nullptr && woken < count;) {
     Node* next = n->next;
     if (n->object == object) {
-      blocked_.remove(n);
-      make_ready(n);
+      end_wait(n, Wake::kWoken);
       ++woken;
     }
     n = next;
@@ -274,23 +236,81 @@ u32 wake_blocked(uptr object, u32 count) {
   return woken;
 }
 
-}  // namespace
-
-void set_strategy(const StrategySpec& spec, u64 seed) {
-  strategy_spec_ = spec;
-  seed_ = seed;
+// What the thread is about to do, for whoever wants to know; and whether it spins.
+void announce_step(Thread* t, const Step& what) {
+  if (what.pc != 0) t->progress.pc = what.pc;  // else it is a step inside of one
+  if (controlled::has_flag(sooth::control::kLogPoints)) {
+    bool writes = !is_access(what.op) || is_write(what.op);
+    controlled::log_step(node_of(t)->id, what.op, writes, what.object, what.bytes);
+  }
+  if ((t->special & kWatched) == 0 || is_access(what.op) != is_atomic(what.op)) return;
+  bool spins = what.op == Op::kAtomicLoad && t->spin.reads(what.object, what.pc);
+  if (what.op != Op::kAtomicLoad) t->spin.stop();
+  if (!t->spin.is_watching()) t->special &= ~kWatched;
+  if (spins) spun(t);
 }
+
+// `deadline` as in Node.
+Wake wait_for(Thread* t, uptr object, BlockedOn on, u64 deadline, bool polls) {
+  write_pending(t);
+  Node* n = node_of(t);
+  count_work(n);
+  if (virtual_clock::is_on() && deadline <= virtual_clock::now()) {
+    yield(t);
+    return Wake::kTimedOut;
+  }
+  n->signalled = false;
+  const u32* word = nullptr;
+  {
+    Locked locked(t);
+    if (holder_ != n) return Wake::kWoken;  // it was taken away just now
+    give_up(t);
+    begin_wait(n, object, on, deadline, polls);
+    word = pass_on(n, StretchEnd::kBlocked);
+  }
+  wake_up(word);
+  Outcome outcome;
+  while ((outcome = await(t, &n->wake_at, true)) != Outcome::kGiven) {
+    {
+      Locked locked(t);
+      if (n->state == State::kBlocked) {
+        n->signalled = outcome == Outcome::kSignalled;
+        if (n->signalled) end_wait(n, Wake::kWoken);
+        else look_at_clock(n);
+        if (n->state == State::kBlocked) continue;
+        if (n->signalled && recorder.controlled) controlled::log_external(n->id, External::kSignal);
+      }
+      word = pass_on_if_free();
+    }
+    wake_up(word);
+    await(t, nullptr, false);
+    break;
+  }
+  Wake why = n->woken;
+  begin_turn(t);
+  if (__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0) deliver_pending_signals(t);
+  return why;
+}
+
+// As in Node.
+u64 moment_of(const timespec* deadline, int clock) {
+  if (deadline == nullptr) return kNever;
+  return virtual_clock::is_on() ? virtual_clock::moment_of(*deadline, clock) : to_monotonic(*deadline, clock);
+}
+
+}  // namespace
 
 void start(Thread* first) {
   if (!taken()) return;
   lock_.reset();
-  ready_ = Queue();
-  blocked_ = Queue();
+  ready_ = blocked_ = postponed_ = outside_ = Queue();
+  nodes_ = 0;
   free_nodes_ = nullptr;
   monitored_ = false;
   monitor_idle_ = 0;
   leaving_ = 0;
-  strategy_ = Strategy(strategy_spec_, seed_, options.quantum < 1 ? 1 : static_cast<u32>(options.quantum));
+  restart_choices();
+  restart_time();
   holder_ = new_node(first->id);
   holder_->thread = first;
   holder_->system_id = static_cast<u32>(sys_call(SYS_gettid));
@@ -317,7 +337,7 @@ void not_created(u32 id) {
     Locked locked(current());
     Node* n = find_announced(id);
     if (n == nullptr) return;
-    if (n == holder_) word = pass_on();
+    if (n == holder_) word = pass_on(nullptr, StretchEnd::kEnded);
     else ready_.remove(n);
     free_node(n);
   }
@@ -354,8 +374,8 @@ void enter(Thread* t) {
       given = holder_ == n;
     }
     if (!given) {
-      __atomic_store_n(&t->turn_word, kNoTurn, __ATOMIC_RELAXED);
-      __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
+      give_up(t);
+      if (recorder.controlled && n->state == State::kOutside && nodes_ > 1) controlled::log_external(n->id, External::kReturned);
       if (n->state != State::kReady) make_ready(n);
       word = pass_on_if_free();
     }
@@ -373,9 +393,9 @@ void leave(Thread* t) {
     Locked locked(t);
     Node* n = node_of(t);
     if (holder_ == n) {
-      n->state = State::kOutside;
+      set_state(n, State::kOutside);
       __atomic_store_n(&t->turn_state, kAway, __ATOMIC_RELAXED);
-      word = pass_on();
+      word = pass_on(n, StretchEnd::kOutside);
     }
   }
   wake_up(word);
@@ -396,66 +416,69 @@ void finish(Thread* t) {
     wake_blocked(reinterpret_cast<uptr>(&thread_info(n->id)), kAll);
     // The first thread stays, as a zombie, until the process ends.
     if (n->system_id != static_cast<u32>(sys_call(SYS_getpid))) __atomic_store_n(&leaving_, n->system_id, __ATOMIC_RELEASE);
-    word = holder_ == n ? pass_on() : pass_on_if_free();
+    word = holder_ == n ? pass_on(n, StretchEnd::kEnded) : pass_on_if_free();
     free_node(n);
   }
   wake_up(word);
 }
 
 void yield(Thread* t) {
-  if (taken()) reschedule(t, SchedulingPoint::kYield);
+  if (!taken()) return;
+  if (recorder.controlled) {
+    hold(t);
+    controlled::passes_point(t);
+  }
+  reschedule(t, SchedulingPoint::kYield, StretchEnd::kYielded, true);
 }
 
-void preempt(Thread* t) { reschedule(t, SchedulingPoint::kQuantum); }
+void preempt(Thread* t) { reschedule(t, SchedulingPoint::kQuantum, StretchEnd::kPreempted, false); }
 
-void step(Thread* t) {
+void step(Thread* t, const Step& what) {
   if (!taken()) return;
   hold(t);
+  if (recorder.controlled) {
+    controlled::passes_point(t);
+    announce_step(t, what);
+  }
   if (t->quantum <= kOperationWeight) {
-    preempt(t);
+    reschedule(t, SchedulingPoint::kQuantum, StretchEnd::kPreempted, true);
     return;
   }
-  t->quantum -= kOperationWeight;
-  if (strategy_spec_.kind != StrategyKind::kSerial) reschedule(t, SchedulingPoint::kOperation);
+  controlled::set_quantum(t, t->quantum - kOperationWeight);
+  if (asks_at_operations()) reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, true);
 }
 
-Wake block(Thread* t, uptr object, const timespec* deadline, int clock) {
-  if (!taken()) return Wake::kWoken;
-  write_pending(t);
-  timespec monotonic;
-  if (deadline != nullptr) monotonic = to_monotonic(*deadline, clock);
-  Node* n = node_of(t);
-  const u32* word = nullptr;
-  {
-    Locked locked(t);
-    if (holder_ != n) return Wake::kWoken;  // it was taken away just now
-    __atomic_store_n(&t->turn_word, kNoTurn, __ATOMIC_RELAXED);
-    __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
-    n->state = State::kBlocked;
-    n->object = object;
-    blocked_.push_back(n);
-    word = pass_on();
+void step_access(Thread* t, const Step& what) {
+  announce_step(t, what);
+  reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, false);
+}
+
+void spun(Thread* t) {
+  controlled::log(RecordKind::kSpin, node_of(t)->id);
+  reschedule(t, SchedulingPoint::kYield, StretchEnd::kSpun, true);
+}
+
+void end_run(Thread* t) {
+  Locked locked(t);
+  if (holder_ == node_of(t)) end_stretch(holder_, StretchEnd::kRunEnded);
+  publish_run();
+}
+
+Wake block(Thread* t, uptr object, BlockedOn on, const timespec* deadline, int clock) {
+  return taken() ? wait_for(t, object, on, moment_of(deadline, clock), false) : Wake::kWoken;
+}
+
+Wake poll(Thread* t, uptr object, BlockedOn on, const timespec* deadline, int clock) {
+  return taken() ? wait_for(t, object, on, moment_of(deadline, clock), true) : Wake::kWoken;
+}
+
+bool sleep(Thread* t, u64 moment) {
+  for (;;) {
+    // Nobody wakes it: its own word is nothing that others know of.
+    bool slept = wait_for(t, reinterpret_cast<uptr>(&t->turn_word), BlockedOn::kUnknown, moment, false) == Wake::kTimedOut;
+    if (slept || node_of(t)->signalled) return slept;
+    pthread_testcancel();
   }
-  wake_up(word);
-  Outcome outcome = await(t, deadline == nullptr ? nullptr : &monotonic, true);
-  bool timed_out = false;
-  if (outcome != Outcome::kGiven) {
-    {
-      Locked locked(t);
-      word = nullptr;
-      if (n->state == State::kBlocked) {
-        timed_out = outcome == Outcome::kTimedOut;
-        blocked_.remove(n);
-        make_ready(n);
-        word = pass_on_if_free();
-      }
-    }
-    wake_up(word);
-    await(t, nullptr, false);
-  }
-  begin_turn(t);
-  if (__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0) deliver_pending_signals(t);
-  return timed_out ? Wake::kTimedOut : Wake::kWoken;
 }
 
 u32 wake(uptr object, u32 count) {
@@ -479,8 +502,7 @@ void interrupt(u32 id) {
     Locked locked(current());
     for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
       if (n->id != id) continue;
-      blocked_.remove(n);
-      make_ready(n);
+      end_wait(n, Wake::kWoken);
       break;
     }
     word = pass_on_if_free();
@@ -505,6 +527,7 @@ Sample sample() {
   s.cursor = __atomic_load_n(&s.holder->cursor, __ATOMIC_RELAXED);
   s.top = __atomic_load_n(&s.holder->top, __ATOMIC_RELAXED);
   s.quantum = __atomic_load_n(&s.holder->quantum, __ATOMIC_RELAXED);
+  s.events = __atomic_load_n(&s.holder->progress.events, __ATOMIC_RELAXED);
   return s;
 }
 
@@ -525,8 +548,12 @@ void take_away(const Sample& seen) {
                  __atomic_load_n(&t->quantum, __ATOMIC_RELAXED) == seen.quantum;
     if (quiet) {
       write_pending_now(t);
-      holder_->state = State::kOutside;
-      word = pass_on();
+      if (recorder.controlled) {
+        controlled::log(RecordKind::kTurnTaken, holder_->id);
+        controlled::log_external(holder_->id, External::kTurnTaken);
+      }
+      set_state(holder_, State::kOutside);
+      word = pass_on(holder_, StretchEnd::kTaken);
     }
     __atomic_store_n(&t->turn_state, quiet ? kAway : kHasIt, __ATOMIC_SEQ_CST);
   }

@@ -14,6 +14,7 @@
 
 #include "runtime/recorder.h"
 #include "runtime/thread.h"
+#include "schedule/directed.h"
 #include "schedule/strategy.h"
 
 namespace sooth::rt::turn {
@@ -49,14 +50,31 @@ void finish(Thread* t);
 void yield(Thread* t);
 void preempt(Thread* t);
 
+// What a thread is about to do, as far as whoever says it knows.
+struct Step {
+  Op op = Op::kCallBegin;
+  uptr pc = 0;      // 0: unknown
+  uptr object = 0;
+  u64 bytes = 0;    // of the object; 0: it may be about anything
+};
 // In front of an operation of synchronisation: the strategy may let others go first. Counts as many accesses, so that threads that
 // wait for one another in a loop of atomic loads soon get on.
-void step(Thread* t);
+void step(Thread* t, const Step& what = {});
 
-enum class Wake : u32 { kWoken, kTimedOut };
-// Gives the turn up until somebody wakes `object` and the turn comes back; or until the deadline (nullptr: none) on `clock`. May be
-// woken without a reason, as by a signal, whose handler has then run: the caller looks again at what it waits for.
-Wake block(Thread* t, uptr object, const timespec* deadline = nullptr, int clock = 0);
+enum class Wake : u32 { kWoken, kTimedOut, kLook };
+using control::BlockedOn;
+// Gives the turn up until somebody wakes `object` and the turn comes back; or until the deadline (nullptr: none) on `clock`, which is
+// one of virtual time if that is on. May be woken without a reason, as by a signal, whose handler has then run: the caller looks again at
+// what it waits for.
+Wake block(Thread* t, uptr object, BlockedOn on, const timespec* deadline = nullptr, int clock = 0);
+// The same for what may come about without anybody waking the object: kLook when it is time to look again. That is a tenth of a second
+// later; under virtual time only while nobody else is ready; and in a controlled run when nobody can go on, so a deadlock is one all the same.
+Wake poll(Thread* t, uptr object, BlockedOn on, const timespec* deadline = nullptr, int clock = 0);
+// Virtual time only: until that moment. False: a handler ran before. Can be cancelled.
+bool sleep(Thread* t, u64 moment);
+// Virtual time only: the moment it is, which costs time; and what the thread has worked.
+u64 tell_time(Thread* t);
+u64 worked(const Thread* t);
 // Makes up to `count` of the threads that are blocked on the object ready, in the order in which they blocked. Returns how many.
 u32 wake(uptr object, u32 count);
 inline constexpr u32 kAll = ~0u;
@@ -64,5 +82,16 @@ inline constexpr u32 kAll = ~0u;
 void interrupt(u32 id);
 // The same by the dispatcher of signals, in the thread itself and at any moment: a handler waits to be run.
 void notice_signal(Thread* t);
+
+// Controlled runs only. In front of an access at a site of the pair: comes back when the access is to be done.
+void approach(Thread* t, const SiteAccess& access);
+// In front of a plain access, when each is a scheduling point.
+void step_access(Thread* t, const Step& what);
+// The thread was found to do nothing but look at the same things again.
+void spun(Thread* t);
+void operation_done(Thread* t);
+void thread_created(u32 id, u32 parent, u32 child);
+// The process is over.
+void end_run(Thread* t);
 
 }  // namespace sooth::rt::turn

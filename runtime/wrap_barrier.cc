@@ -43,7 +43,7 @@ int wait_in_turn(Thread* t, Barrier* b) {
     turn::wake(b->address, turn::kAll);
     return PTHREAD_BARRIER_SERIAL_THREAD;
   }
-  while (b->rounds == round) turn::block(t, b->address);
+  while (b->rounds == round) turn::block(t, b->address, turn::BlockedOn::kBarrier);
   return 0;
 }
 
@@ -71,10 +71,7 @@ void await_once(Thread* t, pthread_once_t* control) {
   for (;;) {
     int word = __atomic_load_n(control, __ATOMIC_ACQUIRE);
     if ((word & kOnceDone) != 0 || (word & kOnceRuns) == 0) return;
-    timespec later;
-    read_clock(CLOCK_MONOTONIC, &later);
-    ++later.tv_sec;
-    turn::block(t, address_of(control), &later, CLOCK_MONOTONIC);
+    turn::poll(t, address_of(control), turn::BlockedOn::kOnce);
   }
 }
 
@@ -86,7 +83,7 @@ namespace sooth::rt {
 
 int run_once(Thread* t, uptr pc, pthread_once_t* control, void (*routine)()) {
   if (t == nullptr) return real_once(control, routine);
-  begin_operation(t);
+  begin_operation(t, pc);
   if (turn::taken()) await_once(t, control);
   Once once = {t, pc, control, routine};
   once_ = &once;
@@ -123,7 +120,7 @@ SOOTH_INTERCEPT(int, pthread_barrier_destroy, pthread_barrier_t* barrier) {
 SOOTH_INTERCEPT(int, pthread_barrier_wait, pthread_barrier_t* barrier) {
   Thread* t = current();
   if (t == nullptr) return real_pthread_barrier_wait(barrier);
-  begin_operation(t);
+  begin_operation(t, SOOTH_CALLER);
   write_event(t, SOOTH_CALLER, Shape::of(Op::kBarrierArrive), address_of(barrier));
   Barrier* b = turn::taken() ? find_barrier(address_of(barrier), false) : nullptr;
   int result = b != nullptr ? wait_in_turn(t, b) : call_outside(t, [&] { return real_pthread_barrier_wait(barrier); });
@@ -137,7 +134,7 @@ namespace {
 
 void record_guard(Op op, MemoryOrder order, uptr pc, const u64* guard) {
   Thread* t = current();
-  if (t == nullptr || (t->special & (kStopped | kIgnoreSync)) != 0) return;
+  if (t == nullptr || !is_synchronisation_seen(t)) return;
   EventValue initialised = {1, 0};
   write_event(t, pc, Shape::of(op, order, 1), address_of(guard), 0, &initialised);
 }
@@ -145,7 +142,7 @@ void record_guard(Op op, MemoryOrder order, uptr pc, const u64* guard) {
 }  // namespace
 
 SOOTH_INTERCEPT(int, __cxa_guard_acquire, u64* guard) {
-  if (Thread* t = current()) begin_operation(t);
+  if (Thread* t = current()) begin_operation(t, SOOTH_CALLER);
   int must_initialise = real___cxa_guard_acquire(guard);
   if (must_initialise == 0) record_guard(Op::kAtomicLoad, MemoryOrder::kAcquire, SOOTH_CALLER, guard);
   return must_initialise;

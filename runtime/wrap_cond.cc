@@ -76,7 +76,7 @@ int wait_in_turn(Waiter& w, Deadline deadline) {
     if (w.depth != 0) end_wait(w, false);
     return result;
   }
-  turn::Wake wake = turn::block(w.thread, address_of(w.cond), deadline.time, deadline.clock);
+  turn::Wake wake = turn::block(w.thread, address_of(w.cond), turn::BlockedOn::kCondition, deadline.time, deadline.clock);
   result = lock_mutex_in_turn(w.thread, w.mutex);
   end_wait(w, wake == turn::Wake::kWoken);
   pthread_testcancel();
@@ -86,7 +86,7 @@ int wait_in_turn(Waiter& w, Deadline deadline) {
 
 template <typename F>
 int wait_with(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex, Deadline deadline, F wait) {
-  begin_operation(t);
+  begin_operation(t, pc);
   Waiter w = {t, pc, cond, mutex, 0};
   if (turn::taken() && (cond->__data.__wrefs & kSharedBit) == 0) return wait_in_turn(w, deadline);
   return wait_outside(w, wait);
@@ -95,7 +95,7 @@ int wait_with(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex, 
 // Also to those that wait in the kernel: from another process, or in threads that are not recorded.
 int notify(Thread* t, uptr pc, pthread_cond_t* cond, u32 count) {
   if (t != nullptr) {
-    begin_operation(t);
+    begin_operation(t, pc);
     write_event(t, pc, Shape::of(Op::kNotify), address_of(cond));
   }
   turn::wake(address_of(cond), count);
@@ -111,7 +111,7 @@ int wait_cond(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex) 
 }
 
 int timed_wait_cond(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex, const timespec* time) {
-  return wait_with(t, pc, cond, mutex, {time, clock_of(cond)}, [&] { return real_timedwait(cond, mutex, time); });
+  return wait_with(t, pc, cond, mutex, {time, clock_of(cond)}, [&] { return real_timedwait(cond, mutex, RealDeadline(time, clock_of(cond))); });
 }
 
 int signal_cond(Thread* t, uptr pc, pthread_cond_t* cond) { return notify(t, pc, cond, 1); }
@@ -134,7 +134,7 @@ int sooth_pthread_cond_timedwait(pthread_cond_t* cond, pthread_mutex_t* mutex, c
 SOOTH_INTERCEPT(int, pthread_cond_clockwait, pthread_cond_t* cond, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return real_pthread_cond_clockwait(cond, mutex, clock, time);
-  return wait_with(t, SOOTH_CALLER, cond, mutex, {time, clock}, [&] { return real_pthread_cond_clockwait(cond, mutex, clock, time); });
+  return wait_with(t, SOOTH_CALLER, cond, mutex, {time, clock}, [&] { return real_pthread_cond_clockwait(cond, mutex, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_EXPORT int sooth_pthread_cond_signal(pthread_cond_t* cond) asm("pthread_cond_signal");

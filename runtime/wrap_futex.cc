@@ -28,37 +28,23 @@ long perform(const Call& c) {
                   reinterpret_cast<long>(c.second_word), c.third_value);
 }
 
-timespec sum(const timespec& a, const timespec& b) {
-  timespec s = {a.tv_sec + b.tv_sec, a.tv_nsec + b.tv_nsec};
-  if (s.tv_nsec >= 1'000'000'000) {
-    s.tv_nsec -= 1'000'000'000;
-    ++s.tv_sec;
-  }
-  return s;
-}
-
-bool is_before(const timespec& a, const timespec& b) { return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec; }
-
-// Somebody may wake the word by a call that we do not see, when it is not private even in another process. So a wait ends
-// from time to time to look at the word: a change of it is what a waiter hopes for.
-constexpr timespec kSlice = {0, 100'000'000};
-
+// Somebody may wake the word by a call that we do not see, when it is not private even in another process. So the thread looks at
+// the word from time to time: a change of it is what a waiter hopes for.
 long wait(Thread* t, const Call& c) {
   int clock = (c.operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
-  timespec now, deadline;
-  read_clock(clock, &now);
+  timespec deadline;
   if (c.time != nullptr) {
     if (!Deadline{c.time}.is_valid() || c.time->tv_sec < 0) return -EINVAL;
-    deadline = c.command() == FUTEX_WAIT ? sum(now, *c.time) : *c.time;
+    deadline = c.command() == FUTEX_WAIT ? virtual_clock::later(*c.time, clock) : *c.time;
   }
   bool first = true;
   while (__atomic_load_n(c.word, __ATOMIC_SEQ_CST) == c.value) {
     first = false;
-    timespec until = sum(now, kSlice);
-    bool last = c.time != nullptr && !is_before(until, deadline);
-    if (turn::block(t, address_of(c.word), last ? &deadline : &until, clock) == turn::Wake::kWoken) return 0;
-    if (last) return -ETIMEDOUT;
-    read_clock(clock, &now);
+    switch (turn::poll(t, address_of(c.word), turn::BlockedOn::kFutex, c.time == nullptr ? nullptr : &deadline, clock)) {
+      case turn::Wake::kWoken: return 0;
+      case turn::Wake::kTimedOut: return -ETIMEDOUT;
+      case turn::Wake::kLook: break;
+    }
   }
   return first ? -EAGAIN : 0;
 }
@@ -70,8 +56,8 @@ long wake(const Call& c, u32 count) {
   return result < 0 ? result : result + woken;
 }
 
-long futex_in_turn(Thread* t, const Call& c) {
-  begin_operation(t);
+long futex_in_turn(Thread* t, uptr pc, const Call& c) {
+  begin_operation(t, pc);
   switch (c.command()) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:
@@ -97,7 +83,7 @@ extern "C" __attribute__((visibility("hidden"))) long sooth_futex(long, const u3
                                                                   const u32* second_word, u32 third_value) {
   Call c = {word, operation, value, time, second_word, third_value};
   Thread* t = current();
-  long result = t != nullptr && turn::taken() ? futex_in_turn(t, c) : perform(c);
+  long result = t != nullptr && turn::taken() ? futex_in_turn(t, SOOTH_CALLER, c) : perform(c);
   if (result >= 0 || result < -4095) return result;
   errno = static_cast<int>(-result);
   return -1;

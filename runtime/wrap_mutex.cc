@@ -38,7 +38,7 @@ int lock_in_turn(Thread* t, pthread_mutex_t* mutex, Deadline deadline, F block) 
     if (type_of(mutex) == PTHREAD_MUTEX_ERRORCHECK_NP && is_locked_by_caller(mutex)) return EDEADLK;
     if (!deadline.is_valid()) return EINVAL;
     if (is_unlocked_elsewhere(mutex)) return call_outside(t, block);
-    if (turn::block(t, address_of(mutex), deadline.time, deadline.clock) == turn::Wake::kTimedOut) {
+    if (turn::block(t, address_of(mutex), turn::BlockedOn::kMutex, deadline.time, deadline.clock) == turn::Wake::kTimedOut) {
       result = real_trylock(mutex);
       return result == EBUSY ? ETIMEDOUT : result;
     }
@@ -56,7 +56,7 @@ int acquired(Thread* t, uptr pc, pthread_mutex_t* mutex, int result) {
 
 template <typename F>
 int lock_with(Thread* t, uptr pc, pthread_mutex_t* mutex, Deadline deadline, F block) {
-  begin_operation(t);
+  begin_operation(t, pc, sooth::Op::kAcquire, address_of(mutex));
   int type = type_of(mutex);
   if ((type == PTHREAD_MUTEX_TIMED_NP || type == PTHREAD_MUTEX_ADAPTIVE_NP) && holds_lock(t, address_of(mutex)) &&
       is_locked_by_caller(mutex)) {
@@ -74,7 +74,7 @@ int lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
 }
 
 int try_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
-  begin_operation(t);
+  begin_operation(t, pc, sooth::Op::kAcquire, address_of(mutex));
   int result = acquired(t, pc, mutex, real_trylock(mutex));
   // Who tries again and again must not keep the holder from its turn.
   if (result == EBUSY) turn::yield(t);
@@ -82,11 +82,11 @@ int try_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
 }
 
 int timed_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex, const timespec* time) {
-  return lock_with(t, pc, mutex, {time, CLOCK_REALTIME}, [&] { return real_timedlock(mutex, time); });
+  return lock_with(t, pc, mutex, {time, CLOCK_REALTIME}, [&] { return real_timedlock(mutex, RealDeadline(time, CLOCK_REALTIME)); });
 }
 
 int unlock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
-  begin_operation(t);
+  begin_operation(t, pc, sooth::Op::kRelease, address_of(mutex));
   lock_releasing(t, pc, address_of(mutex));
   return unlock_mutex_in_turn(mutex);
 }
@@ -124,7 +124,7 @@ int sooth_pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) 
 SOOTH_INTERCEPT(int, pthread_mutex_clocklock, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return real_pthread_mutex_clocklock(mutex, clock, time);
-  return lock_with(t, SOOTH_CALLER, mutex, {time, clock}, [&] { return real_pthread_mutex_clocklock(mutex, clock, time); });
+  return lock_with(t, SOOTH_CALLER, mutex, {time, clock}, [&] { return real_pthread_mutex_clocklock(mutex, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_EXPORT int sooth_pthread_mutex_unlock(pthread_mutex_t* mutex) asm("pthread_mutex_unlock");

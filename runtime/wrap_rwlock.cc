@@ -21,7 +21,7 @@ int lock_in_turn(Thread* t, pthread_rwlock_t* lock, bool shared, Deadline deadli
     if (lock->__data.__cur_writer == static_cast<int>(sys_call(SYS_gettid))) return EDEADLK;
     if (!deadline.is_valid()) return EINVAL;
     if (lock->__data.__shared != 0) return call_outside(t, block);
-    if (turn::block(t, address_of(lock), deadline.time, deadline.clock) == turn::Wake::kTimedOut) {
+    if (turn::block(t, address_of(lock), turn::BlockedOn::kRwlock, deadline.time, deadline.clock) == turn::Wake::kTimedOut) {
       result = shared ? real_tryrdlock(lock) : real_trywrlock(lock);
       return result == EBUSY ? ETIMEDOUT : result;
     }
@@ -30,14 +30,14 @@ int lock_in_turn(Thread* t, pthread_rwlock_t* lock, bool shared, Deadline deadli
 
 template <typename F>
 int lock_with(Thread* t, uptr pc, pthread_rwlock_t* lock, bool shared, Deadline deadline, F block) {
-  begin_operation(t);
+  begin_operation(t, pc, sooth::Op::kAcquire, address_of(lock));
   int result = turn::taken() ? lock_in_turn(t, lock, shared, deadline, block) : block();
   if (result == 0) lock_acquired(t, pc, address_of(lock), shared);
   return result;
 }
 
 int try_lock(Thread* t, uptr pc, pthread_rwlock_t* lock, bool shared) {
-  begin_operation(t);
+  begin_operation(t, pc, sooth::Op::kAcquire, address_of(lock));
   int result = shared ? real_tryrdlock(lock) : real_trywrlock(lock);
   if (result == 0) lock_acquired(t, pc, address_of(lock), shared);
   else turn::yield(t);
@@ -57,13 +57,13 @@ SOOTH_INTERCEPT(int, pthread_rwlock_rdlock, pthread_rwlock_t* lock) {
 SOOTH_INTERCEPT(int, pthread_rwlock_timedrdlock, pthread_rwlock_t* lock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr) return real_pthread_rwlock_timedrdlock(lock, time);
-  return lock_with(t, SOOTH_CALLER, lock, true, {time}, [&] { return real_pthread_rwlock_timedrdlock(lock, time); });
+  return lock_with(t, SOOTH_CALLER, lock, true, {time}, [&] { return real_pthread_rwlock_timedrdlock(lock, RealDeadline(time, CLOCK_REALTIME)); });
 }
 
 SOOTH_INTERCEPT(int, pthread_rwlock_clockrdlock, pthread_rwlock_t* lock, clockid_t clock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr || !is_known(clock)) return real_pthread_rwlock_clockrdlock(lock, clock, time);
-  return lock_with(t, SOOTH_CALLER, lock, true, {time, clock}, [&] { return real_pthread_rwlock_clockrdlock(lock, clock, time); });
+  return lock_with(t, SOOTH_CALLER, lock, true, {time, clock}, [&] { return real_pthread_rwlock_clockrdlock(lock, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_INTERCEPT(int, pthread_rwlock_wrlock, pthread_rwlock_t* lock) {
@@ -75,13 +75,13 @@ SOOTH_INTERCEPT(int, pthread_rwlock_wrlock, pthread_rwlock_t* lock) {
 SOOTH_INTERCEPT(int, pthread_rwlock_timedwrlock, pthread_rwlock_t* lock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr) return real_pthread_rwlock_timedwrlock(lock, time);
-  return lock_with(t, SOOTH_CALLER, lock, false, {time}, [&] { return real_pthread_rwlock_timedwrlock(lock, time); });
+  return lock_with(t, SOOTH_CALLER, lock, false, {time}, [&] { return real_pthread_rwlock_timedwrlock(lock, RealDeadline(time, CLOCK_REALTIME)); });
 }
 
 SOOTH_INTERCEPT(int, pthread_rwlock_clockwrlock, pthread_rwlock_t* lock, clockid_t clock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr || !is_known(clock)) return real_pthread_rwlock_clockwrlock(lock, clock, time);
-  return lock_with(t, SOOTH_CALLER, lock, false, {time, clock}, [&] { return real_pthread_rwlock_clockwrlock(lock, clock, time); });
+  return lock_with(t, SOOTH_CALLER, lock, false, {time, clock}, [&] { return real_pthread_rwlock_clockwrlock(lock, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_EXPORT int sooth_pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) asm("pthread_rwlock_tryrdlock");
@@ -98,7 +98,7 @@ int sooth_pthread_rwlock_trywrlock(pthread_rwlock_t* lock) {
 
 SOOTH_INTERCEPT(int, pthread_rwlock_unlock, pthread_rwlock_t* lock) {
   if (Thread* t = current()) {
-    begin_operation(t);
+    begin_operation(t, SOOTH_CALLER, sooth::Op::kRelease, address_of(lock));
     lock_releasing(t, SOOTH_CALLER, address_of(lock));
   }
   int result = real_pthread_rwlock_unlock(lock);
@@ -119,7 +119,7 @@ SOOTH_INTERCEPT(int, pthread_rwlock_destroy, pthread_rwlock_t* lock) {
 SOOTH_INTERCEPT(int, pthread_spin_trylock, pthread_spinlock_t* lock) {
   Thread* t = current();
   if (t == nullptr) return real_pthread_spin_trylock(lock);
-  begin_operation(t);
+  begin_operation(t, SOOTH_CALLER, sooth::Op::kAcquire, address_of(lock));
   int result = real_pthread_spin_trylock(lock);
   if (result == 0) lock_acquired(t, SOOTH_CALLER, address_of(lock));
   else turn::yield(t);
@@ -129,12 +129,16 @@ SOOTH_INTERCEPT(int, pthread_spin_trylock, pthread_spinlock_t* lock) {
 SOOTH_INTERCEPT(int, pthread_spin_lock, pthread_spinlock_t* lock) {
   Thread* t = current();
   if (t == nullptr) return real_pthread_spin_lock(lock);
-  begin_operation(t);
+  begin_operation(t, SOOTH_CALLER, sooth::Op::kAcquire, address_of(lock));
   if (holds_lock(t, address_of(lock))) misuse(t, SOOTH_CALLER, Misuse::kDoubleLock, address_of(lock));
   int result = 0;
   if (turn::taken()) {
     // Another process may unlock it, so not without an end; it is a spin lock after all.
-    while (real_pthread_spin_trylock(lock) != 0) turn::yield(t);
+    while (real_pthread_spin_trylock(lock) != 0) {
+      // A deadlock of a controlled run must be seen.
+      if (recorder.controlled) turn::block(t, address_of(lock), turn::BlockedOn::kSpin);
+      else turn::yield(t);
+    }
   } else {
     result = real_pthread_spin_lock(lock);
   }
@@ -144,10 +148,12 @@ SOOTH_INTERCEPT(int, pthread_spin_lock, pthread_spinlock_t* lock) {
 
 SOOTH_INTERCEPT(int, pthread_spin_unlock, pthread_spinlock_t* lock) {
   if (Thread* t = current()) {
-    begin_operation(t);
+    begin_operation(t, SOOTH_CALLER, sooth::Op::kRelease, address_of(lock));
     lock_releasing(t, SOOTH_CALLER, address_of(lock));
   }
-  return real_pthread_spin_unlock(lock);
+  int result = real_pthread_spin_unlock(lock);
+  if (recorder.controlled) turn::wake(address_of(lock), turn::kAll);
+  return result;
 }
 
 SOOTH_INTERCEPT(int, pthread_spin_init, pthread_spinlock_t* lock, int shared) {

@@ -36,7 +36,7 @@ int wait_in_turn(Thread* t, sem_t* semaphore, Deadline deadline, F block) {
     }
     // Another process may post.
     if (is_shared(semaphore)) return call_outside(t, block);
-    if (turn::block(t, address_of(semaphore), deadline.time, deadline.clock) == turn::Wake::kTimedOut) {
+    if (turn::block(t, address_of(semaphore), turn::BlockedOn::kSemaphore, deadline.time, deadline.clock) == turn::Wake::kTimedOut) {
       if (real_trywait(semaphore) == 0) return 0;
       errno = ETIMEDOUT;
       return -1;
@@ -46,7 +46,7 @@ int wait_in_turn(Thread* t, sem_t* semaphore, Deadline deadline, F block) {
 
 template <typename F>
 int wait_with(Thread* t, uptr pc, sem_t* semaphore, Deadline deadline, F block) {
-  begin_operation(t);
+  begin_operation(t, pc, Op::kSemWait, address_of(semaphore));
   int result = turn::taken() ? wait_in_turn(t, semaphore, deadline, block) : block();
   if (result == 0) write_event(t, pc, Shape::of(Op::kSemWait), address_of(semaphore));
   return result;
@@ -63,20 +63,20 @@ SOOTH_INTERCEPT(int, sem_wait, sem_t* semaphore) {
 SOOTH_INTERCEPT(int, sem_timedwait, sem_t* semaphore, const timespec* time) {
   Thread* t = current();
   if (t == nullptr) return real_sem_timedwait(semaphore, time);
-  return wait_with(t, SOOTH_CALLER, semaphore, {time}, [&] { return real_sem_timedwait(semaphore, time); });
+  return wait_with(t, SOOTH_CALLER, semaphore, {time}, [&] { return real_sem_timedwait(semaphore, RealDeadline(time, CLOCK_REALTIME)); });
 }
 
 SOOTH_INTERCEPT(int, sem_clockwait, sem_t* semaphore, clockid_t clock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return real_sem_clockwait(semaphore, clock, time);
-  return wait_with(t, SOOTH_CALLER, semaphore, {time, clock}, [&] { return real_sem_clockwait(semaphore, clock, time); });
+  return wait_with(t, SOOTH_CALLER, semaphore, {time, clock}, [&] { return real_sem_clockwait(semaphore, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_EXPORT int sooth_sem_trywait(sem_t* semaphore) asm("sem_trywait");
 int sooth_sem_trywait(sem_t* semaphore) {
   Thread* t = current();
   if (t == nullptr) return real_trywait(semaphore);
-  begin_operation(t);
+  begin_operation(t, SOOTH_CALLER, Op::kSemWait, address_of(semaphore));
   int result = real_trywait(semaphore);
   if (result == 0) {
     write_event(t, SOOTH_CALLER, Shape::of(Op::kSemWait), address_of(semaphore));
@@ -90,7 +90,7 @@ int sooth_sem_trywait(sem_t* semaphore) {
 
 SOOTH_INTERCEPT(int, sem_post, sem_t* semaphore) {
   if (Thread* t = current()) {
-    begin_operation(t);
+    begin_operation(t, SOOTH_CALLER, Op::kSemPost, address_of(semaphore));
     write_event(t, SOOTH_CALLER, Shape::of(Op::kSemPost), address_of(semaphore));
   }
   int result = real_sem_post(semaphore);

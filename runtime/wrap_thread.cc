@@ -76,7 +76,7 @@ bool is_joinable(u32 id, pthread_t thread) {
 bool await_end(Thread* t, u32 id, Deadline deadline) {
   pthread_testcancel();
   while (!has_ended(id)) {
-    turn::Wake wake = turn::block(t, address_of(&thread_info(id)), deadline.time, deadline.clock);
+    turn::Wake wake = turn::block(t, address_of(&thread_info(id)), turn::BlockedOn::kJoin, deadline.time, deadline.clock);
     pthread_testcancel();
     if (wake == turn::Wake::kTimedOut && !has_ended(id)) return false;
   }
@@ -86,7 +86,7 @@ bool await_end(Thread* t, u32 id, Deadline deadline) {
 // `join` is the real function. A thread that has ended is joined without waiting to speak of: it has only to leave libc.
 template <typename F>
 int join_with(Thread* t, uptr pc, pthread_t thread, void** result, Deadline deadline, F join) {
-  begin_operation(t);
+  begin_operation(t, pc);
   // Looked up first: afterwards the handle may be another thread's.
   u32 id = find_thread(static_cast<u64>(thread));
   int error;
@@ -113,7 +113,7 @@ void watch_thread_ends() {
 
 int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument,
                   bool returns_int) {
-  begin_operation(t);
+  begin_operation(t, pc);
   // The first thread may end by pthread_exit, which makes a difference only when there are others.
   if (t->id == 0) arm_end();
   Thread* fresh = new_thread();
@@ -174,13 +174,13 @@ int sooth_pthread_join(pthread_t thread, void** result) {
 SOOTH_INTERCEPT(int, pthread_timedjoin_np, pthread_t thread, void** result, const timespec* time) {
   Thread* t = current();
   if (t == nullptr) return real_pthread_timedjoin_np(thread, result, time);
-  return join_with(t, SOOTH_CALLER, thread, result, {time}, [&] { return real_pthread_timedjoin_np(thread, result, time); });
+  return join_with(t, SOOTH_CALLER, thread, result, {time}, [&] { return real_pthread_timedjoin_np(thread, result, RealDeadline(time, CLOCK_REALTIME)); });
 }
 
 SOOTH_INTERCEPT(int, pthread_clockjoin_np, pthread_t thread, void** result, clockid_t clock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return real_pthread_clockjoin_np(thread, result, clock, time);
-  return join_with(t, SOOTH_CALLER, thread, result, {time, clock}, [&] { return real_pthread_clockjoin_np(thread, result, clock, time); });
+  return join_with(t, SOOTH_CALLER, thread, result, {time, clock}, [&] { return real_pthread_clockjoin_np(thread, result, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_INTERCEPT(int, pthread_tryjoin_np, pthread_t thread, void** result) {

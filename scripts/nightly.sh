@@ -19,7 +19,7 @@ step_test() { scripts/test.sh; }
 step_properties() {
   sooth_configure release
   sooth_build release
-  SOOTH_CASES=$cases ctest --preset release -j "$sooth_jobs"
+  SOOTH_CASES=$cases SOOTH_SEEDS=1000 ctest --preset release -j "$sooth_jobs"
 }
 
 # Every test, and the fuzzed readers with more cases than scripts/test.sh gives them.
@@ -69,6 +69,13 @@ step_programs() {
   done
 }
 
+# As many controlled runs as the statements of RaceFuzzer's paper are about.
+step_confirm() {
+  sooth_configure release
+  sooth_build release sooth
+  python3 tests/cli/confirm.py build/bin/sooth --long
+}
+
 # 77: the sources cannot be had, so there is nothing to judge.
 step_real_programs() {
   sooth_configure release
@@ -89,7 +96,7 @@ step_rdit() {
 
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz tsan debug clang tidy programs real_programs rdit bench)
+steps=(test properties asan fuzz tsan debug clang tidy programs confirm real_programs rdit bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

@@ -25,8 +25,8 @@ LAYERS = {
     "predict": ("closure, encodings, lock histories", ["race", "order", "smt"]),
     "schedule": ("strategies: pure functions of seed and enabled set", ["race"]),
     "symbol": ("addresses to functions, files, lines", ["trace"]),
-    "launch": ("starts a program under the run time library", ["trace", "symbol"]),
-    "confirm": ("runs the program again, talks to the run time library", ["schedule", "launch"]),
+    "launch": ("starts a program under the run time library", ["schedule", "symbol"]),
+    "confirm": ("runs the program again, to make findings happen", ["launch"]),
     "report": ("suppressions, fingerprints, one file per format", ["race", "symbol"]),
     "pipeline": ("the tables of analyses, chains of them", ["filter", "detect", "predict"]),
     "cli": ("main.cc and one file per subcommand", ["pipeline", "launch", "confirm", "report"]),
@@ -41,7 +41,7 @@ TEST_HEADERS = ["trace/memory_trace.h"]
 # All that the run time library shares with src/: it lives inside the user's program, without libstdc++. These headers
 # may include one another and nothing else of src/.
 RUNTIME_HEADERS = ["trace/op.h", "trace/stream_format.h", "filter/context_rules.h", "filter/location_set.h", "schedule/random.h",
-                   "schedule/strategy.h", "schedule/protocol.h"]
+                   "schedule/strategy.h", "schedule/directed.h", "schedule/follow.h", "schedule/spin.h", "schedule/protocol.h"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 SOURCE_SUFFIXES = (".h", ".cc", ".c", ".cpp", ".inc", ".h.in")

@@ -237,7 +237,7 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
                    "Events that an analysis which cannot look at the whole trace takes at a time")
       ->default_str(std::to_string(options->mcm.window) + " for mcm, " + std::to_string(options->detector.window) + " for cp");
   add_duration_option(*command, "--solver-timeout", options->mcm.solver_timeout,
-                      "Time that the solver of mcm and rdit may take for one pair of accesses, such as 500ms or 10s; 0 never asks it");
+                      "Time that the solver of mcm and rdit may take for one pair of accesses, such as 500ms or 10s; 0 never asks it", "10s");
   command->add_option("--barrier-global", options->barrier_globals,
                       "A variable that calls which were not recorded may touch without being handed it; for rdit, may be repeated")
       ->type_name("NAME")

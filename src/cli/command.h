@@ -22,8 +22,11 @@ using AddCommand = void (*)(CLI::App& root, CommandResult& result);
 // One file each; main.cc lists them in the order of the help.
 void add_analyze_command(CLI::App& root, CommandResult& result);
 void add_compiler_commands(CLI::App& root, CommandResult& result);
+void add_confirm_command(CLI::App& root, CommandResult& result);
 void add_record_command(CLI::App& root, CommandResult& result);
+void add_replay_command(CLI::App& root, CommandResult& result);
 void add_report_command(CLI::App& root, CommandResult& result);
+void add_test_command(CLI::App& root, CommandResult& result);
 void add_trace_command(CLI::App& root, CommandResult& result);
 void add_witness_command(CLI::App& root, CommandResult& result);
 

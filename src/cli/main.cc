@@ -19,14 +19,17 @@ namespace {
 constexpr AddCommand kCommands[] = {
     add_analyze_command,
     add_compiler_commands,
+    add_confirm_command,
     add_record_command,
+    add_replay_command,
     add_report_command,
+    add_test_command,
     add_trace_command,
     add_witness_command,
 };
 
 // The commands that take `-- PROGRAM ARGUMENTS`. For others `--` means what it means everywhere: no options behind it.
-constexpr std::string_view kStartPrograms[] = {"analyze", "record"};
+constexpr std::string_view kStartPrograms[] = {"analyze", "confirm", "record", "replay", "test"};
 
 std::vector<std::string> program;
 

@@ -1,7 +1,9 @@
 #include "cli/numbers.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
+#include <utility>
 
 namespace sooth {
 namespace {
@@ -56,20 +58,34 @@ Result<std::uint64_t> parse_count(std::string_view text) {
 }
 
 Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
-  const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
-  const std::string_view unit = text.substr(end);
-  const std::uint64_t factor = unit == "ms" ? 1 : unit == "s" ? 1'000 : unit == "min" ? 60'000 : 0;
-  constexpr std::uint64_t kMost = 1'000'000'000;  // milliseconds: eleven days
-  std::uint64_t number = 0;
-  for (const char c : text.substr(0, end)) {
-    number = std::min<std::uint64_t>(10 * number + static_cast<std::uint64_t>(c - '0'), kMost + 1);
+  constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"ms", 1}, {"s", 1e3}, {"min", 60e3}, {"m", 60e3}, {"h", 3600e3}};
+  constexpr double kYear = 366 * 24 * 3600e3;
+  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string_view digits = text.substr(0, end), unit = text.substr(end);
+  double factor = unit.empty() ? 1e3 : 0;
+  for (const auto& [name, milliseconds] : kUnits) {
+    factor = name == unit ? milliseconds : factor;
   }
-  const bool zero = unit.empty() && number == 0;
-  if (end == 0 || (factor == 0 && !zero) || number * factor > kMost) {
+  double number = 0;
+  const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || last != digits.data() + digits.size() || factor == 0 || number * factor > kYear) {
     return Status::usage("\"" + std::string(text) +
-                         "\" is not a duration: write a number with ms, s or min, like 500ms");
+                         "\" is not a duration: write a number and perhaps ms, s, m or h, like 90s");
   }
-  return std::chrono::milliseconds(number * factor);
+  return std::chrono::milliseconds(static_cast<std::int64_t>(number * factor));
+}
+
+CLI::Option* add_duration_option(CLI::App& command, const std::string& name, std::chrono::milliseconds& duration,
+                                 const std::string& help, const std::string& what_default) {
+  const auto set = [&duration, name](const std::string& text) {
+    const Result<std::chrono::milliseconds> parsed = parse_duration(text);
+    if (!parsed.ok()) {
+      throw CLI::ValidationError(name, parsed.status().message());
+    }
+    duration = *parsed;
+  };
+  return command.add_option_function<std::string>(name, set, help)->type_name("T")->default_str(what_default);
 }
 
 std::string short_count(double count) {

@@ -15,7 +15,7 @@ namespace sooth {
 
 // "1500", "10k", "2.5M", "1G": decimal, powers of 1000. An error when it is no whole number.
 Result<std::uint64_t> parse_count(std::string_view text);
-// "500ms", "10s", "2min", "0": whole numbers with a unit.
+// "30", "30s", "500ms", "1.5m", "2h": seconds when it has no unit. At most a year; an error when it is something else.
 Result<std::chrono::milliseconds> parse_duration(std::string_view text);
 // "999", "12.3k", "4.0M": at most five characters below a million millions.
 std::string short_count(double count);
@@ -40,19 +40,8 @@ CLI::Option* add_count_option(CLI::App& command, const std::string& name, Number
   return command.add_option_function<std::string>(name, set, help)->type_name("N")->default_str(std::to_string(number));
 }
 
-// The same for a duration.
-inline CLI::Option* add_duration_option(CLI::App& command, const std::string& name, std::chrono::milliseconds& duration,
-                                        const std::string& help) {
-  const auto set = [&duration, name](const std::string& text) {
-    const Result<std::chrono::milliseconds> parsed = parse_duration(text);
-    if (!parsed.ok()) {
-      throw CLI::ValidationError(name, parsed.status().message());
-    }
-    duration = *parsed;
-  };
-  return command.add_option_function<std::string>(name, set, help)
-      ->type_name("T")
-      ->default_str(std::to_string(duration.count()) + "ms");
-}
+// Likewise one that takes a duration. `what_default` is shown as the default.
+CLI::Option* add_duration_option(CLI::App& command, const std::string& name, std::chrono::milliseconds& duration,
+                                 const std::string& help, const std::string& what_default);
 
 }  // namespace sooth

@@ -33,20 +33,8 @@ bool claims_a_witness(const Finding& finding) {
 // The number of events that the witnesses need: up to the last one that a report names.
 std::uint64_t events_needed(const Report& report) {
   std::uint64_t needed = 0;
-  const auto need = [&](EventId id) { needed = std::max(needed, raw(id) == raw(kWholeTrace) ? raw(id) : raw(id) + 1); };
   for (const Finding& finding : report.findings) {
-    if (!claims_a_witness(finding)) {
-      continue;
-    }
-    for (const Access& access : finding.accesses) {
-      need(access.event);
-    }
-    for (const EventId id : finding.witness->order) {
-      need(id);
-    }
-    for (const WitnessSummary::Run& run : finding.witness->runs) {
-      need(run.last);
-    }
+    needed = std::max(needed, claims_a_witness(finding) ? raw(events_named(finding)) : 0);
   }
   return needed;
 }

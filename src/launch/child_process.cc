@@ -1,6 +1,5 @@
 #include "launch/child_process.h"
 
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,53 +24,11 @@ sigset_t watched_signals() {
   return set;
 }
 
-// How sooth itself was started, before anything here changed it.
-struct Inherited {
-  sigset_t mask;
-  void (*on_child)(int);
-};
-
 // Blocks what wait() takes, in the calling thread and those that it starts from now on.
-const Inherited& take_over_signals() {
-  static const Inherited inherited = [] {
-    Inherited found{};
-    ::pthread_sigmask(SIG_BLOCK, nullptr, &found.mask);
-    // Ignored (a parent may have left it so), the kernel would throw the status of the program away.
-    found.on_child = ::signal(SIGCHLD, SIG_DFL);
-    return found;
-  }();
+void take_over_signals() {
+  inherited_signals();
   const sigset_t watched = watched_signals();
   ::pthread_sigmask(SIG_BLOCK, &watched, nullptr);
-  return inherited;
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> out;
-  for (const std::string& each : strings) {
-    out.push_back(const_cast<char*>(each.c_str()));  // exec takes them so and does not change them
-  }
-  out.push_back(nullptr);
-  return out;
-}
-
-// In the new process: becomes the program, or tells through the pipe why not. Only async-signal-safe calls.
-[[noreturn]] void become(char* const* words, char* const* environment, const Inherited& inherited, int pipe) {
-  ::signal(SIGCHLD, inherited.on_child);
-  ::sigprocmask(SIG_SETMASK, &inherited.mask, nullptr);
-  ::execvpe(words[0], words, environment);
-  const int error = errno;
-  const ssize_t ignored = ::write(pipe, &error, sizeof(error));
-  ::_exit(ignored == sizeof(error) ? 127 : 126);
-}
-
-// 0 when the pipe closed because exec() succeeded, else exec's error number.
-int exec_error(int pipe) {
-  int error = 0;
-  ssize_t n = 0;
-  do {
-    n = ::read(pipe, &error, sizeof(error));
-  } while (n < 0 && errno == EINTR);
-  return n == sizeof(error) ? error : 0;
 }
 
 // Job control stops both, so that the shell sees its job stopped. SIGSTOP and stops for a debugger mean the program only.
@@ -90,40 +47,34 @@ std::string ProgramEnd::describe() const {
   return "signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
 }
 
-Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& words,
-                                         const std::vector<std::string>& environment) {
-  int pipe[2];
-  if (::pipe2(pipe, O_CLOEXEC) != 0) {
-    return Status::internal(std::string("cannot make a pipe: ") + std::strerror(errno));
-  }
-  const std::vector<char*> word_pointers = pointers(words);
-  const std::vector<char*> environment_pointers = pointers(environment);
-  const Inherited& inherited = take_over_signals();
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    become(word_pointers.data(), environment_pointers.data(), inherited, pipe[1]);
-  }
-  const int fork_error = errno;
-  ::close(pipe[1]);
-  const int error = pid < 0 ? fork_error : exec_error(pipe[0]);
-  ::close(pipe[0]);
-  if (error == 0) {
-    return ChildProcess(pid);
-  }
-  if (pid > 0) {
-    ::waitpid(pid, nullptr, 0);
-  }
-  return pid < 0 ? Status::internal(std::string("cannot start a process: ") + std::strerror(error))
-                 : Status::bad_input("cannot start " + words.front() + ": " + std::strerror(error));
+ProgramEnd ProgramEnd::from_wait_status(int status) {
+  ProgramEnd end;
+  end.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+  end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  return end;
 }
 
-ProgramEnd ChildProcess::wait(const std::function<void()>& on_usr2) {
+Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& words,
+                                         const std::vector<std::string>& environment, const SpawnOptions& options) {
+  take_over_signals();
+  const Result<pid_t> pid = spawn_program(words, environment, options);
+  return pid.ok() ? Result(ChildProcess(*pid)) : Result<ChildProcess>(pid.status());
+}
+
+ProgramEnd ChildProcess::wait(const std::function<void()>& on_usr2, std::chrono::milliseconds timeout) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point deadline = Clock::now() + timeout;
   const sigset_t watched = watched_signals();
   ProgramEnd end;
   while (!reap(end)) {
     siginfo_t info;
-    const int signal = ::sigwaitinfo(&watched, &info);
-    if (signal == SIGUSR2) {
+    const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - Clock::now()).count();
+    const timespec patience{left > 0 ? left / 1'000'000'000 : 0, left > 0 ? left % 1'000'000'000 : 0};
+    const int signal = ::sigtimedwait(&watched, &info, timeout.count() == 0 || timed_out_ ? nullptr : &patience);
+    if (signal < 0 && errno == EAGAIN) {
+      timed_out_ = true;
+      ::kill(pid_, SIGKILL);
+    } else if (signal == SIGUSR2) {
       on_usr2();
     } else if (signal > 0 && signal != SIGCHLD && info.si_code <= 0 && info.si_pid != pid_) {
       // A process sent it, and not the program itself to its whole group. What the kernel sends for a terminal
@@ -143,8 +94,7 @@ bool ChildProcess::reap(ProgramEnd& end) {
       stop_as_it_did(WSTOPSIG(status));
       continue;
     }
-    end.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    end = ProgramEnd::from_wait_status(status);
     return true;
   }
   if (pid < 0 && errno != EINTR) {  // waitpid of a child that exists cannot fail otherwise

@@ -4,11 +4,13 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
+#include "launch/spawn.h"
 
 namespace sooth {
 
@@ -17,13 +19,18 @@ struct ProgramEnd {
   int status = 0;  // of exit(); meaningless when killed
   int signal = 0;  // that killed it; 0: it ended by itself
 
+  // From what waitpid() tells of a process that is over.
+  static ProgramEnd from_wait_status(int status);
   // As a shell tells it: the status, or 128 + signal.
   int shell_status() const { return signal != 0 ? 128 + signal : status; }
   // "status 3", "signal 9 (Killed)".
   std::string describe() const;
+
+  friend bool operator==(const ProgramEnd&, const ProgramEnd&) = default;
 };
 
-// Standard streams, other descriptors, process group, signal mask and dispositions are inherited by the program unchanged.
+// Standard streams, other descriptors, process group, signal mask and dispositions are inherited by the program unchanged, unless
+// SpawnOptions say otherwise.
 //
 // What the terminal sends reaches both processes, and only the program decides what becomes of it: sooth outlives it. A
 // signal that somebody sends to sooth alone (TERM, HUP, INT, QUIT, USR1, WINCH, ALRM, CONT, TSTP) is passed on. When the program
@@ -34,15 +41,19 @@ class ChildProcess {
  public:
   // `words`: name, as for execvp(), and arguments. `environment`: NAME=VALUE each. Blocks the signals above in the calling
   // thread for good: call it from one thread, before others are started. The error says why there is no program.
-  static Result<ChildProcess> start(const std::vector<std::string>& words, const std::vector<std::string>& environment);
+  static Result<ChildProcess> start(const std::vector<std::string>& words, const std::vector<std::string>& environment,
+                                    const SpawnOptions& options = {});
 
-  ChildProcess(ChildProcess&& other) noexcept : pid_(other.pid_), ended_(other.ended_.load()) {}
+  ChildProcess(ChildProcess&& other) noexcept : pid_(other.pid_), ended_(other.ended_.load()), timed_out_(other.timed_out_) {}
 
   pid_t pid() const { return pid_; }
   // Whether wait() has seen the end. May be asked from other threads.
   bool ended() const { return ended_.load(std::memory_order_acquire); }
-  // Returns when the program has ended. `on_usr2` is called for each SIGUSR2 sent to sooth.
-  ProgramEnd wait(const std::function<void()>& on_usr2);
+  // Returns when the program has ended. `on_usr2` is called for each SIGUSR2 sent to sooth. After `timeout`, if that is not 0, the
+  // program is killed.
+  ProgramEnd wait(const std::function<void()>& on_usr2, std::chrono::milliseconds timeout = {});
+  // Whether wait() has killed it. For the thread that called wait().
+  bool timed_out() const { return timed_out_; }
 
  private:
   explicit ChildProcess(pid_t pid) : pid_(pid) {}
@@ -51,6 +62,7 @@ class ChildProcess {
 
   pid_t pid_;
   std::atomic<bool> ended_{false};
+  bool timed_out_ = false;
 };
 
 }  // namespace sooth

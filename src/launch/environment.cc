@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "schedule/protocol.h"
+
 namespace sooth {
 namespace {
 
@@ -34,26 +36,34 @@ std::string join(const std::vector<std::string>& patterns) {
   return text;
 }
 
-}  // namespace
-
-Result<std::vector<std::string>> recording_environment(std::vector<std::string> current, const std::string& library,
-                                                       const RecordingTarget& target, const RecordingOptions& options) {
+// Everything in `environment` that tells our library what to do is gone afterwards, and it loads `library`.
+Status load_library(std::vector<std::string>& environment, const std::string& library) {
   if (library.find_first_of(" :") != std::string::npos) {
     return Status::usage("the dynamic linker cannot load " + library +
                          " into the program, because its path has a space or colon; install sooth elsewhere");
   }
+  for (const char* ours : {"SOOTH_RECORD", "SOOTH_RECORD_FDS", "SOOTH_CHUNK_LIMIT", "SOOTH_MAX_TRACE", "SOOTH_EXCLUDE",
+                           control::kControlVariable, control::kLogVariable}) {
+    take(environment, ours);
+  }
+  const std::string preloaded = take(environment, "LD_PRELOAD");
+  set(environment, "LD_PRELOAD", preloaded.empty() ? library : library + ":" + preloaded);
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> recording_environment(std::vector<std::string> current, const std::string& library,
+                                                       const RecordingTarget& target, const RecordingOptions& options) {
   if (options.schedule != "os" && options.filter.starts_with("tree")) {
     return Status::usage("a serial recording is exact, which it is with all its events only: " + options.filter +
-                         " goes with --schedule os; `sooth analyze --filter " + options.filter + "` filters it afterwards");
+                         " goes with --schedule os; `sooth analyze --filter " + options.filter +
+                         "` filters it afterwards");
   }
-  for (const char* ours : {"SOOTH_RECORD", "SOOTH_RECORD_FDS", "SOOTH_CHUNK_LIMIT", "SOOTH_MAX_TRACE", "SOOTH_EXCLUDE"}) {
-    take(current, ours);
-  }
-  const std::string preloaded = take(current, "LD_PRELOAD");
-  set(current, "LD_PRELOAD", preloaded.empty() ? library : library + ":" + preloaded);
+  SOOTH_RETURN_IF_ERROR(load_library(current, library));
   if (target.directory.empty()) {
-    set(current, "SOOTH_RECORD_FDS", std::to_string(target.streams) + "," + std::to_string(target.sites) + "," +
-                                         std::to_string(target.process));
+    set(current, "SOOTH_RECORD_FDS",
+        std::to_string(target.streams) + "," + std::to_string(target.sites) + "," + std::to_string(target.process));
     set(current, "SOOTH_CHUNK_LIMIT", std::to_string(target.chunk_limit));
   } else {
     set(current, "SOOTH_RECORD", target.directory);
@@ -67,6 +77,17 @@ Result<std::vector<std::string>> recording_environment(std::vector<std::string> 
   if (!options.exclude.empty()) {
     set(current, "SOOTH_EXCLUDE", join(options.exclude));
   }
+  return current;
+}
+
+Result<std::vector<std::string>> controlled_environment(std::vector<std::string> current, const std::string& library,
+                                                        const std::string& control_file, const std::string& log_file) {
+  SOOTH_RETURN_IF_ERROR(load_library(current, library));
+  for (const char* recording : {"SOOTH_SCHEDULE", "SOOTH_SEED", "SOOTH_FILTER"}) {
+    take(current, recording);
+  }
+  set(current, control::kControlVariable, control_file);
+  set(current, control::kLogVariable, log_file);
   return current;
 }
 

@@ -1,4 +1,5 @@
-// The environment that makes the run time library record a program. This is the whole contract between the two.
+// The environment that makes the run time library record or control a program. This, and the files that it names, is the whole contract
+// between the two.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,10 @@ struct RecordingTarget {
 // not go with the scheduling.
 Result<std::vector<std::string>> recording_environment(std::vector<std::string> current, const std::string& library,
                                                        const RecordingTarget& target, const RecordingOptions& options);
+
+// Likewise for a program that runs under control: the files are those of schedule/protocol.h, by absolute paths. Nothing is recorded.
+Result<std::vector<std::string>> controlled_environment(std::vector<std::string> current, const std::string& library,
+                                                        const std::string& control_file, const std::string& log_file);
 
 // The environment of this process.
 std::vector<std::string> current_environment();

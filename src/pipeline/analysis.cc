@@ -36,6 +36,30 @@ struct RunningDetector {
   }
 };
 
+// One of each. An analysis that another one includes comes out of the pass of that one.
+std::vector<RunningDetector> make_detectors(const AnalysisOptions& options) {
+  std::vector<RunningDetector> all;
+  for (const DetectorInfo* info : options.detectors) {
+    if (info->make != nullptr) {
+      all.push_back({info, nullptr});
+    }
+  }
+  const auto includer_of = [&](const RunningDetector& part) {
+    return std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.info->includes == part.info->name; });
+  };
+  for (RunningDetector& each : all) {
+    if (includer_of(each) == all.end()) {
+      each.detector = each.info->make(options.detector);
+    }
+  }
+  for (RunningDetector& each : all) {
+    if (each.detector == nullptr) {
+      each.detector = includer_of(each)->detector->included();
+    }
+  }
+  return all;
+}
+
 // All that a batch goes through.
 struct Stages {
   std::unique_ptr<TreeFilter> filter;       // nullptr: none
@@ -44,16 +68,11 @@ struct Stages {
   std::vector<RunningDetector> unfiltered;  // the same detectors again, to compare with; or none
 
   explicit Stages(const AnalysisOptions& options) {
-    for (const DetectorInfo* info : options.detectors) {
-      if (info->make == nullptr) {
-        continue;
-      }
-      detectors.push_back({info, info->make(options.detector)});
-      if (options.filter.has_value() && options.compare_unfiltered) {
-        unfiltered.push_back({info, info->make(options.detector)});
-      }
-    }
+    detectors = make_detectors(options);
     if (options.filter.has_value()) {
+      if (options.compare_unfiltered) {
+        unfiltered = make_detectors(options);
+      }
       filter = make_tree_filter(*options.filter);
     }
   }

@@ -20,6 +20,7 @@ struct DetectorInfo {
   // What a filter in front of it must preserve for its pairs to stay the same. Everything, if nobody says otherwise.
   Preserves needs = Preserves::kEverything;
   bool data_abstraction = false;    // its pairs can meet as far as locks and must-order say: reports tell so
+  std::string_view includes = {};   // the analysis that Detector::included() stands for
   bool with_calls = true;           // what it reports stands in a trace with calls that were not recorded (Op::kCallBegin) too
 };
 

@@ -154,11 +154,22 @@ struct FindingContext {
   friend bool operator==(const FindingContext&, const FindingContext&) = default;
 };
 
-// How to make a finding happen again; filled by a controlled run.
+// What controlled runs of the program made of a finding, and how to make it happen again (docs/confirm.md).
 struct ReplaySummary {
-  std::string command;              // what to type
-  std::uint64_t seed = 0;
-  double probability = 0;           // share of the controlled runs that reached the race, 0 to 1
+  std::string command;              // what to type; empty when no run reached it
+  std::uint64_t seed = 0;           // of the run that `schedule` is of
+  double probability = 0;           // hits of trials, 0 to 1
+  std::string strategy;             // of that run: "directed", "witness", or for a deadlock also that of a strategy
+  std::uint64_t trials = 0;         // controlled runs towards it, without the one along the witness; 0: not known
+  std::uint64_t hits = 0;           // of these reached it
+  bool witness_followed = false;    // the run along the witness reached it, too
+  std::string diverged;             // why it did not, as a sentence; empty when there was no such run
+  std::string outcome;              // how the run of `seed` ended: "killed by signal 6 (Aborted)"
+  std::uint64_t failures = 0;       // runs that reached it and then failed so; > 0 only of a harmful finding
+  bool order_matters = false;       // ... significantly more often with one order of the two accesses than with the other
+  std::uint64_t baseline_runs = 0;  // undirected runs that this was compared with
+  std::uint64_t baseline_failures = 0;  // of these ended in the same way
+  std::string schedule;             // text of the schedule file of the run
 
   friend bool operator==(const ReplaySummary&, const ReplaySummary&) = default;
 };

@@ -150,4 +150,21 @@ Result<std::vector<EventId>> expand(const WitnessSummary& summary, const TraceVi
   return order;
 }
 
+EventId events_named(const Finding& finding) {
+  std::uint64_t named = 0;
+  const auto name = [&](EventId id) {
+    named = std::max(named, raw(id) == std::numeric_limits<std::uint64_t>::max() ? raw(id) : raw(id) + 1);
+  };
+  for (const Access& access : finding.accesses) {
+    name(access.event);
+  }
+  if (finding.witness.has_value()) {
+    std::for_each(finding.witness->order.begin(), finding.witness->order.end(), name);
+    for (const WitnessSummary::Run& run : finding.witness->runs) {
+      name(run.last);
+    }
+  }
+  return EventId{named};
+}
+
 }  // namespace sooth

@@ -199,6 +199,56 @@ std::string held_locks(const Access& access) {
   return access.locks.empty() ? "holding no lock" : "holding " + listed(access.locks);
 }
 
+namespace {
+
+// "87 of 100 controlled runs", "the run along the witness and 87 of 100 controlled runs"; a report of before there were such figures
+// has none.
+std::string runs_that_reached(const ReplaySummary& replay) {
+  const std::string witness = replay.witness_followed ? "the run along the witness" : "";
+  if (replay.hits == 0) {
+    return witness.empty() ? "a controlled run" : witness;
+  }
+  return witness + (witness.empty() ? "" : " and ") +
+         (replay.trials == 1 ? "the controlled run" : std::to_string(replay.hits) + " of " + std::to_string(replay.trials) + " controlled runs");
+}
+
+std::string why_confirmed(const Finding& finding) {
+  const std::string runs = finding.replay.has_value() ? runs_that_reached(*finding.replay) : "a controlled run";
+  return runs + (finding.kind == FindingKind::kRace ? " stopped with both threads about to do it"
+                                                    : " stopped with every thread waiting for the next");
+}
+
+std::string why_harmful(const Finding& finding) {
+  if (!finding.replay.has_value() || finding.replay->outcome.empty()) {
+    return "a controlled run reached it, and failed";
+  }
+  const ReplaySummary& replay = *finding.replay;
+  const std::uint64_t reached = replay.hits + (replay.witness_followed ? 1 : 0);
+  std::string text = why_confirmed(finding);
+  if (finding.kind == FindingKind::kRace) {
+    text += reached <= 1 ? ", and the run then failed: " : ", and " + std::to_string(replay.failures) + " then failed: ";
+    text += printable(replay.outcome);
+    text += replay.order_matters ? ", as the order of the two decides" : "";
+  }
+  if (replay.baseline_runs > 0) {
+    text += "; of " + counted(replay.baseline_runs, "undirected run", "undirected runs") + " " +
+            (replay.baseline_failures == 0 ? "none" : std::to_string(replay.baseline_failures)) + " did";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string attempts(const Finding& finding) {
+  if (!finding.replay.has_value() || finding.rung >= Rung::kConfirmed) {
+    return "";
+  }
+  const std::uint64_t trials = finding.replay->trials;
+  return trials == 0   ? ""
+         : trials == 1 ? "the controlled run did not reach it"
+                       : "none of " + std::to_string(trials) + " controlled runs reached it";
+}
+
 std::string why_on_rung(const Finding& finding, const ReportStats& stats) {
   const bool witnessed = finding.witness.has_value() && finding.witness->checked;
   switch (finding.rung) {
@@ -213,11 +263,8 @@ std::string why_on_rung(const Finding& finding, const ReportStats& stats) {
                (finding.exact ? "" : ", but the trace is not exact: confirm it");
       }
       return "predicted by " + listed(finding.found_by);
-    case Rung::kConfirmed:
-      return finding.kind == FindingKind::kRace ? "a controlled run stopped with both threads about to do it"
-                                                : "a controlled run stopped with every thread waiting for the next";
-    case Rung::kHarmful:
-      return "a controlled run reached it, and failed";
+    case Rung::kConfirmed: return why_confirmed(finding);
+    case Rung::kHarmful: return why_harmful(finding);
   }
   return "";
 }

@@ -328,6 +328,25 @@ bool right_number_of_accesses(const Finding& finding) {
   return false;
 }
 
+ReplaySummary read_replay(const Node& node) {
+  ReplaySummary replay;
+  node["command"].get(replay.command);
+  node["seed"].get(replay.seed);
+  node["probability"].get(replay.probability);
+  node["strategy"].get(replay.strategy);
+  node["trials"].get(replay.trials);
+  node["hits"].get(replay.hits);
+  node["witness_followed"].get(replay.witness_followed);
+  node["diverged"].get(replay.diverged);
+  node["outcome"].get(replay.outcome);
+  node["failures"].get(replay.failures);
+  node["order_matters"].get(replay.order_matters);
+  node["baseline_runs"].get(replay.baseline_runs);
+  node["baseline_failures"].get(replay.baseline_failures);
+  node["schedule"].get(replay.schedule);
+  return replay;
+}
+
 Finding read_finding(const Node& node) {
   Finding finding;
   node["id"].get(finding.id);
@@ -356,10 +375,7 @@ Finding read_finding(const Node& node) {
     finding.context = read_context(context);
   }
   if (const Node replay = node["replay"]; replay.present()) {
-    finding.replay.emplace();
-    replay["command"].get(finding.replay->command);
-    replay["seed"].get(finding.replay->seed);
-    replay["probability"].get(finding.replay->probability);
+    finding.replay = read_replay(replay);
   }
   return finding;
 }

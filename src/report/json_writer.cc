@@ -145,10 +145,27 @@ Json to_json(const FindingContext& context) {
 }
 
 Json to_json(const ReplaySummary& replay) {
-  Json json = {{"command", replay.command}, {"seed", replay.seed}};
+  Json json = Json::object();
+  put_text(json, "command", replay.command);
+  json["seed"] = replay.seed;
   if (std::isfinite(replay.probability)) {
     json["probability"] = replay.probability;
   }
+  put_text(json, "strategy", replay.strategy);
+  json["trials"] = replay.trials;
+  json["hits"] = replay.hits;
+  if (replay.witness_followed) {
+    json["witness_followed"] = true;
+  }
+  put_text(json, "diverged", replay.diverged);
+  put_text(json, "outcome", replay.outcome);
+  json["failures"] = replay.failures;
+  if (replay.order_matters) {
+    json["order_matters"] = true;
+  }
+  json["baseline_runs"] = replay.baseline_runs;
+  json["baseline_failures"] = replay.baseline_failures;
+  put_text(json, "schedule", replay.schedule);
   return json;
 }
 

@@ -79,7 +79,19 @@ Finding harmful_race() {
   finding.witness->steps = {{"main", EventId{0}, EventId{2}, source("src/main.cc", 40, 3, "main"), lock_in_main},
                             {"worker 1", EventId{9}, EventId{9}, lock_in_worker, lock_in_worker}};
   finding.witness->swaps = {{"cache.mu", {"worker 1", EventId{9}, lock_in_worker}, {"main", EventId{2}, lock_in_main}}};
-  finding.replay = ReplaySummary{"sooth replay report.json#1 -- ./server", 7, 0.93};
+  ReplaySummary& replay = finding.replay.emplace();
+  replay.command = "sooth replay report.json#b44edf796ca1dd06 -- ./server";
+  replay.seed = 7;
+  replay.probability = 0.93;
+  replay.strategy = "directed";
+  replay.trials = 100;
+  replay.hits = 93;
+  replay.witness_followed = true;
+  replay.outcome = "killed by signal 6 (Aborted) after \"server: src/cache.cc:90: Assertion `head != tail' failed.\"";
+  replay.failures = 41;
+  replay.order_matters = true;
+  replay.baseline_runs = 10;
+  replay.schedule = "sooth schedule 1\nprogram ./server\nplan directed\nseed 7\nend ended 3\n";
   return finding;
 }
 
@@ -102,6 +114,9 @@ Finding witnessed_race() {
                          access(Op::kAtomicRmw, "T2", 260, source("src/a.cc", 9, 1, "g()")));
   finding.accesses[1].order = MemoryOrder::kAcqRel;
   finding.exact = false;
+  finding.replay.emplace();
+  finding.replay->trials = 1;
+  finding.replay->diverged = "stretch 3: thread T2 was to block after 5 operations, but ended";
   finding.witness.emplace();
   finding.witness->checked = true;
   for (std::uint64_t i = 0; i < 25; ++i) {  // more than the text shows
@@ -126,6 +141,12 @@ Finding deadlock() {
     acquire.locks = {i == 0 ? "log.mu" : "accounts.mu"};
     finding.accesses.push_back(acquire);
   }
+  ReplaySummary& replay = finding.replay.emplace();
+  replay.command = "sooth replay report.json#0ec4875e7a05cd2a -- ./server";
+  replay.seed = 1;
+  replay.strategy = "witness";
+  replay.trials = 20;
+  replay.witness_followed = true;
   return finding;
 }
 
@@ -139,6 +160,9 @@ Report program_report() {
                            access(Op::kWrite, "T2", 6, source("src/b.cc", 1, 0, "")));
   suspected.witness.emplace();
   suspected.witness->why = "the solver ran out of time after 10 s";
+  suspected.replay.emplace();
+  suspected.replay->trials = 100;
+  suspected.replay->baseline_runs = 10;
   report.findings = {harmful_race(), deadlock(), observed_race(), witnessed_race(), suspected};
   report.suppressions = {{"tsan.supp", 3, "race:libc", 2},
                          {"tsan.supp", 9, "race_top:^old$", 0},
@@ -405,6 +429,25 @@ FindingContext random_context(Dice& dice) {
   return context;
 }
 
+ReplaySummary random_replay(Dice& dice) {
+  ReplaySummary replay;
+  replay.command = dice.text();
+  replay.seed = dice.number();
+  replay.probability = static_cast<double>(dice.below(1001)) / 1000.0;
+  replay.strategy = dice.text();
+  replay.trials = dice.number();
+  replay.hits = dice.number();
+  replay.witness_followed = dice.coin();
+  replay.diverged = dice.text();
+  replay.outcome = dice.text();
+  replay.failures = dice.number();
+  replay.order_matters = dice.coin();
+  replay.baseline_runs = dice.number();
+  replay.baseline_failures = dice.number();
+  replay.schedule = dice.text();
+  return replay;
+}
+
 Finding random_finding(Dice& dice) {
   Finding finding;
   finding.kind = FindingKind(dice.below(kFindingKindCount));
@@ -429,7 +472,7 @@ Finding random_finding(Dice& dice) {
     finding.witness = random_witness(dice);
   }
   if (dice.coin()) {
-    finding.replay = ReplaySummary{dice.text(), dice.number(), static_cast<double>(dice.below(1001)) / 1000.0};
+    finding.replay = random_replay(dice);
   }
   finding.id = fingerprint(finding);
   return finding;

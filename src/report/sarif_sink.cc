@@ -189,7 +189,15 @@ Json properties(const Finding& finding) {
                {"observed", finding.observed},
                {"exact", finding.exact}};
   if (finding.replay.has_value()) {
-    json["replay"] = finding.replay->command;
+    const ReplaySummary& replay = *finding.replay;
+    if (!replay.command.empty()) {
+      json["replay"] = replay.command;
+    }
+    json["trials"] = replay.trials;
+    json["hits"] = replay.hits;
+    if (!replay.outcome.empty()) {
+      json["outcome"] = replay.outcome;
+    }
   }
   return json;
 }

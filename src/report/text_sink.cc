@@ -124,10 +124,15 @@ void write_witness(const WitnessSummary& witness, FindingKind kind, std::ostream
 }
 
 void write_replay(const ReplaySummary& replay, std::ostream& out) {
-  char share[32];
-  std::snprintf(share, sizeof share, "%.0f %%", replay.probability * 100);
-  out << "  replay: " << printable(replay.command) << " (seed " << replay.seed << ", reached in " << share
-      << " of the runs)\n";
+  if (!replay.diverged.empty()) {
+    out << "  along the witness: " << printable(replay.diverged) << "\n";
+  }
+  if (!replay.command.empty()) {
+    char share[48];
+    std::snprintf(share, sizeof share, ", reached in %.0f %% of the runs", replay.probability * 100);
+    out << "  replay: " << printable(replay.command) << " (seed " << replay.seed << (replay.hits > 0 || replay.trials == 0 ? share : "")
+        << ")\n";
+  }
 }
 
 std::string how_often(const Finding& finding) {
@@ -155,6 +160,9 @@ void write_finding(const Finding& finding, const ReportStats& stats, const Paint
   // A missing witness is already the reason given for `suspected`.
   if (finding.witness.has_value() && (finding.witness->checked || finding.rung != Rung::kSuspected)) {
     write_witness(*finding.witness, finding.kind, out);
+  }
+  if (const std::string vain = attempts(finding); !vain.empty()) {
+    out << "  not confirmed: " << vain << "\n";
   }
   if (finding.replay.has_value()) {
     write_replay(*finding.replay, out);

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 #include <string_view>
 #include <utility>
+
+#include "trace/library_glue.h"
 
 namespace sooth {
 namespace {
@@ -36,21 +37,9 @@ std::string offset_label(const std::string& module, std::uint64_t offset) {
   return module.empty() ? hex(offset) : module.substr(module.rfind('/') + 1) + "+" + hex(offset);
 }
 
-// Headers of the C++ library that only pass a lock, an atomic operation or an allocation on. That a program locks in gthr-default.h says
-// nothing, and is the same place for all its locks.
-bool is_glue(const std::string& file) {
-  constexpr std::string_view kGlue[] = {
-      "atomic", "atomic_base.h", "atomic_wait.h", "atomic_timed_wait.h", "alloc_traits.h", "allocator.h", "barrier", "condition_variable",
-      "cxxabi_forced.h", "gthr-default.h", "gthr-posix.h", "gthr.h", "latch", "mutex", "new_allocator.h", "semaphore", "semaphore_base.h", "shared_mutex",
-      "std_mutex.h", "std_thread.h", "thread", "unique_lock.h"};
-  const std::size_t slash = file.rfind('/');
-  return slash != std::string::npos && file.find("/c++/") != std::string::npos &&
-         std::find(std::begin(kGlue), std::end(kGlue), std::string_view(file).substr(slash + 1)) != std::end(kGlue);
-}
-
-// Takes such headers off the inner end, as long as a place remains that they were inlined into.
+// Takes headers that only pass things on off the inner end, as long as a place remains that they were inlined into.
 void trim_glue(SiteSymbols& symbols) {
-  const auto first = std::find_if(symbols.frames.begin(), symbols.frames.end(), [](const SiteFrame& frame) { return !is_glue(frame.file); });
+  const auto first = std::find_if(symbols.frames.begin(), symbols.frames.end(), [](const SiteFrame& frame) { return !is_library_glue(frame.file); });
   if (first != symbols.frames.end()) {
     symbols.frames.erase(symbols.frames.begin(), first);
   }

@@ -1,0 +1,300 @@
+// Who has the turn next: the strategy of a recording, or what the control file of a controlled run asks for.
+#include "runtime/options.h"
+#include "runtime/turn.h"
+#include "runtime/turn_state.h"
+
+namespace sooth::rt::turn {
+
+using sooth::control::Divergence;
+using sooth::control::Plan;
+using sooth::control::RecordKind;
+using sooth::control::StretchEnd;
+
+namespace {
+
+StrategySpec strategy_spec_;
+u64 seed_ = 0;
+u32 quantum_ = 1;
+Strategy strategy_;
+
+// Controlled runs only.
+Plan plan_ = Plan::kStrategy;
+Directed directed_;
+StretchFollower stretches_;
+bool follows_ = false;   // stretches_ says who is next
+bool diverged_ = false;
+ChoiceFollower choices_;
+u64 hook_calls_ = 0;
+u64 points_ = 0;
+u64 polled_at_ = ~u64{0};  // operations of the process when those who poll last looked
+
+// The quantum of a thread that follows a schedule to its next operation; and points it passes on the way, quanta counting more, before it
+// is taken for one that waits in a loop.
+constexpr u32 kLongQuantum = 1u << 20;
+constexpr u32 kMostWithoutStop = 1u << 18;
+constexpr u32 kQuantumWeight = 64;
+
+void count_calls(Node* n) {
+  if (n->thread == nullptr) return;
+  u64 calls = controlled::calls_of(n->thread);
+  hook_calls_ += calls - n->counted_calls;
+  n->counted_calls = calls;
+}
+
+void let_go(Node* n, u64 why) {
+  controlled::log(RecordKind::kLetGo, n->id, why);
+  postponed_.remove(n);
+  make_ready(n);
+}
+
+Node* find(const Queue& queue, u32 id) {
+  Node* n = queue.first();
+  while (n != nullptr && n->id != id) n = n->next;
+  return n;
+}
+
+void diverge(u32 thread, Divergence why, u64 found) {
+  if (!diverged_) {
+    u32 index = plan_ == Plan::kChoices ? choices_.index() - 1 : stretches_.index();
+    controlled::log(RecordKind::kDiverged, thread, index, static_cast<u64>(why), found);
+    controlled::set_state(sooth::control::RunState::kDiverged);
+  }
+  diverged_ = true;
+  follows_ = false;
+}
+
+// How a thread stopped that is in no queue of those that can run; a thread that is gone has ended.
+StretchEnd stopped_by(u32 id) {
+  if (Node* n = find(blocked_, id)) return n->stopped_by;
+  return StretchEnd::kEnded;
+}
+
+enum class Turn : u8 { kGiven, kAwaited, kNone };
+
+// The turn is that of the current stretch's thread. kAwaited: it will come back from outside. kNone: there is no such thread; diverged.
+Turn give_to_wanted(Node* from, bool goes_on, Node*& next) {
+  u32 id = stretches_.wanted();
+  next = goes_on && from->id == id ? from : find(ready_, id);
+  if (next != nullptr) return Turn::kGiven;
+  if ((next = find(postponed_, id)) != nullptr) {
+    postponed_.remove(next);
+    make_ready(next);
+    return Turn::kGiven;
+  }
+  Node* blocked = find(blocked_, id);
+  bool timed_out = blocked != nullptr && stretches_.current().timed_out != 0;
+  if (timed_out && fire_now(blocked)) {
+    next = blocked;
+    return Turn::kGiven;
+  }
+  if (find(outside_, id) != nullptr || (timed_out && blocked->has_deadline())) return Turn::kAwaited;
+  if (id == sooth::control::kNone) diverge(stretches_.current().thread, Divergence::kNoThread, 0);
+  else diverge(id, Divergence::kNotReady, static_cast<u64>(stopped_by(id)));
+  return Turn::kNone;
+}
+
+// Takes the next stretch if that of `from` is over. False: there is none to follow any more.
+bool follow_on(Node* from, bool goes_on, StretchEnd how, bool at_operation) {
+  switch (stretches_.look(controlled::position_of(from->thread), how, controlled::operations_hash(), at_operation || !goes_on)) {
+    case StretchFollower::Verdict::kGoesOn:
+      from->unstopped += at_operation ? 1 : kQuantumWeight;
+      if (from->unstopped > kMostWithoutStop) diverge(from->id, Divergence::kEarly, static_cast<u64>(StretchEnd::kSpun));
+      return follows_;
+    case StretchFollower::Verdict::kDiverges:
+      diverge(from->id, stretches_.divergence(), stretches_.found());
+      return false;
+    case StretchFollower::Verdict::kIsOver:
+      break;
+  }
+  stretches_.advance();
+  if (stretches_.is_over()) {
+    follows_ = false;
+    return false;
+  }
+  // It yielded more than once at the same place, and while nobody else could run it went on.
+  u32 id = stretches_.wanted();
+  bool fires = stretches_.current().timed_out != 0 && find(blocked_, id) != nullptr;
+  bool can_run = find(ready_, id) != nullptr || find(outside_, id) != nullptr || fires;
+  if (how == StretchEnd::kYielded && goes_on && id != from->id && !can_run) stretches_.retreat();
+  return true;
+}
+
+Node* choose_by_strategy(Node* from, SchedulingPoint point) {
+  for (Node* n = ready_.first(); n != nullptr; n = n->next) {
+    if (!n->is_urgent) continue;
+    n->is_urgent = false;
+    // Its access and no more: then the next one that lost the race, or anybody.
+    controlled::set_quantum(n->thread, 1);
+    return n;
+  }
+  return strategy_.choose(ready_.first(), point == SchedulingPoint::kBlocked ? nullptr : from, point);
+}
+
+// `waits`: nobody has the turn although somebody could.
+Node* choose_by_plan(Node* from, SchedulingPoint point, StretchEnd how, bool at_operation, bool& waits) {
+  bool goes_on = point != SchedulingPoint::kBlocked;
+  if (follows_ && (from == nullptr || from->id != stretches_.wanted() || follow_on(from, goes_on, how, at_operation))) {
+    Node* next = nullptr;
+    Turn turn = give_to_wanted(from, goes_on, next);
+    waits = turn == Turn::kAwaited;
+    if (turn != Turn::kNone) return next;
+  }
+  if (plan_ != Plan::kChoices) return choose_by_strategy(from, point);
+  Node* next = choices_.choose(ready_.first(), goes_on ? from : nullptr, point);
+  if (choices_.has_failed()) diverge(choices_.wanted(), Divergence::kNotReady, static_cast<u64>(stopped_by(choices_.wanted())));
+  return next;
+}
+
+// Everybody that could run waits for something that is not going to happen by itself.
+Node* choose_when_none_is_ready() {
+  let_time_pass();
+  if (ready_.first() != nullptr) return choose_by_strategy(nullptr, SchedulingPoint::kBlocked);
+  if (Node* n = directed_.release(postponed_.first())) {
+    let_go(n, 0);
+    return n;
+  }
+  if (polled_at_ != controlled::operations()) {
+    polled_at_ = controlled::operations();
+    for (Node* n = blocked_.first(); n != nullptr;) {
+      Node* next = n->next;
+      if (n->polls) end_wait(n, Wake::kLook);
+      n = next;
+    }
+    if (ready_.first() != nullptr) return ready_.first();
+  }
+  end_if_deadlocked();
+  return nullptr;
+}
+
+// The thread, which could go on, waits in a loop for what another does.
+bool is_waiting(Node* n, StretchEnd how) {
+  constexpr u32 kMostYields = 32;
+  return how == StretchEnd::kSpun || (how == StretchEnd::kYielded && ++n->yields > kMostYields);
+}
+
+u64 ready_bits(const Node* running) {
+  u64 bits = running != nullptr && running->id < 64 ? u64{1} << running->id : 0;
+  for (Node* n = ready_.first(); n != nullptr; n = n->next) bits |= n->id < 64 ? u64{1} << n->id : 0;
+  return bits;
+}
+
+}  // namespace
+
+void set_strategy(const StrategySpec& spec, u64 seed) {
+  strategy_spec_ = spec;
+  seed_ = seed;
+}
+
+void restart_choices() {
+  quantum_ = options.quantum < 1 ? 1 : static_cast<u32>(options.quantum);
+  if (recorder.controlled) {
+    const sooth::control::ControlHeader& header = controlled::header();
+    plan_ = controlled::plan();
+    if (header.quantum != 0) quantum_ = header.quantum;
+    // RaceFuzzer chooses any thread at any state.
+    if (plan_ == Plan::kDirected) strategy_spec_ = {StrategyKind::kRandom, 1, 0};
+    directed_ = Directed(header.seed, header.patience);
+    stretches_ = controlled::make_stretch_follower();
+    choices_ = controlled::make_choice_follower();
+    follows_ = plan_ == Plan::kStretches && !stretches_.is_over();
+    diverged_ = false;
+    hook_calls_ = points_ = 0;
+    polled_at_ = ~u64{0};
+  }
+  strategy_ = Strategy(strategy_spec_, seed_, quantum_);
+}
+
+bool follows_stretches() { return follows_; }
+
+void admit(Node* n) { strategy_.admit(n->standing); }
+void dismiss(Node*) { strategy_.dismiss(); }
+
+bool asks_at_operations() { return strategy_spec_.kind != StrategyKind::kSerial || (recorder.controlled && plan_ != Plan::kStrategy); }
+
+u32 grant(Node* n) {
+  if (!recorder.controlled) return strategy_.grant(n->standing);
+  Thread* t = n->thread;
+  if (!follows_ && controlled::calls_of(t) >= t->progress.next_watch) {
+    t->progress.next_watch = controlled::calls_of(t) + quantum_;
+    t->spin.start();
+    t->special |= kWatched;
+  }
+  // One more for the access that it is in front of. Directed runs change threads at operations and sites only.
+  return 1 + (plan_ == Plan::kStrategy || diverged_ ? strategy_.grant(n->standing) : quantum_);
+}
+
+Node* choose_next(Node* from, SchedulingPoint point, StretchEnd how, bool at_operation) {
+  bool goes_on = point != SchedulingPoint::kBlocked;
+  if (!recorder.controlled) return strategy_.choose(ready_.first(), goes_on ? from : nullptr, point);
+  ++points_;
+  if (from != nullptr) count_calls(from);
+  publish_run();
+  while (Node* n = directed_.impatient(postponed_.first(), hook_calls_)) let_go(n, 1);
+  if (ready_.first() == nullptr && is_waiting(from, how)) {
+    // What it waits for is up to somebody who waits for it.
+    if (Node* n = directed_.release(postponed_.first())) let_go(n, 0);
+  }
+  bool logs = controlled::has_flag(sooth::control::kLogPoints);
+  u64 ready = logs ? ready_bits(goes_on ? from : nullptr) : 0;
+  bool waits = false;
+  Node* next = choose_by_plan(from, point, how, at_operation, waits);
+  if (next == nullptr && !waits) next = choose_when_none_is_ready();
+  if (logs) {
+    u32 none = sooth::control::kNone;
+    controlled::log(RecordKind::kPoint, from == nullptr ? none : from->id, ready, next == nullptr ? none : next->id, static_cast<u64>(point));
+  }
+  return next;
+}
+
+void end_stretch(Node* n, StretchEnd how) {
+  if (!recorder.controlled || n->thread == nullptr) return;
+  count_calls(n);
+  Position p = controlled::position_of(n->thread);
+  controlled::log(RecordKind::kStretch, n->id, p.events, p.accesses,
+                  static_cast<u64>(how) | u64{n->timed_out} << 8 | u64{controlled::operations_hash()} << 32);
+  n->stopped_by = how;
+  n->yields = 0;
+  n->timed_out = false;
+}
+
+void begin_stretch(Thread* t) {
+  if (!follows_ || node_of(t)->id != stretches_.wanted()) return;
+  node_of(t)->unstopped = 0;
+  u64 left = stretches_.accesses_left(controlled::position_of(t));
+  controlled::set_quantum(t, left >= kLongQuantum ? kLongQuantum : static_cast<u32>(left) + 1);
+}
+
+void keep_turn(Thread* t) {
+  if (!follows_ || node_of(t)->id != stretches_.wanted()) return;
+  // Where it is to stop by itself, it is about to do so.
+  u64 left = stretches_.accesses_left(controlled::position_of(t));
+  controlled::set_quantum(t, left == 0 || left >= kLongQuantum ? kLongQuantum : static_cast<u32>(left) + 1);
+}
+
+void operation_done(Thread* t) {
+  if (follows_) begin_stretch(t);
+}
+
+void thread_created(u32 id, u32 parent, u32 child) { stretches_.created(id, parent, child); }
+
+bool is_directed(Thread* t) {
+  if (plan_ == Plan::kDirected) return true;
+  if (plan_ != Plan::kStretches || diverged_ || !controlled::has_sites()) return false;
+  return !follows_ || (node_of(t)->id == stretches_.wanted() && stretches_.wants_postponed(controlled::position_of(t)));
+}
+
+Approach decide_approach(Thread*, const SiteAccess& access) {
+  // Only at its end does a schedule meet the race.
+  if (follows_ && !stretches_.is_last()) return Approach::kPostpone;
+  // Threads that are outside come back at a moment that is not up to the schedule: nobody waits for them.
+  bool alone = ready_.first() == nullptr;
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next) alone = alone && !n->has_deadline();
+  Approach approach = directed_.approach<Node>(access, postponed_.first(), alone);
+  if (approach == Approach::kGoesFirst) follows_ = false;
+  return approach;
+}
+
+u64 hook_calls() { return hook_calls_; }
+void publish_run() { controlled::publish_counts(hook_calls_, points_); }
+
+}  // namespace sooth::rt::turn

@@ -1,0 +1,410 @@
+#include "runtime/control.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+
+#include "runtime/benign.h"
+#include "runtime/modules.h"
+#include "runtime/options.h"
+#include "runtime/signals.h"
+#include "runtime/turn.h"
+
+namespace sooth::rt::controlled {
+
+using sooth::control::ControlHeader;
+using sooth::control::LogHeader;
+using sooth::control::LogRecord;
+using sooth::control::Plan;
+using sooth::control::RecordKind;
+using sooth::control::RunState;
+using sooth::control::SiteRange;
+
+uptr boring_[kBoringEntries];
+
+namespace {
+
+u8* file_ = nullptr;         // the control file, mapped so that writing to it is our own business
+LogHeader* log_ = nullptr;   // shared with everybody; nullptr: there is none
+u64 log_capacity_ = 0;
+u16 process_ = 0;
+u64 hash_ = 0;
+u64 operations_ = 0;
+
+// The code of a site where it is in memory; empty while its module is not loaded.
+struct LoadedRange {
+  uptr begin, end;
+};
+LoadedRange* loaded_ = nullptr;
+
+struct KnownModule {
+  uptr begin, end, bias;
+  bool excluded;
+  bool is_program;
+};
+constexpr u32 kMaxModules = 1024;
+KnownModule* modules_ = nullptr;
+u32 module_count_ = 0;
+
+// Objects of kStep records: granules of memory and the like, numbered. Open addressing; 0: free.
+struct NumberedObject {
+  u64 key;
+  u64 number;
+};
+constexpr u32 kObjectEntries = 1u << 20;
+NumberedObject* objects_ = nullptr;
+u64 object_count_ = 0;
+
+// A whole file in memory, or nullptr. Writes reach the file when it is `shared`.
+u8* map_whole(const char* path, bool shared, u64& bytes) {
+  long fd = sys_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), (shared ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  long size = sys_call(SYS_lseek, fd, 0, 2 /* SEEK_END */);
+  long r = size <= 0 ? -1 : sys_call(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, shared ? MAP_SHARED : MAP_PRIVATE, fd, 0);
+  sys_call(SYS_close, fd);
+  bytes = static_cast<u64>(size);
+  return r < 0 && r > -4096 ? nullptr : reinterpret_cast<u8*>(r);
+}
+
+template <typename T>
+T* table(u32 offset) {
+  return reinterpret_cast<T*>(file_ + offset);
+}
+
+template <typename T>
+bool is_inside(u64 offset, u64 count, u64 bytes) {
+  return count == 0 || (offset % alignof(T) == 0 && offset <= bytes && count * sizeof(T) <= bytes - offset);
+}
+
+// Terminated before the end of the file.
+bool is_text(u64 offset, u64 bytes) {
+  while (offset < bytes && file_[offset] != 0) ++offset;
+  return offset < bytes;
+}
+
+bool is_valid(u64 bytes) {
+  if (bytes < sizeof(ControlHeader)) return false;
+  const ControlHeader& h = header();
+  StrategySpec spec;
+  if (h.magic != sooth::control::kControlMagic || h.bytes > bytes || h.plan > Plan::kChoices || !is_text(h.strategy, h.bytes) ||
+      !parse_strategy(strategy_text(), spec) || !is_inside<SiteRange>(h.ranges, h.range_count, h.bytes) ||
+      !is_inside<sooth::control::Stretch>(h.stretches, h.stretch_count, h.bytes) ||
+      !is_inside<sooth::control::ThreadOrigin>(h.threads, h.thread_count, h.bytes) ||
+      !is_inside<u16>(h.choices, h.choice_count, h.bytes)) {
+    return false;
+  }
+  for (u32 i = 0; i < h.range_count; ++i)
+    if (!is_text(table<SiteRange>(h.ranges)[i].module, h.bytes)) return false;
+  for (u32 i = 0; i < h.thread_count; ++i) table<sooth::control::ThreadOrigin>(h.threads)[i].reserved = 0;
+  return true;
+}
+
+void open_log() {
+  const char* path = environment(sooth::control::kLogVariable);
+  if (path == nullptr) return;
+  u64 bytes = 0;
+  log_ = reinterpret_cast<LogHeader*>(map_whole(path, true, bytes));
+  if (log_ == nullptr || bytes < sizeof(LogHeader) || log_->magic != sooth::control::kLogMagic) {
+    warn("cannot use the log ", path);
+    log_ = nullptr;
+    return;
+  }
+  log_capacity_ = (bytes - sizeof(LogHeader)) / sizeof(LogRecord);
+  if (log_->capacity < log_capacity_) log_capacity_ = log_->capacity;
+}
+
+// Another process of the run.
+void begin_process() {
+  process_ = log_ == nullptr ? 0 : static_cast<u16>(__atomic_fetch_add(&log_->processes, 1, __ATOMIC_ACQ_REL));
+  hash_ = 0;
+  operations_ = 0;
+  set_state(RunState::kRunning);
+}
+
+void mix(u64 what) {
+  u64 mixed = (hash_ ^ what) * 0x9e3779b97f4a7c15;
+  hash_ = mixed ^ mixed >> 29;
+}
+
+const char* file_name(const char* path) {
+  const char* name = path;
+  for (; *path != 0; ++path)
+    if (*path == '/') name = path + 1;
+  return name;
+}
+
+// `wanted` is a path or a file name.
+bool is_named(const char* path, const char* wanted) {
+  return text_equal(path, wanted) || (file_name(wanted) == wanted && text_equal(file_name(path), wanted));
+}
+
+// A module that was met for the first time: where the sites in it are.
+const KnownModule* add_module(uptr pc) {
+  dl_find_object found;
+  if (module_count_ == kMaxModules || _dl_find_object(reinterpret_cast<void*>(pc), &found) != 0) return nullptr;
+  const char* name = found.dlfo_link_map->l_name;
+  bool is_program = name == nullptr || name[0] == 0;
+  char path[512];
+  if (is_program) {
+    long n = sys_call(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(path), sizeof path - 1);
+    path[n > 0 ? n : 0] = 0;
+    name = path;
+  }
+  uptr bias = found.dlfo_link_map->l_addr;
+  modules_[module_count_] = {reinterpret_cast<uptr>(found.dlfo_map_start), reinterpret_cast<uptr>(found.dlfo_map_end), bias,
+                             is_excluded_path(name), is_program};
+  for (u32 i = 0; i < header().range_count; ++i) {
+    const SiteRange& range = table<SiteRange>(header().ranges)[i];
+    const char* wanted = table<char>(range.module);
+    if ((is_program && *wanted == 0) || is_named(name, wanted)) loaded_[i] = {bias + range.begin, bias + range.end};
+  }
+  return &modules_[module_count_++];
+}
+
+const KnownModule* module_of(uptr pc) {
+  for (u32 i = 0; i < module_count_; ++i)
+    if (pc >= modules_[i].begin && pc < modules_[i].end) return &modules_[i];
+  return add_module(pc);
+}
+
+// Whether an access, of which the caller has filled in the rest, is at a site. `is_near`: some range has it, of whatever kind.
+bool find_site(uptr pc, SiteAccess& access, bool& is_near) {
+  is_near = false;
+  bool found = false;
+  for (u32 i = 0; i < header().range_count; ++i) {
+    if (pc < loaded_[i].begin || pc >= loaded_[i].end) continue;
+    is_near = true;
+    const SiteRange& range = table<SiteRange>(header().ranges)[i];
+    if (!is_meant(range.kinds, access.kinds)) continue;
+    if (!found) access.range = i;
+    found = true;
+    access.sites |= range.sites;
+  }
+  return found;
+}
+
+SiteAccess access_of(const KnownModule* m, uptr pc, uptr address, u32 bytes, u32 kinds) {
+  return {address, m == nullptr ? pc : pc - m->bias, bytes, kinds, 0, 0};
+}
+
+// In front of an access that may be one of the pair.
+void approach(Thread* t, uptr pc, uptr address, u32 bytes, u32 kinds) {
+  const KnownModule* m = module_of(pc);
+  SiteAccess access = access_of(m, pc, address, bytes, kinds);
+  bool is_near;
+  if (find_site(pc, access, is_near)) turn::approach(t, access);
+}
+
+bool is_ignored(const Thread* t, uptr address, bool is_write) {
+  return (t->special & (is_write ? kIgnoreWrites : kIgnoreReads)) != 0 || ((t->special & kIgnoreMemory) != 0 && is_ignored_memory(address));
+}
+
+u64 number_of_object(u64 key) {
+  if (objects_ == nullptr) objects_ = static_cast<NumberedObject*>(map_memory(kObjectEntries * sizeof(NumberedObject)));
+  if (objects_ == nullptr) fatal("out of memory for the objects of steps");
+  u32 at = static_cast<u32>(key * 0x9e3779b97f4a7c15 >> 40) & (kObjectEntries - 1);
+  for (u32 probes = 0; probes < kObjectEntries; ++probes, at = (at + 1) & (kObjectEntries - 1)) {
+    if (objects_[at].key == 0) objects_[at] = {key, object_count_++};
+    if (objects_[at].key == key) return objects_[at].number;
+  }
+  fatal("too many objects for the log of steps");
+}
+
+}  // namespace
+
+bool start() {
+  const char* path = environment(sooth::control::kControlVariable);
+  if (path == nullptr) return false;
+  u64 bytes = 0;
+  file_ = map_whole(path, false, bytes);
+  if (file_ == nullptr || !is_valid(bytes)) {
+    warn("cannot use the control file ", path, ": threads run as they would alone");
+    file_ = nullptr;
+    return false;
+  }
+  modules_ = static_cast<KnownModule*>(map_memory(kMaxModules * sizeof(KnownModule)));
+  loaded_ = static_cast<LoadedRange*>(map_memory((header().range_count + 1) * sizeof(LoadedRange)));
+  if (modules_ == nullptr || loaded_ == nullptr) fatal("out of memory for the sites of the pair");
+  open_log();
+  begin_process();
+  StrategySpec spec;
+  parse_strategy(strategy_text(), spec);
+  turn::set_strategy(spec, header().seed);
+  return true;
+}
+
+void restart_after_fork() { begin_process(); }
+
+const ControlHeader& header() { return *reinterpret_cast<const ControlHeader*>(file_); }
+Plan plan() {
+  Plan p = header().plan;
+  return process_ != 0 && p == Plan::kStretches ? Plan::kStrategy : p;
+}
+const char* strategy_text() { return table<const char>(header().strategy); }
+bool has_sites() { return header().range_count != 0; }
+
+StretchFollower make_stretch_follower() {
+  const ControlHeader& h = header();
+  return {table<sooth::control::Stretch>(h.stretches), h.stretch_count, table<sooth::control::ThreadOrigin>(h.threads), h.thread_count,
+          has_sites()};
+}
+
+ChoiceFollower make_choice_follower() {
+  const ControlHeader& h = header();
+  return {table<u16>(h.choices), process_ == 0 ? h.choice_count : 0};
+}
+
+void begin_thread(Thread* t) {
+  t->special |= kControlled | kStopped | kSerialMode | (has_flag(sooth::control::kEveryAccess) ? kEachAccess : 0);
+  t->special &= ~kWatched;
+  // Only strategies change threads anywhere; they draw the first quantum at the first access.
+  if (plan() != Plan::kStrategy) t->quantum = header().quantum != 0 ? header().quantum : static_cast<u32>(options.quantum);
+  t->progress = Progress{};
+  t->progress.origin = t->quantum;
+  t->spin.stop();
+}
+
+void finish(Thread* t) {
+  turn::end_run(t);
+  if (process_ == 0 && log_ != nullptr && log_->state == RunState::kRunning) set_state(RunState::kEnded);
+}
+
+void log(RecordKind kind, u32 thread, u64 a, u64 b, u64 c) {
+  if (log_ == nullptr) return;
+  u64 at = __atomic_fetch_add(&log_->count, 1, __ATOMIC_ACQ_REL);
+  if (at >= log_capacity_) return;
+  LogRecord& record = reinterpret_cast<LogRecord*>(log_ + 1)[at];
+  record.process = process_;
+  record.thread = thread;
+  record.a = a;
+  record.b = b;
+  record.c = c;
+  // Last: a record without a kind was not finished.
+  __atomic_store_n(reinterpret_cast<u16*>(&record.kind), static_cast<u16>(kind), __ATOMIC_RELEASE);
+}
+
+void log_external(u32 thread, sooth::control::External what) { log(RecordKind::kExternal, thread, static_cast<u64>(what)); }
+
+void log_race(u32 thread, const SiteAccess& access, RecordKind kind, bool goes_first) {
+  log(kind, thread, access.offset, access.range, access.bytes | u64{access.kinds} << 32 | u64{goes_first} << 40);
+}
+
+void log_step(u32 thread, Op op, bool is_write, uptr object, u64 bytes) {
+  constexpr u64 kGranule = 8, kMostGranules = 64;
+  u64 what = static_cast<u64>(op) | u64{is_write} << 8;
+  u64 first = object / kGranule, last = (object + bytes - 1) / kGranule;
+  if (bytes == 0 || last - first >= kMostGranules) return log(RecordKind::kStep, thread, what | 1 << 9);
+  // Neighbours that were met one after the other are one record.
+  u64 begin = number_of_object(first + 1), end = begin;
+  for (u64 granule = first + 1; granule <= last; ++granule) {
+    u64 number = number_of_object(granule + 1);
+    if (number != end + 1) {
+      log(RecordKind::kStep, thread, what, begin, end);
+      begin = number;
+    }
+    end = number;
+  }
+  log(RecordKind::kStep, thread, what, begin, end);
+}
+
+void set_state(RunState state) {
+  if (log_ != nullptr && process_ == 0) __atomic_store_n(reinterpret_cast<u32*>(&log_->state), static_cast<u32>(state), __ATOMIC_RELEASE);
+}
+
+void publish_counts(u64 hook_calls, u64 scheduling_points) {
+  if (log_ == nullptr || process_ != 0) return;
+  __atomic_store_n(&log_->hook_calls, hook_calls, __ATOMIC_RELAXED);
+  __atomic_store_n(&log_->scheduling_points, scheduling_points, __ATOMIC_RELAXED);
+}
+
+u64 module_offset(uptr pc) {
+  const KnownModule* m = module_of(pc);
+  return m == nullptr ? pc : pc - m->bias;
+}
+
+bool is_in_program(uptr pc) {
+  const KnownModule* m = module_of(pc);
+  return m != nullptr && m->is_program;
+}
+
+void modules_changed() {
+  module_count_ = 0;
+  zero_memory(loaded_, header().range_count * sizeof(LoadedRange));
+  zero_memory(boring_, sizeof boring_);
+}
+
+void thread_created(u32 id, u32 parent, u32 child) {
+  log(RecordKind::kThread, id, parent, child);
+  // Up to its first own point it does nothing that others could see.
+  if (has_flag(sooth::control::kLogPoints)) log(RecordKind::kStep, id, static_cast<u64>(Op::kBegin), 1, 0);
+  turn::thread_created(id, parent, child);
+}
+
+u32 operations_hash() {
+  u32 folded = static_cast<u32>(hash_ ^ hash_ >> 32);
+  return folded == 0 ? 1 : folded;
+}
+
+void passes_point(Thread* t) {
+  ++t->progress.calls;
+  mix(u64{t->id} << 40 | u64{0xff} << 32);
+}
+
+u64 operations() { return operations_; }
+
+void operation(Thread* t, uptr pc, Op op, u64 object, u64 size) {
+  turn::hold(t);
+  // Counts as a write to all of the block, which the caller has not given back yet.
+  if (op == Op::kFree && has_sites() && t->busy == 0) approach(t, pc, object, static_cast<u32>(size), sooth::control::kWrites);
+  if (!sooth::control::is_operation(op)) return;
+  if (SOOTH_UNLIKELY(any_ignored_memory())) t->special |= kIgnoreMemory;
+  Progress& p = t->progress;
+  p.calls += p.origin - t->quantum;
+  p.origin = t->quantum;
+  ++p.events;
+  ++operations_;
+  mix(u64{t->id} << 40 | static_cast<u64>(op) << 32 | (p.events & 0xffffffff));
+  if (op != Op::kAtomicLoad) t->spin.stop();
+  turn::operation_done(t);
+}
+
+void approach_atomic(Thread* t, uptr pc, Op op, uptr address, u32 bytes) {
+  if (!has_sites()) return;
+  u32 kinds = sooth::control::kAtomics;
+  if (is_read(op)) kinds |= sooth::control::kReads;
+  if (is_write(op)) kinds |= sooth::control::kWrites;
+  approach(t, pc, address, bytes, kinds);
+}
+
+void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
+  turn::hold(t);
+  heed(t);
+  bool writes = op == Op::kWrite;
+  const KnownModule* m = module_of(pc);
+  bool counts = !is_ignored(t, address, writes) && (m == nullptr || !m->excluded);
+  SiteAccess access = access_of(m, pc, address, bytes, writes ? sooth::control::kWrites : sooth::control::kReads);
+  bool is_near;
+  bool at_site = find_site(pc, access, is_near) && counts;
+  if (!is_near && (m == nullptr || !m->excluded)) boring_entry(pc) = pc;
+  // What follows must be the same whether or not the fast way was taken before: only the quantum says when others get their chance.
+  bool is_point = counts && (t->special & kEachAccess) != 0;
+  if (is_point) turn::step_access(t, {op, pc, address, bytes});
+  bool spins = false;
+  if (counts && (t->special & kWatched) != 0) {
+    if (writes) t->spin.stop();
+    else spins = t->spin.reads(address, pc);
+    if (!t->spin.is_watching()) t->special &= ~kWatched;
+  }
+  if (spins) turn::spun(t);
+  while (t->quantum <= 1) turn::preempt(t);
+  --t->quantum;
+  t->progress.origin -= counts ? 0 : 1;
+  if (!at_site) return;
+  // In front of the access again.
+  --t->progress.origin;
+  turn::approach(t, access);
+  ++t->progress.origin;
+}
+
+}  // namespace sooth::rt::controlled

@@ -1,0 +1,100 @@
+// Every thread of a controlled run is blocked, and nobody is left who could wake one.
+#include "runtime/locks.h"
+#include "runtime/monitor.h"
+#include "runtime/signals.h"
+#include "runtime/turn.h"
+#include "runtime/turn_state.h"
+
+namespace sooth::rt::turn {
+
+using sooth::control::RecordKind;
+
+namespace {
+
+const char* name_of(BlockedOn on) {
+  switch (on) {
+    case BlockedOn::kUnknown: return "something";
+    case BlockedOn::kMutex: return "a mutex";
+    case BlockedOn::kRwlock: return "a reader-writer lock";
+    case BlockedOn::kSpin: return "a spin lock";
+    case BlockedOn::kCondition: return "a condition";
+    case BlockedOn::kBarrier: return "a barrier";
+    case BlockedOn::kSemaphore: return "a semaphore";
+    case BlockedOn::kJoin: return "the end of";
+    case BlockedOn::kOnce: return "an initialisation";
+    case BlockedOn::kFutex: return "a futex";
+  }
+  return "something";
+}
+
+// The thread that has what the other waits for.
+u32 holder_of(const Node* n) {
+  switch (n->blocked_on) {
+    case BlockedOn::kMutex:
+    case BlockedOn::kRwlock:
+    case BlockedOn::kSpin:
+      return lock_holder(n->object);
+    case BlockedOn::kJoin:
+      return static_cast<u32>(reinterpret_cast<const ThreadInfo*>(n->object) - &thread_info(0));
+    case BlockedOn::kUnknown:
+    case BlockedOn::kCondition:
+    case BlockedOn::kBarrier:
+    case BlockedOn::kSemaphore:
+    case BlockedOn::kOnce:
+    case BlockedOn::kFutex:
+      break;
+  }
+  return sooth::control::kNone;
+}
+
+// "thread 1 waits for a mutex that thread 2 holds"
+char* describe(const Node* n, char* to, char* end) {
+  u32 holder = holder_of(n);
+  to = append_number(append_text(to, end, "thread "), end, n->id);
+  to = append_text(append_text(to, end, " waits for "), end, name_of(n->blocked_on));
+  if (holder == sooth::control::kNone) return to;
+  bool joins = n->blocked_on == BlockedOn::kJoin;
+  to = append_number(append_text(to, end, joins ? " thread " : " that thread "), end, holder);
+  return joins ? to : append_text(to, end, " holds");
+}
+
+// Threads that libc or a library has started behind our back: a timer's, for one. They may wake anybody. One that is over may not be gone yet.
+bool has_unknown_threads() {
+  bool has_first = false;  // the first thread stays, as a zombie, when it is over
+  auto process = static_cast<u32>(sys_call(SYS_getpid));
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next) has_first = has_first || n->system_id == process;
+  u32 known = nodes_ + (monitored_ ? 1 : 0) + (has_first ? 0 : 1);
+  constexpr u32 kLooks = 100;
+  for (u32 i = 0; i < kLooks; ++i) {
+    if (kernel_threads() <= known) return false;
+    timespec pause = {0, 1'000'000};
+    sys_call(SYS_nanosleep, reinterpret_cast<long>(&pause));
+  }
+  return true;
+}
+
+}  // namespace
+
+void end_if_deadlocked() {
+  if (blocked_.first() == nullptr || outside_.first() != nullptr || a_handler_may_run()) return;
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
+    if (n->has_deadline() || __atomic_load_n(&n->thread->pending_signals, __ATOMIC_RELAXED) != 0) return;
+  }
+  if (has_unknown_threads()) return;
+  char sentence[900];
+  char* end = sentence + sizeof sentence;
+  char* p = append_text(sentence, end, "deadlock: ");
+  controlled::log(RecordKind::kDeadlock, blocked_.first()->id);
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
+    if (n != blocked_.first()) p = append_text(p, end, ", ");
+    p = describe(n, p, end);
+    uptr pc = n->thread->progress.pc;
+    u64 place = pc == 0 ? 0 : controlled::module_offset(pc) | (controlled::is_in_program(pc) ? 0 : sooth::control::kInLibrary);
+    controlled::log(RecordKind::kBlockedThread, n->id, static_cast<u64>(n->blocked_on), holder_of(n), place);
+  }
+  controlled::set_state(sooth::control::RunState::kDeadlocked);
+  warn(sentence);
+  sys_call(SYS_exit_group, sooth::control::kDeadlockStatus);
+}
+
+}  // namespace sooth::rt::turn

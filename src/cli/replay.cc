@@ -1,0 +1,170 @@
+// sooth replay: makes a controlled run of a program happen again.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/numbers.h"
+#include "confirm/replay.h"
+#include "launch/controlled_run.h"
+#include "report/describe.h"
+#include "report/files.h"
+#include "report/json.h"
+#include "schedule/schedule_file.h"
+
+namespace sooth {
+namespace {
+
+struct Options {
+  std::string what;
+  std::vector<std::string> extras;
+  std::string output;
+  ReplayOptions replay;
+};
+
+void say(const std::string& sentence) {
+  std::fprintf(stderr, "sooth: %s\n", printable(sentence).c_str());
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
+}
+
+Result<ScheduleFile> schedule_of_finding(const std::string& path, const std::string& id) {
+  const Result<Report> report = read_report(path);
+  if (!report.ok()) {
+    return report.status();
+  }
+  const Result<const Finding*> finding = find_by_id(*report, id, path);
+  if (!finding.ok()) {
+    return finding.status();
+  }
+  if (!(*finding)->replay || (*finding)->replay->schedule.empty()) {
+    return Status::usage(path + ": no run has reached the finding " + (*finding)->id +
+                         ", so there is nothing to replay; try `sooth confirm " + path + " -- PROGRAM ARGUMENTS`");
+  }
+  return parse_schedule((*finding)->replay->schedule, path + "#" + (*finding)->id);
+}
+
+// REPORT#ID, a file, or STRATEGY@SEED; a file of the very name comes first.
+Result<ScheduleFile> find_schedule(const std::string& what) {
+  std::error_code ignored;
+  const std::size_t mark = what.rfind('#');
+  if (what != "-" && !std::filesystem::exists(what, ignored)) {
+    if (mark != std::string::npos) {
+      return schedule_of_finding(what.substr(0, mark), what.substr(mark + 1));
+    }
+    if (std::optional<ScheduleFile> named = schedule_by_name(what)) {
+      return *named;
+    }
+  }
+  const Result<std::string> text = read_whole_file(what);
+  if (!text.ok()) {
+    return text.status();
+  }
+  if (text->starts_with("{")) {
+    return Status::usage(what + " is a report; say which of its findings: `sooth replay " + what + "#ID`");
+  }
+  return parse_schedule(*text, what);
+}
+
+Status check_usage(const Options& options) {
+  if (!options.extras.empty()) {
+    const std::string& word = options.extras.front();
+    return Status::usage(word.starts_with('-') ? "replay has no option `" + word + "`. Try `sooth replay --help`."
+                                               : "write `--` in front of the program: `sooth replay " + options.what +
+                                                     " -- " + word + "`");
+  }
+  if (options.what.empty() || program_words().empty()) {
+    return Status::usage(
+        "replay needs a schedule and a program: `sooth replay REPORT.json#ID|SCHEDULE -- PROGRAM ARGUMENTS`");
+  }
+  return {};
+}
+
+// What happened, on standard error: standard output is the program's.
+void tell(const ControlledProgram& program, const ScheduleFile& schedule, const Replayed& replayed, bool under_gdb) {
+  CodeNames names(program.path());
+  for (const std::string& sentence : describe_events(replayed.plan, replayed.run.log, names)) {
+    say(sentence);
+  }
+  const std::string end = replayed.run.timed_out ? "killed when its time was over" : replayed.run.end.describe();
+  if (under_gdb) {
+    return;
+  }
+  if (replayed.run.log.state == control::RunState::kNotStarted) {
+    say("warning: nothing was controlled: " + program.path() +
+        (program.instrumented() ? " never called the run time library" : " is not instrumented"));
+  }
+  if (!replayed.divergence.empty()) {
+    say("the run left the schedule: " + replayed.divergence + "; it ended with " + end);
+    if (!schedule.program.empty() && schedule.program != joined(program.words())) {
+      say("note: the schedule is of `" + schedule.program + "`");
+    }
+    return;
+  }
+  const std::uint64_t stretches =
+      replayed.run.log.processes.empty() ? 0 : replayed.run.log.processes.front().stretches.size();
+  const bool compared = !schedule.places.empty();
+  say((compared ? "the same run as in the schedule (" : "replayed (") + counted(stretches, "stretch", "stretches") +
+      "), " + end + (schedule.outcome.empty() ? "" : "; in the schedule: " + schedule.outcome));
+}
+
+CommandResult run_replay(const Options& options) {
+  SOOTH_RETURN_IF_ERROR(check_usage(options));
+  const Result<ScheduleFile> schedule = find_schedule(options.what);
+  if (!schedule.ok()) {
+    return schedule.status();
+  }
+  const Result<ControlledProgram> program = ControlledProgram::prepare(program_words());
+  if (!program.ok()) {
+    return program.status();
+  }
+  for (const std::string& note : program->notes()) {
+    say(note);
+  }
+  const Result<Replayed> replayed = replay(*program, *schedule, options.replay);
+  if (!replayed.ok()) {
+    return replayed.status();
+  }
+  tell(*program, *schedule, *replayed, options.replay.under_gdb);
+  if (!options.output.empty()) {
+    ScheduleFile made = make_schedule(joined(program->words()), replayed->plan, replayed->run.log);
+    made.outcome = replayed->run.end.describe();
+    SOOTH_RETURN_IF_ERROR(write_whole_file(options.output, print_schedule(made)));
+  }
+  return replayed->divergence.empty() ? static_cast<ExitCode>(replayed->run.end.shell_status()) : ExitCode::kDiverged;
+}
+
+}  // namespace
+
+void add_replay_command(CLI::App& root, CommandResult& result) {
+  CLI::App* command = root.add_subcommand("replay", "Make a controlled run of a program happen again");
+  auto options = std::make_shared<Options>();
+  command
+      ->add_option("schedule", options->what,
+                   "REPORT.json#ID of a finding that was confirmed (the beginning of the id is enough), a "
+                   "schedule file, or STRATEGY@SEED like random@7")
+      ->type_name("SCHEDULE");
+  command->add_flag("--gdb", options->replay.under_gdb,
+                    "Run it in gdb, which stops with both threads in front of their racing accesses");
+  command->add_option("-o,--output", options->output, "Write the schedule of this run to a file")->type_name("FILE");
+  add_duration_option(*command, "--timeout", options->replay.timeout, "Kill the program after this time", "none");
+  command->footer(
+      "Usage: sooth replay [OPTIONS] SCHEDULE -- PROGRAM ARGUMENTS. The exit status is the program's own (128 + "
+      "signal),\n"
+      "66 when it deadlocked, 67 when it did not do what the schedule says.");
+  command->allow_extras();
+  command->callback([options, command, &result] {
+    options->extras = command->remaining();
+    result = run_replay(*options);
+  });
+}
+
+}  // namespace sooth

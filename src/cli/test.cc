@@ -1,0 +1,336 @@
+// sooth test: schedule fuzzing. Runs a program under many schedules and tells in how many ways it can end.
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/campaign_options.h"
+#include "cli/command.h"
+#include "cli/numbers.h"
+#include "cli/progress.h"
+#include "cli/test_pairs.h"
+#include "confirm/directed_tests.h"
+#include "confirm/replay.h"
+#include "confirm/shell_words.h"
+#include "confirm/test_campaign.h"
+#include "launch/preflight.h"
+#include "report/describe.h"
+#include "report/files.h"
+#include "schedule/strategy.h"
+
+namespace sooth {
+namespace {
+
+constexpr std::size_t kSeedsShown = 5;
+constexpr char kDirected[] = "directed";
+
+struct Options {
+  std::vector<std::string> extras;
+  CampaignFlags flags;
+  std::string strategy = "random";
+  std::uint64_t runs = 1000;
+  std::string schedules;  // directory
+  std::string format = "text";
+  std::string output;
+};
+
+void say(const std::string& sentence) {
+  std::fprintf(stderr, "sooth: %s\n", printable(sentence).c_str());
+}
+
+// An end or a race, with what to type to see it again.
+struct Shown {
+  std::string file;    // of its schedule; empty: none was written
+  std::string replay;  // empty: only a schedule file would do
+};
+
+struct AllShown {
+  std::vector<Shown> ends, races;  // parallel to those of the result
+};
+
+std::string kind_name(const TestEnd& end) {
+  switch (end.outcome.kind) {
+    case Outcome::Kind::kExited: return end.outcome.complained ? "complaint" : "exit";
+    case Outcome::Kind::kKilled: return "crash";
+    case Outcome::Kind::kDeadlocked: return "deadlock";
+    case Outcome::Kind::kHung: return "hang";
+  }
+  return "";
+}
+
+// Writes the schedule to NAME in the user's directory, if there is one and `wanted`, and makes the line that repeats it.
+Result<Shown> show(const ScheduleFile& schedule, const std::string& name, bool wanted, const Options& options) {
+  Shown shown;
+  if (wanted && !options.schedules.empty()) {
+    shown.file = options.schedules + "/" + name + "-" + std::to_string(schedule.plan.seed) + ".schedule";
+    SOOTH_RETURN_IF_ERROR(write_whole_file(shown.file, print_schedule(schedule)));
+  }
+  const std::string what = shown.file.empty() ? name_of_schedule(schedule) : shown.file;
+  shown.replay = what.empty() ? "" : "sooth replay " + shell_word(what) + " -- " + shell_words(program_words());
+  return shown;
+}
+
+Result<AllShown> show_all(const TestResult& result, const Options& options) {
+  if (!options.schedules.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(options.schedules, error);
+    if (error) {
+      return Status::bad_input("cannot make the directory " + options.schedules + ": " + error.message());
+    }
+  }
+  AllShown all;
+  for (const TestEnd& end : result.ends) {
+    Result<Shown> shown = show(end.schedule, kind_name(end), end.failure, options);
+    if (!shown.ok()) {
+      return shown.status();
+    }
+    all.ends.push_back(std::move(*shown));
+  }
+  for (const TestRace& race : result.races) {
+    Result<Shown> shown = show(race.schedule, "race", race.hits > 0, options);
+    if (!shown.ok()) {
+      return shown.status();
+    }
+    all.races.push_back(std::move(*shown));
+  }
+  return all;
+}
+
+std::string headline(const TestResult& result, const Options& options) {
+  std::uint64_t failures = 0, kinds = 0;
+  for (const TestEnd& end : result.ends) {
+    failures += end.failure ? end.runs : 0;
+    kinds += end.failure ? 1 : 0;
+  }
+  std::string text = counted(result.runs, "run", "runs") + " of " + printable(shell_words(program_words())) + " (" +
+                     options.strategy + ", from seed " + std::to_string(options.flags.seed) +
+                     (options.flags.shards > 1 ? ", shard " + std::to_string(options.flags.shard) + "/" +
+                                                     std::to_string(options.flags.shards)
+                                               : "") +
+                     "): ";
+  text +=
+      kinds == 0 ? "no failure" : counted(failures, "failure", "failures") + " of " + counted(kinds, "kind", "kinds");
+  if (result.runs < result.planned) {
+    text += "; stopped after " + std::to_string(result.runs) + " of " + std::to_string(result.planned) + " runs";
+  }
+  return text + "\n";
+}
+
+// "3 different outputs, first with the seeds 1, 4 and 9".
+std::string describe_outputs(const TestEnd& end) {
+  std::vector<std::string> seeds;
+  for (std::size_t i = 0; i < end.outputs.size() && i < kSeedsShown; ++i) {
+    seeds.push_back(std::to_string(end.outputs[i].first_seed));
+  }
+  const bool full = end.outputs.size() >= kMaxOutputs;
+  return (full ? "at least " : "") + std::to_string(end.outputs.size()) + " different outputs, " +
+         (end.outputs.size() > kSeedsShown ? "the first of them" : "first") + " with the seeds " + listed(seeds);
+}
+
+std::string again(std::uint64_t seed, const Shown& shown) {
+  return "  first with seed " + std::to_string(seed) +
+         (shown.replay.empty() ? "; --schedules DIR writes a schedule to replay\n"
+                               : "; again: " + printable(shown.replay) + "\n");
+}
+
+std::string races_as_text(const TestResult& result, const AllShown& shown) {
+  std::uint64_t created = 0;
+  std::string text;
+  for (std::size_t i = 0; i < result.races.size(); ++i) {
+    const TestRace& race = result.races[i];
+    if (race.hits > 0) {
+      ++created;
+      text += "\nrace between " + race.first + " and " + race.second + ": created in " + std::to_string(race.hits) +
+              " of " + counted(race.trials, "run", "runs") + "\n" + again(race.first_seed, shown.races[i]);
+    }
+  }
+  return "\n" + counted(result.races.size(), "pair", "pairs") + " that may race, " + std::to_string(created) +
+         " created\n" + text;
+}
+
+std::string as_text(const TestResult& result, const AllShown& shown, const Options& options) {
+  std::string text = headline(result, options);
+  for (std::size_t i = 0; i < result.ends.size(); ++i) {
+    const TestEnd& end = result.ends[i];
+    text += "\n" + counted(end.runs, "run", "runs") + ": " + printable(end.outcome.describe()) + "\n";
+    for (const std::string& sentence : end.blocked) {
+      text += "  " + printable(sentence) + "\n";
+    }
+    text += end.failure ? again(end.first_seed, shown.ends[i]) : "";
+    if (end.outputs.size() > 1) {
+      text += "  " + describe_outputs(end) + "\n";
+    }
+  }
+  return text + (options.strategy == kDirected ? races_as_text(result, shown) : "");
+}
+
+void add_shown(nlohmann::ordered_json& row, const Shown& shown) {
+  if (!shown.file.empty()) {
+    row["schedule"] = printable(shown.file);
+  }
+  if (!shown.replay.empty()) {
+    row["replay"] = printable(shown.replay);
+  }
+}
+
+nlohmann::ordered_json end_as_json(const TestEnd& end, const Shown& shown) {
+  nlohmann::ordered_json row = {{"kind", kind_name(end)},
+                                {"number", end.outcome.number},
+                                {"description", printable(end.outcome.describe())},
+                                {"failure", end.failure},
+                                {"runs", end.runs},
+                                {"first_seed", end.first_seed}};
+  for (const std::string& sentence : end.blocked) {
+    row["blocked"].push_back(printable(sentence));
+  }
+  row["outputs"] = nlohmann::ordered_json::array();
+  for (const TestOutput& output : end.outputs) {
+    row["outputs"].push_back({{"runs", output.runs}, {"first_seed", output.first_seed}});
+  }
+  add_shown(row, shown);
+  return row;
+}
+
+std::string as_json(const TestResult& result, const AllShown& shown, const Options& options) {
+  using nlohmann::ordered_json;
+  ordered_json json = {{"schema", "sooth-test/1"},     {"program", printable(shell_words(program_words()))},
+                       {"strategy", options.strategy}, {"seed", options.flags.seed},
+                       {"shard", options.flags.shard}, {"shards", options.flags.shards},
+                       {"runs", result.runs},          {"planned", result.planned},
+                       {"external", result.external}};
+  json["ends"] = ordered_json::array();
+  for (std::size_t i = 0; i < result.ends.size(); ++i) {
+    json["ends"].push_back(end_as_json(result.ends[i], shown.ends[i]));
+  }
+  json["races"] = ordered_json::array();
+  for (std::size_t i = 0; i < result.races.size(); ++i) {
+    const TestRace& race = result.races[i];
+    ordered_json row = {{"first", race.first}, {"second", race.second}, {"trials", race.trials}, {"hits", race.hits}};
+    if (race.hits > 0) {
+      row["first_seed"] = race.first_seed;
+      add_shown(row, shown.races[i]);
+    }
+    json["races"].push_back(std::move(row));
+  }
+  return json.dump(2) + "\n";
+}
+
+Status check_usage(const Options& options) {
+  if (!options.extras.empty()) {
+    const std::string& word = options.extras.front();
+    return Status::usage(word.starts_with('-') ? "test has no option `" + word + "`. Try `sooth test --help`."
+                                               : "write `--` in front of the program: `sooth test -- " + word + "`");
+  }
+  if (program_words().empty()) {
+    return Status::usage("test needs a program: `sooth test [OPTIONS] -- PROGRAM ARGUMENTS`");
+  }
+  return {};
+}
+
+Result<TestResult> run_campaign(const ControlledProgram& program, const Options& options) {
+  const WorkLimit limit(options.flags.budget);
+  Progress progress("testing", Progress::terminal(), "runs");
+  ControlledRunOptions run;
+  run.timeout = options.flags.timeout;
+  run.cancel = &WorkLimit::interrupt();
+  TestOptions test;
+  test.strategy = options.strategy;
+  test.runs = options.runs;
+  test.seed = options.flags.seed;
+  test.jobs = options.flags.jobs;
+  test.shard = options.flags.shard;
+  test.shards = options.flags.shards;
+  test.cancelled = [&] { return limit.reached(); };
+  test.on_run = [&](std::uint64_t runs) {
+    progress.update(runs, runs, (options.runs + test.shards - 1) / test.shards);
+  };
+  CodeNames names(program.path());
+  TestTally tally(shell_words(program.words()), names);
+  const auto run_once = [&](const RunPlan& plan) { return program.run(plan, run); };
+  if (options.strategy != kDirected) {
+    return run_tests(run_once, tally, test);
+  }
+  const auto find_pairs = [&](std::uint64_t seed) { return find_test_pairs(program, seed, run.timeout, run.cancel); };
+  return run_directed_tests(run_once, find_pairs, tally, test);
+}
+
+CommandResult run_test(const Options& options) {
+  SOOTH_RETURN_IF_ERROR(check_usage(options));
+  const Result<ControlledProgram> program = ControlledProgram::prepare(program_words());
+  if (!program.ok()) {
+    return program.status();
+  }
+  for (const std::string& note : program->notes()) {
+    say(note);
+  }
+  const Result<TestResult> result = run_campaign(*program, options);
+  if (!result.ok()) {
+    return result.status();
+  }
+  if (result->runs > 0 && result->uncontrolled == result->runs) {
+    say(std::string("warning: nothing was controlled. ") + kHowToInstrument);
+  }
+  const Result<AllShown> shown = show_all(*result, options);
+  if (!shown.ok()) {
+    return shown.status();
+  }
+  const std::string text = (options.format == "json" ? as_json : as_text)(*result, *shown, options);
+  if (options.output.empty()) {
+    std::cout << text;
+  } else {
+    SOOTH_RETURN_IF_ERROR(write_whole_file(options.output, text));
+  }
+  return result->found() ? ExitCode::kFindings : ExitCode::kOk;
+}
+
+void check_strategy(const std::string& text) {
+  StrategySpec spec;
+  if (text == kDirected) {
+    return;
+  }
+  if (text.find('\0') != std::string::npos || !parse_strategy(text.c_str(), spec) ||
+      spec.kind == StrategyKind::kSerial) {
+    throw CLI::ValidationError("--strategy",
+                               "\"" + text + "\" is none of random, pct:D and directed; pct takes a depth from 1 to " +
+                                   std::to_string(kMaxPctDepth) + ", like pct:3");
+  }
+}
+
+}  // namespace
+
+void add_test_command(CLI::App& root, CommandResult& result) {
+  CLI::App* command = root.add_subcommand("test", "Run a program under many schedules and look for failures");
+  auto options = std::make_shared<Options>();
+  command
+      ->add_option_function<std::string>(
+          "--strategy", [options](const std::string& text) { check_strategy(options->strategy = text); },
+          "random: any thread at every synchronisation. pct:D: by random priorities that change D-1 times, for bugs of "
+          "depth D. directed: records runs, finds pairs that may race, and steers runs into them")
+      ->type_name("random|pct:D|directed")
+      ->default_str(options->strategy);
+  add_count_option(*command, "--runs", options->runs, "How many");
+  add_campaign_options(*command, options->flags);
+  command
+      ->add_option("--schedules", options->schedules,
+                   "Write a schedule file for each kind of failure into this directory")
+      ->type_name("DIR");
+  command->add_option("--format", options->format, "How to print the result")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("text|json")
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "Write the result to a file")->type_name("FILE");
+  command->footer(
+      "Usage: sooth test [OPTIONS] -- PROGRAM ARGUMENTS. Exit status: 66 when a run crashed, complained, deadlocked, "
+      "hung or\n"
+      "had another exit status than most, else 0. Ctrl-C ends it early and prints what was found. docs/replay.md.");
+  command->allow_extras();
+  command->callback([options, command, &result] {
+    options->extras = command->remaining();
+    result = run_test(*options);
+  });
+}
+
+}  // namespace sooth

@@ -1,0 +1,107 @@
+// Phase 2 of RaceFuzzer (Sen, PLDI 2008, Algorithm 1): controlled runs of a program towards one finding after the other.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "confirm/outcome.h"
+#include "confirm/site_code.h"
+#include "confirm/witness_schedule.h"
+#include "launch/controlled_run.h"
+
+namespace sooth {
+
+struct CampaignOptions {
+  std::uint64_t trials = 100;  // controlled runs towards each finding, at most
+  bool all_trials = false;     // do them all: for the probability
+  std::uint64_t seed = 1;      // of trial 0; trial i has seed + i
+  std::uint32_t jobs = 1;
+  std::uint64_t baseline_runs = 10;
+  std::function<bool()> cancelled = [] { return false; };  // asked from several threads
+  std::function<void()> on_run = [] {};                    // after each run that counts, from the thread of the caller
+};
+
+// What to bring about.
+struct Target {
+  FindingKind kind = FindingKind::kRace;
+  PairCode pair;                           // of a race
+  std::vector<PlaceCode> acquires;         // of a deadlock: one for each thread, around the cycle
+  std::vector<WitnessSchedule> witnesses;  // to follow first, one after the other until one gets there
+};
+
+// Whether a run got there: a race was created between the two places, or the process ended in a deadlock of so many threads at these
+// acquires, each held up by the next.
+bool reaches(const Target& target, const RunLog& log);
+
+// Which of the two places went first when the race was first created: 0 or 1; -1 when there is no telling.
+int first_place(const PairCode& pair, const RunLog& log);
+
+// A run that is worth to be repeated.
+struct ReachingRun {
+  RunPlan plan;
+  RunLog log;
+  ProgramEnd end;
+  Outcome outcome;
+};
+
+struct Confirmation {
+  std::uint64_t trials = 0, hits = 0;
+  bool witness_followed = false;   // to its end, and it got there
+  std::string diverged;            // where the run along the witness left it; empty without one
+  std::optional<ReachingRun> run;  // the first that did harm, or else the first that got there
+  bool along_witness = false;      // that is the one along the witness
+  bool harmful = false;
+  bool order_matters = false;  // the failure depends on which of the two accesses goes first
+  std::uint64_t failures = 0;  // runs that got there and ended like `run`, if harmful
+  std::uint64_t baseline_runs = 0, baseline_failures = 0;
+  bool cancelled = false;  // before it was decided
+};
+
+// Every run is a function of its plan, as far as the program allows, and trials are judged in the order of their seeds, so the result does
+// not depend on `jobs`. Not thread safe; `run` is called from several threads.
+//
+// Trials end at the first that does harm, or when ten have got there without a failure: the random choice between the two
+// accesses has then shown both orders but for one time in 500. A failure that undirected runs have too is no harm by itself. Then all trials are made, and
+// it is harm when it is significantly more frequent with one order of the two accesses than with the other: which goes first was drawn, so nothing
+// but the race can explain that. Or when it is significantly more frequent than in as many undirected runs.
+class Campaign {
+ public:
+  using Run = std::function<Result<RunOutcome>(const RunPlan&)>;
+  static constexpr std::uint64_t kHarmlessHits = 10;
+
+  Campaign(Run run, CampaignOptions options) : run_(std::move(run)), options_(std::move(options)) {}
+
+  // The error says why the program cannot be run; whatever the program does is no error.
+  Result<Confirmation> confirm(const Target& target);
+
+  const Baseline& baseline() const { return baseline_; }
+
+ private:
+  // All runs that got there, by how they ended.
+  struct Group {
+    Outcome outcome;
+    std::uint64_t runs = 0;
+    std::array<std::uint64_t, 2> with_first{};  // of these, by first_place()
+    ReachingRun first;
+    bool along_witness = false;
+  };
+  class Tally;
+
+  Result<RunOutcome> run(const RunPlan& plan) const;
+  Status extend_baseline(std::uint64_t runs);
+  RunPlan trial(const Target& target, std::uint64_t index) const;
+  Status follow(const WitnessSchedule& witness, const Target& target, Confirmation& result, Tally& tally);
+  Status run_trials(const Target& target, Confirmation& result, Tally& tally);
+  Status judge(const Target& target, Confirmation& result, Tally& tally);
+
+  Run run_;
+  CampaignOptions options_;
+  Baseline baseline_;
+};
+
+}  // namespace sooth

@@ -1,0 +1,313 @@
+#include "confirm/campaign.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <set>
+
+#include "confirm/confirm_report.h"
+#include "confirm/ordered_work.h"
+#include "confirm/shell_words.h"
+#include "schedule/schedule_file.h"
+
+namespace sooth {
+namespace {
+
+const PlaceCode kFirst{"", {{0x100, 0x110}}};
+const PlaceCode kSecond{"", {{0x200, 0x210}}};
+
+Target race_target() {
+  Target target;
+  target.pair = pair_code(kFirst, control::kReads, kSecond, control::kWrites);
+  return target;
+}
+
+RunOutcome ended(int status) {
+  RunOutcome run;
+  run.end.status = status;
+  run.log.state = control::RunState::kEnded;
+  run.log.processes.resize(1);
+  return run;
+}
+
+RunOutcome race_then(int status) {
+  RunOutcome run = ended(status);
+  RacingThread reader{.thread = 1, .offset = 0x104, .range = 0, .bytes = 4, .kinds = control::kReads, .first = true};
+  RacingThread writer{.thread = 2, .offset = 0x204, .range = 1, .bytes = 4, .kinds = control::kWrites, .first = false};
+  run.log.processes[0].races.push_back({.stretch = 0, .here = writer, .others = {reader}});
+  return run;
+}
+
+bool directed(const RunPlan& plan) {
+  return plan.plan == control::Plan::kDirected;
+}
+
+Confirmation confirmed(const Campaign::Run& run, const Target& target, CampaignOptions options = {}) {
+  Campaign campaign(run, std::move(options));
+  const Result<Confirmation> result = campaign.confirm(target);
+  EXPECT_TRUE(result.ok());
+  return result.ok() ? *result : Confirmation{};
+}
+
+TEST(OrderedWorkTest, TakesInOrderAndStops) {
+  for (const std::uint32_t jobs : {1u, 2u, 7u}) {
+    std::vector<std::uint64_t> taken;
+    do_in_order<std::uint64_t>(
+        1000, jobs, [](std::uint64_t i) { return i * i; },
+        [&](std::uint64_t i, std::uint64_t&& square) {
+          EXPECT_EQ(square, i * i);
+          taken.push_back(i);
+          return i < 99;
+        },
+        [] { return false; });
+    ASSERT_EQ(taken.size(), 100u);
+    EXPECT_TRUE(std::is_sorted(taken.begin(), taken.end()));
+  }
+}
+
+TEST(OrderedWorkTest, CancelledWorkLeavesAPrefix) {
+  std::atomic<int> started{0};
+  std::uint64_t taken = 0;
+  do_in_order<int>(
+      1000, 4, [&](std::uint64_t) { return ++started; }, [&](std::uint64_t i, int&&) { return taken = i + 1, true; },
+      [&] { return started >= 20; });
+  EXPECT_GE(taken, 20u);
+  EXPECT_LE(taken, 24u);
+}
+
+TEST(CampaignTest, TheLowestSeedThatDoesHarmWinsWhateverTheJobs) {
+  const auto run = [](const RunPlan& plan) -> Result<RunOutcome> {
+    return !directed(plan)      ? ended(0)
+           : plan.seed % 7 == 6 ? race_then(3)
+           : plan.seed % 2 == 0 ? race_then(0)
+                                : ended(0);
+  };
+  for (const std::uint32_t jobs : {1u, 2u, 8u}) {
+    CampaignOptions options;
+    options.jobs = jobs;
+    const Confirmation result = confirmed(run, race_target(), options);
+    EXPECT_TRUE(result.harmful);
+    EXPECT_EQ(result.run->plan.seed, 6u);
+    EXPECT_EQ(result.trials, 6u);
+    EXPECT_EQ(result.hits, 3u);
+    EXPECT_EQ(result.failures, 1u);
+    EXPECT_EQ(result.baseline_runs, 10u);
+    EXPECT_EQ(result.baseline_failures, 0u);
+  }
+}
+
+TEST(CampaignTest, AllTrialsGiveTheProbability) {
+  CampaignOptions options;
+  options.all_trials = true;
+  const auto run = [](const RunPlan& plan) -> Result<RunOutcome> {
+    return directed(plan) && plan.seed % 4 != 0 ? race_then(plan.seed % 4 == 1 ? 1 : 0) : ended(0);
+  };
+  const Confirmation result = confirmed(run, race_target(), options);
+  EXPECT_EQ(result.trials, 100u);
+  EXPECT_EQ(result.hits, 75u);
+  EXPECT_EQ(result.failures, 25u);
+}
+
+TEST(CampaignTest, AHarmlessRaceIsLeftAfterTenHits) {
+  const auto run = [](const RunPlan& plan) -> Result<RunOutcome> { return directed(plan) ? race_then(0) : ended(0); };
+  const Confirmation result = confirmed(run, race_target());
+  EXPECT_FALSE(result.harmful);
+  EXPECT_EQ(result.trials, Campaign::kHarmlessHits);
+  EXPECT_EQ(result.hits, Campaign::kHarmlessHits);
+  EXPECT_EQ(result.run->plan.seed, 1u);
+}
+
+TEST(CampaignTest, WhatIsNeverReachedTakesAllTrials) {
+  const Confirmation result = confirmed([](const RunPlan&) -> Result<RunOutcome> { return ended(0); }, race_target());
+  EXPECT_EQ(result.trials, 100u);
+  EXPECT_EQ(result.hits, 0u);
+  EXPECT_FALSE(result.run.has_value());
+}
+
+// A race between other threads' accesses of the pair's places is another finding.
+TEST(CampaignTest, OnlyThisPairCounts) {
+  const auto run = [](const RunPlan&) -> Result<RunOutcome> {
+    RunOutcome outcome = race_then(0);
+    outcome.log.processes[0].races[0].here = outcome.log.processes[0].races[0].others[0];
+    return outcome;
+  };
+  EXPECT_EQ(confirmed(run, race_target()).hits, 0u);
+}
+
+TEST(CampaignTest, AFailureThatUndirectedRunsHaveTooNeedsMoreRuns) {
+  const auto program = [](std::uint64_t failing_of_ten) {
+    return [=](const RunPlan& plan) -> Result<RunOutcome> {
+      const bool fails = plan.seed % 10 < (directed(plan) ? failing_of_ten : 2);
+      return directed(plan) ? race_then(fails ? 1 : 0) : ended(fails ? 1 : 0);
+    };
+  };
+  const Confirmation half = confirmed(program(5), race_target());
+  EXPECT_TRUE(half.harmful);
+  EXPECT_EQ(half.trials, 100u);
+  EXPECT_EQ(half.failures, 50u);
+  EXPECT_EQ(half.baseline_runs, 100u);
+  EXPECT_EQ(half.baseline_failures, 20u);
+  EXPECT_FALSE(confirmed(program(2), race_target()).harmful);
+}
+
+// Which access goes first is drawn, so a failure that goes with it comes from the race, however often others fail.
+TEST(CampaignTest, AFailureThatGoesWithTheOrderIsHarm) {
+  const auto program = [](bool order_decides) {
+    return [=](const RunPlan& plan) -> Result<RunOutcome> {
+      const bool reader_first = plan.seed % 2 == 0;
+      const bool fails = order_decides && directed(plan) ? reader_first : plan.seed % 4 < 2;
+      RunOutcome run = directed(plan) ? race_then(fails ? 1 : 0) : ended(fails ? 1 : 0);
+      if (directed(plan)) {
+        run.log.processes[0].races[0].here.first = !reader_first;
+        run.log.processes[0].races[0].others[0].first = reader_first;
+      }
+      return run;
+    };
+  };
+  const Confirmation decided = confirmed(program(true), race_target());
+  EXPECT_TRUE(decided.harmful && decided.order_matters);
+  EXPECT_EQ(decided.trials, 100u);
+  EXPECT_EQ(decided.baseline_runs, 10u) << "no more were needed";
+  const Confirmation chance = confirmed(program(false), race_target());
+  EXPECT_FALSE(chance.harmful || chance.order_matters);
+}
+
+TEST(CampaignTest, TheWitnessIsFollowedFirst) {
+  Target target = race_target();
+  target.witnesses.resize(1);
+  target.witnesses[0].stretches.resize(2);
+  target.witnesses[0].places = {"a.cc:1", "a.cc:2"};
+  const auto follows = [](const RunPlan& plan) -> Result<RunOutcome> {
+    return plan.plan == control::Plan::kStretches ? race_then(1) : ended(0);
+  };
+  const Confirmation followed = confirmed(follows, target);
+  EXPECT_TRUE(followed.witness_followed && followed.along_witness && followed.harmful);
+  EXPECT_EQ(followed.trials, 0u);
+  EXPECT_EQ(followed.run->plan.stretches.size(), 2u);
+
+  const auto leaves = [](const RunPlan& plan) -> Result<RunOutcome> {
+    RunOutcome outcome = directed(plan) ? race_then(0) : ended(0);
+    if (plan.plan == control::Plan::kStretches) {
+      outcome.log.processes[0].divergences.push_back({.thread = 0,
+                                                      .stretch = 1,
+                                                      .what = control::Divergence::kEarly,
+                                                      .found = raw(control::StretchEnd::kBlocked)});
+    }
+    return outcome;
+  };
+  const Confirmation left = confirmed(leaves, target);
+  EXPECT_FALSE(left.witness_followed);
+  EXPECT_TRUE(left.diverged.starts_with("stretch 2: ")) << left.diverged;
+  EXPECT_NE(left.diverged.find("a.cc:2"), std::string::npos) << left.diverged;
+  EXPECT_EQ(left.hits, Campaign::kHarmlessHits);
+}
+
+TEST(CampaignTest, AnotherScheduleOfTheWitnessIsTriedWhenTheFirstDoesNotGetThere) {
+  Target target = race_target();
+  target.witnesses.resize(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    target.witnesses[i].stretches.resize(i + 1);
+    target.witnesses[i].places.resize(i + 1);
+  }
+  std::vector<std::size_t> tried;
+  const auto run = [&](const RunPlan& plan) -> Result<RunOutcome> {
+    if (plan.plan == control::Plan::kStretches) {
+      tried.push_back(plan.stretches.size());
+    }
+    return plan.stretches.size() == 2 ? race_then(1) : ended(0);
+  };
+  const Confirmation result = confirmed(run, target);
+  EXPECT_TRUE(result.witness_followed);
+  EXPECT_EQ(result.diverged, "");
+  EXPECT_EQ(tried, (std::vector<std::size_t>{1, 2}));
+}
+
+TEST(CampaignTest, DeadlocksCountWithTheirAcquiresOnly) {
+  Target target;
+  target.kind = FindingKind::kDeadlock;
+  target.acquires = {kFirst, kSecond};
+  const auto deadlock = [](std::uint64_t second_offset, std::uint32_t holder) {
+    return [=](const RunPlan& plan) -> Result<RunOutcome> {
+      RunOutcome run = ended(control::kDeadlockStatus);
+      if (plan.strategy != "pct:3") {
+        return ended(0);
+      }
+      run.log.state = control::RunState::kDeadlocked;
+      run.log.processes[0].deadlock = {{0, control::BlockedOn::kJoin, 1, 0},
+                                       {2, control::BlockedOn::kMutex, holder, second_offset},
+                                       {1, control::BlockedOn::kMutex, 2, 0x108}};
+      return run;
+    };
+  };
+  const Confirmation found = confirmed(deadlock(0x208, 1), target);
+  EXPECT_TRUE(found.harmful);
+  EXPECT_EQ(found.trials, 2u);
+  EXPECT_EQ(found.run->plan.strategy, "pct:3");
+  EXPECT_EQ(confirmed(deadlock(0x308, 1), target).hits, 0u) << "another place";
+  EXPECT_EQ(confirmed(deadlock(0x208, 0), target).hits, 0u) << "no cycle";
+}
+
+TEST(CampaignTest, AProgramThatIsNotControlledIsAnError) {
+  Campaign campaign([](const RunPlan&) -> Result<RunOutcome> { return RunOutcome{}; }, {});
+  EXPECT_FALSE(campaign.confirm(race_target()).ok());
+}
+
+TEST(CampaignTest, CancelledCampaignsTellWhatTheyHave) {
+  std::atomic<int> runs{0};
+  CampaignOptions options;
+  options.all_trials = true;
+  options.cancelled = [&] { return runs >= 30; };
+  const auto run = [&](const RunPlan& plan) -> Result<RunOutcome> {
+    ++runs;
+    return directed(plan) ? race_then(0) : ended(0);
+  };
+  const Confirmation result = confirmed(run, race_target(), options);
+  EXPECT_TRUE(result.cancelled);
+  EXPECT_EQ(result.hits, 20u);
+}
+
+TEST(ApplyTest, FindingsMoveUpAndNeverDown) {
+  Confirmation confirmation;
+  confirmation.trials = 50;
+  confirmation.hits = 20;
+  confirmation.run.emplace();
+  confirmation.run->plan.plan = control::Plan::kDirected;
+  confirmation.run->plan.seed = 9;
+  confirmation.run->plan.sites = race_target().pair.sites;
+  confirmation.run->log = race_then(0).log;
+  Finding finding;
+  apply(confirmation, "./p", "sooth replay r.json#1 -- ./p", finding);
+  EXPECT_EQ(finding.rung, Rung::kConfirmed);
+  EXPECT_EQ(finding.replay->strategy, "directed");
+  EXPECT_EQ(finding.replay->probability, 0.4);
+  const Result<ScheduleFile> schedule = parse_schedule(finding.replay->schedule, "schedule");
+  ASSERT_TRUE(schedule.ok()) << schedule.status().message();
+  EXPECT_EQ(schedule->plan.seed, 9u);
+  confirmation.harmful = true;
+  confirmation.failures = 3;
+  apply(confirmation, "./p", "harm", finding);
+  EXPECT_EQ(finding.rung, Rung::kHarmful);
+  confirmation.harmful = false;
+  apply(confirmation, "./p", "less", finding);
+  EXPECT_EQ(finding.rung, Rung::kHarmful);
+  EXPECT_EQ(finding.replay->command, "harm");
+  Confirmation nothing;
+  nothing.trials = 7;
+  apply(nothing, "./p", "nothing", finding);
+  EXPECT_EQ(finding.replay->command, "harm");
+  Finding other;
+  other.rung = Rung::kPredicted;
+  apply(nothing, "./p", "nothing", other);
+  EXPECT_EQ(other.rung, Rung::kPredicted);
+  EXPECT_EQ(other.replay->trials, 7u);
+  EXPECT_EQ(other.replay->command, "");
+}
+
+TEST(ShellWordsTest, ArePasted) {
+  const std::string words[] = {"./a b", "--x=1", "", "it's", "$HOME", "r.json#1f", "#1"};
+  EXPECT_EQ(shell_words(words), "'./a b' --x=1 '' 'it'\\''s' '$HOME' r.json#1f '#1'");
+}
+
+}  // namespace
+}  // namespace sooth

@@ -1,0 +1,50 @@
+#include "confirm/code_names.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "trace/library_glue.h"
+
+namespace sooth {
+namespace {
+
+std::string file_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string place_of(const Frame& frame) {
+  std::string text = frame.file + ":" + std::to_string(frame.line);
+  return frame.column == 0 ? text : text + ":" + std::to_string(frame.column);
+}
+
+}  // namespace
+
+std::string CodeNames::name(const std::string& module, std::uint64_t offset) {
+  const bool is_program = module.empty() || module == file_name(program_);
+  const std::string& path = is_program ? program_ : module;
+  if (ModuleSymbols* symbols = open(path)) {
+    const std::vector<Frame> frames = symbols->frames(offset);
+    const auto found =
+        std::find_if(frames.begin(), frames.end(), [](const Frame& frame) { return !is_library_glue(frame.file); });
+    const Frame* frame = found != frames.end() ? &*found : frames.empty() ? nullptr : &frames.front();
+    if (frame != nullptr && frame->line != 0) {
+      return place_of(*frame);
+    }
+  }
+  char number[24];
+  std::snprintf(number, sizeof number, "+0x%llx", static_cast<unsigned long long>(offset));
+  return file_name(path) + number;
+}
+
+ModuleSymbols* CodeNames::open(const std::string& path) {
+  const auto [it, added] = opened_.try_emplace(path);
+  if (added) {
+    if (Result<std::unique_ptr<ModuleSymbols>> symbols = ModuleSymbols::open(path, ""); symbols.ok()) {
+      it->second = std::move(*symbols);
+    }
+  }
+  return it->second.get();
+}
+
+}  // namespace sooth

@@ -1,0 +1,40 @@
+// Takes the findings of a report up the ladder, as far as runs of the program prove them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "confirm/campaign.h"
+#include "race/finding.h"
+
+namespace sooth {
+
+struct ConfirmOptions {
+  CampaignOptions campaign;
+  std::string trace;                      // that the witnesses are of; empty: the one that the report names
+  std::uint64_t max_events = 50'000'000;  // of the trace in memory; a witness beyond them is not followed
+  std::uint32_t shard = 1, shards = 1;    // takes findings shard, shard + shards, ... of those to be tried, from 1
+  std::string report_name;                // under which the report can be found, for the command of a replay
+  std::function<bool(const Finding&)> wanted = [](const Finding&) { return true; };
+  std::function<void(std::uint64_t done, std::uint64_t of)> on_finding = [](std::uint64_t, std::uint64_t) {};
+};
+
+struct ConfirmCounts {
+  std::uint64_t tried = 0, reached = 0, harmful = 0;
+  std::uint64_t untried = 0;  // the time was over before
+};
+
+// Which findings can be tried at all: races and deadlocks that are not in the baseline.
+bool can_be_confirmed(const Finding& finding);
+
+// Tries the findings one after the other, in their order; each has its id. `words`: the program as the user typed it, `path` its executable. Findings that runs
+// reach move up and get a replay, the others stay and tell how many runs were made. Notes of the report tell what could not be
+// tried. Fails only when the program cannot be run.
+Result<ConfirmCounts> confirm_report(Report& report, const std::vector<std::string>& words, const std::string& path,
+                                     const Campaign::Run& run, const ConfirmOptions& options);
+
+// What a confirmation makes of a finding. One that an earlier campaign took further stays as it is.
+void apply(const Confirmation& confirmation, const std::string& program, const std::string& command, Finding& finding);
+
+}  // namespace sooth

@@ -1,0 +1,64 @@
+// How a controlled run ended, and whether that is a failure that other runs do not have.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launch/controlled_run.h"
+
+namespace sooth {
+
+struct Outcome {
+  enum class Kind : std::uint8_t {
+    kExited,      // `number` is the status
+    kKilled,      // by the signal `number`
+    kDeadlocked,  // every thread waited for another
+    kHung,        // still running when its time was over
+  };
+  Kind kind = Kind::kExited;
+  int number = 0;
+  bool complained = false;  // the run printed what a failed assertion, the C++ run time, glibc or a sanitizer prints
+  std::string
+      last_words;  // that complaint, or of a run that failed otherwise the last line of its errors; one line, may be empty
+
+  // Whether something went wrong at all: anything but an exit with status 0 and without complaint.
+  bool failed() const { return kind != Kind::kExited || number != 0 || complained; }
+  // Whether both ended in the same way. What they printed plays no part.
+  bool same_end(const Outcome& other) const {
+    return kind == other.kind && number == other.number && complained == other.complained;
+  }
+  // "killed by signal 6 (Aborted) after "a.cc:3: f: Assertion `x' failed."", "exit status 3", "a deadlock", "a hang".
+  std::string describe() const;
+};
+
+Outcome classify(const RunOutcome& run);
+
+// The line of `errors` (standard error of a run, or its end) in which a failed assertion, std::terminate, a check of glibc or a sanitizer says
+// what is wrong; with what() of an exception behind it. Empty when there is none.
+std::string complaint_in(std::string_view errors);
+
+// The probability that of `failures` failures among `runs` + `other_runs` runs so many or more fall on the former, if both were equally likely to
+// fail: Fisher's exact test, one-sided. Small: the former fail more often.
+double chance_of(std::uint64_t failures, std::uint64_t runs, std::uint64_t other_failures, std::uint64_t other_runs);
+
+// Below it chance is ruled out.
+inline constexpr double kSignificant = 0.05;
+
+// What undirected runs do.
+class Baseline {
+ public:
+  void add(Outcome outcome) { outcomes_.push_back(std::move(outcome)); }
+
+  std::uint64_t runs() const { return outcomes_.size(); }
+  std::uint64_t ended_like(const Outcome& outcome) const;
+  // Whether `failures` such ends among the `hits` runs that reached the finding are more than the baseline explains: the end is a
+  // failure and the baseline has no such end, or significantly fewer.
+  bool is_harm(const Outcome& outcome, std::uint64_t failures, std::uint64_t hits) const;
+
+ private:
+  std::vector<Outcome> outcomes_;
+};
+
+}  // namespace sooth

@@ -1,0 +1,164 @@
+#include "confirm/replay.h"
+
+#include <charconv>
+
+#include "schedule/strategy.h"
+
+namespace sooth {
+namespace {
+
+constexpr std::size_t kRacesShown = 3;
+
+std::string thread_name(std::uint32_t thread) {
+  return "thread " + std::to_string(thread);
+}
+
+std::string describe(const RacingThread& thread, const RunPlan& plan, CodeNames& names) {
+  const std::string deed = (thread.kinds & control::kAtomics) != 0 ? "atomic " : "";
+  const bool reads = (thread.kinds & control::kReads) != 0, writes = (thread.kinds & control::kWrites) != 0;
+  const std::string module = thread.range < plan.sites.size() ? plan.sites[thread.range].module : "";
+  return thread_name(thread.thread) + " (" + deed +
+         (reads && writes ? "update"
+          : writes        ? "write"
+                          : "read") +
+         " of " + std::to_string(thread.bytes) + (thread.bytes == 1 ? " byte at " : " bytes at ") +
+         names.name(module, thread.offset) + ")";
+}
+
+std::string describe(const CreatedRace& race, const RunPlan& plan, CodeNames& names) {
+  std::string text = "race created: " + describe(race.here, plan, names);
+  std::uint32_t first = race.here.first ? race.here.thread : control::kNone;
+  for (const RacingThread& other : race.others) {
+    text += " and " + describe(other, plan, names);
+    first = other.first ? other.thread : first;
+  }
+  return text + (first == control::kNone ? "" : "; " + thread_name(first) + " went first");
+}
+
+const char* name_of(control::BlockedOn on) {
+  switch (on) {
+    case control::BlockedOn::kUnknown: return "something";
+    case control::BlockedOn::kMutex: return "a mutex";
+    case control::BlockedOn::kRwlock: return "a reader/writer lock";
+    case control::BlockedOn::kSpin: return "a spin lock";
+    case control::BlockedOn::kCondition: return "a condition";
+    case control::BlockedOn::kBarrier: return "a barrier";
+    case control::BlockedOn::kSemaphore: return "a semaphore";
+    case control::BlockedOn::kJoin: return "the end of a thread";
+    case control::BlockedOn::kOnce: return "an initialisation";
+    case control::BlockedOn::kFutex: return "a futex";
+  }
+  return "something";
+}
+
+}  // namespace
+
+std::optional<ScheduleFile> schedule_by_name(std::string_view name) {
+  const std::size_t at = name.rfind('@');
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  ScheduleFile schedule;
+  StrategySpec spec;
+  schedule.plan.strategy = name.substr(0, at);
+  const std::string_view digits = name.substr(at + 1);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), schedule.plan.seed);
+  if (error != std::errc() || end != digits.data() + digits.size() ||
+      !parse_strategy(schedule.plan.strategy.c_str(), spec)) {
+    return std::nullopt;
+  }
+  schedule.open_end = true;
+  return schedule;
+}
+
+std::string name_of_schedule(const ScheduleFile& schedule) {
+  const RunPlan& plan = schedule.plan;
+  const bool plain =
+      plan.plan == control::Plan::kStrategy && plan.quantum == 0 && plan.patience == 0 && plan.flags == 0;
+  return plain ? plan.strategy + "@" + std::to_string(plan.seed) : "";
+}
+
+Result<const Finding*> find_by_id(const Report& report, std::string_view id, const std::string& path) {
+  std::vector<const Finding*> found;
+  for (const Finding& finding : report.findings) {
+    if (finding.id == id) {
+      return &finding;
+    }
+    if (finding.id.starts_with(id)) {
+      found.push_back(&finding);
+    }
+  }
+  if (found.size() == 1) {
+    return found.front();
+  }
+  std::string ids;
+  for (const Finding& finding : report.findings) {
+    if (finding.replay && !finding.replay->schedule.empty() && (found.empty() || finding.id.starts_with(id))) {
+      ids += (ids.empty() ? "" : ", ") + finding.id;
+    }
+  }
+  return Status::usage(
+      path + (found.empty() ? ": no finding has the id `" : ": several findings have an id that begins with `") +
+      std::string(id) + "`" +
+      (ids.empty() ? "; none of them can be replayed: `sooth confirm` makes schedules"
+                   : "; these can be replayed: " + ids));
+}
+
+Result<Replayed> replay(const ControlledProgram& program, const ScheduleFile& schedule, const ReplayOptions& options) {
+  Replayed replayed;
+  replayed.plan = replay_plan(schedule);
+  ControlledRunOptions run;
+  run.timeout = options.timeout;
+  run.pass_through = true;
+  run.under_gdb = options.under_gdb;
+  RunPlan plan = replayed.plan;
+  plan.flags |= options.under_gdb ? control::kStopAtRace : 0;
+  Result<RunOutcome> outcome = program.run(plan, run);
+  if (!outcome.ok()) {
+    return outcome.status();
+  }
+  replayed.run = std::move(*outcome);
+  // A program whose debugger was left in the middle did not diverge.
+  const bool left = options.under_gdb && replayed.run.log.state == control::RunState::kRunning;
+  const bool known = !schedule.places.empty() || !schedule.open_end;
+  if (known && !left) {
+    replayed.divergence = first_divergence(schedule, replayed.run.log);
+  }
+  return replayed;
+}
+
+std::vector<std::string> describe_deadlock(const ProcessLog& process, CodeNames& names) {
+  std::vector<std::string> sentences;
+  for (const BlockedThread& blocked : process.deadlock) {
+    const std::string place = blocked.in_program ? " at " + names.name("", blocked.offset) : "";
+    std::string text = thread_name(blocked.thread) + place + " waits for " + name_of(blocked.on);
+    if (blocked.holder != control::kNone) {
+      text += blocked.on == control::BlockedOn::kJoin ? ": " + thread_name(blocked.holder)
+                                                      : " that " + thread_name(blocked.holder) + " holds";
+    }
+    sentences.push_back(std::move(text));
+  }
+  return sentences;
+}
+
+std::vector<std::string> describe_events(const RunPlan& plan, const RunLog& log, CodeNames& names) {
+  std::vector<std::string> sentences;
+  for (const ProcessLog& process : log.processes) {
+    for (std::size_t i = 0; i < process.races.size() && i < kRacesShown; ++i) {
+      sentences.push_back(describe(process.races[i], plan, names));
+    }
+    if (process.races.size() > kRacesShown) {
+      sentences.push_back("... in all " + std::to_string(process.races.size()) + " times");
+    }
+    const std::vector<std::string> blocked = describe_deadlock(process, names);
+    if (!blocked.empty()) {
+      sentences.push_back("deadlock:");
+    }
+    for (const std::string& each : blocked) {
+      sentences.push_back("  " + each);
+    }
+  }
+  return sentences;
+}
+
+}  // namespace sooth

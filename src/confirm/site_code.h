@@ -1,0 +1,79 @@
+// From the places of a finding to the code that the scheduler has to watch.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "race/finding.h"
+#include "schedule/control_file.h"
+#include "schedule/run_log.h"
+#include "symbol/line_code.h"
+
+namespace sooth {
+
+// Bits of control::SiteRange::kinds for an access of the op. A free writes.
+std::uint32_t access_kinds(Op op);
+// Whether an access of the kinds `found` is one of those that `wanted` stands for: both atomic or both plain, and reading or
+// writing in common.
+bool same_kinds(std::uint32_t wanted, std::uint32_t found);
+
+// The code of one place.
+struct PlaceCode {
+  std::string module;                // as SiteCode::module
+  std::vector<AddressRange> ranges;  // sorted, disjoint
+};
+
+// The code of the two places of a race.
+struct PairCode {
+  std::vector<SiteCode> sites;           // by module, then begin; disjoint
+  std::array<std::uint32_t, 2> kinds{};  // of the two accesses
+
+  // Whether the two threads stand in front of this pair: one at each of its places, with an access of its kind. Ranges are those of
+  // the control file, which has `sites` in this order.
+  bool is_met_by(const RacingThread& here, const RacingThread& other) const;
+  // Likewise, `first` at the first place and `second` at the second.
+  bool is_met_by_in_order(const RacingThread& first, const RacingThread& second) const;
+};
+
+// Merges the two into disjoint ranges; where they overlap, a range belongs to both and has the kinds of both.
+PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const PlaceCode& second,
+                   std::uint32_t second_kinds);
+
+// Finds the code of places in the files as they are now. Not thread safe.
+class CodeFinder {
+ public:
+  // `program`: path of the executable that is going to run. `recorded`: command line of the recorded one. `trace`: where the recording is,
+  // if it still is, for the build ids of what ran then; may be empty.
+  CodeFinder(std::string program, const std::string& recorded, const std::string& trace);
+
+  // All code of the place's file, line and column, and what was recorded itself. Without debug information only the latter, and
+  // nothing when the module is not the recorded one any more. The error says why there is none.
+  Result<PlaceCode> find(const Site& site);
+  Result<PairCode> find_pair(const Finding& race);
+
+  // Sentences about modules that have changed or have no lines, each once, in the order in which they were met.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  struct Opened {
+    std::unique_ptr<LineCode> lines;  // nullptr: the file cannot be read
+    bool changed = false;
+  };
+  bool is_program(const std::string& module) const;
+  Opened& open(const std::string& path, const std::string& recorded_path);
+  void note(std::string sentence);
+
+  std::string program_;
+  std::string recorded_name_;                     // file name of the recorded program
+  std::map<std::string, std::string> build_ids_;  // by recorded path
+  std::map<std::string, Opened> opened_;          // by path
+  std::vector<std::string> notes_;
+};
+
+}  // namespace sooth

@@ -1,0 +1,95 @@
+// Schedule fuzzing: runs a program under many schedules and sorts the runs by how they ended.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "confirm/code_names.h"
+#include "confirm/outcome.h"
+#include "launch/controlled_run.h"
+#include "schedule/schedule_file.h"
+
+namespace sooth {
+
+struct TestOptions {
+  std::string strategy = "random";  // as for parse_strategy()
+  std::uint64_t runs = 1000;        // of all shards
+  std::uint64_t seed = 1;           // of run 0; run i has seed + i
+  std::uint32_t jobs = 1;
+  std::uint32_t shard = 1, shards = 1;                     // does runs shard - 1, shard - 1 + shards, ...
+  std::function<bool()> cancelled = [] { return false; };  // no more runs are started; asked from several threads
+  std::function<void(std::uint64_t runs)> on_run = [](std::uint64_t) {
+  };  // after each run, from the thread of the caller
+};
+
+// Runs that printed the same.
+struct TestOutput {
+  std::uint64_t hash = 0;
+  std::uint64_t runs = 0;
+  std::uint64_t first_seed = 0;
+};
+
+// Runs that ended in the same way: by the same signal, status, deadlock or hang, with the same complaint.
+struct TestEnd {
+  Outcome outcome;                   // of the first one
+  std::vector<std::string> blocked;  // of a deadlock: a sentence for each thread of the first one
+  bool failure = false;  // a crash, a complaint, a deadlock, a hang, or an exit status that is not the usual one
+  std::uint64_t runs = 0;
+  std::uint64_t first_seed = 0;
+  ScheduleFile schedule;            // of the first one
+  std::vector<TestOutput> outputs;  // by first seed; the first kMaxOutputs of them
+};
+inline constexpr std::size_t kMaxOutputs = 1000;
+
+// Two places that directed runs were steered to (directed_tests.h).
+struct TestRace {
+  std::string first, second;
+  std::uint64_t trials = 0, hits = 0;
+  std::uint64_t first_seed = 0;  // of those that created the race
+  ScheduleFile schedule;         // of that run
+};
+
+struct TestResult {
+  std::uint64_t runs = 0;          // made
+  std::uint64_t planned = 0;       // of this shard
+  std::uint64_t uncontrolled = 0;  // runs in which the run time library never came to life
+  std::uint64_t external = 0;      // runs in which something from outside took part
+  std::vector<TestEnd> ends;       // failures first, then by first seed
+  std::vector<TestRace> races;     // of directed runs, in the order in which they were met
+
+  bool found() const { return !ends.empty() && ends.front().failure; }
+};
+
+// Sorts runs that come one after the other. The usual exit status is the most frequent one, of equally frequent ones the first.
+class TestTally {
+ public:
+  // `program`: as typed, for schedules; `names` must outlive this.
+  TestTally(std::string program, CodeNames& names) : program_(std::move(program)), names_(names) {}
+
+  void add(const RunPlan& plan, const RunOutcome& run);
+  // How to make the run happen again.
+  ScheduleFile schedule_of(const RunPlan& plan, const RunOutcome& run) const;
+  // Ends the counting.
+  TestResult finish();
+
+ private:
+  TestEnd& end_of(const RunPlan& plan, const RunOutcome& run);
+
+  std::string program_;
+  CodeNames& names_;
+  std::vector<std::string> keys_;  // of result_.ends
+  TestResult result_;
+};
+
+// How many runs the shard has.
+std::uint64_t runs_of_shard(const TestOptions& options);
+
+// Runs are judged in the order of their seeds, so the result does not depend on `jobs`. `run` is called from several threads. The error
+// says why the program cannot be run; whatever it does is no error.
+Result<TestResult> run_tests(const std::function<Result<RunOutcome>(const RunPlan&)>& run, TestTally& tally,
+                             const TestOptions& options);
+
+}  // namespace sooth

@@ -1,0 +1,219 @@
+#include "confirm/witness_schedule.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "race/witness_summary.h"
+#include "schedule/schedule_file.h"
+
+namespace sooth {
+namespace {
+
+// How far a thread has come, as the scheduler counts.
+struct Position {
+  std::uint64_t events = 0, accesses = 0;
+
+  void pass(Op op) {
+    if (control::is_operation(op)) {
+      ++events;
+      accesses = 0;
+    } else if (op == Op::kRead || op == Op::kWrite) {
+      ++accesses;
+    }
+  }
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+// Whether the next event of the thread that counts is an operation, for each event; unknown behind the part of the trace in memory.
+std::vector<bool> operation_is_next(const TraceView& trace) {
+  std::vector<bool> next(trace.events.size());
+  std::vector<bool> of_thread;
+  for (std::size_t i = trace.events.size(); i-- > 0;) {
+    const Event& event = trace.events[i];
+    if (raw(event.thread) >= of_thread.size()) {
+      of_thread.resize(raw(event.thread) + 1);
+    }
+    next[i] = of_thread[raw(event.thread)];
+    if (control::is_operation(event.op)) {
+      of_thread[raw(event.thread)] = true;
+    } else if (event.op == Op::kRead || event.op == Op::kWrite) {
+      of_thread[raw(event.thread)] = false;
+    }
+  }
+  return next;
+}
+
+class Builder {
+ public:
+  Builder(const TraceView& trace, bool every_access)
+      : trace_(trace), every_access_(every_access), operation_next_(operation_is_next(trace)) {}
+
+  void add(EventId id) {
+    const Event& event = trace_.events[raw(id)];
+    if (last_ && trace_.events[raw(*last_)].thread != event.thread) {
+      end_stretch();
+    }
+    last_ = id;
+    at(event.thread).pass(event.op);
+  }
+
+  // The next thing that the thread does is in question.
+  void stop_in_front_of(EventId id, bool race) { stops_.emplace_back(id, race); }
+
+  Result<WitnessSchedule> finish() {
+    end_stretch();
+    for (const auto& [id, race] : stops_) {
+      if (race) {
+        postpone(trace_.events[raw(id)].thread, place_of(id));
+      }
+    }
+    SOOTH_RETURN_IF_ERROR(add_origins());
+    return std::move(schedule_);
+  }
+
+ private:
+  Status add_origins() {
+    std::vector<std::uint32_t> children(seen_.size());
+    std::vector<std::optional<control::ThreadOrigin>> origins(seen_.size());
+    for (const Event& event : trace_.events) {
+      if (event.op != Op::kFork) {
+        continue;
+      }
+      if (raw(event.thread) >= children.size()) {
+        children.resize(raw(event.thread) + 1);
+      }
+      const std::uint32_t child = children[raw(event.thread)]++;
+      if (event.object < origins.size()) {
+        origins[event.object] = {static_cast<std::uint32_t>(event.object), raw(event.thread), child, 0};
+      }
+    }
+    for (std::uint32_t thread = 1; thread < seen_.size(); ++thread) {
+      if (origins[thread]) {
+        schedule_.threads.push_back(*origins[thread]);
+      } else if (seen_[thread]) {
+        return Status::bad_input("the trace does not tell who created thread " + std::to_string(thread));
+      }
+    }
+    return {};
+  }
+
+  Position& at(ThreadId thread) {
+    if (raw(thread) >= positions_.size()) {
+      positions_.resize(raw(thread) + 1);
+      ended_.resize(raw(thread) + 1);
+      seen_.resize(raw(thread) + 1);
+    }
+    seen_[raw(thread)] = true;
+    return positions_[raw(thread)];
+  }
+
+  std::string place_of(EventId id) const {
+    return trace_.tables != nullptr ? trace_.tables->site(trace_.events[raw(id)].site).label
+                                    : "event " + std::to_string(raw(id));
+  }
+
+  void end_stretch() {
+    if (!last_) {
+      return;
+    }
+    const ThreadId thread = trace_.events[raw(*last_)].thread;
+    const Position position = at(thread);
+    if (position != ended_[raw(thread)]) {
+      ended_[raw(thread)] = position;
+      const bool whole = !every_access_ || operation_next_[raw(*last_)];
+      schedule_.stretches.push_back({.thread = raw(thread),
+                                     .end = control::StretchEnd::kPreempted,
+                                     .events = position.events,
+                                     .accesses = whole ? control::kAnyAccesses : position.accesses,
+                                     .hash = 0,
+                                     .timed_out = 0});
+      schedule_.places.push_back(place_of(*last_));
+    }
+    last_.reset();
+  }
+
+  // The last stretch of the thread ends in front of an access at a site of the pair. What it says of accesses stays exact: there are some.
+  void postpone(ThreadId thread, const std::string& place) {
+    const Position position = at(thread);
+    const std::uint64_t accesses = every_access_ ? position.accesses : control::kAnyAccesses;
+    for (std::size_t i = schedule_.stretches.size(); i-- > 0;) {
+      control::Stretch& stretch = schedule_.stretches[i];
+      if (stretch.thread == raw(thread)) {
+        stretch.end = control::StretchEnd::kPostponed;
+        stretch.accesses = accesses;
+        schedule_.places[i] = place;
+        return;
+      }
+    }
+    schedule_.stretches.push_back({raw(thread), control::StretchEnd::kPostponed, position.events, accesses, 0, 0});
+    schedule_.places.push_back(place);
+  }
+
+  const TraceView& trace_;
+  const bool every_access_;
+  const std::vector<bool> operation_next_;
+  WitnessSchedule schedule_;
+  std::optional<EventId> last_;
+  std::vector<std::pair<EventId, bool>> stops_;
+  std::vector<Position> positions_, ended_;  // by thread
+  std::vector<bool> seen_;
+};
+
+Result<WitnessSchedule> build_schedule(const Finding& finding, const std::vector<EventId>& order,
+                                       const TraceView& trace, bool counts) {
+  Builder builder(trace, counts);
+  for (const EventId id : order) {
+    if (raw(id) >= trace.events.size()) {
+      return Status::bad_input("the witness names event " + std::to_string(raw(id)) + ", which is not in the trace");
+    }
+    builder.add(id);
+  }
+  for (const Access& access : finding.accesses) {
+    if (raw(access.event) >= trace.events.size()) {
+      return Status::bad_input("the finding names event " + std::to_string(raw(access.event)) +
+                               ", which is not in the trace");
+    }
+    builder.stop_in_front_of(access.event, finding.kind == FindingKind::kRace);
+  }
+  return builder.finish();
+}
+
+}  // namespace
+
+Result<std::vector<WitnessSchedule>> schedules_of_witness(const Finding& finding, const TraceView& trace,
+                                                          const TraceInfo& info) {
+  if (!finding.witness.has_value() || !finding.witness->checked) {
+    return Status::bad_input("the finding has no witness");
+  }
+  const Result<std::vector<EventId>> order = expand(*finding.witness, trace);
+  if (!order.ok()) {
+    return order.status();
+  }
+  std::vector<WitnessSchedule> schedules;
+  const bool complete = info.exact && info.filtered.empty();
+  for (const bool counts : complete ? std::vector{true} : std::vector{true, false}) {
+    Result<WitnessSchedule> schedule = build_schedule(finding, *order, trace, counts);
+    if (!schedule.ok()) {
+      return std::move(schedule).status();
+    }
+    schedules.push_back(std::move(*schedule));
+  }
+  return schedules;
+}
+
+std::string describe_divergence(const WitnessSchedule& schedule, const RunLog& log) {
+  if (log.processes.empty() || log.processes.front().divergences.empty()) {
+    return "the program followed all " + std::to_string(schedule.stretches.size()) +
+           " stretches of it, and yet did not come there";
+  }
+  ScheduleFile wanted;
+  wanted.plan.plan = control::Plan::kStretches;
+  wanted.plan.stretches = schedule.stretches;
+  const std::uint64_t stretch = log.processes.front().divergences.front().stretch;
+  return first_divergence(wanted, log) +
+         (stretch < schedule.places.size() ? ", on the way to " + schedule.places[stretch] : "") + " (" +
+         std::to_string(schedule.stretches.size()) + " stretches)";
+}
+
+}  // namespace sooth

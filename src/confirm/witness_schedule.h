@@ -1,0 +1,39 @@
+// A witness as a schedule: the reordering of a recorded run, in the words in which the scheduler of the program takes orders.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "race/finding.h"
+#include "race/trace_store.h"
+#include "schedule/protocol.h"
+#include "schedule/run_log.h"
+
+namespace sooth {
+
+struct WitnessSchedule {
+  std::vector<control::Stretch> stretches;
+  std::vector<control::ThreadOrigin> threads;  // of all threads that the stretches name, but the first
+  std::vector<std::string> places;             // one for each stretch: where it ends, for people
+};
+
+// Threads of the schedule are those of the trace. A stretch is what the witness has of one thread before it turns to another, counted
+// as schedule/protocol.h says; one that contains nothing to count is left out. Threads in question end in front of what they do next: those
+// of a race with StretchEnd::kPostponed, where the rule of directed runs takes over. Accesses of a stretch are not counted (kAnyAccesses)
+// where only accesses can lie between its end and the next operation of its thread.
+//
+// Accesses may have been left out of a trace that is not exact, so their number is a lower bound. Of such a trace there are two schedules, to be tried
+// in turn: one that takes the number for what it is, and one that counts operations only.
+//
+// `trace` holds the events in front of events_named(finding), at least. The error says what is missing: the witness is not one of this
+// trace, or a thread comes from nowhere. Linear in trace and witness.
+Result<std::vector<WitnessSchedule>> schedules_of_witness(const Finding& finding, const TraceView& trace,
+                                                          const TraceInfo& info);
+
+// Why a run along the schedule did not reach the finding, as a clause: "stretch 3: thread 2 was to run on after 5 operations, but blocked before that,
+// on the way to a.cc:7:3 (9 stretches)". A run that followed the schedule to its end gets one, too.
+std::string describe_divergence(const WitnessSchedule& schedule, const RunLog& log);
+
+}  // namespace sooth

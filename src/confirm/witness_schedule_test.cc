@@ -1,0 +1,210 @@
+#include "confirm/witness_schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <random>
+
+#include "base/test_environment.h"
+#include "trace/directory_testing.h"
+#include "trace/reader.h"
+
+namespace sooth {
+namespace {
+
+TraceStore load(const std::string& text) {
+  TemporaryDirectory scratch;
+  std::ofstream(scratch / "trace.std") << text;
+  auto reader = open_trace(scratch / "trace.std");
+  EXPECT_TRUE(reader.ok());
+  Result<TraceStore> store = load_trace(**reader, 1'000'000, kWholeTrace);
+  EXPECT_TRUE(store.ok()) << store.status().message();
+  return std::move(*store);
+}
+
+// The last of them: of a trace that is not exact the one that counts no accesses.
+Result<WitnessSchedule> schedule_of_witness(const Finding& finding, const TraceView& trace, const TraceInfo& info) {
+  Result<std::vector<WitnessSchedule>> schedules = schedules_of_witness(finding, trace, info);
+  if (!schedules.ok()) {
+    return std::move(schedules).status();
+  }
+  EXPECT_EQ(schedules->size(), info.exact ? 1u : 2u);
+  return schedules->back();
+}
+
+Finding with_witness(FindingKind kind, std::vector<std::uint64_t> order, std::vector<std::uint64_t> next) {
+  Finding finding;
+  finding.kind = kind;
+  finding.witness.emplace();
+  finding.witness->checked = true;
+  for (const std::uint64_t id : order) {
+    finding.witness->order.push_back(EventId{id});
+  }
+  for (const std::uint64_t id : next) {
+    finding.accesses.emplace_back().event = EventId{id};
+  }
+  return finding;
+}
+
+std::string text_of(const WitnessSchedule& schedule) {
+  std::string text;
+  for (const control::Stretch& stretch : schedule.stretches) {
+    text += std::to_string(stretch.thread) + ":" + std::to_string(stretch.events) + "+" +
+            (stretch.accesses == control::kAnyAccesses ? "*" : std::to_string(stretch.accesses)) +
+            (stretch.end == control::StretchEnd::kPostponed ? "!" : "") + " ";
+  }
+  for (const control::ThreadOrigin& origin : schedule.threads) {
+    text += "(" + std::to_string(origin.thread) + " " + std::to_string(origin.parent) + " " +
+            std::to_string(origin.child) + ")";
+  }
+  return text;
+}
+
+constexpr char kHidden[] = R"(T0|fork(T1)|1
+T0|w(y)|2
+T0|fork(T2)|3
+T1|r(y)|4
+T1|w(x)|5
+T1|acq(l)|6
+T1|rel(l)|7
+T2|acq(l)|8
+T2|rel(l)|9
+T2|w(x)|10
+)";
+
+TEST(WitnessScheduleTest, ThreadsOfARaceStopInFrontOfIt) {
+  const TraceStore store = load(kHidden);
+  const Finding race = with_witness(FindingKind::kRace, {0, 1, 2, 7, 8, 3}, {4, 9});
+  const Result<WitnessSchedule> schedule = schedule_of_witness(race, store.view(), store.info());
+  ASSERT_TRUE(schedule.ok()) << schedule.status().message();
+  EXPECT_EQ(text_of(*schedule), "0:2+0 2:2+0! 1:0+1! (1 0 0)(2 0 1)");
+  EXPECT_EQ(schedule->places, (std::vector<std::string>{"3", "10", "5"}));
+}
+
+TEST(WitnessScheduleTest, AThreadThatDoesNothingFirstIsNamedAllTheSame) {
+  const TraceStore store = load("T0|fork(T1)|1\nT0|w(x)|2\nT1|w(x)|3\n");
+  const Result<WitnessSchedule> schedule =
+      schedule_of_witness(with_witness(FindingKind::kRace, {0}, {1, 2}), store.view(), store.info());
+  ASSERT_TRUE(schedule.ok());
+  EXPECT_EQ(text_of(*schedule), "0:1+0! 1:0+0! (1 0 0)");
+}
+
+TEST(WitnessScheduleTest, AccessesAreNotCountedWhereTheyWereLeftOut) {
+  const TraceStore store = load(kHidden);
+  TraceInfo info = store.info();
+  info.exact = false;
+  const Result<WitnessSchedule> schedule =
+      schedule_of_witness(with_witness(FindingKind::kRace, {0, 1, 2, 7, 8, 3}, {4, 9}), store.view(), info);
+  ASSERT_TRUE(schedule.ok());
+  EXPECT_EQ(text_of(*schedule), "0:2+* 2:2+*! 1:0+*! (1 0 0)(2 0 1)");
+  const auto both =
+      schedules_of_witness(with_witness(FindingKind::kRace, {0, 1, 2, 7, 8, 3}, {4, 9}), store.view(), info);
+  EXPECT_EQ(text_of(both->front()), "0:2+0 2:2+0! 1:0+1! (1 0 0)(2 0 1)") << "but a schedule that counts comes first";
+}
+
+TEST(WitnessScheduleTest, ThreadsOfADeadlockStopInFrontOfTheirAcquires) {
+  const TraceStore store =
+      load("T0|fork(T1)|1\nT0|acq(l)|2\nT0|acq(m)|3\nT0|rel(m)|4\nT0|rel(l)|5\nT1|acq(m)|6\nT1|acq(l)|7\n");
+  const Result<WitnessSchedule> schedule =
+      schedule_of_witness(with_witness(FindingKind::kDeadlock, {0, 1, 5}, {2, 6}), store.view(), store.info());
+  ASSERT_TRUE(schedule.ok());
+  EXPECT_EQ(text_of(*schedule), "0:2+* 1:1+* (1 0 0)");
+}
+
+TEST(WitnessScheduleTest, SaysWhatIsMissing) {
+  const TraceStore store = load("T0|w(x)|1\nT1|w(x)|2\n");
+  const auto error = [&](const Finding& finding) {
+    const Result<WitnessSchedule> schedule = schedule_of_witness(finding, store.view(), store.info());
+    return schedule.ok() ? "" : schedule.status().message();
+  };
+  EXPECT_NE(error(with_witness(FindingKind::kRace, {}, {0, 1})).find("who created thread 1"), std::string::npos);
+  EXPECT_NE(error(with_witness(FindingKind::kRace, {7}, {0, 1})).find("event 7"), std::string::npos);
+  EXPECT_NE(error(with_witness(FindingKind::kRace, {}, {0, 9})).find("event 9"), std::string::npos);
+  EXPECT_NE(error(Finding()), "");
+}
+
+// A random program of a few threads, and a random prefix of one of its interleavings. A thread of T0's making each.
+struct RandomRun {
+  explicit RandomRun(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const std::size_t threads = 2 + random() % 3;
+    for (std::size_t t = 1; t < threads; ++t) {
+      events.push_back({.object = t, .op = Op::kFork});
+    }
+    constexpr Op kOps[] = {Op::kRead, Op::kWrite, Op::kAcquire, Op::kRelease, Op::kAlloc, Op::kFree, Op::kAtomicRmw};
+    for (std::size_t i = random() % 30; i > 0; --i) {
+      events.push_back(
+          {.thread = ThreadId{static_cast<std::uint32_t>(random() % threads)}, .op = kOps[random() % std::size(kOps)]});
+    }
+    std::vector<std::vector<std::uint64_t>> left(threads);
+    for (std::size_t i = events.size(); i-- > threads - 1;) {
+      left[raw(events[i].thread)].push_back(i);
+    }
+    for (std::uint64_t i = 0; i + 1 < threads; ++i) {
+      order.push_back(i);
+    }
+    for (std::size_t steps = random() % 40; steps > 0; --steps) {
+      std::vector<std::uint64_t>& from = left[random() % threads];
+      if (!from.empty()) {
+        order.push_back(from.back());
+        from.pop_back();
+      }
+    }
+  }
+
+  std::vector<Event> events;
+  std::vector<std::uint64_t> order;
+};
+
+// What a scheduler that does as the stretches say makes of the program: events that count, in their order.
+std::vector<std::uint64_t> followed(const RandomRun& run, const WitnessSchedule& schedule) {
+  std::vector<std::vector<std::uint64_t>> left(8);
+  for (std::size_t i = run.events.size(); i-- > 0;) {
+    const Op op = run.events[i].op;
+    if (control::is_operation(op) || op == Op::kRead || op == Op::kWrite) {
+      left[raw(run.events[i].thread)].push_back(i);
+    }
+  }
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> at(8);
+  std::vector<std::uint64_t> order;
+  for (const control::Stretch& stretch : schedule.stretches) {
+    auto& [events, accesses] = at[stretch.thread];
+    auto& from = left[stretch.thread];
+    while (!from.empty()) {
+      const bool operation = control::is_operation(run.events[from.back()].op);
+      const bool there = events == stretch.events &&
+                         (stretch.accesses == control::kAnyAccesses ? operation : accesses == stretch.accesses);
+      if (there) {
+        break;
+      }
+      events += operation ? 1 : 0;
+      accesses = operation ? 0 : accesses + 1;
+      order.push_back(from.back());
+      from.pop_back();
+    }
+  }
+  return order;
+}
+
+TEST(WitnessSchedulePropertyTest, FollowingTheScheduleIsTheWitness) {
+  const std::uint64_t first = from_environment("SOOTH_SEED", 1);
+  for (std::uint64_t seed = first; seed < first + from_environment("SOOTH_CASES", 10'000); ++seed) {
+    const RandomRun run(seed);
+    TraceView view;
+    view.events = run.events;
+    const Result<WitnessSchedule> schedule =
+        schedule_of_witness(with_witness(FindingKind::kDeadlock, run.order, {}), view, TraceInfo{});
+    ASSERT_TRUE(schedule.ok()) << "seed " << seed << ": " << schedule.status().message();
+    std::vector<std::uint64_t> wanted;
+    for (const std::uint64_t id : run.order) {
+      const Op op = run.events[id].op;
+      if (control::is_operation(op) || op == Op::kRead || op == Op::kWrite) {
+        wanted.push_back(id);
+      }
+    }
+    ASSERT_EQ(followed(run, *schedule), wanted) << "seed " << seed << ": " << text_of(*schedule);
+  }
+}
+
+}  // namespace
+}  // namespace sooth

@@ -1,0 +1,121 @@
+#include "launch/spawn.h"
+
+#include <fcntl.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace sooth {
+namespace {
+
+constexpr unsigned long kAskPersonality = 0xffffffff;
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> out;
+  for (const std::string& each : strings) {
+    out.push_back(const_cast<char*>(each.c_str()));  // exec takes them so and does not change them
+  }
+  out.push_back(nullptr);
+  return out;
+}
+
+// The next three run in the new process: only async-signal-safe calls.
+
+void prepare_process(const SpawnOptions& options) {
+  if (options.own_group) {
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  }
+  if (options.fixed_addresses) {
+    const int persona = ::personality(kAskPersonality);
+    if (persona != -1) {
+      ::personality(static_cast<unsigned long>(persona) | ADDR_NO_RANDOMIZE);  // a sandbox may forbid it: then not
+    }
+  }
+  if (options.no_core) {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_CORE, &limit);
+    limit.rlim_cur = 0;
+    ::setrlimit(RLIMIT_CORE, &limit);
+  }
+}
+
+bool set_streams(const SpawnOptions& options) {
+  const int streams[] = {options.input, options.output, options.errors};
+  for (int i = 0; i < 3; ++i) {
+    if (streams[i] >= 0 && ::dup2(streams[i], i) != i) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Becomes the program, or tells through the pipe why not.
+[[noreturn]] void become(char* const* words, char* const* environment, const SpawnOptions& options,
+                         const InheritedSignals& inherited, int pipe) {
+  prepare_process(options);
+  if (set_streams(options)) {
+    ::signal(SIGCHLD, inherited.on_child);
+    ::sigprocmask(SIG_SETMASK, &inherited.mask, nullptr);
+    ::execvpe(words[0], words, environment);
+  }
+  const int error = errno;
+  const ssize_t ignored = ::write(pipe, &error, sizeof(error));
+  ::_exit(ignored == sizeof(error) ? 127 : 126);
+}
+
+// 0 when the pipe closed because exec() succeeded, else exec's error number.
+int exec_error(int pipe) {
+  int error = 0;
+  ssize_t n = 0;
+  do {
+    n = ::read(pipe, &error, sizeof(error));
+  } while (n < 0 && errno == EINTR);
+  return n == sizeof(error) ? error : 0;
+}
+
+}  // namespace
+
+const InheritedSignals& inherited_signals() {
+  static const InheritedSignals inherited = [] {
+    InheritedSignals found{};
+    ::pthread_sigmask(SIG_BLOCK, nullptr, &found.mask);
+    found.on_child = ::signal(SIGCHLD, SIG_DFL);
+    return found;
+  }();
+  return inherited;
+}
+
+Result<pid_t> spawn_program(const std::vector<std::string>& words, const std::vector<std::string>& environment,
+                            const SpawnOptions& options) {
+  int pipe[2];
+  if (::pipe2(pipe, O_CLOEXEC) != 0) {
+    return Status::internal(std::string("cannot make a pipe: ") + std::strerror(errno));
+  }
+  const std::vector<char*> word_pointers = pointers(words);
+  const std::vector<char*> environment_pointers = pointers(environment);
+  const InheritedSignals& inherited = inherited_signals();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    become(word_pointers.data(), environment_pointers.data(), options, inherited, pipe[1]);
+  }
+  const int fork_error = errno;
+  ::close(pipe[1]);
+  const int error = pid < 0 ? fork_error : exec_error(pipe[0]);
+  ::close(pipe[0]);
+  if (error == 0) {
+    return pid;
+  }
+  if (pid > 0) {
+    ::waitpid(pid, nullptr, 0);
+  }
+  return pid < 0 ? Status::internal(std::string("cannot start a process: ") + std::strerror(error))
+                 : Status::bad_input("cannot start " + words.front() + ": " + std::strerror(error));
+}
+
+}  // namespace sooth

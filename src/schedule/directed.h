@@ -1,0 +1,103 @@
+// The decisions of RaceFuzzer (Sen: Race Directed Random Testing of Concurrent Programs, PLDI 2008, Algorithms 1 and 2 and Section 4): a
+// thread in front of an access at a site of the pair waits, *postponed*, until another comes to a conflicting access.
+//
+// A function of the seed, of what was decided before and of who is postponed. Freestanding like strategy.h: the run time library
+// asks inside the program, tests ask without one.
+//
+// Two things that the paper leaves open. A thread that line 27 takes out of `postponed` does its access without being asked again, for
+// nothing else would end the wait of a thread that is alone. And a pair of different sites is met by one thread at each: two threads
+// at the same one of them may be in a race, but not in that of the pair.
+#pragma once
+
+#include <cstdint>
+
+#include "schedule/protocol.h"
+#include "schedule/random.h"
+
+namespace sooth {
+
+// What a thread is about to do at a site.
+struct SiteAccess {
+  std::uint64_t address = 0;
+  std::uint64_t offset = 0;  // of the program counter in its module; for the log only
+  std::uint32_t bytes = 0;
+  std::uint32_t kinds = 0;   // control::kReads, ...
+  std::uint32_t sites = 0;   // as in control::SiteRange
+  std::uint32_t range = 0;   // index of the SiteRange
+};
+
+// Algorithm 2, for one postponed thread: both accesses touch a byte, at least one writes it, not both are atomic, and they are at
+// the two ends of the pair.
+constexpr bool are_racing(const SiteAccess& a, const SiteAccess& b) {
+  const bool overlap = a.address < b.address + b.bytes && b.address < a.address + a.bytes;
+  const bool writes = ((a.kinds | b.kinds) & control::kWrites) != 0;
+  const bool both_atomic = (a.kinds & b.kinds & control::kAtomics) != 0;
+  const bool both_ends = ((a.sites & 1) != 0 && (b.sites & 2) != 0) || ((a.sites & 2) != 0 && (b.sites & 1) != 0);
+  return overlap && writes && !both_atomic && both_ends;
+}
+
+// Whether an access of these kinds is one that a range of code means. A range with kAtomics means atomic ones too.
+constexpr bool is_meant(std::uint32_t range_kinds, std::uint32_t access_kinds) {
+  const std::uint32_t directions = control::kReads | control::kWrites;
+  return (range_kinds & access_kinds & directions) != 0 && ((access_kinds & control::kAtomics) & ~range_kinds) == 0;
+}
+
+enum class Approach : std::uint8_t {
+  kPass,        // nothing could come of waiting
+  kPostpone,    // no race yet (line 21)
+  kGoesFirst,   // a race with each postponed thread for which are_racing(): the access happens, they stay postponed (line 12)
+  kGoesSecond,  // likewise, but those do theirs and this thread is postponed (lines 14 to 18)
+};
+
+// The decisions of one run. An Entry of the lists has `next`, its `access`, and `postponed_at`: hook calls when it was postponed.
+class Directed {
+ public:
+  static constexpr std::uint64_t kDefaultPatience = std::uint64_t{1} << 22;
+
+  constexpr Directed() = default;
+  // `patience`: hook calls of others after which a postponed thread is let go; 0: the default.
+  constexpr Directed(std::uint64_t seed, std::uint64_t patience)
+      : random_(~seed), patience_(patience == 0 ? kDefaultPatience : patience) {}
+
+  // Lines 6 to 22: the running thread is in front of the access. `alone`: nobody else can run, nor will without it.
+  template <typename Entry>
+  constexpr Approach approach(const SiteAccess& access, const Entry* postponed, bool alone) {
+    for (const Entry* entry = postponed; entry != nullptr; entry = entry->next) {
+      if (are_racing(access, entry->access)) {
+        return random_.below(2) == 0 ? Approach::kGoesFirst : Approach::kGoesSecond;
+      }
+    }
+    return alone && postponed == nullptr ? Approach::kPass : Approach::kPostpone;
+  }
+
+  // Lines 26 to 28: all that could run are postponed. Which of them goes on; nullptr if there is none.
+  template <typename Entry>
+  constexpr Entry* release(Entry* postponed) {
+    std::uint64_t count = 0;
+    for (Entry* entry = postponed; entry != nullptr; entry = entry->next) {
+      ++count;
+    }
+    if (count == 0) {
+      return nullptr;
+    }
+    for (std::uint64_t chosen = random_.below(count); chosen != 0; --chosen) {
+      postponed = postponed->next;
+    }
+    return postponed;
+  }
+
+  // Section 4: others run in a loop, perhaps for what a postponed thread will do. One whose patience is over; nullptr if there is none.
+  template <typename Entry>
+  constexpr Entry* impatient(Entry* postponed, std::uint64_t hook_calls) const {
+    while (postponed != nullptr && hook_calls - postponed->postponed_at <= patience_) {
+      postponed = postponed->next;
+    }
+    return postponed;
+  }
+
+ private:
+  SeededRandom random_{0};
+  std::uint64_t patience_ = kDefaultPatience;
+};
+
+}  // namespace sooth

@@ -1,0 +1,133 @@
+#include "schedule/directed.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace sooth {
+namespace {
+
+using control::kAtomics;
+using control::kReads;
+using control::kWrites;
+
+struct Entry {
+  Entry* next = nullptr;
+  SiteAccess access;
+  std::uint64_t postponed_at = 0;
+};
+
+SiteAccess access_of(std::uint64_t address, std::uint32_t bytes, std::uint32_t kinds, std::uint32_t sites) {
+  SiteAccess access;
+  access.address = address;
+  access.bytes = bytes;
+  access.kinds = kinds;
+  access.sites = sites;
+  return access;
+}
+
+TEST(Racing, NeedsACommonByteAWriteAndBothEndsOfThePair) {
+  struct Case {
+    const char* what;
+    SiteAccess a, b;
+    bool races;
+  };
+  const Case cases[] = {
+      {"write and read", access_of(100, 4, kWrites, 1), access_of(100, 4, kReads, 2), true},
+      {"two writes", access_of(100, 4, kWrites, 1), access_of(100, 4, kWrites, 2), true},
+      {"two reads", access_of(100, 4, kReads, 1), access_of(100, 4, kReads, 2), false},
+      {"last byte of the first", access_of(100, 4, kWrites, 1), access_of(103, 1, kReads, 2), true},
+      {"right behind it", access_of(100, 4, kWrites, 1), access_of(104, 4, kReads, 2), false},
+      {"right in front of it", access_of(100, 4, kWrites, 1), access_of(96, 4, kReads, 2), false},
+      {"inside a block", access_of(100, 1000, kWrites, 1), access_of(800, 8, kReads, 2), true},
+      {"both at the first site", access_of(100, 4, kWrites, 1), access_of(100, 4, kWrites, 1), false},
+      {"both at the second site", access_of(100, 4, kWrites, 2), access_of(100, 4, kWrites, 2), false},
+      {"a site with itself", access_of(100, 4, kWrites, 3), access_of(100, 4, kWrites, 3), true},
+      {"code of both sites and of one", access_of(100, 4, kWrites, 3), access_of(100, 4, kWrites, 1), true},
+      {"both atomic", access_of(100, 4, kWrites | kAtomics, 1), access_of(100, 4, kReads | kAtomics, 2), false},
+      {"one atomic", access_of(100, 4, kWrites | kAtomics, 1), access_of(100, 4, kReads, 2), true},
+      {"an atomic read and a plain one", access_of(100, 4, kReads | kAtomics, 1), access_of(100, 4, kReads, 2), false},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(are_racing(c.a, c.b), c.races) << c.what;
+    EXPECT_EQ(are_racing(c.b, c.a), c.races) << c.what << ", the other way";
+  }
+}
+
+TEST(Racing, RangesMeanPlainAccessesAndWithTheBitAtomicOnesToo) {
+  EXPECT_TRUE(is_meant(kReads, kReads));
+  EXPECT_FALSE(is_meant(kReads, kWrites));
+  EXPECT_TRUE(is_meant(kReads | kWrites, kWrites));
+  EXPECT_FALSE(is_meant(kReads | kWrites, kReads | kAtomics));
+  EXPECT_TRUE(is_meant(kReads | kWrites | kAtomics, kReads | kWrites | kAtomics));
+  EXPECT_TRUE(is_meant(kReads | kAtomics, kReads));
+  EXPECT_FALSE(is_meant(kReads | kAtomics, kWrites | kAtomics));
+}
+
+TEST(Approach, PostponesUntilSomebodyMeetsIt) {
+  Directed directed(1, 0);
+  const SiteAccess here = access_of(100, 4, kWrites, 1);
+  EXPECT_EQ(directed.approach<Entry>(here, nullptr, false), Approach::kPostpone);
+  EXPECT_EQ(directed.approach<Entry>(here, nullptr, true), Approach::kPass) << "nobody could ever come";
+  Entry elsewhere{nullptr, access_of(200, 4, kWrites, 2)};
+  EXPECT_EQ(directed.approach(here, &elsewhere, true), Approach::kPostpone) << "another one is postponed: it may be let go and come round";
+}
+
+TEST(Approach, ResolvesARaceEitherWay) {
+  Entry far{nullptr, access_of(200, 4, kWrites, 2)};
+  Entry met{&far, access_of(102, 4, kReads, 2)};
+  int first = 0;
+  constexpr int kRuns = 1000;
+  for (int seed = 0; seed < kRuns; ++seed) {
+    Directed directed(static_cast<std::uint64_t>(seed), 0);
+    const Approach approach = directed.approach(access_of(100, 4, kWrites, 1), &met, true);
+    ASSERT_TRUE(approach == Approach::kGoesFirst || approach == Approach::kGoesSecond);
+    first += approach == Approach::kGoesFirst ? 1 : 0;
+  }
+  // Five standard deviations of a fair coin.
+  EXPECT_NEAR(first, kRuns / 2, 80);
+}
+
+TEST(Approach, IsAFunctionOfTheSeed) {
+  Entry met{nullptr, access_of(100, 4, kReads, 2)};
+  std::string runs[2];
+  for (std::string& run : runs) {
+    Directed directed(42, 0);
+    for (int i = 0; i < 64; ++i) {
+      run += directed.approach(access_of(100, 4, kWrites, 1), &met, false) == Approach::kGoesFirst ? 'f' : 's';
+    }
+  }
+  EXPECT_EQ(runs[0], runs[1]);
+  EXPECT_NE(runs[0].find('f'), std::string::npos);
+  EXPECT_NE(runs[0].find('s'), std::string::npos);
+}
+
+TEST(Release, LetsAnyOfThePostponedGo) {
+  Entry entries[3];
+  entries[0].next = &entries[1];
+  entries[1].next = &entries[2];
+  std::set<Entry*> released;
+  Directed directed(7, 0);
+  EXPECT_EQ(directed.release<Entry>(nullptr), nullptr);
+  for (int i = 0; i < 100; ++i) {
+    released.insert(directed.release(entries));
+  }
+  EXPECT_EQ(released, (std::set<Entry*>{&entries[0], &entries[1], &entries[2]}));
+}
+
+TEST(Patience, IsCountedInHookCallsOfOthers) {
+  Entry later{nullptr, {}, 1000};
+  Entry earlier{&later, {}, 950};
+  const Directed directed(1, 100);
+  EXPECT_EQ(directed.impatient<Entry>(nullptr, 2000), nullptr);
+  EXPECT_EQ(directed.impatient(&earlier, 1050), nullptr);
+  EXPECT_EQ(directed.impatient(&earlier, 1051), &earlier);
+  EXPECT_EQ(directed.impatient(&later, 1100), nullptr);
+  EXPECT_EQ(directed.impatient(&later, 1101), &later);
+  EXPECT_EQ(Directed(1, 0).impatient(&later, 1000 + Directed::kDefaultPatience), nullptr);
+  EXPECT_EQ(Directed(1, 0).impatient(&later, 1001 + Directed::kDefaultPatience), &later);
+}
+
+}  // namespace
+}  // namespace sooth

@@ -1,0 +1,150 @@
+#include "schedule/run_log.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sooth {
+namespace {
+
+using control::LogRecord;
+using control::RecordKind;
+
+RacingThread racing_thread(const LogRecord& record) {
+  RacingThread thread;
+  thread.thread = record.thread;
+  thread.offset = record.a;
+  thread.range = static_cast<std::uint32_t>(record.b);
+  thread.bytes = static_cast<std::uint32_t>(record.c);
+  thread.kinds = static_cast<std::uint32_t>(record.c >> 32 & 0xff);
+  thread.first = (record.c >> 40 & 1) != 0;
+  return thread;
+}
+
+// False: no library writes such a record.
+bool add_stretch(const LogRecord& record, ProcessLog& process) {
+  const std::uint64_t end = record.c & 0xff;
+  if (end >= control::kStretchEndCount) {
+    return false;
+  }
+  process.stretches.push_back({record.thread, static_cast<control::StretchEnd>(end), record.a, record.b,
+                               static_cast<std::uint32_t>(record.c >> 32),
+                               static_cast<std::uint32_t>(record.c >> 8 & 1)});
+  return true;
+}
+
+bool add_blocked(const LogRecord& record, ProcessLog& process) {
+  if (record.a > static_cast<std::uint64_t>(control::BlockedOn::kFutex)) {
+    return false;
+  }
+  process.deadlock.push_back({record.thread, static_cast<control::BlockedOn>(record.a),
+                              static_cast<std::uint32_t>(record.b), record.c & ~control::kInLibrary,
+                              (record.c & control::kInLibrary) == 0});
+  return true;
+}
+
+bool add_divergence(const LogRecord& record, ProcessLog& process) {
+  if (record.b > static_cast<std::uint64_t>(control::Divergence::kOtherHash)) {
+    return false;
+  }
+  process.divergences.push_back({record.thread, record.a, static_cast<control::Divergence>(record.b), record.c});
+  return true;
+}
+
+bool add_record(const LogRecord& record, RecordKind before, RunLog& log) {
+  ProcessLog& process = log.processes[record.process];
+  switch (record.kind) {
+    case RecordKind::kNothing: return true;
+    case RecordKind::kThread:
+      process.threads.push_back(
+          {record.thread, static_cast<std::uint32_t>(record.a), static_cast<std::uint32_t>(record.b), 0});
+      return true;
+    case RecordKind::kStretch: return add_stretch(record, process);
+    case RecordKind::kRace: process.races.push_back({process.stretches.size(), racing_thread(record), {}}); return true;
+    case RecordKind::kRaceWith:
+      if (before != RecordKind::kRace && before != RecordKind::kRaceWith) {
+        return false;
+      }
+      process.races.back().others.push_back(racing_thread(record));
+      return true;
+    case RecordKind::kLetGo: ++(record.a == 0 ? process.let_go : process.impatient); return true;
+    case RecordKind::kTurnTaken: ++process.turns_taken; return true;
+    case RecordKind::kSpin: ++process.spins; return true;
+    case RecordKind::kDeadlock: return true;
+    case RecordKind::kBlockedThread:
+      return (before == RecordKind::kDeadlock || before == RecordKind::kBlockedThread) && add_blocked(record, process);
+    case RecordKind::kDiverged: return add_divergence(record, process);
+    case RecordKind::kPoint:
+    case RecordKind::kStep:
+      if (record.process == 0) {
+        log.points.push_back(record);
+      }
+      return true;
+    case RecordKind::kExternal: ++process.external; return true;
+  }
+  return false;
+}
+
+Result<control::LogHeader> parse_header(const std::string& bytes) {
+  control::LogHeader header;
+  if (bytes.size() < sizeof(header)) {
+    return Status::bad_input("the log of the controlled run has " + std::to_string(bytes.size()) +
+                             " bytes, less than its header");
+  }
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (header.magic != control::kLogMagic) {
+    return Status::bad_input("the log of the controlled run does not begin as one");
+  }
+  if (header.state > control::RunState::kDiverged) {
+    return Status::bad_input("the log of the controlled run has an unknown state, " +
+                             std::to_string(static_cast<std::uint32_t>(header.state)));
+  }
+  const std::uint64_t room = (bytes.size() - sizeof(header)) / sizeof(LogRecord);
+  const std::uint64_t wanted = std::min(header.count, header.capacity);
+  if (wanted > room) {
+    return Status::bad_input("the log of the controlled run counts " + std::to_string(wanted) +
+                             " records but has room for " + std::to_string(room));
+  }
+  return header;
+}
+
+}  // namespace
+
+Result<RunLog> parse_run_log(const std::string& bytes) {
+  const Result<control::LogHeader> header = parse_header(bytes);
+  if (!header.ok()) {
+    return header.status();
+  }
+  RunLog log;
+  log.state = header->state;
+  log.hook_calls = header->hook_calls;
+  log.scheduling_points = header->scheduling_points;
+  log.truncated = header->count > header->capacity;
+  if (header->state != control::RunState::kNotStarted) {
+    log.processes.resize(1);
+  }
+  std::vector<RecordKind> before(log.processes.size(), RecordKind::kNothing);  // kRaceWith and kBlockedThread need it
+  const std::uint64_t count = std::min(header->count, header->capacity);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    LogRecord record;
+    std::memcpy(&record, bytes.data() + sizeof(control::LogHeader) + i * sizeof(record), sizeof(record));
+    if (record.kind == RecordKind::kNothing) {
+      continue;
+    }
+    if (record.process >= log.processes.size()) {
+      log.processes.resize(record.process + std::size_t{1});
+      before.resize(log.processes.size(), RecordKind::kNothing);
+    }
+    if (!add_record(record, before[record.process], log)) {
+      return Status::bad_input("the log of the controlled run is damaged: record " + std::to_string(i) +
+                               " is not one that a program writes");
+    }
+    before[record.process] = record.kind;
+  }
+  for (ProcessLog& process : log.processes) {
+    // Its process died between the two records: nobody knows whom it met.
+    std::erase_if(process.races, [](const CreatedRace& race) { return race.others.empty(); });
+  }
+  return log;
+}
+
+}  // namespace sooth

@@ -1,0 +1,68 @@
+// What a controlled run left in its log.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "schedule/protocol.h"
+
+namespace sooth {
+
+// One thread in front of its access.
+struct RacingThread {
+  std::uint32_t thread = 0;
+  std::uint64_t offset = 0;        // of the program counter in its module
+  std::uint32_t range = 0;         // index of the SiteRange in the control file
+  std::uint32_t bytes = 0;
+  std::uint32_t kinds = 0;         // control::kReads, ...
+  bool first = false;              // was let go first
+};
+
+// The race was created: `here` came to its access while the others were postponed in front of theirs.
+struct CreatedRace {
+  std::uint64_t stretch = 0;       // stretches of the process before it
+  RacingThread here;
+  std::vector<RacingThread> others;
+};
+
+struct BlockedThread {
+  std::uint32_t thread = 0;
+  control::BlockedOn on = control::BlockedOn::kUnknown;
+  std::uint32_t holder = control::kNone;
+  std::uint64_t offset = 0;        // of the program counter in its module
+  bool in_program = true;          // that is the program itself, not a library
+};
+
+struct Diverged {
+  std::uint32_t thread = 0;
+  std::uint64_t stretch = 0;
+  control::Divergence what{};
+  std::uint64_t found = 0;
+};
+
+struct ProcessLog {
+  std::vector<control::ThreadOrigin> threads;
+  std::vector<control::Stretch> stretches;
+  std::vector<CreatedRace> races;
+  std::vector<BlockedThread> deadlock;   // empty: there was none
+  std::vector<Diverged> divergences;
+  std::uint64_t let_go = 0, impatient = 0, turns_taken = 0, spins = 0;  // interventions
+  std::uint64_t external = 0;      // things from outside that took part: > 0: the seed alone may not repeat the run
+};
+
+struct RunLog {
+  control::RunState state = control::RunState::kNotStarted;
+  std::uint64_t hook_calls = 0;
+  std::uint64_t scheduling_points = 0;
+  bool truncated = false;          // the log was full: what came later is not in it
+  std::vector<ProcessLog> processes;  // at least one when something started
+  std::vector<control::LogRecord> points;  // kPoint and kStep records of the first process, in order
+};
+
+// `bytes`: the header and at least the records that it counts, up to its capacity. Any bytes may be thrown at it. The error says what is
+// wrong. A race of which only one side was written, because the process died, is left out.
+Result<RunLog> parse_run_log(const std::string& bytes);
+
+}  // namespace sooth

@@ -1,0 +1,161 @@
+"""What the tests of commands that run programs under control share: a scratch directory, small programs, and the loop over tests."""
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+
+SOURCES = {
+    # Increments under a lock that is let go in between; how many are lost is up to the schedule. -DMORE locks once more.
+    "counter.cc": r"""
+        #include <cstdio>
+        #include <cstdlib>
+        #include <mutex>
+        #include <thread>
+        static std::mutex m;
+        static int counter;
+        static int get() { std::lock_guard<std::mutex> guard(m); return counter; }
+        static void put(int value) { std::lock_guard<std::mutex> guard(m); counter = value; }
+        static void work(int rounds) {
+          for (int i = 0; i < rounds; ++i) put(get() + 1);
+        #ifdef MORE
+          get();
+        #endif
+        }
+        int main(int argc, char** argv) {
+          const int rounds = argc > 1 ? std::atoi(argv[1]) : 5;
+          std::thread a(work, rounds), b(work, rounds), c(work, rounds);
+          a.join(); b.join(); c.join();
+          std::printf("%d\n", counter);
+          return 0;
+        }
+        """,
+    # How it ends depends on who comes first: fine, an assertion, a deadlock, status 3 or, with an argument, a loop without end.
+    "ends.cc": r"""
+        #include <atomic>
+        #include <cassert>
+        #include <cstdlib>
+        #include <mutex>
+        #include <thread>
+        static std::mutex a, b, turns;
+        static int turn, arrived[3];
+        static int arrive() { std::lock_guard<std::mutex> guard(turns); return turn++; }
+        static void first() { arrived[0] = arrive(); std::scoped_lock<std::mutex> x(a); std::scoped_lock<std::mutex> y(b); }
+        static void second() { arrived[1] = arrive(); std::scoped_lock<std::mutex> x(b); std::scoped_lock<std::mutex> y(a); }
+        static void third() { arrived[2] = arrive(); }
+        int main(int argc, char**) {
+          std::thread t(first), u(second), v(third);
+          t.join(); u.join(); v.join();
+          if (argc > 1 && arrived[2] == 0) for (;;) {}
+          assert(!(arrived[2] == 0 && arrived[1] == 1));
+          if (arrived[2] == 1) std::exit(3);
+          return 0;
+        }
+        """,
+    # Its own streams, arguments and ends.
+    "streams.cc": r"""
+        #include <csignal>
+        #include <cstdio>
+        #include <cstdlib>
+        #include <cstring>
+        #include <thread>
+        int main(int argc, char** argv) {
+          std::thread([] {}).join();
+          if (argc > 1 && !std::strcmp(argv[1], "cat")) { int c; while ((c = std::getchar()) != EOF) std::putchar(c); return 0; }
+          if (argc > 1 && !std::strcmp(argv[1], "segv")) std::raise(SIGSEGV);
+          std::fprintf(stderr, "err\n");
+          std::printf("out\n");
+          return argc > 1 ? std::atoi(argv[1]) : 0;
+        }
+        """,
+    # Two threads that access a variable without a lock.
+    "race.cc": r"""
+        #include <cstdio>
+        #include <thread>
+        static volatile int shared;
+        static void writer() { shared = 1; }
+        static int seen;
+        static void reader() { seen = shared; }
+        int main() {
+          std::thread a(writer), b(reader);
+          a.join(); b.join();
+          std::printf("%d\n", seen);
+          return 0;
+        }
+        """,
+}
+
+
+class Skipped(Exception):
+    """The means for a test are missing."""
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+class Bench:
+    """A scratch directory with the programs in it, built when first used."""
+
+    def __init__(self, sooth):
+        self.sooth = os.path.abspath(sooth)
+        self.dir = tempfile.mkdtemp(prefix="sooth-controlled-")
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def program(self, name, *flags):
+        binary = "./" + name + "".join(flags)
+        if not os.path.exists(self.path(binary)):
+            with open(self.path(name + ".cc"), "w", encoding="utf-8") as file:
+                file.write(textwrap.dedent(SOURCES[name + ".cc"]))
+            self.run("c++", "-O1", *flags, name + ".cc", "-o", binary, status=0)
+        return binary
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return name
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def run(self, *words, status=None, stdin=None, limit=120):
+        """Runs sooth in the scratch directory."""
+        done = subprocess.run([self.sooth, *map(str, words)], cwd=self.dir, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=limit, check=False)
+        if status is not None and done.returncode != status:
+            raise AssertionError(f"sooth {' '.join(map(str, words))}: status {done.returncode}, not {status}\n{done.stdout}{done.stderr}")
+        return done
+
+
+def main(module):
+    """Runs the functions test_* of the module: all, or those that the command line names."""
+    if len(sys.argv) < 2:
+        sys.exit(module.__doc__.strip())
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    tests = {k[5:]: v for k, v in vars(module).items() if k.startswith("test_")}
+    chosen = sys.argv[2:] or list(tests)
+    for name in chosen:
+        if name not in tests:
+            sys.exit(f"there is no test {name}; there are: {' '.join(tests)}")
+    bench = Bench(sys.argv[1])
+    failed = skipped = 0
+    for name in chosen:
+        try:
+            tests[name](bench)
+            print(f"ok       {name}")
+        except Skipped as reason:
+            skipped += 1
+            print(f"skipped  {name}: {reason}")
+        except (AssertionError, OSError, subprocess.TimeoutExpired) as error:
+            failed += 1
+            print(f"FAILED   {name}: {error}")
+        sys.stdout.flush()
+    shutil.rmtree(bench.dir, ignore_errors=True)
+    print(f"{len(chosen) - failed - skipped} of {len(chosen)} as expected, {skipped} skipped")
+    sys.exit(1 if failed else 0)
