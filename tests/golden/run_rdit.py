@@ -74,6 +74,33 @@ def check(sooth, trace, update):
     return not wrong
 
 
+def check_options(sooth, folder):
+    """Wrong uses of what is there for rdit, and a trace that loses its synchronisation."""
+    trace = FOLDER / "rdit_caveat_5_norace.std"
+    locked = folder / "locked.std"
+    locked.write_text("T0|enter(f)|1\nT0|acq(m)|2\nT0|w(0x10:4)|3\nT0|rel(m)|4\nT0|exit(f)|4\nT1|enter(f)|5\nT1|acq(m)|2\n"
+                      "T1|w(0x10:4)|3\nT1|rel(m)|4\nT1|exit(f)|4\n")
+    part = folder / "part.std"
+    cases = [
+        (["analyze", trace, "--with", "rdit", "--barrier-global", "H"], 64, "the trace has no variable `H`"),
+        (["analyze", trace, "--with", "hybrid", "--barrier-global", "G"], 64, "--barrier-global is for rdit"),
+        (["analyze", trace, "--with", "rdit", "--filter", "tree"], 64, "rdit"),
+        (["trace", "drop", locked, "-o", part, "--functions-with-sync", "--kind", "call"], 64, "stands alone"),
+        (["trace", "drop", "-", "-o", part, "--functions-with-sync"], 64, "twice"),
+        (["trace", "drop", locked, "-o", part, "--functions-with-sync"], 0, "dropped 4 of 10 events"),
+        (["trace", "check", part], 0, "well-formed, 10 events"),
+        (["analyze", part, "--with", "rdit"], 0, "No races found"),
+        (["analyze", part, "--with", "hb"], 64, "--with rdit"),
+    ]
+    wrong = 0
+    for words, status, text in cases:
+        run = subprocess.run([sooth, *words], capture_output=True, text=True, timeout=60, check=False)
+        if run.returncode != status or text not in run.stdout + run.stderr:
+            print(f"sooth {' '.join(map(str, words))} exited with {run.returncode}: {run.stdout}{run.stderr}")
+            wrong += 1
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sooth", required=True, help="the binary")
@@ -82,6 +109,9 @@ def main():
     options = parser.parse_args()
     traces = [FOLDER / f"{name}.std" for name in options.names] or sorted(FOLDER.glob("*.std"))
     failed = sum(not check(options.sooth, trace, options.update) for trace in traces)
+    if not options.names:
+        with tempfile.TemporaryDirectory() as folder:
+            failed += check_options(options.sooth, pathlib.Path(folder))
     print(f"{len(traces)} traces with calls, {failed} failed")
     sys.exit(1 if failed or not traces else 0)
 
