@@ -15,6 +15,7 @@ import argparse
 import json
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -136,10 +137,12 @@ def main():
     sooth = options.sooth.resolve()
     work = (options.work or pathlib.Path(tempfile.mkdtemp(prefix="eval_rdit."))).resolve()
     sources = sorted(EXAMPLES.glob("*.cc"))
-    jobs = [(s.stem, lambda folder, s=s: example(sooth, s, options.level, folder)) for s in sources if not options.names or s.stem in options.names]
+    jobs = [(s.stem, lambda folder, s=s: example(sooth, s, options.level, folder))
+            for s in sources if not options.names or s.stem in options.names]
     if options.real:
         archive = program_sources.Archive(work / "archive")
-        jobs += [(name, lambda folder, name=name: real_program(sooth, name, archive, options.bytes, folder)) for name in REAL if not options.names or name in options.names]
+        jobs += [(name, lambda folder, name=name: real_program(sooth, name, archive, options.bytes, folder))
+                 for name in REAL if not options.names or name in options.names]
     rows, failures = [], []
     for name, job in jobs:
         folder = work / "traces" / name
@@ -154,7 +157,7 @@ def main():
                 print(f"{name}: the full trace has pairs without an answer")
         except program_sources.NoSources as error:
             print(f"{name}: left out: {error}")
-        except Failure as error:
+        except (Failure, subprocess.TimeoutExpired) as error:
             failures.append(name)
             print(f"{name}: {error}")
     if not options.work:
