@@ -226,6 +226,20 @@ TEST_P(McmProperty, FindsExactlyWhatTheExplorerFinds) {
   }
 }
 
+// What an analysis knows beyond must-order is kept by every stage.
+TEST(McmExtraOrder, IsKept) {
+  const TextTrace trace = parse_trace("A|w(x)|0 A|w(z)|1 B|w(q)|2 B|w(x)|3");
+  const TraceView view{trace.events, {}, {}};
+  const ExtraOrder extra[] = {{.from = 1, .to = 2}};
+  for (const McmStages& stages : {kAll, kNoSearch, kSolverAlone}) {
+    McmOptions options;
+    options.stages = stages;
+    const Candidate pair{EventId{0}, EventId{3}};
+    EXPECT_TRUE(std::holds_alternative<Witness>(predict_race(TraceIndex(view), pair, options)));
+    EXPECT_TRUE(std::holds_alternative<Infeasible>(predict_race(TraceIndex(view, extra), pair, options)));
+  }
+}
+
 // Running out of time is never a "no".
 TEST(McmTimeout, IsUnknown) {
   RandomTraceOptions random = random_options(Profile::kLocks, 1);
