@@ -60,7 +60,8 @@ std::vector<Reach> random_reaches(std::span<const Event> trace, std::uint64_t se
         reaches.push_back({EventId{i}, 0, ~std::uint64_t{0}});
       } else if (is_access(other.op) || other.op == Op::kFree) {
         const std::uint64_t skip = random.percent(30) ? random.below(other.size) : 0;
-        reaches.push_back({EventId{i}, other.object + skip, random.percent(50) ? 1 : other.size - skip + random.below(8)});
+        reaches.push_back(
+            {EventId{i}, other.object + skip, random.percent(50) ? 1 : other.size - skip + random.below(8)});
       } else if (random.percent(30)) {
         reaches.push_back({EventId{i}, random.below(2), 1});
       }
