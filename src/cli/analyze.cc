@@ -40,6 +40,7 @@ struct AnalyzeOptions {
   McmOptions mcm;
   std::string mcm_stages = "closure,saturation,search,solver";
   std::uint64_t window = kOwnWindow;
+  std::vector<std::string> barrier_globals;
   std::uint32_t jobs = std::max(1u, std::thread::hardware_concurrency());  // threads of ours
   bool list = false;
   ReportOptions report;
@@ -145,6 +146,10 @@ CommandResult analyze(const AnalyzeOptions& options) {
   if (!detectors.ok()) {
     return std::move(detectors).status();
   }
+  const bool rdit = std::any_of(detectors->begin(), detectors->end(), [](const DetectorInfo* info) { return info->name == "rdit"; });
+  if (!options.barrier_globals.empty() && !rdit) {
+    return Status::usage("--barrier-global is for rdit (--with rdit)");
+  }
   AnalysisOptions analysis;
   if (!options.filter.empty()) {
     auto filter = choose_filter(options.filter, *detectors, options.tree_locations);
@@ -174,6 +179,7 @@ CommandResult analyze(const AnalyzeOptions& options) {
   analysis.mcm = options.mcm;
   analysis.mcm.stages = *stages;
   analysis.mcm.jobs = options.jobs;
+  analysis.barrier_globals = options.barrier_globals;
   if (options.window != kOwnWindow) {
     analysis.detector.window = options.window;
     analysis.mcm.window = options.window;
@@ -227,7 +233,11 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
                    "Events that an analysis which cannot look at the whole trace takes at a time")
       ->default_str(std::to_string(options->mcm.window) + " for mcm, " + std::to_string(options->detector.window) + " for cp");
   add_duration_option(*command, "--solver-timeout", options->mcm.solver_timeout,
-                      "Time that mcm's solver may take for one pair of accesses, such as 500ms or 10s; 0 never asks it", "10s");
+                      "Time that the solver of mcm and rdit may take for one pair of accesses, such as 500ms or 10s; 0 never asks it", "10s");
+  command->add_option("--barrier-global", options->barrier_globals,
+                      "A variable that calls which were not recorded may touch without being handed it; for rdit, may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   command->add_option("--mcm-stages", options->mcm_stages,
                       "What mcm may use, to measure what each is worth: closure, saturation, search, solver. The answers do not change")
       ->capture_default_str();

@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "oracle/call_order.h"
 #include "oracle/oracle.h"
 
 namespace sooth::oracle {
@@ -76,7 +77,7 @@ class Cells {
   // The byte as the record of the access has it; -1: it has not.
   int recorded(Index e, std::uint64_t byte) const {
     const std::uint64_t at = byte - view_.events[e].object;
-    if (view_.values.empty() || at >= view_.values[e].size) {
+    if (view_.values.empty() || at >= view_.values[e].size || reached_by_a_call(view_.reaches, view_.events[e])) {
       return -1;
     }
     const std::uint64_t half = at < 8 ? view_.values[e].low : view_.values[e].high;
@@ -93,8 +94,8 @@ class Cells {
 class Explorer {
  public:
   Explorer(const TraceView& view, std::size_t max_states)
-      : trace_(view.events), branches_(view.branches), max_states_(max_states), memory_(trace_), cells_(view, memory_),
-        must_(must_order(trace_)), sections_(sections_of(trace_)), executed_(trace_.size()),
+      : trace_(view.events), branches_(view.reaches.empty() ? view.branches : std::span<const Branch>{}), max_states_(max_states), memory_(trace_), cells_(view, memory_),
+        must_(kept_order(trace_, view.reaches)), sections_(sections_of(trace_)), executed_(trace_.size()),
         last_write_(cells_.count()) {
     const std::span<const Event> trace = trace_;
     for (Index i = 0; i < trace.size(); ++i) {

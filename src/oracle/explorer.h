@@ -37,7 +37,8 @@ struct Exploration {
   std::vector<Candidate> candidates() const;
 };
 
-// With values and branches where the trace has them. The first `past` events have happened as recorded.
+// With values, branches and reaches of calls (section 13) where the trace has them. The first `past` events have
+// happened as recorded.
 Exploration explore(const TraceView& trace, std::size_t max_states = 2'000'000, std::size_t past = 0);
 Exploration explore(std::span<const Event> trace, std::size_t max_states = 2'000'000);
 

@@ -47,4 +47,27 @@ std::vector<Branch> random_branches(std::span<const Event> trace, std::uint32_t 
   return branches;
 }
 
+std::vector<Reach> random_reaches(std::span<const Event> trace, std::uint64_t seed) {
+  Random random(seed ^ 0x7265616368);
+  std::vector<Reach> reaches;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    if (trace[i].op != Op::kCallBegin) {
+      continue;
+    }
+    for (std::uint32_t ranges = random.below(4); ranges > 0; --ranges) {
+      const Event& other = trace[random.below(trace.size())];
+      if (random.percent(4)) {
+        reaches.push_back({EventId{i}, 0, ~std::uint64_t{0}});
+      } else if (is_access(other.op) || other.op == Op::kFree) {
+        const std::uint64_t skip = random.percent(30) ? random.below(other.size) : 0;
+        reaches.push_back(
+            {EventId{i}, other.object + skip, random.percent(50) ? 1 : other.size - skip + random.below(8)});
+      } else if (random.percent(30)) {
+        reaches.push_back({EventId{i}, random.below(2), 1});
+      }
+    }
+  }
+  return reaches;
+}
+
 }  // namespace sooth::oracle

@@ -16,4 +16,8 @@ std::vector<Value> random_values(std::span<const Event> trace, std::uint32_t kin
 // One branch for about so many events: anywhere, of any thread.
 std::vector<Branch> random_branches(std::span<const Event> trace, std::uint32_t every, std::uint64_t seed);
 
+// Up to three ranges for each call: what some access of the trace touches, a part of it or more, objects that threads
+// synchronise on; rarely everything.
+std::vector<Reach> random_reaches(std::span<const Event> trace, std::uint64_t seed);
+
 }  // namespace sooth::oracle

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "oracle/call_order.h"
 #include "oracle/must_order.h"
 #include "oracle/oracle.h"
 
@@ -17,10 +18,11 @@ class Judge {
   Judge(const TraceView& trace, const Witness& witness)
       : events_(trace.events),
         values_(trace.values),
-        branches_(trace.branches),
+        reaches_(trace.reaches),
+        branches_(trace.reaches.empty() ? trace.branches : std::span<const Branch>{}),
         witness_(witness),
         memory_(trace.events),
-        must_(must_order(trace.events)),
+        must_(kept_order(trace.events, trace.reaches)),
         sections_(sections_of(trace.events)) {}
 
   std::string verdict() {
@@ -167,7 +169,7 @@ class Judge {
   // What the record says that the access found or left in the byte.
   std::optional<unsigned> recorded(Index e, std::uint64_t byte) const {
     const std::uint64_t at = byte - events_[e].object;
-    if (values_.empty() || at >= values_[e].size) {
+    if (values_.empty() || at >= values_[e].size || reached_by_a_call(reaches_, events_[e])) {
       return std::nullopt;
     }
     return static_cast<unsigned>((at < 8 ? values_[e].low >> (8 * at) : values_[e].high >> (8 * (at - 8))) & 0xff);
@@ -231,6 +233,7 @@ class Judge {
 
   const std::span<const Event> events_;
   const std::span<const Value> values_;
+  const std::span<const Reach> reaches_;
   const std::span<const Branch> branches_;
   const Witness& witness_;
   const Memory memory_;

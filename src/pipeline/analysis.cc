@@ -10,6 +10,7 @@
 #include "pipeline/context.h"
 #include "pipeline/findings.h"
 #include "pipeline/mcm_stage.h"
+#include "predict/barrier_order.h"
 #include "race/site_key.h"
 #include "trace/census.h"
 #include "trace/validator.h"
@@ -123,15 +124,14 @@ AnalysisStats stats_of(const RunningDetector& running, const Tables& tables) {
 
 // What was not recorded may have ordered the threads: whoever claims that nothing did would raise false alarms.
 Status refuse_calls(const Batch& batch, const std::vector<const DetectorInfo*>& detectors) {
-  const auto call = std::find_if(batch.events.begin(), batch.events.end(), [](const Event& e) { return e.op == Op::kCallBegin; });
   std::string fooled;
   for (const DetectorInfo* info : detectors) {
     fooled += info->with_calls ? "" : (fooled.empty() ? "" : ", ") + std::string(info->name);
   }
-  if (call == batch.events.end() || fooled.empty()) {
+  if (batch.reaches.empty() || fooled.empty()) {
     return {};
   }
-  return Status::usage("event " + std::to_string(raw(batch.id(static_cast<std::size_t>(call - batch.events.begin())))) +
+  return Status::usage("event " + std::to_string(raw(batch.reaches.front().call)) +
                        " begins a call that was not recorded, and what it does to memory would fool " + fooled +
                        "; rdit is the analysis for such traces (--with rdit)");
 }
@@ -153,9 +153,7 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, S
       batch->values = {};  // they say nothing when the order of events is not what happened
     }
     SOOTH_RETURN_IF_ERROR(validator.consume(*batch, reader.tables()));
-    if ((reader.info().columns & kReaches) != 0) {
-      SOOTH_RETURN_IF_ERROR(refuse_calls(*batch, options.detectors));
-    }
+    SOOTH_RETURN_IF_ERROR(refuse_calls(*batch, options.detectors));
     if (options.census) {
       census.consume(*batch);
     }
@@ -257,6 +255,20 @@ void add_notes(const ProofCount& proven, Report& report) {
   }
 }
 
+// Those that may be wrong anyway take a trace with calls, but do not know of them.
+void add_call_note(std::uint64_t calls, const std::vector<const DetectorInfo*>& detectors, Report& report) {
+  std::string unaware;
+  for (const DetectorInfo* info : detectors) {
+    const bool guesses = info->guarantee == Guarantee::kHeuristic;
+    unaware += guesses ? (unaware.empty() ? "" : ", ") + std::string(info->name) : "";
+  }
+  if (calls > 0 && !unaware.empty()) {
+    report.notes.push_back(std::to_string(calls) + (calls == 1 ? " call was" : " calls were") +
+                           " not recorded, and what they may have ordered is unknown to " + unaware +
+                           ": what has no checked witness may be a false alarm because of that. rdit knows (--with rdit).");
+  }
+}
+
 std::string known_names() {
   std::string names;
   for (const DetectorInfo& info : detectors()) {
@@ -300,21 +312,27 @@ ColumnSet columns_for(const std::vector<const DetectorInfo*>& detectors) {
   if (detectors.empty()) {
     return kNoColumns;
   }
-  // Who looks at values needs to know where calls that were not recorded may have changed them.
-  const bool values = find_in(detectors, "mcm") != nullptr;
-  return kStacks | kBranches | (values ? kValues | kReaches : kNoColumns);
+  const bool values = find_in(detectors, "mcm") != nullptr || find_in(detectors, "rdit") != nullptr;
+  return kStacks | kBranches | kReaches | (values ? kValues : kNoColumns);
 }
 
 Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options) {
   const Clock::time_point start = Clock::now();
   Stages stages(options);
   TraceCensus census;
-  const DetectorInfo* const mcm = find_in(options.detectors, "mcm");
-  TraceCapture capture(options.proof.max_events, mcm != nullptr);
+  TraceCapture capture(options.proof.max_events, (columns_for(options.detectors) & kValues) != 0);
   ForkLog forks;
   Result<std::uint64_t> events = run(reader, options, stages, census, capture, forks);
   if (!events.ok()) {
     return std::move(events).status();
+  }
+  if (!options.barrier_globals.empty()) {
+    const Result<std::vector<Reach>> globals =
+        find_globals(reader.tables(), capture.view(reader.tables()).events, options.barrier_globals);
+    if (!globals.ok()) {
+      return globals.status();
+    }
+    capture.reach_everywhere(*globals);
   }
   Report report;
   report.program = reader.info().program;
@@ -342,9 +360,12 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   const Clock::time_point proof_start = Clock::now();
   std::vector<Claim> claims = make_claims(finished, reader.tables(), report.exact);
   ProofCount proven = prove(claims, capture, reader.tables(), options.proof);
-  if (mcm != nullptr) {
-    add_mcm(*mcm, claims, proven, capture, reader.tables(), options, report);
+  for (const char* name : {"mcm", "rdit"}) {
+    if (const DetectorInfo* info = find_in(options.detectors, name)) {
+      add_mcm(*info, claims, proven, capture, reader.tables(), options, report);
+    }
   }
+  add_call_note(capture.calls(), options.detectors, report);
   add_notes(proven, report);
   for (Claim& claim : claims) {
     report.findings.push_back(std::move(claim.finding));

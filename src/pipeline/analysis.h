@@ -26,6 +26,7 @@ struct AnalysisOptions {
   bool census = false;                         // count locks, variables and sites for ReportStats
   ProofOptions proof;
   McmOptions mcm;
+  std::vector<std::string> barrier_globals;    // variables that every call reaches which was not recorded
   // Opens the trace once more, with stacks, to look up where the things in findings come from. Without it (standard input) they
   // are explained as far as the part of the trace goes that was kept for witnesses, and threads beyond that.
   std::function<Result<std::unique_ptr<TraceReader>>()> reopen;

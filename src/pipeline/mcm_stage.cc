@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "predict/barrier_order.h"
 #include "race/site_key.h"
 
 namespace sooth {
@@ -33,7 +34,8 @@ class McmStage {
 
   void ask(const McmOptions& options) {
     const TraceView view = capture_.view(tables_);
-    const TraceIndex index(view);
+    const BarrierTrace calls(view);
+    const TraceIndex index(calls.view(), calls.order());
     found_ = find_mcm_races(index, options, [this](SiteId low, SiteId high) { return is_decided({low, high}); });
     for (McmSitePair& pair : found_.pairs) {
       take(pair);

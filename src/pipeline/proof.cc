@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "pipeline/findings.h"
+#include "predict/barrier_order.h"
 #include "predict/closure.h"
 #include "predict/plan.h"
 #include "predict/search.h"
@@ -37,7 +38,16 @@ void TraceCapture::consume(const Batch& batch) {
       branches_.push_back(branch);
     }
   }
+  for (std::size_t i = 0; i < batch.reaches.size(); ++i) {
+    const Reach& reach = batch.reaches[i];
+    calls_ += i == 0 || batch.reaches[i - 1].call != reach.call ? 1 : 0;
+    if (raw(reach.call) < events_.size()) {
+      reaches_.push_back(reach);
+    }
+  }
 }
+
+void TraceCapture::reach_everywhere(std::span<const Reach> ranges) { reaches_ = with_globals(events_, reaches_, ranges); }
 
 namespace {
 
@@ -74,7 +84,7 @@ constexpr char kOutOfTime[] = "the time was over before one was looked for";
 class Prover {
  public:
   Prover(const TraceCapture& capture, const TraceView& view, const ProofOptions& options)
-      : capture_(capture), view_(view), options_(options), index_(view), whole_(index_) {
+      : capture_(capture), view_(view), options_(options), calls_(view), index_(calls_.view(), calls_.order()), whole_(index_) {
     for (std::size_t i = 0; i < view.events.size(); ++i) {
       if (is_access(view.events[i].op) || view.events[i].op == Op::kFree) {
         by_site_[view.events[i].site].push_back(EventId{i});
@@ -243,6 +253,7 @@ class Prover {
   const TraceCapture& capture_;
   const TraceView& view_;
   const ProofOptions& options_;
+  const BarrierTrace calls_;
   const TraceIndex index_;
   const Window whole_;
   std::map<SiteId, std::vector<EventId>> by_site_;

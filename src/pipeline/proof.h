@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,8 +51,12 @@ class TraceCapture {
   // Whether it is the whole trace.
   bool whole() const { return whole_; }
   // `tables` is for the names in the view.
-  TraceView view(const Tables& tables) const { return {events_, values_, branches_, &tables}; }
+  TraceView view(const Tables& tables) const { return {events_, values_, branches_, &tables, reaches_}; }
   std::uint64_t size() const { return events_.size(); }
+  // Calls that reach something, in all batches.
+  std::uint64_t calls() const { return calls_; }
+  // Every call of what was kept reaches the ranges, too.
+  void reach_everywhere(std::span<const Reach> ranges);
   Batch batch() const { return {EventId{0}, events_, {}, stacks_, branches_, {}}; }
   StackId stack(EventId id) const { return raw(id) < stacks_.size() ? stacks_[raw(id)] : kNoStack; }
 
@@ -62,6 +67,8 @@ class TraceCapture {
   std::vector<Value> values_;    // empty, or parallel to events_
   std::vector<StackId> stacks_;  // empty, or parallel to events_
   std::vector<Branch> branches_;
+  std::vector<Reach> reaches_;
+  std::uint64_t calls_ = 0;
   bool whole_ = true;
   bool cut_ = false;
 };

@@ -42,6 +42,8 @@ constexpr DetectorInfo kDetectors[] = {
      make_ipa_detector<IpaStrategy::kLower>, {}, Preserves::kWcpPairs, true, "hybrid"},
     {"mcm", "pairs that some correct reordering lets meet: all of them, each with a witness (maximal causality)",
      Guarantee::kSound, false, nullptr, {}, Preserves::kPredictablePairs, false, {}, false},
+    {"rdit", "the same for traces with calls that were not recorded: what these may have ordered stays so (RDIT)",
+     Guarantee::kSound, false, nullptr},  // an access that a filter has left out may be what a call has waited for
     {"deadlock", "cycles of threads that may wait for each other's locks", Guarantee::kHeuristic, false,
      plain<make_deadlock_detector>, {}, Preserves::kNoPairs},
     {"misuse", "locks used against their rules and threads that nobody joined, as the recorder saw them", Guarantee::kSound,

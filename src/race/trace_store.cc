@@ -38,6 +38,7 @@ void TraceStore::append(const Batch& batch) {
     values_.resize(events_.size());
   }
   branches_.insert(branches_.end(), batch.branches.begin(), batch.branches.end());
+  reaches_.insert(reaches_.end(), batch.reaches.begin(), batch.reaches.end());
 }
 
 Result<TraceStore> load_trace(TraceReader& reader, std::uint64_t max_events, EventId up_to) {

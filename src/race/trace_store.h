@@ -15,7 +15,7 @@ namespace sooth {
 class TraceStore {
  public:
   // Valid while the store is neither moved nor destroyed.
-  TraceView view() const { return {events_, values_, branches_, &tables_}; }
+  TraceView view() const { return {events_, values_, branches_, &tables_, reaches_}; }
   const Tables& tables() const { return tables_; }
   const TraceInfo& info() const { return info_; }
 
@@ -26,6 +26,7 @@ class TraceStore {
   std::vector<Event> events_;
   std::vector<Value> values_;  // empty, or parallel to events_
   std::vector<Branch> branches_;
+  std::vector<Reach> reaches_;
   Tables tables_;
   TraceInfo info_;
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "race/witness_calls.h"
 #include "race/witness_locks.h"
 #include "race/witness_memory.h"
 #include "race/witness_order.h"
@@ -23,7 +24,12 @@ constexpr Number kNoEvent = std::numeric_limits<Number>::max();
 // on the whole.
 class Checker {
  public:
-  Checker(const TraceView& trace, const Witness& witness) : trace_(trace), witness_(witness) {}
+  Checker(const TraceView& trace, const Witness& witness)
+      : trace_(trace),
+        // What a call does unseen may depend on any read before it.
+        branches_(trace.reaches.empty() ? trace.branches : std::span<const Branch>{}),
+        witness_(witness),
+        calls_(trace.reaches) {}
 
   Status run() {
     if (trace_.events.size() >= kNextMark) {
@@ -77,12 +83,16 @@ class Checker {
   std::string text(std::uint64_t id) const { return event_text(trace_, id); }
   Status without(Number id, Number before, const std::string& why) const;
 
+  std::optional<Number> missing(Number id, Number steps_done);
+
   const TraceView& trace_;
+  const std::span<const Branch> branches_;
   const Witness& witness_;
   Number end_ = 0;                // events from here on do not matter
   std::vector<Number> position_;  // by event: from 1 in the order; 0: not in play; kNextMark
   std::vector<Number> previous_;  // by event: the one before it in its thread, or kNoEvent
   MustEdges edges_;
+  CallEdges calls_;
   WitnessLocks locks_;
   std::vector<Number> last_done_;  // by thread, or kNoEvent
 
@@ -139,6 +149,7 @@ void Checker::scan_trace() {
     }
     previous_[id] = std::exchange(last_of_thread[raw(e.thread)], id);
     edges_.add(id, e, position_[id] != 0);
+    calls_.add(id, e, position_[id] != 0);
     scan_memory(id, e, writes);
   }
   first_stretch_.push_back(stretches_.size());
@@ -188,14 +199,20 @@ Status Checker::act_out() {
   return {};
 }
 
+// What must come before the event and is not among the first `steps_done` of the order.
+std::optional<Number> Checker::missing(Number id, Number steps_done) {
+  const auto done = [&](Number event) { return position_[event] - 1 < steps_done; };  // 0 wraps around
+  const std::optional<Number> before = edges_.missing(id, done);
+  return before ? before : calls_.missing(id, done);
+}
+
 // Whether the event can come after the first `steps_done` of the order.
 Status Checker::check_step(Number id, Number steps_done) {
   const Event& e = trace_.events[id];
-  const auto done = [&](Number event) { return position_[event] - 1 < steps_done; };  // 0 wraps around
   if (previous_[id] != last_done(e.thread)) {
     return without(id, previous_[id], "which comes before it in its thread");
   }
-  if (const std::optional<Number> before = edges_.missing(id, done)) {
+  if (const std::optional<Number> before = missing(id, steps_done)) {
     return without(id, *before, "which must come before it");
   }
   if (e.op == Op::kAcquire) {
@@ -212,14 +229,13 @@ Status Checker::check_step(Number id, Number steps_done) {
 
 Status Checker::check_next() {
   const Number steps = static_cast<Number>(witness_.order.size());
-  const auto done = [&](Number event) { return position_[event] - 1 < steps; };
   for (const EventId event : witness_.next) {
     const auto id = static_cast<Number>(raw(event));
     if (previous_[id] != last_done(trace_.events[id].thread)) {
       return Status::bad_input(text(id) + " cannot come next: " + text(previous_[id]) +
                                " comes before it in its thread");
     }
-    if (const std::optional<Number> before = edges_.missing(id, done)) {
+    if (const std::optional<Number> before = missing(id, steps)) {
       return Status::bad_input(text(id) + " cannot come next: " + text(*before) + " must come before it");
     }
   }
@@ -301,7 +317,7 @@ std::vector<Number> Checker::branch_limits() const {
     reached[raw(trace_.events[raw(next)].thread)] = static_cast<Number>(raw(next));
   }
   std::vector<Number> limits(reached.size(), 0);
-  for (const Branch& branch : trace_.branches) {
+  for (const Branch& branch : branches_) {
     if (raw(branch.thread) < limits.size() && raw(branch.before) <= reached[raw(branch.thread)]) {
       limits[raw(branch.thread)] = static_cast<Number>(raw(branch.before));
     }
@@ -310,7 +326,7 @@ std::vector<Number> Checker::branch_limits() const {
 }
 
 void Checker::find_binding_reads() {
-  if (trace_.branches.empty()) {
+  if (branches_.empty()) {
     binding_limit_.assign(last_done_.size(), kNoEvent);
     return;
   }
@@ -416,6 +432,9 @@ bool Checker::has_same_byte(Number read, Number writer, std::uint32_t byte) cons
     return false;
   }
   const Event& write = trace_.events[writer];
+  if (calls_.reaches(trace_.events[read]) || calls_.reaches(write)) {
+    return false;  // what was there in between nobody knows
+  }
   if (write.op != Op::kWrite && write.op != Op::kAtomicStore) {
     return false;  // what an rmw or a free leaves is not recorded
   }
