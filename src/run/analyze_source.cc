@@ -75,7 +75,7 @@ Result<std::string> analyses_for(const std::string& path) {
       add(name);
     }
   }
-  if (*calls && find_detector(kCallAnalysis) != nullptr) {
+  if (*calls) {
     add(kCallAnalysis);
   }
   return names;
