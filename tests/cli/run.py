@@ -317,6 +317,27 @@ int main(int argc, char**) {
 """
 
 
+BUSY = """
+#include <cstdio>
+#include <mutex>
+#include <thread>
+std::mutex mutex;
+int shared;
+int cells[1 << 18];
+void work(int seed) {
+  { std::lock_guard<std::mutex> guard(mutex); shared = shared + 1; }
+  for (int round = 0; round < 6; ++round)
+    for (int i = seed; i < (1 << 18); i += 2) cells[i] = cells[i] + 1;
+}
+int main() {
+  std::thread a(work, 0), b(work, 1);
+  a.join();
+  b.join();
+  std::printf("up\\n");
+}
+"""
+
+
 def wait_for(condition, what):
     deadline = time.monotonic() + 60
     while not condition():
@@ -344,6 +365,14 @@ def is_running(pid):
         return False
 
 
+def start_analysis(lab):
+    """A run whose program is over, with a lot to analyse."""
+    run = lab.start("run", "--", lab.write("busy", BUSY))
+    check(run.stdout.readline() == "up\n", "the program is up")
+    wait_for(lambda: not children_of(run.pid), "the end of the program")
+    return run
+
+
 def interrupts(lab):
     """Ctrl-C in the recorded run and in controlled runs: the report so far."""
     program = lab.write("slow", SLOW)
@@ -353,6 +382,11 @@ def interrupts(lab):
     end = lab.end(run, ["run", "interrupted while it records"], 66)
     check("No controlled run was made: the recorded run was interrupted" in end.stdout, end.stdout)
     check("predicted" in end.stdout and lab.left() == [], (end.stdout, lab.left()))
+    # While three million events are analysed.
+    run = start_analysis(lab)
+    os.kill(run.pid, signal.SIGINT)
+    end = lab.end(run, ["run", "interrupted while it analyses"], 0)
+    check("Interrupted: only the first" in end.stdout and lab.left() == [], (end.stdout, lab.left()))
     # Controlled runs of a program that takes its time, until somebody has enough of it.
     run = lab.start("run", "--trials", "1000000", "--baseline-runs", "1000000", "--budget", "0", "--jobs", "1", "--", lab.example("textbook"))
     wait_for(lambda: any("control" in name or name.startswith("sooth") for name in lab.left()) and children_of(run.pid), "a run")
@@ -381,6 +415,11 @@ def kills(lab):
     check(is_running(child), "the program goes on")
     os.kill(child, signal.SIGKILL)
     run.stdout.close(), run.stderr.close()
+    # ... while it analyses.
+    run = start_analysis(lab)
+    run.kill()
+    check(run.wait(timeout=TIME_LIMIT) == -signal.SIGKILL, "killed while it analyses")
+    run.stdout.close(), run.stderr.close()
     # ... while it confirms: its runs end with it.
     run = lab.start("run", "--trials", "1000000", "--baseline-runs", "1000000", "--budget", "0", "--jobs", "1", "--", lab.example("textbook"))
     wait_for(lambda: children_of(run.pid), "a controlled run")
@@ -392,6 +431,17 @@ def kills(lab):
     run.stdout.close(), run.stderr.close()
 
 
+def on_small_disk(lab, size, work):
+    """Runs it with a file system of that size in small/, if this machine lets us."""
+    small = lab.path("small")
+    os.makedirs(small, exist_ok=True)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=" + size, "tmpfs", small], capture_output=True).returncode == 0:
+        try:
+            work()
+        finally:
+            subprocess.run(["umount", small], check=True)
+
+
 def full_disks(lab):
     """No room for the recording, and none for the report: a sentence, no hang."""
     program = lab.example("textbook")
@@ -400,14 +450,13 @@ def full_disks(lab):
     check(end.returncode in (0, 65, 66, 70, 128 + signal.SIGXFSZ), end)
     check(end.returncode in (0, 66) or re.search(r"^sooth: .+$", end.stderr, re.MULTILINE), end)
     if os.geteuid() == 0:
-        small = lab.path("small")
-        os.mkdir(small)
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", small], capture_output=True).returncode == 0:
-            try:
-                end = lab.tool("run", "--format", "json", "-o", "small/r.json", "--", program, expect=70)
-                check(re.search(r"^sooth: small/r.json.*No space left", end.stderr, re.MULTILINE), end.stderr)
-            finally:
-                subprocess.run(["umount", small], check=True)
+        on_small_disk(lab, "4k", lambda: check(
+            re.search(r"^sooth: small/r.json.*No space left",
+                      lab.tool("run", "--format", "json", "-o", "small/r.json", "--", program, expect=70).stderr, re.MULTILINE),
+            "a full disk is told"))
+        lab.environment["TMPDIR"] = lab.path("small")
+        on_small_disk(lab, "1m", lambda: check("the disk was full" in lab.tool("run", "--", lab.write("busy", BUSY), expect=0).stdout,
+                                               "the report tells how far the recording goes"))
 
 
 def closed_output(lab):
