@@ -40,7 +40,7 @@ struct ProgramEnd {
 class ChildProcess {
  public:
   // `words`: name, as for execvp(), and arguments. `environment`: NAME=VALUE each. Blocks the signals above in the calling
-  // thread for good: call it from one thread, before others are started. The error says why there is no program.
+  // thread until take_signals_again(): call it from one thread, before others are started. The error says why there is no program.
   static Result<ChildProcess> start(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                                     const SpawnOptions& options = {});
 

@@ -85,7 +85,8 @@ std::vector<std::string> gaps_of_runs(const Report& report, const ControlCounts&
   });
   if (missed > 0) {
     notes.push_back(counted(static_cast<std::uint64_t>(missed), "finding was", "findings were") +
-                    " not reached by any controlled run, which does not show that nothing can reach them.");
+                    " not reached by any controlled run. That does not show that nothing can reach " +
+                    (missed == 1 ? "it." : "them."));
   }
   if (control.external > 0) {
     notes.push_back(

@@ -27,8 +27,11 @@ std::chrono::milliseconds timeout_from(double recorded_seconds) {
   return std::chrono::milliseconds(10'000 + static_cast<std::int64_t>(std::min(recorded_seconds, 2.5) * 20'000));
 }
 
-// "12.3 s".
+// "12.3 s", "500 ms".
 std::string seconds_text(std::chrono::milliseconds time) {
+  if (time < std::chrono::seconds(1)) {
+    return std::to_string(time.count()) + " ms";
+  }
   char text[32];
   std::snprintf(text, sizeof text, "%.1f s", static_cast<double>(time.count()) / 1000);
   return text;
