@@ -28,9 +28,11 @@ u64 hook_calls_ = 0;
 u64 points_ = 0;
 u64 polled_at_ = ~u64{0};  // operations of the process when those who poll last looked
 
-// Accesses of a thread that follows a schedule without coming to an operation, before it is taken for one that waits in a loop.
-constexpr u64 kMostWithoutStop = u64{1} << 28;
+// The quantum of a thread that follows a schedule to its next operation; and points it passes on the way, quanta counting more, before it
+// is taken for one that waits in a loop.
 constexpr u32 kLongQuantum = 1u << 20;
+constexpr u32 kMostWithoutStop = 1u << 18;
+constexpr u32 kQuantumWeight = 64;
 
 void count_calls(Node* n) {
   if (n->thread == nullptr) return;
@@ -80,8 +82,12 @@ Turn give_to_wanted(Node* from, bool goes_on, Node*& next) {
     return Turn::kGiven;
   }
   Node* blocked = find(blocked_, id);
-  if (find(outside_, id) != nullptr || (blocked != nullptr && blocked->has_deadline && stretches_.current().timed_out != 0))
-    return Turn::kAwaited;
+  bool timed_out = blocked != nullptr && stretches_.current().timed_out != 0;
+  if (timed_out && fire_now(blocked)) {
+    next = blocked;
+    return Turn::kGiven;
+  }
+  if (find(outside_, id) != nullptr || (timed_out && blocked->has_deadline())) return Turn::kAwaited;
   if (id == sooth::control::kNone) diverge(stretches_.current().thread, Divergence::kNoThread, 0);
   else diverge(id, Divergence::kNotReady, static_cast<u64>(stopped_by(id)));
   return Turn::kNone;
@@ -91,7 +97,8 @@ Turn give_to_wanted(Node* from, bool goes_on, Node*& next) {
 bool follow_on(Node* from, bool goes_on, StretchEnd how, bool at_operation) {
   switch (stretches_.look(controlled::position_of(from->thread), how, controlled::operations_hash(), at_operation || !goes_on)) {
     case StretchFollower::Verdict::kGoesOn:
-      if (hook_calls_ - from->unstopped_from > kMostWithoutStop) diverge(from->id, Divergence::kEarly, static_cast<u64>(StretchEnd::kSpun));
+      from->unstopped += at_operation ? 1 : kQuantumWeight;
+      if (from->unstopped > kMostWithoutStop) diverge(from->id, Divergence::kEarly, static_cast<u64>(StretchEnd::kSpun));
       return follows_;
     case StretchFollower::Verdict::kDiverges:
       diverge(from->id, stretches_.divergence(), stretches_.found());
@@ -106,8 +113,8 @@ bool follow_on(Node* from, bool goes_on, StretchEnd how, bool at_operation) {
   }
   // It yielded more than once at the same place, and while nobody else could run it went on.
   u32 id = stretches_.wanted();
-  if (how == StretchEnd::kYielded && goes_on && id != from->id && find(ready_, id) == nullptr && find(outside_, id) == nullptr)
-    stretches_.retreat();
+  bool can_run = find(ready_, id) != nullptr || find(outside_, id) != nullptr || (stretches_.current().timed_out != 0 && find(blocked_, id) != nullptr);
+  if (how == StretchEnd::kYielded && goes_on && id != from->id && !can_run) stretches_.retreat();
   return true;
 }
 
@@ -139,6 +146,8 @@ Node* choose_by_plan(Node* from, SchedulingPoint point, StretchEnd how, bool at_
 
 // Everybody that could run waits for something that is not going to happen by itself.
 Node* choose_when_none_is_ready() {
+  let_time_pass();
+  if (ready_.first() != nullptr) return choose_by_strategy(nullptr, SchedulingPoint::kBlocked);
   if (Node* n = directed_.release(postponed_.first())) {
     let_go(n, 0);
     return n;
@@ -147,11 +156,7 @@ Node* choose_when_none_is_ready() {
     polled_at_ = controlled::operations();
     for (Node* n = blocked_.first(); n != nullptr;) {
       Node* next = n->next;
-      if (n->polls) {
-        blocked_.remove(n);
-        n->timed_out = true;
-        make_ready(n);
-      }
+      if (n->polls) end_wait(n, Wake::kLook);
       n = next;
     }
     if (ready_.first() != nullptr) return ready_.first();
@@ -197,6 +202,8 @@ void restart_choices() {
   }
   strategy_ = Strategy(strategy_spec_, seed_, quantum_);
 }
+
+bool follows_stretches() { return follows_; }
 
 void admit(Node* n) { strategy_.admit(n->standing); }
 void dismiss(Node*) { strategy_.dismiss(); }
@@ -251,7 +258,7 @@ void end_stretch(Node* n, StretchEnd how) {
 
 void begin_stretch(Thread* t) {
   if (!follows_ || node_of(t)->id != stretches_.wanted()) return;
-  node_of(t)->unstopped_from = hook_calls_;
+  node_of(t)->unstopped = 0;
   u64 left = stretches_.accesses_left(controlled::position_of(t));
   controlled::set_quantum(t, left >= kLongQuantum ? kLongQuantum : static_cast<u32>(left) + 1);
 }
@@ -279,7 +286,7 @@ Approach decide_approach(Thread*, const SiteAccess& access) {
   // Only at its end does a schedule meet the race.
   if (follows_ && !stretches_.is_last()) return Approach::kPostpone;
   bool alone = ready_.first() == nullptr && outside_.first() == nullptr;
-  for (Node* n = blocked_.first(); n != nullptr; n = n->next) alone = alone && !n->has_deadline;
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next) alone = alone && !n->has_deadline();
   Approach approach = directed_.approach<Node>(access, postponed_.first(), alone);
   if (approach == Approach::kGoesFirst) follows_ = false;
   return approach;

@@ -118,6 +118,11 @@ void begin_process() {
   set_state(RunState::kRunning);
 }
 
+void mix(u64 what) {
+  u64 mixed = (hash_ ^ what) * 0x9e3779b97f4a7c15;
+  hash_ = mixed ^ mixed >> 29;
+}
+
 const char* file_name(const char* path) {
   const char* name = path;
   for (; *path != 0; ++path)
@@ -331,6 +336,11 @@ u32 operations_hash() {
   return folded == 0 ? 1 : folded;
 }
 
+void passes_point(Thread* t) {
+  ++t->progress.calls;
+  mix(u64{t->id} << 40 | u64{0xff} << 32);
+}
+
 u64 operations() { return operations_; }
 
 void operation(Thread* t, uptr pc, Op op, u64 object, u64 size) {
@@ -344,8 +354,7 @@ void operation(Thread* t, uptr pc, Op op, u64 object, u64 size) {
   p.origin = t->quantum;
   ++p.events;
   ++operations_;
-  u64 mixed = (hash_ ^ (u64{t->id} << 40 | static_cast<u64>(op) << 32 | (p.events & 0xffffffff))) * 0x9e3779b97f4a7c15;
-  hash_ = mixed ^ mixed >> 29;
+  mix(u64{t->id} << 40 | static_cast<u64>(op) << 32 | (p.events & 0xffffffff));
   if (op != Op::kAtomicLoad) t->spin.stop();
   turn::operation_done(t);
 }

@@ -57,8 +57,10 @@ SOOTH_INLINE void set_quantum(Thread* t, u32 quantum) {
   t->progress.origin += u64{quantum} - t->quantum;
   t->quantum = quantum;
 }
-// Of all operations of the process so far; never 0.
+// Of all operations of the process so far, and of the points in front of them; never 0.
 u32 operations_hash();
+// The thread came to a point at which others may go first. Such points need not lead to an operation, and count all the same.
+void passes_point(Thread* t);
 u64 operations();
 
 // From write_event(), when the event has happened.

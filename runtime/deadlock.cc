@@ -62,7 +62,7 @@ char* describe(const Node* n, char* to, char* end) {
 void end_if_deadlocked() {
   if (blocked_.first() == nullptr || outside_.first() != nullptr || a_handler_may_run()) return;
   for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
-    if (n->has_deadline || __atomic_load_n(&n->thread->pending_signals, __ATOMIC_RELAXED) != 0) return;
+    if (n->has_deadline() || __atomic_load_n(&n->thread->pending_signals, __ATOMIC_RELAXED) != 0) return;
   }
   char sentence[900];
   char* end = sentence + sizeof sentence;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "runtime/clock.h"
 #include "runtime/control.h"
 #include "runtime/intercept.h"
 #include "runtime/modules.h"
@@ -307,9 +308,12 @@ SOOTH_INTERCEPT(int, sigwaitinfo, const sigset_t* set, siginfo_t* info) {
 SOOTH_INTERCEPT(int, sigtimedwait, const sigset_t* set, siginfo_t* info, const struct timespec* timeout) {
   Thread* t = current();
   if (t == nullptr) return real_sigtimedwait(set, info, timeout);
+  u64 end = virtual_clock::is_on() && timeout != nullptr && timeout->tv_sec >= 0 ? virtual_clock::after(*timeout) : 0;
   turn::leave(t);
   int result = real_sigtimedwait(set, info, timeout);
   turn::enter(t);
+  // It waits in real time, which virtual time follows.
+  if (result == -1 && errno == EAGAIN && end < virtual_clock::kNever) virtual_clock::advance_to(end);
   if (result > 0) write_event(t, SOOTH_CALLER, Shape::of(Op::kHappensAfter), message_of(result));
   return result;
 }

@@ -318,6 +318,7 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
     t->pending_object = address;
     t->pending_code = length;
     t->pending_delta = delta;
+    if (t->cursor > t->limit) attend(t);
     return;
   }
   Builder b(static_cast<u16>(length << stream::kSlotBits | slot));

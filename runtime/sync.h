@@ -6,11 +6,14 @@
 #include <time.h>
 
 #include "runtime/blocking.h"
+#include "runtime/clock.h"
 #include "runtime/signals.h"
 #include "runtime/thread.h"
 #include "runtime/turn.h"
 
 namespace sooth::rt {
+
+using virtual_clock::RealDeadline;
 
 // Until when a blocking function waits. `time` nullptr: for ever.
 struct Deadline {

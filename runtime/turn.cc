@@ -1,6 +1,7 @@
 #include "runtime/turn.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 #include "runtime/monitor.h"
 #include "runtime/options.h"
@@ -13,6 +14,7 @@ namespace sooth::rt::turn {
 using sooth::control::External;
 using sooth::control::RecordKind;
 using sooth::control::StretchEnd;
+using virtual_clock::kNever;
 
 SpinLock lock_;
 Queue ready_, blocked_, postponed_, outside_;
@@ -24,8 +26,6 @@ namespace {
 
 // A switch is a few microseconds when the other thread is awake: not worth a system call if it is shorter than one.
 constexpr u32 kSpins = 100;
-// What an operation counts of the quantum.
-constexpr u32 kOperationWeight = 64;
 
 Node* free_nodes_ = nullptr;
 u32 leaving_ = 0;         // the kernel's id of a thread that is over, but perhaps not gone; 0: none
@@ -81,6 +81,7 @@ const u32* pass_on_to(Node* n) {
   holder_ = n;
   ++turns_;
   if (n == nullptr) return nullptr;
+  end_idling();
   ready_.remove(n);
   set_state(n, State::kRunning);
   // One that has not arrived yet finds that it has the turn when it does.
@@ -90,7 +91,11 @@ const u32* pass_on_to(Node* n) {
 }
 
 const u32* pass_on(Node* from, StretchEnd how) {
-  if (from != nullptr) end_stretch(from, how);
+  if (from != nullptr) {
+    count_work(from);
+    end_stretch(from, how);
+  }
+  if (ready_.first() == nullptr && !follows_stretches()) let_time_pass();
   return pass_on_to(choose_next(from, SchedulingPoint::kBlocked, how, true));
 }
 
@@ -104,8 +109,9 @@ const u32* pass_on_if_free() { return holder_ == nullptr ? pass_on(nullptr, Stre
 
 enum class Outcome { kGiven, kTimedOut, kSignalled };
 
-// Sleeps until the turn is given to the thread; or until the deadline; or, if that is wanted, until a handler waits.
-Outcome await(Thread* t, const timespec* deadline, bool heed_signals) {
+// Sleeps until the turn is given to the thread; or until *wake_at, which others may change if they disturb it (nullptr: for ever); or,
+// if that is wanted, until a handler waits.
+Outcome await(Thread* t, const u64* wake_at, bool heed_signals) {
   for (u32 spins = 0;; ++spins) {
     u32 word = __atomic_load_n(&t->turn_word, __ATOMIC_ACQUIRE);
     if (word == kTurn) return Outcome::kGiven;
@@ -115,7 +121,9 @@ Outcome await(Thread* t, const timespec* deadline, bool heed_signals) {
       continue;
     }
     if (word != kAsleep && !__atomic_compare_exchange_n(&t->turn_word, &word, kAsleep, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
-    if (futex_wait(&t->turn_word, kAsleep, deadline) == ETIMEDOUT) {
+    u64 moment = wake_at == nullptr ? kNever : __atomic_load_n(wake_at, __ATOMIC_ACQUIRE);
+    timespec deadline = virtual_clock::to_timespec(moment);
+    if (futex_wait(&t->turn_word, kAsleep, moment >= kNever ? nullptr : &deadline) == ETIMEDOUT) {
       return __atomic_load_n(&t->turn_word, __ATOMIC_ACQUIRE) == kTurn ? Outcome::kGiven : Outcome::kTimedOut;
     }
   }
@@ -166,6 +174,7 @@ void reschedule(Thread* t, SchedulingPoint point, StretchEnd how, bool at_operat
     Node* n = node_of(t);
     if (point == SchedulingPoint::kQuantum) controlled::set_quantum(t, grant(n));
     if (holder_ != n) return;  // it was taken away just now
+    spend_time(n, point, how, t->quantum);
     Node* next = choose_next(n, point, how, at_operation);
     if (next == n) {
       if (recorder.controlled) keep_turn(t);
@@ -205,23 +214,13 @@ Node* arrive(Thread* t) {
   return n;
 }
 
-constexpr long kSecond = 1'000'000'000;
-
-timespec now(int clock) {
-  timespec time;
-  read_clock(clock, &time);
-  return time;
-}
-
 // The moment on the clock of futex_wait().
-timespec to_monotonic(const timespec& time, int clock) {
-  if (clock == CLOCK_MONOTONIC) return time;
-  timespec there = now(clock), here = now(CLOCK_MONOTONIC);
-  timespec result = {here.tv_sec + time.tv_sec - there.tv_sec, here.tv_nsec + time.tv_nsec - there.tv_nsec};
-  for (; result.tv_nsec < 0; --result.tv_sec) result.tv_nsec += kSecond;
-  for (; result.tv_nsec >= kSecond; ++result.tv_sec) result.tv_nsec -= kSecond;
-  if (result.tv_sec < 0) return {0, 0};
-  return result;
+u64 to_monotonic(const timespec& time, int clock) {
+  timespec there;
+  read_clock(clock, &there);
+  auto rest = static_cast<__int128>(time.tv_sec - there.tv_sec) * static_cast<long>(virtual_clock::kSecond) + (time.tv_nsec - there.tv_nsec);
+  if (rest <= 0) return 1;
+  return rest >= kNever / 2 ? kNever : virtual_clock::real_now() + static_cast<u64>(rest);
 }
 
 u32 wake_blocked(uptr object, u32 count) {
@@ -229,8 +228,7 @@ u32 wake_blocked(uptr object, u32 count) {
   for (Node* n = blocked_.first(); n != nullptr && woken < count;) {
     Node* next = n->next;
     if (n->object == object) {
-      blocked_.remove(n);
-      make_ready(n);
+      end_wait(n, Wake::kWoken);
       ++woken;
     }
     n = next;
@@ -240,7 +238,6 @@ u32 wake_blocked(uptr object, u32 count) {
 
 // What the thread is about to do, for whoever wants to know; and whether it spins.
 void announce_step(Thread* t, const Step& what) {
-  ++t->progress.calls;
   if (what.pc != 0) t->progress.pc = what.pc;  // else it is a step inside of one
   if (controlled::has_flag(sooth::control::kLogPoints)) {
     bool writes = !is_access(what.op) || is_write(what.op);
@@ -253,48 +250,52 @@ void announce_step(Thread* t, const Step& what) {
   if (spins) spun(t);
 }
 
-Wake wait_for(Thread* t, uptr object, BlockedOn on, const timespec* deadline, int clock, bool polls) {
-  if (!taken()) return Wake::kWoken;
+// `deadline` as in Node.
+Wake wait_for(Thread* t, uptr object, BlockedOn on, u64 deadline, bool polls) {
   write_pending(t);
-  timespec monotonic;
-  if (deadline != nullptr) monotonic = to_monotonic(*deadline, clock);
   Node* n = node_of(t);
+  count_work(n);
+  if (virtual_clock::is_on() && deadline <= virtual_clock::now()) {
+    yield(t);
+    return Wake::kTimedOut;
+  }
+  n->signalled = false;
   const u32* word = nullptr;
   {
     Locked locked(t);
     if (holder_ != n) return Wake::kWoken;  // it was taken away just now
     give_up(t);
-    set_state(n, State::kBlocked);
-    n->object = object;
-    n->blocked_on = on;
-    n->has_deadline = deadline != nullptr;
-    n->polls = polls;
-    blocked_.push_back(n);
+    begin_wait(n, object, on, deadline, polls);
     word = pass_on(n, StretchEnd::kBlocked);
   }
   wake_up(word);
-  Outcome outcome = await(t, deadline == nullptr ? nullptr : &monotonic, true);
-  if (outcome != Outcome::kGiven) {
+  Outcome outcome;
+  while ((outcome = await(t, &n->wake_at, true)) != Outcome::kGiven) {
     {
       Locked locked(t);
-      word = nullptr;
       if (n->state == State::kBlocked) {
-        n->timed_out = outcome == Outcome::kTimedOut;
-        if (recorder.controlled)
-          controlled::log_external(n->id, n->timed_out ? External::kDeadline : External::kSignal);
-        blocked_.remove(n);
-        make_ready(n);
-        word = pass_on_if_free();
+        n->signalled = outcome == Outcome::kSignalled;
+        if (n->signalled) end_wait(n, Wake::kWoken);
+        else look_at_clock(n);
+        if (n->state == State::kBlocked) continue;
+        if (n->signalled && recorder.controlled) controlled::log_external(n->id, External::kSignal);
       }
+      word = pass_on_if_free();
     }
     wake_up(word);
     await(t, nullptr, false);
+    break;
   }
-  bool timed_out = n->timed_out;
-  if (!recorder.controlled) n->timed_out = false;
+  Wake why = n->woken;
   begin_turn(t);
   if (__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0) deliver_pending_signals(t);
-  return timed_out ? Wake::kTimedOut : Wake::kWoken;
+  return why;
+}
+
+// As in Node.
+u64 moment_of(const timespec* deadline, int clock) {
+  if (deadline == nullptr) return kNever;
+  return virtual_clock::is_on() ? virtual_clock::moment_of(*deadline, clock) : to_monotonic(*deadline, clock);
 }
 
 }  // namespace
@@ -309,6 +310,7 @@ void start(Thread* first) {
   monitor_idle_ = 0;
   leaving_ = 0;
   restart_choices();
+  restart_time();
   holder_ = new_node(first->id);
   holder_->thread = first;
   holder_->system_id = static_cast<u32>(sys_call(SYS_gettid));
@@ -421,7 +423,12 @@ void finish(Thread* t) {
 }
 
 void yield(Thread* t) {
-  if (taken()) reschedule(t, SchedulingPoint::kYield, StretchEnd::kYielded, true);
+  if (!taken()) return;
+  if (recorder.controlled) {
+    hold(t);
+    controlled::passes_point(t);
+  }
+  reschedule(t, SchedulingPoint::kYield, StretchEnd::kYielded, true);
 }
 
 void preempt(Thread* t) { reschedule(t, SchedulingPoint::kQuantum, StretchEnd::kPreempted, false); }
@@ -429,7 +436,10 @@ void preempt(Thread* t) { reschedule(t, SchedulingPoint::kQuantum, StretchEnd::k
 void step(Thread* t, const Step& what) {
   if (!taken()) return;
   hold(t);
-  if (recorder.controlled) announce_step(t, what);
+  if (recorder.controlled) {
+    controlled::passes_point(t);
+    announce_step(t, what);
+  }
   if (t->quantum <= kOperationWeight) {
     reschedule(t, SchedulingPoint::kQuantum, StretchEnd::kPreempted, true);
     return;
@@ -454,15 +464,21 @@ void end_run(Thread* t) {
   publish_run();
 }
 
-Wake block(Thread* t, uptr object, BlockedOn on, const timespec* deadline, int clock) { return wait_for(t, object, on, deadline, clock, false); }
+Wake block(Thread* t, uptr object, BlockedOn on, const timespec* deadline, int clock) {
+  return taken() ? wait_for(t, object, on, moment_of(deadline, clock), false) : Wake::kWoken;
+}
 
-Wake poll(Thread* t, uptr object, BlockedOn on, const timespec& slice) {
-  if (recorder.controlled) return wait_for(t, object, on, nullptr, 0, true);
-  timespec until = now(CLOCK_MONOTONIC);
-  until.tv_sec += slice.tv_sec;
-  until.tv_nsec += slice.tv_nsec;
-  if (until.tv_nsec >= kSecond) ++until.tv_sec, until.tv_nsec -= kSecond;
-  return wait_for(t, object, on, &until, CLOCK_MONOTONIC, true);
+Wake poll(Thread* t, uptr object, BlockedOn on, const timespec* deadline, int clock) {
+  return taken() ? wait_for(t, object, on, moment_of(deadline, clock), true) : Wake::kWoken;
+}
+
+bool sleep(Thread* t, u64 moment) {
+  for (;;) {
+    // Nobody wakes it: its own word is nothing that others know of.
+    bool slept = wait_for(t, reinterpret_cast<uptr>(&t->turn_word), BlockedOn::kUnknown, moment, false) == Wake::kTimedOut;
+    if (slept || node_of(t)->signalled) return slept;
+    pthread_testcancel();
+  }
 }
 
 u32 wake(uptr object, u32 count) {
@@ -486,8 +502,7 @@ void interrupt(u32 id) {
     Locked locked(current());
     for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
       if (n->id != id) continue;
-      blocked_.remove(n);
-      make_ready(n);
+      end_wait(n, Wake::kWoken);
       break;
     }
     word = pass_on_if_free();

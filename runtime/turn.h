@@ -61,14 +61,20 @@ struct Step {
 // wait for one another in a loop of atomic loads soon get on.
 void step(Thread* t, const Step& what = {});
 
-enum class Wake : u32 { kWoken, kTimedOut };
+enum class Wake : u32 { kWoken, kTimedOut, kLook };
 using control::BlockedOn;
-// Gives the turn up until somebody wakes `object` and the turn comes back; or until the deadline (nullptr: none) on `clock`. May be
-// woken without a reason, as by a signal, whose handler has then run: the caller looks again at what it waits for.
+// Gives the turn up until somebody wakes `object` and the turn comes back; or until the deadline (nullptr: none) on `clock`, which is
+// one of virtual time if that is on. May be woken without a reason, as by a signal, whose handler has then run: the caller looks again at
+// what it waits for.
 Wake block(Thread* t, uptr object, BlockedOn on, const timespec* deadline = nullptr, int clock = 0);
-// The same for what may come about without anybody waking the object: kTimedOut when it is time to look again, which is after `slice` of
-// CLOCK_MONOTONIC. In a controlled run it is when nobody else can go on, so a deadlock is one all the same.
-Wake poll(Thread* t, uptr object, BlockedOn on, const timespec& slice);
+// The same for what may come about without anybody waking the object: kLook when it is time to look again. That is a tenth of a second
+// later; under virtual time only while nobody else is ready; and in a controlled run when nobody can go on, so a deadlock is one all the same.
+Wake poll(Thread* t, uptr object, BlockedOn on, const timespec* deadline = nullptr, int clock = 0);
+// Virtual time only: until that moment. False: a handler ran before. Can be cancelled.
+bool sleep(Thread* t, u64 moment);
+// Virtual time only: the moment it is, which costs time; and what the thread has worked.
+u64 tell_time(Thread* t);
+u64 worked(const Thread* t);
 // Makes up to `count` of the threads that are blocked on the object ready, in the order in which they blocked. Returns how many.
 u32 wake(uptr object, u32 count);
 inline constexpr u32 kAll = ~0u;

@@ -1,11 +1,16 @@
-// What the scheduler knows, for turn.cc (threads come and go), choose.cc (who is next) and take_away.cc (the monitor's part). Nobody else.
+// What the scheduler knows, for turn.cc (threads come and go), choose.cc (who is next), deadlines.cc (time passes) and those beside them. Nobody else.
 #pragma once
 
+#include "runtime/clock.h"
 #include "runtime/control.h"
 #include "runtime/thread.h"
+#include "runtime/turn.h"
 #include "schedule/strategy.h"
 
 namespace sooth::rt::turn {
+
+// What an operation counts of the quantum.
+inline constexpr u32 kOperationWeight = 64;
 
 // Thread::turn_state. Hooks compare it with 0 only.
 inline constexpr u32 kHasIt = 0;
@@ -29,20 +34,30 @@ struct Node {
   u32 id;          // as announced; Thread::id is another while a fiber runs
   u32 system_id;   // the kernel's
   State state;
-  uptr object;     // that it is blocked on
   Standing standing;
+
+  // Of one that is blocked, or was last.
+  uptr object;     // that it is blocked on
+  bool polls;      // somebody whom we do not see may do what it waits for: looks again when nobody else can run
+  bool signalled;  // it was woken for a handler
+  Wake woken;      // why it is blocked no more
+  u64 deadline;    // virtual time, or, without that, CLOCK_MONOTONIC in nanoseconds; kNever: none
+  u64 wake_at;     // atomic: CLOCK_MONOTONIC, when it must see whether its time has come; kNever: not by itself
+  u64 waited;      // real time of idling when it blocked; see deadlines.cc
+  u64 worked;      // virtual time
+  u64 counted_work;  // of that, what its position stands for
+
+  bool has_deadline() const { return deadline < virtual_clock::kNever; }
 
   // Controlled runs only.
   sooth::control::BlockedOn blocked_on;
-  bool has_deadline;
-  bool polls;            // blocked, but looks again when nobody else can run
   bool timed_out;        // has, or will get, the turn because its deadline came
   bool is_urgent;        // lost a race: does its access before anybody else does anything
   sooth::control::StretchEnd stopped_by;
   u64 counted_calls;     // of its hooks, in hook_calls_
   u64 postponed_at;      // hook_calls_ then
   u32 yields;            // without a turn of others in between
-  u64 unstopped_from;    // hook_calls_ when it last had a stretch of a schedule to follow, or did an operation
+  u32 unstopped;         // points at which it went on along its stretch of a schedule, since it last did an operation
   SiteAccess access;     // in front of which it is postponed
 };
 
@@ -106,8 +121,28 @@ void give_up(Thread* t);
 // Waits for the turn in a queue, when the lock is free and the word is woken.
 void await_turn(Thread* t);
 
+// deadlines.cc: time, as clock.h has it.
+void restart_time();
+// The thread, which has given up the turn, is blocked from here on, and no more.
+void begin_wait(Node* n, uptr object, sooth::control::BlockedOn on, u64 deadline, bool polls);
+void end_wait(Node* n, Wake why);
+// The thread is blocked, and the moment has come at which it wanted to see whether it can go on. If so, it is ready.
+void look_at_clock(Node* n);
+// Nobody is ready: those are whose deadline comes next, unless somebody is outside.
+void let_time_pass();
+// The deadline of a blocked thread fires, whatever else is ready. False: it has none, or time is not virtual.
+bool fire_now(Node* n);
+// The holder is at a scheduling point; `quantum`: the next one, which is as good a guess of the last as any.
+void spend_time(Node* n, SchedulingPoint point, sooth::control::StretchEnd how, u32 quantum);
+// What the holder has worked since is on the clock. It is about to look at it, or gives the turn up.
+void count_work(Node* n);
+// Somebody has the turn again.
+void end_idling();
+
 // choose.cc.
 void restart_choices();
+// A schedule says who is next, and so whose deadline fires.
+bool follows_stretches();
 void admit(Node* n);
 void dismiss(Node* n);
 // Does the scheduler ask who is next in front of every operation?

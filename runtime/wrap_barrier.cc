@@ -71,7 +71,7 @@ void await_once(Thread* t, pthread_once_t* control) {
   for (;;) {
     int word = __atomic_load_n(control, __ATOMIC_ACQUIRE);
     if ((word & kOnceDone) != 0 || (word & kOnceRuns) == 0) return;
-    turn::poll(t, address_of(control), turn::BlockedOn::kOnce, {1, 0});
+    turn::poll(t, address_of(control), turn::BlockedOn::kOnce);
   }
 }
 

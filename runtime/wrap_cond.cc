@@ -111,7 +111,7 @@ int wait_cond(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex) 
 }
 
 int timed_wait_cond(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex, const timespec* time) {
-  return wait_with(t, pc, cond, mutex, {time, clock_of(cond)}, [&] { return real_timedwait(cond, mutex, time); });
+  return wait_with(t, pc, cond, mutex, {time, clock_of(cond)}, [&] { return real_timedwait(cond, mutex, RealDeadline(time, clock_of(cond))); });
 }
 
 int signal_cond(Thread* t, uptr pc, pthread_cond_t* cond) { return notify(t, pc, cond, 1); }
@@ -134,7 +134,7 @@ int sooth_pthread_cond_timedwait(pthread_cond_t* cond, pthread_mutex_t* mutex, c
 SOOTH_INTERCEPT(int, pthread_cond_clockwait, pthread_cond_t* cond, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return real_pthread_cond_clockwait(cond, mutex, clock, time);
-  return wait_with(t, SOOTH_CALLER, cond, mutex, {time, clock}, [&] { return real_pthread_cond_clockwait(cond, mutex, clock, time); });
+  return wait_with(t, SOOTH_CALLER, cond, mutex, {time, clock}, [&] { return real_pthread_cond_clockwait(cond, mutex, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_EXPORT int sooth_pthread_cond_signal(pthread_cond_t* cond) asm("pthread_cond_signal");

@@ -28,43 +28,23 @@ long perform(const Call& c) {
                   reinterpret_cast<long>(c.second_word), c.third_value);
 }
 
-timespec sum(const timespec& a, const timespec& b) {
-  timespec s = {a.tv_sec + b.tv_sec, a.tv_nsec + b.tv_nsec};
-  if (s.tv_nsec >= 1'000'000'000) {
-    s.tv_nsec -= 1'000'000'000;
-    ++s.tv_sec;
-  }
-  return s;
-}
-
-bool is_before(const timespec& a, const timespec& b) { return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec; }
-
-// Somebody may wake the word by a call that we do not see, when it is not private even in another process. So a wait ends
-// from time to time to look at the word: a change of it is what a waiter hopes for.
-constexpr timespec kSlice = {0, 100'000'000};
-
+// Somebody may wake the word by a call that we do not see, when it is not private even in another process. So the thread looks at
+// the word from time to time: a change of it is what a waiter hopes for.
 long wait(Thread* t, const Call& c) {
   int clock = (c.operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
-  timespec now, deadline;
-  read_clock(clock, &now);
+  timespec deadline;
   if (c.time != nullptr) {
     if (!Deadline{c.time}.is_valid() || c.time->tv_sec < 0) return -EINVAL;
-    deadline = c.command() == FUTEX_WAIT ? sum(now, *c.time) : *c.time;
-  }
-  // Nothing but time passes between two looks, and in a controlled run only that of its schedule.
-  if (recorder.controlled && c.time != nullptr) {
-    if (__atomic_load_n(c.word, __ATOMIC_SEQ_CST) != c.value) return -EAGAIN;
-    return turn::block(t, address_of(c.word), turn::BlockedOn::kFutex, &deadline, clock) == turn::Wake::kWoken ? 0 : -ETIMEDOUT;
+    deadline = c.command() == FUTEX_WAIT ? virtual_clock::later(*c.time, clock) : *c.time;
   }
   bool first = true;
   while (__atomic_load_n(c.word, __ATOMIC_SEQ_CST) == c.value) {
     first = false;
-    bool last = c.time != nullptr && !is_before(sum(now, kSlice), deadline);
-    turn::Wake wake = last ? turn::block(t, address_of(c.word), turn::BlockedOn::kFutex, &deadline, clock)
-                           : turn::poll(t, address_of(c.word), turn::BlockedOn::kFutex, kSlice);
-    if (wake == turn::Wake::kWoken) return 0;
-    if (last) return -ETIMEDOUT;
-    read_clock(clock, &now);
+    switch (turn::poll(t, address_of(c.word), turn::BlockedOn::kFutex, c.time == nullptr ? nullptr : &deadline, clock)) {
+      case turn::Wake::kWoken: return 0;
+      case turn::Wake::kTimedOut: return -ETIMEDOUT;
+      case turn::Wake::kLook: break;
+    }
   }
   return first ? -EAGAIN : 0;
 }

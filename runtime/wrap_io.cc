@@ -56,6 +56,16 @@ SOOTH_INLINE ssize_t send_through(Thread* t, uptr pc, int fd, Call call) {
   return call();
 }
 
+using virtual_clock::kNever;
+
+// Time-outs in nanoseconds; kNever also for those that are not valid, which the real function refuses.
+u64 limit_of(long seconds, long fraction, long nanoseconds_in_it) {
+  if (seconds < 0 || seconds >= static_cast<long>(kNever / 2 / virtual_clock::kSecond) || fraction < 0) return kNever;
+  return static_cast<u64>(seconds) * virtual_clock::kSecond + static_cast<u64>(fraction) * static_cast<u64>(nanoseconds_in_it);
+}
+u64 limit_of(int milliseconds) { return milliseconds < 0 ? kNever : static_cast<u64>(milliseconds) * 1'000'000; }
+u64 limit_of(const timespec* time) { return time == nullptr ? kNever : limit_of(time->tv_sec, time->tv_nsec, 1); }
+
 }  // namespace
 
 #define SOOTH_RECEIVER(result, name, parameters, arguments, fd, buffer)                       \
@@ -275,22 +285,14 @@ static void epoll_reported(Thread* t, uptr pc, int set, const epoll_event* event
 SOOTH_INTERCEPT(int, epoll_wait, int set, epoll_event* events, int room, int timeout) {
   Thread* t = current();
   if (t == nullptr) return real_epoll_wait(set, events, room, timeout);
-  int n;
-  {
-    Blocking blocking(t, timeout != 0);
-    n = real_epoll_wait(set, events, room, timeout);
-  }
+  int n = wait_for_descriptors(t, true, limit_of(timeout), [&] { return real_epoll_wait(set, events, room, timeout); });
   epoll_reported(t, SOOTH_CALLER, set, events, n);
   return n;
 }
 SOOTH_INTERCEPT(int, epoll_pwait, int set, epoll_event* events, int room, int timeout, const sigset_t* mask) {
   Thread* t = current();
   if (t == nullptr) return real_epoll_pwait(set, events, room, timeout, mask);
-  int n;
-  {
-    Blocking blocking(t, timeout != 0);
-    n = real_epoll_pwait(set, events, room, timeout, mask);
-  }
+  int n = wait_for_descriptors(t, true, limit_of(timeout), [&] { return real_epoll_pwait(set, events, room, timeout, mask); });
   epoll_reported(t, SOOTH_CALLER, set, events, n);
   return n;
 }
@@ -299,26 +301,33 @@ SOOTH_INTERCEPT(int, epoll_pwait, int set, epoll_event* events, int room, int ti
 SOOTH_INTERCEPT(int, poll, pollfd* set, nfds_t count, int timeout) {
   Thread* t = current();
   if (t == nullptr) return real_poll(set, count, timeout);
-  Blocking blocking(t, timeout != 0);
-  return real_poll(set, count, timeout);
+  return wait_for_descriptors(t, count != 0, limit_of(timeout), [&] { return real_poll(set, count, timeout); });
 }
 SOOTH_INTERCEPT(int, ppoll, pollfd* set, nfds_t count, const timespec* timeout, const sigset_t* mask) {
   Thread* t = current();
   if (t == nullptr) return real_ppoll(set, count, timeout, mask);
-  Blocking blocking(t);
-  return real_ppoll(set, count, timeout, mask);
+  return wait_for_descriptors(t, count != 0 || mask != nullptr, limit_of(timeout), [&] { return real_ppoll(set, count, timeout, mask); });
 }
 SOOTH_INTERCEPT(int, select, int count, fd_set* in, fd_set* out, fd_set* error, timeval* timeout) {
   Thread* t = current();
   if (t == nullptr) return real_select(count, in, out, error, timeout);
-  Blocking blocking(t);
-  return real_select(count, in, out, error, timeout);
+  u64 limit = timeout == nullptr ? kNever : limit_of(timeout->tv_sec, timeout->tv_usec, 1000);
+  u64 end = virtual_clock::now() + limit;
+  bool any = count != 0 || timeout == nullptr;
+  int result = wait_for_descriptors(t, any, limit, [&] { return real_select(count, in, out, error, timeout); });
+  // As the system does it.
+  if (!any && limit < kNever && virtual_clock::is_on()) {
+    u64 now = virtual_clock::now();
+    timespec rest = virtual_clock::to_timespec(now < end ? end - now : 0);
+    *timeout = {rest.tv_sec, rest.tv_nsec / 1000};
+  }
+  return result;
 }
 SOOTH_INTERCEPT(int, pselect, int count, fd_set* in, fd_set* out, fd_set* error, const timespec* timeout, const sigset_t* mask) {
   Thread* t = current();
   if (t == nullptr) return real_pselect(count, in, out, error, timeout, mask);
-  Blocking blocking(t);
-  return real_pselect(count, in, out, error, timeout, mask);
+  return wait_for_descriptors(t, count != 0 || mask != nullptr, limit_of(timeout),
+                              [&] { return real_pselect(count, in, out, error, timeout, mask); });
 }
 SOOTH_INTERCEPT(pid_t, waitpid, pid_t pid, int* status, int flags) {
   Thread* t = current();

@@ -82,7 +82,7 @@ int try_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
 }
 
 int timed_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex, const timespec* time) {
-  return lock_with(t, pc, mutex, {time, CLOCK_REALTIME}, [&] { return real_timedlock(mutex, time); });
+  return lock_with(t, pc, mutex, {time, CLOCK_REALTIME}, [&] { return real_timedlock(mutex, RealDeadline(time, CLOCK_REALTIME)); });
 }
 
 int unlock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
@@ -124,7 +124,7 @@ int sooth_pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) 
 SOOTH_INTERCEPT(int, pthread_mutex_clocklock, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return real_pthread_mutex_clocklock(mutex, clock, time);
-  return lock_with(t, SOOTH_CALLER, mutex, {time, clock}, [&] { return real_pthread_mutex_clocklock(mutex, clock, time); });
+  return lock_with(t, SOOTH_CALLER, mutex, {time, clock}, [&] { return real_pthread_mutex_clocklock(mutex, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_EXPORT int sooth_pthread_mutex_unlock(pthread_mutex_t* mutex) asm("pthread_mutex_unlock");

@@ -57,13 +57,13 @@ SOOTH_INTERCEPT(int, pthread_rwlock_rdlock, pthread_rwlock_t* lock) {
 SOOTH_INTERCEPT(int, pthread_rwlock_timedrdlock, pthread_rwlock_t* lock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr) return real_pthread_rwlock_timedrdlock(lock, time);
-  return lock_with(t, SOOTH_CALLER, lock, true, {time}, [&] { return real_pthread_rwlock_timedrdlock(lock, time); });
+  return lock_with(t, SOOTH_CALLER, lock, true, {time}, [&] { return real_pthread_rwlock_timedrdlock(lock, RealDeadline(time, CLOCK_REALTIME)); });
 }
 
 SOOTH_INTERCEPT(int, pthread_rwlock_clockrdlock, pthread_rwlock_t* lock, clockid_t clock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr || !is_known(clock)) return real_pthread_rwlock_clockrdlock(lock, clock, time);
-  return lock_with(t, SOOTH_CALLER, lock, true, {time, clock}, [&] { return real_pthread_rwlock_clockrdlock(lock, clock, time); });
+  return lock_with(t, SOOTH_CALLER, lock, true, {time, clock}, [&] { return real_pthread_rwlock_clockrdlock(lock, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_INTERCEPT(int, pthread_rwlock_wrlock, pthread_rwlock_t* lock) {
@@ -75,13 +75,13 @@ SOOTH_INTERCEPT(int, pthread_rwlock_wrlock, pthread_rwlock_t* lock) {
 SOOTH_INTERCEPT(int, pthread_rwlock_timedwrlock, pthread_rwlock_t* lock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr) return real_pthread_rwlock_timedwrlock(lock, time);
-  return lock_with(t, SOOTH_CALLER, lock, false, {time}, [&] { return real_pthread_rwlock_timedwrlock(lock, time); });
+  return lock_with(t, SOOTH_CALLER, lock, false, {time}, [&] { return real_pthread_rwlock_timedwrlock(lock, RealDeadline(time, CLOCK_REALTIME)); });
 }
 
 SOOTH_INTERCEPT(int, pthread_rwlock_clockwrlock, pthread_rwlock_t* lock, clockid_t clock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr || !is_known(clock)) return real_pthread_rwlock_clockwrlock(lock, clock, time);
-  return lock_with(t, SOOTH_CALLER, lock, false, {time, clock}, [&] { return real_pthread_rwlock_clockwrlock(lock, clock, time); });
+  return lock_with(t, SOOTH_CALLER, lock, false, {time, clock}, [&] { return real_pthread_rwlock_clockwrlock(lock, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_EXPORT int sooth_pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) asm("pthread_rwlock_tryrdlock");

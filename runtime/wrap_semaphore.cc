@@ -63,13 +63,13 @@ SOOTH_INTERCEPT(int, sem_wait, sem_t* semaphore) {
 SOOTH_INTERCEPT(int, sem_timedwait, sem_t* semaphore, const timespec* time) {
   Thread* t = current();
   if (t == nullptr) return real_sem_timedwait(semaphore, time);
-  return wait_with(t, SOOTH_CALLER, semaphore, {time}, [&] { return real_sem_timedwait(semaphore, time); });
+  return wait_with(t, SOOTH_CALLER, semaphore, {time}, [&] { return real_sem_timedwait(semaphore, RealDeadline(time, CLOCK_REALTIME)); });
 }
 
 SOOTH_INTERCEPT(int, sem_clockwait, sem_t* semaphore, clockid_t clock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return real_sem_clockwait(semaphore, clock, time);
-  return wait_with(t, SOOTH_CALLER, semaphore, {time, clock}, [&] { return real_sem_clockwait(semaphore, clock, time); });
+  return wait_with(t, SOOTH_CALLER, semaphore, {time, clock}, [&] { return real_sem_clockwait(semaphore, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_EXPORT int sooth_sem_trywait(sem_t* semaphore) asm("sem_trywait");

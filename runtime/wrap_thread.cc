@@ -174,13 +174,13 @@ int sooth_pthread_join(pthread_t thread, void** result) {
 SOOTH_INTERCEPT(int, pthread_timedjoin_np, pthread_t thread, void** result, const timespec* time) {
   Thread* t = current();
   if (t == nullptr) return real_pthread_timedjoin_np(thread, result, time);
-  return join_with(t, SOOTH_CALLER, thread, result, {time}, [&] { return real_pthread_timedjoin_np(thread, result, time); });
+  return join_with(t, SOOTH_CALLER, thread, result, {time}, [&] { return real_pthread_timedjoin_np(thread, result, RealDeadline(time, CLOCK_REALTIME)); });
 }
 
 SOOTH_INTERCEPT(int, pthread_clockjoin_np, pthread_t thread, void** result, clockid_t clock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return real_pthread_clockjoin_np(thread, result, clock, time);
-  return join_with(t, SOOTH_CALLER, thread, result, {time, clock}, [&] { return real_pthread_clockjoin_np(thread, result, clock, time); });
+  return join_with(t, SOOTH_CALLER, thread, result, {time, clock}, [&] { return real_pthread_clockjoin_np(thread, result, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_INTERCEPT(int, pthread_tryjoin_np, pthread_t thread, void** result) {

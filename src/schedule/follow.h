@@ -79,13 +79,15 @@ class StretchFollower {
     if (!is_there && !is_beyond) {
       return is_stop(how) ? diverge(control::Divergence::kEarly, static_cast<std::uint64_t>(how)) : Verdict::kGoesOn;
     }
-    // It is to stop by itself, which it is about to do: a lock is tried behind the scheduling point in front of it.
+    const bool other_hash = s.hash != 0 && s.hash != hash;
+    // It is to stop by itself, which it is about to do: a lock is tried behind the scheduling point in front of it. Or this is not yet the
+    // place: several calls in a row may leave no event (a lock that is tried in vain, pthread_cancel), and only the hash tells them apart.
     const bool stops_itself =
         is_stop(s.end) || s.end == control::StretchEnd::kYielded || (has_sites_ && s.end == control::StretchEnd::kPostponed);
-    if (is_there && stops_itself && how == control::StretchEnd::kPreempted) {
+    if (is_there && !is_stop(how) && (other_hash || (stops_itself && how == control::StretchEnd::kPreempted))) {
       return Verdict::kGoesOn;
     }
-    if (s.hash != 0 && s.hash != hash) {
+    if (other_hash) {
       return diverge(control::Divergence::kOtherHash, hash);
     }
     return Verdict::kIsOver;

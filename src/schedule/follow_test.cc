@@ -78,7 +78,10 @@ TEST(StretchFollower, DivergesWhenAThreadStopsEarly) {
 TEST(StretchFollower, DivergesWhenOtherOperationsWereDone) {
   Following f({stretch(0, 5, 3, StretchEnd::kPreempted, 77)});
   EXPECT_EQ(f.follower.look({5, 3}, StretchEnd::kPreempted, 77, false), Verdict::kIsOver);
-  EXPECT_EQ(f.follower.look({5, 3}, StretchEnd::kPreempted, 78, false), Verdict::kDiverges);
+  EXPECT_EQ(f.follower.look({5, 3}, StretchEnd::kPreempted, 78, true), Verdict::kGoesOn) << "a call without an event may come first";
+  EXPECT_EQ(f.follower.look({5, 3}, StretchEnd::kYielded, 78, true), Verdict::kGoesOn);
+  EXPECT_EQ(f.follower.look({5, 3}, StretchEnd::kBlocked, 78, true), Verdict::kDiverges);
+  EXPECT_EQ(f.follower.look({6, 0}, StretchEnd::kPreempted, 78, true), Verdict::kDiverges);
   EXPECT_EQ(f.follower.divergence(), Divergence::kOtherHash);
   EXPECT_EQ(f.follower.found(), 78u);
 }

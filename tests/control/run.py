@@ -35,7 +35,7 @@ LOG_HEADER, LOG_RECORD = 64, 32
 
 Record = collections.namedtuple("Record", "kind process thread a b c")
 Stretch = collections.namedtuple("Stretch", "thread end events accesses hash timed_out")
-Site = collections.namedtuple("Site", "begin end sites kinds")
+Site = collections.namedtuple("Site", "begin end sites kinds module")
 
 
 class Run:
@@ -63,9 +63,13 @@ class Run:
 def control_file(plan, seed=1, strategy="random", flags=0, quantum=0, patience=0, sites=(), stretches=(), threads=(), choices=()):
     header = 88
     text = strategy.encode() + b"\0"
+    names = {}
+    for site in sites:
+        if site.module not in names:
+            names[site.module] = header + len(text)
+            text += site.module.encode() + b"\0"
     text += b"\0" * (-len(text) % 8)
-    empty = text.find(b"\0")  # the program itself: a module without a name
-    tables = [b"".join(struct.pack("<IIIIQQ", header + empty, s.sites, s.kinds, 0, s.begin, s.end) for s in sites),
+    tables = [b"".join(struct.pack("<IIIIQQ", names[s.module], s.sites, s.kinds, 0, s.begin, s.end) for s in sites),
               b"".join(struct.pack("<IIQQII", s.thread, s.end, s.events, s.accesses, s.hash, s.timed_out) for s in stretches),
               b"".join(struct.pack("<IIII", *t, 0) for t in threads),
               struct.pack(f"<{len(choices)}H", *choices)]
@@ -85,8 +89,18 @@ class Program:
         self.name, self.work, self.library = name, work, library
         self.source = FOLDER / "programs" / f"{name}.cc"
         self.binary = work / name
-        subprocess.run(["g++", "-std=c++20", "-g", "-O0", "-fsanitize=thread", "-pthread", self.source, "-o", self.binary], check=True)
+        self._compile(self.source, self.binary)
+        self.code, self.module = self.binary, ""
+        library = FOLDER / "programs" / f"{name}_library.cc"
+        if library.exists():
+            self.source, self.module = library, f"{name}_library.so"
+            self.code = work / self.module
+            self._compile(library, self.code, "-shared", "-fPIC")
         self._sites = None
+
+    @staticmethod
+    def _compile(source, target, *flags):
+        subprocess.run(["g++", "-std=c++20", "-g", "-O0", "-fsanitize=thread", "-pthread", *flags, source, "-o", target], check=True)
 
     def run(self, plan=STRATEGY, arguments=(), capacity=1 << 16, under=(), preload=True, **options):
         control, log = self.work / "control", self.work / "log"
@@ -107,9 +121,9 @@ class Program:
             for number, line in enumerate(self.source.read_text().splitlines(), 1):
                 for site in re.findall(r"SITE\((\d)\)", line):
                     marks[number] = marks.get(number, 0) | 1 << int(site) - 1
-            code = subprocess.run(["objdump", "-d", self.binary], capture_output=True, text=True, check=True).stdout
+            code = subprocess.run(["objdump", "-d", self.code], capture_output=True, text=True, check=True).stdout
             calls = re.findall(r"^ *([0-9a-f]+):.*call.*<(?:__tsan_)?(read|write|atomic|memcpy)[^>]*>", code, re.MULTILINE)
-            places = subprocess.run(["addr2line", "-e", self.binary, *(call[0] for call in calls)], capture_output=True, text=True,
+            places = subprocess.run(["addr2line", "-e", self.code, *(call[0] for call in calls)], capture_output=True, text=True,
                                     check=True).stdout.splitlines()
             self._sites = []
             for (address, what), place in zip(calls, places):
@@ -118,7 +132,7 @@ class Program:
                 # Of a memcpy the pair means the source.
                 kinds = {"read": READS, "write": WRITES, "atomic": READS | WRITES | ATOMICS, "memcpy": READS}[what]
                 if sites:
-                    self._sites.append(Site(int(address, 16), int(address, 16) + 5, sites, kinds))
+                    self._sites.append(Site(int(address, 16), int(address, 16) + 5, sites, kinds, self.module))
             assert {1, 2} <= {s.sites for s in self._sites} or any(s.sites == 3 for s in self._sites), self._sites
         return self._sites
 
@@ -327,6 +341,19 @@ def test_atomic_and_range_accesses(program):
         kinds = {r.c >> 32 & 7 for r in run.of("race", "race with")}
         assert kinds == ({READS, WRITES | ATOMICS} if name == "atomic_pair" else {READS, WRITES}), kinds
     assert {r.c & 0xffffffff for r in run.of("race", "race with")} == {1, 100}, run.records
+
+
+def test_sites_in_a_library(program):
+    plugin = program("plugin")
+    for module in (plugin.module, str(plugin.code)):
+        sites = [s._replace(module=module) for s in plugin.sites()]
+        for seed in range(5):
+            run = plugin.run(DIRECTED, seed=seed, sites=sites)
+            assert run.status == 0 and len(run.of("race")) == 2, (module, seed, run.status, run.records)
+            firsts = sum(r.c >> 40 & 1 for r in run.of("race", "race with") if plugin.sites()[r.b].sites == 1)
+            assert run.output == f"{firsts}\n", (run.output, run.records)
+    run = plugin.run(DIRECTED, sites=[s._replace(module="") for s in plugin.sites()])
+    assert run.status == 0 and not run.of("race"), run.records
 
 
 def test_stop_at_race(program):

@@ -1,0 +1,199 @@
+// Time passes: deadlines of blocked threads, and when they fire. The rules are those of clock.h.
+#include "runtime/options.h"
+#include "runtime/turn.h"
+#include "runtime/turn_state.h"
+
+namespace sooth::rt::turn {
+
+using sooth::control::StretchEnd;
+using virtual_clock::kNever;
+
+namespace {
+
+// All of it is protected by lock_.
+u64 alarm_ = kNever;      // virtual time, atomic: no deadline is earlier
+u64 idle_since_ = 0;      // CLOCK_MONOTONIC: nobody is ready, and a deadline is waited for in real time. 0: not so
+u64 waited_ = 0;          // real time that was idle, less what the virtual clock has jumped since
+Node* keeper_ = nullptr;  // has the deadline that is waited for
+
+// How often a thread looks at what somebody unseen may have done.
+constexpr u64 kLookEvery = 100'000'000;
+// Accesses of a controlled run that count together.
+constexpr u64 kBlock = 4096;
+// Of the option virtual_time.
+constexpr long kBySchedule = 2;
+
+Node* earliest_deadline() {
+  Node* earliest = nullptr;
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
+    if (n->deadline < (earliest == nullptr ? kNever : earliest->deadline)) earliest = n;
+  }
+  return earliest;
+}
+
+void fire_due() {
+  Node* n;
+  while ((n = earliest_deadline()) != nullptr && n->deadline <= virtual_clock::now()) end_wait(n, Wake::kTimedOut);
+  __atomic_store_n(&alarm_, n == nullptr ? kNever : n->deadline, __ATOMIC_RELAXED);
+}
+
+// To the deadline, the earliest, and those that fire with it.
+void jump_to(u64 deadline) {
+  u64 last = deadline;
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
+    if (n->deadline > last && n->deadline <= deadline + virtual_clock::kSlack) last = n->deadline;
+  }
+  u64 jumped = virtual_clock::advance_to(last);
+  waited_ -= jumped < waited_ ? jumped : waited_;
+  fire_due();
+}
+
+void spend(Node* n, u64 time) {
+  n->worked += time;
+  virtual_clock::work(time);
+}
+
+// What is to be waited in real time until a deadline fires, from idle_since_ on.
+u64 real_rest(const Node* n) {
+  u64 now = virtual_clock::now();
+  u64 rest = n->deadline > now ? n->deadline - now : 0;
+  u64 waited = waited_ > n->waited ? waited_ - n->waited : 0;
+  return rest > waited ? rest - waited : 0;
+}
+
+void set_wake_at(Node* n, u64 moment) {
+  if (n->polls && !recorder.controlled) {
+    u64 look = virtual_clock::real_now() + kLookEvery;
+    if (look < moment) moment = look;
+  }
+  __atomic_store_n(&n->wake_at, moment, __ATOMIC_RELEASE);
+}
+
+void begin_idling(Node* keeper) {
+  if (idle_since_ == 0) idle_since_ = virtual_clock::real_now();
+  keeper_ = keeper;
+  set_wake_at(keeper, idle_since_ + real_rest(keeper));
+  // It may sleep already, without a limit.
+  u32* word = &keeper->thread->turn_word;
+  if (__atomic_exchange_n(word, kDisturbed, __ATOMIC_ACQ_REL) == kAsleep) futex_wake(word, 1);
+}
+
+// Real time has come to a deadline.
+void fire_externally(Node* n) {
+  if (recorder.controlled) controlled::log_external(n->id, sooth::control::External::kDeadline);
+  if (!virtual_clock::is_on()) {
+    end_wait(n, Wake::kTimedOut);
+    return;
+  }
+  end_idling();
+  jump_to(n->deadline);
+}
+
+}  // namespace
+
+void restart_time() {
+  alarm_ = kNever;
+  idle_since_ = 0;
+  keeper_ = nullptr;
+  bool by_schedule = recorder.controlled ? !controlled::has_flag(sooth::control::kRealTime) : asks_at_operations();
+  virtual_clock::start(options.virtual_time == kBySchedule ? by_schedule : options.virtual_time != 0);
+}
+
+void begin_wait(Node* n, uptr object, BlockedOn on, u64 deadline, bool polls) {
+  set_state(n, State::kBlocked);
+  n->object = object;
+  n->blocked_on = on;
+  n->polls = polls;
+  n->deadline = deadline;
+  n->waited = waited_;
+  set_wake_at(n, virtual_clock::is_on() ? kNever : deadline);
+  blocked_.push_back(n);
+  if (virtual_clock::is_on() && deadline < alarm_) __atomic_store_n(&alarm_, deadline, __ATOMIC_RELAXED);
+}
+
+void end_wait(Node* n, Wake why) {
+  blocked_.remove(n);
+  n->woken = why;
+  n->timed_out = why != Wake::kWoken;
+  make_ready(n);
+}
+
+void end_idling() {
+  if (idle_since_ == 0) return;
+  waited_ += virtual_clock::real_now() - idle_since_;
+  idle_since_ = 0;
+  set_wake_at(keeper_, kNever);
+  keeper_ = nullptr;
+}
+
+void look_at_clock(Node* n) {
+  u64 now = virtual_clock::real_now();
+  if (!virtual_clock::is_on()) {
+    if (now >= n->deadline) fire_externally(n);
+    else if (n->polls) end_wait(n, Wake::kLook);
+    return;
+  }
+  // While others work, looking can wait: the moment would not be the same in another run.
+  bool idle = holder_ == nullptr;
+  if (idle && n == keeper_ && now >= idle_since_ + real_rest(n)) fire_externally(n);
+  else if (idle && n->polls && !recorder.controlled) end_wait(n, Wake::kLook);
+  else set_wake_at(n, n == keeper_ ? idle_since_ + real_rest(n) : kNever);
+}
+
+void let_time_pass() {
+  if (!virtual_clock::is_on()) return;
+  Node* n = earliest_deadline();
+  if (n == nullptr) return;
+  if (outside_.first() == nullptr) jump_to(n->deadline);
+  else begin_idling(n);
+}
+
+bool fire_now(Node* n) {
+  if (n->polls && recorder.controlled && !n->has_deadline()) {
+    end_wait(n, Wake::kLook);
+    return true;
+  }
+  if (!virtual_clock::is_on() || !n->has_deadline()) return false;
+  // With those that fire together, as when nobody was ready.
+  if (n->deadline > virtual_clock::now()) jump_to(earliest_deadline()->deadline);
+  if (n->state != State::kBlocked) return true;
+  virtual_clock::advance_to(n->deadline);
+  end_wait(n, Wake::kTimedOut);
+  return true;
+}
+
+void count_work(Node* n) {
+  if (!virtual_clock::is_on() || !recorder.controlled || n->thread == nullptr) return;
+  // How far a thread has come is the same wherever schedules are the same, also when one is followed that was not drawn. Accesses count
+  // in blocks: whether the one in front of which a thread was stopped is among them depends on why it was.
+  u64 blocks = controlled::calls_of(n->thread) / kBlock;
+  u64 work = n->thread->progress.events * virtual_clock::kStep + blocks * (kBlock / kOperationWeight) * virtual_clock::kStep;
+  if (work > n->counted_work) spend(n, work - n->counted_work);
+  n->counted_work = work;
+}
+
+void spend_time(Node* n, SchedulingPoint point, StretchEnd how, u32 quantum) {
+  if (!virtual_clock::is_on()) return;
+  count_work(n);
+  if (how == StretchEnd::kYielded) spend(n, virtual_clock::kYield);
+  if (!recorder.controlled && how != StretchEnd::kYielded)
+    spend(n, virtual_clock::kStep * (point == SchedulingPoint::kQuantum ? 1 + quantum / kOperationWeight : 1));
+  if (follows_stretches()) return;
+  if (virtual_clock::now() >= alarm_) fire_due();
+  if (point == SchedulingPoint::kYield && ready_.first() == nullptr && outside_.first() == nullptr) let_time_pass();
+}
+
+u64 tell_time(Thread* t) {
+  hold(t);
+  count_work(node_of(t));
+  spend(node_of(t), virtual_clock::kReading);
+  if (virtual_clock::now() >= __atomic_load_n(&alarm_, __ATOMIC_RELAXED) && !follows_stretches()) {
+    Locked locked(t);
+    fire_due();
+  }
+  return virtual_clock::now();
+}
+
+u64 worked(const Thread* t) { return node_of(t)->worked; }
+
+}  // namespace sooth::rt::turn
