@@ -86,7 +86,8 @@ bool await_end(Thread* t, u32 id, Deadline deadline) {
 // `join` is the real function. A thread that has ended is joined without waiting to speak of: it has only to leave libc.
 template <typename F>
 int join_with(Thread* t, uptr pc, pthread_t thread, void** result, Deadline deadline, F join) {
-  begin_operation(t, pc);
+  u32 announced = turn::taken() ? find_thread(static_cast<u64>(thread)) : kUnknown;
+  begin_operation(t, pc, Op::kJoin, announced == kUnknown ? 0 : address_of(&thread_info(announced)));
   // Looked up first: afterwards the handle may be another thread's.
   u32 id = find_thread(static_cast<u64>(thread));
   int error;
@@ -113,7 +114,7 @@ void watch_thread_ends() {
 
 int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument,
                   bool returns_int) {
-  begin_operation(t, pc);
+  begin_operation(t, pc, Op::kFork, address_of(thread));
   // The first thread may end by pthread_exit, which makes a difference only when there are others.
   if (t->id == 0) arm_end();
   Thread* fresh = new_thread();
