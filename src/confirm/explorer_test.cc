@@ -417,7 +417,7 @@ Program random_program(std::uint64_t seed, bool forks) {
         schedules *= ++turns / static_cast<double>(i);
       }
     }
-    if (schedules < (forks ? 20'000 : 2'000)) {
+    if (schedules < (forks ? 5'000 : 1'000)) {
       return program;
     }
   }
