@@ -206,7 +206,6 @@ bool Explorer::agrees(const Path& path, const Request& request, const Execution&
 void Explorer::add(const Request& request, const Execution& given) {
   --outstanding_;
   ++runs_;
-  cut_ += given.is_cut ? 1 : 0;
   if (request.purpose == Purpose::kMeeting || given.points.empty()) {
     return;
   }
@@ -308,6 +307,7 @@ void Explorer::extend(Path& path, const Execution& execution) {
     }
     path.push_back(node);
   }
+  cut_ += execution.is_cut ? 1 : 0;  // else what is missing comes behind what others have seen
 }
 
 void Explorer::reverse_races(const Path& path, const Execution& execution, std::size_t first) {

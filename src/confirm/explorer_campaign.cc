@@ -93,6 +93,8 @@ class ExploreCampaign {
       if (made.outcome->cancelled) {
         return false;
       }
+      // Outcomes differ by what the program says, not by what is said about it, for example how it deadlocked.
+      made.outcome->output_hash = std::hash<std::string>()(made.outcome->output);
       judge(requests[i], made.plan, *made.outcome);
       options_.on_run(result_.runs);
       return !error_.has_value();

@@ -83,6 +83,9 @@ Result<Report> report_of(const ExploreResult& result, const std::string& program
     replay.command = *command;
     replay.seed = schedule.plan.seed;
     replay.strategy = "explore";
+    replay.trials = result.runs;
+    replay.hits = finding.dynamic_pairs;
+    replay.probability = static_cast<double>(replay.hits) / static_cast<double>(std::max<std::uint64_t>(result.runs, 1));
     replay.outcome = schedule.outcome;
     replay.schedule = print_schedule(schedule);
     finding.replay = std::move(replay);
