@@ -20,7 +20,7 @@
 namespace sooth {
 namespace {
 
-constexpr std::size_t kOutputShown = 200;    // bytes of an output that is told
+constexpr std::size_t kOutputShown = 200;       // bytes of an output that is told
 constexpr std::uint64_t kMaxRecords = 1 << 18;  // of the log of one run
 
 struct Options {
@@ -41,9 +41,8 @@ void say(const std::string& sentence) {
 Status check_usage(const Options& options) {
   if (!options.extras.empty()) {
     const std::string& word = options.extras.front();
-    return Status::usage(word.starts_with('-')
-                             ? "explore has no option `" + word + "`. Try `sooth explore --help`."
-                             : "write `--` in front of the program: `sooth explore -- " + word + "`");
+    return Status::usage(word.starts_with('-') ? "explore has no option `" + word + "`. Try `sooth explore --help`."
+                                               : "write `--` in front of the program: `sooth explore -- " + word + "`");
   }
   if (program_words().empty()) {
     return Status::usage("explore needs a program: `sooth explore [OPTIONS] -- PROGRAM ARGUMENTS`");
@@ -77,9 +76,9 @@ std::string completeness(const ExploreResult& result, const Options& options) {
     return stopped;
   }
   if (!result.is_repeatable || result.diverged != 0) {
-    return "not complete: " +
-           (result.diverged != 0 ? counted(result.diverged, "run", "runs") + " did not begin like the one before it"
-                                 : std::string("something from outside took part, so runs cannot be repeated"));
+    return "not complete: " + (result.diverged != 0
+                                   ? counted(result.diverged, "run", "runs") + " did not begin like the one before it"
+                                   : std::string("something from outside took part, so runs cannot be repeated"));
   }
   if (result.cut != 0) {
     return "not complete: " + counted(result.cut, "run was", "runs were") + " too long to be looked at as a whole";
@@ -195,7 +194,8 @@ CommandResult run_explore(Options& options) {
 }  // namespace
 
 void add_explore_command(CLI::App& root, CommandResult& result) {
-  CLI::App* command = root.add_subcommand("explore", "Run a small program under every schedule that makes a difference");
+  CLI::App* command =
+      root.add_subcommand("explore", "Run a small program under every schedule that makes a difference");
   auto options = std::make_shared<Options>();
   options->flags.timeout = std::chrono::seconds(10);
   add_count_option(*command, "--runs", options->explore.runs, "Stop after so many runs");

@@ -25,7 +25,7 @@ bool is_waiting(const Execution& execution, std::size_t at, std::uint32_t thread
   }
   std::size_t begin = at;  // of the rounds
   std::vector<StepPtr> looks{next};
-  for (std::uint32_t rounds = 0; rounds < turns; ) {
+  for (std::uint32_t rounds = 0; rounds < turns;) {
     if (begin == 0) {
       return false;
     }
@@ -61,18 +61,18 @@ struct Explorer::Node {
   };
 
   std::shared_ptr<Node> parent;
-  std::uint32_t by = 0;        // thread that was chosen at the parent
+  std::uint32_t by = 0;  // thread that was chosen at the parent
   std::size_t depth = 0;
   std::uint64_t ready = 0;
-  std::uint64_t awake = 0;     // of these, those that do not wait in a loop; all if none
-  bool all_wait = false;       // ... there is none: one way to go on is enough
+  std::uint64_t awake = 0;  // of these, those that do not wait in a loop; all if none
+  bool all_wait = false;    // ... there is none: one way to go on is enough
   std::uint32_t from = control::kNone;
   bool is_free = false;
   std::uint32_t preemptions = 0;  // on the way here
   std::vector<StepPtr> pending;
-  std::vector<Taken> sleep;    // others have seen all that follows when these go first
-  std::vector<Taken> taken;    // chosen here, in this order
-  std::uint64_t asked = 0;     // with those that wait in work_
+  std::vector<Taken> sleep;  // others have seen all that follows when these go first
+  std::vector<Taken> taken;  // chosen here, in this order
+  std::uint64_t asked = 0;   // with those that wait in work_
 
   bool is_choice() const { return (ready & (ready - 1)) != 0; }
   std::uint64_t sleeping() const {
@@ -126,8 +126,9 @@ class Explorer::Order : public ExploredOrder {
     std::uint64_t threads = 0, seen = 0;
     for (std::size_t i = 0; i < turns.size(); ++i) {
       const std::uint64_t own = bit(thread(turns[i]));
-      const bool first = (seen & own) == 0 && std::none_of(turns.begin(), turns.begin() + static_cast<std::ptrdiff_t>(i),
-                                                          [&](std::size_t k) { return is_before(k, turns[i]); });
+      const bool first =
+          (seen & own) == 0 && std::none_of(turns.begin(), turns.begin() + static_cast<std::ptrdiff_t>(i),
+                                            [&](std::size_t k) { return is_before(k, turns[i]); });
       threads |= first ? own : 0;
       seen |= own;
     }

@@ -78,7 +78,8 @@ class Explorer {
 
   ExplorerOptions options_;
   // By preemptions, then deepest first, then in the order in which they came up.
-  std::map<std::tuple<std::uint32_t, std::size_t, std::uint64_t>, std::pair<std::shared_ptr<Node>, std::uint32_t>> work_;
+  std::map<std::tuple<std::uint32_t, std::size_t, std::uint64_t>, std::pair<std::shared_ptr<Node>, std::uint32_t>>
+      work_;
   std::vector<Request> meetings_;
   bool started_ = false;
   std::uint64_t asked_ = 0, outstanding_ = 0;

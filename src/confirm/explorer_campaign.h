@@ -20,8 +20,9 @@ struct ExploreOptions {
   ExplorerOptions search;       // wants_meeting is ours
   std::uint64_t runs = 10'000;  // at most; those that only stop at a race again do not count
   std::uint32_t jobs = 1;
-  std::function<bool()> cancelled = [] { return false; };            // asked from several threads
-  std::function<void(std::uint64_t runs)> on_run = [](std::uint64_t) {};  // after each run, from the thread of the caller
+  std::function<bool()> cancelled = [] { return false; };  // asked from several threads
+  std::function<void(std::uint64_t runs)> on_run = [](std::uint64_t) {
+  };  // after each run, from the thread of the caller
 };
 
 // Two threads stood in front of conflicting accesses.
@@ -46,8 +47,8 @@ struct ExploreResult {
   std::vector<ExploredRace> races;               // in the order in which they were met
   std::vector<ExploredDeadlock> deadlocks;       // likewise; by where the threads are blocked
   std::uint64_t runs = 0, redundant = 0, diverged = 0, cut = 0;
-  bool is_exhausted = false;   // the search has nothing left to ask for
-  bool is_repeatable = true;   // nothing from outside took part in any run
+  bool is_exhausted = false;  // the search has nothing left to ask for
+  bool is_repeatable = true;  // nothing from outside took part in any run
   bool has_waiting_loops = false;
 
   // Whether all was seen that the options let the program do.

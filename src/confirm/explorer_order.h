@@ -14,9 +14,7 @@ class ExploredOrder {
  public:
   ExploredOrder(const Execution& execution, std::size_t turns);
 
-  bool is_before(std::size_t early, std::size_t late) const {
-    return clocks_[late][threads_[early]] > places_[early];
-  }
+  bool is_before(std::size_t early, std::size_t late) const { return clocks_[late][threads_[early]] > places_[early]; }
   // Earlier turns of other threads that depend on the turn, without a third one in between, and could have come behind it.
   const std::vector<std::size_t>& races(std::size_t turn) const { return races_[turn]; }
   std::uint32_t thread(std::size_t turn) const { return threads_[turn]; }
@@ -26,10 +24,10 @@ class ExploredOrder {
   void merge(std::size_t turn, std::size_t earlier);
 
   std::vector<std::uint32_t> threads_;
-  std::vector<std::uint32_t> places_;                // of each turn among those of its thread, from 0
-  std::vector<std::vector<std::uint32_t>> clocks_;   // of each turn, by thread: how many turns of it are not later
+  std::vector<std::uint32_t> places_;               // of each turn among those of its thread, from 0
+  std::vector<std::vector<std::uint32_t>> clocks_;  // of each turn, by thread: how many turns of it are not later
   std::vector<std::vector<std::size_t>> races_;
-  std::vector<std::size_t> last_;                    // turn of each thread; kNoTurn
+  std::vector<std::size_t> last_;  // turn of each thread; kNoTurn
 };
 
 }  // namespace sooth

@@ -24,7 +24,8 @@ Finding finding_of(const ExploredRace& race, CodeNames& names) {
   finding.kind = FindingKind::kRace;
   finding.rung = Rung::kConfirmed;
   finding.dynamic_pairs = race.runs;
-  finding.accesses = {access_of(race.first, race.first_thread, names), access_of(race.second, race.second_thread, names)};
+  finding.accesses = {access_of(race.first, race.first_thread, names),
+                      access_of(race.second, race.second_thread, names)};
   return finding;
 }
 
@@ -85,7 +86,8 @@ Result<Report> report_of(const ExploreResult& result, const std::string& program
     replay.strategy = "explore";
     replay.trials = result.runs;
     replay.hits = finding.dynamic_pairs;
-    replay.probability = static_cast<double>(replay.hits) / static_cast<double>(std::max<std::uint64_t>(result.runs, 1));
+    replay.probability =
+        static_cast<double>(replay.hits) / static_cast<double>(std::max<std::uint64_t>(result.runs, 1));
     replay.outcome = schedule.outcome;
     replay.schedule = print_schedule(schedule);
     finding.replay = std::move(replay);

@@ -24,7 +24,7 @@ struct Instruction {
 };
 struct Program {
   std::vector<std::vector<Instruction>> threads;
-  bool forks = false;         // only thread 0 is there at first, and the process ends with it
+  bool forks = false;  // only thread 0 is there at first, and the process ends with it
 };
 
 struct ThreadState {
@@ -93,11 +93,11 @@ class Machine {
     ++state.next;
     switch (in.kind) {
       case Instruction::kRead: state.accumulator = state.accumulator * 31 + variables_[in.what]; break;
-      case Instruction::kWrite: variables_[in.what] = state.accumulator * 7 + static_cast<int>(thread * 100 + state.next); break;
-      case Instruction::kAdd: variables_[in.what] += 1; break;
-      case Instruction::kAwait:
-        state.next -= variables_[in.what] == 0 ? 1 : 0;
+      case Instruction::kWrite:
+        variables_[in.what] = state.accumulator * 7 + static_cast<int>(thread * 100 + state.next);
         break;
+      case Instruction::kAdd: variables_[in.what] += 1; break;
+      case Instruction::kAwait: state.next -= variables_[in.what] == 0 ? 1 : 0; break;
       case Instruction::kLock:
         if (holders_.contains(in.what)) {
           --state.next;
@@ -183,7 +183,9 @@ Made run_machine(const Program& program, const std::vector<std::uint16_t>& choic
     }
     const auto lowest = static_cast<std::uint32_t>(std::countr_zero(point.ready));
     const std::uint64_t others = goes_on ? point.ready & ~(std::uint64_t{1} << from) : 0;
-    point.chosen = !goes_on ? lowest : turns > 20 && others != 0 ? static_cast<std::uint32_t>(std::countr_zero(others)) : from;
+    point.chosen = !goes_on                    ? lowest
+                   : turns > 20 && others != 0 ? static_cast<std::uint32_t>(std::countr_zero(others))
+                                               : from;
     if (point.is_choice() && used < choices.size()) {
       point.chosen = choices[used++];
     }
@@ -355,8 +357,10 @@ std::vector<Instruction> random_thread(std::mt19937_64& random, std::size_t leng
   while (code.size() < length) {
     const auto variable = static_cast<std::uint32_t>(random() % 3);
     switch (random() % 7) {
-      case 0: case 1: code.push_back({Instruction::kRead, variable, random() % 3 == 0}); break;
-      case 2: case 3: code.push_back({Instruction::kWrite, variable, random() % 3 == 0}); break;
+      case 0:
+      case 1: code.push_back({Instruction::kRead, variable, random() % 3 == 0}); break;
+      case 2:
+      case 3: code.push_back({Instruction::kWrite, variable, random() % 3 == 0}); break;
       case 4: code.push_back({Instruction::kAdd, variable}); break;
       case 5: {
         const auto lock = static_cast<std::uint32_t>(random() % 2);
@@ -423,8 +427,12 @@ Program random_program(std::uint64_t seed, bool forks) {
   }
 }
 
-std::uint64_t case_count() { return from_environment("SOOTH_CASES", 10'000); }
-std::uint64_t first_seed() { return from_environment("SOOTH_SEED", 1); }
+std::uint64_t case_count() {
+  return from_environment("SOOTH_CASES", 10'000);
+}
+std::uint64_t first_seed() {
+  return from_environment("SOOTH_SEED", 1);
+}
 
 TEST(Explorer, FindsEveryTraceOnceAndEveryRace) {
   std::uint64_t fewer = 0;
