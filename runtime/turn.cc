@@ -454,6 +454,10 @@ void step_access(Thread* t, const Step& what) {
   reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, false);
 }
 
+void changed_nothing(Thread* t) {
+  if (controlled::has_flag(sooth::control::kLogPoints)) controlled::log_step(t, node_of(t)->id, Op::kCallEnd, 0, 0, 0);
+}
+
 void spun(Thread* t) {
   controlled::log(RecordKind::kSpin, node_of(t)->id);
   reschedule(t, SchedulingPoint::kYield, StretchEnd::kSpun, true);

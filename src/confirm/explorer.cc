@@ -13,18 +13,28 @@ std::uint64_t bit(std::uint32_t thread) {
   return std::uint64_t{1} << thread;
 }
 
+// A turn that changed nothing.
 bool is_look(const StepPtr& step) {
   return step != nullptr && !step->writes && !step->is_everything && is_access(step->op);
 }
 
-// Whether the thread, at the point, has done nothing for `turns` rounds of a loop but look at things that nobody has changed.
+// The plain write is to memory that no other thread has touched up to the point.
+bool is_private(const Execution& execution, std::size_t at, std::uint32_t thread, const StepPtr& write) {
+  return std::none_of(execution.points.begin(), execution.points.begin() + static_cast<std::ptrdiff_t>(at),
+                      [&](const ExploredPoint& point) {
+                        return point.chosen != thread && relation(point.done, write) != StepRelation::kIndependent;
+                      });
+}
+
+// Whether the thread, at the point, has done nothing for `turns` rounds of a loop but look at things that nobody has changed, and write to memory of
+// its own, such as what a failed compare-exchange hands back.
 bool is_waiting(const Execution& execution, std::size_t at, std::uint32_t thread, std::uint32_t turns) {
   const StepPtr& next = execution.points[at].pending[thread];
-  if (turns == 0 || !is_look(next)) {
+  if (turns == 0 || next == nullptr || next->is_everything || !is_access(next->op)) {
     return false;
   }
   std::size_t begin = at;  // of the rounds
-  std::vector<StepPtr> looks{next};
+  std::vector<StepPtr> looks, writes;
   for (std::uint32_t rounds = 0; rounds < turns;) {
     if (begin == 0) {
       return false;
@@ -33,11 +43,14 @@ bool is_waiting(const Execution& execution, std::size_t at, std::uint32_t thread
     if (point.chosen != thread) {
       continue;
     }
-    if (!is_look(point.done)) {
+    if (is_look(point.done)) {
+      rounds += point.done->is_at(*next) && point.done->parts == next->parts ? 1 : 0;
+      looks.push_back(point.done);
+    } else if (point.done != nullptr && point.done->op == Op::kWrite && !point.done->is_everything) {
+      writes.push_back(point.done);
+    } else {
       return false;
     }
-    rounds += point.done->is_at(*next) && point.done->parts == next->parts ? 1 : 0;
-    looks.push_back(point.done);
   }
   for (std::size_t i = begin; i < at; ++i) {
     const ExploredPoint& point = execution.points[i];
@@ -48,7 +61,8 @@ bool is_waiting(const Execution& execution, std::size_t at, std::uint32_t thread
       return false;
     }
   }
-  return true;
+  return std::all_of(writes.begin(), writes.end(),
+                     [&](const StepPtr& write) { return is_private(execution, at, thread, write); });
 }
 
 }  // namespace

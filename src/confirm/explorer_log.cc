@@ -92,9 +92,17 @@ class Reader {
     fresh.writes = (record.a >> 8 & 1) != 0;
     fresh.is_everything = is_everything;
     fresh.size = static_cast<std::uint32_t>(record.a >> 32);
+    if (fresh.op == Op::kCallEnd) {
+      change_last(thread, [](ExploredStep& last) { last.writes = false; });
+      return true;
+    }
     if (fresh.op == Op::kEnd) {
       add_parts(record, fresh);
-      return !is_everything && end_thread(fresh.parts.front(), thread);
+      change_last(thread, [&](ExploredStep& last) {
+        last.ends_thread = true;
+        last.end = fresh.parts.empty() ? ExploredStep::Part{} : fresh.parts.front();
+      });
+      return !is_everything;
     }
     if (thread.announced == nullptr) {
       const auto module = modules_.find(static_cast<std::uint32_t>(thread.at.b));
@@ -111,16 +119,15 @@ class Reader {
     return thread.announced->parts.size() <= kMaxParts;
   }
 
-  // With what it did at its last turn.
-  bool end_thread(const ExploredStep::Part& end, const Thread& thread) {
+  // What came to light about what the thread did at its last turn.
+  template <typename F>
+  void change_last(const Thread& thread, F change) {
     if (thread.last_turn < execution_.points.size()) {
       StepPtr& done = execution_.points[thread.last_turn].done;
       auto last = done == nullptr ? std::make_shared<ExploredStep>() : std::make_shared<ExploredStep>(*done);
-      last->ends_thread = true;
-      last->end = end;
+      change(*last);
       done = std::move(last);
     }
-    return true;
   }
 
   void announce(Thread& thread, ExploredPoint& point, control::StretchEnd how) {

@@ -45,8 +45,8 @@ class LogWriter {
                            granule, last});
     return *this;
   }
-  LogWriter& everything(std::uint32_t thread) {
-    log_.points.push_back({RecordKind::kStep, 0, thread, static_cast<std::uint64_t>(Op::kCallBegin) | 3 << 8, 0, 0});
+  LogWriter& everything(std::uint32_t thread, Op op = Op::kCallBegin) {
+    log_.points.push_back({RecordKind::kStep, 0, thread, static_cast<std::uint64_t>(op) | 3 << 8, 0, 0});
     return *this;
   }
   LogWriter& point(std::uint32_t thread, std::uint64_t ready, std::uint32_t chosen,
@@ -118,6 +118,19 @@ TEST(ExplorerLog, KnowsWhatIsDone) {
   join->parts = {{7, 1}};
   EXPECT_EQ(relation(execution.points[2].done, join), StepRelation::kOrdered);
   EXPECT_EQ(relation(join, execution.points[2].done), StepRelation::kIndependent);
+}
+
+TEST(ExplorerLog, ATurnThatChangesNothingIsALook) {
+  LogWriter writer;
+  writer.at(1, 1, 0, 0, 0).step(1, Op::kAtomicRmw, 0, 0, 0, 4).point(1, 2, 1);
+  writer.at(1, 0, control::kNone, 0, 0).everything(1, Op::kCallEnd);
+  writer.at(1, 1, 0, 1, 0).step(1, Op::kAtomicRmw, 0, 0, 0, 4).point(1, 2, 1);
+  const Execution execution = read(writer);
+  ASSERT_EQ(execution.points.size(), 2u);
+  EXPECT_FALSE(execution.points[0].done->writes);
+  EXPECT_FALSE(execution.points[0].done->is_everything);
+  EXPECT_TRUE(execution.points[0].pending[1]->writes) << "nobody knows before";
+  EXPECT_TRUE(execution.points[1].done->writes);
 }
 
 TEST(ExplorerLog, SaysWhenThereIsMore) {

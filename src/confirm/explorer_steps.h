@@ -21,7 +21,7 @@ struct ExploredStep {
   };
 
   Op op = Op::kCallBegin;
-  bool writes = true;
+  bool writes = true;          // of one that is done: something else than was there
   bool is_everything = false;  // may be about anything, or ends the process
   bool ends_thread = false;
   Part end;                                // ... and this is what joins of the thread wait for

@@ -18,7 +18,7 @@ namespace {
 
 // A program of a few instructions for each thread, interpreted. Variables, locks and threads are numbered from 0; each thread has an accumulator.
 struct Instruction {
-  enum Kind : std::uint8_t { kRead, kWrite, kAdd, kLock, kUnlock, kFork, kJoin, kAwait } kind;
+  enum Kind : std::uint8_t { kRead, kWrite, kAdd, kLock, kUnlock, kFork, kJoin, kAwait, kTake, kGive } kind;
   std::uint32_t what;  // variable, lock or thread
   bool atomic = false;
 };
@@ -72,6 +72,8 @@ class Machine {
       case Instruction::kWrite: step->op = in.atomic ? Op::kAtomicStore : Op::kWrite; break;
       case Instruction::kAdd: step->op = Op::kAtomicRmw; break;
       case Instruction::kAwait: step->op = Op::kAtomicLoad; break;
+      case Instruction::kTake: step->op = Op::kAtomicRmw; break;
+      case Instruction::kGive: step->op = Op::kAtomicStore; break;
       case Instruction::kLock: step->op = Op::kAcquire; break;
       case Instruction::kUnlock: step->op = Op::kRelease; break;
       case Instruction::kFork: step->op = Op::kFork; break;
@@ -98,6 +100,11 @@ class Machine {
         break;
       case Instruction::kAdd: variables_[in.what] += 1; break;
       case Instruction::kAwait: state.next -= variables_[in.what] == 0 ? 1 : 0; break;
+      case Instruction::kTake:
+        state.next -= variables_[in.what] != 0 ? 1 : 0;
+        variables_[in.what] = 1;
+        break;
+      case Instruction::kGive: variables_[in.what] = 0; break;
       case Instruction::kLock:
         if (holders_.contains(in.what)) {
           --state.next;
@@ -181,11 +188,12 @@ Made run_machine(const Program& program, const std::vector<std::uint16_t>& choic
     for (std::uint32_t i = 0; i < program.threads.size(); ++i) {
       point.pending.push_back(machine.step(i));
     }
-    const auto lowest = static_cast<std::uint32_t>(std::countr_zero(point.ready));
+    const auto lowest = [](std::uint64_t threads) { return static_cast<std::uint32_t>(std::countr_zero(threads)); };
     const std::uint64_t others = goes_on ? point.ready & ~(std::uint64_t{1} << from) : 0;
-    point.chosen = !goes_on                    ? lowest
-                   : turns > 20 && others != 0 ? static_cast<std::uint32_t>(std::countr_zero(others))
-                                               : from;
+    const std::uint64_t above = goes_on ? others >> from << from : 0;
+    point.chosen = !goes_on                     ? lowest(point.ready)
+                   : turns <= 20 || others == 0 ? from
+                                                : lowest(above != 0 ? above : others);
     if (point.is_choice() && used < choices.size()) {
       point.chosen = choices[used++];
     }
@@ -194,6 +202,12 @@ Made run_machine(const Program& program, const std::vector<std::uint16_t>& choic
     point.done = point.pending[point.chosen];
     from = point.chosen;
     machine.run(from);
+    if (point.done != nullptr && machine.step(from) != nullptr && point.done->op == Op::kAtomicRmw &&
+        machine.step(from)->offset == point.done->offset) {
+      auto look = std::make_shared<ExploredStep>(*point.done);  // took in vain
+      look->writes = false;
+      point.done = look;
+    }
     if (machine.has_ended(from)) {
       auto last = std::make_shared<ExploredStep>(*point.done);
       last->ends_thread = true;
@@ -339,7 +353,8 @@ class BruteForce {
 constexpr std::uint32_t kAny = 1000;
 
 std::string text_of(const Program& program) {
-  static const char* const kNames[] = {"read v", "write v", "add v", "lock ", "unlock ", "fork ", "join ", "await v"};
+  static const char* const kNames[] = {"read v", "write v", "add v",   "lock ",  "unlock ",
+                                       "fork ",  "join ",   "await v", "take v", "give v"};
   std::string text;
   for (std::size_t i = 0; i < program.threads.size(); ++i) {
     text += "thread " + std::to_string(i) + ":";
@@ -501,6 +516,23 @@ TEST(Explorer, IndependentThreadsAreOneTrace) {
 TEST(Explorer, LooksForMeetings) {
   const Program program{{{{I::kWrite, 1}, {I::kWrite, 0}}, {{I::kWrite, 2}, {I::kRead, 0}}}};
   EXPECT_EQ(explore(program, {}, 1).races.size(), 1u);
+}
+
+// Two threads that take a spin lock by exchange, and three that do.
+TEST(Explorer, EndsWhenThreadsWaitForASpinLock) {
+  const std::vector<Instruction> work = {{I::kTake, 0}, {I::kRead, 1}, {I::kWrite, 1}, {I::kGive, 0}};
+  const Program two{{work, work}};
+  const Program three{{work, work, work}};
+  const Seen first = explore(two, {}, 2, 20'000);
+  EXPECT_TRUE(first.exhausted);
+  EXPECT_EQ(first.ends.size(), 2u) << "one for each order";
+  EXPECT_TRUE(first.races.empty());
+  ExplorerOptions options;
+  options.loop_turns = 1;
+  const Seen second = explore(three, options, 2, 50'000);
+  EXPECT_TRUE(second.exhausted);
+  EXPECT_EQ(second.ends.size(), 6u);
+  EXPECT_TRUE(second.races.empty());
 }
 
 TEST(Explorer, EndsWhenThreadsWaitInLoops) {

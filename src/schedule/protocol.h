@@ -148,7 +148,7 @@ enum class RecordKind : std::uint16_t {
   kStep = 12,     // what `thread` is about to do at its next turn: a = Op | is_write << 8 | is_everything << 9 | first byte << 16 | bytes << 32,
                   // b = first and c = last of the objects it is about, numbered in the order in which they were first met. Objects are
                   // granules of kGranule bytes; the first byte is one of the first granule. A step may have several records, granules
-                  // in order. Op::kEnd: the thread ends with what it did at its last turn
+                  // in order. Op::kEnd: the thread ends with what it did at its last turn. Op::kCallEnd: that was atomic, and wrote what was there
   kExternal = 13,  // something from outside took part, so the seed alone does not repeat the run: a = External
   kStepAt = 14,   // in front of the kStep records of a step: a = offset of the program counter in its module, or 0, b = events << 32 | module,
                   // c = accesses. Where the thread is; the module is a number, or kNone

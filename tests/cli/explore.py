@@ -85,6 +85,24 @@ SOURCES = {
       std::printf("%d\n", counter);
     }
     """,
+    # A spin lock. -DSWAP: by compare-and-swap; else by exchange.
+    "spin": r"""
+    static std::atomic<int> locked;
+    static int counter;
+    static void work() {
+    #ifdef SWAP
+      for (int free = 0; !locked.compare_exchange_weak(free, 1); free = 0) {}
+    #else
+      while (locked.exchange(1)) {}
+    #endif
+      counter = counter + 1;
+      locked = 0;
+    }
+    int main() {
+      together<work, work>();
+      std::printf("%d\n", counter);
+    }
+    """,
     # Two philosophers. -DORDERED: both take the same fork first.
     "philosophers": r"""
     static pthread_mutex_t forks[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
@@ -240,6 +258,13 @@ def test_peterson(bench):
     expect(outputs(done) == ["2"] and counts(done)[2] > 0 and is_complete(done), done.stdout)
     done = explore(bench, built(bench, "peterson", "-DBROKEN"), status=66)
     expect(outputs(done) == ["1", "2"] and counts(done)[2] > 0 and is_complete(done), done.stdout)
+
+
+def test_spin_lock(bench):
+    """Attempts that fail change nothing."""
+    for flags in ([], ["-DSWAP"]):
+        done = explore(bench, built(bench, "spin", *flags))
+        expect(outputs(done) == ["2"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
 
 
 def test_philosophers(bench):
