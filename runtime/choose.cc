@@ -113,7 +113,8 @@ bool follow_on(Node* from, bool goes_on, StretchEnd how, bool at_operation) {
   }
   // It yielded more than once at the same place, and while nobody else could run it went on.
   u32 id = stretches_.wanted();
-  bool can_run = find(ready_, id) != nullptr || find(outside_, id) != nullptr || (stretches_.current().timed_out != 0 && find(blocked_, id) != nullptr);
+  bool fires = stretches_.current().timed_out != 0 && find(blocked_, id) != nullptr;
+  bool can_run = find(ready_, id) != nullptr || find(outside_, id) != nullptr || fires;
   if (how == StretchEnd::kYielded && goes_on && id != from->id && !can_run) stretches_.retreat();
   return true;
 }
@@ -286,7 +287,8 @@ bool is_directed(Thread* t) {
 Approach decide_approach(Thread*, const SiteAccess& access) {
   // Only at its end does a schedule meet the race.
   if (follows_ && !stretches_.is_last()) return Approach::kPostpone;
-  bool alone = ready_.first() == nullptr && outside_.first() == nullptr;
+  // Threads that are outside come back at a moment that is not up to the schedule: nobody waits for them.
+  bool alone = ready_.first() == nullptr;
   for (Node* n = blocked_.first(); n != nullptr; n = n->next) alone = alone && !n->has_deadline();
   Approach approach = directed_.approach<Node>(access, postponed_.first(), alone);
   if (approach == Approach::kGoesFirst) follows_ = false;

@@ -73,7 +73,10 @@ T* table(u32 offset) {
   return reinterpret_cast<T*>(file_ + offset);
 }
 
-bool is_inside(u64 offset, u64 count, u64 size, u64 bytes) { return count == 0 || (offset % 4 == 0 && offset <= bytes && count * size <= bytes - offset); }
+template <typename T>
+bool is_inside(u64 offset, u64 count, u64 bytes) {
+  return count == 0 || (offset % alignof(T) == 0 && offset <= bytes && count * sizeof(T) <= bytes - offset);
+}
 
 // Terminated before the end of the file.
 bool is_text(u64 offset, u64 bytes) {
@@ -86,10 +89,10 @@ bool is_valid(u64 bytes) {
   const ControlHeader& h = header();
   StrategySpec spec;
   if (h.magic != sooth::control::kControlMagic || h.bytes > bytes || h.plan > Plan::kChoices || !is_text(h.strategy, h.bytes) ||
-      !parse_strategy(strategy_text(), spec) || !is_inside(h.ranges, h.range_count, sizeof(SiteRange), h.bytes) ||
-      !is_inside(h.stretches, h.stretch_count, sizeof(sooth::control::Stretch), h.bytes) ||
-      !is_inside(h.threads, h.thread_count, sizeof(sooth::control::ThreadOrigin), h.bytes) ||
-      !is_inside(h.choices, h.choice_count, sizeof(u16), h.bytes)) {
+      !parse_strategy(strategy_text(), spec) || !is_inside<SiteRange>(h.ranges, h.range_count, h.bytes) ||
+      !is_inside<sooth::control::Stretch>(h.stretches, h.stretch_count, h.bytes) ||
+      !is_inside<sooth::control::ThreadOrigin>(h.threads, h.thread_count, h.bytes) ||
+      !is_inside<u16>(h.choices, h.choice_count, h.bytes)) {
     return false;
   }
   for (u32 i = 0; i < h.range_count; ++i)
@@ -187,15 +190,15 @@ u32 log_module(const KnownModule* m) {
   }
 }
 
-// Whether an access at the program counter is at a site. `is_near`: some range has it, of whatever kind.
-bool find_site(uptr pc, u32 kinds, SiteAccess& access, bool& is_near) {
+// Whether an access, of which the caller has filled in the rest, is at a site. `is_near`: some range has it, of whatever kind.
+bool find_site(uptr pc, SiteAccess& access, bool& is_near) {
   is_near = false;
   bool found = false;
   for (u32 i = 0; i < header().range_count; ++i) {
     if (pc < loaded_[i].begin || pc >= loaded_[i].end) continue;
     is_near = true;
     const SiteRange& range = table<SiteRange>(header().ranges)[i];
-    if (!is_meant(range.kinds, kinds)) continue;
+    if (!is_meant(range.kinds, access.kinds)) continue;
     if (!found) access.range = i;
     found = true;
     access.sites |= range.sites;
@@ -203,17 +206,16 @@ bool find_site(uptr pc, u32 kinds, SiteAccess& access, bool& is_near) {
   return found;
 }
 
+SiteAccess access_of(const KnownModule* m, uptr pc, uptr address, u32 bytes, u32 kinds) {
+  return {address, m == nullptr ? pc : pc - m->bias, bytes, kinds, 0, 0};
+}
+
 // In front of an access that may be one of the pair.
 void approach(Thread* t, uptr pc, uptr address, u32 bytes, u32 kinds) {
-  SiteAccess access;
-  bool is_near;
   const KnownModule* m = module_of(pc);
-  if (m == nullptr || !find_site(pc, kinds, access, is_near)) return;
-  access.address = address;
-  access.offset = pc - m->bias;
-  access.bytes = bytes;
-  access.kinds = kinds;
-  turn::approach(t, access);
+  SiteAccess access = access_of(m, pc, address, bytes, kinds);
+  bool is_near;
+  if (find_site(pc, access, is_near)) turn::approach(t, access);
 }
 
 bool is_ignored(const Thread* t, uptr address, bool is_write) {
@@ -348,6 +350,11 @@ u64 module_offset(uptr pc) {
   return m == nullptr ? pc : pc - m->bias;
 }
 
+bool is_in_program(uptr pc) {
+  const KnownModule* m = module_of(pc);
+  return m != nullptr && m->path == nullptr;
+}
+
 void modules_changed() {
   module_count_ = 0;
   zero_memory(loaded_, header().range_count * sizeof(LoadedRange));
@@ -356,6 +363,8 @@ void modules_changed() {
 
 void thread_created(u32 id, u32 parent, u32 child) {
   log(RecordKind::kThread, id, parent, child);
+  // Up to its first own point it does nothing that others could see.
+  if (has_flag(sooth::control::kLogPoints)) log(RecordKind::kStep, id, static_cast<u64>(Op::kBegin), 1, 0);
   turn::thread_created(id, parent, child);
 }
 
@@ -401,9 +410,9 @@ void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
   bool writes = op == Op::kWrite;
   const KnownModule* m = module_of(pc);
   bool counts = !is_ignored(t, address, writes) && (m == nullptr || !m->excluded);
-  SiteAccess access;
+  SiteAccess access = access_of(m, pc, address, bytes, writes ? sooth::control::kWrites : sooth::control::kReads);
   bool is_near;
-  bool at_site = find_site(pc, writes ? sooth::control::kWrites : sooth::control::kReads, access, is_near) && counts;
+  bool at_site = find_site(pc, access, is_near) && counts;
   if (!is_near && (m == nullptr || !m->excluded)) boring_entry(pc) = pc;
   // What follows must be the same whether or not the fast way was taken before: only the quantum says when others get their chance.
   bool is_point = counts && (t->special & kEachAccess) != 0;
@@ -421,7 +430,7 @@ void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
   if (!at_site) return;
   // In front of the access again.
   --t->progress.origin;
-  approach(t, pc, address, bytes, writes ? sooth::control::kWrites : sooth::control::kReads);
+  turn::approach(t, access);
   ++t->progress.origin;
 }
 

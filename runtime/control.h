@@ -43,6 +43,8 @@ void set_state(sooth::control::RunState state);
 void publish_counts(u64 hook_calls, u64 scheduling_points);
 // Where a program counter is in its module, as in the ELF file; itself when it is in none.
 u64 module_offset(uptr pc);
+// Whether it is in the program itself, not in a library.
+bool is_in_program(uptr pc);
 // dlclose returned.
 void modules_changed();
 

@@ -16,6 +16,12 @@ SOOTH_INLINE void range_hook(Op op, const void* address, uptr size, uptr pc) {
   if (Thread* t = current()) write_range(t, pc, op, reinterpret_cast<uptr>(address), size);
 }
 
+// Of hooks that are told where they were called from. A program counter is never 0.
+SOOTH_INLINE uptr told(const void* pc) {
+  auto address = reinterpret_cast<uptr>(pc);
+  return address > 1 ? address - 1 : kNoSite;
+}
+
 }  // namespace
 
 #define SOOTH_STACK reinterpret_cast<uptr>(__builtin_dwarf_cfa())
@@ -37,8 +43,8 @@ SOOTH_INLINE void range_hook(Op op, const void* address, uptr size, uptr pc) {
     hook<Op::kRead, size>(p, SOOTH_CALLER, SOOTH_STACK);                                                               \
     hook<Op::kWrite, size>(p, SOOTH_CALLER, SOOTH_STACK);                                                              \
   }                                                                                                                    \
-  SOOTH_EXPORT void __tsan_read##size##_pc(void* p, void* pc) { hook<Op::kRead, size>(p, reinterpret_cast<uptr>(pc) - 1, SOOTH_STACK); } \
-  SOOTH_EXPORT void __tsan_write##size##_pc(void* p, void* pc) { hook<Op::kWrite, size>(p, reinterpret_cast<uptr>(pc) - 1, SOOTH_STACK); }
+  SOOTH_EXPORT void __tsan_read##size##_pc(void* p, void* pc) { hook<Op::kRead, size>(p, told(pc), SOOTH_STACK); } \
+  SOOTH_EXPORT void __tsan_write##size##_pc(void* p, void* pc) { hook<Op::kWrite, size>(p, told(pc), SOOTH_STACK); }
 
 SOOTH_HOOKS(1)
 SOOTH_HOOKS(2)
@@ -48,8 +54,8 @@ SOOTH_HOOKS(16)
 
 SOOTH_EXPORT void __tsan_read_range(void* p, uptr size) { range_hook(Op::kRead, p, size, SOOTH_CALLER); }
 SOOTH_EXPORT void __tsan_write_range(void* p, uptr size) { range_hook(Op::kWrite, p, size, SOOTH_CALLER); }
-SOOTH_EXPORT void __tsan_read_range_pc(void* p, uptr size, void* pc) { range_hook(Op::kRead, p, size, reinterpret_cast<uptr>(pc) - 1); }
-SOOTH_EXPORT void __tsan_write_range_pc(void* p, uptr size, void* pc) { range_hook(Op::kWrite, p, size, reinterpret_cast<uptr>(pc) - 1); }
+SOOTH_EXPORT void __tsan_read_range_pc(void* p, uptr size, void* pc) { range_hook(Op::kRead, p, size, told(pc)); }
+SOOTH_EXPORT void __tsan_write_range_pc(void* p, uptr size, void* pc) { range_hook(Op::kWrite, p, size, told(pc)); }
 
 // sanitizer_common's names, which clang uses for unaligned accesses of other runtimes: performed here.
 #define SOOTH_UNALIGNED(bits, type, size)                                                                    \

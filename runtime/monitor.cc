@@ -58,19 +58,44 @@ void start_monitor() {
   if (id < 0) warn("cannot watch for calls that block: a library that blocks may hang the program");
 }
 
-bool sleeps_in_kernel(u32 system_id) {
-  char text[512];
-  char* end = text + 64;
-  append_text(append_number(append_text(text, end, "/proc/self/task/"), end, system_id), end, "/stat");
-  long fd = sys_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(text), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  long length = sys_call(SYS_read, fd, reinterpret_cast<long>(text), sizeof text);
+namespace {
+
+// What follows the name in a file like "17 (name) S ...", where the name may contain anything. nullptr: it cannot be read.
+const char* read_stat(const char* path, char* text, std::size_t room) {
+  long fd = sys_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  long length = sys_call(SYS_read, fd, reinterpret_cast<long>(text), static_cast<long>(room - 1));
   sys_call(SYS_close, fd);
-  // "17 (name) S ...", and the name may contain anything.
+  if (length <= 0) return nullptr;
+  text[length] = 0;
   for (long i = length - 3; i > 0; --i) {
-    if (text[i] == ')') return text[i + 2] == 'S';
+    if (text[i] == ')') return text + i + 2;
   }
-  return false;
+  return nullptr;
+}
+
+}  // namespace
+
+bool sleeps_in_kernel(u32 system_id) {
+  char path[64], text[512];
+  char* end = path + sizeof path;
+  append_text(append_number(append_text(path, end, "/proc/self/task/"), end, system_id), end, "/stat");
+  const char* state = read_stat(path, text, sizeof text);
+  return state != nullptr && *state == 'S';
+}
+
+u32 kernel_threads() {
+  char text[512];
+  const char* field = read_stat("/proc/self/stat", text, sizeof text);
+  if (field == nullptr) return 0;
+  constexpr int kState = 3, kThreads = 20;  // numbers of fields in proc(5)
+  for (int number = kState; number < kThreads; ++number) {
+    while (*field != ' ' && *field != 0) ++field;
+    if (*field == ' ') ++field;
+  }
+  u32 count = 0;
+  for (; *field >= '0' && *field <= '9'; ++field) count = count * 10 + static_cast<u32>(*field - '0');
+  return count;
 }
 
 }  // namespace sooth::rt::turn

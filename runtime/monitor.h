@@ -30,5 +30,7 @@ void take_away(const Sample& seen);
 void start_monitor();
 // By /proc: in an interruptible sleep. Not while it is in the kernel for a page or the disk: then it may be in the middle of a hook.
 bool sleeps_in_kernel(u32 system_id);
+// By /proc: how many threads the process has, ours and those that libc starts for itself too. 0: unknown.
+u32 kernel_threads();
 
 }  // namespace sooth::rt::turn

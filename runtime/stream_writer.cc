@@ -14,52 +14,53 @@ constexpr u16 escape(Record record) {
   return static_cast<u16>(stream::kEscapeCode << stream::kSlotBits | static_cast<unsigned>(record));
 }
 
-// A record under construction. At most kMaxRecordBytes, but for names and stacks, which say how much room they take.
+// A record under construction, at its place in the stream: what is behind the cursor is zero. At most kMaxRecordBytes, but for names and stacks,
+// which say how much room they take.
 class Builder {
  public:
-  explicit Builder(u16 control) { put16(control); }
-  void put8(u8 byte) { bytes_[size_++] = byte; }
-  void put16(u16 word) {
-    put8(static_cast<u8>(word));
-    put8(static_cast<u8>(word >> 8));
+  SOOTH_INLINE Builder(Thread* t, u16 control) : thread_(t), end_(t->cursor + 2), control_(control) {}
+  SOOTH_INLINE void put8(u8 byte) { *end_++ = byte; }
+  SOOTH_INLINE void put16(u16 word) { put_bytes(word, 2); }
+  // `number` has no more bytes than `count`.
+  SOOTH_INLINE void put_bytes(u64 number, u32 count) {
+    __builtin_memcpy(end_, &number, 8);
+    end_ += count;
   }
-  void put_bytes(u64 number, u32 count) {
-    for (u32 i = 0; i < count; ++i) put8(static_cast<u8>(number >> 8 * i));
-  }
-  void put_varint(u64 number) {
-    for (; number >= 0x80; number >>= 7) put8(static_cast<u8>(number | 0x80));
+  SOOTH_INLINE void put_varint(u64 number) {
+    for (; SOOTH_UNLIKELY(number >= 0x80); number >>= 7) put8(static_cast<u8>(number | 0x80));
     put8(static_cast<u8>(number));
   }
-  u32 size() const { return size_; }
-  bool full(u32 needed) const { return size_ + needed > sizeof bytes_ - 8; }
-
-  // The tail first, the head last: see the top of stream_writer.h.
-  void commit(Thread* t) {
-    for (u32 i = 0; i < 8; ++i) bytes_[size_ + i] = 0;
-    if (size_ > 8) copy_memory(t->cursor + 8, bytes_ + 8, size_ - 8);
+  SOOTH_INLINE void put_ticket() {
+    u64 ticket = take_ticket();
+    put_varint(ticket - thread_->last_ticket);
+    thread_->last_ticket = ticket;
+  }
+  // The control word last: see the top of stream_writer.h.
+  SOOTH_INLINE void commit() {
     asm volatile("" ::: "memory");
-    u64 head;
-    __builtin_memcpy(&head, bytes_, 8);
-    __builtin_memcpy(t->cursor, &head, 8);
-    t->cursor += size_;
+    __builtin_memcpy(thread_->cursor, &control_, 2);
+    thread_->cursor = end_;
   }
 
  private:
-  u8 bytes_[stream::kMaxRecordBytes * 2];
-  u32 size_ = 0;
+  Thread* thread_;
+  u8* end_;
+  u16 control_;
 };
 
-u32 used_slot_of(uptr pc, Shape shape) {
+SOOTH_INLINE u32 used_slot_of(uptr pc, Shape shape) {
   u32 slot = slot_of(pc, shape);
   return slot == 0 ? 1 : slot;
 }
 
-bool is_ticketed(Shape shape) { return !recorder.serial && shape.op() != Op::kRead && shape.op() != Op::kWrite; }
+SOOTH_INLINE u64 slot_key(uptr pc, Shape shape) { return slot_of(pc, shape) == 0 ? pc | kDisplaced : pc; }
+
+SOOTH_INLINE bool is_ticketed(Shape shape) { return !recorder.serial && shape.op() != Op::kRead && shape.op() != Op::kWrite; }
 
 // Bytes of n without leading zeros: 0 to 8.
-u32 full_length(u64 n) { return n == 0 ? 0 : (64u - static_cast<u32>(__builtin_clzll(n)) + 7) / 8; }
+SOOTH_INLINE u32 full_length(u64 n) { return n == 0 ? 0 : (64u - static_cast<u32>(__builtin_clzll(n)) + 7) / 8; }
 
-void put_value(Builder& b, Thread* t, u32 slot, const EventValue* value) {
+SOOTH_INLINE void put_value(Builder& b, Thread* t, u32 slot, const EventValue* value) {
   if (value == nullptr) {
     b.put8(stream::kNoValue);
     return;
@@ -107,7 +108,7 @@ bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape) {
   if (recorder.serial) t->values[2 * slot] = t->values[2 * slot + 1] = 0;
   // Accesses that were seen through the slot's former shape must not hide ones through this.
   next_epoch(t);
-  Builder b(escape(Record::kDefine));
+  Builder b(t, escape(Record::kDefine));
   b.put16(static_cast<u16>(slot));
   b.put8(static_cast<u8>(shape.op()));
   b.put8(static_cast<u8>(shape.order()));
@@ -115,7 +116,7 @@ bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape) {
   b.put8(static_cast<u8>((is_ticketed(shape) ? stream::kTicketed : 0) | (shape.is_sized() ? stream::kSized : 0)));
   b.put_varint(shape.size());
   b.put_varint(site);
-  b.commit(t);
+  b.commit();
   return true;
 }
 
@@ -125,7 +126,7 @@ void write_stack(Thread* t) {
   u32 pops = static_cast<u32>(t->written - low);
   while (pops != 0 || low != t->top) {
     // A few frames a record: a record must fit into the room that hooks leave.
-    Builder b(escape(Record::kStack));
+    Builder b(t, escape(Record::kStack));
     u32 pushes = static_cast<u32>(t->top - low);
     if (pushes > 8) pushes = 8;
     b.put_varint(pops);
@@ -134,7 +135,7 @@ void write_stack(Thread* t) {
       u32 site = intern_site(low[i].call);
       b.put_varint(site == ~0u ? 0 : site);
     }
-    b.commit(t);
+    b.commit();
     low += pushes;
     pops = 0;
     if (t->cursor > t->limit) attend(t);
@@ -144,20 +145,25 @@ void write_stack(Thread* t) {
 
 namespace {
 
-// One access and its value of at most 8 bytes, in two stores: the tail first. They overlap: the head also has what of the value lies in
-// its eight bytes, so that where the value begins makes no difference.
-SOOTH_INLINE void put_access(Thread* t, u32 slot, u64 delta, u32 length, u64 value) {
-  if (SOOTH_UNLIKELY(length > 5)) {
-    // The length of the value lies behind the head.
-    Builder b(static_cast<u16>(length << stream::kSlotBits | slot));
-    b.put_bytes(delta, length);
-    EventValue v{value, 0};
-    put_value(b, t, slot, &v);
-    b.commit(t);
-    return;
-  }
-  u64 change = value ^ t->values[2 * slot];
-  t->values[2 * slot] = value;
+template <unsigned size, bool is_write>
+constexpr Shape serial_shape() {
+  return Shape::of(is_write ? Op::kWrite : Op::kRead, MemoryOrder::kNotAtomic, size);
+}
+
+SOOTH_INLINE void set_pending(Thread* t, u32 slot, u32 size, uptr address, u32 length, u64 delta) {
+  t->pending_slot = slot;
+  t->pending_size = size;
+  t->pending_object = address;
+  t->pending_code = length;
+  t->pending_delta = delta;
+}
+
+// One access with a delta of at most 5 bytes and its value of at most 8 bytes, in two stores: the tail first. They overlap: the head also has what of
+// the value lies in its eight bytes, so that where the value begins makes no difference.
+SOOTH_INLINE void put_short_access(Thread* t, u32 slot, u64 delta, u32 length, u64 value) {
+  u64& last = t->values[2 * slot];
+  u64 change = value ^ last;
+  last = value;
   u32 n = full_length(change);
   u32 at = 2 + length;
   u64 head = (delta << 16 | length << stream::kSlotBits | slot) | (change << 8 | n) << 8 * at;
@@ -168,12 +174,22 @@ SOOTH_INLINE void put_access(Thread* t, u32 slot, u64 delta, u32 length, u64 val
   t->cursor = cursor + at + 1 + n;
 }
 
+SOOTH_INLINE void put_access(Thread* t, u32 slot, u64 delta, u32 length, u64 value) {
+  if (SOOTH_LIKELY(length <= 5)) return put_short_access(t, slot, delta, length, value);
+  // The length of the value lies behind the head.
+  Builder b(t, static_cast<u16>(length << stream::kSlotBits | slot));
+  b.put_bytes(delta, length);
+  EventValue v{value, 0};
+  put_value(b, t, slot, &v);
+  b.commit();
+}
+
 // The pending write itself; nullptr: with a value that nobody knows.
 void put_pending_with(Thread* t, u32 slot, const EventValue* value) {
-  Builder b(static_cast<u16>(t->pending_code << stream::kSlotBits | slot));
+  Builder b(t, static_cast<u16>(t->pending_code << stream::kSlotBits | slot));
   b.put_bytes(t->pending_delta, t->pending_code);
   put_value(b, t, slot, value);
-  b.commit(t);
+  b.commit();
 }
 
 // The read that waited for the pending write.
@@ -212,9 +228,12 @@ void write_pending_unknown(Thread* t) {
   put_deferred(t);
 }
 
+namespace {
+
+// The long way: the turn was taken away or is to be given up, a write waits for its value, or the slot has to be defined.
 template <unsigned size, bool is_write>
-void access_serially(Thread* t, uptr address, uptr pc) {
-  constexpr Shape shape = Shape::of(is_write ? Op::kWrite : Op::kRead, MemoryOrder::kNotAtomic, size);
+__attribute__((noinline)) void access_in_turn(Thread* t, uptr address, uptr pc) {
+  constexpr Shape shape = serial_shape<size, is_write>();
   turn::hold(t);
   u32 slot = used_slot_of(pc, shape);
   Slot& s = t->slots[slot];
@@ -241,11 +260,7 @@ void access_serially(Thread* t, uptr address, uptr pc) {
   }
   u32 length = byte_length(delta);
   if constexpr (is_write) {
-    t->pending_slot = slot;
-    t->pending_size = size;
-    t->pending_object = address;
-    t->pending_code = length;
-    t->pending_delta = delta;
+    set_pending(t, slot, size, address, length, delta);
   } else if (waits) {
     t->deferred_slot = slot;
     t->deferred_code = length;
@@ -254,6 +269,27 @@ void access_serially(Thread* t, uptr address, uptr pc) {
   } else {
     put_access(t, slot, delta, length, value);
   }
+  if (SOOTH_UNLIKELY(t->cursor > t->limit)) attend(t);
+}
+
+}  // namespace
+
+template <unsigned size, bool is_write>
+void access_serially(Thread* t, uptr address, uptr pc) {
+  u32 slot = slot_of(pc, serial_shape<size, is_write>());
+  Slot& s = t->slots[slot];
+  bool is_short = __atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) == 0 && t->pending_slot == 0 && t->quantum != 1 && s.key == pc;
+  if (SOOTH_UNLIKELY(!is_short)) return access_in_turn<size, is_write>(t, address, pc);
+  // Before the slot moves on: the handler of a fault here may never return.
+  u64 value = is_write ? 0 : read_memory(address, size).low;
+  u64 difference = address - s.next;
+  u64 delta = zigzag(difference);
+  if (SOOTH_UNLIKELY(delta >> 40 != 0)) return access_in_turn<size, is_write>(t, address, pc);
+  --t->quantum;
+  move_slot(s, address, difference);
+  u32 length = byte_length(delta);
+  if constexpr (is_write) set_pending(t, slot, size, address, length, delta);
+  else put_short_access(t, slot, delta, length, value);
   if (SOOTH_UNLIKELY(t->cursor > t->limit)) attend(t);
 }
 
@@ -266,14 +302,42 @@ template void access_serially<2, true>(Thread*, uptr, uptr);
 template void access_serially<4, true>(Thread*, uptr, uptr);
 template void access_serially<8, true>(Thread*, uptr, uptr);
 
+void write_unpredicted(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 slot) {
+  Slot& s = t->slots[slot];
+  u64 difference = address - s.next;
+  u64 delta = zigzag(difference);  // not 0
+  u32 more = (63u - static_cast<u32>(__builtin_clzll(delta))) >> 3;  // bytes but one
+  if (SOOTH_UNLIKELY(more > 5)) {
+    Repeat(t, slot, address).entry = 0;
+    return access_specially(t, address, pc, shape, stack, 0);
+  }
+  move_slot(s, address, difference);
+  u64 record = delta << 16 | (more + 1) << stream::kSlotBits | slot;
+  u8* cursor = t->cursor;
+  __builtin_memcpy(cursor, &record, 8);
+  t->cursor = cursor += more + 3;
+  if (SOOTH_UNLIKELY(cursor > t->limit)) return attend(t);
+}
+
+void access_after_call(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 slot) {
+  // Before the stack is written: a function that does nothing new leaves no trace at all.
+  Repeat repeat(t, slot, address);
+  if (repeat.entry == repeat.tag) return;
+  if (SOOTH_UNLIKELY(is_far(t->slots[slot], address))) return access_specially(t, address, pc, shape, stack, 0);
+  repeat.entry = repeat.tag;
+  if (t->tree != nullptr && tree::remembers(t->tree, address, pc, shape)) return;
+  write_stack(t);
+  write_access(t, address, pc, shape, stack, slot);
+}
+
 void access_filtered(Thread* t, uptr address, uptr pc, Shape shape, uptr stack) {
   u32 slot = slot_of(pc, shape);
   // The long way asks again, so this must be known before the access is remembered.
   if (SOOTH_UNLIKELY(is_far(t->slots[slot], address))) {
-    t->repeats[repeat_of(address, slot)] = 0;
+    Repeat(t, slot, address).entry = 0;
     return access_specially(t, address, pc, shape, stack, 0);
   }
-  if (!tree::remembers(t->tree, address, slot_key(pc, shape))) write_access(t, slot, address, pc, shape, stack);
+  if (!tree::remembers(t->tree, address, pc, shape)) write_access(t, address, pc, shape, stack, slot);
 }
 
 void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size) {
@@ -295,16 +359,15 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
     t->special |= kStackChanged;
   }
   // Before the stack is written: a function that does nothing new leaves no trace at all.
-  if (t->tree != nullptr && !shape.is_sized() && tree::remembers(t->tree, address, slot_key(pc, shape))) return;
+  if (t->tree != nullptr && !shape.is_sized() && tree::remembers(t->tree, address, pc, shape)) return;
   if ((t->special & kStackChanged) != 0) write_stack(t);
   u32 slot = used_slot_of(pc, shape);
   Slot& s = t->slots[slot];
   if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) return heed(t);
   if ((special & (kSerialMode | kKeepRepeats)) == 0 && !shape.is_sized()) {
-    u64 tag = static_cast<u64>(address) << 17 | slot << 4 | t->epoch;
-    u64& seen = t->repeats[repeat_of(address, slot)];
-    if (seen == tag) return heed(t);
-    seen = tag;
+    Repeat repeat(t, slot, address);
+    if (repeat.entry == repeat.tag) return heed(t);
+    repeat.entry = repeat.tag;
   }
   // Before the slot moves on: the handler of a fault here may never return.
   EventValue value{0, 0};
@@ -313,15 +376,11 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
   if (!slot_delta(s, address, delta) && define_slot(t, slot, pc, shape)) slot_delta(s, address, delta);
   u32 length = byte_length(delta);
   if ((special & kSerialMode) != 0 && is_write && !shape.is_sized()) {
-    t->pending_slot = slot;
-    t->pending_size = shape.size();
-    t->pending_object = address;
-    t->pending_code = length;
-    t->pending_delta = delta;
+    set_pending(t, slot, shape.size(), address, length, delta);
     if (t->cursor > t->limit) attend(t);
     return;
   }
-  Builder b(static_cast<u16>(length << stream::kSlotBits | slot));
+  Builder b(t, static_cast<u16>(length << stream::kSlotBits | slot));
   b.put_bytes(delta, length);
   if (shape.is_sized()) b.put_varint(size);
   if ((special & kSerialMode) != 0) {
@@ -331,7 +390,7 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
       put_value(b, t, slot, &value);
     }
   }
-  b.commit(t);
+  b.commit();
   if (t->cursor > t->limit) attend(t);
 }
 
@@ -358,17 +417,13 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
   if (!slot_delta(used, object, delta) && define_slot(t, slot, pc, shape)) slot_delta(used, object, delta);
   u32 length = byte_length(delta);
   u64 allocations = t->tree != nullptr ? tree::before_event(shape.op()) : 0;
-  Builder b(static_cast<u16>(length << stream::kSlotBits | slot));
+  Builder b(t, static_cast<u16>(length << stream::kSlotBits | slot));
   b.put_bytes(delta, length);
-  if (is_ticketed(shape)) {
-    u64 ticket = take_ticket();
-    b.put_varint(ticket - t->last_ticket);
-    t->last_ticket = ticket;
-  }
+  if (is_ticketed(shape)) b.put_ticket();
   if (shape.is_sized()) b.put_varint(size);
   if (recorder.serial && is_access(shape.op()))
     put_value(b, t, slot, value);
-  b.commit(t);
+  b.commit();
   if (t->tree != nullptr) tree::after_event(t, shape, object, allocations);
   next_epoch(t);
   publish(t);
@@ -393,24 +448,22 @@ void write_range(Thread* t, uptr pc, Op op, uptr address, u64 size) {
 void write_name(Thread* t, ObjectKind kind, u64 object, const char* name) {
   if ((t->special & kStopped) != 0) return;
   if (recorder.serial) write_pending(t);
-  Builder b(escape(Record::kName));
+  Builder b(t, escape(Record::kName));
   b.put8(static_cast<u8>(kind));
   b.put_varint(object);
   u32 length = static_cast<u32>(text_length(name));
   if (length > 40) length = 40;
   b.put_varint(length);
   for (u32 i = 0; i < length; ++i) b.put8(static_cast<u8>(name[i]));
-  b.commit(t);
+  b.commit();
   if (t->cursor > t->limit) attend(t);
 }
 
 void write_turn(Thread* t) {
   if ((t->special & kStopped) != 0) return;
-  u64 ticket = take_ticket();
-  Builder b(escape(Record::kTurn));
-  b.put_varint(ticket - t->last_ticket);
-  t->last_ticket = ticket;
-  b.commit(t);
+  Builder b(t, escape(Record::kTurn));
+  b.put_ticket();
+  b.commit();
   publish(t);
   if (t->cursor > t->limit) attend(t);
 }
@@ -419,15 +472,13 @@ void write_thread_switch(Thread* t, u32 id, bool ticketed) {
   if ((t->special & kStopped) != 0) return;
   if (recorder.serial) write_pending(t);
   if (ticketed && !recorder.serial) {
-    u64 ticket = take_ticket();
-    Builder b(escape(Record::kTicket));
-    b.put_varint(ticket - t->last_ticket);
-    t->last_ticket = ticket;
-    b.commit(t);
+    Builder b(t, escape(Record::kTicket));
+    b.put_ticket();
+    b.commit();
   }
-  Builder b(escape(Record::kThread));
+  Builder b(t, escape(Record::kThread));
   b.put_varint(id);
-  b.commit(t);
+  b.commit();
   if (t->tree != nullptr) tree::restart(t->tree);
   next_epoch(t);
   publish(t);

@@ -1,6 +1,6 @@
 // Puts records into the stream of a thread. The hot path of the library: an access is a hash, two compares and one store.
 //
-// A record is complete in memory before its first eight bytes are stored, and its first 16 bits are not zero: so whoever reads the
+// What lies behind the cursor is zero. The rest of a record is in memory before its first 16 bits, which are not zero: so whoever reads the
 // mapping after the death of the process sees it whole or not at all.
 #pragma once
 
@@ -13,45 +13,62 @@ namespace sooth::rt {
 // Room that a hook needs behind the cursor: the largest record, and a definition in front of it.
 inline constexpr u32 kRecordRoom = 3 * stream::kMaxRecordBytes;
 
-// Where the definition of an event's shape at a program counter belongs. Slot 0 does not exist: whoever gets it takes 1, the long way.
+// Where the definition of an event's shape at a program counter belongs. The program counter and the slot tell the shape, so that a slot's key
+// need not: see Slot. Slot 0 does not exist: whoever gets it takes 1, the long way.
 SOOTH_INLINE u32 slot_of(uptr pc, Shape shape) {
-  return static_cast<u32>(pc ^ (pc >> 11) ^ shape.bits * 37u) & (stream::kSlots - 1);
+  static_assert(Shape::kBits <= stream::kSlotBits);
+  return static_cast<u32>(pc ^ shape.bits) & (stream::kSlots - 1);
 }
-
-SOOTH_INLINE u64 slot_key(uptr pc, Shape shape) { return static_cast<u64>(pc) << 16 | shape.bits; }
 
 SOOTH_INLINE u64 zigzag(u64 difference) {
   return (difference << 1) ^ static_cast<u64>(static_cast<std::int64_t>(difference) >> 63);
 }
 
 // Whether an object is so far from the prediction that the slot must be defined again.
-SOOTH_INLINE bool is_far(const Slot& s, u64 object) { return zigzag(object - s.object - s.step) >> 48 != 0; }
+SOOTH_INLINE bool is_far(const Slot& s, u64 object) { return zigzag(object - s.next) >> 48 != 0; }
 
-// What to send for the object, and the slot moves on: loops walk memory in equal steps, so this is 0 mostly. False: it is too far
-// from the prediction, and nothing changed. A slot that is defined again predicts 0, from which nothing is too far.
+// The object came, and is so much more than the prediction: loops walk memory in equal steps, so this is 0 mostly.
+SOOTH_INLINE void move_slot(Slot& s, u64 object, u64 difference) {
+  s.step += difference;
+  s.next = object + s.step;
+}
+
+// What to send for the object, and the slot moves on. False: it is too far from the prediction, and nothing changed. A slot that is defined again
+// predicts 0, from which nothing is too far.
 SOOTH_INLINE bool slot_delta(Slot& s, u64 object, u64& delta) {
-  u64 step = object - s.object;
-  delta = zigzag(step - s.step);
+  u64 difference = object - s.next;
+  delta = zigzag(difference);
   if (SOOTH_UNLIKELY(delta >> 48 != 0)) return false;
-  s.object = object;
-  s.step = step;
+  move_slot(s, object, difference);
   return true;
 }
 
 // Bytes needed for n < 2^48: 0 to 6. Without a branch for 0.
 SOOTH_INLINE u32 byte_length(u64 n) { return (70u - static_cast<u32>(__builtin_clzll(2 * n + 1))) >> 3; }
 
-// The entry of Thread::repeats for an access.
-SOOTH_INLINE u32 repeat_of(uptr address, u32 slot) {
-  return static_cast<u32>(((address + slot) * 0x9e3779b97f4a7c15) >> (64 - kRepeatBits));
-}
+// An access in Thread::repeats. The product tells all 60 bits of slot and address apart, and its low 4 are 0: its top bits choose the entry, the others
+// and the epoch are what stands there.
+struct Repeat {
+  SOOTH_INLINE Repeat(Thread* t, u32 slot, uptr address)
+      : Repeat(t, (address + (u64{slot} << 47)) * (u64{16} * 0x9e3779b97f4a7c15)) {}
+
+  u64& entry;
+  u64 tag;
+
+ private:
+  SOOTH_INLINE Repeat(Thread* t, u64 product)
+      : entry(t->repeats[product >> (64 - kRepeatBits)]), tag(product << kRepeatBits | t->epoch) {}
+};
 
 // Fills the slot and writes its definition. False: the site is excluded, record nothing.
 SOOTH_NOINLINE bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape);
 // The stack changed: writes the difference.
-SOOTH_NOINLINE void write_stack(Thread* t);
+void write_stack(Thread* t);
 // The long way of an access, for whatever Thread::special says. `stack` is the stack pointer of the accessing function.
 SOOTH_NOINLINE void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size);
+
+// The same when special is kStackChanged and nothing else, and the slot is defined.
+void access_after_call(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 slot);
 
 // An access of a thread with a Tree that Thread::repeats does not know.
 void access_filtered(Thread* t, uptr address, uptr pc, Shape shape, uptr stack);
@@ -95,25 +112,25 @@ SOOTH_INLINE void publish(Thread* t) {
   __atomic_store_n(&header->committed, static_cast<u32>(t->cursor - t->chunk), __ATOMIC_RELEASE);
 }
 
-// A synchronisation of the thread: what it accessed before may matter again.
+// A synchronisation of the thread: what it accessed before may matter again. Epoch 0 is that of entries that nobody has written.
 SOOTH_INLINE void next_epoch(Thread* t) {
-  t->epoch = (t->epoch + 1) & 15;
-  if (SOOTH_UNLIKELY(t->epoch == 0)) zero_memory(t->repeats, sizeof t->repeats);
+  if (SOOTH_LIKELY(++t->epoch < kEpochs)) return;
+  zero_memory(t->repeats, sizeof t->repeats);
+  t->epoch = 1;
 }
 
-// Writes an access through its slot, which must be defined. Whatever is rare is a call in tail position, so that nothing is saved across it.
-SOOTH_INLINE void write_access(Thread* t, u32 slot, uptr address, uptr pc, Shape shape, uptr stack) {
-  u64 delta;
-  if (SOOTH_UNLIKELY(!slot_delta(t->slots[slot], address, delta))) {
-    t->repeats[repeat_of(address, slot)] = 0;
-    return access_specially(t, address, pc, shape, stack, 0);
-  }
-  u32 length = byte_length(delta);
-  u64 record = delta << 16 | length << stream::kSlotBits | slot;
+// Writes an access through its slot, which must be defined, when its address is not the one that was predicted.
+__attribute__((noinline)) void write_unpredicted(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 slot);
+
+// Writes an access through its slot, which must be defined. Whatever is long is a call in tail position, so that nothing is saved across it.
+SOOTH_INLINE void write_access(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 slot) {
+  Slot& s = t->slots[slot];
+  if (address != s.next) return write_unpredicted(t, address, pc, shape, stack, slot);
+  s.next += s.step;
   u8* cursor = t->cursor;
+  u64 record = slot;
   __builtin_memcpy(cursor, &record, 8);
-  cursor += 2 + length;
-  t->cursor = cursor;
+  t->cursor = cursor += 2;
   if (SOOTH_UNLIKELY(cursor > t->limit)) return attend(t);
 }
 
@@ -127,18 +144,17 @@ SOOTH_INLINE void access(uptr address, uptr pc, Shape shape, uptr stack) {
   Thread* t = current();
   if (SOOTH_UNLIKELY(t == nullptr)) return;
   u32 slot = slot_of(pc, shape);
-  Slot& s = t->slots[slot];
-  if (SOOTH_UNLIKELY(t->special != 0) || SOOTH_UNLIKELY(s.key != slot_key(pc, shape))) {
+  if (SOOTH_UNLIKELY(t->special != 0) || SOOTH_UNLIKELY(t->slots[slot].key != pc)) {
     if ((t->special & kControlled) != 0) return access_controlled(t, address, pc, shape);
     if (t->special == kSerialMode && shape.size() <= 8) return access_serially(t, address, pc, shape);
+    if (t->special == kStackChanged && t->slots[slot].key == pc) return access_after_call(t, address, pc, shape, stack, slot);
     return access_specially(t, address, pc, shape, stack, 0);
   }
-  u64 tag = static_cast<u64>(address) << 17 | slot << 4 | t->epoch;
-  u64& seen = t->repeats[repeat_of(address, slot)];
-  if (seen == tag) return;
-  seen = tag;
+  Repeat repeat(t, slot, address);
+  if (repeat.entry == repeat.tag) return;
+  repeat.entry = repeat.tag;
   if (SOOTH_UNLIKELY(t->tree != nullptr)) return access_filtered(t, address, pc, shape, stack);
-  write_access(t, slot, address, pc, shape, stack);
+  write_access(t, address, pc, shape, stack, slot);
 }
 
 }  // namespace sooth::rt

@@ -27,6 +27,7 @@ inline constexpr u32 kWatched = 2048;     // ... and it may be spinning: `spin` 
 struct Shape {
   u16 bits;
 
+  static constexpr unsigned kBits = 13;
   static constexpr unsigned kAnySize = 15;
   static constexpr Shape of(Op op, MemoryOrder order = MemoryOrder::kNotAtomic, unsigned size = 0, bool shared = false) {
     unsigned code = size == 1 ? 1 : size == 2 ? 2 : size == 4 ? 3 : size == 8 ? 4 : size == 16 ? 5 : size == 0 ? 0 : kAnySize;
@@ -45,10 +46,11 @@ struct Shape {
 
 // What the stream's reader knows of a slot, too: see stream_format.h.
 struct Slot {
-  u64 key;     // program counter << 16 | Shape; 0: empty
-  u64 object;  // the last one
-  u64 step;    // the last one less the one before
+  u64 key;   // program counter, and kDisplaced if the slot stands for slot 0; 0: empty
+  u64 next;  // the object that is predicted: the last one and the step
+  u64 step;  // the last one less the one before
 };
+inline constexpr u64 kDisplaced = u64{1} << 63;
 
 struct Frame {
   uptr call;   // return address less one
@@ -64,8 +66,9 @@ struct HeldLock {
 };
 inline constexpr u32 kMaxHeld = 512;
 
-inline constexpr unsigned kRepeatBits = 11;
+inline constexpr unsigned kRepeatBits = 15;
 inline constexpr u32 kRepeatEntries = 1u << kRepeatBits;
+inline constexpr u32 kEpochs = 1u << (kRepeatBits + 4);
 
 // Where a thread of a controlled run is. Plain accesses since the last operation: origin less Thread::quantum, so that a hook counts
 // by taking one off the quantum.
@@ -86,7 +89,7 @@ struct Thread {
   u8* cursor;
   u8* limit;            // set to nullptr by the handler of a signal that must wait
   u32 special;
-  u32 epoch;            // 0..15, in the low bits of `repeats`: changes with each synchronisation
+  u32 epoch;            // below kEpochs, in the low bits of `repeats`: changes with each synchronisation
   Frame* top;           // one past the innermost frame
   Frame* low;           // the lowest that `top` has been since the last record
   Frame* written;       // as far as the stream knows the stack
@@ -131,7 +134,7 @@ struct Thread {
   u32 raises;           // the signal that it is about to send to itself; 0: none
 
   alignas(64) Slot slots[stream::kSlots];
-  // Accesses that were recorded since the last synchronisation: object << 17 | slot << 4 | epoch.
+  // Accesses that were recorded since the last synchronisation: see Repeat.
   alignas(64) u64 repeats[kRepeatEntries];
 };
 

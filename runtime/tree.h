@@ -66,11 +66,11 @@ void after_event(Thread* t, Shape shape, u64 object, u64 allocations);
 inline void forget_contexts(Tree* tree) { ++tree->count; }
 
 // Whether an access of the same thread, bytes, place and kind was recorded in the same context; if not, it is from now on.
-SOOTH_INLINE bool remembers(Tree* tree, uptr address, u64 key) {
+SOOTH_INLINE bool remembers(Tree* tree, uptr address, uptr pc, Shape shape) {
   LocationKey location;
   location.address = address;
-  location.site = static_cast<u32>(key >> 32);
-  location.shape = static_cast<u32>(key);  // never 0: it has a size
+  location.site = static_cast<u32>(pc >> 16);
+  location.shape = static_cast<u32>(pc << 16 | shape.bits);  // never 0: it has a size
   location.locks = tree->depth == 0 ? 0 : tree->sections[tree->depth - 1].sequence;
   LocationSet& set = tree->locations[location.hash_of_rest() >> 32 & (Tree::kSets - 1)];
   if (Location* known = set.find(location, true)) {

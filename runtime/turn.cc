@@ -21,6 +21,7 @@ Queue ready_, blocked_, postponed_, outside_;
 Node* holder_ = nullptr;
 u64 turns_ = 0;
 u32 nodes_ = 0;
+bool monitored_ = false;
 
 namespace {
 
@@ -30,7 +31,6 @@ constexpr u32 kSpins = 100;
 Node* free_nodes_ = nullptr;
 u32 leaving_ = 0;         // the kernel's id of a thread that is over, but perhaps not gone; 0: none
 u32 arrivals_ = 0;        // futex of those who wait for a thread to arrive
-bool monitored_ = false;
 u32 monitor_idle_ = 0;  // futex; 1: the monitor sleeps until somebody is ready
 
 Node* new_node(u32 id) {

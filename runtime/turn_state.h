@@ -89,6 +89,7 @@ extern Queue outside_;    // those in State::kOutside
 extern Node* holder_;     // has the turn. Nobody: then nobody is ready, or a schedule waits for a thread that is outside
 extern u64 turns_;
 extern u32 nodes_;        // threads there are
+extern bool monitored_;   // ... besides which there is the monitor
 
 // The lock, for a thread of the program: a handler must not run while it is held, not even one that finds its thread outside.
 class Locked {

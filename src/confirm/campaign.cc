@@ -87,8 +87,8 @@ class Campaign::Tally {
     auto group =
         std::find_if(groups_.begin(), groups_.end(), [&](const Group& each) { return each.outcome.same_end(outcome); });
     if (group == groups_.end()) {
-      group = groups_.insert(
-          group, {outcome, 0, {}, {std::move(plan), std::move(run.log), run.end, outcome}, along_witness});
+      group = groups_.insert(group,
+                             {outcome, 0, {}, {std::move(plan), std::move(run.log), run.end, outcome}, along_witness});
     }
     ++group->runs;
     if (place >= 0) {
@@ -101,7 +101,8 @@ class Campaign::Tally {
   bool order_matters(const Group& group) const {
     const auto& [fail_0, fail_1] = group.with_first;
     const auto& [all_0, all_1] = with_first_;
-    return std::min(chance_of(fail_0, all_0, fail_1, all_1), chance_of(fail_1, all_1, fail_0, all_0)) < kSignificant / 2;
+    return std::min(chance_of(fail_0, all_0, fail_1, all_1), chance_of(fail_1, all_1, fail_0, all_0)) <
+           kSignificant / 2;
   }
 
   // The failure that the baseline does not explain, of the most runs.
@@ -183,23 +184,28 @@ RunPlan Campaign::trial(const Target& target, std::uint64_t index) const {
   return plan;
 }
 
-Status Campaign::follow_witness(const Target& target, Confirmation& result, Tally& tally) {
+Status Campaign::follow(const WitnessSchedule& witness, const Target& target, Confirmation& result, Tally& tally) {
   RunPlan plan;
   plan.plan = control::Plan::kStretches;
   plan.seed = options_.seed;
   plan.sites = target.pair.sites;
-  plan.stretches = target.witness->stretches;
-  plan.threads = target.witness->threads;
+  plan.stretches = witness.stretches;
+  plan.threads = witness.threads;
   Result<RunOutcome> outcome = run(plan);
   if (!outcome.ok() || outcome->cancelled) {
     return outcome.ok() ? Status() : outcome.status();
   }
   options_.on_run();
-  result.witness_followed = reaches(target, outcome->log);
-  if (result.witness_followed) {
+  // Behind a divergence the run goes on without a schedule, and may get there all the same.
+  const bool left = !outcome->log.processes.empty() && !outcome->log.processes.front().divergences.empty();
+  const bool reached = reaches(target, outcome->log);
+  result.witness_followed = target.proven && reached && !left;
+  result.diverged.clear();
+  if (target.proven && !result.witness_followed) {
+    result.diverged = describe_divergence(witness, outcome->log);
+  }
+  if (reached) {
     tally.add(std::move(plan), std::move(*outcome), true);
-  } else {
-    result.diverged = describe_divergence(*target.witness, outcome->log);
   }
   return {};
 }
@@ -247,8 +253,10 @@ Result<Confirmation> Campaign::confirm(const Target& target) {
   SOOTH_RETURN_IF_ERROR(extend_baseline(options_.baseline_runs));
   Confirmation result;
   Tally tally(target, baseline_);
-  if (target.witness.has_value() && !options_.cancelled()) {
-    SOOTH_RETURN_IF_ERROR(follow_witness(target, result, tally));
+  for (const WitnessSchedule& witness : target.witnesses) {
+    if (tally.reached() == 0 && !options_.cancelled()) {
+      SOOTH_RETURN_IF_ERROR(follow(witness, target, result, tally));
+    }
   }
   if (options_.all_trials || !tally.decided()) {
     SOOTH_RETURN_IF_ERROR(run_trials(target, result, tally));

@@ -31,7 +31,8 @@ struct Target {
   FindingKind kind = FindingKind::kRace;
   PairCode pair;                           // of a race
   std::vector<PlaceCode> acquires;         // of a deadlock: one for each thread, around the cycle
-  std::optional<WitnessSchedule> witness;  // to follow first
+  std::vector<WitnessSchedule> witnesses;  // to follow first, one after the other until one gets there
+  bool proven = true;                      // they are of a witness; else guesses, of which nothing is told
 };
 
 // Whether a run got there: a race was created between the two places, or the process ended in a deadlock of so many threads at these
@@ -51,10 +52,10 @@ struct ReachingRun {
 
 struct Confirmation {
   std::uint64_t trials = 0, hits = 0;
-  bool witness_followed = false;
+  bool witness_followed = false;   // to its end, and it got there
   std::string diverged;            // where the run along the witness left it; empty without one
   std::optional<ReachingRun> run;  // the first that did harm, or else the first that got there
-  bool along_witness = false;      // that is the one along the witness
+  bool along_witness = false;      // that is one along target.witnesses
   bool harmful = false;
   bool order_matters = false;  // the failure depends on which of the two accesses goes first
   std::uint64_t failures = 0;  // runs that got there and ended like `run`, if harmful
@@ -95,7 +96,7 @@ class Campaign {
   Result<RunOutcome> run(const RunPlan& plan) const;
   Status extend_baseline(std::uint64_t runs);
   RunPlan trial(const Target& target, std::uint64_t index) const;
-  Status follow_witness(const Target& target, Confirmation& result, Tally& tally);
+  Status follow(const WitnessSchedule& witness, const Target& target, Confirmation& result, Tally& tally);
   Status run_trials(const Target& target, Confirmation& result, Tally& tally);
   Status judge(const Target& target, Confirmation& result, Tally& tally);
 

@@ -175,9 +175,9 @@ TEST(CampaignTest, AFailureThatGoesWithTheOrderIsHarm) {
 
 TEST(CampaignTest, TheWitnessIsFollowedFirst) {
   Target target = race_target();
-  target.witness.emplace();
-  target.witness->stretches.resize(2);
-  target.witness->places = {"a.cc:1", "a.cc:2"};
+  target.witnesses.resize(1);
+  target.witnesses[0].stretches.resize(2);
+  target.witnesses[0].places = {"a.cc:1", "a.cc:2"};
   const auto follows = [](const RunPlan& plan) -> Result<RunOutcome> {
     return plan.plan == control::Plan::kStretches ? race_then(1) : ended(0);
   };
@@ -201,6 +201,26 @@ TEST(CampaignTest, TheWitnessIsFollowedFirst) {
   EXPECT_TRUE(left.diverged.starts_with("stretch 2: ")) << left.diverged;
   EXPECT_NE(left.diverged.find("a.cc:2"), std::string::npos) << left.diverged;
   EXPECT_EQ(left.hits, Campaign::kHarmlessHits);
+}
+
+TEST(CampaignTest, AnotherScheduleOfTheWitnessIsTriedWhenTheFirstDoesNotGetThere) {
+  Target target = race_target();
+  target.witnesses.resize(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    target.witnesses[i].stretches.resize(i + 1);
+    target.witnesses[i].places.resize(i + 1);
+  }
+  std::vector<std::size_t> tried;
+  const auto run = [&](const RunPlan& plan) -> Result<RunOutcome> {
+    if (plan.plan == control::Plan::kStretches) {
+      tried.push_back(plan.stretches.size());
+    }
+    return plan.stretches.size() == 2 ? race_then(1) : ended(0);
+  };
+  const Confirmation result = confirmed(run, target);
+  EXPECT_TRUE(result.witness_followed);
+  EXPECT_EQ(result.diverged, "");
+  EXPECT_EQ(tried, (std::vector<std::size_t>{1, 2}));
 }
 
 TEST(CampaignTest, DeadlocksCountWithTheirAcquiresOnly) {
@@ -285,8 +305,8 @@ TEST(ApplyTest, FindingsMoveUpAndNeverDown) {
 }
 
 TEST(ShellWordsTest, ArePasted) {
-  const std::string words[] = {"./a b", "--x=1", "", "it's", "$HOME"};
-  EXPECT_EQ(shell_words(words), "'./a b' --x=1 '' 'it'\\''s' '$HOME'");
+  const std::string words[] = {"./a b", "--x=1", "", "it's", "$HOME", "r.json#1f", "#1"};
+  EXPECT_EQ(shell_words(words), "'./a b' --x=1 '' 'it'\\''s' '$HOME' r.json#1f '#1'");
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "confirm/explorer_campaign.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -152,11 +151,6 @@ class ExploreCampaign {
         return;
       }
       ScheduleFile schedule = tally_.schedule_of(toward, *again);
-      schedule.plan.stretches = toward.stretches;
-      schedule.places.resize(toward.stretches.size());
-      std::iota(schedule.places.begin(), schedule.places.end(), std::uint64_t{0});
-      schedule.stretch_count = toward.stretches.size();
-      schedule.open_end = true;
       race.stops = !again->log.processes.empty() && !again->log.processes.front().races.empty() &&
                    first_divergence(schedule, again->log).empty();
       race.schedule = race.stops ? std::move(schedule) : std::move(race.schedule);

@@ -84,8 +84,11 @@ class Reader {
   bool add_step(const LogRecord& record, Thread& thread) {
     const std::uint64_t number = record.a & 0xff;
     const bool is_everything = (record.a >> 9 & 1) != 0;
-    if (number >= static_cast<std::uint64_t>(kOpCount) || record.b > record.c || record.c - record.b >= kMaxParts) {
+    if (number >= static_cast<std::uint64_t>(kOpCount) || (record.b <= record.c && record.c - record.b >= kMaxParts)) {
       return false;
+    }
+    if (static_cast<Op>(number) == Op::kBegin) {
+      return true;  // up to its first own point a thread does nothing that others could see
     }
     ExploredStep fresh;
     fresh.op = static_cast<Op>(number);

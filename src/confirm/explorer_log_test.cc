@@ -152,8 +152,7 @@ TEST(ExplorerLog, SaysWhenThereIsMore) {
 
 TEST(ExplorerLog, RefusesWhatNobodyWrites) {
   for (const LogRecord& record :
-       {LogRecord{RecordKind::kStep, 0, 1, 255, 0, 0}, LogRecord{RecordKind::kStep, 0, 1, 0, 5, 4},
-        LogRecord{RecordKind::kStep, 0, 1, 0, 0, ~std::uint64_t{0} - 1},
+       {LogRecord{RecordKind::kStep, 0, 1, 255, 0, 0}, LogRecord{RecordKind::kStep, 0, 1, 0, 0, ~std::uint64_t{0} - 1},
         LogRecord{RecordKind::kStep, 0, 1, static_cast<std::uint64_t>(Op::kEnd) | 1 << 9, 0, 0},
         LogRecord{RecordKind::kPoint, 0, 1, 2, 3, 0}, LogRecord{RecordKind::kSpin, 0, 1, 0, 0, 0}}) {
     LogWriter writer;

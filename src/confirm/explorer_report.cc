@@ -61,7 +61,7 @@ Finding finding_of(const ExploredDeadlock& deadlock, const std::vector<BlockedTh
     access.op = Op::kAcquire;
     access.variable = "lock held by " + thread_name(blocked.holder);
     access.thread = thread_name(blocked.thread);
-    access.site = names.site("", blocked.offset);
+    access.site = blocked.in_program ? names.site("", blocked.offset) : Site{};  // nobody knows in which library
     finding.accesses.push_back(std::move(access));
   }
   return finding;

@@ -13,49 +13,53 @@
 
 namespace sooth {
 
-// Calls `work(i)` for i = 0, 1, ... below `count`, in up to `jobs` threads, and `take(i, result)` in this order in the calling thread, until `take` returns
-// false. Results of work that was started ahead of that are thrown away. `cancelled` is asked before each piece of work; once it
-// says so no more is started, and what lies without a gap behind the last one taken is still taken. Returns when no thread is left.
+// Calls `work(i)` for i = 0, 1, ... below `count`, in up to `jobs` threads, and `take(i, result)` in this order in the calling thread, until
+// `take` returns false. Results of work that was started ahead of that, twice `jobs` pieces at most, are thrown away. `cancelled` is asked before
+// each piece of work, never while `take` runs; once it says so no more is started, and what lies without a gap behind
+// the last one taken is still taken. Returns when no thread is left.
 template <typename T>
 void do_in_order(std::uint64_t count, std::uint32_t jobs, const std::function<T(std::uint64_t)>& work,
                  const std::function<bool(std::uint64_t, T&&)>& take, const std::function<bool()>& cancelled) {
   std::mutex mutex;
   std::condition_variable changed;
   std::map<std::uint64_t, T> done;
-  std::uint64_t next = 0;  // to be started
-  std::uint32_t active = 0;
+  std::uint64_t next = 0, taken = 0;
+  auto active = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::max<std::uint32_t>(jobs, 1), count));
+  const std::uint64_t ahead = 2 * std::uint64_t{active};
   bool over = false;
   const auto worker = [&] {
     std::unique_lock<std::mutex> lock(mutex);
-    while (!over && next < count && !cancelled()) {
+    while (true) {
+      changed.wait(lock, [&] { return over || next >= count || next < taken + ahead; });
+      if (over || next >= count || cancelled()) {
+        break;
+      }
       const std::uint64_t i = next++;
       lock.unlock();
       T result = work(i);
       lock.lock();
       done.emplace(i, std::move(result));
-      changed.notify_one();
+      changed.notify_all();
     }
     --active;
-    changed.notify_one();
+    changed.notify_all();
   };
-  active = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::max<std::uint32_t>(jobs, 1), count));
   std::vector<std::thread> threads;
   for (std::uint32_t i = active; i > 0; --i) {
     threads.emplace_back(worker);
   }
   std::unique_lock<std::mutex> lock(mutex);
-  for (std::uint64_t i = 0; i < count && !over; ++i) {
-    changed.wait(lock, [&] { return done.contains(i) || active == 0; });
-    auto found = done.extract(i);
+  while (taken < count && !over) {
+    changed.wait(lock, [&] { return done.contains(taken) || active == 0; });
+    auto found = done.extract(taken);
     if (found.empty()) {
       break;  // cancelled
     }
-    lock.unlock();
-    const bool more = take(i, std::move(found.mapped()));
-    lock.lock();
-    over = !more;
+    over = !take(taken++, std::move(found.mapped()));
+    changed.notify_all();
   }
   over = true;
+  changed.notify_all();
   lock.unlock();
   for (std::thread& thread : threads) {
     thread.join();

@@ -130,8 +130,8 @@ Result<Replayed> replay(const ControlledProgram& program, const ScheduleFile& sc
 std::vector<std::string> describe_deadlock(const ProcessLog& process, CodeNames& names) {
   std::vector<std::string> sentences;
   for (const BlockedThread& blocked : process.deadlock) {
-    std::string text =
-        thread_name(blocked.thread) + " at " + names.name("", blocked.offset) + " waits for " + name_of(blocked.on);
+    const std::string place = blocked.in_program ? " at " + names.name("", blocked.offset) : "";
+    std::string text = thread_name(blocked.thread) + place + " waits for " + name_of(blocked.on);
     if (blocked.holder != control::kNone) {
       text += blocked.on == control::BlockedOn::kJoin ? ": " + thread_name(blocked.holder)
                                                       : " that " + thread_name(blocked.holder) + " holds";

@@ -64,7 +64,7 @@ TEST(DescribeEvents, TellsWhoMetWhomAndWhoWaits) {
                                                {{2, 0x34, 1, 1, control::kReads | control::kAtomics, true}}});
   log.processes[0].deadlock = {{1, control::BlockedOn::kMutex, 2, 0x50},
                                {2, control::BlockedOn::kJoin, 1, 0x60},
-                               {3, control::BlockedOn::kCondition, control::kNone, 0x70}};
+                               {3, control::BlockedOn::kCondition, control::kNone, 0x70, false}};
   const std::vector<std::string> sentences = describe_events(plan, log, names);
   ASSERT_EQ(sentences.size(), 8u);
   EXPECT_EQ(sentences[0],
@@ -73,7 +73,7 @@ TEST(DescribeEvents, TellsWhoMetWhomAndWhoWaits) {
   EXPECT_EQ(sentences[3], "... in all 5 times");
   EXPECT_EQ(sentences[5], "  thread 1 at prog+0x50 waits for a mutex that thread 2 holds");
   EXPECT_EQ(sentences[6], "  thread 2 at prog+0x60 waits for the end of a thread: thread 1");
-  EXPECT_EQ(sentences[7], "  thread 3 at prog+0x70 waits for a condition");
+  EXPECT_EQ(sentences[7], "  thread 3 waits for a condition");
 }
 
 }  // namespace

@@ -5,8 +5,9 @@
 namespace sooth {
 
 std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._/=+:,@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._/=+:,@%#";
+  const bool is_comment = word.starts_with('#');  // only in front
+  if (!word.empty() && !is_comment && word.find_first_not_of(kPlain) == std::string::npos) {
     return word;
   }
   std::string quoted = "'";

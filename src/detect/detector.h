@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,6 +55,9 @@ class Detector {
   virtual const LockSetTable& lock_sets() const = 0;
   // Sentences about what was not looked at, for the report. After finish().
   virtual std::vector<std::string> notes() const { return {}; }
+  // The analysis that this one finds the pairs of on its way (DetectorInfo::includes), so that it need not run itself:
+  // what is returned is never fed, and must not be used longer than this. Called before the first batch.
+  virtual std::unique_ptr<Detector> included() { return nullptr; }
   // Label and figure, for --stats.
   virtual std::vector<std::pair<std::string, std::string>> stats() const { return {}; }
 };

@@ -7,6 +7,7 @@
 
 #include "detect/access_history.h"
 #include "detect/hybrid_cell.h"
+#include "detect/ipa_shapes.h"
 #include "order/role.h"
 
 namespace sooth {
@@ -22,13 +23,29 @@ void add_rows(const std::string& suffix, const IpaCounts& counts, Rows& rows) {
   rows.emplace_back("RC" + suffix, std::to_string(counts.rc));
 }
 
+// What `hybrid` reports, found by the pass of another detector, which outlives it.
+class IncludedHybrid final : public Detector {
+ public:
+  IncludedHybrid(const Detector& host, const PairTable& races) : host_(host), races_(races) {}
+
+  Guarantee guarantee() const override { return Guarantee::kHeuristic; }
+  void consume(const Batch&) override {}
+  const PairTable& races() const override { return races_; }
+  const LockSetTable& lock_sets() const override { return host_.lock_sets(); }
+  Rows stats() const override { return {{"found by", "the pass of ipa"}}; }
+
+ private:
+  const Detector& host_;
+  const PairTable& races_;
+};
+
 class IpaDetector final : public Detector {
  public:
   IpaDetector(IpaStrategy strategy, const IpaLimits& limits)
       : strategy_(strategy),
         limits_(limits),
         reachability_(histories_, limits),
-        depth_(static_cast<std::uint32_t>(limits.accesses)),
+        shapes_(limits.shapes),
         history_(*this, AccessLog::Keys::kByLocks) {}
 
   Guarantee guarantee() const override { return Guarantee::kHeuristic; }
@@ -50,20 +67,21 @@ class IpaDetector final : public Detector {
   }
   std::vector<std::string> notes() const override;
   Rows stats() const override;
+  std::unique_ptr<Detector> included() override {
+    keeps_hybrid_ = true;
+    return std::make_unique<IncludedHybrid>(*this, hybrid_races_);
+  }
 
   void consume(const Batch& batch) override {
     history_.consume(batch);
-    if (history_.log().entry_count() > limits_.log_entries) {
-      depth_ = 1;  // a log that does not fit into the cache costs more than all the rest
-    }
     histories_.trim(limits_.steps / std::max(1u, histories_.thread_count()));
   }
 
-  // AccessHistory's host. In the log, contexts stand for sets of locks: they tell apart more accesses than the latest.
+  // AccessHistory's host. In the log, shapes stand for sets of locks: they tell apart more accesses than the latest.
   AccessView record_of(const Batch& batch, std::size_t i) {
     const Event& e = batch.events[i];
     histories_.begin_access(e, batch.id(i));
-    return {e, batch.id(i), histories_.time(e.thread), context_of(e.thread), batch.stack(i)};
+    return {e, batch.id(i), histories_.time(e.thread), shapes_.of(e.thread), batch.stack(i)};
   }
 
   void step(const Batch& batch, std::size_t i) {
@@ -75,15 +93,15 @@ class IpaDetector final : public Detector {
       case Role::kEdge:
       case Role::kNone: return histories_.step(e, batch.id(i), batch.stack(i));
       case Role::kAcquire:
-      case Role::kRelease: histories_.step(e, batch.id(i), batch.stack(i)); return update_context(e.thread);
+      case Role::kRelease: return lock_step(batch, i);
     }
   }
 
-  LockSetId locks_of(ThreadId thread) const { return context_of(thread); }
+  LockSetId locks_of(ThreadId thread) const { return shapes_.of(thread); }
 
   void touch(CellId id, HybridCell& cell, const AccessView& access) {
     const VectorClock& own = histories_.clock(access.event.thread);
-    if (cell.add(access.event, access.time, own, locks_in(access.locks), histories_.lock_sets())) {
+    if (cell.add(access.event, access.time, own, shapes_.locks(access.locks), histories_.lock_sets())) {
       find_pairs(id, access, own);
     }
   }
@@ -95,33 +113,50 @@ class IpaDetector final : public Detector {
     bool lower = false;
     bool apart = false;                 // some accesses of it were found apart
     bool forgotten = false;             // ... or could not be judged
+    bool merged = false;                // ... or may not speak for others that are not in the log any more
     std::uint32_t tries_for_lower = 0;  // accesses that are in the upper bound only
   };
 
-  // Of accesses with the same locks, those are kept apart between which so many releases lie that they have different
-  // remainders: the latest of each. Between two releases the locks held tell positions apart.
-  void update_context(ThreadId thread) {
-    if (raw(thread) >= contexts_.size()) {
-      contexts_.resize(raw(thread) + 1);
+  void lock_step(const Batch& batch, std::size_t i) {
+    const Event& e = batch.events[i];
+    const LockPosition before = histories_.end(e.thread);
+    histories_.step(e, batch.id(i), batch.stack(i));
+    if (histories_.end(e.thread) == before) {
+      return;  // re-entrant
     }
-    const auto accesses = static_cast<std::uint32_t>(limits_.accesses);
-    contexts_[raw(thread)] =
-        LockSetId(raw(histories_.locks_of(thread)) * accesses + histories_.releases(thread) % depth_);
+    const LockStep& step = histories_.at(e.thread, before);
+    shapes_.step(e.thread, step.lock, step.acquire, step.shared, histories_.locks_of(e.thread));
+    if (const LockSetId shape = shapes_.of(e.thread); shape != kNoLocks) {
+      LockPosition& first = first_with_[shape_key(e.thread, shape)];
+      first = first == 0 ? before + 1 : first;
+    }
   }
-  // As long as a thread has made no lock step it is in the first context.
-  LockSetId context_of(ThreadId thread) const {
-    return raw(thread) < contexts_.size() ? contexts_[raw(thread)] : kNoLocks;
+  static std::uint64_t shape_key(ThreadId thread, LockSetId shape) {
+    return std::uint64_t{raw(thread)} << 32 | raw(shape);
   }
-  LockSetId locks_in(LockSetId context) const {
-    return LockSetId(raw(context) / static_cast<std::uint32_t>(limits_.accesses));
+
+  static std::uint64_t sites_of(const AccessRecord& earlier, const AccessView& access) {
+    const auto [low, high] = std::minmax({raw(earlier.event.site), raw(access.event.site)});
+    return std::uint64_t{low} << 32 | high;
+  }
+  // As reports know it: with its locks.
+  AccessRecord with_locks(AccessRecord access) const {
+    access.locks = shapes_.locks(access.locks);
+    return access;
   }
 
   void find_pairs(CellId cell, const AccessView& access, const VectorClock& own) {
-    const LockSetId held = locks_in(access.locks);
-    const auto protects = [&](LockSetId context) { return histories_.lock_sets().protects(locks_in(context), held); };
+    const LockSetId held = shapes_.locks(access.locks);
+    const auto protects = [&](LockSetId shape) { return histories_.lock_sets().protects(shapes_.locks(shape), held); };
     earlier_.clear();
     history_.log().walk(cell, protects, [&](const AccessRecord& earlier) {
-      if (conflict(earlier.event, access.event) && earlier.time > own[earlier.event.thread]) {
+      if (!conflict(earlier.event, access.event) || earlier.time <= own[earlier.event.thread]) {
+        return;
+      }
+      if (keeps_hybrid_) {
+        hybrid_races_.add(with_locks(earlier), with_locks(access));
+      }
+      if (!decided(known_[sites_of(earlier, access)])) {
         earlier_.push_back(earlier);
       }
     });
@@ -141,9 +176,8 @@ class IpaDetector final : public Detector {
     return false;
   }
 
-  void consider(AccessRecord earlier, AccessRecord access) {
-    const auto [low, high] = std::minmax({raw(earlier.event.site), raw(access.event.site)});
-    const std::uint64_t sites = std::uint64_t{low} << 32 | high;
+  void consider(const AccessRecord& earlier, const AccessRecord& access) {
+    const std::uint64_t sites = sites_of(earlier, access);
     Known& known = known_[sites];
     if (decided(known)) {
       return;
@@ -154,22 +188,35 @@ class IpaDetector final : public Detector {
         ta, tb, earlier.id, access.id, histories_.position_at_time(ta, earlier.time), histories_.end(tb)};
     IpaPlan plan;
     const bool all_threads = strategy_ != IpaStrategy::kUpper;
-    const Reachable answer = reachability_.decide(target, all_threads, all_threads ? &plan : nullptr);
+    Reachable answer = reachability_.decide(target, all_threads, all_threads ? &plan : nullptr);
     note_deadlocks();
-    known.forgotten = known.forgotten || answer == Reachable::kForgotten;
+    if (answer == Reachable::kNo && !speaks_for_all_before(earlier, target)) {
+      known.merged = true;
+      answer = Reachable::kForgotten;
+    } else {
+      known.forgotten = known.forgotten || answer == Reachable::kForgotten;
+    }
     known.apart = known.apart || answer == Reachable::kNo;
     known.tries_for_lower += answer == Reachable::kTwoThreads || answer == Reachable::kForgotten ? 1 : 0;
     const bool is_new = !(strategy_ == IpaStrategy::kLower ? known.lower : known.upper);
     known.upper = known.upper || answer != Reachable::kNo;
     known.lower = known.lower || answer == Reachable::kAllThreads;
     if (answer == Reachable::kAllThreads) {
-      plans_[sites] = {SiteId{low}, SiteId{high}, {earlier.id, access.id}, plan.moment, std::move(plan.steps)};
+      const auto [low, high] = std::minmax(earlier.event.site, access.event.site);
+      plans_[sites] = {low, high, {earlier.id, access.id}, plan.moment, std::move(plan.steps)};
     }
     if (is_new && (strategy_ == IpaStrategy::kLower ? known.lower : known.upper)) {
-      earlier.locks = locks_in(earlier.locks);
-      access.locks = locks_in(access.locks);
-      races_.add(earlier, access);
+      races_.add(with_locks(earlier), with_locks(access));
     }
+  }
+
+  // The log has the latest access of each shape. When that one cannot meet the access of the target, can none before?
+  bool speaks_for_all_before(const AccessRecord& latest, const IpaTarget& target) const {
+    const LockPosition* first = first_with_.find(shape_key(target.ta, latest.locks));  // none: from the beginning on
+    if (target.a == (first == nullptr ? 0 : *first)) {
+      return true;  // the thread was never like that before
+    }
+    return !shapes_.vague(latest.locks) && reachability_.comes_back(target);
   }
 
   void note_deadlocks() {
@@ -200,9 +247,12 @@ class IpaDetector final : public Detector {
   const IpaLimits limits_;
   LockHistories histories_;
   IpaReachability reachability_;
-  std::uint32_t depth_;  // accesses with the same locks that are kept apart
+  LockShapes shapes_;
+  FlatMap<LockPosition>
+      first_with_;  // by shape_key(): where the thread was when it first had the shape; not of no lock
   AccessHistory<IpaDetector, HybridCell> history_;
-  std::vector<LockSetId> contexts_;          // by thread
+  bool keeps_hybrid_ = false;
+  PairTable hybrid_races_;                   // when it does
   FlatMap<Known> known_;                     // smaller site << 32 | larger site
   std::map<std::uint64_t, RacePlan> plans_;  // by the same
   std::map<std::pair<SiteId, SiteId>, DeadlockCandidate> deadlocks_;
@@ -212,7 +262,11 @@ class IpaDetector final : public Detector {
 
 std::vector<std::string> IpaDetector::notes() const {
   std::uint64_t forgotten = 0;
-  known_.for_each([&](std::uint64_t, const Known& known) { forgotten += known.forgotten ? 1 : 0; });
+  std::uint64_t merged = 0;
+  known_.for_each([&](std::uint64_t, const Known& known) {
+    forgotten += known.forgotten ? 1 : 0;
+    merged += known.merged ? 1 : 0;
+  });
   std::vector<std::string> notes;
   if (forgotten > 0) {
     notes.push_back(
@@ -220,10 +274,10 @@ std::vector<std::string> IpaDetector::notes() const {
         std::to_string(forgotten) + (forgotten == 1 ? " pair" : " pairs") + " of sites that was not enough" +
         (strategy_ == IpaStrategy::kLower ? "." : ", and accesses that lie further back count as reachable."));
   }
-  if (depth_ < limits_.accesses) {
-    notes.push_back(
-        "ipa remembers more than " + std::to_string(limits_.log_entries) +
-        " accesses, and from there on kept only the latest of each variable, thread, site and set of locks.");
+  if (merged > 0 && strategy_ != IpaStrategy::kLower) {
+    notes.push_back("ipa remembers the latest of like accesses; for " + std::to_string(merged) +
+                    (merged == 1 ? " pair" : " pairs") +
+                    " of sites that one does not speak for those before it, and they count as reachable.");
   }
   return notes;
 }

@@ -1,6 +1,7 @@
 #include "detect/ipa_reachability.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace sooth {
 namespace {
@@ -16,9 +17,11 @@ IpaCounts difference(const IpaCounts& after, const IpaCounts& before) {
           after.lcc - before.lcc,         after.rc - before.rc};
 }
 
-bool reach(IpaSearch& search, const IpaTarget& target) {
-  return swapped(target) ? search.reach(target.b, target.a) : search.reach(target.a, target.b);
+std::optional<bool> reach(IpaSearch& search, const IpaTarget& target, std::size_t most) {
+  return swapped(target) ? search.reach(target.b, target.a, most) : search.reach(target.a, target.b, most);
 }
+
+constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
@@ -37,16 +40,27 @@ Reachable IpaReachability::decide(const IpaTarget& target, bool all_threads, Ipa
     }
     return Reachable::kTwoThreads;
   }
+  // To find out that a target cannot be reached may take all states since the start: of a start far away, too many.
   RunningSearch* running = find_search(target);
-  if (running == nullptr) {
+  std::optional<bool> reached;
+  if (running != nullptr) {
+    const IpaStart& start = running->search.start();
+    const std::size_t steps = std::size_t{target.a} + target.b - start.a - start.b;
+    reached = search_reaches(*running, target, limits_.states_per_step * (steps + kFreeSteps));
+    if (!reached.has_value()) {
+      give_up(target, *running);
+    }
+  }
+  if (!reached.has_value()) {
     const std::optional<Moment> start = find_start(target, b_at_first);
     if (!start.has_value()) {
       return Reachable::kForgotten;
     }
     running = &begin_search(target, *start);
+    reached = search_reaches(*running, target, kAnyNumber);
   }
   Reachable answer = Reachable::kNo;
-  if (search_reaches(*running, target)) {
+  if (*reached) {
     const IpaStart& start = running->search.start();
     const Moment moment =
         swapped(target) ? Moment{running->moment, start.b, start.a} : Moment{running->moment, start.a, start.b};
@@ -151,11 +165,17 @@ IpaReachability::RunningSearch& IpaReachability::begin_search(const IpaTarget& t
   return searches.emplace_back(start.moment, IpaSearch(histories_, at, limits_.moves));
 }
 
-bool IpaReachability::search_reaches(RunningSearch& running, const IpaTarget& target) {
+void IpaReachability::give_up(const IpaTarget& target, const RunningSearch& search) {
+  std::list<RunningSearch>& searches = searches_[std::minmax(target.ta, target.tb)];
+  states_ -= search.search.state_count();
+  searches.remove_if([&](const RunningSearch& each) { return &each == &search; });
+}
+
+std::optional<bool> IpaReachability::search_reaches(RunningSearch& running, const IpaTarget& target, std::size_t most) {
   IpaSearch& search = running.search;
   const IpaCounts before = search.counts();
   const std::size_t states_before = search.state_count();
-  const bool reached = reach(search, target);
+  const std::optional<bool> reached = reach(search, target, most);
   running.last_use = ++uses_;
   counts_.add(difference(search.counts(), before));
   states_ += search.state_count() - states_before;
@@ -168,12 +188,31 @@ bool IpaReachability::search_reaches(RunningSearch& running, const IpaTarget& ta
     }
     deadlocks_.push_back(deadlock);
   }
-  if (limits_.compare) {
+  if (limits_.compare && reached.has_value()) {
     IpaSearch anew(histories_, search.start(), limits_.moves);
-    reach(anew, target);
+    reach(anew, target, kAnyNumber);
     counts_anew_.add(anew.counts());
   }
   return reached;
+}
+
+// Once tb has done what ta must have seen in target.a, ta can run there, if none of the locks that tb then holds is in
+// its way. From where it then holds no lock, both do what they would have done.
+bool IpaReachability::comes_back(const IpaTarget& target) const {
+  const Time seen = histories_.clock_at(target.ta, target.a)[target.tb];
+  if (seen == 0) {
+    return true;  // of a thread that has not begun
+  }
+  const LockPosition at = histories_.position_at_time(target.tb, seen + 1);
+  if (at > 0 && at == histories_.first(target.tb)) {
+    return false;  // it may be forgotten
+  }
+  for (const LockMode& lock : histories_.lock_sets().locks(histories_.held(target.tb, at))) {
+    if (histories_.first(target.ta) > 0 || histories_.next_acquire(target.ta, lock.lock, lock.shared, 0) < target.a) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool IpaReachability::others_may_rest(const IpaTarget& target, const Moment& start) const {

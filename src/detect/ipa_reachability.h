@@ -19,10 +19,10 @@ struct IpaLimits {
   std::size_t walk = 4'096;     // states looked at to find where a search may start
   std::size_t reuse = 512;      // lock steps that a search may start too early, for the sake of what it knows already
   std::size_t search_states = 8'192;  // of one search, before another one takes over
+  std::size_t states_per_step = 4;    // that a known search may take to decide, for each lock step since its start
   std::size_t states = 1'000'000;     // of all searches together, before all start anew
   std::size_t searches = 4;           // of two threads
-  std::size_t accesses = 4;           // remembered for each variable, thread, site, kind and set of locks
-  std::size_t log_entries = 16'000;   // accesses remembered, before only the latest of each of those is
+  std::uint32_t shapes = 4;           // told apart of each set of locks: see LockShapes
   std::uint32_t tries_for_lower = 8;  // pairs of accesses of two sites that strategy II may say no to, where I says yes
   IpaSearch::Moves moves = IpaSearch::Moves::kLeaps;
   bool ask_the_run = true;  // look at the recorded run before searching; off for tests
@@ -76,6 +76,10 @@ class IpaReachability {
   // With `all_threads` false strategy II is not asked. `plan`, when given, is set for kAllThreads.
   Reachable decide(const IpaTarget& target, bool all_threads, IpaPlan* plan = nullptr);
 
+  // Whatever position ta was in before with the shape (LockShapes) that it has in target.a, which is not vague: if it
+  // could be there while tb is in target.b, it could be in target.a. docs/ipa.md says why.
+  bool comes_back(const IpaTarget& target) const;
+
   // Deadlock states met since the last call.
   std::vector<IpaDeadlock> take_deadlocks() { return std::exchange(deadlocks_, {}); }
   const IpaCounts& counts() const { return counts_; }
@@ -106,7 +110,10 @@ class IpaReachability {
   std::optional<Moment> find_start(const IpaTarget& target, LockPosition b_at_first) const;
   RunningSearch* find_search(const IpaTarget& target);
   RunningSearch& begin_search(const IpaTarget& target, const Moment& start);
-  bool search_reaches(RunningSearch& running, const IpaTarget& target);
+  static constexpr std::size_t kFreeSteps = 32;  // of states_per_step, in any case
+  // Nothing: it would take more than `most` new states.
+  std::optional<bool> search_reaches(RunningSearch& running, const IpaTarget& target, std::size_t most);
+  void give_up(const IpaTarget& target, const RunningSearch& search);
   // Strategy II: from the moment on, all other threads can stay where they are.
   bool others_may_rest(const IpaTarget& target, const Moment& start) const;
   void make_plan(const RunningSearch& running, const IpaTarget& target, IpaPlan& plan) const;

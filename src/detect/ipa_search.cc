@@ -20,7 +20,7 @@ void IpaCounts::add(const IpaCounts& other) {
   rc += other.rc;
 }
 
-bool IpaSearch::reach(LockPosition a, LockPosition b) {
+std::optional<bool> IpaSearch::reach(LockPosition a, LockPosition b, std::size_t most) {
   const Target target{a, b};
   const std::uint64_t m = a - start_.a;
   const std::uint64_t n = b - start_.b;
@@ -39,10 +39,15 @@ bool IpaSearch::reach(LockPosition a, LockPosition b) {
   }
   // States found on the way are judged for this target as they are found. They join open_ behind `count`.
   const std::size_t count = open_.size();
+  const std::size_t most_states =
+      states_.size() + std::min(most, std::numeric_limits<std::size_t>::max() - states_.size());
   bool reached = false;
   for (std::size_t i = count; i-- > 0 && !reached;) {
     const std::uint32_t index = open_[i];
-    reached = stale(states_[index], target) && explore(index, target);
+    reached = stale(states_[index], target) && explore(index, target, most_states);
+    if (!reached && states_.size() > most_states) {
+      return std::nullopt;
+    }
   }
   std::erase_if(open_, [&](std::uint32_t index) { return settled(states_[index]); });
   if (!reached) {
@@ -51,9 +56,9 @@ bool IpaSearch::reach(LockPosition a, LockPosition b) {
   return reached;
 }
 
-bool IpaSearch::explore(std::uint32_t root, const Target& target) {
+bool IpaSearch::explore(std::uint32_t root, const Target& target, std::size_t most_states) {
   stack_ = {root};
-  while (!stack_.empty()) {
+  while (!stack_.empty() && states_.size() <= most_states) {
     const std::uint32_t index = stack_.back();
     stack_.pop_back();
     std::uint32_t next = moves_ == Moves::kLeaps ? try_to_leap(index, target) : kNoLeap;

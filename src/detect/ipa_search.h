@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -77,8 +79,10 @@ class IpaSearch {
       : histories_(histories), start_(start), moves_(moves) {}
 
   const IpaStart& start() const { return start_; }
-  // Whether the threads can be at a and b at the same time. Neither lies before the start.
-  bool reach(LockPosition a, LockPosition b);
+  // Whether the threads can be at a and b at the same time. Neither lies before the start. Nothing, if it would take more
+  // than `most` new states to tell; then the search must not be used any more.
+  std::optional<bool> reach(LockPosition a, LockPosition b, std::size_t most);
+  bool reach(LockPosition a, LockPosition b) { return *reach(a, b, std::numeric_limits<std::size_t>::max()); }
   // The moves from the start to a target that was reached: true for a step of ta.
   std::vector<bool> moves_to(LockPosition a, LockPosition b) const;
 
@@ -139,7 +143,8 @@ class IpaSearch {
   // How far `mover` can run while `other` stays, such that no order that leads to the target is lost.
   LockPosition leap(const Side& mover, const Side& other) const;
 
-  bool explore(std::uint32_t root, const Target& target);
+  // Ends early when there are more than `most_states`.
+  bool explore(std::uint32_t root, const Target& target, std::size_t most_states);
   // Makes a move from the state that the rules ask for; the index of a state not visited before, or kVisited.
   std::uint32_t move_on(std::uint32_t index, const Target& target);
   std::uint32_t try_to_leap(std::uint32_t index, const Target& target);

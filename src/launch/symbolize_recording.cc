@@ -58,7 +58,7 @@ void RecordingSymbolizer::use_modules(const std::vector<RecordedModule>& modules
       notes_.push_back(id.status().message());
     }
   }
-  symbolizer_ = std::make_unique<Symbolizer>(*table_);
+  symbolizer_ = std::make_unique<Symbolizer>(*table_, SeparateDebug::kOfInstrumented);
 }
 
 void RecordingSymbolizer::meet(ModuleId id, std::vector<GlobalSymbol>& globals) {

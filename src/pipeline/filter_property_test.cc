@@ -188,6 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Chain{"tree", "lockset"}, Chain{"tree", "hybrid"}, Chain{"tree", "lockset,hybrid"},
                     Chain{"tree:hb", "hb"}, Chain{"tree:hb", "hb,hybrid"}, Chain{"tree:hb", "hb,lockset,hybrid"},
                     Chain{"tree:strict", "hb,hybrid,wcp"}, Chain{"tree:strict", "hb,lockset,hybrid,wcp"},
+                    Chain{"tree:strict", "ipa"}, Chain{"tree:data", "ipa:1"},
                     Chain{"tree:data", "hb,hybrid,wcp,syncp"}, Chain{"tree:data", "hb,lockset,hybrid,wcp,syncp"},
                     Chain{"tree:span", "hb,hybrid,wcp"}, Chain{"tree:span", "hb,lockset,hybrid,wcp"}),
     [](const auto& test) {

@@ -142,11 +142,12 @@ enum class RecordKind : std::uint16_t {
   kSpin = 7,      // `thread` was found spinning and lost the turn
   kDeadlock = 8,  // followed by one kBlockedThread per thread that is not over
   kBlockedThread = 9,  // a = BlockedOn, b = thread that holds what it waits for, or kNone, c = program counter's offset in its module
+                       // | kInLibrary if that is not the program itself
   kDiverged = 10,  // `thread` at stretch a of the schedule: b = Divergence, c = what was found instead (see Divergence)
   kPoint = 11,    // a scheduling point: the `thread` that had the turn; a = ready threads as bits 0..63, b = the chosen one, c = kind of
                   // point | StretchEnd << 8, by which it stops if another is chosen
   kStep = 12,     // what `thread` is about to do at its next turn: a = Op | is_write << 8 | is_everything << 9 | first byte << 16 | bytes << 32,
-                  // b = first and c = last of the objects it is about, numbered in the order in which they were first met. Objects are
+                  // b = first and c = last of the objects it is about, numbered in the order in which they were first met; b > c: of none. Objects are
                   // granules of kGranule bytes; the first byte is one of the first granule. A step may have several records, granules
                   // in order. Op::kEnd: the thread ends with what it did at its last turn. Op::kCallEnd: that was atomic, and wrote what was there
   kExternal = 13,  // something from outside took part, so the seed alone does not repeat the run: a = External
@@ -170,6 +171,8 @@ enum class Divergence : std::uint64_t {
 };
 
 enum class External : std::uint64_t { kReturned = 0, kTurnTaken = 1, kSignal = 2, kDeadline = 3 };
+
+inline constexpr std::uint64_t kInLibrary = std::uint64_t{1} << 63;
 
 struct LogRecord {
   RecordKind kind;

@@ -36,8 +36,9 @@ bool add_blocked(const LogRecord& record, ProcessLog& process) {
   if (record.a > static_cast<std::uint64_t>(control::BlockedOn::kFutex)) {
     return false;
   }
-  process.deadlock.push_back(
-      {record.thread, static_cast<control::BlockedOn>(record.a), static_cast<std::uint32_t>(record.b), record.c});
+  process.deadlock.push_back({record.thread, static_cast<control::BlockedOn>(record.a),
+                              static_cast<std::uint32_t>(record.b), record.c & ~control::kInLibrary,
+                              (record.c & control::kInLibrary) == 0});
   return true;
 }
 

@@ -31,7 +31,8 @@ struct BlockedThread {
   std::uint32_t thread = 0;
   control::BlockedOn on = control::BlockedOn::kUnknown;
   std::uint32_t holder = control::kNone;
-  std::uint64_t offset = 0;        // of the program counter
+  std::uint64_t offset = 0;        // of the program counter in its module
+  bool in_program = true;          // that is the program itself, not a library
 };
 
 struct Diverged {

@@ -49,7 +49,7 @@ std::vector<LogRecord> sample() {
       {RecordKind::kDiverged, 0, 2, 17, 2, 6},
       {RecordKind::kDeadlock, 0, 0, 0, 0, 0},
       {RecordKind::kBlockedThread, 0, 0, 7, 1, 0x10},
-      {RecordKind::kBlockedThread, 0, 1, 1, control::kNone, 0x20},
+      {RecordKind::kBlockedThread, 0, 1, 1, control::kNone, 0x20 | control::kInLibrary},
   };
 }
 
@@ -89,7 +89,10 @@ TEST(RunLog, TellsWhatHappened) {
   EXPECT_EQ(process.divergences[0].what, control::Divergence::kEarly);
   ASSERT_EQ(process.deadlock.size(), 2u);
   EXPECT_EQ(process.deadlock[0].on, control::BlockedOn::kJoin);
+  EXPECT_TRUE(process.deadlock[0].in_program);
   EXPECT_EQ(process.deadlock[1].holder, control::kNone);
+  EXPECT_EQ(process.deadlock[1].offset, 0x20u);
+  EXPECT_FALSE(process.deadlock[1].in_program);
   EXPECT_EQ(log->processes[1].external, 1u);
   EXPECT_EQ(log->processes[1].turns_taken, 1u);
   EXPECT_EQ(log->points.size(), 1u);

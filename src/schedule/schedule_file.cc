@@ -1,6 +1,7 @@
 #include "schedule/schedule_file.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace sooth {
 namespace {
@@ -109,6 +110,32 @@ std::vector<std::uint64_t> spread(std::uint64_t count, std::uint64_t kept) {
   return places;
 }
 
+// Stretches that end in front of a race, which the rule of directed runs then creates and the seed resolves. All that happened,
+// as stretches, would be the same run, but nobody would stop at the race in it.
+bool leads_to_a_race(const RunPlan& plan, const ProcessLog& process) {
+  return plan.plan == Plan::kStretches && !plan.sites.empty() && !process.races.empty() && process.external == 0;
+}
+
+// The first check point at which the run is another one; an empty sentence when the run was cut off before the last of them.
+std::optional<std::string> compare_checkpoints(const ScheduleFile& schedule, const RunLog& log) {
+  const ProcessLog& process = log.processes.front();
+  for (std::size_t i = 0; i < schedule.places.size(); ++i) {
+    const std::uint64_t place = schedule.places[i];
+    const Stretch& wanted = schedule.plan.stretches[i];
+    if (place >= process.stretches.size()) {
+      // A run that was cut off, like that of the schedule, may have been cut off earlier.
+      const bool cut_off = log.truncated || (schedule.open_end && log.state == RunState::kRunning);
+      return cut_off
+                 ? ""
+                 : stretch_name(place) + was_to(wanted) + ", but the program " + ends_as(log.state) + " before that";
+    }
+    if (const std::string difference = compare(wanted, process.stretches[place]); !difference.empty()) {
+      return stretch_name(place) + difference;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 ScheduleFile make_schedule(const std::string& program, const RunPlan& plan, const RunLog& log,
@@ -124,6 +151,14 @@ ScheduleFile make_schedule(const std::string& program, const RunPlan& plan, cons
   schedule.stretch_count = process.stretches.size();
   schedule.end = log.state;
   schedule.open_end = log.truncated || log.state == RunState::kRunning;
+  if (leads_to_a_race(plan, process)) {
+    schedule.plan = plan;
+    schedule.plan.flags &= ~(control::kStopAtRace | control::kLogPoints);
+    schedule.places = spread(plan.stretches.size(), plan.stretches.size());
+    schedule.stretch_count = plan.stretches.size();
+    schedule.open_end = true;
+    return schedule;
+  }
   const bool seed_decides = plan.plan == Plan::kStrategy || plan.plan == Plan::kDirected;
   if (!seed_decides || process.external != 0) {
     schedule.plan.plan = Plan::kStretches;
@@ -155,18 +190,10 @@ std::string first_divergence(const ScheduleFile& schedule, const RunLog& log) {
   if (!process.divergences.empty()) {
     return describe(process.divergences.front(), schedule);
   }
-  for (std::size_t i = 0; i < schedule.places.size(); ++i) {
-    const std::uint64_t place = schedule.places[i];
-    const Stretch& wanted = schedule.plan.stretches[i];
-    if (place >= process.stretches.size()) {
-      // A run that was cut off, like that of the schedule, may have been cut off earlier.
-      const bool cut_off = log.truncated || (schedule.open_end && log.state == RunState::kRunning);
-      return cut_off
-                 ? ""
-                 : stretch_name(place) + was_to(wanted) + ", but the program " + ends_as(log.state) + " before that";
-    }
-    if (const std::string difference = compare(wanted, process.stretches[place]); !difference.empty()) {
-      return stretch_name(place) + difference;
+  // Whoever follows stretches has told already where that was not possible.
+  if (schedule.by_seed()) {
+    if (const std::optional<std::string> difference = compare_checkpoints(schedule, log)) {
+      return *difference;
     }
   }
   if (log.state != schedule.end) {

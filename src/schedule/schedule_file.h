@@ -42,7 +42,8 @@ struct ScheduleFile {
 };
 
 // From what was to be done and what happened in the first process. A run that its seed decides keeps at most `max_checkpoints` lines, evenly
-// spread with the last one always among them. `outcome` is for the caller to fill.
+// spread with the last one always among them. One that was led in front of a race by stretches keeps these, so that the race is created again; what comes
+// behind it is up to the seed. All others keep every stretch. `outcome` is for the caller to fill.
 ScheduleFile make_schedule(const std::string& program, const RunPlan& plan, const RunLog& log, std::size_t max_checkpoints = 64);
 
 std::string print_schedule(const ScheduleFile& schedule);

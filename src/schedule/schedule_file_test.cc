@@ -201,6 +201,28 @@ TEST(MakeSchedule, KeepsEveryStretchWhenSomethingFromOutsideTookPart) {
   EXPECT_EQ(make_schedule("./p", choices, run_of(5), 2).plan.stretches.size(), 5u);
 }
 
+TEST(MakeSchedule, KeepsTheWayToARaceAndNotWhatCameBehindIt) {
+  RunPlan plan;
+  plan.plan = Plan::kStretches;
+  plan.sites = {{"", 0x10, 0x20, 3, control::kWrites}};
+  plan.threads = {{1, 0, 0, 0}};
+  plan.stretches = {{0, StretchEnd::kPreempted, 3, control::kAnyAccesses, 0, 0},
+                    {1, StretchEnd::kPostponed, 2, 1, 0, 0}};
+  RunLog log = run_of(40);
+  EXPECT_EQ(make_schedule("./p", plan, log).plan.stretches.size(), 40u) << "there was no race";
+  log.processes[0].races.push_back({2, {}, {{}}});
+  const ScheduleFile schedule = make_schedule("./p", plan, log);
+  EXPECT_EQ(schedule.plan.stretches.size(), 2u);
+  EXPECT_EQ(schedule.plan.threads.size(), 1u);
+  EXPECT_TRUE(schedule.open_end);
+  EXPECT_TRUE(parse(print_schedule(schedule)).ok());
+  EXPECT_EQ(first_divergence(schedule, log), "") << "that the way was followed is for the follower to say";
+  log.processes[0].divergences = {{1, 1, control::Divergence::kNotReady, 1}};
+  EXPECT_EQ(first_divergence(schedule, log),
+            "stretch 2: thread 1 was to be postponed in front of a racing access after 2 operations and 1 access, but "
+            "it cannot run: it blocked");
+}
+
 TEST(FirstDivergence, IsEmptyForTheSameRun) {
   EXPECT_EQ(first_divergence(make_schedule("./p", {}, run_of(100)), run_of(100)), "");
   EXPECT_EQ(first_divergence(make_schedule("./p", {}, run_of(100), 10), run_of(100)), "");

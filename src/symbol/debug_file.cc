@@ -30,6 +30,21 @@ Status check_build_id(const BinaryInfo& info, const std::string& recorded) {
                            "); its addresses stay without names. Record again, or put the old file back");
 }
 
+bool has_debug_information(Elf* elf) {
+  std::size_t names = 0;
+  if (elf_getshdrstrndx(elf, &names) != 0) {
+    return false;
+  }
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    const char* name = gelf_getshdr(section, &header) == nullptr ? nullptr : elf_strptr(elf, names, header.sh_name);
+    if (name != nullptr && (std::strcmp(name, ".debug_info") == 0 || std::strcmp(name, ".zdebug_info") == 0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string CompileUnit::source_path(const char* name) {
@@ -41,7 +56,8 @@ std::string CompileUnit::source_path(const char* name) {
   return folder == nullptr ? name : std::string(folder) + "/" + name;
 }
 
-Result<std::unique_ptr<DebugFile>> DebugFile::open(const std::string& path, const std::string& build_id) {
+Result<std::unique_ptr<DebugFile>> DebugFile::open(const std::string& path, const std::string& build_id,
+                                                   SeparateDebug separate) {
   // Headers and symbol tables are checked before elfutils sees them.
   const auto info = inspect_binary(path);
   if (!info.ok()) {
@@ -52,13 +68,13 @@ Result<std::unique_ptr<DebugFile>> DebugFile::open(const std::string& path, cons
   }
   SOOTH_RETURN_IF_ERROR(check_build_id(*info, build_id));
   std::unique_ptr<DebugFile> file(new DebugFile);
-  SOOTH_RETURN_IF_ERROR(file->load(path));
+  SOOTH_RETURN_IF_ERROR(file->load(path, separate == SeparateDebug::kOfAll || info->tsan != Tsan::kNone));
   return file;
 }
 
 DebugFile::~DebugFile() = default;
 
-Status DebugFile::load(const std::string& path) {
+Status DebugFile::load(const std::string& path, bool use_separate) {
   dwfl_.reset(dwfl_begin(&kCallbacks));
   if (dwfl_ == nullptr) {
     return Status::internal(path + ": elfutils: " + dwfl_errmsg(-1));
@@ -86,6 +102,9 @@ Status DebugFile::load(const std::string& path) {
         (segment.p_flags & PF_X) != 0) {
       code_.emplace_back(segment.p_vaddr, segment.p_vaddr + segment.p_memsz);
     }
+  }
+  if (!use_separate && !has_debug_information(elf)) {
+    return {};
   }
   // A debug file may have been linked to another address than the file (prelink); nobody does that any more.
   if (Dwarf* dwarf = dwfl_module_getdwarf(module_, &bias); dwarf != nullptr && bias == 0) {

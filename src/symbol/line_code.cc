@@ -36,23 +36,33 @@ Result<std::unique_ptr<LineCode>> LineCode::open(const std::string& path, const 
 std::vector<AddressRange> LineCode::ranges(const std::string& file, std::uint32_t line, std::uint32_t column) const {
   const LineTable& table = tables_->lines;
   const std::vector<LineTable::Row>& rows = table.rows();
-  std::set<std::string> namesakes;
+  // Rows are many and files are few: each path is looked at once.
+  enum class Path : std::uint8_t { kUnseen, kOther, kNamesake, kWanted };
+  std::vector<Path> paths;
   bool known = false;
+  std::set<std::uint32_t> namesakes;  // with code of the line
   for (const LineTable::Row& row : rows) {
-    const std::string& path = table.file(row);
-    known = known || path == file;
-    if (!row.end && row.line == line && name_of(path) == name_of(file)) {
-      namesakes.insert(path);
+    if (row.file >= paths.size()) {
+      paths.resize(row.file + 1, Path::kUnseen);
+    }
+    Path& path = paths[row.file];
+    if (path == Path::kUnseen) {
+      const std::string& name = table.file(row);
+      path = name == file ? Path::kWanted : name_of(name) == name_of(file) ? Path::kNamesake : Path::kOther;
+      known = known || path == Path::kWanted;
+    }
+    if (path == Path::kNamesake && !row.end && row.line == line) {
+      namesakes.insert(row.file);
     }
   }
   if (!known && namesakes.size() != 1) {
     return {};
   }
-  const std::string& wanted = known ? file : *namesakes.begin();
   std::vector<AddressRange> found;
   for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
     const LineTable::Row& row = rows[i];
-    if (row.end || row.line != line || (column != 0 && row.column != column) || table.file(row) != wanted) {
+    if (row.end || row.line != line || (column != 0 && row.column != column) ||
+        (known ? paths[row.file] != Path::kWanted : row.file != *namesakes.begin())) {
       continue;
     }
     if (!found.empty() && found.back().end == row.address) {

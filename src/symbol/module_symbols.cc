@@ -34,8 +34,9 @@ bool is_mangled(const char* name) { return name[0] == '_' && name[1] == 'Z'; }
 
 }  // namespace
 
-Result<std::unique_ptr<ModuleSymbols>> ModuleSymbols::open(const std::string& path, const std::string& build_id) {
-  auto file = DebugFile::open(path, build_id);
+Result<std::unique_ptr<ModuleSymbols>> ModuleSymbols::open(const std::string& path, const std::string& build_id,
+                                                           SeparateDebug separate) {
+  auto file = DebugFile::open(path, build_id, separate);
   if (!file.ok()) {
     return file.status();
   }

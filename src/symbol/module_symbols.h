@@ -22,7 +22,8 @@ namespace sooth {
 class ModuleSymbols {
  public:
   // As DebugFile::open().
-  static Result<std::unique_ptr<ModuleSymbols>> open(const std::string& path, const std::string& build_id);
+  static Result<std::unique_ptr<ModuleSymbols>> open(const std::string& path, const std::string& build_id,
+                                                     SeparateDebug separate = SeparateDebug::kOfAll);
 
   // The calls that the instruction at the address stands for, innermost (inlined) first. Empty when nothing is known.
   std::vector<Frame> frames(std::uint64_t address);

@@ -11,7 +11,7 @@ struct Symbolizer::Opened {
   std::unique_ptr<ModuleSymbols> symbols;  // null when !status.ok()
 };
 
-Symbolizer::Symbolizer(const ModuleTable& modules) : modules_(modules) {}
+Symbolizer::Symbolizer(const ModuleTable& modules, SeparateDebug separate) : modules_(modules), separate_(separate) {}
 Symbolizer::~Symbolizer() = default;
 
 Symbolizer::Opened& Symbolizer::open(ModuleId module) {
@@ -22,7 +22,7 @@ Symbolizer::Opened& Symbolizer::open(ModuleId module) {
   if (slot == nullptr) {
     const Module& entry = modules_.module(module);
     slot = std::make_unique<Opened>();
-    auto symbols = ModuleSymbols::open(entry.path, entry.build_id);
+    auto symbols = ModuleSymbols::open(entry.path, entry.build_id, separate_);
     if (symbols.ok()) {
       slot->symbols = std::move(*symbols);
     } else {
@@ -67,6 +67,8 @@ SymbolLevel Symbolizer::level(ModuleId module) {
   return opened.symbols->symbols().empty() ? SymbolLevel::kNothing : SymbolLevel::kSymbols;
 }
 
-const Status& Symbolizer::status(ModuleId module) { return open(module).status; }
+const Status& Symbolizer::status(ModuleId module) {
+  return open(module).status;
+}
 
 }  // namespace sooth

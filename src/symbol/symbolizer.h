@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "symbol/debug_file.h"
 #include "symbol/frame.h"
 #include "symbol/module_table.h"
 
@@ -27,7 +28,7 @@ enum class SymbolLevel : std::uint8_t {
 // statement.
 class Symbolizer {
  public:
-  explicit Symbolizer(const ModuleTable& modules);
+  explicit Symbolizer(const ModuleTable& modules, SeparateDebug separate = SeparateDebug::kOfAll);
   ~Symbolizer();
   Symbolizer(const Symbolizer&) = delete;
   Symbolizer& operator=(const Symbolizer&) = delete;
@@ -52,6 +53,7 @@ class Symbolizer {
   Opened& open(ModuleId module);
 
   const ModuleTable& modules_;
+  const SeparateDebug separate_;
   std::vector<std::unique_ptr<Opened>> opened_;  // by ModuleId
 };
 

@@ -238,6 +238,28 @@ TEST_F(SymbolizerTest, DebugFilesAreFoundByDebugLink) {
   }
 }
 
+// What recordings ask for: see SeparateDebug.
+TEST_F(SymbolizerTest, SeparateDebugInformationOfInstrumentedFilesOnly) {
+  for (const bool instrumented : {true, false}) {
+    build("g++", instrumented ? "-g -O1 -fsanitize=thread" : "-g -O1");
+    const std::uint64_t deposit = symbols().at("bank::deposit()");
+    const auto expected = frames(deposit);
+    ASSERT_EQ(expected.at(0).file, dir_ / "p.cc");
+    symbolizer_ = std::make_unique<Symbolizer>(modules_, SeparateDebug::kOfInstrumented);
+    EXPECT_EQ(frames(deposit), expected) << "debug information in the file itself";
+    run("objcopy --only-keep-debug p p.debug && strip p && objcopy --add-gnu-debuglink=p.debug p");
+    load();
+    symbolizer_ = std::make_unique<Symbolizer>(modules_, SeparateDebug::kOfInstrumented);
+    if (instrumented) {
+      EXPECT_EQ(frames(deposit), expected);
+      EXPECT_EQ(symbolizer_->level(kProgram), SymbolLevel::kLines);
+    } else {
+      EXPECT_EQ(frames(deposit), (std::vector<Frame>{{.file = "", .function = "bank::deposit()"}}));
+      EXPECT_EQ(symbolizer_->level(kProgram), SymbolLevel::kSymbols);
+    }
+  }
+}
+
 TEST_F(SymbolizerTest, SplitDebugInformation) {
   for (const std::string& compiler : installed_compilers()) {
     SCOPED_TRACE(compiler);

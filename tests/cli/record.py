@@ -1,48 +1,23 @@
 #!/usr/bin/env python3
-"""sooth record, sooth analyze --live and the compiler wrappers, from their command lines to statuses and recordings.
+"""sooth record and sooth analyze --live, from their command lines to statuses and recordings.
 
     tests/cli/record.py SOOTH [NAME...]      all tests, or those named
 
-SOOTH_KILLS is the number of runs that are killed at a random moment (default 100), SOOTH_SEED chooses the moments. A test whose
-means are missing (clang, root for a small disk) says so and counts as skipped.
+SOOTH_KILLS is the number of runs that are killed at a random moment (default 100), SOOTH_SEED chooses the moments.
 """
 import json
 import os
 import random
 import re
-import resource
 import shutil
 import signal
-import stat
 import subprocess
 import sys
-import tempfile
-import textwrap
 import time
 
+from record_bench import Skipped, expect, places, run_tests
+
 SOURCES = {
-    # Two threads and a race; the argument says how to end.
-    "prog.cc": r"""
-        #include <cstdio>
-        #include <cstdlib>
-        #include <cstring>
-        #include <csignal>
-        #include <thread>
-        int shared_counter;
-        int main(int argc, char** argv) {
-          std::thread a([] { shared_counter++; });
-          std::thread b([] { shared_counter++; });
-          a.join(); b.join();
-          const char* how = argc > 1 ? argv[1] : "0";
-          if (!std::strcmp(how, "cat")) { int c; while ((c = std::getchar()) != EOF) std::putchar(c); return 0; }
-          if (!std::strcmp(how, "args")) { for (int i = 2; i < argc; ++i) std::printf("[%s]\n", argv[i]); return 0; }
-          if (!std::strcmp(how, "abort")) std::abort();
-          if (!std::strcmp(how, "segv")) std::raise(SIGSEGV);
-          if (!std::strcmp(how, "term")) std::raise(SIGTERM);
-          std::printf("out\n"); std::fprintf(stderr, "err\n");
-          return std::atoi(how);
-        }
-        """,
     # Runs until it is told to stop; says "ready" first, and what it was told.
     "busy.cc": r"""
         #include <atomic>
@@ -77,87 +52,6 @@ SOURCES = {
           t.join();
           std::printf("sum %d\n", cells[7]);
           return 4;
-        }
-        """,
-    # Increments that are atomic only in parts; how many are lost is up to the schedule. The argument says what is in between.
-    "counter.cc": r"""
-        #include <atomic>
-        #include <cstdio>
-        #include <cstring>
-        #include <mutex>
-        #include <thread>
-        static std::mutex m;
-        static std::atomic<int> atomic_counter;
-        static volatile int counter;
-        static int get() { std::lock_guard<std::mutex> guard(m); return counter; }
-        static void put(int value) { std::lock_guard<std::mutex> guard(m); counter = value; }
-        static void locks() { for (int i = 0; i < 10; ++i) put(get() + 1); }
-        static void atomics() { for (int i = 0; i < 10; ++i) atomic_counter = atomic_counter + 1; }
-        static void plain() { for (int i = 0; i < 1000; ++i) counter = counter + 1; }
-        int main(int, char** argv) {
-          void (*work)() = !std::strcmp(argv[1], "locks") ? locks : !std::strcmp(argv[1], "atomics") ? atomics : plain;
-          std::thread a(work), b(work), c(work);
-          a.join(); b.join(); c.join();
-          std::printf("%d\n", counter + atomic_counter);
-          return 0;
-        }
-        """,
-    # A queue with a condition, and threads that come and go.
-    "queue.cc": r"""
-        #include <condition_variable>
-        #include <cstdio>
-        #include <deque>
-        #include <memory>
-        #include <mutex>
-        #include <thread>
-        static std::mutex m;
-        static std::condition_variable changed;
-        static std::deque<std::unique_ptr<int>> queue;
-        static int sum, live;
-        static void produce(int first) {
-          for (int i = 0; i < 5; ++i) { std::lock_guard<std::mutex> g(m); queue.push_back(std::make_unique<int>(first + i)); changed.notify_one(); }
-          std::lock_guard<std::mutex> g(m); --live; changed.notify_all();
-        }
-        static void consume() {
-          std::unique_lock<std::mutex> g(m);
-          for (;;) {
-            changed.wait(g, [] { return !queue.empty() || live == 0; });
-            if (queue.empty()) return;
-            sum = sum * 3 % 65521 + *queue.front();
-            queue.pop_front();
-          }
-        }
-        int main() {
-          for (int round = 0; round < 3; ++round) {
-            live = 2;
-            std::thread a(produce, 10), b(produce, 100), c(consume), d(consume);
-            a.join(); b.join(); c.join(); d.join();
-          }
-          std::printf("%d\n", sum);
-          return 0;
-        }
-        """,
-    # Threads that wait in loops, each for what one of the others does.
-    "spinner.cc": r"""
-        #include <atomic>
-        #include <cstdio>
-        #include <mutex>
-        #include <sched.h>
-        #include <thread>
-        static std::atomic<int> stage;
-        static volatile int plain_stage;
-        static std::mutex m;
-        static int locked_stage;
-        static bool locked_is(int value) { std::lock_guard<std::mutex> g(m); return locked_stage == value; }
-        int main() {
-          std::thread a([] { while (stage != 3) { } plain_stage = 1; });
-          std::thread b([] { while (!locked_is(1)) { } stage = 3; });
-          std::thread c([] { while (stage != 1) sched_yield(); { std::lock_guard<std::mutex> g(m); locked_stage = 1; } });
-          std::thread d([] { while (!m.try_lock()) { } stage = 1; m.unlock(); });
-          while (plain_stage == 0) { }
-          a.join(); b.join(); c.join(); d.join();
-          std::puts("done");
-          return 0;
         }
         """,
     "plugin.cc": 'int plugin_counter; extern "C" void touch() { plugin_counter++; }\n',
@@ -225,65 +119,7 @@ SOURCES = {
           std::printf("%d %s\n", closed, done == made + 1 ? "done" : "lost");
         }
         """,
-    "plain.c": "#include <stdio.h>\nint main(void) { puts(\"plain\"); return 2; }\n",
 }
-
-
-class Skipped(Exception):
-    """The machine lacks what the test needs."""
-
-
-class Bench:
-    """A directory with the programs, built when first asked for."""
-
-    def __init__(self, sooth):
-        self.sooth = os.path.abspath(sooth)
-        self.dir = tempfile.mkdtemp(prefix="sooth-record-")
-        for name, text in SOURCES.items():
-            with open(self.path(name), "w", encoding="utf-8") as file:
-                file.write(textwrap.dedent(text))
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def run(self, *words, status=None, **more):
-        """Runs a command in the directory; checks the status when given."""
-        more.setdefault("stdin", subprocess.DEVNULL)
-        run = subprocess.run([str(w) for w in words], cwd=self.dir, capture_output=True, text=True, check=False,
-                             timeout=120, **more)
-        if status is not None and run.returncode != status:
-            raise AssertionError(f"{' '.join(map(str, words))}: status {run.returncode}, expected {status}\n"
-                                 f"{run.stdout}{run.stderr}")
-        return run
-
-    def build(self, source, *flags, wrapper="c++", output=None):
-        program = self.path(output or source.rsplit(".", 1)[0])
-        if not os.path.exists(program):
-            self.run(self.sooth, wrapper, *flags, source, "-o", program, status=0)
-        return program
-
-    def record(self, *words, status=None, **more):
-        return self.run(self.sooth, "record", *words, status=status, **more)
-
-    def fresh(self, name="r"):
-        number = len([n for n in os.listdir(self.dir) if n.startswith(name + ".")])
-        return f"{name}.t{number}"
-
-    def check_trace(self, trace):
-        self.run(self.sooth, "trace", "check", trace, status=0)
-
-    def races(self, trace, *more):
-        run = self.run(self.sooth, "analyze", trace, "--with", "hb", "--format", "json", "--fail-on", "never", *more, status=0)
-        return json.loads(run.stdout)["findings"]
-
-
-def places(finding):
-    return sorted(f"{os.path.basename(a['site'].get('file', '?'))}:{a['site'].get('line', 0)}" for a in finding["accesses"])
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
 
 
 def start(bench, *words, **more):
@@ -387,40 +223,6 @@ def test_disk_full(bench):
         bench.check_trace("full-copy")
     finally:
         bench.run("umount", mount, status=0)
-
-
-def test_what_cannot_be_recorded(bench):
-    bench.run("gcc", "plain.c", "-o", "plain", status=0)
-    run = bench.record("--", "./plain", status=2)
-    expect(run.stdout == "plain\n", run.stdout)
-    expect("./plain is not instrumented" in run.stderr and "sooth c++" in run.stderr and "nothing was recorded" in run.stderr,
-           run.stderr)
-    expect(not os.path.exists(bench.path("sooth-plain.trace")), "an empty recording")
-    bench.run("gcc", "-static", "plain.c", "-o", "static", status=0)
-    run = bench.record("--", "./static", status=64)
-    expect("linked statically" in run.stderr, run.stderr)
-    if bench.run("gcc", "-fsanitize=thread", "-static-libtsan", "plain.c", "-o", "static-tsan").returncode == 0:
-        run = bench.record("--", "./static-tsan", status=64)
-        expect("-static-libtsan" in run.stderr and "sooth c++" in run.stderr, run.stderr)
-    shutil.copy(bench.path("plain"), bench.path("setuid"))
-    os.chmod(bench.path("setuid"), stat.S_ISUID | 0o755)
-    run = bench.record("--", "./setuid", status=64)
-    expect("setuid" in run.stderr, run.stderr)
-
-
-def test_stock_builds(bench):
-    """Programs built for ThreadSanitizer, without our wrapper, run with our library in place of theirs."""
-    builds = [["g++", "-fsanitize=thread", "-g"]]
-    for version in ["14", "19"]:
-        if shutil.which(f"clang++-{version}"):
-            builds.append([f"clang++-{version}", "-fsanitize=thread", "-shared-libsan", "-g"])
-    for number, command in enumerate(builds):
-        if bench.run(*command, "prog.cc", "-o", f"stock{number}").returncode != 0:
-            continue
-        trace = bench.fresh()
-        bench.record("-o", trace, "--", f"./stock{number}", "3", status=3)
-        bench.check_trace(trace)
-        expect(len(bench.races(trace)) == 1, f"{command}: {bench.races(trace)}")
 
 
 def test_scripts_and_children(bench):
@@ -536,70 +338,6 @@ def test_greedy_programs(bench):
                 expect("ends before" not in run.stderr and bench.races(trace), (arguments, schedule, run.stderr))
 
 
-def test_serial(bench):
-    prog = bench.build("prog.cc")
-    texts = []
-    for seed in ["7", "7", "8"]:
-        trace = bench.fresh("serial")
-        bench.record("-o", trace, "--schedule", "serial", "--seed", seed, "--", prog, status=0)
-        bench.check_trace(trace)
-        info = bench.run(bench.sooth, "trace", "info", trace, status=0).stdout
-        expect(re.search(r"exact", info), info)
-        texts.append(len(bench.races(trace)))
-    expect(texts == [1, 1, 1], texts)
-
-
-def without_addresses(*words):
-    """The command on a machine where every run has the same addresses; None when that is not to be had."""
-    prefix = ["setarch", "-R"]
-    usable = shutil.which("setarch") and subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0
-    return [*prefix, *words] if usable else None
-
-
-STRATEGIES = ["serial", "random", "pct:1", "pct:3", "pct:3:200"]
-
-
-def scheduled(bench, strategy, seed, *words):
-    """What the program prints, and the text of its trace, under a strategy."""
-    trace = bench.fresh("scheduled")
-    command = without_addresses(bench.sooth, "record", "-o", trace, "--schedule", strategy, "--seed", seed, "--", *words)
-    if command is None:
-        raise Skipped("addresses cannot be fixed: setarch -R is not allowed")
-    run = bench.run(*command, status=0)
-    text = bench.run(bench.sooth, "trace", "cat", trace, status=0).stdout
-    bench.check_trace(trace)
-    shutil.rmtree(bench.path(trace))
-    return run.stdout, text
-
-
-def test_schedules_repeat(bench):
-    """Equal seeds give equal traces, to the last value and address."""
-    programs = [[bench.build("counter.cc", "-O1"), "locks"], [bench.build("counter.cc", "-O1"), "plain"], [bench.build("queue.cc", "-O1")],
-                [bench.build("spinner.cc", "-O1")]]
-    for program in programs:
-        for strategy in ["serial", "random", "pct:3:200"]:
-            runs = {scheduled(bench, strategy, 7, *program) for _ in range(10)}
-            expect(len(runs) == 1, f"{program} under {strategy}: {len(runs)} different runs of one seed")
-
-
-def test_schedules_differ(bench):
-    """What is lost of a counter depends on the seed, and `serial` loses nothing of one that is only wrong around its locks."""
-    counter = bench.build("counter.cc", "-O1")
-    for how, strategy, least in [("locks", "random", 5), ("locks", "pct:3:200", 2), ("atomics", "random", 5), ("atomics", "pct:3:100", 2),
-                                 ("plain", "random", 5), ("locks", "serial", 1)]:
-        outcomes = {scheduled(bench, strategy, seed, counter, how)[0] for seed in range(20)}
-        expect(len(outcomes) >= least, f"{how} under {strategy}: only {outcomes}")
-        expect(strategy != "serial" or outcomes == {"30\n"}, outcomes)
-
-
-def test_schedules_end(bench):
-    """A program that waits in loops ends under every strategy."""
-    spinner = bench.build("spinner.cc", "-O1")
-    for strategy in STRATEGIES:
-        for seed in range(1, 6):
-            expect(scheduled(bench, strategy, seed, spinner)[0] == "done\n", f"{strategy}, seed {seed}")
-
-
 def test_live(bench):
     prog = bench.build("prog.cc")
     run = bench.run(bench.sooth, "analyze", "--live", "--with", "hb", "--format", "json", "-o", "live.json", "--", prog, "3", status=66)
@@ -650,121 +388,5 @@ def test_exclude(bench):
     expect(bench.races(trace) == [], "an excluded library has a race")
 
 
-def compilers():
-    return ["gcc"] + [c for c in ("clang-14", "clang-19") if shutil.which(c)]
-
-
-def cxx_of(compiler):
-    return compiler.replace("gcc", "g++").replace("clang", "clang++")
-
-
-def test_wrapper(bench):
-    wrapper = [bench.sooth, "c++"]
-    for compiler in compilers():
-        cc = [*wrapper, f"--compiler={cxx_of(compiler)}"]
-        name = f"w-{compiler}"
-        bench.run(*cc, "-c", "prog.cc", "-o", f"{name}.o", status=0)
-        run = bench.run(*cc, f"{name}.o", "-o", name, status=0)
-        expect(run.stderr == "", run.stderr)
-        expect(bench.run(f"./{name}", "3", status=3).stdout == "out\n", "does not run by itself")
-        trace = bench.fresh(name)
-        bench.record("-o", trace, "--", f"./{name}", "3", status=3)
-        expect(len(bench.races(trace)) == 1, f"{compiler}: no race")
-        for flags in [["-O2", "-flto"], ["-no-pie"], ["-fPIE", "-pie"], ["-x", "c++"], ["-fsanitize=thread"]]:
-            bench.run(*cc, *flags, "prog.cc", "-o", "flagged", status=0)
-            bench.run("./flagged", "3", status=3)
-        with open(bench.path("args.rsp"), "w", encoding="ascii") as file:
-            file.write("-c prog.cc -o 'from file.o'\n")
-        bench.run(*cc, "@args.rsp", status=0)
-        expect(os.path.exists(bench.path("from file.o")), "response file")
-        for words in [["--version"], ["-v"], ["-dumpmachine"], ["-print-search-dirs"]]:
-            ours, theirs = bench.run(*cc, *words), bench.run(cxx_of(compiler), *words)
-            expect((ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr), words)
-        run = bench.run(*cc, status=1)
-        expect("no input files" in run.stderr, run.stderr)
-        bench.run(*cc, "-E", "prog.cc", status=0)
-        bench.run(*cc, "-M", "prog.cc", status=0)
-        bench.run(*cc, "-###", "prog.cc", status=0)
-        with open(bench.path("pre.h"), "w", encoding="ascii") as file:
-            file.write("#include <cstdio>\n")
-        bench.run(*cc, "pre.h", "-o", "pre.h.gch", status=0)
-        bench.run(*cc, "-include", "pre.h", "-c", "prog.cc", "-o", "pre.o", status=0)
-        os.remove(bench.path("pre.h.gch"))
-        for flag in ["-static", "-fsanitize=address"]:
-            run = bench.run(*cc, flag, "prog.cc", "-o", "refused", status=64)
-            expect(flag in run.stderr and not os.path.exists(bench.path("refused")), run.stderr)
-    line = bench.run(*wrapper, "--print-command", "-c", "a b.cc", status=0).stdout
-    expect(re.fullmatch(r"g\+\+ -g -fsanitize=thread -idirafter \S+/include -c 'a b.cc'\n", line), line)
-    run = bench.run(*wrapper, "-c", "prog.cc", "-o", "env.o", status=0, env={**os.environ, "SOOTH_CXX": "g++ -DX"})
-    run = bench.run(*wrapper, "-c", "prog.cc", env={**os.environ, "SOOTH_CXX": "no-such-compiler"}, status=65)
-    expect("no-such-compiler" in run.stderr, run.stderr)
-
-
-def test_build_systems(bench):
-    tree = bench.path("tree")
-    os.makedirs(tree)
-    files = {
-        "lib.c": "int lib_counter; void lib_touch(void) { lib_counter++; }\n",
-        "main.c": "#include <pthread.h>\nvoid lib_touch(void);\nstatic void* f(void* p) { lib_touch(); return p; }\n"
-                  "int main(void) { pthread_t a, b; pthread_create(&a, 0, f, 0); pthread_create(&b, 0, f, 0);\n"
-                  "  pthread_join(a, 0); pthread_join(b, 0); return 6; }\n",
-        "CMakeLists.txt": "cmake_minimum_required(VERSION 3.20)\nproject(t C)\nadd_library(touch SHARED lib.c)\n"
-                          "find_package(Threads REQUIRED)\nadd_executable(main main.c)\n"
-                          "target_link_libraries(main touch Threads::Threads)\n",
-        "Makefile": "main: main.o lib.o\n\t$(CC) $(LDFLAGS) -o $@ $^\n",
-        "configure": "#!/bin/sh\nset -e\necho 'int main(void) { return 0; }' > conftest.c\n$CC conftest.c -o conftest\n./conftest\n"
-                     "$CC -c conftest.c 2> conftest.err\ntest ! -s conftest.err\n"
-                     "echo 'int main(void) { return no_such_thing; }' > conftest.c\nif $CC -c conftest.c 2>/dev/null; then exit 1; fi\n"
-                     "printf 'CC = %s\\nmain-configured: main.c lib.c\\n\\t$(CC) -o main-configured main.c lib.c\\n' \"$CC\" > Makefile.configured\n",
-    }
-    for name, text in files.items():
-        with open(os.path.join(tree, name), "w", encoding="ascii") as file:
-            file.write(text)
-    os.chmod(os.path.join(tree, "configure"), 0o755)
-
-    def inside(*words):
-        run = subprocess.run([str(w) for w in words], cwd=tree, capture_output=True, text=True, check=False, timeout=120,
-                             env={**os.environ, "CC": f"{bench.sooth} cc"})
-        expect(run.returncode == 0, f"{words}: {run.stdout}{run.stderr}")
-
-    inside("cmake", "-S", ".", "-B", "out", f"-DCMAKE_C_COMPILER={bench.sooth};cc")
-    inside("cmake", "--build", "out")
-    inside("make", f"CC={bench.sooth} cc")
-    inside("./configure")
-    inside("make", "-f", "Makefile.configured")
-    for program in ["tree/out/main", "tree/main", "tree/main-configured"]:
-        trace = bench.fresh("built")
-        bench.run(f"./{program}", status=6)
-        bench.record("-o", trace, "--", f"./{program}", status=6)
-        expect([places(f) for f in bench.races(trace)] == [["lib.c:1", "lib.c:1"]], f"{program}: {bench.races(trace)}")
-
-
-def main(sooth, names):
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    tests = {k[5:]: v for k, v in globals().items() if k.startswith("test_")}
-    for name in names:
-        if name not in tests:
-            sys.exit(f"there is no test {name}; there are: {' '.join(tests)}")
-    bench = Bench(sooth)
-    failed = skipped = 0
-    chosen = names or list(tests)
-    for name in chosen:
-        try:
-            tests[name](bench)
-            print(f"ok       {name}")
-        except Skipped as reason:
-            skipped += 1
-            print(f"skipped  {name}: {reason}")
-        except (AssertionError, OSError, subprocess.TimeoutExpired) as error:
-            failed += 1
-            print(f"FAILED   {name}: {error}")
-        sys.stdout.flush()
-    shutil.rmtree(bench.dir, ignore_errors=True)
-    print(f"{len(chosen) - failed - skipped} of {len(chosen)} as expected, {skipped} skipped")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__.strip())
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(run_tests(globals(), sys.argv[1:]))

@@ -179,6 +179,17 @@ def test_race_is_created(program):
     assert first == {1, 2}, first
 
 
+def test_sleeps_keep_nobody_apart(program):
+    """Time passes before a postponed thread is let go."""
+    sleeper = program("sleeper")
+    outputs = set()
+    for seed in range(20):
+        run = sleeper.run(DIRECTED, seed=seed, sites=sleeper.sites())
+        assert run.status == 0 and len(run.of("race")) == 1 and not run.of("external"), (seed, run.status, run.records)
+        outputs.add(run.output)
+    assert outputs == {"0\n", "1\n"}, outputs
+
+
 def test_deadlock(program):
     lock_order = program("lock_order")
     statuses = collections.Counter()
@@ -382,6 +393,8 @@ def test_every_deadlock_is_seen(program):
         assert (run.status, run.state) == (DEADLOCK_STATUS, DEADLOCKED), (how, run.status, run.errors)
         assert {r.a for r in run.of("blocked thread")} == {7, 9}, run.records
     assert waits.run(arguments=["nothing"]).output == "done\n"
+    run = program("timer").run()
+    assert (run.status, run.output) == (0, "done\n"), (run.status, run.output, run.errors)
 
 
 def test_processes(program):

@@ -3,7 +3,7 @@
 
 NAME.expected has comment lines (#) and one line for each analysis: `hb: 3,7 4,8` are the pairs of labels,
 `deadlock: 2,7,11` the acquires of a cycle, `hb:` says that there is none. Lines of analyses that are not asked for are
-left alone. `predictable` and `predictable_deadlock` are what an exhaustive search finds (src/oracle/golden_test.cc), and
+left alone; those of PROVING are of pairs that have a checked witness. `predictable` and `predictable_deadlock` are what an exhaustive search finds (src/oracle/golden_test.cc), and
 what the tool must report with a checked witness: all of it, and nothing else.
 
 Every trace also goes through every filter, in front of the analyses whose pairs it keeps: they must find the same.
@@ -24,9 +24,13 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 KEPT_BY_FILTER = {
     "tree": ["lockset", "hybrid"],
     "tree:hb": ["hb", "lockset", "hybrid"],
-    "tree:strict": ["hb", "lockset", "hybrid", "wcp", "deadlock"],
-    "tree:data": ["hb", "lockset", "hybrid", "wcp", "syncp", "deadlock"],
+    "tree:strict": ["hb", "lockset", "hybrid", "wcp", "ipa", "deadlock"],
+    "tree:data": ["hb", "lockset", "hybrid", "wcp", "syncp", "ipa", "deadlock"],
 }
+
+
+# These look for witnesses themselves: without, they have nothing to say.
+PROVING = ["mcm"]
 
 
 def label_key(label):
@@ -52,27 +56,33 @@ def line(name, found):
     return " ".join([name + ":"] + [",".join(labels) for labels in found])
 
 
+def line_of(name, found):
+    """... of what the analysis believes: ipa also meets deadlocks on its way."""
+    kind = "deadlock" if name == "deadlock" else "race"
+    return line(name, [f["labels"] for f in found if name in f["found_by"] and f["kind"] == kind])
+
+
 def found_lines(sooth, trace, analyses):
     """One line for each analysis: what it believes; and what the tool has proven, which must be all that is predictable."""
-    believed = findings(sooth, trace, analyses, "--witness-events", "0")
+    believed = findings(sooth, trace, [name for name in analyses if name not in PROVING], "--witness-events", "0")
     lines = {}
     for name in analyses:
-        kind = "deadlock" if name == "deadlock" else "race"
-        lines[name] = line(name, [f["labels"] for f in believed if name in f["found_by"] and f["kind"] == kind])
+        # Alone, so that it cannot lean on what others have found.
+        lines[name] = line_of(name, findings(sooth, trace, [name]) if name in PROVING else believed)
     proven = [f for f in findings(sooth, trace, analyses) if f["witness"]["status"] == "checked"]
     for name, kind in (("predictable", "race"), ("predictable_deadlock", "deadlock")):
         lines[name] = line(name, [f["labels"] for f in proven if f["kind"] == kind])
     return lines
 
 
-def check_filters(sooth, trace, believed):
-    """True when no filter changes what `believed` ({analysis: line}) says. Each analysis alone and all together."""
+def check_filters(sooth, trace, believed, alone=False):
+    """True when no filter changes what `believed` ({analysis: line}) says: all analyses together, and two alone, or each."""
     same = True
     for mode, kept in KEPT_BY_FILTER.items():
-        for names in [kept] + [[name] for name in kept[:2]]:
+        for names in [kept] + [[name] for name in (kept if alone else kept[:2])]:
             found = findings(sooth, trace, names, "--witness-events", "0", "--filter", mode)
             for name in names:
-                with_filter = line(name, [f["labels"] for f in found if name in f["found_by"]])
+                with_filter = line_of(name, found)
                 if believed.get(name, with_filter) != with_filter:
                     print(f"{trace.stem} with --filter {mode} --with {','.join(names)}\n"
                           f"  expected  {believed[name]}\n  found     {with_filter}")
@@ -84,7 +94,7 @@ def check_other_trace(sooth, trace):
     """check_filters() on a trace that nothing is known about."""
     names = sorted({name for kept in KEPT_BY_FILTER.values() for name in kept})
     believed = findings(sooth, trace, names, "--witness-events", "0")
-    return check_filters(sooth, trace, {n: line(n, [f["labels"] for f in believed if n in f["found_by"]]) for n in names})
+    return check_filters(sooth, trace, {name: line_of(name, believed) for name in names}, alone=True)
 
 
 def check(sooth, trace, analyses, update):
@@ -108,7 +118,7 @@ def check(sooth, trace, analyses, update):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sooth", required=True, help="the binary")
-    parser.add_argument("--with", dest="analyses", default="hb,lockset,hybrid,wcp,cp,syncp,ipa,deadlock", help="analyses to run")
+    parser.add_argument("--with", dest="analyses", default="hb,lockset,hybrid,wcp,cp,syncp,ipa,mcm,deadlock", help="analyses to run")
     parser.add_argument("--update", action="store_true", help="rewrite the .expected files; review the diff")
     parser.add_argument("--traces", type=pathlib.Path, help="a folder of traces for which only filters are checked")
     parser.add_argument("names", nargs="*", help="traces without .std; all by default")

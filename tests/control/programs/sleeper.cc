@@ -1,17 +1,19 @@
-// One thread writes after a long sleep; the other, which is there at once, must be made to wait for it.
-#include <unistd.h>
-
+// Sleeps keep the two accesses apart in every ordinary run.
+#include <chrono>
 #include <cstdio>
 #include <thread>
 
-int value;
+int value = 0, seen = 0;
 
 int main() {
-  std::thread sleeper([] {
-    sleep(100);
+  std::thread writer([] {
     value = 1;  // SITE(1)
   });
-  int seen = value;  // SITE(2)
-  sleeper.join();
+  std::thread reader([] {
+    std::this_thread::sleep_for(std::chrono::hours(1));
+    seen = value;  // SITE(2)
+  });
+  writer.join();
+  reader.join();
   std::printf("%d\n", seen);
 }
