@@ -3,6 +3,7 @@
 // Only serial recordings care: there a thread must not sleep in the kernel while it has the turn. What a futex orders is in the
 // atomic operations around it.
 #include <errno.h>
+#include <fcntl.h>
 #include <time.h>
 
 #include "runtime/intercept.h"
@@ -28,8 +29,63 @@ long perform(const Call& c) {
                   reinterpret_cast<long>(c.second_word), c.third_value);
 }
 
-// Somebody may wake the word by a call that we do not see, when it is not private even in another process. So the thread looks at
-// the word from time to time: a change of it is what a waiter hopes for.
+// Reads lines like "7f00aa000000-7f00aa001000 rw-s ..." byte by byte.
+class MapsReader {
+ public:
+  explicit MapsReader(uptr address) : address_(address) {}
+  // True: this byte was the last of what is to be known of the mapping at the address, and it is shared.
+  bool takes(char c) {
+    if (c == '\n') {
+      begin_ = end_ = 0;
+      field_ = column_ = 0;
+      return false;
+    }
+    if (c == '-' && field_ == 0) {
+      field_ = 1;
+      return false;
+    }
+    if (c == ' ') {
+      ++field_;
+      return false;
+    }
+    u32 digit = static_cast<u32>(c <= '9' ? c - '0' : c - 'a' + 10);
+    if (field_ == 0) begin_ = begin_ << 4 | digit;
+    if (field_ == 1) end_ = end_ << 4 | digit;
+    constexpr u32 kPermissions = 4;
+    return field_ == 2 && ++column_ == kPermissions && c == 's' && begin_ <= address_ && address_ < end_;
+  }
+
+ private:
+  uptr address_;
+  uptr begin_ = 0, end_ = 0;
+  u32 field_ = 0, column_ = 0;
+};
+
+// Is the word in memory that other processes may have as well? If nobody can say, it is.
+bool is_shared_memory(uptr address) {
+  long fd = sys_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return true;
+  MapsReader reader(address);
+  char text[1024];
+  bool shared = false;
+  long length;
+  while (!shared && (length = sys_call(SYS_read, fd, reinterpret_cast<long>(text), sizeof text)) > 0) {
+    for (long i = 0; i < length && !shared; ++i) shared = reader.takes(text[i]);
+  }
+  sys_call(SYS_close, fd);
+  return shared;
+}
+
+// In the kernel, where another process can wake it. Time is the system's.
+long wait_outside(Thread* t, Call c, int clock) {
+  bool absolute = c.command() == FUTEX_WAIT_BITSET;
+  RealDeadline deadline(absolute ? c.time : nullptr, clock);
+  if (absolute) c.time = deadline;
+  return call_outside(t, [&] { return perform(c); });
+}
+
+// Somebody may wake the word by a call that we do not see. So the thread looks at the word from time to time: a change of it is what a
+// waiter hopes for.
 long wait(Thread* t, const Call& c) {
   int clock = (c.operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
   timespec deadline;
@@ -37,6 +93,7 @@ long wait(Thread* t, const Call& c) {
     if (!Deadline{c.time}.is_valid() || c.time->tv_sec < 0) return -EINVAL;
     deadline = c.command() == FUTEX_WAIT ? virtual_clock::later(*c.time, clock) : *c.time;
   }
+  if ((c.operation & FUTEX_PRIVATE_FLAG) == 0 && is_shared_memory(address_of(c.word))) return wait_outside(t, c, clock);
   bool first = true;
   while (__atomic_load_n(c.word, __ATOMIC_SEQ_CST) == c.value) {
     first = false;

@@ -9,8 +9,8 @@ using namespace sooth::rt;
 
 namespace {
 
-Real<int(pthread_rwlock_t*)> real_tryrdlock{"pthread_rwlock_tryrdlock"};
-Real<int(pthread_rwlock_t*)> real_trywrlock{"pthread_rwlock_trywrlock"};
+SOOTH_REAL Real<int(pthread_rwlock_t*)> real_tryrdlock{"pthread_rwlock_tryrdlock"};
+SOOTH_REAL Real<int(pthread_rwlock_t*)> real_trywrlock{"pthread_rwlock_trywrlock"};
 
 // `block` locks the real lock and may block.
 template <typename F>
