@@ -1,4 +1,4 @@
-// Two processes with one mutex, condition, semaphore, barrier, reader-writer lock and futex: each waits for what only the other does.
+// Two processes with one mutex, condition, semaphore, barrier, reader-writer lock, spin lock and futex: each waits for what only the other does.
 // OUTPUT: 5 rounds, futex woken
 #include <errno.h>
 #include <linux/futex.h>
@@ -15,6 +15,7 @@ struct Shared {
   pthread_cond_t changed;
   pthread_barrier_t barrier;
   pthread_rwlock_t lock;
+  pthread_spinlock_t spin;
   sem_t to_child, to_parent;
   int turn;
   int rounds;
@@ -42,6 +43,8 @@ static void child() {
     sem_post(&shared->to_parent);
   }
   usleep(2000);
+  pthread_spin_unlock(&shared->spin);
+  usleep(2000);
   __atomic_store_n(&shared->futex, 1, __ATOMIC_SEQ_CST);
   syscall(SYS_futex, &shared->futex, FUTEX_WAKE, 1, nullptr, nullptr, 0);
   _exit(0);
@@ -67,9 +70,13 @@ int main() {
   pthread_rwlock_init(&shared->lock, &lock_attributes);
   sem_init(&shared->to_child, 1, 0);
   sem_init(&shared->to_parent, 1, 0);
+  pthread_spin_init(&shared->spin, PTHREAD_PROCESS_SHARED);
   fflush(stdout);
   pid_t pid = fork();
-  if (pid == 0) child();
+  if (pid == 0) {
+    pthread_spin_lock(&shared->spin);
+    child();
+  }
   for (int i = 0; i < 5; ++i) {
     sem_post(&shared->to_child);
     await_turn(0);
@@ -78,6 +85,7 @@ int main() {
     pthread_rwlock_unlock(&shared->lock);
     sem_wait(&shared->to_parent);
   }
+  pthread_spin_lock(&shared->spin);
   while (__atomic_load_n(&shared->futex, __ATOMIC_SEQ_CST) == 0) syscall(SYS_futex, &shared->futex, FUTEX_WAIT, 0, nullptr, nullptr, 0);
   waitpid(pid, nullptr, 0);
   printf("%d rounds, futex %s\n", shared->rounds, shared->futex == 1 ? "woken" : "asleep");
