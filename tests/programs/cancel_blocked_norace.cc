@@ -17,10 +17,13 @@ int ends[2];
 int listener;
 pthread_t sleeper;
 
-static void unlock(void*) { pthread_mutex_unlock(&mutex); }
+static void unlock(void*) {
+  pthread_mutex_unlock(&mutex);
+}
 
 static void* in_semaphore(void*) {
-  for (;;) sem_wait(&semaphore);
+  for (;;)
+    sem_wait(&semaphore);
 }
 static void* in_condition(void*) {
   timespec deadline;
@@ -28,23 +31,28 @@ static void* in_condition(void*) {
   deadline.tv_sec += 10'000;
   pthread_mutex_lock(&mutex);
   pthread_cleanup_push(unlock, nullptr);
-  for (;;) pthread_cond_timedwait(&never, &mutex, &deadline);
+  for (;;)
+    pthread_cond_timedwait(&never, &mutex, &deadline);
   pthread_cleanup_pop(0);
   return nullptr;
 }
 static void* in_read(void*) {
   char byte;
-  for (;;) (void)!read(ends[0], &byte, 1);
+  for (;;)
+    (void)!read(ends[0], &byte, 1);
 }
 static void* in_accept(void*) {
-  for (;;) accept(listener, nullptr, nullptr);
+  for (;;)
+    accept(listener, nullptr, nullptr);
 }
 static void* in_poll(void*) {
   pollfd asked = {ends[0], POLLIN, 0};
-  for (;;) poll(&asked, 1, -1);
+  for (;;)
+    poll(&asked, 1, -1);
 }
 static void* in_sleep(void*) {
-  for (;;) sleep(10'000);
+  for (;;)
+    sleep(10'000);
 }
 static void* in_join(void*) {
   pthread_join(sleeper, nullptr);
@@ -55,10 +63,12 @@ static void* in_sigwait(void*) {
   sigemptyset(&set);
   sigaddset(&set, SIGUSR1);
   int number;
-  for (;;) sigwait(&set, &number);
+  for (;;)
+    sigwait(&set, &number);
 }
 static void* in_pause(void*) {
-  for (;;) pause();
+  for (;;)
+    pause();
 }
 
 static int cancel(pthread_t thread) {
@@ -70,7 +80,8 @@ static int cancel(pthread_t thread) {
 
 int main() {
   sem_init(&semaphore, 0, 0);
-  if (pipe(ends) != 0) return 1;
+  if (pipe(ends) != 0)
+    return 1;
   listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -84,10 +95,12 @@ int main() {
   pthread_create(&sleeper, nullptr, in_sleep, nullptr);
   void* (*routines[])(void*) = {in_semaphore, in_condition, in_read, in_accept, in_poll, in_join, in_sigwait, in_pause};
   pthread_t threads[8];
-  for (int i = 0; i < 8; ++i) pthread_create(&threads[i], nullptr, routines[i], nullptr);
+  for (int i = 0; i < 8; ++i)
+    pthread_create(&threads[i], nullptr, routines[i], nullptr);
   usleep(1000);
   int cancelled = 0;
-  for (pthread_t thread : threads) cancelled += cancel(thread);
+  for (pthread_t thread : threads)
+    cancelled += cancel(thread);
   cancelled += cancel(sleeper);
   printf("%d cancelled\n", cancelled);
 }

@@ -8,7 +8,8 @@ int lock_word;
 int value;
 
 static void take(bool weak) {
-  for (int expected = 0; !__atomic_compare_exchange_n(&lock_word, &expected, 1, weak, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);) {
+  for (int expected = 0;
+       !__atomic_compare_exchange_n(&lock_word, &expected, 1, weak, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);) {
     expected = 0;
   }
 }

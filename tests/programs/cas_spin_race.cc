@@ -13,7 +13,8 @@ static void give() {
 }
 
 static void take() {
-  for (int expected = 1; !__atomic_compare_exchange_n(&ready, &expected, 2, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);) {
+  for (int expected = 1;
+       !__atomic_compare_exchange_n(&ready, &expected, 2, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);) {
     expected = 1;
   }
   printf("%d\n", value);  // RACE(a)

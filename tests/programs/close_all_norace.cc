@@ -16,7 +16,8 @@ static void work() {
 }
 
 int main() {
-  for (int fd = 0; fd < 4096; ++fd) close(fd);
+  for (int fd = 0; fd < 4096; ++fd)
+    close(fd);
   run_threads(work, work);
   return value == 200 ? 5 : 1;
 }

@@ -8,10 +8,15 @@
 
 int* nowhere;
 
-static void handle(int) { *nowhere = 1; }
-static void raise_it() { raise(SIGUSR1); }
+static void handle(int) {
+  *nowhere = 1;
+}
+static void raise_it() {
+  raise(SIGUSR1);
+}
 static void wait() {
-  for (;;) sched_yield();
+  for (;;)
+    sched_yield();
 }
 
 int main() {

@@ -19,7 +19,8 @@ static void work() {
 }
 
 static void serve(int to) {
-  if (daemon(1, 0) != 0) _exit(1);
+  if (daemon(1, 0) != 0)
+    _exit(1);
   run_threads(work, work);
   char answer = static_cast<char>(value);
   _exit(write(to, &answer, 1) == 1 ? 0 : 1);
@@ -27,11 +28,14 @@ static void serve(int to) {
 
 int main() {
   int ends[2];
-  if (pipe(ends) != 0) return 1;
+  if (pipe(ends) != 0)
+    return 1;
   pid_t child = fork();
-  if (child == 0) serve(ends[1]);
+  if (child == 0)
+    serve(ends[1]);
   close(ends[1]);
   waitpid(child, nullptr, 0);
   unsigned char answer = 0;
-  if (read(ends[0], &answer, 1) == 1) printf("the daemon counts to %d\n", answer);
+  if (read(ends[0], &answer, 1) == 1)
+    printf("the daemon counts to %d\n", answer);
 }

@@ -24,5 +24,6 @@ int main() {
   dlopen("/no/such/library.so", RTLD_NOW);
   usleep(1);  // between the failure and the question
   message = dlerror();
-  puts(message != nullptr && strncmp(message, copy, sizeof copy - 1) == 0 && dlerror() == nullptr ? "told once" : "lost");
+  puts(message != nullptr && strncmp(message, copy, sizeof copy - 1) == 0 && dlerror() == nullptr ? "told once"
+                                                                                                  : "lost");
 }

@@ -26,7 +26,8 @@ static Shared* shared;
 
 static void await_turn(int turn) {
   pthread_mutex_lock(&shared->mutex);
-  while (shared->turn != turn) pthread_cond_wait(&shared->changed, &shared->mutex);
+  while (shared->turn != turn)
+    pthread_cond_wait(&shared->changed, &shared->mutex);
   shared->turn = 1 - turn;
   pthread_cond_signal(&shared->changed);
   pthread_mutex_unlock(&shared->mutex);
@@ -51,7 +52,8 @@ static void child() {
 }
 
 int main() {
-  shared = static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  shared =
+      static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   pthread_mutexattr_t mutex_attributes;
   pthread_mutexattr_init(&mutex_attributes);
   pthread_mutexattr_setpshared(&mutex_attributes, PTHREAD_PROCESS_SHARED);
@@ -86,7 +88,8 @@ int main() {
     sem_wait(&shared->to_parent);
   }
   pthread_spin_lock(&shared->spin);
-  while (__atomic_load_n(&shared->futex, __ATOMIC_SEQ_CST) == 0) syscall(SYS_futex, &shared->futex, FUTEX_WAIT, 0, nullptr, nullptr, 0);
+  while (__atomic_load_n(&shared->futex, __ATOMIC_SEQ_CST) == 0)
+    syscall(SYS_futex, &shared->futex, FUTEX_WAIT, 0, nullptr, nullptr, 0);
   waitpid(pid, nullptr, 0);
   printf("%d rounds, futex %s\n", shared->rounds, shared->futex == 1 ? "woken" : "asleep");
 }

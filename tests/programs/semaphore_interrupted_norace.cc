@@ -15,7 +15,9 @@ int done;
 
 static void handle(int) {}
 
-static const char* tell(int result) { return result == -1 && errno == EINTR ? "interrupted" : "woken"; }
+static const char* tell(int result) {
+  return result == -1 && errno == EINTR ? "interrupted" : "woken";
+}
 
 static void* interrupt(void*) {
   while (__atomic_load_n(&done, __ATOMIC_ACQUIRE) == 0) {

@@ -19,7 +19,8 @@ static void recurse() {
   printf("%d\n", deeper(&first));
 }
 static void wait() {
-  for (;;) sched_yield();
+  for (;;)
+    sched_yield();
 }
 
 int main() {

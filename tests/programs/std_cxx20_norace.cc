@@ -21,10 +21,12 @@ static int stop_waits() {
   std::atomic<int> stopped = 0;
   std::jthread waits([&](std::stop_token token) {
     std::unique_lock lock(mutex);
-    if (!never.wait(lock, token, [] { return false; })) ++stopped;
+    if (!never.wait(lock, token, [] { return false; }))
+      ++stopped;
   });
   std::jthread polls([&](std::stop_token token) {
-    while (!token.stop_requested()) std::this_thread::sleep_for(100us);
+    while (!token.stop_requested())
+      std::this_thread::sleep_for(100us);
     ++stopped;
   });
   std::this_thread::sleep_for(1ms);
@@ -53,7 +55,8 @@ static int rounds_of_barrier() {
   std::vector<std::jthread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
-      for (int k = 0; k < 3; ++k) barrier.arrive_and_wait();
+      for (int k = 0; k < 3; ++k)
+        barrier.arrive_and_wait();
       latch.arrive_and_wait();
     });
   }
@@ -77,6 +80,6 @@ int main() {
   int results[] = {reader.get(), writer.get(), lazy.get()};
   shared.unlock();
   timed.unlock();
-  std::printf("stopped %d, %s, %d rounds, %s, %d %d %d\n", stopped, flagged ? "flagged" : "not flagged", rounds, late ? "late" : "early", results[0],
-              results[1], results[2]);
+  std::printf("stopped %d, %s, %d rounds, %s, %d %d %d\n", stopped, flagged ? "flagged" : "not flagged", rounds,
+              late ? "late" : "early", results[0], results[1], results[2]);
 }

@@ -12,9 +12,15 @@ volatile sig_atomic_t ticks, alarmed;
 int timed;
 sem_t semaphore;
 
-static void on_tick(int) { ticks = ticks + 1; }
-static void on_alarm(int) { alarmed = 1; }
-static void on_user(int) { sem_post(&semaphore); }
+static void on_tick(int) {
+  ticks = ticks + 1;
+}
+static void on_alarm(int) {
+  alarmed = 1;
+}
+static void on_user(int) {
+  sem_post(&semaphore);
+}
 
 static void* wait_for_timer(void*) {
   sigset_t set;
@@ -59,10 +65,12 @@ int main() {
   event.sigev_signo = SIGPROF;
   timer_create(CLOCK_MONOTONIC, &event, &profile);
   timer_settime(profile, 0, &every, nullptr);
-  while (ticks < 5) sigsuspend(&none);
+  while (ticks < 5)
+    sigsuspend(&none);
   timer_delete(profile);
   ualarm(1000, 0);
-  while (alarmed == 0) sigsuspend(&none);
+  while (alarmed == 0)
+    sigsuspend(&none);
   raise(SIGUSR1);
   sem_wait(&semaphore);
   printf("%d ticks, %s, %d timed, posted\n", ticks >= 5 ? 5 : 0, alarmed == 1 ? "alarmed" : "not alarmed", timed);
