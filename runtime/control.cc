@@ -419,7 +419,7 @@ void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
   if (is_point) turn::step_access(t, {op, pc, address, bytes});
   bool spins = false;
   if (counts && (t->special & kWatched) != 0) {
-    if (writes) t->spin.stop();
+    if (writes) t->spin.writes(address);
     else spins = t->spin.reads(address, pc);
     if (!t->spin.is_watching()) t->special &= ~kWatched;
   }

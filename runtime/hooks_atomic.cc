@@ -102,10 +102,10 @@ SOOTH_INLINE bool is_unrecorded(Thread* t) {
 SOOTH_INLINE void touch(const volatile void* p) { static_cast<void>(*static_cast<const volatile u8*>(p)); }
 
 // Others may go first, in front of the operation; in a controlled run it may be one of the pair.
-SOOTH_INLINE void begin_access(Thread* t, Op op, const volatile void* p, u32 bytes, uptr pc) {
+SOOTH_INLINE void begin_access(Thread* t, Op op, const volatile void* p, u32 bytes, uptr pc, bool tries = false) {
   if (!recorder.serial) return;
   auto address = reinterpret_cast<uptr>(p);
-  turn::step(t, {op, pc, address, bytes});
+  turn::step(t, {op, pc, address, bytes, tries});
   if (SOOTH_UNLIKELY(recorder.controlled)) controlled::approach_atomic(t, pc, op, address, bytes);
 }
 
@@ -130,7 +130,7 @@ template <typename T>
 SOOTH_INLINE bool compare_exchange(volatile T* p, T& expected, T desired, int success, int failure, uptr pc) {
   Thread* t = current();
   if (SOOTH_UNLIKELY(is_unrecorded(t))) return machine_cas(p, expected, desired);
-  begin_access(t, Op::kAtomicRmw, p, sizeof(T), pc);
+  begin_access(t, Op::kAtomicRmw, p, sizeof(T), pc, true);
   touch(p);
   Busy busy(t);
   SpinGuard guard(shard_of(p));
@@ -146,6 +146,7 @@ SOOTH_INLINE bool compare_exchange(volatile T* p, T& expected, T desired, int su
 template <typename T>
 void store_seen(T* expected, T seen, uptr pc) {
   Thread* t = current();
+  if (t != nullptr && recorder.controlled) t->spin.fails(reinterpret_cast<uptr>(expected));
   if (t != nullptr && recorder.serial) write_range(t, pc, Op::kWrite, reinterpret_cast<uptr>(expected), sizeof(T));
   *expected = seen;
 }

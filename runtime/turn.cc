@@ -71,10 +71,13 @@ void set_state(Node* n, State state) {
 void make_ready(Node* n) {
   set_state(n, State::kReady);
   ready_.push_back(n);
-  if (SOOTH_UNLIKELY(monitor_idle_ != 0)) {
-    __atomic_store_n(&monitor_idle_, 0, __ATOMIC_RELEASE);
-    futex_wake(&monitor_idle_, 1);
-  }
+  wake_monitor();
+}
+
+void wake_monitor() {
+  if (SOOTH_LIKELY(monitor_idle_ == 0)) return;
+  __atomic_store_n(&monitor_idle_, 0, __ATOMIC_RELEASE);
+  futex_wake(&monitor_idle_, 1);
 }
 
 const u32* pass_on_to(Node* n) {
@@ -243,8 +246,9 @@ void announce_step(Thread* t, const Step& what) {
     controlled::log_step(t, node_of(t)->id, what.op, what.pc, what.object, what.bytes);
   }
   if ((t->special & kWatched) == 0 || is_access(what.op) != is_atomic(what.op)) return;
-  bool spins = what.op == Op::kAtomicLoad && t->spin.reads(what.object, what.pc);
-  if (what.op != Op::kAtomicLoad) t->spin.stop();
+  bool looks = what.op == Op::kAtomicLoad || what.tries;
+  bool spins = looks && t->spin.reads(what.object, what.pc);
+  if (!looks) t->spin.stop();
   if (!t->spin.is_watching()) t->special &= ~kWatched;
   if (spins) spun(t);
 }
@@ -523,7 +527,7 @@ void notice_signal(Thread* t) {
 Sample sample() {
   SpinGuard guard(lock_);
   Sample s{};
-  s.others_wait = ready_.first() != nullptr;
+  s.others_wait = ready_.first() != nullptr || postponed_.first() != nullptr || is_time_awaited();
   if (!s.others_wait) __atomic_store_n(&monitor_idle_, 1, __ATOMIC_RELAXED);
   s.turns = turns_;
   if (holder_ == nullptr || holder_->thread == nullptr) return s;

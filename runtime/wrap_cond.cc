@@ -16,10 +16,10 @@ namespace {
 
 constexpr char kVersion[] = "GLIBC_2.3.2";
 
-Real<int(pthread_cond_t*, pthread_mutex_t*)> real_wait{"pthread_cond_wait", kVersion};
-Real<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)> real_timedwait{"pthread_cond_timedwait", kVersion};
-Real<int(pthread_cond_t*)> real_signal{"pthread_cond_signal", kVersion};
-Real<int(pthread_cond_t*)> real_broadcast{"pthread_cond_broadcast", kVersion};
+SOOTH_REAL Real<int(pthread_cond_t*, pthread_mutex_t*)> real_wait{"pthread_cond_wait", kVersion};
+SOOTH_REAL Real<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)> real_timedwait{"pthread_cond_timedwait", kVersion};
+SOOTH_REAL Real<int(pthread_cond_t*)> real_signal{"pthread_cond_signal", kVersion};
+SOOTH_REAL Real<int(pthread_cond_t*)> real_broadcast{"pthread_cond_broadcast", kVersion};
 
 // Bits of __wrefs.
 constexpr unsigned kSharedBit = 1;

@@ -52,10 +52,10 @@ void* run_thread(void* argument) {
   return reinterpret_cast<void*>(static_cast<uptr>(static_cast<unsigned>(result)));
 }
 
-Real<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real_create{"pthread_create"};
-Real<int(pthread_t, void**)> real_join{"pthread_join"};
-Real<int(pthread_t)> real_detach{"pthread_detach"};
-Real<void()> real_testcancel{"pthread_testcancel"};
+SOOTH_REAL Real<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real_create{"pthread_create"};
+SOOTH_REAL Real<int(pthread_t, void**)> real_join{"pthread_join"};
+SOOTH_REAL Real<int(pthread_t)> real_detach{"pthread_detach"};
+SOOTH_REAL Real<void()> real_testcancel{"pthread_testcancel"};
 
 bool is_detached(const pthread_attr_t* attributes) {
   int state = PTHREAD_CREATE_JOINABLE;
