@@ -11,6 +11,7 @@ struct Recorder {
   bool serial;
   bool controlled;             // nothing is recorded, though recording() says so: hooks schedule instead. Implies `serial`
   bool drop_repeats;
+  bool watches_calls;          // of code that is left out: calls.h
   stream::FilterMode filter;   // what else is left out; kNone in serial recordings
   int streams_fd, sites_fd, process_fd;
   const char* directory;       // nullptr: live, into descriptors
@@ -25,6 +26,8 @@ SOOTH_INLINE u64 take_ticket() { return __atomic_fetch_add(&recorder.control->ne
 void start_recording();
 // In the child of a fork: a recording of its own, beside the parent's.
 void restart_recording_after_fork();
+// A new file of that name in the directory of the recording; negative when there can be none.
+long open_recording_file(const char* name);
 // The program reached its end.
 void finish_recording();
 // Nothing from now on counts. The first reason wins.
@@ -56,6 +59,8 @@ u32 new_stream();
 
 // The number of a program counter in `sites`; ~0u when its module is excluded.
 u32 intern_site(uptr pc);
+// The same for the name of a function, whoever it is excluded by; ~0u when there is no room.
+u32 intern_function(uptr pc);
 // dlclose returned: program counters may mean something else now.
 void modules_unloaded();
 u32 module_generation();
