@@ -18,6 +18,7 @@ python3 scripts/bench_tree.py --sooth build/bin/sooth --scratch build/bench "$@"
 python3 scripts/ipa_table.py --sooth build/bin/sooth --calls || missed=1
 if [[ " $* " == *" --quick "* ]]; then recorded=(--examples); fi
 python3 scripts/ipa_table.py --sooth build/bin/sooth "${recorded[@]}" || missed=1
+python3 scripts/bench_mcm.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
 python3 scripts/bench_record.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
 python3 scripts/bench_confirm.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
 exit "${missed:-0}"

@@ -85,9 +85,18 @@ step_real_programs() {
   ((status == 0 || status == 77))
 }
 
+# What missing synchronisation costs each analysis; rdit must raise no false alarm.
+step_rdit() {
+  sooth_configure release
+  sooth_build release
+  for level in 0 1; do
+    python3 scripts/eval_rdit.py --sooth build/bin/sooth --level "$level"
+  done
+}
+
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz tsan debug clang tidy programs confirm real_programs bench)
+steps=(test properties asan fuzz tsan debug clang tidy programs confirm real_programs rdit bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -22,6 +24,8 @@
 namespace sooth {
 namespace {
 
+constexpr std::uint64_t kOwnWindow = std::numeric_limits<std::uint64_t>::max();  // each analysis has its own
+
 struct AnalyzeOptions {
   std::string trace;
   bool live = false;  // the trace is that of a program that runs meanwhile
@@ -32,6 +36,10 @@ struct AnalyzeOptions {
   std::string filter;
   std::uint64_t tree_locations = TreeOptions{}.locations;
   ProofOptions proof;
+  McmOptions mcm;
+  std::string mcm_stages = "closure,saturation,search,solver";
+  std::uint64_t window = kOwnWindow;
+  std::vector<std::string> barrier_globals;
   std::uint32_t jobs = std::max(1u, std::thread::hardware_concurrency());  // threads of ours
   bool list = false;
   ReportOptions report;
@@ -104,20 +112,45 @@ Result<Source> open_source(const AnalyzeOptions& options, const ReadOptions& rea
   return Source{path, nullptr, std::move(*reader)};
 }
 
+Result<McmStages> parse_mcm_stages(const std::string& names) {
+  McmStages stages{.closure = false, .saturation = false, .search = false, .solver = false};
+  std::istringstream words(names);
+  for (std::string word; std::getline(words, word, ',');) {
+    bool* const stage = word == "closure"      ? &stages.closure
+                        : word == "saturation" ? &stages.saturation
+                        : word == "search"     ? &stages.search
+                        : word == "solver"     ? &stages.solver
+                                               : nullptr;
+    if (stage == nullptr) {
+      return Status::usage("mcm has no stage `" + word + "`; it has closure, saturation, search and solver");
+    }
+    *stage = true;
+  }
+  return stages;
+}
+
 CommandResult analyze(const AnalyzeOptions& options) {
   if (options.list) {
     list_analyses();
     return ExitCode::kOk;
   }
-  if (options.detector.window == 0) {
+  if (options.window == 0) {
     return Status::usage("--window needs at least one event");
   }
   if (options.jobs == 0) {
     return Status::usage("--jobs needs at least one thread");
   }
+  const Result<McmStages> stages = parse_mcm_stages(options.mcm_stages);
+  if (!stages.ok()) {
+    return stages.status();
+  }
   auto detectors = parse_detectors(options.with);
   if (!detectors.ok()) {
     return std::move(detectors).status();
+  }
+  const bool rdit = std::any_of(detectors->begin(), detectors->end(), [](const DetectorInfo* info) { return info->name == "rdit"; });
+  if (!options.barrier_globals.empty() && !rdit) {
+    return Status::usage("--barrier-global is for rdit (--with rdit)");
   }
   AnalysisOptions analysis;
   if (!options.filter.empty()) {
@@ -128,8 +161,7 @@ CommandResult analyze(const AnalyzeOptions& options) {
     analysis.filter = *filter;
     analysis.compare_unfiltered = options.report.stats;
   }
-  const ColumnSet columns = detectors->empty() ? kNoColumns : kStacks | kBranches;
-  Result<Source> source = open_source(options, {columns});
+  Result<Source> source = open_source(options, {columns_for(*detectors)});
   if (!source.ok()) {
     return std::move(source).status();
   }
@@ -147,6 +179,14 @@ CommandResult analyze(const AnalyzeOptions& options) {
   analysis.detector = options.detector;
   analysis.detector.compare = options.report.stats;
   analysis.proof = options.proof;
+  analysis.mcm = options.mcm;
+  analysis.mcm.stages = *stages;
+  analysis.mcm.jobs = options.jobs;
+  analysis.barrier_globals = options.barrier_globals;
+  if (options.window != kOwnWindow) {
+    analysis.detector.window = options.window;
+    analysis.mcm.window = options.window;
+  }
   analysis.census = options.report.stats;
   analysis.progress = [&](std::uint64_t events) {
     progress.update(events, source->reader->bytes_read(), source->reader->bytes_total());
@@ -195,8 +235,20 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
                       "Hide redundant accesses from the analyses: tree, tree:hb, tree:strict, tree:data, tree:span");
   add_count_option(*command, "--tree-locations", options->tree_locations,
                    "Locations that the filter remembers, the most recently used; 32 bytes each");
-  add_count_option(*command, "--window", options->detector.window,
-                   "Events that an analysis which cannot look at the whole trace takes at a time");
+  add_count_option(*command, "--window", options->window,
+                   "Events that an analysis which cannot look at the whole trace takes at a time")
+      ->default_str(std::to_string(options->mcm.window) + " for mcm, " + std::to_string(options->detector.window) + " for cp");
+  add_duration_option(*command, "--solver-timeout", options->mcm.solver_timeout,
+                      "Time that the solver of mcm and rdit may take for one pair of accesses, such as 500ms or 10s; 0 never asks it", "10s");
+  command->add_option("--barrier-global", options->barrier_globals,
+                      "A variable that calls which were not recorded may touch without being handed it; for rdit, may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command->add_option("--mcm-stages", options->mcm_stages,
+                      "What mcm may use, to measure what each is worth: closure, saturation, search, solver. The answers do not change")
+      ->capture_default_str();
+  add_count_option(*command, "--mcm-pairs", options->mcm.max_pairs,
+                   "Pairs of accesses that mcm tries for two sites before its answer is that it does not know");
   add_count_option(*command, "--witness-events", options->proof.max_events,
                    "Look for witnesses in so many events from the start of the trace; 0 for none");
   add_count_option(*command, "--witness-search-events", options->proof.max_events_for_search,
@@ -204,7 +256,7 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
   add_count_option(*command, "--witness-states", options->proof.budget.states,
                    "States that the search for one witness may visit");
   add_count_option(*command, "--jobs", options->jobs,
-                   "Threads to use, at most: text is read in one of its own. --with none always uses one, to compare with")
+                   "Threads to use, at most: mcm asks about several pairs at a time, text is read in one of its own. --with none always uses one, to compare with")
       ->default_str("the number of cores");
   command->add_flag("--list", options->list, "List the analyses and what their findings are worth");
   add_report_options(*command, options->report);

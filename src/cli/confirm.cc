@@ -1,5 +1,6 @@
 // sooth confirm: runs the program again, under control, to make the findings of a report happen.
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -14,6 +15,7 @@
 #include "confirm/confirm_report.h"
 #include "launch/controlled_run.h"
 #include "launch/preflight.h"
+#include "report/baseline.h"
 #include "report/files.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
@@ -52,6 +54,12 @@ Status check_usage(const Options& options) {
     return Status::usage(
         "a report from standard input cannot be updated where it is: name a file with `--format json -o FILE`");
   }
+  // Told now: a campaign may take hours, and would be lost.
+  const std::filesystem::path folder = std::filesystem::path(options.report.output).parent_path();
+  std::error_code error;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+    return Status::usage("cannot write " + options.report.output + ": there is no directory " + folder.string());
+  }
   if (options.confirm.campaign.trials == 0) {
     return Status::usage("--trials needs at least one");
   }
@@ -79,7 +87,7 @@ Status check_report(const Report& report, const Options& options) {
   return {};
 }
 
-// The ids of findings that suppressions leave.
+// The ids of findings that suppressions leave and the baseline does not know.
 Result<std::set<std::string>> wanted_ids(const Report& report, const ReportOptions& options) {
   Suppressions suppressions;
   for (const std::string& path : options.suppressions) {
@@ -87,9 +95,14 @@ Result<std::set<std::string>> wanted_ids(const Report& report, const ReportOptio
   }
   Report left = report;
   suppressions.apply(left);
+  if (!options.baseline.empty()) {
+    SOOTH_RETURN_IF_ERROR(apply_baseline(left, options.baseline));
+  }
   std::set<std::string> ids;
   for (const Finding& finding : left.findings) {
-    ids.insert(finding.id);
+    if (!finding.known) {
+      ids.insert(finding.id);
+    }
   }
   return ids;
 }

@@ -9,6 +9,7 @@
 #include "cli/trace_output.h"
 #include "trace/copy.h"
 #include "trace/drop.h"
+#include "trace/hide_sync.h"
 #include "trace/reader.h"
 #include "trace/validator.h"
 
@@ -19,6 +20,7 @@ struct TraceDropOptions {
   std::string trace;
   DropOptions drop;
   std::vector<std::string> kinds;
+  bool functions_with_sync = false;
   OutputOptions output;
 };
 
@@ -82,7 +84,68 @@ void print_counts(const DropCounts& counts, std::FILE* out) {
   row(counts.branches, "branches (no events)");
 }
 
+void print_counts(const HideSyncCounts& counts, std::FILE* out) {
+  std::fprintf(out, "dropped %llu of %llu events\n%15llu  calls put in, which reach %llu ranges\n",
+               static_cast<unsigned long long>(counts.dropped), static_cast<unsigned long long>(counts.read),
+               static_cast<unsigned long long>(counts.calls), static_cast<unsigned long long>(counts.ranges));
+}
+
+// Reads the trace once more before it is copied: the reach of a call stands at its begin.
+Result<SyncHider> scan_functions(const TraceDropOptions& options) {
+  const Result<std::unique_ptr<TraceReader>> reader = open_trace(options.trace, {.columns = kStacks});
+  if (!reader.ok()) {
+    return reader.status();
+  }
+  SyncHider hider;
+  TraceValidator validator;
+  for (;;) {
+    const Result<Batch> batch = (*reader)->next();
+    if (!batch.ok()) {
+      return batch.status();
+    }
+    if (batch->empty()) {
+      break;
+    }
+    if (Status valid = validator.consume(*batch, (*reader)->tables()); !valid.ok()) {
+      return std::move(valid).prefixed(options.trace);
+    }
+    hider.scan(*batch, (*reader)->tables());
+  }
+  hider.finish_scan();
+  return hider;
+}
+
+// What the trace would be if functions that synchronise had not been recorded.
+Status hide_sync(const TraceDropOptions& options) {
+  if (options.trace == "-") {
+    return Status::usage("--functions-with-sync reads the trace twice: give a file or a directory");
+  }
+  Result<SyncHider> hider = scan_functions(options);
+  if (!hider.ok()) {
+    return std::move(hider).status();
+  }
+  const Result<std::unique_ptr<TraceReader>> reader = open_trace(options.trace, {.columns = kAllColumns});
+  if (!reader.ok()) {
+    return reader.status();
+  }
+  TraceInfo info = (*reader)->info();  // no access is dropped, so every read still sees what it saw
+  info.columns |= kReaches;
+  const Result<std::unique_ptr<OutputTrace>> output = OutputTrace::create(options.output, info);
+  if (!output.ok()) {
+    return output.status();
+  }
+  const auto step = [&](const Batch& batch, const Tables&) -> Result<CopyStep> { return CopyStep{hider->rewrite(batch), false}; };
+  SOOTH_RETURN_IF_ERROR(copy_trace(**reader, (*output)->writer(), step));
+  SOOTH_RETURN_IF_ERROR((*output)->commit());
+  print_counts(hider->counts(), (*output)->is_stdout() ? stderr : stdout);
+  return {};
+}
+
 Status run_drop(TraceDropOptions& options) {
+  if (options.functions_with_sync) {
+    const bool alone = options.kinds.empty() && options.drop.functions.empty() && options.drop.sites.empty();
+    return alone ? hide_sync(options) : Status::usage("--functions-with-sync stands alone: drop the rest from what it makes");
+  }
   for (const std::string& word : options.kinds) {
     const Result<KindSet> kinds = parse_kind(word);
     if (!kinds.ok()) {
@@ -91,14 +154,16 @@ Status run_drop(TraceDropOptions& options) {
     options.drop.kinds |= *kinds;
   }
   if (options.drop.kinds == 0 && options.drop.functions.empty() && options.drop.sites.empty()) {
-    return Status::usage("nothing to drop: give --function, --site or --kind");
+    return Status::usage("nothing to drop: give --function, --site, --kind or --functions-with-sync");
   }
   const Result<std::unique_ptr<TraceReader>> reader = open_trace(options.trace, {.columns = kAllColumns});
   if (!reader.ok()) {
     return reader.status();
   }
   TraceInfo info = (*reader)->info();
-  info.exact = false;
+  // Reads still see what they saw when nothing goes but the marks around what was not recorded.
+  const bool only_calls = options.drop.kinds == *parse_kind("call") && options.drop.functions.empty() && options.drop.sites.empty();
+  info.exact = info.exact && only_calls;
   const Result<std::unique_ptr<OutputTrace>> output = OutputTrace::create(options.output, info);
   if (!output.ok()) {
     return output.status();
@@ -140,9 +205,12 @@ void add_trace_drop(CLI::App& trace, CommandResult& result) {
   command->add_option("--kind", options->kinds, "Drop events of this kind: r, w, acq, lock, atomic, ...")
       ->type_name("KIND")
       ->allow_extra_args(false);
+  command->add_flag("--functions-with-sync", options->functions_with_sync,
+                    "Drop locks, signals, barriers, semaphores and messages; functions that contain them become calls that\n"
+                    "were not recorded");
   add_output_options(*command, "--format", options->output);
   command->footer("--function, --site and --kind may be repeated; an event goes when any of them matches. In a GLOB, * is\n"
-                  "any text and ? any character. The result is marked as not exact.\n" +
+                  "any text and ? any character. The result is marked as not exact, unless only calls are dropped.\n" +
                   wrapped("Kinds: " + kind_words() + ", and the words of STD text."));
   command->callback([options, &result] { result = answer(run_drop(*options)); });
 }

@@ -101,7 +101,7 @@ CommandResult check(const Options& options) {
   if (!report.ok()) {
     return std::move(report).status();
   }
-  auto reader = open_trace(options.trace, {kBranches});
+  auto reader = open_trace(options.trace, {kValues | kBranches | kReaches});
   if (!reader.ok()) {
     return std::move(reader).status();
   }

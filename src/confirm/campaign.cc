@@ -199,9 +199,9 @@ Status Campaign::follow(const WitnessSchedule& witness, const Target& target, Co
   // Behind a divergence the run goes on without a schedule, and may get there all the same.
   const bool left = !outcome->log.processes.empty() && !outcome->log.processes.front().divergences.empty();
   const bool reached = reaches(target, outcome->log);
-  result.witness_followed = reached && !left;
+  result.witness_followed = target.proven && reached && !left;
   result.diverged.clear();
-  if (!result.witness_followed) {
+  if (target.proven && !result.witness_followed) {
     result.diverged = describe_divergence(witness, outcome->log);
   }
   if (reached) {

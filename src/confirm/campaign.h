@@ -32,6 +32,7 @@ struct Target {
   PairCode pair;                           // of a race
   std::vector<PlaceCode> acquires;         // of a deadlock: one for each thread, around the cycle
   std::vector<WitnessSchedule> witnesses;  // to follow first, one after the other until one gets there
+  bool proven = true;                      // they are of a witness; else guesses, of which nothing is told
 };
 
 // Whether a run got there: a race was created between the two places, or the process ended in a deadlock of so many threads at these
@@ -54,7 +55,7 @@ struct Confirmation {
   bool witness_followed = false;   // to its end, and it got there
   std::string diverged;            // where the run along the witness left it; empty without one
   std::optional<ReachingRun> run;  // the first that did harm, or else the first that got there
-  bool along_witness = false;      // that is the one along the witness
+  bool along_witness = false;      // that is one along target.witnesses
   bool harmful = false;
   bool order_matters = false;  // the failure depends on which of the two accesses goes first
   std::uint64_t failures = 0;  // runs that got there and ended like `run`, if harmful

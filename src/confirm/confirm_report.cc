@@ -13,6 +13,10 @@
 namespace sooth {
 namespace {
 
+// Bounds of what is tried along the recorded run when there is no witness: it may be in vain.
+constexpr std::uint64_t kMaxGuessEvents = 5'000'000;
+constexpr std::size_t kMaxGuessStretches = 100'000;
+
 bool has_witness(const Finding& finding) {
   return finding.witness.has_value() && finding.witness->checked;
 }
@@ -23,15 +27,21 @@ class WitnessTrace {
   WitnessTrace(std::string path, std::uint64_t max_events, EventId up_to)
       : path_(std::move(path)), max_events_(max_events), up_to_(up_to) {}
 
+  // Of a race without a witness: guesses, or none.
   Result<std::vector<WitnessSchedule>> schedules(const Finding& finding) {
-    if (raw(events_named(finding)) > max_events_) {
+    if (raw(events_named(finding)) > (has_witness(finding) ? max_events_ : kMaxGuessEvents)) {
       return Status::bad_input("the witness goes beyond the first " + std::to_string(max_events_) +
                                " events of the trace");
     }
     if (!store_) {
       store_ = load();
     }
-    return store_->ok() ? schedules_of_witness(finding, (*store_)->view(), (*store_)->info()) : store_->status();
+    if (!store_->ok()) {
+      return store_->status();
+    }
+    const TraceStore& store = **store_;
+    return has_witness(finding) ? schedules_of_witness(finding, store.view(), store.info())
+                                : schedules_of_recorded_run(finding, store.view(), store.info(), kMaxGuessStretches);
   }
 
  private:
@@ -103,8 +113,10 @@ class ReportCampaign {
   EventId last_event() const {
     std::uint64_t last = 0;
     for (const Finding* finding : chosen_) {
-      const std::uint64_t named = has_witness(*finding) ? raw(events_named(*finding)) : 0;
-      last = std::max(last, named <= options_.max_events ? named : 0);
+      const std::uint64_t named = raw(events_named(*finding));
+      const std::uint64_t most =
+          has_witness(*finding) ? options_.max_events : std::min(kMaxGuessEvents, options_.max_events);
+      last = std::max(last, named <= most ? named : 0);
     }
     return EventId{last};
   }
@@ -143,11 +155,12 @@ class ReportCampaign {
       return {};
     }
     std::string no_witness;
-    if (has_witness(finding)) {
+    target->proven = has_witness(finding);
+    if (target->proven || finding.kind == FindingKind::kRace) {
       Result<std::vector<WitnessSchedule>> schedules = trace_.schedules(finding);
       if (schedules.ok()) {
         target->witnesses = std::move(*schedules);
-      } else {
+      } else if (target->proven) {
         no_witness = "not tried: " + schedules.status().message();
       }
     }
@@ -173,6 +186,14 @@ class ReportCampaign {
   std::vector<Finding*> chosen_;
   WitnessTrace trace_;
 };
+
+std::string strategy_of(const Confirmation& confirmation) {
+  if (confirmation.along_witness) {
+    return confirmation.witness_followed || !confirmation.diverged.empty() ? "witness" : "recorded";
+  }
+  const RunPlan& plan = confirmation.run->plan;
+  return plan.plan == control::Plan::kDirected ? "directed" : plan.strategy;
+}
 
 }  // namespace
 
@@ -200,9 +221,7 @@ void apply(const Confirmation& confirmation, const std::string& program, const s
     const ReachingRun& run = *confirmation.run;
     replay.command = command;
     replay.seed = run.plan.seed;
-    replay.strategy = confirmation.along_witness                  ? "witness"
-                      : run.plan.plan == control::Plan::kDirected ? "directed"
-                                                                  : run.plan.strategy;
+    replay.strategy = strategy_of(confirmation);
     replay.outcome = run.outcome.describe();
     replay.failures = confirmation.failures;
     replay.order_matters = confirmation.order_matters;

@@ -1,7 +1,9 @@
 #include "confirm/witness_schedule.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "race/witness_summary.h"
@@ -179,6 +181,46 @@ Result<WitnessSchedule> build_schedule(const Finding& finding, const std::vector
   return builder.finish();
 }
 
+Result<std::vector<WitnessSchedule>> build_schedules(const Finding& finding, const std::vector<EventId>& order,
+                                                     const TraceView& trace, const TraceInfo& info) {
+  std::vector<WitnessSchedule> schedules;
+  const bool complete = info.exact && info.filtered.empty();
+  for (const bool counts : complete ? std::vector{true} : std::vector{true, false}) {
+    Result<WitnessSchedule> schedule = build_schedule(finding, order, trace, counts);
+    if (!schedule.ok()) {
+      return std::move(schedule).status();
+    }
+    schedules.push_back(std::move(*schedule));
+  }
+  return schedules;
+}
+
+// What is in front of `second`, without what cannot happen while the thread of `first` stops in front of that; nothing when `second` cannot.
+std::vector<EventId> recorded_order(const TraceView& trace, EventId first, EventId second) {
+  std::set<ThreadId> stopped;
+  std::map<std::uint64_t, ThreadId> holders;
+  std::vector<EventId> order;
+  for (std::uint64_t id = 0; id < raw(second); ++id) {
+    const Event& event = trace.events[id];
+    const auto holder = event.op == Op::kAcquire ? holders.find(event.object) : holders.end();
+    const bool waits = (holder != holders.end() && stopped.contains(holder->second)) ||
+                       (event.op == Op::kJoin && stopped.contains(ThreadId{static_cast<std::uint32_t>(event.object)}));
+    if (id == raw(first) || waits) {
+      stopped.insert(event.thread);
+    }
+    if (stopped.contains(event.thread)) {
+      continue;
+    }
+    order.push_back(EventId{id});
+    if (event.op == Op::kAcquire) {
+      holders[event.object] = event.thread;
+    } else if (event.op == Op::kRelease) {
+      holders.erase(event.object);  // re-entrant and shared holds are not told apart: the run will tell
+    }
+  }
+  return stopped.contains(trace.events[raw(second)].thread) ? std::vector<EventId>() : order;
+}
+
 }  // namespace
 
 Result<std::vector<WitnessSchedule>> schedules_of_witness(const Finding& finding, const TraceView& trace,
@@ -190,16 +232,24 @@ Result<std::vector<WitnessSchedule>> schedules_of_witness(const Finding& finding
   if (!order.ok()) {
     return order.status();
   }
-  std::vector<WitnessSchedule> schedules;
-  const bool complete = info.exact && info.filtered.empty();
-  for (const bool counts : complete ? std::vector{true} : std::vector{true, false}) {
-    Result<WitnessSchedule> schedule = build_schedule(finding, *order, trace, counts);
-    if (!schedule.ok()) {
-      return std::move(schedule).status();
-    }
-    schedules.push_back(std::move(*schedule));
+  return build_schedules(finding, *order, trace, info);
+}
+
+Result<std::vector<WitnessSchedule>> schedules_of_recorded_run(const Finding& race, const TraceView& trace,
+                                                               const TraceInfo& info, std::size_t max_stretches) {
+  const auto [first, second] = std::minmax(race.accesses[0].event, race.accesses[1].event);
+  if (raw(second) >= trace.events.size()) {
+    return Status::bad_input("the finding names event " + std::to_string(raw(second)) + ", which is not in the trace");
   }
-  return schedules;
+  const std::vector<EventId> order = recorded_order(trace, first, second);
+  std::size_t stretches = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    stretches += i == 0 || trace.events[raw(order[i])].thread != trace.events[raw(order[i - 1])].thread ? 1 : 0;
+  }
+  if (order.empty() || stretches > max_stretches) {
+    return std::vector<WitnessSchedule>();
+  }
+  return build_schedules(race, order, trace, info);
 }
 
 std::string describe_divergence(const WitnessSchedule& schedule, const RunLog& log) {

@@ -32,6 +32,12 @@ struct WitnessSchedule {
 Result<std::vector<WitnessSchedule>> schedules_of_witness(const Finding& finding, const TraceView& trace,
                                                           const TraceInfo& info);
 
+// For a race without a witness: the recorded run up to the second access, but the thread of the first access stops in front of it, and with it those
+// that then wait for it to end or to release a lock. That proves nothing, so a run has to try. Empty when the thread of the second access is among those
+// that wait, or when it takes more than `max_stretches`. Otherwise as above.
+Result<std::vector<WitnessSchedule>> schedules_of_recorded_run(const Finding& race, const TraceView& trace,
+                                                               const TraceInfo& info, std::size_t max_stretches);
+
 // Why a run along the schedule did not reach the finding, as a clause: "stretch 3: thread 2 was to run on after 5 operations, but blocked before that,
 // on the way to a.cc:7:3 (9 stretches)". A run that followed the schedule to its end gets one, too.
 std::string describe_divergence(const WitnessSchedule& schedule, const RunLog& log);

@@ -123,6 +123,31 @@ TEST(WitnessScheduleTest, SaysWhatIsMissing) {
   EXPECT_NE(error(Finding()), "");
 }
 
+TEST(RecordedRunTest, TheThreadOfTheFirstAccessWaitsForTheOther) {
+  const TraceStore store = load(kHidden);
+  const Finding race = with_witness(FindingKind::kRace, {}, {4, 9});
+  const auto schedules = schedules_of_recorded_run(race, store.view(), store.info(), 100);
+  ASSERT_TRUE(schedules.ok());
+  ASSERT_EQ(schedules->size(), 1u);
+  EXPECT_EQ(text_of(schedules->front()), "0:2+0 1:0+1! 2:2+0! (1 0 0)(2 0 1)");
+  EXPECT_TRUE(schedules_of_recorded_run(race, store.view(), store.info(), 2)->empty()) << "three stretches";
+  EXPECT_FALSE(
+      schedules_of_recorded_run(with_witness(FindingKind::kRace, {}, {4, 99}), store.view(), store.info(), 100).ok());
+}
+
+TEST(RecordedRunTest, ThreadsThatWaitForItAreLeftOut) {
+  // T2 needs the lock that T1 holds in front of its access; T0 waits for T1 to end.
+  const TraceStore store = load(
+      "T0|fork(T1)|1\nT0|fork(T2)|2\nT1|acq(l)|3\nT1|w(x)|4\nT1|rel(l)|5\nT2|acq(l)|6\nT2|rel(l)|7\nT2|w(x)|8\n"
+      "T1|end()|9\nT0|join(T1)|10\nT0|w(x)|11\n");
+  EXPECT_TRUE(schedules_of_recorded_run(with_witness(FindingKind::kRace, {}, {3, 7}), store.view(), store.info(), 100)
+                  ->empty());
+  EXPECT_TRUE(schedules_of_recorded_run(with_witness(FindingKind::kRace, {}, {3, 10}), store.view(), store.info(), 100)
+                  ->empty());
+  EXPECT_FALSE(schedules_of_recorded_run(with_witness(FindingKind::kRace, {}, {7, 10}), store.view(), store.info(), 100)
+                   ->empty());
+}
+
 // A random program of a few threads, and a random prefix of one of its interleavings. A thread of T0's making each.
 struct RandomRun {
   explicit RandomRun(std::uint64_t seed) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "oracle/call_order.h"
 #include "oracle/oracle.h"
 
 namespace sooth::oracle {
@@ -15,7 +16,8 @@ constexpr int kNoWrite = -1;
 // Bytes (of one generation) that the same events touch behave alike: one cell stands for all of them.
 class Cells {
  public:
-  Cells(std::span<const Event> trace, const Memory& memory) : of_event_(trace.size()), seen_(trace.size()) {
+  Cells(const TraceView& view, const Memory& memory) : view_(view), of_event_(view.events.size()), seen_(view.events.size()) {
+    const std::span<const Event> trace = view.events;
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::vector<Index>> users;
     for (Index i = 0; i < trace.size(); ++i) {
       const Event& e = trace[i];
@@ -30,6 +32,10 @@ class Cells {
         for (Index i : events) {
           of_event_[i].push_back(cells.size() - 1);
         }
+        bytes_.emplace_back();
+      }
+      if (read) {
+        bytes_[cells.at(events)].push_back(byte.first);
       }
     }
     std::vector<int> last(cells.size(), kNoWrite);
@@ -44,10 +50,42 @@ class Cells {
 
   std::size_t count() const { return count_; }
   const std::vector<std::size_t>& of(Index event) const { return of_event_[event]; }
-  // Parallel to of(): the last writes in the trace.
-  const std::vector<int>& seen_by(Index event) const { return seen_[event]; }
+  // Whether the read may see `write`, an event or kNoWrite, in the i-th of its cells.
+  bool admissible(Index read, std::size_t i, int write) const {
+    if (write == seen_[read][i]) {
+      return true;
+    }
+    const auto stores = [](Op op) { return op == Op::kWrite || op == Op::kAtomicStore; };
+    if (write == kNoWrite || !stores(view_.events[static_cast<Index>(write)].op)) {
+      return false;
+    }
+    const Index writer = static_cast<Index>(write);
+    const auto is_longer = [this](Index e) { return !view_.values.empty() && view_.values[e].size > view_.events[e].size; };
+    if (is_longer(read) || is_longer(writer)) {
+      const Value& found = view_.values[read];
+      const Value& stored = view_.values[writer];
+      return found.size != 0 && stored.size != 0 && found.low == stored.low && found.high == stored.high;
+    }
+    const std::vector<std::uint64_t>& bytes = bytes_[of_event_[read][i]];
+    return std::all_of(bytes.begin(), bytes.end(), [&](std::uint64_t byte) {
+      const int found = recorded(read, byte);
+      return found >= 0 && found == recorded(writer, byte);
+    });
+  }
 
  private:
+  // The byte as the record of the access has it; -1: it has not.
+  int recorded(Index e, std::uint64_t byte) const {
+    const std::uint64_t at = byte - view_.events[e].object;
+    if (view_.values.empty() || at >= view_.values[e].size || reached_by_a_call(view_.reaches, view_.events[e])) {
+      return -1;
+    }
+    const std::uint64_t half = at < 8 ? view_.values[e].low : view_.values[e].high;
+    return static_cast<int>(half >> (8 * (at % 8)) & 0xff);
+  }
+
+  const TraceView view_;
+  std::vector<std::vector<std::uint64_t>> bytes_;  // by cell
   std::vector<std::vector<std::size_t>> of_event_;
   std::vector<std::vector<int>> seen_;
   std::size_t count_ = 0;
@@ -55,21 +93,26 @@ class Cells {
 
 class Explorer {
  public:
-  Explorer(std::span<const Event> trace, std::size_t max_states)
-      : trace_(trace), max_states_(max_states), memory_(trace), cells_(trace, memory_), must_(must_order(trace)),
-        sections_(sections_of(trace)), executed_(trace.size()), last_write_(cells_.count(), kNoWrite) {
-    std::map<ThreadId, std::size_t> index;
+  Explorer(const TraceView& view, std::size_t max_states)
+      : trace_(view.events), branches_(view.reaches.empty() ? view.branches : std::span<const Branch>{}), max_states_(max_states), memory_(trace_), cells_(view, memory_),
+        must_(kept_order(trace_, view.reaches)), sections_(sections_of(trace_)), executed_(trace_.size()),
+        last_write_(cells_.count()) {
+    const std::span<const Event> trace = trace_;
     for (Index i = 0; i < trace.size(); ++i) {
-      const auto [it, added] = index.try_emplace(trace[i].thread, threads_.size());
+      const auto [it, added] = thread_of_.try_emplace(trace[i].thread, threads_.size());
       if (added) {
         threads_.emplace_back();
       }
       threads_[it->second].push_back(i);
     }
     done_.resize(threads_.size());
+    astray_.resize(threads_.size());
   }
 
-  Exploration run() {
+  Exploration run(std::size_t past) {
+    for (Index e = 0; e < past; ++e) {
+      execute(e);
+    }
     visit();
     return std::move(result_);
   }
@@ -88,34 +131,51 @@ class Explorer {
     note_deadlocks();
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       const std::optional<Index> e = next(t);
-      if (!e || !reads_match(*e) || !blockers(*e).empty()) {
+      const bool misread = e && !reads_match(*e);
+      if (!e || (misread && branches_.empty()) || !blockers(*e).empty()) {
         continue;
       }
-      std::vector<int> before = last_write_;
-      for (std::size_t cell : cells_.of(*e)) {
-        last_write_[cell] = is_write(trace_[*e].op) ? static_cast<int>(*e) : last_write_[cell];
-      }
-      executed_[*e] = true;
-      ++done_[t];
-      order_.push_back(EventId{*e});
+      const std::vector<LastWrite> before = last_write_;
+      const bool was_astray = astray_[t];
+      astray_[t] = was_astray || misread;
+      execute(*e);
       visit();
       order_.pop_back();
       --done_[t];
       executed_[*e] = false;
-      last_write_ = std::move(before);
+      astray_[t] = was_astray;
+      last_write_ = before;
     }
+  }
+
+  void execute(Index e) {
+    const std::size_t t = thread_of_.at(trace_[e].thread);
+    for (std::size_t cell : cells_.of(e)) {
+      last_write_[cell] = is_write(trace_[e].op) ? LastWrite{static_cast<int>(e), astray_[t]} : last_write_[cell];
+    }
+    executed_[e] = true;
+    ++done_[t];
+    order_.push_back(EventId{e});
   }
 
   // The state: how far each thread is and what reads would see. The locks held follow from the former.
   std::string key() const {
     std::string text;
-    for (std::size_t count : done_) {
-      text += std::to_string(count) + ' ';
+    for (std::size_t t = 0; t < done_.size(); ++t) {
+      text += std::to_string(done_[t]) + (astray_[t] ? '!' : ' ');
     }
-    for (int write : last_write_) {
-      text += std::to_string(write) + ' ';
+    for (const LastWrite& write : last_write_) {
+      text += std::to_string(write.event) + (write.in_doubt ? '!' : ' ');
     }
     return text;
+  }
+
+  // Whether the thread takes a branch between its previous event and this one.
+  bool behind_a_branch(std::size_t thread, Index e) const {
+    const Index after = done_[thread] == 0 ? 0 : threads_[thread][done_[thread] - 1] + 1;
+    return std::any_of(branches_.begin(), branches_.end(), [&](const Branch& branch) {
+      return branch.thread == trace_[e].thread && raw(branch.before) >= after && raw(branch.before) <= e;
+    });
   }
 
   // The next event of the thread, when all that must come before it has happened.
@@ -124,6 +184,9 @@ class Explorer {
       return std::nullopt;
     }
     const Index e = threads_[thread][done_[thread]];
+    if (astray_[thread] && behind_a_branch(thread, e)) {
+      return std::nullopt;
+    }
     for (Index before = 0; before < trace_.size(); ++before) {
       if (must_.ordered(before, e) && !executed_[before]) {
         return std::nullopt;
@@ -135,7 +198,8 @@ class Explorer {
   bool reads_match(Index e) const {
     const std::vector<std::size_t>& cells = cells_.of(e);
     for (std::size_t i = 0; i < cells.size() && is_read(trace_[e].op); ++i) {
-      if (last_write_[cells[i]] != cells_.seen_by(e)[i]) {
+      const LastWrite& last = last_write_[cells[i]];
+      if (last.in_doubt || !cells_.admissible(e, i, last.event)) {
         return false;
       }
     }
@@ -204,16 +268,24 @@ class Explorer {
     }
   }
 
+  struct LastWrite {
+    int event = kNoWrite;
+    bool in_doubt = false;  // its thread was astray
+  };
+
   const std::span<const Event> trace_;
+  const std::span<const Branch> branches_;
   const std::size_t max_states_;
   const Memory memory_;
   const Cells cells_;
   const Relation must_;
   const std::vector<Section> sections_;
+  std::map<ThreadId, std::size_t> thread_of_;  // into the following
   std::vector<std::vector<Index>> threads_;  // their events
   std::vector<std::size_t> done_;            // by thread: how many of them
   std::vector<bool> executed_;               // by event
-  std::vector<int> last_write_;              // by cell
+  std::vector<LastWrite> last_write_;        // by cell
+  std::vector<bool> astray_;                 // by thread
   std::vector<EventId> order_;
   std::unordered_set<std::string> visited_;
   Exploration result_;
@@ -229,6 +301,12 @@ std::vector<Candidate> Exploration::candidates() const {
   return pairs;
 }
 
-Exploration explore(std::span<const Event> trace, std::size_t max_states) { return Explorer(trace, max_states).run(); }
+Exploration explore(const TraceView& trace, std::size_t max_states, std::size_t past) {
+  return Explorer(trace, max_states).run(past);
+}
+
+Exploration explore(std::span<const Event> trace, std::size_t max_states) {
+  return explore(TraceView{trace, {}, {}}, max_states);
+}
 
 }  // namespace sooth::oracle

@@ -2,9 +2,12 @@
 // same steps can reach. Exponential; meant for about 16 events, 30 when few threads interleave.
 //
 // A correct reordering takes a prefix of each thread's events such that must-order is kept (section 3 of
-// docs/semantics.md), an exclusive section overlaps no other section of its lock, and every read sees for each byte the
-// write that it saw in the trace, or none. A byte of another generation is another variable; alloc itself neither
-// writes nor orders. No read is exempt: the traces have no branches that would say which reads matter.
+// docs/semantics.md), an exclusive section overlaps no other section of its lock, and every binding read sees an
+// admissible write in each byte (section 7). A byte of another generation is another variable; alloc itself neither
+// writes nor orders.
+//
+// Which reads bind is known only later, so here a read may see anything. When that is not admissible, or comes from a
+// write that is in doubt, its thread is *astray*: its writes are in doubt from then on, and it cannot pass a branch.
 //
 // A pair of conflicting accesses is a predictable race when a correct reordering ends with both next in their threads
 // and nothing but each other left to wait for. A predictable deadlock is a set of threads, each with an acquire next
@@ -18,6 +21,7 @@
 
 #include "oracle/must_order.h"
 #include "race/pair_table.h"
+#include "race/witness.h"
 
 namespace sooth::oracle {
 
@@ -33,6 +37,9 @@ struct Exploration {
   std::vector<Candidate> candidates() const;
 };
 
+// With values, branches and reaches of calls (section 13) where the trace has them. The first `past` events have
+// happened as recorded.
+Exploration explore(const TraceView& trace, std::size_t max_states = 2'000'000, std::size_t past = 0);
 Exploration explore(std::span<const Event> trace, std::size_t max_states = 2'000'000);
 
 }  // namespace sooth::oracle

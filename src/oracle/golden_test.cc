@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "oracle/explorer.h"
@@ -37,6 +38,7 @@ constexpr Verdict kVerdicts[] = {
     {"wcp", wcp_conflicts},
     {"syncp", syncp_conflicts},
     {"ipa", pairwise_meeting_conflicts},
+    {"mcm", predictable_races},
     {"predictable", predictable_races},
 };
 
@@ -122,9 +124,9 @@ std::set<CycleSites> predictable_deadlocks(std::span<const Event> trace) {
   return all;
 }
 
-std::vector<fs::path> golden_traces() {
+std::vector<fs::path> golden_traces(const char* folder) {
   std::vector<fs::path> paths;
-  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(SOOTH_SOURCE_DIR) / "tests" / "golden")) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(SOOTH_SOURCE_DIR) / "tests" / folder)) {
     if (entry.path().extension() == ".std") {
       paths.push_back(entry.path());
     }
@@ -157,7 +159,50 @@ TEST_P(Golden, ExpectsWhatTheDefinitionsSay) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Traces, Golden, testing::ValuesIn(golden_traces()),
+INSTANTIATE_TEST_SUITE_P(Traces, Golden, testing::ValuesIn(golden_traces("golden")),
+                         [](const auto& test) { return test.param.stem().string(); });
+
+// Traces with calls: tests/golden/run_rdit.py has the format.
+class CallGolden : public testing::TestWithParam<fs::path> {};
+
+TEST_P(CallGolden, ExpectsWhatTheDefinitionsSay) {
+  std::istringstream lines(read(GetParam()));
+  std::string events;
+  std::map<std::string, std::uint64_t> globals;  // `# sooth: name variable 0x60 G`
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string hash, sooth, command, kind, number, name;
+    if (line.starts_with('#') && words >> hash >> sooth >> command >> kind >> number >> name) {
+      globals[name] = std::stoull(number, nullptr, 16);
+    } else if (!line.starts_with('#')) {
+      events += line + "\n";
+    }
+  }
+  TextTrace trace = parse_trace(events);
+  ASSERT_EQ(why_malformed(trace.events), "");
+  TextTrace rest = trace;
+  std::erase_if(rest.events, [](const Event& e) { return e.op == Op::kCallBegin || e.op == Op::kCallEnd; });
+  std::string expected, found;
+  std::istringstream rows(read(fs::path(GetParam()).replace_extension(".expected")));
+  const std::string flag = "# flags: --barrier-global ";
+  for (std::string row; std::getline(rows, row);) {
+    if (row.starts_with(flag)) {
+      for (Index i = 0; i < trace.events.size(); ++i) {
+        if (trace.events[i].op == Op::kCallBegin) {
+          trace.reaches.push_back({EventId{i}, globals.at(row.substr(flag.size())), 4});
+        }
+      }
+    }
+    expected += row.starts_with('#') ? "" : row + "\n";
+  }
+  found += line_of(trace, "rdit", explore(TraceView{trace.events, {}, {}, nullptr, trace.reaches}).candidates());
+  found += line_of(rest, "hb without calls", hb_conflicts(rest.events));
+  found += line_of(rest, "cp without calls", cp_conflicts(rest.events));
+  found += line_of(rest, "mcm without calls", predictable_races(rest.events));
+  EXPECT_EQ(expected, found);
+}
+
+INSTANTIATE_TEST_SUITE_P(Traces, CallGolden, testing::ValuesIn(golden_traces("golden/rdit")),
                          [](const auto& test) { return test.param.stem().string(); });
 
 }  // namespace

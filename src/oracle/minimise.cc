@@ -58,4 +58,24 @@ std::vector<Event> minimise(std::vector<Event> trace, const Fails& fails) {
   return trace;
 }
 
+CallTrace minimise(const CallTrace& trace, const std::function<bool(const CallTrace&)>& fails) {
+  // The site of a begin tells which it was.
+  std::vector<Event> events = trace.events;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    events[i].site = events[i].op == Op::kCallBegin ? SiteId{static_cast<std::uint32_t>(i)} : events[i].site;
+  }
+  const auto with_reaches = [&](std::span<const Event> some) {
+    CallTrace smaller{{some.begin(), some.end()}, {}};
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      for (const Reach& reach : trace.reaches) {
+        if (some[i].op == Op::kCallBegin && raw(reach.call) == raw(some[i].site)) {
+          smaller.reaches.push_back({EventId{i}, reach.begin, reach.length});
+        }
+      }
+    }
+    return smaller;
+  };
+  return with_reaches(minimise(events, [&](std::span<const Event> some) { return fails(with_reaches(some)); }));
+}
+
 }  // namespace sooth::oracle

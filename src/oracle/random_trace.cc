@@ -301,6 +301,7 @@ std::string_view profile_name(Profile profile) {
     case Profile::kAtomics: return "atomics";
     case Profile::kMemory: return "memory";
     case Profile::kEverything: return "everything";
+    case Profile::kCalls: return "calls";
   }
   return "";
 }
@@ -347,6 +348,14 @@ RandomTraceOptions random_options(Profile profile, std::uint64_t seed) {
       set_weights(options, {{Action::kAccess, 4}, {Action::kAtomic, 12}, {Action::kFence, 8}, {Action::kAlloc, 1},
                             {Action::kFree, 1}, {Action::kEnter, 1}, {Action::kExit, 1}, {Action::kCallBegin, 1},
                             {Action::kCallEnd, 1}, {Action::kMisuse, 1}});
+      break;
+    case Profile::kCalls:
+      options.odd_memory = random.percent(30);
+      options.events = random.between(6, 36);
+      add_locks(options, random.below(3));
+      add_must_order(options, random.below(2));
+      set_weights(options, {{Action::kAtomic, random.below(3)}, {Action::kCallBegin, 4}, {Action::kCallEnd, random.between(3, 5)},
+                            {Action::kFork, 1}, {Action::kAlloc, random.below(2)}, {Action::kFree, random.below(2)}});
       break;
   }
   return options;

@@ -1,10 +1,12 @@
 #include "oracle/trace_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <sstream>
+#include <utility>
 
 namespace sooth::oracle {
 namespace {
@@ -62,10 +64,14 @@ class Parser {
       case ObjectKind::kThread: e.object = id(threads_, argument); break;
       case ObjectKind::kLock: case ObjectKind::kSignal: case ObjectKind::kBarrier: case ObjectKind::kSemaphore:
       case ObjectKind::kMessage: case ObjectKind::kFunction: case ObjectKind::kCall:
-        e.object = id(objects_, argument);
+        e.object = argument.starts_with("0x") ? number(argument.substr(2), 16, token) : id(objects_, argument);
         break;
     }
-    const std::string_view label = token.substr(close + 2);
+    std::string_view label = token.substr(close + 2);
+    if (const std::size_t column = label.find("|="); column != label.npos && e.op == Op::kCallBegin) {
+      add_reaches(label.substr(column + 2), token);
+      label = label.substr(0, column);
+    }
     const std::size_t known = sites_.size();
     e.site = SiteId{static_cast<std::uint32_t>(id(sites_, label))};
     if (sites_.size() > known) {
@@ -121,6 +127,20 @@ class Parser {
     return kind;
   }
 
+  void add_reaches(std::string_view ranges, std::string_view token) {
+    while (!ranges.empty()) {
+      const std::size_t comma = std::min(ranges.find(','), ranges.size());
+      const std::string_view range = ranges.substr(0, comma);
+      const std::size_t colon = range.find(':');
+      if (!range.starts_with("0x") || colon == range.npos) {
+        reject(token);
+      }
+      trace_.reaches.push_back({EventId{trace_.events.size()}, number(range.substr(2, colon - 2), 16, token),
+                                number(range.substr(colon + 1), 10, token)});
+      ranges.remove_prefix(std::min(comma + 1, ranges.size()));
+    }
+  }
+
   void set_bytes(Event& e, std::string_view argument, std::string_view token) {
     const std::size_t colon = argument.find(':');
     if (argument.starts_with("0x") && colon != argument.npos) {
@@ -147,9 +167,10 @@ TextTrace parse_trace(std::string_view text) {
   return parser.take();
 }
 
-std::string print_trace(std::span<const Event> trace) {
+std::string print_trace(std::span<const Event> trace, std::span<const Reach> reaches) {
   std::ostringstream out;
-  for (const Event& e : trace) {
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    const Event& e = trace[i];
     out << 'T' << raw(e.thread) << '|';
     for (const Row& row : kRows) {
       if (row.op == e.op && row.flags == e.flags) {
@@ -172,7 +193,14 @@ std::string print_trace(std::span<const Event> trace) {
         out << 'o' << e.object;
         break;
     }
-    out << ")|" << raw(e.site) << '\n';
+    out << ")|" << raw(e.site);
+    const char* separator = "|=";
+    for (const Reach& reach : reaches) {
+      if (raw(reach.call) == i) {
+        out << std::exchange(separator, ",") << "0x" << std::hex << reach.begin << std::dec << ':' << reach.length;
+      }
+    }
+    out << '\n';
   }
   return out.str();
 }

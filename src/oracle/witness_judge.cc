@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "oracle/call_order.h"
 #include "oracle/must_order.h"
 #include "oracle/oracle.h"
 
@@ -16,10 +17,12 @@ class Judge {
  public:
   Judge(const TraceView& trace, const Witness& witness)
       : events_(trace.events),
-        branches_(trace.branches),
+        values_(trace.values),
+        reaches_(trace.reaches),
+        branches_(trace.reaches.empty() ? trace.branches : std::span<const Branch>{}),
         witness_(witness),
         memory_(trace.events),
-        must_(must_order(trace.events)),
+        must_(kept_order(trace.events, trace.reaches)),
         sections_(sections_of(trace.events)) {}
 
   std::string verdict() {
@@ -38,7 +41,7 @@ class Judge {
     if (!next_in_thread() || !(witness_.kind == FindingKind::kRace ? race_is_next() : deadlock_is_next())) {
       return "what should come next does not";
     }
-    return reads_see_the_same() ? "" : "a binding read sees another write";
+    return reads_see_what_they_may() ? "" : "a binding read sees a write that is not admissible";
   }
 
  private:
@@ -163,7 +166,30 @@ class Judge {
     });
   }
 
-  std::set<Index> binding_reads(const std::vector<Index>& trace) const {
+  // What the record says that the access found or left in the byte.
+  std::optional<unsigned> recorded(Index e, std::uint64_t byte) const {
+    const std::uint64_t at = byte - events_[e].object;
+    if (values_.empty() || at >= values_[e].size || reached_by_a_call(reaches_, events_[e])) {
+      return std::nullopt;
+    }
+    return static_cast<unsigned>((at < 8 ? values_[e].low >> (8 * at) : values_[e].high >> (8 * (at - 8))) & 0xff);
+  }
+
+  // Whether `read` may see `write` in the byte, when in the trace it saw `saw`.
+  bool admissible(Index read, std::uint64_t byte, std::optional<Index> write, std::optional<Index> saw) const {
+    if (write == saw) {
+      return true;
+    }
+    const bool stores = write && (events_[*write].op == Op::kWrite || events_[*write].op == Op::kAtomicStore);
+    if (!stores || !recorded(read, byte) || !recorded(*write, byte)) {
+      return false;
+    }
+    const bool longer = values_[read].size > events_[read].size || values_[*write].size > events_[*write].size;
+    const bool same = values_[read].low == values_[*write].low && values_[read].high == values_[*write].high;
+    return longer ? same : recorded(read, byte) == recorded(*write, byte);
+  }
+
+  std::set<Index> binding_reads(const std::vector<Index>& order) const {
     std::set<Index> binding;
     for (EventId id : witness_.order) {
       if (is_read(events_[raw(id)].op) && (branches_.empty() || before_a_branch(raw(id)))) {
@@ -174,7 +200,7 @@ class Judge {
       before = binding.size();
       for (Index read : std::set<Index>(binding)) {
         for (std::uint64_t byte = events_[read].object; byte - events_[read].object < events_[read].size; ++byte) {
-          const std::optional<Index> write = last_write(trace, read, byte);
+          const std::optional<Index> write = last_write(order, read, byte);
           for (Index e = 0; write && e <= *write; ++e) {
             if (events_[e].thread == events_[*write].thread && is_read(events_[e].op) && in_order(e)) {
               binding.insert(e);
@@ -186,7 +212,7 @@ class Judge {
     return binding;
   }
 
-  bool reads_see_the_same() const {
+  bool reads_see_what_they_may() const {
     std::vector<Index> trace;
     for (Index e = 0; e < events_.size(); ++e) {
       trace.push_back(e);
@@ -195,9 +221,9 @@ class Judge {
     for (EventId id : witness_.order) {
       order.push_back(raw(id));
     }
-    for (Index read : binding_reads(trace)) {
+    for (Index read : binding_reads(order)) {
       for (std::uint64_t byte = events_[read].object; byte - events_[read].object < events_[read].size; ++byte) {
-        if (last_write(trace, read, byte) != last_write(order, read, byte)) {
+        if (!admissible(read, byte, last_write(order, read, byte), last_write(trace, read, byte))) {
           return false;
         }
       }
@@ -206,6 +232,8 @@ class Judge {
   }
 
   const std::span<const Event> events_;
+  const std::span<const Value> values_;
+  const std::span<const Reach> reaches_;
   const std::span<const Branch> branches_;
   const Witness& witness_;
   const Memory memory_;

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <utility>
 
 #include "pipeline/context.h"
 #include "pipeline/findings.h"
+#include "pipeline/mcm_stage.h"
+#include "predict/barrier_order.h"
 #include "race/site_key.h"
 #include "trace/census.h"
 #include "trace/validator.h"
@@ -37,7 +40,9 @@ struct RunningDetector {
 std::vector<RunningDetector> make_detectors(const AnalysisOptions& options) {
   std::vector<RunningDetector> all;
   for (const DetectorInfo* info : options.detectors) {
-    all.push_back({info, nullptr});
+    if (info->make != nullptr) {
+      all.push_back({info, nullptr});
+    }
   }
   const auto includer_of = [&](const RunningDetector& part) {
     return std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.info->includes == part.info->name; });
@@ -117,6 +122,20 @@ AnalysisStats stats_of(const RunningDetector& running, const Tables& tables) {
   return stats;
 }
 
+// What was not recorded may have ordered the threads: whoever claims that nothing did would raise false alarms.
+Status refuse_calls(const Batch& batch, const std::vector<const DetectorInfo*>& detectors) {
+  std::string fooled;
+  for (const DetectorInfo* info : detectors) {
+    fooled += info->with_calls ? "" : (fooled.empty() ? "" : ", ") + std::string(info->name);
+  }
+  if (batch.reaches.empty() || fooled.empty()) {
+    return {};
+  }
+  return Status::usage("event " + std::to_string(raw(batch.reaches.front().call)) +
+                       " begins a call that was not recorded, and what it does to memory would fool " + fooled +
+                       "; rdit is the analysis for such traces (--with rdit)");
+}
+
 // Feeds every batch to all; returns the number of events.
 Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, Stages& stages, TraceCensus& census,
                           TraceCapture& capture, ForkLog& forks) {
@@ -130,11 +149,15 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, S
     if (batch->empty()) {
       break;
     }
+    if (!reader.info().exact) {
+      batch->values = {};  // they say nothing when the order of events is not what happened
+    }
     SOOTH_RETURN_IF_ERROR(validator.consume(*batch, reader.tables()));
+    SOOTH_RETURN_IF_ERROR(refuse_calls(*batch, options.detectors));
     if (options.census) {
       census.consume(*batch);
     }
-    if (!stages.detectors.empty()) {
+    if (!options.detectors.empty()) {
       capture.consume(*batch);
       if (!options.reopen) {
         forks.consume(*batch, reader.tables());
@@ -198,15 +221,47 @@ void report_filter(const Stages& stages, const TreeModeInfo& mode, const TraceCe
   }
 }
 
+const DetectorInfo* find_in(const std::vector<const DetectorInfo*>& detectors, std::string_view name) {
+  const auto found = std::find_if(detectors.begin(), detectors.end(), [&](const DetectorInfo* info) { return info->name == name; });
+  return found == detectors.end() ? nullptr : *found;
+}
+
+// Its row among those of the detectors is where the registry has it.
+void add_mcm(const DetectorInfo& info, std::vector<Claim>& claims, ProofCount& proven, const TraceCapture& capture,
+             const Tables& tables, const AnalysisOptions& options, Report& report) {
+  McmStageResult result = run_mcm_stage(info, claims, proven, capture, tables, report.exact, options.mcm);
+  proven.checked += result.proven.checked;
+  proven.refuted += result.proven.refuted;
+  proven.rejected += result.proven.rejected;
+  const auto later = std::find_if(report.stats.analyses.begin(), report.stats.analyses.end(),
+                                  [&](const AnalysisStats& stats) { return find_detector(stats.name) > &info; });
+  report.stats.analyses.insert(later, std::move(result.stats));
+  std::move(result.notes.begin(), result.notes.end(), std::back_inserter(report.notes));
+}
+
 void add_notes(const ProofCount& proven, Report& report) {
   const auto count = [](std::uint64_t n, const char* one, const char* many) { return std::to_string(n) + (n == 1 ? one : many); };
   if (proven.refuted > 0) {
     report.notes.push_back(count(proven.refuted, " pair was", " pairs were") +
-                           " refuted: no reordering in which every read sees what it saw makes the accesses meet.");
+                           " refuted: no reordering in which every read sees what it may see makes the accesses meet.");
   }
   if (proven.rejected > 0) {
     report.notes.push_back(count(proven.rejected, " witness was", " witnesses were") +
                            " rejected by the checker. That is a fault of sooth: please report it.");
+  }
+}
+
+// Those that may be wrong anyway take a trace with calls, but do not know of them.
+void add_call_note(std::uint64_t calls, const std::vector<const DetectorInfo*>& detectors, Report& report) {
+  std::string unaware;
+  for (const DetectorInfo* info : detectors) {
+    const bool guesses = info->guarantee == Guarantee::kHeuristic;
+    unaware += guesses ? (unaware.empty() ? "" : ", ") + std::string(info->name) : "";
+  }
+  if (calls > 0 && !unaware.empty()) {
+    report.notes.push_back(std::to_string(calls) + (calls == 1 ? " call was" : " calls were") +
+                           " not recorded, and what they may have ordered is unknown to " + unaware +
+                           ": what has no checked witness may be a false alarm because of that. rdit knows (--with rdit).");
   }
 }
 
@@ -249,15 +304,31 @@ Result<std::vector<const DetectorInfo*>> parse_detectors(const std::string& name
   return rows;
 }
 
+ColumnSet columns_for(const std::vector<const DetectorInfo*>& detectors) {
+  if (detectors.empty()) {
+    return kNoColumns;
+  }
+  const bool values = find_in(detectors, "mcm") != nullptr || find_in(detectors, "rdit") != nullptr;
+  return kStacks | kBranches | kReaches | (values ? kValues : kNoColumns);
+}
+
 Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options) {
   const Clock::time_point start = Clock::now();
   Stages stages(options);
   TraceCensus census;
-  TraceCapture capture(options.proof.max_events);
+  TraceCapture capture(options.proof.max_events, (columns_for(options.detectors) & kValues) != 0);
   ForkLog forks;
   Result<std::uint64_t> events = run(reader, options, stages, census, capture, forks);
   if (!events.ok()) {
     return std::move(events).status();
+  }
+  if (!options.barrier_globals.empty()) {
+    const Result<std::vector<Reach>> globals =
+        find_globals(reader.tables(), capture.view(reader.tables()).events, options.barrier_globals);
+    if (!globals.ok()) {
+      return globals.status();
+    }
+    capture.reach_everywhere(*globals);
   }
   Report report;
   report.program = reader.info().program;
@@ -280,7 +351,13 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   }
   const Clock::time_point proof_start = Clock::now();
   std::vector<Claim> claims = make_claims(finished, reader.tables(), report.exact);
-  const ProofCount proven = prove(claims, capture, reader.tables(), options.proof);
+  ProofCount proven = prove(claims, capture, reader.tables(), options.proof);
+  for (const char* name : {"mcm", "rdit"}) {
+    if (const DetectorInfo* info = find_in(options.detectors, name)) {
+      add_mcm(*info, claims, proven, capture, reader.tables(), options, report);
+    }
+  }
+  add_call_note(capture.calls(), options.detectors, report);
   add_notes(proven, report);
   for (Claim& claim : claims) {
     report.findings.push_back(std::move(claim.finding));

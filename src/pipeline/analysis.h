@@ -12,6 +12,7 @@
 #include "filter/tree.h"
 #include "pipeline/proof.h"
 #include "pipeline/registry.h"
+#include "predict/mcm.h"
 #include "race/finding.h"
 #include "trace/reader.h"
 
@@ -24,6 +25,8 @@ struct AnalysisOptions {
   bool compare_unfiltered = false;             // run each detector once more without the filter: for times, and a check
   bool census = false;                         // count locks, variables and sites for ReportStats
   ProofOptions proof;
+  McmOptions mcm;
+  std::vector<std::string> barrier_globals;    // variables that every call reaches which was not recorded
   // Opens the trace once more, with stacks, to look up where the things in findings come from. Without it (standard input) they
   // are explained as far as the part of the trace goes that was kept for witnesses, and threads beyond that.
   std::function<Result<std::unique_ptr<TraceReader>>()> reopen;
@@ -34,6 +37,9 @@ struct AnalysisOptions {
 // "hb,lockset" -> rows of the registry with their companions, in its order and without duplicates; "none" -> no rows. The
 // error names what there is.
 Result<std::vector<const DetectorInfo*>> parse_detectors(const std::string& names);
+
+// The side columns that the analyses look at.
+ColumnSet columns_for(const std::vector<const DetectorInfo*>& detectors);
 
 // Reads the whole trace, refuses a malformed one with the sentence of the validator, and returns what was found: one
 // finding per pair of site ids, without fingerprint, proven as far as options.proof goes. Notes say what the report should not be trusted for.

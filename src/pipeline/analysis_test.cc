@@ -74,5 +74,78 @@ TEST(AnalysisTest, FourGigabytesAllocatedAndFreedCostLittle) {
   EXPECT_EQ(report->findings[0].accesses[1].site.label, "4");
 }
 
+Result<Report> analyze_with_columns(std::string_view text, const std::string& with, const McmOptions& mcm = {}) {
+  AnalysisOptions options;
+  options.detectors = *parse_detectors(with);
+  options.mcm = mcm;
+  auto reader = read_std_text(text, "test", {columns_for(options.detectors)});
+  return analyze_trace(**reader, options);
+}
+
+constexpr std::string_view kCall = "T0|w(0x10:4)|1\nT1|callbegin(f)|2|=0x10:4\nT1|callend(f)|3\nT1|w(0x10:4)|4\n";
+
+TEST(AnalysisTest, CallsThatWereNotRecordedAreRefusedByWhomTheyWouldFool) {
+  for (const char* with : {"hb", "wcp", "cp", "syncp", "mcm", "lockset,mcm"}) {
+    const Result<Report> report = analyze_with_columns(kCall, with);
+    ASSERT_FALSE(report.ok()) << with;
+    EXPECT_NE(report.status().message().find("event 1 begins a call that was not recorded"), std::string::npos);
+    EXPECT_NE(report.status().message().find("--with rdit"), std::string::npos) << report.status().message();
+  }
+  EXPECT_TRUE(analyze_with_columns(kCall, "lockset,hybrid,misuse").ok());
+}
+
+// The second thread goes the same way when it reads what the third has stored.
+TEST(AnalysisTest, McmLetsAReadSeeAnotherWriteOfItsValue) {
+  constexpr std::string_view kText =
+      "T0|fork(T1)|1\nT0|fork(T2)|2\nT0|fork(T3)|3\nT3|w(y)|4|=%s\nT1|w(x)|5|=7\nT1|w(y)|6|=1\nT2|r(y)|7|=1\nT2|w(x)|8|=9\n";
+  for (const auto& [stored, races] : {std::pair{"1", 1}, std::pair{"2", 0}, std::pair{"257", 0}}) {
+    std::string text(kText);
+    text.replace(text.find("%s"), 2, stored);
+    const Result<Report> report = analyze_with_columns(text, "mcm");
+    ASSERT_TRUE(report.ok()) << report.status().message();
+    int found = 0;
+    for (const Finding& finding : report->findings) {
+      found += finding.accesses[0].site.label == "5" && finding.accesses[1].site.label == "8" ? 1 : 0;
+      EXPECT_TRUE(finding.witness->checked);
+    }
+    EXPECT_EQ(found, races) << stored;
+  }
+}
+
+// What cannot be decided in time is counted, and is no refutation of what others believe.
+TEST(AnalysisTest, WithoutTheSolverSomePairsHaveNoAnswer) {
+  constexpr std::string_view kText =
+      "T0|fork(T1)|1\nT0|fork(T2)|2\nT0|fork(T3)|3\nT3|w(y)|4|=1\nT1|w(x)|5|=7\nT1|w(y)|6|=1\nT2|r(y)|7|=1\nT2|w(x)|8|=9\n";
+  McmOptions mcm;
+  mcm.solver_timeout = std::chrono::milliseconds(0);
+  const Result<Report> report = analyze_with_columns(kText, "hybrid,mcm", mcm);
+  ASSERT_TRUE(report.ok());
+  bool kept = false;
+  for (const Finding& finding : report->findings) {
+    kept = kept || (finding.accesses[1].site.label == "8" && finding.rung == Rung::kSuspected);
+  }
+  EXPECT_TRUE(kept);
+  ASSERT_FALSE(report->notes.empty());
+  EXPECT_NE(report->notes.front().find("mcm has no answer for 1 pair of sites"), std::string::npos) << report->notes.front();
+}
+
+// A pair that lies further apart than half a window may be missed, and the report says so.
+TEST(AnalysisTest, McmTellsWhatItsWindowsKeepApart) {
+  std::string text = "T0|w(x)|1\n";
+  for (int i = 0; i < 40; ++i) {
+    text += "T0|w(z)|2\n";
+  }
+  text += "T1|w(x)|3\n";
+  McmOptions mcm;
+  mcm.window = 10;
+  const Result<Report> report = analyze_with_columns(text, "mcm", mcm);
+  ASSERT_TRUE(report.ok());
+  EXPECT_TRUE(report->findings.empty());
+  ASSERT_EQ(report->notes.size(), 1u);
+  EXPECT_NE(report->notes.front().find("windows of 10 events"), std::string::npos) << report->notes.front();
+  mcm.window = 1'000;
+  EXPECT_EQ(analyze_with_columns(text, "mcm", mcm)->findings.size(), 1u);
+}
+
 }  // namespace
 }  // namespace sooth

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "pipeline/findings.h"
+#include "predict/barrier_order.h"
 #include "predict/closure.h"
 #include "predict/plan.h"
 #include "predict/search.h"
@@ -20,6 +21,12 @@ void TraceCapture::consume(const Batch& batch) {
   const std::size_t take = std::min(room, batch.events.size());
   whole_ = whole_ && take == batch.events.size();
   events_.insert(events_.end(), batch.events.begin(), batch.events.begin() + static_cast<std::ptrdiff_t>(take));
+  if (keeps_values_ && !batch.values.empty()) {
+    values_.resize(events_.size() - take);  // a text trace may have its first value late
+    values_.insert(values_.end(), batch.values.begin(), batch.values.begin() + static_cast<std::ptrdiff_t>(take));
+  } else if (!values_.empty()) {
+    values_.resize(events_.size());
+  }
   if (!batch.stacks.empty()) {
     stacks_.resize(events_.size() - take);
     stacks_.insert(stacks_.end(), batch.stacks.begin(), batch.stacks.begin() + static_cast<std::ptrdiff_t>(take));
@@ -31,9 +38,39 @@ void TraceCapture::consume(const Batch& batch) {
       branches_.push_back(branch);
     }
   }
+  for (std::size_t i = 0; i < batch.reaches.size(); ++i) {
+    const Reach& reach = batch.reaches[i];
+    calls_ += i == 0 || batch.reaches[i - 1].call != reach.call ? 1 : 0;
+    if (raw(reach.call) < events_.size()) {
+      reaches_.push_back(reach);
+    }
+  }
 }
 
+void TraceCapture::reach_everywhere(std::span<const Reach> ranges) { reaches_ = with_globals(events_, reaches_, ranges); }
+
 namespace {
+
+TraceView first_events(TraceView view, std::size_t count) {
+  view.events = view.events.first(count);
+  view.values = view.values.first(std::min(count, view.values.size()));
+  return view;
+}
+
+// What comes after all that the witness names plays no part.
+TraceView part_for(const Witness& witness, const TraceView& view) {
+  std::uint64_t last = 0;
+  for (const std::vector<EventId>* ids : {&witness.order, &witness.next}) {
+    for (const EventId id : *ids) {
+      last = std::max(last, raw(id));
+    }
+  }
+  return first_events(view, last + 1);
+}
+
+std::string rejection(const Status& status) {
+  return "the checker rejects the one that was found, which is a fault of sooth: " + status.message();
+}
 
 // What became of a claim.
 struct Verdict {
@@ -45,7 +82,7 @@ struct Verdict {
 class Prover {
  public:
   Prover(const TraceCapture& capture, const TraceView& view, const ProofOptions& options)
-      : capture_(capture), view_(view), options_(options), index_(view) {
+      : capture_(capture), view_(view), options_(options), calls_(view), index_(calls_.view(), calls_.order()), whole_(index_) {
     for (std::size_t i = 0; i < view.events.size(); ++i) {
       if (is_access(view.events[i].op) || view.events[i].op == Op::kFree) {
         by_site_[view.events[i].site].push_back(EventId{i});
@@ -89,9 +126,7 @@ class Prover {
         continue;
       }
       Witness witness = follow_plan(index_, plan);
-      TraceView seen = view_;
-      seen.events = view_.events.first(raw(plan.race.second) + 1);
-      if (check_witness(seen, witness).ok()) {
+      if (check_witness(first_events(view_, raw(plan.race.second) + 1), witness).ok()) {
         return witness;
       }
     }
@@ -146,7 +181,7 @@ class Prover {
       return std::nullopt;
     }
     const EventIndex targets[] = {static_cast<EventIndex>(raw(candidate.first)), static_cast<EventIndex>(raw(candidate.second))};
-    const std::optional<PrefixClosure> closure = sync_preserving_closure(index_, targets);
+    const std::optional<PrefixClosure> closure = sync_preserving_closure(index_, whole_, targets);
     if (!closure.has_value()) {
       return std::nullopt;
     }
@@ -216,7 +251,9 @@ class Prover {
   const TraceCapture& capture_;
   const TraceView& view_;
   const ProofOptions& options_;
+  const BarrierTrace calls_;
   const TraceIndex index_;
+  const Window whole_;
   std::map<SiteId, std::vector<EventId>> by_site_;
 };
 
@@ -289,7 +326,7 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
   }
   // With the whole trace all pairs of two sites can be tried; otherwise what comes after the examples is of no use.
   if (!capture.whole() || view.events.size() > options.max_events_for_heuristics) {
-    view.events = view.events.first(std::min<std::size_t>(view.events.size(), events));
+    view = first_events(view, std::min<std::size_t>(view.events.size(), events));
   }
   const Prover prover(capture, view, options);
   std::vector<Claim> kept;
@@ -309,10 +346,7 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
       verdict = prover.try_race(claim);
     }
     if (verdict.witness.has_value()) {
-      // What comes after the accesses plays no part.
-      TraceView seen = view;
-      const EventId last = *std::max_element(verdict.witness->next.begin(), verdict.witness->next.end());
-      seen.events = view.events.first(raw(last) + 1);
+      const TraceView seen = part_for(*verdict.witness, view);
       const Status status = check_witness(seen, *verdict.witness);
       if (status.ok()) {
         show_witness(claim.finding, *verdict.witness, prover, seen, tables);
@@ -321,10 +355,13 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
         continue;
       }
       ++count.rejected;
-      verdict.why = "the checker rejects the one that was found, which is a fault of sooth: " + status.message();
+      verdict.why = rejection(status);
     }
     if (verdict.refuted && !claim.finding.observed) {
       ++count.refuted;
+      if (claim.finding.kind == FindingKind::kRace) {
+        count.refuted_sites.emplace_back(claim.low_site, claim.high_site);
+      }
       continue;
     }
     leave_open(claim, verdict.refuted ? "no reordering that keeps what every read saw makes the accesses meet" : verdict.why, count);
@@ -332,6 +369,26 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
   }
   claims = std::move(kept);
   return count;
+}
+
+void prove_given(std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables, ProofCount& count) {
+  if (claims.empty()) {
+    return;
+  }
+  const TraceView view = capture.view(tables);
+  const ProofOptions options;
+  const Prover prover(capture, view, options);
+  for (Claim& claim : claims) {
+    const TraceView seen = part_for(*claim.given, view);
+    const Status status = check_witness(seen, *claim.given);
+    if (status.ok()) {
+      show_witness(claim.finding, *claim.given, prover, seen, tables);
+      ++count.checked;
+    } else {
+      ++count.rejected;
+      leave_open(claim, rejection(status), count);
+    }
+  }
 }
 
 }  // namespace sooth

@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "predict/predictor.h"
@@ -36,22 +39,31 @@ struct ProofOptions {
 // The beginning of a trace, kept while the analyses read it.
 class TraceCapture {
  public:
-  explicit TraceCapture(std::uint64_t max_events) : max_events_(max_events) {}
+  // `values`: keep these too, where batches have them.
+  explicit TraceCapture(std::uint64_t max_events, bool values = false) : max_events_(max_events), keeps_values_(values) {}
 
   void consume(const Batch& batch);
   // Whether it is the whole trace.
   bool whole() const { return whole_; }
   // `tables` is for the names in the view.
-  TraceView view(const Tables& tables) const { return {events_, {}, branches_, &tables}; }
+  TraceView view(const Tables& tables) const { return {events_, values_, branches_, &tables, reaches_}; }
   std::uint64_t size() const { return events_.size(); }
+  // Calls that reach something, in all batches.
+  std::uint64_t calls() const { return calls_; }
+  // Every call of what was kept reaches the ranges, too.
+  void reach_everywhere(std::span<const Reach> ranges);
   Batch batch() const { return {EventId{0}, events_, {}, stacks_, branches_, {}}; }
   StackId stack(EventId id) const { return raw(id) < stacks_.size() ? stacks_[raw(id)] : kNoStack; }
 
  private:
   std::uint64_t max_events_;
+  bool keeps_values_;
   std::vector<Event> events_;
+  std::vector<Value> values_;    // empty, or parallel to events_
   std::vector<StackId> stacks_;  // empty, or parallel to events_
   std::vector<Branch> branches_;
+  std::vector<Reach> reaches_;
+  std::uint64_t calls_ = 0;
   bool whole_ = true;
 };
 
@@ -65,6 +77,7 @@ struct Claim {
   std::vector<RacePlan> plans;        // ... ways there that some of them have found
   bool data_abstraction = false;      // ... an analysis has shown that locks and must-order let it happen
   std::vector<std::vector<EventId>> acquires;  // of a deadlock: the examples of the analyses
+  std::optional<Witness> given;       // for prove_given()
 };
 
 struct ProofCount {
@@ -72,11 +85,15 @@ struct ProofCount {
   std::uint64_t refuted = 0;  // claims dropped: no correct reordering makes any of their pairs meet
   std::uint64_t open = 0;     // neither
   std::uint64_t rejected = 0;  // witnesses that the checker did not accept: a fault of ours
+  std::vector<std::pair<SiteId, SiteId>> refuted_sites;  // of the races among the refuted
 };
 
 // Tries to find a witness for every claim and gives it to the independent checker. A claim with a checked witness becomes
 // `predicted`, with the accesses of the witness; one that is refuted completely is removed, unless the recorded run
 // itself shows it; the others keep their rung and say why there is no witness.
 ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables, const ProofOptions& options);
+
+// The same for claims that come with a witness, which nobody has checked yet; adds to `count`.
+void prove_given(std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables, ProofCount& count);
 
 }  // namespace sooth

@@ -8,21 +8,31 @@
 
 #include "base/flat_map.h"
 #include "predict/trace_index.h"
+#include "predict/window.h"
 
 namespace sooth {
 
+// Which reads bring the writes that they saw into a set.
+enum class ReadRule : std::uint8_t {
+  kAll,         // every one
+  kBinding,     // those that bind: then the set in trace order has every binding read see the write that it saw
+  kAdmissible,  // those that bind and for which no other write is admissible: what every reordering needs
+};
+
 // What a set is closed under, besides must-order.
 struct ClosureRules {
-  bool reads_from = true;  // with a read, the writes that it saw
+  ReadRule reads = ReadRule::kBinding;
   bool lock_order = true;  // with two sections that exclude each other, the end of the one that is earlier in the trace
 };
 
 // A set of events that takes a prefix of each thread. Adding costs time in proportion to what is added; a copy costs
-// memory in proportion to the threads and, under lock_order, to the locks met.
+// memory in proportion to the threads and, under lock_order, to the locks met. All that comes before the window is in the
+// set from the start, and nothing that comes after it ever is.
 class PrefixClosure {
  public:
-  // `targets` are events of different threads that must never get into the set.
-  PrefixClosure(const TraceIndex& index, std::span<const EventIndex> targets, ClosureRules rules);
+  // `targets` are events of different threads, in the window, that must never get into the set. Up to them their threads
+  // are to get, which decides what reads in front of them bind.
+  PrefixClosure(const TraceIndex& index, const Window& window, std::span<const EventIndex> targets, ClosureRules rules);
 
   // Adds all that must happen before the target: program order and must-order. Like the following: false when that
   // needs a target, or the release of a section that was never released; the set is of no use then.
@@ -33,6 +43,11 @@ class PrefixClosure {
   bool contains(EventIndex e) const { return index_->position(e) < length_[index_->thread(e)]; }
   std::span<const std::uint32_t> lengths() const { return length_; }  // by thread
   std::uint64_t size() const;
+  // By thread: the reads among the first so many events bind, if the set is what happens. All of them in a trace without
+  // branches, and under ReadRule::kAll.
+  std::span<const std::uint32_t> binding() const { return binding_; }
+  // The reads among the first so many events of the thread are to bind.
+  bool bind(std::uint32_t thread, std::uint32_t length);
   // The events in trace order.
   std::vector<EventId> in_trace_order() const;
 
@@ -47,21 +62,29 @@ class PrefixClosure {
   void want(EventIndex e);
   bool close();
   bool visit(EventIndex e);
+  void raise_binding(std::uint32_t thread, std::uint32_t length);
+  void read(EventIndex e);
   bool enter(SectionIndex s);
+  void note(SectionIndex s);
   bool want_release(const LockSection& section);
 
   const TraceIndex* index_;
   ClosureRules rules_;
+  bool has_branches_;                   // that matter
   std::vector<std::uint32_t> limit_;    // by thread: how many events may be in
   std::vector<std::uint32_t> length_;   // by thread: how many are
   std::vector<std::uint32_t> visited_;  // by thread: for how many of them the rules hold
-  std::vector<std::uint32_t> work_;     // threads with visited < length
+  std::vector<std::uint32_t> binding_;  // by thread, see above
+  std::vector<std::uint32_t> read_;     // by thread: for how many of them that about reads holds
+  std::vector<std::uint32_t> work_;     // threads with visited < length, or read < both length and binding
+  std::vector<bool> in_work_;
   FlatMap<Lock> locks_;
 };
 
 // The sync-preserving closure of the targets (Mathur, Pavlogiannis, Viswanathan 2021, here over must-order): all that
 // must precede them, closed under all the rules. In trace order it is a correct reordering after which all targets are
 // next. nullopt: no reordering that keeps the order of the sections of each lock does that.
-std::optional<PrefixClosure> sync_preserving_closure(const TraceIndex& index, std::span<const EventIndex> targets);
+std::optional<PrefixClosure> sync_preserving_closure(const TraceIndex& index, const Window& window,
+                                                     std::span<const EventIndex> targets);
 
 }  // namespace sooth

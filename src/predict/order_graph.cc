@@ -4,17 +4,31 @@
 
 namespace sooth {
 
-OrderGraph::OrderGraph(const TraceIndex& index, std::span<const std::uint32_t> lengths, bool reads_bind)
-    : index_(index), lengths_(lengths.begin(), lengths.end()), reads_bind_(reads_bind), threads_(lengths.size()) {
+OrderGraph::OrderGraph(const TraceIndex& index, const Window& window, std::span<const std::uint32_t> lengths,
+                       const FixedReads& reads)
+    : index_(index), floor_(window.floor), lengths_(lengths.begin(), lengths.end()), by_value_(reads.by_value), may_come_(reads.may_come),
+      binding_(reads.binding.begin(), reads.binding.end()), threads_(lengths.size()) {
   std::size_t rows = 0;
   for (std::uint32_t t = 0; t < threads_; ++t) {
     first_row_.push_back(rows);
-    rows += lengths_[t];
-    for (const EventIndex e : index_.events_of(t).first(lengths_[t])) {
+    rows += lengths_[t] - floor_[t];
+    for (const SectionIndex s : index_.held_after(t, floor_[t])) {
+      collect(index_.section(s).acquire);
+    }
+    for (const EventIndex e : index_.events_of(t).first(lengths_[t]).subspan(floor_[t])) {
       collect(e);
     }
   }
   clocks_.resize(rows * threads_);
+}
+
+std::optional<EventIndex> OrderGraph::fixed_write(EventIndex read, std::size_t i) const {
+  const bool binds = index_.position(read) < binding_[index_.thread(read)];
+  if (!binds || (by_value_ && !index_.alternatives(read, index_.variables(read)[i]).empty())) {
+    return std::nullopt;
+  }
+  const EventIndex write = index_.seen(read)[i];
+  return write == kNoEvent || is_past(write) ? kNoEvent : write;
 }
 
 void OrderGraph::collect(EventIndex e) {
@@ -31,7 +45,7 @@ void OrderGraph::collect(EventIndex e) {
   if (s != kNoSection && index_.section(s).acquire == e) {
     list(lock_slots_, sections_, index_.section(s).lock).push_back(s);
   }
-  if (reads_bind_ && is_write(index_.event(e).op)) {
+  if (is_write(index_.event(e).op)) {
     for (const VariableIndex v : index_.variables(e)) {
       list(write_slots_, writes_, v).push_back(e);
     }
@@ -40,7 +54,10 @@ void OrderGraph::collect(EventIndex e) {
 
 bool OrderGraph::close() {
   changed_ = false;
-  std::vector<std::uint32_t> done(threads_);
+  if (contradiction_) {
+    return false;
+  }
+  std::vector<std::uint32_t> done = floor_;
   std::size_t left = clocks_.size() / std::max<std::size_t>(threads_, 1);
   for (bool progress = true; progress && left > 0;) {
     progress = false;
@@ -59,29 +76,40 @@ bool OrderGraph::close() {
 bool OrderGraph::join_clocks(EventIndex e, std::span<const std::uint32_t> done) {
   const auto ready = [&](EventIndex from) { return index_.position(from) < done[index_.thread(from)]; };
   const std::span<const EventIndex> must = index_.predecessors(e);
-  const std::span<const EventIndex> seen = reads_bind_ ? index_.seen(e) : std::span<const EventIndex>{};
   const std::vector<EventIndex>* extra = extra_.find(e);
-  if (!std::all_of(must.begin(), must.end(), ready) ||
-      !std::all_of(seen.begin(), seen.end(), [&](EventIndex w) { return w == kNoEvent || ready(w); }) ||
+  const auto for_each_write = [&](auto&& visit) {
+    for (std::size_t i = 0; i < index_.seen(e).size(); ++i) {
+      const std::optional<EventIndex> write = fixed_write(e, i);
+      if (write.has_value() && *write != kNoEvent && !visit(*write)) {
+        return false;
+      }
+    }
+    return true;
+  };
+  if (!std::all_of(must.begin(), must.end(), ready) || !for_each_write(ready) ||
       (extra != nullptr && !std::all_of(extra->begin(), extra->end(), ready))) {
     return false;
   }
   const std::uint32_t t = index_.thread(e);
   const std::uint32_t position = index_.position(e);
-  std::uint32_t* row = clocks_.data() + (first_row_[t] + position) * threads_;
-  if (position > 0) {
+  std::uint32_t* row = clocks_.data() + row_of(t, position);
+  if (position > floor_[t]) {
     std::copy(row - threads_, row, row);
   } else {
-    std::fill(row, row + threads_, 0);
+    std::copy(floor_.begin(), floor_.end(), row);
   }
   const auto join = [&](EventIndex from) {
+    if (is_past(from)) {
+      return true;
+    }
     const std::span<const std::uint32_t> other = clock(from);
     for (std::size_t u = 0; u < threads_; ++u) {
       row[u] = std::max(row[u], other[u]);
     }
+    return true;
   };
   std::for_each(must.begin(), must.end(), join);
-  std::for_each(seen.begin(), seen.end(), [&](EventIndex w) { w != kNoEvent ? join(w) : void(); });
+  for_each_write(join);
   if (extra != nullptr) {
     std::for_each(extra->begin(), extra->end(), join);
   }
@@ -90,15 +118,15 @@ bool OrderGraph::join_clocks(EventIndex e, std::span<const std::uint32_t> done) 
 }
 
 void OrderGraph::infer_read_order() {
-  if (!reads_bind_) {
-    return;
-  }
   for (std::uint32_t t = 0; t < threads_; ++t) {
-    for (const EventIndex read : index_.events_of(t).first(lengths_[t])) {
-      const std::span<const EventIndex> seen = index_.seen(read);
-      for (std::size_t i = 0; i < seen.size(); ++i) {
-        if (const std::uint32_t* slot = write_slots_.find(index_.variables(read)[i])) {
-          infer_around(read, seen[i], writes_[*slot - 1]);
+    for (const EventIndex read : index_.events_of(t).first(lengths_[t]).subspan(floor_[t])) {
+      for (std::size_t i = 0; i < index_.seen(read).size(); ++i) {
+        const std::optional<EventIndex> write = fixed_write(read, i);
+        const ByThread* writes = writes_of(index_.variables(read)[i]);
+        if (write.has_value() && writes != nullptr) {
+          infer_around(read, *write, *writes);
+        } else if (!write.has_value() && index_.position(read) < binding_[t]) {
+          infer_from_alternatives(read, i, writes != nullptr ? *writes : ByThread{});
         }
       }
     }
@@ -120,6 +148,50 @@ void OrderGraph::infer_around(EventIndex read, EventIndex write, const ByThread&
         !before(write, *std::prev(before_read))) {  // between the two: the rule above makes that a cycle
       infer(*std::prev(before_read), write);
     }
+  }
+}
+
+// Another write always comes between the two. kNoEvent: any write always comes before the read.
+bool OrderGraph::is_hidden(EventIndex write, EventIndex read, const ByThread& writes) const {
+  return std::any_of(writes.begin(), writes.end(), [&](const std::vector<EventIndex>& own) {
+    // The last of the thread that comes before the read is the one most likely to come after the write.
+    auto last = std::partition_point(own.begin(), own.end(), [&](EventIndex w) { return before(w, read); });
+    return last != own.begin() && *--last != write && (write == kNoEvent || before(write, *last));
+  });
+}
+
+// The read sees one of several writes. When all but one have become impossible it is that one; when all have, there is no
+// order.
+void OrderGraph::infer_from_alternatives(EventIndex read, std::size_t i, const ByThread& writes) {
+  std::vector<EventIndex> possible;  // kNoEvent: what was there before the window
+  const auto consider = [&](EventIndex write) {
+    const EventIndex w = write == kNoEvent || is_past(write) ? kNoEvent : write;
+    if (possible.size() > 1 || std::find(possible.begin(), possible.end(), w) != possible.end() || w == read) {
+      return;
+    }
+    const bool own = w != kNoEvent && index_.thread(w) == index_.thread(read);
+    const bool out = w == kNoEvent || contains(w) ? (w != kNoEvent && before(read, w)) || is_hidden(w, read, writes)
+                                                  : own || !may_come_(w);
+    if (!out) {
+      possible.push_back(w);
+    }
+  };
+  consider(index_.seen(read)[i]);
+  for (const EventIndex write : index_.alternatives(read, index_.variables(read)[i])) {
+    consider(write);
+  }
+  if (possible.size() > 1) {
+    return;
+  }
+  if (possible.empty()) {
+    contradiction_ = changed_ = true;
+  } else if (possible.front() != kNoEvent && !contains(possible.front())) {
+    missing_.push_back(possible.front());
+  } else {
+    if (possible.front() != kNoEvent) {
+      infer(possible.front(), read);
+    }
+    infer_around(read, possible.front(), writes);
   }
 }
 

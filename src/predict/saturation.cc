@@ -1,8 +1,10 @@
 #include "predict/saturation.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
+#include "predict/allowed_events.h"
 #include "predict/order_graph.h"
 
 namespace sooth {
@@ -15,9 +17,10 @@ constexpr int kMaxPasses = 16;
 
 class Saturation {
  public:
-  Saturation(const TraceIndex& index, std::span<const EventIndex> targets, const SaturationOptions& options)
-      : index_(index), targets_(targets), rules_{options.reads_bind, false}, infers_order_(options.infer_order),
-        need_(index, targets, rules_) {}
+  Saturation(const TraceIndex& index, const Window& window, std::span<const EventIndex> targets,
+             const SaturationOptions& options)
+      : index_(index), window_(window), targets_(targets), rules_{options.reads, false},
+        ends_sections_(options.end_sections), infers_order_(options.end_sections && options.infer_order), need_(index, window, targets, rules_) {}
 
   std::optional<Bounds> run() {
     for (const EventIndex target : targets_) {
@@ -28,11 +31,18 @@ class Saturation {
     std::uint64_t size;
     do {
       size = need_.size();
-      if (!end_sections_beside_final_ones() || !infer_order()) {
+      if ((ends_sections_ && !end_sections_beside_final_ones()) || !infer_order()) {
         return std::nullopt;
       }
     } while (need_.size() > size);
-    return Bounds{{need_.lengths().begin(), need_.lengths().end()}, allowed(), std::move(before_), std::move(settled_)};
+    const AllowedEvents allowed(index_, window_, need_, rules_);
+    return Bounds{{need_.lengths().begin(), need_.lengths().end()},
+                  allowed.lengths(),
+                  {need_.binding().begin(), need_.binding().end()},
+                  allowed.may_bind(),
+                  std::move(before_),
+                  std::move(settled_),
+                  std::move(order_)};
   }
 
  private:
@@ -41,7 +51,7 @@ class Saturation {
     Answer& answer = final_[s];
     if (answer == Answer::kNotAsked) {
       const EventIndex release = index_.section(s).release;
-      PrefixClosure closure(index_, targets_, rules_);
+      PrefixClosure closure(index_, window_, targets_, rules_);
       answer = release == kNoEvent || !closure.add(release) ? Answer::kYes : Answer::kNo;
     }
     return answer == Answer::kYes;
@@ -75,40 +85,75 @@ class Saturation {
   }
 
   bool infer_order() {
-    if (!infers_order_ || need_.size() * index_.thread_count() > kMaxClockEntries) {
+    if (!infers_order_ || size_in_window() * index_.thread_count() > kMaxClockEntries) {
       return true;
     }
-    OrderGraph graph(index_, need_.lengths(), rules_.reads_from);
+    const auto graph = std::make_shared<OrderGraph>(
+        index_, window_, need_.lengths(),
+        FixedReads{.by_value = rules_.reads == ReadRule::kAdmissible, .binding = need_.binding(),
+                   .may_come = [this](EventIndex write) { return may_come(write); }});
     for (int pass = 0; pass < kMaxPasses; ++pass) {
-      if (!graph.close()) {
+      if (!graph->close()) {
         return false;
       }
       std::vector<SectionIndex> must_end;
-      if (!graph.infer_lock_order([this](SectionIndex s) { return is_open(s) && is_final(s); }, must_end)) {
+      if (!graph->infer_lock_order([this](SectionIndex s) { return is_open(s) && is_final(s); }, must_end)) {
         return std::all_of(must_end.begin(), must_end.end(), [this](SectionIndex s) {
           return index_.section(s).release != kNoEvent && need_.add(index_.section(s).release);
         });
       }
-      graph.infer_read_order();
-      if (!graph.changed()) {
+      graph->infer_read_order();
+      if (!graph->missing().empty()) {
+        return std::all_of(graph->missing().begin(), graph->missing().end(), [this](EventIndex write) { return need(write); });
+      }
+      if (!graph->changed()) {
         break;
       }
     }
-    note_order(graph);
+    note_order(*graph);
+    order_ = graph;
+    return true;
+  }
+
+  // The write must be seen by a read that binds, so the reads before it bind as well.
+  bool need(EventIndex write) {
+    const std::uint32_t behind = index_.position(write) + (is_read(index_.event(write).op) ? 1 : 0);
+    return need_.add(write) && (!index_.has_branches() || need_.bind(index_.thread(write), behind));
+  }
+
+  // False only if no reordering that reaches the targets has the event.
+  bool may_come(EventIndex e) {
+    const std::uint32_t t = index_.thread(e);
+    if (index_.position(e) >= window_.limit[t] || (refused_[t] != 0 && index_.position(e) + 1 >= refused_[t])) {
+      return false;
+    }
+    if (index_.position(e) < accepted_[t]) {
+      return true;
+    }
+    PrefixClosure with = need_;
+    if (!with.add(e)) {
+      refused_[t] = index_.position(e) + 1;
+      return false;
+    }
+    accepted_[t] = index_.position(e) + 1;
     return true;
   }
 
   void note_order(const OrderGraph& graph) {
     before_ = graph.added();
     for (std::uint32_t t = 0; t < index_.thread_count(); ++t) {
-      for (const EventIndex e : index_.events_of(t).first(need_.lengths()[t])) {
+      for (const EventIndex e : index_.events_of(t).first(need_.lengths()[t]).subspan(window_.floor[t])) {
         const SectionIndex s = index_.section_of(e);
         const bool enters = s != kNoSection && index_.section(s).acquire == e;
-        if ((enters || (rules_.reads_from && is_write(index_.event(e).op))) && graph.is_settled(e)) {
+        if ((enters || is_write(index_.event(e).op)) && graph.is_settled(e)) {
           settled_[e] = true;
         }
       }
     }
+  }
+
+  std::uint64_t size_in_window() const {
+    return need_.size() - std::accumulate(window_.floor.begin(), window_.floor.end(), std::uint64_t{0});
   }
 
   bool is_open(SectionIndex s) const {
@@ -116,66 +161,26 @@ class Saturation {
     return release == kNoEvent || !need_.contains(release);
   }
 
-  // Adds the ends of all sections that somebody may have to wait for, and what they need.
-  std::vector<std::uint32_t> allowed() {
-    PrefixClosure set = need_;
-    std::uint64_t size;
-    do {
-      size = set.size();
-      const FlatMap<Users> users = users_of_locks(set.lengths());
-      for (const SectionIndex s : open_sections(set.lengths())) {
-        const LockSection& section = index_.section(s);
-        const Users& of_lock = *users.find(section.lock);
-        if (!set.contains(section.acquire) || !(section.shared ? of_lock.exclusive : of_lock.several) || is_final(s)) {
-          continue;
-        }
-        set.add(section.release);  // succeeds: its closure has no target, and the set has none
-      }
-    } while (set.size() > size);
-    return {set.lengths().begin(), set.lengths().end()};
-  }
-
-  struct Users {
-    std::uint32_t first_thread = 0;
-    bool any = false;
-    bool several = false;    // threads
-    bool exclusive = false;  // in exclusive mode, by whomever
-  };
-  FlatMap<Users> users_of_locks(std::span<const std::uint32_t> lengths) const {
-    FlatMap<Users> users;
-    for (std::uint32_t t = 0; t < lengths.size(); ++t) {
-      for (const SectionIndex s : index_.sections_of(t)) {
-        const LockSection& section = index_.section(s);
-        if (index_.position(section.acquire) >= lengths[t]) {
-          break;
-        }
-        Users& of_lock = users[section.lock];
-        of_lock.several = of_lock.several || (of_lock.any && of_lock.first_thread != t);
-        of_lock.exclusive = of_lock.exclusive || !section.shared;
-        of_lock.first_thread = of_lock.any ? of_lock.first_thread : t;
-        of_lock.any = true;
-      }
-    }
-    return users;
-  }
-
   enum class Answer : std::uint8_t { kNotAsked, kYes, kNo };
 
   const TraceIndex& index_;
+  const Window& window_;
   const std::span<const EventIndex> targets_;
   const ClosureRules rules_;
-  const bool infers_order_;
+  const bool ends_sections_, infers_order_;
   PrefixClosure need_;
   FlatMap<Answer> final_;
+  FlatMap<std::uint32_t> refused_, accepted_;  // of may_come(), by thread: from the first position (+ 1) on, and up to
   FlatMap<std::vector<EventIndex>> before_;
   FlatMap<bool> settled_;
+  std::shared_ptr<const OrderGraph> order_;
 };
 
 }  // namespace
 
-std::optional<Bounds> saturate(const TraceIndex& index, std::span<const EventIndex> targets,
+std::optional<Bounds> saturate(const TraceIndex& index, const Window& window, std::span<const EventIndex> targets,
                                const SaturationOptions& options) {
-  return Saturation(index, targets, options).run();
+  return Saturation(index, window, targets, options).run();
 }
 
 }  // namespace sooth

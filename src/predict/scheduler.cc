@@ -16,11 +16,16 @@ constexpr std::uint64_t kVariableBit = std::uint64_t{1} << 63;  // tells variabl
 
 }  // namespace
 
-Scheduler::Scheduler(const TraceIndex& index, const Bounds& bounds)
-    : index_(index), need_(bounds.need), allowed_(bounds.allowed), bounds_(bounds), done_(bounds.need.size()) {
+Scheduler::Scheduler(const TraceIndex& index, const Window& window, const Bounds& bounds)
+    : index_(index), window_(window), need_(bounds.need), allowed_(bounds.allowed), bounds_(bounds),
+      done_(window.floor) {
   for (std::uint32_t t = 0; t < allowed_.size(); ++t) {
-    missing_ += need_[t];
-    for (const EventIndex e : index.events_of(t).first(allowed_[t])) {
+    missing_ += need_[t] - window.floor[t];
+    for (const SectionIndex s : index.held_after(t, window.floor[t])) {
+      Lock& lock = locks_[index.section(s).lock];
+      ++(index.section(s).shared ? lock.held_shared : lock.held_exclusive);
+    }
+    for (const EventIndex e : index.events_of(t).first(allowed_[t]).subspan(window.floor[t])) {
       count(e);
     }
   }
@@ -43,7 +48,7 @@ void Scheduler::count(EventIndex e) {
     }
     if (!seen.empty()) {
       variable.in_key = variable.in_key || !needed;
-      Readers& all = readers_[reader_key(seen[i], variables[i])];
+      Readers& all = readers_[reader_key(in_window(seen[i]), variables[i])];
       ++(needed ? all.needed : all.optional);
     }
   }
@@ -91,7 +96,7 @@ Scheduler::Step Scheduler::access_step(EventIndex e) const {
   Step step = Step::kSafe;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     const Variable& variable = *variables_.find(variables[i]);
-    if (!seen.empty() && seen[i] != variable.last_write) {
+    if (!seen.empty() && in_window(seen[i]) != variable.last_write) {
       return Step::kBlocked;
     }
     if (!writes) {

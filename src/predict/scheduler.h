@@ -12,7 +12,7 @@
 
 namespace sooth {
 
-// A correct reordering (docs/semantics.md section 7, every read binding) under construction. It is to execute at least
+// A correct reordering (docs/semantics.md section 7, every read seeing the write that it saw) under construction. It is to execute at least
 // the first `need` events of each thread and may execute up to `allowed`; events beyond are never executed. Nor is any
 // reordering tried that goes against the inferred order, see saturation.h.
 //
@@ -23,8 +23,8 @@ namespace sooth {
 // can run at once to where all it has acquired is released.
 class Scheduler {
  public:
-  // Both must outlive it.
-  Scheduler(const TraceIndex& index, const Bounds& bounds);
+  // All must outlive it. What comes before the window has happened, and is not in order().
+  Scheduler(const TraceIndex& index, const Window& window, const Bounds& bounds);
 
   // Takes safe steps until none is left or the goal is reached.
   void advance();
@@ -83,6 +83,11 @@ class Scheduler {
   const Readers* readers(EventIndex write, VariableIndex v) const { return readers_.find(reader_key(write, v)); }
   static std::uint64_t reader_key(EventIndex write, VariableIndex v) { return std::uint64_t{write} << 32 | v; }
 
+  // What counts for the reads of the window: kNoEvent is what was there before it.
+  EventIndex in_window(EventIndex write) const {
+    return write == kNoEvent || window_.is_past(index_, write) ? kNoEvent : write;
+  }
+
   void count(EventIndex e);
   Step next_step(std::uint32_t thread) const;
   bool may_execute(EventIndex e) const;
@@ -96,6 +101,7 @@ class Scheduler {
   void toggle_key(std::uint64_t what, std::uint64_t value);
 
   const TraceIndex& index_;
+  const Window& window_;
   const std::span<const std::uint32_t> need_, allowed_;  // by thread
   const Bounds& bounds_;
   std::vector<std::uint32_t> done_;                  // by thread

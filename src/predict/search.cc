@@ -19,23 +19,21 @@ struct KeyHash {
 // Depth first through the choices that the scheduler leaves, never twice from the same state.
 class Search {
  public:
-  Search(const TraceIndex& index, const Bounds& bounds, const Budget& budget)
-      : scheduler_(index, bounds), budget_(budget), max_steps_(kStepsPerState * budget.states) {
-    for (const std::uint32_t length : bounds.allowed) {
-      max_steps_ += kPassesForFree * length;
+  Search(const TraceIndex& index, const Window& window, const Bounds& bounds, const Budget& budget)
+      : scheduler_(index, window, bounds), budget_(budget), max_steps_(kStepsPerState * budget.states) {
+    for (std::size_t t = 0; t < bounds.allowed.size(); ++t) {
+      max_steps_ += kPassesForFree * (bounds.allowed[t] - window.floor[t]);
     }
   }
 
-  enum class Outcome : std::uint8_t { kReached, kExhausted, kGaveUp };
-
-  Outcome run() {
+  SearchOutcome run() {
     for (;;) {
       scheduler_.advance();
       if (scheduler_.reached()) {
-        return Outcome::kReached;
+        return SearchOutcome::kReached;
       }
       if (visited_.size() >= budget_.states || scheduler_.steps() > max_steps_) {
-        return Outcome::kGaveUp;
+        return SearchOutcome::kGaveUp;
       }
       if (visited_.insert(scheduler_.key()).second) {
         nodes_.push_back({scheduler_.order().size(), scheduler_.choices(), 0});
@@ -44,7 +42,7 @@ class Search {
         nodes_.pop_back();
       }
       if (nodes_.empty()) {
-        return Outcome::kExhausted;
+        return SearchOutcome::kExhausted;
       }
       Node& node = nodes_.back();
       scheduler_.undo_to(node.events);
@@ -73,47 +71,43 @@ class Search {
   std::vector<Node> nodes_;
 };
 
-Prediction infeasible_or_unknown(const TraceIndex& index, std::span<const EventIndex> targets) {
-  if (!index.has_branches() || !saturate(index, targets, {.reads_bind = false})) {
+Prediction infeasible_or_unknown(const TraceIndex& index, const Window& window, std::span<const EventIndex> targets) {
+  if (index.reads_are_fixed() || !saturate(index, window, targets, {.reads = ReadRule::kAdmissible})) {
     return Infeasible{};
   }
-  return Unknown{"no reordering lets every read see what it saw; by the branches of the trace some reads need not"};
+  return Unknown{
+      "no reordering lets every read see the write that it saw; by the branches or values of the trace some "
+      "reads may see others (--with mcm looks at these)"};
 }
 
 // A reordering after which all targets are next.
 Prediction reach(const TraceIndex& index, FindingKind kind, std::span<const EventIndex> targets, const Budget& budget,
-                 Effort& effort, const Stages& stages) {
+                 Effort& effort, const SearchStages& stages) {
+  const Window window(index);
   Witness witness;
   witness.kind = kind;
   for (const EventIndex target : targets) {
     witness.next.push_back(EventId{target});
   }
   const std::optional<PrefixClosure> closure =
-      stages.closure ? sync_preserving_closure(index, targets) : std::optional<PrefixClosure>{};
+      stages.closure ? sync_preserving_closure(index, window, targets) : std::optional<PrefixClosure>{};
   if (closure) {
     effort.decided_by = DecidedBy::kClosure;
     witness.order = closure->in_trace_order();
     return witness;
   }
   effort.decided_by = DecidedBy::kSaturation;
-  const std::optional<Bounds> bounds = saturate(index, targets, {.reads_bind = true, .infer_order = stages.inference});
+  const std::optional<Bounds> bounds = saturate(index, window, targets, {.infer_order = stages.inference});
   if (!bounds) {
-    return infeasible_or_unknown(index, targets);
+    return infeasible_or_unknown(index, window, targets);
   }
   effort.decided_by = DecidedBy::kSearch;
-  Search search(index, *bounds, budget);
-  const Search::Outcome outcome = search.run();
-  effort.states = search.states();
-  switch (outcome) {
-    case Search::Outcome::kReached:
-      for (const EventIndex e : search.order()) {
-        witness.order.push_back(EventId{e});
-      }
-      return witness;
-    case Search::Outcome::kExhausted: return infeasible_or_unknown(index, targets);
-    case Search::Outcome::kGaveUp: break;
+  switch (search_order(index, window, *bounds, budget, witness.order, effort.states)) {
+    case SearchOutcome::kReached: return witness;
+    case SearchOutcome::kExhausted: return infeasible_or_unknown(index, window, targets);
+    case SearchOutcome::kGaveUp: break;
   }
-  return Unknown{"the search gave up after " + std::to_string(search.states()) + " states"};
+  return Unknown{"the search gave up after " + std::to_string(effort.states) + " states"};
 }
 
 // Whether the thread of `holder`, when that acquire is next, holds the lock that `waiter` wants.
@@ -152,8 +146,21 @@ bool share_a_thread(const TraceIndex& index, std::span<const EventIndex> events)
 
 }  // namespace
 
+SearchOutcome search_order(const TraceIndex& index, const Window& window, const Bounds& bounds, const Budget& budget,
+                           std::vector<EventId>& order, std::uint64_t& states) {
+  Search search(index, window, bounds, budget);
+  const SearchOutcome outcome = search.run();
+  states = search.states();
+  if (outcome == SearchOutcome::kReached) {
+    for (const EventIndex e : search.order()) {
+      order.push_back(EventId{e});
+    }
+  }
+  return outcome;
+}
+
 Prediction find_race(const TraceIndex& index, Candidate candidate, const Budget& budget, Effort* effort,
-                     const Stages& stages) {
+                     const SearchStages& stages) {
   Effort unused;
   Effort& used = effort != nullptr ? *effort : unused;
   used = {DecidedBy::kSaturation, 0};
@@ -166,7 +173,7 @@ Prediction find_race(const TraceIndex& index, Candidate candidate, const Budget&
 }
 
 Prediction find_deadlock(const TraceIndex& index, std::span<const EventId> acquires, const Budget& budget,
-                         Effort* effort, const Stages& stages) {
+                         Effort* effort, const SearchStages& stages) {
   Effort unused;
   Effort& used = effort != nullptr ? *effort : unused;
   used = {DecidedBy::kSaturation, 0};

@@ -60,7 +60,7 @@ std::string object_to(const Prediction& prediction, std::span<const Event> trace
 std::string check_closure(const TraceIndex& index, const SyncPreservingClosures& closures, Index a, Index b) {
   const EventIndex targets[] = {static_cast<EventIndex>(a), static_cast<EventIndex>(b)};
   const Index naive_targets[] = {a, b};
-  const std::optional<PrefixClosure> closure = sync_preserving_closure(index, targets);
+  const std::optional<PrefixClosure> closure = sync_preserving_closure(index, Window(index), targets);
   const std::optional<std::vector<Index>> naive = closures.before(naive_targets);
   if (closure.has_value() != naive.has_value()) {
     return naive ? "there is a closure" : "there is no closure";
@@ -72,7 +72,7 @@ std::string check_closure(const TraceIndex& index, const SyncPreservingClosures&
 }
 
 std::string check_races(const TraceIndex& index, std::span<const Event> trace, const Exploration& truth,
-                        const Stages& stages, Tally& tally) {
+                        const SearchStages& stages, Tally& tally) {
   const Memory memory(trace);
   const SyncPreservingClosures closures(trace);
   for (Index b = 0; b < trace.size(); ++b) {
@@ -96,7 +96,7 @@ std::string check_races(const TraceIndex& index, std::span<const Event> trace, c
 
 // Pairs and triples of acquires of different threads.
 std::string check_deadlocks(const TraceIndex& index, std::span<const Event> trace, const Exploration& truth,
-                            const Stages& stages, Tally& tally) {
+                            const SearchStages& stages, Tally& tally) {
   std::vector<std::vector<EventId>> questions;
   std::vector<EventId> acquires;
   for (Index e = 0; e < trace.size(); ++e) {
@@ -130,7 +130,7 @@ struct Tallies {
 };
 
 // The first wrong answer about the trace; empty when there is none.
-std::string disagreement(std::span<const Event> trace, const Stages& stages, Tallies& tallies) {
+std::string disagreement(std::span<const Event> trace, const SearchStages& stages, Tallies& tallies) {
   const Exploration truth = explore(trace, 100'000);
   if (!truth.complete) {
     ++tallies.skipped;
@@ -178,7 +178,7 @@ void print(const char* what, const Tally& tally) {
             << ", search " << tally.by[0][2] << "), " << tally.states << " states searched\n";
 }
 
-class SearchProperty : public testing::TestWithParam<Stages> {};
+class SearchProperty : public testing::TestWithParam<SearchStages> {};
 
 TEST_P(SearchProperty, AnswersAreThoseOfTheExplorer) {
   const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000);
@@ -213,8 +213,8 @@ TEST_P(SearchProperty, AnswersAreThoseOfTheExplorer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stages, SearchProperty,
-                         testing::Values(Stages{true, true}, Stages{true, false}, Stages{false, true},
-                                         Stages{false, false}),
+                         testing::Values(SearchStages{true, true}, SearchStages{true, false}, SearchStages{false, true},
+                                         SearchStages{false, false}),
                          [](const auto& test) {
                            return std::string(test.param.closure ? "Closure" : "") +
                                   (test.param.inference ? "Inference" : "") + "Search";

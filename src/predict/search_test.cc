@@ -9,7 +9,7 @@ namespace sooth {
 namespace {
 
 Prediction race(std::span<const Event> trace, std::span<const Branch> branches, std::uint64_t a, std::uint64_t b,
-                const Budget& budget = {}, const Stages& stages = {}) {
+                const Budget& budget = {}, const SearchStages& stages = {}) {
   const TraceIndex index(TraceView{trace, {}, branches});
   return find_race(index, {EventId{a}, EventId{b}}, budget, nullptr, stages);
 }
@@ -53,18 +53,22 @@ TEST(SearchTest, DoesNotOverwriteWhatAnOptionalReadWaitsFor) {
 TEST(SearchTest, SaysWhenItGaveUp) {
   // Both threads write x and read it back: without inference somebody has to choose who is first.
   const oracle::TextTrace trace = oracle::parse_trace("B|w(x)|0 B|r(x)|1 B|w(z)|2 A|w(x)|3 A|r(x)|4 A|r(z)|5");
-  const Stages search_only{.closure = false, .inference = false};
+  const SearchStages search_only{.closure = false, .inference = false};
   const Prediction stopped = race(trace.events, {}, 2, 5, Budget{.states = 0}, search_only);
   ASSERT_TRUE(std::holds_alternative<Unknown>(stopped));
   EXPECT_EQ(std::get<Unknown>(stopped).reason, "the search gave up after 0 states");
   EXPECT_TRUE(std::holds_alternative<Witness>(race(trace.events, {}, 2, 5, Budget{.states = 1}, search_only)));
 }
 
-TEST(SearchTest, BranchesMakeARefutationByReadsAnOpenQuestion) {
+TEST(SearchTest, AReadBindsWhenABranchFollowsIt) {
   const oracle::TextTrace reads = oracle::parse_trace("A|w(x)|0 A|w(y)|1 B|r(y)|2 B|w(x)|3");
   const Branch branch{EventId{0}, ThreadId{0}, SiteId{0}, 1};
+  const Branch behind{EventId{3}, ThreadId{1}, SiteId{0}, 1};
   EXPECT_TRUE(std::holds_alternative<Infeasible>(race(reads.events, {}, 0, 3)));
-  EXPECT_TRUE(std::holds_alternative<Unknown>(race(reads.events, {&branch, 1}, 0, 3)));
+  EXPECT_TRUE(std::holds_alternative<Infeasible>(race(reads.events, {&behind, 1}, 0, 3)));
+  const Prediction free = race(reads.events, {&branch, 1}, 0, 3);
+  ASSERT_TRUE(std::holds_alternative<Witness>(free));
+  EXPECT_EQ(oracle::why_no_witness({reads.events, {}, {&branch, 1}}, std::get<Witness>(free)), "");
   const oracle::TextTrace must = oracle::parse_trace("A|w(x)|0 A|notify(y)|1 B|wait(y)|2 B|w(x)|3");
   EXPECT_TRUE(std::holds_alternative<Infeasible>(race(must.events, {&branch, 1}, 0, 3)));
   const oracle::TextTrace lock = oracle::parse_trace("A|acq(l)|0 A|w(x)|1 A|rel(l)|2 B|acq(l)|3 B|w(x)|4");

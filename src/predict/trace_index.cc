@@ -1,11 +1,13 @@
 #include "predict/trace_index.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/flat_map.h"
 #include "order/held_locks.h"
 #include "order/must_order.h"
 #include "predict/variable_map.h"
+#include "predict/window.h"
 
 namespace sooth {
 namespace {
@@ -40,12 +42,24 @@ class Senders {
   std::vector<Sender> senders_;
 };
 
+// Bytes of a value, from `offset` on, as a number.
+std::uint64_t value_bits(const Value& value, unsigned offset, unsigned bytes) {
+  std::uint64_t bits = 0;
+  for (unsigned i = 0; i < bytes; ++i) {
+    const unsigned at = offset + i;
+    const std::uint64_t byte = (at < 8 ? value.low >> (8 * at) : value.high >> (8 * (at - 8))) & 0xff;
+    bits |= byte << (8 * i);
+  }
+  return bits;
+}
+
 }  // namespace
 
 class TraceIndexBuilder {
  public:
-  TraceIndexBuilder(TraceIndex& index, std::span<const Event> events)
-      : index_(index), events_(events), must_order_(*this), variables_(events), cells_(variables_.cell_count()) {}
+  TraceIndexBuilder(TraceIndex& index, const TraceView& trace, std::span<const ExtraOrder> extra)
+      : index_(index), events_(trace.events), values_(trace.values), branches_(trace.branches), extra_(extra),
+        must_order_(*this), variables_(events_), cells_(variables_.cell_count()) {}
 
   void run() {
     const std::size_t n = events_.size();
@@ -58,6 +72,8 @@ class TraceIndexBuilder {
       add(e);
     }
     lay_out_threads();
+    lay_out_branches();
+    group_values();
   }
 
   // Host of MustOrder.
@@ -98,6 +114,10 @@ class TraceIndexBuilder {
     const Event& e = events_[id];
     must_order_.incoming(e);
     Thread& thread = of(e.thread);
+    for (; next_extra_ < extra_.size() && extra_[next_extra_].to == id; ++next_extra_) {
+      const EventIndex from = extra_[next_extra_].from;
+      thread.received.add({events_[from].thread, from});
+    }
     note_predecessors(id, thread);
     index_.position_[id] = thread.length++;
     thread.last = id;
@@ -164,9 +184,38 @@ class TraceIndexBuilder {
         index_.pool_.push_back(cells_[touched_[i]].last_write);
       }
     }
+    if (!values_.empty() && values_[id].size != 0) {
+      note_values(id);
+    }
     for (std::size_t i = 0; i < touched_.size() && is_write(e.op); ++i) {
       cells_[touched_[i]].last_write = id;
     }
+  }
+
+  // Of the variables that the access touches, what it found or left in them. What an rmw leaves is not recorded, and a
+  // free leaves nothing.
+  void note_values(EventIndex id) {
+    const Event& e = events_[id];
+    const bool stores = e.op == Op::kWrite || e.op == Op::kAtomicStore;
+    if (!stores && !is_read(e.op)) {
+      return;
+    }
+    variables_.for_each_cell(e.object, e.size, [&](std::uint32_t cell, std::uint64_t first, std::uint64_t bytes) {
+      const std::uint64_t offset = first - e.object;
+      if (offset + bytes <= values_[id].size) {
+        const VariableIndex variable = cells_[cell].variable;
+        // A variable that is known by name only has one byte, which stands for up to 8.
+        const bool named = values_[id].size > e.size && values_[id].high == 0;
+        const std::uint64_t bits = named ? values_[id].low
+                                         : value_bits(values_[id], static_cast<unsigned>(offset), static_cast<unsigned>(bytes));
+        if (stores) {
+          stored_.push_back({variable, id, bits});
+        } else {
+          found_.push_back({variable, id, bits});
+          saw_.push_back(cells_[cell].last_write);
+        }
+      }
+    });
   }
 
   void acquire(EventIndex id, Thread& thread) {
@@ -213,8 +262,68 @@ class TraceIndexBuilder {
     index_.sections_.shrink_to_fit();
   }
 
+  void lay_out_branches() {
+    for (const Branch& branch : branches_) {
+      const std::uint32_t thread = raw(branch.thread);
+      if (thread >= index_.thread_count()) {
+        continue;  // it never did anything
+      }
+      index_.branches_.resize(index_.thread_count());
+      const std::span<const EventIndex> events = index_.events_of(thread);
+      const auto behind = std::lower_bound(events.begin(), events.end(), raw(branch.before));
+      const auto position = static_cast<std::uint32_t>(behind - events.begin());
+      std::vector<std::uint32_t>& own = index_.branches_[thread];
+      if (behind != events.end() && (own.empty() || own.back() != position)) {
+        own.push_back(position);
+      }
+    }
+  }
+
+  // For each read which other writes have stored what it found.
+  void group_values() {
+    std::sort(stored_.begin(), stored_.end(), [](const Stored& a, const Stored& b) {
+      return std::tie(a.variable, a.bits, a.event) < std::tie(b.variable, b.bits, b.event);
+    });
+    for (const Stored& stored : stored_) {
+      index_.same_value_.push_back(stored.event);
+    }
+    const auto less = [](const Stored& a, const Stored& b) { return std::tie(a.variable, a.bits) < std::tie(b.variable, b.bits); };
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      const auto [begin, end] = std::equal_range(stored_.begin(), stored_.end(), found_[i], less);
+      const EventIndex read = found_[i].event;
+      const bool other = std::any_of(begin, end, [&](const Stored& stored) {
+        const bool later_in_thread = events_[stored.event].thread == events_[read].thread && stored.event > read;
+        return stored.event != saw_[i] && !later_in_thread;
+      });
+      if (other) {
+        index_.alternatives_[std::uint64_t{read} << 32 | found_[i].variable] = {
+            static_cast<std::uint32_t>(begin - stored_.begin()), static_cast<std::uint32_t>(end - begin)};
+        index_.writes_[found_[i].variable];
+      }
+    }
+    for (EventIndex e = 0; e < events_.size() && !index_.writes_.empty(); ++e) {
+      if (is_write(events_[e].op)) {
+        for (const VariableIndex v : index_.variables(e)) {
+          if (std::vector<EventIndex>* writes = index_.writes_.find(v)) {
+            writes->push_back(e);
+          }
+        }
+      }
+    }
+  }
+
+  struct Stored {
+    VariableIndex variable;
+    EventIndex event;
+    std::uint64_t bits;
+  };
+
   TraceIndex& index_;
   const std::span<const Event> events_;
+  const std::span<const Value> values_;
+  const std::span<const Branch> branches_;
+  const std::span<const ExtraOrder> extra_;
+  std::size_t next_extra_ = 0;
   MustOrder<TraceIndexBuilder, Senders> must_order_;
   const VariableMap variables_;
   std::vector<Cell> cells_;
@@ -224,9 +333,39 @@ class TraceIndexBuilder {
   FlatMap<std::uint32_t> locks_;
   Senders latest_;                      // what current() returns
   std::vector<std::uint32_t> touched_;  // cells of the access at hand
+  std::vector<Stored> stored_, found_;  // recorded values, by writes and by reads
+  std::vector<EventIndex> saw_;         // parallel to found_
 };
 
-TraceIndex::TraceIndex(const TraceView& trace) : trace_(trace) { TraceIndexBuilder(*this, trace.events).run(); }
+Window::Window(const TraceIndex& index, EventIndex first, EventIndex end) : begin(first) {
+  for (std::uint32_t t = 0; t < index.thread_count(); ++t) {
+    const std::span<const EventIndex> events = index.events_of(t);
+    const auto count = [&](EventIndex e) {
+      return static_cast<std::uint32_t>(std::lower_bound(events.begin(), events.end(), e) - events.begin());
+    };
+    floor.push_back(count(first));
+    limit.push_back(count(end));
+  }
+}
+
+TraceIndex::TraceIndex(const TraceView& trace, std::span<const ExtraOrder> extra) : trace_(trace) {
+  TraceIndexBuilder(*this, trace, extra).run();
+}
+
+EventIndex TraceIndex::last_write(VariableIndex v, EventIndex end) const {
+  const std::vector<EventIndex>* writes = writes_.find(v);
+  if (writes == nullptr) {
+    return kNoEvent;
+  }
+  const auto next = std::lower_bound(writes->begin(), writes->end(), end);
+  return next == writes->begin() ? kNoEvent : *std::prev(next);
+}
+
+std::uint32_t TraceIndex::branch_limit(std::uint32_t thread, std::uint32_t reach) const {
+  const std::span<const std::uint32_t> behind = branches_of(thread);
+  const auto next = std::upper_bound(behind.begin(), behind.end(), reach);
+  return next == behind.begin() ? 0 : *std::prev(next);
+}
 
 std::vector<SectionIndex> TraceIndex::held_after(std::uint32_t thread, std::uint32_t length) const {
   std::vector<SectionIndex> held;
@@ -248,7 +387,8 @@ std::vector<SectionIndex> TraceIndex::held_after(std::uint32_t thread, std::uint
 std::size_t TraceIndex::memory() const {
   const auto bytes = [](const auto& column) { return column.capacity() * sizeof(column[0]); };
   return bytes(thread_begin_) + bytes(by_thread_) + bytes(position_) + bytes(variable_) + bytes(detail_) +
-         bytes(predecessors_at_) + bytes(pool_) + bytes(sections_) + bytes(section_begin_) + bytes(sections_by_thread_);
+         bytes(predecessors_at_) + bytes(pool_) + bytes(sections_) + bytes(section_begin_) + bytes(sections_by_thread_) +
+         bytes(same_value_) + alternatives_.memory();
 }
 
 }  // namespace sooth

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "race/witness.h"
 
 namespace sooth {
@@ -31,16 +32,27 @@ constexpr bool exclude_each_other(const LockSection& a, const LockSection& b) {
   return a.lock == b.lock && !(a.shared && b.shared);
 }
 
+// Order beyond must-order (docs/semantics.md section 3) that every reordering is to keep as well: `from` stands before `to`
+// in the trace, and in every reordering that has `to`.
+struct ExtraOrder {
+  EventIndex from = kNoEvent;
+  EventIndex to = kNoEvent;
+};
+
 // Built in two linear passes (what memory is told apart, then everything else); read-only afterwards, so several
 // searches may share it. The view must outlive it. Threads are named by their number.
 class TraceIndex {
  public:
-  explicit TraceIndex(const TraceView& trace);
+  // `extra` is sorted by `to`; predecessors() has it, so that all that keeps must-order keeps it. Recorded values and
+  // branches of the trace decide which writes a read may see.
+  explicit TraceIndex(const TraceView& trace, std::span<const ExtraOrder> extra = {});
 
   std::size_t size() const { return trace_.events.size(); }
   const Event& event(EventIndex e) const { return trace_.events[e]; }
-  // Branches free reads from having to see the same write; without them every read binds.
+  // Branches free reads from having to see an admissible write; without them every read binds.
   bool has_branches() const { return !trace_.branches.empty(); }
+  // Whether every read must see the very write that it saw: no branch frees it, and no other write has its value.
+  bool reads_are_fixed() const { return trace_.branches.empty() && alternatives_.empty(); }
 
   std::uint32_t thread_count() const { return static_cast<std::uint32_t>(thread_begin_.size() - 1); }
   std::uint32_t thread(EventIndex e) const { return raw(trace_.events[e].thread); }
@@ -77,6 +89,24 @@ class TraceIndex {
     return (v & kListBit) == 0 ? std::span(&detail_[e], 1) : std::span(pool_).subspan(at + 1 + pool_[at], pool_[at]);
   }
 
+  // Writes whose recorded value is what the read found in the variable, in trace order: these and the one seen are
+  // admissible. Empty when no other write than the one seen is.
+  std::span<const EventIndex> alternatives(EventIndex read, VariableIndex v) const {
+    const ValueGroup* group = alternatives_.find(std::uint64_t{read} << 32 | v);
+    return group == nullptr ? std::span<const EventIndex>{} : std::span(same_value_).subspan(group->begin, group->count);
+  }
+  // The last write of the variable in front of `end`, an event of the trace or its size; kNoEvent: none. Only for variables
+  // that have alternatives.
+  EventIndex last_write(VariableIndex v, EventIndex end) const;
+  // Of how many reads: the first so many events of the thread contain all of its reads that bind, when the thread
+  // executes up to the event at `reach`, or is about to (docs/semantics.md section 7).
+  std::uint32_t branch_limit(std::uint32_t thread, std::uint32_t reach) const;
+  // In ascending order the positions of events that the thread makes when it has passed a branch, each the first behind
+  // one.
+  std::span<const std::uint32_t> branches_of(std::uint32_t thread) const {
+    return thread < branches_.size() ? std::span<const std::uint32_t>(branches_[thread]) : std::span<const std::uint32_t>{};
+  }
+
   // The section that the event opens or closes; kNoSection for other events and re-entrant ones.
   SectionIndex section_of(EventIndex e) const {
     const Op op = event(e).op;
@@ -99,6 +129,10 @@ class TraceIndex {
   static constexpr VariableIndex kNoVariable = ~VariableIndex{0};
   static constexpr std::uint32_t kListBit = 1u << 31;  // variable_: an offset into pool_
 
+  struct ValueGroup {
+    std::uint32_t begin = 0, count = 0;  // in same_value_
+  };
+
   TraceView trace_;
   std::vector<std::uint32_t> thread_begin_;     // into by_thread_; one more than there are threads
   std::vector<EventIndex> by_thread_;
@@ -110,6 +144,10 @@ class TraceIndex {
   std::vector<LockSection> sections_;
   std::vector<std::uint32_t> section_begin_;    // into sections_by_thread_
   std::vector<SectionIndex> sections_by_thread_;
+  FlatMap<ValueGroup> alternatives_;            // by read and variable
+  std::vector<EventIndex> same_value_;
+  FlatMap<std::vector<EventIndex>> writes_;     // by variable, of those that have alternatives
+  std::vector<std::vector<std::uint32_t>> branches_;  // by thread; empty without branches
 };
 
 }  // namespace sooth

@@ -1,9 +1,11 @@
 // Cuts the memory of a whole trace into variables.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "base/flat_map.h"
@@ -20,7 +22,8 @@ class VariableMap {
 
   std::size_t cell_count() const { return cell_count_; }
 
-  // Calls visit(cell) for the cells of the bytes in address order. Bytes that are never accessed have none.
+  // Calls visit(cell), or visit(cell, first byte, number of bytes) if it takes that, for the cells of the bytes in address
+  // order. Bytes that are never accessed have none.
   template <typename Visit>
   void for_each_cell(std::uint64_t address, std::uint64_t size, Visit&& visit) const {
     const std::uint64_t last = address + (size - 1);
@@ -54,7 +57,12 @@ class VariableMap {
     for (std::uint64_t byte = 0; byte <= to; ++byte) {
       if ((granule.borders >> byte & 1) != 0) {
         if (byte >= from) {
-          visit(cell);
+          if constexpr (std::is_invocable_v<Visit&, std::uint32_t>) {
+            visit(cell);
+          } else {
+            const unsigned rest = granule.borders >> byte >> 1;  // of the granule, behind this byte
+            visit(cell, granule.number * kGranule + byte, rest == 0 ? kGranule - byte : 1u + std::countr_zero(rest));
+          }
         }
         ++cell;
       }

@@ -38,6 +38,7 @@ void TraceStore::append(const Batch& batch) {
     values_.resize(events_.size());
   }
   branches_.insert(branches_.end(), batch.branches.begin(), batch.branches.end());
+  reaches_.insert(reaches_.end(), batch.reaches.begin(), batch.reaches.end());
 }
 
 Result<TraceStore> load_trace(TraceReader& reader, std::uint64_t max_events, EventId up_to) {
@@ -61,7 +62,7 @@ Result<TraceStore> load_trace(TraceReader& reader, std::uint64_t max_events, Eve
       judged.values = {};  // they say nothing when the order of events is not what happened
     }
     SOOTH_RETURN_IF_ERROR(validator.consume(judged, reader.tables()));
-    store.append(batch);
+    store.append(judged);
   }
   store.tables_ = reader.tables();
   store.info_ = reader.info();

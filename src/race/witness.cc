@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "race/witness_calls.h"
 #include "race/witness_locks.h"
 #include "race/witness_memory.h"
 #include "race/witness_order.h"
@@ -23,7 +24,12 @@ constexpr Number kNoEvent = std::numeric_limits<Number>::max();
 // on the whole.
 class Checker {
  public:
-  Checker(const TraceView& trace, const Witness& witness) : trace_(trace), witness_(witness) {}
+  Checker(const TraceView& trace, const Witness& witness)
+      : trace_(trace),
+        // What a call does unseen may depend on any read before it.
+        branches_(trace.reaches.empty() ? trace.branches : std::span<const Branch>{}),
+        witness_(witness),
+        calls_(trace.reaches) {}
 
   Status run() {
     if (trace_.events.size() >= kNextMark) {
@@ -34,6 +40,7 @@ class Checker {
     scan_trace();
     SOOTH_RETURN_IF_ERROR(act_out());
     SOOTH_RETURN_IF_ERROR(check_next());
+    note_reads();
     find_binding_reads();
     return check_reads();
   }
@@ -53,8 +60,11 @@ class Checker {
   Status check_deadlock();
   void find_binding_reads();
   std::vector<Number> branch_limits() const;
+  void note_reads();
   Status check_reads();
-  Status check_read(Number id, const LastWrites& writes);
+  Status check_read(Number id);
+  bool has_same_byte(Number read, Number writer, std::uint32_t byte) const;
+  Status sees_another(Number id, std::uint32_t byte, Number sees, Number saw) const;
 
   Number last_done(ThreadId thread) const {
     return raw(thread) < last_done_.size() ? last_done_[raw(thread)] : kNoEvent;
@@ -65,15 +75,24 @@ class Checker {
   std::span<const Seen> seen(Number id) const {
     return std::span(seen_).subspan(first_seen_[id], first_seen_[id + 1] - first_seen_[id]);
   }
+  // What a read of the order sees there.
+  std::span<const Seen> now(Number id) const {
+    const Number at = position_[id] - 1;
+    return std::span(now_).subspan(first_now_[at], first_now_[at + 1] - first_now_[at]);
+  }
   std::string text(std::uint64_t id) const { return event_text(trace_, id); }
   Status without(Number id, Number before, const std::string& why) const;
 
+  std::optional<Number> missing(Number id, Number steps_done);
+
   const TraceView& trace_;
+  const std::span<const Branch> branches_;
   const Witness& witness_;
   Number end_ = 0;                // events from here on do not matter
   std::vector<Number> position_;  // by event: from 1 in the order; 0: not in play; kNextMark
   std::vector<Number> previous_;  // by event: the one before it in its thread, or kNoEvent
   MustEdges edges_;
+  CallEdges calls_;
   WitnessLocks locks_;
   std::vector<Number> last_done_;  // by thread, or kNoEvent
 
@@ -83,6 +102,8 @@ class Checker {
   std::vector<std::size_t> first_stretch_;  // by event, and one more
   std::vector<Seen> seen_;
   std::vector<std::size_t> first_seen_;  // by event, and one more
+  std::vector<Seen> now_;                // of the reads in the order, what they see there
+  std::vector<std::size_t> first_now_;   // by position in the order, and one more
   std::vector<Number> binding_limit_;    // by thread: reads with smaller numbers bind
 };
 
@@ -128,6 +149,7 @@ void Checker::scan_trace() {
     }
     previous_[id] = std::exchange(last_of_thread[raw(e.thread)], id);
     edges_.add(id, e, position_[id] != 0);
+    calls_.add(id, e, position_[id] != 0);
     scan_memory(id, e, writes);
   }
   first_stretch_.push_back(stretches_.size());
@@ -177,14 +199,20 @@ Status Checker::act_out() {
   return {};
 }
 
+// What must come before the event and is not among the first `steps_done` of the order.
+std::optional<Number> Checker::missing(Number id, Number steps_done) {
+  const auto done = [&](Number event) { return position_[event] - 1 < steps_done; };  // 0 wraps around
+  const std::optional<Number> before = edges_.missing(id, done);
+  return before ? before : calls_.missing(id, done);
+}
+
 // Whether the event can come after the first `steps_done` of the order.
 Status Checker::check_step(Number id, Number steps_done) {
   const Event& e = trace_.events[id];
-  const auto done = [&](Number event) { return position_[event] - 1 < steps_done; };  // 0 wraps around
   if (previous_[id] != last_done(e.thread)) {
     return without(id, previous_[id], "which comes before it in its thread");
   }
-  if (const std::optional<Number> before = edges_.missing(id, done)) {
+  if (const std::optional<Number> before = missing(id, steps_done)) {
     return without(id, *before, "which must come before it");
   }
   if (e.op == Op::kAcquire) {
@@ -201,14 +229,13 @@ Status Checker::check_step(Number id, Number steps_done) {
 
 Status Checker::check_next() {
   const Number steps = static_cast<Number>(witness_.order.size());
-  const auto done = [&](Number event) { return position_[event] - 1 < steps; };
   for (const EventId event : witness_.next) {
     const auto id = static_cast<Number>(raw(event));
     if (previous_[id] != last_done(trace_.events[id].thread)) {
       return Status::bad_input(text(id) + " cannot come next: " + text(previous_[id]) +
                                " comes before it in its thread");
     }
-    if (const std::optional<Number> before = edges_.missing(id, done)) {
+    if (const std::optional<Number> before = missing(id, steps)) {
       return Status::bad_input(text(id) + " cannot come next: " + text(*before) + " must come before it");
     }
   }
@@ -290,7 +317,7 @@ std::vector<Number> Checker::branch_limits() const {
     reached[raw(trace_.events[raw(next)].thread)] = static_cast<Number>(raw(next));
   }
   std::vector<Number> limits(reached.size(), 0);
-  for (const Branch& branch : trace_.branches) {
+  for (const Branch& branch : branches_) {
     if (raw(branch.thread) < limits.size() && raw(branch.before) <= reached[raw(branch.thread)]) {
       limits[raw(branch.thread)] = static_cast<Number>(raw(branch.before));
     }
@@ -299,7 +326,7 @@ std::vector<Number> Checker::branch_limits() const {
 }
 
 void Checker::find_binding_reads() {
-  if (trace_.branches.empty()) {
+  if (branches_.empty()) {
     binding_limit_.assign(last_done_.size(), kNoEvent);
     return;
   }
@@ -321,7 +348,7 @@ void Checker::find_binding_reads() {
     work.pop_back();
     for (std::size_t& at = next_read[thread];
          at < reads[thread].size() && reads[thread][at] < binding_limit_[thread];) {
-      for (const Seen& run : seen(reads[thread][at++])) {
+      for (const Seen& run : now(reads[thread][at++])) {
         if (run.writer == Seen::kNobody) {
           continue;
         }
@@ -337,45 +364,99 @@ void Checker::find_binding_reads() {
   }
 }
 
-Status Checker::check_reads() {
+// What every read of the sequence sees in it.
+void Checker::note_reads() {
   LastWrites writes(position_);
+  first_now_.reserve(witness_.order.size() + 1);
+  for (const EventId event : witness_.order) {
+    const auto id = static_cast<Number>(raw(event));
+    const Event& e = trace_.events[id];
+    first_now_.push_back(now_.size());
+    for (const Stretch& stretch : stretches(id)) {
+      if (is_read(e.op)) {
+        writes.read(stretch, first_now_.back(), now_);
+      }
+      if (is_write(e.op)) {
+        writes.write(stretch, id);
+      }
+    }
+  }
+  first_now_.push_back(now_.size());
+}
+
+Status Checker::check_reads() {
   for (const EventId event : witness_.order) {
     const auto id = static_cast<Number>(raw(event));
     const Event& e = trace_.events[id];
     if (is_read(e.op) && id < binding_limit_[raw(e.thread)]) {
-      SOOTH_RETURN_IF_ERROR(check_read(id, writes));
-    }
-    if (is_write(e.op)) {
-      for (const Stretch& stretch : stretches(id)) {
-        writes.write(stretch, id);
-      }
+      SOOTH_RETURN_IF_ERROR(check_read(id));
     }
   }
   return {};
 }
 
-Status Checker::check_read(Number id, const LastWrites& writes) {
-  std::vector<Seen> now;
-  for (const Stretch& stretch : stretches(id)) {
-    writes.read(stretch, 0, now);
-  }
+// Both lists of runs cover all bytes of the read.
+Status Checker::check_read(Number id) {
+  const std::span<const Seen> now = this->now(id);
   const std::span<const Seen> then = seen(id);
-  const auto [differs, expected] = std::mismatch(now.begin(), now.end(), then.begin(), then.end());
-  if (differs == now.end()) {
-    return {};  // both cover all bytes, so neither is the beginning of the other
-  }
-  // Where one run is longer, the difference is behind the end of the shorter.
   std::uint32_t byte = 0;
-  for (auto run = now.begin(); run != differs; ++run) {
-    byte += run->size;
+  std::uint32_t now_end = 0;
+  std::uint32_t then_end = 0;
+  auto sees = now.begin();
+  auto saw = then.begin();
+  while (sees != now.end()) {
+    const std::uint32_t end = std::min(now_end + sees->size, then_end + saw->size);
+    if (sees->writer != saw->writer) {
+      for (; byte < end && has_same_byte(id, sees->writer, byte); ++byte) {
+      }
+      if (byte < end) {
+        return sees_another(id, byte, sees->writer, saw->writer);
+      }
+    }
+    byte = end;
+    if (now_end + sees->size == end) {
+      now_end = end;
+      ++sees;
+    }
+    if (then_end + saw->size == end) {
+      then_end = end;
+      ++saw;
+    }
   }
-  Number sees = differs->writer;
-  Number saw = expected->writer;
-  if (sees == saw) {
-    byte += std::min(differs->size, expected->size);
-    sees = differs->size < expected->size ? std::next(differs)->writer : sees;
-    saw = differs->size < expected->size ? saw : std::next(expected)->writer;
+  return {};
+}
+
+// Whether the record of values says that the writer stored what the read found in this byte of the read.
+bool Checker::has_same_byte(Number read, Number writer, std::uint32_t byte) const {
+  if (trace_.values.empty() || writer == Seen::kNobody) {
+    return false;
   }
+  const Event& write = trace_.events[writer];
+  if (calls_.reaches(trace_.events[read]) || calls_.reaches(write)) {
+    return false;  // what was there in between nobody knows
+  }
+  if (write.op != Op::kWrite && write.op != Op::kAtomicStore) {
+    return false;  // what an rmw or a free leaves is not recorded
+  }
+  const auto recorded = [this](Number event, std::uint64_t at) -> std::optional<unsigned> {
+    const Value& value = trace_.values[event];
+    if (at >= value.size) {
+      return std::nullopt;
+    }
+    return static_cast<unsigned>((at < 8 ? value.low >> (8 * at) : value.high >> (8 * (at - 8))) & 0xff);
+  };
+  const Value& found_value = trace_.values[read];
+  const Value& stored_value = trace_.values[writer];
+  if (found_value.size > trace_.events[read].size || stored_value.size > write.size) {
+    // A variable that is known by name only: its one byte stands for all of it.
+    return found_value.size != 0 && stored_value.size != 0 && found_value.low == stored_value.low &&
+           found_value.high == stored_value.high;
+  }
+  const std::optional<unsigned> found = recorded(read, byte);
+  return found.has_value() && found == recorded(writer, trace_.events[read].object + byte - write.object);
+}
+
+Status Checker::sees_another(Number id, std::uint32_t byte, Number sees, Number saw) const {
   const std::string where = trace_.events[id].size == 1 ? "" : " in byte " + std::to_string(byte);
   return Status::bad_input(text(id) + " sees " +
                            (sees == Seen::kNobody ? "no write" : "the write of event " + std::to_string(sees)) + where +

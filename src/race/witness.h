@@ -15,9 +15,10 @@ namespace sooth {
 // A trace, or its prefix, in memory: the id of an event is its index. Side columns may be empty. Owns nothing.
 struct TraceView {
   std::span<const Event> events;
-  std::span<const Value> values;     // empty, or parallel to events
-  std::span<const Branch> branches;  // sorted by `before`
-  const Tables* tables = nullptr;    // names for the sentences of errors; may be absent
+  std::span<const Value> values;        // empty, or parallel to events; of exact traces only
+  std::span<const Branch> branches;     // sorted by `before`
+  const Tables* tables = nullptr;       // names for the sentences of errors; may be absent
+  std::span<const Reach> reaches = {};  // sorted by `call`; what is not recorded in those calls keeps its order
 };
 
 struct Witness {
@@ -35,8 +36,8 @@ struct Witness {
 //
 // `trace` is well-formed (trace/validator.h), and of less than 2^32 - 1 events; the witness may be anything. Time
 // and memory are linear in the trace up to the last event that the witness names, apart from a logarithm for atomics
-// and for blocks that are allocated; a long read costs its bytes. Values are not looked at: a read sees the same
-// write or it does not.
+// and for blocks that are allocated; a long read costs its bytes. With values in the view, which say something of exact
+// traces only, a read may also see another write of what it found.
 Status check_witness(const TraceView& trace, const Witness& witness);
 
 }  // namespace sooth

@@ -12,6 +12,7 @@
 #include "oracle/explorer.h"
 #include "oracle/minimise.h"
 #include "oracle/random.h"
+#include "oracle/random_columns.h"
 #include "oracle/random_trace.h"
 #include "oracle/trace_text.h"
 #include "oracle/witness_judge.h"
@@ -34,8 +35,10 @@ struct Case {
   std::uint64_t seed = 0;
   std::vector<Event> events;
   std::vector<Branch> branches;
+  std::vector<Value> values;
+  std::vector<Reach> reaches = {};
 
-  TraceView view() const { return {events, {}, branches, nullptr}; }
+  TraceView view() const { return {events, values, branches, nullptr, reaches}; }
 };
 
 // Small traces of locks alone reach deadlocks, which others rarely do.
@@ -55,13 +58,26 @@ std::vector<Event> draw_events(std::uint64_t seed, Random& random) {
   return random_trace(options, seed).events;
 }
 
-// Every second case has branches: anywhere, of any thread.
+bool has_values(std::uint64_t seed) {
+  return seed / 2 % 3 == 0;
+}
+bool has_calls(std::uint64_t seed) {
+  return seed % 5 == 4;
+}
+
+// Every second case has branches: anywhere, of any thread. Every third has values, every fifth calls with their reaches.
 Case draw_case(std::uint64_t seed) {
   Random random(seed ^ 0x7769746e657373);
-  Case c{seed, draw_events(seed, random), {}};
+  Case c{seed, has_calls(seed) ? random_trace(Profile::kCalls, seed).events : draw_events(seed, random), {}, {}};
+  if (has_calls(seed)) {
+    c.reaches = random_reaches(c.events, seed);
+  }
   const bool with_branches = random.percent(50);
   for (std::uint64_t before = 0; with_branches && before <= c.events.size(); before += random.between(1, 20)) {
     c.branches.push_back({EventId{before}, ThreadId{random.below(5)}, SiteId{0}, 0});
+  }
+  if (has_values(seed)) {
+    c.values = random_values(c.events, 2, seed);
   }
   return c;
 }
@@ -252,6 +268,7 @@ struct Tallies {
   std::array<Tally, kMutations.size()> by_mutation;
   std::uint64_t races = 0;
   std::uint64_t deadlocks = 0;
+  std::uint64_t broke_call_order = 0;  // mutants of which nothing else is wrong
 };
 
 // Empty when checker and definition agree on the witness, else what both say.
@@ -262,7 +279,7 @@ std::string difference(const Case& c, const Witness& witness, const std::string&
     return "";
   }
   std::ostringstream text;
-  text << what << ":\n" << print_trace(c.events) << "branches";
+  text << what << ":\n" << print_trace(c.events, c.reaches) << "branches";
   for (const Branch& b : c.branches) {
     text << " T" << raw(b.thread) << "@" << raw(b.before);
   }
@@ -275,7 +292,7 @@ std::string difference(const Case& c, const Witness& witness, const std::string&
 // The witnesses that the explorer finds, those of deadlocks last.
 std::vector<Witness> explorer_witnesses(const Case& c, Tallies& tallies, std::string& complaint) {
   constexpr std::size_t kMostStates = 600;  // enough to see different witnesses
-  const Exploration found = explore(c.events, kMostStates);
+  const Exploration found = explore(c.view(), kMostStates);
   std::vector<Witness> witnesses;
   for (const auto& [pair, order] : found.races) {
     witnesses.push_back({FindingKind::kRace, order, {pair.first, pair.second}});
@@ -316,7 +333,11 @@ std::string compare(const Case& c, Tallies& tallies) {
       if (const std::optional<Witness> mutant = mutator.mutate(witness, kMutations[m])) {
         complaint = difference(c, *mutant, kMutationNames[m]);
         Tally& tally = tallies.by_mutation[m];
-        ++(check_witness(c.view(), *mutant).ok() ? tally.accepted : tally.rejected);
+        const bool fine = check_witness(c.view(), *mutant).ok();
+        ++(fine ? tally.accepted : tally.rejected);
+        TraceView without_calls = c.view();
+        without_calls.reaches = {};
+        tallies.broke_call_order += !fine && check_witness(without_calls, *mutant).ok() ? 1 : 0;
       }
     }
   }
@@ -325,13 +346,14 @@ std::string compare(const Case& c, Tallies& tallies) {
 
 // The complaint about a smaller trace that fails as well.
 std::string shrunk(const Case& c) {
-  const auto complain = [&](std::span<const Event> events) {
-    Case smaller{c.seed, {events.begin(), events.end()}, c.branches};
-    std::erase_if(smaller.branches, [&](const Branch& b) { return raw(b.before) > events.size(); });
+  const auto complain = [&](const CallTrace& trace) {
+    Case smaller{c.seed, trace.events, c.branches, {}, trace.reaches};
+    smaller.values = has_values(c.seed) ? random_values(trace.events, 2, c.seed) : std::vector<Value>{};
+    std::erase_if(smaller.branches, [&](const Branch& b) { return raw(b.before) > trace.events.size(); });
     Tallies unused;
     return compare(smaller, unused);
   };
-  return complain(minimise(c.events, [&](std::span<const Event> events) { return !complain(events).empty(); }));
+  return complain(minimise({c.events, c.reaches}, [&](const CallTrace& trace) { return !complain(trace).empty(); }));
 }
 
 TEST(WitnessProperty, TheCheckerAgreesWithTheDefinition) {
@@ -353,13 +375,14 @@ TEST(WitnessProperty, TheCheckerAgreesWithTheDefinition) {
     EXPECT_TRUE(cases < 10'000 || tally.rejected >= 100) << kMutationNames[m];
   }
   std::cout << cases << " traces, " << tallies.races << " witnesses of races, " << tallies.deadlocks
-            << " of deadlocks\n";
+            << " of deadlocks, " << tallies.broke_call_order << " mutants rejected because of calls alone\n";
   if (cases >= 10'000) {  // both answers must occur, or nothing was compared
     EXPECT_GE(all.accepted + all.rejected, 10'000u);
     EXPECT_GE(all.accepted, 1'000u);
     EXPECT_GE(all.rejected, 1'000u);
     EXPECT_GE(tallies.races, 10'000u);
     EXPECT_GE(tallies.deadlocks, 100u);
+    EXPECT_GE(tallies.broke_call_order, 100u);
   }
 }
 

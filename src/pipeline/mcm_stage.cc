@@ -1,0 +1,196 @@
+#include "pipeline/mcm_stage.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "predict/barrier_order.h"
+#include "race/site_key.h"
+
+namespace sooth {
+namespace {
+
+using Sites = std::pair<SiteId, SiteId>;
+
+class McmStage {
+ public:
+  McmStage(const DetectorInfo& info, std::vector<Claim>& claims, const ProofCount& so_far, const TraceCapture& capture,
+           const Tables& tables, bool exact)
+      : info_(info),
+        capture_(capture),
+        tables_(tables),
+        exact_(exact),
+        refuted_(so_far.refuted_sites.begin(), so_far.refuted_sites.end()) {
+    for (Claim& claim : claims) {
+      if (claim.finding.kind == FindingKind::kRace) {
+        races_.emplace(Sites{claim.low_site, claim.high_site}, std::move(claim));
+      } else {
+        others_.push_back(std::move(claim));
+      }
+    }
+  }
+
+  void ask(const McmOptions& options) {
+    const TraceView view = capture_.view(tables_);
+    const BarrierTrace calls(view);
+    const TraceIndex index(calls.view(), calls.order());
+    found_ = find_mcm_races(index, options, [this](SiteId low, SiteId high) { return is_decided({low, high}); });
+    for (McmSitePair& pair : found_.pairs) {
+      take(pair);
+    }
+  }
+
+  std::vector<Claim> finish(ProofCount& proven) {
+    prove_given(given_, capture_, tables_, proven);
+    for (Claim& claim : given_) {
+      races_.emplace(Sites{claim.low_site, claim.high_site}, std::move(claim));
+    }
+    std::vector<Claim> claims;
+    for (auto& [sites, claim] : races_) {
+      if (has_witness(claim)) {
+        add_name(claim.finding);
+        ++dynamic_pairs_;
+        places_.insert(std::minmax({site_key(tables_.site(sites.first)), site_key(tables_.site(sites.second))}));
+      }
+      claims.push_back(std::move(claim));
+    }
+    std::move(others_.begin(), others_.end(), std::back_inserter(claims));
+    proven.refuted += dropped_;
+    return claims;
+  }
+
+  AnalysisStats stats(double seconds) const {
+    AnalysisStats stats;
+    stats.name = info_.name;
+    stats.guarantee = guarantee_name(info_.guarantee);
+    stats.races = places_.size();
+    stats.dynamic_pairs = dynamic_pairs_;
+    stats.seconds = seconds;
+    std::uint64_t by[kDecidedByCount] = {};
+    std::uint64_t open = 0;
+    for (const McmSitePair& pair : found_.pairs) {
+      open += pair.unknown;
+      for (int i = 0; i < kDecidedByCount; ++i) {
+        by[i] += pair.decided_by[i];
+      }
+    }
+    stats.extra = {{"site pairs decided before", std::to_string(found_.skipped)},
+                   {"site pairs asked about", std::to_string(found_.pairs.size())},
+                   {"site pairs without an answer", std::to_string(unknown_)},
+                   {"pairs of accesses asked about", std::to_string(found_.candidates)},
+                   {"... decided by the closure", std::to_string(by[0])},
+                   {"... decided by saturation", std::to_string(by[1])},
+                   {"... decided by search", std::to_string(by[2])},
+                   {"... decided by the solver", std::to_string(by[3])},
+                   {"... not decided", std::to_string(open)}};
+    return stats;
+  }
+
+  std::vector<std::string> notes(const McmOptions& options) const {
+    std::vector<std::string> notes;
+    const auto count = [](std::uint64_t n, const char* one, const char* many) {
+      return std::to_string(n) + (n == 1 ? one : many);
+    };
+    const std::string name(info_.name);
+    if (unknown_ > 0) {
+      notes.push_back(name + " has no answer for " + count(unknown_, " pair", " pairs") + " of sites: " + why_);
+    }
+    if (!capture_.whole()) {
+      notes.push_back(name + " looked at the first " + std::to_string(capture_.size()) +
+                      " events only (--witness-events).");
+    }
+    if (found_.far_pairs > 0) {
+      notes.push_back(name + " did not look at some accesses of " + count(found_.far_pairs, " pair", " pairs") +
+                      " of sites: they are further apart than its windows of " + std::to_string(options.window) +
+                      " events bring together (--window).");
+    }
+    return notes;
+  }
+
+ private:
+  static bool has_witness(const Claim& claim) {
+    return claim.finding.witness.has_value() && claim.finding.witness->checked;
+  }
+
+  bool is_decided(const Sites& sites) const {
+    const auto claim = races_.find(sites);
+    return refuted_.contains(sites) || (claim != races_.end() && has_witness(claim->second));
+  }
+
+  void take(McmSitePair& pair) {
+    const Sites sites{pair.low_site, pair.high_site};
+    const auto claimed = races_.find(sites);
+    switch (pair.answer) {
+      case McmSitePair::Answer::kRace: {
+        Claim claim = claimed != races_.end() ? std::move(claimed->second) : new_claim(pair);
+        if (claimed != races_.end()) {
+          races_.erase(claimed);
+        }
+        claim.given = std::move(pair.witness);
+        given_.push_back(std::move(claim));
+        return;
+      }
+      case McmSitePair::Answer::kNoRace:
+        if (claimed != races_.end() && pair.complete && capture_.whole() && !claimed->second.finding.observed) {
+          races_.erase(claimed);
+          ++dropped_;
+        }
+        return;
+      case McmSitePair::Answer::kUnknown:
+        ++unknown_;
+        why_ = why_.empty() ? pair.why : why_;
+        return;
+    }
+  }
+
+  Claim new_claim(const McmSitePair& pair) const {
+    Claim claim;
+    claim.low_site = pair.low_site;
+    claim.high_site = pair.high_site;
+    claim.finding.exact = exact_;
+    claim.finding.dynamic_pairs = 1;
+    const auto [first, last] = std::minmax(pair.witness->next.front(), pair.witness->next.back());
+    claim.finding.distance = raw(last) - raw(first);
+    return claim;
+  }
+
+  // In the order of the registry.
+  void add_name(Finding& finding) const {
+    const auto later = std::find_if(finding.found_by.begin(), finding.found_by.end(), [this](const std::string& name) {
+      const DetectorInfo* other = find_detector(name);
+      return other != nullptr && other > &info_;
+    });
+    finding.found_by.insert(later, std::string(info_.name));
+  }
+
+  const DetectorInfo& info_;
+  const TraceCapture& capture_;
+  const Tables& tables_;
+  const bool exact_;
+  const std::set<Sites> refuted_;
+  std::map<Sites, Claim> races_;
+  std::vector<Claim> others_;
+  std::vector<Claim> given_;
+  McmResult found_;
+  std::set<std::pair<std::string, std::string>> places_;  // sites that are one place of the program are one
+  std::uint64_t dynamic_pairs_ = 0, unknown_ = 0, dropped_ = 0;
+  std::string why_;  // of the first without an answer
+};
+
+}  // namespace
+
+McmStageResult run_mcm_stage(const DetectorInfo& info, std::vector<Claim>& claims, const ProofCount& so_far,
+                             const TraceCapture& capture, const Tables& tables, bool exact, const McmOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  McmStage stage(info, claims, so_far, capture, tables, exact);
+  stage.ask(options);
+  McmStageResult result;
+  claims = stage.finish(result.proven);
+  result.stats = stage.stats(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  result.notes = stage.notes(options);
+  return result;
+}
+
+}  // namespace sooth

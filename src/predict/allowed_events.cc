@@ -1,0 +1,116 @@
+#include "predict/allowed_events.h"
+
+#include <algorithm>
+
+namespace sooth {
+
+AllowedEvents::AllowedEvents(const TraceIndex& index, const Window& window, const PrefixClosure& need,
+                             ClosureRules rules)
+    : index_(index),
+      window_(window),
+      need_(need),
+      has_branches_(index.has_branches() && rules.reads != ReadRule::kAll),
+      length_(need.lengths().begin(), need.lengths().end()),
+      may_bind_(need.binding().begin(), need.binding().end()),
+      followed_(window.floor),
+      refused_(window.limit) {
+  do {
+    changed_ = false;
+    end_sections();
+    if (rules.reads != ReadRule::kAll && !index.reads_are_fixed()) {
+      follow_reads();
+    }
+  } while (changed_);
+}
+
+// Adds the event and what it needs, unless that is a target. What a thread cannot execute it cannot get behind.
+bool AllowedEvents::include(EventIndex e) {
+  const std::uint32_t thread = index_.thread(e);
+  if (index_.position(e) < length_[thread]) {
+    return true;
+  }
+  if (index_.position(e) >= refused_[thread]) {
+    return false;
+  }
+  PrefixClosure with = need_;
+  if (!with.add(e)) {
+    refused_[thread] = index_.position(e);
+    return false;
+  }
+  for (std::uint32_t t = 0; t < length_.size(); ++t) {
+    length_[t] = std::max(length_[t], with.lengths()[t]);
+    if (has_branches_ && length_[t] > window_.floor[t]) {
+      raise_binding(t, index_.branch_limit(t, length_[t] - 1));
+    }
+  }
+  changed_ = true;
+  return true;
+}
+
+void AllowedEvents::raise_binding(std::uint32_t thread, std::uint32_t length) {
+  if (length > may_bind_[thread]) {
+    may_bind_[thread] = length;
+    changed_ = true;
+  }
+}
+
+void AllowedEvents::follow_reads() {
+  for (std::uint32_t t = 0; t < length_.size(); ++t) {
+    for (; followed_[t] < std::min(length_[t], may_bind_[t]); ++followed_[t]) {
+      const EventIndex read = index_.events_of(t)[followed_[t]];
+      const std::span<const EventIndex> seen = index_.seen(read);
+      for (std::size_t i = 0; i < seen.size(); ++i) {
+        allow_write(seen[i]);
+        for (const EventIndex write : index_.alternatives(read, index_.variables(read)[i])) {
+          allow_write(write);
+        }
+      }
+    }
+  }
+}
+
+void AllowedEvents::allow_write(EventIndex write) {
+  if (write == kNoEvent || window_.is_past(index_, write) || !include(write) || !has_branches_) {
+    return;
+  }
+  raise_binding(index_.thread(write), index_.position(write) + (is_read(index_.event(write).op) ? 1 : 0));
+}
+
+void AllowedEvents::end_sections() {
+  const FlatMap<Users> users = users_of_locks();
+  for (std::uint32_t t = 0; t < length_.size(); ++t) {
+    for (const SectionIndex s : index_.held_after(t, length_[t])) {
+      const LockSection& section = index_.section(s);
+      const Users& of_lock = *users.find(section.lock);
+      if (section.release != kNoEvent && (section.shared ? of_lock.exclusive : of_lock.several)) {
+        include(section.release);
+      }
+    }
+  }
+}
+
+FlatMap<AllowedEvents::Users> AllowedEvents::users_of_locks() const {
+  FlatMap<Users> users;
+  for (std::uint32_t t = 0; t < length_.size(); ++t) {
+    const auto note = [&](const LockSection& section) {
+      Users& of_lock = users[section.lock];
+      of_lock.several = of_lock.several || (of_lock.any && of_lock.first_thread != t);
+      of_lock.exclusive = of_lock.exclusive || !section.shared;
+      of_lock.first_thread = of_lock.any ? of_lock.first_thread : t;
+      of_lock.any = true;
+    };
+    for (const SectionIndex s : index_.held_after(t, window_.floor[t])) {
+      note(index_.section(s));
+    }
+    const std::span<const SectionIndex> all = index_.sections_of(t);
+    auto s = std::partition_point(all.begin(), all.end(), [&](SectionIndex past) {
+      return index_.position(index_.section(past).acquire) < window_.floor[t];
+    });
+    for (; s != all.end() && index_.position(index_.section(*s).acquire) < length_[t]; ++s) {
+      note(index_.section(*s));
+    }
+  }
+  return users;
+}
+
+}  // namespace sooth

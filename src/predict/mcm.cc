@@ -1,0 +1,221 @@
+#include "predict/mcm.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "predict/closure.h"
+#include "predict/order_formula.h"
+#include "predict/race_candidates.h"
+#include "predict/saturation.h"
+
+namespace sooth {
+namespace {
+
+// One pair of accesses in one window.
+class Question {
+ public:
+  Question(const TraceIndex& index, const Window& window, Candidate pair, const McmOptions& options, Effort& effort)
+      : index_(index),
+        window_(window),
+        pair_(pair),
+        options_(options),
+        effort_(effort),
+        targets_{static_cast<EventIndex>(raw(pair.first)), static_cast<EventIndex>(raw(pair.second))} {}
+
+  Prediction answer() {
+    effort_ = {DecidedBy::kSaturation, 0};
+    if (index_.thread(targets_[0]) == index_.thread(targets_[1])) {
+      return Infeasible{};
+    }
+    if (options_.stages.closure) {
+      if (const auto closure = sync_preserving_closure(index_, window_, targets_)) {
+        effort_.decided_by = DecidedBy::kClosure;
+        return witness(closure->in_trace_order());
+      }
+    }
+    const std::optional<Bounds> bounds = saturate(
+        index_, window_, targets_, {.end_sections = options_.stages.saturation, .reads = ReadRule::kAdmissible});
+    if (!bounds) {
+      return Infeasible{};
+    }
+    if (options_.stages.search) {
+      if (std::optional<Prediction> found = search(*bounds)) {
+        return *std::move(found);
+      }
+    }
+    if (!options_.stages.solver || options_.solver_timeout.count() == 0) {
+      return Unknown{"the search gave up after " + std::to_string(effort_.states) + " states, and no solver was asked"};
+    }
+    return solve(*bounds);
+  }
+
+ private:
+  Witness witness(std::vector<EventId> order) const {
+    return {FindingKind::kRace, std::move(order), {pair_.first, pair_.second}};
+  }
+
+  // What has happened before the window.
+  std::vector<EventId> past() const {
+    std::vector<EventId> order;
+    for (EventIndex e = 0; e < window_.begin; ++e) {
+      order.push_back(EventId{e});
+    }
+    return order;
+  }
+
+  // Nothing: go on.
+  std::optional<Prediction> search(const Bounds& bounds) {
+    effort_.decided_by = DecidedBy::kSearch;
+    std::optional<Bounds> strict;
+    if (!index_.reads_are_fixed()) {
+      strict = saturate(index_, window_, targets_, {.end_sections = options_.stages.saturation});
+      if (!strict) {
+        return std::nullopt;
+      }
+    }
+    std::vector<EventId> order = past();
+    switch (search_order(index_, window_, strict ? *strict : bounds, options_.search, order, effort_.states)) {
+      case SearchOutcome::kReached: return witness(std::move(order));
+      case SearchOutcome::kExhausted:
+        return index_.reads_are_fixed() ? std::optional<Prediction>(Infeasible{}) : std::nullopt;
+      case SearchOutcome::kGaveUp: break;
+    }
+    return std::nullopt;
+  }
+
+  Prediction solve(const Bounds& bounds) {
+    effort_.decided_by = DecidedBy::kSolver;
+    OrderFormula formula(index_, window_, bounds, options_.solver_timeout);
+    switch (formula.solve()) {
+      case OrderSolver::Answer::kNo: return Infeasible{};
+      case OrderSolver::Answer::kYes: {
+        std::vector<EventId> order = past();
+        for (const EventIndex e : formula.order()) {
+          order.push_back(EventId{e});
+        }
+        return witness(std::move(order));
+      }
+      case OrderSolver::Answer::kUnknown: break;
+    }
+    return Unknown{"the solver has no answer after " + std::to_string(options_.solver_timeout.count()) +
+                   " ms (--solver-timeout): " + formula.why()};
+  }
+
+  const TraceIndex& index_;
+  const Window& window_;
+  const Candidate pair_;
+  const McmOptions& options_;
+  Effort& effort_;
+  const EventIndex targets_[2];
+};
+
+// Windows of `size` events begin every `size` / 2 events; a pair belongs to the last one but one that its second access is in,
+// which has the most in front of it.
+class Windows {
+ public:
+  Windows(const TraceIndex& index, std::uint64_t size)
+      : index_(index), half_(size == 0 ? 0 : std::max<std::uint64_t>(size / 2, 1)) {}
+
+  // There is but one.
+  bool is_whole() const { return half_ == 0 || 2 * half_ >= index_.size(); }
+  EventIndex begin(EventIndex second) const {
+    return is_whole() || second < half_ ? 0 : static_cast<EventIndex>((second / half_ - 1) * half_);
+  }
+  Window window(EventIndex second) const {
+    const std::uint64_t end = is_whole() ? index_.size() : begin(second) + 2 * half_;
+    return Window(index_, begin(second), static_cast<EventIndex>(std::min<std::uint64_t>(end, index_.size())));
+  }
+
+ private:
+  const TraceIndex& index_;
+  const std::uint64_t half_;
+};
+
+// All dynamic pairs of two sites, until one is a race.
+McmSitePair decide(const TraceIndex& index, const RaceCandidates& candidates, std::size_t sites,
+                   const McmOptions& options, bool& left_out) {
+  McmSitePair result;
+  result.low_site = candidates.sites(sites).low;
+  result.high_site = candidates.sites(sites).high;
+  result.answer = McmSitePair::Answer::kNoRace;
+  const Windows windows(index, options.window);
+  RaceCandidates::Pairs pairs(candidates, sites, [&](EventIndex second) { return windows.begin(second); });
+  while (const std::optional<Candidate> pair = pairs.next()) {
+    if (result.asked == options.max_pairs) {
+      result.answer = McmSitePair::Answer::kUnknown;
+      result.why =
+          "none of the first " + std::to_string(options.max_pairs) + " pairs of accesses can meet, and there are more";
+      break;
+    }
+    ++result.asked;
+    Effort effort;
+    const Window window = windows.window(static_cast<EventIndex>(raw(pair->second)));
+    result.complete = result.complete && windows.is_whole();
+    Prediction prediction = predict_race(index, *pair, options, &window, &effort);
+    if (Unknown* unknown = std::get_if<Unknown>(&prediction)) {
+      result.answer = McmSitePair::Answer::kUnknown;
+      result.why = std::move(unknown->reason);
+      ++result.unknown;
+      continue;
+    }
+    ++result.decided_by[static_cast<int>(effort.decided_by)];
+    if (Witness* witness = std::get_if<Witness>(&prediction)) {
+      result.answer = McmSitePair::Answer::kRace;
+      result.witness = std::move(*witness);
+      result.why.clear();
+      break;
+    }
+  }
+  left_out = pairs.left_out();
+  result.complete = result.complete && !left_out;
+  return result;
+}
+
+}  // namespace
+
+Prediction predict_race(const TraceIndex& index, Candidate pair, const McmOptions& options, const Window* window,
+                        Effort* effort) {
+  Effort unused;
+  const Window whole = window == nullptr ? Window(index) : *window;
+  return Question(index, whole, pair, options, effort != nullptr ? *effort : unused).answer();
+}
+
+McmResult find_mcm_races(const TraceIndex& index, const McmOptions& options,
+                         const std::function<bool(SiteId low, SiteId high)>& skip) {
+  const RaceCandidates candidates(index, skip);
+  McmResult result;
+  result.skipped = candidates.skipped();
+  result.pairs.resize(candidates.size());
+  std::vector<char> left_out(candidates.size());
+  std::atomic<std::size_t> next = 0;
+  std::atomic<std::size_t> done = 0;
+  const auto work = [&](bool reports) {
+    for (std::size_t i = next++; i < candidates.size(); i = next++) {
+      bool some = false;
+      result.pairs[i] = decide(index, candidates, i, options, some);
+      left_out[i] = some ? 1 : 0;
+      ++done;
+      if (reports && options.progress) {
+        options.progress(done, candidates.size());
+      }
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (unsigned i = 1; i < std::min<std::size_t>(options.jobs, candidates.size()); ++i) {
+    helpers.emplace_back(work, false);
+  }
+  work(true);
+  for (std::thread& helper : helpers) {
+    helper.join();
+  }
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    result.candidates += result.pairs[i].asked;
+    result.far_pairs += left_out[i] != 0 && result.pairs[i].answer == McmSitePair::Answer::kNoRace ? 1 : 0;
+  }
+  return result;
+}
+
+}  // namespace sooth

@@ -1,0 +1,317 @@
+#include "predict/order_formula.h"
+
+#include <algorithm>
+
+namespace sooth {
+
+OrderFormula::OrderFormula(const TraceIndex& index, const Window& window, const Bounds& bounds,
+                           std::chrono::milliseconds timeout)
+    : index_(index),
+      window_(window),
+      bounds_(bounds),
+      solver_(timeout),
+      end_(solver_.add_node()),
+      mentioned_(index.thread_count()),
+      points_(index.thread_count()) {
+  collect();
+  order_must();
+  order_sections();
+  collect_binding_points();
+  order_reads();
+  chain_threads();
+}
+
+bool OrderFormula::implied(EventIndex a, EventIndex b) const {
+  if (index_.thread(a) == index_.thread(b)) {
+    return index_.position(a) < index_.position(b);
+  }
+  return bounds_.order != nullptr && is_needed(a) && is_needed(b) && bounds_.order->before(a, b);
+}
+
+OrderSolver::Node OrderFormula::node(EventIndex e) {
+  Mentioned& mentioned = nodes_[e];
+  if (!mentioned.is) {
+    mentioned = {solver_.add_node(), true};
+    mentioned_[index_.thread(e)].push_back(e);
+  }
+  return mentioned.node;
+}
+
+// Which writes and sections there are.
+void OrderFormula::collect() {
+  for (std::uint32_t t = 0; t < index_.thread_count(); ++t) {
+    const auto events = index_.events_of(t).first(bounds_.allowed[t]).subspan(window_.floor[t]);
+    for (const EventIndex e : events) {
+      if (is_read(index_.event(e).op) && index_.position(e) < bounds_.may_bind[t]) {
+        for (const VariableIndex v : index_.variables(e)) {
+          writes_[v];
+        }
+      }
+    }
+    for (const SectionIndex s : index_.held_after(t, window_.floor[t])) {
+      sections_[index_.section(s).lock].push_back(s);
+    }
+    for (const EventIndex e : events) {
+      if (const SectionIndex s = index_.section_of(e); s != kNoSection && index_.section(s).acquire == e) {
+        sections_[index_.section(s).lock].push_back(s);
+      }
+    }
+  }
+  for (std::uint32_t t = 0; t < index_.thread_count(); ++t) {
+    for (const EventIndex e : index_.events_of(t).first(bounds_.allowed[t]).subspan(window_.floor[t])) {
+      for (const VariableIndex v :
+           is_write(index_.event(e).op) ? index_.variables(e) : std::span<const VariableIndex>{}) {
+        if (Writes* writes = writes_.find(v)) {
+          writes->push_back(e);
+        }
+      }
+    }
+  }
+}
+
+void OrderFormula::order_must() {
+  for (std::uint32_t t = 0; t < index_.thread_count(); ++t) {
+    for (const EventIndex e : index_.events_of(t).first(bounds_.allowed[t]).subspan(window_.floor[t])) {
+      for (const EventIndex p : index_.predecessors(e)) {
+        if (!is_past(p)) {
+          solver_.require({before(p, e)});
+        }
+      }
+    }
+  }
+  bounds_.before.for_each([this](std::uint64_t to, const std::vector<EventIndex>& all) {
+    for (const EventIndex from : all) {
+      if (!is_past(from)) {
+        solver_.require({before(from, static_cast<EventIndex>(to))});
+      }
+    }
+  });
+}
+
+void OrderFormula::order_sections() {
+  sections_.for_each([this](std::uint64_t, const std::vector<SectionIndex>& sections) {
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        const LockSection& a = index_.section(sections[i]);
+        const LockSection& b = index_.section(sections[j]);
+        if (exclude_each_other(a, b) && index_.thread(a.acquire) != index_.thread(b.acquire)) {
+          exclude(a, b);
+        }
+      }
+    }
+  });
+}
+
+void OrderFormula::exclude(const LockSection& a, const LockSection& b) {
+  Clause clause;
+  for (const auto& [first, second] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+    if (is_in(first->release) && !is_past(second->acquire)) {
+      if (implied(first->release, second->acquire)) {
+        return;
+      }
+      clause.push_back(before(first->release, second->acquire));
+    }
+    if (!is_past(first->acquire) && !is_needed(first->acquire)) {
+      clause.push_back(left_out(first->acquire));
+    }
+  }
+  solver_.require(clause);
+}
+
+// Where binding can begin to matter: behind branches that threads may pass, and at writes that binding reads may see.
+void OrderFormula::collect_binding_points() {
+  if (!index_.has_branches()) {
+    return;
+  }
+  std::vector<std::vector<std::uint32_t>> lengths(index_.thread_count());
+  for (std::uint32_t t = 0; t < index_.thread_count(); ++t) {
+    for (const std::uint32_t position : index_.branches_of(t)) {
+      if (position >= window_.floor[t] && position < bounds_.allowed[t]) {
+        lengths[t].push_back(position);
+      }
+    }
+  }
+  writes_.for_each([&](std::uint64_t, const Writes& writes) {
+    for (const EventIndex w : writes) {
+      lengths[index_.thread(w)].push_back(index_.position(w) + (is_read(index_.event(w).op) ? 1 : 0));
+    }
+  });
+  for (std::uint32_t t = 0; t < index_.thread_count(); ++t) {
+    std::sort(lengths[t].begin(), lengths[t].end());
+    lengths[t].erase(std::unique(lengths[t].begin(), lengths[t].end()), lengths[t].end());
+    for (const std::uint32_t length : lengths[t]) {
+      if (length > bounds_.binding[t] && length <= bounds_.may_bind[t]) {
+        points_[t].emplace_back(length, solver_.add_flag());
+        if (points_[t].size() > 1) {
+          const auto shorter = std::prev(points_[t].end(), 2);
+          solver_.require({Literal::is_not(points_[t].back().second), Literal::is(shorter->second)});
+        }
+      }
+    }
+    for (const std::uint32_t position : index_.branches_of(t)) {
+      if (position >= window_.floor[t] && position < bounds_.allowed[t]) {
+        if (const auto flag = binding_flag(t, position)) {
+          solver_.require({left_out(index_.events_of(t)[position]), Literal::is(*flag)});
+        }
+      }
+    }
+  }
+}
+
+std::optional<OrderSolver::Flag> OrderFormula::binding_flag(std::uint32_t thread, std::uint32_t length) const {
+  if (length <= bounds_.binding[thread]) {
+    return std::nullopt;
+  }
+  const auto& points = points_[thread];
+  const auto at = std::lower_bound(points.begin(), points.end(), length,
+                                   [](const auto& point, std::uint32_t l) { return point.first < l; });
+  return at == points.end() ? std::nullopt : std::optional(at->second);
+}
+
+void OrderFormula::order_reads() {
+  for (std::uint32_t t = 0; t < index_.thread_count(); ++t) {
+    for (const EventIndex e : index_.events_of(t).first(bounds_.allowed[t]).subspan(window_.floor[t])) {
+      if (index_.position(e) >= bounds_.may_bind[t]) {
+        break;
+      }
+      if (is_read(index_.event(e).op)) {
+        order_read(e);
+      }
+    }
+  }
+}
+
+void OrderFormula::order_read(EventIndex read) {
+  Clause unless;
+  if (!is_needed(read)) {
+    unless.push_back(left_out(read));
+  }
+  if (index_.position(read) >= bounds_.binding[index_.thread(read)]) {
+    const std::optional<OrderSolver::Flag> binds = binding_flag(index_.thread(read), index_.position(read) + 1);
+    if (!binds) {
+      return;  // nothing that may be executed makes it bind
+    }
+    unless.push_back(Literal::is_not(*binds));
+  }
+  for (std::size_t i = 0; i < index_.variables(read).size(); ++i) {
+    order_read(read, i, unless);
+  }
+}
+
+void OrderFormula::order_read(EventIndex read, std::size_t variable, const Clause& unless) {
+  const VariableIndex v = index_.variables(read)[variable];
+  const Writes& writes = *writes_.find(v);
+  const EventIndex seen = index_.seen(read)[variable];
+  const std::span<const EventIndex> others = index_.alternatives(read, v);
+  std::vector<EventIndex> admissible;  // kNoEvent: what was there before the window
+  const auto may_see = [&](EventIndex w) {
+    const bool later =
+        w != kNoEvent && index_.thread(w) == index_.thread(read) && index_.position(w) >= index_.position(read);
+    if (!later && std::find(admissible.begin(), admissible.end(), w) == admissible.end()) {
+      admissible.push_back(w);
+    }
+  };
+  if (seen == kNoEvent || is_past(seen)) {
+    may_see(kNoEvent);
+  } else if (is_in(seen)) {
+    may_see(seen);
+  }
+  if (!others.empty()) {
+    const EventIndex at_first = index_.last_write(v, window_.begin);
+    for (const EventIndex w : others) {
+      if (w == at_first) {
+        may_see(kNoEvent);
+      } else if (!is_past(w) && is_in(w)) {
+        may_see(w);
+      }
+    }
+  }
+  if (admissible.size() == 1) {
+    see(read, admissible.front(), writes, unless);
+    return;
+  }
+  Clause some = unless;
+  for (const EventIndex w : admissible) {
+    const OrderSolver::Flag sees = solver_.add_flag();
+    some.push_back(Literal::is(sees));
+    see(read, w, writes, {Literal::is_not(sees)});
+  }
+  solver_.require(some);
+}
+
+void OrderFormula::see(EventIndex read, EventIndex write, const Writes& writes, const Clause& unless) {
+  const auto require = [&](std::initializer_list<Literal> literals) {
+    Clause clause = unless;
+    clause.insert(clause.end(), literals);
+    solver_.require(clause);
+  };
+  if (write != kNoEvent) {
+    require({before(write, read)});  // even if it was inferred: what follows from it was, too
+    if (index_.has_branches()) {
+      const std::uint32_t length = index_.position(write) + (is_read(index_.event(write).op) ? 1 : 0);
+      if (const auto binds = binding_flag(index_.thread(write), length)) {
+        require({Literal::is(*binds)});
+      }
+    }
+  }
+  for (const EventIndex other : writes) {
+    if (other == write || other == read || implied(read, other)) {
+      continue;
+    }
+    if (write == kNoEvent) {
+      require({before(read, other)});
+    } else if (!implied(other, write)) {
+      require({before(other, write), before(read, other)});
+    }
+  }
+}
+
+// Program order between the events that clauses mention, and how far threads must get.
+void OrderFormula::chain_threads() {
+  for (std::uint32_t t = 0; t < mentioned_.size(); ++t) {
+    std::vector<EventIndex>& events = mentioned_[t];
+    std::sort(events.begin(), events.end());
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (i > 0) {
+        solver_.require({before(events[i - 1], events[i])});
+      }
+      if (is_needed(events[i]) && (i + 1 == events.size() || !is_needed(events[i + 1]))) {
+        solver_.require({Literal::before(node(events[i]), end_)});
+      }
+    }
+  }
+}
+
+OrderSolver::Answer OrderFormula::solve() {
+  return solver_.solve();
+}
+
+std::vector<EventIndex> OrderFormula::order() const {
+  std::vector<std::pair<std::int64_t, EventIndex>> placed;
+  for (const std::vector<EventIndex>& events : mentioned_) {
+    for (const EventIndex e : events) {
+      const std::int64_t place = solver_.position(nodes_.find(e)->node);
+      if (place < solver_.position(end_)) {
+        placed.emplace_back(place, e);
+      }
+    }
+  }
+  std::sort(placed.begin(), placed.end());
+  std::vector<EventIndex> order;
+  std::vector<std::uint32_t> done = window_.floor;
+  // What no clause mentions happens as late as its thread allows.
+  const auto run = [&](std::uint32_t thread, std::uint32_t length) {
+    for (; done[thread] < length; ++done[thread]) {
+      order.push_back(index_.events_of(thread)[done[thread]]);
+    }
+  };
+  for (const auto& [place, e] : placed) {
+    run(index_.thread(e), index_.position(e) + 1);
+  }
+  for (std::uint32_t t = 0; t < done.size(); ++t) {
+    run(t, bounds_.need[t]);
+  }
+  return order;
+}
+
+}  // namespace sooth

@@ -1,0 +1,89 @@
+// The question whether two accesses can meet, as clauses for a solver.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "predict/saturation.h"
+#include "predict/trace_index.h"
+#include "predict/window.h"
+#include "smt/order_solver.h"
+
+namespace sooth {
+
+// Every event that a clause is about has a place in the order, and so has the end of the reordering: what stands behind
+// that is not executed. So the formula is about a part of each thread, and nothing after the accesses is ever ordered:
+// asking for an order of more than that would refute races.
+//
+//   program order and must-order   p before e
+//   needed events                  e before the end
+//   sections of a lock             (release of a before acquire of b) or (release of b before acquire of a), where executed
+//   a read that binds              some admissible write before it, and no other write of the variable in between
+//   with branches                  a read binds when its thread executes what stands behind a later branch, or when a
+//                                  binding read sees a later write of its thread
+//
+// What saturation has inferred is given to the solver, and what it implies is left out; with SaturationOptions that infer
+// nothing the formula stands alone.
+class OrderFormula {
+ public:
+  // Everything must outlive it. `bounds` is what saturation under ReadRule::kAdmissible found.
+  OrderFormula(const TraceIndex& index, const Window& window, const Bounds& bounds, std::chrono::milliseconds timeout);
+
+  OrderSolver::Answer solve();
+  // After kYes: the events of the window in an order that leads to the targets.
+  std::vector<EventIndex> order() const;
+  const std::string& why() const { return solver_.why(); }
+
+ private:
+  using Literal = OrderSolver::Literal;
+  using Clause = std::vector<Literal>;
+  struct Mentioned {
+    OrderSolver::Node node{};
+    bool is = false;
+  };
+  // The writes of a variable, and the sections of a lock, among the events.
+  using Writes = std::vector<EventIndex>;
+
+  bool is_needed(EventIndex e) const { return index_.position(e) < bounds_.need[index_.thread(e)]; }
+  bool is_in(EventIndex e) const { return e != kNoEvent && index_.position(e) < bounds_.allowed[index_.thread(e)]; }
+  bool is_past(EventIndex e) const { return window_.is_past(index_, e); }
+  // Known without asking.
+  bool implied(EventIndex a, EventIndex b) const;
+
+  OrderSolver::Node node(EventIndex e);
+  Literal before(EventIndex a, EventIndex b) { return Literal::before(node(a), node(b)); }
+  // The event is not executed.
+  Literal left_out(EventIndex e) { return Literal::before(end_, node(e)); }
+
+  void collect();
+  void order_must();
+  void order_sections();
+  void exclude(const LockSection& a, const LockSection& b);
+  void collect_binding_points();
+  void order_reads();
+  void order_read(EventIndex read);
+  void order_read(EventIndex read, std::size_t variable, const Clause& unless);
+  void see(EventIndex read, EventIndex write, const Writes& writes, const Clause& unless);
+  // Reads among the first `length` events of the thread bind. Nothing when that is certain.
+  std::optional<OrderSolver::Flag> binding_flag(std::uint32_t thread, std::uint32_t length) const;
+  void chain_threads();
+
+  const TraceIndex& index_;
+  const Window& window_;
+  const Bounds& bounds_;
+  OrderSolver solver_;
+  OrderSolver::Node end_;
+  FlatMap<Mentioned> nodes_;                        // by event
+  std::vector<std::vector<EventIndex>> mentioned_;  // by thread, sorted once complete
+  FlatMap<Writes> writes_;                          // by variable, of those that binding reads may look at
+  FlatMap<std::vector<SectionIndex>> sections_;     // by lock
+  // By thread: lengths of which a clause says that the reads among the first so many events bind, ascending.
+  std::vector<std::vector<std::pair<std::uint32_t, OrderSolver::Flag>>> points_;
+};
+
+}  // namespace sooth

@@ -1,0 +1,191 @@
+#include "predict/race_candidates.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "order/lock_set.h"
+
+namespace sooth {
+namespace {
+
+// A stretch of a thread in which it does nothing but one kind of plain access.
+class Stretches {
+ public:
+  explicit Stretches(const TraceIndex& index)
+      : index_(index),
+        of_writes_(index.thread_count()),
+        of_reads_(index.thread_count()),
+        next_branch_(index.thread_count()) {}
+
+  void step(EventIndex e) {
+    const std::uint32_t t = index_.thread(e);
+    const Op op = index_.event(e).op;
+    const bool silent = op == Op::kEnter || op == Op::kExit;
+    const bool informed = !index_.predecessors(e).empty() || passes_branch(t, index_.position(e));
+    of_writes_[t] += informed || (op != Op::kWrite && !silent) ? 1 : 0;
+    of_reads_[t] += informed || (op != Op::kRead && !silent) ? 1 : 0;
+  }
+  // Equal for accesses of the thread in one stretch; nothing for those that are like no other.
+  std::optional<std::uint32_t> number(EventIndex e) const {
+    const std::uint32_t t = index_.thread(e);
+    switch (index_.event(e).op) {
+      case Op::kWrite: return of_writes_[t];
+      case Op::kRead: return of_reads_[t];
+      default: return std::nullopt;
+    }
+  }
+
+ private:
+  bool passes_branch(std::uint32_t thread, std::uint32_t position) {
+    const std::span<const std::uint32_t> branches = index_.branches_of(thread);
+    std::size_t& next = next_branch_[thread];
+    const bool passes = next < branches.size() && branches[next] == position;
+    next += passes ? 1 : 0;
+    return passes;
+  }
+
+  const TraceIndex& index_;
+  std::vector<std::uint32_t> of_writes_, of_reads_;
+  std::vector<std::size_t> next_branch_;
+};
+
+struct GroupKey {
+  std::uint32_t variable, thread, site, locks;
+  Op op;
+  friend bool operator==(const GroupKey&, const GroupKey&) = default;
+};
+struct GroupHash {
+  std::size_t operator()(const GroupKey& key) const {
+    std::uint64_t hash = key.variable;
+    for (const std::uint64_t part : {std::uint64_t{key.thread}, std::uint64_t{key.site}, std::uint64_t{key.locks},
+                                     std::uint64_t{static_cast<std::uint8_t>(key.op)}}) {
+      hash = (hash ^ (hash >> 29)) * 0xbf58476d1ce4e5b9 + part;
+    }
+    return hash ^ (hash >> 32);
+  }
+};
+
+}  // namespace
+
+RaceCandidates::RaceCandidates(const TraceIndex& index, const std::function<bool(SiteId, SiteId)>& skip)
+    : index_(index), past_(index) {
+  std::vector<std::vector<std::uint32_t>> by_variable;
+  LockSets locks;
+  collect(by_variable, locks);
+  std::map<std::pair<SiteId, SiteId>, std::vector<std::pair<std::uint32_t, std::uint32_t>>> found;
+  std::map<std::pair<SiteId, SiteId>, bool> skips;
+  for (const std::vector<std::uint32_t>& own : by_variable) {
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        const Group& a = groups_[own[i]];
+        const Group& b = groups_[own[j]];
+        if (a.thread == b.thread || !(a.writes || b.writes) || (a.atomic && b.atomic) ||
+            locks.table().protects(LockSetId{a.locks}, LockSetId{b.locks})) {
+          continue;
+        }
+        const auto sites = std::minmax(a.site, b.site);
+        const auto [known, added] = skips.try_emplace(sites, false);
+        if (added && skip) {
+          known->second = skip(sites.first, sites.second);
+          skipped_ += known->second ? 1 : 0;
+        }
+        if (!known->second) {
+          found[sites].emplace_back(own[j], own[i]);
+        }
+      }
+    }
+  }
+  for (auto& [sites, groups] : found) {
+    sites_.push_back({{sites.first, sites.second}, std::move(groups)});
+  }
+}
+
+void RaceCandidates::collect(std::vector<std::vector<std::uint32_t>>& by_variable, LockSets& locks) {
+  Stretches stretches(index_);
+  std::unordered_map<GroupKey, std::uint32_t, GroupHash> numbers;
+  std::vector<std::optional<std::uint32_t>> last_stretch;  // by group
+  for (EventIndex e = 0; e < index_.size(); ++e) {
+    const Event& event = index_.event(e);
+    stretches.step(e);
+    if (event.op == Op::kAcquire) {
+      locks.acquire(event);
+    } else if (event.op == Op::kRelease) {
+      locks.release(event);
+    }
+    for (const VariableIndex v : index_.variables(e)) {
+      const std::uint32_t held = raw(locks.of(event.thread));
+      const auto [it, added] = numbers.try_emplace(GroupKey{v, raw(event.thread), raw(event.site), held, event.op},
+                                                   static_cast<std::uint32_t>(groups_.size()));
+      if (added) {
+        groups_.push_back({raw(event.thread), event.site, is_write(event.op), is_atomic(event.op), held, {}});
+        last_stretch.emplace_back();
+        by_variable.resize(std::max<std::size_t>(by_variable.size(), v + std::size_t{1}));
+        by_variable[v].push_back(it->second);
+      }
+      std::vector<EventIndex>& accesses = groups_[it->second].accesses;
+      const std::optional<std::uint32_t> stretch = stretches.number(e);
+      if (stretch.has_value() && last_stretch[it->second] == stretch && !accesses.empty()) {
+        accesses.back() = event.op == Op::kWrite ? e : accesses.back();
+      } else {
+        accesses.push_back(e);
+      }
+      last_stretch[it->second] = stretch;
+    }
+  }
+}
+
+RaceCandidates::Pairs::Pairs(const RaceCandidates& candidates, std::size_t sites,
+                             std::function<EventIndex(EventIndex second)> first_allowed)
+    : candidates_(candidates), first_allowed_(std::move(first_allowed)) {
+  for (const auto& [a, b] : candidates.sites_[sites].groups) {
+    add_cursors(candidates.groups_[a].accesses, candidates.groups_[b].accesses);
+    add_cursors(candidates.groups_[b].accesses, candidates.groups_[a].accesses);
+  }
+  std::stable_sort(cursors_.begin(), cursors_.end(),
+                   [](const Cursor& a, const Cursor& b) { return a.second < b.second; });
+}
+
+void RaceCandidates::Pairs::add_cursors(std::span<const EventIndex> seconds, std::span<const EventIndex> firsts) {
+  std::size_t earlier = 0;
+  for (const EventIndex second : seconds) {
+    while (earlier < firsts.size() && firsts[earlier] < second) {
+      ++earlier;
+    }
+    if (earlier > 0) {
+      cursors_.push_back({second, firsts.first(earlier)});
+    }
+  }
+}
+
+std::optional<Candidate> RaceCandidates::Pairs::next() {
+  for (;;) {
+    if (at_ == cursors_.size()) {  // the next round, with the cursors that are left
+      cursors_.resize(kept_);
+      at_ = kept_ = 0;
+      if (cursors_.empty()) {
+        return std::nullopt;
+      }
+    }
+    Cursor cursor = cursors_[at_++];
+    const EventIndex first = cursor.earlier.back();
+    if (candidates_.past_.needs(cursor.second, first)) {
+      continue;  // so are those before it
+    }
+    if (first < first_allowed_(cursor.second)) {
+      left_out_ = true;
+      continue;
+    }
+    cursor.earlier = cursor.earlier.first(cursor.earlier.size() - 1);
+    if (!cursor.earlier.empty()) {
+      cursors_[kept_++] = cursor;
+    }
+    bool& asked = asked_[std::uint64_t{first} << 32 | cursor.second];
+    if (!asked) {
+      asked = true;
+      return Candidate{EventId{first}, EventId{cursor.second}};
+    }
+  }
+}
+
+}  // namespace sooth
