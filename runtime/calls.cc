@@ -31,7 +31,6 @@ Reach reach_ = Reach::kEverything;
 ReachRow* rows_ = nullptr;
 u32 row_count_ = 0;
 u32 rows_reserved_ = 0;
-int rows_fd_ = -1;
 SpinLock rows_lock_;
 
 // What calls touched, by a hash of its lines (64 bits: equal hashes are equal sets): told once, named by number afterwards.
@@ -50,7 +49,7 @@ bool reserve_rows(u32 count) {
   constexpr u32 kStep = 1u << 14;
   if (rows_ == nullptr || row_count_ + count > stream::kMaxReachRows) return false;
   while (row_count_ + count > rows_reserved_) {
-    if (!reserve_file(rows_fd_, rows_reserved_ * sizeof(ReachRow), (rows_reserved_ + kStep) * sizeof(ReachRow))) return false;
+    if (!reserve_file(recorder.reaches_fd, rows_reserved_ * sizeof(ReachRow), (rows_reserved_ + kStep) * sizeof(ReachRow))) return false;
     rows_reserved_ += kStep;
   }
   return true;
@@ -68,8 +67,17 @@ u64 hash_of(const TouchedLines& touched) {
   return hash | 1;
 }
 
+// Its kind last: a row of a program that dies is whole or not there.
+void append_row(ReachRowKind kind, u32 set, u64 a, u64 b) {
+  ReachRow& row = rows_[row_count_++];
+  row.set = set;
+  row.a = a;
+  row.b = b;
+  __atomic_store_n(&row.kind, static_cast<u32>(kind), __ATOMIC_RELEASE);
+}
+
 void append_range(u32 set, ReachRowKind kind, uptr begin, uptr end) {
-  rows_[row_count_++] = {static_cast<u32>(kind), set, begin, end - begin};
+  append_row(kind, set, begin, end - begin);
 }
 
 // The number of the set that the call has touched, whose ranges are in the file; ~0u when there is no room. The lock is held.
@@ -95,7 +103,7 @@ void write_touched(Thread* t) {
   SpinGuard guard(rows_lock_);
   u32 set = number_of_set(t, touched);
   if (set == ~0u || !reserve_rows(1)) return;
-  rows_[row_count_++] = {static_cast<u32>(ReachRowKind::kCall), set, t->id, t->call_count - 1};
+  append_row(ReachRowKind::kCall, set, t->id, t->call_count - 1);
 }
 
 void forget_touched(TouchedLines& touched) {
@@ -147,7 +155,7 @@ void begin_call(Thread* t, uptr function, uptr site) {
   t->call_function = row == ~0u ? 0 : row;
   ++t->call_count;
   t->call_unknown = false;
-  if (reach_ == Reach::kTouched && t->touched == nullptr) {
+  if (rows_ != nullptr && t->touched == nullptr) {
     t->touched = static_cast<TouchedLines*>(map_memory(sizeof(TouchedLines)));
     if (t->touched != nullptr) t->touched->stack_from = ~uptr{0};
   }
@@ -188,12 +196,14 @@ void choose_reach() {
 bool start() {
   if (!recorder.watches_calls || reach_ != Reach::kTouched || recorder.directory == nullptr) return true;
   if (rows_ != nullptr) unmap_memory(rows_, stream::kMaxReachRows * sizeof(ReachRow));
-  if (rows_fd_ >= 0) sys_call(SYS_close, rows_fd_);
+  rows_ = nullptr;
+  if (recorder.reaches_fd >= 0) sys_call(SYS_close, recorder.reaches_fd);
+  recorder.reaches_fd = kNoDescriptor;
   if (sets_ == nullptr) sets_ = static_cast<KnownSet*>(map_memory(kKnownSets * sizeof(KnownSet)));
   long fd = open_recording_file(stream::kReachesFile);
   if (fd < 0 || sets_ == nullptr) return false;
   long rows = sys_call(SYS_mmap, 0, stream::kMaxReachRows * sizeof(ReachRow), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  rows_fd_ = move_descriptor(static_cast<int>(fd));
+  recorder.reaches_fd = move_descriptor(static_cast<int>(fd));
   if (rows < 0 && rows > -4096) return false;
   rows_ = reinterpret_cast<ReachRow*>(rows);
   zero_memory(sets_, kKnownSets * sizeof(KnownSet));

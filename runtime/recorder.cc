@@ -126,7 +126,6 @@ bool open_control() {
 bool open_nothing() {
   auto* control = static_cast<Control*>(map_memory(stream::kControlBytes));
   if (control == nullptr) return false;
-  constexpr int kNoDescriptor = -1'000'000;  // what no program closes
   recorder.streams_fd = recorder.sites_fd = recorder.process_fd = kNoDescriptor;
   recorder.directory = nullptr;
   control->stop_ticket = 0;
@@ -238,7 +237,7 @@ bool reserve_file(int fd, u64 from, u64 to) {
 void vacate_descriptor(int fd) {
   if (!is_own_descriptor(fd)) return;
   SpinGuard guard(growth_);
-  for (int* own : {&recorder.streams_fd, &recorder.sites_fd, &recorder.process_fd}) {
+  for (int* own : {&recorder.streams_fd, &recorder.sites_fd, &recorder.process_fd, &recorder.reaches_fd}) {
     if (*own != fd) continue;
     int moved = copy_descriptor(fd);
     if (moved < 0) stop_recording(StopReason::kDiskFull);

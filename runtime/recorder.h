@@ -6,6 +6,8 @@
 
 namespace sooth::rt {
 
+inline constexpr int kNoDescriptor = -1'000'000;  // what no program closes
+
 struct Recorder {
   stream::Control* control;    // nullptr: nothing is recorded
   bool serial;
@@ -14,6 +16,7 @@ struct Recorder {
   bool watches_calls;          // of code that is left out: calls.h
   stream::FilterMode filter;   // what else is left out; kNone in serial recordings
   int streams_fd, sites_fd, process_fd;
+  int reaches_fd = kNoDescriptor;  // of calls.h
   const char* directory;       // nullptr: live, into descriptors
 };
 extern Recorder recorder;
@@ -50,7 +53,8 @@ bool is_file_size_allowed(u64 bytes);
 
 // One of our files: not the program's to close, though it may try (a daemon closes all there are).
 SOOTH_INLINE bool is_own_descriptor(int fd) {
-  return recording() && (fd == recorder.streams_fd || fd == recorder.sites_fd || fd == recorder.process_fd);
+  return recording() && (fd == recorder.streams_fd || fd == recorder.sites_fd || fd == recorder.process_fd ||
+                         fd == recorder.reaches_fd);
 }
 // The program wants this number for a file of its own: if it is one of ours, ours gets another, or the recording ends.
 void vacate_descriptor(int fd);

@@ -53,7 +53,8 @@ class FunctionFinder {
   bool empty() const { return patterns_.empty(); }
 
   void look_into(const BinaryInfo& file) {
-    const Result<std::unique_ptr<DebugFile>> opened = DebugFile::open(file.path, file.build_id, SeparateDebug::kOfInstrumented);
+    const Result<std::unique_ptr<DebugFile>> opened =
+        DebugFile::open(file.path, file.build_id, SeparateDebug::kOfInstrumented);
     if (!opened.ok()) {
       return;  // whoever reports its races says that it has no symbols
     }
@@ -79,19 +80,22 @@ class FunctionFinder {
     if (!ranges.empty()) {
       std::error_code error;
       const std::string path = std::filesystem::canonical(file.path, error).string();
-      found_.ranges += (file.build_id.empty() ? "-" : file.build_id) + " " + (error ? file.path : path) + "\n" + ranges + "\n";
+      found_.ranges +=
+          (file.build_id.empty() ? "-" : file.build_id) + " " + (error ? file.path : path) + "\n" + ranges + "\n";
     }
   }
 
   Result<ExcludedCode> finish() {
     if (found_.ranges.size() > kMostBytes) {
-      return Status::usage("--exclude func: names too many functions; leave out the files that they are in, or fewer of them");
+      return Status::usage(
+          "--exclude func: names too many functions; leave out the files that they are in, or fewer of them");
     }
     for (const Pattern& pattern : patterns_) {
       if (!pattern.matched) {
-        found_.notes.push_back("note: no function of the program, or of the libraries that it is linked with, matches " +
-                               std::string(kFunctionPrefix) + pattern.text +
-                               "; libraries that it loads by itself are not looked at, and inlined functions are part of others");
+        found_.notes.push_back(
+            "note: no function of the program, or of the libraries that it is linked with, matches " +
+            std::string(kFunctionPrefix) + pattern.text +
+            "; libraries that it loads by itself are not looked at, and inlined functions are part of others");
       }
     }
     return std::move(found_);
@@ -123,8 +127,8 @@ bool names_function(std::string_view pattern, std::string_view symbol) {
   const std::string readable = demangle(symbol);
   const std::string_view plain = symbol.substr(0, symbol.find('.'));
   const std::string uncloned = demangle(plain);
-  return glob_match(pattern, symbol) || glob_match(pattern, plain) || glob_match(pattern, readable) || glob_match(pattern, uncloned) ||
-         glob_match(pattern, without_parameters(uncloned));
+  return glob_match(pattern, symbol) || glob_match(pattern, plain) || glob_match(pattern, readable) ||
+         glob_match(pattern, uncloned) || glob_match(pattern, without_parameters(uncloned));
 }
 
 Result<ExcludedCode> find_excluded_code(const ProgramInfo& program, const std::vector<std::string>& patterns) {

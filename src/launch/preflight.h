@@ -10,11 +10,11 @@
 namespace sooth {
 
 struct PreparedProgram {
-  std::string library;             // path of the run time library to load into it
-  bool instrumented = true;        // false: nothing in it can be recorded, but it may start a program that can
-  std::vector<std::string> notes;  // what the user should know, one sentence each
-  std::string exclude_code;        // for RecordingOptions
-  std::vector<std::string> unseen; // libraries that it needs and that are not instrumented: file names, sorted
+  std::string library;              // path of the run time library to load into it
+  bool instrumented = true;         // false: nothing in it can be recorded, but it may start a program that can
+  std::vector<std::string> notes;   // what the user should know, one sentence each
+  std::string exclude_code;         // for RecordingOptions
+  std::vector<std::string> unseen;  // libraries that it needs and that are not instrumented: file names, sorted
 };
 
 // `name` as for find_program(). Refuses, with what to do, programs into which no library can be loaded (statically linked, setuid)

@@ -25,7 +25,7 @@ class SymbolTable {
   const Symbol* function(std::uint64_t address) const { return find(functions_, address); }
   const Symbol* object(std::uint64_t address) const { return find(objects_, address); }
   const std::vector<Symbol>& functions() const { return functions_; }  // by begin
-  const std::vector<Symbol>& objects() const { return objects_; }  // by begin
+  const std::vector<Symbol>& objects() const { return objects_; }      // by begin
   bool empty() const { return functions_.empty() && objects_.empty(); }
 
  private:

@@ -19,11 +19,17 @@ std::vector<ReachRow> rows_of(std::string_view bytes) {
   return rows;
 }
 
-std::uint64_t checksum(std::span<const ReachRow> rows) { return XXH3_64bits(rows.data(), rows.size_bytes()); }
+std::uint64_t checksum(std::span<const ReachRow> rows) {
+  return XXH3_64bits(rows.data(), rows.size_bytes());
+}
 
-std::uint64_t last_byte(const MemoryRange& range) { return range.begin + (range.length - 1); }
+std::uint64_t last_byte(const MemoryRange& range) {
+  return range.begin + (range.length - 1);
+}
 
-bool is_range(std::uint64_t begin, std::uint64_t length) { return length != 0 && begin + (length - 1) >= begin; }
+bool is_range(std::uint64_t begin, std::uint64_t length) {
+  return length != 0 && begin + (length - 1) >= begin;
+}
 
 // Sorted, disjoint, neighbours merged.
 void normalise(std::vector<MemoryRange>& ranges) {
@@ -50,7 +56,8 @@ Result<CallReaches> CallReaches::parse(std::string_view bytes, const std::string
     return reaches;  // nobody has finished it
   }
   const auto damaged = [&](std::size_t row) {
-    return Status::bad_input(path + ": the recording is damaged: row " + std::to_string(row) + " is not as it was written");
+    return Status::bad_input(path + ": the recording is damaged: row " + std::to_string(row) +
+                             " is not as it was written");
   };
   const ReachRow& head = rows.front();
   if (head.b != rows.size() - 1 || head.set > head.b || bytes.size() % sizeof(ReachRow) != 0 ||
@@ -140,7 +147,8 @@ std::string widen_reaches(std::string_view bytes, const MemoryObjects& objects) 
   }
   rows.insert(rows.end(), calls.begin(), calls.end());
   const std::span<const ReachRow> rest = std::span(rows).subspan(1);
-  rows.front() = {static_cast<std::uint32_t>(ReachRowKind::kDone), static_cast<std::uint32_t>(sets.size()), checksum(rest), rest.size()};
+  rows.front() = {static_cast<std::uint32_t>(ReachRowKind::kDone), static_cast<std::uint32_t>(sets.size()),
+                  checksum(rest), rest.size()};
   return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(ReachRow)};
 }
 

@@ -26,7 +26,8 @@ Ranges reach_of(const CallReaches& reaches, std::uint32_t thread, std::uint64_t 
 
 MemoryObjects some_objects() {
   MemoryObjects objects;
-  for (const MemoryRange& object : Ranges{{0x1000, 24}, {0x1020, 40}, {0x1000, 256}, {0x2000, 8}, {0x2008, 8}, {0x9000, 0}}) {
+  for (const MemoryRange& object :
+       Ranges{{0x1000, 24}, {0x1020, 40}, {0x1000, 256}, {0x2000, 8}, {0x2008, 8}, {0x9000, 0}}) {
     objects.add(object);
   }
   objects.finish();
@@ -44,23 +45,23 @@ TEST(CallReaches, ObjectsOfAllTimesAreFoundAroundABytes) {
 }
 
 TEST(CallReaches, WideningMakesWholeObjectsAndKeepsWhatIsWhole) {
-  const std::string written = bytes_of({row(ReachRowKind::kTouched, 0, 0x2000, 16), row(ReachRowKind::kWhole, 0, 0x7000, 100),
-                                        row(ReachRowKind::kCall, 0, 1, 0), row(ReachRowKind::kCall, 0, 2, 5),
-                                        row(ReachRowKind::kTouched, 1, 0x2000, 32), row(ReachRowKind::kCall, 1, 1, 1),
-                                        row(ReachRowKind::kCall, 2, 3, 0), row(ReachRowKind::kNone, 0, 0, 0)});
+  const std::string written = bytes_of(
+      {row(ReachRowKind::kTouched, 0, 0x2000, 16), row(ReachRowKind::kWhole, 0, 0x7000, 100),
+       row(ReachRowKind::kCall, 0, 1, 0), row(ReachRowKind::kCall, 0, 2, 5), row(ReachRowKind::kTouched, 1, 0x2000, 32),
+       row(ReachRowKind::kCall, 1, 1, 1), row(ReachRowKind::kCall, 2, 3, 0), row(ReachRowKind::kNone, 0, 0, 0)});
   const Result<CallReaches> reaches = CallReaches::parse(widen_reaches(written, some_objects()), "reaches");
   ASSERT_TRUE(reaches.ok()) << reaches.status().message();
   EXPECT_EQ(reach_of(*reaches, 1, 0), Ranges({{0x2000, 16}, {0x7000, 100}}));
   EXPECT_EQ(reach_of(*reaches, 2, 5), Ranges({{0x2000, 16}, {0x7000, 100}}));
   EXPECT_EQ(reach_of(*reaches, 1, 1), Ranges({kEverything}));  // its second line belongs to nothing
-  EXPECT_EQ(reach_of(*reaches, 3, 0), Ranges());                // it touched nothing
+  EXPECT_EQ(reach_of(*reaches, 3, 0), Ranges());               // it touched nothing
   EXPECT_EQ(reach_of(*reaches, 3, 1), Ranges({kEverything}));  // nobody knows
 }
 
 TEST(CallReaches, WithoutAFinishedFileEveryCallMayTouchEverything) {
   EXPECT_EQ(reach_of(CallReaches(), 0, 0), Ranges({kEverything}));
-  const Result<CallReaches> raw_file =
-      CallReaches::parse(bytes_of({row(ReachRowKind::kTouched, 0, 16, 16), row(ReachRowKind::kCall, 0, 0, 0)}), "reaches");
+  const Result<CallReaches> raw_file = CallReaches::parse(
+      bytes_of({row(ReachRowKind::kTouched, 0, 16, 16), row(ReachRowKind::kCall, 0, 0, 0)}), "reaches");
   ASSERT_TRUE(raw_file.ok());
   EXPECT_EQ(reach_of(*raw_file, 0, 0), Ranges({kEverything}));
 }

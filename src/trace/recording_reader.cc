@@ -75,7 +75,7 @@ class RecordingReader final : public TraceReader {
       return error_;  // behind damage nothing is known
     }
     sink_ = {events_.data(), values_.empty() ? nullptr : values_.data(), stacks_.empty() ? nullptr : stacks_.data(), 0,
-             kBatchEvents, &calls_};
+             kBatchEvents, (info_.columns & kReaches) != 0 ? &calls_ : nullptr};
     calls_.clear();
     reaches_.clear();
     if (!over_) {
