@@ -69,7 +69,7 @@ u64 limit_of(const timespec* time) { return time == nullptr ? kNever : limit_of(
 }  // namespace
 
 #define SOOTH_RECEIVER(result, name, parameters, arguments, fd, buffer)                       \
-  static Real<result parameters> real_##name{#name};                                          \
+  SOOTH_REAL static Real<result parameters> real_##name{#name};                                          \
   SOOTH_EXPORT result sooth_##name parameters asm(#name);                                     \
   result sooth_##name parameters {                                                            \
     Thread* t = current();                                                                    \
@@ -80,7 +80,7 @@ u64 limit_of(const timespec* time) { return time == nullptr ? kNever : limit_of(
     return n;                                                                                 \
   }
 #define SOOTH_SENDER(result, name, parameters, arguments, fd, buffer, size)                   \
-  static Real<result parameters> real_##name{#name};                                          \
+  SOOTH_REAL static Real<result parameters> real_##name{#name};                                          \
   SOOTH_EXPORT result sooth_##name parameters asm(#name);                                     \
   result sooth_##name parameters {                                                            \
     Thread* t = current();                                                                    \
@@ -220,7 +220,7 @@ SOOTH_INTERCEPT(int, close, int fd) {
 // The lowest of our own files from `first` on; ~0u when there is none.
 static unsigned next_own_descriptor(unsigned first) {
   unsigned lowest = ~0u;
-  for (int fd : {recorder.streams_fd, recorder.sites_fd, recorder.process_fd}) {
+  for (int fd : {recorder.streams_fd, recorder.sites_fd, recorder.process_fd, recorder.reaches_fd}) {
     auto number = static_cast<unsigned>(fd);
     if (fd >= 0 && number >= first && number < lowest) lowest = number;
   }

@@ -25,13 +25,18 @@ void add_jobs_option(CLI::App& command, CampaignFlags& flags) {
       ->default_str("the number of cores");
 }
 
+void add_run_options(CLI::App& command, CampaignFlags& flags) {
+  add_jobs_option(command, flags);
+  add_duration_option(command, "--timeout", flags.timeout,
+                      "A run that takes longer is killed, and counts as a hang; 0: never",
+                      std::to_string(flags.timeout.count() / 1000) + "s");
+  add_duration_option(command, "--budget", flags.budget, "Start no more runs after this time", "none");
+}
+
 void add_campaign_options(CLI::App& command, CampaignFlags& flags) {
   add_count_option(command, "--seed", flags.seed,
                    "Of the first run; every further run takes the next. Equal seeds give equal runs");
-  add_jobs_option(command, flags);
-  add_duration_option(command, "--timeout", flags.timeout,
-                      "A run that takes longer is killed, and counts as a hang; 0: never", "60s");
-  add_duration_option(command, "--budget", flags.budget, "Start no more runs after this time", "none");
+  add_run_options(command, flags);
   command
       .add_option_function<std::string>(
           "--shard",

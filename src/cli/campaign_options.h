@@ -18,7 +18,9 @@ struct CampaignFlags {
 
 // Adds --jobs to `command`; `flags` must live as long as it.
 void add_jobs_option(CLI::App& command, CampaignFlags& flags);
-// Adds --seed, --jobs, --timeout, --budget and --shard to `command`; likewise.
+// Adds --jobs, --timeout and --budget; likewise.
+void add_run_options(CLI::App& command, CampaignFlags& flags);
+// Adds --seed, --jobs, --timeout, --budget and --shard; likewise.
 void add_campaign_options(CLI::App& command, CampaignFlags& flags);
 
 }  // namespace sooth

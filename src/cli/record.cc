@@ -1,6 +1,7 @@
 // sooth record: runs a program under the run time library and leaves a recording behind.
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "cli/recording_options.h"
 #include "launch/recording_set.h"
 #include "pipeline/filters.h"
+#include "run/coverage.h"
 #include "run/record_program.h"
 
 namespace sooth {
@@ -20,6 +22,9 @@ struct RecordOptions {
   RecordingOptions recording;
 };
 
+// The analysis that knows of calls that were not recorded.
+constexpr char kCallsAnalysis[] = "rdit";
+
 void say(const std::string& sentence) { std::fprintf(stderr, "sooth: %s\n", sentence.c_str()); }
 
 // Everything after the program's end: its status is decided, so what goes wrong here is only told.
@@ -27,7 +32,6 @@ void tell(const ProgramRecording& recording, const std::string& filter) {
   if (recording.made.empty()) {
     say(recording.why_none);
   }
-  const std::string analyses = analyses_of_recorded(filter);
   for (const auto& [directory, completed] : recording.made) {
     if (!completed.ok()) {
       say(completed.status().message());
@@ -36,9 +40,17 @@ void tell(const ProgramRecording& recording, const std::string& filter) {
     for (const std::string& note : completed->notes) {
       say("note: " + note);
     }
+    const std::string analyses = completed->has_calls ? kCallsAnalysis : analyses_of_recorded(filter);
+    if (completed->has_calls) {
+      say("note: what excluded code does was not recorded, only when it was called; " + std::string(kCallsAnalysis) +
+          " takes into account what it may have done");
+    }
     say("recorded " + std::to_string(completed->threads) + (completed->threads == 1 ? " thread in " : " threads in ") +
         directory + " (" + short_size(completed->bytes) + "); next: sooth analyze " + directory +
         (analyses.empty() ? "" : " --with " + analyses));
+  }
+  if (const std::string note = note_on_unseen(recording); !note.empty()) {
+    say("note: " + note);
   }
 }
 

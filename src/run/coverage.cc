@@ -5,41 +5,12 @@
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
-#include <set>
+#include <utility>
 
 #include "report/describe.h"
-#include "report/files.h"
-#include "symbol/elf_file.h"
-#include "trace/process_file.h"
-#include "trace/stream_format.h"
 
 namespace sooth {
 namespace {
-
-// The names of the files that ran in a process without being instrumented. Our own library, the dynamic linker and what comes from no file
-// are not worth a word.
-void add_uninstrumented(const std::string& directory, std::set<std::string>& names) {
-  const std::string path = directory + "/" + stream::kProcessFile;
-  const Result<std::string> text = read_whole_file(path);
-  if (!text.ok()) {
-    return;  // whoever reads the recording tells
-  }
-  const Result<RecordedProcess> process = parse_process(*text, path);
-  if (!process.ok()) {
-    return;
-  }
-  for (const RecordedModule& module : process->modules) {
-    const std::string name = std::filesystem::path(module.path).filename().string();
-    if (!module.path.starts_with('/') || name.starts_with("ld-linux") || names.contains(name)) {
-      continue;
-    }
-    const Result<BinaryInfo> file = inspect_binary(module.path);
-    if (file.ok() && file->tsan == Tsan::kNone && !file->contains_sooth) {
-      names.insert(name);
-    }
-  }
-}
 
 // Notes of a recording name its directory, which is gone when the report is read.
 std::string without_directory(std::string note, const std::string& directory) {
@@ -51,11 +22,18 @@ std::string without_directory(std::string note, const std::string& directory) {
 
 }  // namespace
 
+std::string note_on_unseen(const ProgramRecording& recording) {
+  std::string names;
+  for (const std::string& name : recording.unseen) {
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return names.empty() ? ""
+                       : "calls into " + names + " (not instrumented) are not seen, and what orders threads inside may be missed";
+}
+
 std::vector<std::string> gaps_of_recording(const ProgramRecording& recording, const RecordingOptions& options) {
   std::vector<std::string> notes;
-  std::set<std::string> uninstrumented;
   for (const auto& [directory, completed] : recording.made) {
-    add_uninstrumented(directory, uninstrumented);
     if (!completed.ok()) {
       notes.push_back("A process was not analysed: " + without_directory(completed.status().message(), directory));
       continue;
@@ -65,12 +43,10 @@ std::vector<std::string> gaps_of_recording(const ProgramRecording& recording, co
     }
   }
   for (const std::string& pattern : options.exclude) {
-    notes.push_back("Accesses of files that match " + pattern + " were not recorded (--exclude).");
+    notes.push_back("What code does that matches " + pattern + " was not recorded (--exclude).");
   }
-  if (!uninstrumented.empty()) {
-    const std::vector<std::string> names(uninstrumented.begin(), uninstrumented.end());
-    notes.push_back("What these did to memory by themselves was not recorded, because they are not instrumented: " +
-                    listed(names) + ".");
+  if (std::string note = note_on_unseen(recording); !note.empty()) {
+    notes.push_back(std::move(note));
   }
   if (recording.end.signal == SIGKILL) {
     notes.push_back("The recorded run was killed: what it would have done is not known.");

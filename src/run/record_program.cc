@@ -8,7 +8,7 @@
 namespace sooth {
 
 Result<ProgramRecording> record_program(const RecordJob& job) {
-  const Result<PreparedProgram> program = prepare_program(job.words.front());
+  const Result<PreparedProgram> program = prepare_program(job.words.front(), job.options.exclude);
   if (!program.ok()) {
     return program.status();
   }
@@ -16,9 +16,11 @@ Result<ProgramRecording> record_program(const RecordJob& job) {
   if (!set.ok()) {
     return set.status();
   }
+  RecordingOptions options = job.options;
+  options.exclude_code = program->exclude_code;
   RecordingTarget target;
   target.directory = set->absolute();
-  const auto environment = recording_environment(current_environment(), program->library, target, job.options);
+  const auto environment = recording_environment(current_environment(), program->library, target, options);
   if (!environment.ok()) {
     return environment.status();
   }
@@ -34,8 +36,12 @@ Result<ProgramRecording> record_program(const RecordJob& job) {
   recording.end = child->wait([&] { set->stop(); });
   recording.interrupted = child->interrupted();
   recording.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  recording.unseen.insert(program->unseen.begin(), program->unseen.end());
   for (const std::string& directory : set->made()) {
     recording.made.push_back({directory, complete_recording(directory)});
+    if (const Result<CompletedRecording>& completed = recording.made.back().completed; completed.ok()) {
+      recording.unseen.insert(completed->unseen.begin(), completed->unseen.end());
+    }
   }
   if (recording.made.empty()) {
     recording.why_none = "nothing was recorded: " + job.words.front() +

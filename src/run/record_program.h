@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct ProgramRecording {
   bool interrupted = false;         // somebody has sent sooth a signal that asks to end, and the program has got it too
   double seconds = 0;               // that the program took
   std::vector<MadeRecording> made;  // the first process first; only of processes that recorded something
+  std::set<std::string> unseen;     // libraries that are not instrumented, and whose calls are not seen: file names
   std::string why_none;             // a sentence, when there are none
 };
 
