@@ -300,6 +300,41 @@ def forks(lab):
     check(len(ids) == len(set(ids)), ids)
 
 
+EXCLUDED = """
+#include <thread>
+alignas(64) int data;
+alignas(64) int here;
+alignas(64) int there;
+alignas(64) int end;
+__attribute__((noinline)) void hidden_here() { here = here + 1; }
+__attribute__((noinline)) void hidden_there() { there = there + 1; }
+int main() {
+  std::thread a([] { data = 1; hidden_here(); });
+  std::thread b([] { hidden_there(); data = 2; });
+  a.join();
+  b.join();
+}
+"""
+
+
+def excluded(lab):
+    """Calls that were not recorded: rdit in place of those that they would fool, and what they may have hidden is told."""
+    program = lab.write("excluded", EXCLUDED)
+    exclude = ("--exclude", "func:hidden_*")
+    lab.tool("run", *exclude, "--", program, expect=0)
+    report = lab.load("sooth-excluded.json")
+    names = set(report["stats"]["analyses"])
+    check("rdit" in names and not names & {"hb", "wcp", "syncp", "mcm"}, names)
+    check(races(report) == {}, "what may have waited for each other stays in order")
+    check(any("func:hidden_*" in note for note in report["notes"]), report["notes"])
+    check(any("races around them are missed" in note for note in report["notes"]), report["notes"])
+    lab.tool("run", *exclude, "--reach", "touched", "--", program, expect=66)
+    report = lab.load("sooth-excluded-2.json")
+    check(races(report) == {(10, 11): "confirmed"} and "rdit" in report["findings"][0]["found_by"], report["findings"])
+    lab.tool("run", "--", program, expect=66)
+    check({"hb", "mcm"} <= set(lab.load("sooth-excluded-3.json")["stats"]["analyses"]), "without calls all are asked")
+
+
 SLOW = """
 #include <chrono>
 #include <cstdio>
@@ -494,7 +529,7 @@ def merge(lab):
     lab.tool("merge", expect=64)
 
 
-TESTS = [examples, replay_line, statuses, options, notes, forks, interrupts, kills, full_disks, closed_output, merge]
+TESTS = [examples, replay_line, statuses, options, notes, forks, excluded, interrupts, kills, full_disks, closed_output, merge]
 
 
 def main():
