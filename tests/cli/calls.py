@@ -110,8 +110,12 @@ SOURCES = {
           return 0;
         }
         """,
-    "unseen.c": "int unseen(void) { return 0; }\n",
-    "uses_unseen.c": "int unseen(void);\nint main(void) { return unseen(); }\n",
+    "unseen.c": r"""
+        #include <pthread.h>
+        static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+        int unseen(void) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); return 0; }
+        """,
+    "uses_unseen.c": "int unseen(void), x;\nint main(void) { for (int i = 0; i < 2; ++i) x += unseen(); return x; }\n",
 }
 EVERYTHING = "=0x0:18446744073709551615"
 CALL = re.compile(r"^([^|]*)\|call(begin|end)\(([^)]*)\)\|[^|]*(?:\|(.*))?$")
@@ -203,15 +207,31 @@ def test_modules(bench):
     expect(bench.races(trace) == [], "a race in code that was left out")
 
 
+def build_unseen(bench):
+    bench.run("gcc", "-shared", "-fPIC", "unseen.c", "-o", "libunseen.so", status=0)
+    bench.run(bench.sooth, "cc", "uses_unseen.c", "-o", "uses_unseen", "-L.", "-lunseen", "-Wl,-rpath,$ORIGIN", status=0)
+    return "./uses_unseen"
+
+
+def test_code_without_hooks(bench):
+    program = build_unseen(bench)
+    for schedule in "os", "serial":
+        trace = bench.fresh("hookless")
+        bench.record("-o", trace, "--schedule", schedule, "--exclude", "*/libunseen.so", "--", program, status=0)
+        # Seen by what it locks; its synchronisation stays.
+        expect([c[1:3] for c in calls(bench, trace)] == 2 * [("begin", "unseen"), ("end", "unseen")], calls(bench, trace))
+        text = bench.run(bench.sooth, "trace", "cat", trace, status=0).stdout
+        inside = text[text.index("|callbegin("):text.index("|callend(")]
+        expect("|acq(" in inside and "|rel(" in inside, text)
+
+
 def test_what_is_told(bench):
     program = bench.build("hidden.cc", "-O1")
     told = bench.record("-o", bench.fresh("told"), "--exclude", "func:nothing_like_it", "--", program, status=6).stderr
     expect("func:nothing_like_it" in told, told)
     for wrong in ["--exclude", "func:"], ["--reach", "some"]:
         bench.record("-o", bench.fresh("told"), *wrong, "--", program, status=64)
-    bench.run("gcc", "-shared", "-fPIC", "unseen.c", "-o", "libunseen.so", status=0)
-    bench.run(bench.sooth, "cc", "uses_unseen.c", "-o", "uses_unseen", "-L.", "-lunseen", "-Wl,-rpath,$ORIGIN", status=0)
-    told = bench.record("-o", bench.fresh("told"), "--", "./uses_unseen", status=0).stderr
+    told = bench.record("-o", bench.fresh("told"), "--", build_unseen(bench), status=0).stderr
     expect("calls into libunseen.so (not instrumented) are not seen" in told, told)
     expect("libc.so" not in told, told)
 
