@@ -70,6 +70,7 @@ void approach(Thread* t, const SiteAccess& access) {
     give_up(t);
     set_state(n, State::kPostponed);
     postponed_.push_back(n);
+    wake_monitor();
     word = pass_on(n, StretchEnd::kPostponed);
   }
   wake_up(word);

@@ -109,6 +109,14 @@ void begin_wait(Node* n, uptr object, BlockedOn on, u64 deadline, bool polls) {
   set_wake_at(n, virtual_clock::is_on() ? kNever : deadline);
   blocked_.push_back(n);
   if (virtual_clock::is_on() && deadline < alarm_) __atomic_store_n(&alarm_, deadline, __ATOMIC_RELAXED);
+  if (n->has_deadline() || polls) wake_monitor();
+}
+
+bool is_time_awaited() {
+  if (!virtual_clock::is_on()) return false;  // they wake up by themselves
+  Node* n = blocked_.first();
+  while (n != nullptr && !n->has_deadline() && !n->polls) n = n->next;
+  return n != nullptr;
 }
 
 void end_wait(Node* n, Wake why) {

@@ -102,10 +102,10 @@ SOOTH_INLINE bool is_unrecorded(Thread* t) {
 SOOTH_INLINE void touch(const volatile void* p) { static_cast<void>(*static_cast<const volatile u8*>(p)); }
 
 // Others may go first, in front of the operation; in a controlled run it may be one of the pair.
-SOOTH_INLINE void begin_access(Thread* t, Op op, const volatile void* p, u32 bytes, uptr pc) {
+SOOTH_INLINE void begin_access(Thread* t, Op op, const volatile void* p, u32 bytes, uptr pc, bool tries = false) {
   if (!recorder.serial) return;
   auto address = reinterpret_cast<uptr>(p);
-  turn::step(t, {op, pc, address, bytes});
+  turn::step(t, {op, pc, address, bytes, tries});
   if (SOOTH_UNLIKELY(recorder.controlled)) controlled::approach_atomic(t, pc, op, address, bytes);
 }
 
@@ -119,6 +119,7 @@ SOOTH_INLINE T perform(const volatile T* p, int order, uptr pc, F operation) {
   Busy busy(t);
   SpinGuard guard(shard_of(p));
   T value = operation();
+  if (op == Op::kAtomicRmw && SOOTH_UNLIKELY(recorder.controlled) && machine_load(p) == value) turn::changed_nothing(t);
   EventValue recorded = value_of(value);
   write_event(t, pc, Shape::of(op, order_of(order), sizeof(T)), reinterpret_cast<uptr>(p), 0, &recorded);
   return value;
@@ -129,11 +130,12 @@ template <typename T>
 SOOTH_INLINE bool compare_exchange(volatile T* p, T& expected, T desired, int success, int failure, uptr pc) {
   Thread* t = current();
   if (SOOTH_UNLIKELY(is_unrecorded(t))) return machine_cas(p, expected, desired);
-  begin_access(t, Op::kAtomicRmw, p, sizeof(T), pc);
+  begin_access(t, Op::kAtomicRmw, p, sizeof(T), pc, true);
   touch(p);
   Busy busy(t);
   SpinGuard guard(shard_of(p));
   bool done = machine_cas(p, expected, desired);
+  if (!done && SOOTH_UNLIKELY(recorder.controlled)) turn::changed_nothing(t);
   EventValue seen = value_of(expected);
   write_event(t, pc, Shape::of(done ? Op::kAtomicRmw : Op::kAtomicLoad, order_of(done ? success : failure), sizeof(T)),
               reinterpret_cast<uptr>(p), 0, &seen);
@@ -144,6 +146,7 @@ SOOTH_INLINE bool compare_exchange(volatile T* p, T& expected, T desired, int su
 template <typename T>
 void store_seen(T* expected, T seen, uptr pc) {
   Thread* t = current();
+  if (t != nullptr && recorder.controlled) t->spin.fails(reinterpret_cast<uptr>(expected));
   if (t != nullptr && recorder.serial) write_range(t, pc, Op::kWrite, reinterpret_cast<uptr>(expected), sizeof(T));
   *expected = seen;
 }

@@ -12,3 +12,12 @@ void* resolve(const char* name, const char* version, bool optional) {
 }
 
 }  // namespace sooth::rt
+
+extern sooth::rt::AnyReal reals_begin[] asm("__start_sooth_real");
+extern sooth::rt::AnyReal reals_end[] asm("__stop_sooth_real");
+
+// Not all of them need be there: the program may do without OpenMP.
+__attribute__((constructor)) static void find_all() {
+  for (auto* real = reals_begin; real != reals_end; ++real) real->find(true);
+  dlerror();
+}

@@ -20,41 +20,51 @@ namespace sooth::rt {
 // unless `optional`.
 void* resolve(const char* name, const char* version, bool optional);
 
-// A function of libc, looked up when first called. Constant-initialised: wrappers run before constructors.
-template <typename Signature>
-class Real;
-
-template <typename R, typename... A>
-class Real<R(A...)> {
+// A function of libc, of any type. Constant-initialised: wrappers run before constructors. Those that are declared with SOOTH_REAL are looked
+// up when the library is loaded, because looking up later would take away what dlerror() has to say to the program; those that are not there
+// then, or are called before, when first called. Of a size that no compiler pads, so that together they are an array.
+class alignas(32) AnyReal {
  public:
-  explicit constexpr Real(const char* name, const char* version = nullptr) : name_(name), version_(version) {}
-  SOOTH_INLINE R operator()(A... arguments) { return get()(arguments...); }
-  using Pointer = R (*)(A...);
-  SOOTH_INLINE Pointer get() {
-    auto p = __atomic_load_n(&pointer_, __ATOMIC_RELAXED);
-    if (SOOTH_UNLIKELY(p == nullptr)) {
-      p = reinterpret_cast<Pointer>(resolve(name_, version_, false));
-      __atomic_store_n(&pointer_, p, __ATOMIC_RELAXED);
-    }
-    return p;
+  constexpr AnyReal(const char* name, const char* version) : name_(name), version_(version) {}
+  void find(bool optional) {
+    if (name_ != nullptr && get() == nullptr) __atomic_store_n(&pointer_, resolve(name_, version_, optional), __ATOMIC_RELAXED);
   }
+
+ protected:
+  SOOTH_INLINE void* get() const { return __atomic_load_n(&pointer_, __ATOMIC_RELAXED); }
 
  private:
   const char* name_;
   const char* version_;
-  Pointer pointer_ = nullptr;
+  void* pointer_ = nullptr;
+};
+static_assert(sizeof(AnyReal) == 32);
+
+#define SOOTH_REAL [[gnu::section("sooth_real")]]
+
+template <typename Signature>
+class Real;
+
+template <typename R, typename... A>
+class Real<R(A...)> : public AnyReal {
+ public:
+  explicit constexpr Real(const char* name, const char* version = nullptr) : AnyReal(name, version) {}
+  SOOTH_INLINE R operator()(A... arguments) {
+    if (SOOTH_UNLIKELY(get() == nullptr)) find(false);
+    return reinterpret_cast<R (*)(A...)>(get())(arguments...);
+  }
 };
 
 #define SOOTH_EXPORT extern "C" __attribute__((visibility("default")))
 
 #define SOOTH_INTERCEPT(result, name, ...)                              \
-  static ::sooth::rt::Real<result(__VA_ARGS__)> real_##name{#name};     \
+  SOOTH_REAL static ::sooth::rt::Real<result(__VA_ARGS__)> real_##name{#name}; \
   SOOTH_EXPORT result sooth_##name(__VA_ARGS__) asm(#name);             \
   result sooth_##name(__VA_ARGS__)
 
 // The same for symbols with versions: libtsan exports them without one, so programs bind to glibc's oldest.
 #define SOOTH_INTERCEPT_VERSION(result, name, version, ...)                    \
-  static ::sooth::rt::Real<result(__VA_ARGS__)> real_##name{#name, version};   \
+  SOOTH_REAL static ::sooth::rt::Real<result(__VA_ARGS__)> real_##name{#name, version}; \
   SOOTH_EXPORT result sooth_##name(__VA_ARGS__) asm(#name);                    \
   result sooth_##name(__VA_ARGS__)
 

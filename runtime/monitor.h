@@ -15,7 +15,7 @@ struct Sample {
   const Frame* top;
   u32 quantum;
   u64 events;          // operations, in a controlled run
-  bool others_wait;    // somebody is ready
+  bool others_wait;    // somebody is ready, or would be if nobody had the turn
 
   bool operator==(const Sample&) const = default;
 };

@@ -57,6 +57,7 @@ void run_handler(Thread* t, int number, siginfo_t* info, void* context) {
   write_event(t, reinterpret_cast<uptr>(action.sa_handler), Shape::of(Op::kHappensAfter), message_of(number));
   call_handler(action, number, info, context);
   if (current() != t) return;
+  if ((action.sa_flags & SA_RESTART) == 0) ++t->interruptions;
   if (recorder.serial) write_pending(t);
   t->frames = floor;
   t->top = top;
@@ -115,7 +116,7 @@ void dispatch(int number, siginfo_t* info, void* context) {
 
 }  // namespace
 
-static Real<int(int, const sigset_t*, sigset_t*)> real_pthread_sigmask{"pthread_sigmask"};
+SOOTH_REAL static Real<int(int, const sigset_t*, sigset_t*)> real_pthread_sigmask{"pthread_sigmask"};
 
 void deliver_pending_signals(Thread* t) {
   auto* waiting = static_cast<Waiting*>(t->signal_data);
@@ -160,7 +161,7 @@ HandlersBlocked::~HandlersBlocked() {
 
 namespace {
 
-Real<int(int, const struct sigaction*, struct sigaction*)> real_sigaction_{"sigaction"};
+SOOTH_REAL Real<int(int, const struct sigaction*, struct sigaction*)> real_sigaction_{"sigaction"};
 
 int set_action(Thread* t, uptr pc, int number, const struct sigaction* action, struct sigaction* old) {
   if (number <= 0 || number >= kSignals) return real_sigaction_(number, action, old);

@@ -1,6 +1,7 @@
 #include "runtime/sys.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -88,6 +89,56 @@ void fatal(const char* a, const char* b) {
   warn("internal error: ", a, b);
   sys_call(SYS_exit_group, 70);
   __builtin_unreachable();
+}
+
+namespace {
+
+// Reads lines like "7f00aa000000-7f00aa001000 rw-s ..." byte by byte.
+class MapsReader {
+ public:
+  explicit MapsReader(uptr address) : address_(address) {}
+  // True: this byte was the last of what is to be known of the mapping at the address, and it is shared.
+  bool takes(char c) {
+    if (c == '\n') {
+      begin_ = end_ = 0;
+      field_ = column_ = 0;
+      return false;
+    }
+    if (c == '-' && field_ == 0) {
+      field_ = 1;
+      return false;
+    }
+    if (c == ' ') {
+      ++field_;
+      return false;
+    }
+    u32 digit = static_cast<u32>(c <= '9' ? c - '0' : c - 'a' + 10);
+    if (field_ == 0) begin_ = begin_ << 4 | digit;
+    if (field_ == 1) end_ = end_ << 4 | digit;
+    constexpr u32 kPermissions = 4;
+    return field_ == 2 && ++column_ == kPermissions && c == 's' && begin_ <= address_ && address_ < end_;
+  }
+
+ private:
+  uptr address_;
+  uptr begin_ = 0, end_ = 0;
+  u32 field_ = 0, column_ = 0;
+};
+
+}  // namespace
+
+bool is_shared_memory(uptr address) {
+  long fd = sys_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return true;
+  MapsReader reader(address);
+  char text[1024];
+  bool shared = false;
+  long length;
+  while (!shared && (length = sys_call(SYS_read, fd, reinterpret_cast<long>(text), sizeof text)) > 0) {
+    for (long i = 0; i < length && !shared; ++i) shared = reader.takes(text[i]);
+  }
+  sys_call(SYS_close, fd);
+  return shared;
 }
 
 }  // namespace sooth::rt

@@ -86,4 +86,7 @@ void zero_memory(void* to, std::size_t bytes);
 char* append_text(char* to, char* end, const char* text);
 char* append_number(char* to, char* end, u64 number, unsigned base = 10);
 
+// By /proc: is the address in memory that other processes may have as well? If nobody can say, it is. Slow.
+bool is_shared_memory(uptr address);
+
 }  // namespace sooth::rt

@@ -134,6 +134,7 @@ struct Thread {
   u64 turn_data[8];     // owned by turn.cc
   SpinWatch spin;       // controlled runs only
   void* signal_data;    // owned by signals.cc
+  u32 interruptions;    // handlers that have run and after which calls are not restarted
   u32 raises;           // the signal that it is about to send to itself; 0: none
 
   // The call of code that is left out: calls.h.

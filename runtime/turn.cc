@@ -71,10 +71,13 @@ void set_state(Node* n, State state) {
 void make_ready(Node* n) {
   set_state(n, State::kReady);
   ready_.push_back(n);
-  if (SOOTH_UNLIKELY(monitor_idle_ != 0)) {
-    __atomic_store_n(&monitor_idle_, 0, __ATOMIC_RELEASE);
-    futex_wake(&monitor_idle_, 1);
-  }
+  wake_monitor();
+}
+
+void wake_monitor() {
+  if (SOOTH_LIKELY(monitor_idle_ == 0)) return;
+  __atomic_store_n(&monitor_idle_, 0, __ATOMIC_RELEASE);
+  futex_wake(&monitor_idle_, 1);
 }
 
 const u32* pass_on_to(Node* n) {
@@ -240,12 +243,12 @@ u32 wake_blocked(uptr object, u32 count) {
 void announce_step(Thread* t, const Step& what) {
   if (what.pc != 0) t->progress.pc = what.pc;  // else it is a step inside of one
   if (controlled::has_flag(sooth::control::kLogPoints)) {
-    bool writes = !is_access(what.op) || is_write(what.op);
-    controlled::log_step(node_of(t)->id, what.op, writes, what.object, what.bytes);
+    controlled::log_step(t, node_of(t)->id, what.op, what.pc, what.object, what.bytes);
   }
   if ((t->special & kWatched) == 0 || is_access(what.op) != is_atomic(what.op)) return;
-  bool spins = what.op == Op::kAtomicLoad && t->spin.reads(what.object, what.pc);
-  if (what.op != Op::kAtomicLoad) t->spin.stop();
+  bool looks = what.op == Op::kAtomicLoad || what.tries;
+  bool spins = looks && t->spin.reads(what.object, what.pc);
+  if (!looks) t->spin.stop();
   if (!t->spin.is_watching()) t->special &= ~kWatched;
   if (spins) spun(t);
 }
@@ -413,6 +416,8 @@ void finish(Thread* t) {
     Node* n = node_of(t);
     t->turn_data[0] = 0;
     __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
+    if (controlled::has_flag(sooth::control::kLogPoints))
+      controlled::log_step(t, n->id, Op::kEnd, 0, reinterpret_cast<uptr>(&thread_info(n->id)), 1);
     wake_blocked(reinterpret_cast<uptr>(&thread_info(n->id)), kAll);
     // The first thread stays, as a zombie, until the process ends.
     if (n->system_id != static_cast<u32>(sys_call(SYS_getpid))) __atomic_store_n(&leaving_, n->system_id, __ATOMIC_RELEASE);
@@ -451,6 +456,10 @@ void step(Thread* t, const Step& what) {
 void step_access(Thread* t, const Step& what) {
   announce_step(t, what);
   reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, false);
+}
+
+void changed_nothing(Thread* t) {
+  if (controlled::has_flag(sooth::control::kLogPoints)) controlled::log_step(t, node_of(t)->id, Op::kCallEnd, 0, 0, 0);
 }
 
 void spun(Thread* t) {
@@ -518,7 +527,7 @@ void notice_signal(Thread* t) {
 Sample sample() {
   SpinGuard guard(lock_);
   Sample s{};
-  s.others_wait = ready_.first() != nullptr;
+  s.others_wait = ready_.first() != nullptr || postponed_.first() != nullptr || is_time_awaited();
   if (!s.others_wait) __atomic_store_n(&monitor_idle_, 1, __ATOMIC_RELAXED);
   s.turns = turns_;
   if (holder_ == nullptr || holder_->thread == nullptr) return s;

@@ -56,6 +56,7 @@ struct Step {
   uptr pc = 0;      // 0: unknown
   uptr object = 0;
   u64 bytes = 0;    // of the object; 0: it may be about anything
+  bool tries = false;  // a compare-exchange: a look at the object if it fails
 };
 // In front of an operation of synchronisation: the strategy may let others go first. Counts as many accesses, so that threads that
 // wait for one another in a loop of atomic loads soon get on.
@@ -87,6 +88,8 @@ void notice_signal(Thread* t);
 void approach(Thread* t, const SiteAccess& access);
 // In front of a plain access, when each is a scheduling point.
 void step_access(Thread* t, const Step& what);
+// What it did at its turn wrote what was there already, or failed.
+void changed_nothing(Thread* t);
 // The thread was found to do nothing but look at the same things again.
 void spun(Thread* t);
 void operation_done(Thread* t);

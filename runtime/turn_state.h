@@ -112,6 +112,8 @@ class Locked {
 SOOTH_INLINE Node* node_of(const Thread* t) { return reinterpret_cast<Node*>(t->turn_data[0]); }
 void set_state(Node* n, State state);
 void make_ready(Node* n);
+// Somebody waits for the turn, or for there to be nobody who has it.
+void wake_monitor();
 // Gives the turn to a thread that is ready, or to nobody. Returns the futex to wake when the lock is free again, or nullptr.
 const u32* pass_on_to(Node* n);
 // The thread that had the turn stops as `how` says.
@@ -129,6 +131,8 @@ void begin_wait(Node* n, uptr object, sooth::control::BlockedOn on, u64 deadline
 void end_wait(Node* n, Wake why);
 // The thread is blocked, and the moment has come at which it wanted to see whether it can go on. If so, it is ready.
 void look_at_clock(Node* n);
+// Somebody is blocked who goes on when nobody else can: time would pass then, or he would look again.
+bool is_time_awaited();
 // Nobody is ready: those are whose deadline comes next, unless somebody is outside.
 void let_time_pass();
 // The deadline of a blocked thread fires, whatever else is ready. False: it has none, or time is not virtual.

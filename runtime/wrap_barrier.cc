@@ -75,7 +75,7 @@ void await_once(Thread* t, pthread_once_t* control) {
   }
 }
 
-Real<int(pthread_once_t*, void (*)())> real_once{"pthread_once"};
+SOOTH_REAL Real<int(pthread_once_t*, void (*)())> real_once{"pthread_once"};
 
 }  // namespace
 

@@ -16,10 +16,10 @@ namespace {
 
 constexpr char kVersion[] = "GLIBC_2.3.2";
 
-Real<int(pthread_cond_t*, pthread_mutex_t*)> real_wait{"pthread_cond_wait", kVersion};
-Real<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)> real_timedwait{"pthread_cond_timedwait", kVersion};
-Real<int(pthread_cond_t*)> real_signal{"pthread_cond_signal", kVersion};
-Real<int(pthread_cond_t*)> real_broadcast{"pthread_cond_broadcast", kVersion};
+SOOTH_REAL Real<int(pthread_cond_t*, pthread_mutex_t*)> real_wait{"pthread_cond_wait", kVersion};
+SOOTH_REAL Real<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)> real_timedwait{"pthread_cond_timedwait", kVersion};
+SOOTH_REAL Real<int(pthread_cond_t*)> real_signal{"pthread_cond_signal", kVersion};
+SOOTH_REAL Real<int(pthread_cond_t*)> real_broadcast{"pthread_cond_broadcast", kVersion};
 
 // Bits of __wrefs.
 constexpr unsigned kSharedBit = 1;
@@ -69,7 +69,7 @@ int wait_outside(Waiter& w, F wait) {
 
 int wait_in_turn(Waiter& w, Deadline deadline) {
   if (!deadline.is_valid()) return EINVAL;
-  pthread_testcancel();
+  test_cancel();
   begin_wait(w);
   int result = unlock_mutex_in_turn(w.mutex);
   if (result != 0) {
@@ -79,7 +79,7 @@ int wait_in_turn(Waiter& w, Deadline deadline) {
   turn::Wake wake = turn::block(w.thread, address_of(w.cond), turn::BlockedOn::kCondition, deadline.time, deadline.clock);
   result = lock_mutex_in_turn(w.thread, w.mutex);
   end_wait(w, wake == turn::Wake::kWoken);
-  pthread_testcancel();
+  test_cancel();
   if (result != 0) return result;
   return wake == turn::Wake::kTimedOut ? ETIMEDOUT : 0;
 }

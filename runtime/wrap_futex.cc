@@ -28,8 +28,16 @@ long perform(const Call& c) {
                   reinterpret_cast<long>(c.second_word), c.third_value);
 }
 
-// Somebody may wake the word by a call that we do not see, when it is not private even in another process. So the thread looks at
-// the word from time to time: a change of it is what a waiter hopes for.
+// In the kernel, where another process can wake it. Time is the system's.
+long wait_outside(Thread* t, Call c, int clock) {
+  bool absolute = c.command() == FUTEX_WAIT_BITSET;
+  RealDeadline deadline(absolute ? c.time : nullptr, clock);
+  if (absolute) c.time = deadline;
+  return call_outside(t, [&] { return perform(c); });
+}
+
+// Somebody may wake the word by a call that we do not see. So the thread looks at the word from time to time: a change of it is what a
+// waiter hopes for.
 long wait(Thread* t, const Call& c) {
   int clock = (c.operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
   timespec deadline;
@@ -37,6 +45,7 @@ long wait(Thread* t, const Call& c) {
     if (!Deadline{c.time}.is_valid() || c.time->tv_sec < 0) return -EINVAL;
     deadline = c.command() == FUTEX_WAIT ? virtual_clock::later(*c.time, clock) : *c.time;
   }
+  if ((c.operation & FUTEX_PRIVATE_FLAG) == 0 && is_shared_memory(address_of(c.word))) return wait_outside(t, c, clock);
   bool first = true;
   while (__atomic_load_n(c.word, __ATOMIC_SEQ_CST) == c.value) {
     first = false;

@@ -69,7 +69,7 @@ u64 limit_of(const timespec* time) { return time == nullptr ? kNever : limit_of(
 }  // namespace
 
 #define SOOTH_RECEIVER(result, name, parameters, arguments, fd, buffer)                       \
-  static Real<result parameters> real_##name{#name};                                          \
+  SOOTH_REAL static Real<result parameters> real_##name{#name};                                          \
   SOOTH_EXPORT result sooth_##name parameters asm(#name);                                     \
   result sooth_##name parameters {                                                            \
     Thread* t = current();                                                                    \
@@ -80,7 +80,7 @@ u64 limit_of(const timespec* time) { return time == nullptr ? kNever : limit_of(
     return n;                                                                                 \
   }
 #define SOOTH_SENDER(result, name, parameters, arguments, fd, buffer, size)                   \
-  static Real<result parameters> real_##name{#name};                                          \
+  SOOTH_REAL static Real<result parameters> real_##name{#name};                                          \
   SOOTH_EXPORT result sooth_##name parameters asm(#name);                                     \
   result sooth_##name parameters {                                                            \
     Thread* t = current();                                                                    \

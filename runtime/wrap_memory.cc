@@ -112,7 +112,7 @@ SOOTH_DEFINE(int, posix_memalign, void** out, std::size_t alignment, std::size_t
 // operator new and delete, so that the block's site is in the program and not in libstdc++. Without memory the one behind us runs
 // the new-handler and throws.
 #define SOOTH_NEW(symbol, parameters, arguments, allocation)                     \
-  static Real<void* parameters> real_##symbol{#symbol};                          \
+  SOOTH_REAL static Real<void* parameters> real_##symbol{#symbol};                          \
   SOOTH_EXPORT void* symbol parameters {                                         \
     void* block = allocation;                                                    \
     if (SOOTH_UNLIKELY(block == nullptr)) return real_##symbol arguments;        \

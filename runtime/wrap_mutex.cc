@@ -15,10 +15,10 @@ constexpr int kTypeBits = 3;
 constexpr int kRobustBit = 16;
 constexpr int kSharedBit = 128;
 
-Real<int(pthread_mutex_t*)> real_lock{"pthread_mutex_lock"};
-Real<int(pthread_mutex_t*)> real_trylock{"pthread_mutex_trylock"};
-Real<int(pthread_mutex_t*)> real_unlock{"pthread_mutex_unlock"};
-Real<int(pthread_mutex_t*, const timespec*)> real_timedlock{"pthread_mutex_timedlock"};
+SOOTH_REAL Real<int(pthread_mutex_t*)> real_lock{"pthread_mutex_lock"};
+SOOTH_REAL Real<int(pthread_mutex_t*)> real_trylock{"pthread_mutex_trylock"};
+SOOTH_REAL Real<int(pthread_mutex_t*)> real_unlock{"pthread_mutex_unlock"};
+SOOTH_REAL Real<int(pthread_mutex_t*, const timespec*)> real_timedlock{"pthread_mutex_timedlock"};
 
 int type_of(const pthread_mutex_t* mutex) { return mutex->__data.__kind & kTypeBits; }
 

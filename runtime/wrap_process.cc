@@ -50,7 +50,7 @@ static void jumping() {
 }
 
 #define SOOTH_JUMP(name)                                                          \
-  static Real<void(void*, int)> real_##name{#name};                               \
+  SOOTH_REAL static Real<void(void*, int)> real_##name{#name};                               \
   SOOTH_EXPORT __attribute__((noreturn)) void sooth_##name(void*, int) asm(#name); \
   void sooth_##name(void* target, int value) {                                    \
     jumping();                                                                    \

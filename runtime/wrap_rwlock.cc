@@ -9,8 +9,8 @@ using namespace sooth::rt;
 
 namespace {
 
-Real<int(pthread_rwlock_t*)> real_tryrdlock{"pthread_rwlock_tryrdlock"};
-Real<int(pthread_rwlock_t*)> real_trywrlock{"pthread_rwlock_trywrlock"};
+SOOTH_REAL Real<int(pthread_rwlock_t*)> real_tryrdlock{"pthread_rwlock_tryrdlock"};
+SOOTH_REAL Real<int(pthread_rwlock_t*)> real_trywrlock{"pthread_rwlock_trywrlock"};
 
 // `block` locks the real lock and may block.
 template <typename F>
@@ -136,7 +136,7 @@ SOOTH_INTERCEPT(int, pthread_spin_lock, pthread_spinlock_t* lock) {
     // Another process may unlock it, so not without an end; it is a spin lock after all.
     while (real_pthread_spin_trylock(lock) != 0) {
       // A deadlock of a controlled run must be seen.
-      if (recorder.controlled) turn::block(t, address_of(lock), turn::BlockedOn::kSpin);
+      if (recorder.controlled && !is_shared_memory(address_of(lock))) turn::block(t, address_of(lock), turn::BlockedOn::kSpin);
       else turn::yield(t);
     }
   } else {

@@ -12,7 +12,7 @@ using namespace sooth::rt;
 
 namespace {
 
-Real<int(sem_t*)> real_trywait{"sem_trywait"};
+SOOTH_REAL Real<int(sem_t*)> real_trywait{"sem_trywait"};
 
 // glibc's struct new_sem on 64-bit machines: value and waiters in one word, then which kind of futex it uses.
 bool is_shared(const sem_t* semaphore) {
@@ -26,10 +26,14 @@ bool is_shared(const sem_t* semaphore) {
 // `block` waits for the real semaphore.
 template <typename F>
 int wait_in_turn(Thread* t, sem_t* semaphore, Deadline deadline, F block) {
-  for (;;) {
-    pthread_testcancel();
+  for (u32 interruptions = t->interruptions;;) {
+    test_cancel();
     if (real_trywait(semaphore) == 0) return 0;
     if (errno != EAGAIN) return -1;
+    if (t->interruptions != interruptions) {
+      errno = EINTR;
+      return -1;
+    }
     if (!deadline.is_valid()) {
       errno = EINVAL;
       return -1;

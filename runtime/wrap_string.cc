@@ -42,7 +42,7 @@ SOOTH_COPY(memmove)
 SOOTH_COPY(mempcpy)
 
 // memcpy binds to the oldest version when it has none; that one is memmove.
-static Real<void*(void*, const void*, std::size_t)> real_memcpy{"memcpy", "GLIBC_2.14"};
+SOOTH_REAL static Real<void*(void*, const void*, std::size_t)> real_memcpy{"memcpy", "GLIBC_2.14"};
 SOOTH_EXPORT void* sooth_memcpy(void* to, const void* from, std::size_t n) asm("memcpy");
 void* sooth_memcpy(void* to, const void* from, std::size_t n) {
   if (Thread* t = recorded_thread()) {

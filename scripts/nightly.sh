@@ -69,6 +69,13 @@ step_programs() {
   done
 }
 
+# Every program under every strategy: none hangs. Every example twice: nothing differs.
+step_sweep() {
+  sooth_configure release
+  sooth_build release sooth_rt_gcc
+  python3 tests/control/sweep.py --library build/runtime/libtsan.so.2 --seeds "${SOOTH_SWEEP_SEEDS:-200}" --repeats 50 --jobs "$sooth_jobs"
+}
+
 # As many controlled runs as the statements of RaceFuzzer's paper are about.
 step_confirm() {
   sooth_configure release
@@ -96,7 +103,7 @@ step_rdit() {
 
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz tsan debug clang tidy programs confirm real_programs rdit bench)
+steps=(test properties asan fuzz tsan debug clang tidy programs sweep confirm real_programs rdit bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

@@ -11,7 +11,7 @@ namespace sooth {
 namespace {
 
 struct Trial {
-  std::size_t pair = 0;
+  std::optional<std::size_t> pair;  // none: just a run
   RunPlan plan;
 };
 
@@ -72,6 +72,13 @@ class DirectedTests {
         trials.push_back(std::move(trial));
       }
     }
+    // Whoever asked for runs wants to know how they end, also when there is nothing to steer to.
+    if (trials.empty() && made_ < planned_) {
+      Trial trial;
+      trial.plan.strategy = "random";
+      trial.plan.seed = next_seed_++;
+      trials.push_back(std::move(trial));
+    }
     return trials;
   }
 
@@ -93,16 +100,21 @@ class DirectedTests {
   }
 
   void judge(const Trial& trial, const RunOutcome& run) {
-    TestRace& race = races_[trial.pair];
-    Target target;
-    target.pair = pairs_[trial.pair].code;
-    ++race.trials;
-    if (reaches(target, run.log) && race.hits++ == 0) {
-      race.first_seed = trial.plan.seed;
-      race.schedule = tally_.schedule_of(trial.plan, run);
+    if (trial.pair) {
+      count_hit(races_[*trial.pair], pairs_[*trial.pair].code, trial.plan, run);
     }
     tally_.add(trial.plan, run);
     count_run();
+  }
+
+  void count_hit(TestRace& race, const PairCode& code, const RunPlan& plan, const RunOutcome& run) {
+    Target target;
+    target.pair = code;
+    ++race.trials;
+    if (reaches(target, run.log) && race.hits++ == 0) {
+      race.first_seed = plan.seed;
+      race.schedule = tally_.schedule_of(plan, run);
+    }
   }
 
   const std::function<Result<RunOutcome>(const RunPlan&)>& run_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
 #include <set>
 
@@ -39,8 +40,13 @@ TEST(DirectedTests, RecordsAndSteersInTurn) {
       EXPECT_TRUE(recorded.insert(seed).second);
       return std::vector<DirectedPair>{pair_named(recorded.size() < 3 ? "early" : "late"), pair_named("early")};
     };
-    const auto run = [](const RunPlan& plan) -> Result<RunOutcome> {
-      EXPECT_EQ(plan.plan, control::Plan::kDirected);
+    std::atomic<std::uint64_t> unsteered = 0;
+    const auto run = [&unsteered](const RunPlan& plan) -> Result<RunOutcome> {
+      if (plan.plan != control::Plan::kDirected) {
+        ++unsteered;
+        EXPECT_EQ(plan.strategy, "random");
+        return plain();
+      }
       RunOutcome outcome = plan.seed % 2 == 0 ? with_race() : plain();
       outcome.end.signal = plan.seed == 30 ? SIGSEGV : 0;
       return outcome;
@@ -62,8 +68,27 @@ TEST(DirectedTests, RecordsAndSteersInTurn) {
     EXPECT_EQ(result->races[1].hits, 10u);
     EXPECT_TRUE(result->found());
     EXPECT_EQ(result->ends[0].outcome.number, SIGSEGV);
-    EXPECT_EQ(recorded.size() + result->races[0].trials + result->races[1].trials, 200u);
+    EXPECT_EQ(recorded.size() + result->races[0].trials + result->races[1].trials + unsteered, 200u);
   }
+}
+
+TEST(DirectedTests, JudgesProgramsWithoutPairs) {
+  const FindPairs find = [](std::uint64_t) -> Result<std::vector<DirectedPair>> { return std::vector<DirectedPair>{}; };
+  const auto run = [](const RunPlan&) -> Result<RunOutcome> {
+    RunOutcome outcome = plain();
+    outcome.end.signal = SIGSEGV;
+    return outcome;
+  };
+  TestOptions options;
+  options.runs = 6;
+  CodeNames names("/no/such/program");
+  TestTally tally("./p", names);
+  const Result<TestResult> result = run_directed_tests(run, find, tally, options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->runs, 6u);
+  ASSERT_EQ(result->ends.size(), 1u);
+  EXPECT_EQ(result->ends[0].runs, 3u) << "the others were recorded";
+  EXPECT_TRUE(result->found());
 }
 
 TEST(DirectedTests, GivesUpOnPairsThatNeverMeetAndEndsWhenTold) {

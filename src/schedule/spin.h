@@ -19,7 +19,15 @@ class SpinWatch {
   constexpr void stop() { left_ = 0; }
   constexpr bool is_watching() const { return left_ != 0; }
 
-  // The thread reads `address` at `pc`; what it writes, or any other thing it does, is a reason for stop(). True: this was the last of a
+  // A compare-exchange of the thread failed and left what it saw at `place`: where a loop that tries again says what it expects.
+  constexpr void fails(std::uint64_t place) { expected_ = place; }
+  constexpr void writes(std::uint64_t address) {
+    if (address != expected_) {
+      stop();
+    }
+  }
+
+  // The thread reads `address` at `pc`, or tries to exchange it; any other thing it does is a reason for stop(). True: this was the last of a
   // window of reads of few places by few instructions, so it spins.
   constexpr bool reads(std::uint64_t address, std::uint64_t pc) {
     if (left_ == 0) {
@@ -43,6 +51,7 @@ class SpinWatch {
  private:
   std::uint32_t left_ = 0;
   std::uint32_t places_ = 0;
+  std::uint64_t expected_ = 0;
   std::uint64_t addresses_[kPlaces] = {};
   std::uint64_t pcs_[kPlaces] = {};
 };

@@ -58,4 +58,18 @@ TEST(SpinWatch, StopsWhenTheThreadDoesSomething) {
 }
 
 }  // namespace
+TEST(SpinWatch, LetsACompareExchangeSayWhatItExpects) {
+  SpinWatch watch;
+  watch.start();
+  watch.fails(100);
+  for (std::uint32_t i = 1; i < SpinWatch::kWindow; ++i) {
+    ASSERT_FALSE(watch.reads(1, 2));
+    watch.writes(100);
+  }
+  EXPECT_TRUE(watch.reads(1, 2));
+  watch.start();
+  watch.writes(104);
+  EXPECT_FALSE(watch.is_watching());
+}
+
 }  // namespace sooth
