@@ -118,7 +118,7 @@ SOURCES = {
     "uses_unseen.c": "int unseen(void), x;\nint main(void) { for (int i = 0; i < 2; ++i) x += unseen(); return x; }\n",
 }
 EVERYTHING = "=0x0:18446744073709551615"
-CALL = re.compile(r"^([^|]*)\|call(begin|end)\(([^)]*)\)\|[^|]*(?:\|(.*))?$")
+CALL = re.compile(r"^([^|]*)\|call(begin|end)\((.*?)\)\|[^|]*(?:\|(.*))?$")
 
 
 def calls(bench, trace):
@@ -178,6 +178,15 @@ def test_ways_in_and_out(bench):
                 text = bench.run(bench.sooth, "trace", "cat", trace, status=0).stdout
                 between = text[text.index("callbegin(left_callback"):text.index("callend(left_callback")]
                 expect(between.count("|w(") == (1 if way == "callback" else 2), between)
+
+
+def test_all_is_left_out(bench):
+    program = bench.build("hidden.cc", "-O1")
+    for schedule in "os", "serial":
+        trace = bench.fresh("all")
+        bench.record("-o", trace, "--schedule", schedule, "--reach", "touched", "--exclude", "func:*", "--", program, status=6)
+        begun = sorted(thread for thread, what, _, _ in calls(bench, trace) if what == "begin")
+        expect(begun == ["T1", "T2", "main"], f"one call for each thread: {begun}")
 
 
 def test_what_calls_touch(bench):
