@@ -241,7 +241,8 @@ Node* choose_next(Node* from, SchedulingPoint point, StretchEnd how, bool at_ope
   if (next == nullptr && !waits) next = choose_when_none_is_ready();
   if (logs) {
     u32 none = sooth::control::kNone;
-    controlled::log(RecordKind::kPoint, from == nullptr ? none : from->id, ready, next == nullptr ? none : next->id, static_cast<u64>(point));
+    controlled::log(RecordKind::kPoint, from == nullptr ? none : from->id, ready, next == nullptr ? none : next->id,
+                    static_cast<u64>(point) | static_cast<u64>(how) << 8);
   }
   return next;
 }

@@ -40,8 +40,9 @@ LoadedRange* loaded_ = nullptr;
 
 struct KnownModule {
   uptr begin, end, bias;
+  const char* path;  // nullptr: the program itself
   bool excluded;
-  bool is_program;
+  bool is_logged;
 };
 constexpr u32 kMaxModules = 1024;
 KnownModule* modules_ = nullptr;
@@ -153,7 +154,7 @@ const KnownModule* add_module(uptr pc) {
   }
   uptr bias = found.dlfo_link_map->l_addr;
   modules_[module_count_] = {reinterpret_cast<uptr>(found.dlfo_map_start), reinterpret_cast<uptr>(found.dlfo_map_end), bias,
-                             is_excluded_path(name), is_program};
+                             is_program ? nullptr : name, is_excluded_path(name), false};
   for (u32 i = 0; i < header().range_count; ++i) {
     const SiteRange& range = table<SiteRange>(header().ranges)[i];
     const char* wanted = table<char>(range.module);
@@ -166,6 +167,27 @@ const KnownModule* module_of(uptr pc) {
   for (u32 i = 0; i < module_count_; ++i)
     if (pc >= modules_[i].begin && pc < modules_[i].end) return &modules_[i];
   return add_module(pc);
+}
+
+// The number of the module, which is in the log from here on.
+u32 log_module(const KnownModule* m) {
+  if (m == nullptr) return sooth::control::kNone;
+  u32 number = static_cast<u32>(m - modules_);
+  if (m->is_logged) return number;
+  modules_[number].is_logged = true;
+  constexpr u32 kPart = 3 * sizeof(u64);
+  for (const char* p = m->path == nullptr ? "" : m->path;; p += kPart) {
+    char part[kPart] = {};
+    u32 length = 0;
+    while (length < kPart && p[length] != 0) {
+      part[length] = p[length];
+      ++length;
+    }
+    u64 words[3];
+    __builtin_memcpy(words, part, sizeof part);
+    log(RecordKind::kModule, number, words[0], words[1], words[2]);
+    if (length < kPart) return number;
+  }
 }
 
 // Whether an access, of which the caller has filled in the rest, is at a site. `is_near`: some range has it, of whatever kind.
@@ -290,22 +312,27 @@ void log_race(u32 thread, const SiteAccess& access, RecordKind kind, bool goes_f
   log(kind, thread, access.offset, access.range, access.bytes | u64{access.kinds} << 32 | u64{goes_first} << 40);
 }
 
-void log_step(u32 thread, Op op, bool is_write, uptr object, u64 bytes) {
-  constexpr u64 kGranule = 8, kMostGranules = 64;
-  u64 what = static_cast<u64>(op) | u64{is_write} << 8;
+void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes) {
+  using sooth::control::kGranule;
+  constexpr u64 kMostGranules = 64;
+  const KnownModule* m = pc == 0 ? nullptr : module_of(pc);
+  Position position = position_of(t);
+  log(RecordKind::kStepAt, id, m == nullptr ? pc : pc - m->bias, position.events << 32 | log_module(m), position.accesses);
+  bool writes = !is_access(op) || is_write(op);
+  u64 what = static_cast<u64>(op) | u64{writes} << 8 | (object % kGranule) << 16 | bytes << 32;
   u64 first = object / kGranule, last = (object + bytes - 1) / kGranule;
-  if (bytes == 0 || last - first >= kMostGranules) return log(RecordKind::kStep, thread, what | 1 << 9);
+  if (bytes == 0 || last - first >= kMostGranules) return log(RecordKind::kStep, id, (what & 0xffff) | 1 << 9);
   // Neighbours that were met one after the other are one record.
   u64 begin = number_of_object(first + 1), end = begin;
   for (u64 granule = first + 1; granule <= last; ++granule) {
     u64 number = number_of_object(granule + 1);
     if (number != end + 1) {
-      log(RecordKind::kStep, thread, what, begin, end);
+      log(RecordKind::kStep, id, what, begin, end);
       begin = number;
     }
     end = number;
   }
-  log(RecordKind::kStep, thread, what, begin, end);
+  log(RecordKind::kStep, id, what, begin, end);
 }
 
 void set_state(RunState state) {
@@ -325,7 +352,7 @@ u64 module_offset(uptr pc) {
 
 bool is_in_program(uptr pc) {
   const KnownModule* m = module_of(pc);
-  return m != nullptr && m->is_program;
+  return m != nullptr && m->path == nullptr;
 }
 
 void modules_changed() {

@@ -36,8 +36,9 @@ bool has_sites();
 void log(sooth::control::RecordKind kind, u32 thread, u64 a = 0, u64 b = 0, u64 c = 0);
 void log_external(u32 thread, sooth::control::External what);
 void log_race(u32 thread, const SiteAccess& access, sooth::control::RecordKind kind, bool goes_first);
-// What the thread is about to do: kLogPoints only. `bytes` 0: everything, as far as anybody knows.
-void log_step(u32 thread, Op op, bool is_write, uptr object, u64 bytes);
+// What the thread, which is `id` to the scheduler, is about to do: kLogPoints only. `pc` 0: nobody knows where; `bytes` 0: everything, as far
+// as anybody knows.
+void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes);
 void set_state(sooth::control::RunState state);
 void publish_counts(u64 hook_calls, u64 scheduling_points);
 // Where a program counter is in its module, as in the ELF file; itself when it is in none.

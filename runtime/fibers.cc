@@ -1,5 +1,6 @@
 #include "runtime/fibers.h"
 
+#include "runtime/calls.h"
 #include "runtime/recorder.h"
 #include "runtime/stream_writer.h"
 
@@ -12,6 +13,10 @@ struct Fiber {
   Frame *frames, *bottom, *top;
   u32 held_count;
   HeldLock held[kMaxHeld];
+  Frame* call_frame;
+  uptr call_stack, call_pc, call_site;
+  u32 call_function, call_count;
+  bool call_unknown;
   Fiber* next;  // of those that threads run now
   Thread* running;
 };
@@ -36,6 +41,13 @@ void save(Thread* t, Fiber* fiber) {
   fiber->top = t->top;
   fiber->held_count = t->held_count;
   for (u32 i = 0; i < t->held_count; ++i) fiber->held[i] = t->held[i];
+  fiber->call_frame = t->call_frame;
+  fiber->call_stack = t->call_stack;
+  fiber->call_function = t->call_function;
+  fiber->call_pc = t->call_pc;
+  fiber->call_site = t->call_site;
+  fiber->call_count = t->call_count;
+  fiber->call_unknown = t->call_unknown;
   fiber->running = nullptr;
 }
 
@@ -47,6 +59,13 @@ void load(Thread* t, Fiber* fiber) {
   t->held_count = fiber->held_count;
   for (u32 i = 0; i < fiber->held_count; ++i) t->held[i] = fiber->held[i];
   t->special &= ~kStackChanged;
+  t->call_frame = fiber->call_frame;
+  t->call_stack = fiber->call_stack;
+  t->call_function = fiber->call_function;
+  t->call_pc = fiber->call_pc;
+  t->call_site = fiber->call_site;
+  t->call_count = fiber->call_count;
+  t->call_unknown = fiber->call_unknown;
   fiber->running = t;
 }
 
@@ -80,6 +99,7 @@ void switch_to_fiber(Thread* t, uptr pc, Fiber* fiber, bool ordered) {
   Fiber* from = current_fiber(t);
   if (from == fiber) return;
   if (ordered) write_event(t, pc, Shape::of(Op::kHappensBefore), reinterpret_cast<uptr>(fiber));
+  calls::fiber_left(t);
   if ((t->special & kStackChanged) != 0) write_stack(t);
   save(t, from);
   load(t, fiber);

@@ -1,4 +1,5 @@
 // What compilers insert for plain accesses and for entering and leaving functions: __tsan_read4(address) and its like.
+#include "runtime/calls.h"
 #include "runtime/intercept.h"
 #include "runtime/stream_writer.h"
 
@@ -90,6 +91,7 @@ SOOTH_EXPORT void __tsan_func_entry(void* call) {
   if (SOOTH_LIKELY(top < t->frames + kMaxFrames)) *top++ = {reinterpret_cast<uptr>(call) - 1, stack};
   t->top = top;
   t->special |= kStackChanged;
+  if (SOOTH_UNLIKELY(recorder.watches_calls)) calls::entered(t, SOOTH_CALLER);
 }
 
 SOOTH_EXPORT void __tsan_func_exit() {
@@ -105,6 +107,7 @@ SOOTH_EXPORT void __tsan_func_exit() {
   if (top < t->low) t->low = top;
   t->top = top;
   t->special |= kStackChanged;
+  if (SOOTH_UNLIKELY(t->call_frame != nullptr)) calls::left(t);
 }
 
 // Instrumented by some compilers to skip what a callee does.

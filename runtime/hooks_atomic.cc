@@ -119,6 +119,7 @@ SOOTH_INLINE T perform(const volatile T* p, int order, uptr pc, F operation) {
   Busy busy(t);
   SpinGuard guard(shard_of(p));
   T value = operation();
+  if (op == Op::kAtomicRmw && SOOTH_UNLIKELY(recorder.controlled) && machine_load(p) == value) turn::changed_nothing(t);
   EventValue recorded = value_of(value);
   write_event(t, pc, Shape::of(op, order_of(order), sizeof(T)), reinterpret_cast<uptr>(p), 0, &recorded);
   return value;
@@ -134,6 +135,7 @@ SOOTH_INLINE bool compare_exchange(volatile T* p, T& expected, T desired, int su
   Busy busy(t);
   SpinGuard guard(shard_of(p));
   bool done = machine_cas(p, expected, desired);
+  if (!done && SOOTH_UNLIKELY(recorder.controlled)) turn::changed_nothing(t);
   EventValue seen = value_of(expected);
   write_event(t, pc, Shape::of(done ? Op::kAtomicRmw : Op::kAtomicLoad, order_of(done ? success : failure), sizeof(T)),
               reinterpret_cast<uptr>(p), 0, &seen);

@@ -26,9 +26,17 @@ SiteRow* rows_ = nullptr;
 u32 rows_reserved_ = 0;
 SpinLock rows_lock_;
 
+// Addresses of the ELF file.
+struct CodeRange {
+  u64 begin, end;
+};
+
 struct Module {
   uptr bias, begin, end;
-  bool excluded;
+  CodeKind kind;               // of all its code, but for
+  const CodeRange* functions;  // those of it that are left out: sorted, disjoint
+  u32 function_count;
+  char build_id[128];
   char path[512];
 };
 constexpr u32 kMaxModules = 1024;
@@ -62,7 +70,7 @@ bool excluded_by(const char* patterns, const char* path) {
 }
 
 // libgomp copies and frees what tasks were given, ordered by means that are not seen; its entry points are modelled instead (wrap_openmp.cc).
-constexpr const char kAlwaysExcluded[] = "*/libgomp.so*";
+constexpr const char kModelled[] = "*/libgomp.so*";
 
 void write_line(const char* begin, const char* end) {
   long at = sys_call(SYS_lseek, recorder.process_fd, 0, SEEK_CUR);
@@ -91,16 +99,80 @@ void build_id(uptr bias, const ElfW(Phdr)* headers, u32 count, char* to, char* e
   }
 }
 
+// SOOTH_EXCLUDE_CODE: two lines for each module, `BUILDID PATH` (`-`: it has none) and `BEGIN-END BEGIN-END ...`, hexadecimal.
+constexpr char kFunctionsVariable[] = "SOOTH_EXCLUDE_CODE";
+
+u64 take_hexadecimal(const char*& text) {
+  u64 number = 0;
+  for (;; ++text) {
+    if (*text >= '0' && *text <= '9') number = number << 4 | static_cast<u64>(*text - '0');
+    else if (*text >= 'a' && *text <= 'f') number = number << 4 | static_cast<u64>(*text - 'a' + 10);
+    else return number;
+  }
+}
+
+const char* next_line(const char* text) {
+  while (*text != 0 && *text != '\n') ++text;
+  return *text == 0 ? text : text + 1;
+}
+
+// Whether `text` begins with `word` and then `past`.
+bool begins_with(const char* text, const char* word, char past) {
+  while (*word != 0)
+    if (*text++ != *word++) return false;
+  return *text == past;
+}
+
+void read_functions(Module& m, const char* text) {
+  u32 room = 1;
+  for (const char* p = text; *p != 0 && *p != '\n'; ++p) room += *p == ' ' ? 1 : 0;
+  auto* ranges = static_cast<CodeRange*>(map_memory(room * sizeof(CodeRange)));
+  if (ranges == nullptr) fatal("out of memory for the functions that are left out");
+  u32 count = 0;
+  while (*text != 0 && *text != '\n' && count < room) {
+    ranges[count].begin = take_hexadecimal(text);
+    if (*text == '-') ++text;
+    ranges[count++].end = take_hexadecimal(text);
+    if (*text == ' ') ++text;
+    else break;
+  }
+  m.functions = ranges;
+  m.function_count = count;
+}
+
+// Mapped once for each time that the module is loaded, and never unmapped.
+void find_functions(Module& m) {
+  m.functions = nullptr;
+  m.function_count = 0;
+  const char* line = environment(kFunctionsVariable);
+  while (line != nullptr && *line != 0) {
+    const char* path = line;
+    while (*path != 0 && *path != ' ') ++path;
+    bool has_id = m.build_id[0] != '-' || *line != '-';
+    bool same = has_id ? begins_with(line, m.build_id, ' ') : *path != 0 && begins_with(path + 1, m.path, '\n');
+    const char* ranges = next_line(line);
+    if (same) return read_functions(m, ranges);
+    line = next_line(ranges);
+  }
+}
+
+bool is_left_out_function(const Module& m, uptr pc) {
+  u64 address = pc - m.bias;
+  u32 low = 0, high = m.function_count;  // the first that begins behind the address
+  while (low < high) {
+    u32 middle = (low + high) / 2;
+    if (m.functions[middle].begin <= address) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 && address < m.functions[low - 1].end;
+}
+
 void write_module(const Module& m) {
   char line[2048];
   char* end = line + sizeof line - 1;
-  char id[128];
-  // Mapped with the first segment, as the loader itself relies on.
-  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(m.begin);
-  build_id(m.bias, reinterpret_cast<const ElfW(Phdr)*>(m.begin + header->e_phoff), header->e_phnum, id, id + sizeof id);
   char* p = append_number(append_text(line, end, "module "), end, generation_);
   for (uptr n : {m.bias, m.begin, m.end}) p = append_number(append_text(p, end, " "), end, n, 16);
-  p = append_text(append_text(append_text(append_text(p, end, " "), end, id), end, " "), end, m.path);
+  p = append_text(append_text(append_text(append_text(p, end, " "), end, m.build_id), end, " "), end, m.path);
   *p++ = '\n';
   write_line(line, p);
 }
@@ -113,8 +185,8 @@ Module* known_module(uptr pc) {
 
 // The module of a program counter, which is written down when it is the first one in it. nullptr: code that was made at run time.
 // Looks without locks of the loader, which another thread may hold while it runs constructors.
+// The lock is held.
 Module* module_of(uptr pc) {
-  SpinGuard guard(modules_lock_);
   if (Module* m = known_module(pc)) return m;
   dl_find_object found;
   if (module_count_ == kMaxModules || _dl_find_object(reinterpret_cast<void*>(pc), &found) != 0) return nullptr;
@@ -130,7 +202,12 @@ Module* module_of(uptr pc) {
     long n = sys_call(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(m.path), sizeof m.path - 1);
     m.path[n > 0 ? n : 0] = 0;
   }
-  m.excluded = is_excluded_path(m.path);
+  // Mapped with the first segment, as the loader itself relies on.
+  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(m.begin);
+  const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(m.begin + header->e_phoff);
+  build_id(m.bias, segments, header->e_phnum, m.build_id, m.build_id + sizeof m.build_id);
+  m.kind = excluded_by(kModelled, m.path) ? CodeKind::kModelled : is_excluded_path(m.path) ? CodeKind::kLeftOut : CodeKind::kRecorded;
+  find_functions(m);
   ++module_count_;
   write_module(m);
   return &m;
@@ -163,11 +240,6 @@ void write_command() {
   write_line(line, p);
 }
 
-bool in_excluded_module(uptr pc) {
-  const Module* m = module_of(pc);
-  return m != nullptr && m->excluded;
-}
-
 // The row for a new site; ~0u when there is no room for it.
 u32 append_row(uptr pc, u32 generation) {
   SpinGuard guard(rows_lock_);
@@ -192,20 +264,37 @@ u32 append_row(uptr pc, u32 generation) {
 }  // namespace
 
 bool is_excluded_path(const char* path) {
-  return excluded_by(kAlwaysExcluded, path) || excluded_by(options.exclude, path) || excluded_by(environment("SOOTH_EXCLUDE"), path);
+  return excluded_by(kModelled, path) || excluded_by(options.exclude, path) || excluded_by(environment("SOOTH_EXCLUDE"), path);
+}
+
+bool excludes_code() {
+  for (const char* given : {options.exclude, environment("SOOTH_EXCLUDE"), environment(kFunctionsVariable)})
+    if (given != nullptr && *given != 0) return true;
+  return false;
+}
+
+CodeKind code_kind(uptr pc) {
+  // By value: the table moves when modules are unloaded.
+  SpinGuard guard(modules_lock_);
+  const Module* m = module_of(pc);
+  if (m == nullptr) return CodeKind::kRecorded;
+  return m->kind == CodeKind::kRecorded && is_left_out_function(*m, pc) ? CodeKind::kLeftOut : m->kind;
 }
 
 u32 module_generation() { return __atomic_load_n(&generation_, __ATOMIC_RELAXED); }
 
-u32 intern_site(uptr pc) {
+namespace {
+
+// `is_name`: a row of its own, for a function that makes no events.
+u32 intern(uptr pc, bool is_name) {
   u32 generation = module_generation();
-  u64 key = (static_cast<u64>(pc) & ((u64{1} << 48) - 1)) | static_cast<u64>(generation & 0xffff) << 48;
+  u64 key = (static_cast<u64>(pc) & ((u64{1} << 48) - 1)) | static_cast<u64>((generation & 0x7fff) | (is_name ? 0x8000u : 0)) << 48;
   u32 at = static_cast<u32>((key * 0x9e3779b97f4a7c15) >> 40) & (kSiteEntries - 1);
   for (u32 probes = 0; probes < kSiteEntries; ++probes, at = (at + 1) & (kSiteEntries - 1)) {
     SiteEntry& e = entries_[at];
     u64 found = __atomic_load_n(&e.key, __ATOMIC_ACQUIRE);
     if (found == 0 && __atomic_compare_exchange_n(&e.key, &found, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-      u32 number = in_excluded_module(pc) ? kExcluded : append_row(pc, generation);
+      u32 number = !is_name && code_kind(pc) != CodeKind::kRecorded ? kExcluded : append_row(pc, generation);
       __atomic_store_n(&e.number, number == ~0u ? kExcluded : number + 1, __ATOMIC_RELEASE);
       return number;
     }
@@ -216,6 +305,11 @@ u32 intern_site(uptr pc) {
   }
   return ~0u;
 }
+
+}  // namespace
+
+u32 intern_site(uptr pc) { return intern(pc, false); }
+u32 intern_function(uptr pc) { return intern(pc, true); }
 
 void modules_unloaded() {
   if (recorder.controlled) return controlled::modules_changed();

@@ -11,6 +11,14 @@ bool start_modules();
 void find_own_code();
 // What happens in the module of this path is not recorded, and does not count in a controlled run.
 bool is_excluded_path(const char* path);
+// Whether --exclude names anything.
+bool excludes_code();
+enum class CodeKind : u8 {
+  kRecorded,
+  kModelled,  // left out, because its entry points stand for all that it does
+  kLeftOut,   // as the user wants it: its module or its function matches
+};
+CodeKind code_kind(uptr pc);
 // Is it an address inside this library's code?
 bool is_library_code(uptr pc);
 // The same file under another number that the program does not expect; -1 when there is none.

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "runtime/calls.h"
 #include "runtime/control.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
@@ -113,7 +114,7 @@ bool open_control() {
   control->version = 1;
   control->chunk_bytes = kChunkBytes;
   control->flags = (recorder.serial ? stream::kExactOrder | stream::kWithValues : 0) |
-                   static_cast<u32>(recorder.filter) << stream::kFilterShift;
+                   static_cast<u32>(recorder.filter) << stream::kFilterShift | (recorder.watches_calls ? stream::kWithCalls : 0);
   control->stop_ticket = stream::kNeverStopped;
   control->chunk_limit = recorder.directory == nullptr ? static_cast<u32>(number_of("SOOTH_CHUNK_LIMIT")) : 0;
   __atomic_store_n(&control->magic, stream::kControlMagic, __ATOMIC_RELEASE);
@@ -125,7 +126,6 @@ bool open_control() {
 bool open_nothing() {
   auto* control = static_cast<Control*>(map_memory(stream::kControlBytes));
   if (control == nullptr) return false;
-  constexpr int kNoDescriptor = -1'000'000;  // what no program closes
   recorder.streams_fd = recorder.sites_fd = recorder.process_fd = kNoDescriptor;
   recorder.directory = nullptr;
   control->stop_ticket = 0;
@@ -219,6 +219,8 @@ void read_schedule() {
 
 }  // namespace
 
+long open_recording_file(const char* name) { return open_file(directory_, name); }
+
 bool is_file_size_allowed(u64 bytes) {
   rlimit limit;
   return sys_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, reinterpret_cast<long>(&limit)) < 0 || bytes <= limit.rlim_cur;
@@ -235,7 +237,7 @@ bool reserve_file(int fd, u64 from, u64 to) {
 void vacate_descriptor(int fd) {
   if (!is_own_descriptor(fd)) return;
   SpinGuard guard(growth_);
-  for (int* own : {&recorder.streams_fd, &recorder.sites_fd, &recorder.process_fd}) {
+  for (int* own : {&recorder.streams_fd, &recorder.sites_fd, &recorder.process_fd, &recorder.reaches_fd}) {
     if (*own != fd) continue;
     int moved = copy_descriptor(fd);
     if (moved < 0) stop_recording(StopReason::kDiskFull);
@@ -308,6 +310,7 @@ void start_recording() {
   for (u32 mode = 1; mode < sizeof stream::kFilterNames / sizeof stream::kFilterNames[0]; ++mode)
     if (!recorder.serial && is_text(environment("SOOTH_FILTER"), stream::kFilterNames[mode])) recorder.filter = stream::FilterMode{mode};
   max_bytes_ = number_of("SOOTH_MAX_TRACE");
+  calls::choose_reach();
   if (fds != nullptr) {
     if (!open_descriptors(fds)) return;
   } else {
@@ -315,10 +318,7 @@ void start_recording() {
     if (!make_directory(base, false) || !open_directory()) return;
   }
   if (!open_control()) return;
-  if (!start_modules()) {
-    recorder.control = nullptr;
-    return;
-  }
+  if (!start_modules() || !calls::start()) recorder.control = nullptr;
 }
 
 void restart_recording_after_fork() {
@@ -333,7 +333,7 @@ void restart_recording_after_fork() {
   for (int fd : {recorder.streams_fd, recorder.sites_fd, recorder.process_fd}) sys_call(SYS_close, fd);
   // A live recording follows the first process only.
   if (recorder.directory == nullptr || !make_directory(base_directory_, true) || !open_directory() || !open_control()) return;
-  if (!start_modules()) recorder.control = nullptr;
+  if (!start_modules() || !calls::start()) recorder.control = nullptr;
 }
 
 void finish_recording() {

@@ -6,13 +6,17 @@
 
 namespace sooth::rt {
 
+inline constexpr int kNoDescriptor = -1'000'000;  // what no program closes
+
 struct Recorder {
   stream::Control* control;    // nullptr: nothing is recorded
   bool serial;
   bool controlled;             // nothing is recorded, though recording() says so: hooks schedule instead. Implies `serial`
   bool drop_repeats;
+  bool watches_calls;          // of code that is left out: calls.h
   stream::FilterMode filter;   // what else is left out; kNone in serial recordings
   int streams_fd, sites_fd, process_fd;
+  int reaches_fd = kNoDescriptor;  // of calls.h
   const char* directory;       // nullptr: live, into descriptors
 };
 extern Recorder recorder;
@@ -25,6 +29,8 @@ SOOTH_INLINE u64 take_ticket() { return __atomic_fetch_add(&recorder.control->ne
 void start_recording();
 // In the child of a fork: a recording of its own, beside the parent's.
 void restart_recording_after_fork();
+// A new file of that name in the directory of the recording; negative when there can be none.
+long open_recording_file(const char* name);
 // The program reached its end.
 void finish_recording();
 // Nothing from now on counts. The first reason wins.
@@ -47,7 +53,8 @@ bool is_file_size_allowed(u64 bytes);
 
 // One of our files: not the program's to close, though it may try (a daemon closes all there are).
 SOOTH_INLINE bool is_own_descriptor(int fd) {
-  return recording() && (fd == recorder.streams_fd || fd == recorder.sites_fd || fd == recorder.process_fd);
+  return recording() && (fd == recorder.streams_fd || fd == recorder.sites_fd || fd == recorder.process_fd ||
+                         fd == recorder.reaches_fd);
 }
 // The program wants this number for a file of its own: if it is one of ours, ours gets another, or the recording ends.
 void vacate_descriptor(int fd);
@@ -56,6 +63,8 @@ u32 new_stream();
 
 // The number of a program counter in `sites`; ~0u when its module is excluded.
 u32 intern_site(uptr pc);
+// The same for the name of a function, whoever it is excluded by; ~0u when there is no room.
+u32 intern_function(uptr pc);
 // dlclose returned: program counters may mean something else now.
 void modules_unloaded();
 u32 module_generation();

@@ -1,6 +1,7 @@
 #include "runtime/stream_writer.h"
 
 #include "runtime/benign.h"
+#include "runtime/calls.h"
 #include "runtime/control.h"
 #include "runtime/tree.h"
 #include "runtime/turn.h"
@@ -230,6 +231,12 @@ void write_pending_unknown(Thread* t) {
 
 namespace {
 
+// The slot could not be defined: its site is left out.
+void skip_access(Thread* t, uptr pc, uptr address, u64 size) {
+  if (recorder.watches_calls) calls::left_out(t, pc, address, size);
+  heed(t);
+}
+
 // The long way: the turn was taken away or is to be given up, a write waits for its value, or the slot has to be defined.
 template <unsigned size, bool is_write>
 __attribute__((noinline)) void access_in_turn(Thread* t, uptr address, uptr pc) {
@@ -248,7 +255,7 @@ __attribute__((noinline)) void access_in_turn(Thread* t, uptr address, uptr pc) 
     if (waits) t->quantum = 1;
     else turn::preempt(t);
   }
-  if (SOOTH_UNLIKELY(!is_defined) && !define_slot(t, slot, pc, shape)) return heed(t);
+  if (SOOTH_UNLIKELY(!is_defined) && !define_slot(t, slot, pc, shape)) return skip_access(t, pc, address, size);
   // Before the slot moves on: the handler of a fault here may never return.
   u64 value = is_write ? 0 : read_memory(address, size).low;
   u64 delta;
@@ -347,6 +354,7 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
   bool is_write = shape.op() == Op::kWrite;
   if ((special & (is_write ? kIgnoreWrites : kIgnoreReads)) != 0) return heed(t);
   if ((special & kIgnoreMemory) != 0 && is_ignored_memory(address)) return heed(t);
+  if ((special & kInCall) != 0) calls::happened(t, pc);
   if ((special & kSerialMode) != 0) {
     write_pending(t);
     // Before the value is read: another thread may change it.
@@ -357,13 +365,15 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
     while (t->top > t->frames && t->top[-1].stack < stack) --t->top;
     if (t->top < t->low) t->low = t->top;
     t->special |= kStackChanged;
+    if (t->call_frame != nullptr) calls::left(t);
   }
   // Before the stack is written: a function that does nothing new leaves no trace at all.
   if (t->tree != nullptr && !shape.is_sized() && tree::remembers(t->tree, address, pc, shape)) return;
   if ((t->special & kStackChanged) != 0) write_stack(t);
   u32 slot = used_slot_of(pc, shape);
   Slot& s = t->slots[slot];
-  if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) return heed(t);
+  if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape))
+    return skip_access(t, pc, address, shape.is_sized() ? size : shape.size());
   if ((special & (kSerialMode | kKeepRepeats)) == 0 && !shape.is_sized()) {
     Repeat repeat(t, slot, address);
     if (repeat.entry == repeat.tag) return heed(t);
@@ -400,11 +410,13 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
     return heed(t);
   }
   if (SOOTH_UNLIKELY(any_ignored_memory())) t->special |= kIgnoreMemory;
+  if (SOOTH_UNLIKELY((t->special & kInCall) != 0)) calls::happened(t, pc);
   if (recorder.serial) write_pending(t);
   if ((t->special & kStackChanged) != 0) write_stack(t);
   u32 slot = used_slot_of(pc, shape);
   Slot& s = t->slots[slot];
   if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) {
+    if (recorder.watches_calls) calls::left_out(t, pc, object, 0);
     // What an excluded module frees it may have ordered by itself; the next allocation makes a new variable of it anyhow.
     if (shape.op() == Op::kFree) return;
     // Synchronisation of excluded modules counts all the same: it goes under the first site.

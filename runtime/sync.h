@@ -65,5 +65,7 @@ int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* a
                   bool returns_int);
 int join_thread(Thread* t, uptr pc, pthread_t thread, void** result);
 int detach_other_thread(Thread* t, pthread_t thread);
+// pthread_testcancel() inside of a wrapper, whose own step it belongs to: others do not go first.
+void test_cancel();
 
 }  // namespace sooth::rt

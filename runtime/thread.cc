@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "runtime/calls.h"
 #include "runtime/control.h"
 #include "runtime/locks.h"
 #include "runtime/signals.h"
@@ -101,6 +102,8 @@ void attach_thread(Thread* t, u32 id) {
   t->frames = t->top = t->low = t->written = t->bottom;
   t->ignore_reads = t->ignore_writes = t->ignore_sync = 0;
   t->held_count = 0;
+  t->call_frame = nullptr;
+  t->call_count = 0;
   find_stack(t);
   // A handler that interrupts us runs when the stream has said whose it is.
   Busy busy(t);
@@ -123,6 +126,7 @@ void detach_thread() {
   // A handler runs before the end of the thread or, unrecorded, after it: what waits for this thread must not run in the next one.
   HandlersBlocked blocked(t);
   ThreadInfo& info = infos_[t->id];
+  calls::thread_ends(t);
   write_event(t, info.created_at != 0 ? info.created_at : kNoSite, Shape::of(Op::kEnd), 0);
   u32 detached = __atomic_load_n(&info.state, __ATOMIC_RELAXED) & kDetachedBit;
   __atomic_store_n(&info.state, static_cast<u32>(ThreadState::kEnded) | detached, __ATOMIC_RELEASE);
@@ -174,6 +178,7 @@ void restart_threads_after_fork(Thread* t) {
   write_event(t, kNoSite, Shape::of(Op::kBegin), 0);
   for (u32 i = 0; i < t->held_count; ++i)
     write_event(t, kNoSite, Shape::of(Op::kAcquire, MemoryOrder::kNotAtomic, 0, t->held[i].shared), t->held[i].lock);
+  calls::resume_after_fork(t);
 }
 
 void switch_to_thread_id(Thread* t, u32 id) {

@@ -20,6 +20,7 @@ inline constexpr u32 kIgnoreMemory = 256; // some memory is not recorded: benign
 inline constexpr u32 kKeepRepeats = 128;  // no access is dropped because it was seen before
 inline constexpr u32 kControlled = 512;   // nothing is recorded, but threads are scheduled: control.h. With kStopped and kSerialMode
 inline constexpr u32 kEachAccess = 1024;  // of a controlled thread: every access is a scheduling point
+inline constexpr u32 kInCall = 4096;     // code that is left out did something, and nothing else since: calls.h
 inline constexpr u32 kWatched = 2048;     // ... and it may be spinning: `spin` sees what it does
 
 // Everything of an event but its object, thread and site, packed into 16 bits. Part of a slot's key.
@@ -80,7 +81,9 @@ struct Progress {
   uptr pc;         // of the last operation that turn::step() was told of
 };
 
-struct Tree;  // tree.h
+struct Tree;          // tree.h
+struct TouchedLines;  // calls.cc
+inline constexpr u32 kKnownCode = 256;
 
 // Owned by its operating system thread; others touch only what is marked. Mapped zeroed; kept and used again when the
 // thread has ended, with its stream. A new field that hooks use goes to the top.
@@ -133,6 +136,18 @@ struct Thread {
   void* signal_data;    // owned by signals.cc
   u32 interruptions;    // handlers that have run and after which calls are not restarted
   u32 raises;           // the signal that it is about to send to itself; 0: none
+
+  // The call of code that is left out: calls.h.
+  Frame* call_frame;    // of its function; nullptr: it has none, or there is no call
+  uptr call_stack;      // the stack pointer of its function
+  uptr call_pc;         // a pc in its function
+  u32 call_function;    // ... and its row of `sites`
+  uptr call_site;       // the pc that it was called from
+  u32 call_count;       // calls of this thread so far
+  bool call_unknown;    // nobody knows all that it touched
+  TouchedLines* touched;
+  u32 code_generation;  // of modules, when `code` was right
+  u64 code[kKnownCode]; // pc << 1 | whether it is left out
 
   alignas(64) Slot slots[stream::kSlots];
   // Accesses that were recorded since the last synchronisation: see Repeat.

@@ -135,7 +135,8 @@ void after_event(Thread* t, Shape shape, u64 object, u64 allocations) {
   if (now >> kGoingOnBits != tree->allocations) ++tree->count;
   tree->allocations = allocations;
   bool is_section = op == Op::kAcquire || op == Op::kRelease;
-  if (sends_message(op, shape.order())) ++tree->count;
+  // What a call that is left out sends is not known.
+  if (sends_message(op, shape.order()) || op == Op::kCallBegin || op == Op::kCallEnd) ++tree->count;
   else if (is_section && recorder.filter == FilterMode::kTreeStrict) ++tree->count;
   else if (op == Op::kAcquire) acquire(tree, object, shape.shared());
   else if (op == Op::kRelease) release(tree, object);

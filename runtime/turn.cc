@@ -243,8 +243,7 @@ u32 wake_blocked(uptr object, u32 count) {
 void announce_step(Thread* t, const Step& what) {
   if (what.pc != 0) t->progress.pc = what.pc;  // else it is a step inside of one
   if (controlled::has_flag(sooth::control::kLogPoints)) {
-    bool writes = !is_access(what.op) || is_write(what.op);
-    controlled::log_step(node_of(t)->id, what.op, writes, what.object, what.bytes);
+    controlled::log_step(t, node_of(t)->id, what.op, what.pc, what.object, what.bytes);
   }
   if ((t->special & kWatched) == 0 || is_access(what.op) != is_atomic(what.op)) return;
   bool looks = what.op == Op::kAtomicLoad || what.tries;
@@ -417,6 +416,8 @@ void finish(Thread* t) {
     Node* n = node_of(t);
     t->turn_data[0] = 0;
     __atomic_store_n(&t->turn_state, kQueues, __ATOMIC_RELAXED);
+    if (controlled::has_flag(sooth::control::kLogPoints))
+      controlled::log_step(t, n->id, Op::kEnd, 0, reinterpret_cast<uptr>(&thread_info(n->id)), 1);
     wake_blocked(reinterpret_cast<uptr>(&thread_info(n->id)), kAll);
     // The first thread stays, as a zombie, until the process ends.
     if (n->system_id != static_cast<u32>(sys_call(SYS_getpid))) __atomic_store_n(&leaving_, n->system_id, __ATOMIC_RELEASE);
@@ -455,6 +456,10 @@ void step(Thread* t, const Step& what) {
 void step_access(Thread* t, const Step& what) {
   announce_step(t, what);
   reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, false);
+}
+
+void changed_nothing(Thread* t) {
+  if (controlled::has_flag(sooth::control::kLogPoints)) controlled::log_step(t, node_of(t)->id, Op::kCallEnd, 0, 0, 0);
 }
 
 void spun(Thread* t) {

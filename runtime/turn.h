@@ -88,6 +88,8 @@ void notice_signal(Thread* t);
 void approach(Thread* t, const SiteAccess& access);
 // In front of a plain access, when each is a scheduling point.
 void step_access(Thread* t, const Step& what);
+// What it did at its turn wrote what was there already, or failed.
+void changed_nothing(Thread* t);
 // The thread was found to do nothing but look at the same things again.
 void spun(Thread* t);
 void operation_done(Thread* t);

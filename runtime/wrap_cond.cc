@@ -69,7 +69,7 @@ int wait_outside(Waiter& w, F wait) {
 
 int wait_in_turn(Waiter& w, Deadline deadline) {
   if (!deadline.is_valid()) return EINVAL;
-  pthread_testcancel();
+  test_cancel();
   begin_wait(w);
   int result = unlock_mutex_in_turn(w.mutex);
   if (result != 0) {
@@ -79,7 +79,7 @@ int wait_in_turn(Waiter& w, Deadline deadline) {
   turn::Wake wake = turn::block(w.thread, address_of(w.cond), turn::BlockedOn::kCondition, deadline.time, deadline.clock);
   result = lock_mutex_in_turn(w.thread, w.mutex);
   end_wait(w, wake == turn::Wake::kWoken);
-  pthread_testcancel();
+  test_cancel();
   if (result != 0) return result;
   return wake == turn::Wake::kTimedOut ? ETIMEDOUT : 0;
 }

@@ -220,7 +220,7 @@ SOOTH_INTERCEPT(int, close, int fd) {
 // The lowest of our own files from `first` on; ~0u when there is none.
 static unsigned next_own_descriptor(unsigned first) {
   unsigned lowest = ~0u;
-  for (int fd : {recorder.streams_fd, recorder.sites_fd, recorder.process_fd}) {
+  for (int fd : {recorder.streams_fd, recorder.sites_fd, recorder.process_fd, recorder.reaches_fd}) {
     auto number = static_cast<unsigned>(fd);
     if (fd >= 0 && number >= first && number < lowest) lowest = number;
   }

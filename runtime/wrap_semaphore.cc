@@ -27,7 +27,7 @@ bool is_shared(const sem_t* semaphore) {
 template <typename F>
 int wait_in_turn(Thread* t, sem_t* semaphore, Deadline deadline, F block) {
   for (u32 interruptions = t->interruptions;;) {
-    pthread_testcancel();
+    test_cancel();
     if (real_trywait(semaphore) == 0) return 0;
     if (errno != EAGAIN) return -1;
     if (t->interruptions != interruptions) {

@@ -55,6 +55,7 @@ void* run_thread(void* argument) {
 SOOTH_REAL Real<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real_create{"pthread_create"};
 SOOTH_REAL Real<int(pthread_t, void**)> real_join{"pthread_join"};
 SOOTH_REAL Real<int(pthread_t)> real_detach{"pthread_detach"};
+SOOTH_REAL Real<void()> real_testcancel{"pthread_testcancel"};
 
 bool is_detached(const pthread_attr_t* attributes) {
   int state = PTHREAD_CREATE_JOINABLE;
@@ -74,10 +75,10 @@ bool is_joinable(u32 id, pthread_t thread) {
 
 // In turn, until the thread has ended. False: the deadline came first.
 bool await_end(Thread* t, u32 id, Deadline deadline) {
-  pthread_testcancel();
+  test_cancel();
   while (!has_ended(id)) {
     turn::Wake wake = turn::block(t, address_of(&thread_info(id)), turn::BlockedOn::kJoin, deadline.time, deadline.clock);
-    pthread_testcancel();
+    test_cancel();
     if (wake == turn::Wake::kTimedOut && !has_ended(id)) return false;
   }
   return true;
@@ -86,7 +87,8 @@ bool await_end(Thread* t, u32 id, Deadline deadline) {
 // `join` is the real function. A thread that has ended is joined without waiting to speak of: it has only to leave libc.
 template <typename F>
 int join_with(Thread* t, uptr pc, pthread_t thread, void** result, Deadline deadline, F join) {
-  begin_operation(t, pc);
+  u32 announced = turn::taken() ? find_thread(static_cast<u64>(thread)) : kUnknown;
+  begin_operation(t, pc, Op::kJoin, announced == kUnknown ? 0 : address_of(&thread_info(announced)));
   // Looked up first: afterwards the handle may be another thread's.
   u32 id = find_thread(static_cast<u64>(thread));
   int error;
@@ -113,7 +115,7 @@ void watch_thread_ends() {
 
 int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument,
                   bool returns_int) {
-  begin_operation(t, pc);
+  begin_operation(t, pc, Op::kFork, address_of(thread));
   // The first thread may end by pthread_exit, which makes a difference only when there are others.
   if (t->id == 0) arm_end();
   Thread* fresh = new_thread();
@@ -143,6 +145,8 @@ int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* a
   turn::await_arrival(id);
   return 0;
 }
+
+void test_cancel() { real_testcancel(); }
 
 int join_thread(Thread* t, uptr pc, pthread_t thread, void** result) {
   return join_with(t, pc, thread, result, {}, [&] { return real_join(thread, result); });
@@ -212,9 +216,10 @@ SOOTH_INTERCEPT(int, pthread_cancel, pthread_t thread) {
 }
 
 // A loop of nothing else waits for another thread, which must get its turn.
-SOOTH_INTERCEPT(void, pthread_testcancel, void) {
+SOOTH_EXPORT void sooth_pthread_testcancel(void) asm("pthread_testcancel");
+void sooth_pthread_testcancel(void) {
   if (Thread* t = current()) turn::step(t);
-  real_pthread_testcancel();
+  real_testcancel();
 }
 
 SOOTH_INTERCEPT(int, pthread_setname_np, pthread_t thread, const char* name) {

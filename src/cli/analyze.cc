@@ -76,14 +76,16 @@ Result<Source> start_program(const AnalyzeOptions& options, const ReadOptions& r
   if (words.empty() || !options.trace.empty()) {
     return Status::usage("--live takes a program and no trace: `sooth analyze --live [OPTIONS] -- PROGRAM ARGUMENTS`");
   }
-  const Result<PreparedProgram> program = prepare_program(words.front());
+  const Result<PreparedProgram> program = prepare_program(words.front(), options.recording.exclude);
   if (!program.ok()) {
     return program.status();
   }
   for (const std::string& note : program->notes) {
     std::fprintf(stderr, "sooth: %s\n", note.c_str());
   }
-  Result<std::unique_ptr<LiveRun>> run = LiveRun::start(words, program->library, options.recording, options.live_buffer);
+  RecordingOptions recording = options.recording;
+  recording.exclude_code = program->exclude_code;
+  Result<std::unique_ptr<LiveRun>> run = LiveRun::start(words, program->library, recording, options.live_buffer);
   if (!run.ok()) {
     return std::move(run).status();
   }

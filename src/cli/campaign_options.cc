@@ -30,16 +30,21 @@ bool parse_number(std::string_view text, std::uint32_t& number) {
 
 }  // namespace
 
-void add_campaign_options(CLI::App& command, CampaignFlags& flags) {
+void add_run_options(CLI::App& command, CampaignFlags& flags) {
   flags.jobs = std::max(1u, std::thread::hardware_concurrency());
-  add_count_option(command, "--seed", flags.seed,
-                   "Of the first run; every further run takes the next. Equal seeds give equal runs");
   add_count_option(command, "--jobs", flags.jobs, "Runs of the program at a time")
       ->check(CLI::PositiveNumber)
       ->default_str("the number of cores");
   add_duration_option(command, "--timeout", flags.timeout,
-                      "A run that takes longer is killed, and counts as a hang; 0: never", "60s");
+                      "A run that takes longer is killed, and counts as a hang; 0: never",
+                      std::to_string(flags.timeout.count() / 1000) + "s");
   add_duration_option(command, "--budget", flags.budget, "Start no more runs after this time", "none");
+}
+
+void add_campaign_options(CLI::App& command, CampaignFlags& flags) {
+  add_count_option(command, "--seed", flags.seed,
+                   "Of the first run; every further run takes the next. Equal seeds give equal runs");
+  add_run_options(command, flags);
   command
       .add_option_function<std::string>(
           "--shard",

@@ -17,6 +17,8 @@ struct CampaignFlags {
   std::uint32_t shard = 1, shards = 1;
 };
 
+// Adds --jobs, --timeout and --budget.
+void add_run_options(CLI::App& command, CampaignFlags& flags);
 // Adds --seed, --jobs, --timeout, --budget and --shard to `command`; `flags` must live as long as it.
 void add_campaign_options(CLI::App& command, CampaignFlags& flags);
 

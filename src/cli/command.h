@@ -23,6 +23,7 @@ using AddCommand = void (*)(CLI::App& root, CommandResult& result);
 void add_analyze_command(CLI::App& root, CommandResult& result);
 void add_compiler_commands(CLI::App& root, CommandResult& result);
 void add_confirm_command(CLI::App& root, CommandResult& result);
+void add_explore_command(CLI::App& root, CommandResult& result);
 void add_record_command(CLI::App& root, CommandResult& result);
 void add_replay_command(CLI::App& root, CommandResult& result);
 void add_report_command(CLI::App& root, CommandResult& result);

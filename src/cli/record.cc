@@ -1,6 +1,7 @@
 // sooth record: runs a program under the run time library and leaves a recording behind.
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,14 @@ struct RecordOptions {
   RecordingOptions recording;
 };
 
+// The analysis that knows of calls that were not recorded.
+constexpr char kCallsAnalysis[] = "rdit";
+
 void say(const std::string& sentence) { std::fprintf(stderr, "sooth: %s\n", sentence.c_str()); }
 
 // Everything after the program's end: its status is decided, so what goes wrong here is only told.
-void finish(const RecordingSet& set, bool instrumented, const std::string& program, const std::string& filter) {
+void finish(const RecordingSet& set, const PreparedProgram& prepared, const std::string& program, const std::string& filter) {
+  const bool instrumented = prepared.instrumented;
   const std::vector<std::string> made = set.made();
   if (made.empty()) {
     say("nothing was recorded: " +
@@ -34,7 +39,7 @@ void finish(const RecordingSet& set, bool instrumented, const std::string& progr
         ". " + kHowToInstrument);
     return;
   }
-  const std::string analyses = analyses_of_recorded(filter);
+  std::set<std::string> unseen(prepared.unseen.begin(), prepared.unseen.end());
   for (const std::string& directory : made) {
     const Result<CompletedRecording> recording = complete_recording(directory);
     if (!recording.ok()) {
@@ -44,9 +49,22 @@ void finish(const RecordingSet& set, bool instrumented, const std::string& progr
     for (const std::string& note : recording->notes) {
       say("note: " + note);
     }
+    unseen.insert(recording->unseen.begin(), recording->unseen.end());
+    const std::string analyses = recording->has_calls ? kCallsAnalysis : analyses_of_recorded(filter);
+    if (recording->has_calls) {
+      say("note: what excluded code does was not recorded, only when it was called; " + std::string(kCallsAnalysis) +
+          " takes into account what it may have done");
+    }
     say("recorded " + std::to_string(recording->threads) + (recording->threads == 1 ? " thread in " : " threads in ") +
         directory + " (" + short_size(recording->bytes) + "); next: sooth analyze " + directory +
         (analyses.empty() ? "" : " --with " + analyses));
+  }
+  if (!unseen.empty()) {
+    std::string names;
+    for (const std::string& name : unseen) {
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    say("note: calls into " + names + " (not instrumented) are not seen, and what orders threads inside may be missed");
   }
 }
 
@@ -64,7 +82,7 @@ CommandResult record(const RecordOptions& options) {
     return Status::usage("a recording is a directory and cannot be written to a pipe; `sooth analyze --live -- " + words.front() +
                          "` analyses a run without storing it");
   }
-  const Result<PreparedProgram> program = prepare_program(words.front());
+  const Result<PreparedProgram> program = prepare_program(words.front(), options.recording.exclude);
   if (!program.ok()) {
     return program.status();
   }
@@ -73,9 +91,11 @@ CommandResult record(const RecordOptions& options) {
   if (!set.ok()) {
     return set.status();
   }
+  RecordingOptions recording = options.recording;
+  recording.exclude_code = program->exclude_code;
   RecordingTarget target;
   target.directory = set->absolute();
-  const auto environment = recording_environment(current_environment(), program->library, target, options.recording);
+  const auto environment = recording_environment(current_environment(), program->library, target, recording);
   if (!environment.ok()) {
     return environment.status();
   }
@@ -87,7 +107,7 @@ CommandResult record(const RecordOptions& options) {
     return child.status();
   }
   const ProgramEnd end = child->wait([&] { set->stop(); });
-  finish(*set, program->instrumented, words.front(), options.recording.filter);
+  finish(*set, *program, words.front(), options.recording.filter);
   return static_cast<ExitCode>(end.shell_status());
 }
 

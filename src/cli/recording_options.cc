@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/numbers.h"
+#include "launch/excluded_code.h"
 #include "schedule/strategy.h"
 #include "trace/stream_format.h"
 
@@ -45,14 +46,23 @@ void add_recording_options(CLI::App& command, RecordingOptions& options) {
       .add_option_function<std::string>(
           "--exclude",
           [&options](const std::string& pattern) {
-            if (pattern.empty() || pattern.find(',') != std::string::npos) {
+            const bool function = pattern.starts_with(kFunctionPrefix);
+            if (pattern.size() <= (function ? kFunctionPrefix.size() : 0) || (!function && pattern.find(',') != std::string::npos)) {
               throw CLI::ValidationError("--exclude", "a pattern is not empty and has no comma; give the option several times");
             }
             options.exclude.push_back(pattern);
           },
-          "Do not record accesses of the files (program, libraries) that match, like */libfoo.so*; may be repeated")
-      ->type_name("PATTERN")
+          "Do not record accesses of the files (program, libraries) that match, like */libfoo.so*, or of functions, like func:ns::foo*; may "
+          "be repeated")
+      ->type_name("PATTERN|func:PATTERN")
       ->trigger_on_parse();
+  command
+      .add_option("--reach", options.reach,
+                  "What calls of excluded code may touch. everything: any memory. touched: the blocks and variables that they are seen to touch; "
+                  "for code that is instrumented throughout. none: they order nothing, and are not recorded")
+      ->check(CLI::IsMember({"everything", "touched", "none"}))
+      ->type_name("everything|touched|none")
+      ->capture_default_str();
 }
 
 void add_recording_filter(CLI::App& command, const std::string& name, RecordingOptions& options) {

@@ -8,7 +8,7 @@
 
 namespace sooth {
 
-// Adds --schedule, --seed and --exclude to `command`; `options` must live as long as it.
+// Adds --schedule, --seed, --exclude and --reach to `command`; `options` must live as long as it.
 void add_recording_options(CLI::App& command, RecordingOptions& options);
 // Adds what is left out already inside the program, as the flag `name`: a command that analyses has a --filter of its own.
 void add_recording_filter(CLI::App& command, const std::string& name, RecordingOptions& options);

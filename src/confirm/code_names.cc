@@ -13,28 +13,45 @@ std::string file_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-std::string place_of(const Frame& frame) {
-  std::string text = frame.file + ":" + std::to_string(frame.line);
-  return frame.column == 0 ? text : text + ":" + std::to_string(frame.column);
+std::string place_of(const Site& site) {
+  std::string text = site.file + ":" + std::to_string(site.line);
+  return site.column == 0 ? text : text + ":" + std::to_string(site.column);
 }
 
 }  // namespace
 
-std::string CodeNames::name(const std::string& module, std::uint64_t offset) {
+Site CodeNames::site(const std::string& module, std::uint64_t offset) {
   const bool is_program = module.empty() || module == file_name(program_);
   const std::string& path = is_program ? program_ : module;
+  Site site;
+  site.module = path;
+  site.offset = offset;
   if (ModuleSymbols* symbols = open(path)) {
     const std::vector<Frame> frames = symbols->frames(offset);
     const auto found =
         std::find_if(frames.begin(), frames.end(), [](const Frame& frame) { return !is_library_glue(frame.file); });
     const Frame* frame = found != frames.end() ? &*found : frames.empty() ? nullptr : &frames.front();
-    if (frame != nullptr && frame->line != 0) {
-      return place_of(*frame);
+    if (frame != nullptr) {
+      site.function = frame->function;
     }
+    if (frame != nullptr && frame->line != 0) {
+      site.file = frame->file;
+      site.line = frame->line;
+      site.column = frame->column;
+      site.label = place_of(site);
+    }
+  }
+  return site;
+}
+
+std::string CodeNames::name(const std::string& module, std::uint64_t offset) {
+  const Site found = site(module, offset);
+  if (!found.label.empty()) {
+    return found.label;
   }
   char number[24];
   std::snprintf(number, sizeof number, "+0x%llx", static_cast<unsigned long long>(offset));
-  return file_name(path) + number;
+  return file_name(found.module) + number;
 }
 
 ModuleSymbols* CodeNames::open(const std::string& path) {

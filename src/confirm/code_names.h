@@ -7,6 +7,7 @@
 #include <string>
 
 #include "symbol/module_symbols.h"
+#include "trace/tables.h"
 
 namespace sooth {
 
@@ -18,6 +19,8 @@ class CodeNames {
 
   // "account.cc:12:3", "libqueue.so+0x1a40" when there is no debug information. `module` as in SiteCode.
   std::string name(const std::string& module, std::uint64_t offset);
+  // All that is known of it.
+  Site site(const std::string& module, std::uint64_t offset);
 
  private:
   // nullptr: nothing is known about it.

@@ -6,11 +6,20 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
 #include <system_error>
 
+#include "launch/preflight.h"
 #include "launch/recording_set.h"
 #include "launch/symbolize_recording.h"
+#include "symbol/elf_file.h"
+#include "trace/call_reaches.h"
 #include "trace/recording_checks.h"
+#include "trace/recording_reader.h"
+#include "trace/small_file.h"
+#include "trace/symbol_file.h"
 
 namespace sooth {
 namespace {
@@ -54,6 +63,65 @@ std::uint64_t size_of(const std::string& directory) {
   return bytes;
 }
 
+// Blocks of all times, and variables.
+Result<MemoryObjects> find_objects(const std::string& directory) {
+  MemoryObjects objects;
+  const Result<RecordingSymbols> symbols = read_symbol_file(directory + "/" + stream::kSymbolsFile);
+  if (!symbols.ok()) {
+    return symbols.status();
+  }
+  for (const GlobalSymbol& global : symbols->globals) {
+    objects.add({global.begin, global.end - global.begin});
+  }
+  const Result<std::unique_ptr<TraceReader>> reader = open_recording(directory, {.columns = kNoColumns});
+  if (!reader.ok()) {
+    return reader.status();
+  }
+  for (;;) {
+    const Result<Batch> batch = (*reader)->next();
+    if (!batch.ok()) {
+      return batch.status();
+    }
+    if (batch->empty()) {
+      break;
+    }
+    for (const Event& event : batch->events) {
+      if (event.op == Op::kAlloc) {
+        objects.add({event.object, event.size});
+      }
+    }
+  }
+  objects.finish();
+  return objects;
+}
+
+// Makes whole objects of what calls were seen to touch.
+Status complete_reaches(const std::string& directory) {
+  const std::string path = directory + "/" + stream::kReachesFile;
+  const Result<std::optional<std::string>> rows = read_small_file(path);
+  if (!rows.ok()) {
+    return rows.status();
+  }
+  if (!rows->has_value()) {
+    return {};
+  }
+  const Result<MemoryObjects> objects = find_objects(directory);
+  return objects.ok() ? replace_small_file(path, widen_reaches(**rows, *objects)) : objects.status();
+}
+
+std::vector<std::string> find_unseen(const std::string& directory) {
+  std::set<std::string> names;
+  const Result<std::string> text = read_required_file(directory + "/" + stream::kProcessFile);
+  const Result<RecordedProcess> process = text.ok() ? parse_process(*text, directory) : text.status();
+  for (const RecordedModule& module : process.ok() ? process->modules : std::vector<RecordedModule>{}) {
+    const Result<BinaryInfo> file = inspect_binary(module.path);
+    if (file.ok() && file->linking == Linking::kSharedLibrary && is_unseen_library(module.path, file->tsan)) {
+      names.insert(fs::path(module.path).filename().string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 Result<CompletedRecording> complete_recording(const std::string& directory) {
@@ -74,7 +142,10 @@ Result<CompletedRecording> complete_recording(const std::string& directory) {
   if (!notes.ok()) {
     return notes.status();
   }
+  SOOTH_RETURN_IF_ERROR(complete_reaches(directory));
   SOOTH_RETURN_IF_ERROR(finish_recording(directory));
+  result.has_calls = state->has_calls;
+  result.unseen = find_unseen(directory);
   result.notes = std::move(*notes);
   if (const std::string note = stop_note(directory, state->stop); !note.empty()) {
     result.notes.push_back(note);

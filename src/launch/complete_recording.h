@@ -11,8 +11,10 @@ namespace sooth {
 
 struct CompletedRecording {
   std::uint32_t threads = 0;
-  std::uint64_t bytes = 0;         // of the whole directory
-  std::vector<std::string> notes;  // what the user should know, one sentence each
+  std::uint64_t bytes = 0;          // of the whole directory
+  std::vector<std::string> notes;   // what the user should know, one sentence each
+  std::vector<std::string> unseen;  // libraries that were met and are not instrumented: file names, sorted
+  bool has_calls = false;           // code was left out, and calls of it may be in the recording
 };
 
 // Finds the names of its places and variables, drops the room that the program had reserved and not used, and marks it as

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "launch/excluded_code.h"
 #include "schedule/protocol.h"
 
 namespace sooth {
@@ -28,10 +29,13 @@ void set(std::vector<std::string>& environment, const std::string& name, const s
   environment.push_back(name + "=" + value);
 }
 
+// Patterns of modules.
 std::string join(const std::vector<std::string>& patterns) {
   std::string text;
   for (const std::string& pattern : patterns) {
-    text += (text.empty() ? "" : ",") + pattern;
+    if (!pattern.starts_with(kFunctionPrefix)) {
+      text += (text.empty() ? "" : ",") + pattern;
+    }
   }
   return text;
 }
@@ -43,7 +47,7 @@ Status load_library(std::vector<std::string>& environment, const std::string& li
                          " into the program, because its path has a space or colon; install sooth elsewhere");
   }
   for (const char* ours : {"SOOTH_RECORD", "SOOTH_RECORD_FDS", "SOOTH_CHUNK_LIMIT", "SOOTH_MAX_TRACE", "SOOTH_EXCLUDE",
-                           control::kControlVariable, control::kLogVariable}) {
+                           "SOOTH_EXCLUDE_CODE", "SOOTH_REACH", control::kControlVariable, control::kLogVariable}) {
     take(environment, ours);
   }
   const std::string preloaded = take(environment, "LD_PRELOAD");
@@ -74,8 +78,14 @@ Result<std::vector<std::string>> recording_environment(std::vector<std::string> 
   if (options.max_bytes != 0) {
     set(current, "SOOTH_MAX_TRACE", std::to_string(options.max_bytes));
   }
+  if (const std::string modules = join(options.exclude); !modules.empty()) {
+    set(current, "SOOTH_EXCLUDE", modules);
+  }
+  if (!options.exclude_code.empty()) {
+    set(current, "SOOTH_EXCLUDE_CODE", options.exclude_code);
+  }
   if (!options.exclude.empty()) {
-    set(current, "SOOTH_EXCLUDE", join(options.exclude));
+    set(current, "SOOTH_REACH", options.reach);
   }
   return current;
 }

@@ -19,7 +19,11 @@ struct RecordingOptions {
   // Accesses that are left out: none ("off"), those that their thread has just recorded from the same place ("repeat"), or
   // those that a mode of stream::kFilterNames calls redundant, in kFree only.
   std::string filter = "repeat";
-  std::vector<std::string> exclude;     // patterns of modules whose accesses are left out
+  // What is left out: patterns of modules, and of functions behind kFunctionPrefix (excluded_code.h), which `exclude_code` stands for.
+  std::vector<std::string> exclude;
+  std::string exclude_code;             // ExcludedCode::ranges
+  // What calls of that code may touch: "everything"; what they are seen to touch, made whole ("touched"); or nothing that counts ("none").
+  std::string reach = "everything";
 };
 
 // Where a recording goes: into a new directory, or to a reader that follows it.

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
+#include "launch/excluded_code.h"
 #include "launch/program_path.h"
 #include "launch/runtime_library.h"
 #include "symbol/elf_file.h"
@@ -46,7 +50,16 @@ bool wants_clang_name(const ProgramInfo& program) {
 
 }  // namespace
 
-Result<PreparedProgram> prepare_program(const std::string& name) {
+bool is_unseen_library(const std::string& path, Tsan tsan) {
+  constexpr std::string_view kKnown[] = {"libc.so",    "libm.so",      "libstdc++.so", "libgcc_s.so", "libpthread.so",
+                                         "libdl.so",   "librt.so",     "ld-linux",     "libgomp.so",  "libatomic.so",
+                                         "libtsan.so", "libclang_rt.", "libc++",       "libunwind",   "linux-vdso"};
+  const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+  return tsan == Tsan::kNone &&
+         std::none_of(std::begin(kKnown), std::end(kKnown), [&](std::string_view known) { return name.starts_with(known); });
+}
+
+Result<PreparedProgram> prepare_program(const std::string& name, const std::vector<std::string>& exclude) {
   const Result<std::string> path = find_program(name);
   if (!path.ok()) {
     return path.status();
@@ -70,6 +83,18 @@ Result<PreparedProgram> prepare_program(const std::string& name) {
                            ": only programs that it starts can be recorded" +
                            (script ? "" : std::string(". ") + kHowToInstrument));
   }
+  for (const NeededLibrary& each : program->libraries) {
+    if (!each.info.path.empty() && is_unseen_library(each.soname, each.info.tsan)) {
+      answer.unseen.push_back(each.soname);
+    }
+  }
+  std::sort(answer.unseen.begin(), answer.unseen.end());
+  Result<ExcludedCode> excluded = find_excluded_code(*program, exclude);
+  if (!excluded.ok()) {
+    return std::move(excluded).status();
+  }
+  answer.exclude_code = std::move(excluded->ranges);
+  answer.notes.insert(answer.notes.end(), excluded->notes.begin(), excluded->notes.end());
   if (needs_libomp(*program)) {
     answer.notes.push_back(kLibompNote);
   }

@@ -83,6 +83,7 @@ Result<RecordingState> read_recording_state(const std::string& directory) {
   state.threads = control.threads;
   state.chunks = control.chunks;
   state.sites = std::min(control.sites, stream::kMaxSites);
+  state.has_calls = (control.flags & stream::kWithCalls) != 0;
   state.ended = control.ended != 0;
   state.stop = static_cast<stream::StopReason>(control.stop_reason);
   return state;

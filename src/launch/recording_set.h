@@ -21,7 +21,8 @@ struct RecordingState {
   std::uint32_t threads = 0;
   std::uint32_t chunks = 0;
   std::uint32_t sites = 0;
-  bool ended = false;  // the program came to its end in an orderly way
+  bool has_calls = false;  // stream::kWithCalls
+  bool ended = false;      // the program came to its end in an orderly way
   stream::StopReason stop = stream::StopReason::kNone;
 
   std::uint64_t stream_bytes() const {  // of `streams` that mean something

@@ -265,6 +265,15 @@ void add_call_note(std::uint64_t calls, const std::vector<const DetectorInfo*>& 
   }
 }
 
+// A call that may touch everything keeps much in order that it has nothing to do with.
+void add_reach_note(std::uint64_t calls, Report& report) {
+  if (calls > 0) {
+    report.notes.push_back(std::to_string(calls) + (calls == 1 ? " call" : " calls") +
+                           " of code that was left out may touch anything, and races around them are missed for it: `sooth record --reach touched` tells what it touches, if all "
+                           "of it is instrumented.");
+  }
+}
+
 std::string known_names() {
   std::string names;
   for (const DetectorInfo& info : detectors()) {
@@ -358,6 +367,7 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
     }
   }
   add_call_note(capture.calls(), options.detectors, report);
+  add_reach_note(capture.unbounded_calls(), report);
   add_notes(proven, report);
   for (Claim& claim : claims) {
     report.findings.push_back(std::move(claim.finding));

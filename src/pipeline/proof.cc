@@ -13,6 +13,7 @@
 #include "predict/search.h"
 #include "predict/trace_index.h"
 #include "race/witness_summary.h"
+#include "trace/call_reaches.h"
 
 namespace sooth {
 
@@ -41,6 +42,7 @@ void TraceCapture::consume(const Batch& batch) {
   for (std::size_t i = 0; i < batch.reaches.size(); ++i) {
     const Reach& reach = batch.reaches[i];
     calls_ += i == 0 || batch.reaches[i - 1].call != reach.call ? 1 : 0;
+    unbounded_calls_ += MemoryRange{reach.begin, reach.length} == kEverything ? 1 : 0;
     if (raw(reach.call) < events_.size()) {
       reaches_.push_back(reach);
     }

@@ -50,6 +50,7 @@ class TraceCapture {
   std::uint64_t size() const { return events_.size(); }
   // Calls that reach something, in all batches.
   std::uint64_t calls() const { return calls_; }
+  std::uint64_t unbounded_calls() const { return unbounded_calls_; }  // those of them that may touch everything
   // Every call of what was kept reaches the ranges, too.
   void reach_everywhere(std::span<const Reach> ranges);
   Batch batch() const { return {EventId{0}, events_, {}, stacks_, branches_, {}}; }
@@ -64,6 +65,7 @@ class TraceCapture {
   std::vector<Branch> branches_;
   std::vector<Reach> reaches_;
   std::uint64_t calls_ = 0;
+  std::uint64_t unbounded_calls_ = 0;
   bool whole_ = true;
 };
 

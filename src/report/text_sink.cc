@@ -45,10 +45,18 @@ void write_frame(std::size_t depth, const Site& site, std::ostream& out) {
       << "\n";
 }
 
+// Two accesses in a trace are two events. A finding of `sooth explore` comes from no trace: nobody knows which events and locks there were.
+bool is_from_trace(const Finding& finding) {
+  return finding.accesses.size() < 2 || std::any_of(finding.accesses.begin(), finding.accesses.end(),
+                                                    [](const Access& access) { return access.event != EventId{}; });
+}
+
 void write_access(const Finding& finding, const Access& access, const Paint& paint, std::ostream& out) {
-  out << "  " << paint.bold(deed_in(finding, access)) << " by " << actor(access)
-      << paint.dim(" at event " + std::to_string(raw(access.event))) << ", " << held_locks(access)
-      << awaited(finding, access) << "\n";
+  out << "  " << paint.bold(deed_in(finding, access)) << " by " << actor(access);
+  if (is_from_trace(finding)) {
+    out << paint.dim(" at event " + std::to_string(raw(access.event))) << ", " << held_locks(access);
+  }
+  out << awaited(finding, access) << "\n";
   write_frame(0, access.site, out);
   for (std::size_t i = 0; i < access.stack.size(); ++i) {
     write_frame(i + 1, access.stack[i], out);
@@ -137,6 +145,9 @@ void write_replay(const ReplaySummary& replay, std::ostream& out) {
 
 std::string how_often(const Finding& finding) {
   const std::string events = counted(finding.distance, "event", "events");
+  if (!is_from_trace(finding)) {
+    return "in " + counted(finding.dynamic_pairs, "run", "runs");
+  }
   switch (finding.kind) {
     case FindingKind::kRace: return counted(finding.dynamic_pairs, "time", "times") + ", at best " + events + " apart";
     case FindingKind::kDeadlock:

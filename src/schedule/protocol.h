@@ -144,12 +144,20 @@ enum class RecordKind : std::uint16_t {
   kBlockedThread = 9,  // a = BlockedOn, b = thread that holds what it waits for, or kNone, c = program counter's offset in its module
                        // | kInLibrary if that is not the program itself
   kDiverged = 10,  // `thread` at stretch a of the schedule: b = Divergence, c = what was found instead (see Divergence)
-  kPoint = 11,    // a scheduling point: the `thread` that had the turn; a = ready threads as bits 0..63, b = the chosen one, c = kind of step
-  kStep = 12,     // what `thread` is about to do at its next turn: a = Op | is_write << 8 | is_everything << 9, b = first and c = last of
-                  // the objects it is about, numbered in the order in which they were first met; b > c: of none. Several in a row, of one
-                  // thread, are one step: its objects were not met in one go
+  kPoint = 11,    // a scheduling point: the `thread` that had the turn; a = ready threads as bits 0..63, b = the chosen one, c = kind of
+                  // point | StretchEnd << 8, by which it stops if another is chosen
+  kStep = 12,     // what `thread` is about to do at its next turn: a = Op | is_write << 8 | is_everything << 9 | first byte << 16 | bytes << 32,
+                  // b = first and c = last of the objects it is about, numbered in the order in which they were first met; b > c: of none. Objects are
+                  // granules of kGranule bytes; the first byte is one of the first granule. A step may have several records, granules
+                  // in order. Op::kEnd: the thread ends with what it did at its last turn. Op::kCallEnd: that was atomic, and wrote what was there
   kExternal = 13,  // something from outside took part, so the seed alone does not repeat the run: a = External
+  kStepAt = 14,   // in front of the kStep records of a step: a = offset of the program counter in its module, or 0, b = events << 32 | module,
+                  // c = accesses. Where the thread is; the module is a number, or kNone
+  kModule = 15,   // `thread` is the number of a module: a, b, c = the next 24 bytes of its path, up to a record with a 0 in it; the path of
+                  // the program itself is empty. A number may be given again
 };
+
+inline constexpr std::uint64_t kGranule = 8;
 
 enum class BlockedOn : std::uint64_t {
   kUnknown = 0, kMutex = 1, kRwlock = 2, kSpin = 3, kCondition = 4, kBarrier = 5, kSemaphore = 6, kJoin = 7, kOnce = 8, kFutex = 9

@@ -75,6 +75,8 @@ bool add_record(const LogRecord& record, RecordKind before, RunLog& log) {
     case RecordKind::kDiverged: return add_divergence(record, process);
     case RecordKind::kPoint:
     case RecordKind::kStep:
+    case RecordKind::kStepAt:
+    case RecordKind::kModule:
       if (record.process == 0) {
         log.points.push_back(record);
       }

@@ -58,7 +58,7 @@ struct RunLog {
   std::uint64_t scheduling_points = 0;
   bool truncated = false;          // the log was full: what came later is not in it
   std::vector<ProcessLog> processes;  // at least one when something started
-  std::vector<control::LogRecord> points;  // kPoint and kStep records of the first process, in order
+  std::vector<control::LogRecord> points;  // kPoint, kStep, kStepAt and kModule records of the first process, in order
 };
 
 // `bytes`: the header and at least the records that it counts, up to its capacity. Any bytes may be thrown at it. The error says what is

@@ -24,7 +24,8 @@ class SymbolTable {
   // ones, then the first in the order of names.
   const Symbol* function(std::uint64_t address) const { return find(functions_, address); }
   const Symbol* object(std::uint64_t address) const { return find(objects_, address); }
-  const std::vector<Symbol>& objects() const { return objects_; }  // by begin
+  const std::vector<Symbol>& functions() const { return functions_; }  // by begin
+  const std::vector<Symbol>& objects() const { return objects_; }      // by begin
   bool empty() const { return functions_.empty() && objects_.empty(); }
 
  private:

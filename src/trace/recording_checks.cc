@@ -75,13 +75,18 @@ Status finish_recording(const std::string& directory) {
   Stage stage;
   stage.kind = StageKind::kRecording;
   stage.info.exact = ((*source)->flags() & stream::kExactOrder) != 0;
-  stage.info.columns = ((*source)->flags() & stream::kWithValues) != 0 ? kValues | kStacks : kStacks;
+  stage.info.columns = recording_columns((*source)->flags());
   stage.info.program = parsed->command;
   stage.info.filtered = (*source)->filter_name();
   stage.chunks = chunks->size();
   stage.bytes = kControlBytes + chunks->size() * kChunkBytes;
   stage.checks = checksum(text);
   return write_version(directory, stage);
+}
+
+ColumnSet recording_columns(std::uint32_t flags) {
+  return static_cast<ColumnSet>(kStacks | ((flags & stream::kWithValues) != 0 ? kValues : 0) |
+                                ((flags & stream::kWithCalls) != 0 ? kReaches : 0));
 }
 
 Result<RecordingChecks> read_recording_checks(const std::string& directory) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "trace/batch.h"
 #include "trace/chunk_source.h"
 
 namespace sooth {
@@ -16,6 +17,9 @@ inline constexpr char kChecksFile[] = "checks";
 // Called once the program is over and `symbols` is written: from then on damage is found, whatever it hits. A recording that
 // already has its checksums gets new ones. An error leaves it as it was, readable but incomplete.
 Status finish_recording(const std::string& directory);
+
+// The side columns that a recording with these Control::flags has.
+ColumnSet recording_columns(std::uint32_t flags);
 
 struct RecordingChecks {
   bool whole = false;  // there is a `version`

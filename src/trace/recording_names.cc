@@ -147,6 +147,13 @@ void RecordingNames::name(ObjectKind kind, std::uint64_t object, std::string_vie
   tables_.name_object(kind, object, thread ? thread_label(object) + " (" + std::string(name) + ")" : std::string(name));
 }
 
+void RecordingNames::name_call(SiteId site) {
+  const std::string& function = tables_.site(site).function;
+  if (!function.empty() && tables_.object_name(ObjectKind::kCall, raw(site)) == nullptr) {
+    tables_.name_object(ObjectKind::kCall, raw(site), function);
+  }
+}
+
 bool RecordingNames::pop_calls(ThreadId thread, std::uint64_t count) {
   Calls& calls = calls_[raw(thread)];
   if (count > calls.depth) {

@@ -52,6 +52,8 @@ class RecordingNames {
   // False when there cannot be so many threads.
   bool use_thread(std::uint64_t thread);
   void name(ObjectKind kind, std::uint64_t object, std::string_view name);
+  // A call of the function that the site is in has its name.
+  void name_call(SiteId site);
 
   // The calls that a thread is in. `pop` is false when there are not so many.
   bool pop_calls(ThreadId thread, std::uint64_t count);

@@ -7,12 +7,15 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <queue>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/flat_map.h"
+#include "trace/call_reaches.h"
 #include "trace/chunk_source.h"
 #include "trace/recording_checks.h"
 #include "trace/recording_names.h"
@@ -43,6 +46,7 @@ struct RecordingFiles {
   RecordingNames::Source more;
   RecordedProcess process;
   RecordingSymbols symbols;
+  CallReaches reaches;
   bool incomplete = false;
 };
 
@@ -52,15 +56,17 @@ class RecordingReader final : public TraceReader {
       : source_(std::move(files.source)),
         has_values_((source_->flags() & stream::kWithValues) != 0),
         reload_process_(files.more.process),
+        known_reaches_(std::move(files.reaches)),
         names_(std::move(files.process), std::move(files.symbols), (wanted & kStacks) != 0, std::move(files.more)) {
     info_.exact = (source_->flags() & stream::kExactOrder) != 0;
-    info_.columns = has_values_ ? kValues | kStacks : kStacks;
+    info_.columns = recording_columns(source_->flags());
     info_.incomplete = files.incomplete;
     info_.filtered = source_->filter_name();
     wanted &= info_.columns;
     events_.resize(kBatchEvents);
     values_.resize((wanted & kValues) != 0 ? kBatchEvents : 0);
     stacks_.resize((wanted & kStacks) != 0 ? kBatchEvents : 0);
+    wants_reaches_ = (wanted & kReaches) != 0;
     info_.program = reload_process_().command;
   }
 
@@ -69,7 +75,9 @@ class RecordingReader final : public TraceReader {
       return error_;  // behind damage nothing is known
     }
     sink_ = {events_.data(), values_.empty() ? nullptr : values_.data(), stacks_.empty() ? nullptr : stacks_.data(), 0,
-             kBatchEvents};
+             kBatchEvents, (info_.columns & kReaches) != 0 ? &calls_ : nullptr};
+    calls_.clear();
+    reaches_.clear();
     if (!over_) {
       error_ = fill();
     }
@@ -79,6 +87,7 @@ class RecordingReader final : public TraceReader {
     if (!error_.ok()) {
       return error_;
     }
+    find_reaches();
     explain_reads();
     update_info();
     Batch batch;
@@ -86,6 +95,7 @@ class RecordingReader final : public TraceReader {
     batch.events = std::span(events_).first(sink_.count);
     batch.values = std::span(values_).first(values_.empty() ? 0 : sink_.count);
     batch.stacks = std::span(stacks_).first(stacks_.empty() ? 0 : sink_.count);
+    batch.reaches = wants_reaches_ ? std::span<const Reach>(reaches_) : std::span<const Reach>();
     emitted_ += sink_.count;
     return batch;
   }
@@ -116,17 +126,25 @@ class RecordingReader final : public TraceReader {
   Status look_again();
   Status wait_for_more();
   Status damaged(const std::string& what) const { return source_->damaged(what); }
+  void find_reaches();
+  void follow_call(const Event& event, EventId id, std::size_t& next_reach);
   void explain_reads();
   void update_info();
 
   std::unique_ptr<ChunkSource> source_;
   const bool has_values_;
   const std::function<RecordedProcess()> reload_process_;
+  const CallReaches known_reaches_;
   RecordingNames names_;
   TraceInfo info_;
   std::vector<Event> events_;
   std::vector<Value> values_;    // empty: not asked for
   std::vector<StackId> stacks_;  // empty: not asked for
+  bool wants_reaches_ = false;
+  std::vector<std::size_t> calls_;            // of the batch: where calls begin
+  std::vector<Reach> reaches_;                // ... and what they may touch
+  FlatMap<std::uint64_t> call_counts_;        // by thread
+  std::map<std::pair<std::uint32_t, std::uint64_t>, EventId> open_calls_;  // by thread and call: a thread is in one at most
   EventSink sink_;
   std::uint64_t emitted_ = 0;
   std::uint64_t bytes_read_ = 0;
@@ -318,17 +336,44 @@ Status RecordingReader::wait_for_more() {
   return {};
 }
 
+void RecordingReader::find_reaches() {
+  for (const std::size_t i : calls_) {
+    const ThreadId thread = events_[i].thread;
+    for (const MemoryRange& range : known_reaches_.of(thread, call_counts_[raw(thread)]++)) {
+      reaches_.push_back({EventId{emitted_ + i}, range.begin, range.length});
+    }
+  }
+}
+
 // Something that is not instrumented may write between recorded events, so a read may see what no recorded write left.
 // Such values contradict the others, and are left out.
 void RecordingReader::explain_reads() {
   if (values_.empty() || !info_.exact) {
     return;
   }
+  std::size_t next_reach = 0;
   for (std::size_t i = 0; i < sink_.count; ++i) {
+    follow_call(events_[i], EventId{emitted_ + i}, next_reach);
     if (memory_.consume(events_[i], values_[i])) {
       values_[i] = {};
       ++info_.unexplained_reads;
       (void)memory_.consume(events_[i], values_[i]);  // never a conflict without a value
+    }
+  }
+}
+
+// While a call is open, what it may touch has no known value.
+void RecordingReader::follow_call(const Event& event, EventId id, std::size_t& next_reach) {
+  if (event.op == Op::kCallBegin) {
+    open_calls_[{raw(event.thread), event.object}] = id;
+    for (; next_reach < reaches_.size() && reaches_[next_reach].call == id; ++next_reach) {
+      memory_.open_reach(id, reaches_[next_reach].begin, reaches_[next_reach].length);
+    }
+  } else if (event.op == Op::kCallEnd) {
+    const auto call = open_calls_.find({raw(event.thread), event.object});
+    if (call != open_calls_.end()) {
+      memory_.close_reach(call->second);
+      open_calls_.erase(call);
     }
   }
 }
@@ -413,6 +458,17 @@ Result<std::unique_ptr<TraceReader>> open_recording(const std::string& directory
       return std::move(symbols).status();
     }
     files.symbols = std::move(*symbols);
+  }
+  Result<std::optional<std::string>> reaches = read_small_file(directory + "/" + stream::kReachesFile);
+  if (!reaches.ok()) {
+    return std::move(reaches).status();
+  }
+  if (reaches->has_value()) {
+    Result<CallReaches> known = CallReaches::parse(**reaches, directory + "/" + stream::kReachesFile);
+    if (!known.ok()) {
+      return std::move(known).status();
+    }
+    files.reaches = std::move(*known);
   }
   files.process = *parsed;
   files.more.process = [process = std::move(*parsed)] { return process; };

@@ -229,7 +229,8 @@ std::string difference(const std::vector<Event>& events, const Encoded& encoded,
     Event got = read.events[i];
     const auto label = [&](SiteId site) { return read.tables.site(site).label; };
     if (label(got.site) != row_label(raw(expected.site))) return "site" + where;
-    if (expected.op == Op::kEnter || expected.op == Op::kExit) {
+    const ObjectKind kind = object_kind(expected);
+    if (kind == ObjectKind::kFunction || kind == ObjectKind::kCall) {
       if (label(SiteId(got.object)) != row_label(static_cast<std::uint32_t>(expected.object))) return "function" + where;
       got.object = expected.object;
     }

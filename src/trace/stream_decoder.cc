@@ -32,7 +32,7 @@ bool takes_thread(const Event& event) {
   return event.op == Op::kFork || event.op == Op::kJoin ||
          (event.op == Op::kMisuse && object_kind(event) == ObjectKind::kThread);
 }
-bool takes_site(Op op) { return op == Op::kEnter || op == Op::kExit; }
+bool takes_site(Op op) { return op == Op::kEnter || op == Op::kExit || op == Op::kCallBegin || op == Op::kCallEnd; }
 
 // The bytes of an event behind its thread, put together as SegmentDecoder does: two words, stored at once.
 std::uint64_t last_word(std::uint32_t size, std::uint8_t op, std::uint8_t order, std::uint8_t flags) {
@@ -248,6 +248,12 @@ void StreamDecoder::emit(Pending& pending, EventSink& out) {
     names_.use_thread(event.object);
   } else if (takes_site(event.op)) {
     event.object = raw(names_.site(static_cast<std::uint32_t>(event.object)));
+  }
+  if (event.op == Op::kCallBegin) {
+    names_.name_call(SiteId(event.object));
+    if (out.calls != nullptr) {
+      out.calls->push_back(out.count);
+    }
   }
   out.events[out.count] = event;
   if (out.values != nullptr) {

@@ -21,6 +21,7 @@ struct EventSink {
   StackId* stacks = nullptr;
   std::size_t count = 0;
   std::size_t capacity = 0;
+  std::vector<std::size_t>* calls = nullptr;  // where kCallBegin stand in `events`
 };
 
 // The bytes come from outside: whatever they are, the decoder stays inside them and says what is wrong. It copies nothing

@@ -29,6 +29,7 @@ inline constexpr char kStreamsFile[] = "streams";
 inline constexpr char kSitesFile[] = "sites";
 inline constexpr char kProcessFile[] = "process";
 inline constexpr char kSymbolsFile[] = "symbols";
+inline constexpr char kReachesFile[] = "reaches";  // what calls that were left out touched; may be missing
 
 inline constexpr std::uint64_t kControlMagic = 0x3152545348544f53;  // "SOTHSTR1"
 inline constexpr std::uint32_t kChunkMagic = 0x4b4e4843;            // "CHNK"
@@ -41,6 +42,8 @@ inline constexpr std::uint64_t kNeverStopped = ~std::uint64_t{0};
 // Bits of Control::flags.
 inline constexpr std::uint32_t kExactOrder = 1;   // a serial recording
 inline constexpr std::uint32_t kWithValues = 2;   // accesses carry what they read or wrote
+
+inline constexpr std::uint32_t kWithCalls = 16;   // there may be calls of code that was left out (kCallBegin, kCallEnd)
 
 // Bits 2 and 3 of Control::flags: accesses that a mode of TREE (docs/tree.md) calls redundant were not recorded. Free-running
 // recordings only: an exact one keeps every event.
@@ -101,6 +104,23 @@ struct SiteRow {
 static_assert(sizeof(SiteRow) == 16);
 // The pc of events that belong to no place in the program: the first thread begins, a module that was left out synchronises.
 inline constexpr std::uint64_t kNoSite = 1;
+
+// `reaches`: which memory calls touched, in rows of 24 bytes. A program makes only kTouched, kWhole and kCall: `sooth record` makes kWhole of them.
+enum class ReachRowKind : std::uint32_t {
+  kNone = 0,     // the end of the rows
+  kTouched = 1,  // set `set` has lines of 2^kReachLineBits bytes that were touched: [a, a + b). What they belong to is not known yet
+  kWhole = 2,    // set `set` has the bytes [a, a + b)
+  kCall = 3,     // call number b (from 0) of thread a may touch set `set`, and nothing else
+  kDone = 4,     // the first row, if no kTouched is left
+};
+struct ReachRow {
+  std::uint32_t kind;
+  std::uint32_t set;  // dense, from 0
+  std::uint64_t a, b;
+};
+static_assert(sizeof(ReachRow) == 24);
+inline constexpr unsigned kReachLineBits = 4;
+inline constexpr std::uint32_t kMaxReachRows = 1u << 24;
 
 // A record starts with a control word of 16 bits: bits 0 to 12 a number, bits 13 to 15 a code.
 //

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""What recording the calls of excluded code costs: Table 5.4 of the thesis on RDIT.
+
+    bench_barrier.py --sooth build/bin/sooth --scratch build/bench [--quick] [--runs N] [--sources build/real-programs]
+
+A loop of scripts/bench-programs and a real program (left out when its sources cannot be had, and by --quick) are recorded whole, without the
+excluded code, and with the calls of it: those that may touch everything, those with what they touch told once, and told again for each call. Both
+the processor time and the size are compared with the recording without calls. Medians of runs in turns; exits with 1 when a goal is missed.
+"""
+import argparse
+import collections
+import os
+import pathlib
+import shutil
+import signal
+import statistics
+import sys
+import tempfile
+
+import bench_record
+import program_sources
+
+# Program -> what is left out of it.
+EXCLUDED = {"call_loop": ["func:table_*", "func:std::vector<Entry*"], "zstd": ["func:HUF_*", "func:FSE_*", "func:HIST_*"]}
+LOOP_ARGUMENTS = ["600"]
+AGAIN = "touched, each time"
+REACHES = {"no calls": "none", "everything": "everything", "touched, once": "touched", AGAIN: "touched"}  # by mode: --reach
+PROMISED = 13  # percent, of the thesis
+Cost = collections.namedtuple("Cost", "cpu bytes events calls")
+
+
+def cases(scratch, options):
+    """(name, words, file for standard output) of each program, compiled for ThreadSanitizer."""
+    source = pathlib.Path(__file__).resolve().parent / "bench-programs" / "call_loop.cc"
+    compilers = bench_record.COMPILERS["tsan"]
+    binary = str(scratch / "call_loop")
+    program_sources.run([*compilers[1], "-O1", "-g", "-pthread", source, "-o", binary])
+    yield "call_loop", [binary, *LOOP_ARGUMENTS], None
+    for program in program_sources.PROGRAMS:
+        if options.quick or program.name not in EXCLUDED:
+            continue
+        try:
+            folders = program_sources.fetch_all(program, program_sources.Archive(options.sources))
+        except program_sources.NoSources as reason:
+            print(f"{program.name}: left out, its sources cannot be had: {reason}", file=sys.stderr)
+            continue
+        data = scratch / f"{program.name}.txt"
+        program_sources.make_data(data, program.size)
+        binary = program_sources.compile_program(program, folders, compilers, scratch / program.name)
+        yield (program.name, *program_sources.command_line(program, binary, data, scratch / "result"))
+
+
+def count_calls(sooth, trace):
+    """Events that begin a call, from `sooth trace info`."""
+    for line in program_sources.run([sooth, "trace", "info", trace]).splitlines():
+        if "call begin" in line:
+            return int(line.split()[-1].replace(",", ""))
+    return 0
+
+
+def measure_case(sooth, name, words, sink, scratch, turns):
+    trace = scratch / "trace"
+    record = [sooth, "record", "-o", str(trace)]
+    exclude = [word for pattern in EXCLUDED[name] for word in ("--exclude", pattern)]
+    modes = {"whole": [*record, "--", *words]}
+    for mode, reach in REACHES.items():
+        again = ["env", "SOOTH_OPTIONS=reach_once=0"] if mode == AGAIN else []
+        modes[mode] = [*again, *record, *exclude, "--reach", reach, "--", *words]
+    times = collections.defaultdict(list)
+    traces = {}
+    for turn in range(turns):  # in turns, so that a slow moment of the machine hits all of them
+        for mode, command in modes.items():
+            times[mode].append(bench_record.measure(command, sink).cpu)
+            if turn == 0:
+                size = sum(path.stat().st_size for path in trace.rglob("*") if path.is_file())
+                traces[mode] = (size, bench_record.events_of(sooth, trace), count_calls(sooth, trace))
+            shutil.rmtree(trace, ignore_errors=True)
+    return {mode: Cost(statistics.median(times[mode]), *traces[mode]) for mode in modes}
+
+
+def more_than(value, base):
+    return 100 * (value / base - 1)
+
+
+def print_table(results):
+    print("| program | recording | CPU s | more than without calls | bytes | more | events | calls |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|")
+    for name, costs in results.items():
+        base = costs["no calls"]
+        for mode, cost in costs.items():
+            print(f"| {name} | {mode} | {cost.cpu:.2f} | {more_than(cost.cpu, base.cpu):+.0f}% | {cost.bytes / 1e6:.1f}M | "
+                  f"{more_than(cost.bytes, base.bytes):+.0f}% | {cost.events / 1e6:.2f}M | {cost.calls} |")
+
+
+def print_goals(results):
+    """True when all are met."""
+    met = True
+    for name, costs in results.items():
+        more = more_than(costs["touched, once"].cpu, costs["no calls"].cpu)
+        met = met and more <= PROMISED
+        print(f"  {'ok    ' if more <= PROMISED else 'MISSED'} calls, told once, take at most {PROMISED}% more CPU time ({name}): {more:+.1f}%")
+    return met
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="only the loop")
+    parser.add_argument("--runs", type=int, default=5, help="of each kind; 5 by default")
+    parser.add_argument("--sooth", required=True, type=os.path.abspath)
+    parser.add_argument("--scratch", required=True)
+    parser.add_argument("--sources", default="build/real-programs", type=lambda name: pathlib.Path(name).resolve(),
+                        help="where the sources of real programs are kept")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # leave through the end of `with`, which cleans up
+    os.makedirs(options.scratch, exist_ok=True)
+    results = {}
+    with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
+        scratch = pathlib.Path(folder).resolve()
+        for name, words, sink in cases(scratch, options):
+            print(f"measuring what calls of excluded code in {name} cost", file=sys.stderr, flush=True)
+            results[name] = measure_case(options.sooth, name, words, sink, scratch, options.runs)
+    print(f"Recording calls of excluded code; median of {options.runs} runs\n")
+    print_table(results)
+    print()
+    return 0 if print_goals(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,207 @@
+#include "confirm/explorer_campaign.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "confirm/explorer_log.h"
+#include "confirm/explorer_races.h"
+#include "confirm/ordered_work.h"
+
+namespace sooth {
+namespace {
+
+// Runs that are asked for at a time, whatever the number of jobs, on which nothing may depend.
+constexpr std::size_t kBatch = 16;
+constexpr std::uint64_t kMaxDraws = 20;
+
+using Place = std::tuple<std::string, std::uint64_t, Op>;
+using Pair = std::pair<Place, Place>;
+
+Place place_of(const ExploredStep& step) {
+  return {step.module, step.offset, step.op};
+}
+
+Pair pair_of(const ExploredStep& first, const ExploredStep& second) {
+  return std::minmax(place_of(first), place_of(second));
+}
+
+class ExploreCampaign {
+ public:
+  ExploreCampaign(const std::function<Result<RunOutcome>(const RunPlan&)>& run, const std::string& program,
+                  CodeNames& names, const ExploreOptions& options)
+      : run_(run), options_(options), tally_(program, names), explorer_(search_options()) {}
+
+  Result<ExploreResult> explore() {
+    while (!error_ && !stopped_ && !options_.cancelled() && result_.runs < options_.runs) {
+      const std::vector<Explorer::Request> requests =
+          explorer_.next(std::min<std::uint64_t>(kBatch, options_.runs - result_.runs));
+      if (requests.empty()) {
+        break;
+      }
+      make(requests);
+    }
+    if (error_) {
+      return *error_;
+    }
+    result_.tests = tally_.finish();
+    result_.redundant = explorer_.redundant();
+    result_.diverged += explorer_.diverged();
+    result_.cut = explorer_.cut();
+    result_.is_exhausted = explorer_.is_exhausted();
+    result_.has_waiting_loops = explorer_.has_waiting_loops();
+    return std::move(result_);
+  }
+
+ private:
+  struct Made {
+    RunPlan plan;
+    Result<RunOutcome> outcome;
+  };
+
+  ExplorerOptions search_options() {
+    ExplorerOptions search = options_.search;
+    search.wants_meeting = [this](const ExploredStep& first, const ExploredStep& second) {
+      const Pair pair = pair_of(first, second);
+      return !places_.contains(pair) && wanted_.insert(pair).second;
+    };
+    return search;
+  }
+
+  void make(const std::vector<Explorer::Request>& requests) {
+    const std::uint64_t before = result_.runs;
+    const auto work = [&](std::uint64_t i) {
+      RunPlan plan;
+      plan.plan = control::Plan::kChoices;
+      plan.flags = control::kEveryAccess | control::kLogPoints;
+      plan.strategy = "serial";
+      plan.seed = before + i + 1;
+      plan.choices = requests[i].choices;
+      Result<RunOutcome> outcome = run_(plan);
+      return Made{std::move(plan), std::move(outcome)};
+    };
+    std::size_t taken = 0;
+    const auto take = [&](std::uint64_t i, Made&& made) {
+      ++taken;
+      if (!made.outcome.ok()) {
+        error_ = made.outcome.status();
+        return false;
+      }
+      if (made.outcome->cancelled) {
+        return false;
+      }
+      // Outcomes differ by what the program says, not by what is said about it, for example how it deadlocked.
+      made.outcome->output_hash = std::hash<std::string>()(made.outcome->output);
+      judge(requests[i], made.plan, *made.outcome);
+      options_.on_run(result_.runs);
+      return !error_.has_value();
+    };
+    do_in_order<Made>(requests.size(), options_.jobs, work, take, options_.cancelled);
+    stopped_ = taken < requests.size();
+  }
+
+  void judge(const Explorer::Request& request, const RunPlan& plan, const RunOutcome& run) {
+    ++result_.runs;
+    tally_.add(plan, run);
+    result_.outputs.try_emplace(run.output_hash, run.output);
+    const Result<Execution> execution = execution_of(run.log);
+    if (!execution.ok()) {
+      error_ = execution.status();
+      return;
+    }
+    const bool followed = run.log.processes.empty() || run.log.processes.front().divergences.empty();
+    result_.diverged += followed || request.purpose != Explorer::Purpose::kMeeting ? 0 : 1;
+    result_.is_repeatable = result_.is_repeatable && execution->is_repeatable;
+    keep_races(*execution, plan, run);
+    keep_deadlock(plan, run);
+    explorer_.add(request, *execution);
+  }
+
+  void keep_races(const Execution& execution, const RunPlan& plan, const RunOutcome& run) {
+    std::set<Pair> here;
+    for (const Meeting& meeting : meetings_in(execution)) {
+      const ExploredStep& first = meeting.other_step(execution);
+      const ExploredStep& second = meeting.here_step(execution);
+      const Pair pair = pair_of(first, second);
+      const auto [place, is_new] = places_.try_emplace(pair, result_.races.size());
+      if (is_new) {
+        ExploredRace race{first, second, meeting.other, meeting.here, 0, false, {}};
+        arrange(meeting, execution, plan, run, race);
+        result_.races.push_back(std::move(race));
+      }
+      result_.races[place->second].runs += here.insert(pair).second ? 1 : 0;
+    }
+  }
+
+  // A schedule that stops at the race; or at least one that comes through it, if the program does not do the same again.
+  void arrange(const Meeting& meeting, const Execution& execution, const RunPlan& plan, const RunOutcome& run,
+               ExploredRace& race) {
+    race.schedule = tally_.schedule_of(plan, run);
+    if (race.first.offset == 0 || race.second.offset == 0 || error_) {
+      return;
+    }
+    RunPlan toward = plan_of_meeting(meeting, execution, run.log);
+    // Who goes first is drawn. A schedule ends where it stops both: the one that came last must not be the one to go first.
+    for (toward.seed = 1; toward.seed <= kMaxDraws && !race.stops; ++toward.seed) {
+      const Result<RunOutcome> again = run_(toward);
+      if (!again.ok()) {
+        error_ = again.status();
+        return;
+      }
+      ScheduleFile schedule = tally_.schedule_of(toward, *again);
+      race.stops = !again->log.processes.empty() && !again->log.processes.front().races.empty() &&
+                   first_divergence(schedule, again->log).empty();
+      race.schedule = race.stops ? std::move(schedule) : std::move(race.schedule);
+    }
+  }
+
+  void keep_deadlock(const RunPlan& plan, const RunOutcome& run) {
+    if (run.log.processes.empty() || run.log.processes.front().deadlock.empty()) {
+      return;
+    }
+    const std::vector<BlockedThread>& blocked = run.log.processes.front().deadlock;
+    std::multiset<std::pair<std::uint64_t, control::BlockedOn>> where;
+    for (const BlockedThread& each : blocked) {
+      where.emplace(each.offset, each.on);
+    }
+    const auto [place, is_new] = deadlocks_.try_emplace(std::move(where), result_.deadlocks.size());
+    if (is_new) {
+      result_.deadlocks.push_back({blocked, 0, tally_.schedule_of(plan, run)});
+    }
+    ++result_.deadlocks[place->second].runs;
+  }
+
+  const std::function<Result<RunOutcome>(const RunPlan&)>& run_;
+  const ExploreOptions& options_;
+  TestTally tally_;
+  std::map<Pair, std::size_t> places_;  // of result_.races
+  std::set<Pair> wanted_;
+  std::map<std::multiset<std::pair<std::uint64_t, control::BlockedOn>>, std::size_t> deadlocks_;
+  Explorer explorer_;
+  ExploreResult result_;
+  std::optional<Status> error_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+std::uint64_t ExploreResult::outcomes() const {
+  std::uint64_t count = 0;
+  for (const TestEnd& end : tests.ends) {
+    count += end.outputs.size();
+  }
+  return count;
+}
+
+bool ExploreResult::has_failures() const {
+  return std::any_of(tests.ends.begin(), tests.ends.end(), [](const TestEnd& end) { return end.outcome.failed(); });
+}
+
+Result<ExploreResult> explore(const std::function<Result<RunOutcome>(const RunPlan&)>& run, const std::string& program,
+                              CodeNames& names, const ExploreOptions& options) {
+  return ExploreCampaign(run, program, names, options).explore();
+}
+
+}  // namespace sooth

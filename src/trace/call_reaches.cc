@@ -1,0 +1,155 @@
+#include "trace/call_reaches.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace sooth {
+namespace {
+
+using stream::ReachRow;
+using stream::ReachRowKind;
+
+std::vector<ReachRow> rows_of(std::string_view bytes) {
+  std::vector<ReachRow> rows(bytes.size() / sizeof(ReachRow));
+  if (!rows.empty()) {
+    std::memcpy(rows.data(), bytes.data(), rows.size() * sizeof(ReachRow));
+  }
+  return rows;
+}
+
+std::uint64_t checksum(std::span<const ReachRow> rows) {
+  return XXH3_64bits(rows.data(), rows.size_bytes());
+}
+
+std::uint64_t last_byte(const MemoryRange& range) {
+  return range.begin + (range.length - 1);
+}
+
+bool is_range(std::uint64_t begin, std::uint64_t length) {
+  return length != 0 && begin + (length - 1) >= begin;
+}
+
+// Sorted, disjoint, neighbours merged.
+void normalise(std::vector<MemoryRange>& ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const MemoryRange& a, const MemoryRange& b) { return a.begin < b.begin; });
+  std::vector<MemoryRange> merged;
+  for (const MemoryRange& range : ranges) {
+    if (!merged.empty() && range.begin <= last_byte(merged.back())) {
+      merged.back().length = std::max(last_byte(range), last_byte(merged.back())) - merged.back().begin + 1;
+    } else if (!merged.empty() && range.begin - 1 == last_byte(merged.back())) {
+      merged.back().length += range.length;
+    } else {
+      merged.push_back(range);
+    }
+  }
+  ranges = std::move(merged);
+}
+
+}  // namespace
+
+Result<CallReaches> CallReaches::parse(std::string_view bytes, const std::string& path) {
+  CallReaches reaches;
+  const std::vector<ReachRow> rows = rows_of(bytes);
+  if (rows.empty() || rows.front().kind != static_cast<std::uint32_t>(ReachRowKind::kDone)) {
+    return reaches;  // nobody has finished it
+  }
+  const auto damaged = [&](std::size_t row) {
+    return Status::bad_input(path + ": the recording is damaged: row " + std::to_string(row) +
+                             " is not as it was written");
+  };
+  const ReachRow& head = rows.front();
+  if (head.b != rows.size() - 1 || head.set > head.b || bytes.size() % sizeof(ReachRow) != 0 ||
+      head.a != checksum(std::span(rows).subspan(1))) {
+    return damaged(0);
+  }
+  reaches.sets_.resize(std::size_t{head.set} + 1);
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const ReachRow& row = rows[i];
+    if (row.set >= head.set) {
+      return damaged(i);
+    }
+    if (row.kind == static_cast<std::uint32_t>(ReachRowKind::kWhole) && is_range(row.a, row.b)) {
+      reaches.sets_[row.set + 1].push_back({row.a, row.b});
+    } else if (row.kind == static_cast<std::uint32_t>(ReachRowKind::kCall)) {
+      reaches.calls_[{row.a, row.b}] = row.set + 1;
+    } else {
+      return damaged(i);
+    }
+  }
+  return reaches;
+}
+
+void MemoryObjects::finish() {
+  std::erase_if(objects_, [](const MemoryRange& object) { return !is_range(object.begin, object.length); });
+  std::sort(objects_.begin(), objects_.end(), [](const MemoryRange& a, const MemoryRange& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.length < b.length;
+  });
+  objects_.erase(std::unique(objects_.begin(), objects_.end()), objects_.end());
+  last_so_far_.clear();
+  std::uint64_t last = 0;
+  for (const MemoryRange& object : objects_) {
+    last = std::max(last, last_byte(object));
+    last_so_far_.push_back(last);
+  }
+}
+
+std::vector<MemoryRange> MemoryObjects::around(MemoryRange range) const {
+  std::vector<MemoryRange> found;
+  const auto behind = std::upper_bound(objects_.begin(), objects_.end(), last_byte(range),
+                                       [](std::uint64_t last, const MemoryRange& o) { return last < o.begin; });
+  for (auto i = static_cast<std::size_t>(behind - objects_.begin()); i-- > 0 && last_so_far_[i] >= range.begin;) {
+    if (last_byte(objects_[i]) >= range.begin) {
+      found.push_back(objects_[i]);
+    }
+  }
+  if (found.empty()) {
+    return {kEverything};
+  }
+  normalise(found);
+  return found;
+}
+
+std::string widen_reaches(std::string_view bytes, const MemoryObjects& objects) {
+  std::vector<std::vector<MemoryRange>> sets;
+  std::vector<ReachRow> calls;
+  constexpr std::uint64_t kLine = std::uint64_t{1} << stream::kReachLineBits;
+  for (const ReachRow& row : rows_of(bytes)) {
+    const auto kind = static_cast<ReachRowKind>(row.kind);
+    if (row.set >= stream::kMaxReachRows || kind == ReachRowKind::kNone) {
+      break;  // its writer died, or there are no more
+    }
+    if (kind == ReachRowKind::kDone) {
+      continue;
+    }
+    if (row.set >= sets.size()) {
+      sets.resize(std::size_t{row.set} + 1);
+    }
+    if (kind == ReachRowKind::kWhole && is_range(row.a, row.b)) {
+      sets[row.set].push_back({row.a, row.b});
+    } else if (kind == ReachRowKind::kTouched && is_range(row.a, row.b)) {
+      // Line by line: one that belongs to nothing is as bad among others as alone.
+      for (std::uint64_t line = row.a; line - row.a < row.b; line += kLine) {
+        const std::vector<MemoryRange> around = objects.around({line, kLine});
+        sets[row.set].insert(sets[row.set].end(), around.begin(), around.end());
+      }
+    } else if (kind == ReachRowKind::kCall) {
+      calls.push_back(row);
+    }
+  }
+  std::vector<ReachRow> rows(1);
+  for (std::uint32_t set = 0; set < sets.size(); ++set) {
+    normalise(sets[set]);
+    for (const MemoryRange& range : sets[set]) {
+      rows.push_back({static_cast<std::uint32_t>(ReachRowKind::kWhole), set, range.begin, range.length});
+    }
+  }
+  rows.insert(rows.end(), calls.begin(), calls.end());
+  const std::span<const ReachRow> rest = std::span(rows).subspan(1);
+  rows.front() = {static_cast<std::uint32_t>(ReachRowKind::kDone), static_cast<std::uint32_t>(sets.size()),
+                  checksum(rest), rest.size()};
+  return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(ReachRow)};
+}
+
+}  // namespace sooth

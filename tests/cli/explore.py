@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+"""sooth explore: every schedule of a small program.
+
+    tests/cli/explore.py SOOTH [NAME...]      all tests, or those named
+"""
+import json
+import os
+import re
+import shlex
+import sys
+
+import controlled
+from controlled import expect
+
+HEAD = r"""
+    #include <pthread.h>
+    #include <atomic>
+    #include <cassert>
+    #include <cstdio>
+    template <void (*F)()> void* call(void*) { F(); return nullptr; }
+    template <void (*F)(), void (*G)()> void together() {
+      pthread_t a, b;
+      pthread_create(&a, nullptr, call<F>, nullptr);
+      pthread_create(&b, nullptr, call<G>, nullptr);
+      pthread_join(a, nullptr);
+      pthread_join(b, nullptr);
+    }
+"""
+
+SOURCES = {
+    # Two increments, of which one may be lost. -DATOMIC: not; -DASSERT: which is a failure.
+    "racy": r"""
+    #ifdef ATOMIC
+    static std::atomic<int> counter;
+    static void work() { counter.fetch_add(1); }
+    #else
+    static int counter;
+    static void work() { counter = counter + 1; }
+    #endif
+    int main() {
+      together<work, work>();
+    #ifdef ASSERT
+      assert(counter == 2);
+    #endif
+      std::printf("%d\n", int(counter));
+    }
+    """,
+    # Neighbours in one word; -DOVERLAP: the one reaches into the other.
+    "bytes": r"""
+    struct alignas(8) Bytes { char first[2]; } s;
+    static void one() { s.first[0] = 1; }
+    static void two() { s.first[1] = 2; }
+    static void both() { *reinterpret_cast<volatile short*>(s.first) = 3; }
+    int main() {
+    #ifdef OVERLAP
+      together<one, both>();
+    #else
+      together<one, two>();
+    #endif
+      std::printf("%d\n", s.first[0]);
+    }
+    """,
+    # Peterson's lock. -DPLAIN: of plain variables, which under sequential consistency is as good; -DBROKEN: looks before it asks.
+    "peterson": r"""
+    #ifdef PLAIN
+    static volatile int wants[2], turn;
+    #else
+    static std::atomic<int> wants[2], turn;
+    #endif
+    static int counter;
+    template <int I> void work() {
+    #ifdef BROKEN
+      while (wants[1 - I] && turn == 1 - I) {}
+    #endif
+      wants[I] = 1;
+      turn = 1 - I;
+    #ifndef BROKEN
+      while (wants[1 - I] && turn == 1 - I) {}
+    #endif
+      counter = counter + 1;
+      wants[I] = 0;
+    }
+    int main() {
+      together<work<0>, work<1>>();
+      std::printf("%d\n", counter);
+    }
+    """,
+    # A spin lock. -DSWAP: by compare-and-swap; else by exchange.
+    "spin": r"""
+    static std::atomic<int> locked;
+    static int counter;
+    static void work() {
+    #ifdef SWAP
+      for (int free = 0; !locked.compare_exchange_weak(free, 1); free = 0) {}
+    #else
+      while (locked.exchange(1)) {}
+    #endif
+      counter = counter + 1;
+      locked = 0;
+    }
+    int main() {
+      together<work, work>();
+      std::printf("%d\n", counter);
+    }
+    """,
+    # Two philosophers. -DORDERED: both take the same fork first.
+    "philosophers": r"""
+    static pthread_mutex_t forks[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+    template <int I> void eat() {
+    #ifdef ORDERED
+      const int first = 0;
+    #else
+      const int first = I;
+    #endif
+      pthread_mutex_lock(&forks[first]);
+      pthread_mutex_lock(&forks[1 - first]);
+      pthread_mutex_unlock(&forks[1 - first]);
+      pthread_mutex_unlock(&forks[first]);
+    }
+    int main() { together<eat<0>, eat<1>>(); }
+    """,
+    # Message passing. ORDER is that of the flag.
+    "message": r"""
+    static int data, got = -1;
+    static std::atomic<int> flag;
+    static void send() { data = 42; flag.store(1, std::memory_order_ORDER); }
+    static void receive() { if (flag.load(std::memory_order_ORDER)) got = data; }
+    int main() {
+      together<send, receive>();
+      std::printf("%d\n", got);
+    }
+    """,
+    # Store buffering: both read 0 only without sequential consistency.
+    "buffering": r"""
+    static std::atomic<int> x, y;
+    static int a, b;
+    static void one() { x.store(1, std::memory_order_relaxed); a = y.load(std::memory_order_relaxed); }
+    static void two() { y.store(1, std::memory_order_relaxed); b = x.load(std::memory_order_relaxed); }
+    int main() {
+      together<one, two>();
+      std::printf("%d%d\n", a, b);
+    }
+    """,
+    # Treiber's stack: each thread pushes and pops.
+    "stack": r"""
+    struct Node { Node* next; int value; };
+    static Node nodes[2] = {{nullptr, 1}, {nullptr, 2}};
+    static std::atomic<Node*> top;
+    static int popped[2];
+    template <int I> void work() {
+      Node* n = &nodes[I];
+      n->next = top.load();
+      while (!top.compare_exchange_strong(n->next, n)) {}
+      Node* t = top.load();
+      while (!top.compare_exchange_strong(t, t->next)) {}
+      popped[I] = t->value;
+    }
+    int main() {
+      together<work<0>, work<1>>();
+      assert(top.load() == nullptr && popped[0] + popped[1] == 3);
+      std::printf("%d\n", popped[0]);
+    }
+    """,
+    # Waits without looking whether it was notified before.
+    "lost": r"""
+    static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+    static void wait() { pthread_mutex_lock(&m); pthread_cond_wait(&c, &m); pthread_mutex_unlock(&m); }
+    static void notify() { pthread_mutex_lock(&m); pthread_cond_signal(&c); pthread_mutex_unlock(&m); }
+    int main() { together<wait, notify>(); }
+    """,
+    # The process may end before the other thread has written.
+    "detached": r"""
+    static std::atomic<int> written;
+    static void write() { written = 1; written = 2; }
+    int main() {
+      pthread_t a;
+      pthread_create(&a, nullptr, call<write>, nullptr);
+      pthread_detach(a);
+      std::printf("%d\n", int(written));
+    }
+    """,
+}
+
+
+def built(bench, name, *flags):
+    controlled.SOURCES[name + ".cc"] = HEAD + SOURCES[name]
+    return bench.program(name, *flags)
+
+
+def explore(bench, program, *options, status=0):
+    return bench.run("explore", *options, "--", program, status=status, limit=300)
+
+
+def outputs(done):
+    return sorted(set(re.findall(r'^outcome: .*output "(.*?)(?:\\n)?", in \d+ runs?$', done.stdout, re.MULTILINE)))
+
+
+def counts(done):
+    """Runs, outcomes, races and deadlocks of the first line."""
+    line = re.match(r"(\d+) runs? of .* \(\d+ redundant\): (\d+) outcomes?, (\d+) races?, (\d+) deadlocks?\n", done.stdout)
+    expect(line, done.stdout)
+    return tuple(map(int, line.groups()))
+
+
+def is_complete(done):
+    return "\ncomplete: " in done.stdout
+
+
+def test_lost_update(bench):
+    """Both outcomes and both races, each with a schedule that stops at it."""
+    racy = built(bench, "racy")
+    done = explore(bench, racy, status=66)
+    runs, outcomes, races, deadlocks = counts(done)
+    expect(outputs(done) == ["1", "2"] and (outcomes, races, deadlocks) == (2, 2, 0) and is_complete(done), done.stdout)
+    expect(runs <= 8, done.stdout)
+    expect(done.stdout.count("confirmed data race") == 2 and "racy.cc:" in done.stdout, done.stdout)
+    lines = re.findall(r"replay: sooth (replay .*?) \(seed", done.stdout)
+    expect(len(lines) == 2, done.stdout)
+    for line in lines:
+        again = bench.run(*shlex.split(line), status=0)
+        expect("race created: thread " in again.stderr and "the same run as in the schedule" in again.stderr, again.stderr)
+    done = explore(bench, built(bench, "racy", "-DATOMIC"))
+    expect(outputs(done) == ["2"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
+
+
+def test_reduction(bench):
+    """Fewer runs, and nothing lost; every run without it is a schedule of its own."""
+    for program, wanted in ((built(bench, "racy"), ["1", "2"]), (built(bench, "buffering"), ["01", "10", "11"])):
+        reduced = bench.run("explore", "--", program, limit=300)
+        whole = bench.run("explore", "--no-reduction", "--runs", 3000, "--", program, limit=300)
+        expect(outputs(reduced) == wanted and set(outputs(whole)) <= set(wanted), reduced.stdout + whole.stdout)
+        expect(counts(reduced)[0] * 10 < counts(whole)[0], reduced.stdout + whole.stdout)
+
+
+def test_preemptions(bench):
+    racy = built(bench, "racy")
+    none = bench.run("explore", "--preemptions", 0, "--", racy, limit=300)
+    expect(outputs(none) == ["2"] and "complete: every schedule with at most 0 preemptions" in none.stdout, none.stdout)
+    one = bench.run("explore", "--preemptions", 1, "--", racy, status=66, limit=300)
+    expect(outputs(one) == ["1", "2"] and is_complete(one) and counts(one)[0] > counts(none)[0], one.stdout)
+
+
+def test_bytes(bench):
+    """Neighbours in one word are no race."""
+    done = explore(bench, built(bench, "bytes"))
+    expect(counts(done)[2] == 0 and is_complete(done), done.stdout)
+    done = explore(bench, built(bench, "bytes", "-DOVERLAP"), status=66)
+    expect(counts(done)[2] == 1 and "write of 2 bytes" in done.stdout and "write of 1 byte " in done.stdout, done.stdout)
+
+
+def test_peterson(bench):
+    """Loops that wait come to an end; a lock that works excludes, also from races, and one that does not is caught."""
+    done = explore(bench, built(bench, "peterson"))
+    expect(outputs(done) == ["2"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
+    expect("loops that wait were followed for 3 rounds" in done.stdout, done.stdout)
+    done = explore(bench, built(bench, "peterson", "-DPLAIN"), status=66)
+    expect(outputs(done) == ["2"] and counts(done)[2] > 0 and is_complete(done), done.stdout)
+    done = explore(bench, built(bench, "peterson", "-DBROKEN"), status=66)
+    expect(outputs(done) == ["1", "2"] and counts(done)[2] > 0 and is_complete(done), done.stdout)
+
+
+def test_spin_lock(bench):
+    """Attempts that fail change nothing."""
+    for flags in ([], ["-DSWAP"]):
+        done = explore(bench, built(bench, "spin", *flags))
+        expect(outputs(done) == ["2"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
+
+
+def test_philosophers(bench):
+    done = explore(bench, built(bench, "philosophers"), status=66)
+    expect(counts(done)[3] == 1 and is_complete(done), done.stdout)
+    expect(re.search(r"outcome: a deadlock, no output, in \d+ runs?\n(  thread \d .*waits for .*\n){3}  again: sooth replay", done.stdout), done.stdout)
+    expect("harmful deadlock" in done.stdout and "philosophers.cc:" in done.stdout, done.stdout)
+    line = re.search(r"again: sooth (.*)", done.stdout)[1]
+    again = bench.run(*shlex.split(line), status=66)
+    expect("deadlock:" in again.stderr and "the same run as in the schedule" in again.stderr, again.stderr)
+    done = explore(bench, built(bench, "philosophers", "-DORDERED"))
+    expect(counts(done)[3] == 0 and is_complete(done), done.stdout)
+
+
+def test_lost_notification(bench):
+    """A deadlock that no lock explains is a failure all the same."""
+    done = explore(bench, built(bench, "lost"), status=66)
+    expect("waits for a condition" in done.stdout and counts(done)[1:] == (2, 0, 1) and is_complete(done), done.stdout)
+
+
+def test_sequential_consistency(bench):
+    """All that interleavings can do, and nothing that only weaker orders can."""
+    done = explore(bench, built(bench, "buffering"))
+    expect(outputs(done) == ["01", "10", "11"] and is_complete(done), done.stdout)
+    for order in ("relaxed", "seq_cst"):
+        done = explore(bench, built(bench, "message", f"-DORDER={order}", f"-Dmemory_order_ORDER=memory_order_{order}"))
+        expect(outputs(done) == ["-1", "42"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
+
+
+def test_stack(bench):
+    done = explore(bench, built(bench, "stack"))
+    expect(outputs(done) == ["1", "2"] and counts(done)[2:] == (0, 0) and is_complete(done), done.stdout)
+
+
+def test_failures(bench):
+    racy = built(bench, "racy", "-DASSERT")
+    done = explore(bench, racy, "--schedules", "some/where", status=66)
+    expect(re.search(r'outcome: killed by signal 6 \(Aborted\) after ".*Assertion `.*counter == 2', done.stdout), done.stdout)
+    line = re.search(r"again: sooth (replay some/where/failure-\d+\.schedule .*)", done.stdout)[1]
+    for _ in range(3):
+        again = bench.run(*shlex.split(line), status=134)
+        expect("the same run as in the schedule" in again.stderr, again.stderr)
+
+
+def test_end_of_the_process(bench):
+    """Whatever other threads have not done by then stays undone."""
+    done = explore(bench, built(bench, "detached"))
+    expect(outputs(done) == ["0", "1", "2"] and is_complete(done), done.stdout)
+
+
+def test_formats(bench):
+    racy = built(bench, "racy")
+    done = bench.run("explore", "--format", "json", "-o", "found.json", "--", racy, status=66)
+    expect(done.stdout == "" and "2 outcomes, 2 races" in done.stderr, done.stdout + done.stderr)
+    report = json.loads(bench.read("found.json"))
+    expect({f["rung"] for f in report["findings"]} == {"confirmed"} and not report["incomplete"], report)
+    expect(all(f["found_by"] == ["explore"] and f["accesses"][0]["site"]["line"] > 0 for f in report["findings"]), report)
+    expect(["complete", "yes"] in report["stats"]["analyses"]["explore"]["extra"], report["stats"])
+    again = bench.run("replay", f"found.json#{report['findings'][0]['id']}", "--", racy, status=0)
+    expect("race created" in again.stderr, again.stderr)
+    bench.run("report", "found.json", "--format", "sarif", status=66)
+    bench.run("explore", "--fail-on", "never", "--", racy, status=0)
+    bench.run("explore", "--fail-on", "harmful", "--", racy, status=0)
+
+
+def test_same_result_with_any_number_of_jobs(bench):
+    peterson = built(bench, "peterson", "-DBROKEN")
+    results = [explore(bench, peterson, "--jobs", jobs, status=66).stdout for jobs in (1, 3)]
+    expect(results[0] == results[1], "\n".join(results))
+
+
+def test_limits(bench):
+    racy = built(bench, "racy")
+    done = bench.run("explore", "--runs", 2, "--", racy)
+    expect("\nstopped after 2 runs: not complete\n" in done.stdout and counts(done)[0] == 2, done.stdout)
+    done = bench.run("explore", "--budget", "0.001", "--format", "json", "--", racy)
+    expect(json.loads(done.stdout)["incomplete"] and "not complete" in done.stderr, done.stdout)
+    for words in (["explore"], ["explore", racy], ["explore", "--runs", "0", "--", racy], ["explore", "--wrong", "--", racy]):
+        done = bench.run(*words, status=64)
+        expect(done.stderr.startswith("sooth: ") and done.stdout == "", done.stderr)
+    done = bench.run("explore", "--", "/bin/true", status=65)
+    expect("is not instrumented" in done.stderr, done.stderr)
+    expect(not os.path.exists(bench.path("sooth-schedules/x")), "")
+
+
+if __name__ == "__main__":
+    controlled.main(sys.modules[__name__])
