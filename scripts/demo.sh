@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds Sooth and shows its main job on four small traces and a program that it records, explaining each command.
+# Builds Sooth and shows its main job on four small traces and a program, from its source to a race that happens on demand, explaining each command.
 #
 #   scripts/demo.sh [SOOTH]     SOOTH: a built `sooth` to use; without it, build/bin/sooth is built first
 #
@@ -69,4 +69,18 @@ show 0 c++ -O1 examples/textbook.cc -o "$work/textbook"
 show 0 record --schedule serial -o "$work/textbook.trace" -- "$work/textbook"
 show 66 analyze "$work/textbook.trace" --with "$analyses"
 
-explain "Next: \`sooth analyze --help\`, \`sooth analyze --list\`, docs/semantics.md for what exactly is called a race."
+explain "6. All of it with one command: \`sooth run\` records the program, predicts, proves, and then runs it again under control until both
+   threads stand in front of the two writes. The race is confirmed now, and the report has the line that makes it happen again."
+demo=$sooth_root/build/demo
+rm -rf "$demo"
+mkdir -p "$demo"
+cp "$work/textbook" "$demo/"
+cd "$demo"
+show 66 run -- ./textbook
+
+explain "   That line, typed:"
+id=$("$sooth" report sooth-textbook.json --format json --fail-on never | sed -n 's/^ *"id": "\([0-9a-f]*\)".*/\1/p' | head -1)
+show 0 replay "sooth-textbook.json#$id" -- ./textbook
+
+explain "The report is $demo/sooth-textbook.json.
+Next: \`sooth run --help\`, docs/run.md, docs/semantics.md for what exactly is called a race."

@@ -29,7 +29,8 @@ LAYERS = {
     "confirm": ("runs the program again, to make findings happen", ["launch"]),
     "report": ("suppressions, fingerprints, one file per format", ["race", "symbol"]),
     "pipeline": ("the tables of analyses, chains of them", ["filter", "detect", "predict"]),
-    "cli": ("main.cc and one file per subcommand", ["pipeline", "launch", "confirm", "report"]),
+    "run": ("the stages that commands share, and all of them in a row", ["pipeline", "confirm", "report"]),
+    "cli": ("main.cc and one file per subcommand", ["run"]),
     "instrument": ("the LLVM pass, a target of its own", []),
     "oracle": ("slow, obviously right versions; only tests link it", ["race", "order"]),
 }

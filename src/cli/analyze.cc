@@ -18,6 +18,7 @@
 #include "launch/preflight.h"
 #include "pipeline/analysis.h"
 #include "pipeline/filters.h"
+#include "run/analyze_source.h"
 #include "trace/background_reader.h"
 #include "trace/reader.h"
 
@@ -66,12 +67,11 @@ void list_analyses() {
 
 // Where the events come from: a trace that is there, or a program that is started now.
 struct Source {
-  std::string name;               // what errors and the report call it
-  std::unique_ptr<LiveRun> run;   // outlives the reader; nullptr without --live
-  std::unique_ptr<TraceReader> reader;
+  std::unique_ptr<LiveRun> run;  // outlives the reader; nullptr without --live
+  TraceSource trace;
 };
 
-Result<Source> start_program(const AnalyzeOptions& options, const ReadOptions& read) {
+Result<Source> start_program(const AnalyzeOptions& options, ColumnSet columns) {
   const std::vector<std::string>& words = program_words();
   if (words.empty() || !options.trace.empty()) {
     return Status::usage("--live takes a program and no trace: `sooth analyze --live [OPTIONS] -- PROGRAM ARGUMENTS`");
@@ -89,27 +89,27 @@ Result<Source> start_program(const AnalyzeOptions& options, const ReadOptions& r
   if (!run.ok()) {
     return std::move(run).status();
   }
-  Result<std::unique_ptr<TraceReader>> reader = (*run)->open(read);
+  Result<std::unique_ptr<TraceReader>> reader = (*run)->open({columns});
   if (!reader.ok()) {
     return Status::bad_input("nothing was recorded: " + reader.status().message() + ". " + kHowToInstrument);
   }
-  return Source{words.front(), std::move(*run), std::move(*reader)};
+  return Source{std::move(*run), {words.front(), std::move(*reader), {}}};
 }
 
-Result<Source> open_source(const AnalyzeOptions& options, const ReadOptions& read) {
+Result<Source> choose_source(const AnalyzeOptions& options, ColumnSet columns) {
   if (options.live) {
-    return start_program(options, read);
+    return start_program(options, columns);
   }
   const std::vector<std::string>& words = program_words();  // `analyze -- TRACE`: no options behind it
   const std::string& path = options.trace.empty() && words.size() == 1 ? words.front() : options.trace;
   if (path.empty() || (!words.empty() && &path == &options.trace)) {
     return Status::usage("analyze needs one trace: `sooth analyze TRACE`, `sooth analyze --live -- PROGRAM ARGUMENTS`, or --list for the analyses");
   }
-  Result<std::unique_ptr<TraceReader>> reader = open_trace(path, read);
-  if (!reader.ok()) {
-    return std::move(reader).status();
+  Result<TraceSource> trace = open_source(path, columns);
+  if (!trace.ok()) {
+    return std::move(trace).status();
   }
-  return Source{path, nullptr, std::move(*reader)};
+  return Source{nullptr, std::move(*trace)};
 }
 
 Result<McmStages> parse_mcm_stages(const std::string& names) {
@@ -161,18 +161,17 @@ CommandResult analyze(const AnalyzeOptions& options) {
     analysis.filter = *filter;
     analysis.compare_unfiltered = options.report.stats;
   }
-  Result<Source> source = open_source(options, {columns_for(*detectors)});
+  Result<Source> source = choose_source(options, columns_for(*detectors));
   if (!source.ok()) {
     return std::move(source).status();
   }
-  if (Status allowed = check_recorded_filter(source->reader->info().filtered, *detectors); !allowed.ok()) {
-    return std::move(allowed).prefixed(source->name);
-  }
+  TraceSource& trace = source->trace;
+  SOOTH_RETURN_IF_ERROR(check_source(trace, *detectors));
   // Parsing text is work enough for a thread of its own; decoding a trace directory is not worth the hand-over. Without
   // analyses there is nothing to overlap with, and benchmarks compare with that pass as the work of one core.
-  const bool is_text = source->run == nullptr && !std::filesystem::is_directory(source->name);
+  const bool is_text = source->run == nullptr && !std::filesystem::is_directory(trace.name);
   if (options.jobs >= 2 && is_text && !detectors->empty()) {
-    source->reader = read_in_background(std::move(source->reader));
+    trace.reader = read_in_background(std::move(trace.reader));
   }
   Progress progress("analyzing");
   analysis.detectors = std::move(*detectors);
@@ -189,32 +188,29 @@ CommandResult analyze(const AnalyzeOptions& options) {
   }
   analysis.census = options.report.stats;
   analysis.progress = [&](std::uint64_t events) {
-    progress.update(events, source->reader->bytes_read(), source->reader->bytes_total());
+    progress.update(events, trace.reader->bytes_read(), trace.reader->bytes_total());
   };
   // What is neither a directory nor a file comes by only once.
-  if (!options.live && (!is_text || std::filesystem::is_regular_file(options.trace))) {
-    analysis.reopen = [&options] { return open_trace(options.trace, {kStacks}); };
+  if (is_text && !std::filesystem::is_regular_file(trace.name)) {
+    trace.reopen = {};
   }
   Progress proving("looking for witnesses:", Progress::terminal(), "findings");
   analysis.proof.progress = [&](std::uint64_t done, std::uint64_t total) {
     progress.clear();
     proving.update(done, done, total);
   };
-  Result<Report> report = analyze_trace(*source->reader, analysis);
+  Result<Report> report = analyze_source(trace, std::move(analysis));
   progress.clear();
   proving.clear();
   if (!report.ok()) {
-    // What is wrong with the file names it already; what is wrong with an event does not.
-    const bool named = report.status().message().starts_with(source->name);
-    return named ? std::move(report).status() : std::move(report).status().prefixed(source->name);
+    return std::move(report).status();
   }
   if (source->run != nullptr) {
     for (const std::string& note : source->run->notes()) {
       std::fprintf(stderr, "sooth: note: %s\n", note.c_str());
     }
-    std::fprintf(stderr, "sooth: %s ended with %s\n", source->name.c_str(), source->run->finish().describe().c_str());
+    std::fprintf(stderr, "sooth: %s ended with %s\n", trace.name.c_str(), source->run->finish().describe().c_str());
   }
-  report->trace = source->name;
   return deliver(*report, options.report);
 }
 

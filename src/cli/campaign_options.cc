@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <csignal>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -12,17 +11,6 @@
 namespace sooth {
 namespace {
 
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-
-std::atomic<bool> stop_asked{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
-
-struct sigaction previous[std::size(kSignals)];
-
-void on_signal(int) {
-  stop_asked.store(true, std::memory_order_relaxed);
-}
-
 bool parse_number(std::string_view text, std::uint32_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size();
@@ -30,11 +18,15 @@ bool parse_number(std::string_view text, std::uint32_t& number) {
 
 }  // namespace
 
-void add_run_options(CLI::App& command, CampaignFlags& flags) {
+void add_jobs_option(CLI::App& command, CampaignFlags& flags) {
   flags.jobs = std::max(1u, std::thread::hardware_concurrency());
   add_count_option(command, "--jobs", flags.jobs, "Runs of the program at a time")
       ->check(CLI::PositiveNumber)
       ->default_str("the number of cores");
+}
+
+void add_run_options(CLI::App& command, CampaignFlags& flags) {
+  add_jobs_option(command, flags);
   add_duration_option(command, "--timeout", flags.timeout,
                       "A run that takes longer is killed, and counts as a hang; 0: never",
                       std::to_string(flags.timeout.count() / 1000) + "s");
@@ -61,35 +53,6 @@ void add_campaign_options(CLI::App& command, CampaignFlags& flags) {
           "Do only the K-th of N equal parts of the work, for N machines")
       ->type_name("K/N")
       ->default_str("1/1");
-}
-
-WorkLimit::WorkLimit(std::chrono::milliseconds budget)
-    : deadline_(budget.count() == 0 ? std::chrono::steady_clock::time_point::max()
-                                    : std::chrono::steady_clock::now() + budget) {
-  stop_asked.store(false);
-  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
-    ::sigaction(kSignals[i], nullptr, &previous[i]);
-    if (previous[i].sa_handler != SIG_IGN) {  // nohup: whoever started us does not want us to end
-      struct sigaction action {};
-      action.sa_handler = on_signal;
-      action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
-      ::sigaction(kSignals[i], &action, nullptr);
-    }
-  }
-}
-
-WorkLimit::~WorkLimit() {
-  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
-    ::sigaction(kSignals[i], &previous[i], nullptr);
-  }
-}
-
-bool WorkLimit::out_of_time() const {
-  return std::chrono::steady_clock::now() >= deadline_;
-}
-
-const std::atomic<bool>& WorkLimit::interrupt() {
-  return stop_asked;
 }
 
 }  // namespace sooth

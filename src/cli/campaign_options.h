@@ -1,7 +1,6 @@
-// The flags of every command that runs a program many times, and how such a command is stopped.
+// The flags of every command that runs a program many times.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 
@@ -17,29 +16,11 @@ struct CampaignFlags {
   std::uint32_t shard = 1, shards = 1;
 };
 
-// Adds --jobs, --timeout and --budget.
+// Adds --jobs to `command`; `flags` must live as long as it.
+void add_jobs_option(CLI::App& command, CampaignFlags& flags);
+// Adds --jobs, --timeout and --budget; likewise.
 void add_run_options(CLI::App& command, CampaignFlags& flags);
-// Adds --seed, --jobs, --timeout, --budget and --shard to `command`; `flags` must live as long as it.
+// Adds --seed, --jobs, --timeout, --budget and --shard; likewise.
 void add_campaign_options(CLI::App& command, CampaignFlags& flags);
-
-// While one exists, SIGINT, SIGTERM and SIGHUP end the work early instead of the process, so that what was found is not lost; a second
-// one ends the process. One at a time. `budget` counts from its construction.
-class WorkLimit {
- public:
-  explicit WorkLimit(std::chrono::milliseconds budget);
-  ~WorkLimit();
-  WorkLimit(const WorkLimit&) = delete;
-  WorkLimit& operator=(const WorkLimit&) = delete;
-
-  // No more work is to be started. From any thread.
-  bool reached() const { return interrupted() || out_of_time(); }
-  bool interrupted() const { return interrupt().load(std::memory_order_relaxed); }
-  bool out_of_time() const;
-  // What is under way is to be given up.
-  static const std::atomic<bool>& interrupt();
-
- private:
-  std::chrono::steady_clock::time_point deadline_;
-};
 
 }  // namespace sooth

@@ -2,8 +2,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -12,16 +10,13 @@
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "cli/report_options.h"
-#include "confirm/confirm_report.h"
 #include "launch/controlled_run.h"
 #include "launch/preflight.h"
-#include "report/baseline.h"
-#include "report/files.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
 #include "report/json.h"
-#include "report/sink.h"
-#include "report/suppressions.h"
+#include "run/confirm_findings.h"
+#include "run/work_limit.h"
 
 namespace sooth {
 namespace {
@@ -87,59 +82,21 @@ Status check_report(const Report& report, const Options& options) {
   return {};
 }
 
-// The ids of findings that suppressions leave and the baseline does not know.
-Result<std::set<std::string>> wanted_ids(const Report& report, const ReportOptions& options) {
-  Suppressions suppressions;
-  for (const std::string& path : options.suppressions) {
-    SOOTH_RETURN_IF_ERROR(suppressions.read(path));
-  }
-  Report left = report;
-  suppressions.apply(left);
-  if (!options.baseline.empty()) {
-    SOOTH_RETURN_IF_ERROR(apply_baseline(left, options.baseline));
-  }
-  std::set<std::string> ids;
-  for (const Finding& finding : left.findings) {
-    if (!finding.known) {
-      ids.insert(finding.id);
-    }
-  }
-  return ids;
-}
-
-// The whole report, with what is suppressed, back to where it came from.
-Status update_in_place(const Report& report, const Options& options) {
-  SinkOptions how;
-  how.deterministic = options.report.no_times;
-  std::ostringstream text;
-  SOOTH_RETURN_IF_ERROR(write_json(report, how, text));
-  return write_whole_file(options.path, text.str());
-}
-
-Result<ConfirmCounts> run_campaign(Report& report, const ControlledProgram& program, Options& options,
+Result<ConfirmResult> run_campaign(Report& report, const ControlledProgram& program, const Options& options,
                                    const WorkLimit& limit) {
-  Result<std::set<std::string>> ids = wanted_ids(report, options.report);
-  if (!ids.ok()) {
-    return std::move(ids).status();
-  }
   Progress progress("confirming", Progress::terminal(), "runs");
-  std::uint64_t runs = 0, done = 0, all = 0;
-  ConfirmOptions& confirm = options.confirm;
-  confirm.wanted = [&](const Finding& finding) { return ids->contains(finding.id); };
-  confirm.on_finding = [&](std::uint64_t finding, std::uint64_t of) { done = finding, all = of; };
-  confirm.report_name = goes_elsewhere(options) ? options.report.output : options.path;
-  confirm.shard = options.flags.shard;
-  confirm.shards = options.flags.shards;
-  confirm.campaign.seed = options.flags.seed;
-  confirm.campaign.jobs = options.flags.jobs;
-  confirm.campaign.cancelled = [&] { return limit.reached(); };
-  confirm.campaign.on_run = [&] { progress.update(++runs, done, all); };
-  ControlledRunOptions run;
-  run.timeout = options.flags.timeout;
-  run.max_output = 64 << 10;
-  run.cancel = &WorkLimit::interrupt();
-  return confirm_report(
-      report, program.words(), program.path(), [&](const RunPlan& plan) { return program.run(plan, run); }, confirm);
+  ConfirmJob job;
+  job.options = options.confirm;
+  job.options.report_name = goes_elsewhere(options) ? options.report.output : options.path;
+  job.options.shard = options.flags.shard;
+  job.options.shards = options.flags.shards;
+  job.options.campaign.seed = options.flags.seed;
+  job.options.campaign.jobs = options.flags.jobs;
+  job.timeout = options.flags.timeout;
+  job.suppressions = options.report.suppressions;
+  job.baseline = options.report.baseline;
+  job.progress = [&](std::uint64_t runs, std::uint64_t done, std::uint64_t all) { progress.update(runs, done, all); };
+  return confirm_findings(report, program, limit, std::move(job));
 }
 
 CommandResult confirm(Options& options) {
@@ -166,14 +123,14 @@ CommandResult confirm(Options& options) {
     say(note);
   }
   const WorkLimit limit(options.flags.budget);
-  const Result<ConfirmCounts> counts = run_campaign(*report, *program, options, limit);
-  if (!counts.ok()) {
-    return counts.status();
+  const Result<ConfirmResult> result = run_campaign(*report, *program, options, limit);
+  if (!result.ok()) {
+    return result.status();
   }
-  merge_equal_findings(*report);  // for the order: what moved up comes first
-  if (!goes_elsewhere(options)) {
-    SOOTH_RETURN_IF_ERROR(update_in_place(*report, options));
+  if (!goes_elsewhere(options)) {  // the whole report, with what is suppressed, back to where it came from
+    SOOTH_RETURN_IF_ERROR(store_report(*report, options.path, options.report.no_times));
   }
+  const ConfirmCounts* const counts = &result->counts;
   say("tried " + std::to_string(counts->tried) + (counts->tried == 1 ? " finding: " : " findings: ") +
       std::to_string(counts->reached) + " confirmed, of these " + std::to_string(counts->harmful) + " harmful (seed " +
       std::to_string(options.flags.seed) + ")" + (limit.interrupted() ? "; interrupted" : ""));

@@ -16,6 +16,7 @@
 #include "launch/preflight.h"
 #include "report/describe.h"
 #include "report/files.h"
+#include "run/work_limit.h"
 
 namespace sooth {
 namespace {

@@ -17,10 +17,12 @@ namespace sooth {
 namespace {
 
 constexpr AddCommand kCommands[] = {
+    add_run_command,
     add_analyze_command,
     add_compiler_commands,
     add_confirm_command,
     add_explore_command,
+    add_merge_command,
     add_record_command,
     add_replay_command,
     add_report_command,
@@ -30,7 +32,7 @@ constexpr AddCommand kCommands[] = {
 };
 
 // The commands that take `-- PROGRAM ARGUMENTS`. For others `--` means what it means everywhere: no options behind it.
-constexpr std::string_view kStartPrograms[] = {"analyze", "confirm", "explore", "record", "replay", "test"};
+constexpr std::string_view kStartPrograms[] = {"analyze", "confirm", "explore", "record", "replay", "run", "test"};
 
 std::vector<std::string> program;
 

@@ -8,11 +8,10 @@
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "cli/recording_options.h"
-#include "launch/child_process.h"
-#include "launch/complete_recording.h"
-#include "launch/preflight.h"
 #include "launch/recording_set.h"
 #include "pipeline/filters.h"
+#include "run/coverage.h"
+#include "run/record_program.h"
 
 namespace sooth {
 namespace {
@@ -29,42 +28,29 @@ constexpr char kCallsAnalysis[] = "rdit";
 void say(const std::string& sentence) { std::fprintf(stderr, "sooth: %s\n", sentence.c_str()); }
 
 // Everything after the program's end: its status is decided, so what goes wrong here is only told.
-void finish(const RecordingSet& set, const PreparedProgram& prepared, const std::string& program, const std::string& filter) {
-  const bool instrumented = prepared.instrumented;
-  const std::vector<std::string> made = set.made();
-  if (made.empty()) {
-    say("nothing was recorded: " +
-        (instrumented ? program + " ended before its first instrumented function"
-                      : program + " is not instrumented, and started no program that is") +
-        ". " + kHowToInstrument);
-    return;
+void tell(const ProgramRecording& recording, const std::string& filter) {
+  if (recording.made.empty()) {
+    say(recording.why_none);
   }
-  std::set<std::string> unseen(prepared.unseen.begin(), prepared.unseen.end());
-  for (const std::string& directory : made) {
-    const Result<CompletedRecording> recording = complete_recording(directory);
-    if (!recording.ok()) {
-      say(recording.status().message());
+  for (const auto& [directory, completed] : recording.made) {
+    if (!completed.ok()) {
+      say(completed.status().message());
       continue;
     }
-    for (const std::string& note : recording->notes) {
+    for (const std::string& note : completed->notes) {
       say("note: " + note);
     }
-    unseen.insert(recording->unseen.begin(), recording->unseen.end());
-    const std::string analyses = recording->has_calls ? kCallsAnalysis : analyses_of_recorded(filter);
-    if (recording->has_calls) {
+    const std::string analyses = completed->has_calls ? kCallsAnalysis : analyses_of_recorded(filter);
+    if (completed->has_calls) {
       say("note: what excluded code does was not recorded, only when it was called; " + std::string(kCallsAnalysis) +
           " takes into account what it may have done");
     }
-    say("recorded " + std::to_string(recording->threads) + (recording->threads == 1 ? " thread in " : " threads in ") +
-        directory + " (" + short_size(recording->bytes) + "); next: sooth analyze " + directory +
+    say("recorded " + std::to_string(completed->threads) + (completed->threads == 1 ? " thread in " : " threads in ") +
+        directory + " (" + short_size(completed->bytes) + "); next: sooth analyze " + directory +
         (analyses.empty() ? "" : " --with " + analyses));
   }
-  if (!unseen.empty()) {
-    std::string names;
-    for (const std::string& name : unseen) {
-      names += (names.empty() ? "" : ", ") + name;
-    }
-    say("note: calls into " + names + " (not instrumented) are not seen, and what orders threads inside may be missed");
+  if (const std::string note = note_on_unseen(recording); !note.empty()) {
+    say("note: " + note);
   }
 }
 
@@ -82,33 +68,17 @@ CommandResult record(const RecordOptions& options) {
     return Status::usage("a recording is a directory and cannot be written to a pipe; `sooth analyze --live -- " + words.front() +
                          "` analyses a run without storing it");
   }
-  const Result<PreparedProgram> program = prepare_program(words.front(), options.recording.exclude);
-  if (!program.ok()) {
-    return program.status();
+  RecordJob job;
+  job.words = words;
+  job.directory = options.output.empty() ? default_recording_name(words.front()) : options.output;
+  job.options = options.recording;
+  job.warn = say;
+  const Result<ProgramRecording> recording = record_program(job);
+  if (!recording.ok()) {
+    return recording.status();
   }
-  const Result<RecordingSet> set =
-      RecordingSet::prepare(options.output.empty() ? default_recording_name(words.front()) : options.output);
-  if (!set.ok()) {
-    return set.status();
-  }
-  RecordingOptions recording = options.recording;
-  recording.exclude_code = program->exclude_code;
-  RecordingTarget target;
-  target.directory = set->absolute();
-  const auto environment = recording_environment(current_environment(), program->library, target, recording);
-  if (!environment.ok()) {
-    return environment.status();
-  }
-  for (const std::string& note : program->notes) {
-    say(note);
-  }
-  Result<ChildProcess> child = ChildProcess::start(words, *environment);
-  if (!child.ok()) {
-    return child.status();
-  }
-  const ProgramEnd end = child->wait([&] { set->stop(); });
-  finish(*set, *program, words.front(), options.recording.filter);
-  return static_cast<ExitCode>(end.shell_status());
+  tell(*recording, options.recording.filter);
+  return static_cast<ExitCode>(recording->end.shell_status());
 }
 
 }  // namespace

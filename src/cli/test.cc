@@ -19,6 +19,7 @@
 #include "launch/preflight.h"
 #include "report/describe.h"
 #include "report/files.h"
+#include "run/work_limit.h"
 #include "schedule/strategy.h"
 
 namespace sooth {

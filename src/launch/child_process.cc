@@ -71,6 +71,7 @@ ProgramEnd ChildProcess::wait(const std::function<void()>& on_usr2, std::chrono:
     const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - Clock::now()).count();
     const timespec patience{left > 0 ? left / 1'000'000'000 : 0, left > 0 ? left % 1'000'000'000 : 0};
     const int signal = ::sigtimedwait(&watched, &info, timeout.count() == 0 || timed_out_ ? nullptr : &patience);
+    interrupted_ = interrupted_ || signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
     if (signal < 0 && errno == EAGAIN) {
       timed_out_ = true;
       ::kill(pid_, SIGKILL);
@@ -84,6 +85,10 @@ ProgramEnd ChildProcess::wait(const std::function<void()>& on_usr2, std::chrono:
   }
   ended_.store(true, std::memory_order_release);
   return end;
+}
+
+void take_signals_again() {
+  ::pthread_sigmask(SIG_SETMASK, &inherited_signals().mask, nullptr);
 }
 
 bool ChildProcess::reap(ProgramEnd& end) {

@@ -40,11 +40,11 @@ struct ProgramEnd {
 class ChildProcess {
  public:
   // `words`: name, as for execvp(), and arguments. `environment`: NAME=VALUE each. Blocks the signals above in the calling
-  // thread for good: call it from one thread, before others are started. The error says why there is no program.
+  // thread until take_signals_again(): call it from one thread, before others are started. The error says why there is no program.
   static Result<ChildProcess> start(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                                     const SpawnOptions& options = {});
 
-  ChildProcess(ChildProcess&& other) noexcept : pid_(other.pid_), ended_(other.ended_.load()), timed_out_(other.timed_out_) {}
+  ChildProcess(ChildProcess&& other) noexcept : pid_(other.pid_), ended_(other.ended_.load()), timed_out_(other.timed_out_), interrupted_(other.interrupted_) {}
 
   pid_t pid() const { return pid_; }
   // Whether wait() has seen the end. May be asked from other threads.
@@ -54,6 +54,8 @@ class ChildProcess {
   ProgramEnd wait(const std::function<void()>& on_usr2, std::chrono::milliseconds timeout = {});
   // Whether wait() has killed it. For the thread that called wait().
   bool timed_out() const { return timed_out_; }
+  // Whether INT, TERM or HUP came while it waited: somebody wants an end. Likewise.
+  bool interrupted() const { return interrupted_; }
 
  private:
   explicit ChildProcess(pid_t pid) : pid_(pid) {}
@@ -63,6 +65,11 @@ class ChildProcess {
   pid_t pid_;
   std::atomic<bool> ended_{false};
   bool timed_out_ = false;
+  bool interrupted_ = false;
 };
+
+// Undoes what ChildProcess::start() did to the signals of the calling thread, for a command that goes on when the program is over.
+// A signal that came since the end of wait() takes effect now.
+void take_signals_again();
 
 }  // namespace sooth

@@ -55,17 +55,22 @@ bool is_process_suffix(std::string_view text) {
   return false;
 }
 
-}  // namespace
-
-std::string default_recording_name(const std::string& program) {
+// sooth-PROG and the ending, with the first number that makes it a name that nobody has.
+std::string free_name(const std::string& program, const std::string& ending) {
   const std::string start = "sooth-" + fs::path(program).filename().string();
-  std::string name = start + ".trace";
+  std::string name = start + ending;
   std::error_code error;
   for (int n = 2; fs::symlink_status(name, error).type() != fs::file_type::not_found; ++n) {
-    name = start + "-" + std::to_string(n) + ".trace";
+    name = start + "-" + std::to_string(n) + ending;
   }
   return name;
 }
+
+}  // namespace
+
+std::string default_recording_name(const std::string& program) { return free_name(program, ".trace"); }
+
+std::string default_report_name(const std::string& program) { return free_name(program, ".json"); }
 
 Result<RecordingState> read_recording_state(const std::string& directory) {
   const std::string path = directory + "/" + stream::kStreamsFile;

@@ -14,6 +14,8 @@ namespace sooth {
 // sooth-PROG.trace in the current directory, or the first of sooth-PROG-2.trace, sooth-PROG-3.trace, ... that is free.
 // `program` may be a path; its last part counts.
 std::string default_recording_name(const std::string& program);
+// The same for the report of a program: sooth-PROG.json, sooth-PROG-2.json, ...
+std::string default_report_name(const std::string& program);
 
 // What the control page of a recording says.
 struct RecordingState {

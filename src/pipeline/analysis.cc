@@ -168,6 +168,10 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, S
     if (options.progress) {
       options.progress(events);
     }
+    if (options.cancelled && options.cancelled()) {
+      capture.cut();
+      break;
+    }
   }
   stages.finish();
   return events;
@@ -346,6 +350,10 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   if (report.incomplete) {
     report.notes.push_back("The trace is incomplete: its writer did not finish. Analysed are the " +
                            std::to_string(*events) + " events that it had written.");
+  }
+  if (capture.is_cut()) {
+    report.incomplete = true;
+    report.notes.push_back("Interrupted: only the first " + std::to_string(*events) + " events of the trace were analysed.");
   }
   std::vector<FinishedDetector> finished;
   for (const RunningDetector& each : stages.detectors) {

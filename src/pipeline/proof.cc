@@ -81,6 +81,8 @@ struct Verdict {
   std::string why;  // neither
 };
 
+constexpr char kOutOfTime[] = "the time was over before one was looked for";
+
 class Prover {
  public:
   Prover(const TraceCapture& capture, const TraceView& view, const ProofOptions& options)
@@ -337,7 +339,9 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
       options.progress(static_cast<std::uint64_t>(&claim - claims.data()), claims.size());
     }
     Verdict verdict;
-    if (claim.heuristic && view.events.size() > options.max_events_for_heuristics) {
+    if (options.out_of_time && options.out_of_time()) {
+      verdict.why = kOutOfTime;
+    } else if (claim.heuristic && view.events.size() > options.max_events_for_heuristics) {
       verdict.witness = prover.try_plans(claim);
       verdict.why = claim.plans.empty() ? "none was looked for: only analyses that guess have named it, and the trace is long"
                                         : "the way that was found lies too far back (--witness-search-events), or a read on it "

@@ -34,6 +34,8 @@ struct ProofOptions {
   Budget budget;
   // Called before each claim with the number of claims done and in all.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
+  // Asked before each claim; from then on the others stay open, and say so. Without it there is time for all.
+  std::function<bool()> out_of_time;
 };
 
 // The beginning of a trace, kept while the analyses read it.
@@ -43,6 +45,9 @@ class TraceCapture {
   explicit TraceCapture(std::uint64_t max_events, bool values = false) : max_events_(max_events), keeps_values_(values) {}
 
   void consume(const Batch& batch);
+  // What comes from now on is not read by anybody.
+  void cut() { cut_ = true, whole_ = false; }
+  bool is_cut() const { return cut_; }
   // Whether it is the whole trace.
   bool whole() const { return whole_; }
   // `tables` is for the names in the view.
@@ -67,6 +72,7 @@ class TraceCapture {
   std::uint64_t calls_ = 0;
   std::uint64_t unbounded_calls_ = 0;
   bool whole_ = true;
+  bool cut_ = false;
 };
 
 // A finding on its way, with what is needed to prove it.

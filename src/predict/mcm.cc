@@ -150,6 +150,11 @@ McmSitePair decide(const TraceIndex& index, const RaceCandidates& candidates, st
           "none of the first " + std::to_string(options.max_pairs) + " pairs of accesses can meet, and there are more";
       break;
     }
+    if (options.out_of_time && options.out_of_time()) {
+      result.answer = McmSitePair::Answer::kUnknown;
+      result.why = "the time was over before all of it was asked";
+      break;
+    }
     ++result.asked;
     Effort effort;
     const Window window = windows.window(static_cast<EventIndex>(raw(pair->second)));

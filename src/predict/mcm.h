@@ -39,6 +39,8 @@ struct McmOptions {
   McmStages stages;
   // Called with the number of site pairs done and in all, from the thread that called find_mcm_races().
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
+  // Asked before each pair of accesses, from several threads; from then on the answers are "unknown". Without it there is time for all.
+  std::function<bool()> out_of_time;
 };
 
 // Whether a correct reordering (docs/semantics.md section 7) of the window has both accesses, which conflict, next:

@@ -1,0 +1,231 @@
+// sooth run: from a program to proven, replayable races with one command.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/campaign_options.h"
+#include "cli/command.h"
+#include "cli/numbers.h"
+#include "cli/progress.h"
+#include "cli/recording_options.h"
+#include "cli/report_options.h"
+#include "launch/private_directory.h"
+#include "launch/recording_set.h"
+#include "run/run_program.h"
+
+namespace sooth {
+namespace {
+
+struct Options {
+  std::vector<std::string> extras;  // neither options nor behind `--`
+  RunJob job;
+  CampaignFlags flags;
+  bool keep = false;
+  std::string keep_in;  // directory; empty: the one that `sooth record` would make
+  ReportOptions report;
+};
+
+void say(const std::string& sentence) {
+  std::fprintf(stderr, "sooth: %s\n", sentence.c_str());
+}
+
+// Where `sooth replay` finds the schedules: the report itself if it is JSON in a file, else a file of its own.
+std::string stored_report(const Options& options) {
+  return !options.report.output.empty() && options.report.format == "json"
+             ? options.report.output
+             : default_report_name(program_words().front());
+}
+
+// Told before the program runs: afterwards its run would be lost.
+Status check_writable(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    return Status::usage("cannot write " + file + ": " + folder.string() + ": " + std::strerror(errno));
+  }
+  return {};
+}
+
+Status check_usage(const Options& options) {
+  if (!options.extras.empty()) {
+    const std::string& word = options.extras.front();
+    return Status::usage(word.starts_with('-') ? "run has no option `" + word + "`. Try `sooth run --help`."
+                                               : "write `--` in front of the program: `sooth run -- " + word + "`");
+  }
+  if (program_words().empty()) {
+    return Status::usage("run needs a program: `sooth run [OPTIONS] -- PROGRAM ARGUMENTS`");
+  }
+  if (!options.job.analyses.empty()) {
+    if (const auto known = parse_detectors(options.job.analyses); !known.ok()) {
+      return known.status();
+    }
+  }
+  SOOTH_RETURN_IF_ERROR(check_writable(stored_report(options)));
+  return options.report.output.empty() ? Status() : check_writable(options.report.output);
+}
+
+// The stages on a terminal, one after the other.
+class Screen {
+ public:
+  RunProgress progress() {
+    RunProgress progress;
+    progress.recorded = [this](const ProgramRecording& recording) { tell(recording); };
+    progress.analyzing = [this](std::uint64_t events, std::uint64_t done, std::uint64_t total) {
+      show("analyzing", "events", events, done, total);
+    };
+    progress.proving = [this](std::uint64_t done, std::uint64_t total) {
+      show("looking for witnesses:", "findings", done, done, total);
+    };
+    progress.asking = [this](std::uint64_t done, std::uint64_t total) {
+      show("asking what else can meet:", "pairs", done, done, total);
+    };
+    progress.confirming = [this](std::uint64_t runs, std::uint64_t done, std::uint64_t of) {
+      show("confirming", "runs", runs, done, of);
+    };
+    return progress;
+  }
+  void clear() { line_.reset(); }
+
+ private:
+  static void tell(const ProgramRecording& recording) {
+    std::uint64_t threads = 0, bytes = 0;
+    for (const MadeRecording& each : recording.made) {
+      threads += each.completed.ok() ? each.completed->threads : 0;
+      bytes += each.completed.ok() ? each.completed->bytes : 0;
+    }
+    if (::isatty(STDERR_FILENO) == 1 && !recording.made.empty()) {
+      say("the program ended with " + recording.end.describe() + "; recorded " + std::to_string(threads) +
+          (threads == 1 ? " thread (" : " threads (") + short_size(bytes) + ")");
+    }
+  }
+
+  void show(const char* verb, const char* unit, std::uint64_t count, std::uint64_t done, std::uint64_t total) {
+    if (stage_ != verb) {
+      line_.reset();  // takes the line of the stage before away
+      line_.emplace(verb, Progress::terminal(), unit);
+      stage_ = verb;
+    }
+    line_->update(count, done, total);
+  }
+
+  std::string stage_;
+  std::optional<Progress> line_;
+};
+
+// The place of the recording: one that stays, or one that goes away with the answer.
+Result<std::optional<PrivateDirectory>> choose_place(Options& options) {
+  std::string& directory = options.job.record.directory;
+  if (options.keep) {
+    directory = options.keep_in.empty() ? default_recording_name(program_words().front()) : options.keep_in;
+    return std::optional<PrivateDirectory>();
+  }
+  Result<PrivateDirectory> place = PrivateDirectory::create(UINT64_MAX);  // on a disk: recordings are large
+  if (!place.ok()) {
+    return std::move(place).status();
+  }
+  directory = place->path() + "/trace";
+  return std::optional<PrivateDirectory>(std::move(*place));
+}
+
+Result<RunResult> work(Options& options, const std::string& report_name) {
+  const Result<std::optional<PrivateDirectory>> place = choose_place(options);
+  if (!place.ok()) {
+    return place.status();
+  }
+  RunJob& job = options.job;
+  job.record.words = program_words();
+  job.record.warn = say;
+  job.keeps_trace = options.keep;
+  job.deterministic = options.report.no_times;
+  job.analysis.census = options.report.stats;
+  job.analysis.mcm.jobs = options.flags.jobs;
+  job.analysis.mcm.solver_timeout = std::chrono::seconds(2);
+  job.budget = options.flags.budget;
+  job.timeout = options.flags.timeout;
+  job.confirm.suppressions = options.report.suppressions;
+  job.confirm.baseline = options.report.baseline;
+  job.confirm.options.report_name = report_name;
+  job.confirm.options.campaign.seed = job.record.options.seed;
+  job.confirm.options.campaign.jobs = options.flags.jobs;
+  Screen screen;
+  job.progress = screen.progress();
+  Result<RunResult> result = run_program(job);
+  screen.clear();
+  return result;
+}
+
+CommandResult run(Options& options) {
+  SOOTH_RETURN_IF_ERROR(check_usage(options));
+  const std::string stored = stored_report(options);
+  Result<RunResult> result = work(options, stored);
+  if (!result.ok()) {
+    return std::move(result).status();
+  }
+  Status status;
+  if (stored != options.report.output) {
+    status = store_report(result->report, stored, options.report.no_times);
+  }
+  // Also when that failed: whoever looks at the terminal has the findings all the same.
+  const Result<ExitCode> code = deliver(result->report, options.report);
+  SOOTH_RETURN_IF_ERROR(status);
+  if (!code.ok()) {
+    return code.status();
+  }
+  say("the report is in " + stored + "; `sooth report " + stored + "` prints it again");
+  return *code == ExitCode::kOk ? static_cast<ExitCode>(result->end.shell_status()) : *code;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& root, CommandResult& result) {
+  CLI::App* command = root.add_subcommand("run", "Find, prove and confirm the races of a program: all in one");
+  auto options = std::make_shared<Options>();
+  options->flags.budget = std::chrono::seconds(60);
+  options->flags.timeout = std::chrono::milliseconds(0);
+  options->job.record.options.schedule = "serial";
+  options->job.confirm.options.campaign.trials = 30;
+  add_duration_option(*command, "--budget", options->flags.budget,
+                      "Time for proofs and controlled runs, after the recorded run; 0: as long as it takes", "60s");
+  command->add_option("--with", options->job.analyses,
+                      "Analyses, separated by commas (default: by what the recording has)");
+  add_recording_options(*command, options->job.record.options);
+  add_count_option(*command, "--max-trace", options->job.record.options.max_bytes,
+                   "End the recording at so many bytes, like 2G; the program goes on. 0: no limit");
+  command
+      ->add_option_function<std::string>(
+          "--keep", [options](const std::string& directory) { options->keep_in = directory; },
+          "Keep the recording, in DIR or where `sooth record` would put it")
+      ->type_name("[DIR]")
+      ->expected(0, 1);
+  add_count_option(*command, "--trials", options->job.confirm.options.campaign.trials,
+                   "Controlled runs towards each finding, at most; 0: none are made");
+  add_count_option(*command, "--baseline-runs", options->job.confirm.options.campaign.baseline_runs,
+                   "Undirected runs that ends of others are compared with");
+  add_jobs_option(*command, options->flags);
+  add_duration_option(*command, "--timeout", options->flags.timeout,
+                      "A controlled run that takes longer is killed, and counts as a hang",
+                      "10s to 60s, by the recorded run");
+  add_report_options(*command, options->report);
+  command->footer(
+      "Usage: sooth run [OPTIONS] -- PROGRAM ARGUMENTS. Prints the report behind the program's own output, or to -o "
+      "FILE, and\n"
+      "stores it as JSON for `sooth replay`: sooth-PROGRAM.json, or the FILE of `--format json -o FILE`. --seed counts "
+      "for\n"
+      "controlled runs as well. Exit status: 66 when a finding stands on the rung of --fail-on or above it, else the "
+      "program's\n"
+      "own (128 + signal). Ctrl-C gives the report so far. docs/run.md tells more.");
+  command->allow_extras();
+  command->callback([options, command, &result] {
+    options->extras = command->remaining();
+    options->keep = command->count("--keep") > 0;
+    result = run(*options);
+  });
+}
+
+}  // namespace sooth

@@ -1,0 +1,84 @@
+#include "run/analyze_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pipeline/filters.h"
+#include "pipeline/registry.h"
+
+namespace sooth {
+namespace {
+
+constexpr std::string_view kChain[] = {"hb", "wcp", "syncp", "hybrid", "ipa", "mcm", "deadlock", "misuse"};
+// For traces with calls that were not recorded.
+constexpr std::string_view kCallAnalysis = "rdit";
+
+Result<bool> has_calls(const std::string& path) {
+  auto reader = open_trace(path, {kReaches});
+  if (!reader.ok()) {
+    return std::move(reader).status();
+  }
+  if (((*reader)->info().columns & kReaches) == 0) {
+    return false;
+  }
+  for (;;) {
+    const Result<Batch> batch = (*reader)->next();
+    if (!batch.ok()) {
+      return batch.status();
+    }
+    if (batch->empty()) {
+      return false;
+    }
+    if (std::any_of(batch->events.begin(), batch->events.end(),
+                    [](const Event& e) { return e.op == Op::kCallBegin; })) {
+      return true;
+    }
+  }
+}
+
+}  // namespace
+
+Result<TraceSource> open_source(const std::string& path, ColumnSet columns) {
+  Result<std::unique_ptr<TraceReader>> reader = open_trace(path, {columns});
+  if (!reader.ok()) {
+    return std::move(reader).status();
+  }
+  return TraceSource{path, std::move(*reader), [path] { return open_trace(path, {kStacks}); }};
+}
+
+Status check_source(const TraceSource& source, const std::vector<const DetectorInfo*>& detectors) {
+  Status allowed = check_recorded_filter(source.reader->info().filtered, detectors);
+  return allowed.ok() ? Status() : std::move(allowed).prefixed(source.name);
+}
+
+Result<Report> analyze_source(TraceSource& source, AnalysisOptions options) {
+  options.reopen = source.reopen;
+  Result<Report> report = analyze_trace(*source.reader, options);
+  if (!report.ok()) {
+    // What is wrong with the file names it already; what is wrong with an event does not.
+    const bool named = report.status().message().starts_with(source.name);
+    return named ? std::move(report).status() : std::move(report).status().prefixed(source.name);
+  }
+  report->trace = source.name;
+  return report;
+}
+
+Result<std::string> analyses_for(const std::string& path) {
+  const Result<bool> calls = has_calls(path);
+  if (!calls.ok()) {
+    return calls.status();
+  }
+  std::string names;
+  const auto add = [&names](std::string_view name) { names += (names.empty() ? "" : ",") + std::string(name); };
+  for (const std::string_view name : kChain) {
+    if (!*calls || find_detector(name)->with_calls) {
+      add(name);
+    }
+  }
+  if (*calls) {
+    add(kCallAnalysis);
+  }
+  return names;
+}
+
+}  // namespace sooth

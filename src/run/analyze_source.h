@@ -1,0 +1,35 @@
+// A trace, from wherever it comes, and what the analyses find in it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "pipeline/analysis.h"
+#include "race/finding.h"
+#include "trace/reader.h"
+
+namespace sooth {
+
+struct TraceSource {
+  std::string name;                     // what errors and the report call it
+  std::unique_ptr<TraceReader> reader;  // with columns_for() the analyses
+  std::function<Result<std::unique_ptr<TraceReader>>()>
+      reopen;  // as AnalysisOptions has it; empty: it comes by only once
+};
+
+// Opens what lies on the disk.
+Result<TraceSource> open_source(const std::string& path, ColumnSet columns);
+
+// Whether the analyses may look at what the recorder has left in the trace. Says so before anything is read.
+Status check_source(const TraceSource& source, const std::vector<const DetectorInfo*>& detectors);
+
+// analyze_trace() with errors and a report that name the source.
+Result<Report> analyze_source(TraceSource& source, AnalysisOptions options);
+
+// The analyses that `sooth run` asks, by name: what the trace has decides. Where calls were not recorded, rdit takes the place of those that such calls would fool.
+// Reads the trace up to the first such call.
+Result<std::string> analyses_for(const std::string& path);
+
+}  // namespace sooth

@@ -1,0 +1,83 @@
+#include "run/coverage.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "report/describe.h"
+
+namespace sooth {
+namespace {
+
+// Notes of a recording name its directory, which is gone when the report is read.
+std::string without_directory(std::string note, const std::string& directory) {
+  for (std::size_t at = note.find(directory); at != std::string::npos; at = note.find(directory)) {
+    note.replace(at, directory.size(), "the recording");
+  }
+  return note;
+}
+
+}  // namespace
+
+std::string note_on_unseen(const ProgramRecording& recording) {
+  std::string names;
+  for (const std::string& name : recording.unseen) {
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return names.empty() ? ""
+                       : "calls into " + names + " (not instrumented) are not seen, and what orders threads inside may be missed";
+}
+
+std::vector<std::string> gaps_of_recording(const ProgramRecording& recording, const RecordingOptions& options) {
+  std::vector<std::string> notes;
+  for (const auto& [directory, completed] : recording.made) {
+    if (!completed.ok()) {
+      notes.push_back("A process was not analysed: " + without_directory(completed.status().message(), directory));
+      continue;
+    }
+    for (const std::string& note : completed->notes) {
+      notes.push_back(without_directory(note, directory));
+    }
+  }
+  for (const std::string& pattern : options.exclude) {
+    notes.push_back("What code does that matches " + pattern + " was not recorded (--exclude).");
+  }
+  if (std::string note = note_on_unseen(recording); !note.empty()) {
+    notes.push_back(std::move(note));
+  }
+  if (recording.end.signal == SIGKILL) {
+    notes.push_back("The recorded run was killed: what it would have done is not known.");
+  }
+  return notes;
+}
+
+std::vector<std::string> gaps_of_runs(const Report& report, const ControlCounts& control) {
+  std::vector<std::string> notes;
+  const auto missed = std::count_if(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
+    return finding.replay.has_value() && finding.replay->command.empty() && finding.rung < Rung::kConfirmed;
+  });
+  if (missed > 0) {
+    notes.push_back(counted(static_cast<std::uint64_t>(missed), "finding was", "findings were") +
+                    " not reached by any controlled run. That does not show that nothing can reach " +
+                    (missed == 1 ? "it." : "them."));
+  }
+  if (control.external > 0) {
+    notes.push_back(
+        "Something from outside (a file, a socket, a signal, the time) took part in controlled runs: a replay may "
+        "differ.");
+  }
+  if (control.truncated > 0) {
+    notes.push_back("Controlled runs did more than their log can hold: what came later was not judged.");
+  }
+  struct stat input {};
+  if (control.runs > 0 && ::fstat(STDIN_FILENO, &input) == 0 && (S_ISREG(input.st_mode) || S_ISFIFO(input.st_mode))) {
+    notes.push_back(
+        "Controlled runs had an empty standard input; the recorded run had one with something in it, or could have.");
+  }
+  return notes;
+}
+
+}  // namespace sooth

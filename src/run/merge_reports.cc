@@ -1,0 +1,157 @@
+#include "run/merge_reports.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "pipeline/registry.h"
+#include "report/fingerprint.h"
+#include "report/group.h"
+#include "report/sink.h"
+
+namespace sooth {
+namespace {
+
+// The reports in an order that depends on nothing but what they say, each once.
+std::vector<Report> sorted(std::vector<Report> reports) {
+  std::map<std::string, Report> by_text;
+  for (Report& report : reports) {
+    fill_fingerprints(report);
+    merge_equal_findings(report);
+    std::ostringstream text;
+    // Any report can be expressed as JSON.
+    (void)write_json(report, {}, text);
+    by_text.try_emplace(text.str(), std::move(report));
+  }
+  std::vector<Report> ordered;
+  for (auto& [text, report] : by_text) {
+    ordered.push_back(std::move(report));
+  }
+  return ordered;
+}
+
+// What controlled runs towards one finding came to in all reports.
+struct Trials {
+  std::uint64_t trials = 0, hits = 0;
+};
+
+std::map<std::string, Trials> count_trials(const std::vector<Report>& reports) {
+  std::map<std::string, Trials> all;
+  for (const Report& report : reports) {
+    for (const Finding& finding : report.findings) {
+      if (finding.replay.has_value()) {
+        all[finding.id].trials += finding.replay->trials;
+        all[finding.id].hits += finding.replay->hits;
+      }
+    }
+  }
+  return all;
+}
+
+void set_trials(const std::map<std::string, Trials>& all, Report& report) {
+  for (Finding& finding : report.findings) {
+    if (!finding.replay.has_value() || all.at(finding.id).trials == finding.replay->trials) {
+      continue;  // of one report: its probability may be more than hits of trials
+    }
+    const Trials& sum = all.at(finding.id);
+    finding.replay->trials = sum.trials;
+    finding.replay->hits = sum.hits;
+    finding.replay->probability = static_cast<double>(sum.hits) / static_cast<double>(sum.trials);
+  }
+}
+
+void add_stats(ReportStats& sum, const ReportStats& other) {
+  sum.events += other.events;
+  sum.threads += other.threads;
+  sum.locks += other.locks;
+  sum.variables += other.variables;
+  sum.sites += other.sites;
+  sum.seconds += other.seconds;
+  sum.witness_seconds += other.witness_seconds;
+  for (const AnalysisStats& analysis : other.analyses) {
+    const auto same = std::find_if(sum.analyses.begin(), sum.analyses.end(),
+                                   [&](const AnalysisStats& each) { return each.name == analysis.name; });
+    if (same == sum.analyses.end()) {
+      sum.analyses.push_back(analysis);
+      continue;
+    }
+    same->races = std::max(same->races, analysis.races);
+    same->dynamic_pairs += analysis.dynamic_pairs;
+    same->seconds += analysis.seconds;
+    same->seconds_unfiltered.reset();  // the figures of one trace do not add up with those of another
+    same->extra.clear();
+  }
+}
+
+// The names as reports have them, and what the findings show of an analysis that several reports have.
+void settle_analyses(Report& report) {
+  std::stable_sort(report.stats.analyses.begin(), report.stats.analyses.end(),
+                   [](const AnalysisStats& a, const AnalysisStats& b) {
+                     const DetectorInfo* const x = find_detector(a.name);
+                     const DetectorInfo* const y = find_detector(b.name);
+                     return x == nullptr || y == nullptr ? x != nullptr && y == nullptr : x < y;
+                   });
+  for (AnalysisStats& analysis : report.stats.analyses) {
+    const auto found = std::count_if(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
+      return finding.kind == FindingKind::kRace &&
+             std::find(finding.found_by.begin(), finding.found_by.end(), analysis.name) != finding.found_by.end();
+    });
+    analysis.races = std::max(analysis.races, static_cast<std::uint64_t>(found));
+  }
+}
+
+void unite_notes(const std::vector<std::string>& notes, std::vector<std::string>& all) {
+  for (const std::string& note : notes) {
+    if (std::find(all.begin(), all.end(), note) == all.end()) {
+      all.push_back(note);
+    }
+  }
+}
+
+void unite_suppressions(const std::vector<SuppressionUse>& uses, std::vector<SuppressionUse>& all) {
+  for (const SuppressionUse& use : uses) {
+    const auto same = std::find_if(all.begin(), all.end(), [&](const SuppressionUse& each) {
+      return each.file == use.file && each.line == use.line && each.text == use.text;
+    });
+    if (same == all.end()) {
+      all.push_back(use);
+    } else {
+      same->hits += use.hits;
+    }
+  }
+}
+
+}  // namespace
+
+Report merge_reports(std::vector<Report> reports) {
+  std::vector<Report> ordered = sorted(std::move(reports));
+  if (ordered.empty()) {
+    return {};
+  }
+  const std::map<std::string, Trials> trials = count_trials(ordered);
+  Report merged = std::move(ordered.front());
+  for (std::size_t i = 1; i < ordered.size(); ++i) {
+    Report& other = ordered[i];
+    merged.trace = merged.trace == other.trace ? merged.trace : "";
+    merged.program = merged.program == other.program ? merged.program : "";
+    merged.exact = merged.exact && other.exact;
+    merged.incomplete = merged.incomplete || other.incomplete;
+    merged.suppressed += other.suppressed;
+    merged.stats.filter.reset();
+    std::move(other.findings.begin(), other.findings.end(), std::back_inserter(merged.findings));
+    unite_notes(other.notes, merged.notes);
+    unite_suppressions(other.suppressions, merged.suppressions);
+    add_stats(merged.stats, other.stats);
+  }
+  if (ordered.size() > 1) {
+    settle_analyses(merged);
+    merge_equal_findings(merged);
+    set_trials(trials, merged);
+  }
+  return merged;
+}
+
+}  // namespace sooth

@@ -1,0 +1,15 @@
+// One report from many: of several runs of a program, of its processes, of the shards of a campaign.
+#pragma once
+
+#include <vector>
+
+#include "race/finding.h"
+
+namespace sooth {
+
+// One finding per fingerprint, on the highest rung that one of the reports has it on, with the accesses, witness and replay of that one; dynamic pairs
+// and controlled runs add up. Notes and suppressions are united, figures added. What the reports disagree about (trace, program) stays
+// empty. The order of the reports plays no part, and equal reports count once.
+Report merge_reports(std::vector<Report> reports);
+
+}  // namespace sooth

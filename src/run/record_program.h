@@ -1,0 +1,42 @@
+// Runs a program once and records it.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "launch/child_process.h"
+#include "launch/complete_recording.h"
+#include "launch/environment.h"
+
+namespace sooth {
+
+struct RecordJob {
+  std::vector<std::string> words;  // the program's name and arguments
+  std::string directory;           // that the first process makes; others make neighbours (launch/recording_set.h)
+  RecordingOptions options;
+  // Told before the program starts, one sentence each.
+  std::function<void(const std::string&)> warn = [](const std::string&) {};
+};
+
+struct MadeRecording {
+  std::string directory;
+  Result<CompletedRecording> completed;  // or why it is left as the program left it
+};
+
+struct ProgramRecording {
+  ProgramEnd end;
+  bool interrupted = false;         // somebody has sent sooth a signal that asks to end, and the program has got it too
+  double seconds = 0;               // that the program took
+  std::vector<MadeRecording> made;  // the first process first; only of processes that recorded something
+  std::set<std::string> unseen;     // libraries that are not instrumented, and whose calls are not seen: file names
+  std::string why_none;             // a sentence, when there are none
+};
+
+// The program has our streams, and signals reach it, as with ChildProcess, whose remarks on signals hold here too. Fails only when there is no program to
+// run, or no place for the recording; whatever goes wrong afterwards is told in the answer.
+Result<ProgramRecording> record_program(const RecordJob& job);
+
+}  // namespace sooth

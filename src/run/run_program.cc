@@ -1,0 +1,210 @@
+#include "run/run_program.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "report/fingerprint.h"
+#include "report/group.h"
+#include "run/analyze_source.h"
+#include "run/coverage.h"
+#include "run/merge_reports.h"
+#include "run/work_limit.h"
+
+namespace sooth {
+namespace {
+
+// Of the budget, from its start: when looking for witnesses ends, and when asking mcm does. The rest is for controlled runs.
+constexpr double kWitnessShare = 0.3;
+constexpr double kMcmShare = 0.5;
+
+// A controlled run is slower than a recorded one. What takes longer than this is a hang.
+std::chrono::milliseconds timeout_from(double recorded_seconds) {
+  return std::chrono::milliseconds(10'000 + static_cast<std::int64_t>(std::min(recorded_seconds, 2.5) * 20'000));
+}
+
+// "12.3 s", "500 ms".
+std::string seconds_text(std::chrono::milliseconds time) {
+  if (time < std::chrono::seconds(1)) {
+    return std::to_string(time.count()) + " ms";
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f s", static_cast<double>(time.count()) / 1000);
+  return text;
+}
+
+class Run {
+ public:
+  Run(const RunJob& job, const ProgramRecording& recording) : job_(job), recording_(recording), limit_(job.budget) {
+    take_signals_again();  // now that limit_ takes them
+  }
+
+  Result<RunResult> finish() {
+    SOOTH_RETURN_IF_ERROR(analyze_all());
+    confirm_all();
+    RunResult result;
+    result.end = recording_.end;
+    result.interrupted = limit_.interrupted();
+    result.report = merge_reports(std::move(reports_));
+    Report& report = result.report;
+    std::vector<std::string> notes = gaps_of_recording(recording_, job_.record.options);
+    std::move(notes_.begin(), notes_.end(), std::back_inserter(notes));
+    std::vector<std::string> missed = gaps_of_runs(report, control_);
+    std::move(missed.begin(), missed.end(), std::back_inserter(notes));
+    add_time(notes);
+    report.notes.insert(report.notes.end(), notes.begin(), notes.end());
+    if (!job_.keeps_trace) {
+      report.trace.clear();
+    }
+    return result;
+  }
+
+ private:
+  // One report for each process that can be read.
+  Status analyze_all() {
+    Status first_error;
+    for (const auto& [directory, completed] : recording_.made) {
+      if (!completed.ok()) {
+        first_error = first_error.ok() ? completed.status() : first_error;
+        continue;
+      }
+      Result<Report> report = analyze(directory);
+      if (!report.ok()) {
+        first_error = first_error.ok() ? report.status() : first_error;
+        notes_.push_back("A process was not analysed: " + report.status().message());
+        continue;
+      }
+      fill_fingerprints(*report);
+      merge_equal_findings(*report);
+      reports_.push_back(std::move(*report));
+    }
+    return reports_.empty() ? first_error : Status();
+  }
+
+  Result<Report> analyze(const std::string& directory) const {
+    const Result<std::string> names = job_.analyses.empty() ? analyses_for(directory) : job_.analyses;
+    if (!names.ok()) {
+      return names.status();
+    }
+    auto detectors = parse_detectors(*names);
+    if (!detectors.ok()) {
+      return std::move(detectors).status();
+    }
+    Result<TraceSource> source = open_source(directory, columns_for(*detectors));
+    if (!source.ok()) {
+      return std::move(source).status();
+    }
+    SOOTH_RETURN_IF_ERROR(check_source(*source, *detectors));
+    AnalysisOptions options = job_.analysis;
+    options.detectors = std::move(*detectors);
+    options.progress = [&](std::uint64_t events) {
+      if (job_.progress.analyzing) {
+        job_.progress.analyzing(events, source->reader->bytes_read(), source->reader->bytes_total());
+      }
+    };
+    options.cancelled = [&] { return limit_.interrupted(); };
+    options.proof.progress = job_.progress.proving;
+    options.proof.out_of_time = [&] { return limit_.reached(kWitnessShare); };
+    options.mcm.progress = job_.progress.asking;
+    options.mcm.out_of_time = [&] { return limit_.reached(kMcmShare); };
+    return analyze_source(*source, std::move(options));
+  }
+
+  // Why no finding can be tried, as a sentence; empty when there are none, or they can.
+  std::string why_not() const {
+    const bool any = std::any_of(reports_.begin(), reports_.end(), [](const Report& report) {
+      return std::any_of(report.findings.begin(), report.findings.end(), can_be_confirmed);
+    });
+    if (!any) {
+      return "";
+    }
+    if (job_.confirm.options.campaign.trials == 0) {
+      return "No controlled run was made (--trials 0).";
+    }
+    return recording_.interrupted
+               ? "No controlled run was made: the recorded run was interrupted, and nobody would interrupt the others."
+               : "";
+  }
+
+  void confirm_all() {
+    if (const std::string why = why_not(); !why.empty()) {
+      notes_.push_back(why);
+      return;
+    }
+    const Result<ControlledProgram> program = ControlledProgram::prepare(job_.record.words);
+    std::set<std::string> reached;
+    for (Report& report : reports_) {
+      if (!std::any_of(report.findings.begin(), report.findings.end(), can_be_confirmed)) {
+        continue;
+      }
+      Status status = !program.ok()              ? program.status()
+                      : !program->instrumented() ? Status::bad_input(program->path() + " is not instrumented itself")
+                                                 : confirm(report, *program, reached);
+      if (!status.ok()) {
+        notes_.push_back("Findings could not be tried in controlled runs: " + status.message());
+        return;
+      }
+    }
+  }
+
+  Status confirm(Report& report, const ControlledProgram& program, std::set<std::string>& reached) {
+    ConfirmJob job = job_.confirm;
+    job.skip = reached;
+    job.progress = job_.progress.confirming;
+    job.timeout = job_.timeout.count() != 0 ? job_.timeout : timeout_from(recording_.seconds);
+    const Result<ConfirmResult> result = confirm_findings(report, program, limit_, std::move(job));
+    if (!result.ok()) {
+      return result.status();
+    }
+    control_.runs += result->control.runs;
+    control_.external += result->control.external;
+    control_.truncated += result->control.truncated;
+    for (const Finding& finding : report.findings) {
+      if (finding.rung >= Rung::kConfirmed) {
+        reached.insert(finding.id);
+      }
+    }
+    return {};
+  }
+
+  void add_time(std::vector<std::string>& notes) const {
+    if (limit_.interrupted()) {
+      notes.push_back("Interrupted: the report is what was known until then.");
+    }
+    if (job_.budget.count() != 0 && limit_.out_of_time()) {
+      notes.push_back("The budget of " + seconds_text(job_.budget) + " was spent (--budget).");
+    } else if (job_.budget.count() != 0 && !job_.deterministic) {
+      notes.push_back("Spent " + seconds_text(limit_.elapsed()) + " of the budget of " + seconds_text(job_.budget) +
+                      ".");
+    }
+  }
+
+  const RunJob& job_;
+  const ProgramRecording& recording_;
+  WorkLimit limit_;
+  std::vector<Report> reports_;  // of the processes, the first one first
+  ControlCounts control_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+Result<RunResult> run_program(const RunJob& job) {
+  const Result<ProgramRecording> recording = record_program(job.record);
+  if (!recording.ok()) {
+    return recording.status();
+  }
+  if (job.progress.recorded) {
+    job.progress.recorded(*recording);
+  }
+  if (recording->made.empty()) {
+    return Status::bad_input(recording->why_none);
+  }
+  return Run(job, *recording).finish();
+}
+
+}  // namespace sooth

@@ -1,0 +1,52 @@
+// From a program to proven, replayable races: record, analyse, prove, confirm, one report.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/status.h"
+#include "pipeline/analysis.h"
+#include "race/finding.h"
+#include "run/confirm_findings.h"
+#include "run/record_program.h"
+
+namespace sooth {
+
+// Told as the work goes on; each may be empty.
+struct RunProgress {
+  std::function<void(const ProgramRecording&)> recorded;
+  std::function<void(std::uint64_t events, std::uint64_t done, std::uint64_t total)>
+      analyzing;                                                                             // bytes of the recording
+  std::function<void(std::uint64_t done, std::uint64_t total)> proving;                      // findings
+  std::function<void(std::uint64_t done, std::uint64_t total)> asking;                       // pairs of sites
+  std::function<void(std::uint64_t runs, std::uint64_t done, std::uint64_t of)> confirming;  // findings
+};
+
+struct RunJob {
+  RecordJob record;
+  std::string analyses;        // names, by commas; empty: what analyses_for() chooses
+  AnalysisOptions analysis;    // without detectors and callbacks
+  ConfirmJob confirm;          // 0 trials: nothing is tried
+  bool keeps_trace = false;    // the report may name it
+  bool deterministic = false;  // no measured times in notes
+  // For proofs and controlled runs, from the end of the recorded run on; 0: as long as it takes. The pass over the trace is always made.
+  std::chrono::milliseconds budget{60'000};
+  // Of a controlled run; 0: from what the recorded one took.
+  std::chrono::milliseconds timeout{0};
+  RunProgress progress;
+};
+
+struct RunResult {
+  ProgramEnd end;            // of the recorded run
+  Report report;             // ids are filled, equal findings merged; notes tell what it does not cover
+  bool interrupted = false;  // by a signal: the report is what was known until then
+};
+
+// A program that makes several recordings, because it forks, gives one report. A signal while the program runs is for the program: what it recorded until it
+// ended is analysed, and nothing is tried, for runs that nobody stops might not end. Later a signal ends the work, and the report tells how far it came. Fails when the program
+// cannot be started, or when nothing that it left can be analysed.
+Result<RunResult> run_program(const RunJob& job);
+
+}  // namespace sooth

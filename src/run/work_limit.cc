@@ -1,0 +1,53 @@
+#include "run/work_limit.h"
+
+#include <csignal>
+#include <iterator>
+
+namespace sooth {
+namespace {
+
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+std::atomic<bool> stop_asked{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
+
+struct sigaction previous[std::size(kSignals)];
+
+void on_signal(int) {
+  stop_asked.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+WorkLimit::WorkLimit(std::chrono::milliseconds budget) : start_(std::chrono::steady_clock::now()), budget_(budget) {
+  stop_asked.store(false);
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    ::sigaction(kSignals[i], nullptr, &previous[i]);
+    if (previous[i].sa_handler != SIG_IGN) {  // nohup: whoever started us does not want us to end
+      struct sigaction action {};
+      action.sa_handler = on_signal;
+      action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
+      ::sigaction(kSignals[i], &action, nullptr);
+    }
+  }
+}
+
+WorkLimit::~WorkLimit() {
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    ::sigaction(kSignals[i], &previous[i], nullptr);
+  }
+}
+
+std::chrono::milliseconds WorkLimit::elapsed() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_);
+}
+
+bool WorkLimit::out_of_time(double share) const {
+  return budget_.count() != 0 && static_cast<double>(elapsed().count()) >= share * static_cast<double>(budget_.count());
+}
+
+const std::atomic<bool>& WorkLimit::interrupt() {
+  return stop_asked;
+}
+
+}  // namespace sooth

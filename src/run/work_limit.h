@@ -1,0 +1,33 @@
+// How work that may take any time is stopped.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+namespace sooth {
+
+// While one exists, SIGINT, SIGTERM and SIGHUP end the work early instead of the process, so that what was found is not lost; a second
+// one ends the process. One at a time. `budget` counts from its construction; 0: there is none.
+class WorkLimit {
+ public:
+  explicit WorkLimit(std::chrono::milliseconds budget);
+  ~WorkLimit();
+  WorkLimit(const WorkLimit&) = delete;
+  WorkLimit& operator=(const WorkLimit&) = delete;
+
+  // No more work is to be started. From any thread.
+  bool reached() const { return reached(1); }
+  // Nor of work that may take only this share of the budget, from 0 to 1.
+  bool reached(double share) const { return interrupted() || out_of_time(share); }
+  bool interrupted() const { return interrupt().load(std::memory_order_relaxed); }
+  bool out_of_time(double share = 1) const;
+  std::chrono::milliseconds elapsed() const;
+  // What is under way is to be given up.
+  static const std::atomic<bool>& interrupt();
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+  std::chrono::milliseconds budget_;
+};
+
+}  // namespace sooth

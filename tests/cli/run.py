@@ -1,0 +1,524 @@
+#!/usr/bin/env python3
+"""sooth run and sooth merge: every example from its source to its report, and what happens when something breaks on the way.
+
+    tests/cli/run.py SOOTH [NAME...]      all tests, or those named
+
+The marks in the examples (tests/programs/run.py explains them) are the truth: what is marked must be found and must not stay a suspicion;
+what stands above `suspected` must be marked. Controlled runs have seeds, so a test that passes once passes always.
+"""
+import glob
+import importlib.util
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TIME_LIMIT = 120  # seconds for one command: what takes longer hangs
+
+spec = importlib.util.spec_from_file_location("programs", os.path.join(SOURCE, "tests/programs/run.py"))
+programs = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(programs)
+
+RUNGS = ["suspected", "predicted", "confirmed", "harmful"]
+
+# Example -> the lowest rung that its races must reach: all of them, or by mark, or by lines where there are no marks.
+EXAMPLES = {
+    "airline": "confirmed",
+    "bank_account_hidden": {(13, 21): "confirmed"},
+    "bank_account_norace": {},
+    "bank_account_race": {(11, 15): "confirmed"},
+    "bounded_buffer": "confirmed",
+    "bubble_sort": {"middle": "confirmed", "swap": "predicted"},
+    "buffered_writer": "confirmed",
+    "cache_cleaner": "confirmed",
+    "contains_all": "confirmed",
+    "critical": "confirmed",
+    "elevator": {},
+    "merge_sort": "confirmed",
+    "ping_pong": "confirmed",
+    "producer_consumer": "confirmed",
+    "textbook": "confirmed",
+    "tsp": "confirmed",
+}
+HARMFUL = {"cache_cleaner", "contains_all"}  # at least one race of these breaks the program
+
+
+class Failure(Exception):
+    pass
+
+
+def check(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+class Lab:
+    """A scratch directory with programs in it. Each test has one of its own."""
+
+    def __init__(self, sooth, scratch, bin_folder):
+        self.sooth, self.scratch, self.bin = sooth, scratch, bin_folder
+        self.environment = dict(os.environ, TMPDIR=os.path.join(scratch, "tmp"))
+        os.mkdir(self.environment["TMPDIR"])
+
+    def path(self, name):
+        return os.path.join(self.scratch, name)
+
+    def start(self, *words, **options):
+        return subprocess.Popen([self.sooth, *map(str, words)], cwd=self.scratch, env=self.environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+    def tool(self, *words, expect=None, **options):
+        process = self.start(*words, **options)
+        return self.end(process, words, expect)
+
+    @staticmethod
+    def end(process, words, expect=None):
+        try:
+            output, errors = process.communicate(timeout=TIME_LIMIT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise Failure(f"sooth {' '.join(map(str, words))} hangs") from None
+        run = subprocess.CompletedProcess(words, process.returncode, output, errors)
+        if expect is not None and run.returncode not in (expect if isinstance(expect, tuple) else (expect,)):
+            raise Failure(f"sooth {' '.join(map(str, words))}: status {run.returncode}, expected {expect}\n{output}{errors}")
+        return run
+
+    def build(self, source):
+        """The program of a source file or of a text, built once for all tests."""
+        name = os.path.basename(source)[:-len(".cc")]
+        program = os.path.join(self.bin, name)
+        if not os.path.exists(program):
+            self.tool("c++", "-g", "-O1", source, "-o", program, expect=0)
+        return program
+
+    def write(self, name, text):
+        source = os.path.join(self.bin, name + ".cc")
+        with open(source, "w") as file:
+            file.write(text)
+        return self.build(source)
+
+    def example(self, name):
+        return self.build(os.path.join(SOURCE, "examples", name + ".cc"))
+
+    def load(self, name):
+        with open(self.path(name)) as file:
+            return json.load(file)
+
+    def left(self):
+        """What the run left behind beside its report."""
+        return sorted(os.listdir(self.path("tmp")))
+
+
+def lines_of(finding):
+    return tuple(sorted(access["site"].get("line", 0) for access in finding["accesses"]))
+
+
+def races(report):
+    """Lines -> rung, the highest of the findings that are on them."""
+    found = {}
+    for finding in report["findings"]:
+        if finding["kind"] == "race":
+            lines = lines_of(finding)
+            found[lines] = max(found.get(lines, "suspected"), finding["rung"], key=RUNGS.index)
+    return found
+
+
+def expected_races(name):
+    """Lines -> the lowest rung."""
+    rungs = EXAMPLES[name]
+    marked = programs.Program(programs.EXAMPLES / (name + ".cc")).races
+    if not marked:
+        return rungs
+    return {tuple(sorted(line for _, line in ends)): rungs if isinstance(rungs, str) else rungs[mark]
+            for mark, ends in marked.items()}
+
+
+def check_example(lab, name):
+    program = lab.example(name)
+    plain = subprocess.run([program], capture_output=True, text=True, timeout=TIME_LIMIT, stdin=subprocess.DEVNULL)
+    run = lab.tool("run", "--keep", name + ".trace", "--no-times", "-o", name + ".txt", "--", program)
+    report = lab.load(f"sooth-{name}.json")
+    expected, found = expected_races(name), races(report)
+    for lines, rung in expected.items():
+        check(lines in found, f"{name}: the race of lines {lines} is missed: {found}")
+        check(RUNGS.index(found[lines]) >= RUNGS.index(rung), f"{name}: {lines} is only {found[lines]}, not {rung}")
+    for lines, rung in found.items():
+        check(rung == "suspected" or lines in expected, f"{name}: {lines} is {rung}, and no race: {expected}")
+    if name in HARMFUL:
+        check("harmful" in found.values(), f"{name}: nothing is harmful: {found}")
+    check(run.returncode == (66 if expected else plain.returncode), f"{name}: status {run.returncode}")
+    # What some print depends on the schedule, so numbers may differ.
+    shape = lambda text: re.sub(r"-?\d+", "N", text)
+    check(shape(plain.stdout) == shape(run.stdout), f"{name}: the program's output: {run.stdout!r} instead of {plain.stdout!r}")
+    # Nothing is missed that a single analysis finds in the same recording.
+    for analysis in ("hb", "wcp", "syncp", "mcm"):
+        single = json.loads(lab.tool("analyze", name + ".trace", "--with", analysis, "--format", "json", expect=(0, 66)).stdout)
+        for finding in single["findings"]:
+            if finding["kind"] == "race" and finding["rung"] != "suspected":
+                check(found.get(lines_of(finding), "suspected") != "suspected",
+                      f"{name}: {analysis} alone finds {lines_of(finding)}")
+    for finding in report["findings"]:
+        if finding["rung"] in ("confirmed", "harmful"):
+            check(finding["replay"]["command"].startswith(f"sooth replay 'sooth-{name}.json#{finding['id']}'") or
+                  finding["replay"]["command"].startswith(f"sooth replay sooth-{name}.json#{finding['id']}"),
+                  f"{name}: {finding['replay']['command']}")
+    with open(lab.path(name + ".txt")) as file:
+        text = file.read()
+    for finding in report["findings"]:
+        check(text.count(f"[{finding['id']}]") == 1, f"{name}: {finding['id']} stands not once in the text")
+    check(lab.left() == [], f"{name}: left behind: {lab.left()}")
+    print(f"  {name}: " + (", ".join(f"{a}-{b} {rung}" for (a, b), rung in sorted(found.items())) or "nothing"))
+
+
+def examples(lab):
+    for name in EXAMPLES:
+        check_example(lab, name)
+
+
+def replay_line(lab):
+    """The line that the report prints makes the race happen."""
+    run = lab.tool("run", "--", lab.example("textbook"), expect=66)
+    command = re.search(r"replay: sooth replay (\S+) -- (\S+)", run.stdout)
+    check(command is not None, run.stdout)
+    check("confirmed" in run.stdout and "swapped critical sections" in run.stdout, run.stdout)
+    check("the report is in sooth-textbook.json" in run.stderr, run.stderr)
+    again = lab.tool("replay", command[1].strip("'"), "--", command[2], expect=0)
+    check("race" in again.stdout + again.stderr, again)
+    # A second run does not touch the report of the first.
+    lab.tool("run", "--trials", "0", "--", lab.example("textbook"), expect=66)
+    check(lab.load("sooth-textbook-2.json")["findings"][0]["rung"] == "predicted", "--trials 0 confirms nothing")
+    check(lab.load("sooth-textbook.json")["findings"][0]["rung"] == "confirmed", "the first report is as it was")
+
+
+STATUS = """
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <csignal>
+#include <thread>
+int main(int argc, char** argv) {
+  std::thread([] {}).join();
+  std::printf("out\\n");
+  std::fprintf(stderr, "err\\n");
+  std::fflush(stdout);
+  if (argc > 1 && std::strcmp(argv[1], "kill") == 0) std::raise(SIGKILL);
+  return argc > 1 ? std::atoi(argv[1]) : 0;
+}
+"""
+
+
+def statuses(lab):
+    """Without findings, the program's status and output; with them, 66, and --fail-on."""
+    program = lab.write("status", STATUS)
+    for argument, status in (("0", 0), ("7", 7), ("kill", 137)):
+        run = lab.tool("run", "-o", "r.txt", "--", program, argument, expect=status)
+        check(run.stdout == "out\n" and run.stderr.startswith("err\n"), run)
+    check("was killed" in open(lab.path("r.txt")).read(), "the report tells of the kill")
+    racy = lab.example("textbook")
+    lab.tool("run", "--fail-on", "harmful", "--", racy, expect=0)
+    lab.tool("run", "--fail-on", "never", "--", racy, expect=0)
+    lab.tool("run", "--fail-on", "confirmed", "--", racy, expect=66)
+    lab.tool("run", "--", "/bin/true", expect=65)
+    lab.tool("run", "--", "./nothing", expect=65)
+    lab.tool("run", expect=64)
+    lab.tool("run", racy, expect=64)
+    lab.tool("run", "--with", "magic", "--", racy, expect=64)
+    lab.tool("run", "-o", "no/such/folder", "--", racy, expect=64)
+
+
+def options(lab):
+    """Reports in other shapes and places, and recordings that stay."""
+    program = lab.example("textbook")
+    lab.tool("run", "--format", "json", "-o", "mine.json", "--keep", "--", program, expect=66)
+    report = lab.load("mine.json")
+    check(report["trace"] == "sooth-textbook.trace" and os.path.isdir(lab.path("sooth-textbook.trace")), report["trace"])
+    check(not os.path.exists(lab.path("sooth-textbook.json")), "one report is enough")
+    lab.tool("witness", "check", "mine.json", "sooth-textbook.trace", expect=0)
+    check("mine.json#" in report["findings"][0]["replay"]["command"], report["findings"][0]["replay"])
+    lab.tool("run", "--schedule", "os", "--budget", "5s", "--", program, expect=66)
+    check(lab.load("sooth-textbook.json")["trace"] == "", "a recording that is gone has no name")
+    with open(lab.path("known"), "w") as file:
+        file.write("race:first\n")
+    lab.tool("run", "--suppressions", "known", "--", program, expect=0)
+    lab.tool("run", "--baseline", "mine.json", "--", program, expect=0)
+
+
+def notes(lab):
+    """What is not covered is told."""
+    program = lab.example("textbook")
+    output = lab.tool("run", "--format", "json", "--exclude", "*/libfoo.so*", "--", program, expect=66).stdout
+    report = json.loads(output[output.index("{"):])  # behind what the program printed
+    text = "\n".join(report["notes"])
+    check("libfoo" in text and "--exclude" in text, text)
+    check("not instrumented" not in text, text)
+    check("of the budget of 60.0 s" in text, text)
+    quick = lab.tool("run", "--budget", "1ms", "--no-times", "--", program, expect=(0, 66)).stdout
+    check("The budget of 1 ms was spent" in quick and "time was over" in quick, quick)
+    first, second = (lab.tool("run", "--no-times", "--format", "json", "-o", "d.json", "--", program, expect=66) and
+                     open(lab.path("d.json")).read() for _ in range(2))
+    strip = lambda text: re.sub(r'0x[0-9a-f]{6,}|"schedule": .*', "", text)
+    check(strip(first) == strip(second), "equal runs give equal reports")
+
+
+FORKS = """
+#include <sys/wait.h>
+#include <unistd.h>
+#include <thread>
+int shared;
+void work() {
+  std::thread a([] { shared = shared + 1; });
+  std::thread b([] { shared = shared + 1; });
+  a.join();
+  b.join();
+}
+int main() {
+  const pid_t child = fork();
+  work();
+  if (child == 0) _exit(0);
+  int status = 0;
+  waitpid(child, &status, 0);
+}
+"""
+
+
+def forks(lab):
+    """Two processes, one report, each race once."""
+    program = lab.write("forks", FORKS)
+    lab.tool("run", "--", program, expect=66)
+    report = lab.load("sooth-forks.json")
+    check(set(races(report)) == {(7, 8)}, races(report))
+    check(max(report["findings"], key=lambda f: RUNGS.index(f["rung"]))["rung"] in ("confirmed", "harmful"), races(report))
+    check(report["stats"]["threads"] >= 6, report["stats"])
+    ids = [finding["id"] for finding in report["findings"]]
+    check(len(ids) == len(set(ids)), ids)
+
+
+SLOW = """
+#include <chrono>
+#include <cstdio>
+#include <thread>
+int shared;
+int main(int argc, char**) {
+  std::thread a([] { shared = shared + 1; });
+  std::thread b([] { shared = shared + 1; });
+  a.join();
+  b.join();
+  std::printf("up\\n");
+  std::fflush(stdout);
+  for (int i = 0; argc > 1 && i < 6000; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+"""
+
+
+BUSY = """
+#include <cstdio>
+#include <mutex>
+#include <thread>
+std::mutex mutex;
+int shared;
+int cells[1 << 18];
+void work(int seed) {
+  { std::lock_guard<std::mutex> guard(mutex); shared = shared + 1; }
+  for (int round = 0; round < 6; ++round)
+    for (int i = seed; i < (1 << 18); i += 2) cells[i] = cells[i] + 1;
+}
+int main() {
+  std::thread a(work, 0), b(work, 1);
+  a.join();
+  b.join();
+  std::printf("up\\n");
+}
+"""
+
+
+def wait_for(condition, what):
+    deadline = time.monotonic() + 60
+    while not condition():
+        check(time.monotonic() < deadline, f"waited in vain for {what}")
+        time.sleep(0.02)
+
+
+def children_of(pid):
+    """Of all of its threads: controlled runs are made by several."""
+    children = []
+    for path in glob.glob(f"/proc/{pid}/task/*/children"):
+        try:
+            with open(path) as file:
+                children += [int(word) for word in file.read().split()]
+        except OSError:  # the thread is gone
+            pass
+    return children
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def start_analysis(lab):
+    """A run whose program is over, with a lot to analyse."""
+    run = lab.start("run", "--", lab.write("busy", BUSY))
+    check(run.stdout.readline() == "up\n", "the program is up")
+    wait_for(lambda: not children_of(run.pid), "the end of the program")
+    return run
+
+
+def interrupts(lab):
+    """Ctrl-C in the recorded run and in controlled runs: the report so far."""
+    program = lab.write("slow", SLOW)
+    run = lab.start("run", "--", program, "wait")
+    check(run.stdout.readline() == "up\n", "the program is up")
+    os.kill(run.pid, signal.SIGINT)
+    end = lab.end(run, ["run", "interrupted while it records"], 66)
+    check("No controlled run was made: the recorded run was interrupted" in end.stdout, end.stdout)
+    check("predicted" in end.stdout and lab.left() == [], (end.stdout, lab.left()))
+    # While three million events are analysed.
+    run = start_analysis(lab)
+    os.kill(run.pid, signal.SIGINT)
+    end = lab.end(run, ["run", "interrupted while it analyses"], 0)
+    check("Interrupted: only the first" in end.stdout and lab.left() == [], (end.stdout, lab.left()))
+    # Controlled runs of a program that takes its time, until somebody has enough of it.
+    run = lab.start("run", "--trials", "1000000", "--baseline-runs", "1000000", "--budget", "0", "--jobs", "1", "--", lab.example("textbook"))
+    wait_for(lambda: any("control" in name or name.startswith("sooth") for name in lab.left()) and children_of(run.pid), "a run")
+    time.sleep(1)
+    os.kill(run.pid, signal.SIGINT)
+    end = lab.end(run, ["run", "interrupted while it confirms"], (0, 66))
+    check("Interrupted" in end.stdout and "race" in end.stdout, end.stdout)
+    check(lab.left() == [], lab.left())
+
+
+def kills(lab):
+    """kill -9 of the program, and of sooth in each stage: nothing hangs, and nothing is left running but a program that records."""
+    program = lab.write("slow", SLOW)
+    run = lab.start("run", "--", program, "wait")
+    check(run.stdout.readline() == "up\n", "the program is up")
+    wait_for(lambda: children_of(run.pid), "the program")
+    os.kill(children_of(run.pid)[0], signal.SIGKILL)
+    end = lab.end(run, ["run", "whose program is killed"], 66)
+    check("The recorded run was killed" in end.stdout, end.stdout)
+    # sooth itself, while it records: the program goes on, as documented.
+    run = lab.start("run", "--", program, "wait")
+    check(run.stdout.readline() == "up\n", "the program is up")
+    child = children_of(run.pid)[0]
+    run.kill()
+    run.wait()
+    check(is_running(child), "the program goes on")
+    os.kill(child, signal.SIGKILL)
+    run.stdout.close(), run.stderr.close()
+    # ... while it analyses.
+    run = start_analysis(lab)
+    run.kill()
+    check(run.wait(timeout=TIME_LIMIT) == -signal.SIGKILL, "killed while it analyses")
+    run.stdout.close(), run.stderr.close()
+    # ... while it confirms: its runs end with it.
+    run = lab.start("run", "--trials", "1000000", "--baseline-runs", "1000000", "--budget", "0", "--jobs", "1", "--", lab.example("textbook"))
+    wait_for(lambda: children_of(run.pid), "a controlled run")
+    time.sleep(1)
+    started = children_of(run.pid)
+    run.kill()
+    run.wait()
+    wait_for(lambda: not any(is_running(pid) for pid in started), "the end of the runs")
+    run.stdout.close(), run.stderr.close()
+
+
+def on_small_disk(lab, size, work):
+    """Runs it with a file system of that size in small/, if this machine lets us."""
+    small = lab.path("small")
+    os.makedirs(small, exist_ok=True)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=" + size, "tmpfs", small], capture_output=True).returncode == 0:
+        try:
+            work()
+        finally:
+            subprocess.run(["umount", small], check=True)
+
+
+def full_disks(lab):
+    """No room for the recording, and none for the report: a sentence, no hang."""
+    program = lab.example("textbook")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100 << 10, 100 << 10))
+    end = lab.tool("run", "--", program, preexec_fn=limit)
+    check(end.returncode in (0, 65, 66, 70, 128 + signal.SIGXFSZ), end)
+    check(end.returncode in (0, 66) or re.search(r"^sooth: .+$", end.stderr, re.MULTILINE), end)
+    if os.geteuid() == 0:
+        on_small_disk(lab, "4k", lambda: check(
+            re.search(r"^sooth: small/r.json.*No space left",
+                      lab.tool("run", "--format", "json", "-o", "small/r.json", "--", program, expect=70).stderr, re.MULTILINE),
+            "a full disk is told"))
+        lab.environment["TMPDIR"] = lab.path("small")
+        on_small_disk(lab, "1m", lambda: check("the disk was full" in lab.tool("run", "--", lab.write("busy", BUSY), expect=0).stdout,
+                                               "the report tells how far the recording goes"))
+
+
+def closed_output(lab):
+    """A report that nobody can read is an error, but it is stored."""
+    with open("/dev/full", "w") as full:
+        process = subprocess.Popen([lab.sooth, "run", "--", lab.example("textbook")], cwd=lab.scratch, env=lab.environment,
+                                   stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, text=True)
+        errors = process.communicate(timeout=TIME_LIMIT)[1]
+    check(process.returncode == 70 and "cannot write the report to standard output" in errors, errors)
+    check(lab.load("sooth-textbook.json")["findings"], "the report is stored all the same")
+    process = subprocess.Popen(["sh", "-c", '"$0" run -- "$1" >&-', lab.sooth, lab.example("bank_account_race")], cwd=lab.scratch,
+                               env=lab.environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    errors = process.communicate(timeout=TIME_LIMIT)[1]
+    check(process.returncode == 70 and "sooth: cannot write" in errors, (process.returncode, errors))
+
+
+def merge(lab):
+    """Idempotent and commutative, and the same formats as elsewhere."""
+    for i, name in enumerate(("textbook", "airline", "textbook")):
+        options_ = ("--trials", "0") if i == 0 else ()
+        lab.tool("run", *options_, "--format", "json", "-o", f"{i}.json", "--", lab.example(name), expect=66)
+    merged = lambda *names: lab.tool("merge", *names, expect=0).stdout
+    check(merged("0.json") == merged("0.json", "0.json") == open(lab.path("0.json")).read(), "idempotent")
+    check(merged("0.json", "1.json", "2.json") == merged("2.json", "0.json", "1.json", "0.json"), "commutative")
+    lab.tool("merge", "0.json", "1.json", "2.json", "-o", "all.json", expect=0)
+    everything = lab.load("all.json")
+    check(merged("all.json") == open(lab.path("all.json")).read(), "a merged report is a report")
+    ids = [finding["id"] for finding in everything["findings"]]
+    check(sorted(ids) == sorted({f["id"] for i in range(3) for f in lab.load(f"{i}.json")["findings"]}), ids)
+    textbook = lab.load("0.json")["findings"][0]
+    best = next(finding for finding in everything["findings"] if finding["id"] == textbook["id"])
+    check(textbook["rung"] == "predicted" and best["rung"] == "confirmed" and best["dynamic_pairs"] == 2, best)
+    lab.tool("merge", "all.json", "--format", "text", "--fail-on", "predicted", expect=66)
+    lab.tool("merge", "0.json", "missing.json", expect=65)
+    lab.tool("merge", expect=64)
+
+
+TESTS = [examples, replay_line, statuses, options, notes, forks, interrupts, kills, full_disks, closed_output, merge]
+
+
+def main():
+    sooth = os.path.abspath(sys.argv[1])
+    wanted = sys.argv[2:]
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "bin"))
+        for test in TESTS:
+            if wanted and test.__name__ not in wanted:
+                continue
+            scratch = os.path.join(folder, test.__name__)
+            os.mkdir(scratch)
+            start = time.monotonic()
+            try:
+                test(Lab(sooth, scratch, os.path.join(folder, "bin")))
+                print(f"ok    {test.__name__} ({time.monotonic() - start:.1f} s)")
+            except (Failure, programs.Failure, subprocess.TimeoutExpired) as failure:
+                failed += 1
+                print(f"FAIL  {test.__name__}: {failure}")
+            sys.stdout.flush()
+            shutil.rmtree(scratch, ignore_errors=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
