@@ -232,9 +232,9 @@ void left(Thread* t) {
 void left_out(Thread* t, uptr pc, uptr address, u64 size) {
   if (!is_inside(t)) {
     if (!is_left_out(t, pc)) return;
-    t->special |= kInCall;
     t->call_stack = reinterpret_cast<uptr>(__builtin_frame_address(0));
     begin_call(t, pc, kNoSite);
+    t->special |= kInCall;  // not before: the begin is no event of the code that is left out
   }
   if (size != 0) touch(t, address, size);
 }
@@ -256,7 +256,10 @@ void fiber_left(Thread* t) {
 void resume_after_fork(Thread* t) {
   t->call_count = 0;
   if (!is_inside(t)) return;
+  u32 in_call = t->special & kInCall;
+  t->special &= ~kInCall;
   begin_call(t, t->call_pc, kNoSite);
+  t->special |= in_call;
   t->call_unknown = true;  // what it touched before is in the parent's recording
 }
 

@@ -416,7 +416,9 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
   u32 slot = used_slot_of(pc, shape);
   Slot& s = t->slots[slot];
   if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) {
-    if (recorder.watches_calls) calls::left_out(t, pc, object, 0);
+    // The code there has created a thread; what begins and ends is that thread.
+    bool is_thread = shape.op() == Op::kBegin || shape.op() == Op::kEnd;
+    if (recorder.watches_calls && !is_thread) calls::left_out(t, pc, object, 0);
     // What an excluded module frees it may have ordered by itself; the next allocation makes a new variable of it anyhow.
     if (shape.op() == Op::kFree) return;
     // Synchronisation of excluded modules counts all the same: it goes under the first site.

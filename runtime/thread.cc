@@ -6,6 +6,7 @@
 #include "runtime/calls.h"
 #include "runtime/control.h"
 #include "runtime/locks.h"
+#include "runtime/modules.h"
 #include "runtime/signals.h"
 #include "runtime/stream_writer.h"
 #include "runtime/tree.h"
@@ -115,6 +116,8 @@ void attach_thread(Thread* t, u32 id) {
   // A thread begins and ends where it was created.
   uptr pc = infos_[id].created_at != 0 ? infos_[id].created_at : kNoSite;
   write_event(t, pc, Shape::of(Op::kBegin), 0);
+  // Code that is left out did not allocate it.
+  if (recorder.watches_calls && code_kind(pc) != CodeKind::kRecorded) pc = kNoSite;
   // Not the stack of the main thread: it is not used again, and grows.
   if (id != 0 && t->stack_end > t->stack_begin)
     write_event(t, pc, Shape::sized(Op::kAlloc), t->stack_begin, t->stack_end - t->stack_begin);

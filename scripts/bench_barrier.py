@@ -4,7 +4,7 @@
     bench_barrier.py --sooth build/bin/sooth --scratch build/bench [--quick] [--runs N] [--sources build/real-programs]
 
 A loop of scripts/bench-programs and a real program (left out when its sources cannot be had, and by --quick) are recorded whole, without the
-excluded code, and with the calls of it: those that may touch everything, those with what they touch told once, and told again for each call. Both
+excluded code, and with the calls of it, serially, as rdit wants it (its traces should be exact): those that may touch everything, those with what they touch told once, and told again for each call. Both
 the processor time and the size are compared with the recording without calls. Medians of runs in turns; exits with 1 when a goal is missed.
 """
 import argparse
@@ -53,14 +53,14 @@ def cases(scratch, options):
 def count_calls(sooth, trace):
     """Events that begin a call, from `sooth trace info`."""
     for line in program_sources.run([sooth, "trace", "info", trace]).splitlines():
-        if "call begin" in line:
-            return int(line.split()[-1].replace(",", ""))
+        if line.endswith("call begin"):
+            return int(line.split()[0].replace(",", ""))
     return 0
 
 
 def measure_case(sooth, name, words, sink, scratch, turns):
     trace = scratch / "trace"
-    record = [sooth, "record", "-o", str(trace)]
+    record = [sooth, "record", "--schedule", "serial", "-o", str(trace)]
     exclude = [word for pattern in EXCLUDED[name] for word in ("--exclude", pattern)]
     modes = {"whole": [*record, "--", *words]}
     for mode, reach in REACHES.items():

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -17,9 +16,8 @@
 #include "symbol/elf_file.h"
 #include "trace/call_reaches.h"
 #include "trace/recording_checks.h"
-#include "trace/recording_reader.h"
+#include "trace/process_file.h"
 #include "trace/small_file.h"
-#include "trace/symbol_file.h"
 
 namespace sooth {
 namespace {
@@ -63,50 +61,13 @@ std::uint64_t size_of(const std::string& directory) {
   return bytes;
 }
 
-// Blocks of all times, and variables.
-Result<MemoryObjects> find_objects(const std::string& directory) {
-  MemoryObjects objects;
-  const Result<RecordingSymbols> symbols = read_symbol_file(directory + "/" + stream::kSymbolsFile);
-  if (!symbols.ok()) {
-    return symbols.status();
-  }
-  for (const GlobalSymbol& global : symbols->globals) {
-    objects.add({global.begin, global.end - global.begin});
-  }
-  const Result<std::unique_ptr<TraceReader>> reader = open_recording(directory, {.columns = kNoColumns});
-  if (!reader.ok()) {
-    return reader.status();
-  }
-  for (;;) {
-    const Result<Batch> batch = (*reader)->next();
-    if (!batch.ok()) {
-      return batch.status();
-    }
-    if (batch->empty()) {
-      break;
-    }
-    for (const Event& event : batch->events) {
-      if (event.op == Op::kAlloc) {
-        objects.add({event.object, event.size});
-      }
-    }
-  }
-  objects.finish();
-  return objects;
-}
-
-// Makes whole objects of what calls were seen to touch.
 Status complete_reaches(const std::string& directory) {
   const std::string path = directory + "/" + stream::kReachesFile;
   const Result<std::optional<std::string>> rows = read_small_file(path);
-  if (!rows.ok()) {
-    return rows.status();
+  if (!rows.ok() || !rows->has_value()) {
+    return rows.ok() ? Status() : rows.status();
   }
-  if (!rows->has_value()) {
-    return {};
-  }
-  const Result<MemoryObjects> objects = find_objects(directory);
-  return objects.ok() ? replace_small_file(path, widen_reaches(**rows, *objects)) : objects.status();
+  return replace_small_file(path, seal_reaches(**rows));
 }
 
 std::vector<std::string> find_unseen(const std::string& directory) {

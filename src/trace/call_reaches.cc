@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace sooth {
 namespace {
@@ -47,14 +48,26 @@ void normalise(std::vector<MemoryRange>& ranges) {
   ranges = std::move(merged);
 }
 
+// A call remembers no more.
+constexpr std::uint64_t kMostLines = std::uint64_t{1} << 20;
+
+// Line by line: one that belongs to nothing is as bad among others as alone.
+void append_objects(MemoryRange touched, const MemoryObjects& objects, std::vector<MemoryRange>& set) {
+  constexpr std::uint64_t kLine = std::uint64_t{1} << stream::kReachLineBits;
+  for (std::uint64_t line = touched.begin; line - touched.begin < touched.length; line += kLine) {
+    const std::vector<MemoryRange> around = objects.around({line, kLine});
+    set.insert(set.end(), around.begin(), around.end());
+  }
+}
+
 }  // namespace
 
-Result<CallReaches> CallReaches::parse(std::string_view bytes, const std::string& path) {
+Result<CallReaches> CallReaches::parse(std::string_view bytes, const std::string& path, const MemoryObjects& objects) {
   CallReaches reaches;
-  const std::vector<ReachRow> rows = rows_of(bytes);
-  if (rows.empty() || rows.front().kind != static_cast<std::uint32_t>(ReachRowKind::kDone)) {
-    return reaches;  // nobody has finished it
+  if (!is_sealed(bytes)) {
+    return reaches;
   }
+  const std::vector<ReachRow> rows = rows_of(bytes);
   const auto damaged = [&](std::size_t row) {
     return Status::bad_input(path + ": the recording is damaged: row " + std::to_string(row) +
                              " is not as it was written");
@@ -67,17 +80,23 @@ Result<CallReaches> CallReaches::parse(std::string_view bytes, const std::string
   reaches.sets_.resize(std::size_t{head.set} + 1);
   for (std::size_t i = 1; i < rows.size(); ++i) {
     const ReachRow& row = rows[i];
-    if (row.set >= head.set) {
+    const auto kind = static_cast<ReachRowKind>(row.kind);
+    const bool is_call = kind == ReachRowKind::kCall;
+    if (row.set >= head.set || (!is_call && !is_range(row.a, row.b))) {
       return damaged(i);
     }
-    if (row.kind == static_cast<std::uint32_t>(ReachRowKind::kWhole) && is_range(row.a, row.b)) {
-      reaches.sets_[row.set + 1].push_back({row.a, row.b});
-    } else if (row.kind == static_cast<std::uint32_t>(ReachRowKind::kCall)) {
+    std::vector<MemoryRange>& set = reaches.sets_[row.set + 1];
+    if (is_call) {
       reaches.calls_[{row.a, row.b}] = row.set + 1;
+    } else if (kind == ReachRowKind::kWhole) {
+      set.push_back({row.a, row.b});
+    } else if (kind == ReachRowKind::kTouched && row.b >> stream::kReachLineBits <= kMostLines) {
+      append_objects({row.a, row.b}, objects, set);
     } else {
       return damaged(i);
     }
   }
+  std::for_each(std::next(reaches.sets_.begin()), reaches.sets_.end(), normalise);
   return reaches;
 }
 
@@ -111,44 +130,24 @@ std::vector<MemoryRange> MemoryObjects::around(MemoryRange range) const {
   return found;
 }
 
-std::string widen_reaches(std::string_view bytes, const MemoryObjects& objects) {
-  std::vector<std::vector<MemoryRange>> sets;
-  std::vector<ReachRow> calls;
-  constexpr std::uint64_t kLine = std::uint64_t{1} << stream::kReachLineBits;
-  for (const ReachRow& row : rows_of(bytes)) {
-    const auto kind = static_cast<ReachRowKind>(row.kind);
-    if (row.set >= stream::kMaxReachRows || kind == ReachRowKind::kNone) {
-      break;  // its writer died, or there are no more
-    }
-    if (kind == ReachRowKind::kDone) {
-      continue;
-    }
-    if (row.set >= sets.size()) {
-      sets.resize(std::size_t{row.set} + 1);
-    }
-    if (kind == ReachRowKind::kWhole && is_range(row.a, row.b)) {
-      sets[row.set].push_back({row.a, row.b});
-    } else if (kind == ReachRowKind::kTouched && is_range(row.a, row.b)) {
-      // Line by line: one that belongs to nothing is as bad among others as alone.
-      for (std::uint64_t line = row.a; line - row.a < row.b; line += kLine) {
-        const std::vector<MemoryRange> around = objects.around({line, kLine});
-        sets[row.set].insert(sets[row.set].end(), around.begin(), around.end());
-      }
-    } else if (kind == ReachRowKind::kCall) {
-      calls.push_back(row);
-    }
+bool is_sealed(std::string_view bytes) {
+  const std::vector<ReachRow> first = rows_of(bytes.substr(0, sizeof(ReachRow)));
+  return !first.empty() && first.front().kind == static_cast<std::uint32_t>(ReachRowKind::kSeal);
+}
+
+std::string seal_reaches(std::string_view bytes) {
+  if (is_sealed(bytes)) {
+    return std::string(bytes);
   }
-  std::vector<ReachRow> rows(1);
-  for (std::uint32_t set = 0; set < sets.size(); ++set) {
-    normalise(sets[set]);
-    for (const MemoryRange& range : sets[set]) {
-      rows.push_back({static_cast<std::uint32_t>(ReachRowKind::kWhole), set, range.begin, range.length});
-    }
+  std::vector<ReachRow> rows = rows_of(bytes);
+  const auto end = std::find_if(rows.begin(), rows.end(), [](const ReachRow& row) { return row.kind == 0; });
+  rows.erase(end, rows.end());
+  std::uint32_t sets = 0;
+  for (const ReachRow& row : rows) {
+    sets = std::max(sets, row.set + 1);
   }
-  rows.insert(rows.end(), calls.begin(), calls.end());
-  const std::span<const ReachRow> rest = std::span(rows).subspan(1);
-  rows.front() = {static_cast<std::uint32_t>(ReachRowKind::kDone), static_cast<std::uint32_t>(sets.size()),
-                  checksum(rest), rest.size()};
+  const ReachRow seal{static_cast<std::uint32_t>(ReachRowKind::kSeal), sets, checksum(rows), rows.size()};
+  rows.insert(rows.begin(), seal);
   return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(ReachRow)};
 }
 

@@ -44,12 +44,12 @@ TEST(CallReaches, ObjectsOfAllTimesAreFoundAroundABytes) {
   EXPECT_EQ(objects.around({0x9000, 1}), Ranges({kEverything}));
 }
 
-TEST(CallReaches, WideningMakesWholeObjectsAndKeepsWhatIsWhole) {
+TEST(CallReaches, TouchedLinesBecomeWholeObjectsAndWhatIsWholeStays) {
   const std::string written = bytes_of(
       {row(ReachRowKind::kTouched, 0, 0x2000, 16), row(ReachRowKind::kWhole, 0, 0x7000, 100),
        row(ReachRowKind::kCall, 0, 1, 0), row(ReachRowKind::kCall, 0, 2, 5), row(ReachRowKind::kTouched, 1, 0x2000, 32),
        row(ReachRowKind::kCall, 1, 1, 1), row(ReachRowKind::kCall, 2, 3, 0), row(ReachRowKind::kNone, 0, 0, 0)});
-  const Result<CallReaches> reaches = CallReaches::parse(widen_reaches(written, some_objects()), "reaches");
+  const Result<CallReaches> reaches = CallReaches::parse(seal_reaches(written), "reaches", some_objects());
   ASSERT_TRUE(reaches.ok()) << reaches.status().message();
   EXPECT_EQ(reach_of(*reaches, 1, 0), Ranges({{0x2000, 16}, {0x7000, 100}}));
   EXPECT_EQ(reach_of(*reaches, 2, 5), Ranges({{0x2000, 16}, {0x7000, 100}}));
@@ -58,25 +58,28 @@ TEST(CallReaches, WideningMakesWholeObjectsAndKeepsWhatIsWhole) {
   EXPECT_EQ(reach_of(*reaches, 3, 1), Ranges({kEverything}));  // nobody knows
 }
 
-TEST(CallReaches, WithoutAFinishedFileEveryCallMayTouchEverything) {
+TEST(CallReaches, WithoutASealEveryCallMayTouchEverything) {
   EXPECT_EQ(reach_of(CallReaches(), 0, 0), Ranges({kEverything}));
-  const Result<CallReaches> raw_file = CallReaches::parse(
-      bytes_of({row(ReachRowKind::kTouched, 0, 16, 16), row(ReachRowKind::kCall, 0, 0, 0)}), "reaches");
+  const std::string written = bytes_of({row(ReachRowKind::kTouched, 0, 16, 16), row(ReachRowKind::kCall, 0, 0, 0)});
+  EXPECT_FALSE(is_sealed(written));
+  const Result<CallReaches> raw_file = CallReaches::parse(written, "reaches", some_objects());
   ASSERT_TRUE(raw_file.ok());
   EXPECT_EQ(reach_of(*raw_file, 0, 0), Ranges({kEverything}));
 }
 
 TEST(CallReaches, EveryDamagedByteIsFound) {
-  const std::string whole = widen_reaches(
-      bytes_of({row(ReachRowKind::kTouched, 0, 0x2000, 16), row(ReachRowKind::kCall, 0, 1, 0)}), some_objects());
-  // The first four bytes say that the file is finished: without them it tells nothing.
+  const std::string whole =
+      seal_reaches(bytes_of({row(ReachRowKind::kTouched, 0, 0x2000, 16), row(ReachRowKind::kCall, 0, 1, 0)}));
+  EXPECT_EQ(seal_reaches(whole), whole);
+  // The first four bytes say that there is a seal: without them it tells nothing.
   for (std::size_t at = 4; at < whole.size(); ++at) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
-    EXPECT_FALSE(CallReaches::parse(damaged, "reaches").ok()) << "byte " << at;
+    EXPECT_FALSE(CallReaches::parse(damaged, "reaches", some_objects()).ok()) << "byte " << at;
   }
   for (std::size_t length = sizeof(ReachRow); length < whole.size(); ++length) {
-    EXPECT_FALSE(CallReaches::parse(std::string_view(whole).substr(0, length), "reaches").ok()) << "length " << length;
+    EXPECT_FALSE(CallReaches::parse(std::string_view(whole).substr(0, length), "reaches", some_objects()).ok())
+        << "length " << length;
   }
 }
 

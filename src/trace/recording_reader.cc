@@ -431,6 +431,57 @@ bool is_recording(const std::string& directory) {
   return ::stat((directory + "/" + stream::kStreamsFile).c_str(), &info) == 0;
 }
 
+namespace {
+
+// Variables, and blocks of all times.
+Result<MemoryObjects> find_objects(const std::string& directory, const RecordingSymbols& symbols) {
+  MemoryObjects objects;
+  for (const GlobalSymbol& global : symbols.globals) {
+    objects.add({global.begin, global.end - global.begin});
+  }
+  const Result<std::unique_ptr<TraceReader>> reader = open_recording(directory, {.columns = kNoColumns});
+  if (!reader.ok()) {
+    return reader.status();
+  }
+  for (;;) {
+    const Result<Batch> batch = (*reader)->next();
+    if (!batch.ok()) {
+      return batch.status();
+    }
+    if (batch->empty()) {
+      break;
+    }
+    for (const Event& event : batch->events) {
+      if (event.op == Op::kAlloc) {
+        objects.add({event.object, event.size});
+      }
+    }
+  }
+  objects.finish();
+  return objects;
+}
+
+// What calls may touch stands at their begin, but the objects that it consists of may come later: all of the recording is looked through first.
+Status read_reaches(const std::string& directory, RecordingFiles& files) {
+  const std::string path = directory + "/" + stream::kReachesFile;
+  const Result<std::optional<std::string>> bytes = read_small_file(path);
+  if (!bytes.ok() || !bytes->has_value() || !is_sealed(**bytes)) {
+    return bytes.ok() ? Status() : bytes.status();
+  }
+  const Result<MemoryObjects> objects = find_objects(directory, files.symbols);
+  if (!objects.ok()) {
+    return objects.status();
+  }
+  Result<CallReaches> reaches = CallReaches::parse(**bytes, path, *objects);
+  if (!reaches.ok()) {
+    return std::move(reaches).status();
+  }
+  files.reaches = std::move(*reaches);
+  return {};
+}
+
+}  // namespace
+
 Result<std::unique_ptr<TraceReader>> open_recording(const std::string& directory, const ReadOptions& options) {
   auto source = ChunkSource::open_file(directory + "/" + stream::kStreamsFile);
   if (!source.ok()) {
@@ -459,16 +510,8 @@ Result<std::unique_ptr<TraceReader>> open_recording(const std::string& directory
     }
     files.symbols = std::move(*symbols);
   }
-  Result<std::optional<std::string>> reaches = read_small_file(directory + "/" + stream::kReachesFile);
-  if (!reaches.ok()) {
-    return std::move(reaches).status();
-  }
-  if (reaches->has_value()) {
-    Result<CallReaches> known = CallReaches::parse(**reaches, directory + "/" + stream::kReachesFile);
-    if (!known.ok()) {
-      return std::move(known).status();
-    }
-    files.reaches = std::move(*known);
+  if ((options.columns & kReaches) != 0 && ((*source)->flags() & stream::kWithCalls) != 0) {
+    SOOTH_RETURN_IF_ERROR(read_reaches(directory, files));
   }
   files.process = *parsed;
   files.more.process = [process = std::move(*parsed)] { return process; };

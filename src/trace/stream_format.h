@@ -105,13 +105,13 @@ static_assert(sizeof(SiteRow) == 16);
 // The pc of events that belong to no place in the program: the first thread begins, a module that was left out synchronises.
 inline constexpr std::uint64_t kNoSite = 1;
 
-// `reaches`: which memory calls touched, in rows of 24 bytes. A program makes only kTouched, kWhole and kCall: `sooth record` makes kWhole of them.
+// `reaches`: which memory calls touched, in rows of 24 bytes.
 enum class ReachRowKind : std::uint32_t {
   kNone = 0,     // the end of the rows
   kTouched = 1,  // set `set` has lines of 2^kReachLineBits bytes that were touched: [a, a + b). What they belong to is not known yet
   kWhole = 2,    // set `set` has the bytes [a, a + b)
   kCall = 3,     // call number b (from 0) of thread a may touch set `set`, and nothing else
-  kDone = 4,     // the first row, if no kTouched is left
+  kSeal = 4,     // the first row, of `sooth record`: there are `set` sets, and behind it b rows with the XXH3 a
 };
 struct ReachRow {
   std::uint32_t kind;
