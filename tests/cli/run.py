@@ -432,6 +432,20 @@ def interrupts(lab):
     check(lab.left() == [], lab.left())
 
 
+def stop_in_controlled_run(pid, folders):
+    """Stops sooth while a controlled run is under way, and collects the folders of such runs; False when there is none."""
+    os.kill(pid, signal.SIGSTOP)
+    for child in children_of(pid):
+        try:
+            with open(f"/proc/{child}/environ", "rb") as file:
+                folders.update(match.decode() for match in re.findall(rb"SOOTH_CONTROL=(/[\w/.-]*/sooth-run-\w+)", file.read()))
+        except OSError:  # it has ended
+            pass
+    if not folders:
+        os.kill(pid, signal.SIGCONT)
+    return bool(folders)
+
+
 def kills(lab):
     """kill -9 of the program, and of sooth in each stage: nothing hangs, and nothing is left running but a program that records."""
     program = lab.write("slow", SLOW)
@@ -457,12 +471,14 @@ def kills(lab):
     run.stdout.close(), run.stderr.close()
     # ... while it confirms: its runs end with it.
     run = lab.start("run", "--trials", "1000000", "--baseline-runs", "1000000", "--budget", "0", "--jobs", "1", "--", lab.example("textbook"))
-    wait_for(lambda: children_of(run.pid), "a controlled run")
-    time.sleep(1)
+    left = set()
+    wait_for(lambda: stop_in_controlled_run(run.pid, left), "a controlled run")
     started = children_of(run.pid)
     run.kill()
     run.wait()
     wait_for(lambda: not any(is_running(pid) for pid in started), "the end of the runs")
+    for folder in left:  # nobody else can: sooth is dead
+        shutil.rmtree(folder, ignore_errors=True)
     run.stdout.close(), run.stderr.close()
 
 
