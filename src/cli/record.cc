@@ -1,7 +1,6 @@
 // sooth record: runs a program under the run time library and leaves a recording behind.
 #include <cstdio>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +30,7 @@ void say(const std::string& sentence) { std::fprintf(stderr, "sooth: %s\n", sent
 void tell(const ProgramRecording& recording, const std::string& filter) {
   if (recording.made.empty()) {
     say(recording.why_none);
+    return;
   }
   for (const auto& [directory, completed] : recording.made) {
     if (!completed.ok()) {

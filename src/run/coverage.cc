@@ -27,8 +27,9 @@ std::string note_on_unseen(const ProgramRecording& recording) {
   for (const std::string& name : recording.unseen) {
     names += (names.empty() ? "" : ", ") + name;
   }
-  return names.empty() ? ""
-                       : "calls into " + names + " (not instrumented) are not seen, and what orders threads inside may be missed";
+  return names.empty()
+             ? ""
+             : "calls into " + names + " (not instrumented) are not seen, and what orders threads inside may be missed";
 }
 
 std::vector<std::string> gaps_of_recording(const ProgramRecording& recording, const RecordingOptions& options) {

@@ -300,6 +300,41 @@ def forks(lab):
     check(len(ids) == len(set(ids)), ids)
 
 
+EXCLUDED = """
+#include <thread>
+alignas(64) int data;
+alignas(64) int here;
+alignas(64) int there;
+alignas(64) int end;
+__attribute__((noinline)) void hidden_here() { here = here + 1; }
+__attribute__((noinline)) void hidden_there() { there = there + 1; }
+int main() {
+  std::thread a([] { data = 1; hidden_here(); });
+  std::thread b([] { hidden_there(); data = 2; });
+  a.join();
+  b.join();
+}
+"""
+
+
+def excluded(lab):
+    """Calls that were not recorded: rdit in place of those that they would fool, and what they may have hidden is told."""
+    program = lab.write("excluded", EXCLUDED)
+    exclude = ("--exclude", "func:hidden_*")
+    lab.tool("run", *exclude, "--", program, expect=0)
+    report = lab.load("sooth-excluded.json")
+    names = set(report["stats"]["analyses"])
+    check("rdit" in names and not names & {"hb", "wcp", "syncp", "mcm"}, names)
+    check(races(report) == {}, "what may have waited for each other stays in order")
+    check(any("func:hidden_*" in note for note in report["notes"]), report["notes"])
+    check(any("races around them are missed" in note for note in report["notes"]), report["notes"])
+    lab.tool("run", *exclude, "--reach", "touched", "--", program, expect=66)
+    report = lab.load("sooth-excluded-2.json")
+    check(races(report) == {(10, 11): "confirmed"} and "rdit" in report["findings"][0]["found_by"], report["findings"])
+    lab.tool("run", "--", program, expect=66)
+    check({"hb", "mcm"} <= set(lab.load("sooth-excluded-3.json")["stats"]["analyses"]), "without calls all are asked")
+
+
 SLOW = """
 #include <chrono>
 #include <cstdio>
@@ -397,6 +432,20 @@ def interrupts(lab):
     check(lab.left() == [], lab.left())
 
 
+def stop_in_controlled_run(pid, folders):
+    """Stops sooth while a controlled run is under way, and collects the folders of such runs; False when there is none."""
+    os.kill(pid, signal.SIGSTOP)
+    for child in children_of(pid):
+        try:
+            with open(f"/proc/{child}/environ", "rb") as file:
+                folders.update(match.decode() for match in re.findall(rb"SOOTH_CONTROL=(/[\w/.-]*/sooth-run-\w+)", file.read()))
+        except OSError:  # it has ended
+            pass
+    if not folders:
+        os.kill(pid, signal.SIGCONT)
+    return bool(folders)
+
+
 def kills(lab):
     """kill -9 of the program, and of sooth in each stage: nothing hangs, and nothing is left running but a program that records."""
     program = lab.write("slow", SLOW)
@@ -422,12 +471,14 @@ def kills(lab):
     run.stdout.close(), run.stderr.close()
     # ... while it confirms: its runs end with it.
     run = lab.start("run", "--trials", "1000000", "--baseline-runs", "1000000", "--budget", "0", "--jobs", "1", "--", lab.example("textbook"))
-    wait_for(lambda: children_of(run.pid), "a controlled run")
-    time.sleep(1)
+    left = set()
+    wait_for(lambda: stop_in_controlled_run(run.pid, left), "a controlled run")
     started = children_of(run.pid)
     run.kill()
     run.wait()
     wait_for(lambda: not any(is_running(pid) for pid in started), "the end of the runs")
+    for folder in left:  # nobody else can: sooth is dead
+        shutil.rmtree(folder, ignore_errors=True)
     run.stdout.close(), run.stderr.close()
 
 
@@ -494,7 +545,7 @@ def merge(lab):
     lab.tool("merge", expect=64)
 
 
-TESTS = [examples, replay_line, statuses, options, notes, forks, interrupts, kills, full_disks, closed_output, merge]
+TESTS = [examples, replay_line, statuses, options, notes, forks, excluded, interrupts, kills, full_disks, closed_output, merge]
 
 
 def main():
