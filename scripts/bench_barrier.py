@@ -7,12 +7,10 @@ A loop of scripts/bench-programs and a real program (left out when its sources c
 excluded code, and with the calls of it, serially, as rdit wants it (its traces should be exact): those that may touch everything, those with what they touch told once, and told again for each call. Both
 the processor time and the size are compared with the recording without calls. Medians of runs in turns; exits with 1 when a goal is missed.
 """
-import argparse
 import collections
 import os
 import pathlib
 import shutil
-import signal
 import statistics
 import sys
 import tempfile
@@ -103,16 +101,7 @@ def print_goals(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="only the loop")
-    parser.add_argument("--runs", type=int, default=5, help="of each kind; 5 by default")
-    parser.add_argument("--sooth", required=True, type=os.path.abspath)
-    parser.add_argument("--scratch", required=True)
-    parser.add_argument("--sources", default="build/real-programs", type=lambda name: pathlib.Path(name).resolve(),
-                        help="where the sources of real programs are kept")
-    options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # leave through the end of `with`, which cleans up
-    os.makedirs(options.scratch, exist_ok=True)
+    options = bench_record.read_options(__doc__.splitlines()[0])
     results = {}
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         scratch = pathlib.Path(folder).resolve()

@@ -138,9 +138,10 @@ def print_goals(results):
     return met
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="only the loops")
+def read_options(about):
+    """The command line of a benchmark of recordings, `about` being what it says of itself. Makes the folder --scratch."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--quick", action="store_true", help="no real programs")
     parser.add_argument("--runs", type=int, default=5, help="of each kind; 5 by default")
     parser.add_argument("--sooth", required=True, type=os.path.abspath)
     parser.add_argument("--scratch", required=True)
@@ -149,6 +150,11 @@ def main():
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # leave through the end of `with`, which cleans up
     os.makedirs(options.scratch, exist_ok=True)
+    return options
+
+
+def main():
+    options = read_options(__doc__.splitlines()[0])
     results = {}
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         scratch = pathlib.Path(folder).resolve()

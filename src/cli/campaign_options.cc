@@ -6,7 +6,9 @@
 #include <string_view>
 #include <thread>
 
+#include "cli/command.h"
 #include "cli/numbers.h"
+#include "launch/preflight.h"
 
 namespace sooth {
 namespace {
@@ -53,6 +55,20 @@ void add_campaign_options(CLI::App& command, CampaignFlags& flags) {
           "Do only the K-th of N equal parts of the work, for N machines")
       ->type_name("K/N")
       ->default_str("1/1");
+}
+
+Result<ControlledProgram> prepare_campaign_program() {
+  Result<ControlledProgram> program = ControlledProgram::prepare(program_words());
+  if (!program.ok()) {
+    return program;
+  }
+  if (!program->instrumented()) {
+    return Status::bad_input(program->path() + " is not instrumented. " + kHowToInstrument);
+  }
+  for (const std::string& note : program->notes()) {
+    say(note);
+  }
+  return program;
 }
 
 }  // namespace sooth

@@ -6,6 +6,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/status.h"
+#include "launch/controlled_run.h"
+
 namespace sooth {
 
 struct CampaignFlags {
@@ -22,5 +25,8 @@ void add_jobs_option(CLI::App& command, CampaignFlags& flags);
 void add_run_options(CLI::App& command, CampaignFlags& flags);
 // Adds --seed, --jobs, --timeout, --budget and --shard; likewise.
 void add_campaign_options(CLI::App& command, CampaignFlags& flags);
+
+// The program behind `--`, ready to be run under control; says what the user should know about it. Refuses one that is not instrumented.
+Result<ControlledProgram> prepare_campaign_program();
 
 }  // namespace sooth

@@ -36,6 +36,9 @@ void add_witness_command(CLI::App& root, CommandResult& result);
 // What the user wrote behind `--`: a program to start, and its arguments. Empty for commands that start none.
 const std::vector<std::string>& program_words();
 
+// Tells the user something besides the result: one line on standard error, whatever bytes are in it.
+void say(const std::string& sentence);
+
 // `sooth cc` and `sooth c++` pass on arguments that only a compiler understands, so they are not parsed as those of other
 // commands are. `arguments` are all of ours; nullopt when they are for another command. Returns only to tell of an error, or for --help.
 std::optional<CommandResult> run_compiler_wrapper(std::span<const std::string> arguments);

@@ -11,7 +11,6 @@
 #include "cli/progress.h"
 #include "cli/report_options.h"
 #include "launch/controlled_run.h"
-#include "launch/preflight.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
 #include "report/json.h"
@@ -28,10 +27,6 @@ struct Options {
   ConfirmOptions confirm;
   ReportOptions report;
 };
-
-void say(const std::string& sentence) {
-  std::fprintf(stderr, "sooth: %s\n", sentence.c_str());
-}
 
 // Whether the updated report goes to -o rather than into the file it came from.
 bool goes_elsewhere(const Options& options) {
@@ -112,15 +107,9 @@ CommandResult confirm(Options& options) {
     say(options.path + " has no findings: there is nothing to confirm");
     return deliver(*report, options.report);
   }
-  const Result<ControlledProgram> program = ControlledProgram::prepare(program_words());
+  const Result<ControlledProgram> program = prepare_campaign_program();
   if (!program.ok()) {
     return program.status();
-  }
-  if (!program->instrumented()) {
-    return Status::bad_input(program->path() + " is not instrumented. " + kHowToInstrument);
-  }
-  for (const std::string& note : program->notes()) {
-    say(note);
   }
   const WorkLimit limit(options.flags.budget);
   const Result<ConfirmResult> result = run_campaign(*report, *program, options, limit);

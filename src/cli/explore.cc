@@ -13,7 +13,6 @@
 #include "cli/report_options.h"
 #include "confirm/explorer_campaign.h"
 #include "confirm/shell_words.h"
-#include "launch/preflight.h"
 #include "report/describe.h"
 #include "report/files.h"
 #include "run/work_limit.h"
@@ -34,10 +33,6 @@ struct Options {
   std::string schedules = "sooth-schedules";  // directory
   ReportOptions report;
 };
-
-void say(const std::string& sentence) {
-  std::fprintf(stderr, "sooth: %s\n", printable(sentence).c_str());
-}
 
 Status check_usage(const Options& options) {
   if (!options.extras.empty()) {
@@ -157,15 +152,9 @@ Result<ExploreResult> run_exploration(const ControlledProgram& program, CodeName
 
 CommandResult run_explore(Options& options) {
   SOOTH_RETURN_IF_ERROR(check_usage(options));
-  const Result<ControlledProgram> program = ControlledProgram::prepare(program_words());
+  const Result<ControlledProgram> program = prepare_campaign_program();
   if (!program.ok()) {
     return program.status();
-  }
-  if (!program->instrumented()) {
-    return Status::bad_input(program->path() + " is not instrumented. " + kHowToInstrument);
-  }
-  for (const std::string& note : program->notes()) {
-    say(note);
   }
   CodeNames names(program->path());
   const Result<ExploreResult> result = run_exploration(*program, names, options);

@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/version.h"
+#include "report/describe.h"
 
 namespace sooth {
 namespace {
@@ -109,6 +110,8 @@ int run(int argc, char** argv) {
 }  // namespace
 
 const std::vector<std::string>& program_words() { return program; }
+
+void say(const std::string& sentence) { std::fprintf(stderr, "sooth: %s\n", printable(sentence).c_str()); }
 
 }  // namespace sooth
 

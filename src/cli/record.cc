@@ -24,8 +24,6 @@ struct RecordOptions {
 // The analysis that knows of calls that were not recorded.
 constexpr char kCallsAnalysis[] = "rdit";
 
-void say(const std::string& sentence) { std::fprintf(stderr, "sooth: %s\n", sentence.c_str()); }
-
 // Everything after the program's end: its status is decided, so what goes wrong here is only told.
 void tell(const ProgramRecording& recording, const std::string& filter) {
   if (recording.made.empty()) {

@@ -24,10 +24,6 @@ struct Options {
   ReplayOptions replay;
 };
 
-void say(const std::string& sentence) {
-  std::fprintf(stderr, "sooth: %s\n", printable(sentence).c_str());
-}
-
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {

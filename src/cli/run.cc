@@ -32,10 +32,6 @@ struct Options {
   ReportOptions report;
 };
 
-void say(const std::string& sentence) {
-  std::fprintf(stderr, "sooth: %s\n", sentence.c_str());
-}
-
 // Where `sooth replay` finds the schedules: the report itself if it is JSON in a file, else a file of its own.
 std::string stored_report(const Options& options) {
   return !options.report.output.empty() && options.report.format == "json"

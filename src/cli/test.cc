@@ -38,10 +38,6 @@ struct Options {
   std::string output;
 };
 
-void say(const std::string& sentence) {
-  std::fprintf(stderr, "sooth: %s\n", printable(sentence).c_str());
-}
-
 // An end or a race, with what to type to see it again.
 struct Shown {
   std::string file;    // of its schedule; empty: none was written

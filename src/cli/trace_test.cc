@@ -209,7 +209,7 @@ TEST_F(TraceCommandTest, WrongUsageIsExplained) {
        "a trace directory cannot be written to standard output: give -o a name"},
       {{"gen", "--format", "xml", "-o", path("x")}, "--format: xml not in {std,sooth}"},
       {{"gen", "-o", ""}, "the name of the new trace is empty"},
-      {{"drop", "a", "-o", "b"}, "nothing to drop: give --function, --site or --kind"},
+      {{"drop", "a", "-o", "b"}, "nothing to drop: give --function, --site, --kind or --functions-with-sync"},
   };
   for (const Case& c : cases) {
     const Answer answer = trace(c.args);

@@ -129,7 +129,7 @@ TEST(RunLog, NamesTheRecordThatIsWrong) {
       {RecordKind::kBlockedThread, 0, 1, 0, 0, 0},
       {RecordKind::kStretch, 0, 1, 0, 0, control::kStretchEndCount},
       {RecordKind::kDiverged, 0, 1, 0, 4, 0},
-      {static_cast<RecordKind>(14), 0, 1, 0, 0, 0},
+      {static_cast<RecordKind>(999), 0, 1, 0, 0, 0},
   };
   for (const LogRecord& record : wrong) {
     EXPECT_EQ(message({fine, record}),

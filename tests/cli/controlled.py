@@ -1,11 +1,12 @@
 """What the tests of commands that run programs under control share: a scratch directory, small programs, and the loop over tests."""
 import os
-import resource
-import shutil
 import subprocess
 import sys
 import tempfile
 import textwrap
+
+import test_loop
+from test_loop import Skipped
 
 SOURCES = {
     # Increments under a lock that is let go in between; how many are lost is up to the schedule. -DMORE locks once more.
@@ -88,10 +89,6 @@ SOURCES = {
 }
 
 
-class Skipped(Exception):
-    """The means for a test are missing."""
-
-
 def expect(condition, what):
     if not condition:
         raise AssertionError(what)
@@ -135,27 +132,4 @@ class Bench:
 
 def main(module):
     """Runs the functions test_* of the module: all, or those that the command line names."""
-    if len(sys.argv) < 2:
-        sys.exit(module.__doc__.strip())
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    tests = {k[5:]: v for k, v in vars(module).items() if k.startswith("test_")}
-    chosen = sys.argv[2:] or list(tests)
-    for name in chosen:
-        if name not in tests:
-            sys.exit(f"there is no test {name}; there are: {' '.join(tests)}")
-    bench = Bench(sys.argv[1])
-    failed = skipped = 0
-    for name in chosen:
-        try:
-            tests[name](bench)
-            print(f"ok       {name}")
-        except Skipped as reason:
-            skipped += 1
-            print(f"skipped  {name}: {reason}")
-        except (AssertionError, OSError, subprocess.TimeoutExpired) as error:
-            failed += 1
-            print(f"FAILED   {name}: {error}")
-        sys.stdout.flush()
-    shutil.rmtree(bench.dir, ignore_errors=True)
-    print(f"{len(chosen) - failed - skipped} of {len(chosen)} as expected, {skipped} skipped")
-    sys.exit(1 if failed else 0)
+    sys.exit(test_loop.run(vars(module), sys.argv[1:], Bench))

@@ -5,12 +5,12 @@ raises Skipped.
 """
 import json
 import os
-import resource
-import shutil
 import subprocess
-import sys
 import tempfile
 import textwrap
+
+import test_loop
+from test_loop import Skipped
 
 # For all of them; a test file brings more.
 SOURCES = {
@@ -38,10 +38,6 @@ SOURCES = {
         """,
     "plain.c": "#include <stdio.h>\nint main(void) { puts(\"plain\"); return 2; }\n",
 }
-
-
-class Skipped(Exception):
-    """The machine lacks what the test needs."""
 
 
 class Bench:
@@ -99,28 +95,4 @@ def expect(condition, what):
 
 def run_tests(module, arguments):
     """Runs the tests of a file, SOOTH and the names of some of them being its arguments; returns the exit status."""
-    if not arguments:
-        sys.exit(module["__doc__"].strip())
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    tests = {k[5:]: v for k, v in module.items() if k.startswith("test_")}
-    names = arguments[1:]
-    for name in names:
-        if name not in tests:
-            sys.exit(f"there is no test {name}; there are: {' '.join(tests)}")
-    bench = Bench(arguments[0], module.get("SOURCES", {}))
-    failed = skipped = 0
-    chosen = names or list(tests)
-    for name in chosen:
-        try:
-            tests[name](bench)
-            print(f"ok       {name}")
-        except Skipped as reason:
-            skipped += 1
-            print(f"skipped  {name}: {reason}")
-        except (AssertionError, OSError, subprocess.TimeoutExpired) as error:
-            failed += 1
-            print(f"FAILED   {name}: {error}")
-        sys.stdout.flush()
-    shutil.rmtree(bench.dir, ignore_errors=True)
-    print(f"{len(chosen) - failed - skipped} of {len(chosen)} as expected, {skipped} skipped")
-    return 1 if failed else 0
+    return test_loop.run(module, arguments, lambda sooth: Bench(sooth, module.get("SOURCES", {})))
