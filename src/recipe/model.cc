@@ -7,6 +7,7 @@ namespace sooth {
 RecipeModel::RecipeModel(const TraceIndex& index, const TraceView& trace, const SymbolicProgram& program,
                          const InitialBytes& initial)
     : index_(index),
+      tables_(trace.tables),
       program_(program),
       memory_(index, trace, program, initial),
       readers_(program.expressions.variable_count(), kNoEvent) {

@@ -23,6 +23,8 @@ class RecipeModel {
 
   const TraceIndex& index() const { return index_; }
   const SymbolicProgram& program() const { return program_; }
+  // What the trace knows of a site.
+  Site site(SiteId id) const { return tables_ == nullptr ? Site{} : tables_->site(id); }
   const MemoryModel& memory() const { return memory_; }
   const SymbolicThread& thread(std::uint32_t t) const { return t < program_.threads.size() ? program_.threads[t] : none_; }
   // nullptr: the event is not listed.
@@ -39,6 +41,7 @@ class RecipeModel {
 
  private:
   const TraceIndex& index_;
+  const Tables* const tables_;
   const SymbolicProgram& program_;
   const SymbolicThread none_;
   const MemoryModel memory_;
