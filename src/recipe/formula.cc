@@ -264,16 +264,15 @@ void RecipeFormula::order_read(StepId read, PieceIndex piece, EventIndex saw, co
   std::vector<std::pair<Source, ExprId>> possible;  // with the condition that it has the value
   bool all = true;
   for (const Source& source : sources(read, piece, writes)) {
-    const bool past = source.write == kNoEvent && (saw == kNoEvent || scope_.is_past(saw)) &&
-                      scope_.write_before(piece) == saw && steps_.is_event(read);
-    const bool seen = past || (source.write != kNoEvent && source.write == saw);
     ExprId condition = table_.no();
-    if (seen && (same || source.value == kNoExpr)) {
-      // What it found is what the write left, then as now.
-      const std::optional<std::uint64_t> recorded = same ? std::nullopt : model_.memory().recorded(read, piece);
-      condition = recorded ? equal(found, table_.constant(table_.width(found), *recorded)) : table_.yes();
+    if (is_seen(read, source, piece, saw) && (same || source.value == kNoExpr)) {
+      condition = keeps_recorded(source, piece);
     } else if (!same && source.value != kNoExpr) {
       condition = matters ? equal(found, source.value) : table_.yes();
+    }
+    if (is_seen(read, source, piece, saw) && !same && source.value == kNoExpr && condition == table_.yes()) {
+      // What it found is what the write left, then as now.
+      condition = equal(found, table_.constant(table_.width(found), *model_.memory().recorded(read, piece)));
     }
     all = all && condition == table_.yes();
     if (condition != table_.no()) {
@@ -296,6 +295,27 @@ void RecipeFormula::order_read(StepId read, PieceIndex piece, EventIndex saw, co
     require_value({Literal::is_not(sees)}, condition);
   }
   solver_.require(some);
+}
+
+// Whether the read saw that in the recorded run.
+bool RecipeFormula::is_seen(StepId read, const Source& source, PieceIndex piece, EventIndex saw) const {
+  if (source.write == kNoEvent) {
+    return steps_.is_event(read) && saw == scope_.write_before(piece);
+  }
+  return source.write == saw;
+}
+
+// When the source leaves what it left in the recorded run. What is written to memory that no other thread touches may be anything
+// unless it is listed.
+ExprId RecipeFormula::keeps_recorded(const Source& source, PieceIndex piece) {
+  if (source.write == kNoEvent) {
+    return table_.yes();
+  }
+  if (source.value == kNoExpr) {
+    return model_.memory().piece(piece).shared ? table_.yes() : table_.no();
+  }
+  const std::optional<std::uint64_t> left = model_.memory().left(source.write, piece);
+  return left ? equal(source.value, table_.constant(table_.width(source.value), *left)) : table_.no();
 }
 
 // What a thread does with memory of its own is not listed, so nobody else may change it before.

@@ -87,6 +87,8 @@ class RecipeFormula {
   void order_read(StepId read, PieceIndex piece, EventIndex saw, const Clause& unless);
   void keep_private(StepId read, PieceIndex piece, const Clause& unless);
   std::vector<Source> sources(StepId read, PieceIndex piece, const std::vector<StepId>& writes);
+  bool is_seen(StepId read, const Source& source, PieceIndex piece, EventIndex saw) const;
+  ExprId keeps_recorded(const Source& source, PieceIndex piece);
   ExprId value_read(StepId read, PieceIndex piece);
   ExprId value_written(StepId write, PieceIndex piece);
   ExprId part(ExprId whole, StepId step, PieceIndex piece);

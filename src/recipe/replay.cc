@@ -70,7 +70,8 @@ class Replay {
     }
     std::uint64_t& value = variables_[table.variable_number(found)];
     steps_.for_each_piece(s, [&](PieceIndex p) {
-      if (const std::optional<std::uint64_t> bits = content(p)) {  // else what it found in the recorded run
+      const bool same = steps_.is_event(s) && model_.must_see_the_same(s, p);
+      if (const std::optional<std::uint64_t> bits = content(p); bits && !same) {  // else what it found in the recorded run
         value = (value & ~(mask(p) << shift(s, p))) | (*bits & mask(p)) << shift(s, p);
       }
     });

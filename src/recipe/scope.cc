@@ -214,7 +214,7 @@ void Scope::grow(std::uint32_t thread, std::uint32_t length) {
   }
 }
 
-// What has to be there for the events, and reads whose value is fixed or not known at first.
+// What has to be there for the events, and reads that cannot see whatever they like.
 void Scope::follow_events(std::uint32_t thread) {
   const TraceIndex& index = model_.index();
   for (; followed_[thread] < length_[thread]; ++followed_[thread]) {
@@ -224,7 +224,9 @@ void Scope::follow_events(std::uint32_t thread) {
     }
     bool follow = is_read(index.event(e).op) && steps_.read(e) == kNoExpr;
     if (is_read(index.event(e).op) && !follow) {
-      steps_.for_each_piece(e, [&](PieceIndex p) { follow = follow || !content_before(p); });
+      steps_.for_each_piece(e, [&](PieceIndex p) { 
+        follow = follow || !content_before(p) || model_.must_see_the_same(e, p);
+      });
     }
     if (follow) {
       reads_.push_back(e);
@@ -285,12 +287,13 @@ void Scope::follow_read(StepId read) {
   }
   const ExprTable& table = model_.program().expressions;
   const ExprId found = steps_.read(read);
-  const bool matter = found == kNoExpr || !table.is_variable(found) || matters(table.variable_number(found));
+  const bool value_matters = found == kNoExpr || !table.is_variable(found) || matters(table.variable_number(found));
   const TraceIndex& index = model_.index();
   steps_.for_each_piece(read, [&](PieceIndex p) {
     if (found == kNoExpr && !model_.memory().piece(p).shared) {
       return;
     }
+    const bool matter = value_matters || (steps_.is_event(read) && model_.must_see_the_same(read, p));
     for (const EventIndex w : model_.memory().writes(p)) {
       const std::uint32_t t = index.thread(w);
       const bool later = t == steps_.thread(read) && index.position(w) >= steps_.position(read);
