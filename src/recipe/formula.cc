@@ -367,11 +367,10 @@ ExprId RecipeFormula::value_written(StepId write, PieceIndex piece) {
   if (const ExprId whole = steps_.written(write); whole != kNoExpr) {
     return part(whole, write, piece);
   }
-  if (!steps_.is_event(write) || !model_.memory().piece(piece).shared) {
+  if (!steps_.is_event(write) || !model_.is_written_value_known(write, piece)) {
     return kNoExpr;
   }
-  const std::optional<std::uint64_t> left = model_.memory().left(write, piece);
-  return left ? table_.constant(8 * model_.memory().piece(piece).size, *left) : kNoExpr;
+  return table_.constant(8 * model_.memory().piece(piece).size, *model_.memory().left(write, piece));
 }
 
 void RecipeFormula::see(StepId read, StepId write, const std::vector<StepId>& writes, const Clause& unless) {

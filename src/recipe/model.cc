@@ -19,6 +19,17 @@ RecipeModel::RecipeModel(const TraceIndex& index, const TraceView& trace, const 
       }
     }
   }
+  for (PieceIndex p = 0; p < memory_.piece_count(); ++p) {
+    const std::span<const EventIndex> writes = memory_.writes(p);
+    has_unknown_writes_.push_back(
+        !std::all_of(writes.begin(), writes.end(), [&](EventIndex w) { return is_written_value_known(w, p); }));
+  }
+}
+
+bool RecipeModel::is_written_value_known(EventIndex write, PieceIndex p) const {
+  const SymbolicAccess* symbolic = access(write);
+  return (symbolic != nullptr && symbolic->written != kNoExpr) ||
+         (memory_.piece(p).shared && memory_.left(write, p).has_value());
 }
 
 bool RecipeModel::is_conditional(EventIndex e) const {

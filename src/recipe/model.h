@@ -36,6 +36,11 @@ class RecipeModel {
   EventIndex reader(std::uint32_t variable) const { return readers_[variable]; }
   // Whether a read has no recorded value in the trace: it must see the very write that it saw.
   bool must_see_the_same(EventIndex read, PieceIndex p) const { return !memory_.recorded(read, p).has_value(); }
+  // Whether it is known what the write leaves in the piece, as a number or an expression. What a thread writes to memory of its own
+  // without being listed may be anything.
+  bool is_written_value_known(EventIndex write, PieceIndex p) const;
+  // Whether nobody knows what some write leaves in the piece.
+  bool has_unknown_writes(PieceIndex p) const { return has_unknown_writes_[p]; }
   // Whether the thread may be kept from making the event, which stands behind others of the thread, by what they read.
   bool is_conditional(EventIndex e) const;
 
@@ -47,6 +52,7 @@ class RecipeModel {
   const MemoryModel memory_;
   FlatMap<const SymbolicAccess*> accesses_;  // by event
   std::vector<EventIndex> readers_;          // by variable
+  std::vector<bool> has_unknown_writes_;     // by piece
 };
 
 // The trace as the value-independent stages are to see it: no read has to see anything in particular. `trace` with a branch

@@ -225,7 +225,7 @@ void Scope::follow_events(std::uint32_t thread) {
     bool follow = is_read(index.event(e).op) && steps_.read(e) == kNoExpr;
     if (is_read(index.event(e).op) && !follow) {
       steps_.for_each_piece(e, [&](PieceIndex p) { 
-        follow = follow || !content_before(p) || model_.must_see_the_same(e, p);
+        follow = follow || !content_before(p) || model_.has_unknown_writes(p) || model_.must_see_the_same(e, p);
       });
     }
     if (follow) {
