@@ -22,7 +22,7 @@ struct ColumnName {
   const char* name;
 };
 constexpr ColumnName kColumnNames[] = {
-    {kValues, "values"}, {kStacks, "stacks"}, {kBranches, "branches"}, {kReaches, "reaches"}};
+    {kValues, "values"}, {kStacks, "stacks"}, {kBranches, "branches"}, {kReaches, "reaches"}, {kDeep, "deep"}};
 
 std::vector<std::string> column_names(ColumnSet columns) {
   std::vector<std::string> names;
@@ -57,6 +57,7 @@ void print_json(const InfoOptions& options, const TraceReader& reader, const Tra
       {"variables", census.variables()},
       {"sites", reader.tables().site_count()},
       {"branches", census.branches()},
+      {"deep_records", census.deep_records()},
       {"exact", info.exact},
       {"complete", !info.incomplete},
       {"stopped", info.stopped},
@@ -110,10 +111,13 @@ void print_text(const InfoOptions& options, const TraceReader& reader, const Tra
   if (census.branches() != 0) {
     std::printf("%15llu  %s\n", static_cast<unsigned long long>(census.branches()), "branch (no event)");
   }
+  if (census.deep_records() != 0) {
+    std::printf("%15llu  %s\n", static_cast<unsigned long long>(census.deep_records()), "deep record (no event)");
+  }
 }
 
 Status run_info(const InfoOptions& options) {
-  const Result<std::unique_ptr<TraceReader>> reader = open_trace(options.trace, {.columns = kBranches | kValues});
+  const Result<std::unique_ptr<TraceReader>> reader = open_trace(options.trace, {.columns = kBranches | kValues | kDeep});
   if (!reader.ok()) {
     return reader.status();
   }
