@@ -265,7 +265,9 @@ void RecipeFormula::order_read(StepId read, PieceIndex piece, EventIndex saw, co
   bool all = true;
   for (const Source& source : sources(read, piece, writes)) {
     ExprId condition = table_.no();
-    if (is_seen(read, source, piece, saw) && (same || source.value == kNoExpr)) {
+    if (source.value == kNoExpr && follows(read, source)) {
+      condition = table_.yes();
+    } else if (is_seen(read, source, piece, saw) && (same || source.value == kNoExpr)) {
       condition = keeps_recorded(source, piece);
     } else if (!same && source.value != kNoExpr) {
       condition = matters ? equal(found, source.value) : table_.yes();
@@ -303,6 +305,13 @@ bool RecipeFormula::is_seen(StepId read, const Source& source, PieceIndex piece,
     return steps_.is_event(read) && saw == scope_.write_before(piece);
   }
   return source.write == saw;
+}
+
+// Whether what a step of a detour reads there follows from what its thread did before, which the expression says.
+bool RecipeFormula::follows(StepId read, const Source& source) const {
+  const ExprId found = steps_.read(read);
+  return !steps_.is_event(read) && found != kNoExpr && !table_.is_variable(found) &&
+         (source.write == kNoEvent || steps_.thread(source.write) == steps_.thread(read));
 }
 
 // When the source leaves what it left in the recorded run. What is written to memory that no other thread touches may be anything
