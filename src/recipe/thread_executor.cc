@@ -162,7 +162,7 @@ void ThreadExecutor::pass_over(std::uint32_t position) {
     }
     const Value value = x_.trace.values.empty() ? Value{} : x_.trace.values[event(next_)];
     if ((passed.op == Op::kRead || passed.op == Op::kWrite) && value.size > 0 && value.size <= 8 && !x_.sharing.is_shared(event(next_))) {
-      bytes_.resize(value.size);
+      bytes_.assign(value.size, Byte{});
       take_apart(value.low, kNoExpr, bytes_);
       memory_.store(passed.object, bytes_);
     }
