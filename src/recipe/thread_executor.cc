@@ -200,22 +200,10 @@ bool ThreadExecutor::execute(const Step& step, Cell* result) {
   const Frame& frame = frames_.back();
   const Operands operands(*frame.code, step, cells_.data() + frame.base);
   switch (instruction.getOpcode()) {
-    case llvm::Instruction::Load: {
-      const auto& load = llvm::cast<llvm::LoadInst>(instruction);
-      if (load.getPointerAddressSpace() != 0) {
-        std::fill_n(result, x_.code.layout(*load.getModule(), load.getType()).leaves.size(), Cell{0, kUnknown});
-        return true;
-      }
-      return this->load(instruction, load.getType(), *operands[0], load.isAtomic() ? Op::kAtomicLoad : Op::kRead, result);
-    }
-    case llvm::Instruction::Store: {
-      const auto& store = llvm::cast<llvm::StoreInst>(instruction);
-      return store.getPointerAddressSpace() != 0 ||
-             this->store(instruction, store.getValueOperand()->getType(), *operands[1], operands[0],
-                         store.isAtomic() ? Op::kAtomicStore : Op::kWrite);
-    }
-    case llvm::Instruction::AtomicRMW: return rmw(llvm::cast<llvm::AtomicRMWInst>(instruction), operands, result);
-    case llvm::Instruction::AtomicCmpXchg: return cmpxchg(llvm::cast<llvm::AtomicCmpXchgInst>(instruction), operands, result);
+    case llvm::Instruction::Load:
+    case llvm::Instruction::Store:
+    case llvm::Instruction::AtomicRMW:
+    case llvm::Instruction::AtomicCmpXchg: return access(instruction, operands, result);
     case llvm::Instruction::Fence: return true;
     case llvm::Instruction::Alloca: {
       const DeepRecord* address = take(DeepKind::kAddress);

@@ -102,6 +102,8 @@ class ThreadExecutor final : public ConditionSink {
   bool is_target(const llvm::CallBase& call, const FunctionCode& code);
 
   // --- memory ---
+  bool access(const llvm::Instruction& at, const Operands& operands, Cell* result);
+  bool unseen(const llvm::Instruction& at, const Operands& operands, Cell* result);
   bool load(const llvm::Instruction& at, llvm::Type* type, const Cell& address, Op op, Cell* result);
   bool store(const llvm::Instruction& at, llvm::Type* type, const Cell& address, const Cell* value, Op op);
   bool rmw(const llvm::AtomicRMWInst& at, const Operands& operands, Cell* result);
@@ -135,8 +137,9 @@ class ThreadExecutor final : public ConditionSink {
   std::uint64_t stack_begin_ = ~std::uint64_t{0}, stack_end_ = 0;  // where allocas were
   std::unique_ptr<DetourExplorer> detours_;
   SymbolicThread out_;
-  std::vector<Byte> bytes_, held_bytes_;  // scratch
-  std::vector<Cell> phis_;   // scratch
+  std::vector<Byte> bytes_, held_bytes_;  // scratch, as what follows
+  std::vector<std::uint64_t> words_;
+  std::vector<Cell> phis_;
 };
 
 }  // namespace sooth
