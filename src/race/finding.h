@@ -45,6 +45,7 @@ struct Access {
   std::uint64_t address = 0;        // or the number of the lock, thread, ... that `op` is about
   std::string variable;             // its name, when the trace has one
   std::string thread;               // name of the thread
+  bool executed = true;             // false: on a branch that the recorded run did not take, so there is no `event`
   EventId event{};
   Site site;
   std::vector<Site> stack;          // call sites, innermost first; the site itself is not repeated

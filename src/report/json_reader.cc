@@ -226,7 +226,10 @@ Access read_access(const Node& node) {
   node["address"].get_address(access.address);
   node["variable"].get(access.variable);
   node["thread"].get(access.thread);
-  node["event"].get_id(access.event);
+  node["executed"].get(access.executed);
+  if (access.executed) {
+    node["event"].get_id(access.event);
+  }
   access.site = read_site(node.required("site"));
   read_stack(node["stack"], access.stack);
   node["locks"].get(access.locks);

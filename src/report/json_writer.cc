@@ -64,7 +64,11 @@ Json to_json(const Access& access) {
   json["address"] = hexadecimal(access.address);
   put_text(json, "variable", access.variable);
   json["thread"] = access.thread;
-  json["event"] = raw(access.event);
+  if (access.executed) {
+    json["event"] = raw(access.event);
+  } else {
+    json["executed"] = false;
+  }
   json["site"] = to_json(access.site);
   json["stack"] = to_json(access.stack);
   json["locks"] = access.locks;

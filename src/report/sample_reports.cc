@@ -381,7 +381,8 @@ Access random_access(Dice& dice) {
   access.address = dice.number();
   access.variable = dice.text();
   access.thread = dice.text();
-  access.event = EventId{dice.number()};
+  access.executed = dice.coin();
+  access.event = EventId{access.executed ? dice.number() : 0};
   access.site = random_site(dice);
   for (std::uint64_t n = dice.below(3); n > 0; --n) {
     access.stack.push_back(random_site(dice));
