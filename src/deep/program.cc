@@ -16,8 +16,9 @@
 
 #include <unordered_map>
 
-#include "deep/module_file.h"
 #include "symbol/demangle.h"
+#include "trace/deep_file.h"
+#include "trace/deep_format.h"
 
 namespace sooth {
 namespace {
@@ -42,6 +43,31 @@ std::string file_of(const llvm::DILocation& location) {
 
 
 }  // namespace
+
+EventRule event_rule(const llvm::Instruction& instruction) {
+  using Rmw = llvm::AtomicRMWInst;
+  const auto atomic = [&](bool is_atomic) { return is_atomic ? EventRule::kAtomic : EventRule::kPlain; };
+  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
+    const bool seen = load->getPointerAddressSpace() == 0 && !(load->isAtomic() && load->getSyncScopeID() == llvm::SyncScope::SingleThread);
+    return seen ? atomic(load->isAtomic()) : EventRule::kNone;
+  }
+  if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
+    const bool seen = store->getPointerAddressSpace() == 0 && !(store->isAtomic() && store->getSyncScopeID() == llvm::SyncScope::SingleThread);
+    const llvm::MDNode* tag = store->getMetadata(llvm::LLVMContext::MD_tbaa);
+    const bool vtable = seen && !store->isAtomic() && tag != nullptr && tag->isTBAAVtableAccess() && store->getValueOperand()->getType()->isPointerTy();
+    return vtable ? EventRule::kVtable : seen ? atomic(store->isAtomic()) : EventRule::kNone;
+  }
+  if (const auto* rmw = llvm::dyn_cast<Rmw>(&instruction)) {
+    // What ThreadSanitizer's pass knows.
+    const Rmw::BinOp op = rmw->getOperation();
+    const bool known = op == Rmw::Xchg || op == Rmw::Add || op == Rmw::Sub || op == Rmw::And || op == Rmw::Or || op == Rmw::Xor || op == Rmw::Nand;
+    return known && rmw->getSyncScopeID() != llvm::SyncScope::SingleThread ? EventRule::kAtomic : EventRule::kNone;
+  }
+  if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+    return exchange->getSyncScopeID() != llvm::SyncScope::SingleThread ? EventRule::kAtomic : EventRule::kNone;
+  }
+  return llvm::isa<llvm::FenceInst>(instruction) ? EventRule::kFence : EventRule::kNone;
+}
 
 struct DeepProgram::State {
   llvm::LLVMContext context;  // before the modules, which it outlives
@@ -110,19 +136,23 @@ Result<DeepProgram> DeepProgram::parse(std::span<const DeepModuleText> modules) 
 }
 
 Result<DeepProgram> DeepProgram::load(const std::string& recording) {
-  const Result<ModuleFile> file = ModuleFile::read(recording);
+  const Result<DeepFile> file = DeepFile::read(recording);
   if (!file.ok()) {
     return file.status();
   }
   auto state = std::make_unique<State>();
   for (const KeptModule& kept : file->modules()) {
     const std::string where = file->path() + ": module " + std::to_string(state->modules.size()) + ": ";
+    if (kept.bitcode.empty()) {
+      state->add(std::make_unique<llvm::Module>("unloaded", state->context));
+      continue;
+    }
     llvm::Expected<std::unique_ptr<llvm::Module>> module =
         llvm::parseBitcodeFile(llvm::MemoryBufferRef(kept.bitcode, "module"), state->context);
     if (!module) {
       return Status::bad_input(where + llvm::toString(module.takeError()));
     }
-    const llvm::NamedMDNode* placed = (*module)->getNamedMetadata(kPlacedGlobals);
+    const llvm::NamedMDNode* placed = (*module)->getNamedMetadata(deep::kPlacedGlobals);
     const std::size_t count = placed == nullptr ? 0 : placed->getNumOperands();
     if (count != kept.addresses.size()) {
       return Status::bad_input(where + "it has " + std::to_string(count) + " globals, but " +
@@ -208,7 +238,7 @@ std::optional<DeepProgram::Place> DeepProgram::function_at(std::uint64_t address
 }
 
 bool DeepProgram::is_recorded(const llvm::Function& function) const {
-  return !function.isDeclaration() && !function.hasFnAttribute(kNotDeep);
+  return !function.isDeclaration() && !function.hasFnAttribute(deep::kNotDeep);
 }
 
 bool DeepProgram::is_followed(const llvm::CallBase& call) const {

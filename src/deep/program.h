@@ -1,13 +1,18 @@
 // The code of a program that was built with `sooth c++ --deep`, as it was before hooks were added, and where it was loaded. docs/deep.md.
 //
 // Which instructions leave something in the recording. Every rule is decided by the kept code alone, so that whoever walks through a function
-// knows at each instruction what must come next in the thread's trace (`walk_function` in deep/walk.h is the reference):
-//   load, store (not atomic,  one access event of that many bytes: 1, 2, 4, 8 or 16 with a value (unless annotations hide it),
-//     address space 0)        else a range without. A load whose event has no value is followed by kWord records: its bytes, in words
-//   load, store (atomic),     one atomic event. Without a value, what was read follows as kWord records. A failed cmpxchg is an atomic load
-//     cmpxchg, atomicrmw, fence
-//   llvm.memcpy, memmove,     a read range and a write range, a write range; without values. None when no byte is touched. Those of at most
-//     memset, and .inline     128 bytes whose length is constant are not in the kept code: they have become loads and stores
+// knows at each instruction what must come next in the thread's trace (deep/walk.h is the reference):
+//   load, store               one access event of that many bytes (store size): 1, 2, 4, 8 or 16 with a value, else a range without. A load whose
+//     (EventRule::kPlain)     event has no value, for whatever reason, is followed by kWord records: its bytes, in words
+//   store of a vtable pointer kBranch: 1, and then the write as above, or 0, and no event, because the memory has this value already
+//     (EventRule::kVtable)
+//   atomic load, store, rmw,  one atomic event. A read without a value is followed by kWord records as above. Optimisers may turn an
+//     cmpxchg (kAtomic)       rmw whose result nobody uses into a store, and one that changes nothing into a load; a cmpxchg that fails is a load
+//   fence (kFence)            one event, or none
+//   llvm.memcpy, memmove,     kWord with the length unless that is constant; then a read and a write, or a write, of that many bytes: without values
+//     memset, and .inline     unless they are 1, 2, 4, 8 or 16 (a read of these without a value is followed by kWord records), nothing when they are
+//                             0, in parts of 2^30 when they are more. Those of at most 128 bytes whose length is constant are not in the kept
+//                             code: they have become loads and stores
 //   alloca,                   kAddress
 //     llvm.threadlocal.address
 //   br (conditional), switch  kBranch, also when all successors are the same block
@@ -18,7 +23,7 @@
 //   landingpad                kLanded
 //   function entry            kEnter, then, unless the function is local and its address is not taken, kWord records of its arguments in order; a
 //                             pointer that is passed `byval` is one as well
-// All else leaves nothing. Functions with the attribute kNotDeep leave nothing at all, and calls of them are calls of something else.
+// All else leaves nothing. Functions with the attribute deep::kNotDeep (trace/deep_format.h) leave nothing at all, and calls of them are calls of something else.
 #pragma once
 
 #include <cstddef>
@@ -43,10 +48,6 @@ class Module;
 
 namespace sooth {
 
-// On functions of the kept code that have no hooks: the user excluded them, they ask for no instrumentation, or they contain what
-// cannot be followed (naked functions, coroutines, musttail, indirectbr, callbr).
-inline constexpr char kNotDeep[] = "sooth-not-deep";
-
 // An instruction, named from outside. Functions are numbered by the order of definitions in the module, instructions by their
 // order in the function; debug intrinsics do not count.
 struct InstructionRef {
@@ -56,6 +57,10 @@ struct InstructionRef {
 
   friend auto operator<=>(const InstructionRef&, const InstructionRef&) = default;
 };
+
+enum class EventRule : std::uint8_t { kNone, kPlain, kVtable, kAtomic, kFence };
+// Which of the events above an instruction has; kNone for calls.
+EventRule event_rule(const llvm::Instruction& instruction);
 
 // For tests: a module as IR text, and where its globals were.
 struct DeepModuleText {

@@ -1,4 +1,4 @@
-#include "deep/module_file.h"
+#include "trace/deep_file.h"
 
 #include <gtest/gtest.h>
 #include <xxhash.h>
@@ -30,8 +30,8 @@ std::string sealed(const std::string& body) {
   return out + body;
 }
 
-TEST(ModuleFile, KeepsCodeAndAddresses) {
-  const auto file = ModuleFile::parse(sealed(module_bytes(0, {16, 32}, "BC12") + module_bytes(1, {}, "BCx")), "deep");
+TEST(DeepFile, KeepsCodeAndAddresses) {
+  const auto file = DeepFile::parse(sealed(module_bytes(0, {16, 32}, "BC12") + module_bytes(1, {}, "BCx")), "deep");
   ASSERT_TRUE(file.ok()) << file.status().message();
   ASSERT_EQ(file->modules().size(), 2u);
   EXPECT_EQ(file->modules()[0].addresses, (std::vector<std::uint64_t>{16, 32}));
@@ -39,25 +39,33 @@ TEST(ModuleFile, KeepsCodeAndAddresses) {
   EXPECT_EQ(file->modules()[1].bitcode, "BCx");
 }
 
-TEST(ModuleFile, RefusesWhatIsNotSealedOrNotWhole) {
+TEST(DeepFile, RefusesWhatIsNotSealedOrNotWhole) {
   const std::string body = module_bytes(0, {16, 32}, "BC12");
-  EXPECT_FALSE(ModuleFile::parse(std::string(24, '\0') + body, "deep").ok());
-  EXPECT_FALSE(ModuleFile::parse("", "deep").ok());
-  EXPECT_FALSE(ModuleFile::parse(sealed(module_bytes(1, {}, "BC")), "deep").ok());
-  EXPECT_FALSE(ModuleFile::parse(sealed(body.substr(0, body.size() - 1)), "deep").ok());
-  EXPECT_FALSE(ModuleFile::parse(sealed(body + "x"), "deep").ok());
+  EXPECT_FALSE(DeepFile::parse(std::string(24, '\0') + body, "deep").ok());
+  EXPECT_FALSE(DeepFile::parse("", "deep").ok());
+  EXPECT_FALSE(DeepFile::parse(sealed(module_bytes(1, {}, "BC")), "deep").ok());
+  EXPECT_FALSE(DeepFile::parse(sealed(body.substr(0, body.size() - 1)), "deep").ok());
+  EXPECT_FALSE(DeepFile::parse(sealed(body + "x"), "deep").ok());
   std::string huge = body;
   const stream::DeepModule header{stream::kDeepModuleMagic, 0, ~std::uint64_t{0} / 8, 4};
   std::memcpy(huge.data(), &header, sizeof header);
-  EXPECT_FALSE(ModuleFile::parse(sealed(huge), "deep").ok());
+  EXPECT_FALSE(DeepFile::parse(sealed(huge), "deep").ok());
 }
 
-TEST(ModuleFile, NoticesEveryChangedByte) {
+TEST(DeepFile, SealsWhatIsWhole) {
+  const std::string body = module_bytes(0, {16, 32}, "BC12") + module_bytes(1, {7}, "BCx");
+  const std::string unsealed = std::string(24, '\0') + body;
+  EXPECT_EQ(seal_deep_file(unsealed), sealed(body));
+  EXPECT_EQ(seal_deep_file(unsealed.substr(0, unsealed.size() - 1)), sealed(module_bytes(0, {16, 32}, "BC12")));
+  EXPECT_EQ(seal_deep_file(""), sealed(""));
+}
+
+TEST(DeepFile, NoticesEveryChangedByte) {
   const std::string whole = sealed(module_bytes(0, {16, 32}, "BC12") + module_bytes(1, {7}, "BCx"));
   for (std::size_t i = 0; i < whole.size(); ++i) {
     std::string changed = whole;
     changed[i] = static_cast<char>(changed[i] ^ 0x20);
-    EXPECT_FALSE(ModuleFile::parse(changed, "deep").ok()) << "byte " << i;
+    EXPECT_FALSE(DeepFile::parse(changed, "deep").ok()) << "byte " << i;
   }
 }
 

@@ -1,4 +1,4 @@
-// The file `deep` of a recording: the code of its modules and where their globals were. trace/STREAMS.md, "deep".
+// The file `deep` of a recording: the code of its modules and where their globals were. STREAMS.md, "deep".
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace sooth {
 
-// Named metadata of the kept code: the globals whose addresses the recording has, one per node.
-inline constexpr char kPlacedGlobals[] = "sooth.placed";
+// What the program has written, with a seal that says so. A module at the end that is not whole is cut off: its writer died.
+std::string seal_deep_file(std::string bytes);
 
 struct KeptModule {
-  std::string_view bitcode;
+  std::string_view bitcode;  // empty: the module was unloaded before the recording began
   std::vector<std::uint64_t> addresses;
 };
 
-class ModuleFile {
+class DeepFile {
  public:
   // Only what `sooth record` has sealed: every byte is checked.
-  static Result<ModuleFile> read(const std::string& recording);
+  static Result<DeepFile> read(const std::string& recording);
   // `path` is for errors.
-  static Result<ModuleFile> parse(std::string bytes, std::string path);
+  static Result<DeepFile> parse(std::string bytes, std::string path);
 
   const std::string& path() const { return path_; }
   // By number. Valid while the file is neither moved nor destroyed.
