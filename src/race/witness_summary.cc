@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "race/witness_drawing.h"
+
 namespace sooth {
 namespace {
 
@@ -132,6 +134,7 @@ WitnessSummary summarise(const Witness& witness, const TraceView& trace) {
   }
   summary.steps = steps_of(summary.runs, trace);
   summary.swaps = swaps_of(witness.order, trace);
+  summary.drawing = draw(witness, summary, trace);
   return summary;
 }
 

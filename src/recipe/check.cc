@@ -187,9 +187,10 @@ Status Checker::act_event(Number id, Number steps_done) {
   const Event& e = trace_.events[id];
   const std::vector<Number>& own = run_.tapes()[raw(e.thread)].events;
   if (const std::size_t done = machine_.done(raw(e.thread)); own[done] != id) {
-    return Status::bad_input(text(id) + (position_[own[done]] != 0 && position_[own[done]] != kNextMark
-                                             ? " stands before "
-                                             : " stands there without ") +
+    return Status::bad_input(text(id) +
+                             (position_[own[done]] != 0 && position_[own[done]] != kNextMark
+                                  ? " stands before "
+                                  : " stands there without ") +
                              text(own[done]) + ", which comes before it in its thread");
   }
   if (const std::optional<Number> before = missing(id, steps_done)) {
@@ -239,8 +240,8 @@ Status Checker::check_lock_beside(const DetourEvent& step) {
   }
   const std::optional<LockHold> held = locks_.blocker(e);
   if (held || locks_.hold(step.thread, step.object) != nullptr) {
-    return Status::bad_input(detour_text(step) + " comes while " + thread_text(trace_, held ? held->thread : step.thread) +
-                             " holds the lock");
+    return Status::bad_input(detour_text(step) + " comes while " +
+                             thread_text(trace_, held ? held->thread : step.thread) + " holds the lock");
   }
   locks_.acquire(0, e);
   return {};

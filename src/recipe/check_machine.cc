@@ -9,8 +9,8 @@
 namespace sooth {
 namespace {
 
-constexpr std::uint32_t kMaxStepsBeside = 10'000;        // that a witness does not name
-constexpr std::uint64_t kMaxBytesBeside = 1 << 24;       // of one step
+constexpr std::uint32_t kMaxStepsBeside = 10'000;   // that a witness does not name
+constexpr std::uint64_t kMaxBytesBeside = 1 << 24;  // of one step
 
 std::string hex(std::uint64_t number) {
   static constexpr char kDigits[] = "0123456789abcdef";
@@ -110,7 +110,8 @@ Status CheckMachine::execute_code(std::uint32_t event, ConcreteThread& thread,
   }
   const std::optional<ConcreteBytes> told = e.op == Op::kAtomicRmw ? std::nullopt : run_.recorded(event);
   std::vector<bool> changed(written->bytes.size(), !thread.is_trusted() && !written->as_recorded);
-  const bool copies = !told && copied_[raw(e.thread)].size() == changed.size() && e.op == Op::kWrite && !written->as_recorded;
+  const bool copies =
+      !told && copied_[raw(e.thread)].size() == changed.size() && e.op == Op::kWrite && !written->as_recorded;
   for (std::size_t i = 0; i < changed.size(); ++i) {
     if (told) {
       changed[i] = written->bytes[i] != (*told)[i];
@@ -142,8 +143,8 @@ Status CheckMachine::fits(std::uint32_t event, const ConcreteStep& step, Concret
     return {};
   }
   if (step.address && *step.address != e.object) {
-    return cannot(event, "the code at " + thread.place_text(*step.at) + " accesses " + hex(*step.address) + " now, not " +
-                             hex(e.object));
+    return cannot(event, "the code at " + thread.place_text(*step.at) + " accesses " + hex(*step.address) +
+                             " now, not " + hex(e.object));
   }
   if (step.size != e.size) {
     return cannot(event, "the code at " + thread.place_text(*step.at) + " accesses " + std::to_string(step.size) +
@@ -208,9 +209,9 @@ Result<CheckMachine::ReadBack> CheckMachine::read(std::uint32_t event, const std
       if (!same && foreign) {
         const std::uint32_t who = writer(cell);
         return cannot(event, "its code is not executed, so it must read what it read, and it sees " +
-                                 (who == Seen::kNobody     ? "no write"
-                                  : who == kDetourWrite    ? "a write beside the recorded path"
-                                                           : "the write of event " + std::to_string(who)) +
+                                 (who == Seen::kNobody  ? "no write"
+                                  : who == kDetourWrite ? "a write beside the recorded path"
+                                                        : "the write of event " + std::to_string(who)) +
                                  (cell.changed ? ", which wrote something else" : ""));
       }
       result.as_recorded = result.as_recorded && same;

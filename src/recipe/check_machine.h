@@ -66,16 +66,18 @@ class CheckMachine {
   ConcreteBytes peek(std::span<const Stretch> stretches) const;
   Status step_beside(std::uint32_t thread, const ConcreteStep& step, const Touched& touched, Op done);
   Status cannot(std::uint32_t event, const std::string& why) const;
-  std::uint32_t writer(const MemoryCell& cell) const { return cell.when == 0 ? Seen::kNobody : writers_[cell.when - 1]; }
+  std::uint32_t writer(const MemoryCell& cell) const {
+    return cell.when == 0 ? Seen::kNobody : writers_[cell.when - 1];
+  }
 
   const RecordedRun& run_;
   ConcreteOps ops_;
   ConcreteMemory memory_;
   std::vector<ConcreteThread> threads_;
-  std::vector<std::vector<bool>> copied_;     // by thread: of what its copy has read, which bytes differ
-  std::vector<std::uint32_t> writers_;        // the event of each write that happened
-  RangeMap<Placed> allocated_;                // by address: where the block is that was allocated there
-  std::set<std::uint64_t> changed_;           // addresses of bytes that were written otherwise than in the recorded run
+  std::vector<std::vector<bool>> copied_;  // by thread: of what its copy has read, which bytes differ
+  std::vector<std::uint32_t> writers_;     // the event of each write that happened
+  RangeMap<Placed> allocated_;             // by address: where the block is that was allocated there
+  std::set<std::uint64_t> changed_;        // addresses of bytes that were written otherwise than in the recorded run
   struct OpenCall {
     std::uint32_t thread;
     std::uint64_t object;

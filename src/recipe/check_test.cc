@@ -75,7 +75,8 @@ ValueWitness witness_of(std::vector<std::uint64_t> order, std::uint64_t first, s
 NextAccess beside(std::uint32_t thread, std::uint32_t instruction, Op op, std::uint32_t variable, std::uint64_t after) {
   NextAccess access;
   access.thread = ThreadId{thread};
-  access.unexecuted = DetourEvent{ThreadId{thread}, {0, thread, instruction}, op, mini::address_of(variable), 8, after, {}};
+  access.unexecuted =
+      DetourEvent{ThreadId{thread}, {0, thread, instruction}, op, mini::address_of(variable), 8, after, {}};
   return access;
 }
 
@@ -201,15 +202,15 @@ TEST(Judge, RejectsOtherArgumentsOfCallsThatAreNotExecuted) {
   // Events: 0 writes y, 1 reads y, 2 and 3 write x.
   const Case c({{0, 0}, 0, {{store(kY, 1)}, {load(0, kY), print(0), store(kX, 1)}, {store(kX, 2)}}});
   EXPECT_EQ(c.verdict(witness_of({0, 1}, 2, 3, c)), "");
-  EXPECT_EQ(c.verdict(witness_of({1}, 2, 3, c)),
-            "event 2 (T1 writes 0x1000) cannot happen: the call of print at t1 has other arguments than in the recorded run");
+  EXPECT_EQ(
+      c.verdict(witness_of({1}, 2, 3, c)),
+      "event 2 (T1 writes 0x1000) cannot happen: the call of print at t1 has other arguments than in the recorded run");
 }
 
 TEST(Judge, KeepsLocks) {
   // Events of T0: 0 acquires, 1 writes x, 2 releases; of T1: 3 acquires, 4 writes x, 5 releases, 6 writes x.
   const Case c({{0}, 1, {{lock(0), store(kX, 1), unlock(0)}, {lock(0), store(kX, 2), unlock(0), store(kX, 3)}}});
-  EXPECT_EQ(c.verdict(witness_of({0, 3}, 1, 4, c)),
-            "event 3 (T1 acquires 0x8000) comes while T0 holds the lock");
+  EXPECT_EQ(c.verdict(witness_of({0, 3}, 1, 4, c)), "event 3 (T1 acquires 0x8000) comes while T0 holds the lock");
   EXPECT_EQ(c.verdict(witness_of({3, 4, 5, 0}, 1, 6, c)), "");
   EXPECT_EQ(c.verdict(witness_of({3, 4, 0}, 1, 5, c)), "event 0 (T0 acquires 0x8000) comes while T1 holds the lock");
   EXPECT_EQ(c.verdict(witness_of({0}, 1, 4, c)),
@@ -252,11 +253,12 @@ TEST(Judge, KeepsLocksBesideTheRecordedPath) {
 
 TEST(Judge, DependsOnNothingThatIsNotKnown) {
   // The file of the program does not say what is in @y at first, and nobody has read it then.
-  const DeepModuleText module{"@x = global i32 0\n@y = external global i32\n"
-                              "define void @t0() {\n  store i32 5, ptr @y\n  store i32 1, ptr @x\n  ret void\n}\n"
-                              "define void @t1() {\n  %y = load i32, ptr @y\n  %c = icmp sgt i32 %y, 2\n"
-                              "  br i1 %c, label %a, label %b\na:\n  store i32 2, ptr @x\n  ret void\nb:\n  ret void\n}\n",
-                              {{"x", 0x1000}, {"y", 0x1010}}};
+  const DeepModuleText module{
+      "@x = global i32 0\n@y = external global i32\n"
+      "define void @t0() {\n  store i32 5, ptr @y\n  store i32 1, ptr @x\n  ret void\n}\n"
+      "define void @t1() {\n  %y = load i32, ptr @y\n  %c = icmp sgt i32 %y, 2\n"
+      "  br i1 %c, label %a, label %b\na:\n  store i32 2, ptr @x\n  ret void\nb:\n  ret void\n}\n",
+      {{"x", 0x1000}, {"y", 0x1010}}};
   const DeepProgram program = parse(module);
   const auto access = [](std::uint32_t thread, Op op, std::uint64_t object) {
     return Event{.object = object, .thread = ThreadId{thread}, .size = 4, .op = op};
@@ -283,25 +285,31 @@ TEST(Judge, HoldsCodeThatIsNotDeepToItsRecord) {
   Case c(figure1());
   std::erase_if(c.recording.trace.deep, [](const DeepRecord& r) { return r.thread == ThreadId{1}; });
   const auto verdict = [&](std::vector<std::uint64_t> order, std::uint64_t a, std::uint64_t b) {
-    return check_value_witness(c.code, c.recording.view(), c.recording.trace.deep, witness_of(std::move(order), a, b, c)).message();
+    return check_value_witness(c.code, c.recording.view(), c.recording.trace.deep,
+                               witness_of(std::move(order), a, b, c))
+        .message();
   };
-  EXPECT_EQ(verdict({0, 3}, 1, 4),
-            "event 3 (T1 reads 0x1010) cannot happen: its code is not executed, so it must read what it read, and it sees "
-            "the write of event 0");
-  EXPECT_EQ(verdict({0, 1, 2, 3}, 1, 4), "event 1 (T0 writes 0x1000) stands in the order, though it is what comes next");
+  EXPECT_EQ(
+      verdict({0, 3}, 1, 4),
+      "event 3 (T1 reads 0x1010) cannot happen: its code is not executed, so it must read what it read, and it sees "
+      "the write of event 0");
+  EXPECT_EQ(verdict({0, 1, 2, 3}, 1, 4),
+            "event 1 (T0 writes 0x1000) stands in the order, though it is what comes next");
 }
 
 TEST(Judge, FollowsCodeOnlyAsFarAsItExplainsTheEvents) {
   // The trace says that T1 wrote something else than its code does: the rest is taken as recorded.
-  Case c({{0, 0, 0}, 0, {{store(kY, 3), store(kX, 1), store(kY, 5)}, {load(0, kY), store_register(2, 0), store(kX, 2)}}},
-         first_come());
+  Case c(
+      {{0, 0, 0}, 0, {{store(kY, 3), store(kX, 1), store(kY, 5)}, {load(0, kY), store_register(2, 0), store(kX, 2)}}},
+      first_come());
   EXPECT_EQ(c.verdict(witness_of({0, 3, 4}, 1, 5, c)), "");
   c.recording.trace.values[4].low = 6;
   const std::string message =
       check_value_witness(c.code, c.recording.view(), c.recording.trace.deep, witness_of({0, 3, 4}, 1, 5, c)).message();
-  EXPECT_EQ(message,
-            "event 4 (T1 writes 0x1020) cannot happen: the code of its thread cannot be executed so far (the code writes "
-            "another value at t1), and it has read something else before");
+  EXPECT_EQ(
+      message,
+      "event 4 (T1 writes 0x1020) cannot happen: the code of its thread cannot be executed so far (the code writes "
+      "another value at t1), and it has read something else before");
 }
 
 TEST(Judge, LetsUnseenWritesKeepTheirPlace) {
@@ -309,7 +317,9 @@ TEST(Judge, LetsUnseenWritesKeepTheirPlace) {
   Case c(figure1());
   c.recording.trace.values[3].low = 9;
   const auto verdict = [&](std::vector<std::uint64_t> order) {
-    return check_value_witness(c.code, c.recording.view(), c.recording.trace.deep, witness_of(std::move(order), 1, 4, c)).message();
+    return check_value_witness(c.code, c.recording.view(), c.recording.trace.deep,
+                               witness_of(std::move(order), 1, 4, c))
+        .message();
   };
   expect_contains(verdict({0, 3}), "depends on something that is not known");
 }

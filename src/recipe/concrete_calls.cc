@@ -188,8 +188,8 @@ ConcreteThread::Step ConcreteThread::open_call(const llvm::CallBase& call) {
 std::optional<DeepProgram::Place> ConcreteThread::target(const llvm::CallBase& call) {
   std::optional<DeepProgram::Place> place;
   if (const llvm::Function* callee = named_callee(call)) {
-    const bool here = !callee->isDeclaration() && (callee->hasExactDefinition() || callee->hasLinkOnceODRLinkage() ||
-                                                   callee->hasWeakODRLinkage());
+    const bool here = !callee->isDeclaration() &&
+                      (callee->hasExactDefinition() || callee->hasLinkOnceODRLinkage() || callee->hasWeakODRLinkage());
     place = here ? std::optional(program_.place(*callee)) : ops_.definition(callee->getName());
   } else if (const std::optional<std::uint64_t> address = number(call.getCalledOperand())) {
     place = program_.function_at(*address);
@@ -248,8 +248,8 @@ ConcreteThread::Step ConcreteThread::push(DeepProgram::Place place, const llvm::
       return stuck("the record lacks arguments of " + function.getName().str());
     }
     const Concrete* given = call != nullptr ? operand(call->getArgOperand(argument.getArgNo())) : nullptr;
-    if (given != nullptr && (given->size() != shape->leaves.size() ||
-                             (!given->empty() && (*given)[0].width() != shape->leaves[0].bits))) {
+    if (given != nullptr &&
+        (given->size() != shape->leaves.size() || (!given->empty() && (*given)[0].width() != shape->leaves[0].bits))) {
       return stuck("the call at " + place_text(*call) + " and " + function.getName().str() + " do not fit together");
     }
     // The copy of what is passed by value has no events: it is what it was only when everything is.

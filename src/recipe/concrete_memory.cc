@@ -20,7 +20,8 @@ std::uint8_t byte_of(const llvm::APInt& bits, std::uint64_t offset) {
 }
 
 // The byte `offset` of a constant as it lies in memory.
-std::optional<std::uint8_t> byte_of(const llvm::Constant* constant, const llvm::DataLayout& layout, std::uint64_t offset) {
+std::optional<std::uint8_t> byte_of(const llvm::Constant* constant, const llvm::DataLayout& layout,
+                                    std::uint64_t offset) {
   for (;;) {
     if (llvm::isa<llvm::UndefValue>(constant)) {
       return std::nullopt;

@@ -83,7 +83,8 @@ const Concrete* ConcreteOps::constant(std::uint32_t module, const llvm::Constant
   return constants_.try_emplace(&constant, std::move(kept)).first->second.get();
 }
 
-std::optional<Concrete> ConcreteOps::make_constant(std::uint32_t module, const llvm::Constant& constant, unsigned depth) {
+std::optional<Concrete> ConcreteOps::make_constant(std::uint32_t module, const llvm::Constant& constant,
+                                                   unsigned depth) {
   const TypeShape* shape = this->shape(module, constant.getType());
   if (shape == nullptr || depth > kMaxDepth) {
     return std::nullopt;
@@ -378,11 +379,11 @@ std::optional<Concrete> ConcreteOps::intrinsic(std::uint32_t module, const llvm:
       }
       scalars.push_back(&(*operand)[operand->size() == shape->leaves.size() ? i : 0]);
     }
-    std::optional<Scalar> scalar = scalars.empty()              ? std::nullopt
+    std::optional<Scalar> scalar = scalars.empty()                                ? std::nullopt
                                    : scalars[0]->width() != shape->leaves[i].bits ? std::nullopt
-                                   : type.isFloatingPointTy()   ? float_intrinsic(id, type, scalars)
-                                   : type.isIntegerTy()         ? integer_intrinsic(id, scalars)
-                                                                : std::nullopt;
+                                   : type.isFloatingPointTy()                     ? float_intrinsic(id, type, scalars)
+                                   : type.isIntegerTy()                           ? integer_intrinsic(id, scalars)
+                                                                                  : std::nullopt;
     if (!scalar) {
       return call.doesNotAccessMemory() ? std::optional(nothing_known(*shape)) : std::nullopt;
     }

@@ -57,7 +57,7 @@ class ConcreteOps {
   std::optional<Concrete> lane(std::uint32_t module, const llvm::Operator& operation, Operands operands);
 
   const DeepProgram& program_;
-  llvm::StringMap<DeepProgram::Place> definitions_;  // filled when it is first asked for
+  llvm::StringMap<DeepProgram::Place> definitions_;         // filled when it is first asked for
   std::vector<std::unique_ptr<llvm::DataLayout>> layouts_;  // by module
   TypeShapes shapes_;
   llvm::DenseMap<const llvm::Constant*, std::unique_ptr<Concrete>> constants_;  // nullptr: not modelled

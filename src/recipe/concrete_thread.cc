@@ -106,7 +106,8 @@ const Concrete* ConcreteThread::operand(const llvm::Value* value) {
 // Of an integer or pointer that is known.
 std::optional<std::uint64_t> ConcreteThread::number(const llvm::Value* value) {
   const Concrete* concrete = operand(value);
-  if (concrete == nullptr || concrete->size() != 1 || !(*concrete)[0].is_known() || (*concrete)[0].bits.getActiveBits() > 64) {
+  if (concrete == nullptr || concrete->size() != 1 || !(*concrete)[0].is_known() ||
+      (*concrete)[0].bits.getActiveBits() > 64) {
     return std::nullopt;
   }
   return (*concrete)[0].bits.getZExtValue();
@@ -247,8 +248,7 @@ std::optional<Op> ConcreteThread::outcome(const ConcreteStep& step, std::span<co
   if (expected == nullptr || shape == nullptr || read.size() < shape->bytes) {
     return std::nullopt;
   }
-  const Scalar equal =
-      compare_integers(llvm::CmpInst::ICMP_EQ, (*expected)[0], from_bytes(*shape, read)[0]);
+  const Scalar equal = compare_integers(llvm::CmpInst::ICMP_EQ, (*expected)[0], from_bytes(*shape, read)[0]);
   if (!equal.is_known()) {
     return std::nullopt;
   }
@@ -261,10 +261,12 @@ ConcreteThread::Written ConcreteThread::write(ConcreteBytes bytes) {
     return {std::move(bytes), false};
   }
   const std::uint32_t event = tape_.events[next_event_ - 1];
-  if (trace_.events[event].op != Op::kAtomicRmw && !trace_.values.empty() && trace_.values[event].size >= bytes.size()) {
+  if (trace_.events[event].op != Op::kAtomicRmw && !trace_.values.empty() &&
+      trace_.values[event].size >= bytes.size()) {
     return {std::move(bytes), false};
   }
-  Scalar all{llvm::APInt(static_cast<unsigned>(8 * bytes.size()), 0), llvm::APInt(static_cast<unsigned>(8 * bytes.size()), 0)};
+  Scalar all{llvm::APInt(static_cast<unsigned>(8 * bytes.size()), 0),
+             llvm::APInt(static_cast<unsigned>(8 * bytes.size()), 0)};
   for (unsigned i = 0; i < bytes.size(); ++i) {
     all.bits.insertBits(bytes[i].value, 8 * i, 8);
     all.unknown.insertBits(bytes[i].unknown, 8 * i, 8);
@@ -370,9 +372,9 @@ void ConcreteThread::finish() {
 ConcreteThread::Step ConcreteThread::take_address(const Instruction& at) {
   const DeepRecord* record = take_record(DeepKind::kAddress);
   if (record == nullptr) {
-    return stuck(left_at_ != nullptr
-                     ? "the address of the local variable at " + place_text(at) + " is not known beside the recorded path"
-                     : "the record has no address for " + place_text(at));
+    return stuck(left_at_ != nullptr ? "the address of the local variable at " + place_text(at) +
+                                           " is not known beside the recorded path"
+                                     : "the record has no address for " + place_text(at));
   }
   define(at, Concrete(1, Scalar::known(llvm::APInt(64, record->value))));
   ++frames_.back().at;

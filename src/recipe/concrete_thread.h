@@ -41,13 +41,13 @@ using CallLog = std::vector<Scalar>;
 // The next step of a thread that others can see, or why there is none.
 struct ConcreteStep {
   enum class Kind : std::uint8_t {
-    kAccess,   // load, store, atomic, one half of a copy
+    kAccess,  // load, store, atomic, one half of a copy
     kFence,
     kForeign,  // an event of code that is not deep
     kAcquire,  // of a mutex, beside the recorded path
     kRelease,
-    kEnd,      // no more events on the tape
-    kStuck,    // cannot be executed, or leaves the recorded path: `why`
+    kEnd,    // no more events on the tape
+    kStuck,  // cannot be executed, or leaves the recorded path: `why`
   };
   Kind kind = Kind::kStuck;
   Op op = Op::kRead;
@@ -65,8 +65,8 @@ struct ConcreteStep {
 class ConcreteThread {
  public:
   // All must outlive it. `recording`: this is the recorded run, and `log` is written; else it is read.
-  ConcreteThread(const DeepProgram& program, ConcreteOps& ops, const TraceView& trace, const ThreadTape& tape, CallLog& log,
-                 bool recording);
+  ConcreteThread(const DeepProgram& program, ConcreteOps& ops, const TraceView& trace, const ThreadTape& tape,
+                 CallLog& log, bool recording);
 
   // Whether everything that the thread has read is what it read in the recorded run. Then what is not modelled has the recorded
   // outcome as well.

@@ -9,8 +9,7 @@ namespace sooth {
 namespace {
 
 bool is_scalar(const llvm::Type* type) {
-  return type->isIntegerTy() || type->isPointerTy() ||
-         (type->isFloatingPointTy() && !type->isPPC_FP128Ty());
+  return type->isIntegerTy() || type->isPointerTy() || (type->isFloatingPointTy() && !type->isPPC_FP128Ty());
 }
 
 struct Part {

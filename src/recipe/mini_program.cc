@@ -51,8 +51,8 @@ class Printer {
       }
       case Kind::kLock:
       case Kind::kUnlock:
-        line("%c" + std::to_string(count_) + " = call i32 @pthread_mutex_" + (s.kind == Kind::kLock ? "lock" : "unlock") +
-             "(ptr @m" + std::to_string(s.variable) + ")");
+        line("%c" + std::to_string(count_) + " = call i32 @pthread_mutex_" +
+             (s.kind == Kind::kLock ? "lock" : "unlock") + "(ptr @m" + std::to_string(s.variable) + ")");
         break;
       case Kind::kPrint: line("call void @print(i64 " + reg(s.source) + ")"); break;
       case Kind::kIf: print_if(s); return;
@@ -93,7 +93,8 @@ std::int64_t calculate(char operation, std::int64_t a, std::int64_t b) {
 
 DeepModuleText Program::finish() {
   DeepModuleText module;
-  module.text = "declare i32 @pthread_mutex_lock(ptr)\ndeclare i32 @pthread_mutex_unlock(ptr)\ndeclare void @print(i64)\n";
+  module.text =
+      "declare i32 @pthread_mutex_lock(ptr)\ndeclare i32 @pthread_mutex_unlock(ptr)\ndeclare void @print(i64)\n";
   for (std::uint32_t v = 0; v < initial.size(); ++v) {
     module.text += "@v" + std::to_string(v) + " = global i64 " + std::to_string(initial[v]) + "\n";
     module.addresses.emplace_back("v" + std::to_string(v), address_of(v));
@@ -127,7 +128,11 @@ Statement compute(int target, int source, char operation, std::int64_t number) {
   return {.kind = Kind::kCompute, .target = target, .source = source, .number = number, .operation = operation};
 }
 Statement branch(int source, std::int64_t number, std::vector<Statement> then, std::vector<Statement> otherwise) {
-  return {.kind = Kind::kIf, .source = source, .number = number, .then = std::move(then), .otherwise = std::move(otherwise)};
+  return {.kind = Kind::kIf,
+          .source = source,
+          .number = number,
+          .then = std::move(then),
+          .otherwise = std::move(otherwise)};
 }
 Statement lock(std::uint32_t lock) {
   return {.kind = Kind::kLock, .variable = lock};
@@ -173,8 +178,7 @@ std::optional<Action> Machine::next(std::uint32_t number, std::vector<Local>& lo
   const Statement& s = *thread.at;
   switch (s.kind) {
     case Kind::kLoad: return Action{Op::kRead, address_of(s.variable), s.instruction};
-    case Kind::kLoadAt:
-      return Action{Op::kRead, static_cast<std::uint64_t>(thread.registers[s.source]), s.instruction};
+    case Kind::kLoadAt: return Action{Op::kRead, static_cast<std::uint64_t>(thread.registers[s.source]), s.instruction};
     case Kind::kStore: return Action{Op::kWrite, address_of(s.variable), s.instruction};
     case Kind::kLock: return Action{Op::kAcquire, address_of_lock(s.variable), s.instruction};
     default: return Action{Op::kRelease, address_of_lock(s.variable), s.instruction};
@@ -193,8 +197,7 @@ std::int64_t Machine::perform(std::uint32_t number) {
     case Kind::kLoad: return thread.registers[s.target] = memory_[address_of(s.variable)];
     case Kind::kLoadAt:
       return thread.registers[s.target] = memory_[static_cast<std::uint64_t>(thread.registers[s.source])];
-    case Kind::kStore:
-      return memory_[address_of(s.variable)] = s.source < 0 ? s.number : thread.registers[s.source];
+    case Kind::kStore: return memory_[address_of(s.variable)] = s.source < 0 ? s.number : thread.registers[s.source];
     case Kind::kLock: holders_[address_of_lock(s.variable)] = number; return 0;
     default: holders_.erase(address_of_lock(s.variable)); return 0;
   }
@@ -237,7 +240,8 @@ Recording record(const Program& program, const std::function<std::size_t(std::si
     const bool is_lock = action.op == Op::kAcquire || action.op == Op::kRelease;
     const std::int64_t value = machine.perform(t);
     recording.events[t].push_back(static_cast<std::uint32_t>(trace.events.size()));
-    trace.events.push_back({.object = action.object, .thread = ThreadId{t}, .size = is_lock ? 0u : 8u, .op = action.op});
+    trace.events.push_back(
+        {.object = action.object, .thread = ThreadId{t}, .size = is_lock ? 0u : 8u, .op = action.op});
     trace.values.push_back(is_lock ? Value{} : Value{static_cast<std::uint64_t>(value), 0, 8});
     if (is_lock) {
       add(t, DeepKind::kReturn, action.instruction, 0);
@@ -391,8 +395,8 @@ class Referee {
       ops[i] = e.op;
       objects[i] = e.object;
     }
-    const bool conflict = witness_.next[0].thread != witness_.next[1].thread && is_access(ops[0]) && is_access(ops[1]) &&
-                          (is_write(ops[0]) || is_write(ops[1])) && objects[0] == objects[1];
+    const bool conflict = witness_.next[0].thread != witness_.next[1].thread && is_access(ops[0]) &&
+                          is_access(ops[1]) && (is_write(ops[0]) || is_write(ops[1])) && objects[0] == objects[1];
     return conflict ? std::nullopt : std::optional<std::string>("no conflict");
   }
 

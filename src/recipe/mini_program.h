@@ -26,7 +26,7 @@ struct Statement {
     kIf,       // if (source > number, signed) then; else otherwise
     kLock,     // of lock `variable`
     kUnlock,
-    kPrint,    // hands source to code that is not recorded
+    kPrint,  // hands source to code that is not recorded
   };
   Kind kind = Kind::kLoad;
   int target = -1;  // registers; those defined in a branch are not used behind it
@@ -39,8 +39,12 @@ struct Statement {
   std::uint32_t instruction = 0;  // its number in the function; set by Program::finish
 };
 
-inline std::uint64_t address_of(std::uint32_t variable) { return 0x1000 + 16 * std::uint64_t{variable}; }
-inline std::uint64_t address_of_lock(std::uint32_t lock) { return 0x8000 + 64 * std::uint64_t{lock}; }
+inline std::uint64_t address_of(std::uint32_t variable) {
+  return 0x1000 + 16 * std::uint64_t{variable};
+}
+inline std::uint64_t address_of_lock(std::uint32_t lock) {
+  return 0x8000 + 64 * std::uint64_t{lock};
+}
 
 // All variables have 8 bytes. Every thread runs its statements; nobody forks them.
 struct Program {
@@ -102,7 +106,7 @@ class Machine {
 // A recorded run.
 struct Recording {
   MemoryTrace trace;
-  std::vector<std::vector<std::uint32_t>> events;             // by thread
+  std::vector<std::vector<std::uint32_t>> events;                  // by thread
   std::vector<std::vector<std::pair<std::size_t, Local>>> locals;  // by thread: in front of which of its events
 
   TraceView view() const { return {trace.events, trace.values, {}, nullptr, {}, trace.deep}; }

@@ -17,8 +17,13 @@ struct RecordedRun::Making {
 };
 
 RecordedRun::RecordedRun(const DeepProgram& program, const TraceView& trace)
-    : program_(program), trace_(trace), tapes_(make_tapes(trace)), calls_(trace.reaches), first_(program),
-      extents_(tapes_.size()), logs_(tapes_.size()) {
+    : program_(program),
+      trace_(trace),
+      tapes_(make_tapes(trace)),
+      calls_(trace.reaches),
+      first_(program),
+      extents_(tapes_.size()),
+      logs_(tapes_.size()) {
   Making making(program, first_);
   making_ = &making;
   for (std::size_t t = 0; t < tapes_.size(); ++t) {
@@ -39,6 +44,12 @@ RecordedRun::RecordedRun(const DeepProgram& program, const TraceView& trace)
     first_stretch_.pop_back();
   }
   first_stretch_.push_back(stretches_.size());
+  // What threads did behind their last events: another run may leave its path there.
+  for (std::size_t t = 0; t < tapes_.size(); ++t) {
+    if (extents_[t].events == tapes_[t].events.size()) {
+      static_cast<void>(making.threads[t].next());
+    }
+  }
   making_ = nullptr;
 }
 

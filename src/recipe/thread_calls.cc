@@ -184,7 +184,11 @@ bool ThreadExecutor::without_ir() {
         pin_call();
       }
       return land();
-    case DeepKind::kWord:
+    case DeepKind::kWord:  // of a read without a value
+      pin_call();
+      pass_over(position);
+      ++next_record_;
+      return true;
     case DeepKind::kAddress:
     case DeepKind::kBranch: break;
   }
@@ -193,10 +197,23 @@ bool ThreadExecutor::without_ir() {
 
 // The call below the top frame is over.
 bool ThreadExecutor::returned(const DeepRecord& record) {
+  // Frames above it were left by an exception that code without IR has caught.
+  const auto is_caller = [&](const Frame& frame) {
+    return frame.code != nullptr && frame.code->module == record.module && frame.code->number == record.function && frame.pc == record.id;
+  };
+  std::size_t depth = frames_.size();
+  while (depth > 1 && !(frames_[depth - 1].code == nullptr && is_caller(frames_[depth - 2]))) {
+    --depth;
+  }
+  if (depth <= 1) {
+    return stop("a call returns that is not pending");
+  }
+  frames_.resize(depth);
+  const Frame* caller = &frames_[depth - 2];
+  cells_.resize(caller->base + caller->code->cells);
   const llvm::CallBase* call = pending_call();
-  const Frame* caller = call == nullptr ? nullptr : &frames_[frames_.size() - 2];
-  if (caller == nullptr || caller->code->module != record.module || caller->code->number != record.function || caller->pc != record.id) {
-    return stop("another call returns than the one that is pending");
+  if (call == nullptr) {
+    return stop("something returns that is no call");
   }
   const bool is_passage = frames_.back().is_passage;
   if (!is_passage) {
@@ -255,6 +272,9 @@ bool ThreadExecutor::enter(const FunctionCode& code, const llvm::CallBase* call)
     return false;
   }
   frames_.push_back({.code = &code, .base = base});
+  if (detours_ != nullptr) {
+    executed_.insert(&code.function->getEntryBlock());
+  }
   return check_arguments(code, base);
 }
 

@@ -162,7 +162,7 @@ void ThreadExecutor::pass_over(std::uint32_t position) {
     }
     const Value value = x_.trace.values.empty() ? Value{} : x_.trace.values[event(next_)];
     if ((passed.op == Op::kRead || passed.op == Op::kWrite) && value.size > 0 && value.size <= 8 && !x_.sharing.is_shared(event(next_))) {
-      bytes_.resize(value.size);
+      bytes_.assign(value.size, Byte{});
       take_apart(value.low, kNoExpr, bytes_);
       memory_.store(passed.object, bytes_);
     }
@@ -200,22 +200,10 @@ bool ThreadExecutor::execute(const Step& step, Cell* result) {
   const Frame& frame = frames_.back();
   const Operands operands(*frame.code, step, cells_.data() + frame.base);
   switch (instruction.getOpcode()) {
-    case llvm::Instruction::Load: {
-      const auto& load = llvm::cast<llvm::LoadInst>(instruction);
-      if (load.getPointerAddressSpace() != 0) {
-        std::fill_n(result, x_.code.layout(*load.getModule(), load.getType()).leaves.size(), Cell{0, kUnknown});
-        return true;
-      }
-      return this->load(instruction, load.getType(), *operands[0], load.isAtomic() ? Op::kAtomicLoad : Op::kRead, result);
-    }
-    case llvm::Instruction::Store: {
-      const auto& store = llvm::cast<llvm::StoreInst>(instruction);
-      return store.getPointerAddressSpace() != 0 ||
-             this->store(instruction, store.getValueOperand()->getType(), *operands[1], operands[0],
-                         store.isAtomic() ? Op::kAtomicStore : Op::kWrite);
-    }
-    case llvm::Instruction::AtomicRMW: return rmw(llvm::cast<llvm::AtomicRMWInst>(instruction), operands, result);
-    case llvm::Instruction::AtomicCmpXchg: return cmpxchg(llvm::cast<llvm::AtomicCmpXchgInst>(instruction), operands, result);
+    case llvm::Instruction::Load:
+    case llvm::Instruction::Store:
+    case llvm::Instruction::AtomicRMW:
+    case llvm::Instruction::AtomicCmpXchg: return access(instruction, operands, result);
     case llvm::Instruction::Fence: return true;
     case llvm::Instruction::Alloca: {
       const DeepRecord* address = take(DeepKind::kAddress);
@@ -252,6 +240,9 @@ bool ThreadExecutor::execute(const Step& step, Cell* result) {
 
 void ThreadExecutor::enter_block(const llvm::BasicBlock& from, const llvm::BasicBlock& to) {
   Frame& frame = frames_.back();
+  if (detours_ != nullptr) {
+    executed_.insert(&to);
+  }
   out_.coverage.instructions += sooth::enter_block(x_.code, frame, cells_.data() + frame.base, from, to, phis_);
 }
 

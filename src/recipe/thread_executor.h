@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <llvm/ADT/DenseSet.h>
+
 #include "recipe/arithmetic.h"
 #include "recipe/branches.h"
 #include "recipe/byte_memory.h"
@@ -56,6 +58,7 @@ class ThreadExecutor final : public ConditionSink {
   std::span<const Frame> frames() const { return frames_; }
   const Cell* cells(const Frame& frame) const { return cells_.data() + frame.base; }
   const ByteMemory& memory() const { return memory_; }
+  bool has_executed(const llvm::BasicBlock& block) const { return executed_.contains(&block); }
   // Between the local variables that the thread has had so far.
   bool is_own_stack(std::uint64_t address) const { return stack_begin_ <= address && address < stack_end_; }
 
@@ -102,6 +105,8 @@ class ThreadExecutor final : public ConditionSink {
   bool is_target(const llvm::CallBase& call, const FunctionCode& code);
 
   // --- memory ---
+  bool access(const llvm::Instruction& at, const Operands& operands, Cell* result);
+  bool unseen(const llvm::Instruction& at, const Operands& operands, Cell* result);
   bool load(const llvm::Instruction& at, llvm::Type* type, const Cell& address, Op op, Cell* result);
   bool store(const llvm::Instruction& at, llvm::Type* type, const Cell& address, const Cell* value, Op op);
   bool rmw(const llvm::AtomicRMWInst& at, const Operands& operands, Cell* result);
@@ -133,10 +138,12 @@ class ThreadExecutor final : public ConditionSink {
   const llvm::Instruction* at_ = nullptr;  // what is being executed
   FlatMap<bool> held_;                     // conditions, by expression
   std::uint64_t stack_begin_ = ~std::uint64_t{0}, stack_end_ = 0;  // where allocas were
+  llvm::DenseSet<const llvm::BasicBlock*> executed_;  // only for detours
   std::unique_ptr<DetourExplorer> detours_;
   SymbolicThread out_;
-  std::vector<Byte> bytes_, held_bytes_;  // scratch
-  std::vector<Cell> phis_;   // scratch
+  std::vector<Byte> bytes_, held_bytes_;  // scratch, as what follows
+  std::vector<std::uint64_t> words_;
+  std::vector<Cell> phis_;
 };
 
 }  // namespace sooth

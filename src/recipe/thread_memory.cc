@@ -1,5 +1,6 @@
 // How ThreadExecutor follows what touches memory.
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include <llvm/IR/IntrinsicInst.h>
@@ -160,8 +161,65 @@ bool ThreadExecutor::store(const llvm::Instruction& at, llvm::Type* type, const 
   return true;
 }
 
+// Which event the instruction has is told in deep/program.h.
+bool ThreadExecutor::access(const llvm::Instruction& at, const Operands& operands, Cell* result) {
+  switch (event_rule(at)) {
+    case EventRule::kNone: return unseen(at, operands, result);
+    case EventRule::kVtable: {
+      const DeepRecord* changes = take(DeepKind::kBranch);
+      if (changes == nullptr) {
+        return false;
+      }
+      if (changes->value == 0) {  // the pointer is there already
+        return true;
+      }
+      break;
+    }
+    case EventRule::kPlain:
+    case EventRule::kAtomic:
+    case EventRule::kFence: break;
+  }
+  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&at)) {
+    return this->load(at, load->getType(), *operands[0], load->isAtomic() ? Op::kAtomicLoad : Op::kRead, result);
+  }
+  if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&at)) {
+    return this->store(at, store->getValueOperand()->getType(), *operands[1], operands[0],
+                       store->isAtomic() ? Op::kAtomicStore : Op::kWrite);
+  }
+  if (const auto* operation = llvm::dyn_cast<llvm::AtomicRMWInst>(&at)) {
+    return rmw(*operation, operands, result);
+  }
+  return cmpxchg(llvm::cast<llvm::AtomicCmpXchgInst>(at), operands, result);
+}
+
+// What leaves no event: what it reads is unknown, what it writes is forgotten.
+bool ThreadExecutor::unseen(const llvm::Instruction& at, const Operands& operands, Cell* result) {
+  const bool is_store = llvm::isa<llvm::StoreInst>(at);
+  for (unsigned i = 0; i < at.getNumOperands(); ++i) {
+    arithmetic_.pin(std::span(operands[i], x_.code.layout(*at.getModule(), at.getOperand(i)->getType()).leaves.size()), Why::kNotModelled, *this);
+  }
+  const Cell& address = *operands[is_store ? 1 : 0];
+  if (!llvm::isa<llvm::LoadInst>(at) && is_known(address)) {
+    const unsigned value = is_store ? 0 : at.getNumOperands() - 1;
+    memory_.forget(address.bits, x_.code.layout(*at.getModule(), at.getOperand(value)->getType()).bytes);
+  }
+  std::fill_n(result, x_.code.layout(*at.getModule(), at.getType()).leaves.size(), Cell{0, kUnknown});
+  return true;
+}
+
 bool ThreadExecutor::rmw(const llvm::AtomicRMWInst& at, const Operands& operands, Cell* result) {
   const Layout& layout = x_.code.layout(*at.getModule(), at.getType());
+  // An optimiser may have found that nobody uses what it reads, or that it changes nothing.
+  Op op{};
+  if (!is_due(op)) {
+    return false;
+  }
+  if (op == Op::kAtomicLoad) {
+    return load(at, at.getType(), *operands[0], op, result);
+  }
+  if (op == Op::kAtomicStore && at.getOperation() == llvm::AtomicRMWInst::Xchg && at.use_empty()) {
+    return store(at, at.getType(), *operands[0], operands[1], op);
+  }
   if (!expect_access(Op::kAtomicRmw, *operands[0], layout.bytes)) {
     return false;
   }
@@ -231,7 +289,11 @@ bool ThreadExecutor::range(Op op, std::uint64_t address, std::uint64_t size, boo
     }
     is_shared = is_shared || x_.sharing.is_shared(event(next_));
     done += next.size;
-    ++next_;
+    const bool has_value = x_.trace.values[event(next_++)].size != 0;
+    const bool is_short = next.size <= 16 && std::has_single_bit(next.size);
+    if (op == Op::kRead && is_short && !has_value && !take_words((next.size + 7) / 8, words_)) {
+      return false;
+    }
   }
   return true;
 }
@@ -241,8 +303,18 @@ bool ThreadExecutor::move_bytes(const llvm::CallBase& call, const Operands& oper
   const bool is_fill = llvm::isa<llvm::MemSetInst>(call);
   const Cell to = *operands[0];
   const Cell from = *operands[1];
-  const Cell size = *operands[2];
-  if (!is_known(to) || !is_known(size) || (!is_fill && !is_known(from))) {
+  Cell size = *operands[2];
+  if (!llvm::isa<llvm::ConstantInt>(call.getArgOperand(2))) {
+    const DeepRecord* length = take(DeepKind::kWord);
+    if (length == nullptr) {
+      return false;
+    }
+    if (is_known(size) && size.bits != length->value) {
+      return stop("a copy of memory has another length than the record says");
+    }
+    size = is_known(size) ? size : Cell{length->value, kNoExpr};
+  }
+  if (!is_known(to) || (!is_fill && !is_known(from))) {
     return stop("a copy of memory whose place is not known");
   }
   for (const Cell& cell : {to, size}) {

@@ -124,6 +124,8 @@ class Generator:
 
     def condition(self, budget):
         first, cost = self.expression(budget, 1)
+        if cost == 0 and budget > 0 and self.maybe(0.9):
+            first, cost = self.random.choice(self.shared).value, 1  # one that is always the same teaches nothing
         second, more = self.leaf(budget - cost if self.maybe(0.3) else 0)
         cost += more
         text = f"{first} {self.random.choice(COMPARISONS)} {second}"

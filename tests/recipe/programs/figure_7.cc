@@ -38,8 +38,9 @@ void* sorting(void*) {
   if (y == 0) {         // 2
   } else if (y == 1) {  // 3
     pthread_create(&children[started++], nullptr, child, nullptr);  // 4
-    std::lock_guard<std::mutex> guard(own);
+    own.lock();
     alive++;  // 5 RACE(e1_e5) RACE(e5_e11)
+    own.unlock();
   } else {
     pthread_create(&children[started++], nullptr, child, nullptr);  // 8
     own.lock();
