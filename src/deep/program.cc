@@ -19,6 +19,7 @@
 #include "symbol/demangle.h"
 #include "trace/deep_file.h"
 #include "trace/deep_format.h"
+#include "trace/library_glue.h"
 
 namespace sooth {
 namespace {
@@ -250,6 +251,13 @@ Site DeepProgram::site(const llvm::Instruction& instruction) const {
   Site site;
   site.function = demangle(instruction.getFunction()->getName().str());
   const llvm::DILocation* location = instruction.getDebugLoc().get();
+  // As in a recording: headers that only pass things on are no place, as long as they were inlined into one.
+  while (location != nullptr && location->getInlinedAt() != nullptr && is_library_glue(file_of(*location))) {
+    location = location->getInlinedAt();
+  }
+  if (location != nullptr && location->getInlinedAt() != nullptr) {
+    site.function = demangle(location->getScope()->getSubprogram()->getName().str());
+  }
   if (location == nullptr || location->getLine() == 0) {
     site.label = site.function;
     return site;

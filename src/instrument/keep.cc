@@ -46,6 +46,18 @@ std::vector<llvm::GlobalValue*> placed_globals(llvm::Module& module) {
   return globals;
 }
 
+// Stripping debug information leaves functions one name only: the one that says more.
+void keep_linkage_names(llvm::Module& module) {
+  llvm::DebugInfoFinder finder;
+  finder.processModule(module);
+  for (llvm::DISubprogram* subprogram : finder.subprograms()) {
+    if (!subprogram->getLinkageName().empty() && subprogram->isDistinct()) {
+      constexpr unsigned kName = 2;
+      subprogram->replaceOperandWith(kName, llvm::MDString::get(module.getContext(), subprogram->getLinkageName()));
+    }
+  }
+}
+
 // The module as bitcode, with the names of the globals and, of debug information, what tells lines.
 std::string bitcode_of(llvm::Module& module, const std::vector<llvm::GlobalValue*>& globals) {
   llvm::NamedMDNode* placed = module.getOrInsertNamedMetadata(kPlacedGlobals);
@@ -54,6 +66,7 @@ std::string bitcode_of(llvm::Module& module, const std::vector<llvm::GlobalValue
   }
   const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   module.eraseNamedMetadata(placed);
+  keep_linkage_names(*copy);
   llvm::stripNonLineTableDebugInfo(*copy);
   std::string bytes;
   llvm::raw_string_ostream out(bytes);

@@ -13,8 +13,8 @@ llvm::cl::list<std::string> excluded("sooth-exclude", llvm::cl::desc("Functions 
 
 class DeepPass : public llvm::PassInfoMixin<DeepPass> {
  public:
-  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
-    prepare(module, {excluded.begin(), excluded.end()});
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
+    prepare(module, analyses.getResult<llvm::FunctionAnalysisManagerModuleProxy>(module).getManager(), {excluded.begin(), excluded.end()});
     const Numbering numbering(module);
     llvm::GlobalVariable* descriptor = keep(module);
     add_hooks(numbering, *descriptor);
