@@ -29,7 +29,8 @@ bool is_excluded(const llvm::Function& function, const std::vector<std::string>&
   const std::string linkage = function.getName().str();
   const std::string names[] = {linkage, llvm::demangle(linkage), source_file(function)};
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-    return std::any_of(std::begin(names), std::end(names), [&](const std::string& name) { return glob_match(pattern, name); });
+    return std::any_of(std::begin(names), std::end(names),
+                       [&](const std::string& name) { return glob_match(pattern, name); });
   });
 }
 
@@ -40,7 +41,8 @@ bool cannot_be_followed(const llvm::Function& function) {
   }
   return std::any_of(llvm::inst_begin(function), llvm::inst_end(function), [](const llvm::Instruction& instruction) {
     const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    return llvm::isa<llvm::IndirectBrInst, llvm::CallBrInst, llvm::FuncletPadInst, llvm::CatchSwitchInst>(instruction) ||
+    return llvm::isa<llvm::IndirectBrInst, llvm::CallBrInst, llvm::FuncletPadInst, llvm::CatchSwitchInst>(
+               instruction) ||
            (call != nullptr && call->isMustTailCall());
   });
 }

@@ -66,7 +66,9 @@ void expand_fill(llvm::MemSetInst& fill, std::uint64_t length) {
   fill.eraseFromParent();
 }
 
-bool is_small(const llvm::Function& function, unsigned most) { return function.getInstructionCount() <= most; }
+bool is_small(const llvm::Function& function, unsigned most) {
+  return function.getInstructionCount() <= most;
+}
 
 bool same_attribute(const llvm::Function& a, const llvm::Function& b, const char* name) {
   return a.getFnAttribute(name) == b.getFnAttribute(name);
@@ -77,8 +79,9 @@ bool may_be_inlined(const llvm::Function& caller, const llvm::Function& callee) 
   const bool forbidden = callee.hasFnAttribute(Attribute::NoInline) || callee.hasFnAttribute(Attribute::OptimizeNone) ||
                          callee.hasFnAttribute(Attribute::ReturnsTwice) || callee.hasFnAttribute(Attribute::StrictFP) ||
                          callee.hasFnAttribute(kNotDeep) || callee.isVarArg() || callee.isInterposable();
-  return !forbidden && is_instrumented(callee) && is_small(callee, kSmallFunction) && same_attribute(caller, callee, "target-cpu") &&
-         same_attribute(caller, callee, "target-features") && llvm::AttributeFuncs::areInlineCompatible(caller, callee);
+  return !forbidden && is_instrumented(callee) && is_small(callee, kSmallFunction) &&
+         same_attribute(caller, callee, "target-cpu") && same_attribute(caller, callee, "target-features") &&
+         llvm::AttributeFuncs::areInlineCompatible(caller, callee);
 }
 
 // From the leaves of the call graph upwards.
@@ -104,7 +107,8 @@ class Inliner {
     }
     bool changed = false;
     for (llvm::CallBase* call : calls) {
-      if (done_.contains(call->getCalledFunction()) && may_be_inlined(function, *call->getCalledFunction()) && is_small(function, kLargeFunction)) {
+      if (done_.contains(call->getCalledFunction()) && may_be_inlined(function, *call->getCalledFunction()) &&
+          is_small(function, kLargeFunction)) {
         llvm::InlineFunctionInfo info;
         changed = llvm::InlineFunction(*call, info).isSuccess() || changed;
       }
@@ -152,7 +156,8 @@ void promote_variables(llvm::Function& function, llvm::FunctionAnalysisManager& 
   std::vector<llvm::LoadInst*> kept;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-    if (load != nullptr && !load->isVolatile() && !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(load->getPointerOperand(), 0))) {
+    if (load != nullptr && !load->isVolatile() &&
+        !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(load->getPointerOperand(), 0))) {
       load->setVolatile(true);
       kept.push_back(load);
     }
