@@ -113,6 +113,10 @@ class Walker {
   // Behind the instruction.
   void go_on(const llvm::Instruction& instruction);
   void step_call(const llvm::CallBase& call);
+  bool begins(const llvm::Function& function) const {
+    return record() != nullptr && record()->kind == DeepKind::kEnter &&
+           program_.function(record()->module, record()->function) == &function;
+  }
   void branch(const llvm::Instruction& terminator);
   void jump(const llvm::BasicBlock& block) { frames_.back().next = &block.front(); }
   void leave();
@@ -137,9 +141,14 @@ void Walker::go_on(const llvm::Instruction& instruction) {
 }
 
 void Walker::outside() {
-  if (event() != nullptr) {
+  if (const Event* found = event()) {
+    const bool bare = (found->op == Op::kRead || is_atomic(found->op)) && !steps_[at_].has_value;
     ++walk_.outside;
     ++at_;
+    // What a read outside saw that nobody can explain is of no use to anybody.
+    if (bare && record() != nullptr && record()->kind == DeepKind::kWord) {
+      (void)take_words(std::min<std::uint64_t>(found->size, 16));
+    }
     return;
   }
   const DeepRecord& found = *record();
@@ -151,10 +160,6 @@ void Walker::outside() {
     case DeepKind::kAddress:
     case DeepKind::kBranch: break;
   }
-  // A word of a read outside that nobody can explain is of no use to anybody.
-  if (found.kind == DeepKind::kWord) {
-    return use_record();
-  }
   stop("outside of deep code nothing is expected");
 }
 
@@ -165,11 +170,8 @@ bool Walker::enter() {
     stop("a function begins that is not in the code");
     return false;
   }
-  const bool expected = !frames_.empty() && frames_.back().waits != nullptr && program_.is_followed(*frames_.back().waits);
-  if (expected && frames_.back().waits->getCalledFunction() != function) {
-    stop("another function was called");
-    return false;
-  }
+  const llvm::CallBase* call = frames_.empty() ? nullptr : frames_.back().waits;
+  const bool expected = call != nullptr && program_.is_followed(*call);
   use_record();
   ++walk_.calls;
   frames_.push_back({found.module, function, &function->getEntryBlock().front(), nullptr, !expected});
@@ -345,7 +347,7 @@ void Walker::step_call(const llvm::CallBase& call) {
     }
     return go_on(call);
   }
-  if (program_.is_followed(call) && (record() == nullptr || record()->kind != DeepKind::kEnter)) {
+  if (program_.is_followed(call) && !begins(*call.getCalledFunction())) {
     if (!interruption()) {
       stop("the function that is called is expected to begin");
     }

@@ -125,12 +125,13 @@ void FunctionHooks::add_access(llvm::Instruction& instruction, llvm::Value& poin
   if (size == 0) {
     return;
   }
-  if (has_own_hook(size)) {
-    builder.CreateCall(hooks_.get("__tsan_" + std::string(word) + std::to_string(size), {address}), {&pointer});
-  } else {
-    builder.CreateCall(hooks_.get("__tsan_" + std::string(word) + "_range", {address, builder.getInt64Ty()}),
-                       {&pointer, builder.getInt64(size)});
-  }
+  llvm::CallInst* call =
+      has_own_hook(size)
+          ? builder.CreateCall(hooks_.get("__tsan_" + std::string(word) + std::to_string(size), {address}), {&pointer})
+          : builder.CreateCall(hooks_.get("__tsan_" + std::string(word) + "_range", {address, builder.getInt64Ty()}),
+                               {&pointer, builder.getInt64(size)});
+  // Both arms of a branch may end with the same access. Made one, it would stand on no line.
+  call->addFnAttr(llvm::Attribute::NoMerge);
 }
 
 // Of plain accesses: clang's own pass adds those of atomic ones.

@@ -307,7 +307,7 @@ void leave_open(Claim& claim, std::string why, ProofCount& count) {
   if (claim.data_abstraction) {
     why = "reachable under data abstraction, that is, if reads may see anything; " + why;
   }
-  claim.finding.witness = WitnessSummary{.checked = false, .why = std::move(why), .order = {}, .runs = {}, .steps = {}, .swaps = {}};
+  claim.finding.witness = WitnessSummary{.checked = false, .why = std::move(why), .order = {}, .runs = {}, .steps = {}, .swaps = {}, .drawing = {}};
   ++count.open;
 }
 

@@ -162,7 +162,7 @@ void MemoryModel::learn_contents(const SymbolicProgram& program, const InitialBy
   const std::vector<std::uint64_t> values = program.expressions.evaluate_all(program.recorded);
   for (const SymbolicThread& thread : program.threads) {
     for (const SymbolicAccess& access : thread.accesses) {
-      if (access.written != kNoExpr && !is_store(index_.event(access.event).op)) {
+      if (access.written != kNoExpr) {
         const std::uint64_t written = values[static_cast<std::size_t>(access.written)];
         for_each_piece(access.event, [&](PieceIndex p, std::size_t) {
           const std::uint64_t offset = pieces_[p].address - index_.event(access.event).object;

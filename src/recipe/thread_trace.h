@@ -63,6 +63,8 @@ struct DetourStep {
   InstructionRef at;
   Site site;
   std::vector<ExprId> conditions;  // needed to get here from the step before: branches inside, addresses, divisors
+
+  friend bool operator==(const DetourStep&, const DetourStep&) = default;
 };
 
 // One way on from the other side of a branch. Here the thread has executed its events in front of `position`; the first
