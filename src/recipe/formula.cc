@@ -211,9 +211,9 @@ void RecipeFormula::take_detour(const RaceTarget& target) {
 
 // What happened before the window happened as recorded.
 void RecipeFormula::fix_past() {
-  for (std::uint32_t v = 0; v < table_.variable_count(); ++v) {
+  for (const std::uint32_t v : scope_.mattering()) {
     const EventIndex reader = model_.reader(v);
-    if (scope_.matters(v) && reader != kNoEvent && scope_.is_past(reader)) {
+    if (reader != kNoEvent && scope_.is_past(reader)) {
       const ExprId variable = table_.variable_at(v);
       require_value({}, equal(variable, table_.constant(table_.width(variable), model_.program().recorded[v])));
     }

@@ -262,6 +262,7 @@ void Scope::mark(ExprId root) {
     if (table.is_variable(e)) {
       const std::uint32_t variable = table.variable_number(e);
       matters_[variable] = true;
+      mattering_.push_back(variable);
       const EventIndex reader = model_.reader(variable);
       if (reader != kNoEvent) {
         reads_.push_back(reader);
