@@ -75,7 +75,8 @@ class RecipeStage {
       }
     }
     // The new ones stand where claims are expected: by sites, deadlocks last.
-    std::stable_sort(claims_.begin(), claims_.end(), [](const Claim& a, const Claim& b) { return order(a) < order(b); });
+    std::stable_sort(claims_.begin(), claims_.end(),
+                     [](const Claim& a, const Claim& b) { return order(a) < order(b); });
   }
 
   AnalysisStats stats(double seconds) const {
@@ -214,9 +215,7 @@ class RecipeStage {
       finding.accesses.push_back(next.event ? executed_access(*next.event, view, index)
                                             : unexecuted_access(pair, i, view, index));
     }
-    const auto place = [&](const Access& access) {
-      return std::pair(!access.executed, raw(access.event));
-    };
+    const auto place = [&](const Access& access) { return std::pair(!access.executed, raw(access.event)); };
     std::stable_sort(finding.accesses.begin(), finding.accesses.end(),
                      [&](const Access& a, const Access& b) { return place(a) < place(b); });
     if (claimed == races_.end()) {
@@ -239,7 +238,8 @@ class RecipeStage {
     event.object = next.unexecuted->object;
     event.size = next.unexecuted->size;
     event.thread = next.thread;
-    Access access = make_access({event, EventId{}, 0, kNoLocks, kNoStack}, locks_of(*pair.witness, side, view, index), tables_);
+    Access access =
+        make_access({event, EventId{}, 0, kNoLocks, kNoStack}, locks_of(*pair.witness, side, view, index), tables_);
     access.executed = false;
     access.order = is_atomic(event.op) ? MemoryOrder::kSeqCst : MemoryOrder::kNotAtomic;
     access.site = pair.places[side].source;
@@ -248,17 +248,18 @@ class RecipeStage {
   }
 
   // What the thread holds behind its part of the witness.
-  std::vector<LockMode> locks_of(const ValueWitness& witness, int side, const TraceView& view, const TraceIndex& index) const {
+  std::vector<LockMode> locks_of(const ValueWitness& witness, int side, const TraceView& view,
+                                 const TraceIndex& index) const {
     const ThreadId thread = witness.next[side].thread;
-    const auto length = static_cast<std::uint32_t>(std::count_if(witness.order.begin(), witness.order.end(), [&](EventId id) {
-      return view.events[raw(id)].thread == thread;
-    }));
+    const auto length = static_cast<std::uint32_t>(std::count_if(
+        witness.order.begin(), witness.order.end(), [&](EventId id) { return view.events[raw(id)].thread == thread; }));
     std::vector<LockMode> locks = held_locks_after(index, raw(thread), length);
     for (const DetourEvent& step : witness.detour) {
       if (step.thread == thread && step.op == Op::kAcquire) {
         locks.push_back({step.object, false});
       } else if (step.thread == thread && step.op == Op::kRelease) {
-        const auto held = std::find_if(locks.begin(), locks.end(), [&](const LockMode& l) { return l.lock == step.object; });
+        const auto held =
+            std::find_if(locks.begin(), locks.end(), [&](const LockMode& l) { return l.lock == step.object; });
         if (held != locks.end()) {
           locks.erase(held);
         }
@@ -294,16 +295,15 @@ class RecipeStage {
 
 }  // namespace
 
-Result<RecipeStageResult> run_recipe_stage(const DetectorInfo& info, std::vector<Claim>& claims, const ProofCount& so_far,
-                                           const TraceCapture& capture, const Tables& tables,
+Result<RecipeStageResult> run_recipe_stage(const DetectorInfo& info, std::vector<Claim>& claims,
+                                           const ProofCount& so_far, const TraceCapture& capture, const Tables& tables,
                                            const DeepProgram& program, const RecipeStageOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   RecipeStageResult result;
   if (!options.mcm_ran) {
     McmOptions cheap = options.mcm;
     cheap.stages.solver = false;
-    const McmStageResult plain =
-        run_mcm_stage(info, claims, so_far, capture, tables, true, cheap, Refuted::kKept);
+    const McmStageResult plain = run_mcm_stage(info, claims, so_far, capture, tables, true, cheap, Refuted::kKept);
     result.proven = plain.proven;
   }
   RecipeStage stage(info, claims, capture, tables, program);

@@ -24,7 +24,7 @@ struct RecipeStageResult {
 // What is asked before the code of the program is looked at: the paper's own advice.
 struct RecipeStageOptions {
   RecipeOptions recipe;
-  McmOptions mcm;         // ... without its solver, when neither mcm nor rdit has run
+  McmOptions mcm;  // ... without its solver, when neither mcm nor rdit has run
   bool mcm_ran = false;
 };
 
@@ -32,8 +32,8 @@ struct RecipeStageOptions {
 // witness is a race of recipe, too. A witness of this stage is given to the judge that executes the program's code along
 // it. Claims get the name of the analysis and a witness; what nobody has claimed is added, with accesses that were not
 // executed last.
-Result<RecipeStageResult> run_recipe_stage(const DetectorInfo& info, std::vector<Claim>& claims, const ProofCount& so_far,
-                                           const TraceCapture& capture, const Tables& tables,
+Result<RecipeStageResult> run_recipe_stage(const DetectorInfo& info, std::vector<Claim>& claims,
+                                           const ProofCount& so_far, const TraceCapture& capture, const Tables& tables,
                                            const DeepProgram& program, const RecipeStageOptions& options);
 
 }  // namespace sooth

@@ -190,9 +190,8 @@ void RecipeFormula::keep_recorded_behind_end(std::uint32_t thread) {
       continue;
     }
     const std::uint64_t recorded = model_.program().recorded[table_.variable_number(access.read)];
-    require_value(
-        scope_.passes_end(thread) ? Clause{} : Clause{left_out(model_.index().events_of(thread)[own.end])},
-        equal(access.read, table_.constant(table_.width(access.read), recorded)));
+    require_value(scope_.passes_end(thread) ? Clause{} : Clause{left_out(model_.index().events_of(thread)[own.end])},
+                  equal(access.read, table_.constant(table_.width(access.read), recorded)));
   }
 }
 
@@ -258,7 +257,8 @@ void RecipeFormula::order_read(StepId read, PieceIndex piece, EventIndex saw, co
   const bool matters = whole == kNoExpr || !table_.is_variable(whole) || scope_.matters(table_.variable_number(whole));
   const ExprId found = same ? kNoExpr : value_read(read, piece);
   if (same && whole != kNoExpr) {
-    const ExprId recorded = table_.constant(table_.width(whole), model_.program().recorded[table_.variable_number(whole)]);
+    const ExprId recorded =
+        table_.constant(table_.width(whole), model_.program().recorded[table_.variable_number(whole)]);
     require_value(unless, equal(part(whole, read, piece), part(recorded, read, piece)));
   }
   std::vector<std::pair<Source, ExprId>> possible;  // with the condition that it has the value

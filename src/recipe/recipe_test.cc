@@ -75,8 +75,7 @@ class Analysis {
         if (witness == nullptr) {
           continue;
         }
-        const Status judged =
-            check_value_witness(*program_, recording_.view(), recording_.trace.deep, *witness);
+        const Status judged = check_value_witness(*program_, recording_.view(), recording_.trace.deep, *witness);
         const std::optional<std::string> wrong = mini::refute(source_, recording_, *witness);
         if (!judged.ok() || wrong) {
           return judged.message() + " / " + wrong.value_or("right");
@@ -116,9 +115,10 @@ class Analysis {
   }
 
   Place place(const RaceTarget& target) const {
-    return {target.thread, target.is_event()
-                               ? instructions_[target.event]
-                               : symbolic_.threads[target.thread].detours[target.detour].steps[target.step].at.instruction};
+    return {target.thread,
+            target.is_event()
+                ? instructions_[target.event]
+                : symbolic_.threads[target.thread].detours[target.detour].steps[target.step].at.instruction};
   }
 
   bool conflict(const RaceTarget (&targets)[2]) const {
@@ -126,8 +126,8 @@ class Analysis {
     std::uint64_t objects[2];
     for (const int i : {0, 1}) {
       const RaceTarget& t = targets[i];
-      const Op op = t.is_event() ? index_.event(t.event).op
-                                 : symbolic_.threads[t.thread].detours[t.detour].steps[t.step].op;
+      const Op op =
+          t.is_event() ? index_.event(t.event).op : symbolic_.threads[t.thread].detours[t.detour].steps[t.step].op;
       objects[i] = t.is_event() ? index_.event(t.event).object
                                 : symbolic_.threads[t.thread].detours[t.detour].steps[t.step].object;
       writes = writes || is_write(op);
@@ -149,7 +149,9 @@ class Analysis {
 // Every race of every schedule.
 class AllSchedules {
  public:
-  explicit AllSchedules(const mini::Program& program) : threads_(program.threads.size()) { visit(mini::Machine(program), 0); }
+  explicit AllSchedules(const mini::Program& program) : threads_(program.threads.size()) {
+    visit(mini::Machine(program), 0);
+  }
 
   const Races& races() const { return races_; }
   bool complete() const { return complete_; }
@@ -168,8 +170,8 @@ class AllSchedules {
     }
     for (std::uint32_t a = 0; a < threads_; ++a) {
       for (std::uint32_t b = a + 1; b < threads_; ++b) {
-        if (next[a] && next[b] && is_access(next[a]->op) && is_access(next[b]->op) && next[a]->object == next[b]->object &&
-            (is_write(next[a]->op) || is_write(next[b]->op))) {
+        if (next[a] && next[b] && is_access(next[a]->op) && is_access(next[b]->op) &&
+            next[a]->object == next[b]->object && (is_write(next[a]->op) || is_write(next[b]->op))) {
           races_.insert(in_order({a, next[a]->instruction}, {b, next[b]->instruction}));
         }
       }
@@ -197,8 +199,9 @@ std::function<std::size_t(std::size_t)> first_come() {
 TEST(RecipeTest, FindsTheRacesOfFigure1) {
   mini::Program program;
   program.initial = {0, 0};
-  program.threads = {{mini::store(1, 3), mini::store(0, 1), mini::store(1, 5)},
-                     {mini::load(0, 1), mini::branch(0, 2, {mini::load(1, 0), mini::print(1)}, {mini::load(2, 0), mini::print(2)})}};
+  program.threads = {
+      {mini::store(1, 3), mini::store(0, 1), mini::store(1, 5)},
+      {mini::load(0, 1), mini::branch(0, 2, {mini::load(1, 0), mini::print(1)}, {mini::load(2, 0), mini::print(2)})}};
   Analysis analysis(program, first_come());
   const std::vector<mini::Statement>& first = analysis.source().threads[0];
   const std::vector<mini::Statement>& second = analysis.source().threads[1];
@@ -246,8 +249,9 @@ TEST(RecipeTest, FindsNothingThatNoScheduleReaches) {
     without_detours += without.size();
     with_detours += with.size();
   }
-  std::cout << cases << " programs, " << skipped << " with too many schedules; races " << all << ": with recorded values "
-            << recorded << ", recipe:s " << without_detours << ", recipe " << with_detours << "\n";
+  std::cout << cases << " programs, " << skipped << " with too many schedules; races " << all
+            << ": with recorded values " << recorded << ", recipe:s " << without_detours << ", recipe " << with_detours
+            << "\n";
   if (cases >= 100) {
     EXPECT_LT(skipped, cases / 2);
     EXPECT_GT(without_detours, recorded);

@@ -100,14 +100,14 @@ class Scope {
   const Steps& steps_;
   bool possible_ = false;
   std::optional<Bounds> bounds_;
-  std::vector<std::uint32_t> limit_;   // by thread: events that may be executed without a target
+  std::vector<std::uint32_t> limit_;  // by thread: events that may be executed without a target
   std::vector<std::uint32_t> need_, length_;
   std::vector<std::uint32_t> followed_, conditions_followed_;  // by thread: how far length_ is taken into account
   bool changed_ = false;
-  FlatMap<bool> matters_;              // by variable
+  FlatMap<bool> matters_;  // by variable
   std::vector<std::uint32_t> mattering_;
-  FlatMap<bool> marked_;               // by expression
-  std::vector<StepId> reads_;          // to be followed
+  FlatMap<bool> marked_;       // by expression
+  std::vector<StepId> reads_;  // to be followed
 };
 
 }  // namespace sooth
