@@ -103,6 +103,10 @@ class RecipeStage {
                    {"... with an expression", std::to_string(coverage_.symbolic)},
                    {"... concretised", std::to_string(coverage_.concretised)},
                    {"opaque calls", std::to_string(coverage_.opaque_calls)},
+                   {"shared reads", std::to_string(shared_reads_)},
+                   {"shared writes", std::to_string(shared_writes_)},
+                   {"conditions on branches", std::to_string(on_branches_)},
+                   {"conditions on base pointers", std::to_string(on_base_pointers_)},
                    {"threads not followed to the end", std::to_string(ended_)}};
     if (found_.detours > 0) {
       stats.extra.emplace_back("branches not taken that were followed", std::to_string(found_.detours));
@@ -159,6 +163,14 @@ class RecipeStage {
       coverage_.symbolic += thread.coverage.symbolic;
       coverage_.concretised += thread.coverage.concretised;
       coverage_.opaque_calls += thread.coverage.opaque_calls;
+      for (const SymbolicAccess& access : thread.accesses) {
+        shared_reads_ += access.read != kNoExpr ? 1 : 0;
+        shared_writes_ += access.written != kNoExpr ? 1 : 0;
+      }
+      for (const PathCondition& condition : thread.conditions) {
+        on_branches_ += condition.why == PathCondition::Why::kBranch ? 1 : 0;
+        on_base_pointers_ += condition.why == PathCondition::Why::kBasePointer ? 1 : 0;
+      }
       if (!thread.why_ended.empty()) {
         ++ended_;
         why_ended_ = why_ended_.empty() ? "The first: " + thread.why_ended + "." : why_ended_;
@@ -290,7 +302,8 @@ class RecipeStage {
   RecipeResult found_;
   Coverage coverage_;
   std::uint64_t dynamic_pairs_ = 0, unknown_ = 0, ended_ = 0;
-  std::string why_, why_ended_, why_rejected_;  // of the first each
+  std::uint64_t shared_reads_ = 0, shared_writes_ = 0, on_branches_ = 0, on_base_pointers_ = 0;  // with an expression
+  std::string why_, why_ended_, why_rejected_;                                                   // of the first each
 };
 
 }  // namespace
