@@ -99,6 +99,11 @@ class RecipeStage {
                    {"... decided before the solver", std::to_string(before)},
                    {"... decided by the solver", std::to_string(solver)},
                    {"... not decided", std::to_string(open)},
+                   {"shared reads", std::to_string(shared_reads_)},
+                   {"shared writes", std::to_string(shared_writes_)},
+                   {"conditions on branches", std::to_string(branches_)},
+                   {"conditions on base pointers", std::to_string(base_pointers_)},
+                   {"other conditions", std::to_string(other_conditions_)},
                    {"instructions executed again", std::to_string(coverage_.instructions)},
                    {"... with an expression", std::to_string(coverage_.symbolic)},
                    {"... concretised", std::to_string(coverage_.concretised)},
@@ -159,6 +164,15 @@ class RecipeStage {
       coverage_.symbolic += thread.coverage.symbolic;
       coverage_.concretised += thread.coverage.concretised;
       coverage_.opaque_calls += thread.coverage.opaque_calls;
+      for (const SymbolicAccess& access : thread.accesses) {
+        shared_reads_ += access.read != kNoExpr ? 1 : 0;
+        shared_writes_ += access.written != kNoExpr ? 1 : 0;
+      }
+      for (const PathCondition& condition : thread.conditions) {
+        ++(condition.why == PathCondition::Why::kBranch        ? branches_
+           : condition.why == PathCondition::Why::kBasePointer ? base_pointers_
+                                                               : other_conditions_);
+      }
       if (!thread.why_ended.empty()) {
         ++ended_;
         why_ended_ = why_ended_.empty() ? "The first: " + thread.why_ended + "." : why_ended_;
@@ -289,6 +303,7 @@ class RecipeStage {
   std::set<Places> decided_, places_;
   RecipeResult found_;
   Coverage coverage_;
+  std::uint64_t shared_reads_ = 0, shared_writes_ = 0, branches_ = 0, base_pointers_ = 0, other_conditions_ = 0;
   std::uint64_t dynamic_pairs_ = 0, unknown_ = 0, ended_ = 0;
   std::string why_, why_ended_, why_rejected_;  // of the first each
 };
