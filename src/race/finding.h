@@ -47,6 +47,7 @@ struct Access {
   std::string thread;               // name of the thread
   bool executed = true;             // false: on a branch that the recorded run did not take, so there is no `event`
   EventId event{};
+  std::vector<std::string> when;    // not executed: what leads there, "y == 0 (read at a.cc:12)"
   Site site;
   std::vector<Site> stack;          // call sites, innermost first; the site itself is not repeated
   std::vector<std::string> locks;   // held, outermost first; reader mode marked "(shared)"
@@ -81,6 +82,52 @@ struct SectionSwap {
   SectionStart now_second;
 
   friend bool operator==(const SectionSwap&, const SectionSwap&) = default;
+};
+
+// An instruction of the code that a deep recording keeps, by numbers: docs/deep.md.
+struct CodePlace {
+  std::uint32_t module = 0;
+  std::uint32_t function = 0;
+  std::uint32_t instruction = 0;
+
+  friend bool operator==(const CodePlace&, const CodePlace&) = default;
+};
+
+// What a thread does on a branch that it did not take in the recorded run.
+struct UnexecutedStep {
+  ThreadId thread{};
+  CodePlace code;
+  Op op = Op::kRead;
+  std::uint64_t address = 0;
+  std::uint32_t size = 0;
+  std::uint64_t after = 0;             // so many events of the order stand in front of it
+  std::optional<std::uint64_t> value;  // what it reads
+  Site site;
+
+  friend bool operator==(const UnexecutedStep&, const UnexecutedStep&) = default;
+};
+
+// What a witness has beyond its order when its reads see other values than in the recorded run: docs/recipe.md.
+struct ValueSummary {
+  struct Read {
+    EventId event{};
+    std::uint64_t value = 0;        // instead of the recorded one
+    std::string thread, variable;
+    Site site;
+    friend bool operator==(const Read&, const Read&) = default;
+  };
+  struct Next {                     // one of the accesses that are next
+    ThreadId thread{};
+    std::optional<EventId> event;   // of the trace, or
+    std::optional<UnexecutedStep> unexecuted;
+    std::optional<CodePlace> branch;  // ... where the thread leaves its recorded path
+    friend bool operator==(const Next&, const Next&) = default;
+  };
+  std::vector<Read> reads;
+  std::vector<UnexecutedStep> detour;
+  std::vector<Next> next;           // two
+
+  friend bool operator==(const ValueSummary&, const ValueSummary&) = default;
 };
 
 // What a drawing of a reordering shows of it: synchronisation, the ends of each stretch of a thread, accesses to the memory in
@@ -125,6 +172,7 @@ struct WitnessSummary {
   std::vector<Run> runs;            // the same order, as stretches of one thread's consecutive events
   std::vector<WitnessStep> steps;   // the last of the runs, for people
   std::vector<SectionSwap> swaps;   // the first of them, when there are many
+  std::optional<ValueSummary> values = {};  // the code of the program was executed along it to check it
   std::optional<WitnessDrawing> drawing = {};
 
   friend bool operator==(const WitnessSummary&, const WitnessSummary&) = default;

@@ -203,6 +203,13 @@ std::string actor(const Access& access) {
   return named_thread(access.thread);
 }
 
+std::string how_reached(const Access& access) {
+  if (access.executed) {
+    return "";
+  }
+  return ", never executed in this run" + (access.when.empty() ? std::string() : "; it is reached when " + listed(access.when));
+}
+
 std::string held_locks(const Access& access) {
   return access.locks.empty() ? "holding no lock" : "holding " + listed(access.locks);
 }

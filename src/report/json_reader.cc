@@ -230,6 +230,7 @@ Access read_access(const Node& node) {
   if (access.executed) {
     node["event"].get_id(access.event);
   }
+  node["reached_when"].get(access.when);
   access.site = read_site(node.required("site"));
   read_stack(node["stack"], access.stack);
   node["locks"].get(access.locks);
@@ -242,6 +243,63 @@ SectionStart read_section(const Node& node) {
   node["acquire"].get_id(section.acquire);
   section.site = read_site(node["site"]);
   return section;
+}
+
+CodePlace read_code(const Node& node) {
+  CodePlace place;
+  const std::vector<Node> parts = node.elements();
+  if (parts.size() != 3) {
+    node.fail("is not [module, function, instruction]");
+    return place;
+  }
+  parts[0].get(place.module);
+  parts[1].get(place.function);
+  parts[2].get(place.instruction);
+  return place;
+}
+
+UnexecutedStep read_unexecuted(const Node& node) {
+  UnexecutedStep step;
+  node.required("thread").get_id(step.thread);
+  step.code = read_code(node.required("code"));
+  node.required("op").get_name(step.op, op_from_name, "operation");
+  node.required("address").get_address(step.address);
+  node.required("size").get(step.size);
+  node["after"].get(step.after);
+  if (const Node value = node["value"]; value.present()) {
+    value.get_address(step.value.emplace());
+  }
+  step.site = read_site(node["site"]);
+  return step;
+}
+
+ValueSummary read_values(const Node& node) {
+  ValueSummary values;
+  for (const Node& element : node["reads"].elements()) {
+    ValueSummary::Read& read = values.reads.emplace_back();
+    element.required("event").get_id(read.event);
+    element.required("value").get_address(read.value);
+    element["thread"].get(read.thread);
+    element["variable"].get(read.variable);
+    read.site = read_site(element["site"]);
+  }
+  for (const Node& element : node["detour"].elements()) {
+    values.detour.push_back(read_unexecuted(element));
+  }
+  for (const Node& element : node["next"].elements()) {
+    ValueSummary::Next& next = values.next.emplace_back();
+    element.required("thread").get_id(next.thread);
+    if (const Node event = element["event"]; event.present()) {
+      event.get_id(next.event.emplace());
+    }
+    if (const Node step = element["unexecuted"]; step.present()) {
+      next.unexecuted = read_unexecuted(step);
+    }
+    if (const Node branch = element["branch"]; branch.present()) {
+      next.branch = read_code(branch);
+    }
+  }
+  return values;
 }
 
 // The rows of a drawing point into its tables: none may lead out of them.
@@ -318,6 +376,9 @@ WitnessSummary read_witness(const Node& node) {
     element["lock"].get(swap.lock);
     swap.now_first = read_section(element["now_first"]);
     swap.now_second = read_section(element["now_second"]);
+  }
+  if (const Node values = node["values"]; values.present()) {
+    witness.values = read_values(values);
   }
   if (const Node drawing = node["drawing"]; drawing.present()) {
     witness.drawing = read_drawing(drawing);

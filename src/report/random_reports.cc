@@ -64,6 +64,7 @@ Access random_access(Dice& dice) {
   access.thread = dice.text();
   access.executed = dice.coin();
   access.event = EventId{access.executed ? dice.number() : 0};
+  access.when = access.executed ? std::vector<std::string>{} : dice.texts();
   access.site = random_site(dice);
   for (std::uint64_t n = dice.below(3); n > 0; --n) {
     access.stack.push_back(random_site(dice));
@@ -106,6 +107,34 @@ RunOverview random_overview(Dice& dice) {
   return overview;
 }
 
+UnexecutedStep random_step(Dice& dice) {
+  UnexecutedStep step;
+  step.thread = ThreadId{dice.number32()};
+  step.code = {dice.number32(), dice.number32(), dice.number32()};
+  step.op = dice.coin() ? Op::kRead : Op::kAtomicRmw;
+  step.address = dice.number();
+  step.size = dice.number32();
+  step.after = dice.number();
+  if (dice.coin()) {
+    step.value = dice.number();
+  }
+  step.site = random_site(dice);
+  return step;
+}
+
+ValueSummary random_values(Dice& dice) {
+  ValueSummary values;
+  for (std::uint64_t n = dice.below(3); n > 0; --n) {
+    values.reads.push_back({EventId{dice.number()}, dice.number(), dice.text(), dice.text(), random_site(dice)});
+  }
+  for (std::uint64_t n = dice.below(3); n > 0; --n) {
+    values.detour.push_back(random_step(dice));
+  }
+  values.next.push_back({ThreadId{dice.number32()}, EventId{dice.number()}, std::nullopt, std::nullopt});
+  values.next.push_back({ThreadId{dice.number32()}, std::nullopt, random_step(dice), CodePlace{1, 2, dice.number32()}});
+  return values;
+}
+
 WitnessSummary random_witness(Dice& dice) {
   WitnessSummary witness;
   witness.checked = dice.coin();
@@ -118,6 +147,9 @@ WitnessSummary random_witness(Dice& dice) {
   }
   if (dice.coin()) {
     witness.drawing = random_drawing(dice);
+  }
+  if (dice.coin()) {
+    witness.values = random_values(dice);
   }
   return witness;
 }
