@@ -22,9 +22,27 @@ class Dice {
   std::uint32_t number32() { return static_cast<std::uint32_t>(engine_() >> (32 + below(32))); }
   double real() { return static_cast<double>(number()) / 4096.0; }
   std::string text() {
-    static const std::string kPieces[] = {
-        "a", "foo", "\"", "\\", "\n", "\x01", "\x7f", " ", "/", ":", "<b>", "&", "*", "^", "$", "%", "#",
-        "\xc3\xa9", "\xe2\x80\xa8", "\xf0\x9f\xa7\xb5", std::string(1, '\0')};
+    static const std::string kPieces[] = {"a",
+                                          "foo",
+                                          "\"",
+                                          "\\",
+                                          "\n",
+                                          "\x01",
+                                          "\x7f",
+                                          " ",
+                                          "/",
+                                          ":",
+                                          "<b>",
+                                          "&",
+                                          "*",
+                                          "^",
+                                          "$",
+                                          "%",
+                                          "#",
+                                          "\xc3\xa9",
+                                          "\xe2\x80\xa8",
+                                          "\xf0\x9f\xa7\xb5",
+                                          std::string(1, '\0')};
     std::string text;
     for (std::uint64_t n = below(5); n > 0; --n) {
       text += kPieces[below(std::size(kPieces))];
@@ -101,7 +119,8 @@ RunOverview random_overview(Dice& dice) {
   }
   for (std::uint64_t n = dice.below(4); n > 0; --n) {
     overview.kinds.emplace_back(Op(dice.below(kOpCount)), dice.number());
-    overview.threads.push_back({dice.text(), dice.number(), EventId{dice.number()}, EventId{dice.number()}, {dice.number()}});
+    overview.threads.push_back(
+        {dice.text(), dice.number(), EventId{dice.number()}, EventId{dice.number()}, {dice.number()}});
     overview.locks.push_back({dice.text(), dice.number(), dice.number()});
   }
   return overview;
@@ -165,8 +184,13 @@ Origin random_origin(Dice& dice) {
 FindingContext random_context(Dice& dice) {
   FindingContext context;
   if (dice.coin()) {
-    context.memory = {MemoryKind(dice.below(kMemoryKindCount)), dice.number(), dice.number(), dice.number(),
-                      dice.text(), dice.text(), {}};
+    context.memory = {MemoryKind(dice.below(kMemoryKindCount)),
+                      dice.number(),
+                      dice.number(),
+                      dice.number(),
+                      dice.text(),
+                      dice.text(),
+                      {}};
     if (dice.coin()) {
       context.memory->allocated = random_origin(dice);
     }
@@ -251,7 +275,8 @@ ReportStats random_stats(Dice& dice) {
     stats.analyses.push_back(analysis);
   }
   if (dice.below(3) == 0) {
-    stats.filter = FilterStats{dice.text(), dice.number(), dice.number(), dice.number(), dice.number(), dice.number(), dice.real()};
+    stats.filter = FilterStats{dice.text(),   dice.number(), dice.number(), dice.number(),
+                               dice.number(), dice.number(), dice.real()};
   }
   return stats;
 }

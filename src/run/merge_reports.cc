@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -126,22 +125,20 @@ void unite_suppressions(const std::vector<SuppressionUse>& uses, std::vector<Sup
 }
 
 // A file that changed between the reports is one of which nobody knows what it was like.
-void unite_sources(const std::vector<SourceFile>& sources, std::vector<SourceFile>& all) {
-  std::map<std::string, std::optional<std::uint64_t>> digests;
-  for (const std::vector<SourceFile>* list : {&sources, static_cast<const std::vector<SourceFile>*>(&all)}) {
-    for (const SourceFile& source : *list) {
-      const auto [it, added] = digests.try_emplace(source.file, source.digest);
-      if (!added && it->second != source.digest) {
-        it->second.reset();
-      }
+std::vector<SourceFile> common_sources(const std::vector<Report>& reports) {
+  std::map<std::string, std::set<std::uint64_t>> digests;
+  for (const Report& report : reports) {
+    for (const SourceFile& source : report.sources) {
+      digests[source.file].insert(source.digest);
     }
   }
-  all.clear();
-  for (const auto& [file, digest] : digests) {
-    if (digest.has_value()) {
-      all.push_back({file, *digest});
+  std::vector<SourceFile> sources;
+  for (const auto& [file, all] : digests) {
+    if (all.size() == 1) {
+      sources.push_back({file, *all.begin()});
     }
   }
+  return sources;
 }
 
 }  // namespace
@@ -152,6 +149,7 @@ Report merge_reports(std::vector<Report> reports) {
     return {};
   }
   const std::map<std::string, Trials> trials = count_trials(ordered);
+  std::vector<SourceFile> sources = common_sources(ordered);
   Report merged = std::move(ordered.front());
   for (std::size_t i = 1; i < ordered.size(); ++i) {
     Report& other = ordered[i];
@@ -162,13 +160,13 @@ Report merge_reports(std::vector<Report> reports) {
     merged.suppressed += other.suppressed;
     merged.stats.filter.reset();
     merged.overview.reset();  // the course of one run says nothing of another
-    unite_sources(other.sources, merged.sources);
     std::move(other.findings.begin(), other.findings.end(), std::back_inserter(merged.findings));
     unite_notes(other.notes, merged.notes);
     unite_suppressions(other.suppressions, merged.suppressions);
     add_stats(merged.stats, other.stats);
   }
   if (ordered.size() > 1) {
+    merged.sources = std::move(sources);
     settle_analyses(merged);
     merge_equal_findings(merged);
     set_trials(trials, merged);
