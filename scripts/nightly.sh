@@ -69,6 +69,18 @@ step_programs() {
   done
 }
 
+# `sooth run` on every program, at the level that its table is of and at others.
+step_run_command() {
+  sooth_configure release
+  sooth_build release sooth
+  local status=0
+  for level in 0 1 2; do
+    python3 tests/programs/run_command.py --sooth build/bin/sooth --level "$level" --jobs "$sooth_jobs" || status=1
+  done
+  python3 tests/programs/run_command.py --sooth build/bin/sooth --compiler clang-19 --jobs "$sooth_jobs" || status=1
+  return "$status"
+}
+
 # Every program under every strategy: none hangs. Every example twice: nothing differs.
 step_sweep() {
   sooth_configure release
@@ -103,7 +115,7 @@ step_rdit() {
 
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz tsan debug clang tidy programs sweep confirm real_programs rdit bench)
+steps=(test properties asan fuzz tsan debug clang tidy programs run_command sweep confirm real_programs rdit bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

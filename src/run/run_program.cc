@@ -37,6 +37,12 @@ std::string seconds_text(std::chrono::milliseconds time) {
   return text;
 }
 
+// The file name of the first word of a command line.
+std::string name_of_program(const std::string& command) {
+  const std::string word = command.substr(0, command.find(' '));
+  return word.substr(word.rfind('/') + 1);
+}
+
 class Run {
  public:
   Run(const RunJob& job, const ProgramRecording& recording) : job_(job), recording_(recording), limit_(job.budget) {
@@ -141,9 +147,7 @@ class Run {
       if (!std::any_of(report.findings.begin(), report.findings.end(), can_be_confirmed)) {
         continue;
       }
-      Status status = !program.ok()              ? program.status()
-                      : !program->instrumented() ? Status::bad_input(program->path() + " is not instrumented itself")
-                                                 : confirm(report, *program, reached);
+      const Status status = program.ok() ? confirm(report, *program, reached) : program.status();
       if (!status.ok()) {
         notes_.push_back("Findings could not be tried in controlled runs: " + status.message());
         return;
@@ -154,6 +158,7 @@ class Run {
   Status confirm(Report& report, const ControlledProgram& program, std::set<std::string>& reached) {
     ConfirmJob job = job_.confirm;
     job.skip = reached;
+    job.in_started_program = !program.instrumented() || name_of_program(report.program) != name_of_program(program.path());
     job.progress = job_.progress.confirming;
     job.timeout = job_.timeout.count() != 0 ? job_.timeout : timeout_from(recording_.seconds);
     const Result<ConfirmResult> result = confirm_findings(report, program, limit_, std::move(job));
