@@ -179,6 +179,8 @@ def notes(lab):
     check("libfoo" in text and "--exclude" in text, text)
     check("not instrumented" not in text, text)
     check("of the budget of 60.0 s" in text, text)
+    check("--exclude" in " ".join(gaps(report)["excluded-code"]), report["not_covered"])
+    check([row["stage"] for row in report["stats"]["stages"]] == ["record", "detect", "prove", "confirm"], report["stats"])
     quick = lab.tool("run", "--budget", "1ms", "--no-times", "--", program, expect=(0, 66)).stdout
     check("The budget of 1 ms was spent" in quick and "time was over" in quick, quick)
     first, second = (lab.tool("run", "--no-times", "--format", "json", "-o", "d.json", "--", program, expect=66) and
@@ -285,6 +287,58 @@ def excluded(lab):
     check(races(report) == {(10, 11): "confirmed"} and "rdit" in report["findings"][0]["found_by"], report["findings"])
     lab.tool("run", "--", program, expect=66)
     check({"hb", "mcm"} <= set(lab.load("sooth-excluded-3.json")["stats"]["analyses"]), "without calls all are asked")
+
+
+POST_LIBRARY = """
+#include <atomic>
+static std::atomic<int> flag;
+extern "C" void post() { flag.store(1, std::memory_order_release); }
+extern "C" void wait_for_post() { while (flag.load(std::memory_order_acquire) == 0) {} }
+"""
+POST = """
+#include <thread>
+extern "C" void post();
+extern "C" void wait_for_post();
+int data;
+int main(int argc, char**) {
+  std::thread a([] { data = 1; post(); });
+  std::thread b([argc] { if (argc == 1) wait_for_post(); data = 2; });
+  a.join();
+  b.join();
+}
+"""
+
+
+def gaps(report):
+    """Kind -> the sentences of it."""
+    found = {}
+    for gap in report["not_covered"]:
+        found.setdefault(gap["kind"], []).append(gap["text"])
+    return found
+
+
+def uninstrumented(lab):
+    """A library orders two writes, and nobody sees it: labelled, and no reason to fail before it is confirmed."""
+    with open(lab.path("post.cc"), "w") as file:
+        file.write(POST_LIBRARY)
+    with open(lab.path("main.cc"), "w") as file:
+        file.write(POST)
+    subprocess.run(["g++", "-O1", "-shared", "-fPIC", "post.cc", "-o", "libpost.so"], cwd=lab.scratch, check=True)
+    lab.tool("c++", "-g", "-O1", "main.cc", "-o", "main", "-L.", "-lpost", "-Wl,-rpath," + lab.scratch, expect=0)
+    run = lab.tool("run", "--trials", "3", "--baseline-runs", "1", "--timeout", "1s", "--keep", "t.trace", "--", "./main", expect=0)
+    report = lab.load("sooth-main.json")
+    finding = next(f for f in report["findings"] if f["kind"] == "race")
+    check(finding["rung"] == "predicted" and finding["uninstrumented"] == ["libpost.so"], finding)
+    check("What was not covered:\n" in run.stdout and "fails no run before it is confirmed" in run.stdout, run.stdout)
+    check(any("libpost.so" in text for text in gaps(report)["library"]), report["not_covered"])
+    check("trials" in gaps(report) and "not-executed" in gaps(report) and "budget" in gaps(report), report["not_covered"])
+    check(all(text in report["notes"] for kind, texts in gaps(report).items() for text in texts if kind != "not-executed"), report["notes"])
+    lab.tool("analyze", "t.trace", expect=0)
+    lab.tool("analyze", "t.trace", "--fail-on", "suspected", expect=66)
+    # The same library, and a race that it has nothing to do with: confirmed, so it counts.
+    lab.tool("run", "--", "./main", "race", expect=66)
+    finding = next(f for f in lab.load("sooth-main-2.json")["findings"] if f["kind"] == "race")
+    check(finding["rung"] == "confirmed" and finding["uninstrumented"] == ["libpost.so"], finding)
 
 
 SLOW = """
@@ -497,16 +551,17 @@ def merge(lab):
     lab.tool("merge", expect=64)
 
 
-TESTS = [replay_line, statuses, options, notes, forks, scripts, excluded, interrupts, kills, full_disks, closed_output, merge]
+TESTS = [replay_line, statuses, options, notes, forks, scripts, excluded, uninstrumented, interrupts, kills, full_disks, closed_output, merge]
 
 
-def main():
+def main_with(tests):
+    """The exit status. Runs those that the command line names, or all; each has a folder of its own."""
     sooth = os.path.abspath(sys.argv[1])
     wanted = sys.argv[2:]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "bin"))
-        for test in TESTS:
+        for test in tests:
             if wanted and test.__name__ not in wanted:
                 continue
             scratch = os.path.join(folder, test.__name__)
@@ -524,4 +579,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main_with(TESTS))
