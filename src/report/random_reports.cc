@@ -236,6 +236,7 @@ Finding random_finding(Dice& dice) {
   finding.observed = dice.coin();
   finding.exact = dice.coin();
   finding.known = dice.coin();
+  finding.uninstrumented = dice.coin() ? dice.texts() : std::vector<std::string>();
   const std::uint64_t sides = finding.kind == FindingKind::kRace     ? 2
                               : finding.kind == FindingKind::kMisuse ? 1
                                                                      : 1 + dice.below(4);
@@ -259,6 +260,9 @@ ReportStats random_stats(Dice& dice) {
     *figure = dice.number();
   }
   stats.seconds = dice.real();
+  for (std::uint64_t i = dice.below(3); i > 0; --i) {
+    stats.stages.emplace_back(dice.text(), dice.real());
+  }
   for (std::uint64_t i = dice.below(4); i > 0; --i) {
     AnalysisStats analysis;
     analysis.name = dice.text() + std::to_string(i);  // different from the others, in no order
@@ -298,6 +302,13 @@ Report random_report(std::uint64_t seed) {
   }
   report.suppressed = dice.number();
   report.notes = dice.texts();
+  for (std::uint64_t n = dice.below(4); n > 0; --n) {
+    report.not_covered.push_back({GapKind(dice.below(kGapKindCount)), dice.text()});
+  }
+  if (dice.below(3) == 0) {
+    const auto count = static_cast<std::uint32_t>(1 + dice.below(5));
+    report.shard = ShardOfCampaign{static_cast<std::uint32_t>(1 + dice.below(count)), count, dice.text(), dice.texts()};
+  }
   report.stats = random_stats(dice);
   if (dice.coin()) {
     report.overview = random_overview(dice);
