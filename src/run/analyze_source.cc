@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "launch/complete_recording.h"
 #include "pipeline/filters.h"
 #include "pipeline/registry.h"
 #include "report/sources.h"
@@ -75,6 +76,12 @@ Result<Report> analyze_source(TraceSource& source, AnalysisOptions options) {
   }
   report->trace = source.name;
   note_sources(*report);
+  const std::vector<std::string> unseen = unseen_libraries(source.name);
+  for (Finding& finding : report->findings) {
+    if (finding.kind != FindingKind::kMisuse) {  // that one has happened, whatever is in order
+      finding.uninstrumented = unseen;
+    }
+  }
   return report;
 }
 
