@@ -23,6 +23,8 @@ class CheckMachine {
  public:
   // `run` must outlive it.
   explicit CheckMachine(const RecordedRun& run);
+  CheckMachine(const CheckMachine&) = delete;
+  CheckMachine& operator=(const CheckMachine&) = delete;
 
   // How many events of the thread have happened.
   std::size_t done(std::uint32_t thread) const { return threads_[thread].position(); }

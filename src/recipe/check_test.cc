@@ -326,6 +326,34 @@ TEST(Judge, DependsOnNothingThatIsNotKnown) {
                   "depends on something that is not known");
 }
 
+TEST(Judge, EntersFunctionsBesideTheRecordedPath) {
+  // T1 calls @set, which never ran: it has a local variable, and writes x if that is 3.
+  const DeepProgram program =
+      parse({"@x = global i32 0\n@y = global i32 0\n"
+             "define void @t0() {\n  store i32 5, ptr @y\n  store i32 1, ptr @x\n  ret void\n}\n"
+             "define void @t1() {\n  %y = load i32, ptr @y\n  %c = icmp sgt i32 %y, 2\n"
+             "  br i1 %c, label %a, label %b\na:\n  ret void\nb:\n  call void @set(i32 3)\n  ret void\n}\n"
+             "define internal void @set(i32 %value) {\n  %own = alloca i32\n  store i32 %value, ptr %own\n"
+             "  %again = load i32, ptr %own\n  %d = icmp eq i32 %again, 3\n  br i1 %d, label %e, label %f\n"
+             "e:\n  store i32 %again, ptr @x\n  ret void\nf:\n  ret void\n}\n",
+             {{"x", 0x1000}, {"y", 0x1010}}});
+  const std::vector<Event> events = {{.object = 0x1010, .thread = ThreadId{0}, .size = 4, .op = Op::kWrite},
+                                     {.object = 0x1000, .thread = ThreadId{0}, .size = 4, .op = Op::kWrite},
+                                     {.object = 0x1010, .thread = ThreadId{1}, .size = 4, .op = Op::kRead}};
+  const std::vector<Value> values = {{5, 0, 4}, {1, 0, 4}, {5, 0, 4}};
+  const std::vector<DeepRecord> records = {{EventId{0}, ThreadId{0}, DeepKind::kEnter, 0, 0, 0, 0},
+                                           {EventId{2}, ThreadId{1}, DeepKind::kEnter, 0, 1, 0, 0},
+                                           {EventId{3}, ThreadId{1}, DeepKind::kBranch, 0, 0, 0, 0}};
+  ValueWitness witness;
+  witness.order = {EventId{2}, EventId{0}};
+  witness.next[0] = {ThreadId{0}, EventId{1}, {}, {}};
+  witness.next[1] = {ThreadId{1}, {}, DetourEvent{ThreadId{1}, {0, 2, 5}, Op::kWrite, 0x1000, 4, 2, {}}, {}};
+  const TraceView view{events, values, {}, nullptr, {}, records};
+  EXPECT_EQ(check_value_witness(program, view, records, witness).message(), "");
+  witness.order = {EventId{0}, EventId{2}};
+  expect_contains(check_value_witness(program, view, records, witness).message(), "does not leave its recorded path");
+}
+
 TEST(Judge, HoldsCodeThatIsNotDeepToItsRecord) {
   // T1 has no records: it must read what it read.
   Case c(figure1());

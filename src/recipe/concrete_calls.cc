@@ -15,32 +15,35 @@ namespace {
 
 constexpr std::size_t kMaxDepthBesideTape = 256;
 
-// Functions that decide nothing by what the program keeps in memory, apart from what has events: they are about threads, locks, blocks of
-// memory, exceptions and time, or write something out.
-constexpr llvm::StringLiteral kBlind[] = {"pthread_",       "sem_",
-                                          "__cxa_",         "_Unwind_",
-                                          "_Znw",           "_Zna",
-                                          "_Zdl",           "_Zda",
-                                          "_ZNSt6thread",   "_ZNSt18condition_variable",
-                                          "_ZNSt5mutex",    "_ZSt",
-                                          "_ZNSo",          "_ZNSt8ios_base",
-                                          "malloc",         "calloc",
-                                          "free",           "aligned_alloc",
-                                          "posix_memalign", "sched_yield",
-                                          "usleep",         "sleep",
-                                          "nanosleep",      "exit",
-                                          "_exit",          "abort",
-                                          "__assert_fail",  "__errno_location",
-                                          "putchar",        "puts",
-                                          "printf",         "fprintf",
-                                          "fflush",         "fputs",
-                                          "fputc",          "rand",
-                                          "time",           "clock",
-                                          "print"};
-
 const llvm::Function* named_callee(const llvm::CallBase& call) {
   const llvm::Value* callee = call.getCalledOperand()->stripPointerCastsAndAliases();
   return llvm::dyn_cast<llvm::Function>(callee);
+}
+
+// Functions that decide nothing by what the program keeps in memory, apart from what has events: they are about threads, locks, blocks of
+// memory, exceptions and time, or write something out.
+constexpr llvm::StringLiteral kBlindFamilies[] = {"pthread_",       "sem_",
+                                                  "__cxa_",         "_Unwind_",
+                                                  "_Znw",           "_Zna",
+                                                  "_Zdl",           "_Zda",
+                                                  "_ZNSt6thread",   "_ZNSt18condition_variable",
+                                                  "_ZNSo",          "_ZStls",
+                                                  "_ZSt4endl",      "_ZSt16__ostream_insert",
+                                                  "_ZSt20__throw_", "_ZSt9terminate"};
+constexpr llvm::StringLiteral kBlind[] = {
+    "malloc",  "calloc",    "free",   "aligned_alloc", "posix_memalign", "sched_yield",   "usleep",
+    "sleep",   "nanosleep", "exit",   "_exit",         "abort",          "__assert_fail", "__errno_location",
+    "putchar", "puts",      "printf", "fprintf",       "fflush",         "fputs",         "fputc",
+    "rand",    "time",      "clock"};
+
+bool is_blind(const llvm::CallBase& call) {
+  if (call.doesNotAccessMemory() || call.onlyAccessesInaccessibleMemory()) {
+    return true;
+  }
+  const llvm::Function* callee = named_callee(call);
+  const llvm::StringRef name = callee != nullptr ? callee->getName() : llvm::StringRef();
+  return llvm::is_contained(kBlind, name) ||
+         llvm::any_of(kBlindFamilies, [&](llvm::StringRef family) { return name.starts_with(family); });
 }
 
 std::string callee_text(const llvm::CallBase& call) {
@@ -212,11 +215,7 @@ bool ConcreteThread::note_arguments(const llvm::CallBase& call, unsigned from) {
 
 // What it sees in memory beyond its arguments must be as recorded, too.
 std::string ConcreteThread::ask_guard(const llvm::CallBase& call) {
-  const llvm::Function* callee = named_callee(call);
-  const bool blind = call.doesNotAccessMemory() || call.onlyAccessesInaccessibleMemory() ||
-                     (callee != nullptr &&
-                      llvm::any_of(kBlind, [&](llvm::StringRef name) { return callee->getName().starts_with(name); }));
-  if (blind || trusted() || recording_ || !memory_guard_) {
+  if (is_blind(call) || trusted() || recording_ || !memory_guard_) {
     return "";
   }
   std::vector<std::uint64_t> pointers;
