@@ -5,7 +5,7 @@
 import { add, counted, h, number, placeOf, quoted, replace, s, shortPlace } from './dom.js';
 import { snippet } from './source.js';
 
-const ZOOM = [{ row: 12, column: 76 }, { row: 22, column: 132 }, { row: 28, column: 184 }, { row: 36, column: 260 }];
+const ZOOM = [{ row: 12, column: 76 }, { row: 22, column: 112 }, { row: 28, column: 184 }, { row: 36, column: 260 }];
 const GUTTER = innerWidth < 700 ? 44 : 62;  // for the positions at the left
 const NEXT = 58;     // height of the last row
 const BAR = 9;       // width of a bar
@@ -209,7 +209,9 @@ export function createDiagram(finding) {
         return;
       }
       const child = m.threads.indexOf(each.object);
-      const begin = rows.findIndex((other, i) => i > index && ((other.kind === 'event' && other.thread === child) || (other.kind === 'next' && racing.has(child))));
+      // Where the child is seen for the first time, or the stretch in which it begins.
+      const begin = rows.findIndex((other, i) => i > index && ((other.kind === 'event' && other.thread === child) || (other.kind === 'gap' && !other.inside) ||
+        (other.kind === 'run' && m.column(m.runs[other.run][0]) === child) || (other.kind === 'next' && racing.has(child))));
       if (child >= 0 && begin > index && top(begin) - top(index) < 3000) {
         nodes.push(arrow(each.thread, index, child, begin));
       }
