@@ -48,13 +48,16 @@ PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const Plac
 // Finds the code of places in the files as they are now. Not thread safe.
 class CodeFinder {
  public:
-  // `program`: path of the executable that is going to run. `recorded`: command line of the recorded one. `trace`: where the recording is,
+  // `program`: path of the executable that is going to run; empty: places are in programs that it starts, and these are where they were. `recorded`: command line of the recorded one. `trace`: where the recording is,
   // if it still is, for the build ids of what ran then; may be empty.
   CodeFinder(std::string program, const std::string& recorded, const std::string& trace);
 
   // All code of the place's file, line and column, and what was recorded itself. Without debug information only the latter, and
   // nothing when the module is not the recorded one any more. The error says why there is none.
   Result<PlaceCode> find(const Site& site);
+  // Of an access that was not executed nothing was recorded: all code of its file, line and column in the module that the site names or, if it names
+  // none, in the program, or else in the first of the recorded modules that has some.
+  Result<PlaceCode> find_unexecuted(const Site& site);
   Result<PairCode> find_pair(const Finding& race);
 
   // Sentences about modules that have changed or have no lines, each once, in the order in which they were met.

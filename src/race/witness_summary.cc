@@ -159,7 +159,9 @@ EventId events_named(const Finding& finding) {
     named = std::max(named, raw(id) == std::numeric_limits<std::uint64_t>::max() ? raw(id) : raw(id) + 1);
   };
   for (const Access& access : finding.accesses) {
-    name(access.event);
+    if (access.executed) {
+      name(access.event);
+    }
   }
   if (finding.witness.has_value()) {
     std::for_each(finding.witness->order.begin(), finding.witness->order.end(), name);
