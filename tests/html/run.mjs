@@ -102,7 +102,7 @@ await test('a confirmed race of an example', async () => {
 });
 
 await test('the picture of docs/reports.md', async () => {
-  const page = await open('account', { viewport: { width: 1480, height: 1570 } });
+  const page = await open('account', { viewport: { width: 1480, height: 1670 } });
   await page.screenshot({ path: path.join(out, 'report-html.png') });
   page.calm();
 });
@@ -154,6 +154,19 @@ await test('a deadlock and what leads there', async () => {
   equal(await page.locator('.bars .bar.open').count(), 2, 'the number of locks that are held in the end');
   check((await page.locator('.about').innerText()).startsWith('Nobody can go on'), 'the last row explains the deadlock');
   await page.shot('cycle');
+  page.calm();
+});
+
+await test('a witness of which only stretches are known', async () => {
+  const page = await open('mixed', { hash: '#acfee5915ddcc27f' });
+  check((await page.locator('.summary').innerText()).startsWith('A reordering of 25 stretches of 3 threads'), 'says what is known');
+  await page.locator('.step.gap').click();
+  await page.locator('.events').focus();
+  await page.keyboard.press('Home');
+  equal(await page.locator('.step').first().getAttribute('aria-setsize'), '27', 'the number of rows');
+  await page.keyboard.press('ArrowDown');
+  check((await page.locator('.about').innerText()).includes('runs'), 'a stretch is explained');
+  await page.shot('stretches');
   page.calm();
 });
 
