@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "pipeline/analysis.h"
@@ -29,7 +30,9 @@ Status check_source(const TraceSource& source, const std::vector<const DetectorI
 Result<Report> analyze_source(TraceSource& source, AnalysisOptions options);
 
 // The analyses that `sooth run` asks, by name: what the trace has decides. Where calls were not recorded, rdit takes the place of those that such calls would fool.
-// Reads the trace up to the first such call.
-Result<std::string> analyses_for(const std::string& path);
+// Reads the trace up to the first such call. Of a `large` trace those that need the most time or memory are left out.
+Result<std::string> analyses_for(const std::string& path, bool large = false);
+// Which these are.
+inline constexpr std::string_view kLeftOutOfLargeTraces[] = {"syncp", "hybrid", "ipa"};
 
 }  // namespace sooth
