@@ -20,10 +20,13 @@ namespace {
 constexpr char kHelp[] =
     R"(Compiles and links a program that `sooth record` can record.
 
-Usage: sooth %s [--compiler=COMMAND] [--print-command] COMPILER-ARGUMENTS...
+Usage: sooth %s [--deep [--exclude=PATTERN]...] [--compiler=COMMAND] [--print-command] COMPILER-ARGUMENTS...
 
   --compiler=COMMAND  GCC or Clang, for example clang++-19 or "ccache g++"
                       (default: $%s, else %s)
+  --deep              Let a serial recording keep all that is needed to execute the program
+                      again, for `sooth analyze --with recipe`; needs %s
+  --exclude=PATTERN   With --deep: no more than accesses of these functions or source files
   --print-command     Print the command instead of running it
   --help              Print this help
 
@@ -42,9 +45,10 @@ struct Wrapper {
   const char* name;      // of the subcommand
   const char* variable;  // of the environment
   const char* fallback;
+  bool is_cxx;
 };
-constexpr Wrapper kC = {"cc", "SOOTH_CC", "gcc"};
-constexpr Wrapper kCxx = {"c++", "SOOTH_CXX", "g++"};
+constexpr Wrapper kC = {"cc", "SOOTH_CC", "gcc", false};
+constexpr Wrapper kCxx = {"c++", "SOOTH_CXX", "g++", true};
 
 std::vector<std::string> split_words(const std::string& text) {
   std::istringstream words(text);
@@ -68,35 +72,54 @@ Status execute(const CompilerCommand& command) {
 
 CommandResult compile(const Wrapper& wrapper, std::span<const std::string> arguments) {
   const char* variable = std::getenv(wrapper.variable);
-  std::string compiler = variable != nullptr && *variable != '\0' ? variable : wrapper.fallback;
+  std::string compiler = variable != nullptr ? variable : "";
   bool print = false;
+  std::optional<DeepOptions> deep;
+  std::vector<std::string> excluded;
   constexpr std::string_view kCompiler = "--compiler=";
+  constexpr std::string_view kExclude = "--exclude=";
   for (; !arguments.empty(); arguments = arguments.subspan(1)) {
     const std::string& word = arguments.front();
     if (word.starts_with(kCompiler)) {
       compiler = word.substr(kCompiler.size());
+      if (split_words(compiler).empty()) {
+        return Status::usage("--compiler needs the name of a compiler");
+      }
+    } else if (word == "--deep") {
+      deep.emplace();
+    } else if (word.starts_with(kExclude)) {
+      excluded.push_back(word.substr(kExclude.size()));
     } else if (word == "--print-command") {
       print = true;
     } else if (word == "--help") {
-      std::printf(kHelp, wrapper.name, wrapper.variable, wrapper.fallback);
+      std::printf(kHelp, wrapper.name, wrapper.variable, wrapper.fallback, deep_compiler(wrapper.is_cxx).c_str());
       return ExitCode::kOk;
     } else {
       break;
     }
   }
-  const std::vector<std::string> compiler_words = split_words(compiler);
+  if (!excluded.empty() && !deep) {
+    return Status::usage("--exclude needs --deep: functions are left out of any recording by `sooth record --exclude`");
+  }
+  std::vector<std::string> compiler_words = split_words(compiler);
   if (compiler_words.empty()) {
-    return Status::usage("--compiler needs the name of a compiler");
+    compiler_words.push_back(deep ? deep_compiler(wrapper.is_cxx) : wrapper.fallback);
   }
   const Result<CompilerKind> kind = compiler_kind(compiler_words);
   if (!kind.ok()) {
     return kind.status();
   }
+  if (deep) {
+    deep->excluded = std::move(excluded);
+    if (Status status = check_deep_compiler(compiler_words, *kind); !status.ok()) {
+      return status;
+    }
+  }
   const Result<RuntimeLibrary> library = find_runtime_library();
   if (!library.ok()) {
     return library.status();
   }
-  const Result<CompilerCommand> command = wrap_compiler(compiler_words, *kind, arguments, *library);
+  const Result<CompilerCommand> command = wrap_compiler(compiler_words, *kind, arguments, *library, deep);
   if (!command.ok()) {
     return command.status();
   }

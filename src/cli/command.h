@@ -31,6 +31,7 @@ void add_report_command(CLI::App& root, CommandResult& result);
 void add_run_command(CLI::App& root, CommandResult& result);
 void add_test_command(CLI::App& root, CommandResult& result);
 void add_trace_command(CLI::App& root, CommandResult& result);
+void add_view_command(CLI::App& root, CommandResult& result);
 void add_witness_command(CLI::App& root, CommandResult& result);
 
 // What the user wrote behind `--`: a program to start, and its arguments. Empty for commands that start none.

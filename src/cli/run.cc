@@ -143,6 +143,8 @@ Result<RunResult> work(Options& options, const std::string& report_name) {
   job.analysis.census = options.report.stats;
   job.analysis.mcm.jobs = options.flags.jobs;
   job.analysis.mcm.solver_timeout = std::chrono::seconds(2);
+  job.analysis.recipe.jobs = options.flags.jobs;
+  job.analysis.recipe.solver_timeout = std::chrono::seconds(2);
   job.budget = options.flags.budget;
   job.timeout = options.flags.timeout;
   job.confirm.suppressions = options.report.suppressions;

@@ -10,6 +10,8 @@
 #include "pipeline/context.h"
 #include "pipeline/findings.h"
 #include "pipeline/mcm_stage.h"
+#include "pipeline/overview.h"
+#include "pipeline/recipe_stage.h"
 #include "predict/barrier_order.h"
 #include "race/site_key.h"
 #include "trace/census.h"
@@ -138,7 +140,7 @@ Status refuse_calls(const Batch& batch, const std::vector<const DetectorInfo*>& 
 
 // Feeds every batch to all; returns the number of events.
 Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, Stages& stages, TraceCensus& census,
-                          TraceCapture& capture, ForkLog& forks) {
+                          TraceCapture& capture, ForkLog& forks, OverviewCollector& overview) {
   TraceValidator validator;
   std::uint64_t events = 0;
   for (;;) {
@@ -159,6 +161,7 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, S
     }
     if (!options.detectors.empty()) {
       capture.consume(*batch);
+      overview.consume(*batch);
       if (!options.reopen) {
         forks.consume(*batch, reader.tables());
       }
@@ -231,18 +234,68 @@ const DetectorInfo* find_in(const std::vector<const DetectorInfo*>& detectors, s
 }
 
 // Its row among those of the detectors is where the registry has it.
+void add_stats(const DetectorInfo& info, AnalysisStats stats, Report& report) {
+  const auto later = std::find_if(report.stats.analyses.begin(), report.stats.analyses.end(),
+                                  [&](const AnalysisStats& other) { return find_detector(other.name) > &info; });
+  report.stats.analyses.insert(later, std::move(stats));
+}
+
 void add_mcm(const DetectorInfo& info, std::vector<Claim>& claims, ProofCount& proven, const TraceCapture& capture,
              const Tables& tables, const AnalysisOptions& options, Report& report) {
   McmStageResult result = run_mcm_stage(info, claims, proven, capture, tables, report.exact, options.mcm);
   proven.checked += result.proven.checked;
   proven.refuted += result.proven.refuted;
   proven.rejected += result.proven.rejected;
-  const auto later = std::find_if(report.stats.analyses.begin(), report.stats.analyses.end(),
-                                  [&](const AnalysisStats& stats) { return find_detector(stats.name) > &info; });
-  report.stats.analyses.insert(later, std::move(result.stats));
+  add_stats(info, std::move(result.stats), report);
   for (const Gap& gap : result.gaps) {
     report.add_gap(gap.kind, gap.text);
   }
+}
+
+bool wants_recipe(const AnalysisOptions& options) {
+  return find_in(options.detectors, "recipe") != nullptr || find_in(options.detectors, "recipe:s") != nullptr;
+}
+
+// The code of the program, if recipe is to look at it.
+Result<std::optional<DeepProgram>> load_program(const TraceReader& reader, const AnalysisOptions& options) {
+  if (!wants_recipe(options)) {
+    return std::optional<DeepProgram>();
+  }
+  constexpr char kHow[] = "build the program with `sooth c++ --deep` and record it with `sooth record --schedule serial`";
+  if (!reader.info().exact) {
+    return Status::usage(std::string("recipe needs to know what every read found and in which order all happened, which this trace does not tell: ") + kHow);
+  }
+  if ((reader.info().columns & kDeep) == 0 || !options.deep_program) {
+    return Status::usage(std::string("recipe executes the code of the program again, which this trace does not have: ") + kHow);
+  }
+  Result<DeepProgram> program = options.deep_program();
+  if (!program.ok()) {
+    return std::move(program).status();
+  }
+  return std::optional(std::move(*program));
+}
+
+// First without branches that were not taken: what is found then is known afterwards.
+Status add_recipe(std::vector<Claim>& claims, ProofCount& proven, const TraceCapture& capture, const Tables& tables,
+                  const DeepProgram& program, const AnalysisOptions& options, Report& report) {
+  for (const std::string_view name : {"recipe:s", "recipe"}) {
+    const DetectorInfo* info = find_in(options.detectors, name);
+    if (info == nullptr) {
+      continue;
+    }
+    RecipeStageOptions stage{options.recipe, options.mcm,
+                             find_in(options.detectors, "mcm") != nullptr || find_in(options.detectors, "rdit") != nullptr};
+    stage.recipe.detours = name == "recipe";
+    Result<RecipeStageResult> result = run_recipe_stage(*info, claims, proven, capture, tables, program, stage);
+    if (!result.ok()) {
+      return std::move(result).status();
+    }
+    proven.checked += result->proven.checked;
+    proven.rejected += result->proven.rejected;
+    add_stats(*info, std::move(result->stats), report);
+    std::move(result->notes.begin(), result->notes.end(), std::back_inserter(report.notes));
+  }
+  return {};
 }
 
 void add_notes(const ProofCount& proven, Report& report) {
@@ -323,17 +376,23 @@ ColumnSet columns_for(const std::vector<const DetectorInfo*>& detectors) {
   if (detectors.empty()) {
     return kNoColumns;
   }
-  const bool values = find_in(detectors, "mcm") != nullptr || find_in(detectors, "rdit") != nullptr;
-  return kStacks | kBranches | kReaches | (values ? kValues : kNoColumns);
+  const bool deep = find_in(detectors, "recipe") != nullptr || find_in(detectors, "recipe:s") != nullptr;
+  const bool values = deep || find_in(detectors, "mcm") != nullptr || find_in(detectors, "rdit") != nullptr;
+  return kStacks | kBranches | kReaches | (values ? kValues : kNoColumns) | (deep ? kDeep : kNoColumns);
 }
 
 Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options) {
   const Clock::time_point start = Clock::now();
+  const Result<std::optional<DeepProgram>> program = load_program(reader, options);
+  if (!program.ok()) {
+    return program.status();
+  }
   Stages stages(options);
   TraceCensus census;
   TraceCapture capture(options.proof.max_events, (columns_for(options.detectors) & kValues) != 0);
   ForkLog forks;
-  Result<std::uint64_t> events = run(reader, options, stages, census, capture, forks);
+  OverviewCollector overview;
+  Result<std::uint64_t> events = run(reader, options, stages, census, capture, forks, overview);
   if (!events.ok()) {
     return std::move(events).status();
   }
@@ -376,6 +435,9 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
       add_mcm(*info, claims, proven, capture, reader.tables(), options, report);
     }
   }
+  if (program->has_value()) {
+    SOOTH_RETURN_IF_ERROR(add_recipe(claims, proven, capture, reader.tables(), **program, options, report));
+  }
   add_call_note(capture.calls(), options.detectors, report);
   add_reach_note(capture.unbounded_calls(), report);
   add_notes(proven, report);
@@ -388,6 +450,9 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   report.stats.witness_seconds = seconds_since(proof_start);
   explain(options, capture, forks, reader.tables(), report);
   report.stats.events = *events;
+  if (!options.detectors.empty()) {
+    report.overview = overview.overview(reader.tables());
+  }
   report.stats.threads = reader.tables().thread_count();
   report.stats.locks = census.locks();
   report.stats.variables = census.variables();

@@ -17,8 +17,9 @@ using Sites = std::pair<SiteId, SiteId>;
 class McmStage {
  public:
   McmStage(const DetectorInfo& info, std::vector<Claim>& claims, const ProofCount& so_far, const TraceCapture& capture,
-           const Tables& tables, bool exact)
+           const Tables& tables, bool exact, Refuted refuted)
       : info_(info),
+        drops_(refuted == Refuted::kDropped),
         capture_(capture),
         tables_(tables),
         exact_(exact),
@@ -135,7 +136,7 @@ class McmStage {
         return;
       }
       case McmSitePair::Answer::kNoRace:
-        if (claimed != races_.end() && pair.complete && capture_.whole() && !claimed->second.finding.observed) {
+        if (drops_ && claimed != races_.end() && pair.complete && capture_.whole() && !claimed->second.finding.observed) {
           races_.erase(claimed);
           ++dropped_;
         }
@@ -168,6 +169,7 @@ class McmStage {
   }
 
   const DetectorInfo& info_;
+  const bool drops_;
   const TraceCapture& capture_;
   const Tables& tables_;
   const bool exact_;
@@ -184,9 +186,10 @@ class McmStage {
 }  // namespace
 
 McmStageResult run_mcm_stage(const DetectorInfo& info, std::vector<Claim>& claims, const ProofCount& so_far,
-                             const TraceCapture& capture, const Tables& tables, bool exact, const McmOptions& options) {
+                             const TraceCapture& capture, const Tables& tables, bool exact, const McmOptions& options,
+                             Refuted refuted) {
   const auto start = std::chrono::steady_clock::now();
-  McmStage stage(info, claims, so_far, capture, tables, exact);
+  McmStage stage(info, claims, so_far, capture, tables, exact, refuted);
   stage.ask(options);
   McmStageResult result;
   claims = stage.finish(result.proven);

@@ -39,6 +39,11 @@ void TraceCapture::consume(const Batch& batch) {
       branches_.push_back(branch);
     }
   }
+  for (const DeepRecord& record : batch.deep) {
+    if (raw(record.before) <= events_.size()) {
+      deep_.push_back(record);
+    }
+  }
   for (std::size_t i = 0; i < batch.reaches.size(); ++i) {
     const Reach& reach = batch.reaches[i];
     calls_ += i == 0 || batch.reaches[i - 1].call != reach.call ? 1 : 0;
@@ -150,15 +155,7 @@ class Prover {
 
   // An access of a witness as the report shows it.
   AccessRecord record_of(EventId id) const { return {view_.events[raw(id)], id, 0, kNoLocks, capture_.stack(id)}; }
-  std::vector<LockMode> locks_at(EventId id) const {
-    const auto event = static_cast<EventIndex>(raw(id));
-    std::vector<LockMode> locks;
-    for (const SectionIndex section : index_.held_after(index_.thread(event), index_.position(event))) {
-      const LockSection& held = index_.section(section);
-      locks.push_back({view_.events[held.acquire].object, held.shared});
-    }
-    return locks;
-  }
+  std::vector<LockMode> locks_at(EventId id) const { return sooth::locks_at(index_, id); }
 
  private:
   Verdict try_deadlock(const std::vector<EventId>& acquires) const {
@@ -302,7 +299,7 @@ void leave_open(Claim& claim, std::string why, ProofCount& count) {
   if (claim.data_abstraction) {
     why = "reachable under data abstraction, that is, if reads may see anything; " + why;
   }
-  claim.finding.witness = WitnessSummary{.checked = false, .why = std::move(why), .order = {}, .runs = {}, .steps = {}, .swaps = {}};
+  claim.finding.witness = WitnessSummary{.checked = false, .why = std::move(why), .order = {}, .runs = {}, .steps = {}, .swaps = {}, .drawing = {}};
   ++count.open;
 }
 

@@ -46,7 +46,9 @@ struct Access {
   std::uint64_t address = 0;        // or the number of the lock, thread, ... that `op` is about
   std::string variable;             // its name, when the trace has one
   std::string thread;               // name of the thread
+  bool executed = true;             // false: on a branch that the recorded run did not take, so there is no `event`
   EventId event{};
+  std::vector<std::string> when;    // not executed: what leads there, "y == 0 (read at a.cc:12)"
   Site site;
   std::vector<Site> stack;          // call sites, innermost first; the site itself is not repeated
   std::vector<std::string> locks;   // held, outermost first; reader mode marked "(shared)"
@@ -83,6 +85,85 @@ struct SectionSwap {
   friend bool operator==(const SectionSwap&, const SectionSwap&) = default;
 };
 
+// An instruction of the code that a deep recording keeps, by numbers: docs/deep.md.
+struct CodePlace {
+  std::uint32_t module = 0;
+  std::uint32_t function = 0;
+  std::uint32_t instruction = 0;
+
+  friend bool operator==(const CodePlace&, const CodePlace&) = default;
+};
+
+// What a thread does on a branch that it did not take in the recorded run.
+struct UnexecutedStep {
+  ThreadId thread{};
+  CodePlace code;
+  Op op = Op::kRead;
+  std::uint64_t address = 0;
+  std::uint32_t size = 0;
+  std::uint64_t after = 0;             // so many events of the order stand in front of it
+  std::optional<std::uint64_t> value;  // what it reads
+  Site site;
+
+  friend bool operator==(const UnexecutedStep&, const UnexecutedStep&) = default;
+};
+
+// What a witness has beyond its order when its reads see other values than in the recorded run: docs/recipe.md.
+struct ValueSummary {
+  struct Read {
+    EventId event{};
+    std::uint64_t value = 0;        // instead of the recorded one
+    std::string thread, variable;
+    Site site;
+    friend bool operator==(const Read&, const Read&) = default;
+  };
+  struct Next {                     // one of the accesses that are next
+    ThreadId thread{};
+    std::optional<EventId> event;   // of the trace, or
+    std::optional<UnexecutedStep> unexecuted;
+    std::optional<CodePlace> branch;  // ... where the thread leaves its recorded path
+    friend bool operator==(const Next&, const Next&) = default;
+  };
+  std::vector<Read> reads;
+  std::vector<UnexecutedStep> detour;
+  std::vector<Next> next;           // two
+
+  friend bool operator==(const ValueSummary&, const ValueSummary&) = default;
+};
+
+// What a drawing of a reordering shows of it: synchronisation, the ends of each stretch of a thread, accesses to the memory in
+// question. Gaps between positions are events that are left out; the first of them when there are too many. Whatever many events
+// share stands in a table.
+struct WitnessDrawing {
+  struct Row {
+    std::uint64_t position = 0;  // in the reordering, from 0
+    EventId event{};
+    std::uint32_t thread = 0;    // into `threads`
+    std::uint32_t deed = 0;      // into `deeds`
+    std::uint32_t object = 0;    // into `objects`
+    std::uint32_t site = 0;      // into `sites`
+    friend bool operator==(const Row&, const Row&) = default;
+  };
+  struct Deed {
+    Op op = Op::kRead;
+    bool shared = false;         // an acquire or release in reader mode
+    friend bool operator==(const Deed&, const Deed&) = default;
+  };
+  struct Thread {
+    ThreadId id{};               // as in the runs
+    std::string name;
+    friend bool operator==(const Thread&, const Thread&) = default;
+  };
+  std::uint64_t length = 0;      // events of the reordering
+  std::vector<Thread> threads;   // all of its threads, by id
+  std::vector<Deed> deeds;
+  std::vector<std::string> objects;  // names of variables, locks, threads, ...; "" where there is none
+  std::vector<Site> sites;
+  std::vector<Row> rows;         // in the order of the reordering
+
+  friend bool operator==(const WitnessDrawing&, const WitnessDrawing&) = default;
+};
+
 // A reordering as it stands in a report.
 struct WitnessSummary {
   bool checked = false;
@@ -92,6 +173,8 @@ struct WitnessSummary {
   std::vector<Run> runs;            // the same order, as stretches of one thread's consecutive events
   std::vector<WitnessStep> steps;   // the last of the runs, for people
   std::vector<SectionSwap> swaps;   // the first of them, when there are many
+  std::optional<ValueSummary> values = {};  // the code of the program was executed along it to check it
+  std::optional<WitnessDrawing> drawing = {};
 
   friend bool operator==(const WitnessSummary&, const WitnessSummary&) = default;
 };
@@ -247,6 +330,45 @@ struct ReportStats {
   friend bool operator==(const ReportStats&, const ReportStats&) = default;
 };
 
+// What a thread did in the recorded run.
+struct ThreadActivity {
+  std::string thread;
+  std::uint64_t events = 0;
+  EventId first{};
+  EventId last{};
+  std::vector<std::uint64_t> activity;  // its events in each slice of the run
+
+  friend bool operator==(const ThreadActivity&, const ThreadActivity&) = default;
+};
+
+struct LockUse {
+  std::string lock;
+  std::uint64_t acquires = 0;
+  std::uint64_t handovers = 0;      // acquires by another thread than the one before: what contention leaves in a trace
+
+  friend bool operator==(const LockUse&, const LockUse&) = default;
+};
+
+// The recorded run at a glance; of bounded size, whatever the trace.
+struct RunOverview {
+  std::uint64_t slice = 0;          // events in a slice of the run; the last may have fewer
+  std::vector<std::pair<Op, std::uint64_t>> kinds;  // events of each kind that occurs
+  std::vector<ThreadActivity> threads;  // the busiest, in the order of the trace
+  std::uint64_t more_threads = 0;   // that had events and are left out
+  std::vector<LockUse> locks;       // those acquired most often, these first
+  std::uint64_t more_locks = 0;
+
+  friend bool operator==(const RunOverview&, const RunOverview&) = default;
+};
+
+// A source file as it was when the report was made.
+struct SourceFile {
+  std::string file;                 // as sites name it
+  std::uint64_t digest = 0;         // FNV-1a of its bytes
+
+  friend bool operator==(const SourceFile&, const SourceFile&) = default;
+};
+
 struct Report {
   // A gap, and the sentence as a note. Each once.
   void add_gap(GapKind kind, const std::string& text);
@@ -262,6 +384,8 @@ struct Report {
   std::uint64_t suppressed = 0;     // findings that suppressions removed
   std::vector<std::string> notes;   // sentences: what was not covered
   ReportStats stats;
+  std::optional<RunOverview> overview;
+  std::vector<SourceFile> sources;  // those that findings name and that could be read, by name
 
   friend bool operator==(const Report&, const Report&) = default;
 };

@@ -27,6 +27,8 @@ std::string listed(const std::vector<std::string>& names);
 
 // Where: "file:line:column" with what is known of it, else "module+0x1f", else "site LABEL", else "an unknown place".
 std::string place(const Site& site);
+// The same with the name of the file only, without its folders.
+std::string short_place(const Site& site);
 // What: "write of 4 bytes to 'counter' (0x1f)", "atomic load (acquire) of 4 bytes from ...", "acquire (shared) of
 // 'mu'".
 std::string deed(const Access& access);
@@ -34,6 +36,8 @@ std::string deed(const Access& access);
 std::string actor(const Access& access);
 // "holding no lock", "holding mu and log (shared)".
 std::string held_locks(const Access& access);
+// ", never executed in this run; it is reached when y == 0 (read at a.cc:12)"; nothing for what was executed.
+std::string how_reached(const Access& access);
 // Why the finding stands on its rung, as a clause: "unordered by happens-before in the recorded run". The statistics tell
 // what the analyses that found it promise.
 std::string why_on_rung(const Finding& finding, const ReportStats& stats);

@@ -149,6 +149,23 @@ void unite_suppressions(const std::vector<SuppressionUse>& uses, std::vector<Sup
   }
 }
 
+// A file that changed between the reports is one of which nobody knows what it was like.
+std::vector<SourceFile> common_sources(const std::vector<Report>& reports) {
+  std::map<std::string, std::set<std::uint64_t>> digests;
+  for (const Report& report : reports) {
+    for (const SourceFile& source : report.sources) {
+      digests[source.file].insert(source.digest);
+    }
+  }
+  std::vector<SourceFile> sources;
+  for (const auto& [file, all] : digests) {
+    if (all.size() == 1) {
+      sources.push_back({file, *all.begin()});
+    }
+  }
+  return sources;
+}
+
 }  // namespace
 
 void name_replays(Report& report, const std::string& file) {
@@ -171,6 +188,7 @@ Report merge_reports(std::vector<Report> reports) {
     return {};
   }
   const std::map<std::string, Trials> trials = count_trials(ordered);
+  std::vector<SourceFile> sources = common_sources(ordered);
   Report merged = std::move(ordered.front());
   for (std::size_t i = 1; i < ordered.size(); ++i) {
     Report& other = ordered[i];
@@ -180,6 +198,7 @@ Report merge_reports(std::vector<Report> reports) {
     merged.incomplete = merged.incomplete || other.incomplete;
     merged.suppressed += other.suppressed;
     merged.stats.filter.reset();
+    merged.overview.reset();  // the course of one run says nothing of another
     std::move(other.findings.begin(), other.findings.end(), std::back_inserter(merged.findings));
     unite_notes(other.notes, merged.notes);
     unite_gaps(other, merged);
@@ -188,6 +207,7 @@ Report merge_reports(std::vector<Report> reports) {
     add_stats(merged.stats, other.stats);
   }
   if (ordered.size() > 1) {
+    merged.sources = std::move(sources);
     settle_analyses(merged);
     merge_equal_findings(merged);
     set_trials(trials, merged);

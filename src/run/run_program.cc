@@ -140,6 +140,8 @@ class Run {
     options.proof.out_of_time = [&] { return limit_.reached(kWitnessShare); };
     options.mcm.progress = job_.progress.asking;
     options.mcm.out_of_time = [&] { return limit_.reached(kMcmShare); };
+    options.recipe.progress = job_.progress.asking;
+    options.recipe.out_of_time = options.mcm.out_of_time;
     return analyze_source(*source, std::move(options));
   }
 
