@@ -94,8 +94,8 @@ Result<std::string> analyses_for(const std::string& path, bool large) {
   std::string names;
   const auto add = [&names](std::string_view name) { names += (names.empty() ? "" : ",") + std::string(name); };
   for (const std::string_view name : kChain) {
-    const bool too_much = large && std::find(std::begin(kLeftOutOfLargeTraces), std::end(kLeftOutOfLargeTraces), name) !=
-                                       std::end(kLeftOutOfLargeTraces);
+    const bool too_much = large && std::find(std::begin(kLeftOutOfLargeTraces), std::end(kLeftOutOfLargeTraces),
+                                             name) != std::end(kLeftOutOfLargeTraces);
     if (!too_much && (!*calls || find_detector(name)->with_calls)) {
       add(name);
     }

@@ -174,8 +174,7 @@ class Run {
       }
       const Status status = program.ok() ? confirm(report, *program, reached) : program.status();
       if (!status.ok()) {
-        gaps_.push_back(
-            {GapKind::kTrials, "Findings could not be tried in controlled runs: " + status.message()});
+        gaps_.push_back({GapKind::kTrials, "Findings could not be tried in controlled runs: " + status.message()});
         return;
       }
     }
@@ -184,7 +183,8 @@ class Run {
   Status confirm(Report& report, const ControlledProgram& program, std::set<std::string>& reached) {
     ConfirmJob job = job_.confirm;
     job.skip = reached;
-    job.in_started_program = !program.instrumented() || name_of_program(report.program) != name_of_program(program.path());
+    job.in_started_program =
+        !program.instrumented() || name_of_program(report.program) != name_of_program(program.path());
     job.progress = job_.progress.confirming;
     job.timeout = job_.timeout.count() != 0 ? job_.timeout : timeout_from(recording_.seconds);
     const auto start = std::chrono::steady_clock::now();
