@@ -80,7 +80,7 @@ TEST(ByteMemory, RandomOperations) {
           }
           break;
         default: {
-          bytes.resize(std::min<std::uint64_t>(size, 8));
+          bytes.assign(std::min<std::uint64_t>(size, 8), Byte{});
           const bool is_symbolic = random() % 2 == 0;
           take_apart(random(), is_symbolic ? table.variable(static_cast<unsigned>(8 * bytes.size())) : kNoExpr, bytes);
           memory.store(address, bytes);
