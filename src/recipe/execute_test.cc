@@ -242,6 +242,81 @@ define void @f() {
   EXPECT_EQ(writes(made, 2), (Lines{"7 ++ x1[7:0]", "x1[31:16]"}));
 }
 
+TEST(Execute, CopiesInBulk) {
+  // A value travels through a private copy of unknown length; a copy to where others look is pinned.
+  Script script(R"(
+@s = global i32 0
+@buffer = global [200 x i8] zeroinitializer
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+define void @other() {
+  store i32 77, ptr @s
+  %r = load i32, ptr @buffer
+  ret void
+}
+define void @f(i64 %n) {
+  %a = alloca [200 x i8]
+  %b = alloca [200 x i8]
+  call void @llvm.memset.p0.i64(ptr %a, i8 0, i64 200, i1 false)
+  %v = load i32, ptr @s
+  store i32 %v, ptr %a
+  call void @llvm.memcpy.p0.p0.i64(ptr %b, ptr %a, i64 %n, i1 false)
+  %w = load i32, ptr %b
+  %x = add i32 %w, 1
+  store i32 %x, ptr @s
+  call void @llvm.memcpy.p0.p0.i64(ptr @buffer, ptr %b, i64 200, i1 false)
+  ret void
+}
+)",
+                {{"s", 0x1000}, {"buffer", 0x2000}}, 3);
+  script.enter(1, "other").write(1, 0x1000, 4, 77);
+  script.enter(2, "f").word(2, 150).address(2, 0x7000).address(2, 0x7100).event(2, Op::kWrite, 0x7000, 200);
+  script.read(2, 0x1000, 4, 77).write(2, 0x7000, 4, 77).word(2, 150);
+  script.event(2, Op::kRead, 0x7000, 150).event(2, Op::kWrite, 0x7100, 150);
+  script.read(2, 0x7100, 4, 77).write(2, 0x1000, 4, 78).event(2, Op::kRead, 0x7100, 200).event(2, Op::kWrite, 0x2000, 200);
+  script.read(1, 0x2000, 4, 77);
+  const SymbolicProgram made = script.execute();
+  check_recorded(made, script.view());
+  EXPECT_EQ(made.threads[2].why_ended, "");
+  EXPECT_EQ(writes(made, 2), Lines{"x1 + 1"});
+  EXPECT_EQ(conditions(made, 2), Lines{"9: x1 == 77"});  // in front of the write to `buffer`
+}
+
+TEST(Execute, WideValuesFloatsAndVectorsAreTheirRecordedOnes) {
+  Script script(R"(
+@s = global i64 0
+@d = global double 0.0
+define void @other() {
+  store i64 5, ptr @s
+  %r = load double, ptr @d
+  ret void
+}
+define void @f() {
+  %v = load i64, ptr @s
+  %wide = zext i64 %v to i128
+  %square = mul i128 %wide, %wide
+  %low = trunc i128 %square to i64
+  %real = sitofp i64 %low to double
+  %half = fmul double %real, 5.0e-1
+  store double %half, ptr @d
+  %vector = insertelement <2 x i64> <i64 1, i64 2>, i64 %v, i32 1
+  %sum = add <2 x i64> %vector, <i64 10, i64 20>
+  %second = extractelement <2 x i64> %sum, i32 1
+  store i64 %second, ptr @s
+  ret void
+}
+)",
+                {{"s", 0x1000}, {"d", 0x1010}}, 3);
+  script.enter(1, "other").write(1, 0x1000, 8, 5);
+  script.enter(2, "f").read(2, 0x1000, 8, 5).write(2, 0x1010, 8, 0x4029000000000000).write(2, 0x1000, 8, 25);
+  script.read(1, 0x1010, 8, 0x4029000000000000);
+  const SymbolicProgram made = script.execute();
+  check_recorded(made, script.view());
+  EXPECT_EQ(made.threads[2].why_ended, "");  // 12.5 was stored, so it was computed
+  EXPECT_EQ(conditions(made, 2), Lines{"2: x1 == 5"});
+  EXPECT_EQ(writes(made, 2), Lines{"x1 + 20"});
+}
+
 TEST(Execute, WhatCodeWithoutIrWroteIsConstant) {
   Script script(R"(
 @s = global i32 0
