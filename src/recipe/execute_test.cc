@@ -242,6 +242,81 @@ define void @f() {
   EXPECT_EQ(writes(made, 2), (Lines{"7 ++ x1[7:0]", "x1[31:16]"}));
 }
 
+TEST(Execute, CopiesInBulk) {
+  // A value travels through a private copy of unknown length; a copy to where others look is pinned.
+  Script script(R"(
+@s = global i32 0
+@buffer = global [200 x i8] zeroinitializer
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+define void @other() {
+  store i32 77, ptr @s
+  %r = load i32, ptr @buffer
+  ret void
+}
+define void @f(i64 %n) {
+  %a = alloca [200 x i8]
+  %b = alloca [200 x i8]
+  call void @llvm.memset.p0.i64(ptr %a, i8 0, i64 200, i1 false)
+  %v = load i32, ptr @s
+  store i32 %v, ptr %a
+  call void @llvm.memcpy.p0.p0.i64(ptr %b, ptr %a, i64 %n, i1 false)
+  %w = load i32, ptr %b
+  %x = add i32 %w, 1
+  store i32 %x, ptr @s
+  call void @llvm.memcpy.p0.p0.i64(ptr @buffer, ptr %b, i64 200, i1 false)
+  ret void
+}
+)",
+                {{"s", 0x1000}, {"buffer", 0x2000}}, 3);
+  script.enter(1, "other").write(1, 0x1000, 4, 77);
+  script.enter(2, "f").word(2, 150).address(2, 0x7000).address(2, 0x7100).event(2, Op::kWrite, 0x7000, 200);
+  script.read(2, 0x1000, 4, 77).write(2, 0x7000, 4, 77).word(2, 150);
+  script.event(2, Op::kRead, 0x7000, 150).event(2, Op::kWrite, 0x7100, 150);
+  script.read(2, 0x7100, 4, 77).write(2, 0x1000, 4, 78).event(2, Op::kRead, 0x7100, 200).event(2, Op::kWrite, 0x2000, 200);
+  script.read(1, 0x2000, 4, 77);
+  const SymbolicProgram made = script.execute();
+  check_recorded(made, script.view());
+  EXPECT_EQ(made.threads[2].why_ended, "");
+  EXPECT_EQ(writes(made, 2), Lines{"x1 + 1"});
+  EXPECT_EQ(conditions(made, 2), Lines{"9: x1 == 77"});  // in front of the write to `buffer`
+}
+
+TEST(Execute, WideValuesFloatsAndVectorsAreTheirRecordedOnes) {
+  Script script(R"(
+@s = global i64 0
+@d = global double 0.0
+define void @other() {
+  store i64 5, ptr @s
+  %r = load double, ptr @d
+  ret void
+}
+define void @f() {
+  %v = load i64, ptr @s
+  %wide = zext i64 %v to i128
+  %square = mul i128 %wide, %wide
+  %low = trunc i128 %square to i64
+  %real = sitofp i64 %low to double
+  %half = fmul double %real, 5.0e-1
+  store double %half, ptr @d
+  %vector = insertelement <2 x i64> <i64 1, i64 2>, i64 %v, i32 1
+  %sum = add <2 x i64> %vector, <i64 10, i64 20>
+  %second = extractelement <2 x i64> %sum, i32 1
+  store i64 %second, ptr @s
+  ret void
+}
+)",
+                {{"s", 0x1000}, {"d", 0x1010}}, 3);
+  script.enter(1, "other").write(1, 0x1000, 8, 5);
+  script.enter(2, "f").read(2, 0x1000, 8, 5).write(2, 0x1010, 8, 0x4029000000000000).write(2, 0x1000, 8, 25);
+  script.read(1, 0x1010, 8, 0x4029000000000000);
+  const SymbolicProgram made = script.execute();
+  check_recorded(made, script.view());
+  EXPECT_EQ(made.threads[2].why_ended, "");  // 12.5 was stored, so it was computed
+  EXPECT_EQ(conditions(made, 2), Lines{"2: x1 == 5"});
+  EXPECT_EQ(writes(made, 2), Lines{"x1 + 20"});
+}
+
 TEST(Execute, WhatCodeWithoutIrWroteIsConstant) {
   Script script(R"(
 @s = global i32 0
@@ -359,6 +434,102 @@ none:
   ASSERT_EQ(made.threads[2].detours.size(), 1u);  // `none` does nothing
   EXPECT_EQ(made.expressions.to_string(made.threads[2].detours[0].taken), "x2 == 8");
   EXPECT_EQ(made.expressions.to_string(made.threads[2].detours[0].steps.at(0).written), "88");
+}
+
+// A function says what it found by the way it takes, and the caller acts on it.
+constexpr char kFound[] = R"(
+@flag = global i32 0
+@other = global i32 0
+@m = global [40 x i8] zeroinitializer
+declare i32 @pthread_mutex_lock(ptr)
+declare i32 @pthread_mutex_unlock(ptr)
+define void @set() {
+  store i32 1, ptr @flag
+  %o = load i32, ptr @other
+  ret void
+}
+define internal i1 @is_set() {
+  %f = load i32, ptr @flag
+  %c = icmp eq i32 %f, 0
+  br i1 %c, label %no, label %yes
+yes:
+  br label %end
+no:
+  br label %end
+end:
+  %r = phi i1 [ true, %yes ], [ false, %no ]
+  ret i1 %r
+}
+define internal void @count(ptr %p) {
+  %v = load i32, ptr %p
+  %more = add i32 %v, 1
+  store i32 %more, ptr %p
+  ret void
+}
+define void @get() {
+  %found = call i1 @is_set()
+  br i1 %found, label %then, label %done
+then:
+  %l = call i32 @pthread_mutex_lock(ptr @m)
+  br label %loop
+loop:
+  call void @count(ptr @other)
+  %again = load i32, ptr @other
+  %c = icmp slt i32 %again, 9
+  br i1 %c, label %loop, label %out
+out:
+  %u = call i32 @pthread_mutex_unlock(ptr @m)
+  br label %done
+done:
+  ret void
+}
+)";
+
+Script found() {
+  Script script(kFound, {{"flag", 0x1000}, {"other", 0x1010}, {"m", 0x1020}}, 3);
+  script.enter(2, "get").enter(2, "is_set").read(2, 0x1000, 4, 0).branch(2, 0).branch(2, 1);
+  script.enter(1, "set").write(1, 0x1000, 4, 1).read(1, 0x1010, 4, 0);
+  return script;
+}
+
+std::string steps(const Detour& detour) {
+  std::string text;
+  for (const DetourStep& step : detour.steps) {
+    text += std::string(op_name(step.op)) + (step.object == 0x1010 ? " other, " : " m, ");
+  }
+  return text + detour.stopped;
+}
+
+TEST(ExecuteDetour, GoesOnWhereTheSidesMeetWhenThatLeadsToNewCode) {
+  const Script script = found();
+  const SymbolicProgram made = script.execute();
+  check_recorded(made, script.view());
+  const SymbolicThread& thread = made.threads[2];
+  EXPECT_EQ(thread.why_ended, "");
+  Lines found;
+  for (const Detour& detour : thread.detours) {
+    EXPECT_EQ(made.expressions.to_string(detour.taken), "~(x0 == 0)");
+    found.push_back(steps(detour));
+  }
+  // The guess is that `other` stays small, so the loop comes first; then the ways that leave it.
+  const std::string turn = "read other, write other, read other, ";
+  EXPECT_EQ(found, (Lines{"acquire m, " + turn + turn + "second turn of a loop",
+                          "acquire m, " + turn + turn + "release m, return to code without IR",
+                          "acquire m, " + turn + "release m, return to code without IR"}));
+  const std::vector<DetourStep>& last = thread.detours.back().steps;
+  EXPECT_EQ(last.at(3).read, last.at(2).written);  // what it wrote itself it reads again, without a variable
+  EXPECT_EQ(made.expressions.to_string(last.at(4).conditions.at(0)), "9 <=s (x1 + 1)");
+  EXPECT_TRUE(script.execute({.beyond = 0}).threads[2].detours.empty());
+}
+
+TEST(ExecuteDetour, LimitsAreKept) {
+  const Script script = found();
+  for (const Detour& detour : script.execute({.steps = 3}).threads[2].detours) {
+    EXPECT_LE(detour.steps.size(), 3u);
+  }
+  EXPECT_EQ(script.execute({.paths = 1}).threads[2].detours.size(), 1u);
+  EXPECT_TRUE(script.execute({.detours = false}).threads[2].detours.empty());
+  EXPECT_EQ(steps(script.execute({.call_depth = 0}).threads[2].detours.at(0)), "acquire m, calls nested too deeply");
 }
 
 TEST(Execute, RecordsThatDoNotFitEndTheThread) {

@@ -14,6 +14,9 @@ namespace {
 
 using Why = PathCondition::Why;
 
+// Of copies and fills that are followed byte by byte.
+constexpr std::uint64_t kLongest = 1u << 16;
+
 std::size_t bytes_of(const Layout::Leaf& leaf) { return (leaf.bits + 7) / 8; }
 
 }  // namespace
@@ -331,8 +334,8 @@ bool ThreadExecutor::move_bytes(const llvm::CallBase& call, const Operands& oper
   if (!range(Op::kWrite, to.bits, size.bits, writes_shared)) {
     return false;
   }
-  if (writes_shared || reads_shared) {
-    if (writes_shared && !is_fill) {
+  if (const bool is_long = size.bits > kLongest; writes_shared || reads_shared || is_long) {
+    if ((writes_shared || is_long) && !is_fill) {
       const std::uint32_t behind = std::exchange(next_, write_position);
       memory_.make_constant(table_, from.bits, size.bits, pin);
       next_ = behind;
