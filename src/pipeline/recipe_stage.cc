@@ -255,7 +255,7 @@ class RecipeStage {
     Access access =
         make_access({event, EventId{}, 0, kNoLocks, kNoStack}, locks_of(*pair.witness, side, view, index), tables_);
     access.executed = false;
-    access.order = is_atomic(event.op) ? MemoryOrder::kSeqCst : MemoryOrder::kNotAtomic;
+    access.order = pair.places[side].order;
     access.site = pair.places[side].source;
     access.when = describe(pair.when[side], program_, view);
     return access;

@@ -140,6 +140,7 @@ void DetourCandidates::add(const Access& step, const Access& other) {
       const DetourStep& own = model_.thread(target.thread).detours[target.detour].steps[target.step];
       place.at = own.at;
       place.source = own.site;
+      place.order = own.order;
     }
     return place;
   };

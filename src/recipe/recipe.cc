@@ -212,7 +212,7 @@ class Finder {
     return asking.ask(targets, b);
   }
 
-  RecipePlace executed(SiteId site) const { return {site, std::nullopt, model_.site(site)}; }
+  RecipePlace executed(SiteId site) const { return {site, std::nullopt, model_.site(site), MemoryOrder::kNotAtomic}; }
 
   static std::pair<std::string, std::string> keys(const Site& a, const Site& b) {
     return std::minmax({site_key(a), site_key(b)});

@@ -48,6 +48,7 @@ struct RecipePlace {
   std::optional<SiteId> site;        // of an access of the trace, or
   std::optional<InstructionRef> at;  // of one that never happened
   Site source;                       // ... which stands there
+  MemoryOrder order = MemoryOrder::kNotAtomic;  // ... and has this order
 
   bool is_executed() const { return site.has_value(); }
   friend bool operator==(const RecipePlace&, const RecipePlace&) = default;
