@@ -50,9 +50,11 @@ class Figure1 {
 };
 
 std::size_t unexecuted(const Report& report) {
-  return static_cast<std::size_t>(std::count_if(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
-    return std::any_of(finding.accesses.begin(), finding.accesses.end(), [](const Access& a) { return !a.executed; });
-  }));
+  return static_cast<std::size_t>(
+      std::count_if(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
+        return std::any_of(finding.accesses.begin(), finding.accesses.end(),
+                           [](const Access& a) { return !a.executed; });
+      }));
 }
 
 TEST(RecipeStageTest, AddsWhatOtherValuesReach) {
@@ -81,9 +83,8 @@ TEST(RecipeStageTest, AddsWhatOtherValuesReach) {
 TEST(RecipeStageTest, TellsWhatLeadsToAnAccessThatWasNotExecuted) {
   const Result<Report> report = Figure1().analyze("recipe");
   ASSERT_TRUE(report.ok()) << report.status().message();
-  const auto found = std::find_if(report->findings.begin(), report->findings.end(), [](const Finding& finding) {
-    return !finding.accesses.back().executed;
-  });
+  const auto found = std::find_if(report->findings.begin(), report->findings.end(),
+                                  [](const Finding& finding) { return !finding.accesses.back().executed; });
   ASSERT_NE(found, report->findings.end());
   EXPECT_EQ(found->accesses.front().site.label, "event 1");
   EXPECT_EQ(found->accesses.back().thread, "T1");
@@ -91,8 +92,9 @@ TEST(RecipeStageTest, TellsWhatLeadsToAnAccessThatWasNotExecuted) {
   EXPECT_EQ(found->accesses.back().when, std::vector<std::string>{"what it reads == 0 (read at event 3)"});
   ASSERT_TRUE(found->witness->values.has_value());
   ASSERT_EQ(found->witness->values->next.size(), 2u);
-  EXPECT_TRUE(std::any_of(found->witness->values->next.begin(), found->witness->values->next.end(),
-                          [](const ValueSummary::Next& next) { return next.unexecuted.has_value() && next.branch.has_value(); }));
+  EXPECT_TRUE(std::any_of(
+      found->witness->values->next.begin(), found->witness->values->next.end(),
+      [](const ValueSummary::Next& next) { return next.unexecuted.has_value() && next.branch.has_value(); }));
   ASSERT_EQ(found->witness->values->reads.size(), 1u);
   EXPECT_EQ(found->witness->values->reads.front().value, 0u);
 }
