@@ -11,7 +11,8 @@ namespace sooth {
 
 DeepProgram Script::parse(std::string text, std::vector<std::pair<std::string, std::uint64_t>> addresses) {
   const DeepModuleText module{
-      "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n" + std::move(text),
+      "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n" +
+          std::move(text),
       std::move(addresses)};
   Result<DeepProgram> program = DeepProgram::parse(std::span(&module, 1));
   EXPECT_TRUE(program.ok()) << program.status().message();
@@ -37,7 +38,8 @@ void check_recorded(const SymbolicProgram& made, const TraceView& trace) {
     for (const SymbolicAccess& access : thread.accesses) {
       const Event& event = trace.events[access.event];
       if (access.written != kNoExpr && event.op != Op::kAtomicRmw) {
-        EXPECT_EQ(values[raw(access.written)], trace.values[access.event].low) << made.expressions.to_string(access.written);
+        EXPECT_EQ(values[raw(access.written)], trace.values[access.event].low)
+            << made.expressions.to_string(access.written);
       }
     }
   }
@@ -233,7 +235,11 @@ define void @f() {
 )",
                 {{"s", 0x1000}, {"r", 0x1010}}, 3);
   script.enter(1, "other").write(1, 0x1000, 4, 0x12345678);
-  script.enter(2, "f").address(2, 0x7000).read(2, 0x1000, 4, 0x12345678).write(2, 0x7000, 4, 0x12345678).write(2, 0x7001, 1, 7);
+  script.enter(2, "f")
+      .address(2, 0x7000)
+      .read(2, 0x1000, 4, 0x12345678)
+      .write(2, 0x7000, 4, 0x12345678)
+      .write(2, 0x7001, 1, 7);
   script.read(2, 0x7000, 2, 0x0778).write(2, 0x1010, 2, 0x0778).read(2, 0x7002, 2, 0x1234).write(2, 0x1010, 2, 0x1234);
   script.read(1, 0x1010, 2, 0x1234);
   const SymbolicProgram made = script.execute();
@@ -273,7 +279,10 @@ define void @f(i64 %n) {
   script.enter(2, "f").word(2, 150).address(2, 0x7000).address(2, 0x7100).event(2, Op::kWrite, 0x7000, 200);
   script.read(2, 0x1000, 4, 77).write(2, 0x7000, 4, 77).word(2, 150);
   script.event(2, Op::kRead, 0x7000, 150).event(2, Op::kWrite, 0x7100, 150);
-  script.read(2, 0x7100, 4, 77).write(2, 0x1000, 4, 78).event(2, Op::kRead, 0x7100, 200).event(2, Op::kWrite, 0x2000, 200);
+  script.read(2, 0x7100, 4, 77)
+      .write(2, 0x1000, 4, 78)
+      .event(2, Op::kRead, 0x7100, 200)
+      .event(2, Op::kWrite, 0x2000, 200);
   script.read(1, 0x2000, 4, 77);
   const SymbolicProgram made = script.execute();
   check_recorded(made, script.view());
@@ -393,8 +402,45 @@ define void @g() {
   const SymbolicProgram made = script.execute();
   check_recorded(made, script.view());
   EXPECT_EQ(made.threads[2].why_ended, "");
-  EXPECT_EQ(conditions(made, 2), (Lines{"3: x1 == 4", "3: (x0 * 2) == 8"}));  // the callback's result goes to code without IR
+  EXPECT_EQ(conditions(made, 2),
+            (Lines{"3: x1 == 4", "3: (x0 * 2) == 8"}));  // the callback's result goes to code without IR
   EXPECT_EQ(writes(made, 2), Lines{"x0 * 2"});
+}
+
+TEST(Execute, SignalHandlersInterrupt) {
+  Script script(R"(
+@s = global i32 0
+@r = global i32 0
+define void @handler(i32 %number) {
+  store i32 %number, ptr @r
+  ret void
+}
+define void @f() {
+  %v = load i32, ptr @s
+  %c = icmp eq i32 %v, 4
+  br i1 %c, label %yes, label %no
+yes:
+  store i32 %v, ptr @r
+  ret void
+no:
+  ret void
+}
+define void @g() {
+  store i32 4, ptr @s
+  %r = load i32, ptr @r
+  ret void
+}
+)",
+                {{"s", 0x1000}, {"r", 0x1010}, {"handler", 0x400000}}, 3);
+  script.enter(1, "g").write(1, 0x1000, 4, 4);
+  script.enter(2, "f").enter(2, "handler").word(2, 10).write(2, 0x1010, 4, 10);  // in front of the load
+  script.read(2, 0x1000, 4, 4).enter(2, "handler").word(2, 12).write(2, 0x1010, 4, 12).branch(2, 0);
+  script.write(2, 0x1010, 4, 4).read(1, 0x1010, 4, 4);
+  const SymbolicProgram made = script.execute();
+  check_recorded(made, script.view());
+  EXPECT_EQ(made.threads[2].why_ended, "");
+  EXPECT_EQ(conditions(made, 2), Lines{"4: x1 == 4"});
+  EXPECT_EQ(writes(made, 2), Lines{"x1"});
 }
 
 TEST(Execute, CompareExchangeAndSwitch) {
@@ -424,7 +470,10 @@ none:
 )",
                 {{"s", 0x1000}}, 3);
   script.enter(1, "g").write(1, 0x1000, 4, 4);
-  script.enter(2, "f").read(2, 0x1000, 4, 4, Op::kAtomicRmw).read(2, 0x1000, 4, 6, Op::kAtomicLoad).read(2, 0x1000, 4, 6, Op::kAtomicRmw);
+  script.enter(2, "f")
+      .read(2, 0x1000, 4, 4, Op::kAtomicRmw)
+      .read(2, 0x1000, 4, 6, Op::kAtomicLoad)
+      .read(2, 0x1000, 4, 6, Op::kAtomicRmw);
   script.branch(2, 1).write(2, 0x1000, 4, 4);
   const SymbolicProgram made = script.execute();
   check_recorded(made, script.view());
@@ -539,7 +588,8 @@ TEST(Execute, RecordsThatDoNotFitEndTheThread) {
     more(script.enter(2, "t2"));
     return script.execute().threads[2];
   };
-  const SymbolicThread other_address = after([](Script& s) { s.read(2, 0x1010, 4, 5).branch(2, 0).read(2, 0x2000, 4, 1); });
+  const SymbolicThread other_address =
+      after([](Script& s) { s.read(2, 0x1010, 4, 5).branch(2, 0).read(2, 0x2000, 4, 1); });
   EXPECT_EQ(other_address.end, 2u);
   EXPECT_NE(other_address.why_ended, "");
   EXPECT_NE(after([](Script& s) { s.read(2, 0x1010, 4, 5).branch(2, 1); }).why_ended, "");
@@ -562,7 +612,9 @@ TEST(Execute, RandomRecordsNeverCrash) {
       switch (below(7)) {
         case 0: script.enter(1, below(2) == 0 ? "t1" : "t2"); break;
         case 1: script.branch(1, below(3)); break;
-        case 2: script.returns(1, static_cast<std::uint32_t>(below(3)), static_cast<std::uint32_t>(below(8)), below(4)); break;
+        case 2:
+          script.returns(1, static_cast<std::uint32_t>(below(3)), static_cast<std::uint32_t>(below(8)), below(4));
+          break;
         case 3: script.landed(1, static_cast<std::uint32_t>(below(3)), static_cast<std::uint32_t>(below(8))); break;
         case 4: script.word(1, below(5)); break;
         case 5: script.read(static_cast<std::uint32_t>(below(2)), 0x1000 + 16 * below(2), 4, below(8)); break;

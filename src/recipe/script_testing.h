@@ -36,9 +36,15 @@ class Script {
     ADD_FAILURE() << "no function " << function;
     return *this;
   }
-  Script& word(std::uint32_t thread, std::uint64_t value) { return record(thread, {.kind = DeepKind::kWord, .value = value}); }
-  Script& address(std::uint32_t thread, std::uint64_t value) { return record(thread, {.kind = DeepKind::kAddress, .value = value}); }
-  Script& branch(std::uint32_t thread, std::uint64_t outcome) { return record(thread, {.kind = DeepKind::kBranch, .value = outcome}); }
+  Script& word(std::uint32_t thread, std::uint64_t value) {
+    return record(thread, {.kind = DeepKind::kWord, .value = value});
+  }
+  Script& address(std::uint32_t thread, std::uint64_t value) {
+    return record(thread, {.kind = DeepKind::kAddress, .value = value});
+  }
+  Script& branch(std::uint32_t thread, std::uint64_t outcome) {
+    return record(thread, {.kind = DeepKind::kBranch, .value = outcome});
+  }
   Script& returns(std::uint32_t thread, std::uint32_t function, std::uint32_t call, std::uint64_t value) {
     return record(thread, {.kind = DeepKind::kReturn, .function = function, .id = call, .value = value});
   }
