@@ -88,4 +88,7 @@ class Script {
   std::vector<DeepRecord> records_;
 };
 
+// Each condition holds of the recorded values, and each value written is the recorded one.
+void check_recorded(const SymbolicProgram& made, const TraceView& trace);
+
 }  // namespace sooth
