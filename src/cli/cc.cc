@@ -70,63 +70,82 @@ Status execute(const CompilerCommand& command) {
   return Status::bad_input("cannot start " + command.words.front() + ": " + std::strerror(errno));
 }
 
-CommandResult compile(const Wrapper& wrapper, std::span<const std::string> arguments) {
-  const char* variable = std::getenv(wrapper.variable);
-  std::string compiler = variable != nullptr ? variable : "";
-  bool print = false;
+// Our own words, in front of the compiler's.
+struct WrapperOptions {
+  std::vector<std::string> compiler;  // empty: the user names none
   std::optional<DeepOptions> deep;
-  std::vector<std::string> excluded;
+  bool print = false;
+  bool help = false;
+  std::span<const std::string> arguments;  // of the compiler
+};
+
+Result<WrapperOptions> parse(const Wrapper& wrapper, std::span<const std::string> arguments) {
   constexpr std::string_view kCompiler = "--compiler=";
   constexpr std::string_view kExclude = "--exclude=";
-  for (; !arguments.empty(); arguments = arguments.subspan(1)) {
+  const char* variable = std::getenv(wrapper.variable);
+  WrapperOptions options;
+  options.compiler = split_words(variable != nullptr ? variable : "");
+  std::vector<std::string> excluded;
+  for (; !arguments.empty() && !options.help; arguments = arguments.subspan(1)) {
     const std::string& word = arguments.front();
     if (word.starts_with(kCompiler)) {
-      compiler = word.substr(kCompiler.size());
-      if (split_words(compiler).empty()) {
+      options.compiler = split_words(word.substr(kCompiler.size()));
+      if (options.compiler.empty()) {
         return Status::usage("--compiler needs the name of a compiler");
       }
     } else if (word == "--deep") {
-      deep.emplace();
+      options.deep.emplace();
     } else if (word.starts_with(kExclude)) {
       excluded.push_back(word.substr(kExclude.size()));
     } else if (word == "--print-command") {
-      print = true;
+      options.print = true;
     } else if (word == "--help") {
-      std::printf(kHelp, wrapper.name, wrapper.variable, wrapper.fallback, deep_compiler(wrapper.is_cxx).c_str());
-      return ExitCode::kOk;
+      options.help = true;
     } else {
       break;
     }
   }
-  if (!excluded.empty() && !deep) {
+  if (options.deep) {
+    options.deep->excluded = std::move(excluded);
+  } else if (!excluded.empty()) {
     return Status::usage("--exclude needs --deep: functions are left out of any recording by `sooth record --exclude`");
   }
-  std::vector<std::string> compiler_words = split_words(compiler);
-  if (compiler_words.empty()) {
-    compiler_words.push_back(deep ? deep_compiler(wrapper.is_cxx) : wrapper.fallback);
+  options.arguments = arguments;
+  return options;
+}
+
+CommandResult compile(const Wrapper& wrapper, std::span<const std::string> arguments) {
+  Result<WrapperOptions> options = parse(wrapper, arguments);
+  if (!options.ok()) {
+    return options.status();
   }
-  const Result<CompilerKind> kind = compiler_kind(compiler_words);
+  if (options->help) {
+    std::printf(kHelp, wrapper.name, wrapper.variable, wrapper.fallback, deep_compiler(wrapper.is_cxx).c_str());
+    return ExitCode::kOk;
+  }
+  if (options->compiler.empty()) {
+    options->compiler.push_back(options->deep ? deep_compiler(wrapper.is_cxx) : wrapper.fallback);
+  }
+  const Result<CompilerKind> kind = compiler_kind(options->compiler);
   if (!kind.ok()) {
     return kind.status();
   }
-  if (deep) {
-    deep->excluded = std::move(excluded);
-    if (Status status = check_deep_compiler(compiler_words, *kind); !status.ok()) {
-      return status;
-    }
+  if (Status status = options->deep ? check_deep_compiler(options->compiler, *kind) : Status(); !status.ok()) {
+    return status;
   }
   const Result<RuntimeLibrary> library = find_runtime_library();
   if (!library.ok()) {
     return library.status();
   }
-  const Result<CompilerCommand> command = wrap_compiler(compiler_words, *kind, arguments, *library, deep);
+  const Result<CompilerCommand> command =
+      wrap_compiler(options->compiler, *kind, options->arguments, *library, options->deep);
   if (!command.ok()) {
     return command.status();
   }
   for (const std::string& note : command->notes) {
     std::fprintf(stderr, "sooth: %s\n", note.c_str());
   }
-  if (print) {
+  if (options->print) {
     std::printf("%s\n", shell_line(command->words).c_str());
     return ExitCode::kOk;
   }

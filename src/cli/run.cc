@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/recording_options.h"
 #include "cli/report_options.h"
+#include "launch/child_process.h"
 #include "launch/private_directory.h"
 #include "launch/recording_set.h"
 #include "run/run_program.h"
@@ -142,6 +143,8 @@ Result<RunResult> work(Options& options, const std::string& report_name) {
   job.analysis.census = options.report.stats;
   job.analysis.mcm.jobs = options.flags.jobs;
   job.analysis.mcm.solver_timeout = std::chrono::seconds(2);
+  job.analysis.recipe.jobs = options.flags.jobs;
+  job.analysis.recipe.solver_timeout = std::chrono::seconds(2);
   job.budget = options.flags.budget;
   job.timeout = options.flags.timeout;
   job.confirm.suppressions = options.report.suppressions;
@@ -159,6 +162,7 @@ Result<RunResult> work(Options& options, const std::string& report_name) {
 CommandResult run(Options& options) {
   SOOTH_RETURN_IF_ERROR(check_usage(options));
   const std::string stored = stored_report(options);
+  hold_signals();  // from the first temporary folder on
   Result<RunResult> result = work(options, stored);
   if (!result.ok()) {
     return std::move(result).status();
@@ -166,6 +170,10 @@ CommandResult run(Options& options) {
   Status status;
   if (stored != options.report.output) {
     status = store_report(result->report, stored, options.report.no_times);
+  }
+  forget_held_signals();
+  if (options.report.output.empty()) {
+    take_signals_again();  // a reader who does not read must not keep us
   }
   // Also when that failed: whoever looks at the terminal has the findings all the same.
   const Result<ExitCode> code = deliver(result->report, options.report);
@@ -185,6 +193,7 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   options->flags.budget = std::chrono::seconds(60);
   options->flags.timeout = std::chrono::milliseconds(0);
   options->job.record.options.schedule = "serial";
+  options->job.record.options.max_bytes = std::uint64_t{256} << 20;  // the analyses then take some gigabytes
   options->job.confirm.options.campaign.trials = 30;
   add_duration_option(*command, "--budget", options->flags.budget,
                       "Time for proofs and controlled runs, after the recorded run; 0: as long as it takes", "60s");
@@ -192,7 +201,7 @@ void add_run_command(CLI::App& root, CommandResult& result) {
                       "Analyses, separated by commas (default: by what the recording has)");
   add_recording_options(*command, options->job.record.options);
   add_count_option(*command, "--max-trace", options->job.record.options.max_bytes,
-                   "End the recording at so many bytes, like 2G; the program goes on. 0: no limit");
+                   "End the recording at so many bytes; the program goes on. 0: no limit");
   command
       ->add_option_function<std::string>(
           "--keep", [options](const std::string& directory) { options->keep_in = directory; },

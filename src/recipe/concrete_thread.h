@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -73,6 +74,10 @@ class ConcreteThread {
   void set_trusted(bool trusted) { trusted_ = trusted; }
   bool is_trusted() const { return trusted_; }
   void allow_leaving() { may_leave_ = true; }
+  // Asked before a call of code that is not recorded and may look around in memory, when the thread is not trusted. `pointers` are its
+  // arguments that are addresses. What it returns is why the call cannot be made; empty: it can.
+  using MemoryGuard = std::function<std::string(const std::vector<std::uint64_t>& pointers)>;
+  void set_memory_guard(MemoryGuard guard) { memory_guard_ = std::move(guard); }
   // The branch at which it has left the tape; nullptr: it has not.
   const llvm::Instruction* left_at() const { return left_at_; }
 
@@ -87,8 +92,14 @@ class ConcreteThread {
   static bool is_passive(Op op);
   // After take_event() of a read without a value: the words that the record has instead.
   std::optional<ConcreteBytes> take_words(std::uint64_t bytes);
-  // What a compare-exchange is that reads this: an rmw, or a load when it fails. Other accesses are what they are. Nothing: not known.
-  std::optional<Op> outcome(const ConcreteStep& step, std::span<const ConcreteByte> read);
+  // What the access is that was `recorded` so, when it reads this: a compare-exchange is an rmw, or a load when it fails; others
+  // are what they were. Nothing: not known.
+  std::optional<Op> outcome(const ConcreteStep& step, std::span<const ConcreteByte> read, Op recorded);
+  // Whether an event can be this step: optimisers turn an rmw whose result nobody needs into a store, and one that changes
+  // nothing into a load.
+  static bool may_be(const ConcreteStep& step, Op op) {
+    return step.op == op || (step.op == Op::kAtomicRmw && is_atomic(op));
+  }
   struct Written {
     ConcreteBytes bytes;
     bool as_recorded = false;  // of what the trace has no value: whether it is what it was in the recorded run
@@ -112,7 +123,9 @@ class ConcreteThread {
     bool open = false;                      // which is not followed, and ends with a record
     bool unwinding = false;                 // an exception leaves it
     std::optional<Concrete> direct_result;  // what the called function itself returned
-    std::optional<ConcreteBytes> copied;    // what a copy has read, before it writes
+    std::optional<std::uint64_t> length;    // of the copy that it is in
+    std::optional<ConcreteBytes> copied;    // what that has read, before it writes
+    bool stores_vtable = false;             // the record says that the store at hand is one
   };
   using Step = std::optional<ConcreteStep>;
 
@@ -122,7 +135,11 @@ class ConcreteThread {
   Step compute(const llvm::Instruction& at);
   Step access(const llvm::Instruction& at);
   Step branch(const llvm::Instruction& at);
+  Step access_outside_tape(const llvm::Instruction& at, const TypeShape& shape, Op op);
+  Step store_vtable(const llvm::Instruction& at);
+  Step fence(const llvm::Instruction& at);
   Step take_address(const llvm::Instruction& at);
+  std::optional<Step> interruption();
   Step go_to(const llvm::BasicBlock& to);
   std::optional<std::uint32_t> successor(const llvm::Instruction& branch);
   Written write(ConcreteBytes bytes);
@@ -141,6 +158,7 @@ class ConcreteThread {
   Step landed(const DeepRecord& record);
   Step finish_call(std::optional<Concrete> result);
   bool note_arguments(const llvm::CallBase& call, unsigned from);
+  std::string ask_guard(const llvm::CallBase& call);
   bool is_target(const llvm::CallBase& call, const llvm::Function& function);
   std::optional<DeepProgram::Place> target(const llvm::CallBase& call);
   std::optional<Concrete> take_value(llvm::Type* type, std::uint32_t module, std::optional<std::uint64_t> first);
@@ -150,6 +168,7 @@ class ConcreteThread {
   std::optional<std::uint64_t> number(const llvm::Value* value);
   void define(const llvm::Instruction& at, Concrete value);
   bool note(const Concrete& value);  // false: in the recorded run it was another one
+  const Event* upcoming();
   const DeepRecord* due_record();
   const DeepRecord* take_record(DeepKind kind);
   ConcreteStep stuck(std::string why) const;
@@ -170,6 +189,7 @@ class ConcreteThread {
   std::uint64_t spent_ = 0;  // instructions since something was taken from the tape
   std::vector<Frame> frames_;
   std::optional<ConcreteStep> step_;
+  MemoryGuard memory_guard_;
 };
 
 }  // namespace sooth
