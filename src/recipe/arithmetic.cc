@@ -17,7 +17,7 @@ constexpr std::uint64_t mask(unsigned width) {
   return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
 }
 
-constexpr Cell kUnknownCell{0, kUnknown};
+constexpr Cell kUnknownCell{0, kUnknownExpr};
 
 // Elements of a vector or the one value; the type that they have.
 unsigned element_count(llvm::Type* type) {
@@ -197,7 +197,7 @@ Cell Arithmetic::update(llvm::AtomicRMWInst::BinOp operation, unsigned width, co
     default:  // floating point, wrapping counters
       pin(old, Why::kNotModelled, sink);
       pin(operand, Why::kNotModelled, sink);
-      return {0, kUnknown};
+      return {0, kUnknownExpr};
   }
 }
 

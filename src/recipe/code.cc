@@ -91,7 +91,7 @@ void CodeTable::constant_expression(std::uint32_t module, const llvm::ConstantEx
   for (const llvm::Use& operand : expression.operands()) {
     constant(module, *llvm::cast<llvm::Constant>(operand.get()), operands);
   }
-  const auto unknown = [&] { cells.resize(cells.size() + result.leaves.size(), Cell{0, kUnknown}); };
+  const auto unknown = [&] { cells.resize(cells.size() + result.leaves.size(), Cell{0, kUnknownExpr}); };
   if (result.leaves.size() != 1 || operands.empty() || !std::all_of(operands.begin(), operands.end(), is_known)) {
     return unknown();
   }
@@ -133,7 +133,7 @@ void CodeTable::constant(std::uint32_t module, const llvm::Constant& constant, s
     cells.resize(cells.size() + leaves);
   } else if (const auto* global = llvm::dyn_cast<llvm::GlobalValue>(&constant)) {
     const std::optional<std::uint64_t> address = program_.address(module, *global);
-    cells.push_back({address.value_or(0), address ? kNoExpr : kUnknown});
+    cells.push_back({address.value_or(0), address ? kNoExpr : kUnknownExpr});
   } else if (const auto* expression = llvm::dyn_cast<llvm::ConstantExpr>(&constant)) {
     constant_expression(module, *expression, cells);
   } else if (const auto* data = llvm::dyn_cast<llvm::ConstantDataSequential>(&constant)) {
@@ -145,7 +145,7 @@ void CodeTable::constant(std::uint32_t module, const llvm::Constant& constant, s
       this->constant(module, *llvm::cast<llvm::Constant>(element.get()), cells);
     }
   } else {  // undefined values, addresses of blocks
-    cells.resize(cells.size() + leaves, Cell{0, kUnknown});
+    cells.resize(cells.size() + leaves, Cell{0, kUnknownExpr});
   }
 }
 

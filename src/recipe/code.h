@@ -24,13 +24,13 @@ struct Cell {
 };
 // In place of an expression: not even the recorded value is known (an address that nobody wrote down, an undefined value). It is
 // the same in every run that takes the same way.
-inline constexpr ExprId kUnknown{~std::uint32_t{0}};
+inline constexpr ExprId kUnknownExpr{~std::uint32_t{0}};
 
 inline bool is_known(const Cell& cell) {
-  return cell.expr != kUnknown;
+  return cell.expr != kUnknownExpr;
 }
 inline bool is_symbolic(const Cell& cell) {
-  return cell.expr != kNoExpr && cell.expr != kUnknown;
+  return cell.expr != kNoExpr && cell.expr != kUnknownExpr;
 }
 
 // How a value of a type is cut into cells: scalars of up to 64 bits are one, longer ones several, aggregates and vectors

@@ -278,7 +278,7 @@ bool DetourWalk::call(const llvm::CallBase& call, const Operands& operands, Cell
 bool DetourWalk::enter(const FunctionCode& code, const llvm::CallBase& call, const Operands& operands) {
   CodeTable& table = explorer_->x_.code;
   const auto base = static_cast<std::uint32_t>(cells_.size());
-  std::vector<Cell> cells(code.cells, Cell{0, kUnknown});
+  std::vector<Cell> cells(code.cells, Cell{0, kUnknownExpr});
   for (unsigned i = 0; i < std::min<std::size_t>(call.arg_size(), code.function->arg_size()); ++i) {
     const std::size_t given = table.layout(*call.getModule(), call.getArgOperand(i)->getType()).leaves.size();
     const std::size_t wanted =
@@ -426,7 +426,7 @@ void DetourWalk::to_cells(const Layout& layout, std::span<const Byte> bytes, Cel
     const Assembled whole = assemble(explorer_->x_.program.expressions, bytes.subspan(leaf.offset, count));
     *result++ = whole.is_known
                     ? arithmetic_.resize(Cell{whole.value, whole.expr}, static_cast<unsigned>(8 * count), leaf.bits)
-                    : Cell{0, kUnknown};
+                    : Cell{0, kUnknownExpr};
   }
 }
 

@@ -183,7 +183,7 @@ bool Arithmetic::compute_intrinsic(const llvm::CallBase& call, const Operands& o
   const Intrinsic::ID id = call.getIntrinsicID();
   const std::size_t leaves = layout(call, call.getType()).leaves.size();
   if (is_silent(id)) {
-    std::fill_n(result, leaves, Cell{0, kUnknown});
+    std::fill_n(result, leaves, Cell{0, kUnknownExpr});
     return true;
   }
   if (is_copy(id)) {

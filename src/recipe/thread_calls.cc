@@ -164,7 +164,7 @@ bool ThreadExecutor::intrinsic(const llvm::CallBase& call, const Operands& opera
       arithmetic_.pin(Cell{value, expr}, Why::kNotModelled, *this);
     });
   }
-  std::fill_n(result, x_.code.layout(*call.getModule(), call.getType()).leaves.size(), Cell{0, kUnknown});
+  std::fill_n(result, x_.code.layout(*call.getModule(), call.getType()).leaves.size(), Cell{0, kUnknownExpr});
   return true;
 }
 
@@ -352,7 +352,7 @@ bool ThreadExecutor::give_arguments(const FunctionCode& code, const llvm::CallBa
                                     std::uint32_t base) {
   const auto leaves = [&](llvm::Type* type) { return x_.code.layout(*code.function->getParent(), type).leaves.size(); };
   if (call == nullptr) {
-    std::fill(cells_.begin() + base, cells_.end(), Cell{0, kUnknown});
+    std::fill(cells_.begin() + base, cells_.end(), Cell{0, kUnknownExpr});
     return true;
   }
   const Frame& from = frames_[caller];
@@ -373,7 +373,7 @@ bool ThreadExecutor::give_arguments(const FunctionCode& code, const llvm::CallBa
       });
     }
     if (fits) {
-      std::fill_n(cells_.data() + base + code.arguments[i], given, Cell{0, kUnknown});
+      std::fill_n(cells_.data() + base + code.arguments[i], given, Cell{0, kUnknownExpr});
     }
   }
   return true;

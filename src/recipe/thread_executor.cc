@@ -248,7 +248,7 @@ bool ThreadExecutor::execute(const Step& step, Cell* result) {
       return true;
     case llvm::Instruction::LandingPad:
       std::fill_n(result, x_.code.layout(*instruction.getModule(), instruction.getType()).leaves.size(),
-                  Cell{0, kUnknown});
+                  Cell{0, kUnknownExpr});
       return true;
     case llvm::Instruction::Unreachable: return stop("the code ends here, and the recording does not");
     default: break;

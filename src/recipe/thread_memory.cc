@@ -27,13 +27,13 @@ void ThreadExecutor::to_cells(const Layout& layout, std::span<const Byte> bytes,
   for (const Layout::Leaf& leaf : layout.leaves) {
     const std::size_t count = bytes_of(leaf);
     if (!layout.is_in_bytes || leaf.offset + count > bytes.size()) {
-      *result++ = {0, kUnknown};
+      *result++ = {0, kUnknownExpr};
       continue;
     }
     const Assembled whole = assemble(table_, bytes.subspan(leaf.offset, count));
     *result++ = whole.is_known
                     ? arithmetic_.resize(Cell{whole.value, whole.expr}, static_cast<unsigned>(8 * count), leaf.bits)
-                    : Cell{0, kUnknown};
+                    : Cell{0, kUnknownExpr};
   }
 }
 
@@ -212,7 +212,7 @@ bool ThreadExecutor::unseen(const llvm::Instruction& at, const Operands& operand
     const unsigned value = is_store ? 0 : at.getNumOperands() - 1;
     memory_.forget(address.bits, x_.code.layout(*at.getModule(), at.getOperand(value)->getType()).bytes);
   }
-  std::fill_n(result, x_.code.layout(*at.getModule(), at.getType()).leaves.size(), Cell{0, kUnknown});
+  std::fill_n(result, x_.code.layout(*at.getModule(), at.getType()).leaves.size(), Cell{0, kUnknownExpr});
   return true;
 }
 
