@@ -37,7 +37,8 @@ TEST(ByteMemory, PinsRunsOfOneExpression) {
   memory.make_constant(table, 0x1006, 4, [&](ExprId e, std::uint64_t value) {
     pinned.push_back(table.to_string(e) + " " + std::to_string(value));
   });
-  EXPECT_EQ(pinned, (std::vector<std::string>{"x0[31:16] " + std::to_string(0x5566), "x0[47:32] " + std::to_string(0x3344)}));
+  EXPECT_EQ(pinned,
+            (std::vector<std::string>{"x0[31:16] " + std::to_string(0x5566), "x0[47:32] " + std::to_string(0x3344)}));
   EXPECT_TRUE(memory.has_expressions(0x1004, 2));
   EXPECT_FALSE(memory.has_expressions(0x1006, 4));
   EXPECT_TRUE(memory.has_expressions(0x100a, 2));

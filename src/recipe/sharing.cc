@@ -79,7 +79,8 @@ void Sharing::note_granules() {
   }
 }
 
-bool Sharing::others(std::uint32_t Granule::*who, std::uint32_t thread, std::uint64_t address, std::uint64_t size) const {
+bool Sharing::others(std::uint32_t Granule::*who, std::uint32_t thread, std::uint64_t address,
+                     std::uint64_t size) const {
   for (std::uint64_t g = address / kGranule; g <= (address + (size - 1)) / kGranule; ++g) {
     const Granule* granule = granules_.find(g);
     if (granule != nullptr && granule->*who != kNobody && granule->*who != thread) {

@@ -47,9 +47,9 @@ class Sharing {
 
   const TraceIndex& index_;
   const TraceView trace_;
-  std::vector<std::uint8_t> shared_;  // by variable
-  FlatMap<Granule> granules_;         // by address / kGranule
-  std::vector<EventIndex> long_;      // accesses that are not in there
+  std::vector<std::uint8_t> shared_;                // by variable
+  FlatMap<Granule> granules_;                       // by address / kGranule
+  std::vector<EventIndex> long_;                    // accesses that are not in there
   std::vector<std::vector<EventIndex>> histories_;  // of accesses with values, ascending
 };
 
