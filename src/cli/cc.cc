@@ -17,34 +17,30 @@
 namespace sooth {
 namespace {
 
-constexpr char kHelp[] =
-    R"(Compiles and links a program that `sooth record` can record.
-
-Usage: sooth %s [--compiler=COMMAND] [--print-command] COMPILER-ARGUMENTS...
-
-  --compiler=COMMAND  GCC or Clang, for example clang++-19 or "ccache g++"
-                      (default: $%s, else %s)
-  --print-command     Print the command instead of running it
-  --help              Print this help
-
-Ours are recognised in front only; everything else goes to the compiler, with -g and
--fsanitize=thread in front of it, and our run time library in place of ThreadSanitizer's
-when it links. Made to be the CC and CXX of a build:
+// Behind the options in `--help`; %s are the names of the subcommand.
+constexpr char kFooter[] =
+    R"(Usage: sooth %s [OPTIONS] COMPILER-ARGUMENTS. Options of ours are recognised in front only; everything else
+goes to the compiler, with -g and -fsanitize=thread in front of it, and our run time library in
+place of ThreadSanitizer's when it links. Made to be the CC and CXX of a build:
 
   cmake -DCMAKE_C_COMPILER="sooth;cc" -DCMAKE_CXX_COMPILER="sooth;c++" ...
   CC="sooth cc" CXX="sooth c++" ./configure
   make CC="sooth cc" CXX="sooth c++"
 
-The exit status is the compiler's; 64 when the arguments rule recording out.
-)";
+or a launcher in front of the compiler of some targets, as sooth_instrument() of the CMake package does:
+
+  sooth %s --launch g++ -c file.cc
+
+The exit status is the compiler's; 64 when the arguments rule recording out.)";
 
 struct Wrapper {
   const char* name;      // of the subcommand
   const char* variable;  // of the environment
   const char* fallback;
+  const char* summary;
 };
-constexpr Wrapper kC = {"cc", "SOOTH_CC", "gcc"};
-constexpr Wrapper kCxx = {"c++", "SOOTH_CXX", "g++"};
+constexpr Wrapper kC = {"cc", "SOOTH_CC", "gcc", "Compile C so that the program can be recorded"};
+constexpr Wrapper kCxx = {"c++", "SOOTH_CXX", "g++", "Compile C++ so that the program can be recorded"};
 
 std::vector<std::string> split_words(const std::string& text) {
   std::istringstream words(text);
@@ -66,29 +62,60 @@ Status execute(const CompilerCommand& command) {
   return Status::bad_input("cannot start " + command.words.front() + ": " + std::strerror(errno));
 }
 
-CommandResult compile(const Wrapper& wrapper, std::span<const std::string> arguments) {
-  const char* variable = std::getenv(wrapper.variable);
-  std::string compiler = variable != nullptr && *variable != '\0' ? variable : wrapper.fallback;
+// What the leading arguments ask for; the rest is the compiler's.
+struct Request {
+  std::vector<std::string> compiler;
   bool print = false;
+  bool help = false;
+  std::span<const std::string> arguments;
+};
+
+// Words that stand in front of a compiler and are none.
+bool is_launcher(const std::string& word) {
+  const std::string name = word.substr(word.rfind('/') + 1);
+  return name == "ccache" || name == "sccache" || name == "distcc" || name == "icecc";
+}
+
+// `--launch` says that the compiler stands next, as in the command that a build system would have run itself.
+void take_compiler(Request& request) {
+  request.compiler.clear();
+  bool launcher = true;
+  for (; launcher && !request.arguments.empty(); request.arguments = request.arguments.subspan(1)) {
+    launcher = is_launcher(request.arguments.front());
+    request.compiler.push_back(request.arguments.front());
+  }
+}
+
+Request read_request(const Wrapper& wrapper, std::span<const std::string> arguments) {
   constexpr std::string_view kCompiler = "--compiler=";
+  const char* variable = std::getenv(wrapper.variable);
+  Request request;
+  request.compiler = split_words(variable != nullptr && *variable != '\0' ? variable : wrapper.fallback);
   for (; !arguments.empty(); arguments = arguments.subspan(1)) {
     const std::string& word = arguments.front();
     if (word.starts_with(kCompiler)) {
-      compiler = word.substr(kCompiler.size());
+      request.compiler = split_words(word.substr(kCompiler.size()));
+    } else if (word == "--launch") {
+      request.arguments = arguments.subspan(1);
+      take_compiler(request);
+      return request;
     } else if (word == "--print-command") {
-      print = true;
+      request.print = true;
     } else if (word == "--help") {
-      std::printf(kHelp, wrapper.name, wrapper.variable, wrapper.fallback);
-      return ExitCode::kOk;
+      request.help = true;
     } else {
       break;
     }
   }
-  const std::vector<std::string> compiler_words = split_words(compiler);
-  if (compiler_words.empty()) {
-    return Status::usage("--compiler needs the name of a compiler");
+  request.arguments = arguments;
+  return request;
+}
+
+CommandResult compile(const Request& request) {
+  if (request.compiler.empty()) {
+    return Status::usage("--compiler and --launch need the name of a compiler");
   }
-  const Result<CompilerKind> kind = compiler_kind(compiler_words);
+  const Result<CompilerKind> kind = compiler_kind(request.compiler);
   if (!kind.ok()) {
     return kind.status();
   }
@@ -96,18 +123,33 @@ CommandResult compile(const Wrapper& wrapper, std::span<const std::string> argum
   if (!library.ok()) {
     return library.status();
   }
-  const Result<CompilerCommand> command = wrap_compiler(compiler_words, *kind, arguments, *library);
+  const Result<CompilerCommand> command = wrap_compiler(request.compiler, *kind, request.arguments, *library);
   if (!command.ok()) {
     return command.status();
   }
   for (const std::string& note : command->notes) {
     std::fprintf(stderr, "sooth: %s\n", note.c_str());
   }
-  if (print) {
+  if (request.print) {
     std::printf("%s\n", shell_line(command->words).c_str());
     return ExitCode::kOk;
   }
   return execute(*command);
+}
+
+// For `--help` and the reference; read_request is what parses.
+void declare(CLI::App& root, const Wrapper& wrapper) {
+  CLI::App* command = root.add_subcommand(wrapper.name, wrapper.summary);
+  command->add_option("--compiler")
+      ->description("GCC or Clang, for example --compiler=clang++-19 or --compiler=\"ccache g++\" (default: $" +
+                    std::string(wrapper.variable) + ", else " + wrapper.fallback + ")")
+      ->type_name("COMMAND");
+  command->add_flag("--launch")->description("The compiler is what stands next, perhaps behind ccache or the like");
+  command->add_flag("--print-command")->description("Print the command instead of running it");
+  char footer[2 * sizeof(kFooter)];
+  std::snprintf(footer, sizeof footer, kFooter, wrapper.name, wrapper.name);
+  command->footer(footer);
+  command->allow_extras();
 }
 
 }  // namespace
@@ -118,15 +160,16 @@ std::optional<CommandResult> run_compiler_wrapper(std::span<const std::string> a
   }
   for (const Wrapper& wrapper : {kC, kCxx}) {
     if (arguments.front() == wrapper.name) {
-      return compile(wrapper, arguments.subspan(1));
+      const Request request = read_request(wrapper, arguments.subspan(1));
+      return request.help ? std::nullopt : std::optional<CommandResult>(compile(request));
     }
   }
   return std::nullopt;
 }
 
 void add_compiler_commands(CLI::App& root, CommandResult&) {
-  root.add_subcommand(kC.name, "Compile C so that the program can be recorded");
-  root.add_subcommand(kCxx.name, "Compile C++ so that the program can be recorded");
+  declare(root, kC);
+  declare(root, kCxx);
 }
 
 }  // namespace sooth
