@@ -44,7 +44,7 @@ _sooth_complete_value() {
   esac
 }
 
-# The program behind `--`, which is word $1 of the line: as that program completes, if somebody told how.
+# The program behind `--` and its arguments: as that program completes, if somebody told how.
 _sooth_complete_program() {
   local i
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -157,19 +157,27 @@ std::string value_lines(const ReferenceCommand& root) {
 std::string bash_completion(const ReferenceCommand& root) {
   std::string out = "# Completion of sooth for bash. Made by `sooth reference --format bash`.\n\n";
   out += "# The options of command $1.\n_sooth_options() {\n" + cases(root, option_names) + "}\n\n";
-  out += "# The commands below command $1.\n_sooth_commands() {\n" + cases(root, [](const ReferenceCommand& command) {
-           std::vector<std::string> names;
-           for (const ReferenceCommand& below : command.commands) {
-             names.push_back(below.name());
-           }
-           return names.empty() ? "" : "echo '" + join(names) + "'";
-         }) + "}\n\n";
-  out += "_sooth_is_command() {\n" + cases(root, [](const ReferenceCommand&) { return std::string("return 0"); }) + "}\n\n";
-  out += "# Takes `-- PROGRAM ARGUMENTS`.\n_sooth_starts_program() {\n" + cases(root, [](const ReferenceCommand& command) {
-           return std::string(command.starts_program ? "return 0" : "");
-         }) + "}\n\n";
-  out += "# Sets what kind of value option $2 of command $1 takes (with '?' behind it: or none), and the choice there is.\n"
-         "_sooth_value() {\n" + value_lines(root) + "}\n";
+  out += "# The commands below command $1.\n_sooth_commands() {\n" +
+         cases(root,
+               [](const ReferenceCommand& command) {
+                 std::vector<std::string> names;
+                 for (const ReferenceCommand& below : command.commands) {
+                   names.push_back(below.name());
+                 }
+                 return names.empty() ? "" : "echo '" + join(names) + "'";
+               }) +
+         "}\n\n";
+  out += "_sooth_is_command() {\n" + cases(root, [](const ReferenceCommand&) { return std::string("return 0"); }) +
+         "}\n\n";
+  out += "# Takes `-- PROGRAM ARGUMENTS`.\n_sooth_starts_program() {\n" +
+         cases(root,
+               [](const ReferenceCommand& command) { return std::string(command.starts_program ? "return 0" : ""); }) +
+         "}\n\n";
+  out +=
+      "# Sets what kind of value option $2 of command $1 takes (with '?' behind it: or none), and the choice there "
+      "is.\n"
+      "_sooth_value() {\n" +
+      value_lines(root) + "}\n";
   return out + kFunctions;
 }
 

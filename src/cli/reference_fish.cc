@@ -59,7 +59,8 @@ std::string value(const ReferenceOption& option) {
     case ValueKind::kNone: return "";
     case ValueKind::kText: return " -x";
     case ValueKind::kFile: return " -r -F";
-    case ValueKind::kDirectory: return option.value_optional ? " -a '(__fish_complete_directories)'" : " -x -a '(__fish_complete_directories)'";
+    case ValueKind::kDirectory:
+      return option.value_optional ? " -a '(__fish_complete_directories)'" : " -x -a '(__fish_complete_directories)'";
     case ValueKind::kWords: return " -x -a " + shell_quoted(join(option.words));
     case ValueKind::kWordList: return " -x -a " + shell_quoted("(__fish_append , " + join(option.words) + ")");
   }
@@ -81,8 +82,8 @@ std::string fish_completion(const ReferenceCommand& root) {
   for (const ReferenceCommand* command : all_commands(root)) {
     out += "\n# " + command->path + "\n";
     for (const ReferenceCommand& below : command->commands) {
-      out += "complete -c sooth -n " + shell_quoted("__sooth_before_command " + command->path) + " -a " + shell_quoted(below.name()) +
-             " -d " + shell_quoted(brief(below.summary)) + "\n";
+      out += "complete -c sooth -n " + shell_quoted("__sooth_before_command " + command->path) + " -a " +
+             shell_quoted(below.name()) + " -d " + shell_quoted(brief(below.summary)) + "\n";
     }
     const std::string condition =
         shell_quoted((command->commands.empty() ? "__sooth_at " : "__sooth_before_command ") + command->path);

@@ -38,8 +38,12 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string bold(std::string_view text) { return "\\fB" + escaped(text) + "\\fR"; }
-std::string italic(std::string_view text) { return "\\fI" + escaped(text) + "\\fR"; }
+std::string bold(std::string_view text) {
+  return "\\fB" + escaped(text) + "\\fR";
+}
+std::string italic(std::string_view text) {
+  return "\\fI" + escaped(text) + "\\fR";
+}
 
 // Prose: what is between backticks becomes bold.
 std::string marked_up(std::string_view text) {
@@ -80,10 +84,14 @@ void add_filled(std::string& out, std::string_view text) {
   out += '\n';
 }
 
-void add_blocks(std::string& out, const std::string& text, const char* between) {
+void add_line(std::string& out, const std::string& line) {
+  out += (line.starts_with('.') ? "\\&" : "") + marked_up(line) + "\n";
+}
+
+void add_text(std::string& out, const std::string& text) {
   bool first = true;
   for (const TextBlock& block : text_blocks(text)) {
-    out += first ? "" : between;
+    out += first ? "" : ".PP\n";
     first = false;
     if (!block.verbatim) {
       add_filled(out, marked_up(block.lines.front()));
@@ -91,9 +99,21 @@ void add_blocks(std::string& out, const std::string& text, const char* between) 
     }
     out += ".RS 2\n.nf\n";
     for (const std::string& line : block.lines) {
-      out += (line.starts_with('.') ? "\\&" : "") + marked_up(line) + "\n";
+      add_line(out, line);
     }
     out += ".fi\n.RE\n";
+  }
+}
+
+// The list inside a help text, like the formats and what each is for, is indented as the text is.
+void add_help(std::string& out, const std::string& help) {
+  for (const TextBlock& block : text_blocks(help)) {
+    out += block.verbatim ? ".RS\n" : "";
+    for (const std::string& line : block.lines) {
+      out += block.verbatim && &line != &block.lines.front() ? ".br\n" : "";
+      add_filled(out, marked_up(line));
+    }
+    out += block.verbatim ? ".RE\n" : "";
   }
 }
 
@@ -104,16 +124,18 @@ void add_option(std::string& out, const ReferenceOption& option) {
     names += (names.empty() ? "" : ", ") + (name.starts_with('-') ? bold(name) : italic(name));
   }
   out += names + (option.value.empty() ? "" : " " + italic(option.value)) + "\n";
-  std::string help = option.help;
   std::string remarks = option.required ? "Required." : "";
   if (!option.preset.empty()) {
     remarks += std::string(remarks.empty() ? "" : " ") + "Default: " + option.preset + ".";
   }
-  if (!remarks.empty()) {
-    const bool list = help.find("\n  ") != std::string::npos;
-    help += (list ? "\n" : (help.ends_with('.') ? " " : ". ")) + remarks;
+  // Behind the text, unless a list follows it: behind that nothing would be indented.
+  if (remarks.empty()) {
+    add_help(out, option.help);
+  } else if (option.help.find('\n') != std::string::npos) {
+    add_help(out, remarks + " " + option.help);
+  } else {
+    add_help(out, option.help + (option.help.ends_with('.') ? " " : ". ") + remarks);
   }
-  add_blocks(out, help, "");
 }
 
 void add_options(std::string& out, const char* title, const std::vector<ReferenceOption>& options) {
@@ -156,8 +178,9 @@ std::string man_page(const ReferenceCommand& root, const ReferenceCommand& comma
   // Not escaped: programs that index manual pages read this line, and few of them know roff.
   std::string summary = command.summary.substr(0, command.summary.find_last_not_of('.') + 1);
   summary[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(summary[0])));
-  out += man_name(command) + " \\- " + summary + "\n.SH SYNOPSIS\n.nf\n" + synopsis(command) + "\n.fi\n.SH DESCRIPTION\n";
-  add_blocks(out, command.summary + (command.summary.ends_with('.') ? "" : ".") + "\n\n" + command.text, ".PP\n");
+  out +=
+      man_name(command) + " \\- " + summary + "\n.SH SYNOPSIS\n.nf\n" + synopsis(command) + "\n.fi\n.SH DESCRIPTION\n";
+  add_text(out, command.summary + (command.summary.ends_with('.') ? "" : ".") + "\n\n" + command.text);
   if (!command.commands.empty()) {
     out += ".SH COMMANDS\n";
     for (const ReferenceCommand& below : command.commands) {

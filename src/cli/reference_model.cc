@@ -24,8 +24,8 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
-// What CLI11 shows behind the name of an option is its type and the description of each check: `TEXT:{a,b}`, `N:POSITIVE`.
-// Only checks for members of a set tell something that the type does not.
+// What CLI11 shows behind the name of an option is its type and the description of each check: `TEXT:{a,b}`,
+// `N:POSITIVE`. Only checks for members of a set tell something that the type does not.
 struct ValueType {
   std::string name;
   std::vector<std::string> members;
@@ -52,8 +52,8 @@ ValueType read_type(CLI::Option& option) {
 
 // "pct:D" stands for "pct:" and something that only the user knows; "PATTERN" for nothing that a shell could offer.
 std::string fixed_part(const std::string& alternative) {
-  const auto variable = std::find_if(alternative.begin(), alternative.end(),
-                                     [](unsigned char c) { return std::isupper(c) != 0; });
+  const auto variable =
+      std::find_if(alternative.begin(), alternative.end(), [](unsigned char c) { return std::isupper(c) != 0; });
   return std::string(alternative.begin(), variable);
 }
 
@@ -139,7 +139,8 @@ ReferenceCommand read_command(CLI::App& app, const std::string& path) {
   ReferenceCommand out;
   out.path = path;
   out.summary = app.get_description();
-  out.starts_program = app.get_parent() != nullptr && app.get_parent()->get_parent() == nullptr && starts_program(app.get_name());
+  out.starts_program =
+      app.get_parent() != nullptr && app.get_parent()->get_parent() == nullptr && starts_program(app.get_name());
   for (CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) {
       continue;
@@ -162,7 +163,9 @@ ReferenceCommand read_command(CLI::App& app, const std::string& path) {
 
 }  // namespace
 
-ReferenceCommand read_reference(CLI::App& root) { return read_command(root, root.get_name()); }
+ReferenceCommand read_reference(CLI::App& root) {
+  return read_command(root, root.get_name());
+}
 
 std::vector<const ReferenceCommand*> all_commands(const ReferenceCommand& command) {
   std::vector<const ReferenceCommand*> all = {&command};

@@ -1,5 +1,5 @@
-// What the command line takes, as plain data, read off CLI11's tree: whoever declares an option there has documented it, in `--help`,
-// docs/commands.md, the manual pages and the completions of shells.
+// What the command line takes, as plain data, read off the tree of CLI11: whoever declares an option documents it, in
+// `--help`, docs/commands.md, the manual pages and the completions of shells.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,9 @@
 
 namespace sooth {
 
-bool starts_program(std::string_view name) { return name == "start"; }  // main.cc has the real one
+bool starts_program(std::string_view name) {
+  return name == "start";
+}  // main.cc has the real one
 
 namespace {
 
@@ -18,7 +20,9 @@ class ReferenceTest : public ::testing::Test {
     root_.footer("Exit status: 0.");
     CLI::App* start = root_.add_subcommand("start", "Start a program");
     start->add_option("--mode", mode_, "How:\n  fast: at once\n  pct:D: by chance")->type_name("fast|pct:D|ANY");
-    start->add_option("--shape", shape_, "Of *all*_things")->check(CLI::IsMember({"round", "flat"}))->capture_default_str();
+    start->add_option("--shape", shape_, "Of *all*_things")
+        ->check(CLI::IsMember({"round", "flat"}))
+        ->capture_default_str();
     start->add_option("-n,--count", count_, "How many")->check(CLI::PositiveNumber)->type_name("N");
     start->add_option("--with", with_, "Analyses")->type_name(kAnalysesType);
     start->add_option("--secret", mode_, "Not for you")->group("");
@@ -95,7 +99,8 @@ TEST_F(ReferenceTest, TextHasParagraphsAndBlocks) {
 
 TEST_F(ReferenceTest, EscapesWhatFormatsWouldTakeForMarkup) {
   const std::string markdown = markdown_page(reference_ = read_reference(root_));
-  EXPECT_NE(markdown.find("- `--shape round|flat` (default flat): Of \\*all\\*\\_things\n"), std::string::npos) << markdown;
+  EXPECT_NE(markdown.find("- `--shape round|flat` (default flat): Of \\*all\\*\\_things\n"), std::string::npos)
+      << markdown;
   EXPECT_NE(markdown.find("- `--mode fast|pct:D|ANY`: How:\n  - fast: at once\n"), std::string::npos) << markdown;
   EXPECT_EQ(markdown.find("hidden"), std::string::npos);
   const std::string man = man_page(reference_, command("tool start"));

@@ -6,10 +6,6 @@
 namespace sooth {
 namespace {
 
-constexpr char kDispatch[] = R"zsh(
-_sooth "$@"
-)zsh";
-
 // For a text between single quotes.
 std::string shell_quoted(const std::string& text) {
   std::string out = "'";
@@ -31,12 +27,15 @@ std::string escaped(const std::string& text, const char* special) {
 
 std::string function_name(const ReferenceCommand& command) {
   std::string name = "_" + command.path;
-  std::replace_if(name.begin(), name.end(), [](char c) { return c == ' ' || c == '+'; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == ' ' || c == '+'; }, '_');
   return name;
 }
 
 // Words of an action.
-std::string action_words(const std::vector<std::string>& words) { return escaped(join(words), ":"); }
+std::string action_words(const std::vector<std::string>& words) {
+  return escaped(join(words), ":");
+}
 
 // The action that completes a value. Words that go on ("pct:") get no space behind them.
 std::string action(const ReferenceOption& option) {
@@ -66,8 +65,11 @@ void add_option(std::string& out, const ReferenceOption& option) {
       exclusive += ")";
     }
     const bool takes = option.kind != ValueKind::kNone;
-    std::string spec = exclusive + (option.repeatable ? "*" : "") + name + (takes && is_long ? "=" : takes ? "+" : "") + "[" +
-                       escaped(brief(option.help), "[]:\\") + "]";
+    std::string spec = exclusive + (option.repeatable ? "*" : "") + name +
+                       (takes && is_long ? "="
+                        : takes          ? "+"
+                                         : "") +
+                       "[" + escaped(brief(option.help), "[]:\\") + "]";
     if (takes) {
       spec += (option.value_optional ? "::" : ":") + message(option) + ":" + action(option);
     }
@@ -81,7 +83,12 @@ void add_arguments(std::string& out, const ReferenceCommand& command) {
     add_option(out, option);
   }
   for (const ReferenceOption& option : command.positionals) {
-    out += "    " + shell_quoted(std::string(option.repeatable ? "*" : option.required ? "" : ":") + ":" + message(option) + ":_files") + "\n";
+    out += "    " +
+           shell_quoted(std::string(option.repeatable ? "*"
+                                    : option.required ? ""
+                                                      : ":") +
+                        ":" + message(option) + ":_files") +
+           "\n";
   }
   out += "  )\n";
 }
@@ -90,8 +97,9 @@ void add_arguments(std::string& out, const ReferenceCommand& command) {
 std::string branching_function(const ReferenceCommand& command) {
   std::string out = function_name(command) + "() {\n  local curcontext=$curcontext state line\n";
   add_arguments(out, command);
-  out += "  _arguments -C $options '1: :->command' '*:: :->rest' && return\n  case $state in\n    command)\n"
-         "      local -a commands=(\n";
+  out +=
+      "  _arguments -C $options '1: :->command' '*:: :->rest' && return\n  case $state in\n    command)\n"
+      "      local -a commands=(\n";
   for (const ReferenceCommand& below : command.commands) {
     out += "        " + shell_quoted(escaped(below.name(), ":\\") + ":" + escaped(brief(below.summary), "\\")) + "\n";
   }
@@ -139,7 +147,7 @@ _sooth_program() {
   for (const ReferenceCommand* command : all) {
     out += command->commands.empty() ? leaf_function(*command) : branching_function(*command);
   }
-  return out.substr(0, out.size() - 1) + kDispatch;
+  return out + "_sooth \"$@\"\n";
 }
 
 }  // namespace sooth

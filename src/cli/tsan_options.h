@@ -1,4 +1,5 @@
-// TSAN_OPTIONS: what whoever started us wants of ThreadSanitizer's reports. `ctest -T memcheck` and other drivers ask for them so.
+// TSAN_OPTIONS: what whoever started us wants of ThreadSanitizer's reports. `ctest -T memcheck` and other drivers ask
+// for them so.
 #pragma once
 
 #include <optional>
@@ -16,11 +17,12 @@ struct TsanOptions {
   std::string suppressions;  // file; empty for none
 };
 
-// `text` as ThreadSanitizer reads it: name=value, separated by colons, commas or blanks; a value may be in quotes. The last one wins.
+// `text` as ThreadSanitizer reads it: name=value, separated by colons, commas or blanks; a value may be in quotes. The
+// last one wins.
 TsanOptions parse_tsan_options(std::string_view text);
 
-// Writes the findings of `report` that are new and stand on `fail_on` or above it to `log_path`.PID, in ThreadSanitizer's shape. Like
-// ThreadSanitizer, writes no file when there are none.
+// Writes the findings of `report` that are new and stand on `fail_on` or above it to `log_path`.PID, in
+// ThreadSanitizer's shape. Like ThreadSanitizer, writes no file when there are none.
 Status write_tsan_log(const Report& report, std::optional<Rung> fail_on, const std::string& log_path);
 
 }  // namespace sooth
