@@ -3,11 +3,13 @@
 
     tests/integration/install.py BUILD     BUILD: the build directory, with everything built
 """
+import glob
 import os
+import re
 import shutil
 import sys
 
-from common import check, install, main, run, try_readme, with_tool
+from common import check, install, main, run, skip_without, try_readme, with_tool
 
 BUILD = os.path.abspath(sys.argv[1])
 
@@ -85,6 +87,33 @@ def link_into_the_path(scratch):
     run(["sooth", "record", "--", "./uses"], cwd=scratch, env=environment)
 
 
+def clang_from_the_prefix(scratch):
+    """The library under Clang's name: in programs that Clang itself linked for ThreadSanitizer, and in ours."""
+    skip_without("clang++-14")
+    install(BUILD, os.path.join(scratch, "prefix"))
+    environment = dict(with_tool(os.path.join(scratch, "prefix/bin")), SOOTH_CXX="clang++-14")
+    try_readme(scratch, environment)
+    run(["clang++-14", "-g", "-O1", "-fsanitize=thread", "-shared-libsan", "bank_account_hidden.cc", "-o", "theirs"], cwd=scratch)
+    report = run(["sooth", "run", "--", "./theirs"], cwd=scratch, env=environment, expect=66).stdout
+    check("confirmed data race on 'balance'" in report, report)
+
+
+def debian_package(scratch):
+    """What `cpack` packs is complete: unpacked without being installed, it works. scripts/try-deb.sh installs it where nothing else is."""
+    skip_without("dpkg-deb", "dpkg-shlibdeps")
+    run(["cpack", "-G", "DEB", "--config", os.path.join(BUILD, "CPackConfig.cmake"), "-B", scratch])
+    package = glob.glob(os.path.join(scratch, "sooth_*_amd64.deb"))
+    check(len(package) == 1, f"cpack made {package}")
+    depends = run(["dpkg-deb", "--field", package[0], "Depends"]).stdout
+    for library in ("libc6", "libz3-4", "libzstd1", "libdw1", "libelf1", "libxxhash0"):
+        check(library in depends, f"the package does not depend on {library}: {depends}")
+    for line in run(["dpkg-deb", "--contents", package[0]]).stdout.splitlines():
+        check(" root/root " in line and re.match("(l|[-d]rw.r-.r-.)", line), f"not everybody can read what root owns: {line}")
+    run(["dpkg-deb", "--extract", package[0], os.path.join(scratch, "root")])
+    check_tree(os.path.join(scratch, "root/usr"))
+    try_readme(scratch, with_tool(os.path.join(scratch, "root/usr/bin")))
+
+
 def tool_without_its_library(scratch):
     """A sentence, not a crash, when only the executable was copied."""
     os.makedirs(os.path.join(scratch, "bin"))
@@ -93,4 +122,4 @@ def tool_without_its_library(scratch):
     check("install sooth again" in result.stdout, result.stdout)
 
 
-main([prefix_that_is_moved, staged_for_a_package, link_into_the_path, tool_without_its_library])
+main([prefix_that_is_moved, staged_for_a_package, link_into_the_path, clang_from_the_prefix, debian_package, tool_without_its_library])
