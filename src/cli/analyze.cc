@@ -36,6 +36,7 @@ struct AnalyzeOptions {
   DetectorOptions detector;
   std::string filter;
   std::uint64_t tree_locations = TreeOptions{}.locations;
+  bool tree_always = false;
   ProofOptions proof;
   McmOptions mcm;
   std::string mcm_stages = "closure,saturation,search,solver";
@@ -152,6 +153,9 @@ CommandResult analyze(const AnalyzeOptions& options) {
   if (!options.barrier_globals.empty() && !rdit) {
     return Status::usage("--barrier-global is for rdit (--with rdit)");
   }
+  if (options.tree_always && options.filter.empty()) {
+    return Status::usage("--tree-always is for a filter (--filter tree)");
+  }
   AnalysisOptions analysis;
   if (!options.filter.empty()) {
     auto filter = choose_filter(options.filter, *detectors, options.tree_locations);
@@ -159,6 +163,7 @@ CommandResult analyze(const AnalyzeOptions& options) {
       return std::move(filter).status();
     }
     analysis.filter = *filter;
+    analysis.filter->patience = options.tree_always ? 0 : analysis.filter->patience;
     analysis.compare_unfiltered = options.report.stats;
   }
   Result<Source> source = choose_source(options, columns_for(*detectors));
@@ -233,6 +238,8 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
       ->type_name("tree|tree:hb|tree:strict|tree:data|tree:span");
   add_count_option(*command, "--tree-locations", options->tree_locations,
                    "Locations that the filter remembers, the most recently used; 32 bytes each");
+  command->add_flag("--tree-always", options->tree_always,
+                    "Let the filter look at every access, also where it hides so few that looking costs more than it saves");
   add_count_option(*command, "--window", options->window,
                    "Events that an analysis which cannot look at the whole trace takes at a time")
       ->default_str(std::to_string(options->mcm.window) + " for mcm, " + std::to_string(options->detector.window) + " for cp");

@@ -39,6 +39,7 @@ CASES = [
     (["analyze", "trace.std", "--filter", "no-such-filter"], 64, r"", r"sooth: there is no filter `no-such-filter`; there are: tree, .+\n"),
     (["analyze", "trace.std", "--filter", "tree", "--tree-locations", "3", "--with", "hybrid"], 64, r"",
      r"sooth: --tree-locations needs at least 4\n"),
+    (["analyze", "trace.std", "--tree-always", "--with", "hybrid"], 64, r"", r"sooth: --tree-always is for a filter \(--filter tree\)\n"),
     (["analyze", "trace.std", "--window", "0"], 64, r"", r"sooth: --window needs at least one event\n"),
     (["analyze", "trace.std", "--window", "many"], 64, r"", r"sooth: .*--window.+\n"),
 ]
