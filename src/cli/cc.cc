@@ -77,28 +77,26 @@ bool is_launcher(const std::string& word) {
 }
 
 // `--launch` says that the compiler stands next, as in the command that a build system would have run itself.
-void take_compiler(Request& request) {
-  request.compiler.clear();
-  bool launcher = true;
-  for (; launcher && !request.arguments.empty(); request.arguments = request.arguments.subspan(1)) {
-    launcher = is_launcher(request.arguments.front());
-    request.compiler.push_back(request.arguments.front());
+std::vector<std::string> take_compiler(std::span<const std::string>& arguments) {
+  std::vector<std::string> compiler;
+  for (bool more = true; more && !arguments.empty(); arguments = arguments.subspan(1)) {
+    compiler.push_back(arguments.front());
+    more = is_launcher(compiler.back());
   }
+  return compiler;
 }
 
-Request read_request(const Wrapper& wrapper, std::span<const std::string> arguments) {
+Result<Request> read_request(const Wrapper& wrapper, std::span<const std::string> arguments) {
   constexpr std::string_view kCompiler = "--compiler=";
   const char* variable = std::getenv(wrapper.variable);
   Request request;
-  request.compiler = split_words(variable != nullptr && *variable != '\0' ? variable : wrapper.fallback);
+  request.compiler = split_words(variable != nullptr ? variable : "");
+  bool named = false;
   for (; !arguments.empty(); arguments = arguments.subspan(1)) {
     const std::string& word = arguments.front();
     if (word.starts_with(kCompiler)) {
       request.compiler = split_words(word.substr(kCompiler.size()));
-    } else if (word == "--launch") {
-      request.arguments = arguments.subspan(1);
-      take_compiler(request);
-      return request;
+      named = true;
     } else if (word == "--print-command") {
       request.print = true;
     } else if (word == "--help") {
@@ -107,14 +105,22 @@ Request read_request(const Wrapper& wrapper, std::span<const std::string> argume
       break;
     }
   }
+  if (!arguments.empty() && arguments.front() == "--launch") {
+    arguments = arguments.subspan(1);
+    request.compiler = take_compiler(arguments);
+    named = true;
+  }
+  if (request.compiler.empty()) {
+    if (named) {
+      return Status::usage("--compiler and --launch need the name of a compiler");
+    }
+    request.compiler.push_back(wrapper.fallback);
+  }
   request.arguments = arguments;
   return request;
 }
 
 CommandResult compile(const Request& request) {
-  if (request.compiler.empty()) {
-    return Status::usage("--compiler and --launch need the name of a compiler");
-  }
   const Result<CompilerKind> kind = compiler_kind(request.compiler);
   if (!kind.ok()) {
     return kind.status();
@@ -160,8 +166,11 @@ std::optional<CommandResult> run_compiler_wrapper(std::span<const std::string> a
   }
   for (const Wrapper& wrapper : {kC, kCxx}) {
     if (arguments.front() == wrapper.name) {
-      const Request request = read_request(wrapper, arguments.subspan(1));
-      return request.help ? std::nullopt : std::optional<CommandResult>(compile(request));
+      const Result<Request> request = read_request(wrapper, arguments.subspan(1));
+      if (!request.ok()) {
+        return request.status();
+      }
+      return request->help ? std::nullopt : std::optional<CommandResult>(compile(*request));
     }
   }
   return std::nullopt;
