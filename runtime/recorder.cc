@@ -8,6 +8,7 @@
 
 #include "runtime/calls.h"
 #include "runtime/control.h"
+#include "runtime/deep.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
 #include "runtime/signals.h"
@@ -33,11 +34,11 @@ u64 reserved_bytes_ = 0;          // of `streams`, on the disk
 SpinLock growth_;
 u32 next_stream_ = 0;
 
-long open_file(const char* directory, const char* name) {
+long open_file(const char* directory, const char* name, int how = O_EXCL) {
   char path[kPathRoom + 16];
   char* end = path + sizeof path;
   append_text(append_text(append_text(path, end, directory), end, "/"), end, name);
-  return sys_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  return sys_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDWR | O_CREAT | how | O_CLOEXEC, 0644);
 }
 
 void* map_file(int fd, u64 offset, u64 bytes, int extra) {
@@ -220,6 +221,7 @@ void read_schedule() {
 }  // namespace
 
 long open_recording_file(const char* name) { return open_file(directory_, name); }
+long append_recording_file(const char* name) { return open_file(directory_, name, O_APPEND); }
 
 bool is_file_size_allowed(u64 bytes) {
   rlimit limit;
@@ -333,7 +335,7 @@ void restart_recording_after_fork() {
   for (int fd : {recorder.streams_fd, recorder.sites_fd, recorder.process_fd}) sys_call(SYS_close, fd);
   // A live recording follows the first process only.
   if (recorder.directory == nullptr || !make_directory(base_directory_, true) || !open_directory() || !open_control()) return;
-  if (!start_modules() || !calls::start()) recorder.control = nullptr;
+  if (!start_modules() || !calls::start() || !restart_deep_after_fork()) recorder.control = nullptr;
 }
 
 void finish_recording() {

@@ -31,6 +31,8 @@ void start_recording();
 void restart_recording_after_fork();
 // A new file of that name in the directory of the recording; negative when there can be none.
 long open_recording_file(const char* name);
+// The same to write behind what is there, if it is there. The caller closes it.
+long append_recording_file(const char* name);
 // The program reached its end.
 void finish_recording();
 // Nothing from now on counts. The first reason wins.

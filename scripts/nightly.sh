@@ -83,6 +83,14 @@ step_confirm() {
   python3 tests/cli/confirm.py build/bin/sooth --long
 }
 
+# What recipe predicts of random programs happens under some schedule of them; the marks of the figures are all that happens.
+step_recipe() {
+  sooth_configure release
+  sooth_build release
+  python3 tests/recipe/run.py --sooth build/bin/sooth --explore --jobs "$sooth_jobs" &&
+    python3 tests/recipe/campaign.py --sooth build/bin/sooth --seeds "${SOOTH_RECIPE_SEEDS:-500}" --first-seed "${SOOTH_SEED:-$(date +%Y%m%d)}" --jobs "$sooth_jobs"
+}
+
 # 77: the sources cannot be had, so there is nothing to judge.
 step_real_programs() {
   sooth_configure release
@@ -110,7 +118,7 @@ step_deb() {
 
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz tsan debug clang tidy programs sweep confirm real_programs rdit deb bench)
+steps=(test properties asan fuzz tsan debug clang tidy programs sweep confirm recipe real_programs rdit deb bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

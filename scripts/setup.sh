@@ -86,19 +86,18 @@ sooth_check_versions() {
   sooth_at_least "$version" 3.25 || sooth_fail "cmake is version $version, and Sooth needs CMake 3.25 or later"
 }
 
-# The validators that the report tests run in Node, into build/npm; tests find them there.
+# sooth_setup_npm SOURCE TARGET: what SOURCE/package-lock.json pins, into build/TARGET; tests find it there.
 sooth_setup_npm() {
-  local source=$sooth_root/tests/report target=$sooth_root/build/npm
-  [[ -f $source/package-lock.json ]] || return 0
+  local source=$sooth_root/$1 target=$sooth_root/build/$2
   # The copy of the lock file is written last, so it is the stamp of a whole installation.
   cmp -s "$source/package-lock.json" "$target/installed-lock.json" && return 0
-  echo "scripts/setup.sh: fetching the schema validators of tests/report/package-lock.json"
+  echo "scripts/setup.sh: fetching what $1/package-lock.json names"
   mkdir -p "$target"
   rm -f "$target/installed-lock.json"
   cp "$source/package.json" "$source/package-lock.json" "$target/"
   if [[ -f $source/.npmrc ]]; then cp "$source/.npmrc" "$target/"; fi
   (cd "$target" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null) ||
-    sooth_fail "npm could not fetch what tests/report/package-lock.json names; its messages are above. Without" \
+    sooth_fail "npm could not fetch what $1/package-lock.json names; its messages are above. Without" \
       "a network: connect this machine and run the script again"
   cp "$source/package-lock.json" "$target/installed-lock.json"
 }
@@ -115,7 +114,8 @@ sooth_setup() {
   fi
   sooth_check_versions
   if [[ " $* " == *" test "* ]]; then
-    sooth_setup_npm
+    sooth_setup_npm tests/report npm  # validators of reports, and what steers the browser
+    sooth_setup_npm web npm-web       # what bundles the page of the HTML report
   fi
 }
 

@@ -25,13 +25,15 @@ LAYERS = {
     "predict": ("closure, encodings, lock histories", ["race", "order", "smt"]),
     "schedule": ("strategies: pure functions of seed and enabled set", ["race"]),
     "symbol": ("addresses to functions, files, lines", ["trace"]),
+    "deep": ("the code of programs built with --deep", ["symbol"]),
+    "recipe": ("executes that code again with symbols for values, and predicts from it", ["deep", "predict"]),
     "launch": ("starts a program under the run time library", ["schedule", "symbol"]),
     "confirm": ("runs the program again, to make findings happen", ["launch"]),
     "report": ("suppressions, fingerprints, one file per format", ["race", "symbol"]),
-    "pipeline": ("the tables of analyses, chains of them", ["filter", "detect", "predict"]),
+    "pipeline": ("the tables of analyses, chains of them", ["filter", "detect", "predict", "recipe"]),
     "run": ("the stages that commands share, and all of them in a row", ["pipeline", "confirm", "report"]),
     "cli": ("main.cc and one file per subcommand", ["run"]),
-    "instrument": ("the LLVM pass, a target of its own", []),
+    "instrument": ("the LLVM pass, a target of its own", ["trace"]),
     "oracle": ("slow, obviously right versions; only tests link it", ["race", "order"]),
 }
 
@@ -41,8 +43,8 @@ TEST_HEADERS = ["trace/memory_trace.h"]
 
 # All that the run time library shares with src/: it lives inside the user's program, without libstdc++. These headers
 # may include one another and nothing else of src/.
-RUNTIME_HEADERS = ["trace/op.h", "trace/stream_format.h", "filter/context_rules.h", "filter/location_set.h", "schedule/random.h",
-                   "schedule/strategy.h", "schedule/directed.h", "schedule/follow.h", "schedule/spin.h", "schedule/protocol.h"]
+RUNTIME_HEADERS = ["trace/op.h", "trace/stream_format.h", "trace/deep_format.h", "filter/context_rules.h", "filter/location_set.h",
+                   "schedule/random.h", "schedule/strategy.h", "schedule/directed.h", "schedule/follow.h", "schedule/spin.h", "schedule/protocol.h"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 SOURCE_SUFFIXES = (".h", ".cc", ".c", ".cpp", ".inc", ".h.in")

@@ -37,10 +37,11 @@ struct Wrapper {
   const char* name;      // of the subcommand
   const char* variable;  // of the environment
   const char* fallback;
+  bool is_cxx;
   const char* summary;
 };
-constexpr Wrapper kC = {"cc", "SOOTH_CC", "gcc", "Compile C so that the program can be recorded"};
-constexpr Wrapper kCxx = {"c++", "SOOTH_CXX", "g++", "Compile C++ so that the program can be recorded"};
+constexpr Wrapper kC = {"cc", "SOOTH_CC", "gcc", false, "Compile C so that the program can be recorded"};
+constexpr Wrapper kCxx = {"c++", "SOOTH_CXX", "g++", true, "Compile C++ so that the program can be recorded"};
 
 std::vector<std::string> split_words(const std::string& text) {
   std::istringstream words(text);
@@ -65,6 +66,7 @@ Status execute(const CompilerCommand& command) {
 // What the leading arguments ask for; the rest is the compiler's.
 struct Request {
   std::vector<std::string> compiler;
+  std::optional<DeepOptions> deep;
   bool print = false;
   bool help = false;
   std::span<const std::string> arguments;
@@ -87,16 +89,21 @@ std::vector<std::string> take_compiler(std::span<const std::string>& arguments) 
 }
 
 Result<Request> read_request(const Wrapper& wrapper, std::span<const std::string> arguments) {
-  constexpr std::string_view kCompiler = "--compiler=";
+  constexpr std::string_view kCompiler = "--compiler=", kExclude = "--exclude=";
   const char* variable = std::getenv(wrapper.variable);
   Request request;
   request.compiler = split_words(variable != nullptr ? variable : "");
   bool named = false;
+  std::vector<std::string> excluded;
   for (; !arguments.empty(); arguments = arguments.subspan(1)) {
     const std::string& word = arguments.front();
     if (word.starts_with(kCompiler)) {
       request.compiler = split_words(word.substr(kCompiler.size()));
       named = true;
+    } else if (word == "--deep") {
+      request.deep.emplace();
+    } else if (word.starts_with(kExclude)) {
+      excluded.push_back(word.substr(kExclude.size()));
     } else if (word == "--print-command") {
       request.print = true;
     } else if (word == "--help") {
@@ -110,11 +117,17 @@ Result<Request> read_request(const Wrapper& wrapper, std::span<const std::string
     request.compiler = take_compiler(arguments);
     named = true;
   }
+  if (!excluded.empty() && !request.deep) {
+    return Status::usage("--exclude needs --deep: functions are left out of any recording by `sooth record --exclude`");
+  }
+  if (request.deep) {
+    request.deep->excluded = std::move(excluded);
+  }
   if (request.compiler.empty()) {
     if (named) {
       return Status::usage("--compiler and --launch need the name of a compiler");
     }
-    request.compiler.push_back(wrapper.fallback);
+    request.compiler.push_back(request.deep ? deep_compiler(wrapper.is_cxx) : wrapper.fallback);
   }
   request.arguments = arguments;
   return request;
@@ -125,11 +138,15 @@ CommandResult compile(const Request& request) {
   if (!kind.ok()) {
     return kind.status();
   }
+  if (request.deep) {
+    SOOTH_RETURN_IF_ERROR(check_deep_compiler(request.compiler, *kind));
+  }
   const Result<RuntimeLibrary> library = find_runtime_library();
   if (!library.ok()) {
     return library.status();
   }
-  const Result<CompilerCommand> command = wrap_compiler(request.compiler, *kind, request.arguments, *library);
+  const Result<CompilerCommand> command =
+      wrap_compiler(request.compiler, *kind, request.arguments, *library, request.deep);
   if (!command.ok()) {
     return command.status();
   }
@@ -150,6 +167,13 @@ void declare(CLI::App& root, const Wrapper& wrapper) {
       ->description("GCC or Clang, for example --compiler=clang++-19 or --compiler=\"ccache g++\" (default: $" +
                     std::string(wrapper.variable) + ", else " + wrapper.fallback + ")")
       ->type_name("COMMAND");
+  command->add_flag("--deep")->description(
+      "Let a serial recording keep all that is needed to execute the program again, for `sooth analyze --with recipe`; "
+      "needs " +
+      deep_compiler(wrapper.is_cxx));
+  command->add_option("--exclude")
+      ->description("With --deep: no more than accesses of these functions or source files; may be repeated")
+      ->type_name("PATTERN");
   command->add_flag("--launch")->description("The compiler is what stands next, perhaps behind ccache or the like");
   command->add_flag("--print-command")->description("Print the command instead of running it");
   char footer[2 * sizeof(kFooter)];

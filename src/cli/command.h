@@ -33,6 +33,7 @@ void add_report_command(CLI::App& root, CommandResult& result);
 void add_run_command(CLI::App& root, CommandResult& result);
 void add_test_command(CLI::App& root, CommandResult& result);
 void add_trace_command(CLI::App& root, CommandResult& result);
+void add_view_command(CLI::App& root, CommandResult& result);
 void add_witness_command(CLI::App& root, CommandResult& result);
 
 // The type of options that take names of analyses with commas between them.

@@ -29,6 +29,7 @@ constexpr AddCommand kCommands[] = {
     add_report_command,
     add_test_command,
     add_trace_command,
+    add_view_command,
     add_witness_command,
     add_reference_command,
 };

@@ -69,6 +69,7 @@ Status write_report(const Report& report, const ReportOptions& options) {
   how.stats = options.stats;
   how.deterministic = options.no_times;
   how.version = kVersion;
+  how.fail_on = rung_from_name(options.fail_on);  // no rung is called "never"
   std::ostringstream text;
   SOOTH_RETURN_IF_ERROR(sink->write(report, how, text));
   return options.output.empty() ? write_to_stdout(text.str()) : write_whole_file(options.output, text.str());

@@ -8,6 +8,8 @@
 
 #include "cli/progress.h"
 #include "cli/trace_commands.h"
+#include "deep/program.h"
+#include "deep/walk.h"
 #include "trace/census.h"
 #include "trace/reader.h"
 #include "trace/validator.h"
@@ -22,7 +24,7 @@ struct ColumnName {
   const char* name;
 };
 constexpr ColumnName kColumnNames[] = {
-    {kValues, "values"}, {kStacks, "stacks"}, {kBranches, "branches"}, {kReaches, "reaches"}};
+    {kValues, "values"}, {kStacks, "stacks"}, {kBranches, "branches"}, {kReaches, "reaches"}, {kDeep, "deep"}};
 
 std::vector<std::string> column_names(ColumnSet columns) {
   std::vector<std::string> names;
@@ -33,6 +35,19 @@ std::vector<std::string> column_names(ColumnSet columns) {
   }
   return names;
 }
+
+// A deep recording in memory.
+struct DeepTrace {
+  std::vector<Event> events;
+  std::vector<Value> values;
+  std::vector<DeepRecord> records;
+
+  void append(const Batch& batch) {
+    events.insert(events.end(), batch.events.begin(), batch.events.end());
+    values.insert(values.end(), batch.values.begin(), batch.values.end());
+    records.insert(records.end(), batch.deep.begin(), batch.deep.end());
+  }
+};
 
 struct InfoOptions {
   std::string trace;
@@ -57,6 +72,7 @@ void print_json(const InfoOptions& options, const TraceReader& reader, const Tra
       {"variables", census.variables()},
       {"sites", reader.tables().site_count()},
       {"branches", census.branches()},
+      {"deep_records", census.deep_records()},
       {"exact", info.exact},
       {"complete", !info.incomplete},
       {"stopped", info.stopped},
@@ -110,10 +126,13 @@ void print_text(const InfoOptions& options, const TraceReader& reader, const Tra
   if (census.branches() != 0) {
     std::printf("%15llu  %s\n", static_cast<unsigned long long>(census.branches()), "branch (no event)");
   }
+  if (census.deep_records() != 0) {
+    std::printf("%15llu  %s\n", static_cast<unsigned long long>(census.deep_records()), "deep record (no event)");
+  }
 }
 
 Status run_info(const InfoOptions& options) {
-  const Result<std::unique_ptr<TraceReader>> reader = open_trace(options.trace, {.columns = kBranches | kValues});
+  const Result<std::unique_ptr<TraceReader>> reader = open_trace(options.trace, {.columns = kBranches | kValues | kDeep});
   if (!reader.ok()) {
     return reader.status();
   }
@@ -135,12 +154,34 @@ Status run_info(const InfoOptions& options) {
   return {};
 }
 
+// Whether the code of each thread can be followed through the trace: not an error when not, but what RECIPE can work with.
+Status check_deep(const std::string& path, const Tables& tables, const DeepTrace& trace) {
+  const Result<DeepProgram> program = DeepProgram::load(path);
+  if (!program.ok()) {
+    return program.status();
+  }
+  std::uint64_t functions = 0;
+  for (std::uint32_t module = 0; module < program->modules(); ++module) {
+    functions += program->functions(module);
+  }
+  std::printf("%s: deep: %zu modules, %llu functions, %zu records\n", path.c_str(), program->modules(),
+              static_cast<unsigned long long>(functions), trace.records.size());
+  for (const ThreadWalk& walk : walk_threads(*program, trace.events, trace.values, trace.records)) {
+    std::printf("%s: deep: %s: %llu instructions, %llu calls and %llu events followed, %llu events outside%s%s\n", path.c_str(),
+                tables.threads()[raw(walk.thread)].c_str(), static_cast<unsigned long long>(walk.instructions),
+                static_cast<unsigned long long>(walk.calls), static_cast<unsigned long long>(walk.accesses),
+                static_cast<unsigned long long>(walk.outside), walk.stopped.empty() ? "" : "; stopped: ", walk.stopped.c_str());
+  }
+  return {};
+}
+
 Status run_check(const std::string& path) {
-  const Result<std::unique_ptr<TraceReader>> reader = open_trace(path, {.columns = kAllColumns});
+  const Result<std::unique_ptr<TraceReader>> reader = open_trace(path, {.columns = kAllColumns | kDeep});
   if (!reader.ok()) {
     return reader.status();
   }
   TraceValidator validator;
+  DeepTrace deep;
   Progress progress("checking");
   std::uint64_t events = 0;
   for (;;) {
@@ -153,6 +194,9 @@ Status run_check(const std::string& path) {
     }
     if (!(*reader)->info().exact) {
       batch->values = {};
+    }
+    if (((*reader)->info().columns & kDeep) != 0) {
+      deep.append(*batch);
     }
     if (Status status = validator.consume(*batch, (*reader)->tables()); !status.ok()) {
       return std::move(status).prefixed(path);
@@ -176,7 +220,7 @@ Status run_check(const std::string& path) {
   if (!info.exact && (info.columns & kValues) != 0) {
     std::printf("%s: values were not checked: the trace is not exact\n", path.c_str());
   }
-  return {};
+  return (info.columns & kDeep) != 0 && !info.incomplete ? check_deep(path, (*reader)->tables(), deep) : Status();
 }
 
 }  // namespace

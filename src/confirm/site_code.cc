@@ -179,12 +179,39 @@ Result<PlaceCode> CodeFinder::find(const Site& site) {
   return code;
 }
 
+Result<PlaceCode> CodeFinder::find_unexecuted(const Site& site) {
+  std::vector<std::string> modules = {site.module.empty() ? program_ : site.module};
+  if (site.module.empty()) {
+    for (const auto& [path, build_id] : build_ids_) {
+      modules.push_back(path);
+    }
+  }
+  for (const std::string& module : modules) {
+    const bool own = is_program(module);
+    const Opened& opened = open(own ? program_ : module, module);
+    // A column of 0 stands for all of them, which a compiler that records none leaves to look for.
+    for (const std::uint32_t column : {site.column, 0u}) {
+      std::vector<AddressRange> ranges;
+      if (opened.lines != nullptr && !site.file.empty() && site.line > 0) {
+        ranges = opened.lines->ranges(site.file, site.line, column);
+      }
+      if (!ranges.empty()) {
+        return PlaceCode{own ? "" : module, std::move(ranges)};
+      }
+    }
+  }
+  return Status::bad_input(program_ + " has no code of " + site.label + ", which the recorded run did not execute");
+}
+
 Result<PairCode> CodeFinder::find_pair(const Finding& race) {
-  const Result<PlaceCode> first = find(race.accesses[0].site);
+  const auto place_of = [this](const Access& access) {
+    return access.executed ? find(access.site) : find_unexecuted(access.site);
+  };
+  const Result<PlaceCode> first = place_of(race.accesses[0]);
   if (!first.ok()) {
     return first.status();
   }
-  const Result<PlaceCode> second = find(race.accesses[1].site);
+  const Result<PlaceCode> second = place_of(race.accesses[1]);
   if (!second.ok()) {
     return second.status();
   }

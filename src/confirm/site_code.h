@@ -55,6 +55,9 @@ class CodeFinder {
   // All code of the place's file, line and column, and what was recorded itself. Without debug information only the latter, and
   // nothing when the module is not the recorded one any more. The error says why there is none.
   Result<PlaceCode> find(const Site& site);
+  // Of an access that was not executed nothing was recorded: all code of its file, line and column in the module that the site names or, if it names
+  // none, in the program, or else in the first of the recorded modules that has some.
+  Result<PlaceCode> find_unexecuted(const Site& site);
   Result<PairCode> find_pair(const Finding& race);
 
   // Sentences about modules that have changed or have no lines, each once, in the order in which they were met.

@@ -112,6 +112,31 @@ TEST_F(CodeFinderTest, AChangedProgramIsSearchedByLine) {
   EXPECT_FALSE(finder.find(site(1000)).ok());
 }
 
+TEST_F(CodeFinderTest, CodeThatWasNotExecutedIsFoundByLine) {
+  CodeFinder finder(scratch_ / "prog", "./prog", "");
+  const auto lines = LineCode::open(scratch_ / "prog", "");
+  ASSERT_TRUE(lines.ok());
+  Site at = site(3);
+  at.module.clear();
+  at.column = 77;  // as if the line table had no columns
+  const Result<PlaceCode> code = finder.find_unexecuted(at);
+  ASSERT_TRUE(code.ok()) << code.status().message();
+  EXPECT_EQ(code->module, "");
+  EXPECT_EQ(code->ranges, (*lines)->ranges(at.file, 3, 0)) << "the offset says nothing";
+
+  Finding race;
+  for (const std::uint32_t line : {3u, 4u}) {
+    Access& access = race.accesses.emplace_back();
+    access.executed = false;
+    access.site = site(line);
+    access.site.module.clear();
+  }
+  const Result<PairCode> pair = finder.find_pair(race);
+  ASSERT_TRUE(pair.ok()) << pair.status().message();
+  EXPECT_EQ(pair->sites.front().begin, code->ranges.front().begin);
+  EXPECT_FALSE(finder.find_unexecuted(site(1000)).ok());
+}
+
 TEST_F(CodeFinderTest, PlacesOfTextTracesHaveNoCode) {
   CodeFinder finder(scratch_ / "prog", "", "");
   Site at;

@@ -46,10 +46,24 @@ std::vector<bool> operation_is_next(const TraceView& trace) {
   return next;
 }
 
+// What a thread does next that is in question.
+struct Stop {
+  ThreadId thread{};
+  std::string place;
+  bool executed =
+      true;  // in the recorded run; else the thread leaves its recorded path behind the witness, to get there
+};
+
+// When a thread that leaves its recorded path does so.
+enum class Leave : std::uint8_t { kAtOnce, kAtTheEnd };
+
 class Builder {
  public:
   Builder(const TraceView& trace, bool every_access)
       : trace_(trace), every_access_(every_access), operation_next_(operation_is_next(trace)) {}
+
+  // Behind this event its thread does something else than in the trace, so its accesses have to be counted up to there.
+  void leaves_behind(EventId id) { leaves_behind_.insert(id); }
 
   void add(EventId id) {
     const Event& event = trace_.events[raw(id)];
@@ -60,16 +74,32 @@ class Builder {
     at(event.thread).pass(event.op);
   }
 
-  // The next thing that the thread does is in question.
-  void stop_in_front_of(EventId id, bool race) { stops_.emplace_back(id, race); }
+  // The thread comes to an access at a site of the pair. What the schedule says of accesses in front of it stays exact: there are some.
+  void postpone(const Stop& stop, Leave leave) {
+    end_stretch();
+    const Position position = at(stop.thread);
+    const std::uint64_t accesses = every_access_ ? position.accesses : control::kAnyAccesses;
+    const bool goes_on = stop.executed || leave == Leave::kAtOnce;
+    for (std::size_t i = schedule_.stretches.size(); goes_on && i-- > 0;) {
+      control::Stretch& stretch = schedule_.stretches[i];
+      if (stretch.thread == raw(stop.thread)) {
+        stretch.end = control::StretchEnd::kPostponed;
+        stretch.accesses = accesses;
+        schedule_.places[i] = stop.place;
+        return;
+      }
+    }
+    schedule_.stretches.push_back({raw(stop.thread), control::StretchEnd::kPostponed, position.events, accesses, 0, 0});
+    schedule_.places.push_back(stop.place);
+  }
+
+  std::string place_of(EventId id) const {
+    return trace_.tables != nullptr ? trace_.tables->site(trace_.events[raw(id)].site).label
+                                    : "event " + std::to_string(raw(id));
+  }
 
   Result<WitnessSchedule> finish() {
     end_stretch();
-    for (const auto& [id, race] : stops_) {
-      if (race) {
-        postpone(trace_.events[raw(id)].thread, place_of(id));
-      }
-    }
     SOOTH_RETURN_IF_ERROR(add_origins());
     return std::move(schedule_);
   }
@@ -110,11 +140,6 @@ class Builder {
     return positions_[raw(thread)];
   }
 
-  std::string place_of(EventId id) const {
-    return trace_.tables != nullptr ? trace_.tables->site(trace_.events[raw(id)].site).label
-                                    : "event " + std::to_string(raw(id));
-  }
-
   void end_stretch() {
     if (!last_) {
       return;
@@ -123,7 +148,7 @@ class Builder {
     const Position position = at(thread);
     if (position != ended_[raw(thread)]) {
       ended_[raw(thread)] = position;
-      const bool whole = !every_access_ || operation_next_[raw(*last_)];
+      const bool whole = !every_access_ || (operation_next_[raw(*last_)] && !leaves_behind_.contains(*last_));
       schedule_.stretches.push_back({.thread = raw(thread),
                                      .end = control::StretchEnd::kPreempted,
                                      .events = position.events,
@@ -135,62 +160,108 @@ class Builder {
     last_.reset();
   }
 
-  // The last stretch of the thread ends in front of an access at a site of the pair. What it says of accesses stays exact: there are some.
-  void postpone(ThreadId thread, const std::string& place) {
-    const Position position = at(thread);
-    const std::uint64_t accesses = every_access_ ? position.accesses : control::kAnyAccesses;
-    for (std::size_t i = schedule_.stretches.size(); i-- > 0;) {
-      control::Stretch& stretch = schedule_.stretches[i];
-      if (stretch.thread == raw(thread)) {
-        stretch.end = control::StretchEnd::kPostponed;
-        stretch.accesses = accesses;
-        schedule_.places[i] = place;
-        return;
-      }
-    }
-    schedule_.stretches.push_back({raw(thread), control::StretchEnd::kPostponed, position.events, accesses, 0, 0});
-    schedule_.places.push_back(place);
-  }
-
   const TraceView& trace_;
   const bool every_access_;
   const std::vector<bool> operation_next_;
   WitnessSchedule schedule_;
   std::optional<EventId> last_;
-  std::vector<std::pair<EventId, bool>> stops_;
+  std::set<EventId> leaves_behind_;
   std::vector<Position> positions_, ended_;  // by thread
   std::vector<bool> seen_;
 };
 
-Result<WitnessSchedule> build_schedule(const Finding& finding, const std::vector<EventId>& order,
-                                       const TraceView& trace, bool counts) {
-  Builder builder(trace, counts);
-  for (const EventId id : order) {
-    if (raw(id) >= trace.events.size()) {
-      return Status::bad_input("the witness names event " + std::to_string(raw(id)) + ", which is not in the trace");
+bool all_executed(const Finding& finding) {
+  return std::all_of(finding.accesses.begin(), finding.accesses.end(),
+                     [](const Access& access) { return access.executed; });
+}
+
+std::optional<ThreadId> thread_named(const std::string& name, const TraceView& trace) {
+  std::set<ThreadId> seen;
+  for (const Event& event : trace.events) {
+    if (seen.insert(event.thread).second && trace.tables != nullptr &&
+        trace.tables->thread_name(event.thread) == name) {
+      return event.thread;
     }
+  }
+  return std::nullopt;
+}
+
+// What the threads of a race stop in front of.
+Result<std::vector<Stop>> stops_of(const Finding& race, const TraceView& trace, const Builder& builder) {
+  std::vector<Stop> stops;
+  for (const Access& access : race.accesses) {
+    if (access.executed) {
+      stops.push_back({trace.events[raw(access.event)].thread, builder.place_of(access.event), true});
+    } else if (const std::optional<ThreadId> thread = thread_named(access.thread, trace)) {
+      stops.push_back({*thread, access.site.label, false});
+    } else {
+      return Status::bad_input("the trace has no thread " + access.thread);
+    }
+  }
+  return stops;
+}
+
+Result<WitnessSchedule> build_schedule(const Finding& finding, const std::vector<EventId>& order,
+                                       const TraceView& trace, bool counts, Leave leave) {
+  Builder builder(trace, counts);
+  std::vector<Stop> stops;
+  if (finding.kind == FindingKind::kRace) {
+    Result<std::vector<Stop>> found = stops_of(finding, trace, builder);
+    if (!found.ok()) {
+      return std::move(found).status();
+    }
+    stops = std::move(*found);
+  }
+  for (const Stop& stop : stops) {
+    const auto last = std::find_if(order.rbegin(), order.rend(),
+                                   [&](EventId id) { return trace.events[raw(id)].thread == stop.thread; });
+    if (!stop.executed && last != order.rend()) {
+      builder.leaves_behind(*last);
+    }
+  }
+  for (const EventId id : order) {
     builder.add(id);
   }
-  for (const Access& access : finding.accesses) {
-    if (raw(access.event) >= trace.events.size()) {
-      return Status::bad_input("the finding names event " + std::to_string(raw(access.event)) +
-                               ", which is not in the trace");
+  // One that leaves at the end must find the others in front of their accesses.
+  for (const bool executed : {true, false}) {
+    for (const Stop& stop : stops) {
+      if (stop.executed == executed) {
+        builder.postpone(stop, leave);
+      }
     }
-    builder.stop_in_front_of(access.event, finding.kind == FindingKind::kRace);
   }
   return builder.finish();
 }
 
+Status check_events(const Finding& finding, const std::vector<EventId>& order, const TraceView& trace) {
+  for (const EventId id : order) {
+    if (raw(id) >= trace.events.size()) {
+      return Status::bad_input("the witness names event " + std::to_string(raw(id)) + ", which is not in the trace");
+    }
+  }
+  for (const Access& access : finding.accesses) {
+    if (access.executed && raw(access.event) >= trace.events.size()) {
+      return Status::bad_input("the finding names event " + std::to_string(raw(access.event)) +
+                               ", which is not in the trace");
+    }
+  }
+  return {};
+}
+
 Result<std::vector<WitnessSchedule>> build_schedules(const Finding& finding, const std::vector<EventId>& order,
                                                      const TraceView& trace, const TraceInfo& info) {
+  SOOTH_RETURN_IF_ERROR(check_events(finding, order, trace));
   std::vector<WitnessSchedule> schedules;
   const bool complete = info.exact && info.filtered.empty();
   for (const bool counts : complete ? std::vector{true} : std::vector{true, false}) {
-    Result<WitnessSchedule> schedule = build_schedule(finding, order, trace, counts);
-    if (!schedule.ok()) {
-      return std::move(schedule).status();
+    for (const Leave leave :
+         all_executed(finding) ? std::vector{Leave::kAtOnce} : std::vector{Leave::kAtOnce, Leave::kAtTheEnd}) {
+      Result<WitnessSchedule> schedule = build_schedule(finding, order, trace, counts, leave);
+      if (!schedule.ok()) {
+        return std::move(schedule).status();
+      }
+      schedules.push_back(std::move(*schedule));
     }
-    schedules.push_back(std::move(*schedule));
   }
   return schedules;
 }
@@ -237,6 +308,9 @@ Result<std::vector<WitnessSchedule>> schedules_of_witness(const Finding& finding
 
 Result<std::vector<WitnessSchedule>> schedules_of_recorded_run(const Finding& race, const TraceView& trace,
                                                                const TraceInfo& info, std::size_t max_stretches) {
+  if (!all_executed(race)) {
+    return std::vector<WitnessSchedule>();  // nothing of the recorded run leads there
+  }
   const auto [first, second] = std::minmax(race.accesses[0].event, race.accesses[1].event);
   if (raw(second) >= trace.events.size()) {
     return Status::bad_input("the finding names event " + std::to_string(raw(second)) + ", which is not in the trace");

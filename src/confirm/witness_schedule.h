@@ -27,6 +27,9 @@ struct WitnessSchedule {
 // Accesses may have been left out of a trace that is not exact, so their number is a lower bound. Of such a trace there are two schedules, to be tried
 // in turn: one that takes the number for what it is, and one that counts operations only.
 //
+// An access that was not executed has no place in the trace: behind its last event in the witness the thread goes on, another way than it did, until it comes to a site of
+// the pair. Two schedules to be tried in turn: it does so at once, or when all else has happened.
+//
 // `trace` holds the events in front of events_named(finding), at least. The error says what is missing: the witness is not one of this
 // trace, or a thread comes from nowhere. Linear in trace and witness.
 Result<std::vector<WitnessSchedule>> schedules_of_witness(const Finding& finding, const TraceView& trace,
@@ -34,7 +37,7 @@ Result<std::vector<WitnessSchedule>> schedules_of_witness(const Finding& finding
 
 // For a race without a witness: the recorded run up to the second access, but the thread of the first access stops in front of it, and with it those
 // that then wait for it to end or to release a lock. That proves nothing, so a run has to try. Empty when the thread of the second access is among those
-// that wait, or when it takes more than `max_stretches`. Otherwise as above.
+// that wait, or when it takes more than `max_stretches`, or when an access was not executed. Otherwise as above.
 Result<std::vector<WitnessSchedule>> schedules_of_recorded_run(const Finding& race, const TraceView& trace,
                                                                const TraceInfo& info, std::size_t max_stretches);
 

@@ -102,6 +102,51 @@ TEST(WitnessScheduleTest, AccessesAreNotCountedWhereTheyWereLeftOut) {
   EXPECT_EQ(text_of(both->front()), "0:2+0 2:2+0! 1:0+1! (1 0 0)(2 0 1)") << "but a schedule that counts comes first";
 }
 
+// Figure 1 of RECIPE. In the witness T2 reads y before T1 writes it, and so comes to line 7, which the trace does not have.
+constexpr char kFigure1[] = R"(T0|fork(T1)|0
+T0|fork(T2)|0
+T1|w(y)|1
+T1|w(x)|2
+T1|w(y)|3
+T1|end|0
+T2|r(y)|4
+T2|acq(l)|5
+T2|r(x)|5
+)";
+
+TEST(WitnessScheduleTest, AThreadThatLeavesItsPathGoesOnAtOnceOrAtTheEnd) {
+  const TraceStore store = load(kFigure1);
+  Finding race = with_witness(FindingKind::kRace, {0, 1, 6, 2}, {3});
+  Access& unexecuted = race.accesses.emplace_back();
+  unexecuted.executed = false;
+  unexecuted.thread = "T2";
+  unexecuted.site.label = "7";
+  const auto schedules = schedules_of_witness(race, store.view(), store.info());
+  ASSERT_TRUE(schedules.ok()) << schedules.status().message();
+  ASSERT_EQ(schedules->size(), 2u);
+  EXPECT_EQ(text_of(schedules->at(0)), "0:2+0 2:0+1! 1:0+1! (1 0 0)(2 0 1)");
+  EXPECT_EQ(schedules->at(0).places, (std::vector<std::string>{"0", "7", "2"}));
+  EXPECT_EQ(text_of(schedules->at(1)), "0:2+0 2:0+1 1:0+1! 2:0+1! (1 0 0)(2 0 1)")
+      << "the acquire that comes next in the trace is not what comes next here, so its access is counted";
+  EXPECT_EQ(schedules->at(1).places, (std::vector<std::string>{"0", "4", "2", "7"}));
+
+  race.witness.reset();
+  const auto guesses = schedules_of_recorded_run(race, store.view(), store.info(), 100);
+  ASSERT_TRUE(guesses.ok());
+  EXPECT_TRUE(guesses->empty()) << "no event leads there";
+}
+
+TEST(WitnessScheduleTest, AThreadThatTheTraceDoesNotHaveCannotLeaveIt) {
+  const TraceStore store = load(kFigure1);
+  Finding race = with_witness(FindingKind::kRace, {0}, {2});
+  Access& unexecuted = race.accesses.emplace_back();
+  unexecuted.executed = false;
+  unexecuted.thread = "T9";
+  const auto schedules = schedules_of_witness(race, store.view(), store.info());
+  ASSERT_FALSE(schedules.ok());
+  EXPECT_EQ(schedules.status().message(), "the trace has no thread T9");
+}
+
 TEST(WitnessScheduleTest, ThreadsOfADeadlockStopInFrontOfTheirAcquires) {
   const TraceStore store =
       load("T0|fork(T1)|1\nT0|acq(l)|2\nT0|acq(m)|3\nT0|rel(m)|4\nT0|rel(l)|5\nT1|acq(m)|6\nT1|acq(l)|7\n");

@@ -41,6 +41,24 @@ Result<std::string> predefined_macros(std::span<const std::string> compiler) {
   return text;
 }
 
+// The word of the compiler command that names the compiler, behind launchers and in front of options.
+const std::string& compiler_word(std::span<const std::string> compiler) {
+  std::size_t last = compiler.size() - 1;
+  while (last > 0 && compiler[last].starts_with('-')) {
+    --last;
+  }
+  return compiler[last];
+}
+
+void add_deep_pass(const DeepOptions& deep, const RuntimeLibrary& library, std::vector<std::string>& words) {
+  const std::string pass = library.path(kDeepPassName);
+  // -load makes the options of the pass known before they are read.
+  words.insert(words.end(), {"-mllvm", "-tsan-instrument-memory-accesses=0", "-Xclang", "-load", "-Xclang", pass, "-fpass-plugin=" + pass});
+  for (const std::string& pattern : deep.excluded) {
+    words.insert(words.end(), {"-mllvm", "-sooth-exclude=" + pattern});
+  }
+}
+
 // GCC links what `-ltsan` finds first; Clang was told to link none. In both cases the library comes before the user's
 // objects and stays even when the linker is told to drop what is not needed.
 void add_library(CompilerKind kind, const RuntimeLibrary& library, std::vector<std::string>& words) {
@@ -61,11 +79,7 @@ void add_library(CompilerKind kind, const RuntimeLibrary& library, std::vector<s
 
 Result<CompilerKind> compiler_kind(std::span<const std::string> compiler) {
   namespace fs = std::filesystem;
-  std::size_t last = compiler.size() - 1;
-  while (last > 0 && compiler[last].starts_with('-')) {
-    --last;
-  }
-  const std::string& name = compiler[last];
+  const std::string& name = compiler_word(compiler);
   if (const auto kind = kind_by_name(fs::path(name).filename().string())) {
     return *kind;
   }
@@ -91,8 +105,31 @@ Result<CompilerKind> compiler_kind(std::span<const std::string> compiler) {
   return Status::usage("`" + name + "` is neither GCC nor Clang; name one of them with --compiler");
 }
 
+std::string deep_compiler(bool is_cxx) { return std::string(is_cxx ? "clang++-" : "clang-") + SOOTH_LLVM_MAJOR; }
+
+Status check_deep_compiler(std::span<const std::string> compiler, CompilerKind kind) {
+  const std::string& name = compiler_word(compiler);
+  const std::string wanted = "--deep needs Clang " SOOTH_LLVM_MAJOR ", whose LLVM the pass is built for: ";
+  if (kind != CompilerKind::kClang) {
+    return Status::usage(wanted + "`" + name + "` is GCC. Name another with --compiler, or none");
+  }
+  if (name.ends_with("-" SOOTH_LLVM_MAJOR)) {
+    return {};
+  }
+  const Result<std::string> macros = predefined_macros(compiler);
+  if (!macros.ok()) {
+    return macros.status();
+  }
+  constexpr std::string_view kMajor = "#define __clang_major__ ";
+  const std::size_t at = macros->find(kMajor);
+  const std::size_t begin = at + kMajor.size();
+  const std::string major = at == std::string::npos ? "" : macros->substr(begin, macros->find('\n', begin) - begin);
+  return major == SOOTH_LLVM_MAJOR ? Status() : Status::usage(wanted + "`" + name + "` is Clang " + major);
+}
+
 Result<CompilerCommand> wrap_compiler(std::span<const std::string> compiler, CompilerKind kind,
-                                      std::span<const std::string> arguments, const RuntimeLibrary& library) {
+                                      std::span<const std::string> arguments, const RuntimeLibrary& library,
+                                      const std::optional<DeepOptions>& deep) {
   const CompilerJob job = understand_compiler_arguments(arguments);
   if (job.has_input && !job.other_sanitizer.empty()) {
     return Status::usage("-fsanitize=" + job.other_sanitizer +
@@ -115,7 +152,11 @@ Result<CompilerCommand> wrap_compiler(std::span<const std::string> compiler, Com
     if (kind == CompilerKind::kClang) {
       // Clang warns of it where nothing is compiled.
       command.words.insert(command.words.end(), {"--start-no-unused-arguments", "-mllvm",
-                                                 "-tsan-instrument-read-before-write", "--end-no-unused-arguments"});
+                                                 "-tsan-instrument-read-before-write"});
+      if (deep) {
+        add_deep_pass(*deep, library, command.words);
+      }
+      command.words.push_back("--end-no-unused-arguments");
     }
   }
   if (job.links() && kind == CompilerKind::kClang) {

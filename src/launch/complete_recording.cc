@@ -15,6 +15,7 @@
 #include "launch/symbolize_recording.h"
 #include "symbol/elf_file.h"
 #include "trace/call_reaches.h"
+#include "trace/deep_file.h"
 #include "trace/recording_checks.h"
 #include "trace/process_file.h"
 #include "trace/small_file.h"
@@ -70,6 +71,15 @@ Status complete_reaches(const std::string& directory) {
   return replace_small_file(path, seal_reaches(**rows));
 }
 
+Status complete_deep(const std::string& directory) {
+  const std::string path = directory + "/" + stream::kDeepFile;
+  Result<std::optional<std::string>> bytes = read_small_file(path);
+  if (!bytes.ok() || !bytes->has_value()) {
+    return bytes.ok() ? Status() : std::move(bytes).status();
+  }
+  return replace_small_file(path, seal_deep_file(std::move(**bytes)));
+}
+
 std::vector<std::string> find_unseen(const std::string& directory) {
   std::set<std::string> names;
   const Result<std::string> text = read_required_file(directory + "/" + stream::kProcessFile);
@@ -104,6 +114,7 @@ Result<CompletedRecording> complete_recording(const std::string& directory) {
     return notes.status();
   }
   SOOTH_RETURN_IF_ERROR(complete_reaches(directory));
+  SOOTH_RETURN_IF_ERROR(complete_deep(directory));
   SOOTH_RETURN_IF_ERROR(finish_recording(directory));
   result.has_calls = state->has_calls;
   result.unseen = find_unseen(directory);

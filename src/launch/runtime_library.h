@@ -13,6 +13,8 @@ inline constexpr char kGccRuntimeName[] = "libtsan.so.2";
 inline constexpr char kClangRuntimeName[] = "libclang_rt.tsan-x86_64.so";
 // What `-ltsan` looks for: a link to the first one beside it.
 inline constexpr char kGccLinkName[] = "libtsan.so";
+// What clang loads for `sooth c++ --deep`, in the same directory.
+inline constexpr char kDeepPassName[] = "sooth_deep_pass.so";
 
 // The library knows how the threads of GCC's OpenMP order each other; it does not know Clang's. A program that needs that one
 // is recorded with this note.

@@ -10,6 +10,7 @@
 #include "pipeline/context.h"
 #include "pipeline/findings.h"
 #include "pipeline/mcm_stage.h"
+#include "pipeline/overview.h"
 #include "predict/barrier_order.h"
 #include "race/site_key.h"
 #include "trace/census.h"
@@ -138,7 +139,7 @@ Status refuse_calls(const Batch& batch, const std::vector<const DetectorInfo*>& 
 
 // Feeds every batch to all; returns the number of events.
 Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, Stages& stages, TraceCensus& census,
-                          TraceCapture& capture, ForkLog& forks) {
+                          TraceCapture& capture, ForkLog& forks, OverviewCollector& overview) {
   TraceValidator validator;
   std::uint64_t events = 0;
   for (;;) {
@@ -159,6 +160,7 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, S
     }
     if (!options.detectors.empty()) {
       capture.consume(*batch);
+      overview.consume(*batch);
       if (!options.reopen) {
         forks.consume(*batch, reader.tables());
       }
@@ -331,7 +333,8 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   TraceCensus census;
   TraceCapture capture(options.proof.max_events, (columns_for(options.detectors) & kValues) != 0);
   ForkLog forks;
-  Result<std::uint64_t> events = run(reader, options, stages, census, capture, forks);
+  OverviewCollector overview;
+  Result<std::uint64_t> events = run(reader, options, stages, census, capture, forks, overview);
   if (!events.ok()) {
     return std::move(events).status();
   }
@@ -386,6 +389,9 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   report.stats.witness_seconds = seconds_since(proof_start);
   explain(options, capture, forks, reader.tables(), report);
   report.stats.events = *events;
+  if (!options.detectors.empty()) {
+    report.overview = overview.overview(reader.tables());
+  }
   report.stats.threads = reader.tables().thread_count();
   report.stats.locks = census.locks();
   report.stats.variables = census.variables();

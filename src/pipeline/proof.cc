@@ -39,6 +39,11 @@ void TraceCapture::consume(const Batch& batch) {
       branches_.push_back(branch);
     }
   }
+  for (const DeepRecord& record : batch.deep) {
+    if (raw(record.before) <= events_.size()) {
+      deep_.push_back(record);
+    }
+  }
   for (std::size_t i = 0; i < batch.reaches.size(); ++i) {
     const Reach& reach = batch.reaches[i];
     calls_ += i == 0 || batch.reaches[i - 1].call != reach.call ? 1 : 0;
@@ -302,7 +307,7 @@ void leave_open(Claim& claim, std::string why, ProofCount& count) {
   if (claim.data_abstraction) {
     why = "reachable under data abstraction, that is, if reads may see anything; " + why;
   }
-  claim.finding.witness = WitnessSummary{.checked = false, .why = std::move(why), .order = {}, .runs = {}, .steps = {}, .swaps = {}};
+  claim.finding.witness = WitnessSummary{.checked = false, .why = std::move(why), .order = {}, .runs = {}, .steps = {}, .swaps = {}, .drawing = {}};
   ++count.open;
 }
 

@@ -51,7 +51,7 @@ class TraceCapture {
   // Whether it is the whole trace.
   bool whole() const { return whole_; }
   // `tables` is for the names in the view.
-  TraceView view(const Tables& tables) const { return {events_, values_, branches_, &tables, reaches_}; }
+  TraceView view(const Tables& tables) const { return {events_, values_, branches_, &tables, reaches_, deep_}; }
   std::uint64_t size() const { return events_.size(); }
   // Calls that reach something, in all batches.
   std::uint64_t calls() const { return calls_; }
@@ -69,6 +69,7 @@ class TraceCapture {
   std::vector<StackId> stacks_;  // empty, or parallel to events_
   std::vector<Branch> branches_;
   std::vector<Reach> reaches_;
+  std::vector<DeepRecord> deep_;
   std::uint64_t calls_ = 0;
   std::uint64_t unbounded_calls_ = 0;
   bool whole_ = true;

@@ -12,8 +12,9 @@ namespace {
 // A stretch of a thread in which it does nothing but one kind of plain access.
 class Stretches {
  public:
-  explicit Stretches(const TraceIndex& index)
+  Stretches(const TraceIndex& index, const std::function<bool(EventIndex)>& informed)
       : index_(index),
+        informed_(informed),
         of_writes_(index.thread_count()),
         of_reads_(index.thread_count()),
         next_branch_(index.thread_count()) {}
@@ -22,7 +23,7 @@ class Stretches {
     const std::uint32_t t = index_.thread(e);
     const Op op = index_.event(e).op;
     const bool silent = op == Op::kEnter || op == Op::kExit;
-    const bool informed = !index_.predecessors(e).empty() || passes_branch(t, index_.position(e));
+    const bool informed = !index_.predecessors(e).empty() || passes_branch(t, index_.position(e)) || (informed_ && informed_(e));
     of_writes_[t] += informed || (op != Op::kWrite && !silent) ? 1 : 0;
     of_reads_[t] += informed || (op != Op::kRead && !silent) ? 1 : 0;
   }
@@ -46,6 +47,7 @@ class Stretches {
   }
 
   const TraceIndex& index_;
+  const std::function<bool(EventIndex)>& informed_;
   std::vector<std::uint32_t> of_writes_, of_reads_;
   std::vector<std::size_t> next_branch_;
 };
@@ -68,11 +70,12 @@ struct GroupHash {
 
 }  // namespace
 
-RaceCandidates::RaceCandidates(const TraceIndex& index, const std::function<bool(SiteId, SiteId)>& skip)
+RaceCandidates::RaceCandidates(const TraceIndex& index, const std::function<bool(SiteId, SiteId)>& skip,
+                               const std::function<bool(EventIndex)>& informed)
     : index_(index), past_(index) {
   std::vector<std::vector<std::uint32_t>> by_variable;
   LockSets locks;
-  collect(by_variable, locks);
+  collect(by_variable, locks, informed);
   std::map<std::pair<SiteId, SiteId>, std::vector<std::pair<std::uint32_t, std::uint32_t>>> found;
   std::map<std::pair<SiteId, SiteId>, bool> skips;
   for (const std::vector<std::uint32_t>& own : by_variable) {
@@ -101,8 +104,9 @@ RaceCandidates::RaceCandidates(const TraceIndex& index, const std::function<bool
   }
 }
 
-void RaceCandidates::collect(std::vector<std::vector<std::uint32_t>>& by_variable, LockSets& locks) {
-  Stretches stretches(index_);
+void RaceCandidates::collect(std::vector<std::vector<std::uint32_t>>& by_variable, LockSets& locks,
+                             const std::function<bool(EventIndex)>& informed) {
+  Stretches stretches(index_, informed);
   std::unordered_map<GroupKey, std::uint32_t, GroupHash> numbers;
   std::vector<std::optional<std::uint32_t>> last_stretch;  // by group
   for (EventIndex e = 0; e < index_.size(); ++e) {

@@ -20,8 +20,10 @@ namespace sooth {
 // If any of them can meet an access, the one that is kept can.
 class RaceCandidates {
  public:
-  // `skip` names site pairs that are not wanted.
-  RaceCandidates(const TraceIndex& index, const std::function<bool(SiteId low, SiteId high)>& skip);
+  // `skip` names site pairs that are not wanted. `informed` tells events before which something may keep a thread from going on that
+  // the index does not know of: accesses on both sides are not alike.
+  RaceCandidates(const TraceIndex& index, const std::function<bool(SiteId low, SiteId high)>& skip,
+                 const std::function<bool(EventIndex)>& informed = {});
 
   struct SitePairIds {
     SiteId low{}, high{};
@@ -72,7 +74,8 @@ class RaceCandidates {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> groups;
   };
 
-  void collect(std::vector<std::vector<std::uint32_t>>& by_variable, class LockSets& locks);
+  void collect(std::vector<std::vector<std::uint32_t>>& by_variable, class LockSets& locks,
+               const std::function<bool(EventIndex)>& informed);
 
   const TraceIndex& index_;
   const PastClocks past_;

@@ -8,6 +8,7 @@
 #include "order/must_order.h"
 #include "predict/variable_map.h"
 #include "predict/window.h"
+#include "trace/value_bits.h"
 
 namespace sooth {
 namespace {
@@ -41,17 +42,6 @@ class Senders {
  private:
   std::vector<Sender> senders_;
 };
-
-// Bytes of a value, from `offset` on, as a number.
-std::uint64_t value_bits(const Value& value, unsigned offset, unsigned bytes) {
-  std::uint64_t bits = 0;
-  for (unsigned i = 0; i < bytes; ++i) {
-    const unsigned at = offset + i;
-    const std::uint64_t byte = (at < 8 ? value.low >> (8 * at) : value.high >> (8 * (at - 8))) & 0xff;
-    bits |= byte << (8 * i);
-  }
-  return bits;
-}
 
 }  // namespace
 

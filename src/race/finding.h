@@ -45,6 +45,7 @@ struct Access {
   std::uint64_t address = 0;        // or the number of the lock, thread, ... that `op` is about
   std::string variable;             // its name, when the trace has one
   std::string thread;               // name of the thread
+  bool executed = true;             // false: on a branch that the recorded run did not take, so there is no `event`
   EventId event{};
   Site site;
   std::vector<Site> stack;          // call sites, innermost first; the site itself is not repeated
@@ -82,6 +83,39 @@ struct SectionSwap {
   friend bool operator==(const SectionSwap&, const SectionSwap&) = default;
 };
 
+// What a drawing of a reordering shows of it: synchronisation, the ends of each stretch of a thread, accesses to the memory in
+// question. Gaps between positions are events that are left out; the first of them when there are too many. Whatever many events
+// share stands in a table.
+struct WitnessDrawing {
+  struct Row {
+    std::uint64_t position = 0;  // in the reordering, from 0
+    EventId event{};
+    std::uint32_t thread = 0;    // into `threads`
+    std::uint32_t deed = 0;      // into `deeds`
+    std::uint32_t object = 0;    // into `objects`
+    std::uint32_t site = 0;      // into `sites`
+    friend bool operator==(const Row&, const Row&) = default;
+  };
+  struct Deed {
+    Op op = Op::kRead;
+    bool shared = false;         // an acquire or release in reader mode
+    friend bool operator==(const Deed&, const Deed&) = default;
+  };
+  struct Thread {
+    ThreadId id{};               // as in the runs
+    std::string name;
+    friend bool operator==(const Thread&, const Thread&) = default;
+  };
+  std::uint64_t length = 0;      // events of the reordering
+  std::vector<Thread> threads;   // all of its threads, by id
+  std::vector<Deed> deeds;
+  std::vector<std::string> objects;  // names of variables, locks, threads, ...; "" where there is none
+  std::vector<Site> sites;
+  std::vector<Row> rows;         // in the order of the reordering
+
+  friend bool operator==(const WitnessDrawing&, const WitnessDrawing&) = default;
+};
+
 // A reordering as it stands in a report.
 struct WitnessSummary {
   bool checked = false;
@@ -91,6 +125,7 @@ struct WitnessSummary {
   std::vector<Run> runs;            // the same order, as stretches of one thread's consecutive events
   std::vector<WitnessStep> steps;   // the last of the runs, for people
   std::vector<SectionSwap> swaps;   // the first of them, when there are many
+  std::optional<WitnessDrawing> drawing = {};
 
   friend bool operator==(const WitnessSummary&, const WitnessSummary&) = default;
 };
@@ -244,6 +279,45 @@ struct ReportStats {
   friend bool operator==(const ReportStats&, const ReportStats&) = default;
 };
 
+// What a thread did in the recorded run.
+struct ThreadActivity {
+  std::string thread;
+  std::uint64_t events = 0;
+  EventId first{};
+  EventId last{};
+  std::vector<std::uint64_t> activity;  // its events in each slice of the run
+
+  friend bool operator==(const ThreadActivity&, const ThreadActivity&) = default;
+};
+
+struct LockUse {
+  std::string lock;
+  std::uint64_t acquires = 0;
+  std::uint64_t handovers = 0;      // acquires by another thread than the one before: what contention leaves in a trace
+
+  friend bool operator==(const LockUse&, const LockUse&) = default;
+};
+
+// The recorded run at a glance; of bounded size, whatever the trace.
+struct RunOverview {
+  std::uint64_t slice = 0;          // events in a slice of the run; the last may have fewer
+  std::vector<std::pair<Op, std::uint64_t>> kinds;  // events of each kind that occurs
+  std::vector<ThreadActivity> threads;  // the busiest, in the order of the trace
+  std::uint64_t more_threads = 0;   // that had events and are left out
+  std::vector<LockUse> locks;       // those acquired most often, these first
+  std::uint64_t more_locks = 0;
+
+  friend bool operator==(const RunOverview&, const RunOverview&) = default;
+};
+
+// A source file as it was when the report was made.
+struct SourceFile {
+  std::string file;                 // as sites name it
+  std::uint64_t digest = 0;         // FNV-1a of its bytes
+
+  friend bool operator==(const SourceFile&, const SourceFile&) = default;
+};
+
 struct Report {
   std::string trace;                // path as the user gave it
   std::string program;              // command line of the recorded program
@@ -254,6 +328,8 @@ struct Report {
   std::uint64_t suppressed = 0;     // findings that suppressions removed
   std::vector<std::string> notes;   // sentences: what was not covered
   ReportStats stats;
+  std::optional<RunOverview> overview;
+  std::vector<SourceFile> sources;  // those that findings name and that could be read, by name
 
   friend bool operator==(const Report&, const Report&) = default;
 };

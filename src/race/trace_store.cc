@@ -20,6 +20,9 @@ Batch cut(Batch batch, EventId up_to) {
   const auto branch =
       std::find_if(batch.branches.begin(), batch.branches.end(), [&](const Branch& b) { return b.before >= up_to; });
   batch.branches = front(batch.branches, static_cast<std::uint64_t>(branch - batch.branches.begin()));
+  const auto deep =
+      std::find_if(batch.deep.begin(), batch.deep.end(), [&](const DeepRecord& d) { return d.before >= up_to; });
+  batch.deep = front(batch.deep, static_cast<std::uint64_t>(deep - batch.deep.begin()));
   const auto reach =
       std::find_if(batch.reaches.begin(), batch.reaches.end(), [&](const Reach& r) { return r.call >= up_to; });
   batch.reaches = front(batch.reaches, static_cast<std::uint64_t>(reach - batch.reaches.begin()));
@@ -39,6 +42,7 @@ void TraceStore::append(const Batch& batch) {
   }
   branches_.insert(branches_.end(), batch.branches.begin(), batch.branches.end());
   reaches_.insert(reaches_.end(), batch.reaches.begin(), batch.reaches.end());
+  deep_.insert(deep_.end(), batch.deep.begin(), batch.deep.end());
 }
 
 Result<TraceStore> load_trace(TraceReader& reader, std::uint64_t max_events, EventId up_to) {

@@ -19,6 +19,7 @@ struct TraceView {
   std::span<const Branch> branches;     // sorted by `before`
   const Tables* tables = nullptr;       // names for the sentences of errors; may be absent
   std::span<const Reach> reaches = {};  // sorted by `call`; what is not recorded in those calls keeps its order
+  std::span<const DeepRecord> deep = {};  // sorted by `before`
 };
 
 struct Witness {

@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "race/witness_drawing.h"
+
 namespace sooth {
 namespace {
 
@@ -132,6 +134,7 @@ WitnessSummary summarise(const Witness& witness, const TraceView& trace) {
   }
   summary.steps = steps_of(summary.runs, trace);
   summary.swaps = swaps_of(witness.order, trace);
+  summary.drawing = draw(witness, summary, trace);
   return summary;
 }
 
@@ -156,7 +159,9 @@ EventId events_named(const Finding& finding) {
     named = std::max(named, raw(id) == std::numeric_limits<std::uint64_t>::max() ? raw(id) : raw(id) + 1);
   };
   for (const Access& access : finding.accesses) {
-    name(access.event);
+    if (access.executed) {
+      name(access.event);
+    }
   }
   if (finding.witness.has_value()) {
     std::for_each(finding.witness->order.begin(), finding.witness->order.end(), name);

@@ -174,6 +174,14 @@ std::string place(const Site& site) {
   return site.label.empty() ? "an unknown place" : "site " + printable(site.label);
 }
 
+std::string short_place(const Site& site) {
+  Site named = site;
+  for (std::string* path : {&named.file, &named.module}) {
+    path->erase(0, path->find_last_of('/') + 1);  // npos + 1 is 0
+  }
+  return place(named);
+}
+
 std::string deed(const Access& access) {
   std::string text(op_name(access.op));
   if (access.order != MemoryOrder::kNotAtomic) {

@@ -27,6 +27,8 @@ std::string listed(const std::vector<std::string>& names);
 
 // Where: "file:line:column" with what is known of it, else "module+0x1f", else "site LABEL", else "an unknown place".
 std::string place(const Site& site);
+// The same with the name of the file only, without its folders.
+std::string short_place(const Site& site);
 // What: "write of 4 bytes to 'counter' (0x1f)", "atomic load (acquire) of 4 bytes from ...", "acquire (shared) of
 // 'mu'".
 std::string deed(const Access& access);

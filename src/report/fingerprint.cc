@@ -11,6 +11,8 @@ namespace {
 
 constexpr char kSeparator = '\0';  // as in site_key()
 
+}  // namespace
+
 std::uint64_t fnv1a(std::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char byte : bytes) {
@@ -19,8 +21,6 @@ std::uint64_t fnv1a(std::string_view bytes) {
   }
   return hash;
 }
-
-}  // namespace
 
 std::string fingerprint(const Finding& finding) {
   std::vector<std::string> sites;

@@ -7,10 +7,11 @@
 namespace sooth {
 namespace {
 
-// Without a file there is nothing to jump to: the message then starts with the trace and ends with the site.
+// Without a file there is nothing to jump to: the message then starts with the trace and ends with the site. With a line
+// there is always a column, because some problem matchers see no message without one.
 std::string prefix(const Site& site, const Report& report) {
   if (!site.file.empty()) {
-    return place(site);
+    return place(site) + (site.line > 0 && site.column == 0 ? ":1" : "");
   }
   return report.trace.empty() ? "sooth" : printable(report.trace);
 }

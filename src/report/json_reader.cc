@@ -226,7 +226,10 @@ Access read_access(const Node& node) {
   node["address"].get_address(access.address);
   node["variable"].get(access.variable);
   node["thread"].get(access.thread);
-  node["event"].get_id(access.event);
+  node["executed"].get(access.executed);
+  if (access.executed) {
+    node["event"].get_id(access.event);
+  }
   access.site = read_site(node.required("site"));
   read_stack(node["stack"], access.stack);
   node["locks"].get(access.locks);
@@ -239,6 +242,49 @@ SectionStart read_section(const Node& node) {
   node["acquire"].get_id(section.acquire);
   section.site = read_site(node["site"]);
   return section;
+}
+
+// The rows of a drawing point into its tables: none may lead out of them.
+void read_rows(const Node& node, WitnessDrawing& drawing) {
+  for (const Node& tuple : node.elements()) {
+    const std::vector<Node> parts = tuple.elements();
+    if (parts.size() != 6) {
+      tuple.fail("is not [position, event, thread, deed, object, site]");
+      continue;
+    }
+    WitnessDrawing::Row& row = drawing.rows.emplace_back();
+    parts[0].get(row.position);
+    parts[1].get_id(row.event);
+    const auto get_index = [](const Node& part, std::uint32_t& out, std::size_t size) {
+      part.get(out);
+      if (out >= size) {
+        part.fail("is " + std::to_string(out) + ", and the table it points into has " + std::to_string(size) + " rows");
+      }
+    };
+    get_index(parts[2], row.thread, drawing.threads.size());
+    get_index(parts[3], row.deed, drawing.deeds.size());
+    get_index(parts[4], row.object, drawing.objects.size());
+    get_index(parts[5], row.site, drawing.sites.size());
+  }
+}
+
+WitnessDrawing read_drawing(const Node& node) {
+  WitnessDrawing drawing;
+  node["length"].get(drawing.length);
+  for (const Node& element : node["threads"].elements()) {
+    WitnessDrawing::Thread& thread = drawing.threads.emplace_back();
+    element["id"].get_id(thread.id);
+    element["name"].get(thread.name);
+  }
+  for (const Node& element : node["deeds"].elements()) {
+    WitnessDrawing::Deed& deed = drawing.deeds.emplace_back();
+    element.required("op").get_name(deed.op, op_from_name, "operation");
+    element["shared"].get(deed.shared);
+  }
+  node["objects"].get(drawing.objects);
+  read_stack(node["sites"], drawing.sites);
+  read_rows(node["rows"], drawing);
+  return drawing;
 }
 
 WitnessSummary read_witness(const Node& node) {
@@ -272,6 +318,9 @@ WitnessSummary read_witness(const Node& node) {
     element["lock"].get(swap.lock);
     swap.now_first = read_section(element["now_first"]);
     swap.now_second = read_section(element["now_second"]);
+  }
+  if (const Node drawing = node["drawing"]; drawing.present()) {
+    witness.drawing = read_drawing(drawing);
   }
   return witness;
 }
@@ -441,6 +490,35 @@ ReportStats read_stats(const Node& node) {
   return stats;
 }
 
+RunOverview read_overview(const Node& node) {
+  RunOverview overview;
+  node["slice"].get(overview.slice);
+  for (const Node& element : node["kinds"].elements()) {
+    auto& [op, events] = overview.kinds.emplace_back();
+    element.required("op").get_name(op, op_from_name, "operation");
+    element["events"].get(events);
+  }
+  for (const Node& element : node["threads"].elements()) {
+    ThreadActivity& thread = overview.threads.emplace_back();
+    element["thread"].get(thread.thread);
+    element["events"].get(thread.events);
+    element["first"].get_id(thread.first);
+    element["last"].get_id(thread.last);
+    for (const Node& slice : element["activity"].elements()) {
+      slice.get(thread.activity.emplace_back());
+    }
+  }
+  node["more_threads"].get(overview.more_threads);
+  for (const Node& element : node["locks"].elements()) {
+    LockUse& lock = overview.locks.emplace_back();
+    element["lock"].get(lock.lock);
+    element["acquires"].get(lock.acquires);
+    element["handovers"].get(lock.handovers);
+  }
+  node["more_locks"].get(overview.more_locks);
+  return overview;
+}
+
 Report read_root(const Node& root) {
   Report report;
   const Node schema = root.required("schema");
@@ -468,6 +546,14 @@ Report read_root(const Node& root) {
   }
   root["notes"].get(report.notes);
   report.stats = read_stats(root["stats"]);
+  if (const Node overview = root["overview"]; overview.present()) {
+    report.overview = read_overview(overview);
+  }
+  for (const Node& node : root["sources"].elements()) {
+    SourceFile& source = report.sources.emplace_back();
+    node["file"].get(source.file);
+    node["digest"].get_address(source.digest);
+  }
   return report;
 }
 

@@ -1,10 +1,12 @@
+#include "report/json_writer.h"
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "report/json_print.h"
 #include "report/describe.h"
 #include "report/json.h"
+#include "report/json_print.h"
 #include "report/sink.h"
 
 namespace sooth {
@@ -64,7 +66,11 @@ Json to_json(const Access& access) {
   json["address"] = hexadecimal(access.address);
   put_text(json, "variable", access.variable);
   json["thread"] = access.thread;
-  json["event"] = raw(access.event);
+  if (access.executed) {
+    json["event"] = raw(access.event);
+  } else {
+    json["executed"] = false;
+  }
   json["site"] = to_json(access.site);
   json["stack"] = to_json(access.stack);
   json["locks"] = access.locks;
@@ -73,6 +79,23 @@ Json to_json(const Access& access) {
 
 Json to_json(const SectionStart& section) {
   return {{"thread", section.thread}, {"acquire", raw(section.acquire)}, {"site", to_json(section.site)}};
+}
+
+Json to_json(const WitnessDrawing& drawing) {
+  Json json = {{"length", drawing.length}};
+  for (const WitnessDrawing::Thread& thread : drawing.threads) {
+    json["threads"].push_back({{"id", raw(thread.id)}, {"name", thread.name}});
+  }
+  for (const WitnessDrawing::Deed& deed : drawing.deeds) {
+    json["deeds"].push_back({{"op", op_name(deed.op)}, {"shared", deed.shared}});
+  }
+  json["objects"] = drawing.objects;
+  json["sites"] = to_json(drawing.sites);
+  json["rows"] = Json::array();
+  for (const WitnessDrawing::Row& row : drawing.rows) {
+    json["rows"].push_back(Json::array({row.position, raw(row.event), row.thread, row.deed, row.object, row.site}));
+  }
+  return json;
 }
 
 Json to_json(const WitnessSummary& witness) {
@@ -101,6 +124,9 @@ Json to_json(const WitnessSummary& witness) {
   for (const SectionSwap& swap : witness.swaps) {
     json["swaps"].push_back(
         {{"lock", swap.lock}, {"now_first", to_json(swap.now_first)}, {"now_second", to_json(swap.now_second)}});
+  }
+  if (witness.drawing.has_value()) {
+    json["drawing"] = to_json(*witness.drawing);
   }
   return json;
 }
@@ -247,19 +273,42 @@ Json to_json(const ReportStats& stats, const SinkOptions& options) {
   return json;
 }
 
+Json to_json(const RunOverview& overview) {
+  Json json = {{"slice", overview.slice}, {"kinds", Json::array()}, {"threads", Json::array()}};
+  for (const auto& [op, events] : overview.kinds) {
+    json["kinds"].push_back({{"op", op_name(op)}, {"events", events}});
+  }
+  for (const ThreadActivity& thread : overview.threads) {
+    json["threads"].push_back({{"thread", thread.thread},
+                               {"events", thread.events},
+                               {"first", raw(thread.first)},
+                               {"last", raw(thread.last)},
+                               {"activity", thread.activity}});
+  }
+  json["more_threads"] = overview.more_threads;
+  json["locks"] = Json::array();
+  for (const LockUse& lock : overview.locks) {
+    json["locks"].push_back({{"lock", lock.lock}, {"acquires", lock.acquires}, {"handovers", lock.handovers}});
+  }
+  json["more_locks"] = overview.more_locks;
+  return json;
+}
+
 Json to_json(const SuppressionUse& use) {
   return {{"file", use.file}, {"line", use.line}, {"text", use.text}, {"hits", use.hits}};
 }
 
-Json to_json(const Report& report, const SinkOptions& options) {
+Json to_json(const Report& report, const SinkOptions& options, bool with_findings) {
   Json json = {{"schema", kReportSchema},
                {"trace", report.trace},
                {"program", report.program},
                {"exact", report.exact},
                {"incomplete", report.incomplete}};
-  json["findings"] = Json::array();
-  for (const Finding& finding : report.findings) {
-    json["findings"].push_back(to_json(finding));
+  if (with_findings) {
+    json["findings"] = Json::array();
+    for (const Finding& finding : report.findings) {
+      json["findings"].push_back(to_json(finding));
+    }
   }
   json["suppressed"] = report.suppressed;
   json["suppressions"] = Json::array();
@@ -268,14 +317,27 @@ Json to_json(const Report& report, const SinkOptions& options) {
   }
   json["notes"] = report.notes;
   json["stats"] = to_json(report.stats, options);
+  if (report.overview.has_value()) {
+    json["overview"] = to_json(*report.overview);
+  }
+  if (!report.sources.empty()) {
+    json["sources"] = Json::array();
+    for (const SourceFile& source : report.sources) {
+      json["sources"].push_back({{"file", source.file}, {"digest", hexadecimal(source.digest)}});
+    }
+  }
   return json;
 }
 
 }  // namespace
 
+Json finding_json(const Finding& finding) { return to_json(finding); }
+Json site_json(const Site& site) { return to_json(site); }
+Json frame_json(const Report& report, const SinkOptions& options) { return to_json(report, options, false); }
+
 Status write_json(const Report& report, const SinkOptions& options, std::ostream& out) {
   // `replace`: names may hold any bytes, the output is always UTF-8.
-  print_json(to_json(report, options), out);
+  print_json(to_json(report, options, true), out);
   return {};
 }
 

@@ -9,6 +9,9 @@ constexpr SinkInfo kSinks[] = {
     {"gcc", "file:line:column: warning: ..., for editors", write_gcc},
     {"json", "everything, for programs (docs/report.schema.json)", write_json},
     {"sarif", "SARIF 2.1.0, for code scanning services", write_sarif},
+    {"junit", "JUnit XML, for CI services: a test for each finding", write_junit},
+    {"markdown", "a summary for a comment on a pull request", write_markdown},
+    {"html", "one page with source and drawings of the witnesses, for a browser", write_html},
 };
 
 }  // namespace

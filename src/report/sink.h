@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -15,6 +16,7 @@ struct SinkOptions {
   bool stats = false;          // with the figures of --stats (text only; JSON always has them)
   bool deterministic = false;  // without measured times, the only fields that differ between equal runs
   std::string_view version;    // of this tool, for formats that name it; may be empty
+  std::optional<Rung> fail_on = Rung::kPredicted;  // as exit_code_for() takes it; JUnit's tests fail for the same findings
 };
 
 // `write` prints the whole report, findings in the order in which they stand. It fails only when the report cannot be
@@ -37,5 +39,9 @@ Status write_tsan(const Report& report, const SinkOptions& options, std::ostream
 Status write_gcc(const Report& report, const SinkOptions& options, std::ostream& out);
 Status write_json(const Report& report, const SinkOptions& options, std::ostream& out);
 Status write_sarif(const Report& report, const SinkOptions& options, std::ostream& out);
+Status write_junit(const Report& report, const SinkOptions& options, std::ostream& out);
+Status write_markdown(const Report& report, const SinkOptions& options, std::ostream& out);
+// Reads the source files that the report names, as they are now.
+Status write_html(const Report& report, const SinkOptions& options, std::ostream& out);
 
 }  // namespace sooth

@@ -5,6 +5,7 @@
 
 #include "pipeline/filters.h"
 #include "pipeline/registry.h"
+#include "report/sources.h"
 
 namespace sooth {
 namespace {
@@ -60,6 +61,7 @@ Result<Report> analyze_source(TraceSource& source, AnalysisOptions options) {
     return named ? std::move(report).status() : std::move(report).status().prefixed(source.name);
   }
   report->trace = source.name;
+  note_sources(*report);
   return report;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -124,6 +125,25 @@ void unite_suppressions(const std::vector<SuppressionUse>& uses, std::vector<Sup
   }
 }
 
+// A file that changed between the reports is one of which nobody knows what it was like.
+void unite_sources(const std::vector<SourceFile>& sources, std::vector<SourceFile>& all) {
+  std::map<std::string, std::optional<std::uint64_t>> digests;
+  for (const std::vector<SourceFile>* list : {&sources, static_cast<const std::vector<SourceFile>*>(&all)}) {
+    for (const SourceFile& source : *list) {
+      const auto [it, added] = digests.try_emplace(source.file, source.digest);
+      if (!added && it->second != source.digest) {
+        it->second.reset();
+      }
+    }
+  }
+  all.clear();
+  for (const auto& [file, digest] : digests) {
+    if (digest.has_value()) {
+      all.push_back({file, *digest});
+    }
+  }
+}
+
 }  // namespace
 
 Report merge_reports(std::vector<Report> reports) {
@@ -141,6 +161,8 @@ Report merge_reports(std::vector<Report> reports) {
     merged.incomplete = merged.incomplete || other.incomplete;
     merged.suppressed += other.suppressed;
     merged.stats.filter.reset();
+    merged.overview.reset();  // the course of one run says nothing of another
+    unite_sources(other.sources, merged.sources);
     std::move(other.findings.begin(), other.findings.end(), std::back_inserter(merged.findings));
     unite_notes(other.notes, merged.notes);
     unite_suppressions(other.suppressions, merged.suppressions);

@@ -39,6 +39,7 @@ struct Part {
   std::size_t stacks = 0;
   std::size_t branches = 0;
   std::size_t reaches = 0;
+  std::size_t deep = 0;
   Position position;
 };
 
@@ -54,6 +55,7 @@ struct Slot {
   std::vector<StackId> stacks;
   std::vector<Branch> branches;
   std::vector<Reach> reaches;
+  std::vector<DeepRecord> deep;
   std::optional<Part> end;  // the last slot: the answer after all parts is `status`, or the end of the trace
   Status status;
 
@@ -67,18 +69,20 @@ struct Slot {
     stacks.clear();
     branches.clear();
     reaches.clear();
+    deep.clear();
   }
-  bool full() const { return events.size() >= kSlotEvents || branches.size() >= kSlotEvents; }
+  bool full() const { return events.size() >= kSlotEvents || branches.size() >= kSlotEvents || deep.size() >= kSlotEvents; }
   void add(const Batch& batch, const Position& position) {
     append(events, batch.events);
     append(values, batch.values);
     append(stacks, batch.stacks);
     append(branches, batch.branches);
     append(reaches, batch.reaches);
+    append(deep, batch.deep);
     parts.push_back({batch.first, batch.events.size(), batch.values.size(), batch.stacks.size(), batch.branches.size(),
-                     batch.reaches.size(), position});
+                     batch.reaches.size(), batch.deep.size(), position});
   }
-  Batch all() const { return {{}, events, values, stacks, branches, reaches}; }
+  Batch all() const { return {{}, events, values, stacks, branches, reaches, {}, deep}; }
 
  private:
   template <typename T>
@@ -289,7 +293,9 @@ Batch BackgroundReader::next_part() {
           take(rest_.values, part.values),
           take(rest_.stacks, part.stacks),
           take(rest_.branches, part.branches),
-          take(rest_.reaches, part.reaches)};
+          take(rest_.reaches, part.reaches),
+          {},
+          take(rest_.deep, part.deep)};
 }
 
 }  // namespace

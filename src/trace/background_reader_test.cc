@@ -48,6 +48,7 @@ std::string batch_difference(const Batch& a, const Batch& b) {
   if (!equal(a.stacks, b.stacks)) return "stacks";
   if (!equal(a.branches, b.branches)) return "branches";
   if (!equal(a.reaches, b.reaches)) return "reaches";
+  if (!equal(a.deep, b.deep)) return "deep";
   return "";
 }
 

@@ -38,18 +38,48 @@ struct Reach {
   friend bool operator==(const Reach&, const Reach&) = default;
 };
 
+// What a program that was built with `sooth c++ --deep` writes down between its accesses, so that its code can be executed again from
+// the trace: docs/deep.md. Numbers of functions and instructions are those of DeepProgram (deep/program.h).
+enum class DeepKind : std::uint8_t {
+  kEnter = 0,    // `function` of `module` begins
+  kWord = 1,     // `value`: 64 bits of an argument, of what a read whose event has no value has read, or of the rest of a result
+  kAddress = 2,  // `value`: the address that an alloca has just returned
+  kBranch = 3,   // `value`: which successor a conditional br or a switch takes; 0 is the one of "true", and the default of a switch
+  kReturn = 4,   // the call `id` of `function` of `module` has returned normally; `value`: the first word of its result, 0 when it has none
+  kLanded = 5,   // an exception has reached the landingpad `id` of `function` of `module`: of its innermost run that is in an invoke
+                 // with that landingpad; or the call `id`, which may return twice, returns: of its innermost run
+};
+inline constexpr int kDeepKindCount = 6;
+
+// `before` is as in Branch. What the kind does not name is 0. Values that are longer than 64 bits are cut into words as their bytes lie in
+// memory, the first bytes first; the last word is filled with zeros.
+struct DeepRecord {
+  EventId before{};
+  ThreadId thread{};
+  DeepKind kind{};
+  std::uint16_t module = 0;
+  std::uint32_t function = 0;
+  std::uint32_t id = 0;
+  std::uint64_t value = 0;
+
+  friend bool operator==(const DeepRecord&, const DeepRecord&) = default;
+};
+static_assert(sizeof(DeepRecord) == 32);
+
 // Bits that choose side columns.
 using ColumnSet = std::uint8_t;
 inline constexpr ColumnSet kValues = 1;
 inline constexpr ColumnSet kStacks = 2;
 inline constexpr ColumnSet kBranches = 4;
 inline constexpr ColumnSet kReaches = 8;
+// Only recordings have it: what is copied into another format, filtered or cut loses it, so it is not one of kAllColumns.
+inline constexpr ColumnSet kDeep = 16;
 inline constexpr ColumnSet kNoColumns = 0;
 inline constexpr ColumnSet kAllColumns = kValues | kStacks | kBranches | kReaches;
 
 // Event i of the batch has the id `first + i`, or ids[i] where a filter has hidden events between those of the batch;
-// readers leave `ids` empty. `values` and `stacks` are empty or parallel to `events`; `branches` and `reaches` are sorted
-// by event. Branches after the last event of a trace have `before` == the number of events. Does not own anything.
+// readers leave `ids` empty. `values` and `stacks` are empty or parallel to `events`; `branches`, `reaches` and `deep` are
+// sorted by event. Branches and deep records after the last event of a trace have `before` == the number of events. Does not own anything.
 struct Batch {
   EventId first{};
   std::span<const Event> events;
@@ -58,8 +88,9 @@ struct Batch {
   std::span<const Branch> branches;
   std::span<const Reach> reaches;
   std::span<const EventId> ids = {};  // empty, or parallel to `events` and ascending
+  std::span<const DeepRecord> deep = {};
 
-  bool empty() const { return events.empty() && branches.empty(); }
+  bool empty() const { return events.empty() && branches.empty() && deep.empty(); }
   EventId id(std::size_t i) const { return ids.empty() ? advance(first, i) : ids[i]; }
   StackId stack(std::size_t i) const { return stacks.empty() ? kNoStack : stacks[i]; }
 };

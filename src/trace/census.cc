@@ -5,6 +5,7 @@ namespace sooth {
 void TraceCensus::consume(const Batch& batch) {
   events_ += batch.events.size();
   branches_ += batch.branches.size();
+  deep_records_ += batch.deep.size();
   for (const Event& e : batch.events) {
     if (raw(e.op) >= kOpCount) {
       continue;

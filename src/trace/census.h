@@ -18,6 +18,7 @@ class TraceCensus {
   std::uint64_t events() const { return events_; }
   std::uint64_t events_of(Op op) const { return by_op_[raw(op)]; }
   std::uint64_t branches() const { return branches_; }
+  std::uint64_t deep_records() const { return deep_records_; }
   // Distinct objects of a kind that events refer to. Variables are distinct first bytes of accesses, so an array
   // counts once for each element that was accessed; alloc and free do not count.
   std::uint64_t objects(ObjectKind kind) const { return objects_[raw(kind)].size(); }
@@ -32,6 +33,7 @@ class TraceCensus {
 
   std::uint64_t events_ = 0;
   std::uint64_t branches_ = 0;
+  std::uint64_t deep_records_ = 0;
   std::array<std::uint64_t, kOpCount> by_op_{};
   std::array<FlatMap<Nothing>, kObjectKindCount> objects_;
   FlatMap<Nothing> active_threads_;

@@ -98,7 +98,8 @@ Status ChunkSource::check_control() const {
     return Status::bad_input(path_ + ": the recording has version " + std::to_string(control_->version) +
                              ", which this version of sooth cannot read");
   }
-  constexpr std::uint32_t kKnown = stream::kExactOrder | stream::kWithValues | stream::kFilterBits | stream::kWithCalls;
+  constexpr std::uint32_t kKnown =
+      stream::kExactOrder | stream::kWithValues | stream::kFilterBits | stream::kWithCalls | stream::kWithDeep;
   const std::uint32_t flags = control_->flags;
   const bool exact_but_filtered = (flags & stream::kExactOrder) != 0 && (flags & stream::kFilterBits) != 0;
   if (control_->chunk_bytes != kChunkBytes || (flags & ~kKnown) != 0 || exact_but_filtered ||

@@ -13,7 +13,8 @@ void append_to(std::vector<T>& all, std::span<const T> part) {
 
 ColumnSet columns_of(const Batch& batch) {
   return static_cast<ColumnSet>((batch.values.empty() ? 0 : kValues) | (batch.stacks.empty() ? 0 : kStacks) |
-                                (batch.branches.empty() ? 0 : kBranches) | (batch.reaches.empty() ? 0 : kReaches));
+                                (batch.branches.empty() ? 0 : kBranches) | (batch.reaches.empty() ? 0 : kReaches) |
+                                (batch.deep.empty() ? 0 : kDeep));
 }
 
 }  // namespace
@@ -34,6 +35,7 @@ Status MemoryTraceWriter::append(const Batch& batch) {
   append_to(trace_.stacks, batch.stacks);
   append_to(trace_.branches, batch.branches);
   append_to(trace_.reaches, batch.reaches);
+  append_to(trace_.deep, batch.deep);
   return {};
 }
 
@@ -56,6 +58,10 @@ Result<Batch> MemoryTraceReader::next() {
   while (next_branch_ < trace_.branches.size() && (last || raw(trace_.branches[next_branch_].before) < next_event_)) {
     ++next_branch_;
   }
+  const std::size_t deep = next_deep_;
+  while (next_deep_ < trace_.deep.size() && (last || raw(trace_.deep[next_deep_].before) < next_event_)) {
+    ++next_deep_;
+  }
   const std::size_t reach = next_reach_;
   while (next_reach_ < trace_.reaches.size() && raw(trace_.reaches[next_reach_].call) < next_event_) {
     ++next_reach_;
@@ -75,6 +81,9 @@ Result<Batch> MemoryTraceReader::next() {
   }
   if ((columns_ & kReaches) != 0) {
     batch.reaches = std::span(trace_.reaches).subspan(reach, next_reach_ - reach);
+  }
+  if ((columns_ & kDeep) != 0) {
+    batch.deep = std::span(trace_.deep).subspan(deep, next_deep_ - deep);
   }
   return batch;
 }

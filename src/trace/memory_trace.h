@@ -18,9 +18,10 @@ struct MemoryTrace {
   std::vector<StackId> stacks;
   std::vector<Branch> branches;
   std::vector<Reach> reaches;
+  std::vector<DeepRecord> deep = {};
 
   // All of it at once; valid while the trace is neither changed nor destroyed.
-  Batch batch() const { return {EventId{0}, events, values, stacks, branches, reaches}; }
+  Batch batch() const { return {EventId{0}, events, values, stacks, branches, reaches, {}, deep}; }
 };
 
 // Collects what is appended. Columns that `info` does not announce are refused like events out of order.
@@ -46,7 +47,7 @@ class MemoryTraceWriter final : public TraceWriter {
 class MemoryTraceReader final : public TraceReader {
  public:
   explicit MemoryTraceReader(const MemoryTrace& trace, std::size_t batch_events = 4096,
-                             const ReadOptions& options = {.columns = kAllColumns});
+                             const ReadOptions& options = {.columns = kAllColumns | kDeep});
 
   Result<Batch> next() override;
   const TraceInfo& info() const override { return trace_.info; }
@@ -61,6 +62,7 @@ class MemoryTraceReader final : public TraceReader {
   std::size_t next_event_ = 0;
   std::size_t next_branch_ = 0;
   std::size_t next_reach_ = 0;
+  std::size_t next_deep_ = 0;
 };
 
 }  // namespace sooth

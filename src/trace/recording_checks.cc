@@ -86,7 +86,8 @@ Status finish_recording(const std::string& directory) {
 
 ColumnSet recording_columns(std::uint32_t flags) {
   return static_cast<ColumnSet>(kStacks | ((flags & stream::kWithValues) != 0 ? kValues : 0) |
-                                ((flags & stream::kWithCalls) != 0 ? kReaches : 0));
+                                ((flags & stream::kWithCalls) != 0 ? kReaches : 0) |
+                                ((flags & stream::kWithDeep) != 0 ? kDeep : 0));
 }
 
 Result<RecordingChecks> read_recording_checks(const std::string& directory) {

@@ -67,6 +67,7 @@ class RecordingReader final : public TraceReader {
     values_.resize((wanted & kValues) != 0 ? kBatchEvents : 0);
     stacks_.resize((wanted & kStacks) != 0 ? kBatchEvents : 0);
     wants_reaches_ = (wanted & kReaches) != 0;
+    wants_deep_ = (wanted & kDeep) != 0;
     info_.program = reload_process_().command;
   }
 
@@ -75,17 +76,21 @@ class RecordingReader final : public TraceReader {
       return error_;  // behind damage nothing is known
     }
     sink_ = {events_.data(), values_.empty() ? nullptr : values_.data(), stacks_.empty() ? nullptr : stacks_.data(), 0,
-             kBatchEvents, (info_.columns & kReaches) != 0 ? &calls_ : nullptr};
+             kBatchEvents, (info_.columns & kReaches) != 0 ? &calls_ : nullptr, wants_deep_ ? &deep_ : nullptr};
     calls_.clear();
     reaches_.clear();
+    deep_.clear();
     if (!over_) {
       error_ = fill();
     }
-    if (error_.ok() && over_ && sink_.count == 0) {
+    if (error_.ok() && over_ && sink_.count == 0 && deep_.empty()) {
       error_ = source_->verify_rest();
     }
     if (!error_.ok()) {
       return error_;
+    }
+    for (DeepRecord& record : deep_) {
+      record.before = EventId{emitted_ + raw(record.before)};
     }
     find_reaches();
     explain_reads();
@@ -96,6 +101,7 @@ class RecordingReader final : public TraceReader {
     batch.values = std::span(values_).first(values_.empty() ? 0 : sink_.count);
     batch.stacks = std::span(stacks_).first(stacks_.empty() ? 0 : sink_.count);
     batch.reaches = wants_reaches_ ? std::span<const Reach>(reaches_) : std::span<const Reach>();
+    batch.deep = deep_;
     emitted_ += sink_.count;
     return batch;
   }
@@ -129,6 +135,7 @@ class RecordingReader final : public TraceReader {
   void find_reaches();
   void follow_call(const Event& event, EventId id, std::size_t& next_reach);
   void explain_reads();
+  void note_words(EventId event, ThreadId thread, const Value& value);
   void update_info();
 
   std::unique_ptr<ChunkSource> source_;
@@ -141,6 +148,10 @@ class RecordingReader final : public TraceReader {
   std::vector<Value> values_;    // empty: not asked for
   std::vector<StackId> stacks_;  // empty: not asked for
   bool wants_reaches_ = false;
+  bool wants_deep_ = false;
+  std::vector<DeepRecord> deep_;              // of the batch
+  std::vector<DeepRecord> unexplained_;       // ... words of reads whose value is left out
+  std::vector<DeepRecord> merged_;
   std::vector<std::size_t> calls_;            // of the batch: where calls begin
   std::vector<Reach> reaches_;                // ... and what they may touch
   FlatMap<std::uint64_t> call_counts_;        // by thread
@@ -165,7 +176,7 @@ class RecordingReader final : public TraceReader {
 
 // Fills the sink; returns early with what there is when the program must write more first.
 Status RecordingReader::fill() {
-  while (sink_.count < sink_.capacity && !over_) {
+  while (!sink_.full() && !over_) {
     if (current_) {
       SOOTH_RETURN_IF_ERROR(run_current());
       continue;
@@ -184,7 +195,7 @@ Status RecordingReader::fill() {
     }
     if (scanned_to_the_end_) {
       over_ = true;  // the owner of the next ticket died with it, or there is none
-    } else if (sink_.count != 0) {
+    } else if (sink_.count != 0 || !deep_.empty()) {
       return {};
     } else {
       SOOTH_RETURN_IF_ERROR(wait_for_more());
@@ -352,13 +363,32 @@ void RecordingReader::explain_reads() {
     return;
   }
   std::size_t next_reach = 0;
+  unexplained_.clear();
   for (std::size_t i = 0; i < sink_.count; ++i) {
     follow_call(events_[i], EventId{emitted_ + i}, next_reach);
     if (memory_.consume(events_[i], values_[i])) {
+      if (wants_deep_) {
+        note_words(EventId{emitted_ + i}, events_[i].thread, values_[i]);
+      }
       values_[i] = {};
       ++info_.unexplained_reads;
       (void)memory_.consume(events_[i], values_[i]);  // never a conflict without a value
     }
+  }
+  if (!unexplained_.empty()) {
+    const auto earlier = [](const DeepRecord& a, const DeepRecord& b) { return a.before < b.before; };
+    merged_.resize(unexplained_.size() + deep_.size());
+    // Of equals those of the first range come first: a word belongs right behind its read.
+    std::merge(unexplained_.begin(), unexplained_.end(), deep_.begin(), deep_.end(), merged_.begin(), earlier);
+    std::swap(deep_, merged_);
+  }
+}
+
+// Whoever executes the code again must know what it read, whether anybody can explain it or not.
+void RecordingReader::note_words(EventId event, ThreadId thread, const Value& value) {
+  const std::uint64_t words[] = {value.low, value.high};
+  for (std::size_t i = 0; i * 8 < value.size; ++i) {
+    unexplained_.push_back({advance(event, 1), thread, DeepKind::kWord, 0, 0, 0, words[i]});
   }
 }
 

@@ -107,6 +107,42 @@ class TestStream {
     }
     end();
   }
+  // Its `before` and `thread` do not matter: they are where it stands.
+  void deep(const DeepRecord& record) {
+    record_.clear();
+    std::uint32_t value_bytes = 0;
+    while (value_bytes < 8 && record.value >> 8 * value_bytes != 0) {
+      ++value_bytes;
+    }
+    const bool named = record.kind == DeepKind::kEnter || record.kind == DeepKind::kReturn || record.kind == DeepKind::kLanded;
+    const bool valued = record.kind == DeepKind::kWord || record.kind == DeepKind::kAddress || record.kind == DeepKind::kReturn;
+    const bool is_branch = record.kind == DeepKind::kBranch;
+    const bool is_long = is_branch && record.value >= stream::kLongBranch;
+    const std::uint64_t small = is_long ? stream::kLongBranch : is_branch ? record.value : valued ? value_bytes : 0;
+    out().put(static_cast<std::uint16_t>(stream::kEscapeCode << stream::kSlotBits | stream::kDeepRecords |
+                                         static_cast<unsigned>(record.kind) << stream::kDeepKindShift | small));
+    if (is_long) {
+      out().put_varint(record.value);
+    }
+    if (named) {
+      out().put_varint(record.module);
+      out().put_varint(record.function);
+    }
+    if (named && record.kind != DeepKind::kEnter) {
+      out().put_varint(record.id);
+    }
+    if (valued) {
+      out().put_array(reinterpret_cast<const std::uint8_t*>(&record.value), value_bytes);
+    }
+    end();
+  }
+  // Whatever the bytes mean.
+  void raw_record(std::uint16_t control, std::string_view bytes) {
+    record_.clear();
+    out().put(control);
+    out().put_array(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    end();
+  }
   // Where records start: chunk of the file, byte of the chunk.
   const std::vector<std::pair<std::uint32_t, std::size_t>>& starts() const { return starts_; }
 

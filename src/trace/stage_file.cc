@@ -19,7 +19,8 @@ constexpr std::string_view kCheckKey = "check ";
 constexpr struct {
   ColumnSet bit;
   std::string_view name;
-} kColumnNames[] = {{kValues, "values"}, {kStacks, "stacks"}, {kBranches, "branches"}, {kReaches, "reaches"}};
+} kColumnNames[] = {{kValues, "values"}, {kStacks, "stacks"}, {kBranches, "branches"}, {kReaches, "reaches"},
+                    {kDeep, "deep"}};
 
 std::string hex(std::uint64_t value) {
   char text[17];
@@ -153,7 +154,9 @@ Result<Stage> parse(std::string_view text, const std::string& path, StageKind ki
   const auto columns_line = take_line(body, "columns");
   const auto columns = parse_columns(columns_line.value_or(" ?"));
   const auto program = take_line(body, "program ");
-  if (!exact || (*exact != "yes" && *exact != "no") || !columns || !program) {
+  // Only recordings have deep records.
+  const bool impossible = kind == StageKind::kTrace && (columns.value_or(kNoColumns) & ~kAllColumns) != 0;
+  if (impossible || !exact || (*exact != "yes" && *exact != "no") || !columns || !program) {
     return damaged;
   }
   stage.info.exact = *exact == "yes";

@@ -169,7 +169,7 @@ bool StreamDecoder::special(std::uint32_t control, EventSink& out) {
   record_ = at_;
   at_ += 2;
   const std::uint32_t number = control & kNumberMask;
-  if (control >> stream::kSlotBits == stream::kEscapeCode ? !escape(number) : !special_event(control, out)) {
+  if (control >> stream::kSlotBits == stream::kEscapeCode ? !escape(number, out) : !special_event(control, out)) {
     return false;
   }
   return at_ <= limit_ || fail("it runs over the end of its chunk");
@@ -272,7 +272,10 @@ void StreamDecoder::take(EventSink& out) {
   }
 }
 
-bool StreamDecoder::escape(std::uint32_t number) {
+bool StreamDecoder::escape(std::uint32_t number, EventSink& out) {
+  if (number >= stream::kDeepRecords) {
+    return take_deep(number, out);
+  }
   switch (static_cast<stream::Record>(number)) {
     case stream::Record::kDefine: return define();
     case stream::Record::kStack: return change_stack();
@@ -359,6 +362,51 @@ bool StreamDecoder::switch_thread() {
   thread_ = ThreadId(thread);
   thread_known_ = true;
   return true;
+}
+
+bool StreamDecoder::take_deep(std::uint32_t number, EventSink& out) {
+  const std::uint32_t kind = (number - stream::kDeepRecords) >> stream::kDeepKindShift;
+  const std::uint32_t small = number & ((1u << stream::kDeepKindShift) - 1);
+  if (kind >= kDeepKindCount) {
+    return fail("there is no deep record of kind " + std::to_string(kind));
+  }
+  if (!thread_known_) {
+    return fail("no thread was named before this deep record");
+  }
+  DeepRecord record;
+  record.before = EventId{out.count};
+  record.thread = thread_;
+  record.kind = DeepKind(kind);
+  std::uint32_t value_bytes = 0;
+  if (record.kind == DeepKind::kBranch) {
+    record.value = small == stream::kLongBranch ? varint() : small;
+  } else if (record.kind == DeepKind::kWord || record.kind == DeepKind::kAddress) {
+    value_bytes = small;
+  } else {
+    const std::uint64_t module = varint();
+    const std::uint64_t function = varint();
+    const std::uint64_t id = record.kind == DeepKind::kEnter ? 0 : varint();
+    if (module >= stream::kMaxDeepModules || function > 0xffffffff || id > 0xffffffff) {
+      return fail("it names code that is impossible");
+    }
+    record.module = static_cast<std::uint16_t>(module);
+    record.function = static_cast<std::uint32_t>(function);
+    record.id = static_cast<std::uint32_t>(id);
+    value_bytes = record.kind == DeepKind::kReturn ? small : 0;
+  }
+  if (value_bytes > sizeof record.value) {
+    return fail("its value has " + std::to_string(value_bytes) + " bytes");
+  }
+  if (value_bytes != 0) {
+    record.value = load_bytes(at_, value_bytes);
+    at_ += value_bytes;
+  }
+  if (out.deep == nullptr || at_ > limit_) {
+    return true;  // the caller complains
+  }
+  out.deep->push_back(record);
+  stop_ = Stop::kFull;
+  return !out.full();
 }
 
 bool StreamDecoder::take_name() {

@@ -22,6 +22,10 @@ struct EventSink {
   std::size_t count = 0;
   std::size_t capacity = 0;
   std::vector<std::size_t>* calls = nullptr;  // where kCallBegin stand in `events`
+  // Deep records; `before` counts from the first event of the sink. nullptr: they are skipped. The sink is also full when there are `capacity` of them.
+  std::vector<DeepRecord>* deep = nullptr;
+
+  bool full() const { return count >= capacity || (deep != nullptr && deep->size() >= capacity); }
 };
 
 // The bytes come from outside: whatever they are, the decoder stays inside them and says what is wrong. It copies nothing
@@ -116,7 +120,8 @@ class StreamDecoder {
   // A record that is not a plain event: true when decoding goes on behind it, else stop_ says why not.
   bool special(std::uint32_t control, EventSink& out);
   bool special_event(std::uint32_t control, EventSink& out);
-  bool escape(std::uint32_t number);
+  bool escape(std::uint32_t number, EventSink& out);
+  bool take_deep(std::uint32_t number, EventSink& out);
   bool define();
   bool change_stack();
   bool switch_thread();

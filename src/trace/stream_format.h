@@ -29,6 +29,7 @@ inline constexpr char kStreamsFile[] = "streams";
 inline constexpr char kSitesFile[] = "sites";
 inline constexpr char kProcessFile[] = "process";
 inline constexpr char kSymbolsFile[] = "symbols";
+inline constexpr char kDeepFile[] = "deep";        // the code of a program built with --deep; may be missing
 inline constexpr char kReachesFile[] = "reaches";  // what calls that were left out touched; may be missing
 
 inline constexpr std::uint64_t kControlMagic = 0x3152545348544f53;  // "SOTHSTR1"
@@ -43,6 +44,7 @@ inline constexpr std::uint64_t kNeverStopped = ~std::uint64_t{0};
 inline constexpr std::uint32_t kExactOrder = 1;   // a serial recording
 inline constexpr std::uint32_t kWithValues = 2;   // accesses carry what they read or wrote
 
+inline constexpr std::uint32_t kWithDeep = 32;    // there are deep records
 inline constexpr std::uint32_t kWithCalls = 16;   // there may be calls of code that was left out (kCallBegin, kCallEnd)
 
 // Bits 2 and 3 of Control::flags: accesses that a mode of TREE (docs/tree.md) calls redundant were not recorded. Free-running
@@ -122,6 +124,23 @@ static_assert(sizeof(ReachRow) == 24);
 inline constexpr unsigned kReachLineBits = 4;
 inline constexpr std::uint32_t kMaxReachRows = 1u << 24;
 
+// `deep`: a seal, then module after module: a DeepModule, the addresses of its globals (8 bytes each), its bitcode.
+inline constexpr std::uint64_t kDeepSealMagic = 0x3150454448544f53;  // "SOTHDEP1"
+inline constexpr std::uint32_t kDeepModuleMagic = 0x4c444f4d;        // "MODL"
+struct DeepSeal {          // zeros until `sooth record` has seen the end of the program
+  std::uint64_t magic;
+  std::uint64_t bytes;     // behind the seal
+  std::uint64_t checksum;  // XXH3 of them
+};
+struct DeepModule {
+  std::uint32_t magic;
+  std::uint32_t module;  // dense, from 0
+  std::uint64_t addresses;
+  std::uint64_t bitcode_bytes;
+};
+static_assert(sizeof(DeepSeal) == 24 && sizeof(DeepModule) == 24);
+inline constexpr std::uint32_t kMaxDeepModules = 1u << 16;
+
 // A record starts with a control word of 16 bits: bits 0 to 12 a number, bits 13 to 15 a code.
 //
 // Code 0 to 6: one event. The number, never 0, is a *slot* of the stream, which a kDefine record has filled with the event's shape. Then
@@ -147,6 +166,17 @@ enum class Record : std::uint16_t {
   kName = 5,    // u8 ObjectKind; varint object; string: the name of a thread, lock, ...; sent again when it changes
   kTicket = 6,  // varint ticket less the stream's last ticket: no event; orders a kThread record that follows
 };
+
+// Numbers from kDeepRecords on are deep records: bits 9 to 11 the DeepKind (trace/batch.h), bits 0 to 8 a small number s.
+//   kEnter    varint module; varint function
+//   kWord     s bytes: the value without leading zero bytes
+//   kAddress  likewise
+//   kBranch   the successor is s, or, when s is kLongBranch, a varint that follows
+//   kReturn   varint module; varint function; varint instruction; s bytes: the value
+//   kLanded   varint module; varint function; varint instruction
+inline constexpr std::uint32_t kDeepRecords = 4096;
+inline constexpr unsigned kDeepKindShift = 9;
+inline constexpr std::uint32_t kLongBranch = 511;
 
 // Shape bits of kDefine.
 inline constexpr std::uint8_t kTicketed = 1;

@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 
-from common import check, install, main, run, skip_without, try_readme, with_tool
+from common import SOURCE, check, install, main, run, skip_without, try_readme, with_tool
 
 BUILD = os.path.abspath(sys.argv[1])
 
@@ -98,6 +98,17 @@ def clang_from_the_prefix(scratch):
     check("confirmed data race on 'balance'" in report, report)
 
 
+def deep_from_the_prefix(scratch):
+    """The pass that Clang loads for --deep is found as the library is."""
+    skip_without("clang++-19")
+    install(BUILD, os.path.join(scratch, "prefix"))
+    environment = with_tool(os.path.join(scratch, "prefix/bin"))
+    shutil.copy(os.path.join(SOURCE, "examples/bank_account_hidden.cc"), scratch)
+    run(["sooth", "c++", "--deep", "-O1", "bank_account_hidden.cc", "-o", "account"], cwd=scratch, env=environment)
+    report = run(["sooth", "run", "--", "./account"], cwd=scratch, env=environment, expect=66).stdout
+    check("confirmed data race on 'balance'" in report, report)
+
+
 def debian_package(scratch):
     """What `cpack` packs is complete: unpacked without being installed, it works. scripts/try-deb.sh installs it where nothing else is."""
     skip_without("dpkg-deb", "dpkg-shlibdeps")
@@ -122,4 +133,4 @@ def tool_without_its_library(scratch):
     check("install sooth again" in result.stdout, result.stdout)
 
 
-main([prefix_that_is_moved, staged_for_a_package, link_into_the_path, clang_from_the_prefix, debian_package, tool_without_its_library])
+main([prefix_that_is_moved, staged_for_a_package, link_into_the_path, clang_from_the_prefix, deep_from_the_prefix, debian_package, tool_without_its_library])

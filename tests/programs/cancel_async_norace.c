@@ -1,6 +1,7 @@
 // A thread that may be cancelled anywhere, and is, in the middle of a loop. In C: of C++, compilers for ThreadSanitizer promise that nobody
 // unwinds the stack from an access.
 // OUTPUT: cancelled
+// DEEP: some, a thread is cancelled between a hook and its access
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>

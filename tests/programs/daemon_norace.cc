@@ -1,5 +1,6 @@
 // A program that goes on in the background, where it works with threads; what is in front waits for a byte of it.
 // OUTPUT: the daemon counts to 200
+// DEEP: some, the child of a fork begins in the middle
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>

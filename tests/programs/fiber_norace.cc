@@ -1,5 +1,6 @@
 // Two fibers of one thread write one variable; the switches order them.
 // OUTPUT: 2 switches
+// DEEP: some, fibers change stacks inside of calls
 #include <stdio.h>
 #include <ucontext.h>
 

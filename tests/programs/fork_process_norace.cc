@@ -1,5 +1,6 @@
 // A child process writes its own copy of what the parent's thread writes.
 // OUTPUT: child 4
+// DEEP: some, the child of a fork begins in the middle
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>

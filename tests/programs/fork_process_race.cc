@@ -1,5 +1,6 @@
 // A child process works alone; the race of the parent's threads is found in the parent.
 // OUTPUT: child 4
+// DEEP: some, the child of a fork begins in the middle
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -1,6 +1,7 @@
 // A child of a program with threads; the thread of the parent goes on and races.
 // TSAN: skip, clang's gives up after the fork of a program with threads
 // OUTPUT: child 4
+// DEEP: some, the child of a fork begins in the middle
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>

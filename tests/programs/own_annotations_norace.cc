@@ -1,5 +1,6 @@
 // sooth/annotate.h: a message orders, a hand-made lock protects, memory that is handed out again is new, and what is ignored is
 // not recorded.
+// DEEP: some, accesses that annotations hide are missing
 #include "own_annotations.h"
 
 Apart passed, guarded, ignored, pooled;

@@ -1,4 +1,5 @@
 // sooth/annotate.h: a message that nobody waits for orders nothing, and a hand-made lock protects only who takes it.
+// DEEP: some, accesses that annotations hide are missing
 #include "own_annotations.h"
 
 Apart passed, guarded, ignored;

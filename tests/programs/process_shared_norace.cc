@@ -1,5 +1,6 @@
 // Two processes with one mutex, condition, semaphore, barrier, reader-writer lock, spin lock and futex: each waits for what only the other does.
 // OUTPUT: 5 rounds, futex woken
+// DEEP: some, the child of a fork begins in the middle
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>

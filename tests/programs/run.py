@@ -15,6 +15,7 @@ A program is a test by existing: `x_race.cc`, `x_norace.cc` or `x_misuse.cc` (or
     // NEEDS: clang>=19     only with this compiler, from this version on; several lines are alternatives
     // TSAN: some, because  ThreadSanitizer sees only a part of the marks; `skip`: it is wrong about this program
     // LEVELS: 0 1          only at these levels of optimisation
+    // DEEP: some, because  with --deep, the code of its threads cannot be followed to the end
 
 Programs of examples/ that have one of these two lines are run as well, with all analyses that they name:
 
@@ -25,7 +26,9 @@ The standard output and the exit status of a recorded run must be those of the u
 when they say which these are.
 
     run.py --sooth build/bin/sooth [--compilers gcc,clang-14,clang-19] [--levels 0,1,2] [--schedule os|serial|random|pct:D]
-           [--seed N] [--filter repeat|off|tree:strict] [--sample SEED/N] [--jobs N] [--tool sooth|tsan] [NAME ...]
+           [--seed N] [--filter repeat|off|tree:strict] [--deep] [--sample SEED/N] [--jobs N] [--tool sooth|tsan] [NAME ...]
+
+With --deep, programs are built by `sooth c++ --deep`, and the code of every thread must be followed through the trace.
 
 With --sample, a seeded Nth of the combinations of program, compiler and level is run, and all programs of the first
 compiler at level 1. `--tool tsan` asks ThreadSanitizer instead of Sooth: a second opinion on the marks.
@@ -92,6 +95,7 @@ class Program:
         self.plugins = [path.parent / name for name in self._lines(text, "PLUGIN")]
         self.needs = self._lines(text, "NEEDS")
         self.levels = " ".join(self._lines(text, "LEVELS")).split()
+        self.deep = bool(self._lines(text, "DEEP"))
         self.tsan = re.split(r"\W", (self._lines(text, "TSAN") or [""])[0])[0]
         self._check(text)
 
@@ -132,7 +136,7 @@ class Program:
             if name not in self.races:
                 raise Failure(f"{self.path.name}: STACK({name}) names no race")
         unknown = set(re.findall(r"^// ([A-Z]+):", text, re.MULTILINE)) - {
-            "OUTPUT", "STATUS", "ARGS", "FLAGS", "PLUGIN", "NEEDS", "TSAN", "LEVELS"}
+            "OUTPUT", "STATUS", "ARGS", "FLAGS", "PLUGIN", "NEEDS", "TSAN", "LEVELS", "DEEP"}
         if unknown:
             raise Failure(f"{self.path.name}: no such expectation: {', '.join(sorted(unknown))}")
 
@@ -198,11 +202,12 @@ class Sooth:
         self.sooth = options.sooth
         self.schedule = ["--schedule", options.schedule, "--seed", options.seed]
         self.filter = ["--filter", options.filter]
+        self.deep = ["--deep"] if options.deep else []
 
     def build(self, program, compiler, level, binary):
         def driver(source):
             mode = "cc" if source.suffix == ".c" else "c++"
-            return [self.sooth, mode, f"--compiler={compiler.driver(source)}"]
+            return [self.sooth, mode, *self.deep, f"--compiler={compiler.driver(source)}"]
         build(driver, program, level, binary)
 
     def run(self, program, binary):
@@ -212,10 +217,17 @@ class Sooth:
         if not trace.exists():
             raise Failure(f"`{shlex.join(map(str, command))}` left no trace: {errors.strip()}")
         for process in sorted(binary.parent.glob("trace*")):  # the program itself, and those it started
-            must([self.sooth, "trace", "check", process])
+            self._check_walks(program, process.name, must([self.sooth, "trace", "check", process]))
         report = json.loads(must([self.sooth, "analyze", trace, "--with", ",".join(program.analyses),
                                   "--format", "json", "--fail-on", "never"]))
         return output, status, self._races(report), self._misuse(report)
+
+    def _check_walks(self, program, name, text):
+        """Whoever writes DEEP must be right, too."""
+        walks = re.findall(r": deep: (.+): \d+ instructions, .*? events outside(?:; stopped: (.*))?$", text, re.MULTILINE)
+        stopped = [f"{thread}: {why}" for thread, why in walks if why]
+        if stopped and not program.deep:
+            raise Failure(f"{name}: the code cannot be followed: {'; '.join(stopped)}")
 
     @staticmethod
     def _frames(access):
@@ -370,6 +382,7 @@ def parse_options():
     parser.add_argument("--schedule", default="os", help="how `sooth record` runs threads: os, serial, random, pct:D")
     parser.add_argument("--seed", default="1", help="of the schedule")
     parser.add_argument("--filter", choices=("repeat", "off", "tree:strict"), default="repeat", help="what `sooth record` leaves out")
+    parser.add_argument("--deep", action="store_true", help="build with --deep, and follow the code of every thread")
     parser.add_argument("--sample", metavar="SEED/N", help="an Nth of the combinations, and the first compiler at -O1")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     parser.add_argument("names", nargs="*", help="programs without their suffix; all by default")

@@ -1,0 +1,114 @@
+#include "pipeline/overview.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace sooth {
+
+void OverviewCollector::widen() {
+  for (Thread& thread : threads_) {
+    std::vector<Slice> wider;
+    for (const Slice& slice : thread.slices) {
+      if (wider.empty() || wider.back().number != slice.number / 2) {
+        wider.push_back({slice.number / 2, 0});
+      }
+      wider.back().events += slice.events;
+    }
+    thread.slices = std::move(wider);
+  }
+  width_ *= 2;
+}
+
+void OverviewCollector::count(std::span<const Event> events, EventId first) {
+  const std::size_t slice = events_ / width_;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const Event& e = events[i];
+    const std::size_t number = raw(e.thread);
+    if (number >= threads_.size()) {
+      threads_.resize(number + 1);
+    }
+    Thread& thread = threads_[number];
+    thread.first = thread.events++ == 0 ? advance(first, i) : thread.first;
+    thread.last = advance(first, i);
+    if (thread.slices.empty() || thread.slices.back().number != slice) {
+      thread.slices.push_back({slice, 0});
+    }
+    ++thread.slices.back().events;
+    ++kinds_[raw(e.op)];
+    if (e.op == Op::kAcquire) {
+      Lock& lock = locks_[e.object];
+      if (lock.acquires++ == 0) {
+        lock_order_.push_back(e.object);
+      } else if (lock.last != e.thread) {
+        ++lock.handovers;
+      }
+      lock.last = e.thread;
+    }
+  }
+  events_ += events.size();
+}
+
+void OverviewCollector::consume(const Batch& batch) {
+  std::span<const Event> rest = batch.events;
+  while (!rest.empty()) {
+    while (events_ >= kSlices * width_) {
+      widen();
+    }
+    const std::uint64_t room = width_ - events_ % width_;
+    const std::size_t take = std::min<std::uint64_t>(room, rest.size());
+    count(rest.first(take), EventId{events_});
+    rest = rest.subspan(take);
+  }
+}
+
+std::vector<ThreadActivity> OverviewCollector::busiest_threads(const Tables& tables) const {
+  std::vector<std::size_t> order(threads_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return threads_[a].events > threads_[b].events; });
+  order.resize(std::min(order.size(), kMaxThreads));
+  std::sort(order.begin(), order.end());
+  const std::uint64_t slices = (events_ + width_ - 1) / width_;
+  std::vector<ThreadActivity> busiest;
+  for (const std::size_t number : order) {
+    const Thread& thread = threads_[number];
+    if (thread.events == 0) {
+      continue;
+    }
+    ThreadActivity& row = busiest.emplace_back();
+    row.thread = tables.thread_name(ThreadId{static_cast<std::uint32_t>(number)});
+    row.events = thread.events;
+    row.first = thread.first;
+    row.last = thread.last;
+    row.activity.resize(slices);
+    for (const Slice& slice : thread.slices) {
+      row.activity[slice.number] = slice.events;
+    }
+  }
+  return busiest;
+}
+
+RunOverview OverviewCollector::overview(const Tables& tables) const {
+  RunOverview overview;
+  overview.slice = width_;
+  for (int op = 0; op < kOpCount; ++op) {
+    if (kinds_[static_cast<std::size_t>(op)] > 0) {
+      overview.kinds.emplace_back(Op(op), kinds_[static_cast<std::size_t>(op)]);
+    }
+  }
+  overview.threads = busiest_threads(tables);
+  const auto active = std::count_if(threads_.begin(), threads_.end(), [](const Thread& thread) { return thread.events > 0; });
+  overview.more_threads = static_cast<std::uint64_t>(active) - overview.threads.size();
+  std::vector<std::uint64_t> locks = lock_order_;
+  std::stable_sort(locks.begin(), locks.end(),
+                   [&](std::uint64_t a, std::uint64_t b) { return locks_.find(a)->acquires > locks_.find(b)->acquires; });
+  overview.more_locks = locks.size() - std::min(locks.size(), kMaxLocks);
+  locks.resize(std::min(locks.size(), kMaxLocks));
+  for (const std::uint64_t number : locks) {
+    const Lock& lock = *locks_.find(number);
+    overview.locks.push_back({tables.describe(ObjectKind::kLock, number), lock.acquires, lock.handovers});
+  }
+  return overview;
+}
+
+}  // namespace sooth

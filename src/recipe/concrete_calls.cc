@@ -1,0 +1,392 @@
+// The part of ConcreteThread that is about calls: those whose callee is executed, those that are not, and how functions end.
+#include <algorithm>
+#include <utility>
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/GlobalAlias.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "recipe/concrete_thread.h"
+
+namespace sooth {
+namespace {
+
+constexpr std::size_t kMaxDepthBesideTape = 256;
+
+const llvm::Function* named_callee(const llvm::CallBase& call) {
+  const llvm::Value* callee = call.getCalledOperand()->stripPointerCastsAndAliases();
+  return llvm::dyn_cast<llvm::Function>(callee);
+}
+
+std::string callee_text(const llvm::CallBase& call) {
+  if (const llvm::Function* callee = named_callee(call)) {
+    return callee->getName().str();
+  }
+  return call.isInlineAsm() ? "inline assembly" : "a function pointer";
+}
+
+}  // namespace
+
+// In code that is not deep: before the thread's first function, in a call, or where an exception has gone to.
+ConcreteThread::Step ConcreteThread::outside_step() {
+  if (left_at_ != nullptr) {
+    return stuck("it goes back to code that is not recorded, beside the recorded path");
+  }
+  if (const DeepRecord* record = due_record()) {
+    ++next_record_;
+    spent_ = 0;
+    switch (record->kind) {
+      case DeepKind::kEnter: return enter(*record, nullptr, Entry::kForeign);
+      case DeepKind::kReturn: return returned(*record);
+      case DeepKind::kLanded: return landed(*record);
+      case DeepKind::kWord:
+      case DeepKind::kAddress:
+      case DeepKind::kBranch: break;
+    }
+    return stuck("a record of its code stands where none can be");
+  }
+  ConcreteStep step;
+  if (upcoming_ = std::max(upcoming_, next_event_); next_event_ == tape_.events.size()) {
+    step.kind = ConcreteStep::Kind::kEnd;
+  } else {
+    step.kind = ConcreteStep::Kind::kForeign;
+  }
+  return step;
+}
+
+ConcreteThread::Step ConcreteThread::call(const llvm::CallBase& call) {
+  if (llvm::isa<llvm::IntrinsicInst>(call)) {
+    return intrinsic(call);
+  }
+  frames_.back().calls = &call;
+  if (left_at_ != nullptr) {
+    return call_beside_tape(call);
+  }
+  if (!program_.is_followed(call)) {
+    return open_call(call);
+  }
+  const DeepProgram::Place place = program_.place(*named_callee(call));
+  const DeepRecord* record = take_record(DeepKind::kEnter);
+  if (record == nullptr || record->module != place.module ||
+      record->function != program_.function_number(*place.function)) {
+    return stuck("the record does not enter " + callee_text(call) + ", which is called at " + place_text(call));
+  }
+  return push(place, &call, Entry::kFollowed);
+}
+
+ConcreteThread::Step ConcreteThread::intrinsic(const llvm::CallBase& call) {
+  if (const auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&call)) {
+    return copy(*memory);
+  }
+  if (call.getIntrinsicID() == llvm::Intrinsic::threadlocal_address) {
+    return take_address(call);
+  }
+  const auto& intrinsic = llvm::cast<llvm::IntrinsicInst>(call);
+  llvm::SmallVector<const Concrete*, 4> operands;
+  const Concrete none;
+  for (const llvm::Use& use : intrinsic.args()) {
+    const Concrete* value = use->getType()->isMetadataTy() ? &none : operand(use.get());
+    operands.push_back(value);
+  }
+  const TypeShape* shape = ops_.shape(frames_.back().module, call.getType());
+  std::optional<Concrete> value;
+  if (!llvm::is_contained(operands, nullptr)) {
+    value = ops_.intrinsic(frames_.back().module, intrinsic, operands);
+  }
+  const bool harmless = llvm::isa<llvm::DbgInfoIntrinsic>(call) || trusted();
+  if (!value && (shape == nullptr || !harmless)) {
+    return stuck(callee_text(call) + " at " + place_text(call) + " is not modelled");
+  }
+  if (!call.getType()->isVoidTy()) {
+    define(call, value ? std::move(*value) : nothing_known(*shape));
+  }
+  // Intrinsics can be invoked, too.
+  frames_.back().calls = &call;
+  return finish_call(std::nullopt);
+}
+
+ConcreteThread::Step ConcreteThread::copy(const llvm::MemIntrinsic& call) {
+  const std::optional<std::uint64_t> length = number(call.getLength());
+  if (!length) {
+    return stuck("the length of the copy at " + place_text(call) + " is not known");
+  }
+  if (*length == 0) {
+    ++frames_.back().at;
+    return {};
+  }
+  ConcreteStep step;
+  step.kind = ConcreteStep::Kind::kAccess;
+  step.at = &call;
+  step.size = *length;
+  const auto* transfer = llvm::dyn_cast<llvm::MemTransferInst>(&call);
+  const bool reads = transfer != nullptr && !frames_.back().copied;
+  step.op = reads ? Op::kRead : Op::kWrite;
+  step.address = number(reads ? transfer->getSource() : call.getDest());
+  if (!step.address && !trusted()) {
+    return stuck("the address of the copy at " + place_text(call) + " is not known now");
+  }
+  return step;
+}
+
+// Whether the called function is this definition.
+bool ConcreteThread::is_target(const llvm::CallBase& call, const llvm::Function& function) {
+  const auto is_same = [&](const llvm::Function& callee) {
+    return &callee == &function ||
+           (!callee.hasLocalLinkage() && !function.hasLocalLinkage() && callee.getName() == function.getName());
+  };
+  if (const llvm::Function* callee = named_callee(call)) {
+    return is_same(*callee) && call.arg_size() >= function.arg_size();
+  }
+  const std::optional<std::uint64_t> address = number(call.getCalledOperand());
+  const std::optional<DeepProgram::Place> place = address ? program_.function_at(*address) : std::nullopt;
+  return place && is_same(*place->function) && call.arg_size() >= function.arg_size();
+}
+
+// What the call hands over from the argument number `from` on is what it was in the recorded run.
+bool ConcreteThread::note_arguments(const llvm::CallBase& call, unsigned from) {
+  bool same = true;
+  for (unsigned i = from; i < call.arg_size(); ++i) {
+    const llvm::Value* argument = call.getArgOperand(i);
+    if (argument->getType()->isMetadataTy()) {
+      continue;
+    }
+    const Concrete* value = operand(argument);
+    same = (value != nullptr ? note(*value) : trusted()) && same;
+    same = same && (!call.isByValArgument(i) || trusted());
+  }
+  return same;
+}
+
+ConcreteThread::Step ConcreteThread::open_call(const llvm::CallBase& call) {
+  if (named_callee(call) == nullptr && !call.isInlineAsm()) {
+    const Concrete* callee = operand(call.getCalledOperand());
+    if (callee == nullptr ? !trusted() : !note(*callee)) {
+      return stuck("the call at " + place_text(call) + " calls something else than in the recorded run");
+    }
+  }
+  const DeepRecord* record = due_record();
+  if (record != nullptr && record->kind == DeepKind::kEnter) {
+    const llvm::Function* entered = program_.function(record->module, record->function);
+    if (entered != nullptr && is_target(call, *entered)) {
+      ++next_record_;
+      spent_ = 0;
+      frames_.back().open = true;
+      return enter(*record, &call, Entry::kDirect);
+    }
+  }
+  if (!note_arguments(call, 0)) {
+    return stuck("the call of " + callee_text(call) + " at " + place_text(call) +
+                 " has other arguments than in the recorded run");
+  }
+  frames_.back().open = true;
+  return {};
+}
+
+// The definition that a call leads to; nothing when that is not deep code.
+std::optional<DeepProgram::Place> ConcreteThread::target(const llvm::CallBase& call) {
+  std::optional<DeepProgram::Place> place;
+  if (const llvm::Function* callee = named_callee(call)) {
+    const bool here = !callee->isDeclaration() &&
+                      (callee->hasExactDefinition() || callee->hasLinkOnceODRLinkage() || callee->hasWeakODRLinkage());
+    place = here ? std::optional(program_.place(*callee)) : ops_.definition(callee->getName());
+  } else if (const std::optional<std::uint64_t> address = number(call.getCalledOperand())) {
+    place = program_.function_at(*address);
+  }
+  return place && program_.is_recorded(*place->function) ? place : std::nullopt;
+}
+
+ConcreteThread::Step ConcreteThread::call_beside_tape(const llvm::CallBase& call) {
+  const llvm::Function* callee = named_callee(call);
+  const bool locks = callee != nullptr && callee->isDeclaration() && callee->getName() == "pthread_mutex_lock";
+  const bool unlocks = callee != nullptr && callee->isDeclaration() && callee->getName() == "pthread_mutex_unlock";
+  if (locks || unlocks) {
+    ConcreteStep step;
+    step.kind = locks ? ConcreteStep::Kind::kAcquire : ConcreteStep::Kind::kRelease;
+    step.op = locks ? Op::kAcquire : Op::kRelease;
+    step.at = &call;
+    step.address = call.arg_size() == 1 ? number(call.getArgOperand(0)) : std::nullopt;
+    return step.address ? step : stuck("which mutex is meant at " + place_text(call) + " is not known");
+  }
+  const std::optional<DeepProgram::Place> place = target(call);
+  if (!place || call.arg_size() != place->function->arg_size() || frames_.size() > kMaxDepthBesideTape) {
+    return stuck("it calls " + callee_text(call) + " at " + place_text(call) +
+                 " beside the recorded path, which cannot be executed");
+  }
+  return push(*place, &call, Entry::kFollowed);
+}
+
+ConcreteThread::Step ConcreteThread::enter(const DeepRecord& record, const llvm::CallBase* call, Entry entry) {
+  const llvm::Function* function = program_.function(record.module, record.function);
+  if (function == nullptr) {
+    return stuck("its record enters a function that the program does not have");
+  }
+  return push({record.module, function}, call, entry);
+}
+
+ConcreteThread::Step ConcreteThread::push(DeepProgram::Place place, const llvm::CallBase* call, Entry entry) {
+  const llvm::Function& function = *place.function;
+  Frame frame;
+  frame.module = place.module;
+  frame.function = &function;
+  frame.entry = entry;
+  frame.at = function.getEntryBlock().begin();
+  if (call != nullptr && call->arg_size() > function.arg_size() &&
+      (left_at_ != nullptr || !note_arguments(*call, static_cast<unsigned>(function.arg_size())))) {
+    return stuck("the further arguments of the call at " + place_text(*call) + " are others than in the recorded run");
+  }
+  const DeepRecord* words = due_record();
+  const bool recorded = words != nullptr && words->kind == DeepKind::kWord;
+  for (const llvm::Argument& argument : function.args()) {
+    const TypeShape* shape = ops_.shape(place.module, argument.getType());
+    if (shape == nullptr) {
+      return stuck("an argument of " + function.getName().str() + " is not modelled");
+    }
+    std::optional<Concrete> told;
+    if (recorded && !(told = take_value(argument.getType(), place.module, std::nullopt))) {
+      return stuck("the record lacks arguments of " + function.getName().str());
+    }
+    const Concrete* given = call != nullptr ? operand(call->getArgOperand(argument.getArgNo())) : nullptr;
+    if (given != nullptr &&
+        (given->size() != shape->leaves.size() || (!given->empty() && (*given)[0].width() != shape->leaves[0].bits))) {
+      return stuck("the call at " + place_text(*call) + " and " + function.getName().str() + " do not fit together");
+    }
+    // The copy of what is passed by value has no events: it is what it was only when everything is.
+    if (argument.hasByValAttr() && !trusted()) {
+      return stuck("an argument of " + function.getName().str() + " is copied where nothing is recorded");
+    }
+    const bool use_given = given != nullptr && !argument.hasByValAttr() && !(trusted() && told);
+    if (!use_given && !told && call != nullptr && !trusted()) {
+      return stuck("an argument of " + function.getName().str() + " is not known now");
+    }
+    frame.values[&argument] = use_given ? *given : told ? std::move(*told) : nothing_known(*shape);
+  }
+  frames_.push_back(std::move(frame));
+  return {};
+}
+
+// A value that the record has in words; `first` is the first of them when it came with another record.
+std::optional<Concrete> ConcreteThread::take_value(llvm::Type* type, std::uint32_t module,
+                                                   std::optional<std::uint64_t> first) {
+  const TypeShape* shape = ops_.shape(module, type);
+  if (shape == nullptr || !shape->in_memory) {
+    return std::nullopt;
+  }
+  std::vector<std::uint64_t> words;
+  if (first) {
+    words.push_back(*first);
+  }
+  while (words.size() * 8 < shape->bytes) {
+    const DeepRecord* record = take_record(DeepKind::kWord);
+    if (record == nullptr) {
+      return std::nullopt;
+    }
+    words.push_back(record->value);
+  }
+  return from_bytes(*shape, from_words(words, shape->bytes));
+}
+
+ConcreteThread::Step ConcreteThread::leave(const llvm::Instruction& at) {
+  Concrete value;
+  if (at.getNumOperands() != 0) {
+    const Concrete* result = operand(at.getOperand(0));
+    const TypeShape* shape = ops_.shape(frames_.back().module, at.getOperand(0)->getType());
+    if (shape == nullptr || (result == nullptr && !trusted())) {
+      return stuck("what is returned at " + place_text(at) + " is not modelled");
+    }
+    value = result != nullptr ? *result : nothing_known(*shape);
+  }
+  const Entry entry = frames_.back().entry;
+  if (entry == Entry::kForeign) {
+    if (left_at_ != nullptr) {
+      return stuck("it returns to code that is not recorded at " + place_text(at));
+    }
+    if (!note(value)) {
+      return stuck("what is returned at " + place_text(at) + " to code that is not recorded is not what it was");
+    }
+  }
+  frames_.pop_back();
+  if (entry == Entry::kFollowed || (entry == Entry::kDirect && left_at_ != nullptr)) {
+    return finish_call(std::move(value));
+  }
+  if (entry == Entry::kDirect) {
+    frames_.back().direct_result = std::move(value);
+  }
+  return {};
+}
+
+// The call that the innermost function is in has returned.
+ConcreteThread::Step ConcreteThread::finish_call(std::optional<Concrete> result) {
+  Frame& frame = frames_.back();
+  const llvm::CallBase& call = *frame.calls;
+  const TypeShape* shape = ops_.shape(frame.module, call.getType());
+  if (result && !call.getType()->isVoidTy()) {
+    if (shape == nullptr || result->size() != shape->leaves.size()) {
+      return stuck("the result of the call at " + place_text(call) + " is not modelled");
+    }
+    define(call, std::move(*result));
+  }
+  frame.calls = nullptr;
+  frame.open = false;
+  frame.direct_result.reset();
+  if (const auto* invoke = llvm::dyn_cast<llvm::InvokeInst>(&call)) {
+    return go_to(*invoke->getNormalDest());
+  }
+  ++frame.at;
+  return {};
+}
+
+ConcreteThread::Step ConcreteThread::returned(const DeepRecord& record) {
+  while (!frames_.empty() && frames_.back().unwinding) {
+    frames_.pop_back();
+  }
+  if (frames_.empty() || !frames_.back().open) {
+    return stuck("a call returns, by its record, that it is not in");
+  }
+  Frame& frame = frames_.back();
+  if (record.module != frame.module || record.function != program_.function_number(*frame.function) ||
+      record.id != program_.number(*frame.calls)) {
+    return stuck("another call returns, by its record, than that at " + place_text(*frame.calls));
+  }
+  std::optional<Concrete> result = Concrete();
+  if (!frame.calls->getType()->isVoidTy()) {
+    result = take_value(frame.calls->getType(), frame.module, record.value);
+  }
+  if (!result) {
+    return stuck("the record lacks the result of the call at " + place_text(*frame.calls));
+  }
+  if (frame.direct_result && !trusted()) {
+    result = std::move(frame.direct_result);
+  }
+  return finish_call(std::move(result));
+}
+
+// An exception has reached a function: the innermost that is in an invoke with that landingpad.
+ConcreteThread::Step ConcreteThread::landed(const DeepRecord& record) {
+  while (!frames_.empty()) {
+    Frame& frame = frames_.back();
+    const auto* invoke = llvm::dyn_cast_or_null<llvm::InvokeInst>(frame.calls);
+    const llvm::LandingPadInst* pad = invoke != nullptr ? invoke->getLandingPadInst() : nullptr;
+    if (pad != nullptr && !frame.unwinding && record.module == frame.module &&
+        record.function == program_.function_number(*frame.function) && record.id == program_.number(*pad)) {
+      const TypeShape* shape = ops_.shape(frame.module, pad->getType());
+      if (shape == nullptr) {
+        return stuck("the exception at " + place_text(*pad) + " is not modelled");
+      }
+      frame.calls = nullptr;
+      frame.open = false;
+      frame.direct_result.reset();
+      if (Step step = go_to(*invoke->getUnwindDest())) {
+        return step;
+      }
+      define(*pad, nothing_known(*shape));
+      frame.at = std::next(pad->getIterator());
+      return {};
+    }
+    frames_.pop_back();
+  }
+  return stuck("an exception reaches, by its record, a function that it is not in");
+}
+
+}  // namespace sooth

@@ -1,0 +1,267 @@
+#include "recipe/recipe.h"
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "predict/race_candidates.h"
+#include "race/site_key.h"
+#include "recipe/detour_candidates.h"
+#include "recipe/formula.h"
+
+namespace sooth {
+namespace {
+
+// Asks about dynamic pairs until one is a race.
+class Asking {
+ public:
+  Asking(const RecipeModel& model, ExprTable& table, const RecipeOptions& options, RecipePair& result)
+      : model_(model), table_(table), options_(options), windows_(model.index(), options.window), result_(result) {
+    result_.answer = RecipePair::Answer::kNoRace;
+  }
+
+  // False: no more is to be asked.
+  bool ask(const RaceTarget (&targets)[2], EventIndex second) {
+    if (result_.asked == options_.max_pairs) {
+      return stop("none of the first " + std::to_string(options_.max_pairs) +
+                  " pairs of accesses can meet, and there are more");
+    }
+    if (options_.out_of_time && options_.out_of_time()) {
+      return stop("the time was over before all of it was asked");
+    }
+    ++result_.asked;
+    bool by_solver = false;
+    const Window window = windows_.window(second);
+    ValuePrediction prediction = predict_value_race(model_, table_, targets, options_, &window, &by_solver);
+    if (Unknown* unknown = std::get_if<Unknown>(&prediction)) {
+      result_.answer = RecipePair::Answer::kUnknown;
+      result_.why = std::move(unknown->reason);
+      ++result_.unknown;
+      return true;
+    }
+    ++(by_solver ? result_.by_solver : result_.before_solver);
+    if (ValueWitness* witness = std::get_if<ValueWitness>(&prediction)) {
+      result_.answer = RecipePair::Answer::kRace;
+      result_.witness = std::move(*witness);
+      result_.why.clear();
+      for (const int i : {0, 1}) {
+        result_.when[i] = deciding_reads(targets[i], *result_.witness);
+      }
+      return false;
+    }
+    return true;
+  }
+
+  const Windows& windows() const { return windows_; }
+
+ private:
+  bool stop(std::string why) {
+    result_.answer = RecipePair::Answer::kUnknown;
+    result_.why = std::move(why);
+    return false;
+  }
+
+  std::vector<DecidingRead> deciding_reads(const RaceTarget& target, const ValueWitness& witness) const {
+    std::vector<DecidingRead> reads;
+    if (target.is_event()) {
+      return reads;
+    }
+    const SymbolicProgram& program = model_.program();
+    const Detour& detour = model_.thread(target.thread).detours[target.detour];
+    std::vector<ExprId> conditions{detour.taken};
+    for (std::uint32_t i = 0; i <= target.step; ++i) {
+      conditions.insert(conditions.end(), detour.steps[i].conditions.begin(), detour.steps[i].conditions.end());
+    }
+    std::set<std::uint32_t> variables;
+    for (const ExprId condition : conditions) {
+      const std::vector<std::uint32_t> own = program.expressions.variables_in(condition);
+      variables.insert(own.begin(), own.end());
+    }
+    for (const std::uint32_t variable : variables) {
+      if (const EventIndex reader = model_.reader(variable); reader != kNoEvent) {
+        const auto other = std::find_if(witness.reads.begin(), witness.reads.end(),
+                                        [&](const ReadValue& read) { return read.event == EventId{reader}; });
+        const Event& event = model_.index().event(reader);
+        reads.push_back({EventId{reader}, std::nullopt, event.object, event.size,
+                         other == witness.reads.end() ? program.recorded[variable] : other->value});
+        continue;
+      }
+      // A step in front of the target: the thread's steps stand in the witness in the order of the detour.
+      std::uint32_t number = 0;
+      for (const DetourEvent& step : witness.detour) {
+        if (step.thread == ThreadId{target.thread}) {
+          if (detour.steps[number].read == program.expressions.variable_at(variable) && step.value) {
+            reads.push_back({std::nullopt, step.at, step.object, step.size, *step.value});
+          }
+          ++number;
+        }
+      }
+    }
+    return reads;
+  }
+
+  const RecipeModel& model_;
+  ExprTable& table_;
+  const RecipeOptions& options_;
+  const Windows windows_;
+  RecipePair& result_;
+};
+
+// Runs decide(i, table) for all i below `count` in several threads, each with expressions of its own.
+template <typename Decide>
+void for_all(std::size_t count, const RecipeModel& model, const RecipeOptions& options, std::uint64_t done_before,
+             std::uint64_t total, Decide&& decide) {
+  std::atomic<std::size_t> next = 0;
+  std::atomic<std::size_t> done = 0;
+  const auto work = [&](bool reports) {
+    ExprTable table = model.program().expressions;
+    for (std::size_t i = next++; i < count; i = next++) {
+      decide(i, table);
+      ++done;
+      if (reports && options.progress) {
+        options.progress(done_before + done, total);
+      }
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (unsigned i = 1; i < std::min<std::size_t>(options.jobs, count); ++i) {
+    helpers.emplace_back(work, false);
+  }
+  if (count > 0) {
+    work(true);
+  }
+  for (std::thread& helper : helpers) {
+    helper.join();
+  }
+}
+
+class Finder {
+ public:
+  Finder(const RecipeModel& model, const RecipeOptions& options) : model_(model), options_(options) {}
+
+  void find_executed(const std::function<bool(SiteId, SiteId)>& skip) {
+    const RaceCandidates candidates(model_.index(), skip, [this](EventIndex e) { return model_.is_conditional(e); });
+    result_.skipped = candidates.skipped();
+    std::vector<char> left_out(candidates.size());
+    result_.pairs.resize(candidates.size());
+    for_all(candidates.size(), model_, options_, 0, candidates.size(), [&](std::size_t i, ExprTable& table) {
+      RecipePair& pair = result_.pairs[i];
+      pair.places[0] = executed(candidates.sites(i).low);
+      pair.places[1] = executed(candidates.sites(i).high);
+      Asking asking(model_, table, options_, pair);
+      RaceCandidates::Pairs pairs(candidates, i, [&](EventIndex second) { return asking.windows().begin(second); });
+      while (const std::optional<Candidate> next = pairs.next()) {
+        if (!ask(asking, pair, *next)) {
+          break;
+        }
+      }
+      left_out[i] = pairs.left_out() ? 1 : 0;
+    });
+    count_far(0, left_out);
+  }
+
+  void find_detours(const std::function<bool(const Site&, const Site&)>& skip) {
+    std::set<std::pair<std::string, std::string>> found;
+    for (const RecipePair& pair : result_.pairs) {
+      if (pair.answer == RecipePair::Answer::kRace) {
+        found.insert(keys(pair.places[0].source, pair.places[1].source));
+      }
+    }
+    const auto skip_found = [&](const Site& a, const Site& b) {
+      return found.contains(keys(a, b)) || (skip && skip(a, b));
+    };
+    const std::size_t first = result_.pairs.size();
+    const DetourCandidates candidates(model_, max_distance(), skip_found);
+    result_.detours = candidates.detours();
+    std::vector<char> left_out;
+    result_.pairs.resize(first + candidates.all().size());
+    for (const DetourCandidates::Places& places : candidates.all()) {
+      left_out.push_back(places.left_out ? 1 : 0);
+    }
+    for_all(candidates.all().size(), model_, options_, first, result_.pairs.size(), [&](std::size_t i, ExprTable& table) {
+      const DetourCandidates::Places& places = candidates.all()[i];
+      RecipePair& pair = result_.pairs[first + i];
+      pair.places[0] = places.places[0];
+      pair.places[1] = places.places[1];
+      Asking asking(model_, table, options_, pair);
+      for (const DetourCandidates::Pair& next : places.pairs) {
+        if (!asking.ask(next.targets, std::max(candidates.place(next.targets[0]), candidates.place(next.targets[1])))) {
+          break;
+        }
+      }
+    });
+    count_far(first, left_out);
+  }
+
+  RecipeResult finish() {
+    for (const RecipePair& pair : result_.pairs) {
+      result_.candidates += pair.asked;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // In the order of `places`.
+  bool ask(Asking& asking, const RecipePair& pair, const Candidate& candidate) const {
+    const auto a = static_cast<EventIndex>(raw(candidate.first)), b = static_cast<EventIndex>(raw(candidate.second));
+    const bool swap = model_.index().event(a).site != *pair.places[0].site;
+    const RaceTarget targets[2] = {RaceTarget::at(model_.index(), swap ? b : a),
+                                   RaceTarget::at(model_.index(), swap ? a : b)};
+    return asking.ask(targets, b);
+  }
+
+  RecipePlace executed(SiteId site) const { return {site, std::nullopt, model_.site(site)}; }
+
+  static std::pair<std::string, std::string> keys(const Site& a, const Site& b) {
+    return std::minmax({site_key(a), site_key(b)});
+  }
+
+  std::uint64_t max_distance() const { return options_.window == 0 ? model_.index().size() : options_.window / 2; }
+
+  void count_far(std::size_t first, const std::vector<char>& left_out) {
+    for (std::size_t i = 0; i < left_out.size(); ++i) {
+      const bool no = result_.pairs[first + i].answer == RecipePair::Answer::kNoRace;
+      result_.far_pairs += left_out[i] != 0 && no ? 1 : 0;
+    }
+  }
+
+  const RecipeModel& model_;
+  const RecipeOptions& options_;
+  RecipeResult result_;
+};
+
+}  // namespace
+
+ValuePrediction predict_value_race(const RecipeModel& model, ExprTable& table, const RaceTarget (&targets)[2],
+                                   const RecipeOptions& options, const Window* window, bool* by_solver) {
+  const Window whole = window == nullptr ? Window(model.index()) : *window;
+  RecipeFormula formula(model, table, whole, targets, options.solver_timeout);
+  if (by_solver != nullptr) {
+    *by_solver = formula.is_possible();
+  }
+  if (!formula.is_possible()) {
+    return Infeasible{};
+  }
+  switch (formula.solve()) {
+    case ValueSolver::Answer::kYes: return formula.witness();
+    case ValueSolver::Answer::kNo: return Infeasible{};
+    case ValueSolver::Answer::kUnknown: break;
+  }
+  return Unknown{"the solver has no answer after " + std::to_string(options.solver_timeout.count()) +
+                 " ms (--solver-timeout): " + formula.why()};
+}
+
+RecipeResult find_recipe_races(const RecipeModel& model, const RecipeOptions& options,
+                               const std::function<bool(SiteId low, SiteId high)>& skip,
+                               const std::function<bool(const Site&, const Site&)>& skip_places) {
+  Finder finder(model, options);
+  finder.find_executed(skip);
+  if (options.detours) {
+    finder.find_detours(skip_places);
+  }
+  return finder.finish();
+}
+
+}  // namespace sooth

@@ -1,0 +1,160 @@
+#include "report/explain.h"
+
+#include <string_view>
+
+#include "report/describe.h"
+
+namespace sooth {
+namespace {
+
+constexpr std::string_view kReaderMode = " (shared)";
+
+struct HeldLock {
+  std::string name;
+  bool shared = false;
+};
+
+HeldLock parse_held(const std::string& text) {
+  const bool shared = text.ends_with(kReaderMode);
+  return {shared ? text.substr(0, text.size() - kReaderMode.size()) : text, shared};
+}
+
+std::string verb(const Access& access) {
+  switch (access.op) {
+    case Op::kRead:
+    case Op::kAtomicLoad: return "reads";
+    case Op::kFree: return "frees";
+    case Op::kAtomicRmw: return "updates";
+    default: return is_write(access.op) ? "writes" : "touches";
+  }
+}
+
+std::string capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') {
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  }
+  return text;
+}
+
+// "thread T1 writes 'x' at a.cc:12:3 holding mu"
+std::string act(const Access& access, const std::string& what) {
+  return actor(access) + " " + verb(access) + " " + what + " at " + short_place(access.site) + " " + held_locks(access);
+}
+
+// What the locks of both sides make of it.
+std::string about_locks(const Access& a, const Access& b) {
+  if (a.locks.empty() && b.locks.empty()) {
+    return "No lock protects it.";
+  }
+  for (const std::string& mine : a.locks) {
+    for (const std::string& theirs : b.locks) {
+      const HeldLock x = parse_held(mine), y = parse_held(theirs);
+      if (x.name == y.name && x.shared && y.shared) {
+        return "Both hold " + printable(x.name) + ", but only for reading, which keeps nobody out.";
+      }
+      if (x.name == y.name) {
+        return "";  // whoever claims it must explain it otherwise
+      }
+    }
+  }
+  return "They have no lock in common, so no lock keeps the two apart.";
+}
+
+// How the witness gets there.
+std::string about_order(const WitnessSummary& witness) {
+  if (witness.swaps.empty()) {
+    return "In the recorded run they came one after the other, but only by chance: a checked reordering of the same events, in which every "
+           "thread does what it did, brings both threads to their accesses at the same time.";
+  }
+  const SectionSwap& swap = witness.swaps.front();
+  const std::string more = witness.swaps.size() > 1 ? " (and likewise for " + counted(witness.swaps.size() - 1, "other pair", "other pairs") +
+                                                          " of critical sections)"
+                                                    : "";
+  const auto name = [](const std::string& thread) { return thread.empty() ? "the other thread" : printable(thread); };
+  return "In the recorded run " + name(swap.now_second.thread) + " happened to take " + printable(swap.lock) + " first, and that put one access "
+         "before the other. Nothing in the program asks for that order: when " + name(swap.now_first.thread) + " takes it first" + more +
+         ", both threads come to their accesses at the same time.";
+}
+
+std::string about_runs(const Finding& finding) {
+  if (finding.rung < Rung::kConfirmed || !finding.replay.has_value()) {
+    return "";
+  }
+  const ReplaySummary& replay = *finding.replay;
+  const std::string reached = finding.kind == FindingKind::kDeadlock ? "ended in this deadlock" : "got there";
+  std::string text = "A controlled run of the program " + reached;
+  if (finding.rung == Rung::kHarmful && !replay.outcome.empty()) {
+    text += " and then did not end well: " + printable(replay.outcome);
+  }
+  return text + ".";
+}
+
+void add(std::string& text, const std::string& sentence) {
+  text += (text.empty() || sentence.empty() ? "" : " ") + sentence;
+}
+
+std::string explain_race(const Finding& finding) {
+  const Access& first = finding.accesses.front();
+  const Access& second = finding.accesses.back();
+  const std::string what = subject(finding);
+  std::string text = capital(act(first, what.empty() ? "the same memory" : what)) + ", and " +
+                     act(second, "it") + ".";
+  add(text, about_locks(first, second));
+  if (finding.observed) {
+    add(text, "Nothing else orders them in the recorded run either: which one comes first is left to chance.");
+  } else if (finding.witness.has_value() && finding.witness->checked) {
+    add(text, about_order(*finding.witness));
+  } else if (finding.rung == Rung::kSuspected) {
+    add(text, "Whether another schedule can really bring the two together is not proven: this may be a false alarm.");
+  }
+  add(text, about_runs(finding));
+  return text;
+}
+
+std::string explain_deadlock(const Finding& finding) {
+  std::string text;
+  for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
+    const Access& access = finding.accesses[i];
+    text += i == 0 ? "" : i + 1 == finding.accesses.size() ? ", and " : ", ";
+    text += actor(access) + " asks for " + printable(lock_of(access)) + " at " + short_place(access.site) + " " + held_locks(access);
+  }
+  text = capital(text) + ".";
+  add(text, "When all of them have got that far, each waits for a lock that the next one holds, and none can ever go on.");
+  if (finding.rung == Rung::kSuspected) {
+    add(text, "Whether all of them can get that far at once is not proven: this may be a false alarm.");
+  }
+  add(text, about_runs(finding));
+  return text;
+}
+
+std::string explain_misuse(const Finding& finding) {
+  const char* rule = "It breaks a rule of locks or threads.";
+  switch (finding.misuse.value_or(MisuseKind::kInvalidUse)) {
+    case MisuseKind::kDoubleLock: rule = "The thread already holds this mutex, which is not re-entrant: the call blocks for ever or is undefined."; break;
+    case MisuseKind::kUnlockUnlocked: rule = "Nobody holds this mutex, so there is nothing to unlock: the behaviour is undefined."; break;
+    case MisuseKind::kUnlockWrongThread: rule = "Another thread holds this mutex, and only that one may unlock it."; break;
+    case MisuseKind::kDestroyLocked: rule = "The mutex is destroyed while somebody holds it, who will unlock what is no longer there."; break;
+    case MisuseKind::kInvalidUse: rule = "The mutex is not initialised, or was destroyed before."; break;
+    case MisuseKind::kReadUnlockBad: rule = "The lock is held for writing, but released as if it were held for reading."; break;
+    case MisuseKind::kReadLockBad: rule = "The thread holds this lock for writing and asks for it again for reading: it waits for itself."; break;
+    case MisuseKind::kThreadLeak: rule = "The program ended without joining or detaching the thread that it created here."; break;
+  }
+  const Access& call = finding.accesses.front();
+  return std::string(rule) + " " + capital(actor(call)) + " did that in the recorded run at " + short_place(call.site) + ".";
+}
+
+}  // namespace
+
+std::string explanation(const Finding& finding) {
+  if (finding.accesses.empty()) {
+    return "";
+  }
+  switch (finding.kind) {
+    case FindingKind::kRace: return explain_race(finding);
+    case FindingKind::kDeadlock: return explain_deadlock(finding);
+    case FindingKind::kMisuse: return explain_misuse(finding);
+  }
+  return "";
+}
+
+}  // namespace sooth

@@ -1,0 +1,254 @@
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "report/fingerprint.h"
+#include "report/sample_reports.h"
+
+namespace sooth {
+namespace {
+
+// Draws the values of a random report. std:: distributions differ between libraries; the engine does not.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+
+  std::uint64_t below(std::uint64_t limit) { return engine_() % limit; }
+  bool coin() { return below(2) == 0; }
+  // Small, huge or in between.
+  std::uint64_t number() { return engine_() >> below(64); }
+  std::uint32_t number32() { return static_cast<std::uint32_t>(engine_() >> (32 + below(32))); }
+  double real() { return static_cast<double>(number()) / 4096.0; }
+  std::string text() {
+    static const std::string kPieces[] = {
+        "a", "foo", "\"", "\\", "\n", "\x01", "\x7f", " ", "/", ":", "<b>", "&", "*", "^", "$", "%", "#",
+        "\xc3\xa9", "\xe2\x80\xa8", "\xf0\x9f\xa7\xb5", std::string(1, '\0')};
+    std::string text;
+    for (std::uint64_t n = below(5); n > 0; --n) {
+      text += kPieces[below(std::size(kPieces))];
+    }
+    return text;
+  }
+  std::vector<std::string> texts() {
+    std::vector<std::string> texts(below(4));
+    std::generate(texts.begin(), texts.end(), [this] { return text(); });
+    return texts;
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+Site random_site(Dice& dice) {
+  Site site;
+  site.label = dice.text();
+  site.file = dice.text();
+  site.function = dice.text();
+  site.module = dice.text();
+  site.offset = dice.number();
+  site.line = dice.number32() / 2;  // SARIF's lines and columns have 31 bits in some readers
+  site.column = dice.number32() / 2;
+  return site;
+}
+
+Access random_access(Dice& dice) {
+  Access access;
+  access.op = Op(dice.below(kOpCount));
+  access.order = MemoryOrder(dice.below(kMemoryOrderCount));
+  access.size = dice.number32();
+  access.shared = dice.coin();
+  access.address = dice.number();
+  access.variable = dice.text();
+  access.thread = dice.text();
+  access.executed = dice.coin();
+  access.event = EventId{access.executed ? dice.number() : 0};
+  access.site = random_site(dice);
+  for (std::uint64_t n = dice.below(3); n > 0; --n) {
+    access.stack.push_back(random_site(dice));
+  }
+  access.locks = dice.texts();
+  return access;
+}
+
+WitnessDrawing random_drawing(Dice& dice) {
+  WitnessDrawing drawing;
+  drawing.length = dice.number();
+  for (std::uint64_t n = 1 + dice.below(3); n > 0; --n) {
+    drawing.threads.push_back({ThreadId{dice.number32()}, dice.text()});
+    drawing.deeds.push_back({Op(dice.below(kOpCount)), dice.coin()});
+    drawing.objects.push_back(dice.text());
+    drawing.sites.push_back(random_site(dice));
+  }
+  const auto index = [&] { return static_cast<std::uint32_t>(dice.below(drawing.sites.size())); };
+  for (std::uint64_t n = dice.below(9); n > 0; --n) {
+    WitnessDrawing::Row& row = drawing.rows.emplace_back();
+    row.position = dice.number();
+    row.event = EventId{dice.number()};
+    for (std::uint32_t* part : {&row.thread, &row.deed, &row.object, &row.site}) {
+      *part = index();
+    }
+  }
+  return drawing;
+}
+
+RunOverview random_overview(Dice& dice) {
+  RunOverview overview;
+  for (std::uint64_t* figure : {&overview.slice, &overview.more_threads, &overview.more_locks}) {
+    *figure = dice.number();
+  }
+  for (std::uint64_t n = dice.below(4); n > 0; --n) {
+    overview.kinds.emplace_back(Op(dice.below(kOpCount)), dice.number());
+    overview.threads.push_back({dice.text(), dice.number(), EventId{dice.number()}, EventId{dice.number()}, {dice.number()}});
+    overview.locks.push_back({dice.text(), dice.number(), dice.number()});
+  }
+  return overview;
+}
+
+WitnessSummary random_witness(Dice& dice) {
+  WitnessSummary witness;
+  witness.checked = dice.coin();
+  witness.why = dice.text();
+  for (std::uint64_t n = dice.below(4); n > 0; --n) {
+    witness.order.push_back(EventId{dice.number()});
+  }
+  for (std::uint64_t n = dice.below(30); n > 0; --n) {
+    witness.runs.push_back({ThreadId{dice.number32()}, EventId{dice.number()}, EventId{dice.number()}});
+  }
+  if (dice.coin()) {
+    witness.drawing = random_drawing(dice);
+  }
+  return witness;
+}
+
+Origin random_origin(Dice& dice) {
+  Origin origin{dice.text(), EventId{dice.number()}, random_site(dice), {}};
+  for (std::uint64_t n = dice.below(3); n > 0; --n) {
+    origin.stack.push_back(random_site(dice));
+  }
+  return origin;
+}
+
+FindingContext random_context(Dice& dice) {
+  FindingContext context;
+  if (dice.coin()) {
+    context.memory = {MemoryKind(dice.below(kMemoryKindCount)), dice.number(), dice.number(), dice.number(),
+                      dice.text(), dice.text(), {}};
+    if (dice.coin()) {
+      context.memory->allocated = random_origin(dice);
+    }
+  }
+  for (std::uint64_t n = dice.below(3); n > 0; --n) {
+    context.threads.push_back({dice.text(), random_origin(dice)});
+  }
+  for (std::uint64_t n = dice.below(3); n > 0; --n) {
+    context.locks.push_back({dice.text(), dice.number(), random_origin(dice)});
+  }
+  return context;
+}
+
+ReplaySummary random_replay(Dice& dice) {
+  ReplaySummary replay;
+  replay.command = dice.text();
+  replay.seed = dice.number();
+  replay.probability = static_cast<double>(dice.below(1001)) / 1000.0;
+  replay.strategy = dice.text();
+  replay.trials = dice.number();
+  replay.hits = dice.number();
+  replay.witness_followed = dice.coin();
+  replay.diverged = dice.text();
+  replay.outcome = dice.text();
+  replay.failures = dice.number();
+  replay.order_matters = dice.coin();
+  replay.baseline_runs = dice.number();
+  replay.baseline_failures = dice.number();
+  replay.schedule = dice.text();
+  return replay;
+}
+
+Finding random_finding(Dice& dice) {
+  Finding finding;
+  finding.kind = FindingKind(dice.below(kFindingKindCount));
+  if (finding.kind == FindingKind::kMisuse) {
+    finding.misuse = MisuseKind(1 + dice.below(kMisuseKindCount - 1));
+  }
+  finding.rung = Rung(dice.below(kRungCount));
+  finding.found_by = dice.texts();
+  finding.dynamic_pairs = dice.number();
+  finding.distance = dice.number();
+  finding.observed = dice.coin();
+  finding.exact = dice.coin();
+  finding.known = dice.coin();
+  const std::uint64_t sides = finding.kind == FindingKind::kRace     ? 2
+                              : finding.kind == FindingKind::kMisuse ? 1
+                                                                     : 1 + dice.below(4);
+  for (std::uint64_t i = 0; i < sides; ++i) {
+    finding.accesses.push_back(random_access(dice));
+  }
+  finding.context = dice.coin() ? random_context(dice) : FindingContext{};
+  if (dice.coin()) {
+    finding.witness = random_witness(dice);
+  }
+  if (dice.coin()) {
+    finding.replay = random_replay(dice);
+  }
+  finding.id = fingerprint(finding);
+  return finding;
+}
+
+ReportStats random_stats(Dice& dice) {
+  ReportStats stats;
+  for (std::uint64_t* figure : {&stats.events, &stats.threads, &stats.locks, &stats.variables, &stats.sites}) {
+    *figure = dice.number();
+  }
+  stats.seconds = dice.real();
+  for (std::uint64_t i = dice.below(4); i > 0; --i) {
+    AnalysisStats analysis;
+    analysis.name = dice.text() + std::to_string(i);  // different from the others, in no order
+    analysis.guarantee = dice.text();
+    analysis.races = dice.number();
+    analysis.dynamic_pairs = dice.number();
+    analysis.seconds = dice.real();
+    if (dice.below(2) == 0) {
+      analysis.seconds_unfiltered = dice.real();
+    }
+    for (std::uint64_t n = dice.below(3); n > 0; --n) {
+      analysis.extra.emplace_back(dice.text(), dice.text());
+    }
+    stats.analyses.push_back(analysis);
+  }
+  if (dice.below(3) == 0) {
+    stats.filter = FilterStats{dice.text(), dice.number(), dice.number(), dice.number(), dice.number(), dice.number(), dice.real()};
+  }
+  return stats;
+}
+
+}  // namespace
+
+Report random_report(std::uint64_t seed) {
+  Dice dice(seed);
+  Report report;
+  report.trace = dice.text();
+  report.program = dice.text();
+  report.exact = dice.coin();
+  report.incomplete = dice.coin();
+  for (std::uint64_t n = dice.below(5); n > 0; --n) {
+    report.findings.push_back(random_finding(dice));
+  }
+  for (std::uint64_t n = dice.below(3); n > 0; --n) {
+    report.suppressions.push_back({dice.text(), dice.number32(), dice.text(), dice.number()});
+  }
+  report.suppressed = dice.number();
+  report.notes = dice.texts();
+  report.stats = random_stats(dice);
+  if (dice.coin()) {
+    report.overview = random_overview(dice);
+  }
+  for (std::uint64_t n = dice.below(3); n > 0; --n) {
+    report.sources.push_back({dice.text(), dice.number()});
+  }
+  return report;
+}
+
+}  // namespace sooth

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""The programs of the figures of RECIPE's paper: each analysis finds exactly the races that the comments say, and runs of the program confirm them.
+
+    run.py --sooth build/bin/sooth [--levels 0,1,2] [--explore] [NAME ...]
+
+Programs mark their races as those of tests/programs do. Here `FOUND(name): mcm recipe` names all analyses that find a race, of those in ANALYSES; the others must not. Each is built
+with `sooth c++ --deep` at each level of optimisation and recorded serially; all that `recipe` predicts, `sooth confirm` then has to bring about, and `sooth replay` to repeat. With
+--explore, `sooth explore` must meet all the races that are marked and no others, as far as it comes.
+"""
+import argparse
+import concurrent.futures
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+ANALYSES = ["mcm", "recipe:s", "recipe"]
+TIME_LIMIT = 300  # seconds for one command
+
+
+def load(name, path):
+    specification = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+programs = load("programs_run", FOLDER.parent / "programs/run.py")
+Failure = programs.Failure
+
+
+class Figure(programs.Program):
+    """A program whose marks are those of several analyses."""
+
+    def _check(self, text):
+        if set(self.found) != set(self.races) or not self.races:
+            raise Failure(f"{self.path.name}: FOUND and RACE do not name the same races")
+        unknown = set().union(*self.found.values()) - {*ANALYSES, "none"}
+        if unknown:
+            raise Failure(f"{self.path.name}: no such analysis: {', '.join(sorted(unknown))}")
+
+    def expected(self, analysis):
+        return {ends for name, ends in self.races.items() if analysis in self.found[name]}
+
+
+def run(command, statuses=(0,)):
+    command = [str(word) for word in command]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, check=False, timeout=TIME_LIMIT)
+    if done.returncode not in statuses:
+        raise Failure(f"`{' '.join(command)}` ended with {done.returncode}: {(done.stdout + done.stderr).strip()[-1000:]}")
+    return done
+
+
+def place(access):
+    return pathlib.Path(access["site"].get("file", "?")).name, access["site"].get("line", 0)
+
+
+def races(report):
+    """Findings by the two places."""
+    found = {}
+    for finding in report["findings"]:
+        if finding["kind"] == "race":
+            found.setdefault(tuple(sorted(place(access) for access in finding["accesses"])), []).append(finding)
+    return found
+
+
+def differences(what, expected, found):
+    return ([f"{what} misses the race {programs.spell(ends)}" for ends in sorted(expected - found)]
+            + [f"{what} reports a race that is not marked so: {programs.spell(ends)}" for ends in sorted(found - expected)])
+
+
+class Check:
+    """One program at one level, in a folder of its own."""
+
+    def __init__(self, options, figure, level, work):
+        self.sooth, self.options, self.figure, self.level = options.sooth, options, figure, level
+        self.work, self.binary = work, work / figure.name
+
+    def analyze(self, trace, analysis):
+        report = self.work / f"{analysis.replace(':', '-')}.json"
+        run([self.sooth, "analyze", trace, "--with", analysis, "--format", "json", "-o", report, "--fail-on", "never"])
+        found = {ends for ends, findings in races(json.loads(report.read_text())).items()
+                 if any(finding["rung"] == "predicted" for finding in findings)}
+        return report, differences(analysis, self.figure.expected(analysis), found)
+
+    def confirm(self, report):
+        """Every finding moves up, and can be repeated."""
+        run([self.sooth, "confirm", report, "--", self.binary], statuses=(0, 66))
+        wrong = []
+        for ends, findings in sorted(races(json.loads(report.read_text())).items()):
+            for finding in findings:
+                if finding["rung"] not in ("confirmed", "harmful"):
+                    replay = finding.get("replay", {})
+                    wrong.append(f"confirm does not reach {programs.spell(ends)} ({finding['rung']}): {replay.get('diverged', 'no reason')}")
+                    continue
+                again = run([self.sooth, "replay", f"{report}#{finding['id']}", "--", self.binary], statuses=range(256))
+                if "race created: thread " not in again.stderr:
+                    wrong.append(f"replay does not repeat {programs.spell(ends)}: {again.stderr.strip()}")
+        return wrong
+
+    def explore(self):
+        report = self.work / "explored.json"
+        run([self.sooth, "explore", "--runs", self.options.runs, "--jobs", 1, "--schedules", self.work / "schedules", "--format", "json", "-o", report,
+             "--fail-on", "never", "--", self.binary], statuses=(0, 66))
+        explored = json.loads(report.read_text())
+        found, marked = set(races(explored)), set(self.figure.races.values())
+        return differences("explore", found if explored["incomplete"] else marked, found) + differences("explore", found & marked, found)
+
+    def all(self):
+        run([self.sooth, "c++", "--deep", "-std=c++20", "-g", f"-O{self.level}", "-pthread", self.figure.path, "-o", self.binary])
+        trace = self.work / "trace"
+        run([self.sooth, "record", "--schedule", "serial", "-o", trace, "--", self.binary])
+        wrong = []
+        for analysis in ANALYSES:
+            report, different = self.analyze(trace, analysis)
+            wrong += different
+        wrong += self.confirm(report)  # of recipe, the last
+        return wrong + (self.explore() if self.options.explore else [])
+
+
+def check(options, figure, level):
+    """None when all is as expected, else a sentence."""
+    with tempfile.TemporaryDirectory(prefix="sooth-recipe-") as work:
+        try:
+            wrong = Check(options, figure, level, pathlib.Path(work)).all()
+        except (Failure, subprocess.TimeoutExpired, OSError) as failure:
+            wrong = [str(failure)]
+    return f"{figure.name} -O{level}: " + "\n    ".join(wrong) if wrong else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sooth", required=True, type=os.path.abspath)
+    parser.add_argument("--levels", type=lambda text: text.split(","), default=["0", "1", "2"])
+    parser.add_argument("--explore", action="store_true", help="compare the marks with all schedules")
+    parser.add_argument("--runs", type=int, default=5000, help="of the exploration")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs at a time")
+    parser.add_argument("names", nargs="*", help="programs without their suffix; all by default")
+    options = parser.parse_args()
+    try:
+        figures = [Figure(path) for path in sorted((FOLDER / "programs").glob("*.cc")) if not options.names or path.stem in options.names]
+    except Failure as failure:
+        sys.exit(str(failure))
+    jobs = [(figure, level) for figure in figures for level in options.levels]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        wrong = [sentence for sentence in pool.map(lambda job: check(options, *job), jobs) if sentence]
+    print("\n".join(wrong + [f"{len(jobs) - len(wrong)} passed, {len(wrong)} failed"]))
+    sys.exit(1 if wrong or not jobs else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,358 @@
+// A witness as a space-time diagram: threads are columns, time runs down, critical sections are bars, what is next stands at the bottom.
+//
+// A report names some events of a witness; of the others it has stretches ("runs"), of which there may be 100,000. Only rows in sight are in the
+// document, all of the same height.
+import { add, counted, h, number, placeOf, quoted, replace, s, shortPlace } from './dom.js';
+import { snippet } from './source.js';
+
+const ZOOM = [{ row: 12, column: 76 }, { row: 22, column: 132 }, { row: 28, column: 184 }, { row: 36, column: 260 }];
+const GUTTER = 62;   // for the positions at the left
+const NEXT = 58;     // height of the last row
+const BAR = 9;       // width of a bar
+const MAX_DEPTH = 4;
+
+const VERB = {
+  acquire: 'lock', release: 'unlock', fork: 'start', join: 'join', 'atomic load': 'load', 'atomic store': 'store', 'atomic rmw': 'update',
+  'semaphore post': 'post', 'semaphore wait': 'take', 'happens before': 'signal', 'happens after': 'see', 'barrier arrive': 'arrive at', 'barrier leave': 'leave',
+};
+
+// Which run an event is in: those of a thread are ascending and apart.
+function runFinder(runs) {
+  const byThread = new Map();
+  runs.forEach(([thread], index) => byThread.get(thread)?.push(index) ?? byThread.set(thread, [index]));
+  return (thread, event) => {
+    const own = byThread.get(thread) ?? [];
+    let low = 0, high = own.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      runs[own[middle]][2] < event ? low = middle + 1 : high = middle;
+    }
+    return own[low] ?? -1;
+  };
+}
+
+// Columns, and rows as { kind: 'event' | 'gap' | 'next', ... }.
+function model(finding) {
+  const { witness, accesses } = finding;
+  const runs = witness.order_runs ?? [];
+  const drawing = witness.drawing;
+  const idOf = new Map();
+  const threads = [];
+  if (drawing) {
+    drawing.threads.forEach(({ id, name }, column) => { idOf.set(id, column); threads.push(name); });
+  } else {
+    for (const id of [...new Set(runs.map(([thread]) => thread))].sort((a, b) => a - b)) {
+      idOf.set(id, threads.length);
+      threads.push(`thread ${id}`);
+    }
+    accesses.forEach(({ thread }) => threads.includes(thread) || threads.push(thread));
+  }
+  const runOf = runFinder(runs);
+  const swapped = new Set((witness.swaps ?? []).flatMap((swap) => [swap.now_first.acquire, swap.now_second.acquire]));
+  const rows = [];
+  let before = { position: -1, run: -1 };
+  const gap = (position, run) => {
+    const count = position - before.position - 1;
+    if (count > 0) {
+      const inside = run === before.run;
+      rows.push({ kind: 'gap', count, first: inside ? run : before.run + 1, last: inside ? run : run - 1, inside });
+    }
+  };
+  for (const [position, event, thread, deed, object, site] of drawing?.rows ?? []) {
+    const { op, shared } = drawing.deeds[deed];
+    const run = runOf(drawing.threads[thread].id, event);
+    gap(position, run);
+    rows.push({ kind: 'event', position, event, thread, op, shared, object: drawing.objects[object], site: drawing.sites[site], swapped: swapped.has(event) });
+    before = { position, run };
+  }
+  const length = drawing?.length ?? runs.length;
+  gap(length, runs.length);
+  rows.push({ kind: 'next' });
+  const next = accesses.map((access) => ({ access, thread: Math.max(0, threads.indexOf(access.thread)) }));
+  return { threads, rows, runs, column: (id) => idOf.get(id) ?? 0, next, length };
+}
+
+// Critical sections over the rows: { thread, lock, depth, from, to, swapped }; `from` is -1 when it began before what is shown.
+function sections(rows) {
+  const open = new Map();
+  const bars = [];
+  const depth = (thread) => {
+    const used = new Set([...open.values()].filter((bar) => bar.thread === thread).map((bar) => bar.depth));
+    let free = 0;
+    while (used.has(free)) {
+      ++free;
+    }
+    return free;
+  };
+  rows.forEach((row, index) => {
+    if (row.kind !== 'event' || (row.op !== 'acquire' && row.op !== 'release')) {
+      return;
+    }
+    const key = `${row.thread} ${row.object}`;
+    const bar = open.get(key);
+    if (row.op === 'acquire') {
+      bar ? ++bar.count : open.set(key, { thread: row.thread, lock: row.object, shared: row.shared, depth: depth(row.thread), from: index, swapped: row.swapped, count: 1 });
+    } else if (!bar) {
+      bars.push({ thread: row.thread, lock: row.object, shared: row.shared, depth: depth(row.thread), from: -1, to: index });
+    } else if (--bar.count === 0) {
+      bars.push({ ...bar, to: index });
+      open.delete(key);
+    }
+  });
+  return [...bars, ...[...open.values()].map((bar) => ({ ...bar, to: rows.length - 1, held: true }))];
+}
+
+const PLAIN = new Set(['read', 'write', 'alloc', 'free', 'begin', 'end', 'enter', 'exit']);
+const offscreen = (text) => h('span', { class: 'offscreen' }, text);
+const eventText = (row) => `${VERB[row.op] ?? row.op}${row.object ? ` ${row.object}` : ''}${row.shared ? ' (shared)' : ''}`;
+
+export function createDiagram(finding) {
+  const m = model(finding);
+  const racing = new Set(m.next.map((each) => each.thread));
+  let rows = m.rows;
+  let zoom = innerWidth < 700 ? 1 : 2;
+  let active = rows.length - 1;
+  const bars = h('div', { class: 'bars', 'aria-hidden': 'true' });
+  const list = h('div', { class: 'events', role: 'listbox', tabindex: '0', 'aria-label': 'Events in the order of the witness' });
+  const canvas = h('div', { class: 'canvas' }, bars, list);
+  const names = h('div', { class: 'threads', 'aria-hidden': 'true' });
+  const scroller = h('div', { class: 'scroller' }, names, canvas);
+  const about = h('div', { class: 'about', 'aria-live': 'off' });
+  const summary = h('p', { class: 'quiet summary' });
+
+  const top = (index) => index * ZOOM[zoom].row;
+  // Wide enough for the labels, and as wide as there is room.
+  const width = () => {
+    const { column } = ZOOM[zoom];
+    const room = (scroller.clientWidth - GUTTER - 12) / m.threads.length;
+    return room > 0.7 * column ? Math.min(room, Math.max(column, 300)) : column;
+  };
+  const left = (column) => GUTTER + column * width();
+  const colour = (column) => ({ '--thread': `var(--thread-${column % 8})` });
+
+  function explain(index) {
+    const row = rows[index];
+    if (row.kind === 'event') {
+      replace(about, h('h3', { css: colour(row.thread) }, h('span', { class: 'thread' }, m.threads[row.thread]), ' ', eventText(row)),
+        h('p', { class: 'quiet' }, `Step ${number(row.position + 1)} of ${number(m.length)}, event ${number(row.event)} of the recorded run`,
+          row.swapped ? '. This critical section comes in the other order here than in the recorded run.' : ''),
+        snippet(row.site, { context: 2, label: eventText(row) }));
+    } else if (row.kind === 'run') {
+      const [thread, first, last] = m.runs[row.run];
+      replace(about, h('h3', { css: colour(m.column(thread)) }, h('span', { class: 'thread' }, m.threads[m.column(thread)]), ' runs'),
+        h('p', { class: 'quiet' }, first === last ? `Event ${number(first)}.` : `Its events from ${number(first)} to ${number(last)}, in one go. The report does not name them one by one.`));
+    } else if (row.kind === 'gap') {
+      replace(about, h('h3', {}, counted(row.count, 'event'), ' left out'), h('p', { class: 'quiet' }, row.inside
+        ? 'Of one thread, without synchronisation.' : `In ${counted(row.last - row.first + 1, 'stretch', 'stretches')}. Press Enter or click to show them.`));
+    } else {
+      replace(about, h('h3', {}, finding.kind === 'deadlock' ? 'Nobody can go on' : 'Both are next'),
+        m.next.map(({ access }, i) => [h('p', { css: colour(m.next[i].thread) }, h('span', { class: 'thread' }, access.thread), ' ', quoted(finding.text.deeds[i].deed)),
+          snippet(access.site, { context: 1, label: finding.text.deeds[i].deed })]));
+    }
+  }
+
+  function cell(column, ...children) {
+    return h('span', { class: 'cell', css: { left: `${left(column)}px`, width: `${width()}px`, ...colour(column) } }, children);
+  }
+
+  function rowNode(row, index) {
+    const node = h('div', { role: 'option', id: `event-${index}`, class: `step ${row.kind}`, 'data-index': index, 'aria-selected': String(index === active),
+      'aria-posinset': index + 1, 'aria-setsize': rows.length,
+      css: { top: `${top(index)}px`, height: `${row.kind === 'next' ? NEXT : ZOOM[zoom].row}px` } });
+    if (row.kind === 'event') {
+      const indent = 24 + Math.min(MAX_DEPTH, depthAt(row.thread, index)) * (BAR + 3);
+      const sync = row.op === 'acquire' || row.op === 'release';
+      add(node, [h('span', { class: 'position' }, number(row.position + 1)), offscreen(` ${m.threads[row.thread]}: `),
+        cell(row.thread, h('i', { class: `dot ${sync ? 'sync' : ''}` }),
+          h('span', { class: `what ${PLAIN.has(row.op) ? '' : 'sync'}`, css: { 'padding-left': `${indent}px` } }, h('b', {}, VERB[row.op] ?? row.op), ' ', row.object,
+            row.swapped ? h('span', { class: 'flip', title: 'The other way round than in the recorded run' }, '⇅', offscreen(' reversed')) : null)), offscreen(`, ${shortPlace(row.site)}`)]);
+    } else if (row.kind === 'run') {
+      const [thread, first, last] = m.runs[row.run];
+      const column = m.column(thread);
+      add(node, [offscreen(`${m.threads[column]} runs, event `), cell(column, h('i', { class: 'stretch' }), h('span', { class: 'what' }, first === last ? number(first) : `${number(first)} – ${number(last)}`))]);
+    } else if (row.kind === 'gap') {
+      const text = `${counted(row.count, 'event')}${row.inside ? '' : ` in ${counted(row.last - row.first + 1, 'stretch', 'stretches')}`}`;
+      add(node, [h('span', { class: 'gaptext' }, h('span', { 'aria-hidden': 'true' }, row.inside ? '⋯ ' : row.open ? '▾ ' : '▸ '), text),
+        offscreen(` left out${row.inside ? '' : row.open ? ', shown below' : ', press Enter to show'}`)]);
+    } else {
+      const columns = m.next.map((each) => each.thread);
+      const [from, to] = [Math.min(...columns), Math.max(...columns)];
+      add(node, [offscreen('Next: '), h('span', { class: 'clash', css: { left: `${left(from) + 12}px`, width: `${Math.max(0, left(to) - left(from))}px` } }),
+        m.next.map(({ access, thread }) => cell(thread, h('span', { class: 'target' }, offscreen(`${access.thread}: `), h('b', {}, access.op === 'acquire' ? 'waits for' : access.op), ' ', access.variable || access.address,
+          h('span', { class: 'where' }, shortPlace(access.site)))))]);
+    }
+    return node;
+  }
+
+  let spans = sections(rows);
+  const depthAt = (thread, index) => spans.filter((bar) => bar.thread === thread && bar.from <= index && bar.to >= index).length;
+
+  // Bars, life lines and arrows: as many as there are named events, so they are drawn at once.
+  function drawBars() {
+    const { row } = ZOOM[zoom];
+    const height = top(rows.length - 1) + NEXT;
+    canvas.style.setProperty('height', `${height}px`);
+    canvas.style.setProperty('width', `${left(m.threads.length) + 8}px`);
+    const nodes = [];
+    m.threads.forEach((_, i) => {
+      const first = rows.findIndex((each) => (each.kind === 'event' && each.thread === i) || (each.kind === 'next' && racing.has(i)) || (each.kind === 'gap' && !each.inside));
+      nodes.push(h('i', { class: 'life', css: { left: `${left(i) + 12}px`, top: `${top(Math.max(0, first)) + row / 2}px`, height: `${height - top(Math.max(0, first)) - row / 2}px`, ...colour(i) } }));
+    });
+    for (const bar of spans) {
+      const from = bar.from < 0 ? 0 : top(bar.from) + row / 2;
+      const to = bar.held ? height : top(bar.to) + row / 2;
+      nodes.push(h('i', { class: `bar${bar.swapped ? ' swapped' : ''}${bar.shared ? ' shared' : ''}${bar.held ? ' open' : ''}`, title: bar.lock,
+        css: { left: `${left(bar.thread) + 12 - BAR / 2 + Math.min(MAX_DEPTH, bar.depth) * (BAR + 3)}px`, width: `${BAR}px`, top: `${from}px`, height: `${Math.max(6, to - from)}px`, ...colour(bar.thread) } }));
+    }
+    rows.forEach((each, index) => {
+      if (each.kind !== 'event' || each.op !== 'fork') {
+        return;
+      }
+      const child = m.threads.indexOf(each.object);
+      const begin = rows.findIndex((other, i) => i > index && ((other.kind === 'event' && other.thread === child) || (other.kind === 'next' && racing.has(child))));
+      if (child >= 0 && begin > index && top(begin) - top(index) < 3000) {
+        nodes.push(arrow(each.thread, index, child, begin));
+      }
+    });
+    bars.replaceChildren(...nodes);
+    names.style.setProperty('width', `${left(m.threads.length) + 8}px`);
+    replace(names, m.threads.map((name, i) => h('span', { class: racing.has(i) ? 'racing' : null, title: name, css: { left: `${left(i)}px`, width: `${width() - 6}px`, ...colour(i) } }, name)));
+    scroller.dataset.zoom = zoom;
+  }
+
+  function arrow(fromColumn, fromRow, toColumn, toRow) {
+    const { row } = ZOOM[zoom];
+    const x1 = left(fromColumn) + 12, x2 = left(toColumn) + 12, y1 = top(fromRow) + row / 2, y2 = top(toRow) + row / 2;
+    const x = Math.min(x1, x2) - 6, w = Math.abs(x1 - x2) + 12, ht = Math.max(8, y2 - y1) + 8;
+    const a = x1 - x, b = x2 - x;
+    return s('svg', { class: 'arrow', width: w, height: ht, css: { left: `${x}px`, top: `${y1 - 4}px` } },
+      s('path', { d: `M${a} 4 C ${(a + b) / 2} 4, ${b} ${Math.min(ht - 4, 8)}, ${b} ${ht - 6}` }), s('path', { class: 'tip', d: `M${b - 4} ${ht - 11} L${b} ${ht - 4} L${b + 4} ${ht - 11}` }));
+  }
+
+  // Rows in sight.
+  function drawRows() {
+    const { row } = ZOOM[zoom];
+    const from = Math.max(0, Math.floor((scroller.scrollTop - 200) / row));
+    const to = Math.min(rows.length, Math.ceil((scroller.scrollTop + scroller.clientHeight + 200) / row));
+    const nodes = [];
+    for (let i = from; i < to; ++i) {
+      nodes.push(rowNode(rows[i], i));
+    }
+    if (active < from || active >= to) {
+      nodes.push(rowNode(rows[active], active));  // a screen reader looks for it
+    }
+    list.replaceChildren(...nodes);
+    list.setAttribute('aria-activedescendant', `event-${active}`);
+  }
+
+  function choose(index, scroll) {
+    active = Math.max(0, Math.min(rows.length - 1, index));
+    if (scroll) {
+      const y = top(active), head = names.offsetHeight;
+      if (y < scroller.scrollTop) {
+        scroller.scrollTop = y;
+      } else if (y + NEXT + head > scroller.scrollTop + scroller.clientHeight) {
+        scroller.scrollTop = y + NEXT + head - scroller.clientHeight;
+      }
+    }
+    drawRows();
+    explain(active);
+  }
+
+  function toggle(index) {
+    const row = rows[index];
+    if (row.kind !== 'gap' || row.inside) {
+      return;
+    }
+    row.open = !row.open;
+    rows = m.rows.flatMap((each) => each.kind === 'gap' && each.open
+      ? [each, ...Array.from({ length: each.last - each.first + 1 }, (_, i) => ({ kind: 'run', run: each.first + i }))] : [each]);
+    spans = sections(rows);
+    drawBars();
+    choose(rows.indexOf(row), true);
+  }
+
+  function setZoom(next) {
+    const middle = (scroller.scrollTop + scroller.clientHeight / 2) / ZOOM[zoom].row;
+    zoom = Math.max(0, Math.min(ZOOM.length - 1, next));
+    drawBars();
+    scroller.scrollTop = middle * ZOOM[zoom].row - scroller.clientHeight / 2;
+    drawRows();
+    zoomOut.disabled = zoom === 0;
+    zoomIn.disabled = zoom === ZOOM.length - 1;
+  }
+
+  list.addEventListener('keydown', (event) => {
+    const page = Math.max(1, Math.floor(scroller.clientHeight / ZOOM[zoom].row) - 2);
+    const target = { ArrowDown: active + 1, ArrowUp: active - 1, Home: 0, End: rows.length - 1, PageDown: active + page, PageUp: active - page }[event.key];
+    if (target !== undefined) {
+      choose(target, true);
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      toggle(active);
+    } else if (event.key === '+' || event.key === '=') {
+      setZoom(zoom + 1);
+    } else if (event.key === '-') {
+      setZoom(zoom - 1);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  });
+  list.addEventListener('click', (event) => {
+    const row = event.target.closest('[data-index]');
+    if (row) {
+      const index = Number(row.dataset.index);
+      choose(index, false);
+      toggle(index);
+    }
+  });
+  list.addEventListener('mouseover', (event) => {
+    const row = event.target.closest('[data-index]');
+    if (row && Number(row.dataset.index) !== active) {
+      explain(Number(row.dataset.index));
+    }
+  });
+  list.addEventListener('mouseleave', () => explain(active));
+  let pending = false;
+  scroller.addEventListener('scroll', () => {
+    if (!pending) {
+      pending = true;
+      requestAnimationFrame(() => { pending = false; drawRows(); });
+    }
+  });
+
+  const zoomOut = h('button', { type: 'button', 'aria-label': 'Zoom out', title: 'Zoom out (-)', onclick: () => setZoom(zoom - 1) }, '−');
+  const zoomIn = h('button', { type: 'button', 'aria-label': 'Zoom in', title: 'Zoom in (+)', onclick: () => setZoom(zoom + 1) }, '+');
+  const toEnd = h('button', { type: 'button', onclick: () => { choose(rows.length - 1, true); list.focus(); } }, finding.kind === 'deadlock' ? 'To the deadlock' : 'To the race');
+  const swaps = finding.witness.swaps ?? [];
+  summary.textContent = summaryOf(m, swaps);
+  const legend = h('ul', { class: 'legend' },
+    h('li', {}, h('i', { class: 'bar' }), 'critical section'),
+    swaps.length ? h('li', {}, h('i', { class: 'bar swapped' }), 'order reversed') : null,
+    h('li', {}, h('i', { class: 'hit' }), finding.kind === 'deadlock' ? 'waits for ever' : 'the race'));
+
+  return {
+    node: h('div', { class: 'witness' }, summary,
+      swaps.length ? h('ul', { class: 'swaps' }, swaps.map((swap) => h('li', {}, h('code', {}, swap.lock), ': ', h('b', {}, swap.now_first.thread), ` takes it at ${shortPlace(swap.now_first.site)} before `,
+        h('b', {}, swap.now_second.thread), ` does at ${shortPlace(swap.now_second.site)}; in the recorded run it was the other way round`))) : null,
+      h('div', { class: 'tools' }, legend, h('span', { class: 'buttons', role: 'group', 'aria-label': 'Diagram' }, toEnd, zoomOut, zoomIn)),
+      h('div', { class: 'stage' }, scroller, about)),
+    threads: m.threads,
+    // Once it is in the document, and so has a size.
+    drawn() {
+      drawBars();
+      scroller.scrollTop = scroller.scrollHeight;
+      drawRows();
+      explain(active);
+      setZoom(zoom);
+      scroller.scrollTop = scroller.scrollHeight;
+    },
+  };
+}
+
+function summaryOf(m, swaps) {
+  const threads = counted(new Set(m.runs.map(([thread]) => thread)).size, 'thread');
+  return m.length === 0 ? 'Nothing has to run first: both can happen at once, right away.'
+    : `A reordering of ${counted(m.length, 'event')} of ${threads} that an independent checker accepted. Time runs down.` +
+      (swaps.length ? '' : ' All critical sections keep their order.');
+}
