@@ -73,12 +73,18 @@ SOOTH_INLINE void finish(Thread* t) {
   if (SOOTH_UNLIKELY(t->cursor > t->limit)) attend(t);
 }
 
+// The same where words may follow: a handler that waits goes on waiting, so that what it does does not stand between them.
+SOOTH_INLINE void finish_quietly(Thread* t) {
+  bool has_room = t->chunk != nullptr && t->cursor <= t->chunk + stream::kChunkBytes - kRecordRoom;
+  if (SOOTH_UNLIKELY(t->cursor > t->limit) && (t->limit != nullptr || !has_room)) attend(t);
+}
+
 SOOTH_INLINE void put_word(Thread* t, Kind kind, u64 value) {
   u32 length = full_length(value);
   Builder b(t, control_word(kind, length));
   b.put_bytes(value, length);
   b.commit();
-  finish(t);
+  finish_quietly(t);
 }
 
 }  // namespace
@@ -142,7 +148,7 @@ SOOTH_EXPORT void __sooth_deep_enter(const Descriptor* module, u32 function) {
   b.put_varint(module->number);
   b.put_varint(function);
   b.commit();
-  finish(t);
+  finish_quietly(t);
 }
 
 SOOTH_EXPORT void __sooth_deep_word(const Descriptor* module, u64 value) {
@@ -183,7 +189,7 @@ SOOTH_EXPORT void __sooth_deep_return(const Descriptor* module, u32 function, u3
   b.put_varint(call);
   b.put_bytes(value, length);
   b.commit();
-  finish(t);
+  finish_quietly(t);
 }
 
 SOOTH_EXPORT void __sooth_deep_landed(const Descriptor* module, u32 function, u32 instruction) {
@@ -194,7 +200,7 @@ SOOTH_EXPORT void __sooth_deep_landed(const Descriptor* module, u32 function, u3
   b.put_varint(function);
   b.put_varint(instruction);
   b.commit();
-  finish(t);
+  finish_quietly(t);
 }
 
 // The store of a pointer to a table of virtual functions. Destructors store that of their own class first: the same again, mostly, and

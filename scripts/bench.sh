@@ -20,6 +20,7 @@ if [[ " $* " == *" --quick "* ]]; then recorded=(--examples); fi
 python3 scripts/ipa_table.py --sooth build/bin/sooth "${recorded[@]}" || missed=1
 python3 scripts/bench_mcm.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
 python3 scripts/bench_record.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
+python3 scripts/bench_deep.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
 python3 scripts/bench_barrier.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
 python3 scripts/bench_confirm.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
 exit "${missed:-0}"

@@ -78,6 +78,11 @@ def figure(extra, name):
     return int(extra[name].replace(",", "")) if name in extra else None
 
 
+def told(extra, name):
+    value = figure(extra, name)
+    return "-" if value is None else f"{value:,}"
+
+
 def count_confirmed(sooth, report, binary):
     must([sooth, "confirm", report, "--", binary], statuses=(0, 66))
     return len(races_of(json.loads(report.read_text(encoding="utf-8")), ("confirmed", "harmful")))
@@ -94,16 +99,15 @@ def measure(sooth, source, work, confirm):
     mcm, recipe = found["mcm"].races, found["recipe"].races
     extra = found["recipe"].extra
     kinds = info["kinds"]
-    questions, solved = figure(extra, "questions"), figure(extra, "... to the solver")
-    told = lambda value: "-" if value is None else f"{value:,}"
-    return Row(source.stem, str(info["threads"]), told(figure(extra, "shared reads")), told(figure(extra, "shared writes")), told(figure(extra, "base pointers")),
-               told(figure(extra, "branches")), f"{sum(count for kind, count in kinds.items() if kind in SYNCHRONISATION):,}", f"{info['events']:,}",
+    questions, before = figure(extra, "pairs of accesses asked about"), figure(extra, "... decided before the solver")
+    return Row(source.stem, str(info["threads"]), told(extra, "shared reads"), told(extra, "shared writes"), told(extra, "conditions on base pointers"),
+               told(extra, "conditions on branches"), f"{sum(count for kind, count in kinds.items() if kind in SYNCHRONISATION):,}", f"{info['events']:,}",
                str(len(mcm)), str(len(found["recipe:s"].races)), str(len(recipe)), str(len(set(recipe) - set(mcm))), str(len(set(mcm) - set(recipe))),
                str(sum(any(access.get("executed") is False for access in race["accesses"]) for race in recipe.values())),
                str(count_confirmed(sooth, work / "recipe.json", binary)) if confirm else "-",
-               *(f"{found[analysis].seconds:.2f}" for analysis in ANALYSES), told(questions),
+               *(f"{found[analysis].seconds:.2f}" for analysis in ANALYSES), told(extra, "pairs of accesses asked about"),
                f"{questions / max(found['recipe'].seconds, 1e-3):,.0f}" if questions else "-",
-               f"{100 * (questions - solved) / questions:.0f} %" if questions and solved is not None else "-")
+               f"{100 * before / questions:.0f} %" if questions else "-")
 
 
 def processor_time(command):

@@ -39,6 +39,7 @@ struct AnalyzeOptions {
   bool tree_always = false;
   ProofOptions proof;
   McmOptions mcm;
+  std::uint64_t recipe_pairs = RecipeOptions{}.max_pairs;
   std::string mcm_stages = "closure,saturation,search,solver";
   std::uint64_t window = kOwnWindow;
   std::vector<std::string> barrier_globals;
@@ -94,7 +95,7 @@ Result<Source> start_program(const AnalyzeOptions& options, ColumnSet columns) {
   if (!reader.ok()) {
     return Status::bad_input("nothing was recorded: " + reader.status().message() + ". " + kHowToInstrument);
   }
-  return Source{std::move(*run), {words.front(), std::move(*reader), {}}};
+  return Source{std::move(*run), {words.front(), std::move(*reader), {}, {}}};
 }
 
 Result<Source> choose_source(const AnalyzeOptions& options, ColumnSet columns) {
@@ -186,10 +187,14 @@ CommandResult analyze(const AnalyzeOptions& options) {
   analysis.mcm = options.mcm;
   analysis.mcm.stages = *stages;
   analysis.mcm.jobs = options.jobs;
+  analysis.recipe.solver_timeout = options.mcm.solver_timeout;
+  analysis.recipe.max_pairs = options.recipe_pairs;
+  analysis.recipe.jobs = options.jobs;
   analysis.barrier_globals = options.barrier_globals;
   if (options.window != kOwnWindow) {
     analysis.detector.window = options.window;
     analysis.mcm.window = options.window;
+    analysis.recipe.window = options.window;
   }
   analysis.census = options.report.stats;
   analysis.progress = [&](std::uint64_t events) {
@@ -200,13 +205,20 @@ CommandResult analyze(const AnalyzeOptions& options) {
     trace.reopen = {};
   }
   Progress proving("looking for witnesses:", Progress::terminal(), "findings");
+  Progress asking("asking what else can meet:", Progress::terminal(), "pairs");
   analysis.proof.progress = [&](std::uint64_t done, std::uint64_t total) {
     progress.clear();
     proving.update(done, done, total);
   };
+  analysis.recipe.progress = [&](std::uint64_t done, std::uint64_t total) {
+    progress.clear();
+    proving.clear();
+    asking.update(done, done, total);
+  };
   Result<Report> report = analyze_source(trace, std::move(analysis));
   progress.clear();
   proving.clear();
+  asking.clear();
   if (!report.ok()) {
     return std::move(report).status();
   }
@@ -242,9 +254,9 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
                     "Let the filter look at every access, also where it hides so few that looking costs more than it saves");
   add_count_option(*command, "--window", options->window,
                    "Events that an analysis which cannot look at the whole trace takes at a time")
-      ->default_str(std::to_string(options->mcm.window) + " for mcm, " + std::to_string(options->detector.window) + " for cp");
+      ->default_str(std::to_string(options->mcm.window) + " for mcm, " + std::to_string(RecipeOptions{}.window) + " for recipe, " + std::to_string(options->detector.window) + " for cp");
   add_duration_option(*command, "--solver-timeout", options->mcm.solver_timeout,
-                      "Time that the solver of mcm and rdit may take for one pair of accesses, such as 500ms or 10s; 0 never asks it", "10s");
+                      "Time that the solver of mcm, rdit and recipe may take for one pair of accesses, such as 500ms or 10s; 0 never asks it", "10s");
   command->add_option("--barrier-global", options->barrier_globals,
                       "A variable that calls which were not recorded may touch without being handed it; for rdit, may be repeated")
       ->type_name("NAME")
@@ -254,6 +266,8 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
       ->capture_default_str();
   add_count_option(*command, "--mcm-pairs", options->mcm.max_pairs,
                    "Pairs of accesses that mcm tries for two sites before its answer is that it does not know");
+  add_count_option(*command, "--recipe-pairs", options->recipe_pairs,
+                   "Pairs of accesses that recipe tries for two places before its answer is that it does not know");
   add_count_option(*command, "--witness-events", options->proof.max_events,
                    "Look for witnesses in so many events from the start of the trace; 0 for none");
   add_count_option(*command, "--witness-search-events", options->proof.max_events_for_search,

@@ -18,6 +18,7 @@
 #include "cli/recording_options.h"
 #include "cli/report_options.h"
 #include "cli/tsan_options.h"
+#include "launch/child_process.h"
 #include "launch/private_directory.h"
 #include "launch/recording_set.h"
 #include "run/run_program.h"
@@ -148,6 +149,8 @@ Result<RunResult> work(Options& options, const std::string& report_name) {
   job.analysis.census = options.report.stats;
   job.analysis.mcm.jobs = options.flags.jobs;
   job.analysis.mcm.solver_timeout = std::chrono::seconds(2);
+  job.analysis.recipe.jobs = options.flags.jobs;
+  job.analysis.recipe.solver_timeout = std::chrono::seconds(2);
   job.budget = options.flags.budget;
   job.timeout = options.flags.timeout;
   job.confirm.suppressions = options.report.suppressions;
@@ -175,6 +178,7 @@ CommandResult run(Options& options) {
   }
   SOOTH_RETURN_IF_ERROR(check_usage(options));
   const std::string stored = stored_report(options);
+  hold_signals();  // from the first temporary folder on
   Result<RunResult> result = work(options, stored);
   if (!result.ok()) {
     return std::move(result).status();
@@ -182,6 +186,10 @@ CommandResult run(Options& options) {
   Status status;
   if (stored != options.report.output) {
     status = store_report(result->report, stored, options.report.no_times);
+  }
+  forget_held_signals();
+  if (options.report.output.empty()) {
+    take_signals_again();  // a reader who does not read must not keep us
   }
   // Also when that failed: whoever looks at the terminal has the findings all the same.
   const Result<ExitCode> code = deliver(result->report, options.report);

@@ -15,6 +15,8 @@
 #include "report/describe.h"
 #include "report/json.h"
 #include "report/utf8.h"
+#include "recipe/check.h"
+#include "recipe/witness_report.h"
 #include "trace/reader.h"
 
 namespace sooth {
@@ -75,17 +77,78 @@ Status check_access(const Access& access, const TraceStore& store) {
   return access.size == 0 ? Status() : compare("size", std::to_string(access.size), std::to_string(e.size));
 }
 
+bool has_values(const Finding& finding) {
+  return claims_a_witness(finding) && finding.witness->values.has_value();
+}
+
+// The code of the recorded program, which judges witnesses with other values than the recorded ones. Made when the first one comes.
+class CodeJudge {
+ public:
+  CodeJudge(std::string recording, const TraceStore& store) : recording_(std::move(recording)), store_(store) {}
+
+  Status check(const Finding& finding, std::vector<EventId> order) {
+    const Result<ValueWitness> witness = restore(*finding.witness, std::move(order));
+    if (!witness.ok()) {
+      return witness.status();
+    }
+    SOOTH_RETURN_IF_ERROR(check_next(finding, *witness));
+    if (!judge_) {
+      Result<DeepProgram> program = DeepProgram::load(recording_);
+      if (!program.ok()) {
+        return std::move(program).status();
+      }
+      program_ = std::make_unique<DeepProgram>(std::move(*program));
+      Result<ValueJudge> judge = ValueJudge::make(*program_, store_.view());
+      if (!judge.ok()) {
+        return std::move(judge).status();
+      }
+      judge_ = std::make_unique<ValueJudge>(std::move(*judge));
+    }
+    return judge_->check(*witness);
+  }
+
+ private:
+  // The report shows the accesses of the witness.
+  static Status check_next(const Finding& finding, const ValueWitness& witness) {
+    for (const NextAccess& next : witness.next) {
+      const bool shown = std::any_of(finding.accesses.begin(), finding.accesses.end(), [&](const Access& access) {
+        return next.event ? access.executed && access.event == *next.event
+                          : !access.executed && next.unexecuted && access.address == next.unexecuted->object &&
+                                access.op == next.unexecuted->op && access.size == next.unexecuted->size;
+      });
+      if (!shown) {
+        return Status::bad_input("the accesses of the finding are not those that are next in its witness");
+      }
+    }
+    return {};
+  }
+
+  const std::string recording_;
+  const TraceStore& store_;
+  std::unique_ptr<DeepProgram> program_;
+  std::unique_ptr<ValueJudge> judge_;
+};
+
 // The number of events of the witness, when all is well with the finding.
-Result<std::size_t> check_finding(const Finding& finding, const TraceStore& store) {
+Result<std::size_t> check_finding(const Finding& finding, const TraceStore& store, CodeJudge& judge) {
   Witness witness;
   witness.kind = finding.kind;
   for (const Access& access : finding.accesses) {
-    SOOTH_RETURN_IF_ERROR(check_access(access, store));
+    if (access.executed) {
+      SOOTH_RETURN_IF_ERROR(check_access(access, store));
+    } else if (!has_values(finding)) {
+      return Status::bad_input("an access that was not executed needs a witness with values");
+    }
     witness.next.push_back(access.event);
   }
   Result<std::vector<EventId>> order = expand(*finding.witness, store.view());
   if (!order.ok()) {
     return std::move(order).status();
+  }
+  if (has_values(finding)) {
+    const std::size_t events = order->size();
+    SOOTH_RETURN_IF_ERROR(judge.check(finding, std::move(*order)));
+    return events;
   }
   witness.order = std::move(*order);
   SOOTH_RETURN_IF_ERROR(check_witness(store.view(), witness));
@@ -101,21 +164,24 @@ CommandResult check(const Options& options) {
   if (!report.ok()) {
     return std::move(report).status();
   }
-  auto reader = open_trace(options.trace, {kValues | kBranches | kReaches});
+  const bool deep = std::any_of(report->findings.begin(), report->findings.end(), has_values);
+  auto reader = open_trace(options.trace, {kValues | kBranches | kReaches | (deep ? kDeep : kNoColumns)});
   if (!reader.ok()) {
     return std::move(reader).status();
   }
-  Result<TraceStore> store = load_trace(**reader, options.max_events, EventId{events_needed(*report)});
+  Result<TraceStore> store = load_trace(
+      **reader, options.max_events, deep ? kWholeTrace : EventId{events_needed(*report)});
   if (!store.ok()) {
     return std::move(store).status().prefixed(options.trace);
   }
+  CodeJudge judge(options.trace, *store);
   std::uint64_t accepted = 0;
   std::uint64_t rejected = 0;
   for (const Finding& finding : report->findings) {
     if (!claims_a_witness(finding)) {
       continue;
     }
-    const Result<std::size_t> events = check_finding(finding, *store);
+    const Result<std::size_t> events = check_finding(finding, *store, judge);
     ++(events.ok() ? accepted : rejected);
     const std::string verdict = events.ok() ? "witness accepted (" + count_text(*events, "event", "events") + ")"
                                             : "REJECTED: " + events.status().message();

@@ -19,6 +19,7 @@
 #include "symbol/demangle.h"
 #include "trace/deep_file.h"
 #include "trace/deep_format.h"
+#include "trace/library_glue.h"
 
 namespace sooth {
 namespace {
@@ -41,26 +42,29 @@ std::string file_of(const llvm::DILocation& location) {
   return name.empty() || name.front() == '/' || folder.empty() ? name : folder + "/" + name;
 }
 
-
 }  // namespace
 
 EventRule event_rule(const llvm::Instruction& instruction) {
   using Rmw = llvm::AtomicRMWInst;
   const auto atomic = [&](bool is_atomic) { return is_atomic ? EventRule::kAtomic : EventRule::kPlain; };
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
-    const bool seen = load->getPointerAddressSpace() == 0 && !(load->isAtomic() && load->getSyncScopeID() == llvm::SyncScope::SingleThread);
+    const bool seen = load->getPointerAddressSpace() == 0 &&
+                      !(load->isAtomic() && load->getSyncScopeID() == llvm::SyncScope::SingleThread);
     return seen ? atomic(load->isAtomic()) : EventRule::kNone;
   }
   if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
-    const bool seen = store->getPointerAddressSpace() == 0 && !(store->isAtomic() && store->getSyncScopeID() == llvm::SyncScope::SingleThread);
+    const bool seen = store->getPointerAddressSpace() == 0 &&
+                      !(store->isAtomic() && store->getSyncScopeID() == llvm::SyncScope::SingleThread);
     const llvm::MDNode* tag = store->getMetadata(llvm::LLVMContext::MD_tbaa);
-    const bool vtable = seen && !store->isAtomic() && tag != nullptr && tag->isTBAAVtableAccess() && store->getValueOperand()->getType()->isPointerTy();
+    const bool vtable = seen && !store->isAtomic() && tag != nullptr && tag->isTBAAVtableAccess() &&
+                        store->getValueOperand()->getType()->isPointerTy();
     return vtable ? EventRule::kVtable : seen ? atomic(store->isAtomic()) : EventRule::kNone;
   }
   if (const auto* rmw = llvm::dyn_cast<Rmw>(&instruction)) {
     // What ThreadSanitizer's pass knows.
     const Rmw::BinOp op = rmw->getOperation();
-    const bool known = op == Rmw::Xchg || op == Rmw::Add || op == Rmw::Sub || op == Rmw::And || op == Rmw::Or || op == Rmw::Xor || op == Rmw::Nand;
+    const bool known = op == Rmw::Xchg || op == Rmw::Add || op == Rmw::Sub || op == Rmw::And || op == Rmw::Or ||
+                       op == Rmw::Xor || op == Rmw::Nand;
     return known && rmw->getSyncScopeID() != llvm::SyncScope::SingleThread ? EventRule::kAtomic : EventRule::kNone;
   }
   if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
@@ -161,7 +165,8 @@ Result<DeepProgram> DeepProgram::load(const std::string& recording) {
     state->add(std::move(*module));
     for (std::size_t i = 0; i < count; ++i) {
       const llvm::MDNode* row = placed->getOperand(static_cast<unsigned>(i));
-      const auto* value = row->getNumOperands() == 1 ? llvm::dyn_cast_or_null<llvm::ValueAsMetadata>(row->getOperand(0)) : nullptr;
+      const auto* value =
+          row->getNumOperands() == 1 ? llvm::dyn_cast_or_null<llvm::ValueAsMetadata>(row->getOperand(0)) : nullptr;
       const auto* global = value == nullptr ? nullptr : llvm::dyn_cast<llvm::GlobalValue>(value->getValue());
       if (global != nullptr) {
         state->place(*global, kept.addresses[i]);
@@ -176,9 +181,13 @@ DeepProgram::DeepProgram(DeepProgram&&) noexcept = default;
 DeepProgram& DeepProgram::operator=(DeepProgram&&) noexcept = default;
 DeepProgram::~DeepProgram() = default;
 
-std::size_t DeepProgram::modules() const { return state_->modules.size(); }
+std::size_t DeepProgram::modules() const {
+  return state_->modules.size();
+}
 
-const llvm::Module& DeepProgram::module(std::uint32_t module) const { return *state_->modules[module].module; }
+const llvm::Module& DeepProgram::module(std::uint32_t module) const {
+  return *state_->modules[module].module;
+}
 
 std::uint32_t DeepProgram::functions(std::uint32_t module) const {
   return module < modules() ? static_cast<std::uint32_t>(state_->modules[module].functions.size()) : 0;
@@ -220,7 +229,8 @@ std::uint32_t DeepProgram::number(const llvm::Instruction& instruction) const {
 
 InstructionRef DeepProgram::ref(const llvm::Instruction& instruction) const {
   const auto row = state_->functions.find(instruction.getFunction());
-  return row == state_->functions.end() ? InstructionRef{} : InstructionRef{row->second.module, row->second.number, number(instruction)};
+  return row == state_->functions.end() ? InstructionRef{}
+                                        : InstructionRef{row->second.module, row->second.number, number(instruction)};
 }
 
 std::optional<std::uint64_t> DeepProgram::address(std::uint32_t module, const llvm::GlobalValue& global) const {
@@ -250,6 +260,13 @@ Site DeepProgram::site(const llvm::Instruction& instruction) const {
   Site site;
   site.function = demangle(instruction.getFunction()->getName().str());
   const llvm::DILocation* location = instruction.getDebugLoc().get();
+  // As in a recording: headers that only pass things on are no place, as long as they were inlined into one.
+  while (location != nullptr && location->getInlinedAt() != nullptr && is_library_glue(file_of(*location))) {
+    location = location->getInlinedAt();
+  }
+  if (location != nullptr && location->getInlinedAt() != nullptr) {
+    site.function = demangle(location->getScope()->getSubprogram()->getName().str());
+  }
   if (location == nullptr || location->getLine() == 0) {
     site.label = site.function;
     return site;

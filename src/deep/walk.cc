@@ -21,7 +21,9 @@ struct Step {
   bool has_value = false;
 };
 
-bool is_plain(Op op) { return op == Op::kRead || op == Op::kWrite; }
+bool is_plain(Op op) {
+  return op == Op::kRead || op == Op::kWrite;
+}
 
 const char* kind_name(DeepKind kind) {
   switch (kind) {
@@ -56,7 +58,8 @@ struct Frame {
 
 class Walker {
  public:
-  Walker(const DeepProgram& program, ThreadId thread, std::vector<Step> steps) : program_(program), steps_(std::move(steps)) {
+  Walker(const DeepProgram& program, ThreadId thread, std::vector<Step> steps)
+      : program_(program), steps_(std::move(steps)) {
     walk_.thread = thread;
   }
 
@@ -79,14 +82,17 @@ class Walker {
       const Frame& top = frames_.back();
       where = " in " + top.function->getName().str();
       if (const llvm::Instruction* instruction = top.waits != nullptr ? top.waits : top.next) {
-        where += ", instruction " + std::to_string(program_.number(*instruction)) + " (" + instruction->getOpcodeName() + ")";
+        where += ", instruction " + std::to_string(program_.number(*instruction)) + " (" +
+                 instruction->getOpcodeName() + ")";
       }
     }
     std::string found = "the end";
     if (at_ < steps_.size()) {
       const Step& step = steps_[at_];
-      found = step.event != nullptr ? "event " + std::to_string(raw(step.id)) + " (" + std::string(op_name(step.event->op)) + " of " + std::to_string(step.event->size) + " bytes)"
-                                    : "record " + std::string(kind_name(step.record->kind));
+      found = step.event != nullptr
+                  ? "event " + std::to_string(raw(step.id)) + " (" + std::string(op_name(step.event->op)) + " of " +
+                        std::to_string(step.event->size) + " bytes)"
+                  : "record " + std::string(kind_name(step.record->kind));
     }
     walk_.stopped = why + where + ", but the trace has " + found;
   }
@@ -191,7 +197,8 @@ void Walker::returned() {
   while (!frames_.empty()) {
     const Frame& top = frames_.back();
     const bool is_here = top.waits != nullptr && !program_.is_followed(*top.waits) && top.module == found.module &&
-                         program_.function_number(*top.function) == found.function && program_.number(*top.waits) == found.id;
+                         program_.function_number(*top.function) == found.function &&
+                         program_.number(*top.waits) == found.id;
     if (is_here) {
       break;
     }
@@ -219,7 +226,8 @@ void Walker::landed() {
   while (!frames_.empty()) {
     const Frame& top = frames_.back();
     const auto* invoke = llvm::dyn_cast_or_null<llvm::InvokeInst>(top.waits);
-    const bool lands = is_landingpad ? invoke != nullptr && invoke->getLandingPadInst() == target : top.function == target->getFunction();
+    const bool lands = is_landingpad ? invoke != nullptr && invoke->getLandingPadInst() == target
+                                     : top.function == target->getFunction();
     if (lands) {
       break;
     }
@@ -281,7 +289,10 @@ void Walker::access(const llvm::Instruction& instruction) {
                     (atomic ? is_atomic(found->op) : found->op == (writes ? Op::kWrite : Op::kRead));
   if (!fits) {
     if (!interruption()) {
-      stop(std::string(atomic ? "an atomic access" : writes ? "a write" : "a read") + " of " + std::to_string(size) + " bytes is expected");
+      stop(std::string(atomic   ? "an atomic access"
+                       : writes ? "a write"
+                                : "a read") +
+           " of " + std::to_string(size) + " bytes is expected");
     }
     return;
   }
@@ -447,8 +458,8 @@ void Walker::branch(const llvm::Instruction& terminator) {
 
 }  // namespace
 
-std::vector<ThreadWalk> walk_threads(const DeepProgram& program, std::span<const Event> events, std::span<const Value> values,
-                                     std::span<const DeepRecord> records) {
+std::vector<ThreadWalk> walk_threads(const DeepProgram& program, std::span<const Event> events,
+                                     std::span<const Value> values, std::span<const DeepRecord> records) {
   std::map<ThreadId, std::vector<Step>> threads;
   for (const DeepRecord& record : records) {
     threads[record.thread];

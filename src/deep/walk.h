@@ -26,7 +26,7 @@ struct ThreadWalk {
 };
 
 // By thread, of those that have deep records. `events` and `values` are the whole trace, `records` its deep column. O(events + records + instructions).
-std::vector<ThreadWalk> walk_threads(const DeepProgram& program, std::span<const Event> events, std::span<const Value> values,
-                                     std::span<const DeepRecord> records);
+std::vector<ThreadWalk> walk_threads(const DeepProgram& program, std::span<const Event> events,
+                                     std::span<const Value> values, std::span<const DeepRecord> records);
 
 }  // namespace sooth

@@ -94,7 +94,12 @@ class Trace {
 constexpr std::uint32_t kG = 0, kBack = 1, kMain = 2;
 
 Trace beginning() {
-  return Trace().event(Op::kBegin, 0).record(DeepKind::kEnter, kMain).word().record(DeepKind::kAddress).record(DeepKind::kEnter, kG);
+  return Trace()
+      .event(Op::kBegin, 0)
+      .record(DeepKind::kEnter, kMain)
+      .word()
+      .record(DeepKind::kAddress)
+      .record(DeepKind::kEnter, kG);
 }
 Trace usual(std::uint64_t way) {
   return beginning()
@@ -126,20 +131,29 @@ TEST(Walk, FollowsEveryWayOfASwitch) {
 }
 
 TEST(Walk, FollowsExceptions) {
-  const ThreadWalk walk = beginning().event(Op::kRead, 4).branch(0).record(DeepKind::kLanded, kMain, 6).event(Op::kEnd, 0).walk();
+  const ThreadWalk walk =
+      beginning().event(Op::kRead, 4).branch(0).record(DeepKind::kLanded, kMain, 6).event(Op::kEnd, 0).walk();
   EXPECT_EQ(walk.stopped, "");
   EXPECT_EQ(walk.unfinished, 0u);
 }
 
 TEST(Walk, TakesTheBytesOfReadsWithoutAValue) {
   EXPECT_EQ(beginning().event(Op::kRead, 4, false).word().branch(1).event(Op::kWrite, 4).walk().stopped, "");
-  EXPECT_NE(beginning().event(Op::kRead, 4, false).branch(1).event(Op::kWrite, 4).walk().stopped.find("bytes that were read"), std::string::npos);
+  EXPECT_NE(
+      beginning().event(Op::kRead, 4, false).branch(1).event(Op::kWrite, 4).walk().stopped.find("bytes that were read"),
+      std::string::npos);
   EXPECT_NE(beginning().event(Op::kRead, 4).word().branch(1).event(Op::kWrite, 4).walk().stopped, "");
 }
 
 TEST(Walk, LetsHandlersInterrupt) {
-  const ThreadWalk walk =
-      beginning().record(DeepKind::kEnter, kBack).word().event(Op::kWrite, 4).event(Op::kRead, 4).branch(1).event(Op::kWrite, 4).walk();
+  const ThreadWalk walk = beginning()
+                              .record(DeepKind::kEnter, kBack)
+                              .word()
+                              .event(Op::kWrite, 4)
+                              .event(Op::kRead, 4)
+                              .branch(1)
+                              .event(Op::kWrite, 4)
+                              .walk();
   EXPECT_EQ(walk.stopped, "");
   EXPECT_EQ(walk.calls, 3u);
 }

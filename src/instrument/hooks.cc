@@ -21,14 +21,22 @@ class Hooks {
   llvm::FunctionCallee get(const std::string& name, llvm::ArrayRef<llvm::Type*> parameters) {
     llvm::LLVMContext& context = module_.getContext();
     llvm::AttributeList attributes = llvm::AttributeList().addFnAttribute(context, llvm::Attribute::NoUnwind);
-    return module_.getOrInsertFunction(name, llvm::FunctionType::get(llvm::Type::getVoidTy(context), parameters, false), attributes);
+    return module_.getOrInsertFunction(name, llvm::FunctionType::get(llvm::Type::getVoidTy(context), parameters, false),
+                                       attributes);
   }
 
  private:
   llvm::Module& module_;
 };
 
-bool has_own_hook(std::uint64_t size) { return size == 1 || size == 2 || size == 4 || size == 8 || size == 16; }
+// Both arms of a branch may end with the same access. Made one, it would stand on no line.
+void keep_apart(llvm::CallInst* hook) {
+  hook->addFnAttr(llvm::Attribute::NoMerge);
+}
+
+bool has_own_hook(std::uint64_t size) {
+  return size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
+}
 
 // Inserts in front of an instruction.
 class Builder : public llvm::IRBuilder<> {
@@ -41,7 +49,8 @@ class Builder : public llvm::IRBuilder<> {
 // Adds the hooks of one function.
 class FunctionHooks {
  public:
-  FunctionHooks(llvm::Function& function, std::uint32_t number, const Numbering& numbering, llvm::GlobalVariable& descriptor)
+  FunctionHooks(llvm::Function& function, std::uint32_t number, const Numbering& numbering,
+                llvm::GlobalVariable& descriptor)
       : function_(function),
         number_(number),
         numbering_(numbering),
@@ -71,9 +80,7 @@ class FunctionHooks {
 
  private:
   // Hooks stand where the instruction that they tell of stands in the source.
-  Builder at(llvm::Instruction& position, const llvm::Instruction& of) const {
-    return {position, location_of(of)};
-  }
+  Builder at(llvm::Instruction& position, const llvm::Instruction& of) const { return {position, location_of(of)}; }
   Builder behind(llvm::Instruction& of) const { return at(*of.getNextNode(), of); }
 
   llvm::DebugLoc location_of(const llvm::Instruction& of) const {
@@ -83,13 +90,13 @@ class FunctionHooks {
     return llvm::DILocation::get(function_.getContext(), 0, 0, function_.getSubprogram());
   }
 
-  void call(Builder& builder, const char* name, std::vector<llvm::Value*> arguments) {
+  llvm::CallInst* call(Builder& builder, const char* name, std::vector<llvm::Value*> arguments) {
     arguments.insert(arguments.begin(), &descriptor_);
     std::vector<llvm::Type*> types;
     for (const llvm::Value* argument : arguments) {
       types.push_back(argument->getType());
     }
-    builder.CreateCall(hooks_.get(name, types), arguments);
+    return builder.CreateCall(hooks_.get(name, types), arguments);
   }
 
   void add_accesses(llvm::Instruction& instruction);
@@ -115,7 +122,8 @@ class FunctionHooks {
   std::vector<llvm::MemIntrinsic*> transfers_;
 };
 
-void FunctionHooks::add_access(llvm::Instruction& instruction, llvm::Value& pointer, llvm::Type& type, const char* word) {
+void FunctionHooks::add_access(llvm::Instruction& instruction, llvm::Value& pointer, llvm::Type& type,
+                               const char* word) {
   if (pointer.getType()->getPointerAddressSpace() != 0) {
     return;
   }
@@ -130,8 +138,7 @@ void FunctionHooks::add_access(llvm::Instruction& instruction, llvm::Value& poin
           ? builder.CreateCall(hooks_.get("__tsan_" + std::string(word) + std::to_string(size), {address}), {&pointer})
           : builder.CreateCall(hooks_.get("__tsan_" + std::string(word) + "_range", {address, builder.getInt64Ty()}),
                                {&pointer, builder.getInt64(size)});
-  // Both arms of a branch may end with the same access. Made one, it would stand on no line.
-  call->addFnAttr(llvm::Attribute::NoMerge);
+  keep_apart(call);
 }
 
 // Of plain accesses: clang's own pass adds those of atomic ones.
@@ -140,9 +147,12 @@ void FunctionHooks::add_accesses(llvm::Instruction& instruction) {
     add_access(*load, *load->getPointerOperand(), *load->getType(), "read");
   } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction); store != nullptr && !store->isAtomic()) {
     const llvm::MDNode* tag = store->getMetadata(llvm::LLVMContext::MD_tbaa);
-    if (tag != nullptr && tag->isTBAAVtableAccess() && store->getValueOperand()->getType()->isPointerTy() && deep_) {
+    if (tag != nullptr && tag->isTBAAVtableAccess() && store->getValueOperand()->getType()->isPointerTy()) {
       Builder builder = at(*store, *store);
-      call(builder, "__sooth_deep_vptr", {store->getPointerOperand(), store->getValueOperand()});
+      llvm::Type* address = builder.getPtrTy();
+      const std::vector<llvm::Value*> both = {store->getPointerOperand(), store->getValueOperand()};
+      keep_apart(deep_ ? call(builder, "__sooth_deep_vptr", both)
+                       : builder.CreateCall(hooks_.get("__tsan_vptr_update", {address, address}), both));
     } else {
       add_access(*store, *store->getPointerOperand(), *store->getValueOperand()->getType(), "write");
     }
@@ -176,7 +186,8 @@ llvm::Value* FunctionHooks::spill(Builder& builder, llvm::Value& value) {
 
 void FunctionHooks::add_words(Builder& builder, llvm::Value& value) {
   if (llvm::Value* word = word_of(builder, value)) {
-    return call(builder, "__sooth_deep_word", {word});
+    call(builder, "__sooth_deep_word", {word});
+    return;
   }
   const std::uint64_t size = layout_.getTypeStoreSize(value.getType()).getFixedValue();
   if (size != 0) {
@@ -187,21 +198,26 @@ void FunctionHooks::add_words(Builder& builder, llvm::Value& value) {
 void FunctionHooks::add_records(llvm::Instruction& instruction) {
   if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) {
     Builder builder = behind(*variable);
-    return call(builder, "__sooth_deep_address", {variable});
+    call(builder, "__sooth_deep_address", {variable});
+    return;
   }
   if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
-    if (!load->isAtomic() && load->getPointerAddressSpace() == 0 && !has_own_hook(layout_.getTypeStoreSize(load->getType()))) {
+    if (!load->isAtomic() && load->getPointerAddressSpace() == 0 &&
+        !has_own_hook(layout_.getTypeStoreSize(load->getType()))) {
       Builder builder = behind(*load);
       add_words(builder, *load);
     }
-  } else if (auto* branch = llvm::dyn_cast<llvm::BranchInst>(&instruction); branch != nullptr && branch->isConditional()) {
+  } else if (auto* branch = llvm::dyn_cast<llvm::BranchInst>(&instruction);
+             branch != nullptr && branch->isConditional()) {
     Builder builder = at(*branch, *branch);
-    call(builder, "__sooth_deep_branch", {builder.CreateZExt(builder.CreateNot(branch->getCondition()), builder.getInt32Ty())});
+    call(builder, "__sooth_deep_branch",
+         {builder.CreateZExt(builder.CreateNot(branch->getCondition()), builder.getInt32Ty())});
   } else if (auto* jump = llvm::dyn_cast<llvm::SwitchInst>(&instruction)) {
     add_switch(*jump);
   } else if (auto* landing = llvm::dyn_cast<llvm::LandingPadInst>(&instruction)) {
     Builder builder = at(*landing->getParent()->getFirstInsertionPt(), *landing);
-    call(builder, "__sooth_deep_landed", {builder.getInt32(number_), builder.getInt32(numbering_.instructions.lookup(landing))});
+    call(builder, "__sooth_deep_landed",
+         {builder.getInt32(number_), builder.getInt32(numbering_.instructions.lookup(landing))});
   } else if (auto* call_site = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
     add_call(*call_site);
   }
@@ -236,7 +252,8 @@ void FunctionHooks::add_call(llvm::CallBase& call_site) {
   const llvm::Function* callee = call_site.getCalledFunction();
   if (callee != nullptr && !callee->isDeclaration()) {
     // The callee has hooks now: that it touches no memory is not true any more.
-    for (const auto kind : {llvm::Attribute::Memory, llvm::Attribute::WillReturn, llvm::Attribute::NoSync, llvm::Attribute::NoFree}) {
+    for (const auto kind :
+         {llvm::Attribute::Memory, llvm::Attribute::WillReturn, llvm::Attribute::NoSync, llvm::Attribute::NoFree}) {
       call_site.removeFnAttr(kind);
     }
   }
@@ -257,7 +274,8 @@ void FunctionHooks::add_call(llvm::CallBase& call_site) {
     next = call_site.getNextNode();
   }
   Builder builder = at(*next, call_site);
-  const std::vector<llvm::Value*> where = {builder.getInt32(number_), builder.getInt32(numbering_.instructions.lookup(&call_site))};
+  const std::vector<llvm::Value*> where = {builder.getInt32(number_),
+                                           builder.getInt32(numbering_.instructions.lookup(&call_site))};
   if (call_site.hasFnAttr(llvm::Attribute::ReturnsTwice)) {
     call(builder, "__sooth_deep_landed", where);
   }
@@ -268,13 +286,16 @@ void FunctionHooks::add_call(llvm::CallBase& call_site) {
   if (first == nullptr) {
     // Whole words, of which the last may be longer than the value.
     memory = spill(builder, call_site);
-    first = size >= 8 ? static_cast<llvm::Value*>(builder.CreateAlignedLoad(builder.getInt64Ty(), memory, llvm::Align(1)))
-                      : builder.CreateZExt(builder.CreateAlignedLoad(builder.getIntNTy(static_cast<unsigned>(8 * size)), memory, llvm::Align(1)),
-                                           builder.getInt64Ty());
+    first = size >= 8
+                ? static_cast<llvm::Value*>(builder.CreateAlignedLoad(builder.getInt64Ty(), memory, llvm::Align(1)))
+                : builder.CreateZExt(builder.CreateAlignedLoad(builder.getIntNTy(static_cast<unsigned>(8 * size)),
+                                                               memory, llvm::Align(1)),
+                                     builder.getInt64Ty());
   }
   call(builder, "__sooth_deep_return", {where[0], where[1], first});
   if (memory != nullptr && size > 8) {
-    call(builder, "__sooth_deep_words", {builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), memory, 8), builder.getInt64(size - 8)});
+    call(builder, "__sooth_deep_words",
+         {builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), memory, 8), builder.getInt64(size - 8)});
   }
 }
 
@@ -283,7 +304,9 @@ void FunctionHooks::add_entry() {
   const bool called_from_outside = !function_.hasLocalLinkage() || function_.hasAddressTaken();
   llvm::DISubprogram* subprogram = function_.getSubprogram();
   Builder builder(*function_.getEntryBlock().getFirstInsertionPt(),
-                  subprogram == nullptr ? nullptr : llvm::DILocation::get(function_.getContext(), subprogram->getLine(), 0, subprogram));
+                  subprogram == nullptr
+                      ? nullptr
+                      : llvm::DILocation::get(function_.getContext(), subprogram->getLine(), 0, subprogram));
   call(builder, "__sooth_deep_enter", {builder.getInt32(number_)});
   for (llvm::Argument& argument : function_.args()) {
     if (called_from_outside || argument.hasByValAttr()) {
@@ -294,8 +317,8 @@ void FunctionHooks::add_entry() {
 
 // Promises of a function that touches no memory let the optimiser drop calls of it.
 void FunctionHooks::forget_promises(llvm::Function& function) {
-  for (const auto kind : {llvm::Attribute::Memory, llvm::Attribute::Speculatable, llvm::Attribute::WillReturn, llvm::Attribute::NoSync,
-                          llvm::Attribute::NoFree, llvm::Attribute::NoCallback}) {
+  for (const auto kind : {llvm::Attribute::Memory, llvm::Attribute::Speculatable, llvm::Attribute::WillReturn,
+                          llvm::Attribute::NoSync, llvm::Attribute::NoFree, llvm::Attribute::NoCallback}) {
     function.removeFnAttr(kind);
   }
 }
@@ -311,13 +334,14 @@ void FunctionHooks::replace_transfers() {
       call(builder, "__sooth_deep_word", {length});
     }
     if (auto* fill = llvm::dyn_cast<llvm::MemSetInst>(transfer)) {
-      builder.CreateCall(module.getOrInsertFunction("__tsan_memset", address, address, builder.getInt32Ty(), builder.getInt64Ty()),
-                         {fill->getRawDest(), builder.CreateZExt(fill->getValue(), builder.getInt32Ty()), length});
+      keep_apart(builder.CreateCall(
+          module.getOrInsertFunction("__tsan_memset", address, address, builder.getInt32Ty(), builder.getInt64Ty()),
+          {fill->getRawDest(), builder.CreateZExt(fill->getValue(), builder.getInt32Ty()), length}));
     } else {
       auto* copy = llvm::cast<llvm::MemTransferInst>(transfer);
       const char* name = llvm::isa<llvm::MemMoveInst>(copy) ? "__tsan_memmove" : "__tsan_memcpy";
-      builder.CreateCall(module.getOrInsertFunction(name, address, address, address, builder.getInt64Ty()),
-                         {copy->getRawDest(), copy->getRawSource(), length});
+      keep_apart(builder.CreateCall(module.getOrInsertFunction(name, address, address, address, builder.getInt64Ty()),
+                                    {copy->getRawDest(), copy->getRawSource(), length}));
     }
     transfer->eraseFromParent();
   }

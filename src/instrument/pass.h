@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/IR/PassManager.h>
 
 namespace llvm {
 class Function;
@@ -21,8 +22,14 @@ namespace sooth::deep {
 bool is_instrumented(const llvm::Function& function);
 
 // Brings functions into the form that is kept: variables whose address nobody takes become values, small copies become loads and stores,
-// and functions that get no hooks are marked. `excluded` are patterns (base/glob.h) of functions and source files.
-void prepare(llvm::Module& module, const std::vector<std::string>& excluded);
+// small functions become part of their callers (not at -O0), and functions that get no hooks are marked. No access to memory that another thread
+// could see is lost. `excluded` are patterns (base/glob.h) of functions and source files.
+void prepare(llvm::Module& module, llvm::FunctionAnalysisManager& analyses, const std::vector<std::string>& excluded);
+
+// Its steps, for a function that is instrumented.
+void expand_small_copies(llvm::Function& function);
+void promote_variables(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+void inline_small_functions(llvm::Module& module, llvm::FunctionAnalysisManager& analyses);
 
 // The numbers of everything, as DeepProgram finds them in the kept code.
 struct Numbering {

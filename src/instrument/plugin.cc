@@ -9,12 +9,14 @@
 namespace sooth::deep {
 namespace {
 
-llvm::cl::list<std::string> excluded("sooth-exclude", llvm::cl::desc("Functions and source files without deep hooks (patterns)"));
+llvm::cl::list<std::string> excluded("sooth-exclude",
+                                     llvm::cl::desc("Functions and source files without deep hooks (patterns)"));
 
 class DeepPass : public llvm::PassInfoMixin<DeepPass> {
  public:
-  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
-    prepare(module, {excluded.begin(), excluded.end()});
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
+    prepare(module, analyses.getResult<llvm::FunctionAnalysisManagerModuleProxy>(module).getManager(),
+            {excluded.begin(), excluded.end()});
     const Numbering numbering(module);
     llvm::GlobalVariable* descriptor = keep(module);
     add_hooks(numbering, *descriptor);

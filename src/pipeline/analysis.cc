@@ -11,6 +11,7 @@
 #include "pipeline/findings.h"
 #include "pipeline/mcm_stage.h"
 #include "pipeline/overview.h"
+#include "pipeline/recipe_stage.h"
 #include "predict/barrier_order.h"
 #include "race/site_key.h"
 #include "trace/census.h"
@@ -215,7 +216,7 @@ void report_filter(const Stages& stages, const TreeModeInfo& mode, const TraceCe
                          std::to_string(counts.hidden_intra + counts.hidden_inter) +
                          " accesses from the analyses; dynamic pairs and distances are those of the others.");
   if (mode.first_race_only) {
-    report.notes.push_back(std::string(mode.name) + " keeps the first race of the trace; other pairs may be missing.");
+    report.add_gap(GapKind::kWindow, std::string(mode.name) + " keeps the first race of the trace; other pairs may be missing.");
   }
   for (std::size_t i = 0; i < stages.unfiltered.size(); ++i) {
     report.stats.analyses[i].seconds_unfiltered = stages.unfiltered[i].seconds;
@@ -233,16 +234,68 @@ const DetectorInfo* find_in(const std::vector<const DetectorInfo*>& detectors, s
 }
 
 // Its row among those of the detectors is where the registry has it.
+void add_stats(const DetectorInfo& info, AnalysisStats stats, Report& report) {
+  const auto later = std::find_if(report.stats.analyses.begin(), report.stats.analyses.end(),
+                                  [&](const AnalysisStats& other) { return find_detector(other.name) > &info; });
+  report.stats.analyses.insert(later, std::move(stats));
+}
+
 void add_mcm(const DetectorInfo& info, std::vector<Claim>& claims, ProofCount& proven, const TraceCapture& capture,
              const Tables& tables, const AnalysisOptions& options, Report& report) {
   McmStageResult result = run_mcm_stage(info, claims, proven, capture, tables, report.exact, options.mcm);
   proven.checked += result.proven.checked;
   proven.refuted += result.proven.refuted;
   proven.rejected += result.proven.rejected;
-  const auto later = std::find_if(report.stats.analyses.begin(), report.stats.analyses.end(),
-                                  [&](const AnalysisStats& stats) { return find_detector(stats.name) > &info; });
-  report.stats.analyses.insert(later, std::move(result.stats));
-  std::move(result.notes.begin(), result.notes.end(), std::back_inserter(report.notes));
+  add_stats(info, std::move(result.stats), report);
+  for (const Gap& gap : result.gaps) {
+    report.add_gap(gap.kind, gap.text);
+  }
+}
+
+bool wants_recipe(const AnalysisOptions& options) {
+  return find_in(options.detectors, "recipe") != nullptr || find_in(options.detectors, "recipe:s") != nullptr;
+}
+
+// The code of the program, if recipe is to look at it.
+Result<std::optional<DeepProgram>> load_program(const TraceReader& reader, const AnalysisOptions& options) {
+  if (!wants_recipe(options)) {
+    return std::optional<DeepProgram>();
+  }
+  constexpr char kHow[] = "build the program with `sooth c++ --deep` and record it with `sooth record --schedule serial`";
+  if (!reader.info().exact) {
+    return Status::usage(std::string("recipe needs to know what every read found and in which order all happened, which this trace does not tell: ") + kHow);
+  }
+  if ((reader.info().columns & kDeep) == 0 || !options.deep_program) {
+    return Status::usage(std::string("recipe executes the code of the program again, which this trace does not have: ") + kHow);
+  }
+  Result<DeepProgram> program = options.deep_program();
+  if (!program.ok()) {
+    return std::move(program).status();
+  }
+  return std::optional(std::move(*program));
+}
+
+// First without branches that were not taken: what is found then is known afterwards.
+Status add_recipe(std::vector<Claim>& claims, ProofCount& proven, const TraceCapture& capture, const Tables& tables,
+                  const DeepProgram& program, const AnalysisOptions& options, Report& report) {
+  for (const std::string_view name : {"recipe:s", "recipe"}) {
+    const DetectorInfo* info = find_in(options.detectors, name);
+    if (info == nullptr) {
+      continue;
+    }
+    RecipeStageOptions stage{options.recipe, options.mcm,
+                             find_in(options.detectors, "mcm") != nullptr || find_in(options.detectors, "rdit") != nullptr};
+    stage.recipe.detours = name == "recipe";
+    Result<RecipeStageResult> result = run_recipe_stage(*info, claims, proven, capture, tables, program, stage);
+    if (!result.ok()) {
+      return std::move(result).status();
+    }
+    proven.checked += result->proven.checked;
+    proven.rejected += result->proven.rejected;
+    add_stats(*info, std::move(result->stats), report);
+    std::move(result->notes.begin(), result->notes.end(), std::back_inserter(report.notes));
+  }
+  return {};
 }
 
 void add_notes(const ProofCount& proven, Report& report) {
@@ -265,7 +318,7 @@ void add_call_note(std::uint64_t calls, const std::vector<const DetectorInfo*>& 
     unaware += guesses ? (unaware.empty() ? "" : ", ") + std::string(info->name) : "";
   }
   if (calls > 0 && !unaware.empty()) {
-    report.notes.push_back(std::to_string(calls) + (calls == 1 ? " call was" : " calls were") +
+    report.add_gap(GapKind::kExcludedCode, std::to_string(calls) + (calls == 1 ? " call was" : " calls were") +
                            " not recorded, and what they may have ordered is unknown to " + unaware +
                            ": what has no checked witness may be a false alarm because of that. rdit knows (--with rdit).");
   }
@@ -274,7 +327,7 @@ void add_call_note(std::uint64_t calls, const std::vector<const DetectorInfo*>& 
 // A call that may touch everything keeps much in order that it has nothing to do with.
 void add_reach_note(std::uint64_t calls, Report& report) {
   if (calls > 0) {
-    report.notes.push_back(std::to_string(calls) + (calls == 1 ? " call" : " calls") +
+    report.add_gap(GapKind::kExcludedCode, std::to_string(calls) + (calls == 1 ? " call" : " calls") +
                            " of code that was left out may touch anything, and races around them are missed for it: `sooth record --reach touched` tells what it touches, if all "
                            "of it is instrumented.");
   }
@@ -323,12 +376,17 @@ ColumnSet columns_for(const std::vector<const DetectorInfo*>& detectors) {
   if (detectors.empty()) {
     return kNoColumns;
   }
-  const bool values = find_in(detectors, "mcm") != nullptr || find_in(detectors, "rdit") != nullptr;
-  return kStacks | kBranches | kReaches | (values ? kValues : kNoColumns);
+  const bool deep = find_in(detectors, "recipe") != nullptr || find_in(detectors, "recipe:s") != nullptr;
+  const bool values = deep || find_in(detectors, "mcm") != nullptr || find_in(detectors, "rdit") != nullptr;
+  return kStacks | kBranches | kReaches | (values ? kValues : kNoColumns) | (deep ? kDeep : kNoColumns);
 }
 
 Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options) {
   const Clock::time_point start = Clock::now();
+  const Result<std::optional<DeepProgram>> program = load_program(reader, options);
+  if (!program.ok()) {
+    return program.status();
+  }
   Stages stages(options);
   TraceCensus census;
   TraceCapture capture(options.proof.max_events, (columns_for(options.detectors) & kValues) != 0);
@@ -351,19 +409,19 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   report.exact = reader.info().exact;
   report.incomplete = reader.info().incomplete;
   if (report.incomplete) {
-    report.notes.push_back("The trace is incomplete: its writer did not finish. Analysed are the " +
+    report.add_gap(GapKind::kRecording, "The trace is incomplete: its writer did not finish. Analysed are the " +
                            std::to_string(*events) + " events that it had written.");
   }
   if (capture.is_cut()) {
     report.incomplete = true;
-    report.notes.push_back("Interrupted: only the first " + std::to_string(*events) + " events of the trace were analysed.");
+    report.add_gap(GapKind::kRecording, "Interrupted: only the first " + std::to_string(*events) + " events of the trace were analysed.");
   }
   std::vector<FinishedDetector> finished;
   for (const RunningDetector& each : stages.detectors) {
     finished.push_back({each.info, each.detector.get()});
     report.stats.analyses.push_back(stats_of(each, reader.tables()));
     for (std::string& note : each.detector->notes()) {
-      report.notes.push_back(std::move(note));
+      report.add_gap(GapKind::kWindow, note);
     }
   }
   if (options.filter.has_value()) {
@@ -376,6 +434,9 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
     if (const DetectorInfo* info = find_in(options.detectors, name)) {
       add_mcm(*info, claims, proven, capture, reader.tables(), options, report);
     }
+  }
+  if (program->has_value()) {
+    SOOTH_RETURN_IF_ERROR(add_recipe(claims, proven, capture, reader.tables(), **program, options, report));
   }
   add_call_note(capture.calls(), options.detectors, report);
   add_reach_note(capture.unbounded_calls(), report);

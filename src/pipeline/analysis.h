@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "base/status.h"
+#include "deep/program.h"
 #include "filter/tree.h"
 #include "pipeline/proof.h"
 #include "pipeline/registry.h"
 #include "predict/mcm.h"
 #include "race/finding.h"
+#include "recipe/recipe.h"
 #include "trace/reader.h"
 
 namespace sooth {
@@ -26,6 +28,9 @@ struct AnalysisOptions {
   bool census = false;                         // count locks, variables and sites for ReportStats
   ProofOptions proof;
   McmOptions mcm;
+  RecipeOptions recipe;
+  // The code of the recorded program, for recipe; the error says why there is none. Without it recipe is refused.
+  std::function<Result<DeepProgram>()> deep_program;
   std::vector<std::string> barrier_globals;    // variables that every call reaches which was not recorded
   // Opens the trace once more, with stacks, to look up where the things in findings come from. Without it (standard input) they
   // are explained as far as the part of the trace goes that was kept for witnesses, and threads beyond that.

@@ -80,6 +80,9 @@ ContextCollector::ContextCollector(const std::vector<Finding>& findings) {
     EventId last{};
     for (std::size_t k = 0; k < finding.accesses.size(); ++k) {
       const Access& access = finding.accesses[k];
+      if (!access.executed) {
+        continue;
+      }
       stops_.push_back({access.event, i, k, access.op, access.address, false, {}, {}});
       last = std::max(last, access.event);
     }
@@ -293,7 +296,7 @@ std::uint64_t events_named(const std::vector<Finding>& findings) {
   std::uint64_t events = 0;
   for (const Finding& finding : findings) {
     for (const Access& access : finding.accesses) {
-      events = std::max(events, raw(access.event) + 1);
+      events = std::max(events, access.executed ? raw(access.event) + 1 : 0);
     }
   }
   return events;

@@ -150,4 +150,18 @@ std::vector<Finding> misuse_findings(const std::vector<FinishedDetector>& detect
   return findings;
 }
 
+std::vector<LockMode> held_locks_after(const TraceIndex& index, std::uint32_t thread, std::uint32_t length) {
+  std::vector<LockMode> locks;
+  for (const SectionIndex section : index.held_after(thread, length)) {
+    const LockSection& held = index.section(section);
+    locks.push_back({index.event(held.acquire).object, held.shared});
+  }
+  return locks;
+}
+
+std::vector<LockMode> locks_at(const TraceIndex& index, EventId id) {
+  const auto event = static_cast<EventIndex>(raw(id));
+  return held_locks_after(index, index.thread(event), index.position(event));
+}
+
 }  // namespace sooth

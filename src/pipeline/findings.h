@@ -6,6 +6,7 @@
 #include "detect/detector.h"
 #include "pipeline/proof.h"
 #include "pipeline/registry.h"
+#include "predict/trace_index.h"
 #include "race/finding.h"
 #include "trace/tables.h"
 
@@ -26,5 +27,9 @@ std::vector<Finding> misuse_findings(const std::vector<FinishedDetector>& detect
 
 // An access as a report shows it. The locks are those held, in any order.
 Access make_access(const AccessRecord& record, const std::vector<LockMode>& locks, const Tables& tables);
+
+// The locks that a thread holds after the first `length` of its events, and in front of the event.
+std::vector<LockMode> held_locks_after(const TraceIndex& index, std::uint32_t thread, std::uint32_t length);
+std::vector<LockMode> locks_at(const TraceIndex& index, EventId id);
 
 }  // namespace sooth

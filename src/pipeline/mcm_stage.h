@@ -15,7 +15,13 @@ namespace sooth {
 struct McmStageResult {
   AnalysisStats stats;
   ProofCount proven;               // of the witnesses found here, and claims that were refuted
-  std::vector<std::string> notes;  // what was not looked at, and what has no answer
+  std::vector<Gap> gaps;           // what was not looked at, and what has no answer
+};
+
+// What happens to claims that no reordering with recorded values proves.
+enum class Refuted : std::uint8_t {
+  kDropped,
+  kKept,  // an analysis that lets reads see other values decides
 };
 
 // Asks about every pair of sites that `claims`, which prove() has been through, leave open: neither a checked witness nor a
@@ -23,6 +29,7 @@ struct McmStageResult {
 // maximal causality, too. Claims get the name of the analysis, a witness, or are dropped; what nobody has claimed is added.
 // The claims stay sorted by sites, deadlocks last.
 McmStageResult run_mcm_stage(const DetectorInfo& info, std::vector<Claim>& claims, const ProofCount& so_far,
-                             const TraceCapture& capture, const Tables& tables, bool exact, const McmOptions& options);
+                             const TraceCapture& capture, const Tables& tables, bool exact, const McmOptions& options,
+                             Refuted refuted = Refuted::kDropped);
 
 }  // namespace sooth

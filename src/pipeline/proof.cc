@@ -155,15 +155,7 @@ class Prover {
 
   // An access of a witness as the report shows it.
   AccessRecord record_of(EventId id) const { return {view_.events[raw(id)], id, 0, kNoLocks, capture_.stack(id)}; }
-  std::vector<LockMode> locks_at(EventId id) const {
-    const auto event = static_cast<EventIndex>(raw(id));
-    std::vector<LockMode> locks;
-    for (const SectionIndex section : index_.held_after(index_.thread(event), index_.position(event))) {
-      const LockSection& held = index_.section(section);
-      locks.push_back({view_.events[held.acquire].object, held.shared});
-    }
-    return locks;
-  }
+  std::vector<LockMode> locks_at(EventId id) const { return sooth::locks_at(index_, id); }
 
  private:
   Verdict try_deadlock(const std::vector<EventId>& acquires) const {

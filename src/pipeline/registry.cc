@@ -44,6 +44,9 @@ constexpr DetectorInfo kDetectors[] = {
      Guarantee::kSound, false, nullptr, {}, Preserves::kPredictablePairs, false, {}, false},
     {"rdit", "the same for traces with calls that were not recorded: what these may have ordered stays so (RDIT)",
      Guarantee::kSound, false, nullptr},  // an access that a filter has left out may be what a call has waited for
+    {"recipe", "pairs that meet when reads see other values than recorded, on branches that were not taken, too (RECIPE); needs a deep recording",
+     Guarantee::kSound, false, nullptr},
+    {"recipe:s", "... without branches that were not taken", Guarantee::kSound, false, nullptr},
     {"deadlock", "cycles of threads that may wait for each other's locks", Guarantee::kHeuristic, false,
      plain<make_deadlock_detector>, {}, Preserves::kNoPairs},
     {"misuse", "locks used against their rules and threads that nobody joined, as the recorder saw them", Guarantee::kSound,

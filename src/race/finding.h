@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "race/gap.h"
 #include "trace/event.h"
 #include "trace/tables.h"
 
@@ -47,6 +48,7 @@ struct Access {
   std::string thread;               // name of the thread
   bool executed = true;             // false: on a branch that the recorded run did not take, so there is no `event`
   EventId event{};
+  std::vector<std::string> when;    // not executed: what leads there, "y == 0 (read at a.cc:12)"
   Site site;
   std::vector<Site> stack;          // call sites, innermost first; the site itself is not repeated
   std::vector<std::string> locks;   // held, outermost first; reader mode marked "(shared)"
@@ -81,6 +83,52 @@ struct SectionSwap {
   SectionStart now_second;
 
   friend bool operator==(const SectionSwap&, const SectionSwap&) = default;
+};
+
+// An instruction of the code that a deep recording keeps, by numbers: docs/deep.md.
+struct CodePlace {
+  std::uint32_t module = 0;
+  std::uint32_t function = 0;
+  std::uint32_t instruction = 0;
+
+  friend bool operator==(const CodePlace&, const CodePlace&) = default;
+};
+
+// What a thread does on a branch that it did not take in the recorded run.
+struct UnexecutedStep {
+  ThreadId thread{};
+  CodePlace code;
+  Op op = Op::kRead;
+  std::uint64_t address = 0;
+  std::uint32_t size = 0;
+  std::uint64_t after = 0;             // so many events of the order stand in front of it
+  std::optional<std::uint64_t> value;  // what it reads
+  Site site;
+
+  friend bool operator==(const UnexecutedStep&, const UnexecutedStep&) = default;
+};
+
+// What a witness has beyond its order when its reads see other values than in the recorded run: docs/recipe.md.
+struct ValueSummary {
+  struct Read {
+    EventId event{};
+    std::uint64_t value = 0;        // instead of the recorded one
+    std::string thread, variable;
+    Site site;
+    friend bool operator==(const Read&, const Read&) = default;
+  };
+  struct Next {                     // one of the accesses that are next
+    ThreadId thread{};
+    std::optional<EventId> event;   // of the trace, or
+    std::optional<UnexecutedStep> unexecuted;
+    std::optional<CodePlace> branch;  // ... where the thread leaves its recorded path
+    friend bool operator==(const Next&, const Next&) = default;
+  };
+  std::vector<Read> reads;
+  std::vector<UnexecutedStep> detour;
+  std::vector<Next> next;           // two
+
+  friend bool operator==(const ValueSummary&, const ValueSummary&) = default;
 };
 
 // What a drawing of a reordering shows of it: synchronisation, the ends of each stretch of a thread, accesses to the memory in
@@ -125,6 +173,7 @@ struct WitnessSummary {
   std::vector<Run> runs;            // the same order, as stretches of one thread's consecutive events
   std::vector<WitnessStep> steps;   // the last of the runs, for people
   std::vector<SectionSwap> swaps;   // the first of them, when there are many
+  std::optional<ValueSummary> values = {};  // the code of the program was executed along it to check it
   std::optional<WitnessDrawing> drawing = {};
 
   friend bool operator==(const WitnessSummary&, const WitnessSummary&) = default;
@@ -224,6 +273,7 @@ struct Finding {
                                     // earliest in the trace comes first. One for a misuse: the forbidden call, or the fork
                                     // of a leaked thread
   std::optional<MisuseKind> misuse;  // of a misuse
+  std::vector<std::string> uninstrumented;  // libraries that nobody sees into, and that may order the two for all one knows
   FindingContext context;
   std::optional<WitnessSummary> witness;
   std::optional<ReplaySummary> replay;
@@ -273,6 +323,7 @@ struct ReportStats {
   std::uint64_t sites = 0;
   double seconds = 0;
   double witness_seconds = 0;       // of those, looking for witnesses and checking them
+  std::vector<std::pair<std::string, double>> stages;  // of `sooth run`, in their order: name, seconds
   std::vector<AnalysisStats> analyses;
   std::optional<FilterStats> filter;
 
@@ -319,10 +370,15 @@ struct SourceFile {
 };
 
 struct Report {
+  // A gap, and the sentence as a note. Each once.
+  void add_gap(GapKind kind, const std::string& text);
+
   std::string trace;                // path as the user gave it
   std::string program;              // command line of the recorded program
   bool exact = true;
   bool incomplete = false;          // only a prefix of the run was analysed
+  std::vector<Gap> not_covered;     // sorted by kind; the sentences are in `notes` as well, but for what is always so
+  std::optional<ShardOfCampaign> shard;
   std::vector<Finding> findings;    // sorted: highest rung first, then by first event
   std::vector<SuppressionUse> suppressions;
   std::uint64_t suppressed = 0;     // findings that suppressions removed

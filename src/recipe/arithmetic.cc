@@ -139,7 +139,7 @@ Cell Arithmetic::integer_operation(Instruction::BinaryOps op, unsigned width, co
     pin(b, Why::kNotModelled, sink);
     return kUnknownCell;
   }
-  if (is_division && is_known(a) && is_known(b)) {
+  if (is_division && is_known(a) && is_known(b) && (is_symbolic(a) || is_symbolic(b))) {
     const ExprId divisor = expr(b, width);
     hold(table_.make(ExprOp::kNot, table_.make(ExprOp::kEq, divisor, table_.constant(width, 0))), Why::kDivisor, sink);
     if (op == Instruction::SDiv || op == Instruction::SRem) {

@@ -97,7 +97,7 @@ Status CheckMachine::execute_code(std::uint32_t event, ConcreteThread& thread,
     if (claimed) {
       SOOTH_RETURN_IF_ERROR(check_claim(event, got, *claimed));
     }
-    const std::optional<Op> outcome = thread.outcome(step, got.bytes);
+    const std::optional<Op> outcome = thread.outcome(step, got.bytes, e.op);
     if (outcome ? *outcome != e.op : !(thread.is_trusted() && got.as_recorded)) {
       return cannot(event, "the compare-exchange ends another way than in the recorded run");
     }
@@ -135,8 +135,7 @@ Status CheckMachine::fits(std::uint32_t event, const ConcreteStep& step, Concret
     case ConcreteStep::Kind::kFence:
     case ConcreteStep::Kind::kAccess: break;
   }
-  const bool fails = step.op == Op::kAtomicRmw && e.op == Op::kAtomicLoad;
-  if (step.op != e.op && !fails) {
+  if (!ConcreteThread::may_be(step, e.op)) {
     return cannot(event, "the code does something else at " + thread.place_text(*step.at));
   }
   if (step.kind != ConcreteStep::Kind::kAccess) {
@@ -312,7 +311,7 @@ Status CheckMachine::arrive(std::uint32_t event) {
   const ConcreteStep step = thread.next();
   SOOTH_RETURN_IF_ERROR(fits(event, step, thread));
   if (step.kind == ConcreteStep::Kind::kAccess) {
-    const std::optional<Op> outcome = thread.outcome(step, peek(run_.stretches(event)));
+    const std::optional<Op> outcome = thread.outcome(step, peek(run_.stretches(event)), e.op);
     if (outcome ? *outcome != e.op : !thread.is_trusted()) {
       return cannot(event, "the compare-exchange would end another way than in the recorded run");
     }
@@ -387,7 +386,7 @@ Result<CheckMachine::Touched> CheckMachine::arrive(const DetourEvent& claimed) {
     if (!touched.ok()) {
       return touched;
     }
-    const std::optional<Op> outcome = thread.outcome(step, peek(*touched));
+    const std::optional<Op> outcome = thread.outcome(step, peek(*touched), step.op);
     if (!outcome) {
       return Status::bad_input("how the compare-exchange at " + thread.place_text(*step.at) + " ends is not known");
     }

@@ -41,14 +41,18 @@ ConcreteThread::Step ConcreteThread::outside_step() {
       case DeepKind::kEnter: return enter(*record, nullptr, Entry::kForeign);
       case DeepKind::kReturn: return returned(*record);
       case DeepKind::kLanded: return landed(*record);
-      case DeepKind::kWord:
+      case DeepKind::kWord: return {};  // of a read whose code is not executed
       case DeepKind::kAddress:
       case DeepKind::kBranch: break;
     }
-    return stuck("a record of its code stands where none can be");
+    return stuck(
+        "a record of its code stands where none can be" +
+        (frames_.empty() || frames_.back().calls == nullptr
+             ? std::string()
+             : ": in the call of " + callee_text(*frames_.back().calls) + " at " + place_text(*frames_.back().calls)));
   }
   ConcreteStep step;
-  if (upcoming_ = std::max(upcoming_, next_event_); next_event_ == tape_.events.size()) {
+  if (next_event_ == tape_.events.size()) {
     step.kind = ConcreteStep::Kind::kEnd;
   } else {
     step.kind = ConcreteStep::Kind::kForeign;
@@ -68,12 +72,18 @@ ConcreteThread::Step ConcreteThread::call(const llvm::CallBase& call) {
     return open_call(call);
   }
   const DeepProgram::Place place = program_.place(*named_callee(call));
-  const DeepRecord* record = take_record(DeepKind::kEnter);
-  if (record == nullptr || record->module != place.module ||
-      record->function != program_.function_number(*place.function)) {
-    return stuck("the record does not enter " + callee_text(call) + ", which is called at " + place_text(call));
+  const DeepRecord* record = due_record();
+  const bool enters = record != nullptr && record->kind == DeepKind::kEnter && record->module == place.module &&
+                      record->function == program_.function_number(*place.function);
+  if (enters) {
+    ++next_record_;
+    spent_ = 0;
+    return push(place, &call, Entry::kFollowed);
   }
-  return push(place, &call, Entry::kFollowed);
+  if (std::optional<Step> other = interruption()) {
+    return *std::move(other);
+  }
+  return stuck("the record does not enter " + callee_text(call) + ", which is called at " + place_text(call));
 }
 
 ConcreteThread::Step ConcreteThread::intrinsic(const llvm::CallBase& call) {
@@ -108,20 +118,38 @@ ConcreteThread::Step ConcreteThread::intrinsic(const llvm::CallBase& call) {
 }
 
 ConcreteThread::Step ConcreteThread::copy(const llvm::MemIntrinsic& call) {
-  const std::optional<std::uint64_t> length = number(call.getLength());
-  if (!length) {
-    return stuck("the length of the copy at " + place_text(call) + " is not known");
+  Frame& frame = frames_.back();
+  if (!frame.length) {
+    std::optional<std::uint64_t> length = number(call.getLength());
+    if (left_at_ == nullptr && !llvm::isa<llvm::ConstantInt>(call.getLength())) {
+      const DeepRecord* record = take_record(DeepKind::kWord);
+      if (record == nullptr) {
+        std::optional<Step> other = interruption();
+        return other ? *std::move(other) : stuck("the record has no length of the copy at " + place_text(call));
+      }
+      if (length ? *length != record->value : !trusted()) {
+        return stuck("the copy at " + place_text(call) + " has another length than in the recorded run");
+      }
+      length = record->value;
+    }
+    if (!length) {
+      return stuck("the length of the copy at " + place_text(call) + " is not known");
+    }
+    if (*length == 0) {
+      ++frame.at;
+      return {};
+    }
+    frame.length = length;
   }
-  if (*length == 0) {
-    ++frames_.back().at;
-    return {};
+  if (std::optional<Step> other = interruption()) {
+    return *std::move(other);
   }
   ConcreteStep step;
   step.kind = ConcreteStep::Kind::kAccess;
   step.at = &call;
-  step.size = *length;
+  step.size = *frame.length;
   const auto* transfer = llvm::dyn_cast<llvm::MemTransferInst>(&call);
-  const bool reads = transfer != nullptr && !frames_.back().copied;
+  const bool reads = transfer != nullptr && !frame.copied;
   step.op = reads ? Op::kRead : Op::kWrite;
   step.address = number(reads ? transfer->getSource() : call.getDest());
   if (!step.address && !trusted()) {
@@ -236,14 +264,14 @@ ConcreteThread::Step ConcreteThread::push(DeepProgram::Place place, const llvm::
       (left_at_ != nullptr || !note_arguments(*call, static_cast<unsigned>(function.arg_size())))) {
     return stuck("the further arguments of the call at " + place_text(*call) + " are others than in the recorded run");
   }
-  const DeepRecord* words = due_record();
-  const bool recorded = words != nullptr && words->kind == DeepKind::kWord;
+  const bool exported = !function.hasLocalLinkage() || function.hasAddressTaken();
   for (const llvm::Argument& argument : function.args()) {
     const TypeShape* shape = ops_.shape(place.module, argument.getType());
     if (shape == nullptr) {
       return stuck("an argument of " + function.getName().str() + " is not modelled");
     }
     std::optional<Concrete> told;
+    const bool recorded = left_at_ == nullptr && (exported || argument.hasByValAttr());
     if (recorded && !(told = take_value(argument.getType(), place.module, std::nullopt))) {
       return stuck("the record lacks arguments of " + function.getName().str());
     }
@@ -337,18 +365,19 @@ ConcreteThread::Step ConcreteThread::finish_call(std::optional<Concrete> result)
   return {};
 }
 
+// Functions above the one whose call returns were left by exceptions that somebody outside has caught.
 ConcreteThread::Step ConcreteThread::returned(const DeepRecord& record) {
-  while (!frames_.empty() && frames_.back().unwinding) {
+  const auto is_here = [&](const Frame& frame) {
+    return frame.open && !frame.unwinding && record.module == frame.module &&
+           record.function == program_.function_number(*frame.function) && record.id == program_.number(*frame.calls);
+  };
+  while (!frames_.empty() && !is_here(frames_.back())) {
     frames_.pop_back();
   }
-  if (frames_.empty() || !frames_.back().open) {
+  if (frames_.empty()) {
     return stuck("a call returns, by its record, that it is not in");
   }
   Frame& frame = frames_.back();
-  if (record.module != frame.module || record.function != program_.function_number(*frame.function) ||
-      record.id != program_.number(*frame.calls)) {
-    return stuck("another call returns, by its record, than that at " + place_text(*frame.calls));
-  }
   std::optional<Concrete> result = Concrete();
   if (!frame.calls->getType()->isVoidTy()) {
     result = take_value(frame.calls->getType(), frame.module, record.value);
@@ -362,31 +391,46 @@ ConcreteThread::Step ConcreteThread::returned(const DeepRecord& record) {
   return finish_call(std::move(result));
 }
 
-// An exception has reached a function: the innermost that is in an invoke with that landingpad.
+// An exception has reached a function: the innermost that is in an invoke with that landingpad. Or a call that may return
+// twice is about to return.
 ConcreteThread::Step ConcreteThread::landed(const DeepRecord& record) {
-  while (!frames_.empty()) {
-    Frame& frame = frames_.back();
+  const llvm::Instruction* target = program_.instruction({record.module, record.function, record.id});
+  const auto* pad = llvm::dyn_cast_or_null<llvm::LandingPadInst>(target);
+  const auto* twice = llvm::dyn_cast_or_null<llvm::CallBase>(target);
+  const auto lands = [&](const Frame& frame) {
     const auto* invoke = llvm::dyn_cast_or_null<llvm::InvokeInst>(frame.calls);
-    const llvm::LandingPadInst* pad = invoke != nullptr ? invoke->getLandingPadInst() : nullptr;
-    if (pad != nullptr && !frame.unwinding && record.module == frame.module &&
-        record.function == program_.function_number(*frame.function) && record.id == program_.number(*pad)) {
-      const TypeShape* shape = ops_.shape(frame.module, pad->getType());
-      if (shape == nullptr) {
-        return stuck("the exception at " + place_text(*pad) + " is not modelled");
-      }
-      frame.calls = nullptr;
-      frame.open = false;
-      frame.direct_result.reset();
-      if (Step step = go_to(*invoke->getUnwindDest())) {
-        return step;
-      }
-      define(*pad, nothing_known(*shape));
-      frame.at = std::next(pad->getIterator());
-      return {};
-    }
+    return pad != nullptr ? invoke != nullptr && !frame.unwinding && invoke->getLandingPadInst() == pad
+                          : twice != nullptr && frame.function == twice->getFunction();
+  };
+  while (!frames_.empty() && !lands(frames_.back())) {
     frames_.pop_back();
   }
-  return stuck("an exception reaches, by its record, a function that it is not in");
+  if (frames_.empty()) {
+    return stuck("an exception reaches, by its record, a function that it is not in");
+  }
+  Frame& frame = frames_.back();
+  frame.direct_result.reset();
+  if (pad == nullptr) {
+    frame.unwinding = false;
+    frame.calls = twice;
+    frame.open = true;
+    frame.at = twice->getIterator();
+    return {};
+  }
+  const TypeShape* shape = ops_.shape(frame.module, pad->getType());
+  if (shape == nullptr) {
+    return stuck("the exception at " + place_text(*pad) + " is not modelled");
+  }
+  const auto* invoke = llvm::cast<llvm::InvokeInst>(frame.calls);
+  frame.at = invoke->getIterator();
+  frame.calls = nullptr;
+  frame.open = false;
+  if (Step step = go_to(*invoke->getUnwindDest())) {
+    return step;
+  }
+  define(*pad, nothing_known(*shape));
+  frame.at = std::next(pad->getIterator());
+  return {};
 }
 
 }  // namespace sooth

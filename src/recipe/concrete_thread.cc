@@ -49,17 +49,22 @@ bool ConcreteThread::is_passive(Op op) {
   return op == Op::kEnter || op == Op::kExit || op == Op::kBegin || op == Op::kEnd || op == Op::kMisuse;
 }
 
+// The next event that is not passive.
+const Event* ConcreteThread::upcoming() {
+  upcoming_ = std::max(upcoming_, next_event_);
+  while (upcoming_ < tape_.events.size() && is_passive(trace_.events[tape_.events[upcoming_]].op)) {
+    ++upcoming_;
+  }
+  return upcoming_ < tape_.events.size() ? &trace_.events[tape_.events[upcoming_]] : nullptr;
+}
+
 // The record that comes before the next event.
 const DeepRecord* ConcreteThread::due_record() {
   if (left_at_ != nullptr || next_record_ == tape_.records.size()) {
     return nullptr;
   }
-  upcoming_ = std::max(upcoming_, next_event_);
-  while (upcoming_ < tape_.events.size() && is_passive(trace_.events[tape_.events[upcoming_]].op)) {
-    ++upcoming_;
-  }
   const DeepRecord& record = trace_.deep[tape_.records[next_record_]];
-  const bool due = upcoming_ == tape_.events.size() || raw(record.before) <= tape_.events[upcoming_];
+  const bool due = upcoming() == nullptr || raw(record.before) <= tape_.events[upcoming_];
   return due ? &record : nullptr;
 }
 
@@ -190,14 +195,83 @@ ConcreteThread::Step ConcreteThread::compute(const Instruction& at) {
   return {};
 }
 
+// What comes on the tape though no instruction asks for it: a signal handler, or an event that is no access.
+std::optional<ConcreteThread::Step> ConcreteThread::interruption() {
+  if (left_at_ != nullptr) {
+    return std::nullopt;
+  }
+  const DeepRecord* record = due_record();
+  if (record != nullptr && record->kind == DeepKind::kEnter) {
+    ++next_record_;
+    spent_ = 0;
+    return enter(*record, nullptr, Entry::kForeign);
+  }
+  if (record != nullptr || upcoming() == nullptr) {
+    return std::nullopt;
+  }
+  const Op op = upcoming()->op;
+  if (is_access(op) || op == Op::kFence) {
+    return std::nullopt;
+  }
+  ConcreteStep step;
+  step.kind = ConcreteStep::Kind::kForeign;
+  return Step(step);
+}
+
+// A fence has an event or, when the optimiser found it useless, none.
+ConcreteThread::Step ConcreteThread::fence(const Instruction& at) {
+  const bool on_tape =
+      left_at_ == nullptr && due_record() == nullptr && upcoming() != nullptr && upcoming()->op == Op::kFence;
+  if (!on_tape) {
+    ++frames_.back().at;
+    return {};
+  }
+  ConcreteStep step;
+  step.kind = ConcreteStep::Kind::kFence;
+  step.op = Op::kFence;
+  step.at = &at;
+  return step;
+}
+
+// Registers of the machine and the like.
+ConcreteThread::Step ConcreteThread::access_outside_tape(const Instruction& at, const TypeShape& shape, Op op) {
+  if (op == Op::kRead && trusted()) {
+    define(at, nothing_known(shape));
+  } else if (op != Op::kWrite || !trusted()) {
+    return stuck("the address space of the access at " + place_text(at) + " is not modelled");
+  }
+  ++frames_.back().at;
+  return {};
+}
+
+// It has an event only when it changes something.
+ConcreteThread::Step ConcreteThread::store_vtable(const Instruction& at) {
+  Frame& frame = frames_.back();
+  const DeepRecord* record = take_record(DeepKind::kBranch);
+  if (record == nullptr) {
+    if (std::optional<Step> other = interruption()) {
+      return *std::move(other);
+    }
+    return stuck("the record does not say whether the pointer to virtual functions changes at " + place_text(at));
+  }
+  if (record->value != 0) {
+    frame.stores_vtable = true;
+    return {};
+  }
+  if (!trusted()) {
+    return stuck("whether the pointer to virtual functions at " + place_text(at) + " changes now is not known");
+  }
+  ++frame.at;
+  return {};
+}
+
 ConcreteThread::Step ConcreteThread::access(const Instruction& at) {
+  const EventRule rule = event_rule(at);
+  if (at.getOpcode() == Instruction::Fence) {
+    return fence(at);
+  }
   ConcreteStep step;
   step.at = &at;
-  if (at.getOpcode() == Instruction::Fence) {
-    step.kind = ConcreteStep::Kind::kFence;
-    step.op = Op::kFence;
-    return step;
-  }
   step.kind = ConcreteStep::Kind::kAccess;
   const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&at);
   llvm::Type* type = nullptr;
@@ -221,27 +295,29 @@ ConcreteThread::Step ConcreteThread::access(const Instruction& at) {
     return stuck("the type of the access at " + place_text(at) + " is not modelled");
   }
   step.size = shape->bytes;
-  if (pointer->getType()->getPointerAddressSpace() != 0) {
-    // Registers of the machine and the like: leaves nothing on the tape.
-    if (step.op == Op::kRead && trusted()) {
-      define(at, nothing_known(*shape));
-    } else if (step.op != Op::kWrite || !trusted()) {
-      return stuck("the address space of the access at " + place_text(at) + " is not modelled");
-    }
-    ++frames_.back().at;
-    return {};
+  if (rule == EventRule::kNone) {
+    return access_outside_tape(at, *shape, step.op);
   }
   step.address = number(pointer);
   if (!step.address && !trusted()) {
     return stuck("the address of the access at " + place_text(at) + " is not known now");
   }
+  if (rule == EventRule::kVtable && left_at_ == nullptr && !frames_.back().stores_vtable) {
+    return store_vtable(at);
+  }
+  if (std::optional<Step> other = interruption()) {
+    return *std::move(other);
+  }
+  if (due_record() != nullptr) {
+    return stuck("a record stands in front of the access at " + place_text(at));
+  }
   return step;
 }
 
-std::optional<Op> ConcreteThread::outcome(const ConcreteStep& step, std::span<const ConcreteByte> read) {
+std::optional<Op> ConcreteThread::outcome(const ConcreteStep& step, std::span<const ConcreteByte> read, Op recorded) {
   const auto* exchange = llvm::dyn_cast_or_null<llvm::AtomicCmpXchgInst>(step.at);
   if (exchange == nullptr) {
-    return step.op;
+    return recorded;
   }
   const Concrete* expected = operand(exchange->getCompareOperand());
   const TypeShape* shape = ops_.shape(frames_.back().module, exchange->getCompareOperand()->getType());
@@ -325,6 +401,8 @@ std::optional<ConcreteThread::Written> ConcreteThread::finish(std::span<const Co
     return std::nullopt;
   }
   std::optional<Written> written;
+  frame.length.reset();
+  frame.stores_vtable = false;
   if (llvm::isa<llvm::MemTransferInst>(at)) {
     written = Written{std::move(*frame.copied), false};
     frame.copied.reset();
@@ -341,7 +419,9 @@ std::optional<ConcreteThread::Written> ConcreteThread::finish(std::span<const Co
   } else if (llvm::isa<llvm::LoadInst>(at)) {
     define(at, from_bytes(*ops_.shape(frame.module, at.getType()), read));
   } else {
-    if (done == Op::kAtomicRmw) {
+    const ConcreteBytes unknown(size, ConcreteByte{0, 0xff});
+    read = read.empty() ? std::span<const ConcreteByte>(unknown) : read;
+    if (is_write(done)) {
       written = modify(at, read);
     }
     const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&at);
@@ -372,6 +452,9 @@ void ConcreteThread::finish() {
 ConcreteThread::Step ConcreteThread::take_address(const Instruction& at) {
   const DeepRecord* record = take_record(DeepKind::kAddress);
   if (record == nullptr) {
+    if (std::optional<Step> other = interruption()) {
+      return *std::move(other);
+    }
     return stuck(left_at_ != nullptr ? "the address of the local variable at " + place_text(at) +
                                            " is not known beside the recorded path"
                                      : "the record has no address for " + place_text(at));
@@ -408,6 +491,9 @@ ConcreteThread::Step ConcreteThread::branch(const Instruction& at) {
   const std::optional<std::uint32_t> computed = successor(at);
   if (left_at_ == nullptr) {
     const DeepRecord* record = take_record(DeepKind::kBranch);
+    if (std::optional<Step> other = record == nullptr ? interruption() : std::nullopt) {
+      return *std::move(other);
+    }
     if (record != nullptr && record->value >= at.getNumSuccessors()) {
       return stuck("the record of the branch at " + place_text(at) + " names a successor that there is none of");
     }

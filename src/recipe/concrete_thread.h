@@ -87,8 +87,14 @@ class ConcreteThread {
   static bool is_passive(Op op);
   // After take_event() of a read without a value: the words that the record has instead.
   std::optional<ConcreteBytes> take_words(std::uint64_t bytes);
-  // What a compare-exchange is that reads this: an rmw, or a load when it fails. Other accesses are what they are. Nothing: not known.
-  std::optional<Op> outcome(const ConcreteStep& step, std::span<const ConcreteByte> read);
+  // What the access is that was `recorded` so, when it reads this: a compare-exchange is an rmw, or a load when it fails; others
+  // are what they were. Nothing: not known.
+  std::optional<Op> outcome(const ConcreteStep& step, std::span<const ConcreteByte> read, Op recorded);
+  // Whether an event can be this step: optimisers turn an rmw whose result nobody needs into a store, and one that changes
+  // nothing into a load.
+  static bool may_be(const ConcreteStep& step, Op op) {
+    return step.op == op || (step.op == Op::kAtomicRmw && is_atomic(op));
+  }
   struct Written {
     ConcreteBytes bytes;
     bool as_recorded = false;  // of what the trace has no value: whether it is what it was in the recorded run
@@ -112,7 +118,9 @@ class ConcreteThread {
     bool open = false;                      // which is not followed, and ends with a record
     bool unwinding = false;                 // an exception leaves it
     std::optional<Concrete> direct_result;  // what the called function itself returned
-    std::optional<ConcreteBytes> copied;    // what a copy has read, before it writes
+    std::optional<std::uint64_t> length;    // of the copy that it is in
+    std::optional<ConcreteBytes> copied;    // what that has read, before it writes
+    bool stores_vtable = false;             // the record says that the store at hand is one
   };
   using Step = std::optional<ConcreteStep>;
 
@@ -122,7 +130,11 @@ class ConcreteThread {
   Step compute(const llvm::Instruction& at);
   Step access(const llvm::Instruction& at);
   Step branch(const llvm::Instruction& at);
+  Step access_outside_tape(const llvm::Instruction& at, const TypeShape& shape, Op op);
+  Step store_vtable(const llvm::Instruction& at);
+  Step fence(const llvm::Instruction& at);
   Step take_address(const llvm::Instruction& at);
+  std::optional<Step> interruption();
   Step go_to(const llvm::BasicBlock& to);
   std::optional<std::uint32_t> successor(const llvm::Instruction& branch);
   Written write(ConcreteBytes bytes);
@@ -150,6 +162,7 @@ class ConcreteThread {
   std::optional<std::uint64_t> number(const llvm::Value* value);
   void define(const llvm::Instruction& at, Concrete value);
   bool note(const Concrete& value);  // false: in the recorded run it was another one
+  const Event* upcoming();
   const DeepRecord* due_record();
   const DeepRecord* take_record(DeepKind kind);
   ConcreteStep stuck(std::string why) const;

@@ -88,7 +88,7 @@ void DetourExplorer::explore(const llvm::Instruction& branch, const Cell& value,
     }
     const ExprId taken = goes_to(x_.program.expressions, branch, value.expr, *to);
     meet = meeting_point(*branch.getParent());
-    if (taken == x_.program.expressions.no() || to == meet) {
+    if (taken == x_.program.expressions.no() || (to == meet && x_.options.beyond == 0)) {
       continue;
     }
     const std::size_t first = found_.size();
@@ -102,7 +102,7 @@ void DetourExplorer::explore(const llvm::Instruction& branch, const Cell& value,
       // Ways that part behind their last step are one.
       const auto same = [&](const Found& found) { return found.detour.steps == made.steps; };
       if (!made.steps.empty() && std::none_of(found_.begin() + static_cast<std::ptrdiff_t>(first), found_.end(), same)) {
-        found_.push_back({&branch, std::move(made)});
+        found_.push_back({&branch, std::move(made), walk.steps_to_keep(), walk.take_news()});
       }
     }
   }
@@ -111,7 +111,12 @@ void DetourExplorer::explore(const llvm::Instruction& branch, const Cell& value,
 std::vector<Detour> DetourExplorer::take() {
   std::vector<Detour> kept;
   for (Found& found : found_) {
-    if (!branches_[found.branch].was_taken[found.detour.outcome]) {
+    const auto was_executed = [&](const llvm::BasicBlock* block) { return path_.has_executed(*block); };
+    if (!found.news.empty() && std::all_of(found.news.begin(), found.news.end(), was_executed)) {
+      found.detour.steps.resize(found.steps_to_keep);
+      found.detour.stopped = "post-dominator";
+    }
+    if (!branches_[found.branch].was_taken[found.detour.outcome] && !found.detour.steps.empty()) {
       kept.push_back(std::move(found.detour));
     }
   }

@@ -32,9 +32,6 @@ MemoryOrder order_of(llvm::AtomicOrdering order) {
   return MemoryOrder::kSeqCst;
 }
 
-// They print, and nothing else in the program notices.
-constexpr llvm::StringLiteral kOutput[] = {"printf", "puts", "putchar", "fprintf", "fputs", "fputc", "fflush"};
-
 }  // namespace
 
 DetourWalk::DetourWalk(DetourExplorer& explorer, const llvm::Instruction& branch, const llvm::BasicBlock& to,
@@ -43,7 +40,9 @@ DetourWalk::DetourWalk(DetourExplorer& explorer, const llvm::Instruction& branch
       meet_(meet),
       before_(before),
       arithmetic_(explorer.x_.code, explorer.x_.program.expressions),
-      next_local_(kLocals) {
+      last_instruction_(explorer.x_.options.instructions),
+      next_local_(kLocals),
+      path_depth_(explorer.path_.frames().size() - 1) {
   const Frame& top = explorer.path_.frames().back();
   const Cell* cells = explorer.path_.cells(top);
   cells_.assign(cells, cells + top.code->cells);
@@ -67,13 +66,8 @@ void DetourWalk::hold(ExprId condition, Why) {
 
 bool DetourWalk::is_held(ExprId condition) const { return held_.contains(raw(condition)) || explorer_->path_.is_held(condition); }
 
-void DetourWalk::run(std::vector<DetourWalk>& open) {
-  while (stopped_.empty() && step(open)) {
-  }
-}
-
 bool DetourWalk::step(std::vector<DetourWalk>& open) {
-  if (++instructions_ > explorer_->x_.options.instructions) {
+  if (++instructions_ > last_instruction_) {
     return stop("too many instructions");
   }
   const Frame frame = frames_.back();
@@ -88,10 +82,36 @@ bool DetourWalk::step(std::vector<DetourWalk>& open) {
   return true;
 }
 
-bool DetourWalk::enter_block(const llvm::BasicBlock& from, const llvm::BasicBlock& to) {
-  if (frames_.size() == 1 && serials_.back() == 0 && &to == meet_) {
-    return stop("post-dominator");
+// The sides of the branch have met. What comes is not of interest unless it leads to new code.
+bool DetourWalk::meet() {
+  if (!is_beyond_) {
+    is_beyond_ = true;
+    steps_to_keep_ = steps_.size();
+    last_instruction_ = std::min(instructions_ + explorer_->x_.options.beyond, last_instruction_);
   }
+  return explorer_->x_.options.beyond > 0 || stop("post-dominator");
+}
+
+void DetourWalk::run(std::vector<DetourWalk>& open) {
+  while (stopped_.empty() && step(open)) {
+  }
+  if (is_beyond_ && news_.empty()) {
+    steps_.resize(steps_to_keep_);
+    stopped_ = "post-dominator";
+  }
+}
+
+void DetourWalk::note(const llvm::BasicBlock& block) {
+  if (is_beyond_ && !explorer_->path_.has_executed(block)) {
+    news_.push_back(&block);
+  }
+}
+
+bool DetourWalk::enter_block(const llvm::BasicBlock& from, const llvm::BasicBlock& to) {
+  if (frames_.size() == 1 && serials_.back() == 0 && &to == meet_ && !meet()) {
+    return false;
+  }
+  note(to);
   // A loop is gone through once: its head, which may end it, is seen again, what is in it is not.
   const std::uint32_t visits = ++visits_[{serials_.back(), &to}];
   if (visits > 2 || (visits == 2 && to.getTerminator()->getNumSuccessors() < 2)) {
@@ -135,7 +155,7 @@ bool DetourWalk::execute(const Step& step, Cell* result, std::vector<DetourWalk>
       return jump.isUnconditional() ? enter_block(*jump.getParent(), *jump.getSuccessor(0)) : branch(jump, *operands[0], open);
     }
     case llvm::Instruction::Switch: return branch(instruction, *operands[0], open);
-    case llvm::Instruction::Ret: return leave(llvm::cast<llvm::ReturnInst>(instruction), operands);
+    case llvm::Instruction::Ret: return leave(llvm::cast<llvm::ReturnInst>(instruction));
     case llvm::Instruction::Call:
     case llvm::Instruction::Invoke: return call(llvm::cast<llvm::CallBase>(instruction), operands, result);
     case llvm::Instruction::PtrToInt:
@@ -165,7 +185,8 @@ bool DetourWalk::branch(const llvm::Instruction& branch, const Cell& value, std:
     for (unsigned i = 0; i < branch.getNumSuccessors(); ++i) {
       const llvm::BasicBlock* other = branch.getSuccessor(i);
       const ExprId condition = goes_to(table, branch, value.expr, *other);
-      if (std::find(seen.begin(), seen.end(), other) != seen.end() || condition == table.no() ||
+      const bool is_known_code = is_beyond_ && news_.empty() && explorer_->path_.has_executed(*other);
+      if (std::find(seen.begin(), seen.end(), other) != seen.end() || condition == table.no() || is_known_code ||
           is_held(table.make(ExprOp::kNot, condition)) || open.size() >= explorer_->x_.options.paths) {
         continue;
       }
@@ -191,10 +212,6 @@ bool DetourWalk::known_call(const llvm::CallBase& call, llvm::StringRef name, co
       *result = {0, kNoExpr};
     }
     return add_step(call, is_lock ? Op::kAcquire : Op::kRelease, MemoryOrder::kNotAtomic, operands[0]->bits, 0, kNoExpr, kNoExpr);
-  }
-  if (std::find(std::begin(kOutput), std::end(kOutput), name) != std::end(kOutput)) {
-    std::fill_n(result, explorer_->x_.code.layout(*call.getModule(), call.getType()).leaves.size(), Cell{0, kUnknown});
-    return true;
   }
   is_known_name = false;
   return true;
@@ -265,14 +282,34 @@ bool DetourWalk::enter(const FunctionCode& code, const llvm::CallBase& call, con
   frames_.push_back({.code = &code, .base = base});
   serials_.push_back(next_serial_++);
   ++visits_[{serials_.back(), &code.function->getEntryBlock()}];
+  note(code.function->getEntryBlock());
   return true;
 }
 
-bool DetourWalk::leave(const llvm::ReturnInst& ret, const Operands& operands) {
-  if (frames_.size() == 1) {
-    return stop("end of the function");
+// The function of the branch ends: goes on in its caller, as the thread has left it.
+bool DetourWalk::descend() {
+  const std::span<const Frame> frames = explorer_->path_.frames();
+  while (path_depth_ > 0 && frames[path_depth_ - 1].is_passage) {
+    --path_depth_;
+  }
+  if (path_depth_ == 0 || frames[path_depth_ - 1].code == nullptr) {
+    return stop("return to code without IR");
+  }
+  const Frame& below = frames[--path_depth_];
+  const Cell* cells = explorer_->path_.cells(below);
+  cells_.insert(cells_.begin(), cells, cells + below.code->cells);
+  frames_.back().base = below.code->cells;
+  frames_.insert(frames_.begin(), {.code = below.code, .pc = below.pc});
+  serials_.insert(serials_.begin(), next_serial_++);
+  return meet();
+}
+
+bool DetourWalk::leave(const llvm::ReturnInst& ret) {
+  if (frames_.size() == 1 && !descend()) {
+    return false;
   }
   const Frame frame = frames_.back();
+  const Operands operands(*frame.code, frame.code->steps[frame.pc], cells_.data() + frame.base);
   const Frame& below = frames_[frames_.size() - 2];
   const Step& call = below.code->steps[below.pc];
   if (ret.getReturnValue() != nullptr) {

@@ -23,6 +23,10 @@ class DetourWalk final : public ConditionSink {
   void run(std::vector<DetourWalk>& open);
   std::vector<DetourStep> take_steps() { return std::move(steps_); }
   const std::string& stopped() const { return stopped_; }
+  // Blocks behind the place where the sides of the branch meet that the thread has not executed so far. If it executes them later, only
+  // the first steps_to_keep() are of interest.
+  std::vector<const llvm::BasicBlock*> take_news() { return std::move(news_); }
+  std::size_t steps_to_keep() const { return steps_to_keep_; }
 
   void hold(ExprId condition, PathCondition::Why why) override;
   bool is_held(ExprId condition) const override;
@@ -36,7 +40,10 @@ class DetourWalk final : public ConditionSink {
   bool call(const llvm::CallBase& call, const Operands& operands, Cell* result);
   bool known_call(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result, bool& is_known_name);
   bool enter(const FunctionCode& code, const llvm::CallBase& call, const Operands& operands);
-  bool leave(const llvm::ReturnInst& ret, const Operands& operands);
+  bool leave(const llvm::ReturnInst& ret);
+  bool descend();
+  bool meet();
+  void note(const llvm::BasicBlock& block);
 
   // Pins the address; false: it is not known.
   bool place(const Cell& address);
@@ -66,8 +73,12 @@ class DetourWalk final : public ConditionSink {
   std::vector<ExprId> pending_;         // conditions since the last step
   std::vector<DetourStep> steps_;
   std::map<std::pair<std::uint32_t, const llvm::BasicBlock*>, std::uint32_t> visits_;
-  std::uint32_t instructions_ = 0;
+  std::uint32_t instructions_ = 0, last_instruction_;
+  bool is_beyond_ = false;                      // behind the meeting point
+  std::vector<const llvm::BasicBlock*> news_;   // blocks there that the thread has not executed so far
+  std::size_t steps_to_keep_ = 0;               // without news
   std::uint64_t next_local_;            // address of the next alloca
+  std::size_t path_depth_;              // index, in the frames of the path, of the lowest one that is here
   std::string stopped_;
 };
 

@@ -12,6 +12,7 @@
 #include "base/ids.h"
 #include "predict/trace_index.h"
 #include "race/trace_store.h"
+#include "recipe/judge_recording.h"
 #include "recipe/thread_trace.h"
 #include "trace/reader.h"
 
@@ -106,12 +107,14 @@ void look_at(const std::string& folder, bool must_be_whole) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   ASSERT_TRUE(made.ok()) << made.status().message();
   check_recorded(*made, view, index);
+  const std::string problems = judge_recording(recording->program, view);
   if (!must_be_whole) {
     std::cout << folder << ": " << view.events.size() << " events, " << made->expressions.size() << " expressions, "
               << made->expressions.variable_count() << " variables, " << took.count() << " s\n"
-              << summary(*made, index);
+              << summary(*made, index) << problems;
     return;
   }
+  EXPECT_EQ(problems, "") << folder;
   for (const SymbolicThread& thread : made->threads) {
     EXPECT_EQ(thread.why_ended, "") << folder << "\n" << summary(*made, index);
   }

@@ -190,9 +190,8 @@ void RecipeFormula::keep_recorded_behind_end(std::uint32_t thread) {
       continue;
     }
     const std::uint64_t recorded = model_.program().recorded[table_.variable_number(access.read)];
-    require_value(
-        scope_.passes_end(thread) ? Clause{} : Clause{left_out(model_.index().events_of(thread)[own.end])},
-        equal(access.read, table_.constant(table_.width(access.read), recorded)));
+    require_value(scope_.passes_end(thread) ? Clause{} : Clause{left_out(model_.index().events_of(thread)[own.end])},
+                  equal(access.read, table_.constant(table_.width(access.read), recorded)));
   }
 }
 
@@ -211,9 +210,9 @@ void RecipeFormula::take_detour(const RaceTarget& target) {
 
 // What happened before the window happened as recorded.
 void RecipeFormula::fix_past() {
-  for (std::uint32_t v = 0; v < table_.variable_count(); ++v) {
+  for (const std::uint32_t v : scope_.mattering()) {
     const EventIndex reader = model_.reader(v);
-    if (scope_.matters(v) && reader != kNoEvent && scope_.is_past(reader)) {
+    if (reader != kNoEvent && scope_.is_past(reader)) {
       const ExprId variable = table_.variable_at(v);
       require_value({}, equal(variable, table_.constant(table_.width(variable), model_.program().recorded[v])));
     }
@@ -258,14 +257,17 @@ void RecipeFormula::order_read(StepId read, PieceIndex piece, EventIndex saw, co
   const bool matters = whole == kNoExpr || !table_.is_variable(whole) || scope_.matters(table_.variable_number(whole));
   const ExprId found = same ? kNoExpr : value_read(read, piece);
   if (same && whole != kNoExpr) {
-    const ExprId recorded = table_.constant(table_.width(whole), model_.program().recorded[table_.variable_number(whole)]);
+    const ExprId recorded =
+        table_.constant(table_.width(whole), model_.program().recorded[table_.variable_number(whole)]);
     require_value(unless, equal(part(whole, read, piece), part(recorded, read, piece)));
   }
   std::vector<std::pair<Source, ExprId>> possible;  // with the condition that it has the value
   bool all = true;
   for (const Source& source : sources(read, piece, writes)) {
     ExprId condition = table_.no();
-    if (is_seen(read, source, piece, saw) && (same || source.value == kNoExpr)) {
+    if (source.value == kNoExpr && follows(read, source)) {
+      condition = table_.yes();
+    } else if (is_seen(read, source, piece, saw) && (same || source.value == kNoExpr)) {
       condition = keeps_recorded(source, piece);
     } else if (!same && source.value != kNoExpr) {
       condition = matters ? equal(found, source.value) : table_.yes();
@@ -303,6 +305,13 @@ bool RecipeFormula::is_seen(StepId read, const Source& source, PieceIndex piece,
     return steps_.is_event(read) && saw == scope_.write_before(piece);
   }
   return source.write == saw;
+}
+
+// Whether what a step of a detour reads there follows from what its thread did before, which the expression says.
+bool RecipeFormula::follows(StepId read, const Source& source) const {
+  const ExprId found = steps_.read(read);
+  return !steps_.is_event(read) && found != kNoExpr && !table_.is_variable(found) &&
+         (source.write == kNoEvent || steps_.thread(source.write) == steps_.thread(read));
 }
 
 // When the source leaves what it left in the recorded run. What is written to memory that no other thread touches may be anything

@@ -88,6 +88,7 @@ class RecipeFormula {
   void keep_private(StepId read, PieceIndex piece, const Clause& unless);
   std::vector<Source> sources(StepId read, PieceIndex piece, const std::vector<StepId>& writes);
   bool is_seen(StepId read, const Source& source, PieceIndex piece, EventIndex saw) const;
+  bool follows(StepId read, const Source& source) const;
   ExprId keeps_recorded(const Source& source, PieceIndex piece);
   ExprId value_read(StepId read, PieceIndex piece);
   ExprId value_written(StepId write, PieceIndex piece);

@@ -103,8 +103,7 @@ std::string RecordedRun::mismatch(const Event& e, const ConcreteStep& step) cons
   if (step.kind == ConcreteStep::Kind::kFence) {
     return e.op == Op::kFence ? "" : "the code is at a fence at " + place;
   }
-  const bool fails = step.op == Op::kAtomicRmw && e.op == Op::kAtomicLoad;  // a compare-exchange
-  if (step.op != e.op && !fails) {
+  if (!ConcreteThread::may_be(step, e.op)) {
     return "the code does something else at " + place;
   }
   if (step.size != e.size || (step.address && *step.address != e.object)) {
@@ -146,7 +145,7 @@ void RecordedRun::execute_code(std::uint32_t event, ConcreteThread& thread) {
   if (is_read(e.op)) {
     std::optional<ConcreteBytes> told = recorded(event);
     bytes = read(event, told ? told : thread.take_words(e.size));
-    const std::optional<Op> outcome = thread.outcome(step, bytes);
+    const std::optional<Op> outcome = thread.outcome(step, bytes, e.op);
     if (outcome && *outcome != e.op) {
       stop(number, position, "the compare-exchange at " + program_.site(*step.at).label + " ends another way");
       return;

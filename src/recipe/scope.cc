@@ -129,9 +129,7 @@ bool Scope::is_implied(StepId a, StepId b) const {
   if (!steps_.is_event(a) || !steps_.is_event(b) || !bounds_ || bounds_->order == nullptr) {
     return false;
   }
-  const auto known = [this](StepId s) {
-    return model_.index().position(s) < bounds_->need[model_.index().thread(s)];
-  };
+  const auto known = [this](StepId s) { return model_.index().position(s) < bounds_->need[model_.index().thread(s)]; };
   return known(a) && known(b) && bounds_->order->before(a, b);
 }
 
@@ -224,7 +222,7 @@ void Scope::follow_events(std::uint32_t thread) {
     }
     bool follow = is_read(index.event(e).op) && steps_.read(e) == kNoExpr;
     if (is_read(index.event(e).op) && !follow) {
-      steps_.for_each_piece(e, [&](PieceIndex p) { 
+      steps_.for_each_piece(e, [&](PieceIndex p) {
         follow = follow || !content_before(p) || model_.has_unknown_writes(p) || model_.must_see_the_same(e, p);
       });
     }
@@ -262,6 +260,7 @@ void Scope::mark(ExprId root) {
     if (table.is_variable(e)) {
       const std::uint32_t variable = table.variable_number(e);
       matters_[variable] = true;
+      mattering_.push_back(variable);
       const EventIndex reader = model_.reader(variable);
       if (reader != kNoEvent) {
         reads_.push_back(reader);

@@ -36,6 +36,8 @@ class Scope {
   // `a` comes before `b` in every reordering that has `b`.
   bool is_implied(StepId a, StepId b) const;
   bool matters(std::uint32_t variable) const { return matters_.contains(variable); }
+  // Those that do.
+  const std::vector<std::uint32_t>& mattering() const { return mattering_; }
 
   // Calls visit(step) for the events and steps of a thread that may be executed, in program order.
   template <typename Visit>
@@ -98,13 +100,14 @@ class Scope {
   const Steps& steps_;
   bool possible_ = false;
   std::optional<Bounds> bounds_;
-  std::vector<std::uint32_t> limit_;   // by thread: events that may be executed without a target
+  std::vector<std::uint32_t> limit_;  // by thread: events that may be executed without a target
   std::vector<std::uint32_t> need_, length_;
   std::vector<std::uint32_t> followed_, conditions_followed_;  // by thread: how far length_ is taken into account
   bool changed_ = false;
-  FlatMap<bool> matters_;              // by variable
-  FlatMap<bool> marked_;               // by expression
-  std::vector<StepId> reads_;          // to be followed
+  FlatMap<bool> matters_;  // by variable
+  std::vector<std::uint32_t> mattering_;
+  FlatMap<bool> marked_;       // by expression
+  std::vector<StepId> reads_;  // to be followed
 };
 
 }  // namespace sooth

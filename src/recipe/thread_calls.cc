@@ -272,6 +272,9 @@ bool ThreadExecutor::enter(const FunctionCode& code, const llvm::CallBase* call)
     return false;
   }
   frames_.push_back({.code = &code, .base = base});
+  if (detours_ != nullptr) {
+    executed_.insert(&code.function->getEntryBlock());
+  }
   return check_arguments(code, base);
 }
 

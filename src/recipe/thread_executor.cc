@@ -240,6 +240,9 @@ bool ThreadExecutor::execute(const Step& step, Cell* result) {
 
 void ThreadExecutor::enter_block(const llvm::BasicBlock& from, const llvm::BasicBlock& to) {
   Frame& frame = frames_.back();
+  if (detours_ != nullptr) {
+    executed_.insert(&to);
+  }
   out_.coverage.instructions += sooth::enter_block(x_.code, frame, cells_.data() + frame.base, from, to, phis_);
 }
 

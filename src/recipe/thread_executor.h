@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <llvm/ADT/DenseSet.h>
+
 #include "recipe/arithmetic.h"
 #include "recipe/branches.h"
 #include "recipe/byte_memory.h"
@@ -56,6 +58,7 @@ class ThreadExecutor final : public ConditionSink {
   std::span<const Frame> frames() const { return frames_; }
   const Cell* cells(const Frame& frame) const { return cells_.data() + frame.base; }
   const ByteMemory& memory() const { return memory_; }
+  bool has_executed(const llvm::BasicBlock& block) const { return executed_.contains(&block); }
   // Between the local variables that the thread has had so far.
   bool is_own_stack(std::uint64_t address) const { return stack_begin_ <= address && address < stack_end_; }
 
@@ -135,6 +138,7 @@ class ThreadExecutor final : public ConditionSink {
   const llvm::Instruction* at_ = nullptr;  // what is being executed
   FlatMap<bool> held_;                     // conditions, by expression
   std::uint64_t stack_begin_ = ~std::uint64_t{0}, stack_end_ = 0;  // where allocas were
+  llvm::DenseSet<const llvm::BasicBlock*> executed_;  // only for detours
   std::unique_ptr<DetourExplorer> detours_;
   SymbolicThread out_;
   std::vector<Byte> bytes_, held_bytes_;  // scratch, as what follows

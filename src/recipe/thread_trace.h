@@ -69,7 +69,7 @@ struct DetourStep {
 
 // One way on from the other side of a branch. Here the thread has executed its events in front of `position`; the first
 // `conditions` of SymbolicThread::conditions hold (the branch's own and what follows it is not among them); and `taken` holds.
-// Steps on memory that no other thread touches are left out. The steps are made one after the other and nothing of another
+// Steps on local variables that no other thread touches are left out. The steps are made one after the other and nothing of another
 // thread comes between them, as far as the conditions of a step speak of what steps before it read.
 struct Detour {
   std::uint32_t position = 0;
@@ -114,6 +114,8 @@ struct ExecuteOptions {
   std::uint32_t paths = 8;           // of one detour, through branches inside
   std::uint32_t steps = 64;          // of one path
   std::uint32_t instructions = 4096; // of one path
+  // Of one path, behind the place where both sides of the branch meet: code that the thread has not executed may come there, too.
+  std::uint32_t beyond = 400;
   std::uint32_t call_depth = 8;      // of calls entered on a detour
 };
 

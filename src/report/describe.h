@@ -36,6 +36,8 @@ std::string deed(const Access& access);
 std::string actor(const Access& access);
 // "holding no lock", "holding mu and log (shared)".
 std::string held_locks(const Access& access);
+// ", never executed in this run; it is reached when y == 0 (read at a.cc:12)"; nothing for what was executed.
+std::string how_reached(const Access& access);
 // Why the finding stands on its rung, as a clause: "unordered by happens-before in the recorded run". The statistics tell
 // what the analyses that found it promise.
 std::string why_on_rung(const Finding& finding, const ReportStats& stats);

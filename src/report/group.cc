@@ -39,7 +39,9 @@ bool happens_earlier(const Finding& a, const Finding& b) {
   const auto events = [](const Finding& finding) {
     std::vector<EventId> ids;
     for (const Access& access : finding.accesses) {
-      ids.push_back(access.event);
+      if (access.executed) {
+        ids.push_back(access.event);
+      }
     }
     std::sort(ids.begin(), ids.end());
     return ids;

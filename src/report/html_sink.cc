@@ -1,7 +1,10 @@
-// The report as one page that needs nothing else: web/ is its source, src/report/html/report.html the page without data.
+// The report as one page that needs nothing else: web/ is its source, src/report/html/report.html the page without
+// data.
 //
-// What the page shows comes in blocks of JSON, which no browser runs: one for the list, and one for each finding, which the page parses when
-// somebody looks at it. The list and the first finding stand in front of the script, so that it can show them before the browser has read the rest. Sentences are made here, by the functions that make them for all formats.
+// What the page shows comes in blocks of JSON, which no browser runs: one for the list, and one for each finding, which
+// the page parses when somebody looks at it. The list and the first finding stand in front of the script, so that it
+// can show them before the browser has read the rest. Sentences are made here, by the functions that make them for all
+// formats.
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
@@ -55,7 +58,8 @@ const char* state_name(SourceState state) {
 Json sources_json(const Report& report) {
   Json list = Json::array();
   for (const SourceText& source : read_sources(report, kContextLines)) {
-    Json json = {{"file", source.file}, {"state", state_name(source.state)}, {"why", source.why}, {"excerpts", Json::array()}};
+    Json json = {
+        {"file", source.file}, {"state", state_name(source.state)}, {"why", source.why}, {"excerpts", Json::array()}};
     for (const SourceExcerpt& excerpt : source.excerpts) {
       json["excerpts"].push_back({{"first", excerpt.first_line}, {"lines", excerpt.lines}});
     }

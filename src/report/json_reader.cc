@@ -230,6 +230,7 @@ Access read_access(const Node& node) {
   if (access.executed) {
     node["event"].get_id(access.event);
   }
+  node["reached_when"].get(access.when);
   access.site = read_site(node.required("site"));
   read_stack(node["stack"], access.stack);
   node["locks"].get(access.locks);
@@ -242,6 +243,63 @@ SectionStart read_section(const Node& node) {
   node["acquire"].get_id(section.acquire);
   section.site = read_site(node["site"]);
   return section;
+}
+
+CodePlace read_code(const Node& node) {
+  CodePlace place;
+  const std::vector<Node> parts = node.elements();
+  if (parts.size() != 3) {
+    node.fail("is not [module, function, instruction]");
+    return place;
+  }
+  parts[0].get(place.module);
+  parts[1].get(place.function);
+  parts[2].get(place.instruction);
+  return place;
+}
+
+UnexecutedStep read_unexecuted(const Node& node) {
+  UnexecutedStep step;
+  node.required("thread").get_id(step.thread);
+  step.code = read_code(node.required("code"));
+  node.required("op").get_name(step.op, op_from_name, "operation");
+  node.required("address").get_address(step.address);
+  node.required("size").get(step.size);
+  node["after"].get(step.after);
+  if (const Node value = node["value"]; value.present()) {
+    value.get_address(step.value.emplace());
+  }
+  step.site = read_site(node["site"]);
+  return step;
+}
+
+ValueSummary read_values(const Node& node) {
+  ValueSummary values;
+  for (const Node& element : node["reads"].elements()) {
+    ValueSummary::Read& read = values.reads.emplace_back();
+    element.required("event").get_id(read.event);
+    element.required("value").get_address(read.value);
+    element["thread"].get(read.thread);
+    element["variable"].get(read.variable);
+    read.site = read_site(element["site"]);
+  }
+  for (const Node& element : node["detour"].elements()) {
+    values.detour.push_back(read_unexecuted(element));
+  }
+  for (const Node& element : node["next"].elements()) {
+    ValueSummary::Next& next = values.next.emplace_back();
+    element.required("thread").get_id(next.thread);
+    if (const Node event = element["event"]; event.present()) {
+      event.get_id(next.event.emplace());
+    }
+    if (const Node step = element["unexecuted"]; step.present()) {
+      next.unexecuted = read_unexecuted(step);
+    }
+    if (const Node branch = element["branch"]; branch.present()) {
+      next.branch = read_code(branch);
+    }
+  }
+  return values;
 }
 
 // The rows of a drawing point into its tables: none may lead out of them.
@@ -318,6 +376,9 @@ WitnessSummary read_witness(const Node& node) {
     element["lock"].get(swap.lock);
     swap.now_first = read_section(element["now_first"]);
     swap.now_second = read_section(element["now_second"]);
+  }
+  if (const Node values = node["values"]; values.present()) {
+    witness.values = read_values(values);
   }
   if (const Node drawing = node["drawing"]; drawing.present()) {
     witness.drawing = read_drawing(drawing);
@@ -407,6 +468,7 @@ Finding read_finding(const Node& node) {
   node["observed"].get(finding.observed);
   node["exact"].get(finding.exact);
   node["known"].get(finding.known);
+  node["uninstrumented"].get(finding.uninstrumented);
   if (const Node witness = node["witness"]; witness.present()) {
     finding.witness = read_witness(witness);
   }
@@ -473,6 +535,11 @@ ReportStats read_stats(const Node& node) {
   node["sites"].get(stats.sites);
   node["seconds"].get(stats.seconds);
   node["witness_seconds"].get(stats.witness_seconds);
+  for (const Node& stage : node["stages"].elements()) {
+    auto& [name, seconds] = stats.stages.emplace_back();
+    stage["stage"].get(name);
+    stage["seconds"].get(seconds);
+  }
   if (const Node filter = node["filter"]; filter.present()) {
     stats.filter = read_filter(filter);
   }
@@ -519,6 +586,18 @@ RunOverview read_overview(const Node& node) {
   return overview;
 }
 
+ShardOfCampaign read_shard(const Node& node) {
+  ShardOfCampaign shard;
+  node["index"].get(shard.index);
+  node["count"].get(shard.count);
+  node["campaign"].get(shard.campaign);
+  node["tried"].get(shard.tried);
+  if (shard.index == 0 || shard.index > shard.count) {
+    node.fail("is not one of the parts that it counts");
+  }
+  return shard;
+}
+
 Report read_root(const Node& root) {
   Report report;
   const Node schema = root.required("schema");
@@ -545,6 +624,14 @@ Report read_root(const Node& root) {
     node["hits"].get(use.hits);
   }
   root["notes"].get(report.notes);
+  for (const Node& node : root["not_covered"].elements()) {
+    Gap& gap = report.not_covered.emplace_back();
+    node.required("kind").get_name(gap.kind, gap_kind_from_name, "kind of gap");
+    node.required("text").get(gap.text);
+  }
+  if (const Node shard = root["shard"]; shard.present()) {
+    report.shard = read_shard(shard);
+  }
   report.stats = read_stats(root["stats"]);
   if (const Node overview = root["overview"]; overview.present()) {
     report.overview = read_overview(overview);

@@ -70,6 +70,7 @@ Json to_json(const Access& access) {
     json["event"] = raw(access.event);
   } else {
     json["executed"] = false;
+    json["reached_when"] = access.when;
   }
   json["site"] = to_json(access.site);
   json["stack"] = to_json(access.stack);
@@ -79,6 +80,49 @@ Json to_json(const Access& access) {
 
 Json to_json(const SectionStart& section) {
   return {{"thread", section.thread}, {"acquire", raw(section.acquire)}, {"site", to_json(section.site)}};
+}
+
+Json to_json(const CodePlace& place) {
+  return Json::array({place.module, place.function, place.instruction});
+}
+
+Json to_json(const UnexecutedStep& step) {
+  Json json = {{"thread", raw(step.thread)},
+               {"code", to_json(step.code)},
+               {"op", op_name(step.op)},
+               {"address", hexadecimal(step.address)},
+               {"size", step.size},
+               {"after", step.after}};
+  if (step.value.has_value()) {
+    json["value"] = hexadecimal(*step.value);
+  }
+  json["site"] = to_json(step.site);
+  return json;
+}
+
+Json to_json(const ValueSummary& values) {
+  Json json = {{"reads", Json::array()}, {"detour", Json::array()}, {"next", Json::array()}};
+  for (const ValueSummary::Read& read : values.reads) {
+    Json& entry = json["reads"].emplace_back(Json{{"event", raw(read.event)}, {"value", hexadecimal(read.value)}, {"thread", read.thread}});
+    put_text(entry, "variable", read.variable);
+    entry["site"] = to_json(read.site);
+  }
+  for (const UnexecutedStep& step : values.detour) {
+    json["detour"].push_back(to_json(step));
+  }
+  for (const ValueSummary::Next& next : values.next) {
+    Json& entry = json["next"].emplace_back(Json{{"thread", raw(next.thread)}});
+    if (next.event.has_value()) {
+      entry["event"] = raw(*next.event);
+    }
+    if (next.unexecuted.has_value()) {
+      entry["unexecuted"] = to_json(*next.unexecuted);
+    }
+    if (next.branch.has_value()) {
+      entry["branch"] = to_json(*next.branch);
+    }
+  }
+  return json;
 }
 
 Json to_json(const WitnessDrawing& drawing) {
@@ -124,6 +168,9 @@ Json to_json(const WitnessSummary& witness) {
   for (const SectionSwap& swap : witness.swaps) {
     json["swaps"].push_back(
         {{"lock", swap.lock}, {"now_first", to_json(swap.now_first)}, {"now_second", to_json(swap.now_second)}});
+  }
+  if (witness.values.has_value()) {
+    json["values"] = to_json(*witness.values);
   }
   if (witness.drawing.has_value()) {
     json["drawing"] = to_json(*witness.drawing);
@@ -205,6 +252,9 @@ Json to_json(const Finding& finding) {
                {"observed", finding.observed},
                {"exact", finding.exact},
                {"known", finding.known}};
+  if (!finding.uninstrumented.empty()) {
+    json["uninstrumented"] = finding.uninstrumented;
+  }
   if (finding.misuse.has_value()) {
     json["misuse"] = misuse_kind_name(*finding.misuse);
   }
@@ -259,6 +309,11 @@ Json to_json(const ReportStats& stats, const SinkOptions& options) {
   put_seconds(json, stats.seconds, options);
   if (!options.deterministic && std::isfinite(stats.witness_seconds)) {
     json["witness_seconds"] = stats.witness_seconds;
+  }
+  for (const auto& [stage, seconds] : stats.stages) {
+    if (!options.deterministic && std::isfinite(seconds)) {
+      json["stages"].push_back({{"stage", stage}, {"seconds", seconds}});
+    }
   }
   if (stats.filter.has_value()) {
     json["filter"] = to_json(*stats.filter, options);
@@ -316,6 +371,15 @@ Json to_json(const Report& report, const SinkOptions& options, bool with_finding
     json["suppressions"].push_back(to_json(use));
   }
   json["notes"] = report.notes;
+  for (const Gap& gap : report.not_covered) {
+    json["not_covered"].push_back({{"kind", gap_kind_name(gap.kind)}, {"text", gap.text}});
+  }
+  if (report.shard.has_value()) {
+    json["shard"] = {{"index", report.shard->index},
+                     {"count", report.shard->count},
+                     {"campaign", report.shard->campaign},
+                     {"tried", report.shard->tried}};
+  }
   json["stats"] = to_json(report.stats, options);
   if (report.overview.has_value()) {
     json["overview"] = to_json(*report.overview);

@@ -136,7 +136,7 @@ Json location(const Site& site, const std::string& text) {
 }
 
 std::string side(const Finding& finding, const Access& access) {
-  return deed_in(finding, access) + " by " + actor(access) + ", " + held_locks(access) + awaited(finding, access);
+  return deed_in(finding, access) + " by " + actor(access) + ", " + held_locks(access) + awaited(finding, access) + how_reached(access);
 }
 
 Json stack_frame(const Site& site, const std::string& text) {

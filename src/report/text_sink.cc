@@ -48,15 +48,16 @@ void write_frame(std::size_t depth, const Site& site, std::ostream& out) {
 // Two accesses in a trace are two events. A finding of `sooth explore` comes from no trace: nobody knows which events and locks there were.
 bool is_from_trace(const Finding& finding) {
   return finding.accesses.size() < 2 || std::any_of(finding.accesses.begin(), finding.accesses.end(),
-                                                    [](const Access& access) { return access.event != EventId{}; });
+                                                    [](const Access& access) { return access.event != EventId{} || !access.executed; });
 }
 
 void write_access(const Finding& finding, const Access& access, const Paint& paint, std::ostream& out) {
   out << "  " << paint.bold(deed_in(finding, access)) << " by " << actor(access);
   if (is_from_trace(finding)) {
-    out << paint.dim(" at event " + std::to_string(raw(access.event))) << ", " << held_locks(access);
+    out << (access.executed ? paint.dim(" at event " + std::to_string(raw(access.event))) : "") << ", "
+        << held_locks(access);
   }
-  out << awaited(finding, access) << "\n";
+  out << awaited(finding, access) << how_reached(access) << "\n";
   write_frame(0, access.site, out);
   for (std::size_t i = 0; i < access.stack.size(); ++i) {
     write_frame(i + 1, access.stack[i], out);
@@ -101,6 +102,23 @@ void write_swap(const SectionSwap& swap, std::ostream& out) {
       << place(swap.now_second.site) << "; in the recorded run it was the other way round\n";
 }
 
+// What is different from the recorded run besides the order.
+void write_values(const ValueSummary& values, std::ostream& out) {
+  constexpr std::size_t kMostReads = 20;
+  if (!values.reads.empty()) {
+    out << "  reads that see another value than in the recorded run:\n";
+  }
+  for (std::size_t i = 0; i < std::min(values.reads.size(), kMostReads); ++i) {
+    const ValueSummary::Read& read = values.reads[i];
+    out << "    " << printable(read.thread) << " reads " << read.value
+        << (read.variable.empty() ? "" : " from " + printable(read.variable)) << " at " << place(read.site) << " (event "
+        << raw(read.event) << ")\n";
+  }
+  if (values.reads.size() > kMostReads) {
+    out << "    (" << values.reads.size() - kMostReads << " more)\n";
+  }
+}
+
 void write_witness(const WitnessSummary& witness, FindingKind kind, std::ostream& out) {
   if (!witness.checked) {
     if (!witness.why.empty()) {
@@ -122,6 +140,9 @@ void write_witness(const WitnessSummary& witness, FindingKind kind, std::ostream
   }
   for (std::size_t i = left_out; i < total; ++i) {
     write_step(witness, i, out);
+  }
+  if (witness.values.has_value()) {
+    write_values(*witness.values, out);
   }
   if (!witness.swaps.empty()) {
     out << "  swapped critical sections:\n";
@@ -250,12 +271,33 @@ bool could_match(const SuppressionUse& use) {
   return !use.text.starts_with("signal:");
 }
 
+// "excluded code", as people say.
+std::string spoken(GapKind kind) {
+  std::string name(gap_kind_name(kind));
+  std::replace(name.begin(), name.end(), '-', ' ');
+  return name;
+}
+
+void write_gaps(const Report& report, const Paint& paint, std::ostream& out) {
+  if (report.not_covered.empty()) {
+    return;
+  }
+  out << "\n" << paint.bold("What was not covered:") << "\n";
+  for (const Gap& gap : report.not_covered) {
+    out << "  " << spoken(gap.kind) << ": " << printable(gap.text) << "\n";
+  }
+}
+
 void write_remarks(const Report& report, std::ostream& out) {
   if (!report.exact) {
     out << "note: the trace is not exact: what a read saw is not known for certain\n";
   }
   for (const std::string& note : report.notes) {
-    out << "note: " << printable(note) << "\n";
+    const bool is_gap = std::any_of(report.not_covered.begin(), report.not_covered.end(),
+                                    [&](const Gap& gap) { return gap.text == note; });
+    if (!is_gap) {
+      out << "note: " << printable(note) << "\n";
+    }
   }
   for (const SuppressionUse& use : report.suppressions) {
     if (use.hits == 0 && could_match(use)) {
@@ -356,6 +398,7 @@ Status write_text(const Report& report, const SinkOptions& options, std::ostream
   }
   write_summary(report, findings, paint, out);
   write_remarks(report, out);
+  write_gaps(report, paint, out);
   if (options.stats) {
     write_stats(report, options, out);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "launch/complete_recording.h"
 #include "pipeline/filters.h"
 #include "pipeline/registry.h"
 #include "report/sources.h"
@@ -13,6 +14,17 @@ namespace {
 constexpr std::string_view kChain[] = {"hb", "wcp", "syncp", "hybrid", "ipa", "mcm", "deadlock", "misuse"};
 // For traces with calls that were not recorded.
 constexpr std::string_view kCallAnalysis = "rdit";
+// For exact traces that come with the code of the program.
+constexpr std::string_view kDeepAnalysis = "recipe";
+
+Result<bool> is_deep(const std::string& path) {
+  const auto reader = open_trace(path, {kDeep});
+  if (!reader.ok()) {
+    return reader.status();
+  }
+  const TraceInfo& info = (*reader)->info();
+  return info.exact && (info.columns & kDeep) != 0;
+}
 
 Result<bool> has_calls(const std::string& path) {
   auto reader = open_trace(path, {kReaches});
@@ -44,7 +56,8 @@ Result<TraceSource> open_source(const std::string& path, ColumnSet columns) {
   if (!reader.ok()) {
     return std::move(reader).status();
   }
-  return TraceSource{path, std::move(*reader), [path] { return open_trace(path, {kStacks}); }};
+  return TraceSource{path, std::move(*reader), [path] { return open_trace(path, {kStacks}); },
+                     [path] { return DeepProgram::load(path); }};
 }
 
 Status check_source(const TraceSource& source, const std::vector<const DetectorInfo*>& detectors) {
@@ -54,6 +67,7 @@ Status check_source(const TraceSource& source, const std::vector<const DetectorI
 
 Result<Report> analyze_source(TraceSource& source, AnalysisOptions options) {
   options.reopen = source.reopen;
+  options.deep_program = source.deep_program;
   Result<Report> report = analyze_trace(*source.reader, options);
   if (!report.ok()) {
     // What is wrong with the file names it already; what is wrong with an event does not.
@@ -62,6 +76,12 @@ Result<Report> analyze_source(TraceSource& source, AnalysisOptions options) {
   }
   report->trace = source.name;
   note_sources(*report);
+  const std::vector<std::string> unseen = unseen_libraries(source.name);
+  for (Finding& finding : report->findings) {
+    if (finding.kind != FindingKind::kMisuse) {  // that one has happened, whatever is in order
+      finding.uninstrumented = unseen;
+    }
+  }
   return report;
 }
 
@@ -79,6 +99,13 @@ Result<std::string> analyses_for(const std::string& path) {
   }
   if (*calls) {
     add(kCallAnalysis);
+  }
+  const Result<bool> deep = is_deep(path);
+  if (!deep.ok()) {
+    return deep.status();
+  }
+  if (*deep) {
+    add(kDeepAnalysis);
   }
   return names;
 }

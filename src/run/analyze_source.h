@@ -17,6 +17,7 @@ struct TraceSource {
   std::unique_ptr<TraceReader> reader;  // with columns_for() the analyses
   std::function<Result<std::unique_ptr<TraceReader>>()>
       reopen;  // as AnalysisOptions has it; empty: it comes by only once
+  std::function<Result<DeepProgram>()> deep_program;  // likewise
 };
 
 // Opens what lies on the disk.

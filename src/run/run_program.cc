@@ -37,11 +37,21 @@ std::string seconds_text(std::chrono::milliseconds time) {
   return text;
 }
 
+// The file name of the first word of a command line.
+std::string name_of_program(const std::string& command) {
+  const std::string word = command.substr(0, command.find(' '));
+  return word.substr(word.rfind('/') + 1);
+}
+
 class Run {
  public:
   Run(const RunJob& job, const ProgramRecording& recording) : job_(job), recording_(recording), limit_(job.budget) {
     take_signals_again();  // now that limit_ takes them
   }
+  // Whoever called has something to put away before a signal may end everything.
+  ~Run() { hold_signals(); }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
   Result<RunResult> finish() {
     SOOTH_RETURN_IF_ERROR(analyze_all());
@@ -51,12 +61,18 @@ class Run {
     result.interrupted = limit_.interrupted();
     result.report = merge_reports(std::move(reports_));
     Report& report = result.report;
-    std::vector<std::string> notes = gaps_of_recording(recording_, job_.record.options);
-    std::move(notes_.begin(), notes_.end(), std::back_inserter(notes));
-    std::vector<std::string> missed = gaps_of_runs(report, control_);
-    std::move(missed.begin(), missed.end(), std::back_inserter(notes));
-    add_time(notes);
-    report.notes.insert(report.notes.end(), notes.begin(), notes.end());
+    // Always so, and easily forgotten.
+    report.not_covered.insert(report.not_covered.begin(),
+                              {GapKind::kNotExecuted, "Code that the recorded run did not execute was not judged."});
+    const std::vector<Gap> unrecorded = gaps_of_recording(recording_, job_.record.options);
+    gaps_.insert(gaps_.begin(), unrecorded.begin(), unrecorded.end());
+    const std::vector<Gap> missed = gaps_of_runs(report, control_);
+    gaps_.insert(gaps_.end(), missed.begin(), missed.end());
+    add_time();
+    for (const Gap& gap : gaps_) {
+      report.add_gap(gap.kind, gap.text);
+    }
+    add_stages(report);
     if (!job_.keeps_trace) {
       report.trace.clear();
     }
@@ -75,7 +91,7 @@ class Run {
       Result<Report> report = analyze(directory);
       if (!report.ok()) {
         first_error = first_error.ok() ? report.status() : first_error;
-        notes_.push_back("A process was not analysed: " + report.status().message());
+        gaps_.push_back({GapKind::kRecording, "A process was not analysed: " + report.status().message()});
         continue;
       }
       fill_fingerprints(*report);
@@ -111,6 +127,8 @@ class Run {
     options.proof.out_of_time = [&] { return limit_.reached(kWitnessShare); };
     options.mcm.progress = job_.progress.asking;
     options.mcm.out_of_time = [&] { return limit_.reached(kMcmShare); };
+    options.recipe.progress = job_.progress.asking;
+    options.recipe.out_of_time = options.mcm.out_of_time;
     return analyze_source(*source, std::move(options));
   }
 
@@ -132,7 +150,7 @@ class Run {
 
   void confirm_all() {
     if (const std::string why = why_not(); !why.empty()) {
-      notes_.push_back(why);
+      gaps_.push_back({GapKind::kTrials, why});
       return;
     }
     const Result<ControlledProgram> program = ControlledProgram::prepare(job_.record.words);
@@ -141,11 +159,10 @@ class Run {
       if (!std::any_of(report.findings.begin(), report.findings.end(), can_be_confirmed)) {
         continue;
       }
-      Status status = !program.ok()              ? program.status()
-                      : !program->instrumented() ? Status::bad_input(program->path() + " is not instrumented itself")
-                                                 : confirm(report, *program, reached);
+      const Status status = program.ok() ? confirm(report, *program, reached) : program.status();
       if (!status.ok()) {
-        notes_.push_back("Findings could not be tried in controlled runs: " + status.message());
+        gaps_.push_back(
+            {GapKind::kTrials, "Findings could not be tried in controlled runs: " + status.message()});
         return;
       }
     }
@@ -154,9 +171,12 @@ class Run {
   Status confirm(Report& report, const ControlledProgram& program, std::set<std::string>& reached) {
     ConfirmJob job = job_.confirm;
     job.skip = reached;
+    job.in_started_program = !program.instrumented() || name_of_program(report.program) != name_of_program(program.path());
     job.progress = job_.progress.confirming;
     job.timeout = job_.timeout.count() != 0 ? job_.timeout : timeout_from(recording_.seconds);
+    const auto start = std::chrono::steady_clock::now();
     const Result<ConfirmResult> result = confirm_findings(report, program, limit_, std::move(job));
+    confirm_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (!result.ok()) {
       return result.status();
     }
@@ -171,16 +191,23 @@ class Run {
     return {};
   }
 
-  void add_time(std::vector<std::string>& notes) const {
+  void add_time() {
     if (limit_.interrupted()) {
-      notes.push_back("Interrupted: the report is what was known until then.");
+      gaps_.push_back({GapKind::kBudget, "Interrupted: the report is what was known until then."});
     }
     if (job_.budget.count() != 0 && limit_.out_of_time()) {
-      notes.push_back("The budget of " + seconds_text(job_.budget) + " was spent (--budget).");
+      gaps_.push_back({GapKind::kBudget, "The budget of " + seconds_text(job_.budget) + " was spent (--budget)."});
     } else if (job_.budget.count() != 0 && !job_.deterministic) {
-      notes.push_back("Spent " + seconds_text(limit_.elapsed()) + " of the budget of " + seconds_text(job_.budget) +
-                      ".");
+      gaps_.push_back({GapKind::kBudget, "Spent " + seconds_text(limit_.elapsed()) + " of the budget of " +
+                                             seconds_text(job_.budget) + "."});
     }
+  }
+
+  void add_stages(Report& report) const {
+    const double proving = report.stats.witness_seconds;  // with mcm, of all processes
+    const double reading = std::max(0.0, report.stats.seconds - proving);
+    report.stats.stages = {
+        {"record", recording_.seconds}, {"detect", reading}, {"prove", proving}, {"confirm", confirm_seconds_}};
   }
 
   const RunJob& job_;
@@ -188,7 +215,8 @@ class Run {
   WorkLimit limit_;
   std::vector<Report> reports_;  // of the processes, the first one first
   ControlCounts control_;
-  std::vector<std::string> notes_;
+  std::vector<Gap> gaps_;
+  double confirm_seconds_ = 0;
 };
 
 }  // namespace

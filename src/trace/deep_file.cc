@@ -69,8 +69,9 @@ Result<DeepFile> DeepFile::read(const std::string& recording) {
     return std::move(bytes).status();
   }
   if (!bytes->has_value()) {
-    return Status::bad_input(recording + ": has no code of the program: build it with `sooth c++ --deep`, and record it with "
-                                         "`sooth record --schedule serial`");
+    return Status::bad_input(recording +
+                             ": has no code of the program: build it with `sooth c++ --deep`, and record it with "
+                             "`sooth record --schedule serial`");
   }
   return parse(std::move(**bytes), path);
 }

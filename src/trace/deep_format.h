@@ -17,10 +17,10 @@ inline constexpr char kCodeSection[] = ".sooth_deep";
 inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::uint32_t kSilent = 0xffffffff;
 struct Descriptor {
-  std::uint32_t number;     // kSilent, or that of the module in the recording
-  std::uint32_t version;    // kVersion
-  Descriptor* next;         // of the run time library
-  const void* code;         // bitcode
+  std::uint32_t number;   // kSilent, or that of the module in the recording
+  std::uint32_t version;  // kVersion
+  Descriptor* next;       // of the run time library
+  const void* code;       // bitcode
   std::uint64_t code_bytes;
   const void* const* addresses;
   std::uint64_t address_count;

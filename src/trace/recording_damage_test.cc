@@ -240,7 +240,7 @@ TEST(RecordingDamage, NamesWhatIsWrong) {
       {"is in no row of `sites`", [](TestRecording& r) { r.sites.resize(2); }},
       {"is not one that a program writes", [](TestRecording& r) { r.process += "nonsense\n"; }},
       {"its slot 0 was not defined", [](TestRecording& r) { r.chunks[0][33] = 0x20; r.chunks[0][32] = 0; }},
-      {"its kind 8191 is unknown", [](TestRecording& r) { r.chunks[0][33] = r.chunks[0][32] = 0xff; }},
+      {"its kind 4095 is unknown", [](TestRecording& r) { r.chunks[0][33] = 0xef; r.chunks[0][32] = 0xff; }},
   };
   for (const auto& item : cases) {
     const std::string sentence = refusal(item.change);

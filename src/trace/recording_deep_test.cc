@@ -181,7 +181,8 @@ TEST(RecordingDeep, DamageIsReadOrRefused) {
     std::mt19937_64 random(seed);
     std::string changed = bytes;
     for (std::uint64_t n = 1 + random() % 4; n > 0; --n) {
-      const std::size_t at = stream::kControlBytes + (random() % 2) * stream::kChunkBytes + sizeof(stream::ChunkHeader) + random() % 900;
+      const std::size_t at =
+          stream::kControlBytes + (random() % 2) * stream::kChunkBytes + sizeof(stream::ChunkHeader) + random() % 900;
       changed[at] = static_cast<char>(random() >> random() % 64);
     }
     fill_file(directory / "r/streams", changed);
@@ -208,8 +209,11 @@ TEST(RecordingDeep, NamesWhatIsWrong) {
     std::filesystem::remove_all(directory / "r");
     return read.ok() ? std::string() : read.status().message();
   };
-  EXPECT_NE(complaint(stream::kDeepRecords | 7u << stream::kDeepKindShift, "").find("no deep record of kind 7"), std::string::npos);
-  EXPECT_NE(complaint(stream::kDeepRecords | 1u << stream::kDeepKindShift | 9, "123456789").find("its value has 9 bytes"), std::string::npos);
+  EXPECT_NE(complaint(stream::kDeepRecords | 7u << stream::kDeepKindShift, "").find("no deep record of kind 7"),
+            std::string::npos);
+  EXPECT_NE(
+      complaint(stream::kDeepRecords | 1u << stream::kDeepKindShift | 9, "123456789").find("its value has 9 bytes"),
+      std::string::npos);
   EXPECT_NE(complaint(stream::kDeepRecords, "\xff\xff\x7f\x01").find("code that is impossible"), std::string::npos);
 }
 

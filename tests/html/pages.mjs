@@ -39,7 +39,8 @@ export function makePages(sooth, out, root) {
     run(['report', report, '--format', 'html', '-o', pages[name], '--fail-on', 'never']);
   };
 
-  // The example of the README: recorded, predicted, confirmed.
+  // The example of the README: recorded, predicted, confirmed. A second run would get another name for its report.
+  fs.readdirSync(out).filter((name) => /^sooth-account.*\.json$/.test(name)).forEach((name) => fs.rmSync(path.join(out, name)));
   fs.copyFileSync(path.join(root, 'examples', 'bank_account_hidden.cc'), path.join(out, 'bank_account_hidden.cc'));
   execFileSync(sooth, ['c++', '-O1', '-g', 'bank_account_hidden.cc', '-o', 'account'], { cwd: out });
   pages.account = path.join(out, 'account.html');

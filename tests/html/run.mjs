@@ -101,6 +101,12 @@ await test('a confirmed race of an example', async () => {
   page.calm();
 });
 
+await test('the picture of docs/reports.md', async () => {
+  const page = await open('account', { viewport: { width: 1280, height: 1420 } });
+  await page.screenshot({ path: path.join(out, 'report-html.png') });
+  page.calm();
+});
+
 await test('call stacks show the source of each frame', async () => {
   const page = await open('account');
   await page.locator('.stack > summary').first().click();
@@ -229,7 +235,7 @@ await test('the overview of the run', async () => {
     const painted = await page.locator('canvas').first().evaluate((node) => node.getContext('2d').getImageData(0, 0, node.width, node.height).data.some((byte) => byte > 0));
     check(painted, 'the activity is drawn');
     await page.shot(`overview-${colorScheme}`);
-    await accessible(page, `overview, ${colorScheme}`);
+    colorScheme === 'light' && await accessible(page, 'overview');
     page.calm();
   }
   const page = await open('mixed', { hash: '#run' });
@@ -261,8 +267,8 @@ await test('on a phone', async () => {
 });
 
 await test('no serious finding of the accessibility checker', async () => {
-  for (const name of ['account', 'mixed', 'nothing', 'hostile', 'deadlock']) {
-    for (const colorScheme of ['light', 'dark']) {
+  for (const name of ['account', 'mixed', 'nothing', 'deadlock']) {
+    for (const colorScheme of name === 'mixed' ? ['light', 'dark'] : ['light']) {
       const page = await open(name, { colorScheme });
       await page.locator('details').evaluateAll((all) => all.forEach((each) => { each.open = true; }));
       await accessible(page, `${name}, ${colorScheme}`);

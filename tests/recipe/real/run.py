@@ -3,7 +3,7 @@
 
     run.py --sooth build/bin/sooth [--levels 0,1,2] [NAME ...]
 
-Each program of this folder is built with `sooth c++ --deep`, must print what it prints without (built by the same compiler, run alone), is recorded serially, and analysed with mcm and
+Each program of this folder is built with `sooth c++ --deep`, must print what it prints without (built by the same compiler, run alone), is recorded under a few schedules, and analysed with mcm and
 recipe. That must end well; every race that mcm predicts, recipe has to predict as well, and all must be marked, as those of tests/programs are. Prints the figures of the analysis: how much of
 the program was understood.
 """
@@ -22,6 +22,7 @@ import run as figures  # noqa: E402  (the folder has to be known first)
 
 Failure = figures.Failure
 COMPILER = "clang++-19"  # that `sooth c++ --deep` uses
+SCHEDULES = ["serial", "random"]
 
 
 class Program(figures.programs.Program):
@@ -43,25 +44,34 @@ def races(report):
     return found
 
 
+def analyze(sooth, trace, analysis, name):
+    """The races; prints the figures."""
+    begin = time.monotonic()
+    report = json.loads(figures.run([sooth, "analyze", trace, "--with", analysis, "--format", "json", "--fail-on", "never", "--stats"]).stdout)
+    found = races(report)
+    print(f"{name} {analysis}: {len(found)} races in {report['stats']['events']} events, {time.monotonic() - begin:.1f} s")
+    for key, value in report["stats"]["analyses"][analysis].get("extra", []) if analysis == "recipe" else ():
+        print(f"    {key}: {value}")
+    for note in report.get("notes", []):
+        print(f"    note: {note}")
+    return found
+
+
 def check(sooth, program, level, work):
     """Sentences on what went wrong; prints figures."""
     flags = ["-std=c++20", "-g", f"-O{level}", "-pthread", program.path]
-    plain, deep, trace = work / "plain", work / "deep", work / "trace"
+    plain, deep = work / "plain", work / "deep"
     figures.run([COMPILER, *flags, "-o", plain])
     figures.run([sooth, "c++", "--deep", *flags, "-o", deep])
-    wanted = figures.run([plain]).stdout
-    recorded = figures.run([sooth, "record", "--schedule", "serial", "-o", trace, "--", deep]).stdout
-    wrong = [] if recorded == wanted else [f"prints {recorded!r}, without recording {wanted!r}"]
-    found = {}
-    for analysis in ("mcm", "recipe"):
-        begin = time.monotonic()
-        report = json.loads(figures.run([sooth, "analyze", trace, "--with", analysis, "--format", "json", "--fail-on", "never"]).stdout)
-        found[analysis] = races(report)
-        print(f"{program.name} -O{level} {analysis}: {len(found[analysis])} races in {report['stats']['events']} events, {time.monotonic() - begin:.1f} s")
-        for name, value in report["stats"]["analyses"][analysis].get("extra", []):
-            print(f"    {name}: {value}")
-    wrong += [f"recipe misses {figures.programs.spell(ends)}, which mcm predicts" for ends in sorted(set(found["mcm"]) - set(found["recipe"]))]
-    wrong += [f"a race is not marked: {figures.programs.spell(ends)}" for ends in sorted(set(found["recipe"]) - set(program.races.values()))]
+    wanted, wrong = figures.run([plain]).stdout, []
+    for schedule in SCHEDULES:
+        name, trace = f"{program.name} -O{level} {schedule}", work / schedule
+        recorded = figures.run([sooth, "record", "--schedule", schedule, "-o", trace, "--", deep]).stdout
+        if recorded != wanted:
+            wrong.append(f"{name} prints {recorded!r}, without recording {wanted!r}")
+        mcm, recipe = (analyze(sooth, trace, analysis, name) for analysis in ("mcm", "recipe"))
+        wrong += [f"{name}: recipe misses {figures.programs.spell(ends)}, which mcm predicts" for ends in sorted(set(mcm) - set(recipe))]
+        wrong += [f"{name}: a race is not marked: {figures.programs.spell(ends)}" for ends in sorted(set(recipe) - set(program.races.values()))]
     return wrong
 
 
@@ -82,7 +92,7 @@ def main():
             count += 1
             failed += bool(wrong)
             for sentence in wrong:
-                print(f"{path.stem} -O{level}: {sentence}")
+                print(f"FAILED   {sentence}")
     print(f"{count - failed} passed, {failed} failed")
     sys.exit(1 if failed or not count else 0)
 

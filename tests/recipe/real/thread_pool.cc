@@ -1,7 +1,7 @@
 // A thread pool as programs have them: jobs are std::function, results go through promises, exceptions cross threads, jobs share a std::map behind a lock, and objects
 // live as long as a shared_ptr to them. The lock is right; a look at `pending_` is without it.
 //
-// The races: size_hint() with submit() and with work().
+// The race: size_hint() with work(). Whoever calls submit() is the one who looks.
 #include <condition_variable>
 #include <cstdio>
 #include <deque>
@@ -43,13 +43,13 @@ class Pool {
     {
       std::lock_guard<std::mutex> guard(mutex_);
       jobs_.emplace_back([task] { (*task)(); });
-      ++pending_;  // RACE(submit)
+      ++pending_;
     }
     changed_.notify_one();
     return result;
   }
 
-  int size_hint() const { return pending_; }  // RACE(submit) RACE(take)
+  int size_hint() const { return pending_; }  // RACE(take)
 
  private:
   void work() {

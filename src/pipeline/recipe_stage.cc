@@ -1,0 +1,337 @@
+#include "pipeline/recipe_stage.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "pipeline/findings.h"
+#include "pipeline/mcm_stage.h"
+#include "predict/barrier_order.h"
+#include "race/site_key.h"
+#include "recipe/check.h"
+#include "recipe/initial_memory.h"
+#include "recipe/witness_report.h"
+
+namespace sooth {
+namespace {
+
+using Sites = std::pair<SiteId, SiteId>;
+using Places = std::pair<std::string, std::string>;
+
+bool has_witness(const Claim& claim) {
+  return claim.finding.witness.has_value() && claim.finding.witness->checked;
+}
+
+class RecipeStage {
+ public:
+  RecipeStage(const DetectorInfo& info, std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables,
+              const DeepProgram& program)
+      : info_(info), capture_(capture), tables_(tables), program_(program), claims_(claims) {
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      if (claims[i].finding.kind == FindingKind::kRace) {
+        races_.emplace(Sites{claims[i].low_site, claims[i].high_site}, i);
+        if (has_witness(claims[i])) {
+          decided_.insert(keys(tables.site(claims[i].low_site), tables.site(claims[i].high_site)));
+        }
+      }
+    }
+  }
+
+  Status ask(const RecipeOptions& options) {
+    const TraceView view = capture_.view(tables_);
+    const BarrierTrace calls(view);
+    Branch nobody;
+    const TraceIndex index(without_bound_reads(calls.view(), nobody), calls.order());
+    ExecuteOptions execute;
+    execute.detours = options.detours;
+    Result<SymbolicProgram> symbolic = execute_symbolically(program_, index, calls.view(), view.deep, execute);
+    if (!symbolic.ok()) {
+      return std::move(symbolic).status();
+    }
+    const InitialMemory initial(program_);
+    const RecipeModel model(index, calls.view(), *symbolic, std::cref(initial));
+    found_ = find_recipe_races(
+        model, options,
+        [this](SiteId low, SiteId high) {
+          const auto claim = races_.find({low, high});
+          return claim != races_.end() && has_witness(claims_[claim->second]);
+        },
+        [this](const Site& a, const Site& b) { return decided_.contains(keys(a, b)); });
+    note_coverage(*symbolic);
+    return judge(view, index);
+  }
+
+  void finish() {
+    for (Claim& claim : claims_) {
+      if (claim.finding.kind == FindingKind::kRace && has_witness(claim)) {
+        add_name(claim.finding);
+        ++dynamic_pairs_;
+        places_.insert(keys(claim.finding.accesses.front().site, claim.finding.accesses.back().site));
+      }
+    }
+    // The new ones stand where claims are expected: by sites, deadlocks last.
+    std::stable_sort(claims_.begin(), claims_.end(),
+                     [](const Claim& a, const Claim& b) { return order(a) < order(b); });
+  }
+
+  AnalysisStats stats(double seconds) const {
+    AnalysisStats stats;
+    stats.name = info_.name;
+    stats.guarantee = guarantee_name(info_.guarantee);
+    stats.races = places_.size();
+    stats.dynamic_pairs = dynamic_pairs_;
+    stats.seconds = seconds;
+    std::uint64_t before = 0, solver = 0, open = 0;
+    for (const RecipePair& pair : found_.pairs) {
+      before += pair.before_solver;
+      solver += pair.by_solver;
+      open += pair.unknown;
+    }
+    stats.extra = {{"site pairs decided before", std::to_string(found_.skipped)},
+                   {"pairs of places asked about", std::to_string(found_.pairs.size())},
+                   {"... without an answer", std::to_string(unknown_)},
+                   {"pairs of accesses asked about", std::to_string(found_.candidates)},
+                   {"... decided before the solver", std::to_string(before)},
+                   {"... decided by the solver", std::to_string(solver)},
+                   {"... not decided", std::to_string(open)},
+                   {"shared reads", std::to_string(shared_reads_)},
+                   {"shared writes", std::to_string(shared_writes_)},
+                   {"conditions on branches", std::to_string(branches_)},
+                   {"conditions on base pointers", std::to_string(base_pointers_)},
+                   {"other conditions", std::to_string(other_conditions_)},
+                   {"instructions executed again", std::to_string(coverage_.instructions)},
+                   {"... with an expression", std::to_string(coverage_.symbolic)},
+                   {"... concretised", std::to_string(coverage_.concretised)},
+                   {"opaque calls", std::to_string(coverage_.opaque_calls)},
+                   {"threads not followed to the end", std::to_string(ended_)}};
+    if (found_.detours > 0) {
+      stats.extra.emplace_back("branches not taken that were followed", std::to_string(found_.detours));
+    }
+    return stats;
+  }
+
+  std::vector<std::string> notes(const RecipeOptions& options) const {
+    std::vector<std::string> notes;
+    const auto count = [](std::uint64_t n, const char* one, const char* many) {
+      return std::to_string(n) + (n == 1 ? one : many);
+    };
+    const std::string name(info_.name);
+    if (unknown_ > 0) {
+      notes.push_back(name + " has no answer for " + count(unknown_, " pair", " pairs") + " of places: " + why_);
+    }
+    if (!capture_.whole()) {
+      notes.push_back(name + " looked at the first " + std::to_string(capture_.size()) +
+                      " events only (--witness-events).");
+    }
+    if (found_.far_pairs > 0) {
+      notes.push_back(name + " did not look at some accesses of " + count(found_.far_pairs, " pair", " pairs") +
+                      " of places: they are further apart than its windows of " + std::to_string(options.window) +
+                      " events bring together (--window).");
+    }
+    if (ended_ > 0) {
+      notes.push_back(name + " could not follow the code of " + count(ended_, " thread", " threads") +
+                      " to the end; behind that, reads keep their recorded values. " + why_ended_);
+    }
+    if (!why_rejected_.empty()) {
+      notes.push_back(name + ": the first witness that was rejected: " + why_rejected_);
+    }
+    return notes;
+  }
+
+  ProofCount proven;
+
+ private:
+  static Places keys(const Site& a, const Site& b) { return std::minmax({site_key(a), site_key(b)}); }
+
+  // Races of executed sites, then those with accesses that were not executed, then all else.
+  static std::tuple<int, SiteId, SiteId> order(const Claim& claim) {
+    if (claim.finding.kind != FindingKind::kRace) {
+      return {2, SiteId{}, SiteId{}};
+    }
+    const bool executed = std::all_of(claim.finding.accesses.begin(), claim.finding.accesses.end(),
+                                      [](const Access& access) { return access.executed; });
+    return executed ? std::tuple(0, claim.low_site, claim.high_site) : std::tuple(1, SiteId{}, SiteId{});
+  }
+
+  void note_coverage(const SymbolicProgram& program) {
+    for (const SymbolicThread& thread : program.threads) {
+      coverage_.instructions += thread.coverage.instructions;
+      coverage_.symbolic += thread.coverage.symbolic;
+      coverage_.concretised += thread.coverage.concretised;
+      coverage_.opaque_calls += thread.coverage.opaque_calls;
+      for (const SymbolicAccess& access : thread.accesses) {
+        shared_reads_ += access.read != kNoExpr ? 1 : 0;
+        shared_writes_ += access.written != kNoExpr ? 1 : 0;
+      }
+      for (const PathCondition& condition : thread.conditions) {
+        ++(condition.why == PathCondition::Why::kBranch        ? branches_
+           : condition.why == PathCondition::Why::kBasePointer ? base_pointers_
+                                                               : other_conditions_);
+      }
+      if (!thread.why_ended.empty()) {
+        ++ended_;
+        why_ended_ = why_ended_.empty() ? "The first: " + thread.why_ended + "." : why_ended_;
+      }
+    }
+  }
+
+  Status judge(const TraceView& view, const TraceIndex& index) {
+    std::optional<ValueJudge> judge;
+    for (RecipePair& pair : found_.pairs) {
+      if (pair.answer == RecipePair::Answer::kUnknown) {
+        ++unknown_;
+        why_ = why_.empty() ? pair.why : why_;
+      }
+      if (pair.answer != RecipePair::Answer::kRace) {
+        continue;
+      }
+      if (!judge) {
+        Result<ValueJudge> made = ValueJudge::make(program_, view);
+        if (!made.ok()) {
+          return std::move(made).status();
+        }
+        judge = std::move(*made);
+      }
+      const Status status = judge->check(*pair.witness);
+      if (!status.ok()) {
+        ++proven.rejected;
+        why_rejected_ = why_rejected_.empty() ? status.message() : why_rejected_;
+        continue;
+      }
+      ++proven.checked;
+      take(pair, view, index);
+    }
+    return {};
+  }
+
+  // The judge has accepted its witness.
+  void take(const RecipePair& pair, const TraceView& view, const TraceIndex& index) {
+    const bool executed = pair.places[0].is_executed() && pair.places[1].is_executed();
+    const auto claimed = executed ? races_.find(std::minmax(*pair.places[0].site, *pair.places[1].site)) : races_.end();
+    if (claimed == races_.end()) {
+      Claim claim;
+      if (executed) {
+        std::tie(claim.low_site, claim.high_site) = std::minmax(*pair.places[0].site, *pair.places[1].site);
+      }
+      claim.finding.exact = true;
+      claim.finding.dynamic_pairs = 1;
+      claims_.push_back(std::move(claim));
+    }
+    Finding& finding = claims_[claimed == races_.end() ? claims_.size() - 1 : claimed->second].finding;
+    finding.accesses.clear();
+    for (const int i : {0, 1}) {
+      const NextAccess& next = pair.witness->next[i];
+      finding.accesses.push_back(next.event ? executed_access(*next.event, view, index)
+                                            : unexecuted_access(pair, i, view, index));
+    }
+    const auto place = [&](const Access& access) { return std::pair(!access.executed, raw(access.event)); };
+    std::stable_sort(finding.accesses.begin(), finding.accesses.end(),
+                     [&](const Access& a, const Access& b) { return place(a) < place(b); });
+    if (claimed == races_.end()) {
+      const Access& a = finding.accesses[0];
+      const Access& b = finding.accesses[1];
+      finding.distance = a.executed && b.executed ? raw(b.event) - raw(a.event) : 0;
+    }
+    finding.rung = std::max(finding.rung, Rung::kPredicted);
+    finding.witness = summarise(*pair.witness, program_, view);
+  }
+
+  Access executed_access(EventId id, const TraceView& view, const TraceIndex& index) const {
+    return make_access({view.events[raw(id)], id, 0, kNoLocks, capture_.stack(id)}, locks_at(index, id), tables_);
+  }
+
+  Access unexecuted_access(const RecipePair& pair, int side, const TraceView& view, const TraceIndex& index) const {
+    const NextAccess& next = pair.witness->next[side];
+    Event event;
+    event.op = next.unexecuted->op;
+    event.object = next.unexecuted->object;
+    event.size = next.unexecuted->size;
+    event.thread = next.thread;
+    Access access =
+        make_access({event, EventId{}, 0, kNoLocks, kNoStack}, locks_of(*pair.witness, side, view, index), tables_);
+    access.executed = false;
+    access.order = is_atomic(event.op) ? MemoryOrder::kSeqCst : MemoryOrder::kNotAtomic;
+    access.site = pair.places[side].source;
+    access.when = describe(pair.when[side], program_, view);
+    return access;
+  }
+
+  // What the thread holds behind its part of the witness.
+  std::vector<LockMode> locks_of(const ValueWitness& witness, int side, const TraceView& view,
+                                 const TraceIndex& index) const {
+    const ThreadId thread = witness.next[side].thread;
+    const auto length = static_cast<std::uint32_t>(std::count_if(
+        witness.order.begin(), witness.order.end(), [&](EventId id) { return view.events[raw(id)].thread == thread; }));
+    std::vector<LockMode> locks = held_locks_after(index, raw(thread), length);
+    for (const DetourEvent& step : witness.detour) {
+      if (step.thread == thread && step.op == Op::kAcquire) {
+        locks.push_back({step.object, false});
+      } else if (step.thread == thread && step.op == Op::kRelease) {
+        const auto held =
+            std::find_if(locks.begin(), locks.end(), [&](const LockMode& l) { return l.lock == step.object; });
+        if (held != locks.end()) {
+          locks.erase(held);
+        }
+      }
+    }
+    return locks;
+  }
+
+  // In the order of the registry.
+  void add_name(Finding& finding) const {
+    if (std::find(finding.found_by.begin(), finding.found_by.end(), info_.name) != finding.found_by.end()) {
+      return;
+    }
+    const auto later = std::find_if(finding.found_by.begin(), finding.found_by.end(), [this](const std::string& name) {
+      const DetectorInfo* other = find_detector(name);
+      return other != nullptr && other > &info_;
+    });
+    finding.found_by.insert(later, std::string(info_.name));
+  }
+
+  const DetectorInfo& info_;
+  const TraceCapture& capture_;
+  const Tables& tables_;
+  const DeepProgram& program_;
+  std::vector<Claim>& claims_;
+  std::map<Sites, std::size_t> races_;  // into claims_; those that were there
+  std::set<Places> decided_, places_;
+  RecipeResult found_;
+  Coverage coverage_;
+  std::uint64_t shared_reads_ = 0, shared_writes_ = 0, branches_ = 0, base_pointers_ = 0, other_conditions_ = 0;
+  std::uint64_t dynamic_pairs_ = 0, unknown_ = 0, ended_ = 0;
+  std::string why_, why_ended_, why_rejected_;  // of the first each
+};
+
+}  // namespace
+
+Result<RecipeStageResult> run_recipe_stage(const DetectorInfo& info, std::vector<Claim>& claims,
+                                           const ProofCount& so_far, const TraceCapture& capture, const Tables& tables,
+                                           const DeepProgram& program, const RecipeStageOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  RecipeStageResult result;
+  if (!options.mcm_ran) {
+    McmOptions cheap = options.mcm;
+    cheap.stages.solver = false;
+    const McmStageResult plain = run_mcm_stage(info, claims, so_far, capture, tables, true, cheap, Refuted::kKept);
+    result.proven = plain.proven;
+  }
+  RecipeStage stage(info, claims, capture, tables, program);
+  const Status status = stage.ask(options.recipe);
+  if (!status.ok()) {
+    return status;
+  }
+  stage.finish();
+  result.proven.checked += stage.proven.checked;
+  result.proven.rejected += stage.proven.rejected;
+  result.stats = stage.stats(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  result.notes = stage.notes(options.recipe);
+  return result;
+}
+
+}  // namespace sooth
