@@ -216,7 +216,7 @@ def summary(truths, store, tool):
     suspected = str(sum(len(answer.suspected) for _, answer in answers)) if tool == "sooth" else ""
     ended = sum(bool(answer.ended) for _, answer in answers)
     seconds = sum(answer.seconds for _, answer in answers)
-    return [TOOLS[tool][0], f"{found} of {races}", f"{false} in {blamed} programs" if false else "0", suspected, str(ended) if ended else "0",
+    return [TOOLS[tool][0], f"{found} of {races}", f"{false} in {blamed} program" + "s" * (blamed != 1) if false else "0", suspected, str(ended) if ended else "0",
             f"{seconds:.0f}", f"{seconds / max(len(truths), 1):.2f}"]
 
 
