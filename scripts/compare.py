@@ -63,7 +63,7 @@ class Truth:
         return sorted(found), sorted(false)
 
 
-def build(truth, work, limit, driver, *flags):
+def build(truth, work, limit, driver, *flags, level=LEVEL):
     """The program, built once for all tools that take the same build; each build has a folder of its own."""
     binary = pathlib.Path(work) / ("-".join(map(str, driver(truth.program.path))) + "".join(flags)).replace("/", "_") / truth.name
     if binary.exists():
@@ -72,7 +72,7 @@ def build(truth, work, limit, driver, *flags):
     for source in [*truth.program.plugins, truth.program.path]:
         shared = source != truth.program.path
         target = binary.parent / source.with_suffix(".so").name if shared else binary
-        words = [*programs.command_line(driver(source), truth.program, source, LEVEL, *flags), *(["-shared", "-fPIC"] if shared else []), "-o", target]
+        words = [*programs.command_line(driver(source), truth.program, source, level, *flags), *(["-shared", "-fPIC"] if shared else []), "-o", target]
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=10 * limit, check=False)
         if done.returncode != 0:
             raise programs.Failure(done.stderr.strip()[-300:])
@@ -133,7 +133,8 @@ def stacks_after(text, pattern, folder_of):
 
 
 def ask_valgrind(truth, options, work, tool):
-    binary = build(truth, work, options.limit, gcc)
+    # Without inlining, so that the lines are those of the accesses.
+    binary = build(truth, work, options.limit, gcc, level="0")
     # Valgrind prints names of files without their folders.
     folder_of = {path.name: str(path) for folder in (programs.FOLDER, programs.EXAMPLES) for path in folder.iterdir()}
     begin = time.monotonic()
@@ -215,7 +216,7 @@ def summary(truths, store, tool):
     suspected = str(sum(len(answer.suspected) for _, answer in answers)) if tool == "sooth" else ""
     ended = sum(bool(answer.ended) for _, answer in answers)
     seconds = sum(answer.seconds for _, answer in answers)
-    return [TOOLS[tool][0], f"{found} of {races}", f"{false} in {blamed} programs" if false else "0", suspected, str(ended) if ended else "0",
+    return [TOOLS[tool][0], f"{found} of {races}", f"{false} in {blamed} program" + "s" * (blamed != 1) if false else "0", suspected, str(ended) if ended else "0",
             f"{seconds:.0f}", f"{seconds / max(len(truths), 1):.2f}"]
 
 

@@ -282,7 +282,7 @@ def run_case(number, options, folder, bin_folder, pace):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sooth", type=os.path.abspath)
-    parser.add_argument("--cases", type=int, default=int(os.environ.get("SOOTH_CHAOS", "36")))
+    parser.add_argument("--cases", type=int, default=int(os.environ.get("SOOTH_CHAOS", "27")))
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SOOTH_SEED", "1")))
     parser.add_argument("--kind", choices=sorted({kind.__name__ for kind in KINDS}))
     options = parser.parse_args()
