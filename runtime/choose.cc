@@ -229,7 +229,7 @@ Node* choose_next(Node* from, SchedulingPoint point, StretchEnd how, bool at_ope
   ++points_;
   if (from != nullptr) count_calls(from);
   publish_run();
-  while (Node* n = directed_.impatient(postponed_.first(), hook_calls_)) let_go(n, 1);
+  while (Node* n = directed_.impatient(postponed_.first(), waiting_time())) let_go(n, 1);
   if (ready_.first() == nullptr && is_waiting(from, how)) {
     // What it waits for is up to somebody who waits for it.
     if (Node* n = directed_.release(postponed_.first())) let_go(n, 0);
@@ -295,7 +295,11 @@ Approach decide_approach(Thread*, const SiteAccess& access) {
   return approach;
 }
 
-u64 hook_calls() { return hook_calls_; }
+// A change of threads takes as long as some tens of hooks: two threads that yield to each other in loops must not cost seconds.
+u64 waiting_time() {
+  constexpr u64 kHooksPerPoint = 32;
+  return hook_calls_ + kHooksPerPoint * points_;
+}
 void publish_run() { controlled::publish_counts(hook_calls_, points_); }
 
 }  // namespace sooth::rt::turn

@@ -55,7 +55,7 @@ struct Node {
   bool is_urgent;        // lost a race: does its access before anybody else does anything
   sooth::control::StretchEnd stopped_by;
   u64 counted_calls;     // of its hooks, in hook_calls_
-  u64 postponed_at;      // hook_calls_ then
+  u64 postponed_at;      // waiting_time() then
   u32 yields;            // without a turn of others in between
   u32 unstopped;         // points at which it went on along its stretch of a schedule, since it last did an operation
   SiteAccess access;     // in front of which it is postponed
@@ -165,7 +165,8 @@ void keep_turn(Thread* t);
 // Is RaceFuzzer's rule in force for the thread?
 bool is_directed(Thread* t);
 Approach decide_approach(Thread* t, const SiteAccess& access);
-u64 hook_calls();
+// How long the run is, in hook calls; scheduling points count for several.
+u64 waiting_time();
 // What is counted, for the header of the log.
 void publish_run();
 // deadlock.cc. Nobody is ready: ends the process if nobody will be ever.

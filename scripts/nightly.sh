@@ -69,6 +69,18 @@ step_programs() {
   done
 }
 
+# `sooth run` on every program, at the level that its table is of and at others.
+step_run_command() {
+  sooth_configure release
+  sooth_build release sooth
+  local status=0
+  for level in 0 1 2; do
+    python3 tests/programs/run_command.py --sooth build/bin/sooth --level "$level" --jobs "$sooth_jobs" || status=1
+  done
+  python3 tests/programs/run_command.py --sooth build/bin/sooth --compiler clang-19 --jobs "$sooth_jobs" || status=1
+  return "$status"
+}
+
 # Every program under every strategy: none hangs. Every example twice: nothing differs.
 step_sweep() {
   sooth_configure release
@@ -100,6 +112,29 @@ step_real_programs() {
   ((status == 0 || status == 77))
 }
 
+# A full `sooth run` on pbzip2 and zstd within its budget, memory bounded, results unchanged.
+step_real_run() {
+  sooth_configure release
+  sooth_build release
+  local status=0
+  python3 scripts/run_real.py || status=$?
+  ((status == 0 || status == 77))
+}
+
+# Many more moments to disturb `sooth run` at than scripts/test.sh has.
+step_chaos() {
+  sooth_configure release
+  sooth_build release sooth
+  python3 tests/cli/chaos.py build/bin/sooth --cases "${SOOTH_CHAOS:-600}" --seed "${SOOTH_SEED:-$(date +%Y%m%d)}"
+}
+
+# Beside ThreadSanitizer, Helgrind and DRD; prints the table of docs/comparison.md.
+step_compare() {
+  sooth_configure release
+  sooth_build release sooth
+  scripts/compare.sh --fresh --jobs "$sooth_jobs"
+}
+
 # What missing synchronisation costs each analysis; rdit must raise no false alarm.
 step_rdit() {
   sooth_configure release
@@ -109,9 +144,16 @@ step_rdit() {
   done
 }
 
+# The Debian package on a bare system. 77: this machine cannot make one.
+step_deb() {
+  local status=0
+  scripts/try-deb.sh || status=$?
+  ((status == 0 || status == 77))
+}
+
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz tsan debug clang tidy programs sweep confirm recipe real_programs rdit bench)
+steps=(test properties asan fuzz tsan debug clang tidy programs run_command sweep confirm recipe real_programs real_run chaos compare rdit deb bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

@@ -102,6 +102,15 @@ sooth_setup_npm() {
   cp "$source/package-lock.json" "$target/installed-lock.json"
 }
 
+# A browser for one test, which is skipped without it: any Chromium that is there will do, and no harm is done when there is none to be had.
+sooth_setup_browser() {
+  { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null && return
+  local missing
+  missing=$(sooth_missing_packages browser) || exit 1
+  # shellcheck disable=SC2086  # one word per package
+  (sooth_install $missing) || echo "scripts/setup.sh: no Chromium could be installed; the test html_report will be skipped"
+} >&2
+
 # sooth_setup GROUP...: afterwards everything in these groups is there, or the script has ended with a sentence.
 sooth_setup() {
   if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
@@ -114,6 +123,7 @@ sooth_setup() {
   fi
   sooth_check_versions
   if [[ " $* " == *" test "* ]]; then
+    if command -v apt-get >/dev/null; then sooth_setup_browser; fi
     sooth_setup_npm tests/report npm  # validators of reports, and what steers the browser
     sooth_setup_npm web npm-web       # what bundles the page of the HTML report
   fi

@@ -243,9 +243,11 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
   add_recording_options(*command, options->recording);
   add_recording_filter(*command, "--record-filter", options->recording);
   command->add_option("--with", options->with, "Analyses, separated by commas; none only reads and checks the trace")
+      ->type_name(kAnalysesType)
       ->capture_default_str();
   command->add_option("--filter", options->filter,
-                      "Hide redundant accesses from the analyses: tree, tree:hb, tree:strict, tree:data, tree:span");
+                      "Hide redundant accesses from the analyses: tree, tree:hb, tree:strict, tree:data, tree:span")
+      ->type_name("tree|tree:hb|tree:strict|tree:data|tree:span");
   add_count_option(*command, "--tree-locations", options->tree_locations,
                    "Locations that the filter remembers, the most recently used; 32 bytes each");
   command->add_flag("--tree-always", options->tree_always,

@@ -17,38 +17,31 @@
 namespace sooth {
 namespace {
 
-constexpr char kHelp[] =
-    R"(Compiles and links a program that `sooth record` can record.
-
-Usage: sooth %s [--deep [--exclude=PATTERN]...] [--compiler=COMMAND] [--print-command] COMPILER-ARGUMENTS...
-
-  --compiler=COMMAND  GCC or Clang, for example clang++-19 or "ccache g++"
-                      (default: $%s, else %s)
-  --deep              Let a serial recording keep all that is needed to execute the program
-                      again, for `sooth analyze --with recipe`; needs %s
-  --exclude=PATTERN   With --deep: no more than accesses of these functions or source files
-  --print-command     Print the command instead of running it
-  --help              Print this help
-
-Ours are recognised in front only; everything else goes to the compiler, with -g and
--fsanitize=thread in front of it, and our run time library in place of ThreadSanitizer's
-when it links. Made to be the CC and CXX of a build:
+// Behind the options in `--help`; %s are the names of the subcommand.
+constexpr char kFooter[] =
+    R"(Usage: sooth %s [OPTIONS] COMPILER-ARGUMENTS. Options of ours are recognised in front only; everything else
+goes to the compiler, with -g and -fsanitize=thread in front of it, and our run time library in
+place of ThreadSanitizer's when it links. Made to be the CC and CXX of a build:
 
   cmake -DCMAKE_C_COMPILER="sooth;cc" -DCMAKE_CXX_COMPILER="sooth;c++" ...
   CC="sooth cc" CXX="sooth c++" ./configure
   make CC="sooth cc" CXX="sooth c++"
 
-The exit status is the compiler's; 64 when the arguments rule recording out.
-)";
+or a launcher in front of the compiler of some targets, as sooth_instrument() of the CMake package does:
+
+  sooth %s --launch g++ -c file.cc
+
+The exit status is the compiler's; 64 when the arguments rule recording out.)";
 
 struct Wrapper {
   const char* name;      // of the subcommand
   const char* variable;  // of the environment
   const char* fallback;
   bool is_cxx;
+  const char* summary;
 };
-constexpr Wrapper kC = {"cc", "SOOTH_CC", "gcc", false};
-constexpr Wrapper kCxx = {"c++", "SOOTH_CXX", "g++", true};
+constexpr Wrapper kC = {"cc", "SOOTH_CC", "gcc", false, "Compile C so that the program can be recorded"};
+constexpr Wrapper kCxx = {"c++", "SOOTH_CXX", "g++", true, "Compile C++ so that the program can be recorded"};
 
 std::vector<std::string> split_words(const std::string& text) {
   std::istringstream words(text);
@@ -70,67 +63,123 @@ Status execute(const CompilerCommand& command) {
   return Status::bad_input("cannot start " + command.words.front() + ": " + std::strerror(errno));
 }
 
-CommandResult compile(const Wrapper& wrapper, std::span<const std::string> arguments) {
-  const char* variable = std::getenv(wrapper.variable);
-  std::string compiler = variable != nullptr ? variable : "";
-  bool print = false;
+// What the leading arguments ask for; the rest is the compiler's.
+struct Request {
+  std::vector<std::string> compiler;
   std::optional<DeepOptions> deep;
+  bool print = false;
+  bool help = false;
+  std::span<const std::string> arguments;
+};
+
+// Words that stand in front of a compiler and are none.
+bool is_launcher(const std::string& word) {
+  const std::string name = word.substr(word.rfind('/') + 1);
+  return name == "ccache" || name == "sccache" || name == "distcc" || name == "icecc";
+}
+
+// `--launch` says that the compiler stands next, as in the command that a build system would have run itself.
+std::vector<std::string> take_compiler(std::span<const std::string>& arguments) {
+  std::vector<std::string> compiler;
+  for (bool more = true; more && !arguments.empty(); arguments = arguments.subspan(1)) {
+    compiler.push_back(arguments.front());
+    more = is_launcher(compiler.back());
+  }
+  return compiler;
+}
+
+Result<Request> read_request(const Wrapper& wrapper, std::span<const std::string> arguments) {
+  constexpr std::string_view kCompiler = "--compiler=", kExclude = "--exclude=";
+  const char* variable = std::getenv(wrapper.variable);
+  Request request;
+  request.compiler = split_words(variable != nullptr ? variable : "");
+  bool named = false;
   std::vector<std::string> excluded;
-  constexpr std::string_view kCompiler = "--compiler=";
-  constexpr std::string_view kExclude = "--exclude=";
   for (; !arguments.empty(); arguments = arguments.subspan(1)) {
     const std::string& word = arguments.front();
     if (word.starts_with(kCompiler)) {
-      compiler = word.substr(kCompiler.size());
-      if (split_words(compiler).empty()) {
-        return Status::usage("--compiler needs the name of a compiler");
-      }
+      request.compiler = split_words(word.substr(kCompiler.size()));
+      named = true;
     } else if (word == "--deep") {
-      deep.emplace();
+      request.deep.emplace();
     } else if (word.starts_with(kExclude)) {
       excluded.push_back(word.substr(kExclude.size()));
     } else if (word == "--print-command") {
-      print = true;
+      request.print = true;
     } else if (word == "--help") {
-      std::printf(kHelp, wrapper.name, wrapper.variable, wrapper.fallback, deep_compiler(wrapper.is_cxx).c_str());
-      return ExitCode::kOk;
+      request.help = true;
     } else {
       break;
     }
   }
-  if (!excluded.empty() && !deep) {
+  if (!arguments.empty() && arguments.front() == "--launch") {
+    arguments = arguments.subspan(1);
+    request.compiler = take_compiler(arguments);
+    named = true;
+  }
+  if (!excluded.empty() && !request.deep) {
     return Status::usage("--exclude needs --deep: functions are left out of any recording by `sooth record --exclude`");
   }
-  std::vector<std::string> compiler_words = split_words(compiler);
-  if (compiler_words.empty()) {
-    compiler_words.push_back(deep ? deep_compiler(wrapper.is_cxx) : wrapper.fallback);
+  if (request.deep) {
+    request.deep->excluded = std::move(excluded);
   }
-  const Result<CompilerKind> kind = compiler_kind(compiler_words);
+  if (request.compiler.empty()) {
+    if (named) {
+      return Status::usage("--compiler and --launch need the name of a compiler");
+    }
+    request.compiler.push_back(request.deep ? deep_compiler(wrapper.is_cxx) : wrapper.fallback);
+  }
+  request.arguments = arguments;
+  return request;
+}
+
+CommandResult compile(const Request& request) {
+  const Result<CompilerKind> kind = compiler_kind(request.compiler);
   if (!kind.ok()) {
     return kind.status();
   }
-  if (deep) {
-    deep->excluded = std::move(excluded);
-    if (Status status = check_deep_compiler(compiler_words, *kind); !status.ok()) {
-      return status;
-    }
+  if (request.deep) {
+    SOOTH_RETURN_IF_ERROR(check_deep_compiler(request.compiler, *kind));
   }
   const Result<RuntimeLibrary> library = find_runtime_library();
   if (!library.ok()) {
     return library.status();
   }
-  const Result<CompilerCommand> command = wrap_compiler(compiler_words, *kind, arguments, *library, deep);
+  const Result<CompilerCommand> command =
+      wrap_compiler(request.compiler, *kind, request.arguments, *library, request.deep);
   if (!command.ok()) {
     return command.status();
   }
   for (const std::string& note : command->notes) {
     std::fprintf(stderr, "sooth: %s\n", note.c_str());
   }
-  if (print) {
+  if (request.print) {
     std::printf("%s\n", shell_line(command->words).c_str());
     return ExitCode::kOk;
   }
   return execute(*command);
+}
+
+// For `--help` and the reference; read_request is what parses.
+void declare(CLI::App& root, const Wrapper& wrapper) {
+  CLI::App* command = root.add_subcommand(wrapper.name, wrapper.summary);
+  command->add_option("--compiler")
+      ->description("GCC or Clang, for example --compiler=clang++-19 or --compiler=\"ccache g++\" (default: $" +
+                    std::string(wrapper.variable) + ", else " + wrapper.fallback + ")")
+      ->type_name("COMMAND");
+  command->add_flag("--deep")->description(
+      "Let a serial recording keep all that is needed to execute the program again, for `sooth analyze --with recipe`; "
+      "needs " +
+      deep_compiler(wrapper.is_cxx));
+  command->add_option("--exclude")
+      ->description("With --deep: no more than accesses of these functions or source files; may be repeated")
+      ->type_name("PATTERN");
+  command->add_flag("--launch")->description("The compiler is what stands next, perhaps behind ccache or the like");
+  command->add_flag("--print-command")->description("Print the command instead of running it");
+  char footer[2 * sizeof(kFooter)];
+  std::snprintf(footer, sizeof footer, kFooter, wrapper.name, wrapper.name);
+  command->footer(footer);
+  command->allow_extras();
 }
 
 }  // namespace
@@ -141,15 +190,19 @@ std::optional<CommandResult> run_compiler_wrapper(std::span<const std::string> a
   }
   for (const Wrapper& wrapper : {kC, kCxx}) {
     if (arguments.front() == wrapper.name) {
-      return compile(wrapper, arguments.subspan(1));
+      const Result<Request> request = read_request(wrapper, arguments.subspan(1));
+      if (!request.ok()) {
+        return request.status();
+      }
+      return request->help ? std::nullopt : std::optional<CommandResult>(compile(*request));
     }
   }
   return std::nullopt;
 }
 
 void add_compiler_commands(CLI::App& root, CommandResult&) {
-  root.add_subcommand(kC.name, "Compile C so that the program can be recorded");
-  root.add_subcommand(kCxx.name, "Compile C++ so that the program can be recorded");
+  declare(root, kC);
+  declare(root, kCxx);
 }
 
 }  // namespace sooth

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -26,6 +27,7 @@ void add_confirm_command(CLI::App& root, CommandResult& result);
 void add_explore_command(CLI::App& root, CommandResult& result);
 void add_merge_command(CLI::App& root, CommandResult& result);
 void add_record_command(CLI::App& root, CommandResult& result);
+void add_reference_command(CLI::App& root, CommandResult& result);
 void add_replay_command(CLI::App& root, CommandResult& result);
 void add_report_command(CLI::App& root, CommandResult& result);
 void add_run_command(CLI::App& root, CommandResult& result);
@@ -34,6 +36,12 @@ void add_trace_command(CLI::App& root, CommandResult& result);
 void add_view_command(CLI::App& root, CommandResult& result);
 void add_witness_command(CLI::App& root, CommandResult& result);
 
+// The type of options that take names of analyses with commas between them.
+inline constexpr char kAnalysesType[] = "ANALYSIS,...";
+
+// Whether `sooth NAME` takes `-- PROGRAM ARGUMENTS`.
+bool starts_program(std::string_view name);
+
 // What the user wrote behind `--`: a program to start, and its arguments. Empty for commands that start none.
 const std::vector<std::string>& program_words();
 
@@ -41,7 +49,8 @@ const std::vector<std::string>& program_words();
 void say(const std::string& sentence);
 
 // `sooth cc` and `sooth c++` pass on arguments that only a compiler understands, so they are not parsed as those of other
-// commands are. `arguments` are all of ours; nullopt when they are for another command. Returns only to tell of an error, or for --help.
+// commands are. `arguments` are all of ours; nullopt when they are for another command, or ask for --help, which
+// is printed as that of others is. Returns only to tell of an error, or for --print-command.
 std::optional<CommandResult> run_compiler_wrapper(std::span<const std::string> arguments);
 
 }  // namespace sooth

@@ -31,6 +31,7 @@ constexpr AddCommand kCommands[] = {
     add_trace_command,
     add_view_command,
     add_witness_command,
+    add_reference_command,
 };
 
 // The commands that take `-- PROGRAM ARGUMENTS`. For others `--` means what it means everywhere: no options behind it.
@@ -41,8 +42,7 @@ std::vector<std::string> program;
 // Takes the program's words out of ours, before they are parsed: an option of the program is none of ours.
 void split_program(std::vector<std::string>& arguments) {
   const auto mark = std::find(arguments.begin(), arguments.end(), "--");
-  if (mark != arguments.end() && mark != arguments.begin() &&
-      std::find(std::begin(kStartPrograms), std::end(kStartPrograms), arguments.front()) != std::end(kStartPrograms)) {
+  if (mark != arguments.end() && mark != arguments.begin() && starts_program(arguments.front())) {
     program.assign(mark + 1, arguments.end());
     arguments.erase(mark, arguments.end());
   }
@@ -109,6 +109,10 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
+
+bool starts_program(std::string_view name) {
+  return std::find(std::begin(kStartPrograms), std::end(kStartPrograms), name) != std::end(kStartPrograms);
+}
 
 const std::vector<std::string>& program_words() { return program; }
 

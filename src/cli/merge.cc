@@ -1,14 +1,17 @@
 // sooth merge: one report from many.
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/command.h"
 #include "cli/report_options.h"
+#include "report/files.h"
 #include "report/json.h"
 #include "run/merge_reports.h"
+#include "run/merge_tests.h"
 
 namespace sooth {
 namespace {
@@ -18,7 +21,37 @@ struct Options {
   ReportOptions report;
 };
 
+// The results of `sooth test`, if the first of the files is one.
+Result<std::optional<std::string>> merge_test_results(const Options& options) {
+  std::vector<TestText> texts;
+  for (const std::string& path : options.paths) {
+    Result<std::string> text = read_whole_file(path);
+    if (!text.ok()) {
+      return std::move(text).status();
+    }
+    texts.push_back({path, std::move(*text)});
+    if (!is_test_result(texts.front().text)) {
+      return std::optional<std::string>();
+    }
+  }
+  if (options.report.format != "json") {
+    return Status::usage("results of `sooth test` are merged as JSON only: leave --format out");
+  }
+  Result<std::string> merged = merge_tests(texts);
+  return merged.ok() ? std::optional<std::string>(std::move(*merged))
+                     : Result<std::optional<std::string>>(merged.status());
+}
+
 CommandResult merge(const Options& options) {
+  const Result<std::optional<std::string>> tests =
+      options.paths.front() == "-" ? std::optional<std::string>() : merge_test_results(options);
+  if (!tests.ok()) {
+    return tests.status();
+  }
+  if (tests->has_value()) {
+    SOOTH_RETURN_IF_ERROR(deliver_text(**tests, options.report));
+    return ExitCode::kOk;
+  }
   std::vector<Report> reports;
   for (const std::string& path : options.paths) {
     Result<Report> report = read_report(path);
@@ -28,6 +61,9 @@ CommandResult merge(const Options& options) {
     reports.push_back(std::move(*report));
   }
   Report merged = merge_reports(std::move(reports));
+  if (!options.report.output.empty() && options.report.format == "json") {
+    name_replays(merged, options.report.output);
+  }
   return deliver(merged, options.report);
 }
 
@@ -43,7 +79,10 @@ void add_merge_command(CLI::App& root, CommandResult& result) {
   command->footer(
       "Usage: sooth merge A.json B.json ... -o FILE. One finding per fingerprint, on the highest rung that a report "
       "has it on; counts\n"
-      "add up, notes are united. The order of the reports plays no part, and equal reports count once.");
+      "add up, notes are united. Shards of a campaign (--shard) become what it would be without. The order of the "
+      "reports "
+      "plays no\n"
+      "part, and equal reports count once. Results that `sooth test --format json` wrote are merged as well.");
   command->callback([options, &result] { result = merge(*options); });
 }
 

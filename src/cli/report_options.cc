@@ -72,10 +72,14 @@ Status write_report(const Report& report, const ReportOptions& options) {
   how.fail_on = rung_from_name(options.fail_on);  // no rung is called "never"
   std::ostringstream text;
   SOOTH_RETURN_IF_ERROR(sink->write(report, how, text));
-  return options.output.empty() ? write_to_stdout(text.str()) : write_whole_file(options.output, text.str());
+  return deliver_text(text.str(), options);
 }
 
 }  // namespace
+
+Status deliver_text(const std::string& text, const ReportOptions& options) {
+  return options.output.empty() ? write_to_stdout(text) : write_whole_file(options.output, text);
+}
 
 void add_report_options(CLI::App& command, ReportOptions& options) {
   command.add_option("--format", options.format, format_help())

@@ -32,4 +32,7 @@ void add_report_options(CLI::App& command, ReportOptions& options);
 // afterwards.
 Result<ExitCode> deliver(Report& report, const ReportOptions& options);
 
+// Writes a text that is no report where the user wants it.
+Status deliver_text(const std::string& text, const ReportOptions& options);
+
 }  // namespace sooth

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -16,6 +17,8 @@
 #include "cli/progress.h"
 #include "cli/recording_options.h"
 #include "cli/report_options.h"
+#include "cli/tsan_options.h"
+#include "launch/child_process.h"
 #include "launch/private_directory.h"
 #include "launch/recording_set.h"
 #include "run/run_program.h"
@@ -29,11 +32,15 @@ struct Options {
   CampaignFlags flags;
   bool keep = false;
   std::string keep_in;  // directory; empty: the one that `sooth record` would make
+  std::string store;    // file; empty: as stored_report() says
   ReportOptions report;
 };
 
-// Where `sooth replay` finds the schedules: the report itself if it is JSON in a file, else a file of its own.
+// Where `sooth replay` finds the schedules: where the user says, or the report itself if it is JSON in a file, else a file of its own.
 std::string stored_report(const Options& options) {
+  if (!options.store.empty()) {
+    return options.store;
+  }
   return !options.report.output.empty() && options.report.format == "json"
              ? options.report.output
              : default_report_name(program_words().front());
@@ -158,9 +165,20 @@ Result<RunResult> work(Options& options, const std::string& report_name) {
   return result;
 }
 
+// What TSAN_OPTIONS ask for. The run time library in the program reads them too, and takes these two for none of its business.
+TsanOptions tsan_options() {
+  const char* text = std::getenv("TSAN_OPTIONS");
+  return parse_tsan_options(text == nullptr ? "" : text);
+}
+
 CommandResult run(Options& options) {
+  const TsanOptions tsan = tsan_options();
+  if (!tsan.suppressions.empty()) {
+    options.report.suppressions.push_back(tsan.suppressions);
+  }
   SOOTH_RETURN_IF_ERROR(check_usage(options));
   const std::string stored = stored_report(options);
+  hold_signals();  // from the first temporary folder on
   Result<RunResult> result = work(options, stored);
   if (!result.ok()) {
     return std::move(result).status();
@@ -169,11 +187,18 @@ CommandResult run(Options& options) {
   if (stored != options.report.output) {
     status = store_report(result->report, stored, options.report.no_times);
   }
+  forget_held_signals();
+  if (options.report.output.empty()) {
+    take_signals_again();  // a reader who does not read must not keep us
+  }
   // Also when that failed: whoever looks at the terminal has the findings all the same.
   const Result<ExitCode> code = deliver(result->report, options.report);
   SOOTH_RETURN_IF_ERROR(status);
   if (!code.ok()) {
     return code.status();
+  }
+  if (!tsan.log_path.empty()) {
+    SOOTH_RETURN_IF_ERROR(write_tsan_log(result->report, rung_from_name(options.report.fail_on), tsan.log_path));
   }
   say("the report is in " + stored + "; `sooth report " + stored + "` prints it again");
   return *code == ExitCode::kOk ? static_cast<ExitCode>(result->end.shell_status()) : *code;
@@ -187,14 +212,16 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   options->flags.budget = std::chrono::seconds(60);
   options->flags.timeout = std::chrono::milliseconds(0);
   options->job.record.options.schedule = "serial";
+  options->job.record.options.max_bytes = std::uint64_t{256} << 20;  // the analyses then take some gigabytes
   options->job.confirm.options.campaign.trials = 30;
   add_duration_option(*command, "--budget", options->flags.budget,
                       "Time for proofs and controlled runs, after the recorded run; 0: as long as it takes", "60s");
   command->add_option("--with", options->job.analyses,
-                      "Analyses, separated by commas (default: by what the recording has)");
+                      "Analyses, separated by commas (default: by what the recording has)")
+      ->type_name(kAnalysesType);
   add_recording_options(*command, options->job.record.options);
   add_count_option(*command, "--max-trace", options->job.record.options.max_bytes,
-                   "End the recording at so many bytes, like 2G; the program goes on. 0: no limit");
+                   "End the recording at so many bytes; the program goes on. 0: no limit");
   command
       ->add_option_function<std::string>(
           "--keep", [options](const std::string& directory) { options->keep_in = directory; },
@@ -210,10 +237,11 @@ void add_run_command(CLI::App& root, CommandResult& result) {
                       "A controlled run that takes longer is killed, and counts as a hang",
                       "10s to 60s, by the recorded run");
   add_report_options(*command, options->report);
+  command->add_option("--store", options->store, "Store the report as JSON in this file")->type_name("FILE");
   command->footer(
       "Usage: sooth run [OPTIONS] -- PROGRAM ARGUMENTS. Prints the report behind the program's own output, or to -o "
       "FILE, and\n"
-      "stores it as JSON for `sooth replay`: sooth-PROGRAM.json, or the FILE of `--format json -o FILE`. --seed counts "
+      "stores it as JSON for `sooth replay`: sooth-PROGRAM.json, or the FILE of --store or of `--format json -o FILE`. --seed counts "
       "for\n"
       "controlled runs as well. Exit status: 66 when a finding stands on the rung of --fail-on or above it, else the "
       "program's\n"

@@ -19,6 +19,8 @@
 #include "launch/preflight.h"
 #include "report/describe.h"
 #include "report/files.h"
+#include "report/fingerprint.h"
+#include "run/merge_tests.h"
 #include "run/work_limit.h"
 #include "schedule/strategy.h"
 
@@ -179,13 +181,15 @@ nlohmann::ordered_json end_as_json(const TestEnd& end, const Shown& shown) {
                                 {"description", printable(end.outcome.describe())},
                                 {"failure", end.failure},
                                 {"runs", end.runs},
-                                {"first_seed", end.first_seed}};
+                                {"first_seed", end.first_seed},
+                                {"key", hexadecimal(fnv1a(end.key))}};
   for (const std::string& sentence : end.blocked) {
     row["blocked"].push_back(printable(sentence));
   }
   row["outputs"] = nlohmann::ordered_json::array();
   for (const TestOutput& output : end.outputs) {
-    row["outputs"].push_back({{"runs", output.runs}, {"first_seed", output.first_seed}});
+    row["outputs"].push_back(
+        {{"runs", output.runs}, {"first_seed", output.first_seed}, {"hash", hexadecimal(output.hash)}});
   }
   add_shown(row, shown);
   return row;
@@ -193,7 +197,7 @@ nlohmann::ordered_json end_as_json(const TestEnd& end, const Shown& shown) {
 
 std::string as_json(const TestResult& result, const AllShown& shown, const Options& options) {
   using nlohmann::ordered_json;
-  ordered_json json = {{"schema", "sooth-test/1"},     {"program", printable(shell_words(program_words()))},
+  ordered_json json = {{"schema", kTestSchema},        {"program", printable(shell_words(program_words()))},
                        {"strategy", options.strategy}, {"seed", options.flags.seed},
                        {"shard", options.flags.shard}, {"shards", options.flags.shards},
                        {"runs", result.runs},          {"planned", result.planned},

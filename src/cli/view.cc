@@ -38,13 +38,15 @@ Result<std::string> page_path(const std::string& report) {
   std::filesystem::path base = std::filesystem::temp_directory_path(error);
   std::string folder = (error ? std::filesystem::path("/tmp") : base) / "sooth-view-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) {
-    return Status::internal(folder + ": cannot make a folder for the page: " + std::strerror(errno) + "; name a file with -o");
+    return Status::internal(folder + ": cannot make a folder for the page: " + std::strerror(errno) +
+                            "; name a file with -o");
   }
   return folder + "/" + page_name(report);
 }
 
-// $BROWSER is a list of commands that are tried in turn; the first is what its owner prefers. Others of its kind put arguments in
-// it, which a shell would split: only plain names are taken here, the rest is for xdg-open, which knows all of it.
+// $BROWSER is a list of commands that are tried in turn; the first is what its owner prefers. Others of its kind put
+// arguments in it, which a shell would split: only plain names are taken here, the rest is for xdg-open, which knows
+// all of it.
 std::string opener() {
   const char* chosen = std::getenv("BROWSER");
   const std::string browser = chosen == nullptr ? "" : std::string(chosen).substr(0, std::string(chosen).find(':'));
@@ -100,12 +102,16 @@ CommandResult view(Options& options) {
 void add_view_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("view", "Look at a stored report in the browser");
   auto options = std::make_shared<Options>();
-  command->add_option("REPORT", options->path, "A report that --format json wrote; - for standard input")->required()->type_name("");
+  command->add_option("REPORT", options->path, "A report that --format json wrote; - for standard input")
+      ->required()
+      ->type_name("");
   command->add_option("-o,--output", options->report.output, "Write the page to this file and keep it")
       ->type_name("FILE")
       ->check([](const std::string& path) { return path.empty() ? "needs the name of a file" : ""; });
-  command->footer("Opens the page with $BROWSER or xdg-open and prints where it is; only prints when standard output is no terminal.\n"
-                  "`sooth report REPORT --format html -o FILE` makes the same page, with suppressions and a baseline.");
+  command->footer(
+      "Opens the page with $BROWSER or xdg-open and prints where it is; only prints when standard output is no "
+      "terminal.\n"
+      "`sooth report REPORT --format html -o FILE` makes the same page, with suppressions and a baseline.");
   command->callback([options, &result] { result = view(*options); });
 }
 

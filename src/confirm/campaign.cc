@@ -149,7 +149,8 @@ Result<RunOutcome> Campaign::run(const RunPlan& plan) const {
 }
 
 Status Campaign::extend_baseline(std::uint64_t runs) {
-  const std::uint64_t had = baseline_.runs();
+  baseline_.look_at(runs);
+  const std::uint64_t had = baseline_.made();
   if (runs <= had) {
     return {};
   }

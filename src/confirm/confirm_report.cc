@@ -77,6 +77,9 @@ class ReportCampaign {
 
   Result<ConfirmCounts> run() {
     ConfirmCounts counts;
+    for (const Finding* finding : chosen_) {
+      counts.chosen.push_back(finding->id);
+    }
     for (std::size_t i = 0; i < chosen_.size(); ++i) {
       options_.on_finding(i, chosen_.size());
       if (options_.campaign.cancelled()) {
@@ -121,11 +124,7 @@ class ReportCampaign {
     return EventId{last};
   }
 
-  void note(const std::string& sentence) {
-    if (std::find(report_.notes.begin(), report_.notes.end(), sentence) == report_.notes.end()) {
-      report_.notes.push_back(sentence);
-    }
-  }
+  void note(const std::string& sentence) { report_.add_gap(GapKind::kTrials, sentence); }
 
   Result<Target> target_of(const Finding& finding) {
     Target target;

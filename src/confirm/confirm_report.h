@@ -22,13 +22,15 @@ struct ConfirmOptions {
 
 struct ConfirmCounts {
   std::uint64_t tried = 0, reached = 0, harmful = 0;
-  std::uint64_t untried = 0;  // the time was over before
+  std::uint64_t untried = 0;        // the time was over before
+  std::vector<std::string> chosen;  // ids of those that are to be tried, of this shard
 };
 
 // Which findings can be tried at all: races and deadlocks that are not in the baseline.
 bool can_be_confirmed(const Finding& finding);
 
-// Tries the findings one after the other, in their order; each has its id. `words`: the program as the user typed it, `path` its executable. Findings that runs
+// Tries the findings one after the other, in their order; each has its id. `words`: the program as the user typed it, `path` its executable (empty: the report is about one
+// that it starts). Findings that runs
 // reach move up and get a replay, the others stay and tell how many runs were made. Notes of the report tell what could not be
 // tried. Fails only when the program cannot be run.
 Result<ConfirmCounts> confirm_report(Report& report, const std::vector<std::string>& words, const std::string& path,

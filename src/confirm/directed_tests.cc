@@ -20,7 +20,10 @@ class DirectedTests {
   DirectedTests(const std::function<Result<RunOutcome>(const RunPlan&)>& run, const FindPairs& find_pairs,
                 TestTally& tally, const TestOptions& options)
       : run_(run), find_pairs_(find_pairs), tally_(tally), options_(options), planned_(runs_of_shard(options)) {
-    next_seed_ = options.seed + (options.shard - 1) * planned_;
+    next_seed_ = options.seed;  // behind those of the shards before this one
+    for (TestOptions before = options; --before.shard > 0;) {
+      next_seed_ += runs_of_shard(before);
+    }
   }
 
   Result<TestResult> go() {

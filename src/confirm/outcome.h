@@ -1,6 +1,7 @@
 // How a controlled run ended, and whether that is a failure that other runs do not have.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -51,7 +52,10 @@ class Baseline {
  public:
   void add(Outcome outcome) { outcomes_.push_back(std::move(outcome)); }
 
-  std::uint64_t runs() const { return outcomes_.size(); }
+  // Only the first so many count from here on: what is told of a finding must not depend on which were tried before it.
+  void look_at(std::uint64_t runs) { looked_at_ = runs; }
+  std::uint64_t made() const { return outcomes_.size(); }
+  std::uint64_t runs() const { return std::min<std::uint64_t>(made(), looked_at_); }
   std::uint64_t ended_like(const Outcome& outcome) const;
   // Whether `failures` such ends among the `hits` runs that reached the finding are more than the baseline explains: the end is a
   // failure and the baseline has no such end, or significantly fewer.
@@ -59,6 +63,7 @@ class Baseline {
 
  private:
   std::vector<Outcome> outcomes_;
+  std::uint64_t looked_at_ = UINT64_MAX;
 };
 
 }  // namespace sooth

@@ -123,6 +123,9 @@ CodeFinder::CodeFinder(std::string program, const std::string& recorded, const s
       build_ids_(recorded_build_ids(trace)) {}
 
 bool CodeFinder::is_program(const std::string& module) const {
+  if (program_.empty()) {
+    return false;
+  }
   return module == program_ || file_name(module) == file_name(program_) || file_name(module) == recorded_name_ ||
          same_file(module, program_);
 }

@@ -48,7 +48,7 @@ PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const Plac
 // Finds the code of places in the files as they are now. Not thread safe.
 class CodeFinder {
  public:
-  // `program`: path of the executable that is going to run. `recorded`: command line of the recorded one. `trace`: where the recording is,
+  // `program`: path of the executable that is going to run; empty: places are in programs that it starts, and these are where they were. `recorded`: command line of the recorded one. `trace`: where the recording is,
   // if it still is, for the build ids of what ran then; may be empty.
   CodeFinder(std::string program, const std::string& recorded, const std::string& trace);
 

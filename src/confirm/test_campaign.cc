@@ -76,6 +76,7 @@ TestEnd& TestTally::end_of(const RunPlan& plan, const RunOutcome& run) {
   }
   keys_.push_back(key);
   TestEnd& end = result_.ends.emplace_back();
+  end.key = key;
   end.outcome = outcome;
   end.first_seed = plan.seed;
   end.schedule = schedule_of(plan, run);

@@ -24,13 +24,6 @@ sigset_t watched_signals() {
   return set;
 }
 
-// Blocks what wait() takes, in the calling thread and those that it starts from now on.
-void take_over_signals() {
-  inherited_signals();
-  const sigset_t watched = watched_signals();
-  ::pthread_sigmask(SIG_BLOCK, &watched, nullptr);
-}
-
 // Job control stops both, so that the shell sees its job stopped. SIGSTOP and stops for a debugger mean the program only.
 void stop_as_it_did(int signal) {
   if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
@@ -56,7 +49,7 @@ ProgramEnd ProgramEnd::from_wait_status(int status) {
 
 Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& words,
                                          const std::vector<std::string>& environment, const SpawnOptions& options) {
-  take_over_signals();
+  hold_signals();
   const Result<pid_t> pid = spawn_program(words, environment, options);
   return pid.ok() ? Result(ChildProcess(*pid)) : Result<ChildProcess>(pid.status());
 }
@@ -85,6 +78,23 @@ ProgramEnd ChildProcess::wait(const std::function<void()>& on_usr2, std::chrono:
   }
   ended_.store(true, std::memory_order_release);
   return end;
+}
+
+void hold_signals() {
+  inherited_signals();
+  const sigset_t watched = watched_signals();
+  ::pthread_sigmask(SIG_BLOCK, &watched, nullptr);
+}
+
+void forget_held_signals() {
+  sigset_t ends;
+  sigemptyset(&ends);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    sigaddset(&ends, signal);
+  }
+  const timespec at_once{};
+  while (::sigtimedwait(&ends, nullptr, &at_once) > 0) {
+  }
 }
 
 void take_signals_again() {

@@ -72,4 +72,9 @@ class ChildProcess {
 // A signal that came since the end of wait() takes effect now.
 void take_signals_again();
 
+// What start() does to the signals of the calling thread, for a command that has something to lose before a program runs, or afterwards.
+void hold_signals();
+// Forgets those that ask for an end and came since then: it is near anyway.
+void forget_held_signals();
+
 }  // namespace sooth

@@ -216,7 +216,7 @@ void report_filter(const Stages& stages, const TreeModeInfo& mode, const TraceCe
                          std::to_string(counts.hidden_intra + counts.hidden_inter) +
                          " accesses from the analyses; dynamic pairs and distances are those of the others.");
   if (mode.first_race_only) {
-    report.notes.push_back(std::string(mode.name) + " keeps the first race of the trace; other pairs may be missing.");
+    report.add_gap(GapKind::kWindow, std::string(mode.name) + " keeps the first race of the trace; other pairs may be missing.");
   }
   for (std::size_t i = 0; i < stages.unfiltered.size(); ++i) {
     report.stats.analyses[i].seconds_unfiltered = stages.unfiltered[i].seconds;
@@ -247,7 +247,9 @@ void add_mcm(const DetectorInfo& info, std::vector<Claim>& claims, ProofCount& p
   proven.refuted += result.proven.refuted;
   proven.rejected += result.proven.rejected;
   add_stats(info, std::move(result.stats), report);
-  std::move(result.notes.begin(), result.notes.end(), std::back_inserter(report.notes));
+  for (const Gap& gap : result.gaps) {
+    report.add_gap(gap.kind, gap.text);
+  }
 }
 
 bool wants_recipe(const AnalysisOptions& options) {
@@ -291,7 +293,9 @@ Status add_recipe(std::vector<Claim>& claims, ProofCount& proven, const TraceCap
     proven.checked += result->proven.checked;
     proven.rejected += result->proven.rejected;
     add_stats(*info, std::move(result->stats), report);
-    std::move(result->notes.begin(), result->notes.end(), std::back_inserter(report.notes));
+    for (const Gap& gap : result->gaps) {
+      report.add_gap(gap.kind, gap.text);
+    }
   }
   return {};
 }
@@ -316,7 +320,7 @@ void add_call_note(std::uint64_t calls, const std::vector<const DetectorInfo*>& 
     unaware += guesses ? (unaware.empty() ? "" : ", ") + std::string(info->name) : "";
   }
   if (calls > 0 && !unaware.empty()) {
-    report.notes.push_back(std::to_string(calls) + (calls == 1 ? " call was" : " calls were") +
+    report.add_gap(GapKind::kExcludedCode, std::to_string(calls) + (calls == 1 ? " call was" : " calls were") +
                            " not recorded, and what they may have ordered is unknown to " + unaware +
                            ": what has no checked witness may be a false alarm because of that. rdit knows (--with rdit).");
   }
@@ -325,7 +329,7 @@ void add_call_note(std::uint64_t calls, const std::vector<const DetectorInfo*>& 
 // A call that may touch everything keeps much in order that it has nothing to do with.
 void add_reach_note(std::uint64_t calls, Report& report) {
   if (calls > 0) {
-    report.notes.push_back(std::to_string(calls) + (calls == 1 ? " call" : " calls") +
+    report.add_gap(GapKind::kExcludedCode, std::to_string(calls) + (calls == 1 ? " call" : " calls") +
                            " of code that was left out may touch anything, and races around them are missed for it: `sooth record --reach touched` tells what it touches, if all "
                            "of it is instrumented.");
   }
@@ -407,19 +411,19 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   report.exact = reader.info().exact;
   report.incomplete = reader.info().incomplete;
   if (report.incomplete) {
-    report.notes.push_back("The trace is incomplete: its writer did not finish. Analysed are the " +
+    report.add_gap(GapKind::kRecording, "The trace is incomplete: its writer did not finish. Analysed are the " +
                            std::to_string(*events) + " events that it had written.");
   }
   if (capture.is_cut()) {
     report.incomplete = true;
-    report.notes.push_back("Interrupted: only the first " + std::to_string(*events) + " events of the trace were analysed.");
+    report.add_gap(GapKind::kRecording, "Interrupted: only the first " + std::to_string(*events) + " events of the trace were analysed.");
   }
   std::vector<FinishedDetector> finished;
   for (const RunningDetector& each : stages.detectors) {
     finished.push_back({each.info, each.detector.get()});
     report.stats.analyses.push_back(stats_of(each, reader.tables()));
     for (std::string& note : each.detector->notes()) {
-      report.notes.push_back(std::move(note));
+      report.add_gap(GapKind::kWindow, note);
     }
   }
   if (options.filter.has_value()) {

@@ -89,25 +89,27 @@ class McmStage {
     return stats;
   }
 
-  std::vector<std::string> notes(const McmOptions& options) const {
-    std::vector<std::string> notes;
+  std::vector<Gap> gaps(const McmOptions& options) const {
+    std::vector<Gap> gaps;
     const auto count = [](std::uint64_t n, const char* one, const char* many) {
       return std::to_string(n) + (n == 1 ? one : many);
     };
     const std::string name(info_.name);
     if (unknown_ > 0) {
-      notes.push_back(name + " has no answer for " + count(unknown_, " pair", " pairs") + " of sites: " + why_);
+      gaps.push_back({GapKind::kUnknown,
+                      name + " has no answer for " + count(unknown_, " pair", " pairs") + " of sites: " + why_});
     }
     if (!capture_.whole()) {
-      notes.push_back(name + " looked at the first " + std::to_string(capture_.size()) +
-                      " events only (--witness-events).");
+      gaps.push_back({GapKind::kWindow, name + " looked at the first " + std::to_string(capture_.size()) +
+                                            " events only (--witness-events)."});
     }
     if (found_.far_pairs > 0) {
-      notes.push_back(name + " did not look at some accesses of " + count(found_.far_pairs, " pair", " pairs") +
-                      " of sites: they are further apart than its windows of " + std::to_string(options.window) +
-                      " events bring together (--window).");
+      gaps.push_back({GapKind::kWindow, name + " did not look at some accesses of " +
+                                            count(found_.far_pairs, " pair", " pairs") +
+                                            " of sites: they are further apart than its windows of " +
+                                            std::to_string(options.window) + " events bring together (--window)."});
     }
-    return notes;
+    return gaps;
   }
 
  private:
@@ -134,7 +136,8 @@ class McmStage {
         return;
       }
       case McmSitePair::Answer::kNoRace:
-        if (drops_ && claimed != races_.end() && pair.complete && capture_.whole() && !claimed->second.finding.observed) {
+        if (drops_ && claimed != races_.end() && pair.complete && capture_.whole() &&
+            !claimed->second.finding.observed) {
           races_.erase(claimed);
           ++dropped_;
         }
@@ -192,7 +195,7 @@ McmStageResult run_mcm_stage(const DetectorInfo& info, std::vector<Claim>& claim
   McmStageResult result;
   claims = stage.finish(result.proven);
   result.stats = stage.stats(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  result.notes = stage.notes(options);
+  result.gaps = stage.gaps(options);
   return result;
 }
 

@@ -20,33 +20,59 @@ void OverviewCollector::widen() {
   width_ *= 2;
 }
 
-void OverviewCollector::count(std::span<const Event> events, EventId first) {
-  const std::size_t slice = events_ / width_;
+void OverviewCollector::count(std::span<const Event> events) {
+  // Every event comes by here: two counters and a store for each, and no counter that the event before has just
+  // touched.
+  std::array<std::array<std::uint32_t, kOpCount>, 2> kinds{};
   for (std::size_t i = 0; i < events.size(); ++i) {
     const Event& e = events[i];
     const std::size_t number = raw(e.thread);
-    if (number >= threads_.size()) {
-      threads_.resize(number + 1);
+    if (number >= recent_.size()) [[unlikely]] {
+      recent_.resize(number + 1);
     }
-    Thread& thread = threads_[number];
-    thread.first = thread.events++ == 0 ? advance(first, i) : thread.first;
-    thread.last = advance(first, i);
-    if (thread.slices.empty() || thread.slices.back().number != slice) {
-      thread.slices.push_back({slice, 0});
-    }
-    ++thread.slices.back().events;
-    ++kinds_[raw(e.op)];
+    Recent& recent = recent_[number];
+    const auto at = static_cast<std::uint32_t>(i);
+    recent.first = recent.events++ == 0 ? at : recent.first;
+    recent.last = at;
+    ++kinds[i % 2][raw(e.op)];
     if (e.op == Op::kAcquire) {
-      Lock& lock = locks_[e.object];
-      if (lock.acquires++ == 0) {
-        lock_order_.push_back(e.object);
-      } else if (lock.last != e.thread) {
-        ++lock.handovers;
-      }
-      lock.last = e.thread;
+      count_acquire(e);
     }
   }
-  events_ += events.size();
+  for (std::size_t op = 0; op < kOpCount; ++op) {
+    kinds_[op] += std::uint64_t{kinds[0][op]} + kinds[1][op];
+  }
+  settle(events.size());
+}
+
+void OverviewCollector::count_acquire(const Event& e) {
+  Lock& lock = locks_[e.object];
+  if (lock.acquires++ == 0) {
+    lock_order_.push_back(e.object);
+  } else if (lock.last != e.thread) {
+    ++lock.handovers;
+  }
+  lock.last = e.thread;
+}
+
+void OverviewCollector::settle(std::size_t count) {
+  threads_.resize(recent_.size());
+  for (std::size_t number = 0; number < recent_.size(); ++number) {
+    Recent& recent = recent_[number];
+    if (recent.events == 0) {
+      continue;
+    }
+    Thread& thread = threads_[number];
+    thread.first = thread.events == 0 ? EventId{events_ + recent.first} : thread.first;
+    thread.last = EventId{events_ + recent.last};
+    thread.events += recent.events;
+    if (thread.slices.empty() || thread.slices.back().number != events_ / width_) {
+      thread.slices.push_back({events_ / width_, 0});
+    }
+    thread.slices.back().events += recent.events;
+    recent = {};
+  }
+  events_ += count;
 }
 
 void OverviewCollector::consume(const Batch& batch) {
@@ -56,8 +82,8 @@ void OverviewCollector::consume(const Batch& batch) {
       widen();
     }
     const std::uint64_t room = width_ - events_ % width_;
-    const std::size_t take = std::min<std::uint64_t>(room, rest.size());
-    count(rest.first(take), EventId{events_});
+    const std::size_t take = std::min<std::uint64_t>({room, rest.size(), std::uint64_t{kMaxStretch}});
+    count(rest.first(take));
     rest = rest.subspan(take);
   }
 }
@@ -65,7 +91,8 @@ void OverviewCollector::consume(const Batch& batch) {
 std::vector<ThreadActivity> OverviewCollector::busiest_threads(const Tables& tables) const {
   std::vector<std::size_t> order(threads_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return threads_[a].events > threads_[b].events; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return threads_[a].events > threads_[b].events; });
   order.resize(std::min(order.size(), kMaxThreads));
   std::sort(order.begin(), order.end());
   const std::uint64_t slices = (events_ + width_ - 1) / width_;
@@ -97,11 +124,13 @@ RunOverview OverviewCollector::overview(const Tables& tables) const {
     }
   }
   overview.threads = busiest_threads(tables);
-  const auto active = std::count_if(threads_.begin(), threads_.end(), [](const Thread& thread) { return thread.events > 0; });
+  const auto active =
+      std::count_if(threads_.begin(), threads_.end(), [](const Thread& thread) { return thread.events > 0; });
   overview.more_threads = static_cast<std::uint64_t>(active) - overview.threads.size();
   std::vector<std::uint64_t> locks = lock_order_;
-  std::stable_sort(locks.begin(), locks.end(),
-                   [&](std::uint64_t a, std::uint64_t b) { return locks_.find(a)->acquires > locks_.find(b)->acquires; });
+  std::stable_sort(locks.begin(), locks.end(), [&](std::uint64_t a, std::uint64_t b) {
+    return locks_.find(a)->acquires > locks_.find(b)->acquires;
+  });
   overview.more_locks = locks.size() - std::min(locks.size(), kMaxLocks);
   locks.resize(std::min(locks.size(), kMaxLocks));
   for (const std::uint64_t number : locks) {

@@ -14,7 +14,7 @@
 
 namespace sooth {
 
-// One addition per event and a lookup per acquire. Memory grows with the number of threads and locks.
+// A few additions per event and a lookup per acquire. Memory grows with the number of threads and locks.
 class OverviewCollector {
  public:
   static constexpr std::size_t kSlices = 96;
@@ -40,8 +40,18 @@ class OverviewCollector {
     ThreadId last{};
   };
 
-  // Events of one slice.
-  void count(std::span<const Event> events, EventId first);
+  // What a thread did in the stretch of events that is being counted; positions are in the stretch.
+  struct Recent {
+    std::uint32_t events = 0;
+    std::uint32_t first = 0, last = 0;
+  };
+  static constexpr std::uint64_t kMaxStretch = 1u << 16;
+
+  // Events of one slice, at most kMaxStretch.
+  void count(std::span<const Event> events);
+  void count_acquire(const Event& e);
+  // Moves recent_ into threads_.
+  void settle(std::size_t count);
   void widen();
   std::vector<ThreadActivity> busiest_threads(const Tables& tables) const;
 
@@ -49,6 +59,7 @@ class OverviewCollector {
   std::uint64_t width_ = 1;  // events of a slice; doubles whenever the run outgrows the slices
   std::array<std::uint64_t, kOpCount> kinds_{};
   std::vector<Thread> threads_;
+  std::vector<Recent> recent_;  // by thread
   FlatMap<Lock> locks_;
   std::vector<std::uint64_t> lock_order_;  // the keys of locks_, in the order of their first acquire
 };

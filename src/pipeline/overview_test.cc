@@ -23,15 +23,16 @@ RunOverview overview_of(const WholeTrace& trace, std::size_t batch_size) {
 
 TEST(OverviewTest, CountsThreadsKindsAndLocks) {
   const WholeTrace trace = must_read(
-      "M|fork(A)|1\nA|acq(l)|2\nA|w(x)|3\nA|rel(l)|4\nM|acq(l)|5\nM|rel(l)|6\nM|acq(m)|7\nM|acq(l)|8\nM|rel(l)|9\nM|rel(m)|10\n");
+      "M|fork(A)|1\nA|acq(l)|2\nA|w(x)|3\nA|rel(l)|4\nM|acq(l)|5\nM|rel(l)|6\nM|acq(m)|7\nM|acq(l)|8\nM|rel(l)|9\nM|"
+      "rel(m)|10\n");
   const RunOverview overview = overview_of(trace, 3);
   EXPECT_EQ(overview.slice, 1u);
   ASSERT_EQ(overview.threads.size(), 2u);
   EXPECT_EQ(overview.threads[0], (ThreadActivity{"M", 7, EventId{0}, EventId{9}, {1, 0, 0, 0, 1, 1, 1, 1, 1, 1}}));
   EXPECT_EQ(overview.threads[1], (ThreadActivity{"A", 3, EventId{1}, EventId{3}, {0, 1, 1, 1, 0, 0, 0, 0, 0, 0}}));
   EXPECT_EQ(overview.locks, (std::vector<LockUse>{{"l", 3, 1}, {"m", 1, 0}}));
-  EXPECT_EQ(overview.kinds,
-            (std::vector<std::pair<Op, std::uint64_t>>{{Op::kWrite, 1}, {Op::kAcquire, 4}, {Op::kRelease, 4}, {Op::kFork, 1}}));
+  EXPECT_EQ(overview.kinds, (std::vector<std::pair<Op, std::uint64_t>>{
+                                {Op::kWrite, 1}, {Op::kAcquire, 4}, {Op::kRelease, 4}, {Op::kFork, 1}}));
 }
 
 // However long the run and however it is cut into batches, the slices are as many and hold all events.

@@ -99,14 +99,15 @@ class RecipeStage {
                    {"... decided before the solver", std::to_string(before)},
                    {"... decided by the solver", std::to_string(solver)},
                    {"... not decided", std::to_string(open)},
+                   {"shared reads", std::to_string(shared_reads_)},
+                   {"shared writes", std::to_string(shared_writes_)},
+                   {"conditions on branches", std::to_string(branches_)},
+                   {"conditions on base pointers", std::to_string(base_pointers_)},
+                   {"other conditions", std::to_string(other_conditions_)},
                    {"instructions executed again", std::to_string(coverage_.instructions)},
                    {"... with an expression", std::to_string(coverage_.symbolic)},
                    {"... concretised", std::to_string(coverage_.concretised)},
                    {"opaque calls", std::to_string(coverage_.opaque_calls)},
-                   {"shared reads", std::to_string(shared_reads_)},
-                   {"shared writes", std::to_string(shared_writes_)},
-                   {"conditions on branches", std::to_string(on_branches_)},
-                   {"conditions on base pointers", std::to_string(on_base_pointers_)},
                    {"threads not followed to the end", std::to_string(ended_)}};
     if (found_.detours > 0) {
       stats.extra.emplace_back("branches not taken that were followed", std::to_string(found_.detours));
@@ -114,32 +115,35 @@ class RecipeStage {
     return stats;
   }
 
-  std::vector<std::string> notes(const RecipeOptions& options) const {
-    std::vector<std::string> notes;
+  std::vector<Gap> gaps(const RecipeOptions& options) const {
+    std::vector<Gap> gaps;
     const auto count = [](std::uint64_t n, const char* one, const char* many) {
       return std::to_string(n) + (n == 1 ? one : many);
     };
     const std::string name(info_.name);
     if (unknown_ > 0) {
-      notes.push_back(name + " has no answer for " + count(unknown_, " pair", " pairs") + " of places: " + why_);
+      gaps.push_back({GapKind::kUnknown,
+                      name + " has no answer for " + count(unknown_, " pair", " pairs") + " of places: " + why_});
     }
     if (!capture_.whole()) {
-      notes.push_back(name + " looked at the first " + std::to_string(capture_.size()) +
-                      " events only (--witness-events).");
+      gaps.push_back({GapKind::kWindow, name + " looked at the first " + std::to_string(capture_.size()) +
+                                            " events only (--witness-events)."});
     }
     if (found_.far_pairs > 0) {
-      notes.push_back(name + " did not look at some accesses of " + count(found_.far_pairs, " pair", " pairs") +
-                      " of places: they are further apart than its windows of " + std::to_string(options.window) +
-                      " events bring together (--window).");
+      gaps.push_back({GapKind::kWindow, name + " did not look at some accesses of " +
+                                            count(found_.far_pairs, " pair", " pairs") +
+                                            " of places: they are further apart than its windows of " +
+                                            std::to_string(options.window) + " events bring together (--window)."});
     }
     if (ended_ > 0) {
-      notes.push_back(name + " could not follow the code of " + count(ended_, " thread", " threads") +
-                      " to the end; behind that, reads keep their recorded values. " + why_ended_);
+      gaps.push_back(
+          {GapKind::kExcludedCode, name + " could not follow the code of " + count(ended_, " thread", " threads") +
+                                       " to the end; behind that, reads keep their recorded values. " + why_ended_});
     }
     if (!why_rejected_.empty()) {
-      notes.push_back(name + ": the first witness that was rejected: " + why_rejected_);
+      gaps.push_back({GapKind::kUnknown, name + ": the first witness that was rejected: " + why_rejected_});
     }
-    return notes;
+    return gaps;
   }
 
   ProofCount proven;
@@ -168,8 +172,9 @@ class RecipeStage {
         shared_writes_ += access.written != kNoExpr ? 1 : 0;
       }
       for (const PathCondition& condition : thread.conditions) {
-        on_branches_ += condition.why == PathCondition::Why::kBranch ? 1 : 0;
-        on_base_pointers_ += condition.why == PathCondition::Why::kBasePointer ? 1 : 0;
+        ++(condition.why == PathCondition::Why::kBranch        ? branches_
+           : condition.why == PathCondition::Why::kBasePointer ? base_pointers_
+                                                               : other_conditions_);
       }
       if (!thread.why_ended.empty()) {
         ++ended_;
@@ -253,7 +258,7 @@ class RecipeStage {
     Access access =
         make_access({event, EventId{}, 0, kNoLocks, kNoStack}, locks_of(*pair.witness, side, view, index), tables_);
     access.executed = false;
-    access.order = is_atomic(event.op) ? MemoryOrder::kSeqCst : MemoryOrder::kNotAtomic;
+    access.order = pair.places[side].order;
     access.site = pair.places[side].source;
     access.when = describe(pair.when[side], program_, view);
     return access;
@@ -301,9 +306,9 @@ class RecipeStage {
   std::set<Places> decided_, places_;
   RecipeResult found_;
   Coverage coverage_;
+  std::uint64_t shared_reads_ = 0, shared_writes_ = 0, branches_ = 0, base_pointers_ = 0, other_conditions_ = 0;
   std::uint64_t dynamic_pairs_ = 0, unknown_ = 0, ended_ = 0;
-  std::uint64_t shared_reads_ = 0, shared_writes_ = 0, on_branches_ = 0, on_base_pointers_ = 0;  // with an expression
-  std::string why_, why_ended_, why_rejected_;                                                   // of the first each
+  std::string why_, why_ended_, why_rejected_;  // of the first each
 };
 
 }  // namespace
@@ -328,7 +333,7 @@ Result<RecipeStageResult> run_recipe_stage(const DetectorInfo& info, std::vector
   result.proven.checked += stage.proven.checked;
   result.proven.rejected += stage.proven.rejected;
   result.stats = stage.stats(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  result.notes = stage.notes(options.recipe);
+  result.gaps = stage.gaps(options.recipe);
   return result;
 }
 

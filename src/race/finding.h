@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "race/gap.h"
 #include "trace/event.h"
 #include "trace/tables.h"
 
@@ -272,6 +273,7 @@ struct Finding {
                                     // earliest in the trace comes first. One for a misuse: the forbidden call, or the fork
                                     // of a leaked thread
   std::optional<MisuseKind> misuse;  // of a misuse
+  std::vector<std::string> uninstrumented;  // libraries that nobody sees into, and that may order the two for all one knows
   FindingContext context;
   std::optional<WitnessSummary> witness;
   std::optional<ReplaySummary> replay;
@@ -321,6 +323,7 @@ struct ReportStats {
   std::uint64_t sites = 0;
   double seconds = 0;
   double witness_seconds = 0;       // of those, looking for witnesses and checking them
+  std::vector<std::pair<std::string, double>> stages;  // of `sooth run`, in their order: name, seconds
   std::vector<AnalysisStats> analyses;
   std::optional<FilterStats> filter;
 
@@ -367,10 +370,15 @@ struct SourceFile {
 };
 
 struct Report {
+  // A gap, and the sentence as a note. Each once.
+  void add_gap(GapKind kind, const std::string& text);
+
   std::string trace;                // path as the user gave it
   std::string program;              // command line of the recorded program
   bool exact = true;
   bool incomplete = false;          // only a prefix of the run was analysed
+  std::vector<Gap> not_covered;     // sorted by kind; the sentences are in `notes` as well, but for what is always so
+  std::optional<ShardOfCampaign> shard;
   std::vector<Finding> findings;    // sorted: highest rung first, then by first event
   std::vector<SuppressionUse> suppressions;
   std::uint64_t suppressed = 0;     // findings that suppressions removed

@@ -44,7 +44,9 @@ bool is_synchronisation(Op op) {
   return false;
 }
 
-bool touches_memory(Op op) { return is_access(op) || op == Op::kAlloc || op == Op::kFree; }
+bool touches_memory(Op op) {
+  return is_access(op) || op == Op::kAlloc || op == Op::kFree;
+}
 
 // Chooses events by their position in the order.
 class Choice {
@@ -123,7 +125,8 @@ class Choice {
   bool is_worth_it(EventId id) const {
     const Event& e = event(id);
     return is_synchronisation(e.op) || ends_.contains(id) ||
-           std::any_of(witness_.next.begin(), witness_.next.end(), [&](EventId next) { return overlap(e, event(next)); });
+           std::any_of(witness_.next.begin(), witness_.next.end(),
+                       [&](EventId next) { return overlap(e, event(next)); });
   }
 
   static bool overlap(const Event& a, const Event& b) {
@@ -193,8 +196,12 @@ std::optional<WitnessDrawing> draw(const Witness& witness, const WitnessSummary&
     const Event& e = trace.events[raw(id)];
     const std::string object = object_of(e, tables);
     drawing.rows.push_back({position, id, threads.at(e.thread),
-                            deeds.of({e.op, is_shared(e)}, [&] { return WitnessDrawing::Deed{e.op, is_shared(e)}; }),
-                            objects.of(object, [&] { return object; }), sites.of(e.site, [&] { return tables.site(e.site); })});
+                            deeds.of({e.op, is_shared(e)},
+                                     [&] {
+                                       return WitnessDrawing::Deed{e.op, is_shared(e)};
+                                     }),
+                            objects.of(object, [&] { return object; }),
+                            sites.of(e.site, [&] { return tables.site(e.site); })});
   }
   return drawing;
 }

@@ -15,8 +15,9 @@ std::string text_of(const WitnessDrawing& drawing) {
   std::string text;
   for (const WitnessDrawing::Row& row : drawing.rows) {
     const WitnessDrawing::Deed& deed = drawing.deeds[row.deed];
-    text += std::to_string(row.position) + " " + drawing.threads[row.thread].name + " " + std::string(op_name(deed.op)) +
-            (deed.shared ? " (shared)" : "") + " " + drawing.objects[row.object] + " " + drawing.sites[row.site].label + "\n";
+    text += std::to_string(row.position) + " " + drawing.threads[row.thread].name + " " +
+            std::string(op_name(deed.op)) + (deed.shared ? " (shared)" : "") + " " + drawing.objects[row.object] + " " +
+            drawing.sites[row.site].label + "\n";
   }
   return text;
 }
@@ -30,10 +31,12 @@ WitnessSummary summary_of(const WholeTrace& trace, const Witness& witness) {
 
 TEST(WitnessDrawingTest, ShowsSynchronisationRunsAndTheVariable) {
   const WholeTrace trace = must_read(
-      "M|fork(A)|1\nM|fork(B)|2\nA|acq(l)|3\nA|w(y)|4\nA|w(z)|5\nA|w(y)|6\nA|w(x)|7\nA|rel(l)|8\nB|acq(l)|9\nB|rel(l)|10\nB|w(x)|11\n");
-  const Witness witness{FindingKind::kRace,
-                        {EventId{0}, EventId{1}, EventId{8}, EventId{9}, EventId{2}, EventId{3}, EventId{4}, EventId{5}},
-                        {EventId{6}, EventId{10}}};
+      "M|fork(A)|1\nM|fork(B)|2\nA|acq(l)|3\nA|w(y)|4\nA|w(z)|5\nA|w(y)|6\nA|w(x)|7\nA|rel(l)|8\nB|acq(l)|9\nB|rel(l)|"
+      "10\nB|w(x)|11\n");
+  const Witness witness{
+      FindingKind::kRace,
+      {EventId{0}, EventId{1}, EventId{8}, EventId{9}, EventId{2}, EventId{3}, EventId{4}, EventId{5}},
+      {EventId{6}, EventId{10}}};
   const WitnessSummary summary = summary_of(trace, witness);
   ASSERT_TRUE(summary.drawing.has_value());
   EXPECT_EQ(summary.drawing->length, 8u);

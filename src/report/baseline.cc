@@ -30,7 +30,8 @@ Status apply_baseline(Report& report, const std::string& path) {
 
 Rung rung_for_failing(const Finding& finding) {
   const bool only_a_consistent_order = finding.rung == Rung::kPredicted && !finding.exact && !finding.observed;
-  return only_a_consistent_order ? Rung::kSuspected : finding.rung;
+  const bool may_be_ordered_unseen = finding.rung < Rung::kConfirmed && !finding.uninstrumented.empty();
+  return only_a_consistent_order || may_be_ordered_unseen ? Rung::kSuspected : finding.rung;
 }
 
 ExitCode exit_code_for(const Report& report, std::optional<Rung> fail_on) {

@@ -48,6 +48,16 @@ TEST(ExitCodeTest, AWitnessFromATraceThatIsNotExactIsASuspicion) {
   EXPECT_EQ(exit_code_for(report, Rung::kConfirmed), ExitCode::kFindings);
 }
 
+TEST(ExitCodeTest, WhatALibraryMayOrderUnseenIsASuspicionUntilItIsConfirmed) {
+  Report report = with_rung(Rung::kPredicted);
+  report.findings[0].observed = true;
+  report.findings[0].uninstrumented = {"libfoo.so"};
+  EXPECT_EQ(exit_code_for(report, Rung::kPredicted), ExitCode::kOk);
+  EXPECT_EQ(exit_code_for(report, Rung::kSuspected), ExitCode::kFindings);
+  report.findings[0].rung = Rung::kConfirmed;
+  EXPECT_EQ(exit_code_for(report, Rung::kPredicted), ExitCode::kFindings);
+}
+
 TEST(BaselineTest, MarksWhatTheOlderReportHas) {
   Report older = with_rung(Rung::kSuspected);
   Report report = with_rung(Rung::kHarmful);

@@ -252,6 +252,17 @@ std::string why_harmful(const Finding& finding) {
   return text;
 }
 
+// What code that nobody sees into may have ordered.
+std::string doubt_by_libraries(const Finding& finding) {
+  std::vector<std::string> names;
+  for (const std::string& name : finding.uninstrumented) {
+    names.push_back(printable(name));
+  }
+  return names.empty() ? ""
+                       : "; but what " + listed(names) + (names.size() == 1 ? " orders" : " order") +
+                             " is not seen (not instrumented), so it fails no run before it is confirmed";
+}
+
 }  // namespace
 
 std::string attempts(const Finding& finding) {
@@ -270,14 +281,15 @@ std::string why_on_rung(const Finding& finding, const ReportStats& stats) {
     case Rung::kSuspected: return why_suspected(finding, stats);
     case Rung::kPredicted:
       if (finding.observed) {
-        return finding.kind == FindingKind::kMisuse ? "it happened in the recorded run"
-                                                    : "unordered by happens-before in the recorded run";
+        return (finding.kind == FindingKind::kMisuse ? "it happened in the recorded run"
+                                                     : "unordered by happens-before in the recorded run") +
+               doubt_by_libraries(finding);
       }
       if (witnessed) {
         return std::string("the checker accepted a reordering of the recorded run that leads there") +
-               (finding.exact ? "" : ", but the trace is not exact: confirm it");
+               (finding.exact ? "" : ", but the trace is not exact: confirm it") + doubt_by_libraries(finding);
       }
-      return "predicted by " + listed(finding.found_by);
+      return "predicted by " + listed(finding.found_by) + doubt_by_libraries(finding);
     case Rung::kConfirmed: return why_confirmed(finding);
     case Rung::kHarmful: return why_harmful(finding);
   }

@@ -63,16 +63,21 @@ std::string about_locks(const Access& a, const Access& b) {
 // How the witness gets there.
 std::string about_order(const WitnessSummary& witness) {
   if (witness.swaps.empty()) {
-    return "In the recorded run they came one after the other, but only by chance: a checked reordering of the same events, in which every "
+    return "In the recorded run they came one after the other, but only by chance: a checked reordering of the same "
+           "events, in which every "
            "thread does what it did, brings both threads to their accesses at the same time.";
   }
   const SectionSwap& swap = witness.swaps.front();
-  const std::string more = witness.swaps.size() > 1 ? " (and likewise for " + counted(witness.swaps.size() - 1, "other pair", "other pairs") +
-                                                          " of critical sections)"
-                                                    : "";
+  const std::string more = witness.swaps.size() > 1
+                               ? " (and likewise for " +
+                                     counted(witness.swaps.size() - 1, "other pair", "other pairs") +
+                                     " of critical sections)"
+                               : "";
   const auto name = [](const std::string& thread) { return thread.empty() ? "the other thread" : printable(thread); };
-  return "In the recorded run " + name(swap.now_second.thread) + " happened to take " + printable(swap.lock) + " first, and that put one access "
-         "before the other. Nothing in the program asks for that order: when " + name(swap.now_first.thread) + " takes it first" + more +
+  return "In the recorded run " + name(swap.now_second.thread) + " happened to take " + printable(swap.lock) +
+         " first, and that put one access "
+         "before the other. Nothing in the program asks for that order: when " +
+         name(swap.now_first.thread) + " takes it first" + more +
          ", both threads come to their accesses at the same time.";
 }
 
@@ -97,8 +102,7 @@ std::string explain_race(const Finding& finding) {
   const Access& first = finding.accesses.front();
   const Access& second = finding.accesses.back();
   const std::string what = subject(finding);
-  std::string text = capital(act(first, what.empty() ? "the same memory" : what)) + ", and " +
-                     act(second, "it") + ".";
+  std::string text = capital(act(first, what.empty() ? "the same memory" : what)) + ", and " + act(second, "it") + ".";
   add(text, about_locks(first, second));
   if (finding.observed) {
     add(text, "Nothing else orders them in the recorded run either: which one comes first is left to chance.");
@@ -116,10 +120,12 @@ std::string explain_deadlock(const Finding& finding) {
   for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
     const Access& access = finding.accesses[i];
     text += i == 0 ? "" : i + 1 == finding.accesses.size() ? ", and " : ", ";
-    text += actor(access) + " asks for " + printable(lock_of(access)) + " at " + short_place(access.site) + " " + held_locks(access);
+    text += actor(access) + " asks for " + printable(lock_of(access)) + " at " + short_place(access.site) + " " +
+            held_locks(access);
   }
   text = capital(text) + ".";
-  add(text, "When all of them have got that far, each waits for a lock that the next one holds, and none can ever go on.");
+  add(text,
+      "When all of them have got that far, each waits for a lock that the next one holds, and none can ever go on.");
   if (finding.rung == Rung::kSuspected) {
     add(text, "Whether all of them can get that far at once is not proven: this may be a false alarm.");
   }
@@ -130,17 +136,32 @@ std::string explain_deadlock(const Finding& finding) {
 std::string explain_misuse(const Finding& finding) {
   const char* rule = "It breaks a rule of locks or threads.";
   switch (finding.misuse.value_or(MisuseKind::kInvalidUse)) {
-    case MisuseKind::kDoubleLock: rule = "The thread already holds this mutex, which is not re-entrant: the call blocks for ever or is undefined."; break;
-    case MisuseKind::kUnlockUnlocked: rule = "Nobody holds this mutex, so there is nothing to unlock: the behaviour is undefined."; break;
-    case MisuseKind::kUnlockWrongThread: rule = "Another thread holds this mutex, and only that one may unlock it."; break;
-    case MisuseKind::kDestroyLocked: rule = "The mutex is destroyed while somebody holds it, who will unlock what is no longer there."; break;
+    case MisuseKind::kDoubleLock:
+      rule = "The thread already holds this mutex, which is not re-entrant: the call blocks for ever or is undefined.";
+      break;
+    case MisuseKind::kUnlockUnlocked:
+      rule = "Nobody holds this mutex, so there is nothing to unlock: the behaviour is undefined.";
+      break;
+    case MisuseKind::kUnlockWrongThread:
+      rule = "Another thread holds this mutex, and only that one may unlock it.";
+      break;
+    case MisuseKind::kDestroyLocked:
+      rule = "The mutex is destroyed while somebody holds it, who will unlock what is no longer there.";
+      break;
     case MisuseKind::kInvalidUse: rule = "The mutex is not initialised, or was destroyed before."; break;
-    case MisuseKind::kReadUnlockBad: rule = "The lock is held for writing, but released as if it were held for reading."; break;
-    case MisuseKind::kReadLockBad: rule = "The thread holds this lock for writing and asks for it again for reading: it waits for itself."; break;
-    case MisuseKind::kThreadLeak: rule = "The program ended without joining or detaching the thread that it created here."; break;
+    case MisuseKind::kReadUnlockBad:
+      rule = "The lock is held for writing, but released as if it were held for reading.";
+      break;
+    case MisuseKind::kReadLockBad:
+      rule = "The thread holds this lock for writing and asks for it again for reading: it waits for itself.";
+      break;
+    case MisuseKind::kThreadLeak:
+      rule = "The program ended without joining or detaching the thread that it created here.";
+      break;
   }
   const Access& call = finding.accesses.front();
-  return std::string(rule) + " " + capital(actor(call)) + " did that in the recorded run at " + short_place(call.site) + ".";
+  return std::string(rule) + " " + capital(actor(call)) + " did that in the recorded run at " + short_place(call.site) +
+         ".";
 }
 
 }  // namespace

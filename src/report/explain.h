@@ -7,8 +7,8 @@
 
 namespace sooth {
 
-// Some sentences of printable text: who does what, why nothing keeps them apart, which other order leads there, and what
-// became of it when it was tried. Claims no more than the rung does.
+// Some sentences of printable text: who does what, why nothing keeps them apart, which other order leads there, and
+// what became of it when it was tried. Claims no more than the rung does.
 std::string explanation(const Finding& finding);
 
 }  // namespace sooth

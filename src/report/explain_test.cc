@@ -25,13 +25,15 @@ Finding race(std::vector<std::string> first, std::vector<std::string> second) {
 
 TEST(ExplainTest, SuspicionsClaimNothing) {
   EXPECT_EQ(explanation(race({}, {})),
-            "Thread T1 writes 'x' at a.cc:3 holding no lock, and thread T2 reads it at a.cc:7 holding no lock. No lock protects it. "
+            "Thread T1 writes 'x' at a.cc:3 holding no lock, and thread T2 reads it at a.cc:7 holding no lock. No lock "
+            "protects it. "
             "Whether another schedule can really bring the two together is not proven: this may be a false alarm.");
 }
 
 TEST(ExplainTest, LocksOfBothSides) {
   EXPECT_NE(explanation(race({"l"}, {"m"})).find("They have no lock in common"), std::string::npos);
-  EXPECT_NE(explanation(race({"l (shared)"}, {"m", "l (shared)"})).find("Both hold l, but only for reading"), std::string::npos);
+  EXPECT_NE(explanation(race({"l (shared)"}, {"m", "l (shared)"})).find("Both hold l, but only for reading"),
+            std::string::npos);
   EXPECT_EQ(explanation(race({"l"}, {"l (shared)"})).find("lock in common"), std::string::npos);
 }
 
@@ -52,7 +54,8 @@ TEST(ExplainTest, WhatControlledRunsDid) {
   Finding finding = race({"l"}, {});
   finding.rung = Rung::kHarmful;
   finding.replay.emplace().outcome = "killed by signal 11";
-  EXPECT_TRUE(explanation(finding).ends_with("A controlled run of the program got there and then did not end well: killed by signal 11."));
+  EXPECT_TRUE(explanation(finding).ends_with(
+      "A controlled run of the program got there and then did not end well: killed by signal 11."));
   finding.rung = Rung::kConfirmed;
   EXPECT_TRUE(explanation(finding).ends_with("A controlled run of the program got there."));
 }
@@ -65,13 +68,15 @@ TEST(ExplainTest, DeadlocksAndMisuse) {
   finding.accesses[0].variable = "m";
   finding.accesses[1].variable = "l";
   EXPECT_EQ(explanation(finding),
-            "Thread T1 asks for m at a.cc:3 holding l, and thread T2 asks for l at a.cc:7 holding m. When all of them have got that far, "
+            "Thread T1 asks for m at a.cc:3 holding l, and thread T2 asks for l at a.cc:7 holding m. When all of them "
+            "have got that far, "
             "each waits for a lock that the next one holds, and none can ever go on.");
   finding.kind = FindingKind::kMisuse;
   finding.misuse = MisuseKind::kUnlockUnlocked;
   finding.accesses.resize(1);
   EXPECT_EQ(explanation(finding),
-            "Nobody holds this mutex, so there is nothing to unlock: the behaviour is undefined. Thread T1 did that in the recorded run at a.cc:3.");
+            "Nobody holds this mutex, so there is nothing to unlock: the behaviour is undefined. Thread T1 did that in "
+            "the recorded run at a.cc:3.");
   finding.accesses.clear();
   EXPECT_EQ(explanation(finding), "");
 }

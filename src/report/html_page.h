@@ -1,4 +1,5 @@
-// The page of the HTML report, without a report: src/report/html/report.html, which cmake/EmbedFile.cmake puts into the program.
+// The page of the HTML report, without a report: src/report/html/report.html, which cmake/EmbedFile.cmake puts into the
+// program.
 #pragma once
 
 #include <string_view>

@@ -468,6 +468,7 @@ Finding read_finding(const Node& node) {
   node["observed"].get(finding.observed);
   node["exact"].get(finding.exact);
   node["known"].get(finding.known);
+  node["uninstrumented"].get(finding.uninstrumented);
   if (const Node witness = node["witness"]; witness.present()) {
     finding.witness = read_witness(witness);
   }
@@ -534,6 +535,11 @@ ReportStats read_stats(const Node& node) {
   node["sites"].get(stats.sites);
   node["seconds"].get(stats.seconds);
   node["witness_seconds"].get(stats.witness_seconds);
+  for (const Node& stage : node["stages"].elements()) {
+    auto& [name, seconds] = stats.stages.emplace_back();
+    stage["stage"].get(name);
+    stage["seconds"].get(seconds);
+  }
   if (const Node filter = node["filter"]; filter.present()) {
     stats.filter = read_filter(filter);
   }
@@ -580,6 +586,18 @@ RunOverview read_overview(const Node& node) {
   return overview;
 }
 
+ShardOfCampaign read_shard(const Node& node) {
+  ShardOfCampaign shard;
+  node["index"].get(shard.index);
+  node["count"].get(shard.count);
+  node["campaign"].get(shard.campaign);
+  node["tried"].get(shard.tried);
+  if (shard.index == 0 || shard.index > shard.count) {
+    node.fail("is not one of the parts that it counts");
+  }
+  return shard;
+}
+
 Report read_root(const Node& root) {
   Report report;
   const Node schema = root.required("schema");
@@ -606,6 +624,14 @@ Report read_root(const Node& root) {
     node["hits"].get(use.hits);
   }
   root["notes"].get(report.notes);
+  for (const Node& node : root["not_covered"].elements()) {
+    Gap& gap = report.not_covered.emplace_back();
+    node.required("kind").get_name(gap.kind, gap_kind_from_name, "kind of gap");
+    node.required("text").get(gap.text);
+  }
+  if (const Node shard = root["shard"]; shard.present()) {
+    report.shard = read_shard(shard);
+  }
   report.stats = read_stats(root["stats"]);
   if (const Node overview = root["overview"]; overview.present()) {
     report.overview = read_overview(overview);

@@ -111,6 +111,14 @@ TEST(JsonTest, RefusesWithTheFileAndTheReason) {
        "findings[0].witness.order_runs[0] is not [thread, first event, last event]"},
       {with_finding(R"(, "witness": {"status": "checked", "order_runs": [[4294967296, 2, 3]]})"),
        "order_runs[0][0] is 4294967296, not a whole number from 0 to 4294967295"},
+      {with_finding(R"(, "witness": {"status": "checked", "drawing": {"rows": [[0, 0, 0, 0, 0]]}})"),
+       "witness.drawing.rows[0] is not [position, event, thread, deed, object, site]"},
+      {with_finding(R"(, "witness": {"status": "checked", "drawing": {"threads": [{"id": 0, "name": ""}], "rows": [[0, 0, 1, 0, 0, 0]]}})"),
+       "witness.drawing.rows[0][2] is 1, and the table it points into has 1 rows"},
+      {with_finding(R"(, "witness": {"status": "checked", "drawing": {"deeds": [{"op": "sing"}]}})"),
+       R"(witness.drawing.deeds[0].op is "sing", which is no operation)"},
+      {R"({"schema": "sooth-report/1", "findings": [], "overview": {"kinds": [{"op": 3}]}})", "overview.kinds[0].op is a number, not a text"},
+      {R"({"schema": "sooth-report/1", "findings": [], "sources": [{"file": "a.cc", "digest": "7"}]})", "sources[0].digest is no address"},
       {R"({"schema": "sooth-report/1", "findings": [], "stats": {"analyses": {"hb": 3}}})",
        "stats.analyses.hb is a number, not an object"},
       {R"({"schema": "sooth-report/1", "findings": [], "notes": [null]})", "notes[0] is null, not a text"},
@@ -176,7 +184,7 @@ TEST(JsonTest, WriteSamplesForTheSchemas) {
   const std::filesystem::path folder = SOOTH_REPORT_SAMPLES;
   std::filesystem::create_directories(folder);
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    for (const std::string format : {"json", "sarif"}) {
+    for (const std::string format : {"json", "sarif", "junit"}) {
       std::ostringstream out;
       ASSERT_TRUE(find_sink(format)->write(random_report(seed), {}, out).ok());
       const std::string path = folder / (std::to_string(seed) + "." + format);

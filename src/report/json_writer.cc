@@ -252,6 +252,9 @@ Json to_json(const Finding& finding) {
                {"observed", finding.observed},
                {"exact", finding.exact},
                {"known", finding.known}};
+  if (!finding.uninstrumented.empty()) {
+    json["uninstrumented"] = finding.uninstrumented;
+  }
   if (finding.misuse.has_value()) {
     json["misuse"] = misuse_kind_name(*finding.misuse);
   }
@@ -306,6 +309,11 @@ Json to_json(const ReportStats& stats, const SinkOptions& options) {
   put_seconds(json, stats.seconds, options);
   if (!options.deterministic && std::isfinite(stats.witness_seconds)) {
     json["witness_seconds"] = stats.witness_seconds;
+  }
+  for (const auto& [stage, seconds] : stats.stages) {
+    if (!options.deterministic && std::isfinite(seconds)) {
+      json["stages"].push_back({{"stage", stage}, {"seconds", seconds}});
+    }
   }
   if (stats.filter.has_value()) {
     json["filter"] = to_json(*stats.filter, options);
@@ -363,6 +371,15 @@ Json to_json(const Report& report, const SinkOptions& options, bool with_finding
     json["suppressions"].push_back(to_json(use));
   }
   json["notes"] = report.notes;
+  for (const Gap& gap : report.not_covered) {
+    json["not_covered"].push_back({{"kind", gap_kind_name(gap.kind)}, {"text", gap.text}});
+  }
+  if (report.shard.has_value()) {
+    json["shard"] = {{"index", report.shard->index},
+                     {"count", report.shard->count},
+                     {"campaign", report.shard->campaign},
+                     {"tried", report.shard->tried}};
+  }
   json["stats"] = to_json(report.stats, options);
   if (report.overview.has_value()) {
     json["overview"] = to_json(*report.overview);

@@ -1,5 +1,5 @@
-// JUnit XML, which every CI service shows as tests. A finding is a test: it fails when it makes the command fail, and is skipped
-// when it does not.
+// JUnit XML, which every CI service shows as tests. A finding is a test: it fails when it makes the command fail, and
+// is skipped when it does not.
 #include <cmath>
 #include <ostream>
 
@@ -43,13 +43,18 @@ std::string why_skipped(const Finding& finding) {
     return "known from the baseline";
   }
   const std::string rung(rung_name(finding.rung));
-  return rung + (rung_for_failing(finding) == finding.rung ? ": below --fail-on" : ", but from a trace that is not exact: counts as suspected until it is confirmed");
+  return rung + (rung_for_failing(finding) == finding.rung
+                     ? ": below --fail-on"
+                     : ", but from a trace that is not exact: counts as suspected until it is confirmed");
 }
 
 void write_text(const Finding& finding, const ReportStats& stats, std::ostream& out) {
   for (const Access* access : accesses_primary_first(finding)) {
-    out << xml(deed_in(finding, *access) + " by " + actor(*access) + ", " + held_locks(*access) + awaited(finding, *access)) << "\n";
-    out << "  at " << xml(place(access->site)) << (access->site.function.empty() ? "" : " in ") << xml(access->site.function) << "\n";
+    out << xml(deed_in(finding, *access) + " by " + actor(*access) + ", " + held_locks(*access) +
+               awaited(finding, *access))
+        << "\n";
+    out << "  at " << xml(place(access->site)) << (access->site.function.empty() ? "" : " in ")
+        << xml(access->site.function) << "\n";
     for (const Site& call : access->stack) {
       out << "  called at " << xml(place(call)) << (call.function.empty() ? "" : " in ") << xml(call.function) << "\n";
     }
@@ -81,8 +86,8 @@ void write_case(const Finding& finding, const ReportStats& stats, const SinkOpti
     write_text(finding, stats, out);
     out << "</system-out>\n";
   } else {
-    out << "      <failure type=\"" << finding_kind_name(finding.kind) << "/" << rung_name(finding.rung) << "\" message=\""
-        << xml(std::string(rung_name(finding.rung)) + " " + headline(finding)) << "\">";
+    out << "      <failure type=\"" << finding_kind_name(finding.kind) << "/" << rung_name(finding.rung)
+        << "\" message=\"" << xml(std::string(rung_name(finding.rung)) + " " + headline(finding)) << "\">";
     write_text(finding, stats, out);
     out << "</failure>\n";
   }
@@ -98,8 +103,8 @@ Status write_junit(const Report& report, const SinkOptions& options, std::ostrea
   }
   const std::size_t skipped = report.findings.size() - failures;
   const bool calm = report.findings.empty();
-  std::string counts = " tests=\"" + std::to_string(calm ? 1 : report.findings.size()) + "\" failures=\"" + std::to_string(failures) +
-                       "\" errors=\"0\" skipped=\"" + std::to_string(skipped) + "\"";
+  std::string counts = " tests=\"" + std::to_string(calm ? 1 : report.findings.size()) + "\" failures=\"" +
+                       std::to_string(failures) + "\" errors=\"0\" skipped=\"" + std::to_string(skipped) + "\"";
   if (!options.deterministic && std::isfinite(report.stats.seconds)) {
     counts += " time=\"" + std::to_string(report.stats.seconds) + "\"";
   }
@@ -107,7 +112,8 @@ Status write_junit(const Report& report, const SinkOptions& options, std::ostrea
       << xml("sooth" + (report.program.empty() ? "" : " " + report.program)) << "\"" << counts << ">\n";
   if (calm) {
     // A suite without tests is an error in the eyes of many services.
-    out << "    <testcase classname=\"sooth\" name=\"" << xml("nothing found in " + counted(report.stats.events, "event", "events")) << "\"/>\n";
+    out << "    <testcase classname=\"sooth\" name=\""
+        << xml("nothing found in " + counted(report.stats.events, "event", "events")) << "\"/>\n";
   }
   for (const Finding& finding : report.findings) {
     write_case(finding, report.stats, options, out);

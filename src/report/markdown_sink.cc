@@ -1,5 +1,5 @@
-// Markdown for a comment on a pull request: a table of what is new, and below it the details, folded. Comments have limits; this stays below
-// 60,000 bytes and says what it leaves out.
+// Markdown for a comment on a pull request: a table of what is new, and below it the details, folded. Comments have
+// limits; this stays below 60,000 bytes and says what it leaves out.
 #include <algorithm>
 #include <ostream>
 #include <sstream>
@@ -23,9 +23,17 @@ std::string plain(std::string_view text) {
       case '<': escaped += "&lt;"; break;
       case '>': escaped += "&gt;"; break;
       case '@': escaped += "&#64;"; break;  // would notify somebody
-      case '\\': case '`': case '*': case '_': case '[': case ']': case '#': case '|': case '~': case '!': case '$':
-        escaped.push_back('\\');
-        [[fallthrough]];
+      case '\\':
+      case '`':
+      case '*':
+      case '_':
+      case '[':
+      case ']':
+      case '#':
+      case '|':
+      case '~':
+      case '!':
+      case '$': escaped.push_back('\\'); [[fallthrough]];
       default: escaped.push_back(c);
     }
   }
@@ -58,7 +66,9 @@ std::string places(const Finding& finding) {
   return text;
 }
 
-std::string title(const Finding& finding) { return plain(headline(finding)); }
+std::string title(const Finding& finding) {
+  return plain(headline(finding));
+}
 
 // Below its title in a folded block.
 std::string details(const Finding& finding, const ReportStats& stats) {
@@ -66,17 +76,19 @@ std::string details(const Finding& finding, const ReportStats& stats) {
   out << "<details><summary><b>" << rung_name(finding.rung) << "</b> " << title(finding) << "</summary>\n\n"
       << plain(explanation(finding)) << "\n\n";
   for (const Access* access : accesses_primary_first(finding)) {
-    out << "- " << plain(deed_in(finding, *access)) << " by " << plain(actor(*access)) << ", " << plain(held_locks(*access))
-        << plain(awaited(finding, *access)) << "\n  - " << code(place(access->site));
+    out << "- " << plain(deed_in(finding, *access)) << " by " << plain(actor(*access)) << ", "
+        << plain(held_locks(*access)) << plain(awaited(finding, *access)) << "\n  - " << code(place(access->site));
     out << (access->site.function.empty() ? "" : " in " + code(access->site.function)) << "\n";
     for (const Site& call : access->stack) {
-      out << "  - called at " << code(place(call)) << (call.function.empty() ? "" : " in " + code(call.function)) << "\n";
+      out << "  - called at " << code(place(call)) << (call.function.empty() ? "" : " in " + code(call.function))
+          << "\n";
     }
   }
   for (const ContextNote& note : context_notes(finding)) {
     out << "- " << plain(note.text) << (note.origin != nullptr ? " at " + code(place(note.origin->site)) : "") << "\n";
   }
-  out << "\n" << rung_name(finding.rung) << ": " << plain(why_on_rung(finding, stats)) << ". Found by "
+  out << "\n"
+      << rung_name(finding.rung) << ": " << plain(why_on_rung(finding, stats)) << ". Found by "
       << plain(listed(finding.found_by)) << ". " << code(finding.id) << "\n";
   if (finding.replay.has_value() && !finding.replay->command.empty()) {
     out << "\nReplay: " << code(finding.replay->command) << "\n";
@@ -91,7 +103,8 @@ std::string verdict(const Report& report, const std::vector<const Finding*>& fre
   }
   std::string text;
   for (int rung = kRungCount - 1; rung >= 0; --rung) {
-    const auto count = std::count_if(fresh.begin(), fresh.end(), [&](const Finding* finding) { return finding->rung == Rung(rung); });
+    const auto count =
+        std::count_if(fresh.begin(), fresh.end(), [&](const Finding* finding) { return finding->rung == Rung(rung); });
     if (count > 0) {
       text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(rung_name(Rung(rung)));
     }
@@ -153,7 +166,8 @@ Status write_markdown(const Report& report, const SinkOptions&, std::ostream& ou
   if (rest.size() <= 4000) {
     out << rest;
   } else {
-    out << footer(report, fresh.size()) << "\n" << counted(report.notes.size(), "note", "notes") << " on what was not covered: see the whole report.\n";
+    out << footer(report, fresh.size()) << "\n"
+        << counted(report.notes.size(), "note", "notes") << " on what was not covered: see the whole report.\n";
   }
   return {};
 }

@@ -22,9 +22,27 @@ class Dice {
   std::uint32_t number32() { return static_cast<std::uint32_t>(engine_() >> (32 + below(32))); }
   double real() { return static_cast<double>(number()) / 4096.0; }
   std::string text() {
-    static const std::string kPieces[] = {
-        "a", "foo", "\"", "\\", "\n", "\x01", "\x7f", " ", "/", ":", "<b>", "&", "*", "^", "$", "%", "#",
-        "\xc3\xa9", "\xe2\x80\xa8", "\xf0\x9f\xa7\xb5", std::string(1, '\0')};
+    static const std::string kPieces[] = {"a",
+                                          "foo",
+                                          "\"",
+                                          "\\",
+                                          "\n",
+                                          "\x01",
+                                          "\x7f",
+                                          " ",
+                                          "/",
+                                          ":",
+                                          "<b>",
+                                          "&",
+                                          "*",
+                                          "^",
+                                          "$",
+                                          "%",
+                                          "#",
+                                          "\xc3\xa9",
+                                          "\xe2\x80\xa8",
+                                          "\xf0\x9f\xa7\xb5",
+                                          std::string(1, '\0')};
     std::string text;
     for (std::uint64_t n = below(5); n > 0; --n) {
       text += kPieces[below(std::size(kPieces))];
@@ -101,7 +119,8 @@ RunOverview random_overview(Dice& dice) {
   }
   for (std::uint64_t n = dice.below(4); n > 0; --n) {
     overview.kinds.emplace_back(Op(dice.below(kOpCount)), dice.number());
-    overview.threads.push_back({dice.text(), dice.number(), EventId{dice.number()}, EventId{dice.number()}, {dice.number()}});
+    overview.threads.push_back(
+        {dice.text(), dice.number(), EventId{dice.number()}, EventId{dice.number()}, {dice.number()}});
     overview.locks.push_back({dice.text(), dice.number(), dice.number()});
   }
   return overview;
@@ -165,8 +184,13 @@ Origin random_origin(Dice& dice) {
 FindingContext random_context(Dice& dice) {
   FindingContext context;
   if (dice.coin()) {
-    context.memory = {MemoryKind(dice.below(kMemoryKindCount)), dice.number(), dice.number(), dice.number(),
-                      dice.text(), dice.text(), {}};
+    context.memory = {MemoryKind(dice.below(kMemoryKindCount)),
+                      dice.number(),
+                      dice.number(),
+                      dice.number(),
+                      dice.text(),
+                      dice.text(),
+                      {}};
     if (dice.coin()) {
       context.memory->allocated = random_origin(dice);
     }
@@ -212,6 +236,7 @@ Finding random_finding(Dice& dice) {
   finding.observed = dice.coin();
   finding.exact = dice.coin();
   finding.known = dice.coin();
+  finding.uninstrumented = dice.coin() ? dice.texts() : std::vector<std::string>();
   const std::uint64_t sides = finding.kind == FindingKind::kRace     ? 2
                               : finding.kind == FindingKind::kMisuse ? 1
                                                                      : 1 + dice.below(4);
@@ -235,6 +260,9 @@ ReportStats random_stats(Dice& dice) {
     *figure = dice.number();
   }
   stats.seconds = dice.real();
+  for (std::uint64_t i = dice.below(3); i > 0; --i) {
+    stats.stages.emplace_back(dice.text(), dice.real());
+  }
   for (std::uint64_t i = dice.below(4); i > 0; --i) {
     AnalysisStats analysis;
     analysis.name = dice.text() + std::to_string(i);  // different from the others, in no order
@@ -251,7 +279,8 @@ ReportStats random_stats(Dice& dice) {
     stats.analyses.push_back(analysis);
   }
   if (dice.below(3) == 0) {
-    stats.filter = FilterStats{dice.text(), dice.number(), dice.number(), dice.number(), dice.number(), dice.number(), dice.real()};
+    stats.filter = FilterStats{dice.text(),   dice.number(), dice.number(), dice.number(),
+                               dice.number(), dice.number(), dice.real()};
   }
   return stats;
 }
@@ -273,6 +302,13 @@ Report random_report(std::uint64_t seed) {
   }
   report.suppressed = dice.number();
   report.notes = dice.texts();
+  for (std::uint64_t n = dice.below(4); n > 0; --n) {
+    report.not_covered.push_back({GapKind(dice.below(kGapKindCount)), dice.text()});
+  }
+  if (dice.below(3) == 0) {
+    const auto count = static_cast<std::uint32_t>(1 + dice.below(5));
+    report.shard = ShardOfCampaign{static_cast<std::uint32_t>(1 + dice.below(count)), count, dice.text(), dice.texts()};
+  }
   report.stats = random_stats(dice);
   if (dice.coin()) {
     report.overview = random_overview(dice);

@@ -22,8 +22,9 @@ constexpr off_t kMaxBytes = 8 << 20;
 constexpr std::size_t kMaxLineLength = 400;
 
 constexpr std::array<std::string_view, 33> kEndings = {
-    ".c",   ".cc",  ".cpp", ".cxx", ".c++", ".C",   ".h",  ".hh",  ".hpp",  ".hxx", ".h++", ".H",     ".inl", ".inc", ".ipp", ".tcc", ".tpp",
-    ".ixx", ".cppm", ".cu", ".cuh", ".m",   ".mm",  ".S",  ".s",   ".asm",  ".y",   ".l",   ".java", ".kt",  ".rs",  ".go",  ".d"};
+    ".c",  ".cc",  ".cpp", ".cxx", ".c++", ".C",   ".h",    ".hh",   ".hpp", ".hxx", ".h++",
+    ".H",  ".inl", ".inc", ".ipp", ".tcc", ".tpp", ".ixx",  ".cppm", ".cu",  ".cuh", ".m",
+    ".mm", ".S",   ".s",   ".asm", ".y",   ".l",   ".java", ".kt",   ".rs",  ".go",  ".d"};
 
 // Headers of the standard library have no ending.
 bool looks_like_source(const std::string& file) {
@@ -50,7 +51,8 @@ Content content_of(const std::string& file) {
     return {std::nullopt, SourceState::kMissing, std::strerror(errno)};
   }
   if (!S_ISREG(info.st_mode) || info.st_size > kMaxBytes) {
-    return {std::nullopt, SourceState::kRefused, S_ISREG(info.st_mode) ? "it is larger than 8 MiB" : "it is no regular file"};
+    return {std::nullopt, SourceState::kRefused,
+            S_ISREG(info.st_mode) ? "it is larger than 8 MiB" : "it is no regular file"};
   }
   Result<std::string> text = read_whole_file(file);
   if (!text.ok()) {
@@ -76,7 +78,8 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-std::vector<SourceExcerpt> excerpts_of(const std::vector<std::string_view>& lines, const std::set<std::uint32_t>& wanted, std::uint32_t context) {
+std::vector<SourceExcerpt> excerpts_of(const std::vector<std::string_view>& lines,
+                                       const std::set<std::uint32_t>& wanted, std::uint32_t context) {
   std::vector<SourceExcerpt> excerpts;
   for (const std::uint32_t line : wanted) {
     if (line > lines.size()) {

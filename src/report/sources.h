@@ -1,4 +1,5 @@
-// The source files that a report names: what they were like when it was made, and what stands around the lines in question.
+// The source files that a report names: what they were like when it was made, and what stands around the lines in
+// question.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ enum class SourceState : std::uint8_t {
   kUnknown,  // the report does not say what it was like
   kChanged,  // since the report was made, or it has fewer lines than the report names
   kMissing,  // there is no such file, or it cannot be read
-  kRefused,  // it does not look like source text; reports may come from anywhere, and what is in them is no reason to show any file
+  kRefused,  // it does not look like source text: reports may come from anywhere, and must not choose any file
 };
 
 struct SourceExcerpt {
@@ -30,14 +31,15 @@ struct SourceExcerpt {
 };
 
 struct SourceText {
-  std::string file;                     // as sites name it
+  std::string file;  // as sites name it
   SourceState state = SourceState::kMissing;
   std::string why;                      // for kMissing and kRefused: a clause
   std::vector<SourceExcerpt> excerpts;  // around the lines that findings name, ascending, apart from each other
 };
 
-// The files that findings name with a line, by name, read now. Relative names are relative to the working directory. Bounded: only
-// files with a name like that of a source file, up to 8 MiB each, the first 400 of them, `context` lines around each line.
+// The files that findings name with a line, by name, read now. Relative names are relative to the working directory.
+// Bounded: only files with a name like that of a source file, up to 8 MiB each, the first 400 of them, `context` lines
+// around each line.
 std::vector<SourceText> read_sources(const Report& report, std::uint32_t context);
 
 }  // namespace sooth

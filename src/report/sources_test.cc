@@ -51,7 +51,8 @@ TEST_F(SourcesTest, ExcerptsAroundLinesThatTouchAreOne) {
   ASSERT_EQ(texts[0].excerpts.size(), 3u);
   EXPECT_EQ(texts[0].excerpts[0].first_line, 1u);
   EXPECT_EQ(texts[0].excerpts[0].lines.size(), 6u);
-  EXPECT_EQ(texts[0].excerpts[1].lines, (std::vector<std::string>{"line 28", "line 29", "line 30", "line 31", "line 32"}));
+  EXPECT_EQ(texts[0].excerpts[1].lines,
+            (std::vector<std::string>{"line 28", "line 29", "line 30", "line 31", "line 32"}));
   EXPECT_EQ(texts[0].excerpts[2].lines, (std::vector<std::string>{"line 48", "line 49", "line 50"}));
 }
 
@@ -74,8 +75,9 @@ TEST_F(SourcesTest, TellsWhetherAFileHasChanged) {
 
 // A report may come from anywhere: it must not make sooth put other files into a page.
 TEST_F(SourcesTest, ShowsSourceFilesOnly) {
-  for (const std::string& name : {file("id_rsa", "secret\n"), file(".c", "secret\n"), file("passwords.txt", "secret\n"), file("binary.cc", std::string("a\0b", 3)),
-                                  std::string("/dev/zero"), std::string("/dev/stdin.c/../stdin"), folder_.string()}) {
+  for (const std::string& name : {file("id_rsa", "secret\n"), file(".c", "secret\n"), file("passwords.txt", "secret\n"),
+                                  file("binary.cc", std::string("a\0b", 3)), std::string("/dev/zero"),
+                                  std::string("/dev/stdin.c/../stdin"), folder_.string()}) {
     Report report = naming(name, {1});
     note_sources(report);
     EXPECT_TRUE(report.sources.empty()) << name;

@@ -271,12 +271,33 @@ bool could_match(const SuppressionUse& use) {
   return !use.text.starts_with("signal:");
 }
 
+// "excluded code", as people say.
+std::string spoken(GapKind kind) {
+  std::string name(gap_kind_name(kind));
+  std::replace(name.begin(), name.end(), '-', ' ');
+  return name;
+}
+
+void write_gaps(const Report& report, const Paint& paint, std::ostream& out) {
+  if (report.not_covered.empty()) {
+    return;
+  }
+  out << "\n" << paint.bold("What was not covered:") << "\n";
+  for (const Gap& gap : report.not_covered) {
+    out << "  " << spoken(gap.kind) << ": " << printable(gap.text) << "\n";
+  }
+}
+
 void write_remarks(const Report& report, std::ostream& out) {
   if (!report.exact) {
     out << "note: the trace is not exact: what a read saw is not known for certain\n";
   }
   for (const std::string& note : report.notes) {
-    out << "note: " << printable(note) << "\n";
+    const bool is_gap = std::any_of(report.not_covered.begin(), report.not_covered.end(),
+                                    [&](const Gap& gap) { return gap.text == note; });
+    if (!is_gap) {
+      out << "note: " << printable(note) << "\n";
+    }
   }
   for (const SuppressionUse& use : report.suppressions) {
     if (use.hits == 0 && could_match(use)) {
@@ -377,6 +398,7 @@ Status write_text(const Report& report, const SinkOptions& options, std::ostream
   }
   write_summary(report, findings, paint, out);
   write_remarks(report, out);
+  write_gaps(report, paint, out);
   if (options.stats) {
     write_stats(report, options, out);
   }

@@ -1,8 +1,10 @@
 #include "run/analyze_source.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "launch/complete_recording.h"
 #include "pipeline/filters.h"
 #include "pipeline/registry.h"
 #include "report/sources.h"
@@ -75,10 +77,16 @@ Result<Report> analyze_source(TraceSource& source, AnalysisOptions options) {
   }
   report->trace = source.name;
   note_sources(*report);
+  const std::vector<std::string> unseen = unseen_libraries(source.name);
+  for (Finding& finding : report->findings) {
+    if (finding.kind != FindingKind::kMisuse) {  // that one has happened, whatever is in order
+      finding.uninstrumented = unseen;
+    }
+  }
   return report;
 }
 
-Result<std::string> analyses_for(const std::string& path) {
+Result<std::string> analyses_for(const std::string& path, bool large) {
   const Result<bool> calls = has_calls(path);
   if (!calls.ok()) {
     return calls.status();
@@ -86,7 +94,9 @@ Result<std::string> analyses_for(const std::string& path) {
   std::string names;
   const auto add = [&names](std::string_view name) { names += (names.empty() ? "" : ",") + std::string(name); };
   for (const std::string_view name : kChain) {
-    if (!*calls || find_detector(name)->with_calls) {
+    const bool too_much = large && std::find(std::begin(kLeftOutOfLargeTraces), std::end(kLeftOutOfLargeTraces),
+                                             name) != std::end(kLeftOutOfLargeTraces);
+    if (!too_much && (!*calls || find_detector(name)->with_calls)) {
       add(name);
     }
   }

@@ -1,11 +1,13 @@
 #include "run/confirm_findings.h"
 
+#include <cstdio>
 #include <mutex>
 #include <set>
 #include <sstream>
 
 #include "report/baseline.h"
 #include "report/files.h"
+#include "report/fingerprint.h"
 #include "report/group.h"
 #include "report/sink.h"
 #include "report/suppressions.h"
@@ -33,6 +35,25 @@ Result<std::set<std::string>> wanted_ids(const Report& report, const ConfirmJob&
   return ids;
 }
 
+// Equal for campaigns that try the same things in the same way.
+std::string name_of_campaign(const Report& report, const std::set<std::string>& ids, const ConfirmOptions& options) {
+  Report plain = report;
+  plain.shard.reset();
+  SinkOptions how;
+  how.deterministic = true;
+  std::ostringstream text;
+  // Any report can be expressed as JSON.
+  (void)write_json(plain, how, text);
+  for (const std::string& id : ids) {
+    text << " " << id;
+  }
+  const CampaignOptions& campaign = options.campaign;
+  text << " " << campaign.seed << " " << campaign.trials << " " << campaign.all_trials << " " << campaign.baseline_runs;
+  char name[20];
+  std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(fnv1a(text.str())));
+  return name;
+}
+
 void count(const RunOutcome& run, ControlCounts& counts) {
   ++counts.runs;
   counts.truncated += run.log.truncated ? 1 : 0;
@@ -52,6 +73,7 @@ Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& 
   if (!ids.ok()) {
     return std::move(ids).status();
   }
+  const std::string campaign = name_of_campaign(report, *ids, job.options);
   std::uint64_t runs = 0, done = 0, all = 0;
   ConfirmOptions& options = job.options;
   options.wanted = [&](const Finding& finding) { return ids->contains(finding.id); };
@@ -77,11 +99,16 @@ Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& 
     }
     return outcome;
   };
-  const Result<ConfirmCounts> counts = confirm_report(report, program.words(), program.path(), run, options);
+  const Result<ConfirmCounts> counts =
+      confirm_report(report, program.words(), job.in_started_program ? "" : program.path(), run, options);
   if (!counts.ok()) {
     return counts.status();
   }
   result.counts = *counts;
+  report.shard.reset();
+  if (options.shards > 1) {
+    report.shard = ShardOfCampaign{options.shard, options.shards, campaign, counts->chosen};
+  }
   merge_equal_findings(report);  // for the order: what moved up comes first
   return result;
 }

@@ -32,53 +32,68 @@ std::string note_on_unseen(const ProgramRecording& recording) {
              : "calls into " + names + " (not instrumented) are not seen, and what orders threads inside may be missed";
 }
 
-std::vector<std::string> gaps_of_recording(const ProgramRecording& recording, const RecordingOptions& options) {
-  std::vector<std::string> notes;
+std::vector<Gap> gaps_of_recording(const ProgramRecording& recording, const RecordingOptions& options) {
+  std::vector<Gap> gaps;
   for (const auto& [directory, completed] : recording.made) {
     if (!completed.ok()) {
-      notes.push_back("A process was not analysed: " + without_directory(completed.status().message(), directory));
+      gaps.push_back({GapKind::kRecording,
+                      "A process was not analysed: " + without_directory(completed.status().message(), directory)});
       continue;
     }
     for (const std::string& note : completed->notes) {
-      notes.push_back(without_directory(note, directory));
+      gaps.push_back({GapKind::kRecording, without_directory(note, directory)});
     }
   }
+  const bool calls = std::any_of(recording.made.begin(), recording.made.end(), [](const MadeRecording& each) {
+    return each.completed.ok() && each.completed->has_calls;
+  });
   for (const std::string& pattern : options.exclude) {
-    notes.push_back("What code does that matches " + pattern + " was not recorded (--exclude).");
+    gaps.push_back({GapKind::kExcludedCode, "What code does that matches " + pattern + " was not recorded (--exclude)" +
+                                                (calls ? "; calls of it were." : ".")});
   }
   if (std::string note = note_on_unseen(recording); !note.empty()) {
-    notes.push_back(std::move(note));
+    gaps.push_back({GapKind::kLibrary, std::move(note)});
   }
   if (recording.end.signal == SIGKILL) {
-    notes.push_back("The recorded run was killed: what it would have done is not known.");
+    gaps.push_back({GapKind::kRecording, "The recorded run was killed: what it would have done is not known."});
   }
-  return notes;
+  return gaps;
 }
 
-std::vector<std::string> gaps_of_runs(const Report& report, const ControlCounts& control) {
-  std::vector<std::string> notes;
+std::vector<Gap> gaps_of_runs(const Report& report, const ControlCounts& control) {
+  std::vector<Gap> gaps;
+  const auto open = std::count_if(report.findings.begin(), report.findings.end(),
+                                  [](const Finding& finding) { return finding.rung == Rung::kSuspected; });
+  if (open > 0) {
+    gaps.push_back({GapKind::kUnknown, counted(static_cast<std::uint64_t>(open), "finding is", "findings are") +
+                                           " only suspected: there is neither a proof nor a refutation."});
+  }
   const auto missed = std::count_if(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
     return finding.replay.has_value() && finding.replay->command.empty() && finding.rung < Rung::kConfirmed;
   });
   if (missed > 0) {
-    notes.push_back(counted(static_cast<std::uint64_t>(missed), "finding was", "findings were") +
-                    " not reached by any controlled run. That does not show that nothing can reach " +
-                    (missed == 1 ? "it." : "them."));
+    gaps.push_back(
+        {GapKind::kTrials, counted(static_cast<std::uint64_t>(missed), "finding was", "findings were") +
+                               " not reached by any controlled run. That does not show that nothing can reach " +
+                               (missed == 1 ? "it." : "them.")});
   }
   if (control.external > 0) {
-    notes.push_back(
-        "Something from outside (a file, a socket, a signal, the time) took part in controlled runs: a replay may "
-        "differ.");
+    gaps.push_back(
+        {GapKind::kControl,
+         "Something from outside (a file, a socket, a signal, the time) took part in controlled runs: a replay may "
+         "differ."});
   }
   if (control.truncated > 0) {
-    notes.push_back("Controlled runs did more than their log can hold: what came later was not judged.");
+    gaps.push_back(
+        {GapKind::kControl, "Controlled runs did more than their log can hold: what came later was not judged."});
   }
   struct stat input {};
   if (control.runs > 0 && ::fstat(STDIN_FILENO, &input) == 0 && (S_ISREG(input.st_mode) || S_ISFIFO(input.st_mode))) {
-    notes.push_back(
-        "Controlled runs had an empty standard input; the recorded run had one with something in it, or could have.");
+    gaps.push_back(
+        {GapKind::kControl,
+         "Controlled runs had an empty standard input; the recorded run had one with something in it, or could have."});
   }
-  return notes;
+  return gaps;
 }
 
 }  // namespace sooth

@@ -1,4 +1,4 @@
-// What a report does not speak of, as sentences for its notes.
+// What a report does not speak of.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@ namespace sooth {
 
 // What did not get into the recordings: excluded code, libraries that are not instrumented, ends that came too early, processes whose
 // recording cannot be read.
-std::vector<std::string> gaps_of_recording(const ProgramRecording& recording, const RecordingOptions& options);
+std::vector<Gap> gaps_of_recording(const ProgramRecording& recording, const RecordingOptions& options);
 
 // Which libraries nobody looked into, as a sentence; empty when there are none.
 std::string note_on_unseen(const ProgramRecording& recording);
 
 // What controlled runs did not reach, and what they could not control. `report` is as they left it.
-std::vector<std::string> gaps_of_runs(const Report& report, const ControlCounts& control);
+std::vector<Gap> gaps_of_runs(const Report& report, const ControlCounts& control);
 
 }  // namespace sooth

@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
 #include <utility>
 
+#include "confirm/shell_words.h"
 #include "pipeline/registry.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
 #include "report/sink.h"
+#include "run/join_shards.h"
 
 namespace sooth {
 namespace {
@@ -112,6 +113,30 @@ void unite_notes(const std::vector<std::string>& notes, std::vector<std::string>
   }
 }
 
+void unite_gaps(const Report& report, Report& all) {
+  for (const Gap& gap : report.not_covered) {
+    // One that is no note either is one that always is so, and stands in front.
+    const bool noted = std::find(report.notes.begin(), report.notes.end(), gap.text) != report.notes.end();
+    if (noted) {
+      all.add_gap(gap.kind, gap.text);
+    } else if (std::find(all.not_covered.begin(), all.not_covered.end(), gap) == all.not_covered.end()) {
+      all.not_covered.insert(all.not_covered.begin(), gap);
+    }
+  }
+}
+
+void add_stages(const std::vector<std::pair<std::string, double>>& stages,
+                std::vector<std::pair<std::string, double>>& sum) {
+  for (const auto& [name, seconds] : stages) {
+    const auto same = std::find_if(sum.begin(), sum.end(), [&](const auto& each) { return each.first == name; });
+    if (same == sum.end()) {
+      sum.emplace_back(name, seconds);
+    } else {
+      same->second += seconds;
+    }
+  }
+}
+
 void unite_suppressions(const std::vector<SuppressionUse>& uses, std::vector<SuppressionUse>& all) {
   for (const SuppressionUse& use : uses) {
     const auto same = std::find_if(all.begin(), all.end(), [&](const SuppressionUse& each) {
@@ -126,32 +151,45 @@ void unite_suppressions(const std::vector<SuppressionUse>& uses, std::vector<Sup
 }
 
 // A file that changed between the reports is one of which nobody knows what it was like.
-void unite_sources(const std::vector<SourceFile>& sources, std::vector<SourceFile>& all) {
-  std::map<std::string, std::optional<std::uint64_t>> digests;
-  for (const std::vector<SourceFile>* list : {&sources, static_cast<const std::vector<SourceFile>*>(&all)}) {
-    for (const SourceFile& source : *list) {
-      const auto [it, added] = digests.try_emplace(source.file, source.digest);
-      if (!added && it->second != source.digest) {
-        it->second.reset();
-      }
+std::vector<SourceFile> common_sources(const std::vector<Report>& reports) {
+  std::map<std::string, std::set<std::uint64_t>> digests;
+  for (const Report& report : reports) {
+    for (const SourceFile& source : report.sources) {
+      digests[source.file].insert(source.digest);
     }
   }
-  all.clear();
-  for (const auto& [file, digest] : digests) {
-    if (digest.has_value()) {
-      all.push_back({file, *digest});
+  std::vector<SourceFile> sources;
+  for (const auto& [file, all] : digests) {
+    if (all.size() == 1) {
+      sources.push_back({file, *all.begin()});
     }
   }
+  return sources;
 }
 
 }  // namespace
 
+void name_replays(Report& report, const std::string& file) {
+  for (Finding& finding : report.findings) {
+    if (!finding.replay.has_value() || finding.replay->command.empty()) {
+      continue;
+    }
+    std::string& command = finding.replay->command;
+    const std::size_t id = command.find("#" + finding.id);
+    const std::size_t program = id == std::string::npos ? id : command.find(" -- ", id);
+    if (program != std::string::npos) {
+      command = "sooth replay " + shell_word(file + "#" + finding.id) + command.substr(program);
+    }
+  }
+}
+
 Report merge_reports(std::vector<Report> reports) {
-  std::vector<Report> ordered = sorted(std::move(reports));
+  std::vector<Report> ordered = sorted(join_shards(sorted(std::move(reports))));
   if (ordered.empty()) {
     return {};
   }
   const std::map<std::string, Trials> trials = count_trials(ordered);
+  std::vector<SourceFile> sources = common_sources(ordered);
   Report merged = std::move(ordered.front());
   for (std::size_t i = 1; i < ordered.size(); ++i) {
     Report& other = ordered[i];
@@ -162,13 +200,15 @@ Report merge_reports(std::vector<Report> reports) {
     merged.suppressed += other.suppressed;
     merged.stats.filter.reset();
     merged.overview.reset();  // the course of one run says nothing of another
-    unite_sources(other.sources, merged.sources);
     std::move(other.findings.begin(), other.findings.end(), std::back_inserter(merged.findings));
     unite_notes(other.notes, merged.notes);
+    unite_gaps(other, merged);
+    add_stages(other.stats.stages, merged.stats.stages);
     unite_suppressions(other.suppressions, merged.suppressions);
     add_stats(merged.stats, other.stats);
   }
   if (ordered.size() > 1) {
+    merged.sources = std::move(sources);
     settle_analyses(merged);
     merge_equal_findings(merged);
     set_trials(trials, merged);

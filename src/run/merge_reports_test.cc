@@ -50,6 +50,19 @@ TEST(MergeReports, OneReportStaysAsItIs) {
   EXPECT_EQ(merge_reports({}), Report());
 }
 
+TEST(MergeReports, TheCourseOfOneRunIsNotThatOfAll) {
+  Report a = report("t", {race("a", Rung::kPredicted)}), b = report("u", {}), c = report("v", {});
+  a.overview.emplace().slice = 1;
+  a.sources = {{"changed.cc", 1}, {"same.cc", 7}};
+  b.sources = {{"changed.cc", 2}, {"same.cc", 7}};
+  c.sources = {{"changed.cc", 1}, {"other.cc", 9}};
+  EXPECT_EQ(merge_reports({a}).overview, a.overview);
+  const Report all = merge_reports({a, b, c});
+  EXPECT_FALSE(all.overview.has_value());
+  EXPECT_EQ(all.sources, (std::vector<SourceFile>{{"other.cc", 9}, {"same.cc", 7}}));
+  EXPECT_EQ(merge_reports({c, b, a}), all);
+}
+
 TEST(MergeReports, OrderPlaysNoPart) {
   const Report a = report("t", {race("a", Rung::kPredicted), race("b", Rung::kSuspected)});
   const Report b = report("u", {race("b", Rung::kConfirmed), race("c", Rung::kSuspected)});

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/describe.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
 #include "run/analyze_source.h"
@@ -21,6 +22,14 @@ namespace {
 // Of the budget, from its start: when looking for witnesses ends, and when asking mcm does. The rest is for controlled runs.
 constexpr double kWitnessShare = 0.3;
 constexpr double kMcmShare = 0.5;
+
+// Above it (some ten million events) the analyses that remember the most are left out: all of them together take a gigabyte for it.
+constexpr std::uint64_t kLargeRecording = std::uint64_t{32} << 20;
+
+std::string note_on_large() {
+  std::vector<std::string> names(std::begin(kLeftOutOfLargeTraces), std::end(kLeftOutOfLargeTraces));
+  return "The recording is large, so " + listed(names) + " were not asked (--with asks them).";
+}
 
 // A controlled run is slower than a recorded one. What takes longer than this is a hang.
 std::chrono::milliseconds timeout_from(double recorded_seconds) {
@@ -37,11 +46,21 @@ std::string seconds_text(std::chrono::milliseconds time) {
   return text;
 }
 
+// The file name of the first word of a command line.
+std::string name_of_program(const std::string& command) {
+  const std::string word = command.substr(0, command.find(' '));
+  return word.substr(word.rfind('/') + 1);
+}
+
 class Run {
  public:
   Run(const RunJob& job, const ProgramRecording& recording) : job_(job), recording_(recording), limit_(job.budget) {
     take_signals_again();  // now that limit_ takes them
   }
+  // Whoever called has something to put away before a signal may end everything.
+  ~Run() { hold_signals(); }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
   Result<RunResult> finish() {
     SOOTH_RETURN_IF_ERROR(analyze_all());
@@ -51,12 +70,18 @@ class Run {
     result.interrupted = limit_.interrupted();
     result.report = merge_reports(std::move(reports_));
     Report& report = result.report;
-    std::vector<std::string> notes = gaps_of_recording(recording_, job_.record.options);
-    std::move(notes_.begin(), notes_.end(), std::back_inserter(notes));
-    std::vector<std::string> missed = gaps_of_runs(report, control_);
-    std::move(missed.begin(), missed.end(), std::back_inserter(notes));
-    add_time(notes);
-    report.notes.insert(report.notes.end(), notes.begin(), notes.end());
+    // Always so, and easily forgotten.
+    report.not_covered.insert(report.not_covered.begin(),
+                              {GapKind::kNotExecuted, "Code that the recorded run did not execute was not judged."});
+    const std::vector<Gap> unrecorded = gaps_of_recording(recording_, job_.record.options);
+    gaps_.insert(gaps_.begin(), unrecorded.begin(), unrecorded.end());
+    const std::vector<Gap> missed = gaps_of_runs(report, control_);
+    gaps_.insert(gaps_.end(), missed.begin(), missed.end());
+    add_time();
+    for (const Gap& gap : gaps_) {
+      report.add_gap(gap.kind, gap.text);
+    }
+    add_stages(report);
     if (!job_.keeps_trace) {
       report.trace.clear();
     }
@@ -72,11 +97,15 @@ class Run {
         first_error = first_error.ok() ? completed.status() : first_error;
         continue;
       }
-      Result<Report> report = analyze(directory);
+      const bool large = completed->bytes > kLargeRecording && job_.analyses.empty();
+      Result<Report> report = analyze(directory, large);
       if (!report.ok()) {
         first_error = first_error.ok() ? report.status() : first_error;
-        notes_.push_back("A process was not analysed: " + report.status().message());
+        gaps_.push_back({GapKind::kRecording, "A process was not analysed: " + report.status().message()});
         continue;
+      }
+      if (large) {
+        report->add_gap(GapKind::kWindow, note_on_large());
       }
       fill_fingerprints(*report);
       merge_equal_findings(*report);
@@ -85,8 +114,8 @@ class Run {
     return reports_.empty() ? first_error : Status();
   }
 
-  Result<Report> analyze(const std::string& directory) const {
-    const Result<std::string> names = job_.analyses.empty() ? analyses_for(directory) : job_.analyses;
+  Result<Report> analyze(const std::string& directory, bool large) const {
+    const Result<std::string> names = job_.analyses.empty() ? analyses_for(directory, large) : job_.analyses;
     if (!names.ok()) {
       return names.status();
     }
@@ -134,7 +163,7 @@ class Run {
 
   void confirm_all() {
     if (const std::string why = why_not(); !why.empty()) {
-      notes_.push_back(why);
+      gaps_.push_back({GapKind::kTrials, why});
       return;
     }
     const Result<ControlledProgram> program = ControlledProgram::prepare(job_.record.words);
@@ -143,11 +172,9 @@ class Run {
       if (!std::any_of(report.findings.begin(), report.findings.end(), can_be_confirmed)) {
         continue;
       }
-      Status status = !program.ok()              ? program.status()
-                      : !program->instrumented() ? Status::bad_input(program->path() + " is not instrumented itself")
-                                                 : confirm(report, *program, reached);
+      const Status status = program.ok() ? confirm(report, *program, reached) : program.status();
       if (!status.ok()) {
-        notes_.push_back("Findings could not be tried in controlled runs: " + status.message());
+        gaps_.push_back({GapKind::kTrials, "Findings could not be tried in controlled runs: " + status.message()});
         return;
       }
     }
@@ -156,9 +183,13 @@ class Run {
   Status confirm(Report& report, const ControlledProgram& program, std::set<std::string>& reached) {
     ConfirmJob job = job_.confirm;
     job.skip = reached;
+    job.in_started_program =
+        !program.instrumented() || name_of_program(report.program) != name_of_program(program.path());
     job.progress = job_.progress.confirming;
     job.timeout = job_.timeout.count() != 0 ? job_.timeout : timeout_from(recording_.seconds);
+    const auto start = std::chrono::steady_clock::now();
     const Result<ConfirmResult> result = confirm_findings(report, program, limit_, std::move(job));
+    confirm_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (!result.ok()) {
       return result.status();
     }
@@ -173,16 +204,23 @@ class Run {
     return {};
   }
 
-  void add_time(std::vector<std::string>& notes) const {
+  void add_time() {
     if (limit_.interrupted()) {
-      notes.push_back("Interrupted: the report is what was known until then.");
+      gaps_.push_back({GapKind::kBudget, "Interrupted: the report is what was known until then."});
     }
     if (job_.budget.count() != 0 && limit_.out_of_time()) {
-      notes.push_back("The budget of " + seconds_text(job_.budget) + " was spent (--budget).");
+      gaps_.push_back({GapKind::kBudget, "The budget of " + seconds_text(job_.budget) + " was spent (--budget)."});
     } else if (job_.budget.count() != 0 && !job_.deterministic) {
-      notes.push_back("Spent " + seconds_text(limit_.elapsed()) + " of the budget of " + seconds_text(job_.budget) +
-                      ".");
+      gaps_.push_back({GapKind::kBudget, "Spent " + seconds_text(limit_.elapsed()) + " of the budget of " +
+                                             seconds_text(job_.budget) + "."});
     }
+  }
+
+  void add_stages(Report& report) const {
+    const double proving = report.stats.witness_seconds;  // with mcm, of all processes
+    const double reading = std::max(0.0, report.stats.seconds - proving);
+    report.stats.stages = {
+        {"record", recording_.seconds}, {"detect", reading}, {"prove", proving}, {"confirm", confirm_seconds_}};
   }
 
   const RunJob& job_;
@@ -190,7 +228,8 @@ class Run {
   WorkLimit limit_;
   std::vector<Report> reports_;  // of the processes, the first one first
   ControlCounts control_;
-  std::vector<std::string> notes_;
+  std::vector<Gap> gaps_;
+  double confirm_seconds_ = 0;
 };
 
 }  // namespace

@@ -54,7 +54,7 @@ struct ControlHeader {
   Plan plan;
   std::uint32_t quantum;          // plain accesses from one scheduling point to the next, at most; 0: the library's default
   std::uint64_t seed;
-  std::uint64_t patience;         // hook calls of other threads after which a postponed thread is let go; 0: the library's default
+  std::uint64_t patience;         // hook calls of others (a scheduling point is 32) until a postponed thread is let go; 0: the default
   std::uint32_t strategy;         // offset: text for parse_strategy(), ends with 0
   std::uint32_t ranges, range_count;        // offset and number of SiteRange, sorted by module, then begin
   std::uint32_t stretches, stretch_count;   // of Stretch

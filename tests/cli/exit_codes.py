@@ -21,6 +21,11 @@ CASES = [
     (["c++", "--help"], 0, r"(?s).+SOOTH_CXX.+", r""),
     (["record"], 64, r"", r"sooth: record needs a program: .+\n"),
     (["witness", "check", "--help"], 0, r"(?s).+", r""),
+    (["cc", "--compiler=clang", "--help"], 0, r"(?s).+SOOTH_CC.+", r""),
+    (["cc", "--launch"], 64, r"", r"sooth: --compiler and --launch need the name of a compiler\n"),
+    (["c++", "--print-command", "--launch", "ccache", "g++", "-c", "x.cc"], 0, r"ccache g\+\+ -g -fsanitize=thread .*-c x.cc\n", r""),
+    (["reference"], 0, r"(?s)# Commands.+", r""),
+    (["reference", "--format", "man", "no-such-command"], 64, r"", r"sooth: there is no command `sooth no-such-command`\n"),
     (["witness", "check"], 64, r"", r"sooth: .+\n"),
     ([], 64, r"", r"sooth: `sooth` needs a command\. Try `sooth --help`\.\n"),
     (["trace"], 64, r"", r"sooth: `sooth trace` needs a command\. Try `sooth trace --help`\.\n"),
@@ -40,7 +45,7 @@ CASES = [
 ]
 
 # Commands that print something: into a full disk they cannot, and say so.
-PRINTING = [["--version"], ["--help"], ["analyze", "--list"], ["analyze", "-"], ["trace", "info", os.devnull],
+PRINTING = [["--version"], ["--help"], ["reference"], ["analyze", "--list"], ["analyze", "-"], ["trace", "info", os.devnull],
             ["trace", "check", os.devnull]]
 
 

@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
-"""sooth run and sooth merge: every example from its source to its report, and what happens when something breaks on the way.
+"""sooth run and sooth merge: options, places, statuses, and what happens when something breaks on the way.
 
     tests/cli/run.py SOOTH [NAME...]      all tests, or those named
 
-The marks in the examples (tests/programs/run.py explains them) are the truth: what is marked must be found and must not stay a suspicion;
-what stands above `suspected` must be marked. Controlled runs have seeds, so a test that passes once passes always.
+What it finds in the examples and the other programs is the matter of tests/programs/run_command.py.
 """
 import glob
-import importlib.util
 import json
 import os
 import re
@@ -22,33 +20,7 @@ import time
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TIME_LIMIT = 120  # seconds for one command: what takes longer hangs
 
-spec = importlib.util.spec_from_file_location("programs", os.path.join(SOURCE, "tests/programs/run.py"))
-programs = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(programs)
-
 RUNGS = ["suspected", "predicted", "confirmed", "harmful"]
-
-# Example -> the lowest rung that its races must reach: all of them, or by mark, or by lines where there are no marks.
-EXAMPLES = {
-    "airline": "confirmed",
-    "bank_account_hidden": {(13, 21): "confirmed"},
-    "bank_account_norace": {},
-    "bank_account_race": {(11, 15): "confirmed"},
-    "bounded_buffer": "confirmed",
-    "bubble_sort": {"middle": "confirmed", "swap": "predicted"},
-    "buffered_writer": "confirmed",
-    "cache_cleaner": "confirmed",
-    "contains_all": "confirmed",
-    "critical": "confirmed",
-    "elevator": {},
-    "merge_sort": "confirmed",
-    "ping_pong": "confirmed",
-    "producer_consumer": "confirmed",
-    "textbook": "confirmed",
-    "tsp": "confirmed",
-}
-HARMFUL = {"cache_cleaner", "contains_all"}  # at least one race of these breaks the program
-
 
 class Failure(Exception):
     pass
@@ -130,58 +102,6 @@ def races(report):
     return found
 
 
-def expected_races(name):
-    """Lines -> the lowest rung."""
-    rungs = EXAMPLES[name]
-    marked = programs.Program(programs.EXAMPLES / (name + ".cc")).races
-    if not marked:
-        return rungs
-    return {tuple(sorted(line for _, line in ends)): rungs if isinstance(rungs, str) else rungs[mark]
-            for mark, ends in marked.items()}
-
-
-def check_example(lab, name):
-    program = lab.example(name)
-    plain = subprocess.run([program], capture_output=True, text=True, timeout=TIME_LIMIT, stdin=subprocess.DEVNULL)
-    run = lab.tool("run", "--keep", name + ".trace", "--no-times", "-o", name + ".txt", "--", program)
-    report = lab.load(f"sooth-{name}.json")
-    expected, found = expected_races(name), races(report)
-    for lines, rung in expected.items():
-        check(lines in found, f"{name}: the race of lines {lines} is missed: {found}")
-        check(RUNGS.index(found[lines]) >= RUNGS.index(rung), f"{name}: {lines} is only {found[lines]}, not {rung}")
-    for lines, rung in found.items():
-        check(rung == "suspected" or lines in expected, f"{name}: {lines} is {rung}, and no race: {expected}")
-    if name in HARMFUL:
-        check("harmful" in found.values(), f"{name}: nothing is harmful: {found}")
-    check(run.returncode == (66 if expected else plain.returncode), f"{name}: status {run.returncode}")
-    # What some print depends on the schedule, so numbers may differ.
-    shape = lambda text: re.sub(r"-?\d+", "N", text)
-    check(shape(plain.stdout) == shape(run.stdout), f"{name}: the program's output: {run.stdout!r} instead of {plain.stdout!r}")
-    # Nothing is missed that a single analysis finds in the same recording.
-    for analysis in ("hb", "wcp", "syncp", "mcm"):
-        single = json.loads(lab.tool("analyze", name + ".trace", "--with", analysis, "--format", "json", expect=(0, 66)).stdout)
-        for finding in single["findings"]:
-            if finding["kind"] == "race" and finding["rung"] != "suspected":
-                check(found.get(lines_of(finding), "suspected") != "suspected",
-                      f"{name}: {analysis} alone finds {lines_of(finding)}")
-    for finding in report["findings"]:
-        if finding["rung"] in ("confirmed", "harmful"):
-            check(finding["replay"]["command"].startswith(f"sooth replay 'sooth-{name}.json#{finding['id']}'") or
-                  finding["replay"]["command"].startswith(f"sooth replay sooth-{name}.json#{finding['id']}"),
-                  f"{name}: {finding['replay']['command']}")
-    with open(lab.path(name + ".txt")) as file:
-        text = file.read()
-    for finding in report["findings"]:
-        check(text.count(f"[{finding['id']}]") == 1, f"{name}: {finding['id']} stands not once in the text")
-    check(lab.left() == [], f"{name}: left behind: {lab.left()}")
-    print(f"  {name}: " + (", ".join(f"{a}-{b} {rung}" for (a, b), rung in sorted(found.items())) or "nothing"))
-
-
-def examples(lab):
-    for name in EXAMPLES:
-        check_example(lab, name)
-
-
 def replay_line(lab):
     """The line that the report prints makes the race happen."""
     run = lab.tool("run", "--", lab.example("textbook"), expect=66)
@@ -259,6 +179,8 @@ def notes(lab):
     check("libfoo" in text and "--exclude" in text, text)
     check("not instrumented" not in text, text)
     check("of the budget of 60.0 s" in text, text)
+    check("--exclude" in " ".join(gaps(report)["excluded-code"]), report["not_covered"])
+    check([row["stage"] for row in report["stats"]["stages"]] == ["record", "detect", "prove", "confirm"], report["stats"])
     quick = lab.tool("run", "--budget", "1ms", "--no-times", "--", program, expect=(0, 66)).stdout
     check("The budget of 1 ms was spent" in quick and "time was over" in quick, quick)
     first, second = (lab.tool("run", "--no-times", "--format", "json", "-o", "d.json", "--", program, expect=66) and
@@ -300,6 +222,38 @@ def forks(lab):
     check(len(ids) == len(set(ids)), ids)
 
 
+SCRIPT = """#!/bin/sh
+cd sub
+./textbook
+echo between
+./airline 'an argument' | cat
+./textbook
+exit 3
+"""
+
+
+def scripts(lab):
+    """A shell script that starts several programs: one report with the races of all of them, confirmed and replayable."""
+    os.mkdir(lab.path("sub"))
+    for name in ("textbook", "airline"):
+        shutil.copy(lab.example(name), lab.path("sub"))
+    with open(lab.path("all.sh"), "w") as file:
+        file.write(SCRIPT)
+    os.chmod(lab.path("all.sh"), 0o755)
+    lab.tool("run", "--fail-on", "never", "--trials", "10", "--", "./all.sh", expect=3)
+    report = lab.load("sooth-all.sh.json")
+    found = {(os.path.basename(f["accesses"][0]["site"]["file"]), lines_of(f)): f for f in report["findings"] if f["rung"] != "suspected"}
+    check(set(found) == {("textbook.cc", (21, 31)), ("airline.cc", (22, 27))}, list(found))
+    check(all(f["rung"] == "confirmed" for f in found.values()), {key: f["rung"] for key, f in found.items()})
+    check(len(report["findings"]) == len({f["id"] for f in report["findings"]}), "each race once")
+    check(report["stats"]["threads"] >= 9, report["stats"])
+    check(lab.left() == [], lab.left())
+    for finding in found.values():
+        words = finding["replay"]["command"].split()
+        again = lab.tool("replay", words[2].strip("'"), "--", *words[4:], expect=3)
+        check("race created" in again.stderr and finding["accesses"][0]["site"]["file"] in again.stderr, again)
+
+
 EXCLUDED = """
 #include <thread>
 alignas(64) int data;
@@ -333,6 +287,58 @@ def excluded(lab):
     check(races(report) == {(10, 11): "confirmed"} and "rdit" in report["findings"][0]["found_by"], report["findings"])
     lab.tool("run", "--", program, expect=66)
     check({"hb", "mcm"} <= set(lab.load("sooth-excluded-3.json")["stats"]["analyses"]), "without calls all are asked")
+
+
+POST_LIBRARY = """
+#include <atomic>
+static std::atomic<int> flag;
+extern "C" void post() { flag.store(1, std::memory_order_release); }
+extern "C" void wait_for_post() { while (flag.load(std::memory_order_acquire) == 0) {} }
+"""
+POST = """
+#include <thread>
+extern "C" void post();
+extern "C" void wait_for_post();
+int data;
+int main(int argc, char**) {
+  std::thread a([] { data = 1; post(); });
+  std::thread b([argc] { if (argc == 1) wait_for_post(); data = 2; });
+  a.join();
+  b.join();
+}
+"""
+
+
+def gaps(report):
+    """Kind -> the sentences of it."""
+    found = {}
+    for gap in report["not_covered"]:
+        found.setdefault(gap["kind"], []).append(gap["text"])
+    return found
+
+
+def uninstrumented(lab):
+    """A library orders two writes, and nobody sees it: labelled, and no reason to fail before it is confirmed."""
+    with open(lab.path("post.cc"), "w") as file:
+        file.write(POST_LIBRARY)
+    with open(lab.path("main.cc"), "w") as file:
+        file.write(POST)
+    subprocess.run(["g++", "-O1", "-shared", "-fPIC", "post.cc", "-o", "libpost.so"], cwd=lab.scratch, check=True)
+    lab.tool("c++", "-g", "-O1", "main.cc", "-o", "main", "-L.", "-lpost", "-Wl,-rpath," + lab.scratch, expect=0)
+    run = lab.tool("run", "--trials", "3", "--baseline-runs", "1", "--timeout", "1s", "--keep", "t.trace", "--", "./main", expect=0)
+    report = lab.load("sooth-main.json")
+    finding = next(f for f in report["findings"] if f["kind"] == "race")
+    check(finding["rung"] == "predicted" and finding["uninstrumented"] == ["libpost.so"], finding)
+    check("What was not covered:\n" in run.stdout and "fails no run before it is confirmed" in run.stdout, run.stdout)
+    check(any("libpost.so" in text for text in gaps(report)["library"]), report["not_covered"])
+    check("trials" in gaps(report) and "not-executed" in gaps(report) and "budget" in gaps(report), report["not_covered"])
+    check(all(text in report["notes"] for kind, texts in gaps(report).items() for text in texts if kind != "not-executed"), report["notes"])
+    lab.tool("analyze", "t.trace", expect=0)
+    lab.tool("analyze", "t.trace", "--fail-on", "suspected", expect=66)
+    # The same library, and a race that it has nothing to do with: confirmed, so it counts.
+    lab.tool("run", "--", "./main", "race", expect=66)
+    finding = next(f for f in lab.load("sooth-main-2.json")["findings"] if f["kind"] == "race")
+    check(finding["rung"] == "confirmed" and finding["uninstrumented"] == ["libpost.so"], finding)
 
 
 SLOW = """
@@ -545,16 +551,17 @@ def merge(lab):
     lab.tool("merge", expect=64)
 
 
-TESTS = [examples, replay_line, statuses, options, notes, forks, excluded, interrupts, kills, full_disks, closed_output, merge]
+TESTS = [replay_line, statuses, options, notes, forks, scripts, excluded, uninstrumented, interrupts, kills, full_disks, closed_output, merge]
 
 
-def main():
+def main_with(tests):
+    """The exit status. Runs those that the command line names, or all; each has a folder of its own."""
     sooth = os.path.abspath(sys.argv[1])
     wanted = sys.argv[2:]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "bin"))
-        for test in TESTS:
+        for test in tests:
             if wanted and test.__name__ not in wanted:
                 continue
             scratch = os.path.join(folder, test.__name__)
@@ -563,7 +570,7 @@ def main():
             try:
                 test(Lab(sooth, scratch, os.path.join(folder, "bin")))
                 print(f"ok    {test.__name__} ({time.monotonic() - start:.1f} s)")
-            except (Failure, programs.Failure, subprocess.TimeoutExpired) as failure:
+            except (Failure, subprocess.TimeoutExpired) as failure:
                 failed += 1
                 print(f"FAIL  {test.__name__}: {failure}")
             sys.stdout.flush()
@@ -572,4 +579,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main_with(TESTS))

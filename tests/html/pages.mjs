@@ -39,7 +39,8 @@ export function makePages(sooth, out, root) {
     run(['report', report, '--format', 'html', '-o', pages[name], '--fail-on', 'never']);
   };
 
-  // The example of the README: recorded, predicted, confirmed.
+  // The example of the README: recorded, predicted, confirmed. A second run would get another name for its report.
+  fs.readdirSync(out).filter((name) => /^sooth-account.*\.json$/.test(name)).forEach((name) => fs.rmSync(path.join(out, name)));
   fs.copyFileSync(path.join(root, 'examples', 'bank_account_hidden.cc'), path.join(out, 'bank_account_hidden.cc'));
   execFileSync(sooth, ['c++', '-O1', '-g', 'bank_account_hidden.cc', '-o', 'account'], { cwd: out });
   pages.account = path.join(out, 'account.html');
@@ -76,6 +77,10 @@ export function makePages(sooth, out, root) {
   write('long.std', `T0|fork(T1)|10\nT0|fork(T2)|11\n${rounds}T1|w(x)|5\nT2|w(x)|6\n`);
   run(['analyze', 'long.std', '--with', 'hb', '--format', 'json', '-o', 'long.json']);
   page('long', path.join(out, 'long.json'));
+
+  // A deadlock with a witness.
+  run(['analyze', path.join(root, 'tests', 'golden', 'deadlock_fork_join.std'), '--format', 'json', '-o', 'cycle.json']);
+  page('cycle', path.join(out, 'cycle.json'));
 
   // Whatever can have a name has a hostile one, and the source is hostile, too.
   const tag = '<img src=x onerror=hacked=1>';

@@ -53,13 +53,65 @@ class ReportCommandTest : public testing::Test {
 
 TEST_F(ReportCommandTest, PrintsEveryFormatFromTheJson) {
   for (const std::string name : {"program", "text", "nothing", "known"}) {
-    for (const std::string format : {"text", "tsan", "gcc", "json"}) {
+    for (const std::string format : {"text", "tsan", "gcc", "json", "junit", "markdown"}) {
       const Outcome outcome =
-          sooth("report " + kGolden + name + ".json --stats --no-times --fail-on never --format " + format);
-      EXPECT_EQ(outcome.status, 0);
+          sooth("report " + kGolden + name + ".json --stats --no-times --format " + format);
+      EXPECT_EQ(outcome.status, name == "program" ? 66 : 0);
       EXPECT_EQ(outcome.output, golden(name + "." + format)) << name << " as " << format;
     }
   }
+}
+
+// The tests of JUnit fail for the findings that make the command fail.
+TEST_F(ReportCommandTest, JunitFollowsFailOn) {
+  const auto failures = [](const std::string& rung) {
+    const std::string text = sooth("report " + kGolden + "program.json --format junit --fail-on " + rung).output;
+    const std::size_t at = text.find("failures=\"") + 10;
+    return text.substr(at, text.find('"', at) - at);
+  };
+  EXPECT_EQ(failures("suspected"), "5");
+  EXPECT_EQ(failures("predicted"), "3");  // one of the predicted is of a trace that is not exact
+  EXPECT_EQ(failures("harmful"), "1");
+  EXPECT_EQ(failures("never"), "0");
+}
+
+TEST_F(ReportCommandTest, APageThatNeedsNothingElse) {
+  const std::string path = folder_ / "page.html";
+  EXPECT_EQ(sooth("report " + kGolden + "program.json --format html -o " + path).status, 66);
+  const std::string page = read_whole_file(path).value();
+  EXPECT_TRUE(page.starts_with("<!doctype html>\n"));
+  EXPECT_NE(page.find("b44edf796ca1dd06"), std::string::npos);
+  EXPECT_EQ(sooth("report " + kGolden + "program.json --format html --fail-on never").output, page);
+}
+
+TEST_F(ReportCommandTest, ViewPrintsThePathWhereThereIsNoTerminal) {
+  const std::string path = folder_ / "page.html";
+  const Outcome named = sooth("view " + kGolden + "program.json -o " + path);
+  EXPECT_EQ(named.status, 0);
+  EXPECT_EQ(named.output, path + "\n");
+  const std::string page = read_whole_file(path).value();
+  const Outcome outcome = sooth("view " + kGolden + "program.json");
+  EXPECT_EQ(outcome.status, 0);
+  ASSERT_TRUE(outcome.output.ends_with("/program.html\n")) << outcome.output;
+  const std::filesystem::path made = outcome.output.substr(0, outcome.output.size() - 1);
+  EXPECT_EQ(read_whole_file(made).value(), page);
+  EXPECT_EQ(std::filesystem::status(made.parent_path()).permissions(), std::filesystem::perms::owner_all);
+  std::filesystem::remove_all(made.parent_path());
+  EXPECT_EQ(sooth("view /nonexistent.json").status, 65);
+}
+
+// On a terminal, which `script` makes. The browser writes what it was given into a pipe.
+TEST_F(ReportCommandTest, ViewOpensTheBrowser) {
+  const std::string pipe = folder_ / "pipe", page = folder_ / "page.html";
+  const std::string browser = file("browser", "#!/bin/sh\necho \"$1\" > " + pipe + "\n");
+  std::filesystem::permissions(browser, std::filesystem::perms::owner_all);
+  const std::string view = std::string(SOOTH_BINARY) + " view " + kGolden + "program.json -o " + page;
+  const Outcome outcome = sooth("--version > /dev/null; mkfifo " + pipe + "; BROWSER=" + browser + " script -qec '" + view +
+                                "' /dev/null > /dev/null & cat " + pipe);
+  EXPECT_EQ(outcome.output, page + "\n");
+  const Outcome none = sooth("--version > /dev/null; BROWSER=/nonexistent/browser script -qec '" + view + "' /dev/null");
+  EXPECT_NE(none.output.find("there is no browser here that could be started (/nonexistent/browser)"), std::string::npos) << none.output;
+  EXPECT_NE(none.output.find(page), std::string::npos);
 }
 
 TEST_F(ReportCommandTest, ReadsStandardInput) {

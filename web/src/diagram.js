@@ -5,8 +5,8 @@
 import { add, counted, h, number, placeOf, quoted, replace, s, shortPlace } from './dom.js';
 import { snippet } from './source.js';
 
-const ZOOM = [{ row: 12, column: 76 }, { row: 22, column: 132 }, { row: 28, column: 184 }, { row: 36, column: 260 }];
-const GUTTER = 62;   // for the positions at the left
+const ZOOM = [{ row: 12, column: 76 }, { row: 22, column: 112 }, { row: 28, column: 184 }, { row: 36, column: 260 }];
+const GUTTER = innerWidth < 700 ? 44 : 62;  // for the positions at the left
 const NEXT = 58;     // height of the last row
 const BAR = 9;       // width of a bar
 const MAX_DEPTH = 4;
@@ -27,7 +27,7 @@ function runFinder(runs) {
       const middle = (low + high) >> 1;
       runs[own[middle]][2] < event ? low = middle + 1 : high = middle;
     }
-    return own[low] ?? -1;
+    return own.length > 0 && runs[own[low]][1] <= event ? own[low] : -1;  // the page may hold the last runs only
   };
 }
 
@@ -48,14 +48,15 @@ function model(finding) {
     accesses.forEach(({ thread }) => threads.includes(thread) || threads.push(thread));
   }
   const runOf = runFinder(runs);
+  const leftOut = witness.runs_left_out ?? 0;
   const swapped = new Set((witness.swaps ?? []).flatMap((swap) => [swap.now_first.acquire, swap.now_second.acquire]));
   const rows = [];
   let before = { position: -1, run: -1 };
   const gap = (position, run) => {
     const count = position - before.position - 1;
     if (count > 0) {
-      const inside = run === before.run;
-      rows.push({ kind: 'gap', count, first: inside ? run : before.run + 1, last: inside ? run : run - 1, inside });
+      const inside = run - 1 < before.run + 1;  // no whole stretch between the two
+      rows.push({ kind: 'gap', count, first: before.run + 1, last: run - 1, inside, cut: before.run < 0 && leftOut > 0, nameless: !drawing });
     }
   };
   for (const [position, event, thread, deed, object, site] of drawing?.rows ?? []) {
@@ -69,7 +70,7 @@ function model(finding) {
   gap(length, runs.length);
   rows.push({ kind: 'next' });
   const next = accesses.map((access) => ({ access, thread: Math.max(0, threads.indexOf(access.thread)) }));
-  return { threads, rows, runs, column: (id) => idOf.get(id) ?? 0, next, length };
+  return { threads, rows, runs, column: (id) => idOf.get(id) ?? 0, next, length, named: Boolean(drawing) };
 }
 
 // Critical sections over the rows: { thread, lock, depth, from, to, swapped }; `from` is -1 when it began before what is shown.
@@ -121,13 +122,13 @@ export function createDiagram(finding) {
   const summary = h('p', { class: 'quiet summary' });
 
   const top = (index) => index * ZOOM[zoom].row;
-  // Wide enough for the labels, and as wide as there is room.
-  const width = () => {
-    const { column } = ZOOM[zoom];
-    const room = (scroller.clientWidth - GUTTER - 12) / m.threads.length;
-    return room > 0.7 * column ? Math.min(room, Math.max(column, 300)) : column;
-  };
-  const left = (column) => GUTTER + column * width();
+  // Wide enough for the labels, and as wide as there is room; those who meet in the end need most.
+  const weight = (column) => racing.has(column) ? 1 : 0.6;
+  const whole = m.threads.reduce((sum, _, i) => sum + weight(i), 0);
+  const unit = () => Math.max(ZOOM[zoom].column, Math.min(320, (scroller.clientWidth - GUTTER - 12) / whole));
+  const width = (column) => weight(column) * unit();
+  const starts = m.threads.map((_, i) => m.threads.slice(0, i).reduce((sum, __, k) => sum + weight(k), 0)).concat(whole);
+  const left = (column) => GUTTER + starts[column] * unit();
   const colour = (column) => ({ '--thread': `var(--thread-${column % 8})` });
 
   function explain(index) {
@@ -142,8 +143,8 @@ export function createDiagram(finding) {
       replace(about, h('h3', { css: colour(m.column(thread)) }, h('span', { class: 'thread' }, m.threads[m.column(thread)]), ' runs'),
         h('p', { class: 'quiet' }, first === last ? `Event ${number(first)}.` : `Its events from ${number(first)} to ${number(last)}, in one go. The report does not name them one by one.`));
     } else if (row.kind === 'gap') {
-      replace(about, h('h3', {}, counted(row.count, 'event'), ' left out'), h('p', { class: 'quiet' }, row.inside
-        ? 'Of one thread, without synchronisation.' : `In ${counted(row.last - row.first + 1, 'stretch', 'stretches')}. Press Enter or click to show them.`));
+      replace(about, h('h3', {}, row.nameless ? 'Stretches of threads' : `${counted(row.count, 'event')} left out`), h('p', { class: 'quiet' }, row.inside
+        ? (row.cut ? 'There are so many that this page does not hold them: the JSON report does.' : 'Of one thread, without synchronisation.') : `In ${counted(row.last - row.first + 1, 'stretch', 'stretches')}${row.cut ? ' and more that this page does not hold' : ''}. Press Enter or click to ${row.open ? 'hide' : 'show'} them.`));
     } else {
       replace(about, h('h3', {}, finding.kind === 'deadlock' ? 'Nobody can go on' : 'Both are next'),
         m.next.map(({ access }, i) => [h('p', { css: colour(m.next[i].thread) }, h('span', { class: 'thread' }, access.thread), ' ', quoted(finding.text.deeds[i].deed)),
@@ -152,7 +153,7 @@ export function createDiagram(finding) {
   }
 
   function cell(column, ...children) {
-    return h('span', { class: 'cell', css: { left: `${left(column)}px`, width: `${width()}px`, ...colour(column) } }, children);
+    return h('span', { class: 'cell', css: { left: `${left(column)}px`, width: `${width(column)}px`, ...colour(column) } }, children);
   }
 
   function rowNode(row, index) {
@@ -171,15 +172,16 @@ export function createDiagram(finding) {
       const column = m.column(thread);
       add(node, [offscreen(`${m.threads[column]} runs, event `), cell(column, h('i', { class: 'stretch' }), h('span', { class: 'what' }, first === last ? number(first) : `${number(first)} – ${number(last)}`))]);
     } else if (row.kind === 'gap') {
-      const text = `${counted(row.count, 'event')}${row.inside ? '' : ` in ${counted(row.last - row.first + 1, 'stretch', 'stretches')}`}`;
-      add(node, [h('span', { class: 'gaptext' }, h('span', { 'aria-hidden': 'true' }, row.inside ? '⋯ ' : row.open ? '▾ ' : '▸ '), text),
+      const stretches = counted(row.last - row.first + 1, 'stretch', 'stretches');
+      const text = row.nameless ? stretches : `${counted(row.count, 'event')}${row.inside ? '' : ` in ${stretches}`}`;
+      add(node, [h('span', { class: 'gaptext' }, h('span', { 'aria-hidden': 'true' }, row.inside ? '⋯\u00a0' : row.open ? '▾\u00a0' : '▸\u00a0'), text),
         offscreen(` left out${row.inside ? '' : row.open ? ', shown below' : ', press Enter to show'}`)]);
     } else {
       const columns = m.next.map((each) => each.thread);
       const [from, to] = [Math.min(...columns), Math.max(...columns)];
       add(node, [offscreen('Next: '), h('span', { class: 'clash', css: { left: `${left(from) + 12}px`, width: `${Math.max(0, left(to) - left(from))}px` } }),
         m.next.map(({ access, thread }) => cell(thread, h('span', { class: 'target' }, offscreen(`${access.thread}: `), h('b', {}, access.op === 'acquire' ? 'waits for' : access.op), ' ', access.variable || access.address,
-          h('span', { class: 'where' }, shortPlace(access.site)))))]);
+          h('span', { class: 'where' }, h('bdi', {}, shortPlace(access.site))))))]);
     }
     return node;
   }
@@ -209,24 +211,27 @@ export function createDiagram(finding) {
         return;
       }
       const child = m.threads.indexOf(each.object);
-      const begin = rows.findIndex((other, i) => i > index && ((other.kind === 'event' && other.thread === child) || (other.kind === 'next' && racing.has(child))));
+      // Where the child is seen for the first time, or the stretch in which it begins.
+      const begin = rows.findIndex((other, i) => i > index && ((other.kind === 'event' && other.thread === child) || (other.kind === 'gap' && !other.inside) ||
+        (other.kind === 'run' && m.column(m.runs[other.run][0]) === child) || (other.kind === 'next' && racing.has(child))));
       if (child >= 0 && begin > index && top(begin) - top(index) < 3000) {
         nodes.push(arrow(each.thread, index, child, begin));
       }
     });
     bars.replaceChildren(...nodes);
     names.style.setProperty('width', `${left(m.threads.length) + 8}px`);
-    replace(names, m.threads.map((name, i) => h('span', { class: racing.has(i) ? 'racing' : null, title: name, css: { left: `${left(i)}px`, width: `${width() - 6}px`, ...colour(i) } }, name)));
+    replace(names, m.threads.map((name, i) => h('span', { class: racing.has(i) ? 'racing' : null, title: name, css: { left: `${left(i)}px`, width: `${width(i) - 6}px`, ...colour(i) } }, name)));
     scroller.dataset.zoom = zoom;
+    scroller.style.setProperty('--gutter', `${GUTTER}px`);
   }
 
   function arrow(fromColumn, fromRow, toColumn, toRow) {
     const { row } = ZOOM[zoom];
-    const x1 = left(fromColumn) + 12, x2 = left(toColumn) + 12, y1 = top(fromRow) + row / 2, y2 = top(toRow) + row / 2;
+    const x1 = left(fromColumn) + 12, x2 = left(toColumn) + 12, y1 = top(fromRow) + row - 3, y2 = top(toRow) + row / 2 - 4;  // below the label
     const x = Math.min(x1, x2) - 6, w = Math.abs(x1 - x2) + 12, ht = Math.max(8, y2 - y1) + 8;
     const a = x1 - x, b = x2 - x;
     return s('svg', { class: 'arrow', width: w, height: ht, css: { left: `${x}px`, top: `${y1 - 4}px` } },
-      s('path', { d: `M${a} 4 C ${(a + b) / 2} 4, ${b} ${Math.min(ht - 4, 8)}, ${b} ${ht - 6}` }), s('path', { class: 'tip', d: `M${b - 4} ${ht - 11} L${b} ${ht - 4} L${b + 4} ${ht - 11}` }));
+      s('path', { d: `M${a} 0 V4 H${b > a ? b - 8 : b + 8} Q${b} 4 ${b} 12 V${Math.max(12, ht - 6)}` }), s('path', { class: 'tip', d: `M${b - 4} ${ht - 11} L${b} ${ht - 4} L${b + 4} ${ht - 11}` }));
   }
 
   // Rows in sight.
@@ -306,13 +311,17 @@ export function createDiagram(finding) {
       toggle(index);
     }
   });
-  list.addEventListener('mouseover', (event) => {
+  // Browsers also send one when rows move under a pointer that rests.
+  let pointer = '';
+  let hovered = -1;
+  list.addEventListener('mousemove', (event) => {
     const row = event.target.closest('[data-index]');
-    if (row && Number(row.dataset.index) !== active) {
-      explain(Number(row.dataset.index));
+    const moved = pointer !== (pointer = `${event.clientX} ${event.clientY}`);
+    if (row && moved && Number(row.dataset.index) !== hovered) {
+      explain(hovered = Number(row.dataset.index));
     }
   });
-  list.addEventListener('mouseleave', () => explain(active));
+  list.addEventListener('mouseleave', () => { hovered = -1; explain(active); });
   let pending = false;
   scroller.addEventListener('scroll', () => {
     if (!pending) {
@@ -353,6 +362,6 @@ export function createDiagram(finding) {
 function summaryOf(m, swaps) {
   const threads = counted(new Set(m.runs.map(([thread]) => thread)).size, 'thread');
   return m.length === 0 ? 'Nothing has to run first: both can happen at once, right away.'
-    : `A reordering of ${counted(m.length, 'event')} of ${threads} that an independent checker accepted. Time runs down.` +
+    : `A reordering of ${m.named ? counted(m.length, 'event') : counted(m.length, 'stretch', 'stretches')} of ${threads} that an independent checker accepted. Time runs down.` +
       (swaps.length ? '' : ' All critical sections keep their order.');
 }

@@ -9,7 +9,7 @@ const short = (n) => n >= 1e9 ? `${(n / 1e9).toFixed(1)} G` : n >= 1e6 ? `${(n /
 function figures() {
   const stats = report.stats;
   const list = [['events', stats.events], ['threads', stats.threads], ['locks', stats.locks || (report.overview ? report.overview.locks.length + report.overview.more_locks : undefined)], ['variables', stats.variables || undefined], ['sites', stats.sites || undefined],
-    ['seconds', stats.seconds === undefined ? undefined : stats.seconds.toFixed(stats.seconds < 10 ? 2 : 0)]];
+    ['seconds', !stats.seconds ? undefined : stats.seconds.toFixed(stats.seconds < 10 ? 2 : 0)]];
   return h('dl', { class: 'figures' }, list.filter(([, value]) => value !== undefined).map(([name, value]) =>
     h('div', {}, h('dt', {}, name), h('dd', { title: typeof value === 'number' ? number(value) : value }, typeof value === 'number' ? short(value) : value))));
 }
@@ -88,7 +88,7 @@ function analysesCard(stats) {
     h('tbody', {}, names.map((name) => {
       const each = stats.analyses[name];
       return h('tr', {}, h('th', { scope: 'row' }, name), h('td', {}, each.guarantee ?? ''), h('td', { class: 'n' }, number(each.races)), h('td', { class: 'n' }, short(each.dynamic_pairs)),
-        h('td', { class: 'n' }, each.seconds === undefined ? '–' : each.seconds.toFixed(2)));
+        h('td', { class: 'n' }, !each.seconds && !stats.seconds ? '–' : each.seconds.toFixed(2)));
     }))));
 }
 
@@ -113,8 +113,8 @@ export function createOverview() {
     h('h1', {}, 'The run'),
     h('p', { class: 'lead' }, report.program ? h('code', {}, report.program) : null, report.trace ? h('span', { class: 'quiet' }, ` ${report.trace}`) : null),
     figures(),
+    overview ? threadCard(overview) : card('Threads over time', h('p', { class: 'quiet' }, 'This report has no overview of one run: it is older, or was merged from several.')),
     h('div', { class: 'cards' },
-      overview ? threadCard(overview) : card('Threads over time', h('p', { class: 'quiet' }, 'This report has no overview of one run: it is older, or was merged from several.')),
       overview ? lockCard(overview) : null,
       overview?.kinds.length ? card('Events by kind', bars(overview.kinds.map(({ op, events }) => [op, events]).sort((a, b) => b[1] - a[1]), report.stats.events, 'Events by kind')) : null,
       filterCard(report.stats.filter), analysesCard(report.stats), coverageCard(), suppressionCard()));

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""docs/tutorial.md as it stands: writes its files, types its commands, and compares what they print with what the page shows.
+
+    tests/cli/tutorial.py SOOTH [--print]      --print shows what the commands print, for whoever changes the page
+
+A block in a fence is a file, named by the line in front of it (`orders.cc`:). In a block that is indented, `$ ` begins a command; the lines behind it must be in its output, in this order; `...` stands for any lines. What differs from
+machine to machine counts as equal: fingerprints, addresses, times, folders. `status N` behind a command, in a comment (# status 66), is its exit status; without it 0.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PAGE = os.path.join(SOURCE, "docs/tutorial.md")
+
+
+def blocks(text):
+    """('file', name, content) and ('command', line, status, expected lines), in the order of the page."""
+    lines = text.splitlines()
+    i = 0
+    while i < len(lines):
+        name = re.fullmatch(r"`([\w.]+)`:", lines[i])
+        if name:
+            begin = next(k for k in range(i, len(lines)) if lines[k].startswith("```")) + 1
+            end = next(k for k in range(begin, len(lines)) if lines[k] == "```")
+            yield "file", name[1], "\n".join(lines[begin:end]) + "\n"
+            i = end
+        elif lines[i].startswith("    $ "):
+            command, _, status = lines[i][6:].partition("# status ")
+            expected = []
+            while i + 1 < len(lines) and lines[i + 1].startswith("    ") and not lines[i + 1].startswith("    $ "):
+                i += 1
+                expected.append(lines[i][4:])
+            yield "command", command.strip(), int(status or 0), expected
+        i += 1
+
+
+def plain(line):
+    """Without what is another thing on another machine."""
+    line = re.sub(r"\b[0-9a-f]{16}\b", "ID", line)
+    line = re.sub(r"0x[0-9a-f]+", "ADDRESS", line)
+    line = re.sub(r"(?:/[\w.+-]+)+/(?=[\w.+-]+)", "", line)
+    line = re.sub(r"\b\d+(\.\d+)? m?s\b", "TIME", line)
+    return line.rstrip()
+
+
+def compare(expected, output):
+    """The first expected line that does not come; None when all do."""
+    lines = [plain(line) for line in output.splitlines()]
+    at = 0
+    skips = True  # the first line may come behind others
+    for line in expected:
+        if line.strip() == "...":
+            skips = True
+            continue
+        wanted = plain(line)
+        place = next((k for k in range(at, len(lines)) if lines[k] == wanted), None) if skips else at
+        if place is None or place >= len(lines) or lines[place] != wanted:
+            return line
+        at, skips = place + 1, False
+    return None
+
+
+def main():
+    sooth = os.path.abspath(sys.argv[1])
+    shows = "--print" in sys.argv
+    ids = {}  # of the page -> of this machine
+    count = 0
+    with open(PAGE) as file:
+        page = file.read()
+    with tempfile.TemporaryDirectory(prefix="sooth-tutorial-") as folder:
+        environment = dict(os.environ, PATH=os.path.dirname(sooth) + ":" + os.environ["PATH"], TMPDIR=folder)
+        for block in blocks(page):
+            if block[0] == "file":
+                with open(os.path.join(folder, block[1]), "w") as file:
+                    file.write(block[2])
+                continue
+            _, command, status, expected = block
+            typed = re.sub(r"\b[0-9a-f]{16}\b", lambda match: ids.get(match[0], match[0]), command)
+            done = subprocess.run(["bash", "-c", typed], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, timeout=300, check=False)
+            count += 1
+            if shows:
+                print(f"$ {typed}  # {done.returncode}\n{done.stdout}")
+                expected_ids = []
+            else:
+                if done.returncode != status:
+                    print(f"`{typed}` ended with {done.returncode}, not {status}:\n{done.stdout}")
+                    return 1
+                missing = compare(expected, done.stdout)
+                if missing is not None:
+                    print(f"`{typed}` does not print\n    {missing}\nbut\n{done.stdout}")
+                    return 1
+                expected_ids = re.findall(r"\[([0-9a-f]{16})\]", "\n".join(expected))
+            for theirs, ours in zip(expected_ids, re.findall(r"\[([0-9a-f]{16})\]", done.stdout)):
+                ids[theirs] = ours
+    print(f"{count} commands of the tutorial are as they stand")
+    return 0 if count >= 6 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
