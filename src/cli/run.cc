@@ -212,7 +212,7 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   options->flags.budget = std::chrono::seconds(60);
   options->flags.timeout = std::chrono::milliseconds(0);
   options->job.record.options.schedule = "serial";
-  options->job.record.options.max_bytes = std::uint64_t{256} << 20;  // the analyses then take some gigabytes
+  options->job.record.options.max_bytes = std::uint64_t{128} << 20;  // the analyses then take some gigabytes
   options->job.confirm.options.campaign.trials = 30;
   add_duration_option(*command, "--budget", options->flags.budget,
                       "Time for proofs and controlled runs, after the recorded run; 0: as long as it takes", "60s");
