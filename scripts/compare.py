@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -62,12 +63,16 @@ class Truth:
         return sorted(found), sorted(false)
 
 
-def build(truth, work, limit, driver, *flags):
-    binary = pathlib.Path(work) / truth.name
+def build(truth, work, limit, driver, *flags, level=LEVEL):
+    """The program, built once for all tools that take the same build; each build has a folder of its own."""
+    binary = pathlib.Path(work) / ("-".join(map(str, driver(truth.program.path))) + "".join(flags)).replace("/", "_") / truth.name
+    if binary.exists():
+        return binary
+    binary.parent.mkdir()
     for source in [*truth.program.plugins, truth.program.path]:
         shared = source != truth.program.path
         target = binary.parent / source.with_suffix(".so").name if shared else binary
-        words = [*programs.command_line(driver(source), truth.program, source, LEVEL, *flags), *(["-shared", "-fPIC"] if shared else []), "-o", target]
+        words = [*programs.command_line(driver(source), truth.program, source, level, *flags), *(["-shared", "-fPIC"] if shared else []), "-o", target]
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=10 * limit, check=False)
         if done.returncode != 0:
             raise programs.Failure(done.stderr.strip()[-300:])
@@ -106,13 +111,13 @@ def ask_tsan(truth, options, work, runs):
     return Answer(*truth.split(reported), [], time.monotonic() - begin, "")
 
 
-FRAME = re.compile(r"(?:at|by) 0x[0-9A-F]+: .*? \((?:in )?([^():]+)(?::(\d+))?\)")
+FRAME = re.compile(r"(?:at|by) 0x[0-9A-F]+: .* \((?:in )?([^():]+)(?::(\d+))?\)$")
 
 
 def frames_of(lines, folder_of):
-    """(file, line) of the frames at the start of `lines`."""
+    """(file, line) of the frames at the start of `lines`, behind one that tells of locks."""
     frames = []
-    for line in lines:
+    for line in lines[lines[0].startswith("Locks held"):] if lines else []:
         match = FRAME.search(line)
         if not match:
             break
@@ -128,7 +133,8 @@ def stacks_after(text, pattern, folder_of):
 
 
 def ask_valgrind(truth, options, work, tool):
-    binary = build(truth, work, options.limit, gcc)
+    # Without inlining, so that the lines are those of the accesses.
+    binary = build(truth, work, options.limit, gcc, level="0")
     # Valgrind prints names of files without their folders.
     folder_of = {path.name: str(path) for folder in (programs.FOLDER, programs.EXAMPLES) for path in folder.iterdir()}
     begin = time.monotonic()
@@ -144,10 +150,7 @@ def ask_valgrind(truth, options, work, tool):
             if first.search(lines[at]):
                 break
             if second.search(lines[at]):
-                skipped = at + 1
-                while skipped < len(lines) and not FRAME.search(lines[skipped]) and skipped < at + 3:
-                    skipped += 1
-                ends.append(programs.innermost(frames_of(lines[skipped:], folder_of)))
+                ends.append(programs.innermost(frames_of(lines[at + 1:], folder_of)))
                 break
         reported.add(tuple(sorted(ends)))
     return Answer(*truth.split(reported), [], seconds, "")
@@ -162,21 +165,30 @@ TOOLS = {
 }
 
 
-def ask(truth, tool, options):
+def ask(truth, tool, options, work):
+    try:
+        return TOOLS[tool][1](truth, options, work)
+    except TimeIsOver:
+        return Answer([], [], [], float(options.limit), "time limit")
+    except (programs.Failure, OSError, json.JSONDecodeError, KeyError, subprocess.TimeoutExpired) as failure:
+        return Answer([], [], [], 0.0, f"failed: {failure}")
+
+
+def ask_all(truth, tools, options, store):
+    """What is missing about one program."""
     with tempfile.TemporaryDirectory(prefix="sooth-compare-") as work:
-        try:
-            return TOOLS[tool][1](truth, options, work)
-        except TimeIsOver:
-            return Answer([], [], [], float(options.limit), "time limit")
-        except (programs.Failure, OSError, json.JSONDecodeError, KeyError, subprocess.TimeoutExpired) as failure:
-            return Answer([], [], [], 0.0, f"failed: {failure}")
+        for tool in tools:
+            answer = ask(truth, tool, options, work)
+            store.add(Store.key(truth, tool), answer)
+            if answer.ended:
+                print(f"{truth.name}, {tool}: {answer.ended}", file=sys.stderr, flush=True)
 
 
 class Store:
     """Answers that are there already, one line each; a line that was cut off does not count."""
 
     def __init__(self, path):
-        self.path, self.answers = path, {}
+        self.path, self.answers, self.lock = path, {}, threading.Lock()
         for line in path.read_text().splitlines() if path.exists() else []:
             try:
                 row = json.loads(line)
@@ -189,8 +201,8 @@ class Store:
         return truth.name, tool, hashlib.sha256(truth.program.path.read_bytes()).hexdigest()[:16]
 
     def add(self, key, answer):
-        self.answers[key] = answer
-        with open(self.path, "a") as file:
+        with self.lock, open(self.path, "a") as file:
+            self.answers[key] = answer
             file.write(json.dumps({"key": key, "answer": answer}) + "\n")
 
 
@@ -204,7 +216,7 @@ def summary(truths, store, tool):
     suspected = str(sum(len(answer.suspected) for _, answer in answers)) if tool == "sooth" else ""
     ended = sum(bool(answer.ended) for _, answer in answers)
     seconds = sum(answer.seconds for _, answer in answers)
-    return [TOOLS[tool][0], f"{found} of {races}", f"{false} in {blamed} programs" if false else "0", suspected, str(ended) if ended else "0",
+    return [TOOLS[tool][0], f"{found} of {races}", f"{false} in {blamed} program" + "s" * (blamed != 1) if false else "0", suspected, str(ended) if ended else "0",
             f"{seconds:.0f}", f"{seconds / max(len(truths), 1):.2f}"]
 
 
@@ -233,6 +245,7 @@ def parse_options():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--limit", type=int, default=60, help="seconds for a run of a tool")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/compare")
+    parser.add_argument("--sample", metavar="SEED/N", help="an Nth of the program pairs, and all examples")
     parser.add_argument("--fresh", action="store_true", help="forget what an earlier call has found")
     parser.add_argument("names", nargs="*", help="programs; all by default")
     return parser.parse_args()
@@ -249,15 +262,18 @@ def main():
     compiler = programs.Compiler("gcc")
     truths = [Truth(path, table) for path in paths]
     truths = [truth for truth in truths if not truth.program.misuse and truth.program.wants(compiler, LEVEL)]
-    truths = [truth for truth in truths if not options.names or truth.name in options.names]
-    todo = [(truth, tool) for truth in truths for tool in TOOLS if Store.key(truth, tool) not in store.answers]
-    if todo:
-        print(f"{len(todo)} of {len(truths) * len(TOOLS)} answers are missing", file=sys.stderr)
+    if options.names:
+        truths = [truth for truth in truths if truth.name in options.names]
+    elif options.sample:
+        chosen = {case.name for case in run_command.select([truth.case for truth in truths], options.sample)}
+        truths = [truth for truth in truths if truth.name in chosen]
+    truths.sort(key=lambda truth: truth.group)  # the examples first
+    todo = {truth: [tool for tool in TOOLS if Store.key(truth, tool) not in store.answers] for truth in truths}
+    if missing := sum(map(len, todo.values())):
+        print(f"{missing} of {len(truths) * len(TOOLS)} answers are missing", file=sys.stderr, flush=True)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for (truth, tool), answer in zip(todo, pool.map(lambda job: ask(*job, options), todo)):
-            store.add(Store.key(truth, tool), answer)
-            if answer.ended:
-                print(f"{truth.name}, {tool}: {answer.ended}", file=sys.stderr)
+        for _ in pool.map(lambda truth: ask_all(truth, todo[truth], options, store), [truth for truth in truths if todo[truth]]):
+            pass
     examples = [truth for truth in truths if truth.group == "examples"]
     pairs = [truth for truth in truths if truth.group == "pairs"]
     for title, group in (("examples", examples), ("program pairs", pairs)):

@@ -20,7 +20,7 @@ from program_sources import Failure, NoSources
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NAMES = ["pbzip2", "zstd"]
-MEMORY = 2 << 30  # bytes: of sooth and of every process that it starts
+MEMORY = 4 << 30  # bytes: of sooth and of every process that it starts
 TOTAL_SECONDS = 600  # for everything, whatever the budget is; the machine may have two cores and other work
 
 

@@ -38,7 +38,8 @@ Result<std::optional<std::string>> merge_test_results(const Options& options) {
     return Status::usage("results of `sooth test` are merged as JSON only: leave --format out");
   }
   Result<std::string> merged = merge_tests(texts);
-  return merged.ok() ? std::optional<std::string>(std::move(*merged)) : Result<std::optional<std::string>>(merged.status());
+  return merged.ok() ? std::optional<std::string>(std::move(*merged))
+                     : Result<std::optional<std::string>>(merged.status());
 }
 
 CommandResult merge(const Options& options) {
@@ -78,7 +79,8 @@ void add_merge_command(CLI::App& root, CommandResult& result) {
   command->footer(
       "Usage: sooth merge A.json B.json ... -o FILE. One finding per fingerprint, on the highest rung that a report "
       "has it on; counts\n"
-      "add up, notes are united. Shards of a campaign (--shard) become what it would be without. The order of the reports "
+      "add up, notes are united. Shards of a campaign (--shard) become what it would be without. The order of the "
+      "reports "
       "plays no\n"
       "part, and equal reports count once. Results that `sooth test --format json` wrote are merged as well.");
   command->callback([options, &result] { result = merge(*options); });

@@ -212,6 +212,7 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   options->flags.budget = std::chrono::seconds(60);
   options->flags.timeout = std::chrono::milliseconds(0);
   options->job.record.options.schedule = "serial";
+  options->job.record.options.max_bytes = std::uint64_t{256} << 20;  // the analyses then take some gigabytes
   options->job.confirm.options.campaign.trials = 30;
   add_duration_option(*command, "--budget", options->flags.budget,
                       "Time for proofs and controlled runs, after the recorded run; 0: as long as it takes", "60s");
@@ -220,7 +221,7 @@ void add_run_command(CLI::App& root, CommandResult& result) {
       ->type_name(kAnalysesType);
   add_recording_options(*command, options->job.record.options);
   add_count_option(*command, "--max-trace", options->job.record.options.max_bytes,
-                   "End the recording at so many bytes, like 2G; the program goes on. 0: no limit");
+                   "End the recording at so many bytes; the program goes on. 0: no limit");
   command
       ->add_option_function<std::string>(
           "--keep", [options](const std::string& directory) { options->keep_in = directory; },

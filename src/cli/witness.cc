@@ -165,7 +165,8 @@ CommandResult check(const Options& options) {
     return std::move(report).status();
   }
   const bool deep = std::any_of(report->findings.begin(), report->findings.end(), has_values);
-  auto reader = open_trace(options.trace, {kValues | kBranches | kReaches | (deep ? kDeep : kNoColumns)});
+  const ColumnSet columns = kValues | kBranches | kReaches | (deep ? kDeep : kNoColumns);
+  auto reader = open_trace(options.trace, {columns});
   if (!reader.ok()) {
     return std::move(reader).status();
   }

@@ -22,7 +22,7 @@ struct ConfirmOptions {
 
 struct ConfirmCounts {
   std::uint64_t tried = 0, reached = 0, harmful = 0;
-  std::uint64_t untried = 0;  // the time was over before
+  std::uint64_t untried = 0;        // the time was over before
   std::vector<std::string> chosen;  // ids of those that are to be tried, of this shard
 };
 

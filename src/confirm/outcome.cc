@@ -118,8 +118,9 @@ double chance_of(std::uint64_t failures, std::uint64_t runs, std::uint64_t other
 }
 
 std::uint64_t Baseline::ended_like(const Outcome& outcome) const {
-  return static_cast<std::uint64_t>(
-      std::count_if(outcomes_.begin(), outcomes_.begin() + static_cast<std::ptrdiff_t>(runs()), [&](const Outcome& each) { return each.same_end(outcome); }));
+  return static_cast<std::uint64_t>(std::count_if(outcomes_.begin(),
+                                                  outcomes_.begin() + static_cast<std::ptrdiff_t>(runs()),
+                                                  [&](const Outcome& each) { return each.same_end(outcome); }));
 }
 
 bool Baseline::is_harm(const Outcome& outcome, std::uint64_t failures, std::uint64_t hits) const {

@@ -34,8 +34,8 @@ struct TestOutput {
 
 // Runs that ended in the same way: by the same signal, status, deadlock or hang, with the same complaint.
 struct TestEnd {
-  std::string key;                   // equal for runs that ended in the same way, also of other campaigns of the program
-  Outcome outcome;                   // of the first one
+  std::string key;  // equal for runs that ended in the same way, also of other campaigns of the program
+  Outcome outcome;  // of the first one
   std::vector<std::string> blocked;  // of a deadlock: a sentence for each thread of the first one
   bool failure = false;  // a crash, a complaint, a deadlock, a hang, or an exit status that is not the usual one
   std::uint64_t runs = 0;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "race/witness_summary.h"
@@ -11,6 +12,9 @@
 
 namespace sooth {
 namespace {
+
+// Accesses to memory of its own that a thread may make on a branch that was not taken, and that witnesses leave out. Each number is a run.
+constexpr std::uint64_t kMaxUnseen = 8;
 
 // How far a thread has come, as the scheduler counts.
 struct Position {
@@ -50,12 +54,15 @@ std::vector<bool> operation_is_next(const TraceView& trace) {
 struct Stop {
   ThreadId thread{};
   std::string place;
-  bool executed =
-      true;  // in the recorded run; else the thread leaves its recorded path behind the witness, to get there
+  bool executed = true;  // in the recorded run; else the thread leaves its recorded path, to get there
 };
 
-// When a thread that leaves its recorded path does so.
-enum class Leave : std::uint8_t { kAtOnce, kAtTheEnd };
+// How threads get to accesses that were not executed: schedules_of_witness().
+struct Leaving {
+  enum class When : std::uint8_t { kAsTold, kAtOnce, kAtTheEnd } when = When::kAtOnce;
+  std::uint64_t unseen =
+      0;  // kAsTold: accesses that the thread makes on its new path beyond those that the witness tells of
+};
 
 class Builder {
  public:
@@ -67,19 +74,20 @@ class Builder {
 
   void add(EventId id) {
     const Event& event = trace_.events[raw(id)];
-    if (last_ && trace_.events[raw(*last_)].thread != event.thread) {
-      end_stretch();
-    }
-    last_ = id;
-    at(event.thread).pass(event.op);
+    add(event.thread, event.op, {id, place_of(id), 0});
+  }
+
+  // A step behind what the trace has of its thread. In front of it the thread makes `unseen` accesses that nothing tells of.
+  void add(const UnexecutedStep& step, std::uint64_t unseen) {
+    add(step.thread, step.op, {std::nullopt, step.site.label, control::is_operation(step.op) ? 0 : unseen});
   }
 
   // The thread comes to an access at a site of the pair. What the schedule says of accesses in front of it stays exact: there are some.
-  void postpone(const Stop& stop, Leave leave) {
+  void postpone(const Stop& stop, const Leaving& leaving) {
     end_stretch();
     const Position position = at(stop.thread);
     const std::uint64_t accesses = every_access_ ? position.accesses : control::kAnyAccesses;
-    const bool goes_on = stop.executed || leave == Leave::kAtOnce;
+    const bool goes_on = stop.executed || leaving.when != Leaving::When::kAtTheEnd;
     for (std::size_t i = schedule_.stretches.size(); goes_on && i-- > 0;) {
       control::Stretch& stretch = schedule_.stretches[i];
       if (stretch.thread == raw(stop.thread)) {
@@ -105,6 +113,22 @@ class Builder {
   }
 
  private:
+  // The last thing that the schedule has.
+  struct Last {
+    std::optional<EventId> event;  // none: a step
+    std::string place;
+    std::uint64_t unseen = 0;
+  };
+
+  void add(ThreadId thread, Op op, Last last) {
+    if (last_ && last_thread_ != thread) {
+      end_stretch();
+    }
+    last_ = std::move(last);
+    last_thread_ = thread;
+    at(thread).pass(op);
+  }
+
   Status add_origins() {
     std::vector<std::uint32_t> children(seen_.size());
     std::vector<std::optional<control::ThreadOrigin>> origins(seen_.size());
@@ -144,18 +168,20 @@ class Builder {
     if (!last_) {
       return;
     }
-    const ThreadId thread = trace_.events[raw(*last_)].thread;
-    const Position position = at(thread);
-    if (position != ended_[raw(thread)]) {
-      ended_[raw(thread)] = position;
-      const bool whole = !every_access_ || (operation_next_[raw(*last_)] && !leaves_behind_.contains(*last_));
-      schedule_.stretches.push_back({.thread = raw(thread),
-                                     .end = control::StretchEnd::kPreempted,
-                                     .events = position.events,
-                                     .accesses = whole ? control::kAnyAccesses : position.accesses,
-                                     .hash = 0,
-                                     .timed_out = 0});
-      schedule_.places.push_back(place_of(*last_));
+    const std::uint32_t thread = raw(last_thread_);
+    const Position position = at(last_thread_);
+    if (position != ended_[thread]) {
+      ended_[thread] = position;
+      const bool known_next =
+          last_->event && operation_next_[raw(*last_->event)] && !leaves_behind_.contains(*last_->event);
+      schedule_.stretches.push_back(
+          {.thread = thread,
+           .end = control::StretchEnd::kPreempted,
+           .events = position.events,
+           .accesses = !every_access_ || known_next ? control::kAnyAccesses : position.accesses + last_->unseen,
+           .hash = 0,
+           .timed_out = 0});
+      schedule_.places.push_back(last_->place);
     }
     last_.reset();
   }
@@ -164,7 +190,8 @@ class Builder {
   const bool every_access_;
   const std::vector<bool> operation_next_;
   WitnessSchedule schedule_;
-  std::optional<EventId> last_;
+  std::optional<Last> last_;
+  ThreadId last_thread_{};
   std::set<EventId> leaves_behind_;
   std::vector<Position> positions_, ended_;  // by thread
   std::vector<bool> seen_;
@@ -173,6 +200,13 @@ class Builder {
 bool all_executed(const Finding& finding) {
   return std::all_of(finding.accesses.begin(), finding.accesses.end(),
                      [](const Access& access) { return access.executed; });
+}
+
+std::span<const UnexecutedStep> steps_of(const Finding& finding) {
+  if (!finding.witness.has_value() || !finding.witness->values.has_value()) {
+    return {};
+  }
+  return finding.witness->values->detour;
 }
 
 std::optional<ThreadId> thread_named(const std::string& name, const TraceView& trace) {
@@ -201,8 +235,24 @@ Result<std::vector<Stop>> stops_of(const Finding& race, const TraceView& trace, 
   return stops;
 }
 
+// Adds the order of the witness and, if wanted, the steps on branches that were not taken, each where it is told to be.
+void add_order(const Finding& finding, const std::vector<EventId>& order, const Leaving& leaving, Builder& builder) {
+  std::span<const UnexecutedStep> steps = steps_of(finding);
+  const auto add_steps = [&](std::uint64_t after) {
+    for (; leaving.when == Leaving::When::kAsTold && !steps.empty() && steps.front().after <= after;
+         steps = steps.subspan(1)) {
+      builder.add(steps.front(), leaving.unseen);
+    }
+  };
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    add_steps(i);
+    builder.add(order[i]);
+  }
+  add_steps(order.size());
+}
+
 Result<WitnessSchedule> build_schedule(const Finding& finding, const std::vector<EventId>& order,
-                                       const TraceView& trace, bool counts, Leave leave) {
+                                       const TraceView& trace, bool counts, const Leaving& leaving) {
   Builder builder(trace, counts);
   std::vector<Stop> stops;
   if (finding.kind == FindingKind::kRace) {
@@ -219,18 +269,34 @@ Result<WitnessSchedule> build_schedule(const Finding& finding, const std::vector
       builder.leaves_behind(*last);
     }
   }
-  for (const EventId id : order) {
-    builder.add(id);
-  }
+  add_order(finding, order, leaving, builder);
   // One that leaves at the end must find the others in front of their accesses.
   for (const bool executed : {true, false}) {
     for (const Stop& stop : stops) {
       if (stop.executed == executed) {
-        builder.postpone(stop, leave);
+        builder.postpone(stop, leaving);
       }
     }
   }
   return builder.finish();
+}
+
+// Ways to get to what was not executed, the likeliest first.
+std::vector<Leaving> leavings_of(const Finding& finding, const std::vector<EventId>& order) {
+  using When = Leaving::When;
+  if (all_executed(finding)) {
+    return {{When::kAtOnce}};
+  }
+  const std::span<const UnexecutedStep> steps = steps_of(finding);
+  const bool among_others =
+      std::any_of(steps.begin(), steps.end(), [&](const UnexecutedStep& step) { return step.after < order.size(); });
+  std::vector<Leaving> ways;
+  for (std::uint64_t unseen = 0; among_others && unseen <= kMaxUnseen; ++unseen) {
+    ways.push_back({When::kAsTold, unseen});
+  }
+  ways.push_back({When::kAtTheEnd});
+  ways.push_back({When::kAtOnce});
+  return ways;
 }
 
 Status check_events(const Finding& finding, const std::vector<EventId>& order, const TraceView& trace) {
@@ -254,9 +320,8 @@ Result<std::vector<WitnessSchedule>> build_schedules(const Finding& finding, con
   std::vector<WitnessSchedule> schedules;
   const bool complete = info.exact && info.filtered.empty();
   for (const bool counts : complete ? std::vector{true} : std::vector{true, false}) {
-    for (const Leave leave :
-         all_executed(finding) ? std::vector{Leave::kAtOnce} : std::vector{Leave::kAtOnce, Leave::kAtTheEnd}) {
-      Result<WitnessSchedule> schedule = build_schedule(finding, order, trace, counts, leave);
+    for (const Leaving& leaving : leavings_of(finding, order)) {
+      Result<WitnessSchedule> schedule = build_schedule(finding, order, trace, counts, leaving);
       if (!schedule.ok()) {
         return std::move(schedule).status();
       }

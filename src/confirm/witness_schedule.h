@@ -28,7 +28,8 @@ struct WitnessSchedule {
 // in turn: one that takes the number for what it is, and one that counts operations only.
 //
 // An access that was not executed has no place in the trace: behind its last event in the witness the thread goes on, another way than it did, until it comes to a site of
-// the pair. Two schedules to be tried in turn: it does so at once, or when all else has happened.
+// the pair. There are several schedules to be tried in turn. If the witness has steps on the way there in between those of other threads: with these steps, for some numbers of
+// accesses to memory of its own, which witnesses leave out. Then with the whole way at the end; then with the whole way as soon as the thread leaves its recorded path.
 //
 // `trace` holds the events in front of events_named(finding), at least. The error says what is missing: the witness is not one of this
 // trace, or a thread comes from nowhere. Linear in trace and witness.

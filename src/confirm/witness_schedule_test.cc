@@ -124,11 +124,31 @@ TEST(WitnessScheduleTest, AThreadThatLeavesItsPathGoesOnAtOnceOrAtTheEnd) {
   const auto schedules = schedules_of_witness(race, store.view(), store.info());
   ASSERT_TRUE(schedules.ok()) << schedules.status().message();
   ASSERT_EQ(schedules->size(), 2u);
-  EXPECT_EQ(text_of(schedules->at(0)), "0:2+0 2:0+1! 1:0+1! (1 0 0)(2 0 1)");
-  EXPECT_EQ(schedules->at(0).places, (std::vector<std::string>{"0", "7", "2"}));
-  EXPECT_EQ(text_of(schedules->at(1)), "0:2+0 2:0+1 1:0+1! 2:0+1! (1 0 0)(2 0 1)")
+  EXPECT_EQ(text_of(schedules->at(0)), "0:2+0 2:0+1 1:0+1! 2:0+1! (1 0 0)(2 0 1)")
       << "the acquire that comes next in the trace is not what comes next here, so its access is counted";
-  EXPECT_EQ(schedules->at(1).places, (std::vector<std::string>{"0", "4", "2", "7"}));
+  EXPECT_EQ(schedules->at(0).places, (std::vector<std::string>{"0", "4", "2", "7"}));
+  EXPECT_EQ(text_of(schedules->at(1)), "0:2+0 2:0+1! 1:0+1! (1 0 0)(2 0 1)");
+  EXPECT_EQ(schedules->at(1).places, (std::vector<std::string>{"0", "7", "2"}));
+
+  // On its way T2 takes a lock, and then reads something before T1 goes on.
+  race.witness->values.emplace();
+  for (const Op op : {Op::kAcquire, Op::kRead}) {
+    UnexecutedStep& step = race.witness->values->detour.emplace_back();
+    step.thread = ThreadId{2};
+    step.op = op;
+    step.after = 3;
+    step.site.label = "6";
+  }
+  const auto told = schedules_of_witness(race, store.view(), store.info());
+  ASSERT_TRUE(told.ok()) << told.status().message();
+  ASSERT_GT(told->size(), 3u);
+  EXPECT_EQ(text_of(told->at(0)), "0:2+0 2:1+1! 1:0+1! (1 0 0)(2 0 1)");
+  race.witness->values->detour.emplace_back(race.witness->values->detour.back()).after = 4;
+  const auto more = schedules_of_witness(race, store.view(), store.info());
+  ASSERT_TRUE(more.ok()) << more.status().message();
+  EXPECT_EQ(text_of(more->at(0)), "0:2+0 2:1+1 1:0+1! 2:1+2! (1 0 0)(2 0 1)");
+  EXPECT_EQ(text_of(more->at(2)), "0:2+0 2:1+3 1:0+1! 2:1+2! (1 0 0)(2 0 1)") << "with two accesses of its own";
+  EXPECT_EQ(more->at(2).places, (std::vector<std::string>{"0", "6", "2", "7"}));
 
   race.witness.reset();
   const auto guesses = schedules_of_recorded_run(race, store.view(), store.info(), 100);

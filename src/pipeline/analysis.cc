@@ -293,7 +293,9 @@ Status add_recipe(std::vector<Claim>& claims, ProofCount& proven, const TraceCap
     proven.checked += result->proven.checked;
     proven.rejected += result->proven.rejected;
     add_stats(*info, std::move(result->stats), report);
-    std::move(result->notes.begin(), result->notes.end(), std::back_inserter(report.notes));
+    for (const Gap& gap : result->gaps) {
+      report.add_gap(gap.kind, gap.text);
+    }
   }
   return {};
 }

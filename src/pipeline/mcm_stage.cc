@@ -104,10 +104,10 @@ class McmStage {
                                             " events only (--witness-events)."});
     }
     if (found_.far_pairs > 0) {
-      gaps.push_back({GapKind::kWindow,
-                      name + " did not look at some accesses of " + count(found_.far_pairs, " pair", " pairs") +
-                          " of sites: they are further apart than its windows of " + std::to_string(options.window) +
-                          " events bring together (--window)."});
+      gaps.push_back({GapKind::kWindow, name + " did not look at some accesses of " +
+                                            count(found_.far_pairs, " pair", " pairs") +
+                                            " of sites: they are further apart than its windows of " +
+                                            std::to_string(options.window) + " events bring together (--window)."});
     }
     return gaps;
   }
@@ -136,7 +136,8 @@ class McmStage {
         return;
       }
       case McmSitePair::Answer::kNoRace:
-        if (drops_ && claimed != races_.end() && pair.complete && capture_.whole() && !claimed->second.finding.observed) {
+        if (drops_ && claimed != races_.end() && pair.complete && capture_.whole() &&
+            !claimed->second.finding.observed) {
           races_.erase(claimed);
           ++dropped_;
         }

@@ -14,8 +14,8 @@ namespace sooth {
 
 struct McmStageResult {
   AnalysisStats stats;
-  ProofCount proven;               // of the witnesses found here, and claims that were refuted
-  std::vector<Gap> gaps;           // what was not looked at, and what has no answer
+  ProofCount proven;      // of the witnesses found here, and claims that were refuted
+  std::vector<Gap> gaps;  // what was not looked at, and what has no answer
 };
 
 // What happens to claims that no reordering with recorded values proves.

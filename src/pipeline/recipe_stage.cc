@@ -115,32 +115,35 @@ class RecipeStage {
     return stats;
   }
 
-  std::vector<std::string> notes(const RecipeOptions& options) const {
-    std::vector<std::string> notes;
+  std::vector<Gap> gaps(const RecipeOptions& options) const {
+    std::vector<Gap> gaps;
     const auto count = [](std::uint64_t n, const char* one, const char* many) {
       return std::to_string(n) + (n == 1 ? one : many);
     };
     const std::string name(info_.name);
     if (unknown_ > 0) {
-      notes.push_back(name + " has no answer for " + count(unknown_, " pair", " pairs") + " of places: " + why_);
+      gaps.push_back({GapKind::kUnknown,
+                      name + " has no answer for " + count(unknown_, " pair", " pairs") + " of places: " + why_});
     }
     if (!capture_.whole()) {
-      notes.push_back(name + " looked at the first " + std::to_string(capture_.size()) +
-                      " events only (--witness-events).");
+      gaps.push_back({GapKind::kWindow, name + " looked at the first " + std::to_string(capture_.size()) +
+                                            " events only (--witness-events)."});
     }
     if (found_.far_pairs > 0) {
-      notes.push_back(name + " did not look at some accesses of " + count(found_.far_pairs, " pair", " pairs") +
-                      " of places: they are further apart than its windows of " + std::to_string(options.window) +
-                      " events bring together (--window).");
+      gaps.push_back({GapKind::kWindow, name + " did not look at some accesses of " +
+                                            count(found_.far_pairs, " pair", " pairs") +
+                                            " of places: they are further apart than its windows of " +
+                                            std::to_string(options.window) + " events bring together (--window)."});
     }
     if (ended_ > 0) {
-      notes.push_back(name + " could not follow the code of " + count(ended_, " thread", " threads") +
-                      " to the end; behind that, reads keep their recorded values. " + why_ended_);
+      gaps.push_back(
+          {GapKind::kExcludedCode, name + " could not follow the code of " + count(ended_, " thread", " threads") +
+                                       " to the end; behind that, reads keep their recorded values. " + why_ended_});
     }
     if (!why_rejected_.empty()) {
-      notes.push_back(name + ": the first witness that was rejected: " + why_rejected_);
+      gaps.push_back({GapKind::kUnknown, name + ": the first witness that was rejected: " + why_rejected_});
     }
-    return notes;
+    return gaps;
   }
 
   ProofCount proven;
@@ -255,7 +258,7 @@ class RecipeStage {
     Access access =
         make_access({event, EventId{}, 0, kNoLocks, kNoStack}, locks_of(*pair.witness, side, view, index), tables_);
     access.executed = false;
-    access.order = is_atomic(event.op) ? MemoryOrder::kSeqCst : MemoryOrder::kNotAtomic;
+    access.order = pair.places[side].order;
     access.site = pair.places[side].source;
     access.when = describe(pair.when[side], program_, view);
     return access;
@@ -330,7 +333,7 @@ Result<RecipeStageResult> run_recipe_stage(const DetectorInfo& info, std::vector
   result.proven.checked += stage.proven.checked;
   result.proven.rejected += stage.proven.rejected;
   result.stats = stage.stats(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  result.notes = stage.notes(options.recipe);
+  result.gaps = stage.gaps(options.recipe);
   return result;
 }
 

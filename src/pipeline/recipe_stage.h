@@ -10,6 +10,7 @@
 #include "pipeline/registry.h"
 #include "predict/mcm.h"
 #include "race/finding.h"
+#include "race/gap.h"
 #include "recipe/recipe.h"
 #include "trace/tables.h"
 
@@ -17,8 +18,8 @@ namespace sooth {
 
 struct RecipeStageResult {
   AnalysisStats stats;
-  ProofCount proven;               // of the witnesses found here
-  std::vector<std::string> notes;  // what was not looked at, and what has no answer
+  ProofCount proven;      // of the witnesses found here
+  std::vector<Gap> gaps;  // what was not looked at, and what has no answer
 };
 
 // What is asked before the code of the program is looked at: the paper's own advice.

@@ -13,9 +13,11 @@ using Why = PathCondition::Why;
 using llvm::CmpInst;
 using llvm::Instruction;
 
-constexpr std::uint64_t mask(unsigned width) { return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1; }
+constexpr std::uint64_t mask(unsigned width) {
+  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
+}
 
-constexpr Cell kUnknownCell{0, kUnknown};
+constexpr Cell kUnknownCell{0, kUnknownExpr};
 
 // Elements of a vector or the one value; the type that they have.
 unsigned element_count(llvm::Type* type) {
@@ -62,7 +64,9 @@ ExprId Arithmetic::expr(const Cell& cell, unsigned width) {
   return is_symbolic(cell) ? cell.expr : table_.constant(width, cell.bits);
 }
 
-Cell Arithmetic::cell(ExprId expr, std::uint64_t bits) { return {bits, table_.is_constant(expr) ? kNoExpr : expr}; }
+Cell Arithmetic::cell(ExprId expr, std::uint64_t bits) {
+  return {bits, table_.is_constant(expr) ? kNoExpr : expr};
+}
 
 Cell Arithmetic::resize(const Cell& value, unsigned from, unsigned to) {
   if (!is_known(value) || from == to) {
@@ -113,7 +117,8 @@ Cell Arithmetic::choose(const Cell& condition, unsigned width, const Cell& a, co
   return cell(table_.make(ExprOp::kIte, condition.expr, expr(a, width), expr(b, width)), chosen.bits);
 }
 
-Cell Arithmetic::compare(CmpInst::Predicate predicate, unsigned width, const Cell& a, const Cell& b, ConditionSink& sink) {
+Cell Arithmetic::compare(CmpInst::Predicate predicate, unsigned width, const Cell& a, const Cell& b,
+                         ConditionSink& sink) {
   const auto less = [&](ExprOp op, const Cell& x, const Cell& y) { return binary(op, width, 1, x, y, sink); };
   switch (predicate) {
     case CmpInst::ICMP_EQ: return less(ExprOp::kEq, a, b);
@@ -132,7 +137,8 @@ Cell Arithmetic::compare(CmpInst::Predicate predicate, unsigned width, const Cel
 
 Cell Arithmetic::integer_operation(Instruction::BinaryOps op, unsigned width, const Cell& a, const Cell& b,
                                    ConditionSink& sink) {
-  const bool is_division = op == Instruction::UDiv || op == Instruction::SDiv || op == Instruction::URem || op == Instruction::SRem;
+  const bool is_division =
+      op == Instruction::UDiv || op == Instruction::SDiv || op == Instruction::URem || op == Instruction::SRem;
   const bool is_shift = op == Instruction::Shl || op == Instruction::LShr || op == Instruction::AShr;
   if (is_known(b) && ((is_division && b.bits == 0) || (is_shift && b.bits >= width))) {
     pin(a, Why::kNotModelled, sink);
@@ -143,8 +149,10 @@ Cell Arithmetic::integer_operation(Instruction::BinaryOps op, unsigned width, co
     const ExprId divisor = expr(b, width);
     hold(table_.make(ExprOp::kNot, table_.make(ExprOp::kEq, divisor, table_.constant(width, 0))), Why::kDivisor, sink);
     if (op == Instruction::SDiv || op == Instruction::SRem) {
-      const ExprId lowest = table_.make(ExprOp::kEq, expr(a, width), table_.constant(width, std::uint64_t{1} << (width - 1)));
-      const ExprId overflows = table_.make(ExprOp::kAnd, table_.make(ExprOp::kEq, divisor, table_.constant(width, mask(width))), lowest);
+      const ExprId lowest =
+          table_.make(ExprOp::kEq, expr(a, width), table_.constant(width, std::uint64_t{1} << (width - 1)));
+      const ExprId overflows =
+          table_.make(ExprOp::kAnd, table_.make(ExprOp::kEq, divisor, table_.constant(width, mask(width))), lowest);
       hold(table_.make(ExprOp::kNot, overflows), Why::kDivisor, sink);
     }
   }
@@ -189,13 +197,14 @@ Cell Arithmetic::update(llvm::AtomicRMWInst::BinOp operation, unsigned width, co
     default:  // floating point, wrapping counters
       pin(old, Why::kNotModelled, sink);
       pin(operand, Why::kNotModelled, sink);
-      return {0, kUnknown};
+      return {0, kUnknownExpr};
   }
 }
 
 void Arithmetic::give_up(const Instruction& instruction, const Operands& operands, Cell* result, ConditionSink& sink) {
   for (unsigned i = 0; i < instruction.getNumOperands(); ++i) {
-    pin(std::span(operands[i], layout(instruction, instruction.getOperand(i)->getType()).leaves.size()), Why::kNotModelled, sink);
+    pin(std::span(operands[i], layout(instruction, instruction.getOperand(i)->getType()).leaves.size()),
+        Why::kNotModelled, sink);
   }
   std::fill_n(result, layout(instruction, instruction.getType()).leaves.size(), kUnknownCell);
 }
@@ -243,8 +252,7 @@ bool Arithmetic::cast(const llvm::CastInst& instruction, const Operands& operand
     case Instruction::Trunc:
     case Instruction::ZExt:
     case Instruction::PtrToInt:
-    case Instruction::IntToPtr:
-      return from != 0 && to != 0 && each([&](const Cell& c) { return resize(c, from, to); });
+    case Instruction::IntToPtr: return from != 0 && to != 0 && each([&](const Cell& c) { return resize(c, from, to); });
     case Instruction::SExt:
       return from != 0 && to != 0 && each([&](const Cell& c) {
                if (!is_known(c)) {
@@ -271,7 +279,8 @@ bool Arithmetic::cast(const llvm::CastInst& instruction, const Operands& operand
 }
 
 // What moves cells without looking into them.
-bool Arithmetic::rearrange(const Instruction& instruction, const Operands& operands, Cell* result, ConditionSink& sink) {
+bool Arithmetic::rearrange(const Instruction& instruction, const Operands& operands, Cell* result,
+                           ConditionSink& sink) {
   const std::size_t leaves = layout(instruction, instruction.getType()).leaves.size();
   if (const auto* extract = llvm::dyn_cast<llvm::ExtractValueInst>(&instruction)) {
     const llvm::ArrayRef<unsigned> path = extract->getIndices();
@@ -283,15 +292,19 @@ bool Arithmetic::rearrange(const Instruction& instruction, const Operands& opera
   if (const auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&instruction)) {
     const llvm::ArrayRef<unsigned> path = insert->getIndices();
     std::copy_n(operands[0], leaves, result);
-    const std::uint32_t to = code_.cells_before(*instruction.getModule(), insert->getType(), std::span(path.data(), path.size()));
-    std::copy_n(operands[1], layout(instruction, insert->getInsertedValueOperand()->getType()).leaves.size(), result + to);
+    const std::uint32_t to =
+        code_.cells_before(*instruction.getModule(), insert->getType(), std::span(path.data(), path.size()));
+    std::copy_n(operands[1], layout(instruction, insert->getInsertedValueOperand()->getType()).leaves.size(),
+                result + to);
     return true;
   }
   if (const auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(&instruction)) {
     const auto count = static_cast<int>(element_count(shuffle->getOperand(0)->getType()));
     const std::size_t each = leaves / shuffle->getShuffleMask().size();
     for (const int from : shuffle->getShuffleMask()) {
-      const Cell* source = from < 0 ? nullptr : from < count ? operands[0] + from * each : operands[1] + (from - count) * each;
+      const Cell* source = from < 0       ? nullptr
+                           : from < count ? operands[0] + from * each
+                                          : operands[1] + (from - count) * each;
       for (std::size_t i = 0; i < each; ++i) {
         *result++ = source == nullptr ? kUnknownCell : source[i];
       }
@@ -318,7 +331,8 @@ bool Arithmetic::rearrange(const Instruction& instruction, const Operands& opera
   return false;
 }
 
-void Arithmetic::select(const llvm::SelectInst& instruction, const Operands& operands, Cell* result, ConditionSink& sink) {
+void Arithmetic::select(const llvm::SelectInst& instruction, const Operands& operands, Cell* result,
+                        ConditionSink& sink) {
   const Layout& shape = layout(instruction, instruction.getType());
   const bool is_wide = instruction.getCondition()->getType()->isVectorTy();
   for (std::size_t i = 0; i < shape.leaves.size(); ++i) {
@@ -338,7 +352,8 @@ bool Arithmetic::compute(const Instruction& instruction, const Operands& operand
   };
   const auto pinned = [&] {
     for (unsigned i = 0; i < instruction.getNumOperands(); ++i) {
-      pin(std::span(operands[i], layout(instruction, instruction.getOperand(i)->getType()).leaves.size()), Why::kNotModelled, sink);
+      pin(std::span(operands[i], layout(instruction, instruction.getOperand(i)->getType()).leaves.size()),
+          Why::kNotModelled, sink);
     }
   };
   if (const auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(&instruction)) {

@@ -69,10 +69,12 @@ class Arithmetic {
   Cell choose(const Cell& condition, unsigned width, const Cell& a, const Cell& b, ConditionSink& sink);
   Cell compare(llvm::CmpInst::Predicate predicate, unsigned width, const Cell& a, const Cell& b, ConditionSink& sink);
   // As the instruction of that name does it: excludes what is undefined.
-  Cell integer_operation(llvm::Instruction::BinaryOps op, unsigned width, const Cell& a, const Cell& b, ConditionSink& sink);
+  Cell integer_operation(llvm::Instruction::BinaryOps op, unsigned width, const Cell& a, const Cell& b,
+                         ConditionSink& sink);
 
   // What an atomic read-modify-write leaves.
-  Cell update(llvm::AtomicRMWInst::BinOp operation, unsigned width, const Cell& old, const Cell& operand, ConditionSink& sink);
+  Cell update(llvm::AtomicRMWInst::BinOp operation, unsigned width, const Cell& old, const Cell& operand,
+              ConditionSink& sink);
 
   // How often something was pinned.
   std::uint64_t pins() const { return pins_; }
@@ -88,10 +90,11 @@ class Arithmetic {
   bool wide(const llvm::Instruction& instruction, const Operands& operands, Cell* result);
   bool real(const llvm::Instruction& instruction, const Operands& operands, Cell* result);
   // One element of the result of an intrinsic that works on integers of that width, element by element. False: not one of those.
-  bool element(const llvm::CallBase& call, unsigned width, std::span<const Cell> arguments, Cell* result, ConditionSink& sink);
+  bool element(const llvm::CallBase& call, unsigned width, std::span<const Cell> arguments, Cell* result,
+               ConditionSink& sink);
   // leaf 0: the result, leaf 1: whether it overflowed.
-  std::pair<Cell, Cell> checked(llvm::Instruction::BinaryOps op, bool is_signed, unsigned width, const Cell& a, const Cell& b,
-                                ConditionSink& sink);
+  std::pair<Cell, Cell> checked(llvm::Instruction::BinaryOps op, bool is_signed, unsigned width, const Cell& a,
+                                const Cell& b, ConditionSink& sink);
   Cell count_ones(unsigned width, const Cell& a, ConditionSink& sink);
   Cell count_zeros(bool leading, unsigned width, const Cell& a, ConditionSink& sink);
   Cell funnel(bool left, unsigned width, std::span<const Cell> arguments, ConditionSink& sink);

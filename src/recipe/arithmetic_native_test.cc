@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 #include <llvm/IR/Module.h>
 
+#include <unistd.h>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
-#include <unistd.h>
 
 #include "base/ids.h"
 #include "base/test_environment.h"
@@ -56,9 +56,10 @@ class Generator {
             << " = " << expression(1) << "; break; default: break; }\n";
       }
       if (below(8) == 0) {
-        out << "  struct bits b" << i << " = {" << value() << ", " << value() << ", " << value() << ", " << value() << "}; b" << i
-            << "." << "abcd"[below(4)] << " += " << value() << "; " << variable << " ^= b" << i << ".a + b" << i << ".b * b" << i
-            << ".c - b" << i << ".d;\n";
+        out << "  struct bits b" << i << " = {" << value() << ", " << value() << ", " << value() << ", " << value()
+            << "}; b" << i << "."
+            << "abcd"[below(4)] << " += " << value() << "; " << variable << " ^= b" << i << ".a + b" << i << ".b * b"
+            << i << ".c - b" << i << ".d;\n";
       }
       values_.push_back(variable);
     }
@@ -78,7 +79,8 @@ class Generator {
   }
   std::string value() { return values_[below(static_cast<unsigned>(values_.size()))]; }
   std::string constant() {
-    static const char* const kConstants[] = {"0", "1", "-1", "7", "255", "0x8000", "0x7fffffff", "0x80000000u", "12345678901L", "31"};
+    static const char* const kConstants[] = {"0",          "1",           "-1",           "7", "255", "0x8000",
+                                             "0x7fffffff", "0x80000000u", "12345678901L", "31"};
     return kConstants[below(10)];
   }
   std::string statement() { return expression(3); }
@@ -105,8 +107,12 @@ class Generator {
       case 7: return below(2) == 0 ? "__builtin_bswap32(" + a + ")" : "__builtin_bswap64(" + a + ")";
       case 8: return below(2) == 0 ? "__builtin_popcountl(" + a + ")" : "__builtin_ctz((" + a + ") | 256)";
       case 9: return below(2) == 0 ? "__builtin_clzl((" + a + ") | 1)" : "__builtin_rotateleft32(" + a + ", " + b + ")";
-      case 10: return "({ " + t + " r_; (u64)__builtin_" + (below(3) == 0 ? "mul" : below(2) == 0 ? "add" : "sub") +
-                      "_overflow((" + t + ")(" + a + "), (" + t + ")(" + b + "), &r_) + (u64)r_; })";
+      case 10:
+        return "({ " + t + " r_; (u64)__builtin_" +
+               (below(3) == 0   ? "mul"
+                : below(2) == 0 ? "add"
+                                : "sub") +
+               "_overflow((" + t + ")(" + a + "), (" + t + ")(" + b + "), &r_) + (u64)r_; })";
       default: return "(u64)(" + t + ")((" + a + ") " + kOps[below(6)] + " (" + b + "))";
     }
   }
@@ -268,12 +274,14 @@ TEST(ArithmeticNative, RandomFunctionsReturnWhatTheMachineSays) {
       for (int j = 0; j < 10; ++j) {
         const Inputs other = j == 0 ? inputs : j % 2 == 0 ? neighbour(inputs, random) : random_inputs(random);
         const std::vector<std::uint64_t> values = table.evaluate_all(other);
-        const bool same = std::all_of(run.conditions.begin(), run.conditions.end(), [&](ExprId c) { return values[raw(c)] == 1; });
+        const bool same =
+            std::all_of(run.conditions.begin(), run.conditions.end(), [&](ExprId c) { return values[raw(c)] == 1; });
         ASSERT_TRUE(same || j != 0) << "SOOTH_SEED=" << seed << ": a condition does not hold of its own inputs";
         if (same) {
           same_way += j != 0 ? 1 : 0;
           ASSERT_EQ(values[raw(result)], native(other[0], other[1], other[2], other[3]))
-              << "SOOTH_SEED=" << seed << " inputs " << other[0] << " " << other[1] << " " << other[2] << " " << other[3];
+              << "SOOTH_SEED=" << seed << " inputs " << other[0] << " " << other[1] << " " << other[2] << " "
+              << other[3];
         }
       }
     }

@@ -4,8 +4,8 @@
 
 namespace sooth {
 
-std::uint32_t enter_block(CodeTable& code, Frame& frame, Cell* cells, const llvm::BasicBlock& from, const llvm::BasicBlock& to,
-                          std::vector<Cell>& scratch) {
+std::uint32_t enter_block(CodeTable& code, Frame& frame, Cell* cells, const llvm::BasicBlock& from,
+                          const llvm::BasicBlock& to, std::vector<Cell>& scratch) {
   const std::uint32_t first = frame.code->blocks.find(&to)->second;
   frame.pc = first;
   // All phis read before any is written.
@@ -52,7 +52,8 @@ ExprId goes_to(ExprTable& table, const llvm::Instruction& branch, ExprId value, 
   ExprId any = table.no();
   for (const auto& c : choice->cases()) {
     if ((c.getCaseSuccessor() == &block) != is_default) {
-      const ExprId equal = table.make(ExprOp::kEq, value, table.constant(table.width(value), c.getCaseValue()->getZExtValue()));
+      const ExprId equal =
+          table.make(ExprOp::kEq, value, table.constant(table.width(value), c.getCaseValue()->getZExtValue()));
       any = table.make(ExprOp::kOr, any, equal);
     }
   }

@@ -17,13 +17,14 @@ struct Frame {
   std::uint32_t base = 0;  // first cell in the stack of cells
   std::uint32_t pc = 0;    // the step that is next; while something is called, the call
   // Of what has no IR:
-  bool is_pinned = false;   // the arguments of the call have their recorded values
-  bool is_passage = false;  // it did nothing but enter the function that was called, which has IR
+  bool is_pinned = false;        // the arguments of the call have their recorded values
+  bool is_passage = false;       // it did nothing but enter the function that was called, which has IR
+  bool is_interruption = false;  // a signal: the step of the frame below is still to be executed
 };
 
 // Jumps to the first step of `to` behind its phis, which get their values. Returns how many they are.
-std::uint32_t enter_block(CodeTable& code, Frame& frame, Cell* cells, const llvm::BasicBlock& from, const llvm::BasicBlock& to,
-                          std::vector<Cell>& scratch);
+std::uint32_t enter_block(CodeTable& code, Frame& frame, Cell* cells, const llvm::BasicBlock& from,
+                          const llvm::BasicBlock& to, std::vector<Cell>& scratch);
 
 // The number of the successor: 0 is that of "true", and the default of a switch.
 std::uint32_t outcome_of(const llvm::Instruction& branch, std::uint64_t value);

@@ -54,13 +54,41 @@ void ByteMemory::erase(std::uint64_t address, std::uint64_t size) {
   }
 }
 
+template <typename T>
+void ByteMemory::erase_whole(FlatMap<T>& map, std::uint64_t first, std::uint64_t last) {
+  if (last - first <= 4 * map.size()) {
+    for (std::uint64_t granule = first; granule < last; ++granule) {
+      map.erase(granule);
+    }
+    return;
+  }
+  std::vector<std::uint64_t> found;
+  map.for_each([&](std::uint64_t granule, const T&) {
+    if (granule >= first && granule < last) {
+      found.push_back(granule);
+    }
+  });
+  for (const std::uint64_t granule : found) {
+    map.erase(granule);
+  }
+}
+
 void ByteMemory::forget(std::uint64_t address, std::uint64_t size) {
-  erase(address, size);
-  for (std::uint64_t at = address; at < address + size && !constants_.empty(); ++at) {
-    if (at % kGranule == 0 && address + size - at >= kGranule) {
-      constants_.erase(at / kGranule);
-      at += kGranule - 1;
-    } else if (Constants* constants = constants_.find(at / kGranule)) {
+  const std::uint64_t end = address + size;
+  const std::uint64_t first = (address + kGranule - 1) / kGranule;
+  const std::uint64_t last = std::max(first, end / kGranule);
+  erase_whole(symbolic_, first, last);
+  erase_whole(constants_, first, last);
+  // What is left at both ends.
+  for (std::uint64_t at = address; at < end; ++at) {
+    if (at == first * kGranule) {
+      at = last * kGranule;
+      if (at >= end) {
+        break;
+      }
+    }
+    erase(at, 1);
+    if (Constants* constants = constants_.find(at / kGranule)) {
       constants->known &= static_cast<std::uint8_t>(~(1u << at % kGranule));
     }
   }

@@ -37,7 +37,7 @@ class ByteMemory {
   void load(std::uint64_t address, std::span<Byte> bytes) const;
   bool has_expressions(std::uint64_t address, std::uint64_t size) const;
   bool has_expressions() const { return !symbolic_.empty(); }
-  // Nothing is known of these bytes any more.
+  // Nothing is known of these bytes any more. O(size) and O(n log n) in what is kept, whichever is less.
   void forget(std::uint64_t address, std::uint64_t size);
   // Calls visit(expression of some bits, its value) for what the bytes hold, in ascending order of addresses, and keeps the value only.
   using Visit = std::function<void(ExprId, std::uint64_t)>;
@@ -60,6 +60,9 @@ class ByteMemory {
 
   void put(std::uint64_t address, const Byte& byte);
   void erase(std::uint64_t address, std::uint64_t size);
+  // Granules that lie wholly in a range.
+  template <typename T>
+  static void erase_whole(FlatMap<T>& map, std::uint64_t first, std::uint64_t last);
 
   const bool keep_constants_;
   FlatMap<Symbols> symbolic_;     // by address / kGranule; none without an expression

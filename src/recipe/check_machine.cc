@@ -40,6 +40,8 @@ CheckMachine::CheckMachine(const RecordedRun& run)
     : run_(run), ops_(run.program()), memory_(run.first_contents()), copied_(run.tapes().size()) {
   for (std::uint32_t t = 0; t < run.tapes().size(); ++t) {
     threads_.emplace_back(run.program(), ops_, run.trace(), run.tapes()[t], run.log(t), false);
+    threads_.back().set_memory_guard(
+        [this, t](const std::vector<std::uint64_t>& pointers) { return visible_change(t, pointers); });
   }
 }
 
@@ -239,7 +241,7 @@ void CheckMachine::write(std::uint32_t event, const ConcreteBytes& bytes, const 
     for (std::uint32_t i = 0; i < stretch.size && index < bytes.size(); ++i, ++index) {
       memory_.write(stretch.allocated, stretch.begin + i, {bytes[index], changed[index], true, when});
       if (changed[index]) {
-        changed_.insert(run_.trace().events[event].object + index);
+        changed_[run_.trace().events[event].object + index] = {stretch.allocated, stretch.begin + i};
       }
     }
   }
@@ -261,7 +263,8 @@ void CheckMachine::note_alloc(std::uint32_t event) {
                         pieces.push_back({first, last, before != nullptr});
                       });
   for (const Piece& piece : pieces) {
-    allocated_.assign(piece.first, piece.last, {block[0].begin - e.object, piece.again});
+    allocated_.assign(piece.first, piece.last,
+                      {block[0].begin - e.object, piece.again, e.object, e.object + (e.size - 1)});
   }
 }
 
@@ -290,13 +293,34 @@ Status CheckMachine::check_calls(std::uint32_t event) {
                                   [](const Reach& r, std::uint32_t begin) { return raw(r.call) < begin; });
     for (; reach != trace.reaches.end() && raw(reach->call) == call.begin; ++reach) {
       const auto changed = changed_.lower_bound(reach->begin);
-      if (changed != changed_.end() && *changed - reach->begin < reach->length) {
-        return cannot(event, "the call of event " + std::to_string(call.begin) + " reaches " + hex(*changed) +
+      if (changed != changed_.end() && changed->first - reach->begin < reach->length) {
+        return cannot(event, "the call of event " + std::to_string(call.begin) + " reaches " + hex(changed->first) +
                                  ", where something else was written than in the recorded run");
       }
     }
   }
   return {};
+}
+
+// Memory that a call of code that is not recorded may look at, and that is not what it was: the thread's own, and the blocks and variables that
+// it gets addresses of. Empty: there is none.
+std::string CheckMachine::visible_change(std::uint32_t thread, const std::vector<std::uint64_t>& pointers) const {
+  for (const auto& [address, place] : changed_) {
+    if (!memory_.read(place.first, place.second).changed) {
+      continue;  // it has been overwritten
+    }
+    const std::uint64_t byte = address;
+    const bool handed_over = std::any_of(pointers.begin(), pointers.end(), [&](std::uint64_t pointer) {
+      const Placed* block = allocated_.find(pointer);
+      const auto variable = block == nullptr ? run_.first_contents().variable_around(pointer) : std::nullopt;
+      return block != nullptr ? byte >= block->begin && byte <= block->last
+                              : variable && byte - variable->first < variable->second;
+    });
+    if (handed_over || run_.is_private(thread, place.first, place.second)) {
+      return hex(address) + ", where something else is than in the recorded run";
+    }
+  }
+  return "";
 }
 
 Status CheckMachine::arrive(std::uint32_t event) {
@@ -424,7 +448,7 @@ Status CheckMachine::step_beside(std::uint32_t number, const ConcreteStep& step,
   for (const Stretch& stretch : touched) {
     for (std::uint32_t i = 0; i < stretch.size; ++i, ++index) {
       memory_.write(stretch.allocated, stretch.begin + i, {written->bytes[index], true, true, when});
-      changed_.insert(*step.address + index);
+      changed_[*step.address + index] = {stretch.allocated, stretch.begin + i};
     }
   }
   return {};

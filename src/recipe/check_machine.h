@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +23,8 @@ class CheckMachine {
  public:
   // `run` must outlive it.
   explicit CheckMachine(const RecordedRun& run);
+  CheckMachine(const CheckMachine&) = delete;
+  CheckMachine& operator=(const CheckMachine&) = delete;
 
   // How many events of the thread have happened.
   std::size_t done(std::uint32_t thread) const { return threads_[thread].position(); }
@@ -52,6 +54,8 @@ class CheckMachine {
   struct Placed {
     std::uint64_t moved = 0;
     bool several = false;
+    std::uint64_t begin = 0;  // of the block
+    std::uint64_t last = 0;
   };
 
   Status execute_code(std::uint32_t event, ConcreteThread& thread, const std::optional<std::uint64_t>& claimed);
@@ -62,6 +66,7 @@ class CheckMachine {
   void write(std::uint32_t event, const ConcreteBytes& bytes, const std::vector<bool>& changed);
   void note_alloc(std::uint32_t event);
   Status check_calls(std::uint32_t event);
+  std::string visible_change(std::uint32_t thread, const std::vector<std::uint64_t>& pointers) const;
   Result<Touched> resolve(std::uint64_t address, std::uint64_t size, const llvm::Instruction& at) const;
   ConcreteBytes peek(std::span<const Stretch> stretches) const;
   Status step_beside(std::uint32_t thread, const ConcreteStep& step, const Touched& touched, Op done);
@@ -77,7 +82,8 @@ class CheckMachine {
   std::vector<std::vector<bool>> copied_;  // by thread: of what its copy has read, which bytes differ
   std::vector<std::uint32_t> writers_;     // the event of each write that happened
   RangeMap<Placed> allocated_;             // by address: where the block is that was allocated there
-  std::set<std::uint64_t> changed_;        // addresses of bytes that were written otherwise than in the recorded run
+  // By address, the bytes that were written otherwise than in the recorded run, and what byte of a stretch that is.
+  std::map<std::uint64_t, std::pair<bool, std::uint64_t>> changed_;
   struct OpenCall {
     std::uint32_t thread;
     std::uint64_t object;

@@ -207,6 +207,52 @@ TEST(Judge, RejectsOtherArgumentsOfCallsThatAreNotExecuted) {
       "event 2 (T1 writes 0x1000) cannot happen: the call of print at t1 has other arguments than in the recorded run");
 }
 
+// T1 keeps what it has read of y in memory of its own, and lets code that is not recorded look at it.
+struct LookCase {
+  explicit LookCase(const std::string& name)
+      : program(parse({"@x = global i32 0\n@y = global i32 0\n@own = global i32 0\ndeclare i32 @" + name +
+                           "(ptr)\n"
+                           "define void @t0() {\n  store i32 5, ptr @y\n  store i32 1, ptr @x\n  ret void\n}\n"
+                           "define void @t1() {\n  %y = load i32, ptr @y\n  store i32 %y, ptr @own\n"
+                           "  %r = call i32 @" +
+                           name + "(ptr @own)\n  store i32 2, ptr @x\n  ret void\n}\n",
+                       {{"x", 0x1000}, {"y", 0x1010}, {"own", 0x1020}}})) {
+    const auto access = [](std::uint32_t thread, Op op, std::uint64_t object) {
+      return Event{.object = object, .thread = ThreadId{thread}, .size = 4, .op = op};
+    };
+    events = {access(0, Op::kWrite, 0x1010), access(1, Op::kRead, 0x1010), access(1, Op::kWrite, 0x1020),
+              access(0, Op::kWrite, 0x1000), access(1, Op::kWrite, 0x1000)};
+    values = {{5, 0, 4}, {5, 0, 4}, {5, 0, 4}, {1, 0, 4}, {2, 0, 4}};
+    records = {{EventId{0}, ThreadId{0}, DeepKind::kEnter, 0, 0, 0, 0},
+               {EventId{1}, ThreadId{1}, DeepKind::kEnter, 0, 1, 0, 0},
+               {EventId{3}, ThreadId{1}, DeepKind::kReturn, 0, 1, 2, 1}};
+  }
+
+  std::string verdict(std::vector<EventId> order) const {
+    ValueWitness witness;
+    witness.order = std::move(order);
+    witness.next[0] = {ThreadId{0}, EventId{3}, {}, {}};
+    witness.next[1] = {ThreadId{1}, EventId{4}, {}, {}};
+    return check_value_witness(program, {events, values, {}, nullptr, {}, records}, records, witness).message();
+  }
+
+  DeepProgram program;
+  std::vector<Event> events;
+  std::vector<Value> values;
+  std::vector<DeepRecord> records;
+};
+
+TEST(Judge, ShowsCodeThatIsNotRecordedNothingElse) {
+  const LookCase looks("is_odd");
+  EXPECT_EQ(looks.verdict({EventId{0}, EventId{1}, EventId{2}}), "");
+  EXPECT_EQ(
+      looks.verdict({EventId{1}, EventId{2}, EventId{0}}),
+      "event 4 (T1 writes 0x1000) cannot happen: the call of is_odd at t1 may see 0x1020, where something else is "
+      "than in the recorded run");
+  const LookCase does_not("pthread_mutex_trylock");
+  EXPECT_EQ(does_not.verdict({EventId{1}, EventId{2}, EventId{0}}), "");
+}
+
 TEST(Judge, KeepsLocks) {
   // Events of T0: 0 acquires, 1 writes x, 2 releases; of T1: 3 acquires, 4 writes x, 5 releases, 6 writes x.
   const Case c({{0}, 1, {{lock(0), store(kX, 1), unlock(0)}, {lock(0), store(kX, 2), unlock(0), store(kX, 3)}}});
@@ -278,6 +324,34 @@ TEST(Judge, DependsOnNothingThatIsNotKnown) {
   witness.order = {EventId{2}, EventId{0}};
   expect_contains(check_value_witness(program, view, records, witness).message(),
                   "depends on something that is not known");
+}
+
+TEST(Judge, EntersFunctionsBesideTheRecordedPath) {
+  // T1 calls @set, which never ran: it has a local variable, and writes x if that is 3.
+  const DeepProgram program =
+      parse({"@x = global i32 0\n@y = global i32 0\n"
+             "define void @t0() {\n  store i32 5, ptr @y\n  store i32 1, ptr @x\n  ret void\n}\n"
+             "define void @t1() {\n  %y = load i32, ptr @y\n  %c = icmp sgt i32 %y, 2\n"
+             "  br i1 %c, label %a, label %b\na:\n  ret void\nb:\n  call void @set(i32 3)\n  ret void\n}\n"
+             "define internal void @set(i32 %value) {\n  %own = alloca i32\n  store i32 %value, ptr %own\n"
+             "  %again = load i32, ptr %own\n  %d = icmp eq i32 %again, 3\n  br i1 %d, label %e, label %f\n"
+             "e:\n  store i32 %again, ptr @x\n  ret void\nf:\n  ret void\n}\n",
+             {{"x", 0x1000}, {"y", 0x1010}}});
+  const std::vector<Event> events = {{.object = 0x1010, .thread = ThreadId{0}, .size = 4, .op = Op::kWrite},
+                                     {.object = 0x1000, .thread = ThreadId{0}, .size = 4, .op = Op::kWrite},
+                                     {.object = 0x1010, .thread = ThreadId{1}, .size = 4, .op = Op::kRead}};
+  const std::vector<Value> values = {{5, 0, 4}, {1, 0, 4}, {5, 0, 4}};
+  const std::vector<DeepRecord> records = {{EventId{0}, ThreadId{0}, DeepKind::kEnter, 0, 0, 0, 0},
+                                           {EventId{2}, ThreadId{1}, DeepKind::kEnter, 0, 1, 0, 0},
+                                           {EventId{3}, ThreadId{1}, DeepKind::kBranch, 0, 0, 0, 0}};
+  ValueWitness witness;
+  witness.order = {EventId{2}, EventId{0}};
+  witness.next[0] = {ThreadId{0}, EventId{1}, {}, {}};
+  witness.next[1] = {ThreadId{1}, {}, DetourEvent{ThreadId{1}, {0, 2, 5}, Op::kWrite, 0x1000, 4, 2, {}}, {}};
+  const TraceView view{events, values, {}, nullptr, {}, records};
+  EXPECT_EQ(check_value_witness(program, view, records, witness).message(), "");
+  witness.order = {EventId{0}, EventId{2}};
+  expect_contains(check_value_witness(program, view, records, witness).message(), "does not leave its recorded path");
 }
 
 TEST(Judge, HoldsCodeThatIsNotDeepToItsRecord) {

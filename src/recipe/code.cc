@@ -48,8 +48,8 @@ void CodeTable::add_leaves(const llvm::DataLayout& data, llvm::Type* type, std::
   } else if (type->isSized() && !type->isScalableTy()) {
     const std::uint64_t bits = data.getTypeSizeInBits(type).getFixedValue();
     for (std::uint64_t at = 0; at < bits; at += 64) {
-      layout.leaves.push_back(
-          {static_cast<std::uint32_t>(offset + at / 8), static_cast<std::uint32_t>(std::min<std::uint64_t>(64, bits - at))});
+      layout.leaves.push_back({static_cast<std::uint32_t>(offset + at / 8),
+                               static_cast<std::uint32_t>(std::min<std::uint64_t>(64, bits - at))});
     }
   }
 }
@@ -83,14 +83,15 @@ std::uint32_t CodeTable::cells_before(const llvm::Module& module, llvm::Type* ty
   return before;
 }
 
-void CodeTable::constant_expression(std::uint32_t module, const llvm::ConstantExpr& expression, std::vector<Cell>& cells) {
+void CodeTable::constant_expression(std::uint32_t module, const llvm::ConstantExpr& expression,
+                                    std::vector<Cell>& cells) {
   const llvm::DataLayout& data = program_.module(module).getDataLayout();
   const Layout& result = layout(program_.module(module), expression.getType());
   std::vector<Cell> operands;
   for (const llvm::Use& operand : expression.operands()) {
     constant(module, *llvm::cast<llvm::Constant>(operand.get()), operands);
   }
-  const auto unknown = [&] { cells.resize(cells.size() + result.leaves.size(), Cell{0, kUnknown}); };
+  const auto unknown = [&] { cells.resize(cells.size() + result.leaves.size(), Cell{0, kUnknownExpr}); };
   if (result.leaves.size() != 1 || operands.empty() || !std::all_of(operands.begin(), operands.end(), is_known)) {
     return unknown();
   }
@@ -122,15 +123,17 @@ void CodeTable::constant_expression(std::uint32_t module, const llvm::ConstantEx
 
 void CodeTable::constant(std::uint32_t module, const llvm::Constant& constant, std::vector<Cell>& cells) {
   const std::size_t leaves = layout(program_.module(module), constant.getType()).leaves.size();
-  if (const auto* integer = llvm::dyn_cast<llvm::ConstantInt>(&constant); integer != nullptr && !integer->getType()->isVectorTy()) {
+  if (const auto* integer = llvm::dyn_cast<llvm::ConstantInt>(&constant);
+      integer != nullptr && !integer->getType()->isVectorTy()) {
     append_words(integer->getValue(), cells);
-  } else if (const auto* real = llvm::dyn_cast<llvm::ConstantFP>(&constant); real != nullptr && !real->getType()->isVectorTy()) {
+  } else if (const auto* real = llvm::dyn_cast<llvm::ConstantFP>(&constant);
+             real != nullptr && !real->getType()->isVectorTy()) {
     append_words(real->getValueAPF().bitcastToAPInt(), cells);
   } else if (constant.isNullValue()) {
     cells.resize(cells.size() + leaves);
   } else if (const auto* global = llvm::dyn_cast<llvm::GlobalValue>(&constant)) {
     const std::optional<std::uint64_t> address = program_.address(module, *global);
-    cells.push_back({address.value_or(0), address ? kNoExpr : kUnknown});
+    cells.push_back({address.value_or(0), address ? kNoExpr : kUnknownExpr});
   } else if (const auto* expression = llvm::dyn_cast<llvm::ConstantExpr>(&constant)) {
     constant_expression(module, *expression, cells);
   } else if (const auto* data = llvm::dyn_cast<llvm::ConstantDataSequential>(&constant)) {
@@ -142,7 +145,7 @@ void CodeTable::constant(std::uint32_t module, const llvm::Constant& constant, s
       this->constant(module, *llvm::cast<llvm::Constant>(element.get()), cells);
     }
   } else {  // undefined values, addresses of blocks
-    cells.resize(cells.size() + leaves, Cell{0, kUnknown});
+    cells.resize(cells.size() + leaves, Cell{0, kUnknownExpr});
   }
 }
 

@@ -24,10 +24,14 @@ struct Cell {
 };
 // In place of an expression: not even the recorded value is known (an address that nobody wrote down, an undefined value). It is
 // the same in every run that takes the same way.
-inline constexpr ExprId kUnknown{~std::uint32_t{0}};
+inline constexpr ExprId kUnknownExpr{~std::uint32_t{0}};
 
-inline bool is_known(const Cell& cell) { return cell.expr != kUnknown; }
-inline bool is_symbolic(const Cell& cell) { return cell.expr != kNoExpr && cell.expr != kUnknown; }
+inline bool is_known(const Cell& cell) {
+  return cell.expr != kUnknownExpr;
+}
+inline bool is_symbolic(const Cell& cell) {
+  return cell.expr != kNoExpr && cell.expr != kUnknownExpr;
+}
 
 // How a value of a type is cut into cells: scalars of up to 64 bits are one, longer ones several, aggregates and vectors
 // are those of their elements in a row.
@@ -37,8 +41,8 @@ struct Layout {
     std::uint32_t bits = 0;
   };
   std::vector<Leaf> leaves;
-  std::uint64_t bytes = 0;    // that a load or store touches
-  bool is_in_bytes = true;    // false: elements share bytes (vectors of i1); offsets mean nothing
+  std::uint64_t bytes = 0;  // that a load or store touches
+  bool is_in_bytes = true;  // false: elements share bytes (vectors of i1); offsets mean nothing
 };
 
 // Where an operand is: a cell of the frame, or ~i for constants[i].
@@ -57,7 +61,7 @@ struct FunctionCode {
   std::vector<Step> steps;  // without debug intrinsics: the index is the number of the instruction
   std::vector<Slot> slots;
   std::vector<Cell> constants;
-  std::vector<std::uint32_t> arguments;  // first cells
+  std::vector<std::uint32_t> arguments;                           // first cells
   llvm::DenseMap<const llvm::BasicBlock*, std::uint32_t> blocks;  // their first steps
   std::uint32_t cells = 0;
 };

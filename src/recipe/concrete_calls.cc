@@ -20,6 +20,32 @@ const llvm::Function* named_callee(const llvm::CallBase& call) {
   return llvm::dyn_cast<llvm::Function>(callee);
 }
 
+// Functions that decide nothing by what the program keeps in memory, apart from what has events: they are about threads, locks, blocks of
+// memory, exceptions and time, or write something out.
+constexpr llvm::StringLiteral kBlindFamilies[] = {"pthread_",       "sem_",
+                                                  "__cxa_",         "_Unwind_",
+                                                  "_Znw",           "_Zna",
+                                                  "_Zdl",           "_Zda",
+                                                  "_ZNSt6thread",   "_ZNSt18condition_variable",
+                                                  "_ZNSo",          "_ZStls",
+                                                  "_ZSt4endl",      "_ZSt16__ostream_insert",
+                                                  "_ZSt20__throw_", "_ZSt9terminate"};
+constexpr llvm::StringLiteral kBlind[] = {
+    "malloc",  "calloc",    "free",   "aligned_alloc", "posix_memalign", "sched_yield",   "usleep",
+    "sleep",   "nanosleep", "exit",   "_exit",         "abort",          "__assert_fail", "__errno_location",
+    "putchar", "puts",      "printf", "fprintf",       "fflush",         "fputs",         "fputc",
+    "rand",    "time",      "clock"};
+
+bool is_blind(const llvm::CallBase& call) {
+  if (call.doesNotAccessMemory() || call.onlyAccessesInaccessibleMemory()) {
+    return true;
+  }
+  const llvm::Function* callee = named_callee(call);
+  const llvm::StringRef name = callee != nullptr ? callee->getName() : llvm::StringRef();
+  return llvm::is_contained(kBlind, name) ||
+         llvm::any_of(kBlindFamilies, [&](llvm::StringRef family) { return name.starts_with(family); });
+}
+
 std::string callee_text(const llvm::CallBase& call) {
   if (const llvm::Function* callee = named_callee(call)) {
     return callee->getName().str();
@@ -187,6 +213,22 @@ bool ConcreteThread::note_arguments(const llvm::CallBase& call, unsigned from) {
   return same;
 }
 
+// What it sees in memory beyond its arguments must be as recorded, too.
+std::string ConcreteThread::ask_guard(const llvm::CallBase& call) {
+  if (is_blind(call) || trusted() || recording_ || !memory_guard_) {
+    return "";
+  }
+  std::vector<std::uint64_t> pointers;
+  for (const llvm::Use& argument : call.args()) {
+    const std::optional<std::uint64_t> address =
+        argument->getType()->isPointerTy() ? number(argument.get()) : std::nullopt;
+    if (address) {
+      pointers.push_back(*address);
+    }
+  }
+  return memory_guard_(pointers);
+}
+
 ConcreteThread::Step ConcreteThread::open_call(const llvm::CallBase& call) {
   if (named_callee(call) == nullptr && !call.isInlineAsm()) {
     const Concrete* callee = operand(call.getCalledOperand());
@@ -207,6 +249,9 @@ ConcreteThread::Step ConcreteThread::open_call(const llvm::CallBase& call) {
   if (!note_arguments(call, 0)) {
     return stuck("the call of " + callee_text(call) + " at " + place_text(call) +
                  " has other arguments than in the recorded run");
+  }
+  if (const std::string why = ask_guard(call); !why.empty()) {
+    return stuck("the call of " + callee_text(call) + " at " + place_text(call) + " may see " + why);
   }
   frames_.back().open = true;
   return {};

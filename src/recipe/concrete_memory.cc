@@ -86,17 +86,27 @@ GlobalContents::GlobalContents(const DeepProgram& program) {
                    [](const Variable& a, const Variable& b) { return a.address < b.address; });
 }
 
-std::optional<std::uint8_t> GlobalContents::byte(std::uint64_t address) const {
+const GlobalContents::Variable* GlobalContents::find(std::uint64_t address) const {
   auto after = std::upper_bound(variables_.begin(), variables_.end(), address,
                                 [](std::uint64_t a, const Variable& v) { return a < v.address; });
   if (after == variables_.begin()) {
-    return std::nullopt;
+    return nullptr;
   }
   const Variable& variable = *--after;
-  if (address - variable.address >= variable.size) {
+  return address - variable.address < variable.size ? &variable : nullptr;
+}
+
+std::optional<std::pair<std::uint64_t, std::uint64_t>> GlobalContents::variable_around(std::uint64_t address) const {
+  const Variable* variable = find(address);
+  return variable != nullptr ? std::optional(std::pair(variable->address, variable->size)) : std::nullopt;
+}
+
+std::optional<std::uint8_t> GlobalContents::byte(std::uint64_t address) const {
+  const Variable* variable = find(address);
+  if (variable == nullptr) {
     return std::nullopt;
   }
-  return byte_of(variable.global->getInitializer(), *layouts_[variable.module], address - variable.address);
+  return byte_of(variable->global->getInitializer(), *layouts_[variable->module], address - variable->address);
 }
 
 ConcreteByte FirstContents::byte(bool allocated, std::uint64_t address) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <llvm/IR/DataLayout.h>
@@ -26,6 +27,8 @@ class GlobalContents {
  public:
   explicit GlobalContents(const DeepProgram& program);
   std::optional<std::uint8_t> byte(std::uint64_t address) const;
+  // Address and size of the variable that the byte belongs to.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> variable_around(std::uint64_t address) const;
 
  private:
   struct Variable {
@@ -34,6 +37,8 @@ class GlobalContents {
     std::uint32_t module = 0;
     const llvm::GlobalVariable* global = nullptr;
   };
+  const Variable* find(std::uint64_t address) const;
+
   std::vector<std::unique_ptr<llvm::DataLayout>> layouts_;  // by module
   std::vector<Variable> variables_;                         // by address
 };
@@ -46,6 +51,9 @@ class FirstContents {
   // In the space and at the address of a Stretch. All bits are unknown where nothing is known.
   ConcreteByte byte(bool allocated, std::uint64_t address) const;
   void learn(bool allocated, std::uint64_t address, std::uint8_t value);
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> variable_around(std::uint64_t address) const {
+    return globals_.variable_around(address);
+  }
 
  private:
   static constexpr std::uint16_t kKnown = 0x100;

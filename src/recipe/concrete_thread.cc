@@ -19,6 +19,10 @@ using llvm::Instruction;
 // Instructions without anything that the tape knows of. Only a loop that does nothing gets there.
 constexpr std::uint64_t kMaxIdle = std::uint64_t{1} << 22;
 
+// Local variables of functions that did not run in the recorded run.
+constexpr std::uint64_t kLocals = std::uint64_t{0xf} << 60;
+constexpr std::uint64_t kMaxLocal = 1 << 20;
+
 }  // namespace
 
 std::vector<ThreadTape> make_tapes(const TraceView& trace) {
@@ -450,6 +454,20 @@ void ConcreteThread::finish() {
 
 // The address of an alloca, or of a thread's own variable.
 ConcreteThread::Step ConcreteThread::take_address(const Instruction& at) {
+  if (const auto* local = llvm::dyn_cast<llvm::AllocaInst>(&at); local != nullptr && left_at_ != nullptr) {
+    // Beside the tape it is anywhere where nobody else has memory. Of a variable in a loop there is more than one.
+    const std::optional<llvm::TypeSize> size = local->getAllocationSize(ops_.layout(frames_.back().module));
+    const std::uint64_t thread = tape_.events.empty() ? 0 : raw(trace_.events[tape_.events[0]].thread);
+    const std::uint64_t number = program_.number(at);
+    if (size && !size->isScalable() && size->getFixedValue() <= kMaxLocal && number < (1u << 20) &&
+        thread < (1u << 11) && !frames_.back().values.contains(&at)) {
+      const std::uint64_t address =
+          kLocals + (thread << 49) + (std::uint64_t{frames_.size() % 512} << 40) + (number << 20);
+      define(at, Concrete(1, Scalar::known(llvm::APInt(64, address))));
+      ++frames_.back().at;
+      return {};
+    }
+  }
   const DeepRecord* record = take_record(DeepKind::kAddress);
   if (record == nullptr) {
     if (std::optional<Step> other = interruption()) {

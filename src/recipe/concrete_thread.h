@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -73,6 +74,10 @@ class ConcreteThread {
   void set_trusted(bool trusted) { trusted_ = trusted; }
   bool is_trusted() const { return trusted_; }
   void allow_leaving() { may_leave_ = true; }
+  // Asked before a call of code that is not recorded and may look around in memory, when the thread is not trusted. `pointers` are its
+  // arguments that are addresses. What it returns is why the call cannot be made; empty: it can.
+  using MemoryGuard = std::function<std::string(const std::vector<std::uint64_t>& pointers)>;
+  void set_memory_guard(MemoryGuard guard) { memory_guard_ = std::move(guard); }
   // The branch at which it has left the tape; nullptr: it has not.
   const llvm::Instruction* left_at() const { return left_at_; }
 
@@ -153,6 +158,7 @@ class ConcreteThread {
   Step landed(const DeepRecord& record);
   Step finish_call(std::optional<Concrete> result);
   bool note_arguments(const llvm::CallBase& call, unsigned from);
+  std::string ask_guard(const llvm::CallBase& call);
   bool is_target(const llvm::CallBase& call, const llvm::Function& function);
   std::optional<DeepProgram::Place> target(const llvm::CallBase& call);
   std::optional<Concrete> take_value(llvm::Type* type, std::uint32_t module, std::optional<std::uint64_t> first);
@@ -183,6 +189,7 @@ class ConcreteThread {
   std::uint64_t spent_ = 0;  // instructions since something was taken from the tape
   std::vector<Frame> frames_;
   std::optional<ConcreteStep> step_;
+  MemoryGuard memory_guard_;
 };
 
 }  // namespace sooth

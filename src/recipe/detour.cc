@@ -23,7 +23,8 @@ DetourExplorer::DetourExplorer(Execution& execution, const ThreadExecutor& path,
       const std::optional<std::uint64_t> address =
           variable.isConstant() && variable.hasInitializer() ? program.address(m, variable) : std::nullopt;
       if (address) {
-        const std::uint64_t size = program.module(m).getDataLayout().getTypeAllocSize(variable.getValueType()).getFixedValue();
+        const std::uint64_t size =
+            program.module(m).getDataLayout().getTypeAllocSize(variable.getValueType()).getFixedValue();
         constants_.push_back({*address, *address + size, m, &variable});
       }
     }
@@ -67,8 +68,8 @@ const Site& DetourExplorer::site(const llvm::Instruction& instruction) {
   return at->second;
 }
 
-void DetourExplorer::explore(const llvm::Instruction& branch, const Cell& value, std::uint32_t outcome, std::uint32_t position,
-                             std::uint32_t conditions, EventIndex before) {
+void DetourExplorer::explore(const llvm::Instruction& branch, const Cell& value, std::uint32_t outcome,
+                             std::uint32_t position, std::uint32_t conditions, EventIndex before) {
   Branch& known = branches_[&branch];
   known.was_taken.resize(branch.getNumSuccessors());
   known.tried.resize(branch.getNumSuccessors());
@@ -101,7 +102,8 @@ void DetourExplorer::explore(const llvm::Instruction& branch, const Cell& value,
       Detour made{position, conditions, x_.code.program().ref(branch), other, taken, walk.take_steps(), walk.stopped()};
       // Ways that part behind their last step are one.
       const auto same = [&](const Found& found) { return found.detour.steps == made.steps; };
-      if (!made.steps.empty() && std::none_of(found_.begin() + static_cast<std::ptrdiff_t>(first), found_.end(), same)) {
+      if (!made.steps.empty() &&
+          std::none_of(found_.begin() + static_cast<std::ptrdiff_t>(first), found_.end(), same)) {
         found_.push_back({&branch, std::move(made), walk.steps_to_keep(), walk.take_news()});
       }
     }

@@ -61,7 +61,7 @@ class DetourExplorer {
   struct Found {
     const llvm::Instruction* branch = nullptr;
     Detour detour;
-    std::size_t steps_to_keep = 0;              // when the thread executes all of these later:
+    std::size_t steps_to_keep = 0;  // when the thread executes all of these later:
     std::vector<const llvm::BasicBlock*> news;
   };
   std::vector<Found> found_;

@@ -25,13 +25,16 @@ DetourCandidates::DetourCandidates(const RecipeModel& model, std::uint64_t max_d
   for (auto& [key, places] : found_) {
     std::vector<Pair>& pairs = places.pairs;
     const auto order = [](const Pair& p) {
-      const auto numbers = [](const RaceTarget& t) { return std::tuple(t.thread, t.position, t.event, t.detour, t.step); };
+      const auto numbers = [](const RaceTarget& t) {
+        return std::tuple(t.thread, t.position, t.event, t.detour, t.step);
+      };
       return std::tuple(p.promise, numbers(p.targets[0]), numbers(p.targets[1]));
     };
     std::sort(pairs.begin(), pairs.end(), [&](const Pair& a, const Pair& b) { return order(a) < order(b); });
     // Accesses of several pieces come up several times.
-    pairs.erase(std::unique(pairs.begin(), pairs.end(), [&](const Pair& a, const Pair& b) { return order(a) == order(b); }),
-                pairs.end());
+    pairs.erase(
+        std::unique(pairs.begin(), pairs.end(), [&](const Pair& a, const Pair& b) { return order(a) == order(b); }),
+        pairs.end());
     all_.push_back(std::move(places));
   }
   found_.clear();
@@ -48,13 +51,13 @@ void DetourCandidates::collect_steps(std::map<PieceIndex, std::vector<Access>>& 
       for (std::uint32_t s = 0; open && s < detour.steps.size(); ++s) {
         const DetourStep& step = detour.steps[s];
         const MemoryModel::StepPieces& pieces = model_.memory().step_pieces(thread.thread, d, s);
-        open = pieces.has_value() && std::find(step.conditions.begin(), step.conditions.end(), table.no()) ==
-                                         step.conditions.end();
+        open = pieces.has_value() &&
+               std::find(step.conditions.begin(), step.conditions.end(), table.no()) == step.conditions.end();
         if (step.op == Op::kAcquire) {
           locks.push_back({step.object, false});
         } else if (step.op == Op::kRelease) {
-          const auto held = std::find_if(locks.rbegin(), locks.rend(),
-                                         [&](const Lock& lock) { return lock.object == step.object; });
+          const auto held =
+              std::find_if(locks.rbegin(), locks.rend(), [&](const Lock& lock) { return lock.object == step.object; });
           if (held != locks.rend()) {
             locks.erase(std::next(held).base());
           }
@@ -75,8 +78,8 @@ void DetourCandidates::collect_events(const std::map<PieceIndex, std::vector<Acc
     model_.memory().for_each_piece(e, [&](PieceIndex p, std::size_t) {
       if (steps.contains(p)) {
         const Op op = index.event(e).op;
-        events[p].push_back({RaceTarget::at(index, e), is_write(op), is_atomic(op),
-                             held_at(index.thread(e), index.position(e))});
+        events[p].push_back(
+            {RaceTarget::at(index, e), is_write(op), is_atomic(op), held_at(index.thread(e), index.position(e))});
       }
     });
   }
@@ -140,6 +143,7 @@ void DetourCandidates::add(const Access& step, const Access& other) {
       const DetourStep& own = model_.thread(target.thread).detours[target.detour].steps[target.step];
       place.at = own.at;
       place.source = own.site;
+      place.order = own.order;
     }
     return place;
   };
@@ -149,9 +153,9 @@ void DetourCandidates::add(const Access& step, const Access& other) {
     std::swap(places[0], places[1]);
     std::swap(targets[0], targets[1]);
   }
-  const Key key{*places[0].at,
-                {places[1].is_executed(),
-                 {places[1].at.value_or(InstructionRef{}), places[1].site ? raw(*places[1].site) : 0}}};
+  const Key key{
+      *places[0].at,
+      {places[1].is_executed(), {places[1].at.value_or(InstructionRef{}), places[1].site ? raw(*places[1].site) : 0}}};
   const auto [skipped, first] = skipped_.try_emplace(key, false);
   if (first && skip_) {
     skipped->second = skip_(places[0].source, places[1].source);
@@ -167,7 +171,8 @@ void DetourCandidates::add(const Access& step, const Access& other) {
     found.left_out = true;
     return;
   }
-  const std::uint64_t steps = (targets[0].is_event() ? 0 : targets[0].step) + (targets[1].is_event() ? 0 : targets[1].step);
+  const std::uint64_t steps =
+      (targets[0].is_event() ? 0 : targets[0].step) + (targets[1].is_event() ? 0 : targets[1].step);
   found.pairs.push_back({{targets[0], targets[1]}, steps << 32 | (a > b ? a - b : b - a)});
 }
 

@@ -17,7 +17,9 @@ using Why = PathCondition::Why;
 // Local variables of functions that never ran are where no program has memory.
 constexpr std::uint64_t kLocals = std::uint64_t{1} << 60;
 
-bool is_local(std::uint64_t address) { return address >= kLocals && address < 2 * kLocals; }
+bool is_local(std::uint64_t address) {
+  return address >= kLocals && address < 2 * kLocals;
+}
 
 MemoryOrder order_of(llvm::AtomicOrdering order) {
   switch (order) {
@@ -64,7 +66,9 @@ void DetourWalk::hold(ExprId condition, Why) {
   }
 }
 
-bool DetourWalk::is_held(ExprId condition) const { return held_.contains(raw(condition)) || explorer_->path_.is_held(condition); }
+bool DetourWalk::is_held(ExprId condition) const {
+  return held_.contains(raw(condition)) || explorer_->path_.is_held(condition);
+}
 
 bool DetourWalk::step(std::vector<DetourWalk>& open) {
   if (++instructions_ > last_instruction_) {
@@ -142,7 +146,8 @@ bool DetourWalk::execute(const Step& step, Cell* result, std::vector<DetourWalk>
     case llvm::Instruction::AtomicCmpXchg: return rmw(instruction, operands, result);
     case llvm::Instruction::Alloca: {
       const auto& alloca = llvm::cast<llvm::AllocaInst>(instruction);
-      const std::uint64_t size = alloca.getModule()->getDataLayout().getTypeAllocSize(alloca.getAllocatedType()).getFixedValue();
+      const std::uint64_t size =
+          alloca.getModule()->getDataLayout().getTypeAllocSize(alloca.getAllocatedType()).getFixedValue();
       if (!is_known(*operands[0]) || is_symbolic(*operands[0])) {
         return stop("a local variable of unknown size");
       }
@@ -152,7 +157,8 @@ bool DetourWalk::execute(const Step& step, Cell* result, std::vector<DetourWalk>
     }
     case llvm::Instruction::Br: {
       const auto& jump = llvm::cast<llvm::BranchInst>(instruction);
-      return jump.isUnconditional() ? enter_block(*jump.getParent(), *jump.getSuccessor(0)) : branch(jump, *operands[0], open);
+      return jump.isUnconditional() ? enter_block(*jump.getParent(), *jump.getSuccessor(0))
+                                    : branch(jump, *operands[0], open);
     }
     case llvm::Instruction::Switch: return branch(instruction, *operands[0], open);
     case llvm::Instruction::Ret: return leave(llvm::cast<llvm::ReturnInst>(instruction));
@@ -162,7 +168,8 @@ bool DetourWalk::execute(const Step& step, Cell* result, std::vector<DetourWalk>
     case llvm::Instruction::ICmp:
       if (std::any_of(instruction.op_begin(), instruction.op_end(), [&](const llvm::Use& use) {
             const Cell& cell = *operands[use.getOperandNo()];
-            const bool is_equality = instruction.getOpcode() == llvm::Instruction::ICmp && llvm::cast<llvm::ICmpInst>(instruction).isEquality();
+            const bool is_equality = instruction.getOpcode() == llvm::Instruction::ICmp &&
+                                     llvm::cast<llvm::ICmpInst>(instruction).isEquality();
             return use->getType()->isPointerTy() && is_known(cell) && is_local(cell.bits) && !is_equality;
           })) {
         return stop("an address that is not known");
@@ -201,7 +208,8 @@ bool DetourWalk::branch(const llvm::Instruction& branch, const Cell& value, std:
   return enter_block(*branch.getParent(), *to);
 }
 
-bool DetourWalk::known_call(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result, bool& is_known_name) {
+bool DetourWalk::known_call(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result,
+                            bool& is_known_name) {
   const bool is_lock = name == "pthread_mutex_lock";
   is_known_name = true;
   if ((is_lock || name == "pthread_mutex_unlock") && call.arg_size() == 1) {
@@ -211,7 +219,8 @@ bool DetourWalk::known_call(const llvm::CallBase& call, llvm::StringRef name, co
     if (!call.getType()->isVoidTy()) {
       *result = {0, kNoExpr};
     }
-    return add_step(call, is_lock ? Op::kAcquire : Op::kRelease, MemoryOrder::kNotAtomic, operands[0]->bits, 0, kNoExpr, kNoExpr);
+    return add_step(call, is_lock ? Op::kAcquire : Op::kRelease, MemoryOrder::kNotAtomic, operands[0]->bits, 0, kNoExpr,
+                    kNoExpr);
   }
   is_known_name = false;
   return true;
@@ -269,10 +278,11 @@ bool DetourWalk::call(const llvm::CallBase& call, const Operands& operands, Cell
 bool DetourWalk::enter(const FunctionCode& code, const llvm::CallBase& call, const Operands& operands) {
   CodeTable& table = explorer_->x_.code;
   const auto base = static_cast<std::uint32_t>(cells_.size());
-  std::vector<Cell> cells(code.cells, Cell{0, kUnknown});
+  std::vector<Cell> cells(code.cells, Cell{0, kUnknownExpr});
   for (unsigned i = 0; i < std::min<std::size_t>(call.arg_size(), code.function->arg_size()); ++i) {
     const std::size_t given = table.layout(*call.getModule(), call.getArgOperand(i)->getType()).leaves.size();
-    const std::size_t wanted = table.layout(*code.function->getParent(), code.function->getArg(i)->getType()).leaves.size();
+    const std::size_t wanted =
+        table.layout(*code.function->getParent(), code.function->getArg(i)->getType()).leaves.size();
     if (given != wanted || call.isByValArgument(i)) {
       return stop("an argument that is copied");
     }
@@ -313,8 +323,10 @@ bool DetourWalk::leave(const llvm::ReturnInst& ret) {
   const Frame& below = frames_[frames_.size() - 2];
   const Step& call = below.code->steps[below.pc];
   if (ret.getReturnValue() != nullptr) {
-    const std::size_t leaves = explorer_->x_.code.layout(*ret.getModule(), ret.getReturnValue()->getType()).leaves.size();
-    if (leaves == explorer_->x_.code.layout(*call.instruction->getModule(), call.instruction->getType()).leaves.size()) {
+    const std::size_t leaves =
+        explorer_->x_.code.layout(*ret.getModule(), ret.getReturnValue()->getType()).leaves.size();
+    if (leaves ==
+        explorer_->x_.code.layout(*call.instruction->getModule(), call.instruction->getType()).leaves.size()) {
       std::copy_n(operands[0], leaves, cells_.data() + below.base + call.result);
     }
   }
@@ -343,8 +355,8 @@ bool DetourWalk::place(const Cell& address) {
   return stopped_.empty();
 }
 
-bool DetourWalk::add_step(const llvm::Instruction& at, Op op, MemoryOrder order, std::uint64_t object, std::uint32_t size, ExprId read,
-                          ExprId written) {
+bool DetourWalk::add_step(const llvm::Instruction& at, Op op, MemoryOrder order, std::uint64_t object,
+                          std::uint32_t size, ExprId read, ExprId written) {
   if (steps_.size() >= explorer_->x_.options.steps) {
     return stop("too many steps");
   }
@@ -380,7 +392,8 @@ bool DetourWalk::read(std::uint64_t address, std::span<Byte> bytes, ExprId& vari
   if (own != 0 || bytes.size() > 8) {
     return stop("a value that is read in parts");
   }
-  const std::uint64_t guess = x.sharing.value_at(address, static_cast<std::uint32_t>(bytes.size()), before_).value_or(0);
+  const std::uint64_t guess =
+      x.sharing.value_at(address, static_cast<std::uint32_t>(bytes.size()), before_).value_or(0);
   variable = x.new_variable(static_cast<unsigned>(8 * bytes.size()), guess);
   take_apart(guess, variable, bytes);
   return true;
@@ -392,8 +405,9 @@ bool DetourWalk::load_constant(const llvm::Instruction& at, llvm::Type* type, st
     return false;
   }
   const llvm::DataLayout& data = at.getModule()->getDataLayout();
-  llvm::Constant* value = llvm::ConstantFoldLoadFromConst(const_cast<llvm::Constant*>(global->variable->getInitializer()), type,
-                                                          llvm::APInt(64, address - global->begin), data);
+  llvm::Constant* value =
+      llvm::ConstantFoldLoadFromConst(const_cast<llvm::Constant*>(global->variable->getInitializer()), type,
+                                      llvm::APInt(64, address - global->begin), data);
   if (value == nullptr) {
     return false;
   }
@@ -410,8 +424,9 @@ void DetourWalk::to_cells(const Layout& layout, std::span<const Byte> bytes, Cel
   for (const Layout::Leaf& leaf : layout.leaves) {
     const std::size_t count = (leaf.bits + 7) / 8;
     const Assembled whole = assemble(explorer_->x_.program.expressions, bytes.subspan(leaf.offset, count));
-    *result++ = whole.is_known ? arithmetic_.resize(Cell{whole.value, whole.expr}, static_cast<unsigned>(8 * count), leaf.bits)
-                               : Cell{0, kUnknown};
+    *result++ = whole.is_known
+                    ? arithmetic_.resize(Cell{whole.value, whole.expr}, static_cast<unsigned>(8 * count), leaf.bits)
+                    : Cell{0, kUnknownExpr};
   }
 }
 
@@ -427,7 +442,8 @@ bool DetourWalk::to_bytes(const Layout& layout, const Cell* value, std::span<Byt
   return std::all_of(bytes.begin(), bytes.end(), [](const Byte& byte) { return byte.is_known; });
 }
 
-bool DetourWalk::load(const llvm::Instruction& at, llvm::Type* type, const Cell& address, Op op, MemoryOrder order, Cell* result) {
+bool DetourWalk::load(const llvm::Instruction& at, llvm::Type* type, const Cell& address, Op op, MemoryOrder order,
+                      Cell* result) {
   const Layout& layout = explorer_->x_.code.layout(*at.getModule(), type);
   if (!place(address)) {
     return false;
@@ -452,13 +468,14 @@ bool DetourWalk::load(const llvm::Instruction& at, llvm::Type* type, const Cell&
     return stop("a value of more than 8 bytes");
   }
   const Assembled whole = assemble(explorer_->x_.program.expressions, bytes);
-  const ExprId read = whole.expr != kNoExpr
-                          ? whole.expr
-                          : explorer_->x_.program.expressions.constant(static_cast<unsigned>(8 * layout.bytes), whole.value);
+  const ExprId read = whole.expr != kNoExpr ? whole.expr
+                                            : explorer_->x_.program.expressions.constant(
+                                                  static_cast<unsigned>(8 * layout.bytes), whole.value);
   return add_step(at, op, order, address.bits, static_cast<std::uint32_t>(layout.bytes), read, kNoExpr);
 }
 
-bool DetourWalk::store(const llvm::Instruction& at, llvm::Type* type, const Cell& address, const Cell* value, Op op, MemoryOrder order) {
+bool DetourWalk::store(const llvm::Instruction& at, llvm::Type* type, const Cell& address, const Cell* value, Op op,
+                       MemoryOrder order) {
   const Layout& layout = explorer_->x_.code.layout(*at.getModule(), type);
   if (!place(address)) {
     return false;
@@ -476,9 +493,9 @@ bool DetourWalk::store(const llvm::Instruction& at, llvm::Type* type, const Cell
     return stop("a value that is not known is stored");
   }
   const Assembled whole = assemble(explorer_->x_.program.expressions, bytes);
-  const ExprId written = whole.expr != kNoExpr
-                             ? whole.expr
-                             : explorer_->x_.program.expressions.constant(static_cast<unsigned>(8 * layout.bytes), whole.value);
+  const ExprId written = whole.expr != kNoExpr ? whole.expr
+                                               : explorer_->x_.program.expressions.constant(
+                                                     static_cast<unsigned>(8 * layout.bytes), whole.value);
   return add_step(at, op, order, address.bits, static_cast<std::uint32_t>(layout.bytes), kNoExpr, written);
 }
 
@@ -524,10 +541,12 @@ bool DetourWalk::rmw(const llvm::Instruction& at, const Operands& operands, Cell
     return true;
   }
   const auto whole = [&](const Assembled& value) {
-    return value.expr != kNoExpr ? value.expr
-                                 : explorer_->x_.program.expressions.constant(static_cast<unsigned>(8 * layout.bytes), value.value);
+    return value.expr != kNoExpr
+               ? value.expr
+               : explorer_->x_.program.expressions.constant(static_cast<unsigned>(8 * layout.bytes), value.value);
   };
-  const MemoryOrder order = order_of(exchange != nullptr ? exchange->getSuccessOrdering() : llvm::cast<llvm::AtomicRMWInst>(at).getOrdering());
+  const MemoryOrder order = order_of(exchange != nullptr ? exchange->getSuccessOrdering()
+                                                         : llvm::cast<llvm::AtomicRMWInst>(at).getOrdering());
   return add_step(at, Op::kAtomicRmw, order, address, static_cast<std::uint32_t>(layout.bytes), whole(before),
                   whole(assemble(explorer_->x_.program.expressions, bytes)));
 }

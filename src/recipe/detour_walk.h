@@ -16,8 +16,8 @@ namespace sooth {
 // was executed, in the recorded order of events: a guess, which decides which way is tried first, and what addresses are pinned to.
 class DetourWalk final : public ConditionSink {
  public:
-  DetourWalk(DetourExplorer& explorer, const llvm::Instruction& branch, const llvm::BasicBlock& to, const llvm::BasicBlock* meet,
-             EventIndex before);
+  DetourWalk(DetourExplorer& explorer, const llvm::Instruction& branch, const llvm::BasicBlock& to,
+             const llvm::BasicBlock* meet, EventIndex before);
 
   // Goes on until it stops. Where it could go two ways, a copy that goes the other one is added to `open`.
   void run(std::vector<DetourWalk>& open);
@@ -38,7 +38,8 @@ class DetourWalk final : public ConditionSink {
   bool branch(const llvm::Instruction& branch, const Cell& value, std::vector<DetourWalk>& open);
   bool enter_block(const llvm::BasicBlock& from, const llvm::BasicBlock& to);
   bool call(const llvm::CallBase& call, const Operands& operands, Cell* result);
-  bool known_call(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result, bool& is_known_name);
+  bool known_call(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result,
+                  bool& is_known_name);
   bool enter(const FunctionCode& code, const llvm::CallBase& call, const Operands& operands);
   bool leave(const llvm::ReturnInst& ret);
   bool descend();
@@ -48,7 +49,8 @@ class DetourWalk final : public ConditionSink {
   // Pins the address; false: it is not known.
   bool place(const Cell& address);
   bool load(const llvm::Instruction& at, llvm::Type* type, const Cell& address, Op op, MemoryOrder order, Cell* result);
-  bool store(const llvm::Instruction& at, llvm::Type* type, const Cell& address, const Cell* value, Op op, MemoryOrder order);
+  bool store(const llvm::Instruction& at, llvm::Type* type, const Cell& address, const Cell* value, Op op,
+             MemoryOrder order);
   bool rmw(const llvm::Instruction& at, const Operands& operands, Cell* result);
   // What memory holds, and whether it takes a step to read it.
   bool read(std::uint64_t address, std::span<Byte> bytes, ExprId& variable, bool& is_step);
@@ -57,8 +59,8 @@ class DetourWalk final : public ConditionSink {
   bool to_bytes(const Layout& layout, const Cell* value, std::span<Byte> bytes);
   void write(std::uint64_t address, std::span<const Byte> bytes);
   bool is_private(std::uint64_t address, std::uint64_t size) const;
-  bool add_step(const llvm::Instruction& at, Op op, MemoryOrder order, std::uint64_t object, std::uint32_t size, ExprId read,
-                ExprId written);
+  bool add_step(const llvm::Instruction& at, Op op, MemoryOrder order, std::uint64_t object, std::uint32_t size,
+                ExprId read, ExprId written);
 
   DetourExplorer* explorer_;
   const llvm::BasicBlock* meet_;
@@ -68,17 +70,17 @@ class DetourWalk final : public ConditionSink {
   std::vector<std::uint32_t> serials_;  // of frames: those that have ended are not forgotten
   std::uint32_t next_serial_ = 0;
   std::vector<Cell> cells_;
-  FlatMap<Byte> written_;               // by address
+  FlatMap<Byte> written_;  // by address
   FlatMap<bool> held_;
-  std::vector<ExprId> pending_;         // conditions since the last step
+  std::vector<ExprId> pending_;  // conditions since the last step
   std::vector<DetourStep> steps_;
   std::map<std::pair<std::uint32_t, const llvm::BasicBlock*>, std::uint32_t> visits_;
   std::uint32_t instructions_ = 0, last_instruction_;
-  bool is_beyond_ = false;                      // behind the meeting point
-  std::vector<const llvm::BasicBlock*> news_;   // blocks there that the thread has not executed so far
-  std::size_t steps_to_keep_ = 0;               // without news
-  std::uint64_t next_local_;            // address of the next alloca
-  std::size_t path_depth_;              // index, in the frames of the path, of the lowest one that is here
+  bool is_beyond_ = false;                     // behind the meeting point
+  std::vector<const llvm::BasicBlock*> news_;  // blocks there that the thread has not executed so far
+  std::size_t steps_to_keep_ = 0;              // without news
+  std::uint64_t next_local_;                   // address of the next alloca
+  std::size_t path_depth_;                     // index, in the frames of the path, of the lowest one that is here
   std::string stopped_;
 };
 

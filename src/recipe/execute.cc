@@ -5,10 +5,12 @@
 
 namespace sooth {
 
-Result<SymbolicProgram> execute_symbolically(const DeepProgram& program, const TraceIndex& index, const TraceView& trace,
-                                             std::span<const DeepRecord> records, const ExecuteOptions& options) {
+Result<SymbolicProgram> execute_symbolically(const DeepProgram& program, const TraceIndex& index,
+                                             const TraceView& trace, std::span<const DeepRecord> records,
+                                             const ExecuteOptions& options) {
   if (trace.values.empty()) {
-    return Status::bad_input("the trace has no values, so its code cannot be executed again; record it with --schedule serial");
+    return Status::bad_input(
+        "the trace has no values, so its code cannot be executed again; record it with --schedule serial");
   }
   std::vector<std::vector<DeepRecord>> by_thread(index.thread_count());
   for (const DeepRecord& record : records) {

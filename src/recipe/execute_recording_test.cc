@@ -57,7 +57,8 @@ void check_recorded(const SymbolicProgram& made, const TraceView& trace, const T
         ASSERT_EQ(values[raw(access.read)], trace.values[access.event].low);
       }
       if (access.written != kNoExpr && event.op != Op::kAtomicRmw) {
-        ASSERT_EQ(values[raw(access.written)], trace.values[access.event].low) << made.expressions.to_string(access.written);
+        ASSERT_EQ(values[raw(access.written)], trace.values[access.event].low)
+            << made.expressions.to_string(access.written);
       }
     }
     for (const Detour& detour : thread.detours) {
@@ -78,18 +79,22 @@ std::string summary(const SymbolicProgram& made, const TraceIndex& index) {
       branches += condition.why == PathCondition::Why::kBranch ? 1 : 0;
     }
     out << "T" << thread.thread << ": " << index.events_of(thread.thread).size() << " events to " << thread.end << ", "
-        << thread.coverage.instructions << " instructions, " << thread.coverage.symbolic << " symbolic, " << thread.coverage.concretised
-        << " pinned, " << thread.coverage.opaque_calls << " calls without IR, " << thread.accesses.size() << " accesses, " << branches << " of "
-        << thread.conditions.size() << " conditions are branches, " << thread.detours.size() << " detours"
+        << thread.coverage.instructions << " instructions, " << thread.coverage.symbolic << " symbolic, "
+        << thread.coverage.concretised << " pinned, " << thread.coverage.opaque_calls << " calls without IR, "
+        << thread.accesses.size() << " accesses, " << branches << " of " << thread.conditions.size()
+        << " conditions are branches, " << thread.detours.size() << " detours"
         << (thread.why_ended.empty() ? "" : "; " + thread.why_ended) << "\n";
     if (std::getenv("SOOTH_VERBOSE") != nullptr) {
       for (const PathCondition& condition : thread.conditions) {
-        out << "  " << condition.position << " " << static_cast<int>(condition.why) << " " << made.expressions.to_string(condition.holds) << "\n";
+        out << "  " << condition.position << " " << static_cast<int>(condition.why) << " "
+            << made.expressions.to_string(condition.holds) << "\n";
       }
       for (const Detour& detour : thread.detours) {
-        out << "  detour at " << detour.position << " if " << made.expressions.to_string(detour.taken) << ": " << detour.stopped << "\n";
+        out << "  detour at " << detour.position << " if " << made.expressions.to_string(detour.taken) << ": "
+            << detour.stopped << "\n";
         for (const DetourStep& step : detour.steps) {
-          out << "    " << op_name(step.op) << " " << std::hex << step.object << std::dec << " " << step.size << " at " << step.site.label << "\n";
+          out << "    " << op_name(step.op) << " " << std::hex << step.object << std::dec << " " << step.size << " at "
+              << step.site.label << "\n";
         }
       }
     }
@@ -124,7 +129,8 @@ void look_at(const std::string& folder, bool must_be_whole) {
 class ExecuteRecording : public testing::TestWithParam<std::string> {};
 
 TEST_P(ExecuteRecording, EveryThreadIsFollowedToItsEnd) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("sooth-recipe-" + std::to_string(getpid()));
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("sooth-recipe-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   const std::string sources = GetParam();
   std::string command = "cd '" + folder.string() + "' && " SOOTH_BINARY " c++ --deep -std=c++20 -pthread";
@@ -133,14 +139,19 @@ TEST_P(ExecuteRecording, EveryThreadIsFollowedToItsEnd) {
     command += word[0] == '-' ? " " + word : " " SOOTH_SOURCE_DIR "/" + word;
   }
   ASSERT_EQ(std::system((command + " -o prog > build.log 2>&1").c_str()), 0) << command;
-  static_cast<void>(std::system(("cd '" + folder.string() + "' && " SOOTH_BINARY " record --schedule serial --seed 7 -o trace -- ./prog > run.log 2>&1").c_str()));
+  static_cast<void>(
+      std::system(("cd '" + folder.string() +
+                   "' && " SOOTH_BINARY " record --schedule serial --seed 7 -o trace -- ./prog > run.log 2>&1")
+                      .c_str()));
   look_at((folder / "trace").string(), true);
   std::filesystem::remove_all(folder);
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, ExecuteRecording,
-                         testing::Values("-O0 tests/deep/features.cc tests/deep/other.cc", "-O2 tests/deep/features.cc tests/deep/other.cc",
-                                         "-O1 examples/bounded_buffer.cc", "-O0 examples/merge_sort.cc", "-O1 examples/elevator.cc"));
+                         testing::Values("-O0 tests/deep/features.cc tests/deep/other.cc",
+                                         "-O2 tests/deep/features.cc tests/deep/other.cc",
+                                         "-O1 examples/bounded_buffer.cc", "-O0 examples/merge_sort.cc",
+                                         "-O1 examples/elevator.cc"));
 
 TEST(ExecuteRecordings, ThoseOfTheEnvironment) {
   const char* list = std::getenv("SOOTH_RECORDING");

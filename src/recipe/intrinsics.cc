@@ -14,8 +14,12 @@ using llvm::CmpInst;
 using llvm::Instruction;
 namespace Intrinsic = llvm::Intrinsic;
 
-constexpr std::uint64_t mask(unsigned width) { return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1; }
-constexpr Cell number(std::uint64_t value) { return {value, kNoExpr}; }
+constexpr std::uint64_t mask(unsigned width) {
+  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
+}
+constexpr Cell number(std::uint64_t value) {
+  return {value, kNoExpr};
+}
 
 // Nothing happens, or nothing that an execution could tell.
 bool is_silent(Intrinsic::ID id) {
@@ -106,18 +110,21 @@ Cell Arithmetic::reverse(unsigned width, unsigned piece, const Cell& a) {
   return is_symbolic(a) ? cell(whole, bits) : number(bits);
 }
 
-std::pair<Cell, Cell> Arithmetic::checked(Instruction::BinaryOps op, bool is_signed, unsigned width, const Cell& a, const Cell& b,
-                                          ConditionSink& sink) {
+std::pair<Cell, Cell> Arithmetic::checked(Instruction::BinaryOps op, bool is_signed, unsigned width, const Cell& a,
+                                          const Cell& b, ConditionSink& sink) {
   const auto with = [&](ExprOp o, const Cell& x, const Cell& y) { return binary(o, width, width, x, y, sink); };
   const auto test = [&](ExprOp o, const Cell& x, const Cell& y) { return binary(o, width, 1, x, y, sink); };
   const Cell zero = number(0);
   const Cell result = integer_operation(op, width, a, b, sink);
   if (op == Instruction::Add) {
-    return {result, is_signed ? test(ExprOp::kSlt, with(ExprOp::kAnd, with(ExprOp::kXor, result, a), with(ExprOp::kXor, result, b)), zero)
-                              : test(ExprOp::kUlt, result, a)};
+    return {result, is_signed
+                        ? test(ExprOp::kSlt,
+                               with(ExprOp::kAnd, with(ExprOp::kXor, result, a), with(ExprOp::kXor, result, b)), zero)
+                        : test(ExprOp::kUlt, result, a)};
   }
   if (op == Instruction::Sub) {
-    return {result, is_signed ? test(ExprOp::kSlt, with(ExprOp::kAnd, with(ExprOp::kXor, a, b), with(ExprOp::kXor, a, result)), zero)
+    return {result, is_signed ? test(ExprOp::kSlt,
+                                     with(ExprOp::kAnd, with(ExprOp::kXor, a, b), with(ExprOp::kXor, a, result)), zero)
                               : test(ExprOp::kUlt, a, b)};
   }
   // A product is right when dividing it gives the factor back; by -1 only the lowest number overflows.
@@ -136,12 +143,15 @@ bool Arithmetic::element(const llvm::CallBase& call, unsigned width, std::span<c
                          ConditionSink& sink) {
   const Cell a = arguments[0];
   const Cell b = arguments.size() > 1 ? arguments[1] : Cell{};
-  const auto pick = [&](CmpInst::Predicate predicate) { return choose(compare(predicate, width, a, b, sink), width, a, b, sink); };
+  const auto pick = [&](CmpInst::Predicate predicate) {
+    return choose(compare(predicate, width, a, b, sink), width, a, b, sink);
+  };
   const auto saturated = [&](Instruction::BinaryOps op, bool is_signed) {
     const auto [value, overflowed] = checked(op, is_signed, width, a, b, sink);
     const std::uint64_t top = is_signed ? mask(width) >> 1 : op == Instruction::Add ? mask(width) : 0;
     const Cell negative = compare(CmpInst::ICMP_SLT, width, a, number(0), sink);
-    const Cell bound = is_signed ? choose(negative, width, number(std::uint64_t{1} << (width - 1)), number(top), sink) : number(top);
+    const Cell bound =
+        is_signed ? choose(negative, width, number(std::uint64_t{1} << (width - 1)), number(top), sink) : number(top);
     return choose(overflowed, width, bound, value, sink);
   };
   switch (call.getIntrinsicID()) {
@@ -150,7 +160,8 @@ bool Arithmetic::element(const llvm::CallBase& call, unsigned width, std::span<c
     case Intrinsic::umin: *result = pick(CmpInst::ICMP_ULT); return true;
     case Intrinsic::umax: *result = pick(CmpInst::ICMP_UGT); return true;
     case Intrinsic::abs:
-      *result = choose(compare(CmpInst::ICMP_SLT, width, a, number(0), sink), width, unary(ExprOp::kNeg, width, a), a, sink);
+      *result =
+          choose(compare(CmpInst::ICMP_SLT, width, a, number(0), sink), width, unary(ExprOp::kNeg, width, a), a, sink);
       return true;
     case Intrinsic::bswap: *result = reverse(width, 8, a); return true;
     case Intrinsic::bitreverse: *result = reverse(width, 1, a); return true;
@@ -167,11 +178,12 @@ bool Arithmetic::element(const llvm::CallBase& call, unsigned width, std::span<c
   }
 }
 
-bool Arithmetic::compute_intrinsic(const llvm::CallBase& call, const Operands& operands, Cell* result, ConditionSink& sink) {
+bool Arithmetic::compute_intrinsic(const llvm::CallBase& call, const Operands& operands, Cell* result,
+                                   ConditionSink& sink) {
   const Intrinsic::ID id = call.getIntrinsicID();
   const std::size_t leaves = layout(call, call.getType()).leaves.size();
   if (is_silent(id)) {
-    std::fill_n(result, leaves, Cell{0, kUnknown});
+    std::fill_n(result, leaves, Cell{0, kUnknownExpr});
     return true;
   }
   if (is_copy(id)) {
@@ -179,10 +191,12 @@ bool Arithmetic::compute_intrinsic(const llvm::CallBase& call, const Operands& o
     return true;
   }
   llvm::Type* type = call.arg_size() > 0 ? call.getArgOperand(0)->getType() : call.getType();
-  const bool is_integer = type->isIntOrIntVectorTy() && type->getScalarSizeInBits() <= 64 && !llvm::isa<llvm::ScalableVectorType>(type);
+  const bool is_integer =
+      type->isIntOrIntVectorTy() && type->getScalarSizeInBits() <= 64 && !llvm::isa<llvm::ScalableVectorType>(type);
   if (is_integer) {
     const unsigned width = type->getScalarSizeInBits();
-    if (const auto* with_overflow = llvm::dyn_cast<llvm::WithOverflowInst>(&call); with_overflow != nullptr && leaves == 2) {
+    if (const auto* with_overflow = llvm::dyn_cast<llvm::WithOverflowInst>(&call);
+        with_overflow != nullptr && leaves == 2) {
       std::tie(result[0], result[1]) =
           checked(with_overflow->getBinaryOp(), with_overflow->isSigned(), width, *operands[0], *operands[1], sink);
       return true;

@@ -94,7 +94,8 @@ std::int64_t calculate(char operation, std::int64_t a, std::int64_t b) {
 DeepModuleText Program::finish() {
   DeepModuleText module;
   module.text =
-      "declare i32 @pthread_mutex_lock(ptr)\ndeclare i32 @pthread_mutex_unlock(ptr)\ndeclare void @print(i64)\n";
+      "declare i32 @pthread_mutex_lock(ptr)\ndeclare i32 @pthread_mutex_unlock(ptr)\ndeclare void @print(i64) "
+      "memory(inaccessiblemem: readwrite)\n";
   for (std::uint32_t v = 0; v < initial.size(); ++v) {
     module.text += "@v" + std::to_string(v) + " = global i64 " + std::to_string(initial[v]) + "\n";
     module.addresses.emplace_back("v" + std::to_string(v), address_of(v));

@@ -39,28 +39,28 @@ class Generator {
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint32_t what = random_.below(100);
       if (what < 35 || visible_.empty()) {
-        list.push_back(load(registers_, variable()));
+        list.push_back(mini::load(registers_, variable()));
         visible_.push_back(registers_++);
       } else if (what < 55) {
         list.push_back(random_.percent(50) ? store(variable(), random_.below(5))
                                            : store_register(variable(), random_.pick(visible_)));
       } else if (what < 65) {
-        list.push_back(compute(registers_, random_.pick(visible_), random_.pick(kOperations), random_.below(4)));
+        list.push_back(mini::compute(registers_, random_.pick(visible_), random_.pick(kOperations), random_.below(4)));
         visible_.push_back(registers_++);
       } else if (what < 85 && depth < 2) {
         const int source = random_.pick(visible_);
         std::vector<Statement> then = statements(random_.between(0, 3), depth + 1, held);
         std::vector<Statement> otherwise = statements(random_.between(0, 3), depth + 1, held);
-        list.push_back(branch(source, random_.below(4), std::move(then), std::move(otherwise)));
+        list.push_back(mini::branch(source, random_.below(4), std::move(then), std::move(otherwise)));
       } else if (what < 94 && held < 0) {
         const std::uint32_t lock = random_.below(locks_);
-        list.push_back(lock(lock));
+        list.push_back(mini::lock(lock));
         for (Statement& inside : statements(random_.between(1, 2), depth + 1, 0)) {
           list.push_back(std::move(inside));
         }
-        list.push_back(unlock(lock));
+        list.push_back(mini::unlock(lock));
       } else {
-        list.push_back(print(random_.pick(visible_)));
+        list.push_back(mini::print(random_.pick(visible_)));
       }
     }
     visible_.resize(outer);

@@ -180,18 +180,20 @@ class Finder {
     for (const DetourCandidates::Places& places : candidates.all()) {
       left_out.push_back(places.left_out ? 1 : 0);
     }
-    for_all(candidates.all().size(), model_, options_, first, result_.pairs.size(), [&](std::size_t i, ExprTable& table) {
-      const DetourCandidates::Places& places = candidates.all()[i];
-      RecipePair& pair = result_.pairs[first + i];
-      pair.places[0] = places.places[0];
-      pair.places[1] = places.places[1];
-      Asking asking(model_, table, options_, pair);
-      for (const DetourCandidates::Pair& next : places.pairs) {
-        if (!asking.ask(next.targets, std::max(candidates.place(next.targets[0]), candidates.place(next.targets[1])))) {
-          break;
-        }
-      }
-    });
+    for_all(candidates.all().size(), model_, options_, first, result_.pairs.size(),
+            [&](std::size_t i, ExprTable& table) {
+              const DetourCandidates::Places& places = candidates.all()[i];
+              RecipePair& pair = result_.pairs[first + i];
+              pair.places[0] = places.places[0];
+              pair.places[1] = places.places[1];
+              Asking asking(model_, table, options_, pair);
+              for (const DetourCandidates::Pair& next : places.pairs) {
+                if (!asking.ask(next.targets,
+                                std::max(candidates.place(next.targets[0]), candidates.place(next.targets[1])))) {
+                  break;
+                }
+              }
+            });
     count_far(first, left_out);
   }
 
@@ -212,7 +214,7 @@ class Finder {
     return asking.ask(targets, b);
   }
 
-  RecipePlace executed(SiteId site) const { return {site, std::nullopt, model_.site(site)}; }
+  RecipePlace executed(SiteId site) const { return {site, std::nullopt, model_.site(site), MemoryOrder::kNotAtomic}; }
 
   static std::pair<std::string, std::string> keys(const Site& a, const Site& b) {
     return std::minmax({site_key(a), site_key(b)});

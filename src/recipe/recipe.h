@@ -45,9 +45,10 @@ ValuePrediction predict_value_race(const RecipeModel& model, ExprTable& table, c
 
 // Where an access stands in the program.
 struct RecipePlace {
-  std::optional<SiteId> site;        // of an access of the trace, or
-  std::optional<InstructionRef> at;  // of one that never happened
-  Site source;                       // ... which stands there
+  std::optional<SiteId> site;                   // of an access of the trace, or
+  std::optional<InstructionRef> at;             // of one that never happened
+  Site source;                                  // ... which stands there
+  MemoryOrder order = MemoryOrder::kNotAtomic;  // ... and has this order
 
   bool is_executed() const { return site.has_value(); }
   friend bool operator==(const RecipePlace&, const RecipePlace&) = default;
@@ -75,11 +76,12 @@ struct RecipePair {
 };
 
 struct RecipeResult {
-  std::vector<RecipePair> pairs;  // executed ones first, by sites; then the others, by instruction. Without those that `skip` named
-  std::uint64_t candidates = 0;   // dynamic pairs that were asked about
-  std::uint64_t skipped = 0;      // pairs of sites that `skip` named
-  std::uint64_t far_pairs = 0;    // pairs of places some of whose accesses no window has together
-  std::uint64_t detours = 0;      // that could be taken as far as constants say
+  std::vector<RecipePair>
+      pairs;  // executed ones first, by sites; then the others, by instruction. Without those that `skip` named
+  std::uint64_t candidates = 0;  // dynamic pairs that were asked about
+  std::uint64_t skipped = 0;     // pairs of sites that `skip` named
+  std::uint64_t far_pairs = 0;   // pairs of places some of whose accesses no window has together
+  std::uint64_t detours = 0;     // that could be taken as far as constants say
 };
 
 // Every pair of places with conflicting accesses, made or not, that must-order does not order and no lock protects. `skip`

@@ -33,7 +33,8 @@ void spread(const APInt& value, Cell* cells) {
 }
 
 bool operate(Instruction::BinaryOps op, const APInt& a, const APInt& b, APInt& result) {
-  const bool is_division = op == Instruction::UDiv || op == Instruction::SDiv || op == Instruction::URem || op == Instruction::SRem;
+  const bool is_division =
+      op == Instruction::UDiv || op == Instruction::SDiv || op == Instruction::URem || op == Instruction::SRem;
   const bool is_shift = op == Instruction::Shl || op == Instruction::LShr || op == Instruction::AShr;
   if ((is_division && b.isZero()) || (is_shift && b.uge(a.getBitWidth()))) {
     return false;
@@ -96,9 +97,11 @@ bool convert(const llvm::CastInst& cast, const Operands& operands, Cell* result)
   llvm::Type* to = cast.getDestTy();
   constexpr auto kNearest = llvm::RoundingMode::NearestTiesToEven;
   bool lossy = false;
-  if (const bool is_signed = cast.getOpcode() == Instruction::SIToFP; is_signed || cast.getOpcode() == Instruction::UIToFP) {
+  if (const bool is_signed = cast.getOpcode() == Instruction::SIToFP;
+      is_signed || cast.getOpcode() == Instruction::UIToFP) {
     APInt integer;
-    if (!from->isIntegerTy() || !to->isFloatingPointTy() || to->isPPC_FP128Ty() || !gather(operands[0], bits_of(from), integer)) {
+    if (!from->isIntegerTy() || !to->isFloatingPointTy() || to->isPPC_FP128Ty() ||
+        !gather(operands[0], bits_of(from), integer)) {
       return false;
     }
     APFloat value(to->getFltSemantics());
@@ -109,7 +112,8 @@ bool convert(const llvm::CastInst& cast, const Operands& operands, Cell* result)
   if (!load_real(from, operands[0], value)) {
     return false;
   }
-  if (const bool is_signed = cast.getOpcode() == Instruction::FPToSI; is_signed || cast.getOpcode() == Instruction::FPToUI) {
+  if (const bool is_signed = cast.getOpcode() == Instruction::FPToSI;
+      is_signed || cast.getOpcode() == Instruction::FPToUI) {
     if (!to->isIntegerTy()) {
       return false;
     }

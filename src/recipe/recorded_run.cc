@@ -40,6 +40,9 @@ RecordedRun::RecordedRun(const DeepProgram& program, const TraceView& trace)
       making.generations.resolve(e, stretches_);
     }
     first_stretch_.push_back(stretches_.size());
+    if (is_access(e.op)) {
+      note_user(id);
+    }
     execute(id);
     first_stretch_.pop_back();
   }
@@ -66,6 +69,16 @@ std::optional<ConcreteBytes> RecordedRun::recorded(std::uint32_t event) const {
 std::span<const Seen> RecordedRun::seen(std::uint32_t event) const {
   const Runs* runs = runs_.find(event);
   return runs != nullptr ? std::span(seen_).subspan(runs->first, runs->count) : std::span<const Seen>();
+}
+
+void RecordedRun::note_user(std::uint32_t event) {
+  const std::uint32_t own = raw(trace_.events[event].thread) + 1;
+  for (const Stretch& stretch : stretches(event)) {
+    for (std::uint64_t granule = stretch.begin / 8; granule <= (stretch.begin + (stretch.size - 1)) / 8; ++granule) {
+      std::uint32_t& user = users_[stretch.allocated ? 1 : 0][granule];
+      user = user == 0 || user == own ? own : kManyUsers;
+    }
+  }
 }
 
 void RecordedRun::stop(std::uint32_t thread, std::size_t events, std::string why) {

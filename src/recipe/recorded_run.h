@@ -1,6 +1,7 @@
 // The recorded run, executed once more by the judge: what it must know to tell whether another order of events is a run of the program.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -52,12 +53,21 @@ class RecordedRun {
   // Of reads with surprises or without a recorded value: who had written what they read. Others have none.
   std::span<const Seen> seen(std::uint32_t event) const;
 
+  // Whether no other thread touches the 8 bytes around a byte of a stretch.
+  bool is_private(std::uint32_t thread, bool allocated, std::uint64_t address) const {
+    const std::uint32_t* user = users_[allocated ? 1 : 0].find(address / 8);
+    return user == nullptr || *user == thread + 1;
+  }
+
  private:
+  static constexpr std::uint32_t kManyUsers = std::numeric_limits<std::uint32_t>::max();
+
   struct Runs {
     std::size_t first = 0;
     std::size_t count = 0;
   };
 
+  void note_user(std::uint32_t event);
   void execute(std::uint32_t event);
   void execute_code(std::uint32_t event, ConcreteThread& thread);
   void stop(std::uint32_t thread, std::size_t events, std::string why);
@@ -76,6 +86,7 @@ class RecordedRun {
   mutable std::vector<CallLog> logs_;       // by thread; not changed any more once made
   FlatMap<std::uint16_t> surprises_;
   FlatMap<Runs> runs_;
+  std::array<FlatMap<std::uint32_t>, 2> users_;  // of 8 bytes: thread + 1, or kManyUsers
   std::vector<Seen> seen_;
 
   // While it is being made.

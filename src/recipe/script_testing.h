@@ -36,9 +36,15 @@ class Script {
     ADD_FAILURE() << "no function " << function;
     return *this;
   }
-  Script& word(std::uint32_t thread, std::uint64_t value) { return record(thread, {.kind = DeepKind::kWord, .value = value}); }
-  Script& address(std::uint32_t thread, std::uint64_t value) { return record(thread, {.kind = DeepKind::kAddress, .value = value}); }
-  Script& branch(std::uint32_t thread, std::uint64_t outcome) { return record(thread, {.kind = DeepKind::kBranch, .value = outcome}); }
+  Script& word(std::uint32_t thread, std::uint64_t value) {
+    return record(thread, {.kind = DeepKind::kWord, .value = value});
+  }
+  Script& address(std::uint32_t thread, std::uint64_t value) {
+    return record(thread, {.kind = DeepKind::kAddress, .value = value});
+  }
+  Script& branch(std::uint32_t thread, std::uint64_t outcome) {
+    return record(thread, {.kind = DeepKind::kBranch, .value = outcome});
+  }
   Script& returns(std::uint32_t thread, std::uint32_t function, std::uint32_t call, std::uint64_t value) {
     return record(thread, {.kind = DeepKind::kReturn, .function = function, .id = call, .value = value});
   }
@@ -81,5 +87,8 @@ class Script {
   std::vector<Value> values_;
   std::vector<DeepRecord> records_;
 };
+
+// Each condition holds of the recorded values, and each value written is the recorded one.
+void check_recorded(const SymbolicProgram& made, const TraceView& trace);
 
 }  // namespace sooth

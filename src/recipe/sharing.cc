@@ -52,7 +52,7 @@ void Sharing::note(Granule& granule, EventIndex e) {
 void Sharing::note_granules() {
   const auto for_each_granule = [&](EventIndex e, auto&& visit) {
     const Event& event = index_.event(e);
-    if ((is_access(event.op) || event.op == Op::kFree) && event.size > 0) {
+    if ((is_access(event.op) || event.op == Op::kFree) && event.size > 0 && event.size <= kLong) {
       for (std::uint64_t g = event.object / kGranule; g <= (event.object + (event.size - 1)) / kGranule; ++g) {
         visit(g);
       }
@@ -60,6 +60,9 @@ void Sharing::note_granules() {
   };
   for (EventIndex e = 0; e < index_.size(); ++e) {
     for_each_granule(e, [&](std::uint64_t g) { note(granules_[g], e); });
+    if ((is_access(index_.event(e).op) || index_.event(e).op == Op::kFree) && index_.event(e).size > kLong) {
+      long_.push_back(e);
+    }
   }
   for (EventIndex e = 0; e < index_.size(); ++e) {
     for_each_granule(e, [&](std::uint64_t g) {
@@ -76,14 +79,19 @@ void Sharing::note_granules() {
   }
 }
 
-bool Sharing::others(std::uint32_t Granule::*who, std::uint32_t thread, std::uint64_t address, std::uint64_t size) const {
+bool Sharing::others(std::uint32_t Granule::*who, std::uint32_t thread, std::uint64_t address,
+                     std::uint64_t size) const {
   for (std::uint64_t g = address / kGranule; g <= (address + (size - 1)) / kGranule; ++g) {
     const Granule* granule = granules_.find(g);
     if (granule != nullptr && granule->*who != kNobody && granule->*who != thread) {
       return true;
     }
   }
-  return false;
+  return std::any_of(long_.begin(), long_.end(), [&](EventIndex e) {
+    const Event& event = index_.event(e);
+    return index_.thread(e) != thread && event.object < address + size && address < event.object + event.size &&
+           (who == &Granule::user || is_write(event.op));
+  });
 }
 
 bool Sharing::others_write(std::uint32_t thread, std::uint64_t address, std::uint64_t size) const {

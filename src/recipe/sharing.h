@@ -10,7 +10,7 @@
 
 namespace sooth {
 
-// Read-only after construction, which is linear in the events and, for long accesses, in their bytes.
+// Read-only after construction, which is linear in the events.
 class Sharing {
  public:
   // `index` and `trace` must outlive it. Only with `histories` the questions about addresses may be asked.
@@ -19,7 +19,7 @@ class Sharing {
   // Whether the access touches a variable that two threads touch and one of them writes.
   bool is_shared(EventIndex access) const;
 
-  // Of 8 aligned bytes each that the bytes are in, whatever their generation.
+  // Of 8 aligned bytes each that the bytes are in, whatever their generation. Linear in the accesses of more than kLong bytes.
   bool others_write(std::uint32_t thread, std::uint64_t address, std::uint64_t size) const;
   bool others_touch(std::uint32_t thread, std::uint64_t address, std::uint64_t size) const;
   // What the recorded run had in memory there when `before` was the next event, if a recent access of exactly these bytes, or more,
@@ -30,6 +30,8 @@ class Sharing {
   static constexpr std::uint64_t kGranule = 8;
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
   static constexpr std::uint32_t kMany = kNobody - 1;
+
+  static constexpr std::uint32_t kLong = 4096;  // bytes: longer accesses are few, and would fill the table
 
   struct Granule {
     std::uint32_t writer = kNobody;
@@ -45,8 +47,9 @@ class Sharing {
 
   const TraceIndex& index_;
   const TraceView trace_;
-  std::vector<std::uint8_t> shared_;  // by variable
-  FlatMap<Granule> granules_;         // by address / kGranule
+  std::vector<std::uint8_t> shared_;                // by variable
+  FlatMap<Granule> granules_;                       // by address / kGranule
+  std::vector<EventIndex> long_;                    // accesses that are not in there
   std::vector<std::vector<EventIndex>> histories_;  // of accesses with values, ascending
 };
 

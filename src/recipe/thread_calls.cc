@@ -16,22 +16,83 @@ using Why = PathCondition::Why;
 
 constexpr std::uint64_t kVaListBytes = 24;  // x86-64
 
-std::size_t words_of(const Layout& layout) { return (layout.bytes + 7) / 8; }
+std::size_t words_of(const Layout& layout) {
+  return (layout.bytes + 7) / 8;
+}
 
 // They read no memory that the program has written, or nothing that they do with it comes back.
 constexpr llvm::StringLiteral kHarmless[] = {
-    "malloc", "free", "calloc", "aligned_alloc", "posix_memalign", "_Znwm", "_Znam", "_ZnwmSt11align_val_t", "_ZdlPv", "_ZdlPvm",
-    "_ZdaPv", "_ZdaPvm", "_ZdlPvmSt11align_val_t", "pthread_mutex_init", "pthread_mutex_destroy", "pthread_mutex_lock",
-    "pthread_mutex_trylock", "pthread_mutex_unlock", "pthread_cond_init", "pthread_cond_destroy", "pthread_cond_wait",
-    "pthread_cond_signal", "pthread_cond_broadcast", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_rwlock_unlock",
-    "pthread_spin_lock", "pthread_spin_unlock", "pthread_create", "pthread_join", "pthread_detach", "pthread_self", "pthread_exit",
-    "pthread_barrier_init", "pthread_barrier_wait", "pthread_barrier_destroy", "pthread_once", "sem_init", "sem_post", "sem_wait",
-    "sem_destroy", "sched_yield", "usleep", "sleep", "nanosleep", "exit", "_exit", "abort", "__assert_fail", "__cxa_allocate_exception",
-    "__cxa_free_exception", "__cxa_throw", "__cxa_begin_catch", "__cxa_end_catch", "__cxa_rethrow", "__cxa_guard_acquire",
-    "__cxa_guard_release", "__cxa_guard_abort", "__cxa_atexit", "_Unwind_Resume", "__errno_location", "putchar", "rand", "time",
-    "_ZNSt6thread4joinEv", "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
-    "_ZNSt6thread20hardware_concurrencyEv", "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE",
-    "_ZNSt18condition_variable10notify_oneEv", "_ZNSt18condition_variable10notify_allEv", "_ZSt20__throw_system_errori"};
+    "malloc",
+    "free",
+    "calloc",
+    "aligned_alloc",
+    "posix_memalign",
+    "_Znwm",
+    "_Znam",
+    "_ZnwmSt11align_val_t",
+    "_ZdlPv",
+    "_ZdlPvm",
+    "_ZdaPv",
+    "_ZdaPvm",
+    "_ZdlPvmSt11align_val_t",
+    "pthread_mutex_init",
+    "pthread_mutex_destroy",
+    "pthread_mutex_lock",
+    "pthread_mutex_trylock",
+    "pthread_mutex_unlock",
+    "pthread_cond_init",
+    "pthread_cond_destroy",
+    "pthread_cond_wait",
+    "pthread_cond_signal",
+    "pthread_cond_broadcast",
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",
+    "pthread_rwlock_unlock",
+    "pthread_spin_lock",
+    "pthread_spin_unlock",
+    "pthread_create",
+    "pthread_join",
+    "pthread_detach",
+    "pthread_self",
+    "pthread_exit",
+    "pthread_barrier_init",
+    "pthread_barrier_wait",
+    "pthread_barrier_destroy",
+    "pthread_once",
+    "sem_init",
+    "sem_post",
+    "sem_wait",
+    "sem_destroy",
+    "sched_yield",
+    "usleep",
+    "sleep",
+    "nanosleep",
+    "exit",
+    "_exit",
+    "abort",
+    "__assert_fail",
+    "__cxa_allocate_exception",
+    "__cxa_free_exception",
+    "__cxa_throw",
+    "__cxa_begin_catch",
+    "__cxa_end_catch",
+    "__cxa_rethrow",
+    "__cxa_guard_acquire",
+    "__cxa_guard_release",
+    "__cxa_guard_abort",
+    "__cxa_atexit",
+    "_Unwind_Resume",
+    "__errno_location",
+    "putchar",
+    "rand",
+    "time",
+    "_ZNSt6thread4joinEv",
+    "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
+    "_ZNSt6thread20hardware_concurrencyEv",
+    "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE",
+    "_ZNSt18condition_variable10notify_oneEv",
+    "_ZNSt18condition_variable10notify_allEv",
+    "_ZSt20__throw_system_errori"};
 
 }  // namespace
 
@@ -40,7 +101,8 @@ bool leaves_memory_alone(const llvm::CallBase& call) {
     return true;
   }
   const llvm::Function* callee = call.getCalledFunction();
-  return callee != nullptr && std::find(std::begin(kHarmless), std::end(kHarmless), callee->getName()) != std::end(kHarmless);
+  return callee != nullptr &&
+         std::find(std::begin(kHarmless), std::end(kHarmless), callee->getName()) != std::end(kHarmless);
 }
 
 bool ThreadExecutor::call(const llvm::CallBase& call, const Step& step, Cell* result) {
@@ -56,7 +118,8 @@ bool ThreadExecutor::call(const llvm::CallBase& call, const Step& step, Cell* re
     return true;
   }
   if (x_.code.program().is_followed(call)) {
-    const FunctionCode& code = x_.code.function(*llvm::cast<llvm::Function>(call.getCalledOperand()->stripPointerCasts()));
+    const FunctionCode& code =
+        x_.code.function(*llvm::cast<llvm::Function>(call.getCalledOperand()->stripPointerCasts()));
     return enter(code, &call);
   }
   frames_.push_back({});
@@ -92,15 +155,16 @@ bool ThreadExecutor::intrinsic(const llvm::CallBase& call, const Operands& opera
   }
   // What it does to memory is not known either, but what thread and trace say of memory later is.
   for (unsigned i = 0; i < call.arg_size(); ++i) {
-    arithmetic_.pin(std::span(operands[i], x_.code.layout(*call.getModule(), call.getArgOperand(i)->getType()).leaves.size()),
-                    Why::kNotModelled, *this);
+    arithmetic_.pin(
+        std::span(operands[i], x_.code.layout(*call.getModule(), call.getArgOperand(i)->getType()).leaves.size()),
+        Why::kNotModelled, *this);
   }
   if (call.mayReadOrWriteMemory()) {
     memory_.make_all_constant(table_, [&](ExprId expr, std::uint64_t value) {
       arithmetic_.pin(Cell{value, expr}, Why::kNotModelled, *this);
     });
   }
-  std::fill_n(result, x_.code.layout(*call.getModule(), call.getType()).leaves.size(), Cell{0, kUnknown});
+  std::fill_n(result, x_.code.layout(*call.getModule(), call.getType()).leaves.size(), Cell{0, kUnknownExpr});
   return true;
 }
 
@@ -115,7 +179,8 @@ const llvm::CallBase* ThreadExecutor::pending_call() const {
 bool ThreadExecutor::is_target(const llvm::CallBase& call, const FunctionCode& code) {
   const llvm::Value* callee = call.getCalledOperand()->stripPointerCasts();
   if (const auto* function = llvm::dyn_cast<llvm::Function>(callee)) {
-    return function == code.function || (function->getName() == code.function->getName() && !code.function->hasLocalLinkage());
+    return function == code.function ||
+           (function->getName() == code.function->getName() && !code.function->hasLocalLinkage());
   }
   const Frame& caller = frames_[frames_.size() - 2];
   const Step& step = caller.code->steps[caller.pc];
@@ -137,12 +202,14 @@ void ThreadExecutor::pin_call() {
   const Frame& caller = frames_[frames_.size() - 2];
   const Operands operands(*caller.code, caller.code->steps[caller.pc], cells_.data() + caller.base);
   for (unsigned i = 0; i < call->getNumOperands(); ++i) {
-    arithmetic_.pin(std::span(operands[i], x_.code.layout(*call->getModule(), call->getOperand(i)->getType()).leaves.size()),
-                    Why::kOpaque, *this);
+    arithmetic_.pin(
+        std::span(operands[i], x_.code.layout(*call->getModule(), call->getOperand(i)->getType()).leaves.size()),
+        Why::kOpaque, *this);
   }
   if (!leaves_memory_alone(*call)) {
-    memory_.make_all_constant(
-        table_, [&](ExprId expr, std::uint64_t value) { arithmetic_.pin(Cell{value, expr}, Why::kOpaque, *this); });
+    memory_.make_all_constant(table_, [&](ExprId expr, std::uint64_t value) {
+      arithmetic_.pin(Cell{value, expr}, Why::kOpaque, *this);
+    });
   }
 }
 
@@ -161,7 +228,8 @@ bool ThreadExecutor::without_ir() {
         return stop("a record names a function that does not exist");
       }
       const llvm::CallBase* call = pending_call();
-      const bool is_passage = call != nullptr && !frames_.back().is_pinned && !frames_.back().is_passage && is_target(*call, *code) &&
+      const bool is_passage = call != nullptr && !frames_.back().is_pinned && !frames_.back().is_passage &&
+                              is_target(*call, *code) &&
                               std::none_of(events_.begin() + next_, events_.begin() + position,
                                            [&](EventIndex e) { return is_access(x_.index.event(e).op); });
       if (frames_.back().is_passage) {
@@ -199,7 +267,8 @@ bool ThreadExecutor::without_ir() {
 bool ThreadExecutor::returned(const DeepRecord& record) {
   // Frames above it were left by an exception that code without IR has caught.
   const auto is_caller = [&](const Frame& frame) {
-    return frame.code != nullptr && frame.code->module == record.module && frame.code->number == record.function && frame.pc == record.id;
+    return frame.code != nullptr && frame.code->module == record.module && frame.code->number == record.function &&
+           frame.pc == record.id;
   };
   std::size_t depth = frames_.size();
   while (depth > 1 && !(frames_[depth - 1].code == nullptr && is_caller(frames_[depth - 2]))) {
@@ -265,7 +334,8 @@ bool ThreadExecutor::enter(const FunctionCode& code, const llvm::CallBase* call)
   if (record->module != code.module || record->function != code.number) {
     return stop("another function is entered than the one that is called");
   }
-  const std::uint32_t caller = call == nullptr ? 0 : static_cast<std::uint32_t>(frames_.size()) - (frames_.back().code == nullptr ? 2 : 1);
+  const std::uint32_t caller =
+      call == nullptr ? 0 : static_cast<std::uint32_t>(frames_.size()) - (frames_.back().code == nullptr ? 2 : 1);
   const auto base = static_cast<std::uint32_t>(cells_.size());
   cells_.resize(base + code.cells);
   if (!give_arguments(code, call, caller, base)) {
@@ -278,10 +348,11 @@ bool ThreadExecutor::enter(const FunctionCode& code, const llvm::CallBase* call)
   return check_arguments(code, base);
 }
 
-bool ThreadExecutor::give_arguments(const FunctionCode& code, const llvm::CallBase* call, std::uint32_t caller, std::uint32_t base) {
+bool ThreadExecutor::give_arguments(const FunctionCode& code, const llvm::CallBase* call, std::uint32_t caller,
+                                    std::uint32_t base) {
   const auto leaves = [&](llvm::Type* type) { return x_.code.layout(*code.function->getParent(), type).leaves.size(); };
   if (call == nullptr) {
-    std::fill(cells_.begin() + base, cells_.end(), Cell{0, kUnknown});
+    std::fill(cells_.begin() + base, cells_.end(), Cell{0, kUnknownExpr});
     return true;
   }
   const Frame& from = frames_[caller];
@@ -295,13 +366,14 @@ bool ThreadExecutor::give_arguments(const FunctionCode& code, const llvm::CallBa
     }
     arithmetic_.pin(std::span(operands[i], given), Why::kNotModelled, *this);
     if (call->isByValArgument(i) && is_known(*operands[i])) {  // the callee gets a copy at a place of its own
-      const std::uint64_t size = call->getModule()->getDataLayout().getTypeAllocSize(call->getParamByValType(i)).getFixedValue();
+      const std::uint64_t size =
+          call->getModule()->getDataLayout().getTypeAllocSize(call->getParamByValType(i)).getFixedValue();
       memory_.make_constant(table_, operands[i]->bits, size, [&](ExprId expr, std::uint64_t value) {
         arithmetic_.pin(Cell{value, expr}, Why::kNotModelled, *this);
       });
     }
     if (fits) {
-      std::fill_n(cells_.data() + base + code.arguments[i], given, Cell{0, kUnknown});
+      std::fill_n(cells_.data() + base + code.arguments[i], given, Cell{0, kUnknownExpr});
     }
   }
   return true;
@@ -340,14 +412,16 @@ bool ThreadExecutor::check_arguments(const FunctionCode& code, std::uint32_t bas
 
 bool ThreadExecutor::leave(const llvm::ReturnInst& ret) {
   const Frame frame = frames_.back();
-  const std::size_t leaves =
-      ret.getReturnValue() == nullptr ? 0 : x_.code.layout(*ret.getModule(), ret.getReturnValue()->getType()).leaves.size();
+  const std::size_t leaves = ret.getReturnValue() == nullptr
+                                 ? 0
+                                 : x_.code.layout(*ret.getModule(), ret.getReturnValue()->getType()).leaves.size();
   const Operands operands(*frame.code, frame.code->steps[frame.pc], cells_.data() + frame.base);
   const Cell* value = leaves == 0 ? nullptr : operands[0];
   Frame& below = frames_[frames_.size() - 2];
   if (below.code != nullptr) {
     const Step& call = below.code->steps[below.pc];
-    const std::size_t wanted = x_.code.layout(*call.instruction->getModule(), call.instruction->getType()).leaves.size();
+    const std::size_t wanted =
+        x_.code.layout(*call.instruction->getModule(), call.instruction->getType()).leaves.size();
     if (wanted == leaves) {
       std::copy_n(value, leaves, cells_.data() + below.base + call.result);
     }
@@ -358,7 +432,9 @@ bool ThreadExecutor::leave(const llvm::ReturnInst& ret) {
   }
   frames_.pop_back();
   cells_.resize(frame.base);
-  if (frames_.back().code != nullptr) {
+  if (frames_.back().is_interruption) {
+    frames_.pop_back();
+  } else if (frames_.back().code != nullptr) {
     after_call();
   }
   return true;

@@ -80,6 +80,12 @@ bool ThreadExecutor::ran_out(const char* wanted) {
   return is_over() ? stop("") : stop(std::string("the code goes on with ") + wanted + ", and the recording does not");
 }
 
+bool ThreadExecutor::is_interrupted(std::size_t record, std::uint32_t position) const {
+  const auto is_access_at = [&](EventIndex e) { return is_access(x_.index.event(e).op); };
+  return next_record_ == record && record < records_.size() && records_[record].kind == DeepKind::kEnter &&
+         std::none_of(events_.begin() + position, events_.begin() + record_position_[record], is_access_at);
+}
+
 void ThreadExecutor::hold(ExprId condition, Why why) {
   held_[raw(condition)] = true;
   PathCondition made{next_, condition, why, std::nullopt};
@@ -89,7 +95,9 @@ void ThreadExecutor::hold(ExprId condition, Why why) {
   out_.conditions.push_back(made);
 }
 
-bool ThreadExecutor::is_held(ExprId condition) const { return held_.contains(raw(condition)); }
+bool ThreadExecutor::is_held(ExprId condition) const {
+  return held_.contains(raw(condition));
+}
 
 // --- the streams ---
 
@@ -161,7 +169,8 @@ void ThreadExecutor::pass_over(std::uint32_t position) {
       memory_.forget(passed.object, passed.size);
     }
     const Value value = x_.trace.values.empty() ? Value{} : x_.trace.values[event(next_)];
-    if ((passed.op == Op::kRead || passed.op == Op::kWrite) && value.size > 0 && value.size <= 8 && !x_.sharing.is_shared(event(next_))) {
+    if ((passed.op == Op::kRead || passed.op == Op::kWrite) && value.size > 0 && value.size <= 8 &&
+        !x_.sharing.is_shared(event(next_))) {
       bytes_.assign(value.size, Byte{});
       take_apart(value.low, kNoExpr, bytes_);
       memory_.store(passed.object, bytes_);
@@ -182,8 +191,16 @@ bool ThreadExecutor::step() {
   Cell* result = cells_.data() + frame.base + next.result;
   const std::uint32_t depth = static_cast<std::uint32_t>(frames_.size());
   const std::uint32_t pc = frame.pc;
+  const std::size_t record = next_record_;
+  const std::uint32_t position = next_;
   if (!execute(next, result)) {
-    return false;
+    if (frames_.size() != depth || out_.why_ended.empty() || !is_interrupted(record, position)) {
+      return false;
+    }
+    is_stopped_ = false;
+    out_.why_ended.clear();
+    frames_.push_back({.is_pinned = true, .is_interruption = true});
+    return true;
   }
   // What jumps, calls or returns has set the next step itself.
   if (frames_.size() == depth && frames_.back().pc == pc && !next.instruction->isTerminator()) {
@@ -213,8 +230,9 @@ bool ThreadExecutor::execute(const Step& step, Cell* result) {
       *result = {address->value, kNoExpr};
       const auto& alloca = llvm::cast<llvm::AllocaInst>(instruction);
       arithmetic_.pin(*operands[0], Why::kNotModelled, *this);
-      const std::uint64_t size = alloca.getModule()->getDataLayout().getTypeAllocSize(alloca.getAllocatedType()).getFixedValue() *
-                                 (is_known(*operands[0]) ? operands[0]->bits : 1);
+      const std::uint64_t size =
+          alloca.getModule()->getDataLayout().getTypeAllocSize(alloca.getAllocatedType()).getFixedValue() *
+          (is_known(*operands[0]) ? operands[0]->bits : 1);
       memory_.forget(address->value, size);
       stack_begin_ = std::min(stack_begin_, address->value);
       stack_end_ = std::max(stack_end_, address->value + size);
@@ -229,7 +247,8 @@ bool ThreadExecutor::execute(const Step& step, Cell* result) {
       frames_.push_back({.is_pinned = true});
       return true;
     case llvm::Instruction::LandingPad:
-      std::fill_n(result, x_.code.layout(*instruction.getModule(), instruction.getType()).leaves.size(), Cell{0, kUnknown});
+      std::fill_n(result, x_.code.layout(*instruction.getModule(), instruction.getType()).leaves.size(),
+                  Cell{0, kUnknownExpr});
       return true;
     case llvm::Instruction::Unreachable: return stop("the code ends here, and the recording does not");
     default: break;
@@ -290,7 +309,8 @@ bool ThreadExecutor::go(const llvm::Instruction& branch, const Cell& value, std:
 bool ThreadExecutor::land() {
   const DeepRecord& record = *peek();
   const FunctionCode* code = x_.code.function(record.module, record.function);
-  const llvm::Instruction* target = code == nullptr || record.id >= code->steps.size() ? nullptr : code->steps[record.id].instruction;
+  const llvm::Instruction* target =
+      code == nullptr || record.id >= code->steps.size() ? nullptr : code->steps[record.id].instruction;
   const auto fits = [&](const Frame& frame) {
     if (frame.code != code || target == nullptr) {
       return false;

@@ -80,6 +80,8 @@ class ThreadExecutor final : public ConditionSink {
   bool is_over() const { return next_record_ == records_.size() && next_ == events_.size(); }
   // Nothing is left, so the thread was cut off here; or something is left that does not fit.
   bool ran_out(const char* wanted);
+  // Something is wanted that does not come, because a signal handler comes first: the step has to wait.
+  bool is_interrupted(std::size_t record, std::uint32_t position) const;
 
   // --- control ---
   bool step();
@@ -134,11 +136,11 @@ class ThreadExecutor final : public ConditionSink {
   ByteMemory memory_;
   std::vector<Frame> frames_;
   std::vector<Cell> cells_;
-  std::vector<Cell> returned_;  // what the function returned that a passage led to
-  const llvm::Instruction* at_ = nullptr;  // what is being executed
-  FlatMap<bool> held_;                     // conditions, by expression
+  std::vector<Cell> returned_;                                     // what the function returned that a passage led to
+  const llvm::Instruction* at_ = nullptr;                          // what is being executed
+  FlatMap<bool> held_;                                             // conditions, by expression
   std::uint64_t stack_begin_ = ~std::uint64_t{0}, stack_end_ = 0;  // where allocas were
-  llvm::DenseSet<const llvm::BasicBlock*> executed_;  // only for detours
+  llvm::DenseSet<const llvm::BasicBlock*> executed_;               // only for detours
   std::unique_ptr<DetourExplorer> detours_;
   SymbolicThread out_;
   std::vector<Byte> bytes_, held_bytes_;  // scratch, as what follows

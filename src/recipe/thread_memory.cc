@@ -14,7 +14,12 @@ namespace {
 
 using Why = PathCondition::Why;
 
-std::size_t bytes_of(const Layout::Leaf& leaf) { return (leaf.bits + 7) / 8; }
+// Of copies and fills that are followed byte by byte.
+constexpr std::uint64_t kLongest = 1u << 16;
+
+std::size_t bytes_of(const Layout::Leaf& leaf) {
+  return (leaf.bits + 7) / 8;
+}
 
 }  // namespace
 
@@ -22,12 +27,13 @@ void ThreadExecutor::to_cells(const Layout& layout, std::span<const Byte> bytes,
   for (const Layout::Leaf& leaf : layout.leaves) {
     const std::size_t count = bytes_of(leaf);
     if (!layout.is_in_bytes || leaf.offset + count > bytes.size()) {
-      *result++ = {0, kUnknown};
+      *result++ = {0, kUnknownExpr};
       continue;
     }
     const Assembled whole = assemble(table_, bytes.subspan(leaf.offset, count));
-    *result++ = whole.is_known ? arithmetic_.resize(Cell{whole.value, whole.expr}, static_cast<unsigned>(8 * count), leaf.bits)
-                               : Cell{0, kUnknown};
+    *result++ = whole.is_known
+                    ? arithmetic_.resize(Cell{whole.value, whole.expr}, static_cast<unsigned>(8 * count), leaf.bits)
+                    : Cell{0, kUnknownExpr};
   }
 }
 
@@ -119,7 +125,8 @@ void ThreadExecutor::write_bytes(std::uint32_t position, std::vector<Byte>& byte
   ExprId written = kNoExpr;
   if (bytes.size() <= 8) {
     const Assembled whole = assemble(table_, bytes);
-    const bool is_recorded = !x_.trace.values.empty() && x_.trace.values[e].size == bytes.size() && x_.index.event(e).op != Op::kAtomicRmw;
+    const bool is_recorded =
+        !x_.trace.values.empty() && x_.trace.values[e].size == bytes.size() && x_.index.event(e).op != Op::kAtomicRmw;
     if (whole.expr != kNoExpr) {
       written = whole.expr;
     } else if (whole.is_known && !is_recorded) {
@@ -137,7 +144,8 @@ void ThreadExecutor::write_bytes(std::uint32_t position, std::vector<Byte>& byte
   }
 }
 
-bool ThreadExecutor::store(const llvm::Instruction& at, llvm::Type* type, const Cell& address, const Cell* value, Op op) {
+bool ThreadExecutor::store(const llvm::Instruction& at, llvm::Type* type, const Cell& address, const Cell* value,
+                           Op op) {
   const Layout& layout = x_.code.layout(*at.getModule(), type);
   if (!expect_access(op, address, layout.bytes)) {
     return false;
@@ -196,14 +204,15 @@ bool ThreadExecutor::access(const llvm::Instruction& at, const Operands& operand
 bool ThreadExecutor::unseen(const llvm::Instruction& at, const Operands& operands, Cell* result) {
   const bool is_store = llvm::isa<llvm::StoreInst>(at);
   for (unsigned i = 0; i < at.getNumOperands(); ++i) {
-    arithmetic_.pin(std::span(operands[i], x_.code.layout(*at.getModule(), at.getOperand(i)->getType()).leaves.size()), Why::kNotModelled, *this);
+    arithmetic_.pin(std::span(operands[i], x_.code.layout(*at.getModule(), at.getOperand(i)->getType()).leaves.size()),
+                    Why::kNotModelled, *this);
   }
   const Cell& address = *operands[is_store ? 1 : 0];
   if (!llvm::isa<llvm::LoadInst>(at) && is_known(address)) {
     const unsigned value = is_store ? 0 : at.getNumOperands() - 1;
     memory_.forget(address.bits, x_.code.layout(*at.getModule(), at.getOperand(value)->getType()).bytes);
   }
-  std::fill_n(result, x_.code.layout(*at.getModule(), at.getType()).leaves.size(), Cell{0, kUnknown});
+  std::fill_n(result, x_.code.layout(*at.getModule(), at.getType()).leaves.size(), Cell{0, kUnknownExpr});
   return true;
 }
 
@@ -321,7 +330,9 @@ bool ThreadExecutor::move_bytes(const llvm::CallBase& call, const Operands& oper
     arithmetic_.pin(cell, Why::kBasePointer, *this);
   }
   arithmetic_.pin(from, is_fill ? Why::kNotModelled : Why::kBasePointer, *this);
-  const auto pin = [&](ExprId expr, std::uint64_t value) { arithmetic_.pin(Cell{value, expr}, Why::kNotModelled, *this); };
+  const auto pin = [&](ExprId expr, std::uint64_t value) {
+    arithmetic_.pin(Cell{value, expr}, Why::kNotModelled, *this);
+  };
   bool reads_shared = false;
   if (!is_fill && !range(Op::kRead, from.bits, size.bits, reads_shared)) {
     return false;
@@ -331,8 +342,8 @@ bool ThreadExecutor::move_bytes(const llvm::CallBase& call, const Operands& oper
   if (!range(Op::kWrite, to.bits, size.bits, writes_shared)) {
     return false;
   }
-  if (writes_shared || reads_shared) {
-    if (writes_shared && !is_fill) {
+  if (const bool is_long = size.bits > kLongest; writes_shared || reads_shared || is_long) {
+    if ((writes_shared || is_long) && !is_fill) {
       const std::uint32_t behind = std::exchange(next_, write_position);
       memory_.make_constant(table_, from.bits, size.bits, pin);
       next_ = behind;

@@ -28,7 +28,7 @@ namespace sooth {
 // That is so for code that is not deep, for values of more than 8 bytes, and for memory that is copied in bulk.
 struct SymbolicAccess {
   EventIndex event = kNoEvent;
-  ExprId read = kNoExpr;     // what it reads, 8 * size bits: a variable of its own; kNoExpr: reads nothing, or as recorded
+  ExprId read = kNoExpr;  // what it reads, 8 * size bits: a variable of its own; kNoExpr: reads nothing, or as recorded
   ExprId written = kNoExpr;  // what it writes, 8 * size bits; kNoExpr: writes nothing, or as recorded
 };
 
@@ -53,7 +53,7 @@ struct PathCondition {
 
 // A step that a thread would make on a branch that it did not take.
 struct DetourStep {
-  Op op = Op::kRead;         // an access; kAcquire and kRelease of mutexes
+  Op op = Op::kRead;  // an access; kAcquire and kRelease of mutexes
   MemoryOrder order = MemoryOrder::kNotAtomic;
   std::uint64_t object = 0;  // address or lock
   std::uint32_t size = 0;
@@ -94,7 +94,7 @@ struct SymbolicThread {
   // Events at positions >= end happen only if everything that the thread reads in front of them has its recorded value: what it
   // does then is not known from its IR. As many as there are events when all of it was followed, 0 when there is no IR.
   std::uint32_t end = 0;
-  std::string why_ended;  // "" when all was followed
+  std::string why_ended;                  // "" when all was followed
   std::vector<SymbolicAccess> accesses;   // by position
   std::vector<PathCondition> conditions;  // in program order; trivial ones are left out
   std::vector<Detour> detours;            // by position
@@ -111,19 +111,20 @@ struct ExecuteOptions {
   bool detours = true;
   // Of one static branch and outcome, in one thread, so many instances are tried: the first ones and the last ones.
   std::uint32_t instances = 8;
-  std::uint32_t paths = 8;           // of one detour, through branches inside
-  std::uint32_t steps = 64;          // of one path
-  std::uint32_t instructions = 4096; // of one path
+  std::uint32_t paths = 8;            // of one detour, through branches inside
+  std::uint32_t steps = 64;           // of one path
+  std::uint32_t instructions = 4096;  // of one path
   // Of one path, behind the place where both sides of the branch meet: code that the thread has not executed may come there, too.
   std::uint32_t beyond = 400;
-  std::uint32_t call_depth = 8;      // of calls entered on a detour
+  std::uint32_t call_depth = 8;  // of calls entered on a detour
 };
 
 // Follows each thread of the trace through its IR. With all variables at their recorded values every PathCondition is true and
 // every `written` is the recorded value. A thread whose records and IR do not fit together ends there (why_ended); errors
 // are for traces that cannot be followed at all: not exact, without values. Time is linear in the instructions executed, and in the limits for
 // detours.
-Result<SymbolicProgram> execute_symbolically(const DeepProgram& program, const TraceIndex& index, const TraceView& trace,
-                                             std::span<const DeepRecord> records, const ExecuteOptions& options);
+Result<SymbolicProgram> execute_symbolically(const DeepProgram& program, const TraceIndex& index,
+                                             const TraceView& trace, std::span<const DeepRecord> records,
+                                             const ExecuteOptions& options);
 
 }  // namespace sooth

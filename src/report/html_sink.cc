@@ -5,6 +5,7 @@
 // the page parses when somebody looks at it. The list and the first finding stand in front of the script, so that it
 // can show them before the browser has read the rest. Sentences are made here, by the functions that make them for all
 // formats.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
@@ -24,6 +25,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kDataMark = "<!--SOOTH-DATA-->";
 constexpr std::string_view kMoreMark = "<!--SOOTH-MORE-->";
 constexpr std::uint32_t kContextLines = 6;
+// Stretches of all witnesses together: a page with more would be too large to open.
+constexpr std::size_t kMaxRuns = 500'000;
+constexpr std::size_t kMinRunsEach = 500;
 
 // JSON that cannot end or begin anything in HTML: `<` stands in texts only, where an escape means the same.
 std::string harmless(const Json& json) {
@@ -90,8 +94,30 @@ Json row_json(const Finding& finding) {
   return json;
 }
 
+// How many stretches of a witness the page may hold.
+std::size_t runs_for_each(const Report& report) {
+  std::size_t total = 0;
+  for (const Finding& finding : report.findings) {
+    total += finding.witness.has_value() ? finding.witness->runs.size() : 0;
+  }
+  return total <= kMaxRuns ? total : std::max(kMinRunsEach, kMaxRuns / report.findings.size());
+}
+
+// What the page draws of a witness: the last of its stretches tell most. The order event by event is for programs.
+void thin_out(Json& witness, std::size_t max_runs) {
+  witness.erase("order");
+  witness.erase("steps");
+  if (!witness.contains("order_runs") || witness["order_runs"].size() <= max_runs) {
+    return;
+  }
+  Json& runs = witness["order_runs"];
+  const std::size_t left_out = runs.size() - max_runs;
+  runs.erase(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(left_out));
+  witness["runs_left_out"] = left_out;
+}
+
 // A finding with the sentences about it; those on accesses are parallel to `accesses`.
-Json detail_json(const Finding& finding, const ReportStats& stats) {
+Json detail_json(const Finding& finding, const ReportStats& stats, std::size_t max_runs) {
   Json text = {{"headline", headline(finding)},
                {"explanation", explanation(finding)},
                {"why", why_on_rung(finding, stats)},
@@ -116,6 +142,9 @@ Json detail_json(const Finding& finding, const ReportStats& stats) {
   }
   Json json = finding_json(finding);
   json["text"] = std::move(text);
+  if (json.contains("witness")) {
+    thin_out(json["witness"], max_runs);
+  }
   if (json.contains("replay")) {
     json["replay"].erase("schedule");  // long, and `sooth replay` reads it from the JSON report
   }
@@ -140,9 +169,10 @@ Status write_html(const Report& report, const SinkOptions& options, std::ostream
   }
   out << page.substr(0, mark);
   write_block(out, "report", frame);
+  const std::size_t max_runs = runs_for_each(report);
   const std::string_view script = page.substr(mark + kDataMark.size(), more - mark - kDataMark.size());
   for (std::size_t i = 0; i < report.findings.size(); ++i) {
-    write_block(out, "finding-" + std::to_string(i), detail_json(report.findings[i], report.stats));
+    write_block(out, "finding-" + std::to_string(i), detail_json(report.findings[i], report.stats, max_runs));
     out << (i == 0 ? script : std::string_view());
   }
   out << (report.findings.empty() ? script : std::string_view()) << page.substr(more + kMoreMark.size());

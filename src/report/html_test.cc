@@ -83,6 +83,26 @@ TEST(HtmlTest, NothingInAReportIsMarkup) {
   }
 }
 
+// A thousand long witnesses would make a page that no browser opens.
+TEST(HtmlTest, LongWitnessesShareTheRoom) {
+  Report report;
+  Finding finding = sample_reports()[0].second.findings[0];
+  finding.witness->runs.assign(400'000, {ThreadId{1}, EventId{7}, EventId{8}});
+  finding.witness->runs.back().thread = ThreadId{2};
+  report.findings = {finding, finding};
+  for (const auto& [id, json] : blocks_of(data_of(html(report)))) {
+    if (id != "report") {
+      EXPECT_EQ(json["witness"]["order_runs"].size(), 250'000u);
+      EXPECT_EQ(json["witness"]["order_runs"].back()[0], 2);
+      EXPECT_EQ(json["witness"]["runs_left_out"], 150'000);
+    }
+  }
+  report.findings.pop_back();
+  const Json alone = blocks_of(data_of(html(report)))[1].second;
+  EXPECT_EQ(alone["witness"]["order_runs"].size(), 400'000u);
+  EXPECT_FALSE(alone["witness"].contains("runs_left_out"));
+}
+
 TEST(HtmlTest, ThePageAsksForNothingFromOutside) {
   const std::string_view page = html_page();
   EXPECT_NE(page.find("http-equiv=\"Content-Security-Policy\""), std::string_view::npos);

@@ -184,7 +184,7 @@ TEST(JsonTest, WriteSamplesForTheSchemas) {
   const std::filesystem::path folder = SOOTH_REPORT_SAMPLES;
   std::filesystem::create_directories(folder);
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    for (const std::string format : {"json", "sarif"}) {
+    for (const std::string format : {"json", "sarif", "junit"}) {
       std::ostringstream out;
       ASSERT_TRUE(find_sink(format)->write(random_report(seed), {}, out).ok());
       const std::string path = folder / (std::to_string(seed) + "." + format);

@@ -1,6 +1,7 @@
 #include "run/analyze_source.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "launch/complete_recording.h"
@@ -85,7 +86,7 @@ Result<Report> analyze_source(TraceSource& source, AnalysisOptions options) {
   return report;
 }
 
-Result<std::string> analyses_for(const std::string& path) {
+Result<std::string> analyses_for(const std::string& path, bool large) {
   const Result<bool> calls = has_calls(path);
   if (!calls.ok()) {
     return calls.status();
@@ -93,7 +94,9 @@ Result<std::string> analyses_for(const std::string& path) {
   std::string names;
   const auto add = [&names](std::string_view name) { names += (names.empty() ? "" : ",") + std::string(name); };
   for (const std::string_view name : kChain) {
-    if (!*calls || find_detector(name)->with_calls) {
+    const bool too_much = large && std::find(std::begin(kLeftOutOfLargeTraces), std::end(kLeftOutOfLargeTraces),
+                                             name) != std::end(kLeftOutOfLargeTraces);
+    if (!too_much && (!*calls || find_detector(name)->with_calls)) {
       add(name);
     }
   }

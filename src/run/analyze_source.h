@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "pipeline/analysis.h"
@@ -16,7 +17,7 @@ struct TraceSource {
   std::string name;                     // what errors and the report call it
   std::unique_ptr<TraceReader> reader;  // with columns_for() the analyses
   std::function<Result<std::unique_ptr<TraceReader>>()>
-      reopen;  // as AnalysisOptions has it; empty: it comes by only once
+      reopen;                                         // as AnalysisOptions has it; empty: it comes by only once
   std::function<Result<DeepProgram>()> deep_program;  // likewise
 };
 
@@ -30,7 +31,9 @@ Status check_source(const TraceSource& source, const std::vector<const DetectorI
 Result<Report> analyze_source(TraceSource& source, AnalysisOptions options);
 
 // The analyses that `sooth run` asks, by name: what the trace has decides. Where calls were not recorded, rdit takes the place of those that such calls would fool.
-// Reads the trace up to the first such call.
-Result<std::string> analyses_for(const std::string& path);
+// Reads the trace up to the first such call. Of a `large` trace those that need the most time or memory are left out.
+Result<std::string> analyses_for(const std::string& path, bool large = false);
+// Which these are.
+inline constexpr std::string_view kLeftOutOfLargeTraces[] = {"syncp", "hybrid", "ipa"};
 
 }  // namespace sooth

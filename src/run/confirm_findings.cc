@@ -99,8 +99,8 @@ Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& 
     }
     return outcome;
   };
-  const Result<ConfirmCounts> counts = confirm_report(
-      report, program.words(), job.in_started_program ? "" : program.path(), run, options);
+  const Result<ConfirmCounts> counts =
+      confirm_report(report, program.words(), job.in_started_program ? "" : program.path(), run, options);
   if (!counts.ok()) {
     return counts.status();
   }

@@ -22,7 +22,8 @@ struct ConfirmJob {
   std::vector<std::string> suppressions;      // files: what they list is not tried
   std::string baseline;                       // file; empty for none: what it knows is not tried
   std::set<std::string> skip;                 // ids that need not be tried
-  bool in_started_program = false;  // the report is about one that the program starts, a script its commands for instance
+  bool in_started_program =
+      false;  // the report is about one that the program starts, a script its commands for instance
   // Runs made so far, findings done, and of how many.
   std::function<void(std::uint64_t runs, std::uint64_t done, std::uint64_t of)> progress;
 };

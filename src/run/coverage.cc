@@ -48,8 +48,8 @@ std::vector<Gap> gaps_of_recording(const ProgramRecording& recording, const Reco
     return each.completed.ok() && each.completed->has_calls;
   });
   for (const std::string& pattern : options.exclude) {
-    gaps.push_back({GapKind::kExcludedCode, "What code does that matches " + pattern +
-                                                " was not recorded (--exclude)" + (calls ? "; calls of it were." : ".")});
+    gaps.push_back({GapKind::kExcludedCode, "What code does that matches " + pattern + " was not recorded (--exclude)" +
+                                                (calls ? "; calls of it were." : ".")});
   }
   if (std::string note = note_on_unseen(recording); !note.empty()) {
     gaps.push_back({GapKind::kLibrary, std::move(note)});
@@ -72,10 +72,10 @@ std::vector<Gap> gaps_of_runs(const Report& report, const ControlCounts& control
     return finding.replay.has_value() && finding.replay->command.empty() && finding.rung < Rung::kConfirmed;
   });
   if (missed > 0) {
-    gaps.push_back({GapKind::kTrials,
-                    counted(static_cast<std::uint64_t>(missed), "finding was", "findings were") +
-                        " not reached by any controlled run. That does not show that nothing can reach " +
-                        (missed == 1 ? "it." : "them.")});
+    gaps.push_back(
+        {GapKind::kTrials, counted(static_cast<std::uint64_t>(missed), "finding was", "findings were") +
+                               " not reached by any controlled run. That does not show that nothing can reach " +
+                               (missed == 1 ? "it." : "them.")});
   }
   if (control.external > 0) {
     gaps.push_back(

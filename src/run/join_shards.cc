@@ -47,8 +47,8 @@ Report join(const Shards& shards) {
     }
   }
   if (!missing.empty()) {
-    whole.add_gap(GapKind::kTrials, (missing.size() == 1 ? "Shard " : "Shards ") + listed(missing) + " of " + std::to_string(count) +
-                                        (missing.size() == 1 ? " is" : " are") +
+    whole.add_gap(GapKind::kTrials, (missing.size() == 1 ? "Shard " : "Shards ") + listed(missing) + " of " +
+                                        std::to_string(count) + (missing.size() == 1 ? " is" : " are") +
                                         " missing: what was to be tried there is as it was before.");
   }
   merge_equal_findings(whole);  // for the order: what moved up comes first

@@ -125,7 +125,8 @@ void unite_gaps(const Report& report, Report& all) {
   }
 }
 
-void add_stages(const std::vector<std::pair<std::string, double>>& stages, std::vector<std::pair<std::string, double>>& sum) {
+void add_stages(const std::vector<std::pair<std::string, double>>& stages,
+                std::vector<std::pair<std::string, double>>& sum) {
   for (const auto& [name, seconds] : stages) {
     const auto same = std::find_if(sum.begin(), sum.end(), [&](const auto& each) { return each.first == name; });
     if (same == sum.end()) {

@@ -33,7 +33,8 @@ void add_row(const Json& row, const std::vector<const char*>& counts, Json& sum)
 template <typename KeyOf>
 void add_rows(const Json& rows, KeyOf key_of, const std::vector<const char*>& counts, Json& all) {
   for (const Json& row : rows) {
-    const auto same = std::find_if(all.begin(), all.end(), [&](const Json& each) { return key_of(each) == key_of(row); });
+    const auto same =
+        std::find_if(all.begin(), all.end(), [&](const Json& each) { return key_of(each) == key_of(row); });
     if (same == all.end()) {
       all.push_back(row);
     } else {
@@ -56,7 +57,8 @@ void add_ends(const Json& ends, Json& all) {
       continue;
     }
     Json outputs = same->at("outputs");
-    add_rows(end.at("outputs"), [](const Json& each) { return each.at("hash").get<std::string>(); }, {"runs"}, outputs);
+    add_rows(
+        end.at("outputs"), [](const Json& each) { return each.at("hash").get<std::string>(); }, {"runs"}, outputs);
     sort_by_seed(outputs);
     while (outputs.size() > kMaxOutputs) {
       outputs.erase(outputs.size() - 1);
@@ -139,7 +141,8 @@ Result<std::string> merge_parsed(const std::vector<TestText>& results) {
     }
     const Place place{number(json, "seed"), number(json, "shards"), number(json, "shard")};
     if (std::get<1>(place) > kMostShards) {
-      return Status::bad_input(result.path + " says that it is one of " + std::to_string(std::get<1>(place)) + " shards");
+      return Status::bad_input(result.path + " says that it is one of " + std::to_string(std::get<1>(place)) +
+                               " shards");
     }
     if (!all.empty()) {
       if (const std::string why = difference(all.begin()->second, json); !why.empty()) {

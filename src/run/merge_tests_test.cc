@@ -22,9 +22,10 @@ Json end(const std::string& kind, const std::string& key, int runs, int first_se
 }
 
 std::string result(int seed, int shard, int shards, Json ends) {
-  const Json json = {{"schema", kTestSchema}, {"program", "./p"}, {"strategy", "random"}, {"seed", seed},
-                     {"shard", shard},        {"shards", shards}, {"runs", 4},            {"planned", 4},
-                     {"external", 1},         {"ends", ends},     {"races", Json::array()}};
+  const Json json = {
+      {"schema", kTestSchema}, {"program", "./p"}, {"strategy", "random"}, {"seed", seed},  {"shard", shard},
+      {"shards", shards},      {"runs", 4},        {"planned", 4},         {"external", 1}, {"ends", ends},
+      {"races", Json::array()}};
   return json.dump();
 }
 
@@ -69,7 +70,8 @@ TEST(MergeTests, RefusesWhatDoesNotBelongTogether) {
   const auto merged = merge_tests({{"a", first}, {"b", other.dump()}});
   ASSERT_FALSE(merged.ok());
   EXPECT_NE(merged.status().message().find("b is of another program"), std::string::npos) << merged.status().message();
-  for (const char* text : {"", "{", "[]", "{}", "null", "{\"schema\": \"sooth-test/1\"}", "{\"schema\": \"sooth-test/1\", \"seed\": -1}"}) {
+  for (const char* text : {"", "{", "[]", "{}", "null", "{\"schema\": \"sooth-test/1\"}",
+                           "{\"schema\": \"sooth-test/1\", \"seed\": -1}"}) {
     EXPECT_FALSE(merge_tests({{"a", text}}).ok()) << text;
   }
   Json many = Json::parse(first);

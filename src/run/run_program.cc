@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/describe.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
 #include "run/analyze_source.h"
@@ -21,6 +22,14 @@ namespace {
 // Of the budget, from its start: when looking for witnesses ends, and when asking mcm does. The rest is for controlled runs.
 constexpr double kWitnessShare = 0.3;
 constexpr double kMcmShare = 0.5;
+
+// Above it (some ten million events) the analyses that remember the most are left out: all of them together take a gigabyte for it.
+constexpr std::uint64_t kLargeRecording = std::uint64_t{32} << 20;
+
+std::string note_on_large() {
+  std::vector<std::string> names(std::begin(kLeftOutOfLargeTraces), std::end(kLeftOutOfLargeTraces));
+  return "The recording is large, so " + listed(names) + " were not asked (--with asks them).";
+}
 
 // A controlled run is slower than a recorded one. What takes longer than this is a hang.
 std::chrono::milliseconds timeout_from(double recorded_seconds) {
@@ -88,11 +97,15 @@ class Run {
         first_error = first_error.ok() ? completed.status() : first_error;
         continue;
       }
-      Result<Report> report = analyze(directory);
+      const bool large = completed->bytes > kLargeRecording && job_.analyses.empty();
+      Result<Report> report = analyze(directory, large);
       if (!report.ok()) {
         first_error = first_error.ok() ? report.status() : first_error;
         gaps_.push_back({GapKind::kRecording, "A process was not analysed: " + report.status().message()});
         continue;
+      }
+      if (large) {
+        report->add_gap(GapKind::kWindow, note_on_large());
       }
       fill_fingerprints(*report);
       merge_equal_findings(*report);
@@ -101,8 +114,8 @@ class Run {
     return reports_.empty() ? first_error : Status();
   }
 
-  Result<Report> analyze(const std::string& directory) const {
-    const Result<std::string> names = job_.analyses.empty() ? analyses_for(directory) : job_.analyses;
+  Result<Report> analyze(const std::string& directory, bool large) const {
+    const Result<std::string> names = job_.analyses.empty() ? analyses_for(directory, large) : job_.analyses;
     if (!names.ok()) {
       return names.status();
     }
@@ -161,8 +174,7 @@ class Run {
       }
       const Status status = program.ok() ? confirm(report, *program, reached) : program.status();
       if (!status.ok()) {
-        gaps_.push_back(
-            {GapKind::kTrials, "Findings could not be tried in controlled runs: " + status.message()});
+        gaps_.push_back({GapKind::kTrials, "Findings could not be tried in controlled runs: " + status.message()});
         return;
       }
     }
@@ -171,7 +183,8 @@ class Run {
   Status confirm(Report& report, const ControlledProgram& program, std::set<std::string>& reached) {
     ConfirmJob job = job_.confirm;
     job.skip = reached;
-    job.in_started_program = !program.instrumented() || name_of_program(report.program) != name_of_program(program.path());
+    job.in_started_program =
+        !program.instrumented() || name_of_program(report.program) != name_of_program(program.path());
     job.progress = job_.progress.confirming;
     job.timeout = job_.timeout.count() != 0 ? job_.timeout : timeout_from(recording_.seconds);
     const auto start = std::chrono::steady_clock::now();

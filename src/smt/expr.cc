@@ -13,7 +13,9 @@ namespace sooth {
 
 namespace {
 
-constexpr std::uint64_t mask(unsigned width) { return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1; }
+constexpr std::uint64_t mask(unsigned width) {
+  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
+}
 
 constexpr std::int64_t as_signed(std::uint64_t value, unsigned width) {
   return static_cast<std::int64_t>(value << (64 - width)) >> (64 - width);
@@ -36,15 +38,32 @@ unsigned operand_count(ExprOp op) {
     case ExprOp::kZext:
     case ExprOp::kSext: return 1;
     case ExprOp::kIte: return 3;
-    case ExprOp::kAdd: case ExprOp::kSub: case ExprOp::kMul: case ExprOp::kUDiv: case ExprOp::kSDiv:
-    case ExprOp::kURem: case ExprOp::kSRem: case ExprOp::kAnd: case ExprOp::kOr: case ExprOp::kXor:
-    case ExprOp::kShl: case ExprOp::kLShr: case ExprOp::kAShr: case ExprOp::kEq: case ExprOp::kUlt:
-    case ExprOp::kUle: case ExprOp::kSlt: case ExprOp::kSle: case ExprOp::kConcat: return 2;
+    case ExprOp::kAdd:
+    case ExprOp::kSub:
+    case ExprOp::kMul:
+    case ExprOp::kUDiv:
+    case ExprOp::kSDiv:
+    case ExprOp::kURem:
+    case ExprOp::kSRem:
+    case ExprOp::kAnd:
+    case ExprOp::kOr:
+    case ExprOp::kXor:
+    case ExprOp::kShl:
+    case ExprOp::kLShr:
+    case ExprOp::kAShr:
+    case ExprOp::kEq:
+    case ExprOp::kUlt:
+    case ExprOp::kUle:
+    case ExprOp::kSlt:
+    case ExprOp::kSle:
+    case ExprOp::kConcat: return 2;
   }
   return 0;
 }
 
-bool is_comparison(ExprOp op) { return op >= ExprOp::kEq && op <= ExprOp::kSle; }
+bool is_comparison(ExprOp op) {
+  return op >= ExprOp::kEq && op <= ExprOp::kSle;
+}
 
 bool is_commutative(ExprOp op) {
   return op == ExprOp::kAdd || op == ExprOp::kMul || op == ExprOp::kAnd || op == ExprOp::kOr || op == ExprOp::kXor ||
@@ -84,8 +103,8 @@ std::uint64_t shift(ExprOp op, unsigned width, std::uint64_t a, std::uint64_t b)
 
 }  // namespace
 
-std::uint64_t ExprTable::apply(ExprOp op, unsigned width, unsigned from, std::uint64_t a, std::uint64_t b, std::uint64_t c,
-                               unsigned low) {
+std::uint64_t ExprTable::apply(ExprOp op, unsigned width, unsigned from, std::uint64_t a, std::uint64_t b,
+                               std::uint64_t c, unsigned low) {
   std::uint64_t r = 0;
   switch (op) {
     case ExprOp::kConstant:
@@ -139,7 +158,9 @@ ExprId ExprTable::operand(ExprId e, unsigned i) const {
   return static_cast<ExprId>(i == 0 ? n.a : i == 1 ? n.b : n.c);
 }
 
-bool ExprTable::is_ones(ExprId e) const { return is_value(e, mask(width(e))); }
+bool ExprTable::is_ones(ExprId e) const {
+  return is_value(e, mask(width(e)));
+}
 
 ExprId ExprTable::intern(const Node& wanted) {
   std::uint64_t hash = (std::uint64_t{wanted.a} << 32 | wanted.b) * 0x9E3779B97F4A7C15u;
@@ -234,7 +255,8 @@ std::vector<std::uint64_t> ExprTable::evaluate_all(std::span<const std::uint64_t
   std::vector<std::uint64_t> values(nodes_.size());
   for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
     const ExprId e{i};
-    values[i] = compute(e, variables, values[raw(operand(e, 0))], values[raw(operand(e, 1))], values[raw(operand(e, 2))]);
+    values[i] =
+        compute(e, variables, values[raw(operand(e, 0))], values[raw(operand(e, 1))], values[raw(operand(e, 2))]);
   }
   return values;
 }

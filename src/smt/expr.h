@@ -12,15 +12,33 @@ enum class ExprId : std::uint32_t {};  // in its ExprTable
 inline constexpr ExprId kNoExpr{0};
 
 enum class ExprOp : std::uint8_t {
-  kConstant, kVariable,
-  kAdd, kSub, kMul, kUDiv, kSDiv, kURem, kSRem,
-  kAnd, kOr, kXor, kNot, kNeg,
-  kShl, kLShr, kAShr,
-  kEq, kUlt, kUle, kSlt, kSle,
+  kConstant,
+  kVariable,
+  kAdd,
+  kSub,
+  kMul,
+  kUDiv,
+  kSDiv,
+  kURem,
+  kSRem,
+  kAnd,
+  kOr,
+  kXor,
+  kNot,
+  kNeg,
+  kShl,
+  kLShr,
+  kAShr,
+  kEq,
+  kUlt,
+  kUle,
+  kSlt,
+  kSle,
   kIte,      // operands: a condition of width 1, then two values of one width
   kExtract,  // extract_low(e) tells the lowest bit that is taken
   kConcat,   // operands: high bits, low bits
-  kZext, kSext,
+  kZext,
+  kSext,
 };
 
 // Owns expressions of 1 to 64 bits. Equal expressions have equal ids: whoever compares ids compares expressions. Constants
@@ -73,8 +91,8 @@ class ExprTable {
   // Of all expressions at once, by id.
   std::vector<std::uint64_t> evaluate_all(std::span<const std::uint64_t> variables) const;
   // One operation on values; `low` is that of kExtract, `from` the width of the operands. The result fits into `width`.
-  static std::uint64_t apply(ExprOp op, unsigned width, unsigned from, std::uint64_t a, std::uint64_t b, std::uint64_t c,
-                             unsigned low = 0);
+  static std::uint64_t apply(ExprOp op, unsigned width, unsigned from, std::uint64_t a, std::uint64_t b,
+                             std::uint64_t c, unsigned low = 0);
   // The numbers of the variables in `e`, ascending.
   std::vector<std::uint32_t> variables_in(ExprId e) const;
 

@@ -6,7 +6,9 @@ namespace sooth {
 
 namespace {
 
-constexpr std::uint64_t mask(unsigned width) { return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1; }
+constexpr std::uint64_t mask(unsigned width) {
+  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
+}
 
 }  // namespace
 
@@ -67,17 +69,33 @@ ExprId ExprTable::sext(ExprId e, unsigned width) {
 
 ExprId ExprTable::simplify(ExprOp op, ExprId a, ExprId b, ExprId c) {
   switch (op) {
-    case ExprOp::kAdd: case ExprOp::kSub: case ExprOp::kMul: case ExprOp::kUDiv: case ExprOp::kSDiv:
-    case ExprOp::kURem: case ExprOp::kSRem: return simplify_arithmetic(op, a, b);
-    case ExprOp::kAnd: case ExprOp::kOr: case ExprOp::kXor: return simplify_bitwise(op, a, b);
+    case ExprOp::kAdd:
+    case ExprOp::kSub:
+    case ExprOp::kMul:
+    case ExprOp::kUDiv:
+    case ExprOp::kSDiv:
+    case ExprOp::kURem:
+    case ExprOp::kSRem: return simplify_arithmetic(op, a, b);
+    case ExprOp::kAnd:
+    case ExprOp::kOr:
+    case ExprOp::kXor: return simplify_bitwise(op, a, b);
     case ExprOp::kNot: return simplify_not(a);
     case ExprOp::kNeg: return this->op(a) == ExprOp::kNeg ? operand(a, 0) : kNoExpr;
-    case ExprOp::kShl: case ExprOp::kLShr: case ExprOp::kAShr: return simplify_shift(op, a, b);
+    case ExprOp::kShl:
+    case ExprOp::kLShr:
+    case ExprOp::kAShr: return simplify_shift(op, a, b);
     case ExprOp::kEq: return simplify_equal(a, b);
-    case ExprOp::kUlt: case ExprOp::kUle: case ExprOp::kSlt: case ExprOp::kSle: return simplify_comparison(op, a, b);
+    case ExprOp::kUlt:
+    case ExprOp::kUle:
+    case ExprOp::kSlt:
+    case ExprOp::kSle: return simplify_comparison(op, a, b);
     case ExprOp::kIte: return simplify_ite(a, b, c);
     case ExprOp::kConcat: return simplify_concat(a, b);
-    case ExprOp::kConstant: case ExprOp::kVariable: case ExprOp::kExtract: case ExprOp::kZext: case ExprOp::kSext: break;
+    case ExprOp::kConstant:
+    case ExprOp::kVariable:
+    case ExprOp::kExtract:
+    case ExprOp::kZext:
+    case ExprOp::kSext: break;
   }
   return kNoExpr;
 }
@@ -174,7 +192,8 @@ ExprId ExprTable::simplify_equal(ExprId a, ExprId b) {
     return simplify_equal_constant(a, constant_value(b));
   }
   const ExprOp left = op(a);
-  if (left == op(b) && (left == ExprOp::kZext || left == ExprOp::kSext) && width(operand(a, 0)) == width(operand(b, 0))) {
+  if (left == op(b) && (left == ExprOp::kZext || left == ExprOp::kSext) &&
+      width(operand(a, 0)) == width(operand(b, 0))) {
     return make(ExprOp::kEq, operand(a, 0), operand(b, 0));
   }
   return kNoExpr;

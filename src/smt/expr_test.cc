@@ -32,7 +32,8 @@ TEST(Expr, ReadsLikeAProgram) {
   EXPECT_EQ(t.to_string(t.make(ExprOp::kNot, less)), "7 <=s (x0 + 1)");
   EXPECT_EQ(t.to_string(t.make(ExprOp::kSub, x, t.constant(32, 3))), "x0 + -3");
   EXPECT_EQ(t.to_string(t.extract(x, 8, 8)), "x0[15:8]");
-  EXPECT_EQ(t.to_string(t.make(ExprOp::kIte, less, x, t.constant(32, 0x7fff0000))), "if((x0 + 1) <s 7, x0, 0x7fff0000)");
+  EXPECT_EQ(t.to_string(t.make(ExprOp::kIte, less, x, t.constant(32, 0x7fff0000))),
+            "if((x0 + 1) <s 7, x0, 0x7fff0000)");
   const std::string name = "y@4";
   EXPECT_EQ(t.to_string(t.sext(x, 64), std::span(&name, 1)), "s64(y@4)");
 }
@@ -105,7 +106,9 @@ class RandomExpression {
     constexpr unsigned kWidths[] = {1, 8, 16, 32, 64, 7, 33};
     return kWidths[below(std::size(kWidths))];
   }
-  static std::uint64_t cut(std::uint64_t v, unsigned width) { return width == 64 ? v : v & ((std::uint64_t{1} << width) - 1); }
+  static std::uint64_t cut(std::uint64_t v, unsigned width) {
+    return width == 64 ? v : v & ((std::uint64_t{1} << width) - 1);
+  }
   // Corners as often as not.
   std::uint64_t value(unsigned width) {
     const std::uint64_t corners[] = {0, 1, ~std::uint64_t{0}, std::uint64_t{1} << (width - 1), below(8)};

@@ -29,6 +29,10 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 ORDERLY = {0, 64, 65, 66, 70}
 
 
+def memory_folders():
+    return {name for name in os.listdir("/dev/shm") if name.startswith("sooth-run-")} if os.path.isdir("/dev/shm") else set()
+
+
 class Case:
     """One disturbed run in a lab of its own."""
 
@@ -36,7 +40,7 @@ class Case:
         self.lab, self.choice = lab, choice
         self.mark = f"SOOTH_CHAOS_MARK={os.path.basename(lab.scratch)}"
         lab.environment["SOOTH_CHAOS_MARK"] = os.path.basename(lab.scratch)
-        self.memory_before = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+        self.memory_before = memory_folders()
         self.program = choice.choice(["textbook", "airline", "forks", "busy", "slow"])
         self.moment = choice.choice([0.02, 0.1, 0.4, 1.5]) * choice.random() * lab.pace
 
@@ -103,6 +107,21 @@ class Case:
             time.sleep(0.05)
         check(not self.marked_processes(), f"processes are left: {self.marked_processes()}")
         check(self.lab.left() == [], f"left behind: {self.lab.left()}")
+        while (orphans := self.orphans_in_memory()) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        check(not orphans, f"left behind: {orphans}")
+
+    def orphans_in_memory(self):
+        """Folders of controlled runs that are new and that no process uses; others may be testing on this machine."""
+        new = {name for name in memory_folders() if name not in self.memory_before}
+        for pid in filter(str.isdigit, os.listdir("/proc")) if new else ():
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as file:
+                    text = file.read()
+                new = {name for name in new if name.encode() not in text}
+            except OSError:
+                pass
+        return sorted(new & memory_folders())
 
 
 def signals(case):
@@ -263,7 +282,7 @@ def run_case(number, options, folder, bin_folder, pace):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sooth", type=os.path.abspath)
-    parser.add_argument("--cases", type=int, default=int(os.environ.get("SOOTH_CHAOS", "36")))
+    parser.add_argument("--cases", type=int, default=int(os.environ.get("SOOTH_CHAOS", "27")))
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SOOTH_SEED", "1")))
     parser.add_argument("--kind", choices=sorted({kind.__name__ for kind in KINDS}))
     options = parser.parse_args()

@@ -78,6 +78,10 @@ export function makePages(sooth, out, root) {
   run(['analyze', 'long.std', '--with', 'hb', '--format', 'json', '-o', 'long.json']);
   page('long', path.join(out, 'long.json'));
 
+  // A deadlock with a witness.
+  run(['analyze', path.join(root, 'tests', 'golden', 'deadlock_fork_join.std'), '--format', 'json', '-o', 'cycle.json']);
+  page('cycle', path.join(out, 'cycle.json'));
+
   // Whatever can have a name has a hostile one, and the source is hostile, too.
   const tag = '<img src=x onerror=hacked=1>';
   const evilFile = path.join(out, `</script><script>hacked=1</script>.cc`.replaceAll('/', '_'));

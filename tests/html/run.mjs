@@ -102,7 +102,7 @@ await test('a confirmed race of an example', async () => {
 });
 
 await test('the picture of docs/reports.md', async () => {
-  const page = await open('account', { viewport: { width: 1280, height: 1420 } });
+  const page = await open('account', { viewport: { width: 1480, height: 1670 } });
   await page.screenshot({ path: path.join(out, 'report-html.png') });
   page.calm();
 });
@@ -144,6 +144,29 @@ await test('the witness as a diagram', async () => {
   await page.keyboard.press('-');
   check(await page.locator('.canvas').evaluate((node) => node.getBoundingClientRect().height) < canvas, 'zooming out makes it lower');
   check(before > 0, 'the last row is in sight');
+  page.calm();
+});
+
+await test('a deadlock and what leads there', async () => {
+  const page = await open('cycle');
+  equal(await page.locator('.access').count(), 2, 'the number of acquires');
+  equal(await page.locator('.step.next .target').count(), 2, 'the number of threads that wait');
+  equal(await page.locator('.bars .bar.open').count(), 2, 'the number of locks that are held in the end');
+  check((await page.locator('.about').innerText()).startsWith('Nobody can go on'), 'the last row explains the deadlock');
+  await page.shot('cycle');
+  page.calm();
+});
+
+await test('a witness of which only stretches are known', async () => {
+  const page = await open('mixed', { hash: '#acfee5915ddcc27f' });
+  check((await page.locator('.summary').innerText()).startsWith('A reordering of 25 stretches of 3 threads'), 'says what is known');
+  await page.locator('.step.gap').click();
+  await page.locator('.events').focus();
+  await page.keyboard.press('Home');
+  equal(await page.locator('.step').first().getAttribute('aria-setsize'), '27', 'the number of rows');
+  await page.keyboard.press('ArrowDown');
+  check((await page.locator('.about').innerText()).includes('runs'), 'a stretch is explained');
+  await page.shot('stretches');
   page.calm();
 });
 

@@ -5,7 +5,7 @@
 import { add, counted, h, number, placeOf, quoted, replace, s, shortPlace } from './dom.js';
 import { snippet } from './source.js';
 
-const ZOOM = [{ row: 12, column: 76 }, { row: 22, column: 132 }, { row: 28, column: 184 }, { row: 36, column: 260 }];
+const ZOOM = [{ row: 12, column: 76 }, { row: 22, column: 112 }, { row: 28, column: 184 }, { row: 36, column: 260 }];
 const GUTTER = innerWidth < 700 ? 44 : 62;  // for the positions at the left
 const NEXT = 58;     // height of the last row
 const BAR = 9;       // width of a bar
@@ -27,7 +27,7 @@ function runFinder(runs) {
       const middle = (low + high) >> 1;
       runs[own[middle]][2] < event ? low = middle + 1 : high = middle;
     }
-    return own[low] ?? -1;
+    return own.length > 0 && runs[own[low]][1] <= event ? own[low] : -1;  // the page may hold the last runs only
   };
 }
 
@@ -48,14 +48,15 @@ function model(finding) {
     accesses.forEach(({ thread }) => threads.includes(thread) || threads.push(thread));
   }
   const runOf = runFinder(runs);
+  const leftOut = witness.runs_left_out ?? 0;
   const swapped = new Set((witness.swaps ?? []).flatMap((swap) => [swap.now_first.acquire, swap.now_second.acquire]));
   const rows = [];
   let before = { position: -1, run: -1 };
   const gap = (position, run) => {
     const count = position - before.position - 1;
     if (count > 0) {
-      const inside = run === before.run;
-      rows.push({ kind: 'gap', count, first: inside ? run : before.run + 1, last: inside ? run : run - 1, inside });
+      const inside = run - 1 < before.run + 1;  // no whole stretch between the two
+      rows.push({ kind: 'gap', count, first: before.run + 1, last: run - 1, inside, cut: before.run < 0 && leftOut > 0, nameless: !drawing });
     }
   };
   for (const [position, event, thread, deed, object, site] of drawing?.rows ?? []) {
@@ -69,7 +70,7 @@ function model(finding) {
   gap(length, runs.length);
   rows.push({ kind: 'next' });
   const next = accesses.map((access) => ({ access, thread: Math.max(0, threads.indexOf(access.thread)) }));
-  return { threads, rows, runs, column: (id) => idOf.get(id) ?? 0, next, length };
+  return { threads, rows, runs, column: (id) => idOf.get(id) ?? 0, next, length, named: Boolean(drawing) };
 }
 
 // Critical sections over the rows: { thread, lock, depth, from, to, swapped }; `from` is -1 when it began before what is shown.
@@ -142,8 +143,8 @@ export function createDiagram(finding) {
       replace(about, h('h3', { css: colour(m.column(thread)) }, h('span', { class: 'thread' }, m.threads[m.column(thread)]), ' runs'),
         h('p', { class: 'quiet' }, first === last ? `Event ${number(first)}.` : `Its events from ${number(first)} to ${number(last)}, in one go. The report does not name them one by one.`));
     } else if (row.kind === 'gap') {
-      replace(about, h('h3', {}, counted(row.count, 'event'), ' left out'), h('p', { class: 'quiet' }, row.inside
-        ? 'Of one thread, without synchronisation.' : `In ${counted(row.last - row.first + 1, 'stretch', 'stretches')}. Press Enter or click to ${row.open ? 'hide' : 'show'} them.`));
+      replace(about, h('h3', {}, row.nameless ? 'Stretches of threads' : `${counted(row.count, 'event')} left out`), h('p', { class: 'quiet' }, row.inside
+        ? (row.cut ? 'There are so many that this page does not hold them: the JSON report does.' : 'Of one thread, without synchronisation.') : `In ${counted(row.last - row.first + 1, 'stretch', 'stretches')}${row.cut ? ' and more that this page does not hold' : ''}. Press Enter or click to ${row.open ? 'hide' : 'show'} them.`));
     } else {
       replace(about, h('h3', {}, finding.kind === 'deadlock' ? 'Nobody can go on' : 'Both are next'),
         m.next.map(({ access }, i) => [h('p', { css: colour(m.next[i].thread) }, h('span', { class: 'thread' }, access.thread), ' ', quoted(finding.text.deeds[i].deed)),
@@ -171,7 +172,8 @@ export function createDiagram(finding) {
       const column = m.column(thread);
       add(node, [offscreen(`${m.threads[column]} runs, event `), cell(column, h('i', { class: 'stretch' }), h('span', { class: 'what' }, first === last ? number(first) : `${number(first)} – ${number(last)}`))]);
     } else if (row.kind === 'gap') {
-      const text = `${counted(row.count, 'event')}${row.inside ? '' : ` in ${counted(row.last - row.first + 1, 'stretch', 'stretches')}`}`;
+      const stretches = counted(row.last - row.first + 1, 'stretch', 'stretches');
+      const text = row.nameless ? stretches : `${counted(row.count, 'event')}${row.inside ? '' : ` in ${stretches}`}`;
       add(node, [h('span', { class: 'gaptext' }, h('span', { 'aria-hidden': 'true' }, row.inside ? '⋯\u00a0' : row.open ? '▾\u00a0' : '▸\u00a0'), text),
         offscreen(` left out${row.inside ? '' : row.open ? ', shown below' : ', press Enter to show'}`)]);
     } else {
@@ -209,7 +211,9 @@ export function createDiagram(finding) {
         return;
       }
       const child = m.threads.indexOf(each.object);
-      const begin = rows.findIndex((other, i) => i > index && ((other.kind === 'event' && other.thread === child) || (other.kind === 'next' && racing.has(child))));
+      // Where the child is seen for the first time, or the stretch in which it begins.
+      const begin = rows.findIndex((other, i) => i > index && ((other.kind === 'event' && other.thread === child) || (other.kind === 'gap' && !other.inside) ||
+        (other.kind === 'run' && m.column(m.runs[other.run][0]) === child) || (other.kind === 'next' && racing.has(child))));
       if (child >= 0 && begin > index && top(begin) - top(index) < 3000) {
         nodes.push(arrow(each.thread, index, child, begin));
       }
@@ -307,13 +311,17 @@ export function createDiagram(finding) {
       toggle(index);
     }
   });
-  list.addEventListener('mouseover', (event) => {
+  // Browsers also send one when rows move under a pointer that rests.
+  let pointer = '';
+  let hovered = -1;
+  list.addEventListener('mousemove', (event) => {
     const row = event.target.closest('[data-index]');
-    if (row && Number(row.dataset.index) !== active) {
-      explain(Number(row.dataset.index));
+    const moved = pointer !== (pointer = `${event.clientX} ${event.clientY}`);
+    if (row && moved && Number(row.dataset.index) !== hovered) {
+      explain(hovered = Number(row.dataset.index));
     }
   });
-  list.addEventListener('mouseleave', () => explain(active));
+  list.addEventListener('mouseleave', () => { hovered = -1; explain(active); });
   let pending = false;
   scroller.addEventListener('scroll', () => {
     if (!pending) {
@@ -354,6 +362,6 @@ export function createDiagram(finding) {
 function summaryOf(m, swaps) {
   const threads = counted(new Set(m.runs.map(([thread]) => thread)).size, 'thread');
   return m.length === 0 ? 'Nothing has to run first: both can happen at once, right away.'
-    : `A reordering of ${counted(m.length, 'event')} of ${threads} that an independent checker accepted. Time runs down.` +
+    : `A reordering of ${m.named ? counted(m.length, 'event') : counted(m.length, 'stretch', 'stretches')} of ${threads} that an independent checker accepted. Time runs down.` +
       (swaps.length ? '' : ' All critical sections keep their order.');
 }
