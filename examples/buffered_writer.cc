@@ -4,8 +4,8 @@
 // and hides the race or shows it.
 //
 // FOUND(amount): wcp      the flusher looks how much there is, a writer appends
-// FOUND(reset): wcp       the flusher resets the buffer, a writer appends
-// FOUND(look): wcp        the flusher resets the buffer, a writer looks how full it is
+// FOUND(reset): wcp ?     the flusher resets the buffer, a writer appends; not told by a run in which all lines come before
+// FOUND(look): wcp ?      the flusher resets the buffer, a writer looks how full it is; likewise
 //
 // No race: `written`, which only the flusher touches until it is joined; and `flushes`, always under the lock.
 #include <cstdio>

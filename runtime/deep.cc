@@ -151,6 +151,8 @@ SOOTH_EXPORT void __sooth_deep_enter(const Descriptor* module, u32 function) {
   finish_quietly(t);
 }
 
+SOOTH_EXPORT void __sooth_deep_settle(const Descriptor* module) { (void)thread_of(module); }
+
 SOOTH_EXPORT void __sooth_deep_word(const Descriptor* module, u64 value) {
   if (Thread* t = thread_of(module)) put_word(t, kWord, value);
 }

@@ -105,6 +105,7 @@ class FunctionHooks {
   void add_call(llvm::CallBase& call_site);
   void add_switch(llvm::SwitchInst& jump);
   void add_entry();
+  void settle(llvm::Instruction& position);
   void replace_transfers();
   static void forget_promises(llvm::Function& function);
 
@@ -214,12 +215,28 @@ void FunctionHooks::add_records(llvm::Instruction& instruction) {
          {builder.CreateZExt(builder.CreateNot(branch->getCondition()), builder.getInt32Ty())});
   } else if (auto* jump = llvm::dyn_cast<llvm::SwitchInst>(&instruction)) {
     add_switch(*jump);
+  } else if (llvm::isa<llvm::ReturnInst, llvm::ResumeInst>(instruction)) {
+    settle(instruction);
   } else if (auto* landing = llvm::dyn_cast<llvm::LandingPadInst>(&instruction)) {
     Builder builder = at(*landing->getParent()->getFirstInsertionPt(), *landing);
     call(builder, "__sooth_deep_landed",
          {builder.getInt32(number_), builder.getInt32(numbering_.instructions.lookup(landing))});
   } else if (auto* call_site = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
     add_call(*call_site);
+  }
+}
+
+// A recording keeps of a write what the next hook finds. One that comes too late may find something else; and with none in front of
+// its end, a local variable need not get its last value at all, so the optimiser would drop the store.
+void FunctionHooks::settle(llvm::Instruction& position) {
+  const auto* before = llvm::dyn_cast_or_null<llvm::CallInst>(position.getPrevNode());
+  const bool settled =
+      before != nullptr &&
+      (before->isMustTailCall() ||
+       (before->getCalledFunction() != nullptr && before->getCalledFunction()->getName().starts_with("__sooth_deep_")));
+  if (!settled) {
+    Builder builder = at(position, position);
+    call(builder, "__sooth_deep_settle", {});
   }
 }
 
@@ -241,7 +258,9 @@ void FunctionHooks::add_switch(llvm::SwitchInst& jump) {
 
 void FunctionHooks::add_call(llvm::CallBase& call_site) {
   if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call_site)) {
-    if (intrinsic->getIntrinsicID() == llvm::Intrinsic::threadlocal_address) {
+    if (intrinsic->getIntrinsicID() == llvm::Intrinsic::lifetime_end) {
+      settle(*intrinsic);
+    } else if (intrinsic->getIntrinsicID() == llvm::Intrinsic::threadlocal_address) {
       Builder builder = behind(*intrinsic);
       call(builder, "__sooth_deep_address", {intrinsic});
     } else if (auto* transfer = llvm::dyn_cast<llvm::MemIntrinsic>(intrinsic)) {
@@ -258,7 +277,12 @@ void FunctionHooks::add_call(llvm::CallBase& call_site) {
     }
   }
   const bool followed = callee != nullptr && callee->hasExactDefinition() && !callee->hasFnAttribute(kNotDeep);
-  if (followed || call_site.doesNotReturn()) {
+  if (followed || call_site.isMustTailCall()) {  // behind the latter stands its return, and nothing else may
+    return;
+  }
+  // The callee may have no hooks, and change what was just written.
+  settle(call_site);
+  if (call_site.doesNotReturn()) {
     return;
   }
   llvm::Instruction* next = nullptr;

@@ -36,6 +36,15 @@ constexpr llvm::StringLiteral kBlind[] = {
     "putchar", "puts",      "printf", "fprintf",       "fflush",         "fputs",         "fputc",
     "rand",    "time",      "clock"};
 
+// Of a pthread_t.
+constexpr std::uint64_t kHandleBytes = 8;
+
+bool starts_thread(const llvm::CallBase& call) {
+  const llvm::Function* callee = named_callee(call);
+  return callee != nullptr && callee->isDeclaration() && callee->getName() == "pthread_create" &&
+         call.arg_size() == 4 && call.getType()->isIntegerTy();
+}
+
 bool is_blind(const llvm::CallBase& call) {
   if (call.doesNotAccessMemory() || call.onlyAccessesInaccessibleMemory()) {
     return true;
@@ -281,6 +290,15 @@ ConcreteThread::Step ConcreteThread::call_beside_tape(const llvm::CallBase& call
     step.at = &call;
     step.address = call.arg_size() == 1 ? number(call.getArgOperand(0)) : std::nullopt;
     return step.address ? step : stuck("which mutex is meant at " + place_text(call) + " is not known");
+  }
+  if (starts_thread(call)) {
+    ConcreteStep step;
+    step.kind = ConcreteStep::Kind::kAccess;
+    step.op = Op::kWrite;
+    step.at = &call;
+    step.size = kHandleBytes;
+    step.address = number(call.getArgOperand(0));
+    return step.address ? step : stuck("where the handle of the thread goes at " + place_text(call) + " is not known");
   }
   const std::optional<DeepProgram::Place> place = target(call);
   if (!place || call.arg_size() != place->function->arg_size() || frames_.size() > kMaxDepthBesideTape) {

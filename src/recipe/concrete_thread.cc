@@ -416,6 +416,11 @@ std::optional<ConcreteThread::Written> ConcreteThread::finish(std::span<const Co
     const ConcreteByte each{static_cast<std::uint8_t>(byte.bits.getZExtValue()),
                             static_cast<std::uint8_t>(byte.unknown.getZExtValue())};
     written = Written{ConcreteBytes(size, each), left_at_ == nullptr && note(Concrete(1, byte))};
+  } else if (const auto* start = llvm::dyn_cast<llvm::CallBase>(&at)) {
+    // Beside the path, where it may as well succeed: it returns 0, and the thread need not have done anything yet.
+    const std::uint64_t bits = start->getType()->getIntegerBitWidth();
+    step_ = finish_call(Concrete(1, Scalar::known(llvm::APInt(static_cast<unsigned>(bits), 0))));
+    return Written{ConcreteBytes(size, ConcreteByte{0, 0xff}), false};
   } else if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&at)) {
     const TypeShape* shape = ops_.shape(frame.module, store->getValueOperand()->getType());
     const Concrete* value = operand(store->getValueOperand());

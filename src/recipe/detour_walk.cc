@@ -222,6 +222,20 @@ bool DetourWalk::known_call(const llvm::CallBase& call, llvm::StringRef name, co
     return add_step(call, is_lock ? Op::kAcquire : Op::kRelease, MemoryOrder::kNotAtomic, operands[0]->bits, 0, kNoExpr,
                     kNoExpr);
   }
+  // A start that succeeds. Who is started has done nothing yet, and what stands for it is not known.
+  if (name == "pthread_create" && call.arg_size() == 4 && call.getType()->isIntegerTy()) {
+    constexpr std::uint64_t kHandleBytes = 8;
+    if (!place(*operands[0])) {
+      return false;
+    }
+    if (!is_private(operands[0]->bits, kHandleBytes)) {
+      return stop("a thread that is started where others see its handle");
+    }
+    const std::vector<Byte> unknown(kHandleBytes);
+    write(operands[0]->bits, unknown);
+    *result = {0, kNoExpr};
+    return true;
+  }
   is_known_name = false;
   return true;
 }

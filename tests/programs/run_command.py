@@ -196,7 +196,7 @@ def parse_options():
     parser.add_argument("names", nargs="*", help="programs without their suffix; all by default")
     options = parser.parse_args()
     options.compiler = programs.Compiler(options.compiler)
-    options.schedule, options.seed, options.filter = "serial", "1", "off"
+    options.schedule, options.seed, options.filter, options.deep = "serial", "1", "off", False
     # The table is of one compiler at one level; others may keep or drop accesses of a pair.
     options.strict = options.compiler.family == "gcc" and options.level == "1" and not options.update
     return options

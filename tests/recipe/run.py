@@ -82,10 +82,14 @@ class Check:
 
     def analyze(self, trace, analysis):
         report = self.work / f"{analysis.replace(':', '-')}.json"
-        run([self.sooth, "analyze", trace, "--with", analysis, "--format", "json", "-o", report, "--fail-on", "never"])
-        found = {ends for ends, findings in races(json.loads(report.read_text())).items()
-                 if any(finding["rung"] == "predicted" for finding in findings)}
-        return report, differences(analysis, self.figure.expected(analysis), found)
+        run([self.sooth, "analyze", trace, "--with", analysis, "--format", "json", "-o", report, "--fail-on", "never", "--stats"])
+        made = json.loads(report.read_text())
+        found = {ends for ends, findings in races(made).items() if any(finding["rung"] == "predicted" for finding in findings)}
+        wrong = differences(analysis, self.figure.expected(analysis), found)
+        lost = dict(made["stats"]["analyses"][analysis]["extra"]).get("threads not followed to the end", "0")
+        if lost != "0":
+            wrong.append(f"{analysis} does not follow the code of {lost} threads to the end")
+        return report, wrong
 
     def confirm(self, report):
         """Every finding moves up, and can be repeated."""

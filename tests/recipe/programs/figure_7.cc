@@ -1,15 +1,15 @@
 // Figure 7 of RECIPE: threads of a merge sort start children as long as there are entries in the pool. The numbers are those of the paper. Entries are counted under two
 // kinds of locks: to look at the count is `static synchronized`, to change it `synchronized` on the object of the thread, which nobody else locks. In the recorded run the first
-// thread takes both entries, the second finds none, and line 5 is not executed. Recipe misses what the paper finds here: on the branches that the second thread did not take it starts a child first, and a branch
-// is followed up to its first start only, since what comes of one is not in the recording. figure_7_count_first.cc counts first.
+// thread takes both entries, the second finds none, and line 5 is not executed. On the branches that the second thread did not take it starts a child, which is followed as a start that succeeds: the child need not
+// have done anything yet.
 //
 // FOUND(e1_e9): mcm recipe:s recipe
 // FOUND(e1_e11): mcm recipe:s recipe
-// FOUND(e1_e5): none        the race of the paper: a child of the first thread looks, the second has found one entry
-// FOUND(e5_e11): none       the second has found one entry, the first takes its other
-// FOUND(e9_e9): none        both have found two entries
-// FOUND(e9_e11): none
-// FOUND(e11_e11): none
+// FOUND(e1_e5): recipe      the race of the paper: a child of the first thread looks, the second has found one entry
+// FOUND(e5_e11): recipe     the second has found one entry, the first takes its other
+// FOUND(e9_e9): recipe      both have found two entries
+// FOUND(e9_e11): recipe
+// FOUND(e11_e11): recipe
 #include <pthread.h>
 
 #include <mutex>

@@ -1,7 +1,6 @@
 // Figure 7 of RECIPE: threads of a merge sort start children as long as there are entries in the pool. The numbers are those of the paper. Entries are counted under two
 // kinds of locks: to look at the count is `static synchronized`, to change it `synchronized` on the object of the thread, which nobody else locks. In the recorded run the first
-// thread takes both entries, the second finds none, and line 5 is not executed. Here an entry is counted before its child is started, not behind: what a child would do that the recorded run did not
-// start is not known, and so a branch that was not taken is followed up to its first start only.
+// thread takes both entries, the second finds none, and line 5 is not executed. Here an entry is counted before its child is started, not behind.
 //
 // FOUND(e1_e9): mcm recipe:s recipe
 // FOUND(e1_e11): mcm recipe:s recipe
@@ -9,7 +8,7 @@
 // FOUND(e5_e11): recipe     the second has found one entry, the first takes its other
 // FOUND(e9_e9): recipe      both have found two entries
 // FOUND(e9_e11): recipe
-// FOUND(e11_e11): none      the second would have to start a child first
+// FOUND(e11_e11): recipe
 #include <pthread.h>
 
 #include <mutex>
