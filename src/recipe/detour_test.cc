@@ -96,7 +96,8 @@ TEST(ExecuteDetour, GoesOnWhereTheSidesMeetWhenThatLeadsToNewCode) {
 
 TEST(ExecuteDetour, LimitsAreKept) {
   const Script script = found();
-  for (const Detour& detour : script.execute({.steps = 3}).threads[2].detours) {
+  const SymbolicProgram made = script.execute({.steps = 3});
+  for (const Detour& detour : made.threads[2].detours) {
     EXPECT_LE(detour.steps.size(), 3u);
   }
   EXPECT_EQ(script.execute({.paths = 1}).threads[2].detours.size(), 1u);
