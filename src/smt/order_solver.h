@@ -61,11 +61,6 @@ class OrderSolver {
  private:
   class Impl;
 
-  // Clauses with alternatives wait until an order violates them: of many, few ever do.
-  template <typename Choose>
-  std::uint64_t hand_over(Choose&& choose);
-  bool holds(const Literal& literal) const;
-
   std::unique_ptr<Impl> impl_;
   std::uint64_t clauses_ = 0;
   std::string why_;

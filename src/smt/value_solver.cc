@@ -1,11 +1,11 @@
 #include "smt/value_solver.h"
 
-#include <z3++.h>
-
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "smt/lazy_solver.h"
 
 namespace sooth {
 namespace {
@@ -124,65 +124,11 @@ class Translator {
 
 }  // namespace
 
-// Clauses that wait lie one behind the other in `literals`.
-class ValueSolver::Impl {
+class ValueSolver::Impl : public LazySolver<Literal> {
  public:
+  // The solver for integers that is faster for orders alone, 1, gives up beside bit-vectors.
   Impl(const ExprTable& table, std::chrono::milliseconds timeout)
-      : deadline_(std::chrono::steady_clock::now() + timeout),
-        solver_(context_, z3::solver::simple()),
-        table_(table),
-        translator_(context_, table) {}
-
-  bool out_of_time() const { return std::chrono::steady_clock::now() >= deadline_; }
-
-  void assert_clause(std::span<const Literal> clause) {
-    if (clause.size() == 1) {
-      solver_.add(expression(clause.front()));
-      return;
-    }
-    z3::expr_vector alternatives(context_);
-    for (const Literal& literal : clause) {
-      alternatives.push_back(expression(literal));
-    }
-    solver_.add(z3::mk_or(alternatives));
-  }
-
-  z3::check_result check() {
-    z3::params params(context_);
-    params.set("timeout", time_left());
-    params.set("arith.solver", 6u);  // 1, which is faster for orders alone, gives up beside bit-vectors
-    solver_.set(params);
-    const z3::check_result result = solver_.check();
-    if (result == z3::sat) {
-      read_order(solver_.get_model());
-    }
-    return result;
-  }
-
-  std::string reason() const { return solver_.reason_unknown(); }
-
-  void read_values() {
-    const z3::model model = solver_.get_model();
-    values.assign(table_.variable_count(), 0);
-    for (const auto& [number, variable] : translator_.variables()) {
-      values[number] = model.eval(variable, true).get_numeral_uint64();
-    }
-  }
-
-  std::uint32_t nodes = 0, flags = 0;
-  std::vector<Literal> literals;        // of the clauses that wait
-  std::vector<std::size_t> ends;        // of each: where it ends; clause i begins where i - 1 ends
-  std::vector<std::int64_t> positions;  // in the latest model
-  std::vector<bool> flag_values;
-  std::vector<std::uint64_t> values;    // in the last one
-
- private:
-  // Milliseconds that are left, at least 1.
-  unsigned time_left() const {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now());
-    return static_cast<unsigned>(std::clamp<std::int64_t>(left.count(), 1, 1'000'000'000));
-  }
+      : LazySolver(timeout, 6), table_(table), translator_(context(), table) {}
 
   z3::expr expression(const Literal& literal) {
     switch (literal.kind_) {
@@ -191,40 +137,38 @@ class ValueSolver::Impl {
       case Literal::Kind::kIsNot: return !flag(literal.a_);
       case Literal::Kind::kHolds: return translator_.condition(ExprId{literal.a_});
     }
-    return context_.bool_val(false);
+    return context().bool_val(false);
   }
 
-  z3::expr node(std::uint32_t number) {
-    while (node_names_.size() <= number) {
-      node_names_.push_back(
-          context_.constant(context_.int_symbol(static_cast<int>(node_names_.size())), context_.int_sort()));
-    }
-    return node_names_[static_cast<unsigned>(number)];
-  }
-  z3::expr flag(std::uint32_t number) {
-    while (flag_names_.size() <= number) {
-      flag_names_.push_back(context_.bool_const(("f" + std::to_string(flag_names_.size())).c_str()));
-    }
-    return flag_names_[static_cast<unsigned>(number)];
+  // Whether a clause waits until an order violates it. Those do of which there are many and few ever matter: that something
+  // comes before or after something else. What chooses and computes is handed over at once.
+  static bool may_wait(Clause clause) {
+    return clause.size() > 1 && std::all_of(clause.begin(), clause.end(), [](const Literal& literal) {
+             return literal.kind_ == Literal::Kind::kBefore || literal.kind_ == Literal::Kind::kIsNot;
+           });
   }
 
-  void read_order(const z3::model& model) {
-    positions.assign(nodes, 0);
-    flag_values.assign(flags, false);
-    for (std::uint32_t i = 0; i < nodes && i < node_names_.size(); ++i) {
-      positions[i] = model.eval(node(i), true).get_numeral_int64();
-    }
-    for (std::uint32_t i = 0; i < flags && i < flag_names_.size(); ++i) {
-      flag_values[i] = model.eval(flag(i), true).is_true();
+  // Of a clause that may wait.
+  bool is_violated(Clause clause) const {
+    return std::none_of(clause.begin(), clause.end(), [this](const Literal& literal) {
+      return literal.kind_ == Literal::Kind::kBefore ? position(literal.a_) < position(literal.b_)
+                                                     : !is_true(literal.a_);
+    });
+  }
+
+  void read_values() {
+    const z3::model last = model();
+    values.assign(table_.variable_count(), 0);
+    for (const auto& [number, variable] : translator_.variables()) {
+      values[number] = last.eval(variable, true).get_numeral_uint64();
     }
   }
 
-  const std::chrono::steady_clock::time_point deadline_;
-  z3::context context_;
-  z3::solver solver_;
+  std::vector<std::uint64_t> values;  // in the last model
+
+ private:
   const ExprTable& table_;
   Translator translator_;
-  z3::expr_vector node_names_{context_}, flag_names_{context_};
 };
 
 ValueSolver::ValueSolver(const ExprTable& table, std::chrono::milliseconds timeout)
@@ -232,68 +176,28 @@ ValueSolver::ValueSolver(const ExprTable& table, std::chrono::milliseconds timeo
 ValueSolver::~ValueSolver() = default;
 
 ValueSolver::Node ValueSolver::add_node() {
-  return Node{impl_->nodes++};
+  return Node{impl_->add_node()};
 }
 ValueSolver::Flag ValueSolver::add_flag() {
-  return Flag{impl_->flags++};
+  return Flag{impl_->add_flag()};
 }
 
 void ValueSolver::require(std::span<const Literal> clause) {
-  impl_->literals.insert(impl_->literals.end(), clause.begin(), clause.end());
-  impl_->ends.push_back(impl_->literals.size());
+  impl_->require(clause);
   ++clauses_;
 }
 
-bool ValueSolver::may_wait(std::span<const Literal> clause) {
-  return clause.size() > 1 && std::all_of(clause.begin(), clause.end(), [](const Literal& literal) {
-           return literal.kind_ == Literal::Kind::kBefore || literal.kind_ == Literal::Kind::kIsNot;
-         });
-}
-
-bool ValueSolver::is_violated(std::span<const Literal> clause) const {
-  return std::none_of(clause.begin(), clause.end(), [this](const Literal& literal) {
-    return literal.kind_ == Literal::Kind::kBefore ? impl_->positions[literal.a_] < impl_->positions[literal.b_]
-                                                   : !impl_->flag_values[literal.a_];
-  });
-}
-
-template <typename Choose>
-std::uint64_t ValueSolver::hand_over(Choose&& choose) {
-  std::uint64_t handed = 0;
-  std::vector<Literal> waiting;
-  std::vector<std::size_t> ends;
-  std::size_t begin = 0;
-  for (const std::size_t end : impl_->ends) {
-    const std::span<const Literal> clause = std::span(impl_->literals).subspan(begin, end - begin);
-    begin = end;
-    if (choose(clause)) {
-      impl_->assert_clause(clause);
-      ++handed;
-    } else {
-      waiting.insert(waiting.end(), clause.begin(), clause.end());
-      ends.push_back(waiting.size());
-    }
-  }
-  impl_->literals = std::move(waiting);
-  impl_->ends = std::move(ends);
-  return handed;
-}
-
 ValueSolver::Answer ValueSolver::solve() {
+  const z3::check_result result =
+      impl_->solve([this](const Literal& literal) { return impl_->expression(literal); },
+                   [](std::span<const Literal> clause) { return !Impl::may_wait(clause); },
+                   [this](std::span<const Literal> clause) { return impl_->is_violated(clause); }, why_);
+  if (result != z3::sat) {
+    return result == z3::unsat ? Answer::kNo : Answer::kUnknown;
+  }
   try {
-    hand_over([](std::span<const Literal> clause) { return !may_wait(clause); });
-    while (!impl_->out_of_time()) {
-      const z3::check_result result = impl_->check();
-      if (result != z3::sat) {
-        why_ = result == z3::unknown ? impl_->reason() : "";
-        return result == z3::unsat ? Answer::kNo : Answer::kUnknown;
-      }
-      if (hand_over([this](std::span<const Literal> clause) { return is_violated(clause); }) == 0) {
-        impl_->read_values();
-        return Answer::kYes;
-      }
-    }
-    why_ = "timeout";
+    impl_->read_values();
+    return Answer::kYes;
   } catch (const z3::exception& error) {
     why_ = error.msg();
   }
@@ -301,10 +205,10 @@ ValueSolver::Answer ValueSolver::solve() {
 }
 
 std::int64_t ValueSolver::position(Node node) const {
-  return impl_->positions[static_cast<std::uint32_t>(node)];
+  return impl_->position(static_cast<std::uint32_t>(node));
 }
 bool ValueSolver::is_true(Flag flag) const {
-  return impl_->flag_values[static_cast<std::uint32_t>(flag)];
+  return impl_->is_true(static_cast<std::uint32_t>(flag));
 }
 std::uint64_t ValueSolver::value(std::uint32_t variable) const {
   return impl_->values[variable];

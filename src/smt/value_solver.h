@@ -9,6 +9,7 @@
 #include <string>
 
 #include "smt/expr.h"
+#include "smt/order_solver.h"
 
 namespace sooth {
 
@@ -17,8 +18,9 @@ namespace sooth {
 // over one table that nobody changes meanwhile.
 class ValueSolver {
  public:
-  enum class Node : std::uint32_t {};
-  enum class Flag : std::uint32_t {};
+  using Node = OrderSolver::Node;
+  using Flag = OrderSolver::Flag;
+  using Answer = OrderSolver::Answer;
 
   // One alternative of a clause.
   class Literal {
@@ -53,11 +55,6 @@ class ValueSolver {
   void require(std::initializer_list<Literal> clause) { require(std::span(clause.begin(), clause.size())); }
   std::uint64_t clauses() const { return clauses_; }
 
-  enum class Answer : std::uint8_t {
-    kYes,
-    kNo,       // nothing satisfies all clauses: a proof
-    kUnknown,  // out of time or memory
-  };
   Answer solve();
   // After kYes: where a node stands. Only comparisons mean anything; nodes that no clause compares may be equal.
   std::int64_t position(Node node) const;
@@ -69,14 +66,6 @@ class ValueSolver {
 
  private:
   class Impl;
-
-  // Whether a clause waits until an order violates it. Those do of which there are many and few ever matter: that something
-  // comes before or after something else. What chooses and computes is handed over at once.
-  static bool may_wait(std::span<const Literal> clause);
-  // Gives the solver those of the clauses that wait for which `choose` holds. Returns how many.
-  template <typename Choose>
-  std::uint64_t hand_over(Choose&& choose);
-  bool is_violated(std::span<const Literal> clause) const;
 
   std::unique_ptr<Impl> impl_;
   std::uint64_t clauses_ = 0;

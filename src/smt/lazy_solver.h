@@ -1,0 +1,155 @@
+// What OrderSolver and ValueSolver share: z3 with a deadline, and clauses of which most wait until an order violates them. For their
+// .cc files only: z3's header takes its time.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <z3++.h>
+
+namespace sooth {
+
+template <typename Literal>
+class LazySolver {
+ public:
+  using Clause = std::span<const Literal>;
+
+  // `arithmetic`: which of z3's solvers for integers.
+  LazySolver(std::chrono::milliseconds timeout, unsigned arithmetic)
+      : deadline_(std::chrono::steady_clock::now() + timeout),
+        arithmetic_(arithmetic),
+        solver_(context_, z3::solver::simple()) {}
+
+  z3::context& context() { return context_; }
+
+  std::uint32_t add_node() { return nodes_++; }
+  std::uint32_t add_flag() { return flags_++; }
+  z3::expr node(std::uint32_t number) {
+    while (node_names_.size() <= number) {
+      node_names_.push_back(
+          context_.constant(context_.int_symbol(static_cast<int>(node_names_.size())), context_.int_sort()));
+    }
+    return node_names_[static_cast<unsigned>(number)];
+  }
+  z3::expr flag(std::uint32_t number) {
+    while (flag_names_.size() <= number) {
+      flag_names_.push_back(context_.bool_const(("f" + std::to_string(flag_names_.size())).c_str()));
+    }
+    return flag_names_[static_cast<unsigned>(number)];
+  }
+
+  void require(Clause clause) {
+    literals_.insert(literals_.end(), clause.begin(), clause.end());
+    ends_.push_back(literals_.size());
+  }
+
+  // z3 is told the clauses for which `at_once` holds and then, as long as there are any, those that its model violates.
+  // `express` makes a z3::expr of a literal. `why`: of unknown.
+  template <typename Express, typename AtOnce, typename Violates>
+  z3::check_result solve(Express&& express, AtOnce&& at_once, Violates&& is_violated, std::string& why) {
+    try {
+      hand_over(at_once, express);
+      while (std::chrono::steady_clock::now() < deadline_) {
+        const z3::check_result result = check();
+        if (result != z3::sat) {
+          why = result == z3::unknown ? solver_.reason_unknown() : "";
+          return result;
+        }
+        if (hand_over(is_violated, express) == 0) {
+          return result;
+        }
+      }
+      why = "timeout";
+    } catch (const z3::exception& error) {
+      why = error.msg();
+    }
+    return z3::unknown;
+  }
+
+  // In the latest model.
+  std::int64_t position(std::uint32_t node) const { return positions_[node]; }
+  bool is_true(std::uint32_t flag) const { return flag_values_[flag]; }
+  z3::model model() { return solver_.get_model(); }
+
+ private:
+  // Gives the solver those of the clauses that wait for which `choose` holds. Returns how many.
+  template <typename Choose, typename Express>
+  std::uint64_t hand_over(Choose& choose, Express& express) {
+    std::uint64_t handed = 0;
+    std::vector<Literal> waiting;
+    std::vector<std::size_t> ends;
+    std::size_t begin = 0;
+    for (const std::size_t end : ends_) {
+      const Clause clause = Clause(literals_).subspan(begin, end - begin);
+      begin = end;
+      if (choose(clause)) {
+        tell(clause, express);
+        ++handed;
+      } else {
+        waiting.insert(waiting.end(), clause.begin(), clause.end());
+        ends.push_back(waiting.size());
+      }
+    }
+    literals_ = std::move(waiting);
+    ends_ = std::move(ends);
+    return handed;
+  }
+
+  template <typename Express>
+  void tell(Clause clause, Express& express) {
+    if (clause.size() == 1) {
+      solver_.add(express(clause.front()));
+      return;
+    }
+    z3::expr_vector alternatives(context_);
+    for (const Literal& literal : clause) {
+      alternatives.push_back(express(literal));
+    }
+    solver_.add(z3::mk_or(alternatives));
+  }
+
+  z3::check_result check() {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now());
+    z3::params params(context_);
+    params.set("timeout", static_cast<unsigned>(std::clamp<std::int64_t>(left.count(), 1, 1'000'000'000)));
+    params.set("arith.solver", arithmetic_);
+    solver_.set(params);
+    const z3::check_result result = solver_.check();
+    if (result == z3::sat) {
+      read_order(solver_.get_model());
+    }
+    return result;
+  }
+
+  void read_order(const z3::model& model) {
+    positions_.assign(nodes_, 0);
+    flag_values_.assign(flags_, false);
+    for (std::uint32_t i = 0; i < nodes_ && i < node_names_.size(); ++i) {
+      positions_[i] = model.eval(node(i), true).get_numeral_int64();
+    }
+    for (std::uint32_t i = 0; i < flags_ && i < flag_names_.size(); ++i) {
+      flag_values_[i] = model.eval(flag(i), true).is_true();
+    }
+  }
+
+  const std::chrono::steady_clock::time_point deadline_;
+  const unsigned arithmetic_;
+  z3::context context_;
+  z3::solver solver_;
+  z3::expr_vector node_names_{context_}, flag_names_{context_};
+  std::uint32_t nodes_ = 0, flags_ = 0;
+  // Clauses that wait lie one behind the other; clause i ends at ends_[i], and begins where the one before ends.
+  std::vector<Literal> literals_;
+  std::vector<std::size_t> ends_;
+  std::vector<std::int64_t> positions_;
+  std::vector<bool> flag_values_;
+};
+
+}  // namespace sooth
