@@ -24,9 +24,7 @@ namespace {
 using Sites = std::pair<SiteId, SiteId>;
 using Places = std::pair<std::string, std::string>;
 
-bool has_witness(const Claim& claim) {
-  return claim.finding.witness.has_value() && claim.finding.witness->checked;
-}
+bool has_witness(const Claim& claim) { return claim.finding.witness.has_value() && claim.finding.witness->checked; }
 
 class RecipeStage {
  public:
