@@ -18,14 +18,14 @@ void message(Op op, const volatile void* m, uptr pc) {
   if (Thread* t = current()) write_event(t, pc, Shape::of(op), number(m));
 }
 
-void begin_ignoring(u32 Thread::* depth, u32 bit) {
+void begin_ignoring(u32 Thread::*depth, u32 bit) {
   Thread* t = current();
   if (t == nullptr) return;
   ++(t->*depth);
   t->special |= bit;
 }
 
-void end_ignoring(u32 Thread::* depth, u32 bit) {
+void end_ignoring(u32 Thread::*depth, u32 bit) {
   Thread* t = current();
   if (t == nullptr || t->*depth == 0) return;
   if (--(t->*depth) == 0) t->special &= ~bit;
@@ -62,10 +62,16 @@ constexpr unsigned kTryLock = 1 << 4, kTryLockFailed = 1 << 5, kReadLock = 1 << 
 #define SOOTH_API SOOTH_EXPORT
 SOOTH_API void sooth_annotate_happens_before(const volatile void* m) { message(Op::kHappensBefore, m, SOOTH_CALLER); }
 SOOTH_API void sooth_annotate_happens_after(const volatile void* m) { message(Op::kHappensAfter, m, SOOTH_CALLER); }
-SOOTH_API void sooth_annotate_lock_acquired(const volatile void* lock, int shared) { acquired(lock, shared != 0, SOOTH_CALLER); }
+SOOTH_API void sooth_annotate_lock_acquired(const volatile void* lock, int shared) {
+  acquired(lock, shared != 0, SOOTH_CALLER);
+}
 SOOTH_API void sooth_annotate_lock_released(const volatile void* lock, int) { releasing(lock, SOOTH_CALLER); }
-SOOTH_API void sooth_annotate_new_memory(const volatile void* memory, size_t size) { block(Op::kAlloc, memory, size, SOOTH_CALLER); }
-SOOTH_API void sooth_annotate_free_memory(const volatile void* memory, size_t size) { block(Op::kFree, memory, size, SOOTH_CALLER); }
+SOOTH_API void sooth_annotate_new_memory(const volatile void* memory, size_t size) {
+  block(Op::kAlloc, memory, size, SOOTH_CALLER);
+}
+SOOTH_API void sooth_annotate_free_memory(const volatile void* memory, size_t size) {
+  block(Op::kFree, memory, size, SOOTH_CALLER);
+}
 SOOTH_API void sooth_annotate_ignore_reads_begin() { begin_ignoring(&Thread::ignore_reads, kIgnoreReads); }
 SOOTH_API void sooth_annotate_ignore_reads_end() { end_ignoring(&Thread::ignore_reads, kIgnoreReads); }
 SOOTH_API void sooth_annotate_ignore_writes_begin() { begin_ignoring(&Thread::ignore_writes, kIgnoreWrites); }
@@ -125,7 +131,8 @@ SOOTH_API void* __tsan_create_fiber(unsigned) {
   return t == nullptr ? nullptr : create_fiber(t, SOOTH_CALLER);
 }
 SOOTH_API void __tsan_destroy_fiber(void* fiber) {
-  if (Thread* t = current(); t != nullptr && fiber != nullptr) destroy_fiber(t, SOOTH_CALLER, static_cast<Fiber*>(fiber));
+  if (Thread* t = current(); t != nullptr && fiber != nullptr)
+    destroy_fiber(t, SOOTH_CALLER, static_cast<Fiber*>(fiber));
 }
 SOOTH_API void __tsan_switch_to_fiber(void* fiber, unsigned flags) {
   if (Thread* t = current(); t != nullptr && fiber != nullptr)
@@ -139,15 +146,27 @@ SOOTH_API void __tsan_set_fiber_name(void* fiber, const char* name) {
 SOOTH_API void __tsan_flush_memory() {}
 SOOTH_API void __tsan_on_report(void*) {}
 SOOTH_API void* __tsan_get_current_report() { return nullptr; }
-SOOTH_API int __tsan_get_report_data(void*, const char**, int*, int*, int*, int*, int*, int*, int*, void**, u64) { return 0; }
+SOOTH_API int __tsan_get_report_data(void*, const char**, int*, int*, int*, int*, int*, int*, int*, void**, u64) {
+  return 0;
+}
 
 // The Annotate family: every name with the file and line of its use.
-#define SOOTH_FILE_LINE char *, int
-SOOTH_API void AnnotateHappensBefore(SOOTH_FILE_LINE, uptr m) { message(Op::kHappensBefore, reinterpret_cast<void*>(m), SOOTH_CALLER); }
-SOOTH_API void AnnotateHappensAfter(SOOTH_FILE_LINE, uptr m) { message(Op::kHappensAfter, reinterpret_cast<void*>(m), SOOTH_CALLER); }
-SOOTH_API void AnnotateCondVarSignal(SOOTH_FILE_LINE, uptr m) { message(Op::kHappensBefore, reinterpret_cast<void*>(m), SOOTH_CALLER); }
-SOOTH_API void AnnotateCondVarSignalAll(SOOTH_FILE_LINE, uptr m) { message(Op::kHappensBefore, reinterpret_cast<void*>(m), SOOTH_CALLER); }
-SOOTH_API void AnnotateCondVarWait(SOOTH_FILE_LINE, uptr m, uptr) { message(Op::kHappensAfter, reinterpret_cast<void*>(m), SOOTH_CALLER); }
+#define SOOTH_FILE_LINE char*, int
+SOOTH_API void AnnotateHappensBefore(SOOTH_FILE_LINE, uptr m) {
+  message(Op::kHappensBefore, reinterpret_cast<void*>(m), SOOTH_CALLER);
+}
+SOOTH_API void AnnotateHappensAfter(SOOTH_FILE_LINE, uptr m) {
+  message(Op::kHappensAfter, reinterpret_cast<void*>(m), SOOTH_CALLER);
+}
+SOOTH_API void AnnotateCondVarSignal(SOOTH_FILE_LINE, uptr m) {
+  message(Op::kHappensBefore, reinterpret_cast<void*>(m), SOOTH_CALLER);
+}
+SOOTH_API void AnnotateCondVarSignalAll(SOOTH_FILE_LINE, uptr m) {
+  message(Op::kHappensBefore, reinterpret_cast<void*>(m), SOOTH_CALLER);
+}
+SOOTH_API void AnnotateCondVarWait(SOOTH_FILE_LINE, uptr m, uptr) {
+  message(Op::kHappensAfter, reinterpret_cast<void*>(m), SOOTH_CALLER);
+}
 SOOTH_API void AnnotateMutexIsNotPHB(SOOTH_FILE_LINE, uptr) {}
 SOOTH_API void AnnotateMutexIsUsedAsCondVar(SOOTH_FILE_LINE, uptr) {}
 SOOTH_API void AnnotateRWLockCreate(SOOTH_FILE_LINE, uptr) {}
@@ -158,20 +177,30 @@ SOOTH_API void AnnotateRWLockDestroy(SOOTH_FILE_LINE, uptr lock) {
 SOOTH_API void AnnotateRWLockAcquired(SOOTH_FILE_LINE, uptr lock, uptr is_write) {
   acquired(reinterpret_cast<void*>(lock), is_write == 0, SOOTH_CALLER);
 }
-SOOTH_API void AnnotateRWLockReleased(SOOTH_FILE_LINE, uptr lock, uptr) { releasing(reinterpret_cast<void*>(lock), SOOTH_CALLER); }
+SOOTH_API void AnnotateRWLockReleased(SOOTH_FILE_LINE, uptr lock, uptr) {
+  releasing(reinterpret_cast<void*>(lock), SOOTH_CALLER);
+}
 SOOTH_API void AnnotateTraceMemory(SOOTH_FILE_LINE, uptr) {}
 SOOTH_API void AnnotateFlushState(SOOTH_FILE_LINE) {}
-SOOTH_API void AnnotateNewMemory(SOOTH_FILE_LINE, uptr p, uptr size) { block(Op::kAlloc, reinterpret_cast<void*>(p), size, SOOTH_CALLER); }
+SOOTH_API void AnnotateNewMemory(SOOTH_FILE_LINE, uptr p, uptr size) {
+  block(Op::kAlloc, reinterpret_cast<void*>(p), size, SOOTH_CALLER);
+}
 SOOTH_API void AnnotateNoOp(SOOTH_FILE_LINE, uptr) {}
 SOOTH_API void AnnotateEnableRaceDetection(SOOTH_FILE_LINE, int enable) {
-  if (enable != 0) end_ignoring_accesses();
-  else begin_ignoring_accesses();
+  if (enable != 0)
+    end_ignoring_accesses();
+  else
+    begin_ignoring_accesses();
 }
 SOOTH_API void AnnotateFlushExpectedRaces(SOOTH_FILE_LINE) {}
 SOOTH_API void AnnotatePCQCreate(SOOTH_FILE_LINE, uptr) {}
 SOOTH_API void AnnotatePCQDestroy(SOOTH_FILE_LINE, uptr) {}
-SOOTH_API void AnnotatePCQPut(SOOTH_FILE_LINE, uptr m) { message(Op::kHappensBefore, reinterpret_cast<void*>(m), SOOTH_CALLER); }
-SOOTH_API void AnnotatePCQGet(SOOTH_FILE_LINE, uptr m) { message(Op::kHappensAfter, reinterpret_cast<void*>(m), SOOTH_CALLER); }
+SOOTH_API void AnnotatePCQPut(SOOTH_FILE_LINE, uptr m) {
+  message(Op::kHappensBefore, reinterpret_cast<void*>(m), SOOTH_CALLER);
+}
+SOOTH_API void AnnotatePCQGet(SOOTH_FILE_LINE, uptr m) {
+  message(Op::kHappensAfter, reinterpret_cast<void*>(m), SOOTH_CALLER);
+}
 SOOTH_API void AnnotateExpectRace(SOOTH_FILE_LINE, uptr, char*) {}
 // Accesses to memory whose races somebody called benign are left out for good: see benign.h.
 SOOTH_API void AnnotateBenignRaceSized(SOOTH_FILE_LINE, uptr p, uptr size, char*) { ignore_memory(p, size); }
@@ -187,8 +216,12 @@ SOOTH_API void AnnotateUnpublishMemoryRange(SOOTH_FILE_LINE, uptr, uptr) {}
 SOOTH_API void AnnotateThreadName(SOOTH_FILE_LINE, char* name) {
   if (Thread* t = current()) write_name(t, ObjectKind::kThread, t->id, name);
 }
-SOOTH_API void WTFAnnotateHappensBefore(SOOTH_FILE_LINE, uptr m) { message(Op::kHappensBefore, reinterpret_cast<void*>(m), SOOTH_CALLER); }
-SOOTH_API void WTFAnnotateHappensAfter(SOOTH_FILE_LINE, uptr m) { message(Op::kHappensAfter, reinterpret_cast<void*>(m), SOOTH_CALLER); }
+SOOTH_API void WTFAnnotateHappensBefore(SOOTH_FILE_LINE, uptr m) {
+  message(Op::kHappensBefore, reinterpret_cast<void*>(m), SOOTH_CALLER);
+}
+SOOTH_API void WTFAnnotateHappensAfter(SOOTH_FILE_LINE, uptr m) {
+  message(Op::kHappensAfter, reinterpret_cast<void*>(m), SOOTH_CALLER);
+}
 SOOTH_API void WTFAnnotateBenignRaceSized(SOOTH_FILE_LINE, uptr p, uptr size, char*) { ignore_memory(p, size); }
 SOOTH_API int RunningOnValgrind() { return 0; }
 SOOTH_API double ValgrindSlowdown() { return 10; }

@@ -14,7 +14,8 @@ __attribute__((visibility("hidden"))) void* sooth_rt_memcpy(void* to, const void
 __attribute__((visibility("hidden"))) void* sooth_rt_memmove(void* to, const void* from, std::size_t bytes) {
   auto* t = static_cast<u8*>(to);
   auto* f = static_cast<const u8*>(from);
-  if (t <= f || t >= f + bytes) copy_memory(to, from, bytes);
+  if (t <= f || t >= f + bytes)
+    copy_memory(to, from, bytes);
   else
     while (bytes-- > 0) t[bytes] = f[bytes];
   return to;

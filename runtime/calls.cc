@@ -14,9 +14,9 @@ struct TouchedLines {
   static constexpr u32 kMost = 1024;
   u32 count;
   bool too_many;
-  u64 lines[kMost];        // in the order in which they were touched first
-  u64 table[2 * kMost];    // 1 + line, open addressing; 0: free
-  uptr stack_from;         // what is on the thread's own stack from here up was the callers' before; ~0: none was touched
+  u64 lines[kMost];      // in the order in which they were touched first
+  u64 table[2 * kMost];  // 1 + line, open addressing; 0: free
+  uptr stack_from;       // what is on the thread's own stack from here up was the callers' before; ~0: none was touched
 };
 
 }  // namespace sooth::rt
@@ -49,7 +49,9 @@ bool reserve_rows(u32 count) {
   constexpr u32 kStep = 1u << 14;
   if (rows_ == nullptr || row_count_ + count > stream::kMaxReachRows) return false;
   while (row_count_ + count > rows_reserved_) {
-    if (!reserve_file(recorder.reaches_fd, rows_reserved_ * sizeof(ReachRow), (rows_reserved_ + kStep) * sizeof(ReachRow))) return false;
+    if (!reserve_file(recorder.reaches_fd, rows_reserved_ * sizeof(ReachRow),
+                      (rows_reserved_ + kStep) * sizeof(ReachRow)))
+      return false;
     rows_reserved_ += kStep;
   }
   return true;
@@ -76,9 +78,7 @@ void append_row(ReachRowKind kind, u32 set, u64 a, u64 b) {
   __atomic_store_n(&row.kind, static_cast<u32>(kind), __ATOMIC_RELEASE);
 }
 
-void append_range(u32 set, ReachRowKind kind, uptr begin, uptr end) {
-  append_row(kind, set, begin, end - begin);
-}
+void append_range(u32 set, ReachRowKind kind, uptr begin, uptr end) { append_row(kind, set, begin, end - begin); }
 
 // The number of the set that the call has touched, whose ranges are in the file; ~0u when there is no room. The lock is held.
 u32 number_of_set(const Thread* t, const TouchedLines& touched) {
@@ -113,7 +113,8 @@ void forget_touched(TouchedLines& touched) {
     // Few: cheaper one by one. Every entry that a line could be in is free afterwards, because all lines go.
     for (u32 i = 0; i < touched.count; ++i) {
       u64 at = mix(touched.lines[i]);
-      while (touched.table[at & (2 * TouchedLines::kMost - 1)] != 0) touched.table[at++ & (2 * TouchedLines::kMost - 1)] = 0;
+      while (touched.table[at & (2 * TouchedLines::kMost - 1)] != 0)
+        touched.table[at++ & (2 * TouchedLines::kMost - 1)] = 0;
     }
   }
   touched.count = 0;
@@ -202,7 +203,8 @@ bool start() {
   if (sets_ == nullptr) sets_ = static_cast<KnownSet*>(map_memory(kKnownSets * sizeof(KnownSet)));
   long fd = open_recording_file(stream::kReachesFile);
   if (fd < 0 || sets_ == nullptr) return false;
-  long rows = sys_call(SYS_mmap, 0, stream::kMaxReachRows * sizeof(ReachRow), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  long rows =
+      sys_call(SYS_mmap, 0, stream::kMaxReachRows * sizeof(ReachRow), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   recorder.reaches_fd = move_descriptor(static_cast<int>(fd));
   if (rows < 0 && rows > -4096) return false;
   rows_ = reinterpret_cast<ReachRow*>(rows);

@@ -21,7 +21,7 @@ Strategy strategy_;
 Plan plan_ = Plan::kStrategy;
 Directed directed_;
 StretchFollower stretches_;
-bool follows_ = false;   // stretches_ says who is next
+bool follows_ = false;  // stretches_ says who is next
 bool diverged_ = false;
 ChoiceFollower choices_;
 u64 hook_calls_ = 0;
@@ -88,23 +88,26 @@ Turn give_to_wanted(Node* from, bool goes_on, Node*& next) {
     return Turn::kGiven;
   }
   if (find(outside_, id) != nullptr || (timed_out && blocked->has_deadline())) return Turn::kAwaited;
-  if (id == sooth::control::kNone) diverge(stretches_.current().thread, Divergence::kNoThread, 0);
-  else diverge(id, Divergence::kNotReady, static_cast<u64>(stopped_by(id)));
+  if (id == sooth::control::kNone)
+    diverge(stretches_.current().thread, Divergence::kNoThread, 0);
+  else
+    diverge(id, Divergence::kNotReady, static_cast<u64>(stopped_by(id)));
   return Turn::kNone;
 }
 
 // Takes the next stretch if that of `from` is over. False: there is none to follow any more.
 bool follow_on(Node* from, bool goes_on, StretchEnd how, bool at_operation) {
-  switch (stretches_.look(controlled::position_of(from->thread), how, controlled::operations_hash(), at_operation || !goes_on)) {
+  switch (stretches_.look(controlled::position_of(from->thread), how, controlled::operations_hash(),
+                          at_operation || !goes_on)) {
     case StretchFollower::Verdict::kGoesOn:
       from->unstopped += at_operation ? 1 : kQuantumWeight;
-      if (from->unstopped > kMostWithoutStop) diverge(from->id, Divergence::kEarly, static_cast<u64>(StretchEnd::kSpun));
+      if (from->unstopped > kMostWithoutStop)
+        diverge(from->id, Divergence::kEarly, static_cast<u64>(StretchEnd::kSpun));
       return follows_;
     case StretchFollower::Verdict::kDiverges:
       diverge(from->id, stretches_.divergence(), stretches_.found());
       return false;
-    case StretchFollower::Verdict::kIsOver:
-      break;
+    case StretchFollower::Verdict::kIsOver: break;
   }
   stretches_.advance();
   if (stretches_.is_over()) {
@@ -141,7 +144,8 @@ Node* choose_by_plan(Node* from, SchedulingPoint point, StretchEnd how, bool at_
   }
   if (plan_ != Plan::kChoices) return choose_by_strategy(from, point);
   Node* next = choices_.choose(ready_.first(), goes_on ? from : nullptr, point);
-  if (choices_.has_failed()) diverge(choices_.wanted(), Divergence::kNotReady, static_cast<u64>(stopped_by(choices_.wanted())));
+  if (choices_.has_failed())
+    diverge(choices_.wanted(), Divergence::kNotReady, static_cast<u64>(stopped_by(choices_.wanted())));
   return next;
 }
 
@@ -209,7 +213,9 @@ bool follows_stretches() { return follows_; }
 void admit(Node* n) { strategy_.admit(n->standing); }
 void dismiss(Node*) { strategy_.dismiss(); }
 
-bool asks_at_operations() { return strategy_spec_.kind != StrategyKind::kSerial || (recorder.controlled && plan_ != Plan::kStrategy); }
+bool asks_at_operations() {
+  return strategy_spec_.kind != StrategyKind::kSerial || (recorder.controlled && plan_ != Plan::kStrategy);
+}
 
 u32 grant(Node* n) {
   if (!recorder.controlled) return strategy_.grant(n->standing);

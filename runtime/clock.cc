@@ -11,7 +11,8 @@ u64 worked_ = 0;
 
 // Seconds that the clock shows at the start.
 u64 start_of(int clock) {
-  bool is_calendar = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_REALTIME_ALARM || clock == CLOCK_TAI;
+  bool is_calendar =
+      clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_REALTIME_ALARM || clock == CLOCK_TAI;
   return is_calendar ? kRealtimeStart : kMonotonicStart;
 }
 
@@ -35,13 +36,15 @@ void work(u64 time) {
 u64 advance_to(u64 moment) {
   u64 before = now();
   while (before < moment) {
-    if (__atomic_compare_exchange_n(&now_, &before, moment, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return moment - before;
+    if (__atomic_compare_exchange_n(&now_, &before, moment, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      return moment - before;
   }
   return 0;
 }
 
 bool is_known(int clock) {
-  return clock >= 0 && clock <= CLOCK_TAI && clock != CLOCK_PROCESS_CPUTIME_ID && clock != CLOCK_THREAD_CPUTIME_ID && clock != 10;
+  return clock >= 0 && clock <= CLOCK_TAI && clock != CLOCK_PROCESS_CPUTIME_ID && clock != CLOCK_THREAD_CPUTIME_ID &&
+         clock != 10;
 }
 
 timespec to_timespec(u64 time) { return {static_cast<time_t>(time / kSecond), static_cast<long>(time % kSecond)}; }
@@ -68,8 +71,10 @@ u64 after(const timespec& duration) {
 
 timespec later(const timespec& duration, int clock) {
   timespec time;
-  if (on_) time = show(now(), clock);
-  else read_clock(clock, &time);
+  if (on_)
+    time = show(now(), clock);
+  else
+    read_clock(clock, &time);
   constexpr time_t kFar = time_t{1} << 60;
   time_t seconds = duration.tv_sec < kFar ? duration.tv_sec : kFar;
   timespec carry = to_timespec(static_cast<u64>(time.tv_nsec + duration.tv_nsec));

@@ -25,8 +25,8 @@ uptr boring_[kBoringEntries];
 
 namespace {
 
-u8* file_ = nullptr;         // the control file, mapped so that writing to it is our own business
-LogHeader* log_ = nullptr;   // shared with everybody; nullptr: there is none
+u8* file_ = nullptr;        // the control file, mapped so that writing to it is our own business
+LogHeader* log_ = nullptr;  // shared with everybody; nullptr: there is none
 u64 log_capacity_ = 0;
 u16 process_ = 0;
 u64 hash_ = 0;
@@ -62,7 +62,8 @@ u8* map_whole(const char* path, bool shared, u64& bytes) {
   long fd = sys_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), (shared ? O_RDWR : O_RDONLY) | O_CLOEXEC);
   if (fd < 0) return nullptr;
   long size = sys_call(SYS_lseek, fd, 0, 2 /* SEEK_END */);
-  long r = size <= 0 ? -1 : sys_call(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, shared ? MAP_SHARED : MAP_PRIVATE, fd, 0);
+  long r =
+      size <= 0 ? -1 : sys_call(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, shared ? MAP_SHARED : MAP_PRIVATE, fd, 0);
   sys_call(SYS_close, fd);
   bytes = static_cast<u64>(size);
   return r < 0 && r > -4096 ? nullptr : reinterpret_cast<u8*>(r);
@@ -88,8 +89,9 @@ bool is_valid(u64 bytes) {
   if (bytes < sizeof(ControlHeader)) return false;
   const ControlHeader& h = header();
   StrategySpec spec;
-  if (h.magic != sooth::control::kControlMagic || h.bytes > bytes || h.plan > Plan::kChoices || !is_text(h.strategy, h.bytes) ||
-      !parse_strategy(strategy_text(), spec) || !is_inside<SiteRange>(h.ranges, h.range_count, h.bytes) ||
+  if (h.magic != sooth::control::kControlMagic || h.bytes > bytes || h.plan > Plan::kChoices ||
+      !is_text(h.strategy, h.bytes) || !parse_strategy(strategy_text(), spec) ||
+      !is_inside<SiteRange>(h.ranges, h.range_count, h.bytes) ||
       !is_inside<sooth::control::Stretch>(h.stretches, h.stretch_count, h.bytes) ||
       !is_inside<sooth::control::ThreadOrigin>(h.threads, h.thread_count, h.bytes) ||
       !is_inside<u16>(h.choices, h.choice_count, h.bytes)) {
@@ -148,13 +150,18 @@ const KnownModule* add_module(uptr pc) {
   bool is_program = name == nullptr || name[0] == 0;
   char path[512];
   if (is_program) {
-    long n = sys_call(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(path), sizeof path - 1);
+    long n =
+        sys_call(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(path), sizeof path - 1);
     path[n > 0 ? n : 0] = 0;
     name = path;
   }
   uptr bias = found.dlfo_link_map->l_addr;
-  modules_[module_count_] = {reinterpret_cast<uptr>(found.dlfo_map_start), reinterpret_cast<uptr>(found.dlfo_map_end), bias,
-                             is_program ? nullptr : name, is_excluded_path(name), false};
+  modules_[module_count_] = {reinterpret_cast<uptr>(found.dlfo_map_start),
+                             reinterpret_cast<uptr>(found.dlfo_map_end),
+                             bias,
+                             is_program ? nullptr : name,
+                             is_excluded_path(name),
+                             false};
   for (u32 i = 0; i < header().range_count; ++i) {
     const SiteRange& range = table<SiteRange>(header().ranges)[i];
     const char* wanted = table<char>(range.module);
@@ -219,7 +226,8 @@ void approach(Thread* t, uptr pc, uptr address, u32 bytes, u32 kinds) {
 }
 
 bool is_ignored(const Thread* t, uptr address, bool is_write) {
-  return (t->special & (is_write ? kIgnoreWrites : kIgnoreReads)) != 0 || ((t->special & kIgnoreMemory) != 0 && is_ignored_memory(address));
+  return (t->special & (is_write ? kIgnoreWrites : kIgnoreReads)) != 0 ||
+         ((t->special & kIgnoreMemory) != 0 && is_ignored_memory(address));
 }
 
 u64 number_of_object(u64 key) {
@@ -268,8 +276,8 @@ bool has_sites() { return header().range_count != 0; }
 
 StretchFollower make_stretch_follower() {
   const ControlHeader& h = header();
-  return {table<sooth::control::Stretch>(h.stretches), h.stretch_count, table<sooth::control::ThreadOrigin>(h.threads), h.thread_count,
-          has_sites()};
+  return {table<sooth::control::Stretch>(h.stretches), h.stretch_count, table<sooth::control::ThreadOrigin>(h.threads),
+          h.thread_count, has_sites()};
 }
 
 ChoiceFollower make_choice_follower() {
@@ -281,7 +289,8 @@ void begin_thread(Thread* t) {
   t->special |= kControlled | kStopped | kSerialMode | (has_flag(sooth::control::kEveryAccess) ? kEachAccess : 0);
   t->special &= ~kWatched;
   // Only strategies change threads anywhere; they draw the first quantum at the first access.
-  if (plan() != Plan::kStrategy) t->quantum = header().quantum != 0 ? header().quantum : static_cast<u32>(options.quantum);
+  if (plan() != Plan::kStrategy)
+    t->quantum = header().quantum != 0 ? header().quantum : static_cast<u32>(options.quantum);
   t->progress = Progress{};
   t->progress.origin = t->quantum;
   t->spin.stop();
@@ -306,7 +315,9 @@ void log(RecordKind kind, u32 thread, u64 a, u64 b, u64 c) {
   __atomic_store_n(reinterpret_cast<u16*>(&record.kind), static_cast<u16>(kind), __ATOMIC_RELEASE);
 }
 
-void log_external(u32 thread, sooth::control::External what) { log(RecordKind::kExternal, thread, static_cast<u64>(what)); }
+void log_external(u32 thread, sooth::control::External what) {
+  log(RecordKind::kExternal, thread, static_cast<u64>(what));
+}
 
 void log_race(u32 thread, const SiteAccess& access, RecordKind kind, bool goes_first) {
   log(kind, thread, access.offset, access.range, access.bytes | u64{access.kinds} << 32 | u64{goes_first} << 40);
@@ -317,7 +328,8 @@ void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes) {
   constexpr u64 kMostGranules = 64;
   const KnownModule* m = pc == 0 ? nullptr : module_of(pc);
   Position position = position_of(t);
-  log(RecordKind::kStepAt, id, m == nullptr ? pc : pc - m->bias, position.events << 32 | log_module(m), position.accesses);
+  log(RecordKind::kStepAt, id, m == nullptr ? pc : pc - m->bias, position.events << 32 | log_module(m),
+      position.accesses);
   bool writes = !is_access(op) || is_write(op);
   u64 what = static_cast<u64>(op) | u64{writes} << 8 | (object % kGranule) << 16 | bytes << 32;
   u64 first = object / kGranule, last = (object + bytes - 1) / kGranule;
@@ -336,7 +348,8 @@ void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes) {
 }
 
 void set_state(RunState state) {
-  if (log_ != nullptr && process_ == 0) __atomic_store_n(reinterpret_cast<u32*>(&log_->state), static_cast<u32>(state), __ATOMIC_RELEASE);
+  if (log_ != nullptr && process_ == 0)
+    __atomic_store_n(reinterpret_cast<u32*>(&log_->state), static_cast<u32>(state), __ATOMIC_RELEASE);
 }
 
 void publish_counts(u64 hook_calls, u64 scheduling_points) {
@@ -383,7 +396,8 @@ u64 operations() { return operations_; }
 void operation(Thread* t, uptr pc, Op op, u64 object, u64 size) {
   turn::hold(t);
   // Counts as a write to all of the block, which the caller has not given back yet.
-  if (op == Op::kFree && has_sites() && t->busy == 0) approach(t, pc, object, static_cast<u32>(size), sooth::control::kWrites);
+  if (op == Op::kFree && has_sites() && t->busy == 0)
+    approach(t, pc, object, static_cast<u32>(size), sooth::control::kWrites);
   if (!sooth::control::is_operation(op)) return;
   if (SOOTH_UNLIKELY(any_ignored_memory())) t->special |= kIgnoreMemory;
   Progress& p = t->progress;
@@ -419,8 +433,10 @@ void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
   if (is_point) turn::step_access(t, {op, pc, address, bytes});
   bool spins = false;
   if (counts && (t->special & kWatched) != 0) {
-    if (writes) t->spin.writes(address);
-    else spins = t->spin.reads(address, pc);
+    if (writes)
+      t->spin.writes(address);
+    else
+      spins = t->spin.reads(address, pc);
     if (!t->spin.is_watching()) t->special &= ~kWatched;
   }
   if (spins) turn::spun(t);

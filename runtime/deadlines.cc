@@ -137,23 +137,30 @@ void end_idling() {
 void look_at_clock(Node* n) {
   u64 now = virtual_clock::real_now();
   if (!virtual_clock::is_on()) {
-    if (now >= n->deadline) fire_externally(n);
-    else if (n->polls) end_wait(n, Wake::kLook);
+    if (now >= n->deadline)
+      fire_externally(n);
+    else if (n->polls)
+      end_wait(n, Wake::kLook);
     return;
   }
   // While others work, looking can wait: the moment would not be the same in another run.
   bool idle = holder_ == nullptr;
-  if (idle && n == keeper_ && now >= idle_since_ + real_rest(n)) fire_externally(n);
-  else if (idle && n->polls && !recorder.controlled) end_wait(n, Wake::kLook);
-  else set_wake_at(n, n == keeper_ ? idle_since_ + real_rest(n) : kNever);
+  if (idle && n == keeper_ && now >= idle_since_ + real_rest(n))
+    fire_externally(n);
+  else if (idle && n->polls && !recorder.controlled)
+    end_wait(n, Wake::kLook);
+  else
+    set_wake_at(n, n == keeper_ ? idle_since_ + real_rest(n) : kNever);
 }
 
 void let_time_pass() {
   if (!virtual_clock::is_on()) return;
   Node* n = earliest_deadline();
   if (n == nullptr) return;
-  if (outside_.first() == nullptr) jump_to(n->deadline);
-  else begin_idling(n);
+  if (outside_.first() == nullptr)
+    jump_to(n->deadline);
+  else
+    begin_idling(n);
 }
 
 bool fire_now(Node* n) {
@@ -175,7 +182,8 @@ void count_work(Node* n) {
   // How far a thread has come is the same wherever schedules are the same, also when one is followed that was not drawn. Accesses count
   // in blocks: whether the one in front of which a thread was stopped is among them depends on why it was.
   u64 blocks = controlled::calls_of(n->thread) / kBlock;
-  u64 work = n->thread->progress.events * virtual_clock::kStep + blocks * (kBlock / kOperationWeight) * virtual_clock::kStep;
+  u64 work =
+      n->thread->progress.events * virtual_clock::kStep + blocks * (kBlock / kOperationWeight) * virtual_clock::kStep;
   if (work > n->counted_work) spend(n, work - n->counted_work);
   n->counted_work = work;
 }

@@ -32,17 +32,14 @@ u32 holder_of(const Node* n) {
   switch (n->blocked_on) {
     case BlockedOn::kMutex:
     case BlockedOn::kRwlock:
-    case BlockedOn::kSpin:
-      return lock_holder(n->object);
-    case BlockedOn::kJoin:
-      return static_cast<u32>(reinterpret_cast<const ThreadInfo*>(n->object) - &thread_info(0));
+    case BlockedOn::kSpin: return lock_holder(n->object);
+    case BlockedOn::kJoin: return static_cast<u32>(reinterpret_cast<const ThreadInfo*>(n->object) - &thread_info(0));
     case BlockedOn::kUnknown:
     case BlockedOn::kCondition:
     case BlockedOn::kBarrier:
     case BlockedOn::kSemaphore:
     case BlockedOn::kOnce:
-    case BlockedOn::kFutex:
-      break;
+    case BlockedOn::kFutex: break;
   }
   return sooth::control::kNone;
 }
@@ -89,7 +86,8 @@ void end_if_deadlocked() {
     if (n != blocked_.first()) p = append_text(p, end, ", ");
     p = describe(n, p, end);
     uptr pc = n->thread->progress.pc;
-    u64 place = pc == 0 ? 0 : controlled::module_offset(pc) | (controlled::is_in_program(pc) ? 0 : sooth::control::kInLibrary);
+    u64 place =
+        pc == 0 ? 0 : controlled::module_offset(pc) | (controlled::is_in_program(pc) ? 0 : sooth::control::kInLibrary);
     controlled::log(RecordKind::kBlockedThread, n->id, static_cast<u64>(n->blocked_on), holder_of(n), place);
   }
   controlled::set_state(sooth::control::RunState::kDeadlocked);

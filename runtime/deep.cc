@@ -52,19 +52,22 @@ bool write_seal(int fd) {
 bool write_new_module(const Descriptor* module) {
   long fd = append_recording_file(stream::kDeepFile);
   if (fd < 0) return false;
-  bool written = (module->number != 0 || write_seal(static_cast<int>(fd))) && write_module(static_cast<int>(fd), module->number, module);
+  bool written = (module->number != 0 || write_seal(static_cast<int>(fd))) &&
+                 write_module(static_cast<int>(fd), module->number, module);
   sys_call(SYS_close, fd);
   return written;
 }
 
 SOOTH_INLINE u16 control_word(Kind kind, u32 small) {
-  return static_cast<u16>(stream::kEscapeCode << stream::kSlotBits | stream::kDeepRecords | kind << stream::kDeepKindShift | small);
+  return static_cast<u16>(stream::kEscapeCode << stream::kSlotBits | stream::kDeepRecords |
+                          kind << stream::kDeepKindShift | small);
 }
 
 // The thread if it records what the module does, with nothing left that must come first.
 SOOTH_INLINE Thread* thread_of(const Descriptor* module) {
   Thread* t = current();
-  if (module->number == deep::kSilent || SOOTH_UNLIKELY(t == nullptr) || SOOTH_UNLIKELY((t->special & kStopped) != 0)) return nullptr;
+  if (module->number == deep::kSilent || SOOTH_UNLIKELY(t == nullptr) || SOOTH_UNLIKELY((t->special & kStopped) != 0))
+    return nullptr;
   if (t->pending_slot != 0) write_pending(t);
   return t;
 }
@@ -210,5 +213,7 @@ SOOTH_EXPORT void __sooth_deep_landed(const Descriptor* module, u32 function, u3
 SOOTH_EXPORT void __sooth_deep_vptr(const Descriptor* module, void** place, void* value) {
   bool changes = *place != value;
   __sooth_deep_branch(module, changes ? 1 : 0);
-  if (changes) access(reinterpret_cast<uptr>(place), SOOTH_CALLER, Shape::of(Op::kWrite, MemoryOrder::kNotAtomic, 8), reinterpret_cast<uptr>(__builtin_dwarf_cfa()));
+  if (changes)
+    access(reinterpret_cast<uptr>(place), SOOTH_CALLER, Shape::of(Op::kWrite, MemoryOrder::kNotAtomic, 8),
+           reinterpret_cast<uptr>(__builtin_dwarf_cfa()));
 }

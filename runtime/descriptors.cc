@@ -47,7 +47,8 @@ u64 connection_of(int fd) {
   zero_memory(&here, sizeof here);
   zero_memory(&there, sizeof there);
   if (sys_call(SYS_getsockname, fd, reinterpret_cast<long>(&here), reinterpret_cast<long>(&here_length)) < 0) return 0;
-  if (sys_call(SYS_getpeername, fd, reinterpret_cast<long>(&there), reinterpret_cast<long>(&there_length)) < 0) return kFirstConnection;
+  if (sys_call(SYS_getpeername, fd, reinterpret_cast<long>(&there), reinterpret_cast<long>(&there_length)) < 0)
+    return kFirstConnection;
   if (here.ss_family == AF_UNIX) return kFirstConnection + 2;
   u64 sum = address_hash(here, here_length) + address_hash(there, there_length);
   return kFirstConnection + 4 + 2 * (sum >> 20);
@@ -61,7 +62,8 @@ u64 channel_of(int fd) {
   if (channel == kFirstConnection) return channel;
   if (channel == 0) channel = new_channel();
   u64 none = 0;
-  if (!__atomic_compare_exchange_n(&channels_[fd], &none, channel, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return none;
+  if (!__atomic_compare_exchange_n(&channels_[fd], &none, channel, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return none;
   return channel;
 }
 

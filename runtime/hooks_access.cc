@@ -27,24 +27,28 @@ SOOTH_INLINE uptr told(const void* pc) {
 
 #define SOOTH_STACK reinterpret_cast<uptr>(__builtin_dwarf_cfa())
 
-#define SOOTH_HOOKS(size)                                                                                              \
-  SOOTH_EXPORT void __tsan_read##size(void* p) { hook<Op::kRead, size>(p, SOOTH_CALLER, SOOTH_STACK); }                \
-  SOOTH_EXPORT void __tsan_write##size(void* p) { hook<Op::kWrite, size>(p, SOOTH_CALLER, SOOTH_STACK); }              \
-  SOOTH_EXPORT void __tsan_unaligned_read##size(void* p) { hook<Op::kRead, size>(p, SOOTH_CALLER, SOOTH_STACK); }      \
-  SOOTH_EXPORT void __tsan_unaligned_write##size(void* p) { hook<Op::kWrite, size>(p, SOOTH_CALLER, SOOTH_STACK); }    \
-  SOOTH_EXPORT void __tsan_volatile_read##size(void* p) { hook<Op::kRead, size>(p, SOOTH_CALLER, SOOTH_STACK); }       \
-  SOOTH_EXPORT void __tsan_volatile_write##size(void* p) { hook<Op::kWrite, size>(p, SOOTH_CALLER, SOOTH_STACK); }     \
-  SOOTH_EXPORT void __tsan_unaligned_volatile_read##size(void* p) { hook<Op::kRead, size>(p, SOOTH_CALLER, SOOTH_STACK); }   \
-  SOOTH_EXPORT void __tsan_unaligned_volatile_write##size(void* p) { hook<Op::kWrite, size>(p, SOOTH_CALLER, SOOTH_STACK); } \
-  SOOTH_EXPORT void __tsan_read_write##size(void* p) {                                                                 \
-    hook<Op::kRead, size>(p, SOOTH_CALLER, SOOTH_STACK);                                                               \
-    hook<Op::kWrite, size>(p, SOOTH_CALLER, SOOTH_STACK);                                                              \
-  }                                                                                                                    \
-  SOOTH_EXPORT void __tsan_unaligned_read_write##size(void* p) {                                                       \
-    hook<Op::kRead, size>(p, SOOTH_CALLER, SOOTH_STACK);                                                               \
-    hook<Op::kWrite, size>(p, SOOTH_CALLER, SOOTH_STACK);                                                              \
-  }                                                                                                                    \
-  SOOTH_EXPORT void __tsan_read##size##_pc(void* p, void* pc) { hook<Op::kRead, size>(p, told(pc), SOOTH_STACK); } \
+#define SOOTH_HOOKS(size)                                                                                           \
+  SOOTH_EXPORT void __tsan_read##size(void* p) { hook<Op::kRead, size>(p, SOOTH_CALLER, SOOTH_STACK); }             \
+  SOOTH_EXPORT void __tsan_write##size(void* p) { hook<Op::kWrite, size>(p, SOOTH_CALLER, SOOTH_STACK); }           \
+  SOOTH_EXPORT void __tsan_unaligned_read##size(void* p) { hook<Op::kRead, size>(p, SOOTH_CALLER, SOOTH_STACK); }   \
+  SOOTH_EXPORT void __tsan_unaligned_write##size(void* p) { hook<Op::kWrite, size>(p, SOOTH_CALLER, SOOTH_STACK); } \
+  SOOTH_EXPORT void __tsan_volatile_read##size(void* p) { hook<Op::kRead, size>(p, SOOTH_CALLER, SOOTH_STACK); }    \
+  SOOTH_EXPORT void __tsan_volatile_write##size(void* p) { hook<Op::kWrite, size>(p, SOOTH_CALLER, SOOTH_STACK); }  \
+  SOOTH_EXPORT void __tsan_unaligned_volatile_read##size(void* p) {                                                 \
+    hook<Op::kRead, size>(p, SOOTH_CALLER, SOOTH_STACK);                                                            \
+  }                                                                                                                 \
+  SOOTH_EXPORT void __tsan_unaligned_volatile_write##size(void* p) {                                                \
+    hook<Op::kWrite, size>(p, SOOTH_CALLER, SOOTH_STACK);                                                           \
+  }                                                                                                                 \
+  SOOTH_EXPORT void __tsan_read_write##size(void* p) {                                                              \
+    hook<Op::kRead, size>(p, SOOTH_CALLER, SOOTH_STACK);                                                            \
+    hook<Op::kWrite, size>(p, SOOTH_CALLER, SOOTH_STACK);                                                           \
+  }                                                                                                                 \
+  SOOTH_EXPORT void __tsan_unaligned_read_write##size(void* p) {                                                    \
+    hook<Op::kRead, size>(p, SOOTH_CALLER, SOOTH_STACK);                                                            \
+    hook<Op::kWrite, size>(p, SOOTH_CALLER, SOOTH_STACK);                                                           \
+  }                                                                                                                 \
+  SOOTH_EXPORT void __tsan_read##size##_pc(void* p, void* pc) { hook<Op::kRead, size>(p, told(pc), SOOTH_STACK); }  \
   SOOTH_EXPORT void __tsan_write##size##_pc(void* p, void* pc) { hook<Op::kWrite, size>(p, told(pc), SOOTH_STACK); }
 
 SOOTH_HOOKS(1)
@@ -59,16 +63,16 @@ SOOTH_EXPORT void __tsan_read_range_pc(void* p, uptr size, void* pc) { range_hoo
 SOOTH_EXPORT void __tsan_write_range_pc(void* p, uptr size, void* pc) { range_hook(Op::kWrite, p, size, told(pc)); }
 
 // sanitizer_common's names, which clang uses for unaligned accesses of other runtimes: performed here.
-#define SOOTH_UNALIGNED(bits, type, size)                                                                    \
-  SOOTH_EXPORT type __sanitizer_unaligned_load##bits(const type* p) {                                        \
-    hook<Op::kRead, size>(p, SOOTH_CALLER, SOOTH_STACK);                                                     \
-    type value;                                                                                              \
-    __builtin_memcpy(&value, p, size);                                                                       \
-    return value;                                                                                            \
-  }                                                                                                          \
-  SOOTH_EXPORT void __sanitizer_unaligned_store##bits(type* p, type value) {                                 \
-    hook<Op::kWrite, size>(p, SOOTH_CALLER, SOOTH_STACK);                                                    \
-    __builtin_memcpy(p, &value, size);                                                                       \
+#define SOOTH_UNALIGNED(bits, type, size)                                    \
+  SOOTH_EXPORT type __sanitizer_unaligned_load##bits(const type* p) {        \
+    hook<Op::kRead, size>(p, SOOTH_CALLER, SOOTH_STACK);                     \
+    type value;                                                              \
+    __builtin_memcpy(&value, p, size);                                       \
+    return value;                                                            \
+  }                                                                          \
+  SOOTH_EXPORT void __sanitizer_unaligned_store##bits(type* p, type value) { \
+    hook<Op::kWrite, size>(p, SOOTH_CALLER, SOOTH_STACK);                    \
+    __builtin_memcpy(p, &value, size);                                       \
   }
 SOOTH_UNALIGNED(16, u16, 2)
 SOOTH_UNALIGNED(32, u32, 4)

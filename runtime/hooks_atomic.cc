@@ -70,7 +70,8 @@ template <typename T>
 SOOTH_INLINE void machine_store(volatile T* p, T value) {
   if constexpr (sizeof(T) == 16) {
     T seen = machine_load(p);
-    while (!machine_cas(p, seen, value)) {}
+    while (!machine_cas(p, seen, value)) {
+    }
   } else {
     __atomic_store_n(p, value, __ATOMIC_SEQ_CST);
   }
@@ -80,14 +81,17 @@ SOOTH_INLINE void machine_store(volatile T* p, T value) {
 template <typename T, typename F>
 SOOTH_INLINE T machine_rmw(volatile T* p, F change) {
   T seen = machine_load(p);
-  while (!machine_cas(p, seen, change(seen))) {}
+  while (!machine_cas(p, seen, change(seen))) {
+  }
   return seen;
 }
 
 template <typename T>
 EventValue value_of(T v) {
-  if constexpr (sizeof(T) == 16) return {static_cast<u64>(v), static_cast<u64>(v >> 64)};
-  else return {static_cast<u64>(v), 0};
+  if constexpr (sizeof(T) == 16)
+    return {static_cast<u64>(v), static_cast<u64>(v >> 64)};
+  else
+    return {static_cast<u64>(v), 0};
 }
 
 // Nothing of the operation is recorded. A handler that waits runs here, then: there is no other place in a loop of such operations.
@@ -165,43 +169,47 @@ void sooth::rt::restart_atomics_after_fork() {
   for (Shard& shard : shards_) shard.lock.reset();
 }
 
-#define SOOTH_RMW(bits, T, name, expression)                                                                   \
-  SOOTH_EXPORT T __tsan_atomic##bits##_##name(volatile T* p, T v, int order) {                                 \
-    return perform<Op::kAtomicRmw>(p, order, SOOTH_CALLER, [&] { return machine_rmw(p, [&](T old) { return static_cast<T>(expression); }); }); \
+#define SOOTH_RMW(bits, T, name, expression)                                                                           \
+  SOOTH_EXPORT T __tsan_atomic##bits##_##name(volatile T* p, T v, int order) {                                         \
+    return perform<Op::kAtomicRmw>(p, order, SOOTH_CALLER,                                                             \
+                                   [&] { return machine_rmw(p, [&](T old) { return static_cast<T>(expression); }); }); \
   }
 
-#define SOOTH_ATOMICS(bits, T)                                                                                 \
-  SOOTH_EXPORT T __tsan_atomic##bits##_load(const volatile T* p, int order) {                                  \
-    return perform<Op::kAtomicLoad>(p, order, SOOTH_CALLER, [&] { return machine_load(p); });                  \
-  }                                                                                                            \
-  SOOTH_EXPORT void __tsan_atomic##bits##_store(volatile T* p, T v, int order) {                               \
-    perform<Op::kAtomicStore>(p, order, SOOTH_CALLER, [&] {                                                    \
-      machine_store(p, v);                                                                                     \
-      return v;                                                                                                \
-    });                                                                                                        \
-  }                                                                                                            \
-  SOOTH_RMW(bits, T, exchange, (static_cast<void>(old), v))                                                    \
-  SOOTH_RMW(bits, T, fetch_add, old + v)                                                                       \
-  SOOTH_RMW(bits, T, fetch_sub, old - v)                                                                       \
-  SOOTH_RMW(bits, T, fetch_and, old & v)                                                                       \
-  SOOTH_RMW(bits, T, fetch_or, old | v)                                                                        \
-  SOOTH_RMW(bits, T, fetch_xor, old ^ v)                                                                       \
-  SOOTH_RMW(bits, T, fetch_nand, ~(old & v))                                                                   \
-  SOOTH_EXPORT int __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* expected, T desired, int success, int failure) { \
-    T seen = *expected;                                                                                        \
-    bool done = compare_exchange(p, seen, desired, success, failure, SOOTH_CALLER);                            \
-    if (!done) store_seen(expected, seen, SOOTH_CALLER);                                                       \
-    return done;                                                                                               \
-  }                                                                                                            \
-  SOOTH_EXPORT int __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* expected, T desired, int success, int failure) { \
-    T seen = *expected;                                                                                        \
-    bool done = compare_exchange(p, seen, desired, success, failure, SOOTH_CALLER);                            \
-    if (!done) store_seen(expected, seen, SOOTH_CALLER);                                                       \
-    return done;                                                                                               \
-  }                                                                                                            \
-  SOOTH_EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T expected, T desired, int success, int failure) { \
-    compare_exchange(p, expected, desired, success, failure, SOOTH_CALLER);                                    \
-    return expected;                                                                                           \
+#define SOOTH_ATOMICS(bits, T)                                                                                       \
+  SOOTH_EXPORT T __tsan_atomic##bits##_load(const volatile T* p, int order) {                                        \
+    return perform<Op::kAtomicLoad>(p, order, SOOTH_CALLER, [&] { return machine_load(p); });                        \
+  }                                                                                                                  \
+  SOOTH_EXPORT void __tsan_atomic##bits##_store(volatile T* p, T v, int order) {                                     \
+    perform<Op::kAtomicStore>(p, order, SOOTH_CALLER, [&] {                                                          \
+      machine_store(p, v);                                                                                           \
+      return v;                                                                                                      \
+    });                                                                                                              \
+  }                                                                                                                  \
+  SOOTH_RMW(bits, T, exchange, (static_cast<void>(old), v))                                                          \
+  SOOTH_RMW(bits, T, fetch_add, old + v)                                                                             \
+  SOOTH_RMW(bits, T, fetch_sub, old - v)                                                                             \
+  SOOTH_RMW(bits, T, fetch_and, old& v)                                                                              \
+  SOOTH_RMW(bits, T, fetch_or, old | v)                                                                              \
+  SOOTH_RMW(bits, T, fetch_xor, old ^ v)                                                                             \
+  SOOTH_RMW(bits, T, fetch_nand, ~(old & v))                                                                         \
+  SOOTH_EXPORT int __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* expected, T desired, int success, \
+                                                                 int failure) {                                      \
+    T seen = *expected;                                                                                              \
+    bool done = compare_exchange(p, seen, desired, success, failure, SOOTH_CALLER);                                  \
+    if (!done) store_seen(expected, seen, SOOTH_CALLER);                                                             \
+    return done;                                                                                                     \
+  }                                                                                                                  \
+  SOOTH_EXPORT int __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* expected, T desired, int success,   \
+                                                               int failure) {                                        \
+    T seen = *expected;                                                                                              \
+    bool done = compare_exchange(p, seen, desired, success, failure, SOOTH_CALLER);                                  \
+    if (!done) store_seen(expected, seen, SOOTH_CALLER);                                                             \
+    return done;                                                                                                     \
+  }                                                                                                                  \
+  SOOTH_EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T expected, T desired, int success,       \
+                                                            int failure) {                                           \
+    compare_exchange(p, expected, desired, success, failure, SOOTH_CALLER);                                          \
+    return expected;                                                                                                 \
   }
 
 SOOTH_ATOMICS(8, a8)

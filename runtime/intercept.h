@@ -27,7 +27,8 @@ class alignas(32) AnyReal {
  public:
   constexpr AnyReal(const char* name, const char* version) : name_(name), version_(version) {}
   void find(bool optional) {
-    if (name_ != nullptr && get() == nullptr) __atomic_store_n(&pointer_, resolve(name_, version_, optional), __ATOMIC_RELAXED);
+    if (name_ != nullptr && get() == nullptr)
+      __atomic_store_n(&pointer_, resolve(name_, version_, optional), __ATOMIC_RELAXED);
   }
 
  protected:
@@ -57,15 +58,15 @@ class Real<R(A...)> : public AnyReal {
 
 #define SOOTH_EXPORT extern "C" __attribute__((visibility("default")))
 
-#define SOOTH_INTERCEPT(result, name, ...)                              \
+#define SOOTH_INTERCEPT(result, name, ...)                                     \
   SOOTH_REAL static ::sooth::rt::Real<result(__VA_ARGS__)> real_##name{#name}; \
-  SOOTH_EXPORT result sooth_##name(__VA_ARGS__) asm(#name);             \
+  SOOTH_EXPORT result sooth_##name(__VA_ARGS__) asm(#name);                    \
   result sooth_##name(__VA_ARGS__)
 
 // The same for symbols with versions: libtsan exports them without one, so programs bind to glibc's oldest.
-#define SOOTH_INTERCEPT_VERSION(result, name, version, ...)                    \
+#define SOOTH_INTERCEPT_VERSION(result, name, version, ...)                             \
   SOOTH_REAL static ::sooth::rt::Real<result(__VA_ARGS__)> real_##name{#name, version}; \
-  SOOTH_EXPORT result sooth_##name(__VA_ARGS__) asm(#name);                    \
+  SOOTH_EXPORT result sooth_##name(__VA_ARGS__) asm(#name);                             \
   result sooth_##name(__VA_ARGS__)
 
 // The program counter of the call that reached a hook or wrapper: return address less one.

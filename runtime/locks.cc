@@ -34,8 +34,10 @@ Entry* table() {
   Entry* entries = __atomic_load_n(&table_, __ATOMIC_ACQUIRE);
   if (SOOTH_LIKELY(entries != nullptr)) return entries;
   SpinGuard guard(table_lock_);
-  if (recorder.filter == stream::FilterMode::kTreeHb && events_ == nullptr) events_ = static_cast<u64*>(map_memory(kEntries * sizeof(u64)));
-  if (table_ == nullptr) __atomic_store_n(&table_, static_cast<Entry*>(map_memory(kEntries * sizeof(Entry))), __ATOMIC_RELEASE);
+  if (recorder.filter == stream::FilterMode::kTreeHb && events_ == nullptr)
+    events_ = static_cast<u64*>(map_memory(kEntries * sizeof(u64)));
+  if (table_ == nullptr)
+    __atomic_store_n(&table_, static_cast<Entry*>(map_memory(kEntries * sizeof(Entry))), __ATOMIC_RELEASE);
   return table_;
 }
 
@@ -52,7 +54,8 @@ Entry* find_entry(uptr lock, bool add) {
     if (seen == lock) return &e;
     if (seen != 0) continue;
     if (!add) return nullptr;
-    if (__atomic_compare_exchange_n(&e.lock, &seen, lock, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) || seen == lock) return &e;
+    if (__atomic_compare_exchange_n(&e.lock, &seen, lock, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) || seen == lock)
+      return &e;
   }
   return nullptr;
 }
@@ -66,14 +69,17 @@ bool take(Entry* e, const Thread* t, bool shared) {
   for (;;) {
     bool excluded = shared ? (old & 0xffffffff) != 0 : (old & kHolders) != 0;
     u64 wanted = excluded ? old | kUnclear : shared ? old + kReader : old | owner_bits(t);
-    if (__atomic_compare_exchange_n(&e->holders, &old, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return !excluded;
+    if (__atomic_compare_exchange_n(&e->holders, &old, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      return !excluded;
   }
 }
 
 void give_back(Entry* e, bool shared) {
   if (e == nullptr) return;
-  if (shared) __atomic_fetch_sub(&e->holders, kReader, __ATOMIC_ACQ_REL);
-  else __atomic_fetch_and(&e->holders, ~u64{0xffffffff}, __ATOMIC_ACQ_REL);
+  if (shared)
+    __atomic_fetch_sub(&e->holders, kReader, __ATOMIC_ACQ_REL);
+  else
+    __atomic_fetch_and(&e->holders, ~u64{0xffffffff}, __ATOMIC_ACQ_REL);
 }
 
 void mark_unclear(Entry* e) {
@@ -82,7 +88,8 @@ void mark_unclear(Entry* e) {
 
 // Another event of the lock: the number of those before, by anybody. While the lock is held exclusively nobody else counts.
 u64 count_event(const Entry* e) {
-  return e == nullptr || events_ == nullptr ? kUnknownEvents : __atomic_fetch_add(&events_[e - table_], 1, __ATOMIC_ACQ_REL);
+  return e == nullptr || events_ == nullptr ? kUnknownEvents
+                                            : __atomic_fetch_add(&events_[e - table_], 1, __ATOMIC_ACQ_REL);
 }
 
 HeldLock* find_held(Thread* t, uptr lock) {
@@ -101,7 +108,9 @@ void send(Thread* t, uptr pc, uptr lock) {
 }
 void receive(Thread* t, uptr pc, uptr lock) { write_event(t, pc, Shape::of(Op::kHappensAfter), lock); }
 
-bool is_unclear(const Entry* e) { return e != nullptr && (__atomic_load_n(&e->holders, __ATOMIC_RELAXED) & kUnclear) != 0; }
+bool is_unclear(const Entry* e) {
+  return e != nullptr && (__atomic_load_n(&e->holders, __ATOMIC_RELAXED) & kUnclear) != 0;
+}
 
 // Before the event, so that a handler that runs behind it finds everything as it is.
 void begin_section(Thread* t, uptr pc, uptr lock, bool shared, u32 depth) {
@@ -144,8 +153,10 @@ void report_bad_unlock(Thread* t, uptr pc, uptr lock) {
 }  // namespace
 
 void lock_acquired(Thread* t, uptr pc, uptr lock, bool shared) {
-  if (HeldLock* held = find_held(t, lock)) ++held->depth;
-  else begin_section(t, pc, lock, shared, 1);
+  if (HeldLock* held = find_held(t, lock))
+    ++held->depth;
+  else
+    begin_section(t, pc, lock, shared, 1);
 }
 
 bool lock_releasing(Thread* t, uptr pc, uptr lock, bool report) {
@@ -187,8 +198,10 @@ void lock_destroyed(Thread* t, uptr pc, uptr lock) {
   }
   lock_release_all(t, pc, lock);
   // Whoever held it may still unlock it, which would be the same mistake; a new lock here starts clean.
-  if ((holders & kHolders) != 0) mark_unclear(e);
-  else __atomic_fetch_and(&e->holders, kHolders, __ATOMIC_RELAXED);
+  if ((holders & kHolders) != 0)
+    mark_unclear(e);
+  else
+    __atomic_fetch_and(&e->holders, kHolders, __ATOMIC_RELAXED);
 }
 
 void lock_created(Thread* t, uptr pc, uptr lock) {

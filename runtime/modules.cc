@@ -79,7 +79,7 @@ void write_line(const char* begin, const char* end) {
 }
 
 // The build-id note of a loaded module as hexadecimal digits, or "-".
-void build_id(uptr bias, const ElfW(Phdr)* headers, u32 count, char* to, char* end) {
+void build_id(uptr bias, const ElfW(Phdr) * headers, u32 count, char* to, char* end) {
   append_text(to, end, "-");
   for (u32 i = 0; i < count; ++i) {
     if (headers[i].p_type != PT_NOTE) continue;
@@ -87,7 +87,8 @@ void build_id(uptr bias, const ElfW(Phdr)* headers, u32 count, char* to, char* e
     while (p + sizeof(ElfW(Nhdr)) <= stop) {
       const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(p);
       uptr name = p + sizeof *note, data = name + ((note->n_namesz + 3) & ~3u);
-      if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && text_equal(reinterpret_cast<const char*>(name), "GNU")) {
+      if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
+          text_equal(reinterpret_cast<const char*>(name), "GNU")) {
         for (u32 k = 0; k < note->n_descsz; ++k) {
           u8 byte = reinterpret_cast<const u8*>(data)[k];
           to = append_number(append_number(to, end, byte >> 4, 16), end, byte & 15, 16);
@@ -105,9 +106,12 @@ constexpr char kFunctionsVariable[] = "SOOTH_EXCLUDE_CODE";
 u64 take_hexadecimal(const char*& text) {
   u64 number = 0;
   for (;; ++text) {
-    if (*text >= '0' && *text <= '9') number = number << 4 | static_cast<u64>(*text - '0');
-    else if (*text >= 'a' && *text <= 'f') number = number << 4 | static_cast<u64>(*text - 'a' + 10);
-    else return number;
+    if (*text >= '0' && *text <= '9')
+      number = number << 4 | static_cast<u64>(*text - '0');
+    else if (*text >= 'a' && *text <= 'f')
+      number = number << 4 | static_cast<u64>(*text - 'a' + 10);
+    else
+      return number;
   }
 }
 
@@ -133,8 +137,10 @@ void read_functions(Module& m, const char* text) {
     ranges[count].begin = take_hexadecimal(text);
     if (*text == '-') ++text;
     ranges[count++].end = take_hexadecimal(text);
-    if (*text == ' ') ++text;
-    else break;
+    if (*text == ' ')
+      ++text;
+    else
+      break;
   }
   m.functions = ranges;
   m.function_count = count;
@@ -161,8 +167,10 @@ bool is_left_out_function(const Module& m, uptr pc) {
   u32 low = 0, high = m.function_count;  // the first that begins behind the address
   while (low < high) {
     u32 middle = (low + high) / 2;
-    if (m.functions[middle].begin <= address) low = middle + 1;
-    else high = middle;
+    if (m.functions[middle].begin <= address)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low > 0 && address < m.functions[low - 1].end;
 }
@@ -199,14 +207,17 @@ Module* module_of(uptr pc) {
     append_text(m.path, m.path + sizeof m.path, name);
   } else {
     // The program itself has no name.
-    long n = sys_call(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(m.path), sizeof m.path - 1);
+    long n = sys_call(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(m.path),
+                      sizeof m.path - 1);
     m.path[n > 0 ? n : 0] = 0;
   }
   // Mapped with the first segment, as the loader itself relies on.
   const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(m.begin);
   const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(m.begin + header->e_phoff);
   build_id(m.bias, segments, header->e_phnum, m.build_id, m.build_id + sizeof m.build_id);
-  m.kind = excluded_by(kModelled, m.path) ? CodeKind::kModelled : is_excluded_path(m.path) ? CodeKind::kLeftOut : CodeKind::kRecorded;
+  m.kind = excluded_by(kModelled, m.path) ? CodeKind::kModelled
+           : is_excluded_path(m.path)     ? CodeKind::kLeftOut
+                                          : CodeKind::kRecorded;
   find_functions(m);
   ++module_count_;
   write_module(m);
@@ -250,7 +261,8 @@ u32 append_row(uptr pc, u32 generation) {
     return ~0u;
   }
   if (number >= rows_reserved_) {
-    if (!reserve_file(recorder.sites_fd, rows_reserved_ * sizeof(SiteRow), (rows_reserved_ + kStep) * sizeof(SiteRow))) {
+    if (!reserve_file(recorder.sites_fd, rows_reserved_ * sizeof(SiteRow),
+                      (rows_reserved_ + kStep) * sizeof(SiteRow))) {
       stop_recording(stream::StopReason::kDiskFull);
       return ~0u;
     }
@@ -264,7 +276,8 @@ u32 append_row(uptr pc, u32 generation) {
 }  // namespace
 
 bool is_excluded_path(const char* path) {
-  return excluded_by(kModelled, path) || excluded_by(options.exclude, path) || excluded_by(environment("SOOTH_EXCLUDE"), path);
+  return excluded_by(kModelled, path) || excluded_by(options.exclude, path) ||
+         excluded_by(environment("SOOTH_EXCLUDE"), path);
 }
 
 bool excludes_code() {
@@ -288,7 +301,8 @@ namespace {
 // `is_name`: a row of its own, for a function that makes no events.
 u32 intern(uptr pc, bool is_name) {
   u32 generation = module_generation();
-  u64 key = (static_cast<u64>(pc) & ((u64{1} << 48) - 1)) | static_cast<u64>((generation & 0x7fff) | (is_name ? 0x8000u : 0)) << 48;
+  u64 key = (static_cast<u64>(pc) & ((u64{1} << 48) - 1)) |
+            static_cast<u64>((generation & 0x7fff) | (is_name ? 0x8000u : 0)) << 48;
   u32 at = static_cast<u32>((key * 0x9e3779b97f4a7c15) >> 40) & (kSiteEntries - 1);
   for (u32 probes = 0; probes < kSiteEntries; ++probes, at = (at + 1) & (kSiteEntries - 1)) {
     SiteEntry& e = entries_[at];
@@ -334,7 +348,8 @@ bool start_modules() {
   if (entries_ != nullptr) unmap_memory(entries_, kSiteEntries * sizeof(SiteEntry));
   entries_ = static_cast<SiteEntry*>(map_memory(kSiteEntries * sizeof(SiteEntry)));
   if (rows_ != nullptr) unmap_memory(rows_, stream::kMaxSites * sizeof(SiteRow));
-  long rows = sys_call(SYS_mmap, 0, stream::kMaxSites * sizeof(SiteRow), PROT_READ | PROT_WRITE, MAP_SHARED, recorder.sites_fd, 0);
+  long rows = sys_call(SYS_mmap, 0, stream::kMaxSites * sizeof(SiteRow), PROT_READ | PROT_WRITE, MAP_SHARED,
+                       recorder.sites_fd, 0);
   if (modules_ == nullptr) modules_ = static_cast<Module*>(map_memory(kMaxModules * sizeof(Module)));
   if (entries_ == nullptr || modules_ == nullptr || (rows < 0 && rows > -4096)) return false;
   rows_ = reinterpret_cast<SiteRow*>(rows);

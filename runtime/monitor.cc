@@ -52,7 +52,8 @@ void start_monitor() {
   auto* stack = static_cast<u8*>(map_memory(kStackBytes));
   // Signals of the program are none of its business: it inherits a mask of all of them.
   u64 all = ~u64{0}, old = 0;
-  sys_call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, reinterpret_cast<long>(&all), reinterpret_cast<long>(&old), sizeof all);
+  sys_call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, reinterpret_cast<long>(&all), reinterpret_cast<long>(&old),
+           sizeof all);
   long id = stack == nullptr ? -1 : spawn(watch, stack + kStackBytes);
   sys_call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, reinterpret_cast<long>(&old), 0, sizeof old);
   if (id < 0) warn("cannot watch for calls that block: a library that blocks may hang the program");

@@ -8,14 +8,14 @@ namespace sooth::rt::turn {
 
 // What can be seen of the holder from outside. While it is the same, the holder has called no hook.
 struct Sample {
-  Thread* holder;      // nullptr: nobody has the turn, or whoever has it has not started yet
-  u32 system_id;       // the kernel's number of it
-  u64 turns;           // how often the turn has changed hands
+  Thread* holder;  // nullptr: nobody has the turn, or whoever has it has not started yet
+  u32 system_id;   // the kernel's number of it
+  u64 turns;       // how often the turn has changed hands
   const u8* cursor;
   const Frame* top;
   u32 quantum;
-  u64 events;          // operations, in a controlled run
-  bool others_wait;    // somebody is ready, or would be if nobody had the turn
+  u64 events;        // operations, in a controlled run
+  bool others_wait;  // somebody is ready, or would be if nobody had the turn
 
   bool operator==(const Sample&) const = default;
 };

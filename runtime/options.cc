@@ -27,16 +27,61 @@ void load_environment() {
 }
 
 // Known to ThreadSanitizer, but about things that happen elsewhere here (in reports, in its shadow memory) or not at all.
-constexpr const char* kTsanOnly[] = {
-    "halt_on_error", "abort_on_error", "exitcode", "suppressions", "history_size", "second_deadlock_stack", "log_path",
-    "verbosity", "symbolize", "external_symbolizer_path", "color", "print_suppressions", "report_bugs", "report_signal_unsafe",
-    "report_atomic_races", "suppress_equal_stacks", "suppress_equal_addresses", "detect_deadlocks", "report_bugs",
-    "flush_memory_ms", "flush_symbolizer_ms", "memory_limit_mb", "stop_on_start", "running_on_valgrind", "atexit_sleep_ms",
-    "profile_memory", "print_benign", "shared_ptr_interceptor", "die_after_fork", "strip_path_prefix", "stack_trace_format",
-    "handle_segv", "handle_abort", "handle_sigbus", "handle_sigfpe", "handle_sigill", "allow_addr2line", "fast_unwind_on_fatal",
-    "disable_coredump", "use_sigaltstack", "allocator_may_return_null", "log_exe_name", "log_to_syslog", "print_summary",
-    "print_full_thread_history", "max_allocation_size_mb", "intercept_send", "strict_string_checks", "detect_leaks",
-    "malloc_context_size", "no_huge_pages_for_shadow", "coverage", "coverage_dir", "legacy_pthread_cond", "handle_ioctl"};
+constexpr const char* kTsanOnly[] = {"halt_on_error",
+                                     "abort_on_error",
+                                     "exitcode",
+                                     "suppressions",
+                                     "history_size",
+                                     "second_deadlock_stack",
+                                     "log_path",
+                                     "verbosity",
+                                     "symbolize",
+                                     "external_symbolizer_path",
+                                     "color",
+                                     "print_suppressions",
+                                     "report_bugs",
+                                     "report_signal_unsafe",
+                                     "report_atomic_races",
+                                     "suppress_equal_stacks",
+                                     "suppress_equal_addresses",
+                                     "detect_deadlocks",
+                                     "report_bugs",
+                                     "flush_memory_ms",
+                                     "flush_symbolizer_ms",
+                                     "memory_limit_mb",
+                                     "stop_on_start",
+                                     "running_on_valgrind",
+                                     "atexit_sleep_ms",
+                                     "profile_memory",
+                                     "print_benign",
+                                     "shared_ptr_interceptor",
+                                     "die_after_fork",
+                                     "strip_path_prefix",
+                                     "stack_trace_format",
+                                     "handle_segv",
+                                     "handle_abort",
+                                     "handle_sigbus",
+                                     "handle_sigfpe",
+                                     "handle_sigill",
+                                     "allow_addr2line",
+                                     "fast_unwind_on_fatal",
+                                     "disable_coredump",
+                                     "use_sigaltstack",
+                                     "allocator_may_return_null",
+                                     "log_exe_name",
+                                     "log_to_syslog",
+                                     "print_summary",
+                                     "print_full_thread_history",
+                                     "max_allocation_size_mb",
+                                     "intercept_send",
+                                     "strict_string_checks",
+                                     "detect_leaks",
+                                     "malloc_context_size",
+                                     "no_huge_pages_for_shadow",
+                                     "coverage",
+                                     "coverage_dir",
+                                     "legacy_pthread_cond",
+                                     "handle_ioctl"};
 
 bool same(const char* text, std::size_t length, const char* name) {
   for (std::size_t i = 0; i < length; ++i)
@@ -78,11 +123,12 @@ void warn_about(const char* what, const char* where, const char* text, std::size
   warn(what, copy, " in ", where);
 }
 
-void set_option(const char* where, const char* name, std::size_t name_length, const char* value, std::size_t value_length) {
-#define SOOTH_OPTION(type, option, initial, description)                                                     \
-  if (same(name, name_length, #option)) {                                                                    \
-    if (!parse(value, value_length, options.option)) warn_about("bad value of ", where, name, name_length);  \
-    return;                                                                                                  \
+void set_option(const char* where, const char* name, std::size_t name_length, const char* value,
+                std::size_t value_length) {
+#define SOOTH_OPTION(type, option, initial, description)                                                    \
+  if (same(name, name_length, #option)) {                                                                   \
+    if (!parse(value, value_length, options.option)) warn_about("bad value of ", where, name, name_length); \
+    return;                                                                                                 \
   }
 #include "runtime/options.inc"
 #undef SOOTH_OPTION

@@ -66,9 +66,12 @@ bool make_directory(const char* base, bool beside) {
 }
 
 bool open_directory() {
-  struct { const char* name; int* fd; } files[] = {{stream::kStreamsFile, &recorder.streams_fd},
-                                                   {stream::kSitesFile, &recorder.sites_fd},
-                                                   {stream::kProcessFile, &recorder.process_fd}};
+  struct {
+    const char* name;
+    int* fd;
+  } files[] = {{stream::kStreamsFile, &recorder.streams_fd},
+               {stream::kSitesFile, &recorder.sites_fd},
+               {stream::kProcessFile, &recorder.process_fd}};
   for (auto& file : files) {
     long fd = open_file(directory_, file.name);
     if (fd < 0) {
@@ -111,11 +114,13 @@ bool open_control() {
   if (control == nullptr) return false;
   u32 pid = static_cast<u32>(sys_call(SYS_getpid));
   u32 nobody = 0;
-  if (!__atomic_compare_exchange_n(&control->pid, &nobody, pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return false;
+  if (!__atomic_compare_exchange_n(&control->pid, &nobody, pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    return false;
   control->version = 1;
   control->chunk_bytes = kChunkBytes;
   control->flags = (recorder.serial ? stream::kExactOrder | stream::kWithValues : 0) |
-                   static_cast<u32>(recorder.filter) << stream::kFilterShift | (recorder.watches_calls ? stream::kWithCalls : 0);
+                   static_cast<u32>(recorder.filter) << stream::kFilterShift |
+                   (recorder.watches_calls ? stream::kWithCalls : 0);
   control->stop_ticket = stream::kNeverStopped;
   control->chunk_limit = recorder.directory == nullptr ? static_cast<u32>(number_of("SOOTH_CHUNK_LIMIT")) : 0;
   __atomic_store_n(&control->magic, stream::kControlMagic, __ATOMIC_RELEASE);
@@ -144,16 +149,20 @@ long live_chunk(Control* c) {
     u32 taken = __atomic_load_n(&c->ring_taken, __ATOMIC_RELAXED);
     while (taken != put) {
       u32 index = __atomic_load_n(&c->ring[taken % stream::kRingSlots], __ATOMIC_RELAXED);
-      if (__atomic_compare_exchange_n(&c->ring_taken, &taken, taken + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return index;
+      if (__atomic_compare_exchange_n(&c->ring_taken, &taken, taken + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return index;
     }
     u32 chunks = __atomic_load_n(&c->chunks, __ATOMIC_RELAXED);
     while (chunks < __atomic_load_n(&c->chunk_limit, __ATOMIC_RELAXED)) {
-      if (__atomic_compare_exchange_n(&c->chunks, &chunks, chunks + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return chunks;
+      if (__atomic_compare_exchange_n(&c->chunks, &chunks, chunks + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return chunks;
     }
     if (__atomic_load_n(&c->stop_ticket, __ATOMIC_RELAXED) != stream::kNeverStopped) return -1;
     // The analysis is slower than the program. Wait for it; it raises the limit when it waits for us.
     __atomic_fetch_add(&c->starving, 1, __ATOMIC_ACQ_REL);
-    struct { long seconds, nanoseconds; } timeout = {0, 10'000'000};
+    struct {
+      long seconds, nanoseconds;
+    } timeout = {0, 10'000'000};
     sys_call(SYS_futex, reinterpret_cast<long>(&c->ring_put), FUTEX_WAIT, put, reinterpret_cast<long>(&timeout));
     __atomic_fetch_sub(&c->starving, 1, __ATOMIC_ACQ_REL);
   }
@@ -255,7 +264,8 @@ void drop_chunk(Thread* t) {
 void stop_recording(StopReason reason) {
   Control* c = recorder.control;
   u32 none = 0;
-  if (__atomic_compare_exchange_n(&c->stop_reason, &none, static_cast<u32>(reason), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+  if (__atomic_compare_exchange_n(&c->stop_reason, &none, static_cast<u32>(reason), false, __ATOMIC_ACQ_REL,
+                                  __ATOMIC_RELAXED))
     __atomic_store_n(&c->stop_ticket, __atomic_load_n(&c->next_ticket, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
 }
 
@@ -310,7 +320,8 @@ void start_recording() {
   read_schedule();
   recorder.drop_repeats = !recorder.serial && !is_text(environment("SOOTH_FILTER"), "off");
   for (u32 mode = 1; mode < sizeof stream::kFilterNames / sizeof stream::kFilterNames[0]; ++mode)
-    if (!recorder.serial && is_text(environment("SOOTH_FILTER"), stream::kFilterNames[mode])) recorder.filter = stream::FilterMode{mode};
+    if (!recorder.serial && is_text(environment("SOOTH_FILTER"), stream::kFilterNames[mode]))
+      recorder.filter = stream::FilterMode{mode};
   max_bytes_ = number_of("SOOTH_MAX_TRACE");
   calls::choose_reach();
   if (fds != nullptr) {
@@ -334,7 +345,8 @@ void restart_recording_after_fork() {
   growth_.reset();
   for (int fd : {recorder.streams_fd, recorder.sites_fd, recorder.process_fd}) sys_call(SYS_close, fd);
   // A live recording follows the first process only.
-  if (recorder.directory == nullptr || !make_directory(base_directory_, true) || !open_directory() || !open_control()) return;
+  if (recorder.directory == nullptr || !make_directory(base_directory_, true) || !open_directory() || !open_control())
+    return;
   if (!start_modules() || !calls::start() || !restart_deep_after_fork()) recorder.control = nullptr;
 }
 

@@ -9,15 +9,15 @@ namespace sooth::rt {
 inline constexpr int kNoDescriptor = -1'000'000;  // what no program closes
 
 struct Recorder {
-  stream::Control* control;    // nullptr: nothing is recorded
+  stream::Control* control;  // nullptr: nothing is recorded
   bool serial;
-  bool controlled;             // nothing is recorded, though recording() says so: hooks schedule instead. Implies `serial`
+  bool controlled;  // nothing is recorded, though recording() says so: hooks schedule instead. Implies `serial`
   bool drop_repeats;
-  bool watches_calls;          // of code that is left out: calls.h
-  stream::FilterMode filter;   // what else is left out; kNone in serial recordings
+  bool watches_calls;         // of code that is left out: calls.h
+  stream::FilterMode filter;  // what else is left out; kNone in serial recordings
   int streams_fd, sites_fd, process_fd;
   int reaches_fd = kNoDescriptor;  // of calls.h
-  const char* directory;       // nullptr: live, into descriptors
+  const char* directory;           // nullptr: live, into descriptors
 };
 extern Recorder recorder;
 

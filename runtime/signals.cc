@@ -33,7 +33,8 @@ struct Waiting {
 u64 message_of(int number) { return reinterpret_cast<u64>(&messages_[number]); }
 
 bool is_synchronous(int number, const siginfo_t* info) {
-  bool fault = number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP || number == SIGSYS;
+  bool fault = number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP ||
+               number == SIGSYS;
   return fault && info->si_code > 0;
 }
 
@@ -42,8 +43,10 @@ bool in_library(const void* context) {
 }
 
 void call_handler(const struct sigaction& action, int number, siginfo_t* info, void* context) {
-  if ((action.sa_flags & SA_SIGINFO) != 0) action.sa_sigaction(number, info, context);
-  else action.sa_handler(number);
+  if ((action.sa_flags & SA_SIGINFO) != 0)
+    action.sa_sigaction(number, info, context);
+  else
+    action.sa_handler(number);
 }
 
 // The handler as a part of thread t: behind whatever raised the signal, on top of the stack it interrupted.
@@ -139,9 +142,20 @@ void deliver_pending_signals(Thread* t) {
 bool a_handler_may_run() {
   for (int number = 1; number < kSignals; ++number) {
     switch (number) {
-      case SIGSEGV: case SIGBUS: case SIGFPE: case SIGILL: case SIGTRAP: case SIGSYS: case SIGABRT: case SIGPIPE:
-      case SIGINT: case SIGTERM: case SIGHUP: case SIGQUIT: case SIGXCPU: case SIGXFSZ:
-        continue;
+      case SIGSEGV:
+      case SIGBUS:
+      case SIGFPE:
+      case SIGILL:
+      case SIGTRAP:
+      case SIGSYS:
+      case SIGABRT:
+      case SIGPIPE:
+      case SIGINT:
+      case SIGTERM:
+      case SIGHUP:
+      case SIGQUIT:
+      case SIGXCPU:
+      case SIGXFSZ: continue;
       default:
         if (dispatched_[number]) return true;
     }
@@ -171,7 +185,10 @@ int set_action(Thread* t, uptr pc, int number, const struct sigaction* action, s
   struct sigaction real_old;
   if (action == nullptr) {
     int result = real_sigaction_(number, nullptr, &real_old);
-    if (old != nullptr) *old = result == 0 && ours && (real_old.sa_flags & SA_SIGINFO) != 0 && real_old.sa_sigaction == dispatch ? before : real_old;
+    if (old != nullptr)
+      *old = result == 0 && ours && (real_old.sa_flags & SA_SIGINFO) != 0 && real_old.sa_sigaction == dispatch
+                 ? before
+                 : real_old;
     return result;
   }
   struct sigaction installed = *action;
@@ -189,7 +206,8 @@ int set_action(Thread* t, uptr pc, int number, const struct sigaction* action, s
   }
   wanted_[number] = *action;
   dispatched_[number] = dispatches;
-  if (old != nullptr) *old = (real_old.sa_flags & SA_SIGINFO) != 0 && real_old.sa_sigaction == dispatch ? before : real_old;
+  if (old != nullptr)
+    *old = (real_old.sa_flags & SA_SIGINFO) != 0 && real_old.sa_sigaction == dispatch ? before : real_old;
   return 0;
 }
 

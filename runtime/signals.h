@@ -20,7 +20,8 @@ class Busy {
  public:
   explicit Busy(Thread* t) : t_(t) { ++t_->busy; }
   ~Busy() {
-    if (--t_->busy == 0 && SOOTH_UNLIKELY(__atomic_load_n(&t_->pending_signals, __ATOMIC_RELAXED) != 0)) deliver_pending_signals(t_);
+    if (--t_->busy == 0 && SOOTH_UNLIKELY(__atomic_load_n(&t_->pending_signals, __ATOMIC_RELAXED) != 0))
+      deliver_pending_signals(t_);
   }
   Busy(const Busy&) = delete;
   Busy& operator=(const Busy&) = delete;

@@ -23,7 +23,9 @@ SOOTH_INLINE u32 used_slot_of(uptr pc, Shape shape) {
 
 SOOTH_INLINE u64 slot_key(uptr pc, Shape shape) { return slot_of(pc, shape) == 0 ? pc | kDisplaced : pc; }
 
-SOOTH_INLINE bool is_ticketed(Shape shape) { return !recorder.serial && shape.op() != Op::kRead && shape.op() != Op::kWrite; }
+SOOTH_INLINE bool is_ticketed(Shape shape) {
+  return !recorder.serial && shape.op() != Op::kRead && shape.op() != Op::kWrite;
+}
 
 SOOTH_INLINE void put_value(Builder& b, Thread* t, u32 slot, const EventValue* value) {
   if (value == nullptr) {
@@ -46,8 +48,18 @@ SOOTH_INLINE EventValue read_memory(uptr address, u32 size) {
   EventValue v{0, 0};
   switch (size) {
     case 1: v.low = *reinterpret_cast<const volatile u8*>(address); break;
-    case 2: { u16 x; __builtin_memcpy(&x, reinterpret_cast<const void*>(address), 2); v.low = x; break; }
-    case 4: { u32 x; __builtin_memcpy(&x, reinterpret_cast<const void*>(address), 4); v.low = x; break; }
+    case 2: {
+      u16 x;
+      __builtin_memcpy(&x, reinterpret_cast<const void*>(address), 2);
+      v.low = x;
+      break;
+    }
+    case 4: {
+      u32 x;
+      __builtin_memcpy(&x, reinterpret_cast<const void*>(address), 4);
+      v.low = x;
+      break;
+    }
     case 8: __builtin_memcpy(&v.low, reinterpret_cast<const void*>(address), 8); break;
     case 16:
       __builtin_memcpy(&v.low, reinterpret_cast<const void*>(address), 8);
@@ -169,8 +181,10 @@ SOOTH_INLINE void put_pending(Thread* t) {
   u32 slot = t->pending_slot;
   EventValue value = read_memory(t->pending_object, t->pending_size);
   t->pending_slot = 0;
-  if (SOOTH_LIKELY(t->pending_size <= 8)) put_access(t, slot, t->pending_delta, t->pending_code, value.low);
-  else put_pending_with(t, slot, &value);
+  if (SOOTH_LIKELY(t->pending_size <= 8))
+    put_access(t, slot, t->pending_delta, t->pending_code, value.low);
+  else
+    put_pending_with(t, slot, &value);
   put_deferred(t);
 }
 
@@ -216,8 +230,10 @@ __attribute__((noinline)) void access_in_turn(Thread* t, uptr address, uptr pc) 
   }
   // Before the value is read: another thread may change it. Not between the two halves of a copy: the write has not happened yet.
   if (SOOTH_UNLIKELY(--t->quantum == 0)) {
-    if (waits) t->quantum = 1;
-    else turn::preempt(t);
+    if (waits)
+      t->quantum = 1;
+    else
+      turn::preempt(t);
   }
   if (SOOTH_UNLIKELY(!is_defined) && !define_slot(t, slot, pc, shape)) return skip_access(t, pc, address, size);
   // Before the slot moves on: the handler of a fault here may never return.
@@ -249,7 +265,8 @@ template <unsigned size, bool is_write>
 void access_serially(Thread* t, uptr address, uptr pc) {
   u32 slot = slot_of(pc, serial_shape<size, is_write>());
   Slot& s = t->slots[slot];
-  bool is_short = __atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) == 0 && t->pending_slot == 0 && t->quantum != 1 && s.key == pc;
+  bool is_short =
+      __atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) == 0 && t->pending_slot == 0 && t->quantum != 1 && s.key == pc;
   if (SOOTH_UNLIKELY(!is_short)) return access_in_turn<size, is_write>(t, address, pc);
   // Before the slot moves on: the handler of a fault here may never return.
   u64 value = is_write ? 0 : read_memory(address, size).low;
@@ -259,8 +276,10 @@ void access_serially(Thread* t, uptr address, uptr pc) {
   --t->quantum;
   move_slot(s, address, difference);
   u32 length = byte_length(delta);
-  if constexpr (is_write) set_pending(t, slot, size, address, length, delta);
-  else put_short_access(t, slot, delta, length, value);
+  if constexpr (is_write)
+    set_pending(t, slot, size, address, length, delta);
+  else
+    put_short_access(t, slot, delta, length, value);
   if (SOOTH_UNLIKELY(t->cursor > t->limit)) attend(t);
 }
 
@@ -276,7 +295,7 @@ template void access_serially<8, true>(Thread*, uptr, uptr);
 void write_unpredicted(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 slot) {
   Slot& s = t->slots[slot];
   u64 difference = address - s.next;
-  u64 delta = zigzag(difference);  // not 0
+  u64 delta = zigzag(difference);                                    // not 0
   u32 more = (63u - static_cast<u32>(__builtin_clzll(delta))) >> 3;  // bytes but one
   if (SOOTH_UNLIKELY(more > 5)) {
     Repeat(t, slot, address).entry = 0;
@@ -313,7 +332,8 @@ void access_filtered(Thread* t, uptr address, uptr pc, Shape shape, uptr stack) 
 
 void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size) {
   u32 special = t->special;
-  if ((special & kControlled) != 0) return controlled::access(t, address, pc, shape.op(), shape.is_sized() ? size : shape.size());
+  if ((special & kControlled) != 0)
+    return controlled::access(t, address, pc, shape.op(), shape.is_sized() ? size : shape.size());
   if ((special & kStopped) != 0) return heed(t);
   bool is_write = shape.op() == Op::kWrite;
   if ((special & (is_write ? kIgnoreWrites : kIgnoreReads)) != 0) return heed(t);
@@ -399,8 +419,7 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
   b.put_bytes(delta, length);
   if (is_ticketed(shape)) b.put_ticket();
   if (shape.is_sized()) b.put_varint(size);
-  if (recorder.serial && is_access(shape.op()))
-    put_value(b, t, slot, value);
+  if (recorder.serial && is_access(shape.op())) put_value(b, t, slot, value);
   b.commit();
   if (t->tree != nullptr) tree::after_event(t, shape, object, allocations);
   next_epoch(t);

@@ -147,7 +147,8 @@ SOOTH_INLINE void access(uptr address, uptr pc, Shape shape, uptr stack) {
   if (SOOTH_UNLIKELY(t->special != 0) || SOOTH_UNLIKELY(t->slots[slot].key != pc)) {
     if ((t->special & kControlled) != 0) return access_controlled(t, address, pc, shape);
     if (t->special == kSerialMode && shape.size() <= 8) return access_serially(t, address, pc, shape);
-    if (t->special == kStackChanged && t->slots[slot].key == pc) return access_after_call(t, address, pc, shape, stack, slot);
+    if (t->special == kStackChanged && t->slots[slot].key == pc)
+      return access_after_call(t, address, pc, shape, stack, slot);
     return access_specially(t, address, pc, shape, stack, 0);
   }
   Repeat repeat(t, slot, address);

@@ -35,8 +35,10 @@ void SpinLock::lock_slow() {
   for (unsigned spins = 0;; ++spins) {
     if (__atomic_load_n(&word_, __ATOMIC_RELAXED) == 0 && __atomic_exchange_n(&word_, 1, __ATOMIC_ACQUIRE) == 0) return;
     // The owner may have been preempted.
-    if (spins < 64) cpu_relax();
-    else sys_call(SYS_sched_yield);
+    if (spins < 64)
+      cpu_relax();
+    else
+      sys_call(SYS_sched_yield);
   }
 }
 
@@ -55,9 +57,7 @@ void copy_memory(void* to, const void* from, std::size_t bytes) {
   asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 }
 
-void zero_memory(void* to, std::size_t bytes) {
-  asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(0) : "memory");
-}
+void zero_memory(void* to, std::size_t bytes) { asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(0) : "memory"); }
 
 char* append_text(char* to, char* end, const char* text) {
   while (*text != 0 && to + 1 < end) *to++ = *text++;

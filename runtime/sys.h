@@ -7,8 +7,8 @@
 #include <initializer_list>
 
 #include <linux/futex.h>
-#include <time.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 namespace sooth::rt {
 
@@ -29,7 +29,9 @@ SOOTH_INLINE long sys_call(long number, long a = 0, long b = 0, long c = 0, long
   register long r8 asm("r8") = e;
   register long r9 asm("r9") = f;
   long result;
-  asm volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                : "rcx", "r11", "memory");
   return result;
 }

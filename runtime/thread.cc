@@ -98,7 +98,8 @@ void give_back(Thread* t) {
 void attach_thread(Thread* t, u32 id) {
   t->id = id;
   t->quantum = 1;
-  t->special = (recorder.serial ? kSerialMode : 0) | (recorder.drop_repeats || recorder.serial ? 0 : kKeepRepeats) | (t->special & kStopped);
+  t->special = (recorder.serial ? kSerialMode : 0) | (recorder.drop_repeats || recorder.serial ? 0 : kKeepRepeats) |
+               (t->special & kStopped);
   if (recorder.controlled) controlled::begin_thread(t);
   t->frames = t->top = t->low = t->written = t->bottom;
   t->ignore_reads = t->ignore_writes = t->ignore_sync = 0;
@@ -110,8 +111,10 @@ void attach_thread(Thread* t, u32 id) {
   Busy busy(t);
   self_ = t;
   // The turn record comes first: what follows belongs to it.
-  if (id == 0) turn::start(t);
-  else turn::enter(t);
+  if (id == 0)
+    turn::start(t);
+  else
+    turn::enter(t);
   write_thread_switch(t, id, false);
   // A thread begins and ends where it was created.
   uptr pc = infos_[id].created_at != 0 ? infos_[id].created_at : kNoSite;

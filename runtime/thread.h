@@ -9,18 +9,19 @@
 namespace sooth::rt {
 
 // Bits of Thread::special: why an access hook must take the long way.
-inline constexpr u32 kStackChanged = 1;   // functions were entered or left since the last record
-inline constexpr u32 kSerialMode = 2;     // values are recorded, turns are taken
-inline constexpr u32 kIgnoreReads = 4;    // an annotation asked for it
+inline constexpr u32 kStackChanged = 1;  // functions were entered or left since the last record
+inline constexpr u32 kSerialMode = 2;    // values are recorded, turns are taken
+inline constexpr u32 kIgnoreReads = 4;   // an annotation asked for it
 inline constexpr u32 kIgnoreWrites = 8;
 inline constexpr u32 kIgnoreSync = 16;
-inline constexpr u32 kStopped = 32;       // the recording is over, or was never wanted
-inline constexpr u32 kJumped = 64;        // a longjmp may have left frames behind
-inline constexpr u32 kIgnoreMemory = 256; // some memory is not recorded: benign.h
-inline constexpr u32 kKeepRepeats = 128;  // no access is dropped because it was seen before
-inline constexpr u32 kControlled = 512;   // nothing is recorded, but threads are scheduled: control.h. With kStopped and kSerialMode
+inline constexpr u32 kStopped = 32;        // the recording is over, or was never wanted
+inline constexpr u32 kJumped = 64;         // a longjmp may have left frames behind
+inline constexpr u32 kIgnoreMemory = 256;  // some memory is not recorded: benign.h
+inline constexpr u32 kKeepRepeats = 128;   // no access is dropped because it was seen before
+// Nothing is recorded, but threads are scheduled: control.h. With kStopped and kSerialMode.
+inline constexpr u32 kControlled = 512;
 inline constexpr u32 kEachAccess = 1024;  // of a controlled thread: every access is a scheduling point
-inline constexpr u32 kInCall = 4096;     // code that is left out did something, and nothing else since: calls.h
+inline constexpr u32 kInCall = 4096;      // code that is left out did something, and nothing else since: calls.h
 inline constexpr u32 kWatched = 2048;     // ... and it may be spinning: `spin` sees what it does
 
 // Everything of an event but its object, thread and site, packed into 16 bits. Part of a slot's key.
@@ -30,13 +31,19 @@ struct Shape {
 
   static constexpr unsigned kBits = 13;
   static constexpr unsigned kAnySize = 15;
-  static constexpr Shape of(Op op, MemoryOrder order = MemoryOrder::kNotAtomic, unsigned size = 0, bool shared = false) {
-    unsigned code = size == 1 ? 1 : size == 2 ? 2 : size == 4 ? 3 : size == 8 ? 4 : size == 16 ? 5 : size == 0 ? 0 : kAnySize;
-    return {static_cast<u16>(static_cast<unsigned>(op) | static_cast<unsigned>(order) << 5 | (shared ? 1u : 0u) << 8 | code << 9)};
+  static constexpr Shape of(Op op, MemoryOrder order = MemoryOrder::kNotAtomic, unsigned size = 0,
+                            bool shared = false) {
+    unsigned code = size == 1    ? 1
+                    : size == 2  ? 2
+                    : size == 4  ? 3
+                    : size == 8  ? 4
+                    : size == 16 ? 5
+                    : size == 0  ? 0
+                                 : kAnySize;
+    return {static_cast<u16>(static_cast<unsigned>(op) | static_cast<unsigned>(order) << 5 | (shared ? 1u : 0u) << 8 |
+                             code << 9)};
   }
-  static constexpr Shape sized(Op op) {
-    return {static_cast<u16>(static_cast<unsigned>(op) | kAnySize << 9)};
-  }
+  static constexpr Shape sized(Op op) { return {static_cast<u16>(static_cast<unsigned>(op) | kAnySize << 9)}; }
   constexpr Op op() const { return static_cast<Op>(bits & 31); }
   constexpr MemoryOrder order() const { return static_cast<MemoryOrder>(bits >> 5 & 7); }
   constexpr bool shared() const { return (bits >> 8 & 1) != 0; }
@@ -62,7 +69,7 @@ inline constexpr u32 kMaxFrames = 64 * 1024;
 // Locks that a thread holds, so that only what it holds is released in the trace.
 struct HeldLock {
   uptr lock;
-  u32 depth;    // of a recursive one
+  u32 depth;  // of a recursive one
   bool shared;
 };
 inline constexpr u32 kMaxHeld = 512;
@@ -90,22 +97,22 @@ inline constexpr u32 kKnownCode = 256;
 struct Thread {
   // The next byte to write. Behind `limit` (or when attention is wanted: then limit is nullptr) a hook calls attend().
   u8* cursor;
-  u8* limit;            // set to nullptr by the handler of a signal that must wait
+  u8* limit;  // set to nullptr by the handler of a signal that must wait
   u32 special;
-  u32 epoch;            // below kEpochs, in the low bits of `repeats`: changes with each synchronisation
-  Frame* top;           // one past the innermost frame
-  Frame* low;           // the lowest that `top` has been since the last record
-  Frame* written;       // as far as the stream knows the stack
-  Frame* frames;        // the floor: frames below it belong to what a signal interrupted
-  Frame* bottom;        // of the whole array
+  u32 epoch;       // below kEpochs, in the low bits of `repeats`: changes with each synchronisation
+  Frame* top;      // one past the innermost frame
+  Frame* low;      // the lowest that `top` has been since the last record
+  Frame* written;  // as far as the stream knows the stack
+  Frame* frames;   // the floor: frames below it belong to what a signal interrupted
+  Frame* bottom;   // of the whole array
   u64 last_ticket;
-  Tree* tree;           // nullptr: no redundant accesses are left out but those in `repeats`
+  Tree* tree;  // nullptr: no redundant accesses are left out but those in `repeats`
 
   // A write of a serial recording whose value is read from memory at the next hook. Slot number; 0: none.
   u32 pending_slot;
   u32 pending_size;
   uptr pending_object;
-  u32 pending_code;     // of its control word, and its delta: it is not in the stream yet
+  u32 pending_code;  // of its control word, and its delta: it is not in the stream yet
   u64 pending_delta;
   // A read right behind it. GCC calls the hooks of `*a = *b` in the order write, read, and only then copies: the value of
   // the write is known at the hook after the read, which is written behind it. Slot 0: none.
@@ -113,41 +120,41 @@ struct Thread {
   u32 deferred_code;
   u64 deferred_delta;
   u64 deferred_value;
-  u32 quantum;          // accesses until another thread gets the turn
-  Progress progress;    // controlled runs only
+  u32 quantum;        // accesses until another thread gets the turn
+  Progress progress;  // controlled runs only
 
-  u32 id;               // ThreadId of the trace
+  u32 id;  // ThreadId of the trace
   u32 stream;
-  u32 sequence;         // of the open chunk
+  u32 sequence;  // of the open chunk
   u8* chunk;
   u32 busy;             // > 0: in a part of the library that must not be interrupted by a handler
   u32 pending_signals;  // a handler waits; see signals.h
   u32 ignore_reads, ignore_writes, ignore_sync;  // depths of annotations
-  u32 generation;       // of modules, when the slots were valid
+  u32 generation;                                // of modules, when the slots were valid
   u32 held_count;
   HeldLock held[kMaxHeld];
-  u64* values;          // two per slot, serial recordings only
+  u64* values;  // two per slot, serial recordings only
   Thread* next_free;
   uptr stack_begin, stack_end;
-  u32 turn_word;        // futex of turn.h
+  u32 turn_word;  // futex of turn.h
   u32 turn_state;
-  u64 turn_data[8];     // owned by turn.cc
-  SpinWatch spin;       // controlled runs only
-  void* signal_data;    // owned by signals.cc
-  u32 interruptions;    // handlers that have run and after which calls are not restarted
-  u32 raises;           // the signal that it is about to send to itself; 0: none
+  u64 turn_data[8];   // owned by turn.cc
+  SpinWatch spin;     // controlled runs only
+  void* signal_data;  // owned by signals.cc
+  u32 interruptions;  // handlers that have run and after which calls are not restarted
+  u32 raises;         // the signal that it is about to send to itself; 0: none
 
   // The call of code that is left out: calls.h.
-  Frame* call_frame;    // of its function; nullptr: it has none, or there is no call
-  uptr call_stack;      // the stack pointer of its function
-  uptr call_pc;         // a pc in its function
-  u32 call_function;    // ... and its row of `sites`
-  uptr call_site;       // the pc that it was called from
-  u32 call_count;       // calls of this thread so far
-  bool call_unknown;    // nobody knows all that it touched
+  Frame* call_frame;  // of its function; nullptr: it has none, or there is no call
+  uptr call_stack;    // the stack pointer of its function
+  uptr call_pc;       // a pc in its function
+  u32 call_function;  // ... and its row of `sites`
+  uptr call_site;     // the pc that it was called from
+  u32 call_count;     // calls of this thread so far
+  bool call_unknown;  // nobody knows all that it touched
   TouchedLines* touched;
-  u32 code_generation;  // of modules, when `code` was right
-  u64 code[kKnownCode]; // pc << 1 | whether it is left out
+  u32 code_generation;   // of modules, when `code` was right
+  u64 code[kKnownCode];  // pc << 1 | whether it is left out
 
   alignas(64) Slot slots[stream::kSlots];
   // Accesses that were recorded since the last synchronisation: see Repeat.
@@ -169,11 +176,11 @@ SOOTH_INLINE bool is_synchronisation_seen(const Thread* t) {
 
 // What is known of a thread for as long as the process lives.
 struct ThreadInfo {
-  u64 handle;          // pthread_t; 0 when unknown
-  uptr created_at;     // pc of the pthread_create
-  u32 state;           // ThreadState
+  u64 handle;       // pthread_t; 0 when unknown
+  uptr created_at;  // pc of the pthread_create
+  u32 state;        // ThreadState
   u32 creator;
-  u32 children;        // that it has created
+  u32 children;  // that it has created
 };
 enum class ThreadState : u32 { kNone, kRunning, kEnded, kJoined };
 inline constexpr u32 kDetachedBit = 0x100;

@@ -124,22 +124,28 @@ void forget(Tree* tree) {
 // front of the ticket, all that are counted there have been taken into account, and all others will be counted at the next event.
 u64 before_event(Op op) {
   bool allocates = op == Op::kAlloc;
-  u64 now = allocates ? __atomic_fetch_add(&allocations_, kOneBegins, __ATOMIC_ACQ_REL) : __atomic_load_n(&allocations_, __ATOMIC_ACQUIRE);
+  u64 now = allocates ? __atomic_fetch_add(&allocations_, kOneBegins, __ATOMIC_ACQ_REL)
+                      : __atomic_load_n(&allocations_, __ATOMIC_ACQUIRE);
   return (now & kGoingOn) != 0 ? kUnknownEvents : (now >> kGoingOnBits) + (allocates ? 1 : 0);
 }
 
 void after_event(Thread* t, Shape shape, u64 object, u64 allocations) {
   Tree* tree = t->tree;
   Op op = shape.op();
-  u64 now = op == Op::kAlloc ? __atomic_sub_fetch(&allocations_, 1, __ATOMIC_ACQ_REL) : __atomic_load_n(&allocations_, __ATOMIC_ACQUIRE);
+  u64 now = op == Op::kAlloc ? __atomic_sub_fetch(&allocations_, 1, __ATOMIC_ACQ_REL)
+                             : __atomic_load_n(&allocations_, __ATOMIC_ACQUIRE);
   if (now >> kGoingOnBits != tree->allocations) ++tree->count;
   tree->allocations = allocations;
   bool is_section = op == Op::kAcquire || op == Op::kRelease;
   // What a call that is left out sends is not known.
-  if (sends_message(op, shape.order()) || op == Op::kCallBegin || op == Op::kCallEnd) ++tree->count;
-  else if (is_section && recorder.filter == FilterMode::kTreeStrict) ++tree->count;
-  else if (op == Op::kAcquire) acquire(tree, object, shape.shared());
-  else if (op == Op::kRelease) release(tree, object);
+  if (sends_message(op, shape.order()) || op == Op::kCallBegin || op == Op::kCallEnd)
+    ++tree->count;
+  else if (is_section && recorder.filter == FilterMode::kTreeStrict)
+    ++tree->count;
+  else if (op == Op::kAcquire)
+    acquire(tree, object, shape.shared());
+  else if (op == Op::kRelease)
+    release(tree, object);
 }
 
 }  // namespace sooth::rt::tree

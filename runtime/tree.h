@@ -20,17 +20,17 @@ struct Tree {
   // A lock of the thread, and the number of the sequence of locks up to it. Two orders of the same locks are two sequences, so that nothing
   // has to be sorted: that lets an access pass which could be left out, and never the other way round.
   struct Section {
-    u64 lock;       // << 1 | shared
+    u64 lock;  // << 1 | shared
     u32 sequence;
-    bool counted;   // in tree:hb: its LockUse is open
+    bool counted;  // in tree:hb: its LockUse is open
   };
-  struct Node {     // sequence `before` and this lock
+  struct Node {  // sequence `before` and this lock
     u64 lock;
     u32 before;
-    u32 sequence;   // 0: empty
+    u32 sequence;  // 0: empty
   };
   struct Use {
-    u64 lock;       // 0: empty
+    u64 lock;  // 0: empty
     LockUse use;
   };
   static constexpr u32 kNodes = 1u << 12;

@@ -29,8 +29,8 @@ namespace {
 constexpr u32 kSpins = 100;
 
 Node* free_nodes_ = nullptr;
-u32 leaving_ = 0;         // the kernel's id of a thread that is over, but perhaps not gone; 0: none
-u32 arrivals_ = 0;        // futex of those who wait for a thread to arrive
+u32 leaving_ = 0;       // the kernel's id of a thread that is over, but perhaps not gone; 0: none
+u32 arrivals_ = 0;      // futex of those who wait for a thread to arrive
 u32 monitor_idle_ = 0;  // futex; 1: the monitor sleeps until somebody is ready
 
 Node* new_node(u32 id) {
@@ -123,7 +123,9 @@ Outcome await(Thread* t, const u64* wake_at, bool heed_signals) {
       cpu_relax();
       continue;
     }
-    if (word != kAsleep && !__atomic_compare_exchange_n(&t->turn_word, &word, kAsleep, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
+    if (word != kAsleep &&
+        !__atomic_compare_exchange_n(&t->turn_word, &word, kAsleep, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      continue;
     u64 moment = wake_at == nullptr ? kNever : __atomic_load_n(wake_at, __ATOMIC_ACQUIRE);
     timespec deadline = virtual_clock::to_timespec(moment);
     if (futex_wait(&t->turn_word, kAsleep, moment >= kNever ? nullptr : &deadline) == ETIMEDOUT) {
@@ -141,8 +143,10 @@ void await_departure() {
   long process = sys_call(SYS_getpid);
   for (u32 i = 0; i < kYields + kPauses && sys_call(SYS_tgkill, process, id, 0) == 0; ++i) {
     timespec pause = {0, 50'000};
-    if (i < kYields) sys_call(SYS_sched_yield);
-    else sys_call(SYS_nanosleep, reinterpret_cast<long>(&pause));
+    if (i < kYields)
+      sys_call(SYS_sched_yield);
+    else
+      sys_call(SYS_nanosleep, reinterpret_cast<long>(&pause));
   }
 }
 
@@ -221,7 +225,8 @@ Node* arrive(Thread* t) {
 u64 to_monotonic(const timespec& time, int clock) {
   timespec there;
   read_clock(clock, &there);
-  auto rest = static_cast<__int128>(time.tv_sec - there.tv_sec) * static_cast<long>(virtual_clock::kSecond) + (time.tv_nsec - there.tv_nsec);
+  auto rest = static_cast<__int128>(time.tv_sec - there.tv_sec) * static_cast<long>(virtual_clock::kSecond) +
+              (time.tv_nsec - there.tv_nsec);
   if (rest <= 0) return 1;
   return rest >= kNever / 2 ? kNever : virtual_clock::real_now() + static_cast<u64>(rest);
 }
@@ -278,8 +283,10 @@ Wake wait_for(Thread* t, uptr object, BlockedOn on, u64 deadline, bool polls) {
       Locked locked(t);
       if (n->state == State::kBlocked) {
         n->signalled = outcome == Outcome::kSignalled;
-        if (n->signalled) end_wait(n, Wake::kWoken);
-        else look_at_clock(n);
+        if (n->signalled)
+          end_wait(n, Wake::kWoken);
+        else
+          look_at_clock(n);
         if (n->state == State::kBlocked) continue;
         if (n->signalled && recorder.controlled) controlled::log_external(n->id, External::kSignal);
       }
@@ -340,8 +347,10 @@ void not_created(u32 id) {
     Locked locked(current());
     Node* n = find_announced(id);
     if (n == nullptr) return;
-    if (n == holder_) word = pass_on(nullptr, StretchEnd::kEnded);
-    else ready_.remove(n);
+    if (n == holder_)
+      word = pass_on(nullptr, StretchEnd::kEnded);
+    else
+      ready_.remove(n);
     free_node(n);
   }
   wake_up(word);
@@ -378,14 +387,17 @@ void enter(Thread* t) {
     }
     if (!given) {
       give_up(t);
-      if (recorder.controlled && n->state == State::kOutside && nodes_ > 1) controlled::log_external(n->id, External::kReturned);
+      if (recorder.controlled && n->state == State::kOutside && nodes_ > 1)
+        controlled::log_external(n->id, External::kReturned);
       if (n->state != State::kReady) make_ready(n);
       word = pass_on_if_free();
     }
   }
   wake_up(word);
-  if (given) begin_turn(t);
-  else await_turn(t);
+  if (given)
+    begin_turn(t);
+  else
+    await_turn(t);
 }
 
 void leave(Thread* t) {
@@ -404,9 +416,7 @@ void leave(Thread* t) {
   wake_up(word);
 }
 
-bool is_outside(const Thread* t) {
-  return __atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) == kAway && t->busy == 0;
-}
+bool is_outside(const Thread* t) { return __atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) == kAway && t->busy == 0; }
 
 void finish(Thread* t) {
   if (!taken()) return;
@@ -420,7 +430,8 @@ void finish(Thread* t) {
       controlled::log_step(t, n->id, Op::kEnd, 0, reinterpret_cast<uptr>(&thread_info(n->id)), 1);
     wake_blocked(reinterpret_cast<uptr>(&thread_info(n->id)), kAll);
     // The first thread stays, as a zombie, until the process ends.
-    if (n->system_id != static_cast<u32>(sys_call(SYS_getpid))) __atomic_store_n(&leaving_, n->system_id, __ATOMIC_RELEASE);
+    if (n->system_id != static_cast<u32>(sys_call(SYS_getpid)))
+      __atomic_store_n(&leaving_, n->system_id, __ATOMIC_RELEASE);
     word = holder_ == n ? pass_on(n, StretchEnd::kEnded) : pass_on_if_free();
     free_node(n);
   }
@@ -484,7 +495,8 @@ Wake poll(Thread* t, uptr object, BlockedOn on, const timespec* deadline, int cl
 bool sleep(Thread* t, u64 moment) {
   for (;;) {
     // Nobody wakes it: its own word is nothing that others know of.
-    bool slept = wait_for(t, reinterpret_cast<uptr>(&t->turn_word), BlockedOn::kUnknown, moment, false) == Wake::kTimedOut;
+    bool slept =
+        wait_for(t, reinterpret_cast<uptr>(&t->turn_word), BlockedOn::kUnknown, moment, false) == Wake::kTimedOut;
     if (slept || node_of(t)->signalled) return slept;
     pthread_testcancel();
   }
@@ -549,7 +561,8 @@ void take_away(const Sample& seen) {
     if (holder_ == nullptr || holder_->thread != seen.holder || turns_ != seen.turns) return;
     Thread* t = seen.holder;
     u32 state = kHasIt;
-    if (!__atomic_compare_exchange_n(&t->turn_state, &state, kBeingTaken, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return;
+    if (!__atomic_compare_exchange_n(&t->turn_state, &state, kBeingTaken, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+      return;
     // The holder sleeps, and not in a hook; so the first thing its next hook sees is that it has the turn no more. Until
     // then nobody but us writes to its stream.
     bool quiet = sleeps_in_kernel(seen.system_id) && __atomic_load_n(&t->busy, __ATOMIC_RELAXED) == 0 &&

@@ -53,9 +53,9 @@ void preempt(Thread* t);
 // What a thread is about to do, as far as whoever says it knows.
 struct Step {
   Op op = Op::kCallBegin;
-  uptr pc = 0;      // 0: unknown
+  uptr pc = 0;  // 0: unknown
   uptr object = 0;
-  u64 bytes = 0;    // of the object; 0: it may be about anything
+  u64 bytes = 0;       // of the object; 0: it may be about anything
   bool tries = false;  // a compare-exchange: a look at the object if it fails
 };
 // In front of an operation of synchronisation: the strategy may let others go first. Counts as many accesses, so that threads that

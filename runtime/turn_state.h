@@ -37,28 +37,28 @@ struct Node {
   Standing standing;
 
   // Of one that is blocked, or was last.
-  uptr object;     // that it is blocked on
-  bool polls;      // somebody whom we do not see may do what it waits for: looks again when nobody else can run
-  bool signalled;  // it was woken for a handler
-  Wake woken;      // why it is blocked no more
-  u64 deadline;    // virtual time, or, without that, CLOCK_MONOTONIC in nanoseconds; kNever: none
-  u64 wake_at;     // atomic: CLOCK_MONOTONIC, when it must see whether its time has come; kNever: not by itself
-  u64 waited;      // real time of idling when it blocked; see deadlines.cc
-  u64 worked;      // virtual time
+  uptr object;       // that it is blocked on
+  bool polls;        // somebody whom we do not see may do what it waits for: looks again when nobody else can run
+  bool signalled;    // it was woken for a handler
+  Wake woken;        // why it is blocked no more
+  u64 deadline;      // virtual time, or, without that, CLOCK_MONOTONIC in nanoseconds; kNever: none
+  u64 wake_at;       // atomic: CLOCK_MONOTONIC, when it must see whether its time has come; kNever: not by itself
+  u64 waited;        // real time of idling when it blocked; see deadlines.cc
+  u64 worked;        // virtual time
   u64 counted_work;  // of that, what its position stands for
 
   bool has_deadline() const { return deadline < virtual_clock::kNever; }
 
   // Controlled runs only.
   sooth::control::BlockedOn blocked_on;
-  bool timed_out;        // has, or will get, the turn because its deadline came
-  bool is_urgent;        // lost a race: does its access before anybody else does anything
+  bool timed_out;  // has, or will get, the turn because its deadline came
+  bool is_urgent;  // lost a race: does its access before anybody else does anything
   sooth::control::StretchEnd stopped_by;
-  u64 counted_calls;     // of its hooks, in hook_calls_
-  u64 postponed_at;      // waiting_time() then
-  u32 yields;            // without a turn of others in between
-  u32 unstopped;         // points at which it went on along its stretch of a schedule, since it last did an operation
-  SiteAccess access;     // in front of which it is postponed
+  u64 counted_calls;  // of its hooks, in hook_calls_
+  u64 postponed_at;   // waiting_time() then
+  u32 yields;         // without a turn of others in between
+  u32 unstopped;      // points at which it went on along its stretch of a schedule, since it last did an operation
+  SiteAccess access;  // in front of which it is postponed
 };
 
 class Queue {
@@ -86,10 +86,10 @@ extern Queue ready_;      // in the order in which they became ready
 extern Queue blocked_;    // in the order in which they blocked
 extern Queue postponed_;  // in the order in which they were postponed
 extern Queue outside_;    // those in State::kOutside
-extern Node* holder_;     // has the turn. Nobody: then nobody is ready, or a schedule waits for a thread that is outside
+extern Node* holder_;  // has the turn. Nobody: then nobody is ready, or a schedule waits for a thread that is outside
 extern u64 turns_;
-extern u32 nodes_;        // threads there are
-extern bool monitored_;   // ... besides which there is the monitor
+extern u32 nodes_;       // threads there are
+extern bool monitored_;  // ... besides which there is the monitor
 
 // The lock, for a thread of the program: a handler must not run while it is held, not even one that finds its thread outside.
 class Locked {

@@ -15,7 +15,7 @@ struct Barrier {
   uptr address;  // 0: free
   u32 count;
   u32 arrived;
-  u32 rounds;    // that are complete
+  u32 rounds;  // that are complete
 };
 constexpr u32 kBarriers = 4096;
 constexpr u32 kNeighbours = 64;  // a barrier is in one of so many places
@@ -96,9 +96,12 @@ int run_once(Thread* t, uptr pc, pthread_once_t* control, void (*routine)()) {
 }  // namespace sooth::rt
 
 SOOTH_EXPORT int sooth_pthread_once(pthread_once_t* control, void (*routine)()) asm("pthread_once");
-int sooth_pthread_once(pthread_once_t* control, void (*routine)()) { return run_once(current(), SOOTH_CALLER, control, routine); }
+int sooth_pthread_once(pthread_once_t* control, void (*routine)()) {
+  return run_once(current(), SOOTH_CALLER, control, routine);
+}
 
-SOOTH_INTERCEPT(int, pthread_barrier_init, pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes, unsigned count) {
+SOOTH_INTERCEPT(int, pthread_barrier_init, pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes,
+                unsigned count) {
   int result = real_pthread_barrier_init(barrier, attributes, count);
   if (result != 0 || current() == nullptr || !turn::taken()) return result;
   begin_operation(current());

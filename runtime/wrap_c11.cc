@@ -11,7 +11,8 @@ using namespace sooth::rt;
 
 namespace {
 
-static_assert(sizeof(mtx_t) <= sizeof(pthread_mutex_t) && sizeof(cnd_t) == sizeof(pthread_cond_t) && sizeof(once_flag) == sizeof(pthread_once_t));
+static_assert(sizeof(mtx_t) <= sizeof(pthread_mutex_t) && sizeof(cnd_t) == sizeof(pthread_cond_t) &&
+              sizeof(once_flag) == sizeof(pthread_once_t));
 
 pthread_mutex_t* posix(mtx_t* mutex) { return reinterpret_cast<pthread_mutex_t*>(mutex); }
 pthread_cond_t* posix(cnd_t* cond) { return reinterpret_cast<pthread_cond_t*>(cond); }
@@ -74,7 +75,8 @@ SOOTH_INTERCEPT(int, mtx_trylock, mtx_t* mutex) {
 
 SOOTH_INTERCEPT(int, mtx_timedlock, mtx_t* mutex, const timespec* time) {
   Thread* t = current();
-  return t == nullptr ? real_mtx_timedlock(mutex, time) : result_of(timed_lock_mutex(t, SOOTH_CALLER, posix(mutex), time));
+  return t == nullptr ? real_mtx_timedlock(mutex, time)
+                      : result_of(timed_lock_mutex(t, SOOTH_CALLER, posix(mutex), time));
 }
 
 SOOTH_INTERCEPT(int, mtx_unlock, mtx_t* mutex) {

@@ -17,7 +17,8 @@ namespace {
 constexpr char kVersion[] = "GLIBC_2.3.2";
 
 SOOTH_REAL Real<int(pthread_cond_t*, pthread_mutex_t*)> real_wait{"pthread_cond_wait", kVersion};
-SOOTH_REAL Real<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)> real_timedwait{"pthread_cond_timedwait", kVersion};
+SOOTH_REAL Real<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)> real_timedwait{"pthread_cond_timedwait",
+                                                                                        kVersion};
 SOOTH_REAL Real<int(pthread_cond_t*)> real_signal{"pthread_cond_signal", kVersion};
 SOOTH_REAL Real<int(pthread_cond_t*)> real_broadcast{"pthread_cond_broadcast", kVersion};
 
@@ -76,7 +77,8 @@ int wait_in_turn(Waiter& w, Deadline deadline) {
     if (w.depth != 0) end_wait(w, false);
     return result;
   }
-  turn::Wake wake = turn::block(w.thread, address_of(w.cond), turn::BlockedOn::kCondition, deadline.time, deadline.clock);
+  turn::Wake wake =
+      turn::block(w.thread, address_of(w.cond), turn::BlockedOn::kCondition, deadline.time, deadline.clock);
   result = lock_mutex_in_turn(w.thread, w.mutex);
   end_wait(w, wake == turn::Wake::kWoken);
   test_cancel();
@@ -111,7 +113,8 @@ int wait_cond(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex) 
 }
 
 int timed_wait_cond(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex, const timespec* time) {
-  return wait_with(t, pc, cond, mutex, {time, clock_of(cond)}, [&] { return real_timedwait(cond, mutex, RealDeadline(time, clock_of(cond))); });
+  return wait_with(t, pc, cond, mutex, {time, clock_of(cond)},
+                   [&] { return real_timedwait(cond, mutex, RealDeadline(time, clock_of(cond))); });
 }
 
 int signal_cond(Thread* t, uptr pc, pthread_cond_t* cond) { return notify(t, pc, cond, 1); }
@@ -125,16 +128,20 @@ int sooth_pthread_cond_wait(pthread_cond_t* cond, pthread_mutex_t* mutex) {
   return t == nullptr ? real_wait(cond, mutex) : wait_cond(t, SOOTH_CALLER, cond, mutex);
 }
 
-SOOTH_EXPORT int sooth_pthread_cond_timedwait(pthread_cond_t* cond, pthread_mutex_t* mutex, const timespec* time) asm("pthread_cond_timedwait");
+SOOTH_EXPORT int sooth_pthread_cond_timedwait(pthread_cond_t* cond, pthread_mutex_t* mutex,
+                                              const timespec* time) asm("pthread_cond_timedwait");
 int sooth_pthread_cond_timedwait(pthread_cond_t* cond, pthread_mutex_t* mutex, const timespec* time) {
   Thread* t = current();
   return t == nullptr ? real_timedwait(cond, mutex, time) : timed_wait_cond(t, SOOTH_CALLER, cond, mutex, time);
 }
 
-SOOTH_INTERCEPT(int, pthread_cond_clockwait, pthread_cond_t* cond, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
+SOOTH_INTERCEPT(int, pthread_cond_clockwait, pthread_cond_t* cond, pthread_mutex_t* mutex, clockid_t clock,
+                const timespec* time) {
   Thread* t = current();
-  if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return real_pthread_cond_clockwait(cond, mutex, clock, time);
-  return wait_with(t, SOOTH_CALLER, cond, mutex, {time, clock}, [&] { return real_pthread_cond_clockwait(cond, mutex, clock, RealDeadline(time, clock)); });
+  if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
+    return real_pthread_cond_clockwait(cond, mutex, clock, time);
+  return wait_with(t, SOOTH_CALLER, cond, mutex, {time, clock},
+                   [&] { return real_pthread_cond_clockwait(cond, mutex, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_EXPORT int sooth_pthread_cond_signal(pthread_cond_t* cond) asm("pthread_cond_signal");
@@ -147,4 +154,6 @@ int sooth_pthread_cond_broadcast(pthread_cond_t* cond) { return broadcast_cond(c
 SOOTH_INTERCEPT_VERSION(int, pthread_cond_init, kVersion, pthread_cond_t* cond, const pthread_condattr_t* attributes) {
   return real_pthread_cond_init(cond, attributes);
 }
-SOOTH_INTERCEPT_VERSION(int, pthread_cond_destroy, kVersion, pthread_cond_t* cond) { return real_pthread_cond_destroy(cond); }
+SOOTH_INTERCEPT_VERSION(int, pthread_cond_destroy, kVersion, pthread_cond_t* cond) {
+  return real_pthread_cond_destroy(cond);
+}

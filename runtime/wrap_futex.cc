@@ -49,7 +49,8 @@ long wait(Thread* t, const Call& c) {
   bool first = true;
   while (__atomic_load_n(c.word, __ATOMIC_SEQ_CST) == c.value) {
     first = false;
-    switch (turn::poll(t, address_of(c.word), turn::BlockedOn::kFutex, c.time == nullptr ? nullptr : &deadline, clock)) {
+    switch (
+        turn::poll(t, address_of(c.word), turn::BlockedOn::kFutex, c.time == nullptr ? nullptr : &deadline, clock)) {
       case turn::Wake::kWoken: return 0;
       case turn::Wake::kTimedOut: return -ETIMEDOUT;
       case turn::Wake::kLook: break;
@@ -69,27 +70,22 @@ long futex_in_turn(Thread* t, uptr pc, const Call& c) {
   begin_operation(t, pc);
   switch (c.command()) {
     case FUTEX_WAIT:
-    case FUTEX_WAIT_BITSET:
-      return wait(t, c);
+    case FUTEX_WAIT_BITSET: return wait(t, c);
     case FUTEX_WAKE:
-    case FUTEX_WAKE_BITSET:
-      return wake(c, c.value);
+    case FUTEX_WAKE_BITSET: return wake(c, c.value);
     case FUTEX_REQUEUE:
-    case FUTEX_CMP_REQUEUE:
-      return wake(c, turn::kAll);
-    case FUTEX_WAKE_OP:
-      turn::wake(address_of(c.second_word), turn::kAll);
-      return wake(c, c.value);
-    default:
-      return call_outside(t, [&] { return perform(c); });
+    case FUTEX_CMP_REQUEUE: return wake(c, turn::kAll);
+    case FUTEX_WAKE_OP: turn::wake(address_of(c.second_word), turn::kAll); return wake(c, c.value);
+    default: return call_outside(t, [&] { return perform(c); });
   }
 }
 
 }  // namespace
 
 // From the entry below, with the arguments where the compiler expects them.
-extern "C" __attribute__((visibility("hidden"))) long sooth_futex(long, const u32* word, int operation, u32 value, const timespec* time,
-                                                                  const u32* second_word, u32 third_value) {
+extern "C" __attribute__((visibility("hidden"))) long sooth_futex(long, const u32* word, int operation, u32 value,
+                                                                  const timespec* time, const u32* second_word,
+                                                                  u32 third_value) {
   Call c = {word, operation, value, time, second_word, third_value};
   Thread* t = current();
   long result = t != nullptr && turn::taken() ? futex_in_turn(t, SOOTH_CALLER, c) : perform(c);

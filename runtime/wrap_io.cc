@@ -21,11 +21,14 @@ using namespace sooth::rt;
 
 namespace {
 
-void range(Thread* t, uptr pc, Op op, const void* p, std::size_t n) { write_range(t, pc, op, reinterpret_cast<uptr>(p), n); }
+void range(Thread* t, uptr pc, Op op, const void* p, std::size_t n) {
+  write_range(t, pc, op, reinterpret_cast<uptr>(p), n);
+}
 
 void ranges(Thread* t, uptr pc, Op op, const iovec* parts, int count, ssize_t bytes) {
   for (int i = 0; i < count && bytes > 0; ++i) {
-    std::size_t n = parts[i].iov_len < static_cast<std::size_t>(bytes) ? parts[i].iov_len : static_cast<std::size_t>(bytes);
+    std::size_t n =
+        parts[i].iov_len < static_cast<std::size_t>(bytes) ? parts[i].iov_len : static_cast<std::size_t>(bytes);
     range(t, pc, op, parts[i].iov_base, n);
     bytes -= static_cast<ssize_t>(n);
   }
@@ -61,33 +64,34 @@ using virtual_clock::kNever;
 // Time-outs in nanoseconds; kNever also for those that are not valid, which the real function refuses.
 u64 limit_of(long seconds, long fraction, long nanoseconds_in_it) {
   if (seconds < 0 || seconds >= static_cast<long>(kNever / 2 / virtual_clock::kSecond) || fraction < 0) return kNever;
-  return static_cast<u64>(seconds) * virtual_clock::kSecond + static_cast<u64>(fraction) * static_cast<u64>(nanoseconds_in_it);
+  return static_cast<u64>(seconds) * virtual_clock::kSecond +
+         static_cast<u64>(fraction) * static_cast<u64>(nanoseconds_in_it);
 }
 u64 limit_of(int milliseconds) { return milliseconds < 0 ? kNever : static_cast<u64>(milliseconds) * 1'000'000; }
 u64 limit_of(const timespec* time) { return time == nullptr ? kNever : limit_of(time->tv_sec, time->tv_nsec, 1); }
 
 }  // namespace
 
-#define SOOTH_RECEIVER(result, name, parameters, arguments, fd, buffer)                       \
-  SOOTH_REAL static Real<result parameters> real_##name{#name};                                          \
-  SOOTH_EXPORT result sooth_##name parameters asm(#name);                                     \
-  result sooth_##name parameters {                                                            \
-    Thread* t = current();                                                                    \
-    if (t == nullptr) return real_##name arguments;                                           \
-    uptr pc = SOOTH_CALLER;                                                                   \
-    ssize_t n = receive(t, pc, fd, [&] { return real_##name arguments; });                    \
-    if (n > 0) range(t, pc, Op::kWrite, buffer, static_cast<std::size_t>(n));                 \
-    return n;                                                                                 \
+#define SOOTH_RECEIVER(result, name, parameters, arguments, fd, buffer)       \
+  SOOTH_REAL static Real<result parameters> real_##name{#name};               \
+  SOOTH_EXPORT result sooth_##name parameters asm(#name);                     \
+  result sooth_##name parameters {                                            \
+    Thread* t = current();                                                    \
+    if (t == nullptr) return real_##name arguments;                           \
+    uptr pc = SOOTH_CALLER;                                                   \
+    ssize_t n = receive(t, pc, fd, [&] { return real_##name arguments; });    \
+    if (n > 0) range(t, pc, Op::kWrite, buffer, static_cast<std::size_t>(n)); \
+    return n;                                                                 \
   }
-#define SOOTH_SENDER(result, name, parameters, arguments, fd, buffer, size)                   \
-  SOOTH_REAL static Real<result parameters> real_##name{#name};                                          \
-  SOOTH_EXPORT result sooth_##name parameters asm(#name);                                     \
-  result sooth_##name parameters {                                                            \
-    Thread* t = current();                                                                    \
-    if (t == nullptr) return real_##name arguments;                                           \
-    uptr pc = SOOTH_CALLER;                                                                   \
-    range(t, pc, Op::kRead, buffer, size);                                                    \
-    return send_through(t, pc, fd, [&] { return real_##name arguments; });                    \
+#define SOOTH_SENDER(result, name, parameters, arguments, fd, buffer, size) \
+  SOOTH_REAL static Real<result parameters> real_##name{#name};             \
+  SOOTH_EXPORT result sooth_##name parameters asm(#name);                   \
+  result sooth_##name parameters {                                          \
+    Thread* t = current();                                                  \
+    if (t == nullptr) return real_##name arguments;                         \
+    uptr pc = SOOTH_CALLER;                                                 \
+    range(t, pc, Op::kRead, buffer, size);                                  \
+    return send_through(t, pc, fd, [&] { return real_##name arguments; });  \
   }
 
 SOOTH_RECEIVER(ssize_t, read, (int fd, void* to, std::size_t size), (fd, to, size), fd, to)
@@ -97,10 +101,14 @@ SOOTH_RECEIVER(ssize_t, recv, (int fd, void* to, std::size_t size, int flags), (
 SOOTH_RECEIVER(ssize_t, recvfrom, (int fd, void* to, std::size_t size, int flags, sockaddr* from, socklen_t* length),
                (fd, to, size, flags, from, length), fd, to)
 SOOTH_SENDER(ssize_t, write, (int fd, const void* from, std::size_t size), (fd, from, size), fd, from, size)
-SOOTH_SENDER(ssize_t, pwrite, (int fd, const void* from, std::size_t size, off_t at), (fd, from, size, at), fd, from, size)
-SOOTH_SENDER(ssize_t, pwrite64, (int fd, const void* from, std::size_t size, off_t at), (fd, from, size, at), fd, from, size)
-SOOTH_SENDER(ssize_t, send, (int fd, const void* from, std::size_t size, int flags), (fd, from, size, flags), fd, from, size)
-SOOTH_SENDER(ssize_t, sendto, (int fd, const void* from, std::size_t size, int flags, const sockaddr* to, socklen_t length),
+SOOTH_SENDER(ssize_t, pwrite, (int fd, const void* from, std::size_t size, off_t at), (fd, from, size, at), fd, from,
+             size)
+SOOTH_SENDER(ssize_t, pwrite64, (int fd, const void* from, std::size_t size, off_t at), (fd, from, size, at), fd, from,
+             size)
+SOOTH_SENDER(ssize_t, send, (int fd, const void* from, std::size_t size, int flags), (fd, from, size, flags), fd, from,
+             size)
+SOOTH_SENDER(ssize_t, sendto,
+             (int fd, const void* from, std::size_t size, int flags, const sockaddr* to, socklen_t length),
              (fd, from, size, flags, to, length), fd, from, size)
 
 SOOTH_INTERCEPT(ssize_t, readv, int fd, const iovec* parts, int count) {
@@ -140,7 +148,8 @@ SOOTH_INTERCEPT(int, eventfd_read, int fd, eventfd_t* value) {
 SOOTH_INTERCEPT(int, eventfd_write, int fd, eventfd_t value) {
   Thread* t = current();
   if (t == nullptr) return real_eventfd_write(fd, value);
-  return static_cast<int>(send_through(t, SOOTH_CALLER, fd, [&] { return static_cast<ssize_t>(real_eventfd_write(fd, value)); }));
+  return static_cast<int>(
+      send_through(t, SOOTH_CALLER, fd, [&] { return static_cast<ssize_t>(real_eventfd_write(fd, value)); }));
 }
 
 SOOTH_INTERCEPT(int, pipe, int* ends) {
@@ -292,7 +301,8 @@ SOOTH_INTERCEPT(int, epoll_wait, int set, epoll_event* events, int room, int tim
 SOOTH_INTERCEPT(int, epoll_pwait, int set, epoll_event* events, int room, int timeout, const sigset_t* mask) {
   Thread* t = current();
   if (t == nullptr) return real_epoll_pwait(set, events, room, timeout, mask);
-  int n = wait_for_descriptors(t, true, limit_of(timeout), [&] { return real_epoll_pwait(set, events, room, timeout, mask); });
+  int n = wait_for_descriptors(t, true, limit_of(timeout),
+                               [&] { return real_epoll_pwait(set, events, room, timeout, mask); });
   epoll_reported(t, SOOTH_CALLER, set, events, n);
   return n;
 }
@@ -306,7 +316,8 @@ SOOTH_INTERCEPT(int, poll, pollfd* set, nfds_t count, int timeout) {
 SOOTH_INTERCEPT(int, ppoll, pollfd* set, nfds_t count, const timespec* timeout, const sigset_t* mask) {
   Thread* t = current();
   if (t == nullptr) return real_ppoll(set, count, timeout, mask);
-  return wait_for_descriptors(t, count != 0 || mask != nullptr, limit_of(timeout), [&] { return real_ppoll(set, count, timeout, mask); });
+  return wait_for_descriptors(t, count != 0 || mask != nullptr, limit_of(timeout),
+                              [&] { return real_ppoll(set, count, timeout, mask); });
 }
 SOOTH_INTERCEPT(int, select, int count, fd_set* in, fd_set* out, fd_set* error, timeval* timeout) {
   Thread* t = current();
@@ -323,7 +334,8 @@ SOOTH_INTERCEPT(int, select, int count, fd_set* in, fd_set* out, fd_set* error, 
   }
   return result;
 }
-SOOTH_INTERCEPT(int, pselect, int count, fd_set* in, fd_set* out, fd_set* error, const timespec* timeout, const sigset_t* mask) {
+SOOTH_INTERCEPT(int, pselect, int count, fd_set* in, fd_set* out, fd_set* error, const timespec* timeout,
+                const sigset_t* mask) {
   Thread* t = current();
   if (t == nullptr) return real_pselect(count, in, out, error, timeout, mask);
   return wait_for_descriptors(t, count != 0 || mask != nullptr, limit_of(timeout),

@@ -76,8 +76,8 @@ void* reallocate(void* block, std::size_t size, uptr pc) {
 
 }  // namespace
 
-#define SOOTH_DEFINE(result, name, ...)                        \
-  SOOTH_EXPORT result sooth_##name(__VA_ARGS__) asm(#name);    \
+#define SOOTH_DEFINE(result, name, ...)                     \
+  SOOTH_EXPORT result sooth_##name(__VA_ARGS__) asm(#name); \
   result sooth_##name(__VA_ARGS__)
 
 SOOTH_DEFINE(void*, malloc, std::size_t size) { return allocate(size, SOOTH_CALLER); }
@@ -97,10 +97,16 @@ SOOTH_DEFINE(void*, reallocarray, void* block, std::size_t count, std::size_t si
 }
 SOOTH_DEFINE(void, free, void* block) { release(block, SOOTH_CALLER); }
 SOOTH_DEFINE(void, cfree, void* block) { release(block, SOOTH_CALLER); }
-SOOTH_DEFINE(void*, memalign, std::size_t alignment, std::size_t size) { return allocate_aligned(alignment, size, SOOTH_CALLER); }
-SOOTH_DEFINE(void*, aligned_alloc, std::size_t alignment, std::size_t size) { return allocate_aligned(alignment, size, SOOTH_CALLER); }
+SOOTH_DEFINE(void*, memalign, std::size_t alignment, std::size_t size) {
+  return allocate_aligned(alignment, size, SOOTH_CALLER);
+}
+SOOTH_DEFINE(void*, aligned_alloc, std::size_t alignment, std::size_t size) {
+  return allocate_aligned(alignment, size, SOOTH_CALLER);
+}
 SOOTH_DEFINE(void*, valloc, std::size_t size) { return allocate_aligned(4096, size, SOOTH_CALLER); }
-SOOTH_DEFINE(void*, pvalloc, std::size_t size) { return allocate_aligned(4096, (size + 4095) & ~std::size_t{4095}, SOOTH_CALLER); }
+SOOTH_DEFINE(void*, pvalloc, std::size_t size) {
+  return allocate_aligned(4096, (size + 4095) & ~std::size_t{4095}, SOOTH_CALLER);
+}
 SOOTH_DEFINE(int, posix_memalign, void** out, std::size_t alignment, std::size_t size) {
   if (alignment < sizeof(void*) || (alignment & (alignment - 1)) != 0) return EINVAL;
   void* block = allocate_aligned(alignment, size, SOOTH_CALLER);
@@ -111,13 +117,13 @@ SOOTH_DEFINE(int, posix_memalign, void** out, std::size_t alignment, std::size_t
 
 // operator new and delete, so that the block's site is in the program and not in libstdc++. Without memory the one behind us runs
 // the new-handler and throws.
-#define SOOTH_NEW(symbol, parameters, arguments, allocation)                     \
-  SOOTH_REAL static Real<void* parameters> real_##symbol{#symbol};                          \
-  SOOTH_EXPORT void* symbol parameters {                                         \
-    void* block = allocation;                                                    \
-    if (SOOTH_UNLIKELY(block == nullptr)) return real_##symbol arguments;        \
-    allocated(block, SOOTH_CALLER);                                              \
-    return block;                                                                \
+#define SOOTH_NEW(symbol, parameters, arguments, allocation)              \
+  SOOTH_REAL static Real<void * parameters> real_##symbol{#symbol};       \
+  SOOTH_EXPORT void* symbol parameters {                                  \
+    void* block = allocation;                                             \
+    if (SOOTH_UNLIKELY(block == nullptr)) return real_##symbol arguments; \
+    allocated(block, SOOTH_CALLER);                                       \
+    return block;                                                         \
   }
 SOOTH_NEW(_Znwm, (std::size_t n), (n), __libc_malloc(n))
 SOOTH_NEW(_Znam, (std::size_t n), (n), __libc_malloc(n))
@@ -125,8 +131,10 @@ SOOTH_NEW(_ZnwmRKSt9nothrow_t, (std::size_t n, const void* tag), (n, tag), __lib
 SOOTH_NEW(_ZnamRKSt9nothrow_t, (std::size_t n, const void* tag), (n, tag), __libc_malloc(n))
 SOOTH_NEW(_ZnwmSt11align_val_t, (std::size_t n, std::size_t a), (n, a), __libc_memalign(a, n))
 SOOTH_NEW(_ZnamSt11align_val_t, (std::size_t n, std::size_t a), (n, a), __libc_memalign(a, n))
-SOOTH_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (std::size_t n, std::size_t a, const void* tag), (n, a, tag), __libc_memalign(a, n))
-SOOTH_NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (std::size_t n, std::size_t a, const void* tag), (n, a, tag), __libc_memalign(a, n))
+SOOTH_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (std::size_t n, std::size_t a, const void* tag), (n, a, tag),
+          __libc_memalign(a, n))
+SOOTH_NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (std::size_t n, std::size_t a, const void* tag), (n, a, tag),
+          __libc_memalign(a, n))
 
 #define SOOTH_DELETE(symbol, ...) \
   SOOTH_EXPORT void symbol(void* block __VA_OPT__(, ) __VA_ARGS__) { release(block, SOOTH_CALLER); }
@@ -152,14 +160,16 @@ SOOTH_INTERCEPT(void*, mmap, void* wish, std::size_t size, int protection, int f
   Thread* t = current();
   settle(t);
   void* mapped = real_mmap(wish, size, protection, flags, fd, offset);
-  if (t != nullptr && mapped != MAP_FAILED) write_block(t, SOOTH_CALLER, Op::kAlloc, reinterpret_cast<uptr>(mapped), size);
+  if (t != nullptr && mapped != MAP_FAILED)
+    write_block(t, SOOTH_CALLER, Op::kAlloc, reinterpret_cast<uptr>(mapped), size);
   return mapped;
 }
 SOOTH_INTERCEPT(void*, mmap64, void* wish, std::size_t size, int protection, int flags, int fd, off_t offset) {
   Thread* t = current();
   settle(t);
   void* mapped = real_mmap64(wish, size, protection, flags, fd, offset);
-  if (t != nullptr && mapped != MAP_FAILED) write_block(t, SOOTH_CALLER, Op::kAlloc, reinterpret_cast<uptr>(mapped), size);
+  if (t != nullptr && mapped != MAP_FAILED)
+    write_block(t, SOOTH_CALLER, Op::kAlloc, reinterpret_cast<uptr>(mapped), size);
   return mapped;
 }
 SOOTH_INTERCEPT(int, munmap, void* block, std::size_t size) {
@@ -186,7 +196,8 @@ SOOTH_INTERCEPT(void*, mremap, void* block, std::size_t old_size, std::size_t ne
   void* mapped = real_mremap(block, old_size, new_size, flags, wish);
   if (t != nullptr) {
     bool failed = mapped == MAP_FAILED;
-    write_block(t, SOOTH_CALLER, Op::kAlloc, reinterpret_cast<uptr>(failed ? block : mapped), failed ? old_size : new_size);
+    write_block(t, SOOTH_CALLER, Op::kAlloc, reinterpret_cast<uptr>(failed ? block : mapped),
+                failed ? old_size : new_size);
   }
   return mapped;
 }

@@ -27,7 +27,9 @@ bool is_locked_by_caller(const pthread_mutex_t* mutex) {
 }
 
 // Another process may unlock it, or the kernel when a thread dies.
-bool is_unlocked_elsewhere(const pthread_mutex_t* mutex) { return (mutex->__data.__kind & (kRobustBit | kSharedBit)) != 0; }
+bool is_unlocked_elsewhere(const pthread_mutex_t* mutex) {
+  return (mutex->__data.__kind & (kRobustBit | kSharedBit)) != 0;
+}
 
 // `block` locks the real mutex and may block.
 template <typename F>
@@ -38,7 +40,8 @@ int lock_in_turn(Thread* t, pthread_mutex_t* mutex, Deadline deadline, F block) 
     if (type_of(mutex) == PTHREAD_MUTEX_ERRORCHECK_NP && is_locked_by_caller(mutex)) return EDEADLK;
     if (!deadline.is_valid()) return EINVAL;
     if (is_unlocked_elsewhere(mutex)) return call_outside(t, block);
-    if (turn::block(t, address_of(mutex), turn::BlockedOn::kMutex, deadline.time, deadline.clock) == turn::Wake::kTimedOut) {
+    if (turn::block(t, address_of(mutex), turn::BlockedOn::kMutex, deadline.time, deadline.clock) ==
+        turn::Wake::kTimedOut) {
       result = real_trylock(mutex);
       return result == EBUSY ? ETIMEDOUT : result;
     }
@@ -82,7 +85,8 @@ int try_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
 }
 
 int timed_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex, const timespec* time) {
-  return lock_with(t, pc, mutex, {time, CLOCK_REALTIME}, [&] { return real_timedlock(mutex, RealDeadline(time, CLOCK_REALTIME)); });
+  return lock_with(t, pc, mutex, {time, CLOCK_REALTIME},
+                   [&] { return real_timedlock(mutex, RealDeadline(time, CLOCK_REALTIME)); });
 }
 
 int unlock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
@@ -115,7 +119,8 @@ int sooth_pthread_mutex_trylock(pthread_mutex_t* mutex) {
   return t == nullptr ? real_trylock(mutex) : try_lock_mutex(t, SOOTH_CALLER, mutex);
 }
 
-SOOTH_EXPORT int sooth_pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) asm("pthread_mutex_timedlock");
+SOOTH_EXPORT int sooth_pthread_mutex_timedlock(pthread_mutex_t* mutex,
+                                               const timespec* time) asm("pthread_mutex_timedlock");
 int sooth_pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) {
   Thread* t = current();
   return t == nullptr ? real_timedlock(mutex, time) : timed_lock_mutex(t, SOOTH_CALLER, mutex, time);
@@ -123,8 +128,10 @@ int sooth_pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) 
 
 SOOTH_INTERCEPT(int, pthread_mutex_clocklock, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
   Thread* t = current();
-  if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return real_pthread_mutex_clocklock(mutex, clock, time);
-  return lock_with(t, SOOTH_CALLER, mutex, {time, clock}, [&] { return real_pthread_mutex_clocklock(mutex, clock, RealDeadline(time, clock)); });
+  if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
+    return real_pthread_mutex_clocklock(mutex, clock, time);
+  return lock_with(t, SOOTH_CALLER, mutex, {time, clock},
+                   [&] { return real_pthread_mutex_clocklock(mutex, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_EXPORT int sooth_pthread_mutex_unlock(pthread_mutex_t* mutex) asm("pthread_mutex_unlock");

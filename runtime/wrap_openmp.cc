@@ -31,8 +31,8 @@ constexpr u32 kMaxDependences = 16;
 struct Task {
   void (*body)(void*);
   void (*copy)(void*, void*);
-  void* original;      // the arguments as the program gave them
-  u32 offset;          // of the arguments behind this header
+  void* original;  // the arguments as the program gave them
+  u32 offset;      // of the arguments behind this header
   u32 dependences, outputs;
   Team* team;
   TaskContext* parent;
@@ -48,7 +48,9 @@ void before(Thread* t, uptr pc, u64 message) { write_event(t, pc, Shape::of(Op::
 void after(Thread* t, uptr pc, u64 message) { write_event(t, pc, Shape::of(Op::kHappensAfter), message); }
 u64 of(const void* p) { return reinterpret_cast<u64>(p); }
 // Readers of a dependence and writers of it: two messages for an address.
-u64 readers_of(uptr address) { return address ^ u64{1} << 43; }
+u64 readers_of(uptr address) {
+  return address ^ u64 { 1 } << 43;
+}
 
 // The body of a parallel region in each of its threads.
 void run_member(void* p) {
@@ -146,30 +148,37 @@ SOOTH_INTERCEPT(void, GOMP_parallel, Body body, void* data, unsigned threads, un
   run_region(SOOTH_CALLER, body, data, [&](Body b, void* d) { real_GOMP_parallel(b, d, threads, flags); });
 }
 SOOTH_INTERCEPT(unsigned, GOMP_parallel_reductions, Body body, void* data, unsigned threads, unsigned flags) {
-  return run_region(SOOTH_CALLER, body, data, [&](Body b, void* d) { return real_GOMP_parallel_reductions(b, d, threads, flags); });
+  return run_region(SOOTH_CALLER, body, data,
+                    [&](Body b, void* d) { return real_GOMP_parallel_reductions(b, d, threads, flags); });
 }
 SOOTH_INTERCEPT(void, GOMP_parallel_sections, Body body, void* data, unsigned threads, unsigned count, unsigned flags) {
-  run_region(SOOTH_CALLER, body, data, [&](Body b, void* d) { real_GOMP_parallel_sections(b, d, threads, count, flags); });
+  run_region(SOOTH_CALLER, body, data,
+             [&](Body b, void* d) { real_GOMP_parallel_sections(b, d, threads, count, flags); });
 }
-#define SOOTH_LOOP(name)                                                                                                              \
-  SOOTH_INTERCEPT(void, name, Body body, void* data, unsigned threads, long from, long to, long step, long chunk, unsigned flags) {   \
-    run_region(SOOTH_CALLER, body, data, [&](Body b, void* d) { real_##name(b, d, threads, from, to, step, chunk, flags); });        \
+#define SOOTH_LOOP(name)                                                                                          \
+  SOOTH_INTERCEPT(void, name, Body body, void* data, unsigned threads, long from, long to, long step, long chunk, \
+                  unsigned flags) {                                                                               \
+    run_region(SOOTH_CALLER, body, data,                                                                          \
+               [&](Body b, void* d) { real_##name(b, d, threads, from, to, step, chunk, flags); });               \
   }
 SOOTH_LOOP(GOMP_parallel_loop_static)
 SOOTH_LOOP(GOMP_parallel_loop_dynamic)
 SOOTH_LOOP(GOMP_parallel_loop_guided)
 SOOTH_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
 SOOTH_LOOP(GOMP_parallel_loop_nonmonotonic_guided)
-#define SOOTH_LOOP_AT_RUN_TIME(name)                                                                                          \
-  SOOTH_INTERCEPT(void, name, Body body, void* data, unsigned threads, long from, long to, long step, unsigned flags) {       \
-    run_region(SOOTH_CALLER, body, data, [&](Body b, void* d) { real_##name(b, d, threads, from, to, step, flags); });       \
+#define SOOTH_LOOP_AT_RUN_TIME(name)                                                                                   \
+  SOOTH_INTERCEPT(void, name, Body body, void* data, unsigned threads, long from, long to, long step,                  \
+                  unsigned flags) {                                                                                    \
+    run_region(SOOTH_CALLER, body, data, [&](Body b, void* d) { real_##name(b, d, threads, from, to, step, flags); }); \
   }
 SOOTH_LOOP_AT_RUN_TIME(GOMP_parallel_loop_runtime)
 SOOTH_LOOP_AT_RUN_TIME(GOMP_parallel_loop_nonmonotonic_runtime)
 SOOTH_LOOP_AT_RUN_TIME(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
-#define SOOTH_MEETING(result, name) \
-  SOOTH_INTERCEPT(result, name, void) { return meet(SOOTH_CALLER, [] { return real_##name(); }); }
+#define SOOTH_MEETING(result, name)                          \
+  SOOTH_INTERCEPT(result, name, void) {                      \
+    return meet(SOOTH_CALLER, [] { return real_##name(); }); \
+  }
 SOOTH_MEETING(void, GOMP_barrier)
 SOOTH_MEETING(bool, GOMP_barrier_cancel)
 SOOTH_MEETING(void, GOMP_loop_end)
@@ -178,15 +187,15 @@ SOOTH_MEETING(void, GOMP_sections_end)
 SOOTH_MEETING(bool, GOMP_sections_end_cancel)
 
 // Locks: known to the trace by the address of what libgomp is given.
-#define SOOTH_OMP_LOCK(name, parameters, arguments, lock)                               \
-  SOOTH_INTERCEPT(void, name, parameters) {                                             \
-    real_##name arguments;                                                              \
+#define SOOTH_OMP_LOCK(name, parameters, arguments, lock)                                    \
+  SOOTH_INTERCEPT(void, name, parameters) {                                                  \
+    real_##name arguments;                                                                   \
     if (Thread* t = current()) lock_acquired(t, SOOTH_CALLER, reinterpret_cast<uptr>(lock)); \
   }
-#define SOOTH_OMP_UNLOCK(name, parameters, arguments, lock)                             \
-  SOOTH_INTERCEPT(void, name, parameters) {                                             \
+#define SOOTH_OMP_UNLOCK(name, parameters, arguments, lock)                                   \
+  SOOTH_INTERCEPT(void, name, parameters) {                                                   \
     if (Thread* t = current()) lock_releasing(t, SOOTH_CALLER, reinterpret_cast<uptr>(lock)); \
-    real_##name arguments;                                                              \
+    real_##name arguments;                                                                    \
   }
 SOOTH_OMP_LOCK(GOMP_critical_start, void, (), &critical_)
 SOOTH_OMP_UNLOCK(GOMP_critical_end, void, (), &critical_)
@@ -241,15 +250,16 @@ static void read_dependences(Task& task, void** depend) {
   for (u32 i = 0; i < task.dependences; ++i) task.addresses[i] = reinterpret_cast<uptr>(addresses[i]);
 }
 
-SOOTH_INTERCEPT(void, GOMP_task, Body body, void* data, void (*copy)(void*, void*), long size, long alignment, bool deferred,
-                unsigned flags, void** depend, int priority, void* detach) {
+SOOTH_INTERCEPT(void, GOMP_task, Body body, void* data, void (*copy)(void*, void*), long size, long alignment,
+                bool deferred, unsigned flags, void** depend, int priority, void* detach) {
   Thread* t = current();
   if (t == nullptr) return real_GOMP_task(body, data, copy, size, alignment, deferred, flags, depend, priority, detach);
   constexpr unsigned kDepend = 8;
   long align = alignment < 16 ? 16 : alignment;
   auto offset = static_cast<u32>((static_cast<long>(sizeof(Task)) + align - 1) / align * align);
   auto* buffer = static_cast<char*>(__builtin_alloca_with_align(static_cast<std::size_t>(offset + size + align), 128));
-  buffer = reinterpret_cast<char*>((reinterpret_cast<uptr>(buffer) + static_cast<uptr>(align) - 1) / static_cast<uptr>(align) * static_cast<uptr>(align));
+  buffer = reinterpret_cast<char*>((reinterpret_cast<uptr>(buffer) + static_cast<uptr>(align) - 1) /
+                                   static_cast<uptr>(align) * static_cast<uptr>(align));
   auto* task = reinterpret_cast<Task*>(buffer);
   zero_memory(task, sizeof *task);
   task->body = body;
@@ -263,7 +273,8 @@ SOOTH_INTERCEPT(void, GOMP_task, Body body, void* data, void (*copy)(void*, void
   if ((flags & kDepend) != 0 && depend != nullptr) read_dependences(*task, depend);
   if (copy == nullptr) copy_memory(buffer + offset, data, static_cast<std::size_t>(size));
   before(t, task->pc, task->message);
-  real_GOMP_task(run_task, buffer, copy == nullptr ? nullptr : copy_task, offset + size, align, deferred, flags, depend, priority, detach);
+  real_GOMP_task(run_task, buffer, copy == nullptr ? nullptr : copy_task, offset + size, align, deferred, flags, depend,
+                 priority, detach);
 }
 SOOTH_INTERCEPT(void, GOMP_taskwait, void) {
   real_GOMP_taskwait();
@@ -277,8 +288,8 @@ SOOTH_INTERCEPT(void, GOMP_taskgroup_end, void) {
   real_GOMP_taskgroup_end();
   if (Thread* t = current(); t != nullptr && team_ != nullptr) after(t, SOOTH_CALLER, of(&team_->tasks));
 }
-SOOTH_INTERCEPT(void, GOMP_taskloop, Body body, void* data, void (*copy)(void*, void*), long size, long alignment, unsigned flags,
-                unsigned long tasks, int priority, long from, long to, long step) {
+SOOTH_INTERCEPT(void, GOMP_taskloop, Body body, void* data, void (*copy)(void*, void*), long size, long alignment,
+                unsigned flags, unsigned long tasks, int priority, long from, long to, long step) {
   static bool warned = false;
   if (current() != nullptr && !warned) {
     warned = true;

@@ -49,13 +49,13 @@ static void jumping() {
   t->special |= kJumped;
 }
 
-#define SOOTH_JUMP(name)                                                          \
-  SOOTH_REAL static Real<void(void*, int)> real_##name{#name};                               \
+#define SOOTH_JUMP(name)                                                           \
+  SOOTH_REAL static Real<void(void*, int)> real_##name{#name};                     \
   SOOTH_EXPORT __attribute__((noreturn)) void sooth_##name(void*, int) asm(#name); \
-  void sooth_##name(void* target, int value) {                                    \
-    jumping();                                                                    \
-    real_##name(target, value);                                                   \
-    __builtin_unreachable();                                                      \
+  void sooth_##name(void* target, int value) {                                     \
+    jumping();                                                                     \
+    real_##name(target, value);                                                    \
+    __builtin_unreachable();                                                       \
   }
 SOOTH_JUMP(longjmp)
 SOOTH_JUMP(_longjmp)

@@ -21,7 +21,8 @@ int lock_in_turn(Thread* t, pthread_rwlock_t* lock, bool shared, Deadline deadli
     if (lock->__data.__cur_writer == static_cast<int>(sys_call(SYS_gettid))) return EDEADLK;
     if (!deadline.is_valid()) return EINVAL;
     if (lock->__data.__shared != 0) return call_outside(t, block);
-    if (turn::block(t, address_of(lock), turn::BlockedOn::kRwlock, deadline.time, deadline.clock) == turn::Wake::kTimedOut) {
+    if (turn::block(t, address_of(lock), turn::BlockedOn::kRwlock, deadline.time, deadline.clock) ==
+        turn::Wake::kTimedOut) {
       result = shared ? real_tryrdlock(lock) : real_trywrlock(lock);
       return result == EBUSY ? ETIMEDOUT : result;
     }
@@ -39,8 +40,10 @@ int lock_with(Thread* t, uptr pc, pthread_rwlock_t* lock, bool shared, Deadline 
 int try_lock(Thread* t, uptr pc, pthread_rwlock_t* lock, bool shared) {
   begin_operation(t, pc, sooth::Op::kAcquire, address_of(lock));
   int result = shared ? real_tryrdlock(lock) : real_trywrlock(lock);
-  if (result == 0) lock_acquired(t, pc, address_of(lock), shared);
-  else turn::yield(t);
+  if (result == 0)
+    lock_acquired(t, pc, address_of(lock), shared);
+  else
+    turn::yield(t);
   return result;
 }
 
@@ -57,13 +60,15 @@ SOOTH_INTERCEPT(int, pthread_rwlock_rdlock, pthread_rwlock_t* lock) {
 SOOTH_INTERCEPT(int, pthread_rwlock_timedrdlock, pthread_rwlock_t* lock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr) return real_pthread_rwlock_timedrdlock(lock, time);
-  return lock_with(t, SOOTH_CALLER, lock, true, {time}, [&] { return real_pthread_rwlock_timedrdlock(lock, RealDeadline(time, CLOCK_REALTIME)); });
+  return lock_with(t, SOOTH_CALLER, lock, true, {time},
+                   [&] { return real_pthread_rwlock_timedrdlock(lock, RealDeadline(time, CLOCK_REALTIME)); });
 }
 
 SOOTH_INTERCEPT(int, pthread_rwlock_clockrdlock, pthread_rwlock_t* lock, clockid_t clock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr || !is_known(clock)) return real_pthread_rwlock_clockrdlock(lock, clock, time);
-  return lock_with(t, SOOTH_CALLER, lock, true, {time, clock}, [&] { return real_pthread_rwlock_clockrdlock(lock, clock, RealDeadline(time, clock)); });
+  return lock_with(t, SOOTH_CALLER, lock, true, {time, clock},
+                   [&] { return real_pthread_rwlock_clockrdlock(lock, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_INTERCEPT(int, pthread_rwlock_wrlock, pthread_rwlock_t* lock) {
@@ -75,13 +80,15 @@ SOOTH_INTERCEPT(int, pthread_rwlock_wrlock, pthread_rwlock_t* lock) {
 SOOTH_INTERCEPT(int, pthread_rwlock_timedwrlock, pthread_rwlock_t* lock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr) return real_pthread_rwlock_timedwrlock(lock, time);
-  return lock_with(t, SOOTH_CALLER, lock, false, {time}, [&] { return real_pthread_rwlock_timedwrlock(lock, RealDeadline(time, CLOCK_REALTIME)); });
+  return lock_with(t, SOOTH_CALLER, lock, false, {time},
+                   [&] { return real_pthread_rwlock_timedwrlock(lock, RealDeadline(time, CLOCK_REALTIME)); });
 }
 
 SOOTH_INTERCEPT(int, pthread_rwlock_clockwrlock, pthread_rwlock_t* lock, clockid_t clock, const timespec* time) {
   Thread* t = current();
   if (t == nullptr || !is_known(clock)) return real_pthread_rwlock_clockwrlock(lock, clock, time);
-  return lock_with(t, SOOTH_CALLER, lock, false, {time, clock}, [&] { return real_pthread_rwlock_clockwrlock(lock, clock, RealDeadline(time, clock)); });
+  return lock_with(t, SOOTH_CALLER, lock, false, {time, clock},
+                   [&] { return real_pthread_rwlock_clockwrlock(lock, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_EXPORT int sooth_pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) asm("pthread_rwlock_tryrdlock");
@@ -121,8 +128,10 @@ SOOTH_INTERCEPT(int, pthread_spin_trylock, pthread_spinlock_t* lock) {
   if (t == nullptr) return real_pthread_spin_trylock(lock);
   begin_operation(t, SOOTH_CALLER, sooth::Op::kAcquire, address_of(lock));
   int result = real_pthread_spin_trylock(lock);
-  if (result == 0) lock_acquired(t, SOOTH_CALLER, address_of(lock));
-  else turn::yield(t);
+  if (result == 0)
+    lock_acquired(t, SOOTH_CALLER, address_of(lock));
+  else
+    turn::yield(t);
   return result;
 }
 
@@ -136,8 +145,10 @@ SOOTH_INTERCEPT(int, pthread_spin_lock, pthread_spinlock_t* lock) {
     // Another process may unlock it, so not without an end; it is a spin lock after all.
     while (real_pthread_spin_trylock(lock) != 0) {
       // A deadlock of a controlled run must be seen.
-      if (recorder.controlled && !is_shared_memory(address_of(lock))) turn::block(t, address_of(lock), turn::BlockedOn::kSpin);
-      else turn::yield(t);
+      if (recorder.controlled && !is_shared_memory(address_of(lock)))
+        turn::block(t, address_of(lock), turn::BlockedOn::kSpin);
+      else
+        turn::yield(t);
     }
   } else {
     result = real_pthread_spin_lock(lock);

@@ -40,7 +40,8 @@ int wait_in_turn(Thread* t, sem_t* semaphore, Deadline deadline, F block) {
     }
     // Another process may post.
     if (is_shared(semaphore)) return call_outside(t, block);
-    if (turn::block(t, address_of(semaphore), turn::BlockedOn::kSemaphore, deadline.time, deadline.clock) == turn::Wake::kTimedOut) {
+    if (turn::block(t, address_of(semaphore), turn::BlockedOn::kSemaphore, deadline.time, deadline.clock) ==
+        turn::Wake::kTimedOut) {
       if (real_trywait(semaphore) == 0) return 0;
       errno = ETIMEDOUT;
       return -1;
@@ -67,13 +68,16 @@ SOOTH_INTERCEPT(int, sem_wait, sem_t* semaphore) {
 SOOTH_INTERCEPT(int, sem_timedwait, sem_t* semaphore, const timespec* time) {
   Thread* t = current();
   if (t == nullptr) return real_sem_timedwait(semaphore, time);
-  return wait_with(t, SOOTH_CALLER, semaphore, {time}, [&] { return real_sem_timedwait(semaphore, RealDeadline(time, CLOCK_REALTIME)); });
+  return wait_with(t, SOOTH_CALLER, semaphore, {time},
+                   [&] { return real_sem_timedwait(semaphore, RealDeadline(time, CLOCK_REALTIME)); });
 }
 
 SOOTH_INTERCEPT(int, sem_clockwait, sem_t* semaphore, clockid_t clock, const timespec* time) {
   Thread* t = current();
-  if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return real_sem_clockwait(semaphore, clock, time);
-  return wait_with(t, SOOTH_CALLER, semaphore, {time, clock}, [&] { return real_sem_clockwait(semaphore, clock, RealDeadline(time, clock)); });
+  if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
+    return real_sem_clockwait(semaphore, clock, time);
+  return wait_with(t, SOOTH_CALLER, semaphore, {time, clock},
+                   [&] { return real_sem_clockwait(semaphore, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_EXPORT int sooth_sem_trywait(sem_t* semaphore) asm("sem_trywait");

@@ -19,8 +19,12 @@ SOOTH_INLINE Thread* recorded_thread() {
   return t == nullptr || t->busy != 0 || options.ignore_interceptors_accesses ? nullptr : t;
 }
 
-SOOTH_INLINE void reads(Thread* t, uptr pc, const void* p, std::size_t n) { write_range(t, pc, Op::kRead, reinterpret_cast<uptr>(p), n); }
-SOOTH_INLINE void writes(Thread* t, uptr pc, const void* p, std::size_t n) { write_range(t, pc, Op::kWrite, reinterpret_cast<uptr>(p), n); }
+SOOTH_INLINE void reads(Thread* t, uptr pc, const void* p, std::size_t n) {
+  write_range(t, pc, Op::kRead, reinterpret_cast<uptr>(p), n);
+}
+SOOTH_INLINE void writes(Thread* t, uptr pc, const void* p, std::size_t n) {
+  write_range(t, pc, Op::kWrite, reinterpret_cast<uptr>(p), n);
+}
 
 std::size_t bounded_length(const char* s, std::size_t limit) {
   std::size_t n = 0;
@@ -30,13 +34,13 @@ std::size_t bounded_length(const char* s, std::size_t limit) {
 
 }  // namespace
 
-#define SOOTH_COPY(name)                                                                  \
-  SOOTH_INTERCEPT(void*, name, void* to, const void* from, std::size_t n) {               \
-    if (Thread* t = recorded_thread()) {                                                  \
-      reads(t, SOOTH_CALLER, from, n);                                                    \
-      writes(t, SOOTH_CALLER, to, n);                                                     \
-    }                                                                                     \
-    return real_##name(to, from, n);                                                      \
+#define SOOTH_COPY(name)                                                    \
+  SOOTH_INTERCEPT(void*, name, void* to, const void* from, std::size_t n) { \
+    if (Thread* t = recorded_thread()) {                                    \
+      reads(t, SOOTH_CALLER, from, n);                                      \
+      writes(t, SOOTH_CALLER, to, n);                                       \
+    }                                                                       \
+    return real_##name(to, from, n);                                        \
   }
 SOOTH_COPY(memmove)
 SOOTH_COPY(mempcpy)
@@ -105,7 +109,8 @@ SOOTH_INTERCEPT(int, memcmp, const void* a, const void* b, std::size_t n) {
 SOOTH_INTERCEPT(void*, memchr, const void* s, int c, std::size_t n) {
   void* found = real_memchr(s, c, n);
   if (Thread* t = recorded_thread())
-    reads(t, SOOTH_CALLER, s, found == nullptr ? n : static_cast<std::size_t>(static_cast<char*>(found) - static_cast<const char*>(s)) + 1);
+    reads(t, SOOTH_CALLER, s,
+          found == nullptr ? n : static_cast<std::size_t>(static_cast<char*>(found) - static_cast<const char*>(s)) + 1);
   return found;
 }
 SOOTH_INTERCEPT(void*, memrchr, const void* s, int c, std::size_t n) {
@@ -125,26 +130,26 @@ SOOTH_INTERCEPT(std::size_t, strnlen, const char* s, std::size_t limit) {
 }
 
 // Both strings as far as a comparison looks at them.
-#define SOOTH_COMPARE(name, same)                                                              \
-  SOOTH_INTERCEPT(int, name, const char* a, const char* b) {                                   \
-    if (Thread* t = recorded_thread()) {                                                       \
-      std::size_t n = 0;                                                                       \
-      while (a[n] != 0 && same(a[n], b[n])) ++n;                                               \
-      reads(t, SOOTH_CALLER, a, n + 1);                                                        \
-      reads(t, SOOTH_CALLER, b, n + 1);                                                        \
-    }                                                                                          \
-    return real_##name(a, b);                                                                  \
+#define SOOTH_COMPARE(name, same)                            \
+  SOOTH_INTERCEPT(int, name, const char* a, const char* b) { \
+    if (Thread* t = recorded_thread()) {                     \
+      std::size_t n = 0;                                     \
+      while (a[n] != 0 && same(a[n], b[n])) ++n;             \
+      reads(t, SOOTH_CALLER, a, n + 1);                      \
+      reads(t, SOOTH_CALLER, b, n + 1);                      \
+    }                                                        \
+    return real_##name(a, b);                                \
   }
-#define SOOTH_COMPARE_N(name, same)                                                            \
-  SOOTH_INTERCEPT(int, name, const char* a, const char* b, std::size_t limit) {                \
-    if (Thread* t = recorded_thread()) {                                                       \
-      std::size_t n = 0;                                                                       \
-      while (n < limit && a[n] != 0 && same(a[n], b[n])) ++n;                                  \
-      if (n < limit) ++n;                                                                      \
-      reads(t, SOOTH_CALLER, a, n);                                                            \
-      reads(t, SOOTH_CALLER, b, n);                                                            \
-    }                                                                                          \
-    return real_##name(a, b, limit);                                                           \
+#define SOOTH_COMPARE_N(name, same)                                             \
+  SOOTH_INTERCEPT(int, name, const char* a, const char* b, std::size_t limit) { \
+    if (Thread* t = recorded_thread()) {                                        \
+      std::size_t n = 0;                                                        \
+      while (n < limit && a[n] != 0 && same(a[n], b[n])) ++n;                   \
+      if (n < limit) ++n;                                                       \
+      reads(t, SOOTH_CALLER, a, n);                                             \
+      reads(t, SOOTH_CALLER, b, n);                                             \
+    }                                                                           \
+    return real_##name(a, b, limit);                                            \
   }
 static bool same_byte(char a, char b) { return a == b; }
 static bool same_letter(char a, char b) {
@@ -171,13 +176,13 @@ SOOTH_INTERCEPT(char*, strrchr, const char* s, int c) {
   if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, real_strlen(s) + 1);
   return real_strrchr(s, c);
 }
-#define SOOTH_TWO_STRINGS(result, name)                                 \
-  SOOTH_INTERCEPT(result, name, const char* s, const char* other) {     \
-    if (Thread* t = recorded_thread()) {                                \
-      reads(t, SOOTH_CALLER, s, real_strlen(s) + 1);                    \
-      reads(t, SOOTH_CALLER, other, real_strlen(other) + 1);            \
-    }                                                                   \
-    return real_##name(s, other);                                       \
+#define SOOTH_TWO_STRINGS(result, name)                             \
+  SOOTH_INTERCEPT(result, name, const char* s, const char* other) { \
+    if (Thread* t = recorded_thread()) {                            \
+      reads(t, SOOTH_CALLER, s, real_strlen(s) + 1);                \
+      reads(t, SOOTH_CALLER, other, real_strlen(other) + 1);        \
+    }                                                               \
+    return real_##name(s, other);                                   \
   }
 SOOTH_TWO_STRINGS(char*, strstr)
 SOOTH_TWO_STRINGS(char*, strcasestr)

@@ -36,9 +36,7 @@ void end_of_round(void* value) {
 }
 
 // In the thread itself.
-void arm_end() {
-  pthread_setspecific(end_key_, reinterpret_cast<void*>(uptr{PTHREAD_DESTRUCTOR_ITERATIONS}));
-}
+void arm_end() { pthread_setspecific(end_key_, reinterpret_cast<void*>(uptr{PTHREAD_DESTRUCTOR_ITERATIONS})); }
 
 void* run_thread(void* argument) {
   auto* from_creator = static_cast<Start*>(argument);
@@ -77,7 +75,8 @@ bool is_joinable(u32 id, pthread_t thread) {
 bool await_end(Thread* t, u32 id, Deadline deadline) {
   test_cancel();
   while (!has_ended(id)) {
-    turn::Wake wake = turn::block(t, address_of(&thread_info(id)), turn::BlockedOn::kJoin, deadline.time, deadline.clock);
+    turn::Wake wake =
+        turn::block(t, address_of(&thread_info(id)), turn::BlockedOn::kJoin, deadline.time, deadline.clock);
     test_cancel();
     if (wake == turn::Wake::kTimedOut && !has_ended(id)) return false;
   }
@@ -113,8 +112,8 @@ void watch_thread_ends() {
   if (pthread_key_create(&end_key_, end_of_round) != 0) fatal("there is no thread-specific key");
 }
 
-int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument,
-                  bool returns_int) {
+int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
+                  void* argument, bool returns_int) {
   begin_operation(t, pc, Op::kFork, address_of(thread));
   // The first thread may end by pthread_exit, which makes a difference only when there are others.
   if (t->id == 0) arm_end();
@@ -162,7 +161,8 @@ int detach_other_thread(Thread* t, pthread_t thread) {
 
 }  // namespace sooth::rt
 
-SOOTH_EXPORT int sooth_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument) asm("pthread_create");
+SOOTH_EXPORT int sooth_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
+                                      void* argument) asm("pthread_create");
 int sooth_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument) {
   Thread* t = current();
   if (t == nullptr) return real_create(thread, attributes, routine, argument);
@@ -178,13 +178,16 @@ int sooth_pthread_join(pthread_t thread, void** result) {
 SOOTH_INTERCEPT(int, pthread_timedjoin_np, pthread_t thread, void** result, const timespec* time) {
   Thread* t = current();
   if (t == nullptr) return real_pthread_timedjoin_np(thread, result, time);
-  return join_with(t, SOOTH_CALLER, thread, result, {time}, [&] { return real_pthread_timedjoin_np(thread, result, RealDeadline(time, CLOCK_REALTIME)); });
+  return join_with(t, SOOTH_CALLER, thread, result, {time},
+                   [&] { return real_pthread_timedjoin_np(thread, result, RealDeadline(time, CLOCK_REALTIME)); });
 }
 
 SOOTH_INTERCEPT(int, pthread_clockjoin_np, pthread_t thread, void** result, clockid_t clock, const timespec* time) {
   Thread* t = current();
-  if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return real_pthread_clockjoin_np(thread, result, clock, time);
-  return join_with(t, SOOTH_CALLER, thread, result, {time, clock}, [&] { return real_pthread_clockjoin_np(thread, result, clock, RealDeadline(time, clock)); });
+  if (t == nullptr || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
+    return real_pthread_clockjoin_np(thread, result, clock, time);
+  return join_with(t, SOOTH_CALLER, thread, result, {time, clock},
+                   [&] { return real_pthread_clockjoin_np(thread, result, clock, RealDeadline(time, clock)); });
 }
 
 SOOTH_INTERCEPT(int, pthread_tryjoin_np, pthread_t thread, void** result) {

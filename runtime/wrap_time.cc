@@ -75,8 +75,10 @@ bool read_virtually(Thread* t, clockid_t clock, timespec* time) {
   bool of_thread = clock == CLOCK_THREAD_CPUTIME_ID;
   if (!of_thread && clock != CLOCK_PROCESS_CPUTIME_ID && !virtual_clock::is_known(clock)) return false;
   u64 now = turn::tell_time(t);
-  if (virtual_clock::is_known(clock)) *time = virtual_clock::show(now, clock);
-  else *time = virtual_clock::to_timespec(of_thread ? turn::worked(t) : virtual_clock::worked());
+  if (virtual_clock::is_known(clock))
+    *time = virtual_clock::show(now, clock);
+  else
+    *time = virtual_clock::to_timespec(of_thread ? turn::worked(t) : virtual_clock::worked());
   return true;
 }
 
@@ -92,7 +94,8 @@ clock_t processor_time(Thread* t, u64 units) {
 
 SOOTH_INTERCEPT(int, nanosleep, const timespec* time, timespec* rest) {
   Thread* t = current();
-  int result = has_virtual_time(t) ? result_of(sleep_for(t, time, rest)) : let_pass(t, [&] { return real_nanosleep(time, rest); });
+  int result = has_virtual_time(t) ? result_of(sleep_for(t, time, rest))
+                                   : let_pass(t, [&] { return real_nanosleep(time, rest); });
   if (result != 0 && errno == EINTR) stored(SOOTH_CALLER, rest);
   return result;
 }
@@ -175,8 +178,10 @@ SOOTH_INTERCEPT(int, clock_getres, clockid_t clock, timespec* resolution) {
 SOOTH_INTERCEPT(int, timespec_get, timespec* time, int base) {
   Thread* t = current();
   int result = base;
-  if (has_virtual_time(t) && base == TIME_UTC) *time = calendar_time(t);
-  else result = real_timespec_get(time, base);
+  if (has_virtual_time(t) && base == TIME_UTC)
+    *time = calendar_time(t);
+  else
+    result = real_timespec_get(time, base);
   if (result != 0) stored(SOOTH_CALLER, time);
   return result;
 }
@@ -184,8 +189,10 @@ SOOTH_INTERCEPT(int, timespec_get, timespec* time, int base) {
 SOOTH_INTERCEPT(int, gettimeofday, timeval* time, void* zone) {
   Thread* t = current();
   int result = 0;
-  if (has_virtual_time(t) && time != nullptr && zone == nullptr) *time = to_timeval(calendar_time(t));
-  else result = real_gettimeofday(time, zone);
+  if (has_virtual_time(t) && time != nullptr && zone == nullptr)
+    *time = to_timeval(calendar_time(t));
+  else
+    result = real_gettimeofday(time, zone);
   if (result == 0) stored(SOOTH_CALLER, time);
   return result;
 }
@@ -230,7 +237,8 @@ SOOTH_INTERCEPT(int, getrusage, __rusage_who_t who, struct rusage* usage) {
   int result = real_getrusage(who, usage);
   if (result == 0 && has_virtual_time(t) && (who == RUSAGE_SELF || who == RUSAGE_THREAD)) {
     turn::tell_time(t);
-    usage->ru_utime = to_timeval(virtual_clock::to_timespec(who == RUSAGE_THREAD ? turn::worked(t) : virtual_clock::worked()));
+    usage->ru_utime =
+        to_timeval(virtual_clock::to_timespec(who == RUSAGE_THREAD ? turn::worked(t) : virtual_clock::worked()));
     usage->ru_stime = {0, 0};
   }
   if (result == 0) stored(SOOTH_CALLER, usage);

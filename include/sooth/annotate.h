@@ -44,8 +44,8 @@ SOOTH_WEAK void sooth_annotate_name_lock(const volatile void* lock, const char* 
 /* 1 while the program is being recorded. */
 SOOTH_WEAK int sooth_annotate_is_recording(void);
 
-#define SOOTH_ANNOTATE(name, arguments) \
-  do {                                  \
+#define SOOTH_ANNOTATE(name, arguments)                         \
+  do {                                                          \
     if (sooth_annotate_##name) sooth_annotate_##name arguments; \
   } while (0)
 

@@ -176,7 +176,7 @@ class FlatMap {
 
   std::vector<Slot> slots_;  // empty, or a power of two of them, at most limit() in use
   std::size_t size_ = 0;
-  int shift_ = 64;           // 64 - log2(slots_.size())
+  int shift_ = 64;  // 64 - log2(slots_.size())
   bool has_free_key_ = false;
   V free_key_value_{};
 };

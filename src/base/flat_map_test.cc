@@ -105,13 +105,20 @@ TEST_P(FlatMapRandomTest, AgreesWithUnorderedMap) {
     const std::uint64_t bits = random();
     const std::uint64_t key = (bits >> 8) % range == 0 ? kLast : ((bits >> 8) % range) << (bits % 2 * 12);
     switch (bits >> 60) {
-      case 0: case 1: case 2: case 3: case 4: case 5:
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+      case 4:
+      case 5:
         map[key] = bits;
         expected[key] = bits;
         break;
-      case 6: case 7: case 8: case 9: case 10:
-        ASSERT_EQ(map.erase(key), expected.erase(key) == 1);
-        break;
+      case 6:
+      case 7:
+      case 8:
+      case 9:
+      case 10: ASSERT_EQ(map.erase(key), expected.erase(key) == 1); break;
       default: {
         const auto it = expected.find(key);
         const std::uint64_t* found = map.find(key);

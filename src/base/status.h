@@ -12,11 +12,11 @@ namespace sooth {
 // Exit codes of the command line. Documented in docs/command-line.md; scripts rely on them.
 enum class ExitCode : std::uint8_t {
   kOk = 0,
-  kUsage = 64,      // wrong flags or arguments
-  kBadInput = 65,   // a file that is missing, malformed, or a rejected witness
-  kFindings = 66,   // findings at or above --fail-on
-  kDiverged = 67,   // a replay left its schedule
-  kInternal = 70,   // our own fault, or the machine's (disk full, out of memory)
+  kUsage = 64,     // wrong flags or arguments
+  kBadInput = 65,  // a file that is missing, malformed, or a rejected witness
+  kFindings = 66,  // findings at or above --fail-on
+  kDiverged = 67,  // a replay left its schedule
+  kInternal = 70,  // our own fault, or the machine's (disk full, out of memory)
 };
 
 // Success, or a sentence that names the file or event at fault. Cheap when ok.
@@ -46,7 +46,7 @@ class [[nodiscard]] Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit on purpose
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit on purpose
   Result(Status error) : state_(std::in_place_index<1>, std::move(error)) {  // NOLINT: implicit on purpose
     assert(!std::get<1>(state_).ok() && "a Result without a value needs an error");
   }
@@ -71,9 +71,9 @@ class [[nodiscard]] Result {
 }  // namespace sooth
 
 // Leaves the enclosing function with the error of `expr`, if it is one.
-#define SOOTH_RETURN_IF_ERROR(expr)                          \
-  do {                                                       \
-    if (::sooth::Status status_ = (expr); !status_.ok()) {   \
-      return status_;                                        \
-    }                                                        \
+#define SOOTH_RETURN_IF_ERROR(expr)                        \
+  do {                                                     \
+    if (::sooth::Status status_ = (expr); !status_.ok()) { \
+      return status_;                                      \
+    }                                                      \
   } while (false)

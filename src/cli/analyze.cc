@@ -105,7 +105,9 @@ Result<Source> choose_source(const AnalyzeOptions& options, ColumnSet columns) {
   const std::vector<std::string>& words = program_words();  // `analyze -- TRACE`: no options behind it
   const std::string& path = options.trace.empty() && words.size() == 1 ? words.front() : options.trace;
   if (path.empty() || (!words.empty() && &path == &options.trace)) {
-    return Status::usage("analyze needs one trace: `sooth analyze TRACE`, `sooth analyze --live -- PROGRAM ARGUMENTS`, or --list for the analyses");
+    return Status::usage(
+        "analyze needs one trace: `sooth analyze TRACE`, `sooth analyze --live -- PROGRAM ARGUMENTS`, or --list for "
+        "the analyses");
   }
   Result<TraceSource> trace = open_source(path, columns);
   if (!trace.ok()) {
@@ -150,7 +152,8 @@ CommandResult analyze(const AnalyzeOptions& options) {
   if (!detectors.ok()) {
     return std::move(detectors).status();
   }
-  const bool rdit = std::any_of(detectors->begin(), detectors->end(), [](const DetectorInfo* info) { return info->name == "rdit"; });
+  const bool rdit =
+      std::any_of(detectors->begin(), detectors->end(), [](const DetectorInfo* info) { return info->name == "rdit"; });
   if (!options.barrier_globals.empty() && !rdit) {
     return Status::usage("--barrier-global is for rdit (--with rdit)");
   }
@@ -237,7 +240,8 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("analyze", "Find the races of a recorded trace");
   auto options = std::make_shared<AnalyzeOptions>();
   command->add_option("trace", options->trace, "A trace directory, or a file in STD text (- for standard input)");
-  command->add_flag("--live", options->live, "Analyse a program while it runs, without storing a trace: --live -- PROGRAM ARGUMENTS");
+  command->add_flag("--live", options->live,
+                    "Analyse a program while it runs, without storing a trace: --live -- PROGRAM ARGUMENTS");
   add_count_option(*command, "--live-buffer", options->live_buffer,
                    "Bytes that the program may be ahead of the analyses; then it waits for them");
   add_recording_options(*command, options->recording);
@@ -245,24 +249,33 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
   command->add_option("--with", options->with, "Analyses, separated by commas; none only reads and checks the trace")
       ->type_name(kAnalysesType)
       ->capture_default_str();
-  command->add_option("--filter", options->filter,
-                      "Hide redundant accesses from the analyses: tree, tree:hb, tree:strict, tree:data, tree:span")
+  command
+      ->add_option("--filter", options->filter,
+                   "Hide redundant accesses from the analyses: tree, tree:hb, tree:strict, tree:data, tree:span")
       ->type_name("tree|tree:hb|tree:strict|tree:data|tree:span");
   add_count_option(*command, "--tree-locations", options->tree_locations,
                    "Locations that the filter remembers, the most recently used; 32 bytes each");
-  command->add_flag("--tree-always", options->tree_always,
-                    "Let the filter look at every access, also where it hides so few that looking costs more than it saves");
+  command->add_flag(
+      "--tree-always", options->tree_always,
+      "Let the filter look at every access, also where it hides so few that looking costs more than it saves");
   add_count_option(*command, "--window", options->window,
                    "Events that an analysis which cannot look at the whole trace takes at a time")
-      ->default_str(std::to_string(options->mcm.window) + " for mcm, " + std::to_string(RecipeOptions{}.window) + " for recipe, " + std::to_string(options->detector.window) + " for cp");
+      ->default_str(std::to_string(options->mcm.window) + " for mcm, " + std::to_string(RecipeOptions{}.window) +
+                    " for recipe, " + std::to_string(options->detector.window) + " for cp");
   add_duration_option(*command, "--solver-timeout", options->mcm.solver_timeout,
-                      "Time that the solver of mcm, rdit and recipe may take for one pair of accesses, such as 500ms or 10s; 0 never asks it", "10s");
-  command->add_option("--barrier-global", options->barrier_globals,
-                      "A variable that calls which were not recorded may touch without being handed it; for rdit, may be repeated")
+                      "Time that the solver of mcm, rdit and recipe may take for one pair of accesses, such as 500ms "
+                      "or 10s; 0 never asks it",
+                      "10s");
+  command
+      ->add_option(
+          "--barrier-global", options->barrier_globals,
+          "A variable that calls which were not recorded may touch without being handed it; for rdit, may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  command->add_option("--mcm-stages", options->mcm_stages,
-                      "What mcm may use, to measure what each is worth: closure, saturation, search, solver. The answers do not change")
+  command
+      ->add_option("--mcm-stages", options->mcm_stages,
+                   "What mcm may use, to measure what each is worth: closure, saturation, search, solver. The answers "
+                   "do not change")
       ->capture_default_str();
   add_count_option(*command, "--mcm-pairs", options->mcm.max_pairs,
                    "Pairs of accesses that mcm tries for two sites before its answer is that it does not know");
@@ -275,7 +288,8 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
   add_count_option(*command, "--witness-states", options->proof.budget.states,
                    "States that the search for one witness may visit");
   add_count_option(*command, "--jobs", options->jobs,
-                   "Threads to use, at most: mcm asks about several pairs at a time, text is read in one of its own. --with none always uses one, to compare with")
+                   "Threads to use, at most: mcm asks about several pairs at a time, text is read in one of its own. "
+                   "--with none always uses one, to compare with")
       ->default_str("the number of cores");
   command->add_flag("--list", options->list, "List the analyses and what their findings are worth");
   add_report_options(*command, options->report);

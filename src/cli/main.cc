@@ -18,20 +18,9 @@ namespace sooth {
 namespace {
 
 constexpr AddCommand kCommands[] = {
-    add_run_command,
-    add_analyze_command,
-    add_compiler_commands,
-    add_confirm_command,
-    add_explore_command,
-    add_merge_command,
-    add_record_command,
-    add_replay_command,
-    add_report_command,
-    add_test_command,
-    add_trace_command,
-    add_view_command,
-    add_witness_command,
-    add_reference_command,
+    add_run_command,   add_analyze_command, add_compiler_commands, add_confirm_command,   add_explore_command,
+    add_merge_command, add_record_command,  add_replay_command,    add_report_command,    add_test_command,
+    add_trace_command, add_view_command,    add_witness_command,   add_reference_command,
 };
 
 // The commands that take `-- PROGRAM ARGUMENTS`. For others `--` means what it means everywhere: no options behind it.
@@ -87,11 +76,13 @@ int run(int argc, char** argv) {
   if (const std::optional<CommandResult> result = run_compiler_wrapper(arguments)) {
     return answer(*result);
   }
-  CLI::App root{"Finds the data races of C and C++ programs that nobody has seen happen yet, and proves them.", "sooth"};
+  CLI::App root{"Finds the data races of C and C++ programs that nobody has seen happen yet, and proves them.",
+                "sooth"};
   root.set_version_flag("--version", std::string("sooth ") + kVersion);
   root.require_subcommand(1);
-  root.footer("`sooth COMMAND --help` explains a command. Exit status: 0 nothing found, 66 findings, 64 wrong usage,\n"
-              "65 bad input, 67 a replay that diverged, 70 our own fault.");
+  root.footer(
+      "`sooth COMMAND --help` explains a command. Exit status: 0 nothing found, 66 findings, 64 wrong usage,\n"
+      "65 bad input, 67 a replay that diverged, 70 our own fault.");
   CommandResult result = ExitCode::kOk;
   for (AddCommand add : kCommands) {
     add(root, result);

@@ -9,7 +9,9 @@ namespace {
 
 class ProgressTest : public ::testing::Test {
  protected:
-  Progress::Screen screen() { return {&out_, [this] { return now_; }}; }
+  Progress::Screen screen() {
+    return {&out_, [this] { return now_; }};
+  }
   // What was printed since the last call.
   std::string printed() {
     std::string text = out_.str();

@@ -63,8 +63,8 @@ CommandResult record(const RecordOptions& options) {
     return Status::usage("record needs a program: `sooth record [OPTIONS] -- PROGRAM ARGUMENTS`");
   }
   if (options.output == "-") {
-    return Status::usage("a recording is a directory and cannot be written to a pipe; `sooth analyze --live -- " + words.front() +
-                         "` analyses a run without storing it");
+    return Status::usage("a recording is a directory and cannot be written to a pipe; `sooth analyze --live -- " +
+                         words.front() + "` analyses a run without storing it");
   }
   RecordJob job;
   job.words = words;
@@ -90,8 +90,9 @@ void add_record_command(CLI::App& root, CommandResult& result) {
   add_recording_filter(*command, "--filter", options->recording);
   add_count_option(*command, "--max-trace", options->recording.max_bytes,
                    "End the recording at so many bytes, like 2G; the program goes on. 0: no limit");
-  command->footer("Usage: sooth record [OPTIONS] -- PROGRAM ARGUMENTS. The exit status is the program's own (128 + signal).\n"
-                  "SIGUSR2 sent to `sooth record` ends the recording; the program goes on.");
+  command->footer(
+      "Usage: sooth record [OPTIONS] -- PROGRAM ARGUMENTS. The exit status is the program's own (128 + signal).\n"
+      "SIGUSR2 sent to `sooth record` ends the recording; the program goes on.");
   command->allow_extras();
   command->callback([options, command, &result] {
     options->extras = command->remaining();

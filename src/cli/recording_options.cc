@@ -36,7 +36,8 @@ void add_recording_options(CLI::App& command, RecordingOptions& options) {
             check_schedule(text);
             options.schedule = text;
           },
-          "os: threads run as they would alone. Else one at a time, slower; the recording is exact. serial: in turn. random: any that can "
+          "os: threads run as they would alone. Else one at a time, slower; the recording is exact. serial: in turn. "
+          "random: any that can "
           "run, at every synchronisation. pct:D: by random priorities that change D-1 times, for bugs of depth D")
       ->type_name("os|serial|random|pct:D")
       ->default_str(options.schedule)
@@ -47,18 +48,22 @@ void add_recording_options(CLI::App& command, RecordingOptions& options) {
           "--exclude",
           [&options](const std::string& pattern) {
             const bool function = pattern.starts_with(kFunctionPrefix);
-            if (pattern.size() <= (function ? kFunctionPrefix.size() : 0) || (!function && pattern.find(',') != std::string::npos)) {
-              throw CLI::ValidationError("--exclude", "a pattern is not empty and has no comma; give the option several times");
+            if (pattern.size() <= (function ? kFunctionPrefix.size() : 0) ||
+                (!function && pattern.find(',') != std::string::npos)) {
+              throw CLI::ValidationError("--exclude",
+                                         "a pattern is not empty and has no comma; give the option several times");
             }
             options.exclude.push_back(pattern);
           },
-          "Do not record accesses of the files (program, libraries) that match, like */libfoo.so*, or of functions, like func:ns::foo*; may "
+          "Do not record accesses of the files (program, libraries) that match, like */libfoo.so*, or of functions, "
+          "like func:ns::foo*; may "
           "be repeated")
       ->type_name("PATTERN|func:PATTERN")
       ->trigger_on_parse();
   command
       .add_option("--reach", options.reach,
-                  "What calls of excluded code may touch. everything: any memory. touched: the blocks and variables that they are seen to touch; "
+                  "What calls of excluded code may touch. everything: any memory. touched: the blocks and variables "
+                  "that they are seen to touch; "
                   "for code that is instrumented throughout. none: they order nothing, and are not recorded")
       ->check(CLI::IsMember({"everything", "touched", "none"}))
       ->type_name("everything|touched|none")
@@ -69,9 +74,10 @@ void add_recording_filter(CLI::App& command, const std::string& name, RecordingO
   std::vector<std::string> filters = {"repeat", "off"};
   filters.insert(filters.end(), std::begin(stream::kFilterNames) + 1, std::end(stream::kFilterNames));
   command
-      .add_option(name, options.filter,
-                  "repeat: leave out accesses that their thread has just recorded from the same place. off: record all. tree, "
-                  "tree:hb, tree:strict: leave out more; hybrid, hb, wcp find the same in what is left")
+      .add_option(
+          name, options.filter,
+          "repeat: leave out accesses that their thread has just recorded from the same place. off: record all. tree, "
+          "tree:hb, tree:strict: leave out more; hybrid, hb, wcp find the same in what is left")
       ->check(CLI::IsMember(filters))
       ->type_name("repeat|off|tree|tree:hb|tree:strict")
       ->capture_default_str();

@@ -38,12 +38,8 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string bold(std::string_view text) {
-  return "\\fB" + escaped(text) + "\\fR";
-}
-std::string italic(std::string_view text) {
-  return "\\fI" + escaped(text) + "\\fR";
-}
+std::string bold(std::string_view text) { return "\\fB" + escaped(text) + "\\fR"; }
+std::string italic(std::string_view text) { return "\\fI" + escaped(text) + "\\fR"; }
 
 // Prose: what is between backticks becomes bold.
 std::string marked_up(std::string_view text) {

@@ -163,9 +163,7 @@ ReferenceCommand read_command(CLI::App& app, const std::string& path) {
 
 }  // namespace
 
-ReferenceCommand read_reference(CLI::App& root) {
-  return read_command(root, root.get_name());
-}
+ReferenceCommand read_reference(CLI::App& root) { return read_command(root, root.get_name()); }
 
 std::vector<const ReferenceCommand*> all_commands(const ReferenceCommand& command) {
   std::vector<const ReferenceCommand*> all = {&command};

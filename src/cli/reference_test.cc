@@ -8,9 +8,7 @@
 
 namespace sooth {
 
-bool starts_program(std::string_view name) {
-  return name == "start";
-}  // main.cc has the real one
+bool starts_program(std::string_view name) { return name == "start"; }  // main.cc has the real one
 
 namespace {
 

@@ -33,9 +33,7 @@ std::string function_name(const ReferenceCommand& command) {
 }
 
 // Words of an action.
-std::string action_words(const std::vector<std::string>& words) {
-  return escaped(join(words), ":");
-}
+std::string action_words(const std::vector<std::string>& words) { return escaped(join(words), ":"); }
 
 // The action that completes a value. Words that go on ("pct:") get no space behind them.
 std::string action(const ReferenceOption& option) {

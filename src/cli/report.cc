@@ -30,8 +30,9 @@ void add_report_command(CLI::App& root, CommandResult& result) {
       ->required()
       ->type_name("");
   add_report_options(*command, options->report);
-  command->footer("Suppressions and the baseline are applied to what the report still holds. Exit status: 66 when a\n"
-                  "finding that is not in the baseline stands on the rung of --fail-on or above it, else 0.");
+  command->footer(
+      "Suppressions and the baseline are applied to what the report still holds. Exit status: 66 when a\n"
+      "finding that is not in the baseline stands on the rung of --fail-on or above it, else 0.");
   command->callback([options, &result] { result = run(*options); });
 }
 

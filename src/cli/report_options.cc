@@ -94,8 +94,9 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
   command.add_option("--fail-on", options.fail_on, "Exit with 66 when a finding stands on this rung or above it")
       ->check(CLI::IsMember(fail_on_names()))
       ->capture_default_str();
-  command.add_option("--suppressions", options.suppressions,
-                     "Leave out what this file lists, in ThreadSanitizer's syntax (race:NAME); may be repeated")
+  command
+      .add_option("--suppressions", options.suppressions,
+                  "Leave out what this file lists, in ThreadSanitizer's syntax (race:NAME); may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false);  // one file each time: what follows may be the report
   command.add_option("--baseline", options.baseline, "Do not fail on findings that this older JSON report has, too")

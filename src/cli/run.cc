@@ -216,8 +216,9 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   options->job.confirm.options.campaign.trials = 30;
   add_duration_option(*command, "--budget", options->flags.budget,
                       "Time for proofs and controlled runs, after the recorded run; 0: as long as it takes", "60s");
-  command->add_option("--with", options->job.analyses,
-                      "Analyses, separated by commas (default: by what the recording has)")
+  command
+      ->add_option("--with", options->job.analyses,
+                   "Analyses, separated by commas (default: by what the recording has)")
       ->type_name(kAnalysesType);
   add_recording_options(*command, options->job.record.options);
   add_count_option(*command, "--max-trace", options->job.record.options.max_bytes,
@@ -241,7 +242,8 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   command->footer(
       "Usage: sooth run [OPTIONS] -- PROGRAM ARGUMENTS. Prints the report behind the program's own output, or to -o "
       "FILE, and\n"
-      "stores it as JSON for `sooth replay`: sooth-PROGRAM.json, or the FILE of --store or of `--format json -o FILE`. --seed counts "
+      "stores it as JSON for `sooth replay`: sooth-PROGRAM.json, or the FILE of --store or of `--format json -o FILE`. "
+      "--seed counts "
       "for\n"
       "controlled runs as well. Exit status: 66 when a finding stands on the rung of --fail-on or above it, else the "
       "program's\n"

@@ -27,8 +27,9 @@ struct CatOptions {
 class Slicer {
  public:
   Slicer(std::uint64_t from, std::uint64_t count)
-      : from_(from), to_(count > std::numeric_limits<std::uint64_t>::max() - from
-                             ? std::numeric_limits<std::uint64_t>::max() : from + count) {}
+      : from_(from),
+        to_(count > std::numeric_limits<std::uint64_t>::max() - from ? std::numeric_limits<std::uint64_t>::max()
+                                                                     : from + count) {}
 
   CopyStep cut(const Batch& batch) {
     const std::uint64_t first = raw(batch.first);
@@ -137,10 +138,12 @@ void add_trace_cat(CLI::App& trace, CommandResult& result) {
 }
 
 void add_trace_convert(CLI::App& trace, CommandResult& result) {
-  CLI::App* command = trace.add_subcommand("convert", "Copy a trace with all its columns into STD text or a trace directory");
+  CLI::App* command =
+      trace.add_subcommand("convert", "Copy a trace with all its columns into STD text or a trace directory");
   const auto options = std::make_shared<ConvertOptions>();
   command->add_option("IN", options->trace, "The trace to read")->required();
-  command->add_option("OUT,-o,--output", options->output.path, "The trace to make (\"-\": text on standard output)")->required();
+  command->add_option("OUT,-o,--output", options->output.path, "The trace to make (\"-\": text on standard output)")
+      ->required();
   add_output_options(*command, "--to,--format", options->output);
   command->callback([options, &result] { result = answer(run_convert(*options)); });
 }

@@ -134,7 +134,9 @@ Status hide_sync(const TraceDropOptions& options) {
   if (!output.ok()) {
     return output.status();
   }
-  const auto step = [&](const Batch& batch, const Tables&) -> Result<CopyStep> { return CopyStep{hider->rewrite(batch), false}; };
+  const auto step = [&](const Batch& batch, const Tables&) -> Result<CopyStep> {
+    return CopyStep{hider->rewrite(batch), false};
+  };
   SOOTH_RETURN_IF_ERROR(copy_trace(**reader, (*output)->writer(), step));
   SOOTH_RETURN_IF_ERROR((*output)->commit());
   print_counts(hider->counts(), (*output)->is_stdout() ? stderr : stdout);
@@ -144,7 +146,8 @@ Status hide_sync(const TraceDropOptions& options) {
 Status run_drop(TraceDropOptions& options) {
   if (options.functions_with_sync) {
     const bool alone = options.kinds.empty() && options.drop.functions.empty() && options.drop.sites.empty();
-    return alone ? hide_sync(options) : Status::usage("--functions-with-sync stands alone: drop the rest from what it makes");
+    return alone ? hide_sync(options)
+                 : Status::usage("--functions-with-sync stands alone: drop the rest from what it makes");
   }
   for (const std::string& word : options.kinds) {
     const Result<KindSet> kinds = parse_kind(word);
@@ -162,7 +165,8 @@ Status run_drop(TraceDropOptions& options) {
   }
   TraceInfo info = (*reader)->info();
   // Reads still see what they saw when nothing goes but the marks around what was not recorded.
-  const bool only_calls = options.drop.kinds == *parse_kind("call") && options.drop.functions.empty() && options.drop.sites.empty();
+  const bool only_calls =
+      options.drop.kinds == *parse_kind("call") && options.drop.functions.empty() && options.drop.sites.empty();
   info.exact = info.exact && only_calls;
   const Result<std::unique_ptr<OutputTrace>> output = OutputTrace::create(options.output, info);
   if (!output.ok()) {
@@ -205,13 +209,15 @@ void add_trace_drop(CLI::App& trace, CommandResult& result) {
   command->add_option("--kind", options->kinds, "Drop events of this kind: r, w, acq, lock, atomic, ...")
       ->type_name("KIND")
       ->allow_extra_args(false);
-  command->add_flag("--functions-with-sync", options->functions_with_sync,
-                    "Drop locks, signals, barriers, semaphores and messages; functions that contain them become calls that\n"
-                    "were not recorded");
+  command->add_flag(
+      "--functions-with-sync", options->functions_with_sync,
+      "Drop locks, signals, barriers, semaphores and messages; functions that contain them become calls that\n"
+      "were not recorded");
   add_output_options(*command, "--format", options->output);
-  command->footer("--function, --site and --kind may be repeated; an event goes when any of them matches. In a GLOB, * is\n"
-                  "any text and ? any character. The result is marked as not exact, unless only calls are dropped.\n" +
-                  wrapped("Kinds: " + kind_words() + ", and the words of STD text."));
+  command->footer(
+      "--function, --site and --kind may be repeated; an event goes when any of them matches. In a GLOB, * is\n"
+      "any text and ? any character. The result is marked as not exact, unless only calls are dropped.\n" +
+      wrapped("Kinds: " + kind_words() + ", and the words of STD text."));
   command->callback([options, &result] { result = answer(run_drop(*options)); });
 }
 

@@ -39,8 +39,8 @@ class WatchedWriter final : public TraceWriter {
 std::string command_line(const GenerateOptions& o) {
   return "sooth trace gen --events " + std::to_string(o.events) + " --threads " + std::to_string(o.threads) +
          " --locks " + std::to_string(o.locks) + " --vars " + std::to_string(o.variables) + " --sites " +
-         std::to_string(o.sites) + " --nesting " + std::to_string(o.nesting) + " --racy " +
-         std::to_string(o.racy_ppm) + " --turn " + std::to_string(o.turn) + " --seed " + std::to_string(o.seed);
+         std::to_string(o.sites) + " --nesting " + std::to_string(o.nesting) + " --racy " + std::to_string(o.racy_ppm) +
+         " --turn " + std::to_string(o.turn) + " --seed " + std::to_string(o.seed);
 }
 
 Status run_gen(const GenOptions& options) {

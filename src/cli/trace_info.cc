@@ -132,7 +132,8 @@ void print_text(const InfoOptions& options, const TraceReader& reader, const Tra
 }
 
 Status run_info(const InfoOptions& options) {
-  const Result<std::unique_ptr<TraceReader>> reader = open_trace(options.trace, {.columns = kBranches | kValues | kDeep});
+  const Result<std::unique_ptr<TraceReader>> reader =
+      open_trace(options.trace, {.columns = kBranches | kValues | kDeep});
   if (!reader.ok()) {
     return reader.status();
   }
@@ -167,10 +168,11 @@ Status check_deep(const std::string& path, const Tables& tables, const DeepTrace
   std::printf("%s: deep: %zu modules, %llu functions, %zu records\n", path.c_str(), program->modules(),
               static_cast<unsigned long long>(functions), trace.records.size());
   for (const ThreadWalk& walk : walk_threads(*program, trace.events, trace.values, trace.records)) {
-    std::printf("%s: deep: %s: %llu instructions, %llu calls and %llu events followed, %llu events outside%s%s\n", path.c_str(),
-                tables.threads()[raw(walk.thread)].c_str(), static_cast<unsigned long long>(walk.instructions),
-                static_cast<unsigned long long>(walk.calls), static_cast<unsigned long long>(walk.accesses),
-                static_cast<unsigned long long>(walk.outside), walk.stopped.empty() ? "" : "; stopped: ", walk.stopped.c_str());
+    std::printf("%s: deep: %s: %llu instructions, %llu calls and %llu events followed, %llu events outside%s%s\n",
+                path.c_str(), tables.threads()[raw(walk.thread)].c_str(),
+                static_cast<unsigned long long>(walk.instructions), static_cast<unsigned long long>(walk.calls),
+                static_cast<unsigned long long>(walk.accesses), static_cast<unsigned long long>(walk.outside),
+                walk.stopped.empty() ? "" : "; stopped: ", walk.stopped.c_str());
   }
   return {};
 }
@@ -214,8 +216,9 @@ Status run_check(const std::string& path) {
     std::printf("%s: the recording was stopped: %s\n", path.c_str(), info.stopped.c_str());
   }
   if (info.unexplained_reads != 0) {
-    std::printf("%s: %llu unexplained reads: something that is not instrumented wrote there, and their values are left out\n",
-                path.c_str(), static_cast<unsigned long long>(info.unexplained_reads));
+    std::printf(
+        "%s: %llu unexplained reads: something that is not instrumented wrote there, and their values are left out\n",
+        path.c_str(), static_cast<unsigned long long>(info.unexplained_reads));
   }
   if (!info.exact && (info.columns & kValues) != 0) {
     std::printf("%s: values were not checked: the trace is not exact\n", path.c_str());

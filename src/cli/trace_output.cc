@@ -40,8 +40,9 @@ TraceFormat format_for(const OutputOptions& options) {
 }
 
 void add_output_options(CLI::App& command, const std::string& format_flag, OutputOptions& options) {
-  command.add_option(format_flag, options.format,
-                     "Write STD text or a trace directory; by default text when the name ends in .std or .txt")
+  command
+      .add_option(format_flag, options.format,
+                  "Write STD text or a trace directory; by default text when the name ends in .std or .txt")
       ->check(CLI::IsMember({"std", "sooth"}));
   command.add_flag("--force", options.force, "Replace the trace that is already there");
 }

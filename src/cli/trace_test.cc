@@ -126,9 +126,8 @@ TEST_F(TraceCommandTest, ValuesAreCheckedInExactTracesOnly) {
   write("loose", lying);
   EXPECT_EQ(trace({"check", path("exact")}).error,
             path("exact") + ": event 1 (T0): reads 0x2 from 0x1, where the last writes left 0x1");
-  EXPECT_EQ(trace({"check", path("loose")}).out,
-            path("loose") + ": well-formed, 2 events\n" + path("loose") +
-                ": values were not checked: the trace is not exact\n");
+  EXPECT_EQ(trace({"check", path("loose")}).out, path("loose") + ": well-formed, 2 events\n" + path("loose") +
+                                                     ": values were not checked: the trace is not exact\n");
 }
 
 TEST_F(TraceCommandTest, ConvertingCopiesEveryByte) {
@@ -149,7 +148,8 @@ TEST_F(TraceCommandTest, TextAndDirectoryHoldTheSameTrace) {
   EXPECT_EQ(trace({"convert", path("a"), path("a.std")}).error, "");
   EXPECT_EQ(trace({"convert", path("a.std"), path("b")}).error, "");
   EXPECT_EQ(trace({"convert", path("b"), path("b.text"), "--to", "std"}).error, "");
-  EXPECT_EQ(trace({"convert", path("b"), "-o", path("c.text"), "--format", "std"}).error, "") << "as the other commands";
+  EXPECT_EQ(trace({"convert", path("b"), "-o", path("c.text"), "--format", "std"}).error, "")
+      << "as the other commands";
   EXPECT_EQ(bytes_of(path("a.std")), bytes_of(path("b.text")));
   EXPECT_EQ(trace({"check", path("a.std")}).out, path("a.std") + ": well-formed, 5000 events\n");
 }
@@ -195,7 +195,10 @@ TEST_F(TraceCommandTest, DroppingCountsReasonsAndGivesUpExactness) {
 }
 
 TEST_F(TraceCommandTest, WrongUsageIsExplained) {
-  struct Case { std::vector<std::string> args; std::string error; };
+  struct Case {
+    std::vector<std::string> args;
+    std::string error;
+  };
   const std::vector<Case> cases = {
       {{}, "A subcommand is required"},
       {{"info"}, "TRACE is required"},

@@ -12,11 +12,11 @@
 #include "race/trace_store.h"
 #include "race/witness.h"
 #include "race/witness_summary.h"
+#include "recipe/check.h"
+#include "recipe/witness_report.h"
 #include "report/describe.h"
 #include "report/json.h"
 #include "report/utf8.h"
-#include "recipe/check.h"
-#include "recipe/witness_report.h"
 #include "trace/reader.h"
 
 namespace sooth {
@@ -28,9 +28,7 @@ struct Options {
   std::uint64_t max_events = 200'000'000;
 };
 
-bool claims_a_witness(const Finding& finding) {
-  return finding.witness && finding.witness->checked;
-}
+bool claims_a_witness(const Finding& finding) { return finding.witness && finding.witness->checked; }
 
 // The number of events that the witnesses need: up to the last one that a report names.
 std::uint64_t events_needed(const Report& report) {
@@ -77,9 +75,7 @@ Status check_access(const Access& access, const TraceStore& store) {
   return access.size == 0 ? Status() : compare("size", std::to_string(access.size), std::to_string(e.size));
 }
 
-bool has_values(const Finding& finding) {
-  return claims_a_witness(finding) && finding.witness->values.has_value();
-}
+bool has_values(const Finding& finding) { return claims_a_witness(finding) && finding.witness->values.has_value(); }
 
 // The code of the recorded program, which judges witnesses with other values than the recorded ones. Made when the first one comes.
 class CodeJudge {
@@ -170,8 +166,8 @@ CommandResult check(const Options& options) {
   if (!reader.ok()) {
     return std::move(reader).status();
   }
-  Result<TraceStore> store = load_trace(
-      **reader, options.max_events, deep ? kWholeTrace : EventId{events_needed(*report)});
+  Result<TraceStore> store =
+      load_trace(**reader, options.max_events, deep ? kWholeTrace : EventId{events_needed(*report)});
   if (!store.ok()) {
     return std::move(store).status().prefixed(options.trace);
   }

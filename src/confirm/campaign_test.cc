@@ -39,9 +39,7 @@ RunOutcome race_then(int status) {
   return run;
 }
 
-bool directed(const RunPlan& plan) {
-  return plan.plan == control::Plan::kDirected;
-}
+bool directed(const RunPlan& plan) { return plan.plan == control::Plan::kDirected; }
 
 Confirmation confirmed(const Campaign::Run& run, const Target& target, CampaignOptions options = {}) {
   Campaign campaign(run, std::move(options));

@@ -9,9 +9,7 @@
 namespace sooth {
 namespace {
 
-std::string file_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string place_of(const Site& site) {
   std::string text = site.file + ":" + std::to_string(site.line);

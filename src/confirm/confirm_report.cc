@@ -17,9 +17,7 @@ namespace {
 constexpr std::uint64_t kMaxGuessEvents = 5'000'000;
 constexpr std::size_t kMaxGuessStretches = 100'000;
 
-bool has_witness(const Finding& finding) {
-  return finding.witness.has_value() && finding.witness->checked;
-}
+bool has_witness(const Finding& finding) { return finding.witness.has_value() && finding.witness->checked; }
 
 // The part of the trace that the witnesses speak of, read when the first of them is to be followed.
 class WitnessTrace {
@@ -196,9 +194,7 @@ std::string strategy_of(const Confirmation& confirmation) {
 
 }  // namespace
 
-bool can_be_confirmed(const Finding& finding) {
-  return finding.kind != FindingKind::kMisuse && !finding.known;
-}
+bool can_be_confirmed(const Finding& finding) { return finding.kind != FindingKind::kMisuse && !finding.known; }
 
 void apply(const Confirmation& confirmation, const std::string& program, const std::string& command, Finding& finding) {
   const Rung rung = !confirmation.run.has_value() ? finding.rung

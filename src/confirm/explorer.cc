@@ -9,9 +9,7 @@
 namespace sooth {
 namespace {
 
-std::uint64_t bit(std::uint32_t thread) {
-  return std::uint64_t{1} << thread;
-}
+std::uint64_t bit(std::uint32_t thread) { return std::uint64_t{1} << thread; }
 
 // A turn that changed nothing.
 bool is_look(const StepPtr& step) {

@@ -20,9 +20,7 @@ constexpr std::uint64_t kMaxDraws = 20;
 using Place = std::tuple<std::string, std::uint64_t, Op>;
 using Pair = std::pair<Place, Place>;
 
-Place place_of(const ExploredStep& step) {
-  return {step.module, step.offset, step.op};
-}
+Place place_of(const ExploredStep& step) { return {step.module, step.offset, step.op}; }
 
 Pair pair_of(const ExploredStep& first, const ExploredStep& second) {
   return std::minmax(place_of(first), place_of(second));

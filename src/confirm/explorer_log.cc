@@ -191,8 +191,6 @@ class Reader {
 
 }  // namespace
 
-Result<Execution> execution_of(const RunLog& log) {
-  return Reader().read(log);
-}
+Result<Execution> execution_of(const RunLog& log) { return Reader().read(log); }
 
 }  // namespace sooth

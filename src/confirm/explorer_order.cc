@@ -7,9 +7,7 @@ namespace {
 
 constexpr std::size_t kNoTurn = ~std::size_t{0};
 
-bool is_ready(const ExploredPoint& point, std::uint32_t thread) {
-  return (point.ready >> thread & 1) != 0;
-}
+bool is_ready(const ExploredPoint& point, std::uint32_t thread) { return (point.ready >> thread & 1) != 0; }
 
 }  // namespace
 

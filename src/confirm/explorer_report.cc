@@ -6,9 +6,7 @@
 namespace sooth {
 namespace {
 
-std::string thread_name(std::uint32_t thread) {
-  return "T" + std::to_string(thread);
-}
+std::string thread_name(std::uint32_t thread) { return "T" + std::to_string(thread); }
 
 Access access_of(const ExploredStep& step, std::uint32_t thread, CodeNames& names) {
   Access access;

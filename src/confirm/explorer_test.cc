@@ -442,12 +442,8 @@ Program random_program(std::uint64_t seed, bool forks) {
   }
 }
 
-std::uint64_t case_count() {
-  return from_environment("SOOTH_CASES", 10'000);
-}
-std::uint64_t first_seed() {
-  return from_environment("SOOTH_SEED", 1);
-}
+std::uint64_t case_count() { return from_environment("SOOTH_CASES", 10'000); }
+std::uint64_t first_seed() { return from_environment("SOOTH_SEED", 1); }
 
 TEST(Explorer, FindsEveryTraceOnceAndEveryRace) {
   std::uint64_t fewer = 0;

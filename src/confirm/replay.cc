@@ -9,9 +9,7 @@ namespace {
 
 constexpr std::size_t kRacesShown = 3;
 
-std::string thread_name(std::uint32_t thread) {
-  return "thread " + std::to_string(thread);
-}
+std::string thread_name(std::uint32_t thread) { return "thread " + std::to_string(thread); }
 
 std::string describe(const RacingThread& thread, const RunPlan& plan, CodeNames& names) {
   const std::string deed = (thread.kinds & control::kAtomics) != 0 ? "atomic " : "";

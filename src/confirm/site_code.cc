@@ -16,9 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t kReadsAndWrites = control::kReads | control::kWrites;
 
-std::string file_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;

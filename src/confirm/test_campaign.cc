@@ -61,9 +61,7 @@ std::string key_of(const Outcome& outcome, const RunLog& log, CodeNames& names) 
   return key + (process == nullptr ? "" : "\n" + places_of(*process, names));
 }
 
-bool plain_exit(const Outcome& outcome) {
-  return outcome.kind == Outcome::Kind::kExited && !outcome.complained;
-}
+bool plain_exit(const Outcome& outcome) { return outcome.kind == Outcome::Kind::kExited && !outcome.complained; }
 
 }  // namespace
 

@@ -181,13 +181,9 @@ DeepProgram::DeepProgram(DeepProgram&&) noexcept = default;
 DeepProgram& DeepProgram::operator=(DeepProgram&&) noexcept = default;
 DeepProgram::~DeepProgram() = default;
 
-std::size_t DeepProgram::modules() const {
-  return state_->modules.size();
-}
+std::size_t DeepProgram::modules() const { return state_->modules.size(); }
 
-const llvm::Module& DeepProgram::module(std::uint32_t module) const {
-  return *state_->modules[module].module;
-}
+const llvm::Module& DeepProgram::module(std::uint32_t module) const { return *state_->modules[module].module; }
 
 std::uint32_t DeepProgram::functions(std::uint32_t module) const {
   return module < modules() ? static_cast<std::uint32_t>(state_->modules[module].functions.size()) : 0;

@@ -21,9 +21,7 @@ struct Step {
   bool has_value = false;
 };
 
-bool is_plain(Op op) {
-  return op == Op::kRead || op == Op::kWrite;
-}
+bool is_plain(Op op) { return op == Op::kRead || op == Op::kWrite; }
 
 const char* kind_name(DeepKind kind) {
   switch (kind) {

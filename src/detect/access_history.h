@@ -104,8 +104,9 @@ class AccessHistory {
 
  private:
   static constexpr std::size_t kBlock = 32;
-  static constexpr bool kHasBeforeTouch =
-      requires(Host& host, CellId cell, const AccessView& access) { host.before_touch(cell, access); };
+  static constexpr bool kHasBeforeTouch = requires(Host & host, CellId cell, const AccessView& access) {
+    host.before_touch(cell, access);
+  };
 
   // Where an access of the block goes, found ahead of time.
   struct Prepared {
@@ -152,7 +153,7 @@ class AccessHistory {
   std::vector<Cell> cells_;
   AccessLog log_;
   ShadowMemory<AccessHistory> memory_;
-  std::array<Prepared, kBlock> prepared_;      // by place in the block
+  std::array<Prepared, kBlock> prepared_;     // by place in the block
   std::array<std::size_t, kBlock> accesses_;  // of the block
 };
 

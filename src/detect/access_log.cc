@@ -8,7 +8,9 @@ constexpr unsigned kFirstBits = 11;
 }  // namespace
 
 AccessLog::AccessLog(Keys keys)
-    : locks_mask_(keys == Keys::kByLocks ? ~0u : 0u), shift_(static_cast<std::uint8_t>(64 - kFirstBits)), buckets_(1u << kFirstBits) {}
+    : locks_mask_(keys == Keys::kByLocks ? ~0u : 0u),
+      shift_(static_cast<std::uint8_t>(64 - kFirstBits)),
+      buckets_(1u << kFirstBits) {}
 
 void AccessLog::set_details(std::uint32_t i, AccessView access) {
   const Event& e = access.event;
@@ -25,8 +27,8 @@ void AccessLog::add(CellId cell, AccessView access, std::uint8_t shape, std::uin
     details_.emplace_back();
   }
   Group& group = groups_[group_of(cell, key_locks(access.locks))];
-  entries_[index] = {key_of(cell, access.event), access.event.thread, buckets_[bucket],
-                     raw(access.id) << 8 | shape, access.time, access.locks};
+  entries_[index] = {key_of(cell, access.event),  access.event.thread, buckets_[bucket],
+                     raw(access.id) << 8 | shape, access.time,         access.locks};
   details_[index].next_in_group = group.first;
   set_details(index, access);
   group.first = index;

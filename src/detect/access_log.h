@@ -111,7 +111,8 @@ class AccessLog {
   }
   template <typename Visit>
   void walk(CellId cell, Visit&& visit) const {
-    walk(cell, [](LockSetId) { return false; }, visit);
+    walk(
+        cell, [](LockSetId) { return false; }, visit);
   }
 
   // The cell exists, with nothing recorded.
@@ -123,7 +124,8 @@ class AccessLog {
 
  private:
   static constexpr std::uint32_t kNone = 0;  // entries_[0] and groups_[0] are not used
-  static constexpr std::uint64_t kDropped = ~std::uint64_t{0};  // the key of an entry that is not used: no cell has that number
+  static constexpr std::uint64_t kDropped =
+      ~std::uint64_t{0};  // the key of an entry that is not used: no cell has that number
 
   // The key of an access, and what changes with every access of that key: half a cache line.
   struct alignas(32) Entry {
@@ -205,7 +207,10 @@ class AccessLog {
     const Details& details = details_[i];
     const SiteId site{static_cast<std::uint32_t>(entry.cell_site_kind) >> 2};
     return {{details.object, entry.thread, site, details.size, details.op, details.order, details.flags, 0},
-            EventId{entry.id_shape >> 8}, entry.time, entry.locks, details.stack};
+            EventId{entry.id_shape >> 8},
+            entry.time,
+            entry.locks,
+            details.stack};
   }
   // By value, so that the callers can keep the parts of an access in registers.
   void set_details(std::uint32_t i, AccessView access);
@@ -218,11 +223,11 @@ class AccessLog {
   std::uint8_t shift_;
   std::vector<std::uint32_t> buckets_;  // a power of two, more than twice as many as entries
   std::vector<Entry> entries_{1};
-  std::vector<Details> details_{1};     // parallel to entries_
+  std::vector<Details> details_{1};  // parallel to entries_
   std::vector<Group> groups_{1};
-  std::vector<std::uint32_t> heads_;        // by CellId: its groups
-  std::uint32_t free_entry_ = kNone;        // dropped entries, chained by next_in_group
-  std::uint32_t free_group_ = kNone;        // dropped groups, chained by next
+  std::vector<std::uint32_t> heads_;  // by CellId: its groups
+  std::uint32_t free_entry_ = kNone;  // dropped entries, chained by next_in_group
+  std::uint32_t free_group_ = kNone;  // dropped groups, chained by next
   std::size_t entry_count_ = 0;
 };
 

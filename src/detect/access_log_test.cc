@@ -93,7 +93,8 @@ TEST_P(AccessLogTest, EqualsAMapOfTheLatestAccesses) {
         };
       };
       log.walk(CellId{id}, put_into(all));
-      log.walk(CellId{id}, [](LockSetId locks) { return raw(locks) == 1; }, put_into(without_group_1));
+      log.walk(
+          CellId{id}, [](LockSetId locks) { return raw(locks) == 1; }, put_into(without_group_1));
       ASSERT_EQ(all, expected) << "cell " << id << " after step " << step;
       std::erase_if(all, [](const auto& entry) { return std::get<3>(entry.first) == 1; });
       ASSERT_EQ(without_group_1, all);

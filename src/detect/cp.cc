@@ -26,8 +26,8 @@ class Sources {
   void set(const Source& source) { sources_.assign(1, source); }
   void join(const Sources& other) {
     for (const Source& theirs : other.sources_) {
-      const auto mine = std::find_if(sources_.begin(), sources_.end(),
-                                     [&](const Source& s) { return s.thread == theirs.thread; });
+      const auto mine =
+          std::find_if(sources_.begin(), sources_.end(), [&](const Source& s) { return s.thread == theirs.thread; });
       if (mine == sources_.end()) {
         sources_.push_back(theirs);
       } else {

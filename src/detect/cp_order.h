@@ -100,8 +100,8 @@ class CpOrder {
   std::vector<std::uint32_t> local_;  // by ThreadId: number within the window + 1
   std::vector<Index> latest_;         // by thread of the window: its latest event
   std::vector<Node> nodes_;
-  std::vector<Edge> edges_;           // sorted by `to`
-  std::vector<Section> sections_;     // sorted by acquire
+  std::vector<Edge> edges_;        // sorted by `to`
+  std::vector<Section> sections_;  // sorted by acquire
   std::unordered_map<std::uint64_t, Lock> locks_;
   Clocks must_;
   Clocks happens_before_;

@@ -1,5 +1,5 @@
-#include "base/test_environment.h"
 #include "detect/cp.h"
+#include "base/test_environment.h"
 
 #include <gtest/gtest.h>
 
@@ -68,8 +68,8 @@ TEST(CpTest, SectionsThatContainOrderedEventsAreOrdered) {
 TEST(CpTest, WindowsAreApart) {
   const char* kTrace = "T1|w(x)|1 T1|w(y)|2 T2|w(y)|3 T2|w(x)|4";
   EXPECT_EQ(labels(kTrace), "1,4 2,3");
-  EXPECT_EQ(labels(kTrace, 2), "");      // 1 2 | 3 4
-  EXPECT_EQ(labels(kTrace, 3), "2,3");   // 1 2 3 | 4
+  EXPECT_EQ(labels(kTrace, 2), "");     // 1 2 | 3 4
+  EXPECT_EQ(labels(kTrace, 3), "2,3");  // 1 2 3 | 4
   EXPECT_EQ(labels(kTrace, 1), "");
 }
 

@@ -15,7 +15,8 @@ inline constexpr auto kConflictingKinds = [] {
   std::array<std::uint8_t, 4> masks{};
   for (unsigned kind = 0; kind < 4; ++kind) {
     for (unsigned other = 0; other < 4; ++other) {
-      masks[kind] = static_cast<std::uint8_t>(masks[kind] | (conflict(AccessKind(kind), AccessKind(other)) ? 1u : 0u) << other);
+      masks[kind] =
+          static_cast<std::uint8_t>(masks[kind] | (conflict(AccessKind(kind), AccessKind(other)) ? 1u : 0u) << other);
     }
   }
   return masks;
@@ -99,7 +100,8 @@ class EpochSummary {
     std::array<VectorClock, 4> times;  // by AccessKind, where the epoch is kSeveral
   };
   // Several epochs none of which is the last. Nobody knows it.
-  static constexpr Epoch kSeveral{ThreadId{std::numeric_limits<std::uint32_t>::max()}, std::numeric_limits<Time>::max()};
+  static constexpr Epoch kSeveral{ThreadId{std::numeric_limits<std::uint32_t>::max()},
+                                  std::numeric_limits<Time>::max()};
 
   template <typename Clock>
   unsigned unknown_epochs(const Clock& clock) const {
@@ -133,7 +135,7 @@ class EpochSummary {
 
   std::array<Epoch, 2> plain_;  // by AccessKind; the default epoch is known to everybody
   std::unique_ptr<Rest> rest_;
-  bool atomic_ = false;         // there were atomic accesses that plain_ does not speak for
+  bool atomic_ = false;  // there were atomic accesses that plain_ does not speak for
 };
 
 }  // namespace sooth

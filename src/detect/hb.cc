@@ -50,14 +50,10 @@ class HbDetector final : public Detector {
         history_.access(record_of(batch, i));
         return must_order_.outgoing(e);
       case Role::kFree: return history_.free(record_of(batch, i));
-      case Role::kAlloc:
-        history_.allocate(e);
-        return must_order_.incoming(e);
+      case Role::kAlloc: history_.allocate(e); return must_order_.incoming(e);
       case Role::kAcquire: return acquire(e);
       case Role::kRelease: return release(e);
-      case Role::kEdge:
-        must_order_.incoming(e);
-        return must_order_.outgoing(e);
+      case Role::kEdge: must_order_.incoming(e); return must_order_.outgoing(e);
       case Role::kNone: return;
     }
   }

@@ -41,14 +41,10 @@ class HybridDetector final : public Detector {
         history_.access(record_of(batch, i));
         return must_order_.outgoing(e);
       case Role::kFree: return history_.free(record_of(batch, i));
-      case Role::kAlloc:
-        history_.allocate(e);
-        return must_order_.incoming(e);
+      case Role::kAlloc: history_.allocate(e); return must_order_.incoming(e);
       case Role::kAcquire: locks_.acquire(e); return;
       case Role::kRelease: locks_.release(e); return;
-      case Role::kEdge:
-        must_order_.incoming(e);
-        return must_order_.outgoing(e);
+      case Role::kEdge: must_order_.incoming(e); return must_order_.outgoing(e);
       case Role::kNone: return;
     }
   }

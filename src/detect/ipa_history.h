@@ -33,9 +33,7 @@ struct LockStep {
 };
 
 // Whether a section of the one mode keeps out one of the other.
-constexpr bool modes_exclude(bool shared, bool other_shared) {
-  return !shared || !other_shared;
-}
+constexpr bool modes_exclude(bool shared, bool other_shared) { return !shared || !other_shared; }
 
 // Histories of all threads, recorded from a trace in its order. The beginning of a history may be forgotten; positions
 // keep their numbers. A local time ends with every lock step and every outgoing must-order edge, so that times tell

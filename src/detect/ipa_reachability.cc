@@ -7,9 +7,7 @@ namespace sooth {
 namespace {
 
 // A search knows its threads in the order of their ids.
-bool swapped(const IpaTarget& target) {
-  return target.tb < target.ta;
-}
+bool swapped(const IpaTarget& target) { return target.tb < target.ta; }
 
 IpaCounts difference(const IpaCounts& after, const IpaCounts& before) {
   return {after.targets - before.targets, after.potential - before.potential,

@@ -327,9 +327,7 @@ bool IpaSearch::stale(State& state, const Target& target) const {
   return false;
 }
 
-bool IpaSearch::settled(const State& state) const {
-  return (state.made & (kMoveA | kMoveB)) == (kMoveA | kMoveB);
-}
+bool IpaSearch::settled(const State& state) const { return (state.made & (kMoveA | kMoveB)) == (kMoveA | kMoveB); }
 
 std::vector<bool> IpaSearch::moves_to(LockPosition a, LockPosition b) const {
   std::vector<bool> moves;

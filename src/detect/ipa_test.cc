@@ -54,9 +54,7 @@ Sites find(std::span<const Event> trace, IpaStrategy strategy, const IpaLimits& 
   return sites_of(run(trace, strategy, limits)->races().pairs());
 }
 
-Sites truth(std::span<const Event> trace) {
-  return sites_of(site_pairs(trace, meeting_conflicts(trace)));
-}
+Sites truth(std::span<const Event> trace) { return sites_of(site_pairs(trace, meeting_conflicts(trace))); }
 
 // Enough for every section of a small trace.
 IpaLimits roomy() {
@@ -156,9 +154,7 @@ void check_all(std::uint32_t threads, std::uint64_t cases,
   }
 }
 
-std::uint64_t cases() {
-  return from_environment("SOOTH_CASES", 10'000);
-}
+std::uint64_t cases() { return from_environment("SOOTH_CASES", 10'000); }
 
 // What strategy I reports is an upper bound, and exact unless a note says that it is not.
 std::string judge_upper(std::span<const Event> trace, const IpaLimits& limits, const Sites& exact) {

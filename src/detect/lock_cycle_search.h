@@ -74,14 +74,14 @@ class LockCycleSearch {
 
   const LockSetTable& lock_sets_;
   const LockOrderLimits limits_;
-  std::vector<Kind> kinds_;  // in order of appearance
-  std::unordered_map<std::uint64_t, std::uint32_t> component_;            // by lock; no entry: on no cycle
-  std::unordered_map<std::uint64_t, std::vector<KindIndex>> holders_;     // by lock held, ascending
+  std::vector<Kind> kinds_;                                            // in order of appearance
+  std::unordered_map<std::uint64_t, std::uint32_t> component_;         // by lock; no entry: on no cycle
+  std::unordered_map<std::uint64_t, std::vector<KindIndex>> holders_;  // by lock held, ascending
   std::size_t thread_count_ = 0;
-  std::size_t length_ = 2;    // of the cycles that are being searched
+  std::size_t length_ = 2;     // of the cycles that are being searched
   bool longer_paths_ = false;  // some path of that length is no cycle
   std::vector<KindIndex> path_;
-  std::vector<const LockMoment*> chosen_;  // for each kind of the path
+  std::vector<const LockMoment*> chosen_;                // for each kind of the path
   std::map<std::vector<SiteId>, std::size_t> by_sites_;  // into found_
   std::vector<DeadlockCandidate> found_;
   std::uint64_t steps_ = 0;

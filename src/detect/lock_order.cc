@@ -92,9 +92,7 @@ class DeadlockDetector final : public Detector {
         }
         [[fallthrough]];
       case Role::kAlloc:
-      case Role::kEdge:
-        must_order_.incoming(e);
-        return must_order_.outgoing(e);
+      case Role::kEdge: must_order_.incoming(e); return must_order_.outgoing(e);
       case Role::kFree:
       case Role::kNone: return;
     }

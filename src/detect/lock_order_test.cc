@@ -1,5 +1,5 @@
-#include "base/test_environment.h"
 #include "detect/lock_order.h"
+#include "base/test_environment.h"
 
 #include <gtest/gtest.h>
 
@@ -157,8 +157,9 @@ TEST(LockOrderTest, SaysWhenItStopsEarly) {
 
 // In cycle order from the earliest on, each with what it held.
 TEST(LockOrderTest, TellsTheCycleInOrder) {
-  const TextTrace trace = parse_trace("A|acq(l)|1 A|acq(m)|2 A|rel(m)|3 A|rel(l)|4 C|acq(n)|5 C|acq(l)|6 C|rel(l)|7 "
-                                      "C|rel(n)|8 B|acq(m)|9 B|acq(n)|10");
+  const TextTrace trace = parse_trace(
+      "A|acq(l)|1 A|acq(m)|2 A|rel(m)|3 A|rel(l)|4 C|acq(n)|5 C|acq(l)|6 C|rel(l)|7 "
+      "C|rel(n)|8 B|acq(m)|9 B|acq(n)|10");
   const auto detector = run(trace.events);
   const std::vector<DeadlockCandidate> found = detector->deadlocks();
   ASSERT_EQ(found.size(), 1u);
@@ -245,8 +246,8 @@ std::vector<Event> overlapping_trace(std::uint64_t seed, std::uint32_t events) {
 TEST(LockOrderTest, MergedMomentsOnlyAddCycles) {
   const std::string section = "A|acq(l)|1 A|acq(m)|2 A|rel(m)|3 A|rel(l)|4 ";
   const std::string trace = section + "A|notify(s)|0 B|wait(s)|0 B|acq(m)|5 B|acq(l)|6 B|rel(l)|7 B|rel(m)|8 " +
-                            "B|notify(t)|0 A|wait(t)|0 " + section +
-                            "A|notify(s)|0 B|notify(t)|0 A|wait(t)|0 " + section;
+                            "B|notify(t)|0 A|wait(t)|0 " + section + "A|notify(s)|0 B|notify(t)|0 A|wait(t)|0 " +
+                            section;
   LockOrderLimits coarse;
   coarse.max_moments = 2;
   EXPECT_EQ(cycles(trace), "");
@@ -287,8 +288,9 @@ TEST(LockOrderTest, ReportsExactlyTheCyclesOfTheDefinition) {
     }
     if (differs(trace)) {
       const std::vector<Event> small = oracle::minimise(trace, differs);
-      FAIL() << "again with SOOTH_SEED=" << seed << " SOOTH_CASES=1. Shrunk, events from 0:\n" << print_trace(small)
-             << "it reports\n" << show(sites_found(small)) << "by definition\n"
+      FAIL() << "again with SOOTH_SEED=" << seed << " SOOTH_CASES=1. Shrunk, events from 0:\n"
+             << print_trace(small) << "it reports\n"
+             << show(sites_found(small)) << "by definition\n"
              << show(oracle::lock_cycle_sites(small));
     }
   }

@@ -14,7 +14,7 @@ enum class State : std::uint8_t { kVirgin, kExclusive, kShared, kSharedModified 
 
 struct Cell {
   State state = State::kVirgin;
-  ThreadId owner{};                // in kExclusive
+  ThreadId owner{};                 // in kExclusive
   LockSetId candidates = kNoLocks;  // in kShared and kSharedModified
 };
 

@@ -62,8 +62,8 @@ class MisuseDetector final : public Detector {
   }
 
   LockSets locks_;
-  PairTable races_;  // none
-  std::vector<std::optional<AccessRecord>> forks_;     // by the new thread
+  PairTable races_;                                       // none
+  std::vector<std::optional<AccessRecord>> forks_;        // by the new thread
   std::unordered_map<std::uint64_t, std::size_t> index_;  // site << 8 | kind, into found_
   std::vector<MisuseCandidate> found_;
 };

@@ -50,7 +50,8 @@ TEST(MisuseTest, LeakedThreadsCountWhereTheyWereForked) {
 }
 
 TEST(MisuseTest, KnowsTheLocksHeld) {
-  const oracle::TextTrace trace = oracle::parse_trace("T0|acq(l)|1 T0|racq(m)|2 T0|rel(l)|3 T0|misuse.bad_read_unlock(n)|4");
+  const oracle::TextTrace trace =
+      oracle::parse_trace("T0|acq(l)|1 T0|racq(m)|2 T0|rel(l)|3 T0|misuse.bad_read_unlock(n)|4");
   const auto detector = make_misuse_detector();
   detector->consume({EventId{0}, trace.events, {}, {}, {}, {}});
   const std::vector<MisuseCandidate> found = detector->misuses();

@@ -35,13 +35,13 @@ struct alignas(64) Guard {
   }
 
   std::uint64_t lock = 0;
-  std::uint32_t open_section = 0;   // the section that touched it last, while that is open; see WcpDetector
-  std::uint32_t open_position = 0;  // ... and where in its list
-  std::uint32_t generation = 0;     // grows when the guard is dropped, so that those who remember it can tell
-  std::uint32_t shared = 0;         // its list of shared sections; 0 for none
+  std::uint32_t open_section = 0;     // the section that touched it last, while that is open; see WcpDetector
+  std::uint32_t open_position = 0;    // ... and where in its list
+  std::uint32_t generation = 0;       // grows when the guard is dropped, so that those who remember it can tell
+  std::uint32_t shared = 0;           // its list of shared sections; 0 for none
   std::array<Sections, 4> exclusive;  // by AccessKind
   GuardId next_in_cell = kNoGuard;
-  std::uint8_t kinds = 0;           // bit k: some closed section accessed it in the way of AccessKind k
+  std::uint8_t kinds = 0;  // bit k: some closed section accessed it in the way of AccessKind k
 };
 static_assert(sizeof(Guard) == 128);
 

@@ -130,8 +130,8 @@ class SectionQueue {
   }
 
   std::vector<Section> sections_;
-  std::vector<Forgotten> forgotten_;   // at most one per thread
-  std::uint64_t begin_ = 0;            // sections forgotten so far: the number of sections_[0]
+  std::vector<Forgotten> forgotten_;    // at most one per thread
+  std::uint64_t begin_ = 0;             // sections forgotten so far: the number of sections_[0]
   std::vector<std::uint64_t> cursors_;  // by thread: the number of the first section it has not passed
 };
 

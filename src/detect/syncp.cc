@@ -20,7 +20,7 @@ struct Cell {
   EpochSummary summary;         // by must-order and reads-from
   LockSetId common = kNoLocks;  // locks that guarded every access so far
   bool accessed = false;
-  PastEvent writer;             // the latest write; time 0: none
+  PastEvent writer;  // the latest write; time 0: none
 };
 
 // The closure of the pasts of two accesses of different threads that race.
@@ -101,9 +101,7 @@ class SyncpDetector final : public Detector {
       case Op::kFork:
       case Op::kHappensBefore:
       case Op::kHappensAfter: return synchronize(e);
-      case Op::kJoin:
-        synchronize(e);
-        return history_.end(ThreadId(e.object));
+      case Op::kJoin: synchronize(e); return history_.end(ThreadId(e.object));
       case Op::kEnd: return history_.end(e.thread);
       case Op::kBegin:
       case Op::kEnter:

@@ -82,10 +82,10 @@ class SyncpHistory {
   };
   struct Section {
     Time acquire = 0;
-    Time release = 0;             // 0: open
-    std::uint32_t version = 0;    // at the release
+    Time release = 0;           // 0: open
+    std::uint32_t version = 0;  // at the release
     bool exclusive = true;
-    std::uint64_t order = 0;      // of the acquire in the trace, from 1
+    std::uint64_t order = 0;            // of the acquire in the trace, from 1
     std::uint64_t exclusive_order = 0;  // of the latest exclusive section of the thread up to this one; 0: none
   };
   struct Sections {
@@ -93,9 +93,9 @@ class SyncpHistory {
     std::vector<Section> list;
   };
   struct Lock {
-    std::vector<Sections> by_thread;    // in order of first use
-    std::vector<std::uint32_t> index;   // thread -> position in by_thread + 1
-    std::uint64_t touched = 0;          // the round of saturate() that has it on its list
+    std::vector<Sections> by_thread;   // in order of first use
+    std::vector<std::uint32_t> index;  // thread -> position in by_thread + 1
+    std::uint64_t touched = 0;         // the round of saturate() that has it on its list
   };
   struct State {
     Time from;  // the first event of this version; an event that learns by reading may be the last of one, too
@@ -103,14 +103,14 @@ class SyncpHistory {
   };
   struct Thread {
     VectorClock clock;
-    std::deque<State> states;            // the version of states.front() is first_version
+    std::deque<State> states;  // the version of states.front() is first_version
     std::uint32_t first_version = 0;
-    bool changed = true;                 // the clock learnt something since the latest state
+    bool changed = true;  // the clock learnt something since the latest state
     bool ended = false;
-    Time idle_since = 0;                 // its events at begin_idle_period()
+    Time idle_since = 0;  // its events at begin_idle_period()
     std::uint32_t segment = 0;
     std::deque<Acquire> acquires;
-    std::vector<std::uint32_t> locks;    // those it has ever taken
+    std::vector<std::uint32_t> locks;  // those it has ever taken
     VectorClock closure;
     std::uint32_t closure_segment = ~std::uint32_t{0};  // when `closure` was computed
   };
@@ -134,7 +134,7 @@ class SyncpHistory {
   std::uint64_t closures_ = 0;
   std::uint64_t locks_visited_ = 0;
   // Scratch of saturate().
-  VectorClock done_;                   // acquires up to here have been seen
+  VectorClock done_;  // acquires up to here have been seen
   std::uint64_t round_ = 0;
   std::vector<std::uint32_t> touched_;
   std::vector<const Section*> candidates_;

@@ -38,8 +38,8 @@ void OpenAccesses::drop_last() {
 }
 
 SyncpSearch& SyncpList::search_of(ThreadId thread) {
-  auto search = std::find_if(searches_.begin(), searches_.end(),
-                             [&](const SyncpSearch& each) { return each.thread == thread; });
+  auto search =
+      std::find_if(searches_.begin(), searches_.end(), [&](const SyncpSearch& each) { return each.thread == thread; });
   if (search == searches_.end()) {
     searches_.emplace_back().thread = thread;
     search = std::prev(searches_.end());
@@ -190,8 +190,9 @@ void SyncpLists::add_cell(CellId cell) {
 
 void SyncpLists::copy_cell(CellId from, CellId to) {
   std::vector<SyncpList> copies;
-  walk(from, [](LockSetId) { return false; }, [](ThreadId, AccessKind, Time) { return true; },
-       [&](const SyncpList& list) { copies.push_back(list.copy_for(to)); });
+  walk(
+      from, [](LockSetId) { return false; }, [](ThreadId, AccessKind, Time) { return true; },
+      [&](const SyncpList& list) { copies.push_back(list.copy_for(to)); });
   for (SyncpList& copy : copies) {
     access_count_ += copy.size();
     const std::uint64_t h = hash(to, copy.latest().access);

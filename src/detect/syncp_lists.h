@@ -44,7 +44,7 @@ struct SyncpSearch {
   Time newest = 0;  // of the list, when `open` was brought up to date
   // The closure of the pasts of `raced` and of the thread, when it was last found without `raced`.
   VectorClock closure;
-  Time raced = 0;                 // 0: none
+  Time raced = 0;  // 0: none
   std::uint64_t raced_number = 0;
   std::uint32_t raced_segment = 0;  // of `thread`
 };
@@ -56,7 +56,10 @@ class SyncpList {
  public:
   SyncpList() = default;
   SyncpList(CellId cell, const AccessRecord& access)
-      : cell_(cell), thread_(access.event.thread), site_(access.event.site), locks_(access.locks),
+      : cell_(cell),
+        thread_(access.event.thread),
+        site_(access.event.site),
+        locks_(access.locks),
         kind_(access_kind(access.event.op)) {}
 
   CellId cell() const { return cell_; }
@@ -152,9 +155,9 @@ class SyncpLists {
   struct Slot {
     SyncpList list;
     std::uint64_t hash = 0;
-    std::uint32_t next = kNone;  // in its bucket, or of the free slots
+    std::uint32_t next = kNone;   // in its bucket, or of the free slots
     std::uint32_t group = kNone;  // none: the slot is free
-    std::uint32_t position = 0;  // in its group
+    std::uint32_t position = 0;   // in its group
   };
   // What a walk looks at first, side by side in memory.
   struct Head {
@@ -187,7 +190,7 @@ class SyncpLists {
   std::vector<std::uint32_t> buckets_;  // a power of two, more than twice as many as lists
   std::vector<Slot> slots_;
   std::vector<Group> groups_;
-  std::vector<std::uint32_t> heads_;  // by CellId: its groups
+  std::vector<std::uint32_t> heads_;   // by CellId: its groups
   std::uint32_t free_slots_ = kNone;   // chained by Slot::next
   std::uint32_t free_groups_ = kNone;  // chained by Group::next
   std::size_t list_count_ = 0;

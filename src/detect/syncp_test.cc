@@ -1,6 +1,6 @@
 // What the property test of all detectors does not reach: forgetting, and resumed closures on longer traces.
-#include "base/test_environment.h"
 #include "detect/syncp.h"
+#include "base/test_environment.h"
 
 #include <gtest/gtest.h>
 

@@ -156,15 +156,15 @@ class WcpDetector final : public Detector {
     std::uint64_t lock = 0;
     bool shared = false;
     Time acquired = 0;
-    std::vector<Touched> touched;     // with room for one more behind the first `touched_count`, which count
+    std::vector<Touched> touched;  // with room for one more behind the first `touched_count`, which count
     std::uint32_t touched_count = 0;
   };
   // What the closed sections of a lock say to later acquires and releases.
   struct Lock {
     ClockId exclusive_hb = kNoClock;  // of the latest exclusive release
     VectorClock exclusive_wcp;
-    ThreadId releaser{};     // whose it is
-    VectorClock shared_hb;   // of shared releases since
+    ThreadId releaser{};    // whose it is
+    VectorClock shared_hb;  // of shared releases since
     VectorClock shared_wcp;
     SectionQueue exclusive_sections;
     std::vector<std::pair<ThreadId, SectionQueue>> shared_sections;
@@ -229,8 +229,8 @@ class WcpDetector final : public Detector {
   PairTable races_;
 
   std::uint64_t events_ = 0;
-  std::uint64_t stored_ = 0;         // sections in all queues
-  std::uint64_t queue_length_ = 0;   // for all threads together: sections of others that a thread has not passed
+  std::uint64_t stored_ = 0;        // sections in all queues
+  std::uint64_t queue_length_ = 0;  // for all threads together: sections of others that a thread has not passed
   std::uint64_t longest_queue_ = 0;
 };
 
@@ -242,9 +242,7 @@ void WcpDetector::step_rarely(const Batch& batch, std::size_t i) {
       history_.access(record_of(batch, i));
       return must_order_.outgoing(e);
     case Role::kFree: return history_.free(record_of(batch, i));
-    case Role::kAlloc:
-      history_.allocate(e);
-      return must_order_.incoming(e);
+    case Role::kAlloc: history_.allocate(e); return must_order_.incoming(e);
     case Role::kAcquire: return acquire(e);
     case Role::kRelease: return release(e);
     case Role::kEdge:
@@ -491,7 +489,8 @@ void WcpDetector::find_races(CellId cell, const AccessRecord& access, const Know
 std::vector<std::pair<std::string, std::string>> WcpDetector::stats() const {
   auto rows = history_.stats();
   // The paper counts the entries of both queues, Acq and Rel.
-  const double share = events_ == 0 ? 0 : 100.0 * 2 * static_cast<double>(longest_queue_) / static_cast<double>(events_);
+  const double share =
+      events_ == 0 ? 0 : 100.0 * 2 * static_cast<double>(longest_queue_) / static_cast<double>(events_);
   char text[32];
   std::snprintf(text, sizeof text, "%.2f%%", share);
   rows.emplace_back("largest sum of queue lengths, of events", text);

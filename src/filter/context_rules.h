@@ -49,7 +49,7 @@ struct LockUse {
   std::uint64_t exclusive_releases = 0;  // ... of exclusive sections
   std::uint64_t own = 0;                 // acquires and releases of this thread among those of all
   std::uint64_t while_held = 0;
-  bool shared = false;                   // the section that is open
+  bool shared = false;  // the section that is open
 
   // `all`: outermost acquires and releases of the lock by anybody, before this one. Those of others are what the thread may have
   // learnt by this acquire, or others by its releases before.

@@ -13,9 +13,7 @@ std::size_t sets_for(std::uint64_t locations) {
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(locations / LocationSet::kWays, 1, kLastSets));
 }
 // Growing costs about as much as so many evictions cost later.
-std::uint64_t tolerated_evictions(std::size_t sets) {
-  return sets / 2;
-}
+std::uint64_t tolerated_evictions(std::size_t sets) { return sets / 2; }
 
 }  // namespace
 

@@ -423,9 +423,7 @@ std::vector<RememberedAccess> TreeFilterImpl::remembered() const {
 
 }  // namespace
 
-std::span<const TreeModeInfo> tree_modes() {
-  return kModes;
-}
+std::span<const TreeModeInfo> tree_modes() { return kModes; }
 
 const TreeModeInfo* find_tree_mode(std::string_view name) {
   const auto it =

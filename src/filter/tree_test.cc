@@ -49,9 +49,7 @@ TEST(LockStackTest, HoldsWhatLockSetsHolds) {
   }
 }
 
-LocationKey key(std::uint64_t address) {
-  return {address, 1, 0, 0, 4 << 2};
-}
+LocationKey key(std::uint64_t address) { return {address, 1, 0, 0, 4 << 2}; }
 
 TEST(LocationTableTest, KeepsTheMostRecentlyUsedOfASet) {
   LocationTable table(LocationSet::kWays);

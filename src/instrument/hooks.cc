@@ -30,13 +30,9 @@ class Hooks {
 };
 
 // Both arms of a branch may end with the same access. Made one, it would stand on no line.
-void keep_apart(llvm::CallInst* hook) {
-  hook->addFnAttr(llvm::Attribute::NoMerge);
-}
+void keep_apart(llvm::CallInst* hook) { hook->addFnAttr(llvm::Attribute::NoMerge); }
 
-bool has_own_hook(std::uint64_t size) {
-  return size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
-}
+bool has_own_hook(std::uint64_t size) { return size == 1 || size == 2 || size == 4 || size == 8 || size == 16; }
 
 // Inserts in front of an instruction.
 class Builder : public llvm::IRBuilder<> {

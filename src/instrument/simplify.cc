@@ -66,9 +66,7 @@ void expand_fill(llvm::MemSetInst& fill, std::uint64_t length) {
   fill.eraseFromParent();
 }
 
-bool is_small(const llvm::Function& function, unsigned most) {
-  return function.getInstructionCount() <= most;
-}
+bool is_small(const llvm::Function& function, unsigned most) { return function.getInstructionCount() <= most; }
 
 bool same_attribute(const llvm::Function& a, const llvm::Function& b, const char* name) {
   return a.getFnAttribute(name) == b.getFnAttribute(name);

@@ -97,9 +97,7 @@ void forget_held_signals() {
   }
 }
 
-void take_signals_again() {
-  ::pthread_sigmask(SIG_SETMASK, &inherited_signals().mask, nullptr);
-}
+void take_signals_again() { ::pthread_sigmask(SIG_SETMASK, &inherited_signals().mask, nullptr); }
 
 bool ChildProcess::reap(ProgramEnd& end) {
   int status = 0;

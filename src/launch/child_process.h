@@ -44,7 +44,8 @@ class ChildProcess {
   static Result<ChildProcess> start(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                                     const SpawnOptions& options = {});
 
-  ChildProcess(ChildProcess&& other) noexcept : pid_(other.pid_), ended_(other.ended_.load()), timed_out_(other.timed_out_), interrupted_(other.interrupted_) {}
+  ChildProcess(ChildProcess&& other) noexcept
+      : pid_(other.pid_), ended_(other.ended_.load()), timed_out_(other.timed_out_), interrupted_(other.interrupted_) {}
 
   pid_t pid() const { return pid_; }
   // Whether wait() has seen the end. May be asked from other threads.

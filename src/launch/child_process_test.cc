@@ -13,7 +13,8 @@
 namespace sooth {
 namespace {
 
-ProgramEnd run(const std::string& script, const std::function<void()>& on_usr2 = [] {}) {
+ProgramEnd run(
+    const std::string& script, const std::function<void()>& on_usr2 = [] {}) {
   Result<ChildProcess> child = ChildProcess::start({"sh", "-c", script}, current_environment());
   EXPECT_TRUE(child.ok());
   return child->wait(on_usr2);
@@ -51,8 +52,8 @@ TEST(ChildProcess, PassesOnWhatOthersSend) {
 
 TEST(ChildProcess, KeepsUsr2ForItself) {
   const std::string file = testing::TempDir() + "usr2-" + std::to_string(::getpid());
-  const ProgramEnd end = run("trap 'exit 7' USR2; kill -USR2 " + std::to_string(::getpid()) + "; until test -e " + file +
-                                 "; do :; done; exit 5",
+  const ProgramEnd end = run("trap 'exit 7' USR2; kill -USR2 " + std::to_string(::getpid()) + "; until test -e " +
+                                 file + "; do :; done; exit 5",
                              [&] { std::ofstream(file) << "x"; });
   EXPECT_EQ(end.status, 5);
   std::remove(file.c_str());

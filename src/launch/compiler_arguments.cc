@@ -11,17 +11,69 @@ namespace {
 
 // Options whose value is the next argument (all but -o also have a form in which it is not, which needs no care).
 constexpr std::string_view kTakesNext[] = {
-    "-o", "-x", "-I", "-D", "-U", "-L", "-B", "-T", "-u", "-z", "-e", "-A", "-G", "-J", "-F", "-V", "-b",
-    "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix", "-iwithprefix", "-iwithprefixbefore",
-    "-isysroot", "-imultilib", "-imultiarch", "-isystem-after", "-include-pch", "-ivfsoverlay", "-MF", "-MT", "-MQ", "-MJ",
-    "-Xassembler", "-Xpreprocessor", "-Xclang", "-Xanalyzer", "-Xarch_host", "-mllvm", "-arch", "-target", "--target",
-    "-aux-info", "--param", "-dumpbase", "-dumpbase-ext", "-dumpdir", "-wrapper", "-framework", "--sysroot",
-    "-rpath", "-working-directory", "-serialize-diagnostics", "--serialize-diagnostics", "-gcc-toolchain", "-specs",
+    "-o",
+    "-x",
+    "-I",
+    "-D",
+    "-U",
+    "-L",
+    "-B",
+    "-T",
+    "-u",
+    "-z",
+    "-e",
+    "-A",
+    "-G",
+    "-J",
+    "-F",
+    "-V",
+    "-b",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-iprefix",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-isysroot",
+    "-imultilib",
+    "-imultiarch",
+    "-isystem-after",
+    "-include-pch",
+    "-ivfsoverlay",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-MJ",
+    "-Xassembler",
+    "-Xpreprocessor",
+    "-Xclang",
+    "-Xanalyzer",
+    "-Xarch_host",
+    "-mllvm",
+    "-arch",
+    "-target",
+    "--target",
+    "-aux-info",
+    "--param",
+    "-dumpbase",
+    "-dumpbase-ext",
+    "-dumpdir",
+    "-wrapper",
+    "-framework",
+    "--sysroot",
+    "-rpath",
+    "-working-directory",
+    "-serialize-diagnostics",
+    "--serialize-diagnostics",
+    "-gcc-toolchain",
+    "-specs",
 };
 
 constexpr std::string_view kStopsBeforeLink[] = {
-    "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--compile", "--assemble", "--preprocess", "--precompile",
-    "-emit-pch", "-emit-ast", "--analyze",
+    "-c",         "-S",           "-E",           "-M",        "-MM",       "-fsyntax-only", "--compile",
+    "--assemble", "--preprocess", "--precompile", "-emit-pch", "-emit-ast", "--analyze",
 };
 
 constexpr std::string_view kWithoutLibraries[] = {"-r", "-nostdlib", "-nodefaultlibs", "--no-standard-libraries"};
@@ -80,8 +132,9 @@ class Understanding {
  private:
   void input(std::string_view name) {
     const auto has_suffix = [name](std::string_view suffix) { return name.ends_with(suffix); };
-    const bool header = language_.empty() ? std::any_of(std::begin(kHeaderSuffixes), std::end(kHeaderSuffixes), has_suffix)
-                                          : language_.ends_with("-header");
+    const bool header = language_.empty()
+                            ? std::any_of(std::begin(kHeaderSuffixes), std::end(kHeaderSuffixes), has_suffix)
+                            : language_.ends_with("-header");
     ++(header ? headers_ : others_);
   }
 

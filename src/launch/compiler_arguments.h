@@ -11,13 +11,13 @@ namespace sooth {
 
 // GCC and Clang agree on everything that is looked at here.
 struct CompilerJob {
-  bool has_input = false;           // something is to be compiled or linked; false: `--version`, `-print-...`, nothing
-  bool stops_before_link = false;   // -c, -S, -E, -M, -fsyntax-only, or headers only
-  bool without_libraries = false;   // -r, -nostdlib, -nodefaultlibs: the driver would not add a run time library either
-  bool fully_static = false;        // -static, -static-pie
-  bool static_tsan = false;         // -static-libtsan
+  bool has_input = false;          // something is to be compiled or linked; false: `--version`, `-print-...`, nothing
+  bool stops_before_link = false;  // -c, -S, -E, -M, -fsyntax-only, or headers only
+  bool without_libraries = false;  // -r, -nostdlib, -nodefaultlibs: the driver would not add a run time library either
+  bool fully_static = false;       // -static, -static-pie
+  bool static_tsan = false;        // -static-libtsan
   bool openmp = false;
-  std::string other_sanitizer;      // one that cannot be together with the thread sanitizer; empty: none
+  std::string other_sanitizer;  // one that cannot be together with the thread sanitizer; empty: none
 
   bool links() const { return has_input && !stops_before_link; }
 };

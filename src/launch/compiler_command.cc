@@ -53,7 +53,8 @@ const std::string& compiler_word(std::span<const std::string> compiler) {
 void add_deep_pass(const DeepOptions& deep, const RuntimeLibrary& library, std::vector<std::string>& words) {
   const std::string pass = library.path(kDeepPassName);
   // -load makes the options of the pass known before they are read.
-  words.insert(words.end(), {"-mllvm", "-tsan-instrument-memory-accesses=0", "-Xclang", "-load", "-Xclang", pass, "-fpass-plugin=" + pass});
+  words.insert(words.end(), {"-mllvm", "-tsan-instrument-memory-accesses=0", "-Xclang", "-load", "-Xclang", pass,
+                             "-fpass-plugin=" + pass});
   for (const std::string& pattern : deep.excluded) {
     words.insert(words.end(), {"-mllvm", "-sooth-exclude=" + pattern});
   }
@@ -132,8 +133,9 @@ Result<CompilerCommand> wrap_compiler(std::span<const std::string> compiler, Com
                                       const std::optional<DeepOptions>& deep) {
   const CompilerJob job = understand_compiler_arguments(arguments);
   if (job.has_input && !job.other_sanitizer.empty()) {
-    return Status::usage("-fsanitize=" + job.other_sanitizer +
-                         " and recording exclude each other: both need to be the program's only sanitizer. Leave it out");
+    return Status::usage(
+        "-fsanitize=" + job.other_sanitizer +
+        " and recording exclude each other: both need to be the program's only sanitizer. Leave it out");
   }
   if (job.links() && job.fully_static) {
     return Status::usage("a statically linked program cannot be recorded: leave out -static");
@@ -151,8 +153,8 @@ Result<CompilerCommand> wrap_compiler(std::span<const std::string> compiler, Com
     }
     if (kind == CompilerKind::kClang) {
       // Clang warns of it where nothing is compiled.
-      command.words.insert(command.words.end(), {"--start-no-unused-arguments", "-mllvm",
-                                                 "-tsan-instrument-read-before-write"});
+      command.words.insert(command.words.end(),
+                           {"--start-no-unused-arguments", "-mllvm", "-tsan-instrument-read-before-write"});
       if (deep) {
         add_deep_pass(*deep, library, command.words);
       }
@@ -173,8 +175,7 @@ Result<CompilerCommand> wrap_compiler(std::span<const std::string> compiler, Com
 }
 
 std::string shell_line(std::span<const std::string> words) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
   std::string line;
   for (const std::string& word : words) {
     line += line.empty() ? "" : " ";

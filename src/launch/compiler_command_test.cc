@@ -17,20 +17,21 @@ const RuntimeLibrary kLibrary{"/opt/a,b/sooth"};
 CompilerJob job_of(const std::string& line) { return understand_compiler_arguments(split_response_file(line)); }
 
 TEST(CompilerArguments, TellsWhatEndsBeforeTheLinker) {
-  for (const char* line : {"-c a.c", "a.c -S", "-E -", "-M a.c", "-MM a.c", "-fsyntax-only a.c", "a.h", "-x c++-header a",
-                           "-xc-header a.c -o a.gch", "-o a.gch a.hpp", "--precompile a.cppm"}) {
+  for (const char* line : {"-c a.c", "a.c -S", "-E -", "-M a.c", "-MM a.c", "-fsyntax-only a.c", "a.h",
+                           "-x c++-header a", "-xc-header a.c -o a.gch", "-o a.gch a.hpp", "--precompile a.cppm"}) {
     EXPECT_TRUE(job_of(line).has_input) << line;
     EXPECT_TRUE(job_of(line).stops_before_link) << line;
   }
-  for (const char* line : {"a.c", "a.o b.o -o c", "a.c -MD -MF a.d", "-MMD a.c", "a.h b.c", "-x c a.h", "-x c-header a -x none b.o",
-                           "-lfoo", "-Wl,--version", "-Xlinker -c", "-include a.h a.c", "@no-such-file", "-o -c a.c"}) {
+  for (const char* line :
+       {"a.c", "a.o b.o -o c", "a.c -MD -MF a.d", "-MMD a.c", "a.h b.c", "-x c a.h", "-x c-header a -x none b.o",
+        "-lfoo", "-Wl,--version", "-Xlinker -c", "-include a.h a.c", "@no-such-file", "-o -c a.c"}) {
     EXPECT_TRUE(job_of(line).links()) << line;
   }
 }
 
 TEST(CompilerArguments, TellsWhatHasNothingToCompile) {
-  for (const char* line : {"", "--version", "-v", "-dumpmachine", "-print-search-dirs", "-print-prog-name=ld", "-E -o a",
-                           "-I include -D x -include a.h", "--help=warnings -Q", "-cc1 -emit-obj a.c"}) {
+  for (const char* line : {"", "--version", "-v", "-dumpmachine", "-print-search-dirs", "-print-prog-name=ld",
+                           "-E -o a", "-I include -D x -include a.h", "--help=warnings -Q", "-cc1 -emit-obj a.c"}) {
     EXPECT_FALSE(job_of(line).has_input) << line;
   }
 }
@@ -64,13 +65,12 @@ Words wrap(CompilerKind kind, const std::string& line) {
 
 TEST(WrapCompiler, PutsItsOptionsInFront) {
   EXPECT_EQ(wrap(CompilerKind::kGcc, "-c a.c -g0"), (Words{"compiler", "-g", "-fsanitize=thread", "-c", "a.c", "-g0"}));
-  EXPECT_EQ(wrap(CompilerKind::kGcc, "a.o"),
-            (Words{"compiler", "-g", "-fsanitize=thread", "-L/opt/a,b/sooth", "-Xlinker", "-rpath", "-Xlinker",
-                   "/opt/a,b/sooth", "a.o"}));
+  EXPECT_EQ(wrap(CompilerKind::kGcc, "a.o"), (Words{"compiler", "-g", "-fsanitize=thread", "-L/opt/a,b/sooth",
+                                                    "-Xlinker", "-rpath", "-Xlinker", "/opt/a,b/sooth", "a.o"}));
   EXPECT_EQ(wrap(CompilerKind::kClang, "-r a.o b.o"),
             (Words{"compiler", "-g", "-fsanitize=thread", "--start-no-unused-arguments", "-mllvm",
-                   "-tsan-instrument-read-before-write", "--end-no-unused-arguments", "-fno-sanitize-link-runtime", "-r",
-                   "a.o", "b.o"}));
+                   "-tsan-instrument-read-before-write", "--end-no-unused-arguments", "-fno-sanitize-link-runtime",
+                   "-r", "a.o", "b.o"}));
   const Words clang = wrap(CompilerKind::kClang, "a.o -lz");
   EXPECT_EQ(std::count(clang.begin(), clang.end(), "/opt/a,b/sooth/libtsan.so.2"), 1);
 }

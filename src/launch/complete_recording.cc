@@ -17,8 +17,8 @@
 #include "symbol/elf_file.h"
 #include "trace/call_reaches.h"
 #include "trace/deep_file.h"
-#include "trace/recording_checks.h"
 #include "trace/process_file.h"
+#include "trace/recording_checks.h"
 #include "trace/small_file.h"
 
 namespace sooth {
@@ -56,7 +56,8 @@ Status drop_reserve(const std::string& path, std::uint64_t used) {
 std::uint64_t size_of(const std::string& directory) {
   std::uint64_t bytes = 0;
   std::error_code error;
-  for (fs::directory_iterator entry(directory, error); !error && entry != fs::directory_iterator(); entry.increment(error)) {
+  for (fs::directory_iterator entry(directory, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
     const std::uint64_t size = entry->file_size(error);
     bytes += error ? 0 : size;
   }

@@ -45,9 +45,9 @@ class ControlledProgram {
   Result<RunOutcome> run(const RunPlan& plan, const ControlledRunOptions& options) const;
 
   const std::vector<std::string>& words() const { return words_; }
-  const std::string& path() const { return path_; }    // of the executable, absolute
+  const std::string& path() const { return path_; }        // of the executable, absolute
   const std::string& library() const { return library_; }  // the run time library that is loaded into it
-  bool instrumented() const { return instrumented_; }  // false: only programs that it starts can be controlled
+  bool instrumented() const { return instrumented_; }      // false: only programs that it starts can be controlled
   const std::vector<std::string>& notes() const { return notes_; }  // what the user should know, one sentence each
 
  private:

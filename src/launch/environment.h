@@ -14,23 +14,23 @@ struct RecordingOptions {
   // `os`: threads run as the operating system lets them; the order of plain accesses is not recorded. Or what parse_strategy() of
   // schedule/strategy.h takes: one thread at a time, slower, and the recording is exact.
   std::string schedule = "os";
-  std::uint64_t seed = 1;               // of a schedule that is drawn
-  std::uint64_t max_bytes = 0;          // of `streams`; 0: no limit
+  std::uint64_t seed = 1;       // of a schedule that is drawn
+  std::uint64_t max_bytes = 0;  // of `streams`; 0: no limit
   // Accesses that are left out: none ("off"), those that their thread has just recorded from the same place ("repeat"), or
   // those that a mode of stream::kFilterNames calls redundant, in kFree only.
   std::string filter = "repeat";
   // What is left out: patterns of modules, and of functions behind kFunctionPrefix (excluded_code.h), which `exclude_code` stands for.
   std::vector<std::string> exclude;
-  std::string exclude_code;             // ExcludedCode::ranges
+  std::string exclude_code;  // ExcludedCode::ranges
   // What calls of that code may touch: "everything"; what they are seen to touch, made whole ("touched"); or nothing that counts ("none").
   std::string reach = "everything";
 };
 
 // Where a recording goes: into a new directory, or to a reader that follows it.
 struct RecordingTarget {
-  std::string directory;            // absolute; the program makes it. Empty: live
+  std::string directory;                       // absolute; the program makes it. Empty: live
   int streams = -1, sites = -1, process = -1;  // live: descriptors that the program inherits
-  std::uint32_t chunk_limit = 0;    // live: chunks that may exist at a time
+  std::uint32_t chunk_limit = 0;               // live: chunks that may exist at a time
 };
 
 // `current` (NAME=VALUE each) for a program that loads `library` (path) and records as the options say. Settings of ours that `current` has

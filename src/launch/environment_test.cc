@@ -16,12 +16,13 @@ TEST(RecordingEnvironment, LoadsOursBeforeWhatTheUserLoads) {
   target.directory = "/d";
   const auto environment = recording_environment({"A=1", "LD_PRELOAD=/x.so", "LD_PRELOAD_X=2"}, "/rt.so", target, {});
   ASSERT_TRUE(environment.ok());
-  EXPECT_EQ(*environment, (Words{"A=1", "LD_PRELOAD_X=2", "LD_PRELOAD=/rt.so:/x.so", "SOOTH_RECORD=/d", "SOOTH_SCHEDULE=os",
-                                 "SOOTH_SEED=1", "SOOTH_FILTER=repeat"}));
+  EXPECT_EQ(*environment, (Words{"A=1", "LD_PRELOAD_X=2", "LD_PRELOAD=/rt.so:/x.so", "SOOTH_RECORD=/d",
+                                 "SOOTH_SCHEDULE=os", "SOOTH_SEED=1", "SOOTH_FILTER=repeat"}));
 }
 
 TEST(RecordingEnvironment, ReplacesWhatAnOuterRecordingSet) {
-  const Words outer = {"SOOTH_RECORD=/outer", "SOOTH_EXCLUDE=*", "SOOTH_MAX_TRACE=1", "SOOTH_SCHEDULE=os", "SOOTH_OPTIONS=help=1"};
+  const Words outer = {"SOOTH_RECORD=/outer", "SOOTH_EXCLUDE=*", "SOOTH_MAX_TRACE=1", "SOOTH_SCHEDULE=os",
+                       "SOOTH_OPTIONS=help=1"};
   RecordingTarget target;
   target.streams = 7;
   target.sites = 8;

@@ -20,15 +20,18 @@ Status refuse_if_impossible(const BinaryInfo& main) {
     return Status::usage(cannot + "it is for another machine than x86-64");
   }
   if (main.runs_as_other_user) {
-    return Status::usage(cannot + "it is setuid or setgid, and no library is loaded into such a program; record a copy without "
-                                  "that bit");
+    return Status::usage(cannot +
+                         "it is setuid or setgid, and no library is loaded into such a program; record a copy without "
+                         "that bit");
   }
   if (main.format == FileFormat::kElf && main.linking == Linking::kStatic) {
     return Status::usage(cannot + "it is linked statically; link it without -static");
   }
   if (main.tsan == Tsan::kContained && !main.contains_sooth) {
-    return Status::usage(cannot + "ThreadSanitizer's own library is linked into it; link it again with `sooth c++`, or with "
-                                  "`g++ -fsanitize=thread` without -static-libtsan, or with `clang++ -fsanitize=thread -shared-libsan`");
+    return Status::usage(
+        cannot +
+        "ThreadSanitizer's own library is linked into it; link it again with `sooth c++`, or with "
+        "`g++ -fsanitize=thread` without -static-libtsan, or with `clang++ -fsanitize=thread -shared-libsan`");
   }
   return {};
 }
@@ -43,9 +46,8 @@ bool needs_libomp(const ProgramInfo& program) {
 bool wants_clang_name(const ProgramInfo& program) {
   return program.main.tsan_library == TsanLibrary::kClang ||
          (program.main.tsan_library == TsanLibrary::kNone &&
-          std::any_of(program.libraries.begin(), program.libraries.end(), [](const NeededLibrary& each) {
-            return each.info.tsan_library == TsanLibrary::kClang;
-          }));
+          std::any_of(program.libraries.begin(), program.libraries.end(),
+                      [](const NeededLibrary& each) { return each.info.tsan_library == TsanLibrary::kClang; }));
 }
 
 }  // namespace
@@ -55,8 +57,8 @@ bool is_unseen_library(const std::string& path, Tsan tsan) {
                                          "libdl.so",   "librt.so",     "ld-linux",     "libgomp.so",  "libatomic.so",
                                          "libtsan.so", "libclang_rt.", "libc++",       "libunwind",   "linux-vdso"};
   const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
-  return tsan == Tsan::kNone &&
-         std::none_of(std::begin(kKnown), std::end(kKnown), [&](std::string_view known) { return name.starts_with(known); });
+  return tsan == Tsan::kNone && std::none_of(std::begin(kKnown), std::end(kKnown),
+                                             [&](std::string_view known) { return name.starts_with(known); });
 }
 
 Result<PreparedProgram> prepare_program(const std::string& name, const std::vector<std::string>& exclude) {

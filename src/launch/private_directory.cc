@@ -46,8 +46,6 @@ PrivateDirectory::~PrivateDirectory() {
   }
 }
 
-std::uint64_t PrivateDirectory::free_bytes() const {
-  return free_at(path_);
-}
+std::uint64_t PrivateDirectory::free_bytes() const { return free_at(path_); }
 
 }  // namespace sooth

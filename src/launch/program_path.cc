@@ -57,8 +57,8 @@ Result<std::string> find_program(const std::string& name) {
   if (forbidden != 0) {
     return Status::bad_input("cannot start " + name + ": the one in PATH may not be executed");
   }
-  return Status::bad_input("cannot start " + name + ": there is no such program in PATH; for one in this directory write ./" +
-                           name);
+  return Status::bad_input("cannot start " + name +
+                           ": there is no such program in PATH; for one in this directory write ./" + name);
 }
 
 }  // namespace sooth

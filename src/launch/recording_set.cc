@@ -103,9 +103,11 @@ Status stop_recording(int streams, stream::StopReason reason) {
   const bool recording = std::atomic_ref(control->magic).load(std::memory_order_acquire) == stream::kControlMagic;
   std::uint32_t none = 0;
   // The first reason wins, as in the library.
-  if (recording && std::atomic_ref(control->stop_reason).compare_exchange_strong(none, static_cast<std::uint32_t>(reason))) {
+  if (recording &&
+      std::atomic_ref(control->stop_reason).compare_exchange_strong(none, static_cast<std::uint32_t>(reason))) {
     std::atomic_ref(control->stop_ticket).store(std::atomic_ref(control->next_ticket).load());
-    ::syscall(SYS_futex, &control->ring_put, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);  // threads that wait for a chunk
+    ::syscall(SYS_futex, &control->ring_put, FUTEX_WAKE, INT_MAX, nullptr, nullptr,
+              0);  // threads that wait for a chunk
   }
   ::munmap(memory, stream::kControlBytes);
   return {};
@@ -131,7 +133,8 @@ Result<RecordingSet> RecordingSet::prepare(const std::string& base) {
   const fs::path absolute = fs::absolute(name, error);
   const std::string parent = absolute.parent_path().string();
   if (error || ::access(parent.c_str(), W_OK | X_OK) != 0) {
-    return Status::bad_input("cannot make " + base + ": " + parent + ": " + (error ? error.message() : std::strerror(errno)));
+    return Status::bad_input("cannot make " + base + ": " + parent + ": " +
+                             (error ? error.message() : std::strerror(errno)));
   }
   return RecordingSet(name, absolute.string());
 }
@@ -144,7 +147,8 @@ std::vector<std::string> RecordingSet::existing() const {
   for (fs::directory_iterator entry(path.parent_path(), error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
     const std::string other = entry->path().filename().string();
-    if (other.starts_with(name) && (other.size() == name.size() || is_process_suffix(std::string_view(other).substr(name.size())))) {
+    if (other.starts_with(name) &&
+        (other.size() == name.size() || is_process_suffix(std::string_view(other).substr(name.size())))) {
       found.push_back(base_ + other.substr(name.size()));
     }
   }

@@ -27,8 +27,9 @@ void add_note(Symbolizer& symbolizer, const Module& module, ModuleId id, std::ve
       return;
     case SymbolLevel::kNothing: {
       const Status& status = symbolizer.status(id);
-      notes.push_back(status.ok() ? module.path + " has no symbols: findings in it are without names. Compile it with -g"
-                                  : status.message());
+      notes.push_back(status.ok()
+                          ? module.path + " has no symbols: findings in it are without names. Compile it with -g"
+                          : status.message());
       return;
     }
   }
@@ -79,7 +80,8 @@ void RecordingSymbolizer::meet(ModuleId id, std::vector<GlobalSymbol>& globals) 
   add_note(*symbolizer_, module, id, notes_);
 }
 
-RecordingSymbols RecordingSymbolizer::symbolize(const RecordedProcess& process, std::span<const stream::SiteRow> sites) {
+RecordingSymbols RecordingSymbolizer::symbolize(const RecordedProcess& process,
+                                                std::span<const stream::SiteRow> sites) {
   use_modules(process.modules);
   RecordingSymbols symbols;
   symbols.sites.resize(sites.size());

@@ -38,9 +38,9 @@ class RecordingSymbolizer {
   void use_modules(const std::vector<RecordedModule>& modules);
   void meet(ModuleId id, std::vector<GlobalSymbol>& globals);
 
-  std::vector<RecordedModule> recorded_;     // what table_ was made of
+  std::vector<RecordedModule> recorded_;  // what table_ was made of
   std::unique_ptr<ModuleTable> table_;
-  std::unique_ptr<Symbolizer> symbolizer_;   // of table_
+  std::unique_ptr<Symbolizer> symbolizer_;               // of table_
   std::set<std::pair<std::string, std::uint64_t>> met_;  // path and bias
   std::vector<std::string> notes_;
 };

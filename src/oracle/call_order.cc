@@ -14,9 +14,7 @@ struct Bytes {
   std::uint64_t last = 0;
 };
 
-bool overlap(const Bytes& a, const Bytes& b) {
-  return a.first <= b.last && b.first <= a.last;
-}
+bool overlap(const Bytes& a, const Bytes& b) { return a.first <= b.last && b.first <= a.last; }
 
 struct Call {
   ThreadId thread{};

@@ -62,10 +62,9 @@ void count_memory(Trace trace, Features& has) {
 void Census::count(Trace trace) {
   Features has;
   // Every feature is listed even when no trace has it: a zero is what this is for.
-  for (const char* feature :
-       {"race: hb", "race: hybrid", "race: lockset", "race: hybrid, not hb", "reader lock", "open section", "nesting",
-        "released out of order", "re-entrant lock", "must-order edge", "atomics", "fence", "free", "overlapping ranges",
-        "re-used memory"}) {
+  for (const char* feature : {"race: hb", "race: hybrid", "race: lockset", "race: hybrid, not hb", "reader lock",
+                              "open section", "nesting", "released out of order", "re-entrant lock", "must-order edge",
+                              "atomics", "fence", "free", "overlapping ranges", "re-used memory"}) {
     has[feature] = false;
   }
   for (EdgeKind kind : {EdgeKind::kFork, EdgeKind::kJoin, EdgeKind::kSignal, EdgeKind::kBarrier, EdgeKind::kSemaphore,

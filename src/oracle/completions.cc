@@ -67,9 +67,7 @@ Event make(ThreadId thread, Op op, std::uint64_t object, std::uint32_t size = 0,
   return e;
 }
 
-bool is_memory(const Event& e) {
-  return is_access(e.op) || e.op == Op::kFree;
-}
+bool is_memory(const Event& e) { return is_access(e.op) || e.op == Op::kFree; }
 
 // What may be hidden: not what starts and ends threads, not what changes generations.
 bool may_hide(Op op) {
@@ -377,8 +375,6 @@ Completion random_completion(const CallTrace& trace, std::uint64_t seed) {
   return result;
 }
 
-Completion fullest_completion(const CallTrace& trace) {
-  return Fullest(trace).run();
-}
+Completion fullest_completion(const CallTrace& trace) { return Fullest(trace).run(); }
 
 }  // namespace sooth::oracle

@@ -16,7 +16,8 @@ constexpr int kNoWrite = -1;
 // Bytes (of one generation) that the same events touch behave alike: one cell stands for all of them.
 class Cells {
  public:
-  Cells(const TraceView& view, const Memory& memory) : view_(view), of_event_(view.events.size()), seen_(view.events.size()) {
+  Cells(const TraceView& view, const Memory& memory)
+      : view_(view), of_event_(view.events.size()), seen_(view.events.size()) {
     const std::span<const Event> trace = view.events;
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::vector<Index>> users;
     for (Index i = 0; i < trace.size(); ++i) {
@@ -60,7 +61,9 @@ class Cells {
       return false;
     }
     const Index writer = static_cast<Index>(write);
-    const auto is_longer = [this](Index e) { return !view_.values.empty() && view_.values[e].size > view_.events[e].size; };
+    const auto is_longer = [this](Index e) {
+      return !view_.values.empty() && view_.values[e].size > view_.events[e].size;
+    };
     if (is_longer(read) || is_longer(writer)) {
       const Value& found = view_.values[read];
       const Value& stored = view_.values[writer];
@@ -94,8 +97,14 @@ class Cells {
 class Explorer {
  public:
   Explorer(const TraceView& view, std::size_t max_states)
-      : trace_(view.events), branches_(view.reaches.empty() ? view.branches : std::span<const Branch>{}), max_states_(max_states), memory_(trace_), cells_(view, memory_),
-        must_(kept_order(trace_, view.reaches)), sections_(sections_of(trace_)), executed_(trace_.size()),
+      : trace_(view.events),
+        branches_(view.reaches.empty() ? view.branches : std::span<const Branch>{}),
+        max_states_(max_states),
+        memory_(trace_),
+        cells_(view, memory_),
+        must_(kept_order(trace_, view.reaches)),
+        sections_(sections_of(trace_)),
+        executed_(trace_.size()),
         last_write_(cells_.count()) {
     const std::span<const Event> trace = trace_;
     for (Index i = 0; i < trace.size(); ++i) {
@@ -281,11 +290,11 @@ class Explorer {
   const Relation must_;
   const std::vector<Section> sections_;
   std::map<ThreadId, std::size_t> thread_of_;  // into the following
-  std::vector<std::vector<Index>> threads_;  // their events
-  std::vector<std::size_t> done_;            // by thread: how many of them
-  std::vector<bool> executed_;               // by event
-  std::vector<LastWrite> last_write_;        // by cell
-  std::vector<bool> astray_;                 // by thread
+  std::vector<std::vector<Index>> threads_;    // their events
+  std::vector<std::size_t> done_;              // by thread: how many of them
+  std::vector<bool> executed_;                 // by event
+  std::vector<LastWrite> last_write_;          // by cell
+  std::vector<bool> astray_;                   // by thread
   std::vector<EventId> order_;
   std::unordered_set<std::string> visited_;
   Exploration result_;

@@ -29,8 +29,8 @@ struct Exploration {
   // The reordering that leads there; the racing accesses and the blocked acquires are not in it.
   using Witness = std::vector<EventId>;
 
-  std::map<std::pair<EventId, EventId>, Witness> races;         // the access that is earlier in the trace first
-  std::map<std::vector<EventId>, Witness> deadlocks;            // the blocked acquires of a cycle, sorted
+  std::map<std::pair<EventId, EventId>, Witness> races;  // the access that is earlier in the trace first
+  std::map<std::vector<EventId>, Witness> deadlocks;     // the blocked acquires of a cycle, sorted
   std::size_t states = 0;
   bool complete = true;  // false: stopped at the bound, absence means nothing
 

@@ -7,8 +7,7 @@ namespace {
 
 class Enumeration {
  public:
-  explicit Enumeration(std::span<const Event> trace)
-      : sections_(sections_of(trace)), must_(must_order(trace)) {}
+  explicit Enumeration(std::span<const Event> trace) : sections_(sections_of(trace)), must_(must_order(trace)) {}
 
   std::set<std::vector<Index>> run() {
     for (const Section& start : sections_) {
@@ -64,8 +63,8 @@ class Enumeration {
   void note() {
     std::vector<Index> acquires;
     for (const Section* section : path_) {
-      const auto waits = std::count_if(path_.begin(), path_.end(),
-                                       [&](const Section* other) { return waits_for(*section, *other); });
+      const auto waits =
+          std::count_if(path_.begin(), path_.end(), [&](const Section* other) { return waits_for(*section, *other); });
       if (waits != 1) {
         return;
       }

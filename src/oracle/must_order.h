@@ -47,7 +47,17 @@ Relation compose(const Relation& first, const Relation& second);
 
 // Why an edge is there. A test that drops one kind must see the difference.
 enum class EdgeKind : std::uint8_t {
-  kProgram, kFork, kJoin, kSignal, kBarrier, kSemaphore, kMessage, kAtomic, kFence, kExclusiveRelease, kSharedRelease
+  kProgram,
+  kFork,
+  kJoin,
+  kSignal,
+  kBarrier,
+  kSemaphore,
+  kMessage,
+  kAtomic,
+  kFence,
+  kExclusiveRelease,
+  kSharedRelease
 };
 inline constexpr int kEdgeKindCount = 11;
 std::string_view edge_kind_name(EdgeKind kind);

@@ -83,12 +83,12 @@ TEST_P(LockEdges, AreThoseOfTheDefinition) { EXPECT_EQ(edges_of(GetParam().trace
 
 INSTANTIATE_TEST_SUITE_P(
     Semantics, LockEdges,
-    testing::Values(
-        Case{"Exclusive", "A|acq(l)|1 A|rel(l)|2 B|acq(l)|3 B|rel(l)|4 C|acq(l)|5", "2>3 2>5 4>5"},
-        Case{"ReadersDoNotOrderReaders", "A|racq(l)|1 A|rrel(l)|2 B|racq(l)|3 B|rrel(l)|4 C|acq(l)|5", "2>5 4>5"},
-        Case{"WriterOrdersReaders", "A|acq(l)|1 A|rel(l)|2 B|racq(l)|3 C|racq(l)|4", "2>3 2>4"},
-        Case{"OutermostOnly", "A|acq(l)|1 A|acq(l)|2 A|rel(l)|3 A|rel(l)|4 B|acq(l)|5 B|racq(l)|6", "4>5"},
-        Case{"OtherLock", "A|acq(l)|1 A|rel(l)|2 B|acq(m)|3", ""}),
+    testing::Values(Case{"Exclusive", "A|acq(l)|1 A|rel(l)|2 B|acq(l)|3 B|rel(l)|4 C|acq(l)|5", "2>3 2>5 4>5"},
+                    Case{"ReadersDoNotOrderReaders", "A|racq(l)|1 A|rrel(l)|2 B|racq(l)|3 B|rrel(l)|4 C|acq(l)|5",
+                         "2>5 4>5"},
+                    Case{"WriterOrdersReaders", "A|acq(l)|1 A|rel(l)|2 B|racq(l)|3 C|racq(l)|4", "2>3 2>4"},
+                    Case{"OutermostOnly", "A|acq(l)|1 A|acq(l)|2 A|rel(l)|3 A|rel(l)|4 B|acq(l)|5 B|racq(l)|6", "4>5"},
+                    Case{"OtherLock", "A|acq(l)|1 A|rel(l)|2 B|acq(m)|3", ""}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(RelationTest, ClosesOverMoreThanOneWord) {

@@ -45,14 +45,14 @@ TEST(OracleTest, LocksetFollowsEraser) {
     const TextTrace trace = parse_trace(text);
     return show(trace, lockset_conflicts(trace.events));
   };
-  EXPECT_EQ(lockset("A|w(x)|1 B|r(x)|2 C|r(x)|3"), "");                    // never shared-modified
+  EXPECT_EQ(lockset("A|w(x)|1 B|r(x)|2 C|r(x)|3"), "");  // never shared-modified
   EXPECT_EQ(lockset("A|w(x)|1 B|r(x)|2 A|w(x)|3"), "2,3");
-  EXPECT_EQ(lockset("A|w(x)|1 A|fork(B)|2 B|w(x)|3"), "1,3");              // must-order is ignored
+  EXPECT_EQ(lockset("A|w(x)|1 A|fork(B)|2 B|w(x)|3"), "1,3");                             // must-order is ignored
   EXPECT_EQ(lockset("A|w(x)|1 B|acq(l)|2 B|w(x)|3 B|rel(l)|4 A|acq(l)|5 A|w(x)|6"), "");  // the first owner's is free
   // One empty byte is enough, and only accesses to that byte are reported.
   EXPECT_EQ(lockset("A|w(0x10:1)|1 A|w(0x11:1)|2 B|acq(l)|3 B|w(0x11:1)|4 B|rel(l)|5 B|w(0x10:2)|6"), "1,6 2,6");
   EXPECT_EQ(lockset("A|w(0x10:1)|1 B|acq(l)|2 B|w(0x10:1)|3 A|acq(m)|4 A|w(0x10:1)|5"), "3,5");
-  EXPECT_EQ(lockset("A|w(x)|1 B|racq(l)|2 B|w(x)|3"), "1,3");              // reader mode does not protect a write
+  EXPECT_EQ(lockset("A|w(x)|1 B|racq(l)|2 B|w(x)|3"), "1,3");  // reader mode does not protect a write
 }
 
 TEST(OracleTest, SitePairsCountSecondAccessesAndPreferTheLatestFirst) {
@@ -61,7 +61,7 @@ TEST(OracleTest, SitePairsCountSecondAccessesAndPreferTheLatestFirst) {
   ASSERT_EQ(pairs.size(), 3u);
   EXPECT_EQ(pairs[0].high_site, SiteId{0});  // 1 with itself
   EXPECT_EQ(pairs[1].example, (Candidate{EventId{0}, EventId{1}}));
-  EXPECT_EQ(pairs[1].second_accesses, 3u);   // events 1, 2 and 3
+  EXPECT_EQ(pairs[1].second_accesses, 3u);  // events 1, 2 and 3
   EXPECT_EQ(pairs[1].distance, 1u);
   EXPECT_EQ(pairs[2].low_site, SiteId{2});
   EXPECT_EQ(pairs[2].second_accesses, 1u);

@@ -12,8 +12,13 @@ enum class Rules : std::uint8_t { kCp, kWcp };
 class Fixpoint {
  public:
   Fixpoint(std::span<const Event> trace, Rules rules, const PartialOrderOptions& options)
-      : trace_(trace), rules_(rules), memory_(trace), sections_(sections_of(trace)), must_(must_order(trace)),
-        happens_before_(happens_before(trace)), precedes_(trace.size()) {
+      : trace_(trace),
+        rules_(rules),
+        memory_(trace),
+        sections_(sections_of(trace)),
+        must_(must_order(trace)),
+        happens_before_(happens_before(trace)),
+        precedes_(trace.size()) {
     add_rule_a();
     if (options.edges_in_sections) {
       add_edges_in_sections();

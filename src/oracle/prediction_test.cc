@@ -185,8 +185,8 @@ TEST(PartialOrderTest, AWcpPairMeansAPredictableRaceOrDeadlockWhenLocksAreNested
 TEST(PartialOrderTest, WithoutTheRuleForEdgesInSectionsThereAreFalsePairs) {
   PartialOrderOptions without;
   without.edges_in_sections = false;
-  const TextTrace fork = parse_trace(
-      "T0|acq(l)|1 T0|r(x)|2 T0|rel(l)|3 T1|acq(l)|4 T1|fork(T2)|5 T2|w(x)|6 T1|join(T2)|7 T1|rel(l)|8");
+  const TextTrace fork =
+      parse_trace("T0|acq(l)|1 T0|r(x)|2 T0|rel(l)|3 T1|acq(l)|4 T1|fork(T2)|5 T2|w(x)|6 T1|join(T2)|7 T1|rel(l)|8");
   EXPECT_FALSE(refutes(fork.events, {}));
   EXPECT_TRUE(refutes(fork.events, without));
   for (std::uint64_t seed = 0; seed < 100'000; ++seed) {

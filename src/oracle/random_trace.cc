@@ -285,10 +285,17 @@ void add_locks(RandomTraceOptions& options, std::uint32_t share) {
 }
 
 void add_must_order(RandomTraceOptions& options, std::uint32_t share) {
-  set_weights(options, {{Action::kNotify, share}, {Action::kWait, share}, {Action::kArrive, share},
-                        {Action::kLeave, share}, {Action::kPost, share}, {Action::kSemWait, share},
-                        {Action::kFork, 2 * share}, {Action::kJoin, share}, {Action::kBefore, share},
-                        {Action::kAfter, share}, {Action::kEnd, share / 2}});
+  set_weights(options, {{Action::kNotify, share},
+                        {Action::kWait, share},
+                        {Action::kArrive, share},
+                        {Action::kLeave, share},
+                        {Action::kPost, share},
+                        {Action::kSemWait, share},
+                        {Action::kFork, 2 * share},
+                        {Action::kJoin, share},
+                        {Action::kBefore, share},
+                        {Action::kAfter, share},
+                        {Action::kEnd, share / 2}});
 }
 
 }  // namespace
@@ -316,9 +323,7 @@ RandomTraceOptions random_options(Profile profile, std::uint64_t seed) {
   options.sites = random.between(2, 8);
   set_weights(options, {{Action::kAccess, 10}});
   switch (profile) {
-    case Profile::kNestedLocks:
-      options.nested = true;
-      [[fallthrough]];
+    case Profile::kNestedLocks: options.nested = true; [[fallthrough]];
     case Profile::kLocks:
       add_locks(options, 3);
       set_weights(options, {{Action::kFork, 1}});
@@ -334,8 +339,13 @@ RandomTraceOptions random_options(Profile profile, std::uint64_t seed) {
     case Profile::kMemory:
       options.odd_memory = true;
       add_locks(options, 1);
-      set_weights(options, {{Action::kAtomic, 2}, {Action::kAlloc, 2}, {Action::kFree, 2}, {Action::kFork, 1},
-                            {Action::kJoin, 1}, {Action::kBefore, 1}, {Action::kAfter, 1}});
+      set_weights(options, {{Action::kAtomic, 2},
+                            {Action::kAlloc, 2},
+                            {Action::kFree, 2},
+                            {Action::kFork, 1},
+                            {Action::kJoin, 1},
+                            {Action::kBefore, 1},
+                            {Action::kAfter, 1}});
       break;
     case Profile::kEverything:
       options.odd_memory = random.percent(60);
@@ -345,17 +355,28 @@ RandomTraceOptions random_options(Profile profile, std::uint64_t seed) {
       options.events = random.between(30, 60);  // room for several features at once
       add_locks(options, random.between(4, 8));
       add_must_order(options, random.between(2, 4));
-      set_weights(options, {{Action::kAccess, 4}, {Action::kAtomic, 12}, {Action::kFence, 8}, {Action::kAlloc, 1},
-                            {Action::kFree, 1}, {Action::kEnter, 1}, {Action::kExit, 1}, {Action::kCallBegin, 1},
-                            {Action::kCallEnd, 1}, {Action::kMisuse, 1}});
+      set_weights(options, {{Action::kAccess, 4},
+                            {Action::kAtomic, 12},
+                            {Action::kFence, 8},
+                            {Action::kAlloc, 1},
+                            {Action::kFree, 1},
+                            {Action::kEnter, 1},
+                            {Action::kExit, 1},
+                            {Action::kCallBegin, 1},
+                            {Action::kCallEnd, 1},
+                            {Action::kMisuse, 1}});
       break;
     case Profile::kCalls:
       options.odd_memory = random.percent(30);
       options.events = random.between(6, 36);
       add_locks(options, random.below(3));
       add_must_order(options, random.below(2));
-      set_weights(options, {{Action::kAtomic, random.below(3)}, {Action::kCallBegin, 4}, {Action::kCallEnd, random.between(3, 5)},
-                            {Action::kFork, 1}, {Action::kAlloc, random.below(2)}, {Action::kFree, random.below(2)}});
+      set_weights(options, {{Action::kAtomic, random.below(3)},
+                            {Action::kCallBegin, 4},
+                            {Action::kCallEnd, random.between(3, 5)},
+                            {Action::kFork, 1},
+                            {Action::kAlloc, random.below(2)},
+                            {Action::kFree, random.below(2)}});
       break;
   }
   return options;

@@ -23,8 +23,8 @@ enum class Profile : std::uint8_t {
   kAtomics,      // atomic accesses and fences of every order beside plain accesses
   kMemory,       // overlapping ranges of odd sizes, alloc and free
   kEverything,
-  kCalls,        // calls that were not recorded, nested and open at the end, beside a little of all that orders; they get
-                 // their reaches from random_reaches(), so this one is not among kProfiles
+  kCalls,  // calls that were not recorded, nested and open at the end, beside a little of all that orders; they get
+           // their reaches from random_reaches(), so this one is not among kProfiles
 };
 inline constexpr std::array kProfiles = {Profile::kLocks,   Profile::kNestedLocks, Profile::kMustOrder,
                                          Profile::kAtomics, Profile::kMemory,      Profile::kEverything};
@@ -32,8 +32,29 @@ std::string_view profile_name(Profile profile);
 
 // One kind of step that the generator can take.
 enum class Action : std::uint8_t {
-  kAccess, kAtomic, kFence, kAcquire, kRelease, kNotify, kWait, kArrive, kLeave, kPost, kSemWait, kFork, kJoin, kEnd,
-  kAlloc, kFree, kBefore, kAfter, kEnter, kExit, kCallBegin, kCallEnd, kMisuse
+  kAccess,
+  kAtomic,
+  kFence,
+  kAcquire,
+  kRelease,
+  kNotify,
+  kWait,
+  kArrive,
+  kLeave,
+  kPost,
+  kSemWait,
+  kFork,
+  kJoin,
+  kEnd,
+  kAlloc,
+  kFree,
+  kBefore,
+  kAfter,
+  kEnter,
+  kExit,
+  kCallBegin,
+  kCallEnd,
+  kMisuse
 };
 inline constexpr int kActionCount = 23;
 

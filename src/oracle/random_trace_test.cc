@@ -16,8 +16,8 @@ TEST(RandomTraceTest, EveryTraceIsWellFormedAndDependsOnTheSeedOnly) {
   for (Profile profile : kProfiles) {
     for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
       const RandomTrace trace = random_trace(profile, seed);
-      ASSERT_EQ(why_malformed(trace.events), "")
-          << profile_name(profile) << " " << seed << "\n" << print_trace(trace.events);
+      ASSERT_EQ(why_malformed(trace.events), "") << profile_name(profile) << " " << seed << "\n"
+                                                 << print_trace(trace.events);
       ASSERT_EQ(trace.events, random_trace(profile, seed).events);
       ASSERT_GE(trace.events.size(), 1u);
       ASSERT_LE(trace.events.size(), 60u);

@@ -23,8 +23,8 @@ bool has_unreachable_pair(std::span<const Event> trace) {
   }
   const Exploration found = explore(trace);
   return found.complete && std::any_of(pairs.begin(), pairs.end(), [&](const Candidate& pair) {
-    return !found.races.contains({pair.first, pair.second});
-  });
+           return !found.races.contains({pair.first, pair.second});
+         });
 }
 
 TEST(SyncPreservingTest, EveryPairIsAPredictableRace) {
@@ -43,9 +43,10 @@ TEST(SyncPreservingTest, EveryPairIsAPredictableRace) {
     const std::vector<Candidate> pairs = syncp_conflicts(trace.events);
     const std::vector<Candidate> hb = hb_conflicts(trace.events);
     with_pairs += pairs.empty() ? 0 : 1;
-    beyond_hb += std::all_of(pairs.begin(), pairs.end(), [&](const Candidate& pair) {
-      return std::find(hb.begin(), hb.end(), pair) != hb.end();
-    }) ? 0 : 1;
+    beyond_hb += std::all_of(pairs.begin(), pairs.end(),
+                             [&](const Candidate& pair) { return std::find(hb.begin(), hb.end(), pair) != hb.end(); })
+                     ? 0
+                     : 1;
   }
   std::cout << cases << " traces, " << with_pairs << " with a pair, " << beyond_hb
             << " with one beyond happens-before\n";

@@ -19,16 +19,35 @@ struct Row {
 
 // When printing, the first row with the operation and the flags counts.
 constexpr Row kRows[] = {
-    {"r", Op::kRead, 0},           {"w", Op::kWrite, 0},           {"aload", Op::kAtomicLoad, 0},
-    {"astore", Op::kAtomicStore, 0}, {"armw", Op::kAtomicRmw, 0},  {"fence", Op::kFence, 0},
-    {"acq", Op::kAcquire, 0},      {"rel", Op::kRelease, 0},       {"racq", Op::kAcquire, kShared},
-    {"rrel", Op::kRelease, kShared}, {"notify", Op::kNotify, 0},   {"wait", Op::kWait, 0},
-    {"arrive", Op::kBarrierArrive, 0}, {"leave", Op::kBarrierLeave, 0}, {"post", Op::kSemPost, 0},
-    {"sem_wait", Op::kSemWait, 0}, {"fork", Op::kFork, 0},         {"join", Op::kJoin, 0},
-    {"begin", Op::kBegin, 0},      {"end", Op::kEnd, 0},           {"alloc", Op::kAlloc, 0},
-    {"free", Op::kFree, 0},        {"hb", Op::kHappensBefore, 0},  {"ha", Op::kHappensAfter, 0},
-    {"enter", Op::kEnter, 0},      {"exit", Op::kExit, 0},         {"callbegin", Op::kCallBegin, 0},
-    {"callend", Op::kCallEnd, 0},  {"misuse", Op::kMisuse, 0},
+    {"r", Op::kRead, 0},
+    {"w", Op::kWrite, 0},
+    {"aload", Op::kAtomicLoad, 0},
+    {"astore", Op::kAtomicStore, 0},
+    {"armw", Op::kAtomicRmw, 0},
+    {"fence", Op::kFence, 0},
+    {"acq", Op::kAcquire, 0},
+    {"rel", Op::kRelease, 0},
+    {"racq", Op::kAcquire, kShared},
+    {"rrel", Op::kRelease, kShared},
+    {"notify", Op::kNotify, 0},
+    {"wait", Op::kWait, 0},
+    {"arrive", Op::kBarrierArrive, 0},
+    {"leave", Op::kBarrierLeave, 0},
+    {"post", Op::kSemPost, 0},
+    {"sem_wait", Op::kSemWait, 0},
+    {"fork", Op::kFork, 0},
+    {"join", Op::kJoin, 0},
+    {"begin", Op::kBegin, 0},
+    {"end", Op::kEnd, 0},
+    {"alloc", Op::kAlloc, 0},
+    {"free", Op::kFree, 0},
+    {"hb", Op::kHappensBefore, 0},
+    {"ha", Op::kHappensAfter, 0},
+    {"enter", Op::kEnter, 0},
+    {"exit", Op::kExit, 0},
+    {"callbegin", Op::kCallBegin, 0},
+    {"callend", Op::kCallEnd, 0},
+    {"misuse", Op::kMisuse, 0},
 };
 
 [[noreturn]] void reject(std::string_view token) {
@@ -62,8 +81,13 @@ class Parser {
       case ObjectKind::kNone: break;
       case ObjectKind::kMemory: set_bytes(e, argument, token); break;
       case ObjectKind::kThread: e.object = id(threads_, argument); break;
-      case ObjectKind::kLock: case ObjectKind::kSignal: case ObjectKind::kBarrier: case ObjectKind::kSemaphore:
-      case ObjectKind::kMessage: case ObjectKind::kFunction: case ObjectKind::kCall:
+      case ObjectKind::kLock:
+      case ObjectKind::kSignal:
+      case ObjectKind::kBarrier:
+      case ObjectKind::kSemaphore:
+      case ObjectKind::kMessage:
+      case ObjectKind::kFunction:
+      case ObjectKind::kCall:
         e.object = argument.starts_with("0x") ? number(argument.substr(2), 16, token) : id(objects_, argument);
         break;
     }
@@ -188,10 +212,13 @@ std::string print_trace(std::span<const Event> trace, std::span<const Reach> rea
       case ObjectKind::kNone: break;
       case ObjectKind::kMemory: out << "0x" << std::hex << e.object << std::dec << ':' << e.size; break;
       case ObjectKind::kThread: out << 'T' << e.object; break;
-      case ObjectKind::kLock: case ObjectKind::kSignal: case ObjectKind::kBarrier: case ObjectKind::kSemaphore:
-      case ObjectKind::kMessage: case ObjectKind::kFunction: case ObjectKind::kCall:
-        out << 'o' << e.object;
-        break;
+      case ObjectKind::kLock:
+      case ObjectKind::kSignal:
+      case ObjectKind::kBarrier:
+      case ObjectKind::kSemaphore:
+      case ObjectKind::kMessage:
+      case ObjectKind::kFunction:
+      case ObjectKind::kCall: out << 'o' << e.object; break;
     }
     out << ")|" << raw(e.site);
     const char* separator = "|=";

@@ -50,21 +50,30 @@ class Checker {
       case Op::kRelease: return release(e);
       case Op::kFork:
         return started_.contains(e.object) || !forked_.insert(e.object).second ? "the thread already exists" : nullptr;
-      case Op::kJoin:
-        finished_.insert(e.object);
-        return e.object == raw(e.thread) ? "a thread joins itself" : nullptr;
-      case Op::kEnd:
-        finished_.insert(raw(e.thread));
-        return nullptr;
-      case Op::kCallBegin:
-        ++calls_[{raw(e.thread), e.object}];
-        return nullptr;
+      case Op::kJoin: finished_.insert(e.object); return e.object == raw(e.thread) ? "a thread joins itself" : nullptr;
+      case Op::kEnd: finished_.insert(raw(e.thread)); return nullptr;
+      case Op::kCallBegin: ++calls_[{raw(e.thread), e.object}]; return nullptr;
       case Op::kCallEnd: return --calls_[{raw(e.thread), e.object}] < 0 ? "the call has not begun" : nullptr;
-      case Op::kRead: case Op::kWrite: case Op::kAtomicLoad: case Op::kAtomicStore: case Op::kAtomicRmw:
-      case Op::kFence: case Op::kNotify: case Op::kWait: case Op::kBarrierArrive: case Op::kBarrierLeave:
-      case Op::kSemPost: case Op::kSemWait: case Op::kBegin: case Op::kAlloc: case Op::kFree:
-      case Op::kHappensBefore: case Op::kHappensAfter: case Op::kEnter: case Op::kExit: case Op::kMisuse:
-        return nullptr;
+      case Op::kRead:
+      case Op::kWrite:
+      case Op::kAtomicLoad:
+      case Op::kAtomicStore:
+      case Op::kAtomicRmw:
+      case Op::kFence:
+      case Op::kNotify:
+      case Op::kWait:
+      case Op::kBarrierArrive:
+      case Op::kBarrierLeave:
+      case Op::kSemPost:
+      case Op::kSemWait:
+      case Op::kBegin:
+      case Op::kAlloc:
+      case Op::kFree:
+      case Op::kHappensBefore:
+      case Op::kHappensAfter:
+      case Op::kEnter:
+      case Op::kExit:
+      case Op::kMisuse: return nullptr;
     }
     return "unknown operation";
   }

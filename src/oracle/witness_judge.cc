@@ -244,8 +244,6 @@ class Judge {
 
 }  // namespace
 
-std::string why_no_witness(const TraceView& trace, const Witness& witness) {
-  return Judge(trace, witness).verdict();
-}
+std::string why_no_witness(const TraceView& trace, const Witness& witness) { return Judge(trace, witness).verdict(); }
 
 }  // namespace sooth::oracle

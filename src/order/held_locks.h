@@ -10,7 +10,7 @@ namespace sooth {
 
 struct HeldLock {
   std::uint64_t lock = 0;
-  bool shared = false;      // mode of the outermost acquire
+  bool shared = false;  // mode of the outermost acquire
   std::uint32_t depth = 0;
 };
 

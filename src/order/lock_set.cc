@@ -73,8 +73,6 @@ LockSetId LockSetTable::intersect(LockSetId a, LockSetId b) {
   return a == kNoLocks || b == kNoLocks ? kNoLocks : meet(a, b).common;
 }
 
-bool LockSetTable::protects(LockSetId a, LockSetId b) {
-  return a != kNoLocks && b != kNoLocks && meet(a, b).protects;
-}
+bool LockSetTable::protects(LockSetId a, LockSetId b) { return a != kNoLocks && b != kNoLocks && meet(a, b).protects; }
 
 }  // namespace sooth

@@ -81,9 +81,7 @@ class LockSets {
     set = table_.without(set, e.object);
     return true;
   }
-  LockSetId of(ThreadId thread) const {
-    return raw(thread) < current_.size() ? current_[raw(thread)] : kNoLocks;
-  }
+  LockSetId of(ThreadId thread) const { return raw(thread) < current_.size() ? current_[raw(thread)] : kNoLocks; }
   LockSetTable& table() { return table_; }
   const LockSetTable& table() const { return table_; }
 

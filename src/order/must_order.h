@@ -264,7 +264,8 @@ class MustOrder {
     }
     const std::uint64_t last = e.object + (e.size - 1);
     lines_.for_each(e.object / kLine, last / kLine, [&](std::uint64_t line) {
-      std::erase_if(*atomics_.find(line), [&](const AtomicLocation& l) { return l.address >= e.object && l.address <= last; });
+      std::erase_if(*atomics_.find(line),
+                    [&](const AtomicLocation& l) { return l.address >= e.object && l.address <= last; });
     });
   }
 

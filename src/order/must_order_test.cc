@@ -43,7 +43,8 @@ class RecordingHost {
   Known known_[4];
 };
 
-Event ev(std::uint32_t thread, Op op, std::uint64_t object, MemoryOrder order = MemoryOrder::kNotAtomic, std::uint32_t size = 0) {
+Event ev(std::uint32_t thread, Op op, std::uint64_t object, MemoryOrder order = MemoryOrder::kNotAtomic,
+         std::uint32_t size = 0) {
   Event e;
   e.thread = ThreadId{thread};
   e.op = op;
@@ -75,13 +76,22 @@ void check(const Case& c) {
 
 TEST(MustOrderTest, ForkJoinSignalsAndMessages) {
   const Case table[] = {
-      {"fork", {ev(0, Op::kRead, 8), ev(0, Op::kFork, 1), ev(0, Op::kRead, 8), ev(1, Op::kRead, 8)}, {{0, 3}, {1, 3}}, {{2, 3}}},
+      {"fork",
+       {ev(0, Op::kRead, 8), ev(0, Op::kFork, 1), ev(0, Op::kRead, 8), ev(1, Op::kRead, 8)},
+       {{0, 3}, {1, 3}},
+       {{2, 3}}},
       {"join", {ev(1, Op::kRead, 8), ev(0, Op::kJoin, 1), ev(1, Op::kRead, 8)}, {{0, 1}}, {{1, 2}}},
       {"join without events", {ev(0, Op::kFork, 2), ev(1, Op::kJoin, 2)}, {{0, 1}}, {}},
       {"latest notify", {ev(0, Op::kNotify, 5), ev(1, Op::kNotify, 5), ev(2, Op::kWait, 5)}, {{1, 2}}, {{0, 2}}},
       {"other signal", {ev(0, Op::kNotify, 5), ev(2, Op::kWait, 6)}, {}, {{0, 1}}},
-      {"all messages", {ev(0, Op::kHappensBefore, 5), ev(1, Op::kHappensBefore, 5), ev(2, Op::kHappensAfter, 5)}, {{0, 2}, {1, 2}}, {}},
-      {"message too late", {ev(2, Op::kHappensAfter, 5), ev(0, Op::kHappensBefore, 5), ev(2, Op::kRead, 8)}, {}, {{1, 2}}},
+      {"all messages",
+       {ev(0, Op::kHappensBefore, 5), ev(1, Op::kHappensBefore, 5), ev(2, Op::kHappensAfter, 5)},
+       {{0, 2}, {1, 2}},
+       {}},
+      {"message too late",
+       {ev(2, Op::kHappensAfter, 5), ev(0, Op::kHappensBefore, 5), ev(2, Op::kRead, 8)},
+       {},
+       {{1, 2}}},
       {"locks are not must-order", {ev(0, Op::kRelease, 5), ev(1, Op::kAcquire, 5)}, {}, {{0, 1}}},
   };
   for (const Case& c : table) {
@@ -136,9 +146,15 @@ TEST(MustOrderTest, AtomicsAndFences) {
       {"relaxed store", {ev(0, store, 8, kRlx), ev(1, load, 8, kAcq)}, {}, {{0, 1}}},
       {"relaxed load", {ev(0, store, 8, kRel), ev(1, load, 8, kRlx)}, {}, {{0, 1}}},
       {"other address", {ev(0, store, 8, kRel), ev(1, load, 9, kAcq)}, {}, {{0, 1}}},
-      {"a later store hides it", {ev(0, store, 8, kRel), ev(2, store, 8, kRlx), ev(1, load, 8, kAcq)}, {}, {{0, 2}, {1, 2}}},
+      {"a later store hides it",
+       {ev(0, store, 8, kRel), ev(2, store, 8, kRlx), ev(1, load, 8, kAcq)},
+       {},
+       {{0, 2}, {1, 2}}},
       {"an rmw continues it", {ev(0, store, 8, kRel), ev(2, rmw, 8, kRlx), ev(1, load, 8, kAcq)}, {{0, 2}}, {{1, 2}}},
-      {"an rmw heads another", {ev(0, store, 8, kRel), ev(2, rmw, 8, kRel), ev(1, load, 8, kAcq)}, {{0, 2}, {1, 2}}, {{0, 1}}},
+      {"an rmw heads another",
+       {ev(0, store, 8, kRel), ev(2, rmw, 8, kRel), ev(1, load, 8, kAcq)},
+       {{0, 2}, {1, 2}},
+       {{0, 1}}},
       {"acquire fence", {ev(0, store, 8, kRel), ev(1, load, 8, kRlx), ev(1, fence, 0, kAcq)}, {{0, 2}}, {}},
       {"release fence", {ev(0, fence, 0, kRel), ev(0, store, 8, kRlx), ev(1, load, 8, kAcq)}, {{0, 2}}, {{1, 2}}},
       {"both fences",
@@ -147,11 +163,17 @@ TEST(MustOrderTest, AtomicsAndFences) {
        {{1, 3}, {0, 2}}},
       {"a fence of the wrong kind", {ev(0, fence, 0, kAcq), ev(0, store, 8, kRlx), ev(1, load, 8, kAcq)}, {}, {{0, 2}}},
       {"alloc ends release sequences",
-       {ev(0, store, 8, kRel), ev(2, Op::kAlloc, 0, MemoryOrder::kNotAtomic, 16), ev(1, load, 8, kAcq)}, {}, {{0, 2}}},
+       {ev(0, store, 8, kRel), ev(2, Op::kAlloc, 0, MemoryOrder::kNotAtomic, 16), ev(1, load, 8, kAcq)},
+       {},
+       {{0, 2}}},
       {"alloc elsewhere does not",
-       {ev(0, store, 8, kRel), ev(2, Op::kAlloc, 9, MemoryOrder::kNotAtomic, 16), ev(1, load, 8, kAcq)}, {{0, 2}}, {}},
+       {ev(0, store, 8, kRel), ev(2, Op::kAlloc, 9, MemoryOrder::kNotAtomic, 16), ev(1, load, 8, kAcq)},
+       {{0, 2}},
+       {}},
       {"alloc of the last byte does",
-       {ev(0, store, 200, kRel), ev(2, Op::kAlloc, 1, MemoryOrder::kNotAtomic, 200), ev(1, load, 200, kAcq)}, {}, {{0, 2}}},
+       {ev(0, store, 200, kRel), ev(2, Op::kAlloc, 1, MemoryOrder::kNotAtomic, 200), ev(1, load, 200, kAcq)},
+       {},
+       {{0, 2}}},
   };
   for (const Case& c : table) {
     check(c);

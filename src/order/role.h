@@ -6,13 +6,13 @@
 namespace sooth {
 
 enum class Role : std::uint8_t {
-  kAccess,   // plain or atomic: memory, and for atomics edges before and after
+  kAccess,  // plain or atomic: memory, and for atomics edges before and after
   kAlloc,
   kFree,
   kAcquire,
   kRelease,
-  kEdge,     // must-order edges only (order/must_order.h)
-  kNone,     // no order, no memory
+  kEdge,  // must-order edges only (order/must_order.h)
+  kNone,  // no order, no memory
 };
 
 constexpr Role role_of(Op op) {

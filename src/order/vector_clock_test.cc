@@ -20,7 +20,8 @@ VectorClock clock(std::initializer_list<Time> times) {
 
 TEST(EpochTest, HoldsThreadAndTime) {
   const Time most = ~Time{0};
-  for (const auto& [thread, time] : {std::pair{T0, Time{1}}, {T9, most}, {ThreadId{~0u}, Time{0}}, {ThreadId{~0u}, most}}) {
+  for (const auto& [thread, time] :
+       {std::pair{T0, Time{1}}, {T9, most}, {ThreadId{~0u}, Time{0}}, {ThreadId{~0u}, most}}) {
     EXPECT_EQ(Epoch(thread, time).thread(), thread);
     EXPECT_EQ(Epoch(thread, time).time(), time);
   }
@@ -57,8 +58,12 @@ TEST(VectorClockTest, CoversComparesEveryComponent) {
     VectorClock a, b;
     bool covered;  // a, by b
   } table[] = {
-      {clock({}), clock({}), true},          {clock({0, 0}), clock({}), true},        {clock({1}), clock({}), false},
-      {clock({1, 2}), clock({1, 2}), true},  {clock({1, 2}), clock({2, 1}), false},   {clock({1}), clock({1, 7}), true},
+      {clock({}), clock({}), true},
+      {clock({0, 0}), clock({}), true},
+      {clock({1}), clock({}), false},
+      {clock({1, 2}), clock({1, 2}), true},
+      {clock({1, 2}), clock({2, 1}), false},
+      {clock({1}), clock({1, 7}), true},
       {clock({0, 0, 1}), clock({9, 9}), false},
   };
   for (const auto& row : table) {

@@ -47,7 +47,8 @@ std::vector<RunningDetector> make_detectors(const AnalysisOptions& options) {
     }
   }
   const auto includer_of = [&](const RunningDetector& part) {
-    return std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.info->includes == part.info->name; });
+    return std::find_if(all.begin(), all.end(),
+                        [&](const auto& other) { return other.info->includes == part.info->name; });
   };
   for (RunningDetector& each : all) {
     if (includer_of(each) == all.end()) {
@@ -64,7 +65,7 @@ std::vector<RunningDetector> make_detectors(const AnalysisOptions& options) {
 
 // All that a batch goes through.
 struct Stages {
-  std::unique_ptr<TreeFilter> filter;       // nullptr: none
+  std::unique_ptr<TreeFilter> filter;  // nullptr: none
   double filter_seconds = 0;
   std::vector<RunningDetector> detectors;
   std::vector<RunningDetector> unfiltered;  // the same detectors again, to compare with; or none
@@ -191,8 +192,9 @@ void explain(const AnalysisOptions& options, const TraceCapture& capture, const 
   Result<std::unique_ptr<TraceReader>> again = options.reopen();
   const Status status = again.ok() ? add_context(report.findings, **again) : std::move(again).status();
   if (!status.ok()) {
-    report.notes.push_back("Where memory, threads and locks come from is not told: the trace could not be read again: " +
-                           status.message());
+    report.notes.push_back(
+        "Where memory, threads and locks come from is not told: the trace could not be read again: " +
+        status.message());
   }
 }
 
@@ -201,35 +203,40 @@ std::size_t count_lost(const PairTable& with, const PairTable& without) {
   for (const SitePair& pair : with.pairs()) {
     found.emplace(pair.low_site, pair.high_site);
   }
-  return static_cast<std::size_t>(std::count_if(without.pairs().begin(), without.pairs().end(), [&](const SitePair& pair) {
-    return !found.contains({pair.low_site, pair.high_site});
-  }));
+  return static_cast<std::size_t>(
+      std::count_if(without.pairs().begin(), without.pairs().end(), [&](const SitePair& pair) {
+        return !found.contains({pair.low_site, pair.high_site});
+      }));
 }
 
 // What the filter did, and what the reader of the report must know of it.
 void report_filter(const Stages& stages, const TreeModeInfo& mode, const TraceCensus& census, Report& report) {
   const FilterCounts counts = stages.filter->counts();
   report.stats.filter = FilterStats{std::string(mode.name), census.events_of(Op::kRead) + census.events_of(Op::kWrite),
-                                    counts.hidden_intra, counts.hidden_inter,
-                                    counts.locations, counts.memory, stages.filter_seconds};
+                                    counts.hidden_intra,    counts.hidden_inter,
+                                    counts.locations,       counts.memory,
+                                    stages.filter_seconds};
   report.notes.push_back("The filter " + std::string(mode.name) + " hid " +
                          std::to_string(counts.hidden_intra + counts.hidden_inter) +
                          " accesses from the analyses; dynamic pairs and distances are those of the others.");
   if (mode.first_race_only) {
-    report.add_gap(GapKind::kWindow, std::string(mode.name) + " keeps the first race of the trace; other pairs may be missing.");
+    report.add_gap(GapKind::kWindow,
+                   std::string(mode.name) + " keeps the first race of the trace; other pairs may be missing.");
   }
   for (std::size_t i = 0; i < stages.unfiltered.size(); ++i) {
     report.stats.analyses[i].seconds_unfiltered = stages.unfiltered[i].seconds;
     const std::size_t lost = count_lost(stages.detectors[i].detector->races(), stages.unfiltered[i].detector->races());
     if (lost > 0 && !mode.first_race_only) {
-      report.notes.push_back("The filter " + std::string(mode.name) + " lost " + std::to_string(lost) + " of the pairs of " +
-                             std::string(stages.detectors[i].info->name) + ". That is a fault of sooth: please report it.");
+      report.notes.push_back("The filter " + std::string(mode.name) + " lost " + std::to_string(lost) +
+                             " of the pairs of " + std::string(stages.detectors[i].info->name) +
+                             ". That is a fault of sooth: please report it.");
     }
   }
 }
 
 const DetectorInfo* find_in(const std::vector<const DetectorInfo*>& detectors, std::string_view name) {
-  const auto found = std::find_if(detectors.begin(), detectors.end(), [&](const DetectorInfo* info) { return info->name == name; });
+  const auto found =
+      std::find_if(detectors.begin(), detectors.end(), [&](const DetectorInfo* info) { return info->name == name; });
   return found == detectors.end() ? nullptr : *found;
 }
 
@@ -261,12 +268,16 @@ Result<std::optional<DeepProgram>> load_program(const TraceReader& reader, const
   if (!wants_recipe(options)) {
     return std::optional<DeepProgram>();
   }
-  constexpr char kHow[] = "build the program with `sooth c++ --deep` and record it with `sooth record --schedule serial`";
+  constexpr char kHow[] =
+      "build the program with `sooth c++ --deep` and record it with `sooth record --schedule serial`";
   if (!reader.info().exact) {
-    return Status::usage(std::string("recipe needs to know what every read found and in which order all happened, which this trace does not tell: ") + kHow);
+    return Status::usage(std::string("recipe needs to know what every read found and in which order all happened, "
+                                     "which this trace does not tell: ") +
+                         kHow);
   }
   if ((reader.info().columns & kDeep) == 0 || !options.deep_program) {
-    return Status::usage(std::string("recipe executes the code of the program again, which this trace does not have: ") + kHow);
+    return Status::usage(
+        std::string("recipe executes the code of the program again, which this trace does not have: ") + kHow);
   }
   Result<DeepProgram> program = options.deep_program();
   if (!program.ok()) {
@@ -283,8 +294,9 @@ Status add_recipe(std::vector<Claim>& claims, ProofCount& proven, const TraceCap
     if (info == nullptr) {
       continue;
     }
-    RecipeStageOptions stage{options.recipe, options.mcm,
-                             find_in(options.detectors, "mcm") != nullptr || find_in(options.detectors, "rdit") != nullptr};
+    RecipeStageOptions stage{
+        options.recipe, options.mcm,
+        find_in(options.detectors, "mcm") != nullptr || find_in(options.detectors, "rdit") != nullptr};
     stage.recipe.detours = name == "recipe";
     Result<RecipeStageResult> result = run_recipe_stage(*info, claims, proven, capture, tables, program, stage);
     if (!result.ok()) {
@@ -301,7 +313,9 @@ Status add_recipe(std::vector<Claim>& claims, ProofCount& proven, const TraceCap
 }
 
 void add_notes(const ProofCount& proven, Report& report) {
-  const auto count = [](std::uint64_t n, const char* one, const char* many) { return std::to_string(n) + (n == 1 ? one : many); };
+  const auto count = [](std::uint64_t n, const char* one, const char* many) {
+    return std::to_string(n) + (n == 1 ? one : many);
+  };
   if (proven.refuted > 0) {
     report.notes.push_back(count(proven.refuted, " pair was", " pairs were") +
                            " refuted: no reordering in which every read sees what it may see makes the accesses meet.");
@@ -320,18 +334,21 @@ void add_call_note(std::uint64_t calls, const std::vector<const DetectorInfo*>& 
     unaware += guesses ? (unaware.empty() ? "" : ", ") + std::string(info->name) : "";
   }
   if (calls > 0 && !unaware.empty()) {
-    report.add_gap(GapKind::kExcludedCode, std::to_string(calls) + (calls == 1 ? " call was" : " calls were") +
-                           " not recorded, and what they may have ordered is unknown to " + unaware +
-                           ": what has no checked witness may be a false alarm because of that. rdit knows (--with rdit).");
+    report.add_gap(GapKind::kExcludedCode,
+                   std::to_string(calls) + (calls == 1 ? " call was" : " calls were") +
+                       " not recorded, and what they may have ordered is unknown to " + unaware +
+                       ": what has no checked witness may be a false alarm because of that. rdit knows (--with rdit).");
   }
 }
 
 // A call that may touch everything keeps much in order that it has nothing to do with.
 void add_reach_note(std::uint64_t calls, Report& report) {
   if (calls > 0) {
-    report.add_gap(GapKind::kExcludedCode, std::to_string(calls) + (calls == 1 ? " call" : " calls") +
-                           " of code that was left out may touch anything, and races around them are missed for it: `sooth record --reach touched` tells what it touches, if all "
-                           "of it is instrumented.");
+    report.add_gap(GapKind::kExcludedCode,
+                   std::to_string(calls) + (calls == 1 ? " call" : " calls") +
+                       " of code that was left out may touch anything, and races around them are missed for it: `sooth "
+                       "record --reach touched` tells what it touches, if all "
+                       "of it is instrumented.");
   }
 }
 
@@ -412,11 +429,12 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   report.incomplete = reader.info().incomplete;
   if (report.incomplete) {
     report.add_gap(GapKind::kRecording, "The trace is incomplete: its writer did not finish. Analysed are the " +
-                           std::to_string(*events) + " events that it had written.");
+                                            std::to_string(*events) + " events that it had written.");
   }
   if (capture.is_cut()) {
     report.incomplete = true;
-    report.add_gap(GapKind::kRecording, "Interrupted: only the first " + std::to_string(*events) + " events of the trace were analysed.");
+    report.add_gap(GapKind::kRecording,
+                   "Interrupted: only the first " + std::to_string(*events) + " events of the trace were analysed.");
   }
   std::vector<FinishedDetector> finished;
   for (const RunningDetector& each : stages.detectors) {

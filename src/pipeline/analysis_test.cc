@@ -17,7 +17,8 @@ Result<Report> analyze(std::string_view text, const std::string& with) {
 
 TEST(AnalysisTest, MisusesAreFindingsThatWereObserved) {
   const Result<Report> report = analyze(
-      "T0|acq(m)|1\nT0|misuse.double_lock(m)|2\nT0|misuse.double_lock(m)|2\nT0|fork(T1)|3\nT0|misuse.thread_leak(T1)|4\n",
+      "T0|acq(m)|1\nT0|misuse.double_lock(m)|2\nT0|misuse.double_lock(m)|2\nT0|fork(T1)|3\nT0|misuse.thread_leak(T1)|"
+      "4\n",
       "hb,misuse");
   ASSERT_TRUE(report.ok());
   ASSERT_EQ(report->findings.size(), 2u);
@@ -49,7 +50,8 @@ TEST(AnalysisTest, CountsRacesByPlaceOfTheProgram) {
   for (std::uint32_t thread = 0; thread < 2; ++thread) {
     trace.tables.add_thread("T" + std::to_string(thread));
     for (std::uint32_t at = 0; at < 3; ++at) {
-      trace.events.push_back({.object = 0x1000, .thread = ThreadId{thread}, .site = SiteId{at}, .size = 4, .op = Op::kWrite});
+      trace.events.push_back(
+          {.object = 0x1000, .thread = ThreadId{thread}, .site = SiteId{at}, .size = 4, .op = Op::kWrite});
     }
   }
   MemoryTraceReader reader(trace);
@@ -97,7 +99,8 @@ TEST(AnalysisTest, CallsThatWereNotRecordedAreRefusedByWhomTheyWouldFool) {
 // The second thread goes the same way when it reads what the third has stored.
 TEST(AnalysisTest, McmLetsAReadSeeAnotherWriteOfItsValue) {
   constexpr std::string_view kText =
-      "T0|fork(T1)|1\nT0|fork(T2)|2\nT0|fork(T3)|3\nT3|w(y)|4|=%s\nT1|w(x)|5|=7\nT1|w(y)|6|=1\nT2|r(y)|7|=1\nT2|w(x)|8|=9\n";
+      "T0|fork(T1)|1\nT0|fork(T2)|2\nT0|fork(T3)|3\nT3|w(y)|4|=%s\nT1|w(x)|5|=7\nT1|w(y)|6|=1\nT2|r(y)|7|=1\nT2|w(x)|8|"
+      "=9\n";
   for (const auto& [stored, races] : {std::pair{"1", 1}, std::pair{"2", 0}, std::pair{"257", 0}}) {
     std::string text(kText);
     text.replace(text.find("%s"), 2, stored);
@@ -115,7 +118,8 @@ TEST(AnalysisTest, McmLetsAReadSeeAnotherWriteOfItsValue) {
 // What cannot be decided in time is counted, and is no refutation of what others believe.
 TEST(AnalysisTest, WithoutTheSolverSomePairsHaveNoAnswer) {
   constexpr std::string_view kText =
-      "T0|fork(T1)|1\nT0|fork(T2)|2\nT0|fork(T3)|3\nT3|w(y)|4|=1\nT1|w(x)|5|=7\nT1|w(y)|6|=1\nT2|r(y)|7|=1\nT2|w(x)|8|=9\n";
+      "T0|fork(T1)|1\nT0|fork(T2)|2\nT0|fork(T3)|3\nT3|w(y)|4|=1\nT1|w(x)|5|=7\nT1|w(y)|6|=1\nT2|r(y)|7|=1\nT2|w(x)|8|="
+      "9\n";
   McmOptions mcm;
   mcm.solver_timeout = std::chrono::milliseconds(0);
   const Result<Report> report = analyze_with_columns(kText, "hybrid,mcm", mcm);
@@ -126,7 +130,8 @@ TEST(AnalysisTest, WithoutTheSolverSomePairsHaveNoAnswer) {
   }
   EXPECT_TRUE(kept);
   ASSERT_FALSE(report->notes.empty());
-  EXPECT_NE(report->notes.front().find("mcm has no answer for 1 pair of sites"), std::string::npos) << report->notes.front();
+  EXPECT_NE(report->notes.front().find("mcm has no answer for 1 pair of sites"), std::string::npos)
+      << report->notes.front();
 }
 
 // A pair that lies further apart than half a window may be missed, and the report says so.

@@ -218,8 +218,9 @@ void ContextCollector::explain_access(const Stop& stop, Finding& finding, const 
 void ContextCollector::explain_memory(const Byte& byte, Finding& finding, const Tables& tables) const {
   MemoryContext memory;
   if (const ObjectName* global = tables.named_range(ObjectKind::kMemory, byte.address)) {
-    finding.context.memory = {MemoryKind::kGlobal, global->object, global->length, byte.address - global->object,
-                              global->name, "", std::nullopt};
+    finding.context.memory = {
+        MemoryKind::kGlobal, global->object, global->length, byte.address - global->object, global->name, "",
+        std::nullopt};
     return;
   }
   if (byte.alloc.has_value()) {

@@ -72,14 +72,14 @@ class ContextCollector {
   void explain_memory(const Byte& byte, Finding& finding, const Tables& tables) const;
   void explain_access(const Stop& stop, Finding& finding, const Tables& tables) const;
 
-  std::vector<Stop> stops_;          // by event
-  std::size_t next_ = 0;             // the first stop that was not reached
-  std::vector<Byte> bytes_;          // by address
+  std::vector<Stop> stops_;  // by event
+  std::size_t next_ = 0;     // the first stop that was not reached
+  std::vector<Byte> bytes_;  // by address
   ForkLog forks_;
   HeldLocks held_;
   FlatMap<AccessRecord> first_acquires_;  // by lock
-  std::vector<bool> begun_;          // by thread: its latest event is its begin
-  std::size_t begun_count_ = 0;      // how many of these
+  std::vector<bool> begun_;               // by thread: its latest event is its begin
+  std::size_t begun_count_ = 0;           // how many of these
 };
 
 // The contexts of all findings, from a trace that is read again from its start.

@@ -101,9 +101,13 @@ TEST(ContextTest, ABlockRightBehindTheBeginOfAThreadIsItsStack) {
   EXPECT_FALSE(memory.allocated.has_value());
 
   EXPECT_EQ(only_finding("T1|begin()|2\nT1|r(y)|2\nT1|alloc(0x10000:65536)|2\nT1|w(0x10008:4)|3\nT0|r(0x10008:4)|4\n")
-                .context.memory->kind, MemoryKind::kHeap) << "not right behind it";
-  EXPECT_EQ(only_finding("T1|begin()|2\nT1|alloc(0x10000:64)|2\nT1|w(0x10008:4)|3\nT0|r(0x10008:4)|4\n")
-                .context.memory->kind, MemoryKind::kHeap) << "too short";
+                .context.memory->kind,
+            MemoryKind::kHeap)
+      << "not right behind it";
+  EXPECT_EQ(
+      only_finding("T1|begin()|2\nT1|alloc(0x10000:64)|2\nT1|w(0x10008:4)|3\nT0|r(0x10008:4)|4\n").context.memory->kind,
+      MemoryKind::kHeap)
+      << "too short";
 }
 
 TEST(ContextTest, NamedMemoryThatNobodyAllocatedIsGlobal) {

@@ -71,8 +71,10 @@ Comparison compare(const DetectorInfo& info, Conflicts conflicts, std::uint64_t 
       const std::vector<Event> small = minimise(trace.events, differs);
       std::ostringstream text;
       text << info.name << " is wrong, profile `" << profile_name(profile) << "`; again with SOOTH_SEED=" << seed
-           << " SOOTH_CASES=1. Shrunk, events from 0:\n" << print_trace(small) << "it reports\n"
-           << show(run_detector(info, small, seed)) << "by definition\n" << show(expected(small));
+           << " SOOTH_CASES=1. Shrunk, events from 0:\n"
+           << print_trace(small) << "it reports\n"
+           << show(run_detector(info, small, seed)) << "by definition\n"
+           << show(expected(small));
       result.mismatch = text.str();
     }
   }
@@ -119,8 +121,8 @@ TEST(WcpForgetting, OrdersTooMuchRatherThanTooLittle) {
     const std::vector<SitePair> reported = run_detector(forgetful, trace.events, seed);
     for (const SitePair& pair : reported) {
       const auto same = [&](const SitePair& p) { return p.low_site == pair.low_site && p.high_site == pair.high_site; };
-      ASSERT_TRUE(std::any_of(expected.begin(), expected.end(), same))
-          << "SOOTH_SEED=" << seed << " SOOTH_CASES=1\n" << print_trace(trace.events);
+      ASSERT_TRUE(std::any_of(expected.begin(), expected.end(), same)) << "SOOTH_SEED=" << seed << " SOOTH_CASES=1\n"
+                                                                       << print_trace(trace.events);
     }
     fewer += reported.size() < expected.size() ? 1 : 0;
   }

@@ -107,9 +107,7 @@ struct Chain {
   const char* mode;
   const char* detectors;
 };
-void PrintTo(const Chain& chain, std::ostream* out) {
-  *out << chain.mode << " " << chain.detectors;
-}
+void PrintTo(const Chain& chain, std::ostream* out) { *out << chain.mode << " " << chain.detectors; }
 
 struct Comparison {
   std::uint64_t with_pairs = 0;  // traces in which a detector finds something
@@ -188,9 +186,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Chain{"tree", "lockset"}, Chain{"tree", "hybrid"}, Chain{"tree", "lockset,hybrid"},
                     Chain{"tree:hb", "hb"}, Chain{"tree:hb", "hb,hybrid"}, Chain{"tree:hb", "hb,lockset,hybrid"},
                     Chain{"tree:strict", "hb,hybrid,wcp"}, Chain{"tree:strict", "hb,lockset,hybrid,wcp"},
-                    Chain{"tree:strict", "ipa"}, Chain{"tree:data", "ipa:1"},
-                    Chain{"tree:data", "hb,hybrid,wcp,syncp"}, Chain{"tree:data", "hb,lockset,hybrid,wcp,syncp"},
-                    Chain{"tree:span", "hb,hybrid,wcp"}, Chain{"tree:span", "hb,lockset,hybrid,wcp"}),
+                    Chain{"tree:strict", "ipa"}, Chain{"tree:data", "ipa:1"}, Chain{"tree:data", "hb,hybrid,wcp,syncp"},
+                    Chain{"tree:data", "hb,lockset,hybrid,wcp,syncp"}, Chain{"tree:span", "hb,hybrid,wcp"},
+                    Chain{"tree:span", "hb,lockset,hybrid,wcp"}),
     [](const auto& test) {
       std::string name = std::string(test.param.mode) + "_" + test.param.detectors;
       std::replace_if(
@@ -208,9 +206,7 @@ struct Refused {
   bool lost;         // else made up
   const char* use;   // what the refusal recommends
 };
-void PrintTo(const Refused& refused, std::ostream* out) {
-  *out << refused.name;
-}
+void PrintTo(const Refused& refused, std::ostream* out) { *out << refused.name; }
 
 class RefusedChain : public testing::TestWithParam<Refused> {};
 
@@ -286,13 +282,17 @@ TEST(RecordedFilter, RefusesWhatItDoesNotKeep) {
   EXPECT_EQ(message("", "lockset,hb,wcp,syncp,cp"), "");
   EXPECT_EQ(message("tree", "hybrid,deadlock,misuse"), "");
   EXPECT_EQ(message("tree:strict", "hb,hybrid,wcp,ipa,deadlock"), "");
-  EXPECT_EQ(message("tree", "hb,wcp,deadlock"), "it was recorded with --filter tree, which changes the pairs that hb reports; record it "
-                                                "with --filter tree:strict, or analyse it --with deadlock");
+  EXPECT_EQ(message("tree", "hb,wcp,deadlock"),
+            "it was recorded with --filter tree, which changes the pairs that hb reports; record it "
+            "with --filter tree:strict, or analyse it --with deadlock");
   EXPECT_EQ(message("tree:hb", "wcp"),
-            "it was recorded with --filter tree:hb, which changes the pairs that wcp reports; record it with --filter tree:strict, or analyse it --with deadlock");
-  EXPECT_EQ(message("tree:strict", "hb,lockset"), "it was recorded with --filter tree:strict, which changes the pairs that lockset reports; "
-                                                  "record it with --filter off, or analyse it --with hb");
-  EXPECT_EQ(message("tree:none", "hb"), "the recorder filtered the trace by `tree:none`, which this version of sooth does not know");
+            "it was recorded with --filter tree:hb, which changes the pairs that wcp reports; record it with --filter "
+            "tree:strict, or analyse it --with deadlock");
+  EXPECT_EQ(message("tree:strict", "hb,lockset"),
+            "it was recorded with --filter tree:strict, which changes the pairs that lockset reports; "
+            "record it with --filter off, or analyse it --with hb");
+  EXPECT_EQ(message("tree:none", "hb"),
+            "the recorder filtered the trace by `tree:none`, which this version of sooth does not know");
 }
 
 TEST(RecordedFilter, NamesTheAnalysesItIsFor) {

@@ -52,7 +52,8 @@ Status check_recorded_filter(const std::string& filtered, const std::vector<cons
   }
   const TreeModeInfo* mode = find_tree_mode(filtered);
   if (mode == nullptr) {
-    return Status::bad_input("the recorder filtered the trace by `" + filtered + "`, which this version of sooth does not know");
+    return Status::bad_input("the recorder filtered the trace by `" + filtered +
+                             "`, which this version of sooth does not know");
   }
   std::string kept;
   const DetectorInfo* lost = nullptr;
@@ -74,8 +75,9 @@ Status check_recorded_filter(const std::string& filtered, const std::vector<cons
       better = other;
     }
   }
-  return Status::usage("it was recorded with --filter " + filtered + ", which changes the pairs that " + std::string(lost->name) +
-                       " reports; record it with --filter " + std::string(better != nullptr ? better->name : "off") +
+  return Status::usage("it was recorded with --filter " + filtered + ", which changes the pairs that " +
+                       std::string(lost->name) + " reports; record it with --filter " +
+                       std::string(better != nullptr ? better->name : "off") +
                        (kept.empty() ? "" : ", or analyse it --with " + kept));
 }
 

@@ -75,9 +75,8 @@ Finding make_finding(const DeadlockCandidate& cycle, const FinishedDetector& by,
 
 std::vector<Claim> make_claims(const std::vector<FinishedDetector>& detectors, const Tables& tables, bool exact) {
   std::vector<FinishedDetector> strongest_first = detectors;
-  std::stable_sort(strongest_first.begin(), strongest_first.end(), [](const auto& a, const auto& b) {
-    return a.info->guarantee < b.info->guarantee;
-  });
+  std::stable_sort(strongest_first.begin(), strongest_first.end(),
+                   [](const auto& a, const auto& b) { return a.info->guarantee < b.info->guarantee; });
   std::map<std::pair<SiteId, SiteId>, Claim> by_sites;
   for (const FinishedDetector& by : strongest_first) {
     for (const SitePair& pair : by.detector->races().pairs()) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "pipeline/stage_gaps.h"
 #include "predict/barrier_order.h"
 #include "race/site_key.h"
 
@@ -90,26 +91,7 @@ class McmStage {
   }
 
   std::vector<Gap> gaps(const McmOptions& options) const {
-    std::vector<Gap> gaps;
-    const auto count = [](std::uint64_t n, const char* one, const char* many) {
-      return std::to_string(n) + (n == 1 ? one : many);
-    };
-    const std::string name(info_.name);
-    if (unknown_ > 0) {
-      gaps.push_back({GapKind::kUnknown,
-                      name + " has no answer for " + count(unknown_, " pair", " pairs") + " of sites: " + why_});
-    }
-    if (!capture_.whole()) {
-      gaps.push_back({GapKind::kWindow, name + " looked at the first " + std::to_string(capture_.size()) +
-                                            " events only (--witness-events)."});
-    }
-    if (found_.far_pairs > 0) {
-      gaps.push_back({GapKind::kWindow, name + " did not look at some accesses of " +
-                                            count(found_.far_pairs, " pair", " pairs") +
-                                            " of sites: they are further apart than its windows of " +
-                                            std::to_string(options.window) + " events bring together (--window)."});
-    }
-    return gaps;
+    return stage_gaps({info_.name, "sites", unknown_, why_, found_.far_pairs, options.window}, capture_);
   }
 
  private:

@@ -54,7 +54,9 @@ void TraceCapture::consume(const Batch& batch) {
   }
 }
 
-void TraceCapture::reach_everywhere(std::span<const Reach> ranges) { reaches_ = with_globals(events_, reaches_, ranges); }
+void TraceCapture::reach_everywhere(std::span<const Reach> ranges) {
+  reaches_ = with_globals(events_, reaches_, ranges);
+}
 
 namespace {
 
@@ -91,7 +93,12 @@ constexpr char kOutOfTime[] = "the time was over before one was looked for";
 class Prover {
  public:
   Prover(const TraceCapture& capture, const TraceView& view, const ProofOptions& options)
-      : capture_(capture), view_(view), options_(options), calls_(view), index_(calls_.view(), calls_.order()), whole_(index_) {
+      : capture_(capture),
+        view_(view),
+        options_(options),
+        calls_(view),
+        index_(calls_.view(), calls_.order()),
+        whole_(index_) {
     for (std::size_t i = 0; i < view.events.size(); ++i) {
       if (is_access(view.events[i].op) || view.events[i].op == Op::kFree) {
         by_site_[view.events[i].site].push_back(EventId{i});
@@ -123,7 +130,8 @@ class Prover {
       }
     }
     if (view_.events.size() > options_.max_events_for_heuristics) {
-      return {std::nullopt, false, why.empty() ? "the recorded examples have none, and the trace is too long to try all" : why};
+      return {std::nullopt, false,
+              why.empty() ? "the recorded examples have none, and the trace is too long to try all" : why};
     }
     return try_all_pairs(claim, std::move(why));
   }
@@ -181,7 +189,8 @@ class Prover {
     if (raw(candidate.second) >= view_.events.size()) {
       return std::nullopt;
     }
-    const EventIndex targets[] = {static_cast<EventIndex>(raw(candidate.first)), static_cast<EventIndex>(raw(candidate.second))};
+    const EventIndex targets[] = {static_cast<EventIndex>(raw(candidate.first)),
+                                  static_cast<EventIndex>(raw(candidate.second))};
     const std::optional<PrefixClosure> closure = sync_preserving_closure(index_, whole_, targets);
     if (!closure.has_value()) {
       return std::nullopt;
@@ -214,7 +223,8 @@ class Prover {
           continue;
         }
         if (++tried > options_.max_pairs) {
-          return {std::nullopt, false, "none of the first " + std::to_string(options_.max_pairs) + " pairs of accesses has one"};
+          return {std::nullopt, false,
+                  "none of the first " + std::to_string(options_.max_pairs) + " pairs of accesses has one"};
         }
         Verdict verdict = try_pair({std::min(a, b), std::max(a, b)});
         if (verdict.witness.has_value()) {
@@ -299,7 +309,8 @@ void leave_open(Claim& claim, std::string why, ProofCount& count) {
   if (claim.data_abstraction) {
     why = "reachable under data abstraction, that is, if reads may see anything; " + why;
   }
-  claim.finding.witness = WitnessSummary{.checked = false, .why = std::move(why), .order = {}, .runs = {}, .steps = {}, .swaps = {}, .drawing = {}};
+  claim.finding.witness = WitnessSummary{
+      .checked = false, .why = std::move(why), .order = {}, .runs = {}, .steps = {}, .swaps = {}, .drawing = {}};
   ++count.open;
 }
 
@@ -311,11 +322,13 @@ void give_up(std::vector<Claim>& claims, const std::string& why, ProofCount& cou
 
 }  // namespace
 
-ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables, const ProofOptions& options) {
+ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables,
+                 const ProofOptions& options) {
   ProofCount count;
   TraceView view = capture.view(tables);
   const bool needed = std::any_of(claims.begin(), claims.end(), [](const Claim& c) { return !c.finding.observed; });
-  const std::uint64_t limit = needed ? options.max_events : std::min(options.max_events, options.max_events_if_observed);
+  const std::uint64_t limit =
+      needed ? options.max_events : std::min(options.max_events, options.max_events_if_observed);
   const std::uint64_t events = needed_events(claims);
   if (options.max_events == 0) {
     give_up(claims, "none was looked for (--witness-events 0)", count);
@@ -340,9 +353,10 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
       verdict.why = kOutOfTime;
     } else if (claim.heuristic && view.events.size() > options.max_events_for_heuristics) {
       verdict.witness = prover.try_plans(claim);
-      verdict.why = claim.plans.empty() ? "none was looked for: only analyses that guess have named it, and the trace is long"
-                                        : "the way that was found lies too far back (--witness-search-events), or a read on it "
-                                          "would see something else, and the trace is long";
+      verdict.why = claim.plans.empty()
+                        ? "none was looked for: only analyses that guess have named it, and the trace is long"
+                        : "the way that was found lies too far back (--witness-search-events), or a read on it "
+                          "would see something else, and the trace is long";
     } else if (claim.finding.kind == FindingKind::kDeadlock) {
       verdict = prover.try_deadlock(claim);
     } else {
@@ -367,7 +381,9 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
       }
       continue;
     }
-    leave_open(claim, verdict.refuted ? "no reordering that keeps what every read saw makes the accesses meet" : verdict.why, count);
+    leave_open(claim,
+               verdict.refuted ? "no reordering that keeps what every read saw makes the accesses meet" : verdict.why,
+               count);
     kept.push_back(std::move(claim));
   }
   claims = std::move(kept);

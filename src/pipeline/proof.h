@@ -42,7 +42,8 @@ struct ProofOptions {
 class TraceCapture {
  public:
   // `values`: keep these too, where batches have them.
-  explicit TraceCapture(std::uint64_t max_events, bool values = false) : max_events_(max_events), keeps_values_(values) {}
+  explicit TraceCapture(std::uint64_t max_events, bool values = false)
+      : max_events_(max_events), keeps_values_(values) {}
 
   void consume(const Batch& batch);
   // What comes from now on is not read by anybody.
@@ -79,20 +80,20 @@ class TraceCapture {
 // A finding on its way, with what is needed to prove it.
 struct Claim {
   Finding finding;
-  bool heuristic = false;             // only analyses that guess have named it
-  SiteId low_site{};                  // of a race
+  bool heuristic = false;  // only analyses that guess have named it
+  SiteId low_site{};       // of a race
   SiteId high_site{};
-  std::vector<Candidate> candidates;  // ... the examples of the analyses
-  std::vector<RacePlan> plans;        // ... ways there that some of them have found
-  bool data_abstraction = false;      // ... an analysis has shown that locks and must-order let it happen
+  std::vector<Candidate> candidates;           // ... the examples of the analyses
+  std::vector<RacePlan> plans;                 // ... ways there that some of them have found
+  bool data_abstraction = false;               // ... an analysis has shown that locks and must-order let it happen
   std::vector<std::vector<EventId>> acquires;  // of a deadlock: the examples of the analyses
-  std::optional<Witness> given;       // for prove_given()
+  std::optional<Witness> given;                // for prove_given()
 };
 
 struct ProofCount {
-  std::uint64_t checked = 0;  // findings with a checked witness
-  std::uint64_t refuted = 0;  // claims dropped: no correct reordering makes any of their pairs meet
-  std::uint64_t open = 0;     // neither
+  std::uint64_t checked = 0;   // findings with a checked witness
+  std::uint64_t refuted = 0;   // claims dropped: no correct reordering makes any of their pairs meet
+  std::uint64_t open = 0;      // neither
   std::uint64_t rejected = 0;  // witnesses that the checker did not accept: a fault of ours
   std::vector<std::pair<SiteId, SiteId>> refuted_sites;  // of the races among the refuted
 };
@@ -100,7 +101,8 @@ struct ProofCount {
 // Tries to find a witness for every claim and gives it to the independent checker. A claim with a checked witness becomes
 // `predicted`, with the accesses of the witness; one that is refuted completely is removed, unless the recorded run
 // itself shows it; the others keep their rung and say why there is no witness.
-ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables, const ProofOptions& options);
+ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables,
+                 const ProofOptions& options);
 
 // The same for claims that come with a witness, which nobody has checked yet; adds to `count`.
 void prove_given(std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables, ProofCount& count);

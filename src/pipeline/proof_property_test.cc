@@ -99,8 +99,8 @@ TEST(Proof, ProvesExactlyWhatIsPredictable) {
       refuted += note.find("refuted") != std::string::npos ? 1 : 0;
     }
   }
-  std::cout << races << " races and " << deadlocks << " deadlocks proven, claims refuted in " << refuted << " of " << cases
-            << " traces\n";
+  std::cout << races << " races and " << deadlocks << " deadlocks proven, claims refuted in " << refuted << " of "
+            << cases << " traces\n";
   if (cases >= 1'000) {
     EXPECT_GT(races * 10, cases);
     EXPECT_GT(refuted * 100, cases);
@@ -156,7 +156,8 @@ TEST(Mcm, NamesExactlyWhatIsPredictableAndContainsWhatHasAWitness) {
       hb_only += found_by(*report, trace, "hb", false).size() - found_by(*report, trace, "hb", true).size();
     }
   }
-  std::cout << races << " races, of which syncp does not name " << beyond << "; hb names " << hb_only << " that no reordering reaches\n";
+  std::cout << races << " races, of which syncp does not name " << beyond << "; hb names " << hb_only
+            << " that no reordering reaches\n";
   if (cases >= 1'000) {
     EXPECT_GT(races * 10, cases);
     EXPECT_GT(beyond, 0u);

@@ -11,6 +11,7 @@
 
 #include "pipeline/findings.h"
 #include "pipeline/mcm_stage.h"
+#include "pipeline/stage_gaps.h"
 #include "predict/barrier_order.h"
 #include "race/site_key.h"
 #include "recipe/check.h"
@@ -23,9 +24,7 @@ namespace {
 using Sites = std::pair<SiteId, SiteId>;
 using Places = std::pair<std::string, std::string>;
 
-bool has_witness(const Claim& claim) {
-  return claim.finding.witness.has_value() && claim.finding.witness->checked;
-}
+bool has_witness(const Claim& claim) { return claim.finding.witness.has_value() && claim.finding.witness->checked; }
 
 class RecipeStage {
  public:
@@ -116,29 +115,13 @@ class RecipeStage {
   }
 
   std::vector<Gap> gaps(const RecipeOptions& options) const {
-    std::vector<Gap> gaps;
-    const auto count = [](std::uint64_t n, const char* one, const char* many) {
-      return std::to_string(n) + (n == 1 ? one : many);
-    };
     const std::string name(info_.name);
-    if (unknown_ > 0) {
-      gaps.push_back({GapKind::kUnknown,
-                      name + " has no answer for " + count(unknown_, " pair", " pairs") + " of places: " + why_});
-    }
-    if (!capture_.whole()) {
-      gaps.push_back({GapKind::kWindow, name + " looked at the first " + std::to_string(capture_.size()) +
-                                            " events only (--witness-events)."});
-    }
-    if (found_.far_pairs > 0) {
-      gaps.push_back({GapKind::kWindow, name + " did not look at some accesses of " +
-                                            count(found_.far_pairs, " pair", " pairs") +
-                                            " of places: they are further apart than its windows of " +
-                                            std::to_string(options.window) + " events bring together (--window)."});
-    }
+    std::vector<Gap> gaps =
+        stage_gaps({info_.name, "places", unknown_, why_, found_.far_pairs, options.window}, capture_);
     if (ended_ > 0) {
-      gaps.push_back(
-          {GapKind::kExcludedCode, name + " could not follow the code of " + count(ended_, " thread", " threads") +
-                                       " to the end; behind that, reads keep their recorded values. " + why_ended_});
+      gaps.push_back({GapKind::kExcludedCode, name + " could not follow the code of " + counted(ended_, "thread") +
+                                                  " to the end; behind that, reads keep their recorded values. " +
+                                                  why_ended_});
     }
     if (!why_rejected_.empty()) {
       gaps.push_back({GapKind::kUnknown, name + ": the first witness that was rejected: " + why_rejected_});

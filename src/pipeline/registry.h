@@ -15,13 +15,14 @@ struct DetectorInfo {
   std::string_view summary;
   Guarantee guarantee;
   bool observed;  // its pairs are unordered in the recorded run itself: `predicted` without a witness
-  std::unique_ptr<Detector> (*make)(const DetectorOptions&);  // nullptr: it works on what was kept of the trace, after the pass
+  std::unique_ptr<Detector> (*make)(
+      const DetectorOptions&);      // nullptr: it works on what was kept of the trace, after the pass
   std::string_view companion = {};  // the detector that tells the other half of what its pairs may mean
   // What a filter in front of it must preserve for its pairs to stay the same. Everything, if nobody says otherwise.
   Preserves needs = Preserves::kEverything;
-  bool data_abstraction = false;    // its pairs can meet as far as locks and must-order say: reports tell so
-  std::string_view includes = {};   // the analysis that Detector::included() stands for
-  bool with_calls = true;           // what it reports stands in a trace with calls that were not recorded (Op::kCallBegin) too
+  bool data_abstraction = false;   // its pairs can meet as far as locks and must-order say: reports tell so
+  std::string_view includes = {};  // the analysis that Detector::included() stands for
+  bool with_calls = true;  // what it reports stands in a trace with calls that were not recorded (Op::kCallBegin) too
 };
 
 // In the order in which reports name them.

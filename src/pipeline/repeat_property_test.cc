@@ -28,9 +28,7 @@ using SitePairSet = std::set<std::pair<std::uint32_t, std::uint32_t>>;
 
 constexpr std::size_t kMaxThreads = 64;  // of a random trace, and more
 
-bool is_plain(const Event& event) {
-  return event.op == Op::kRead || event.op == Op::kWrite;
-}
+bool is_plain(const Event& event) { return event.op == Op::kRead || event.op == Op::kWrite; }
 
 // Few variables, and places that threads come back to.
 std::vector<Event> repetitive_trace(std::uint64_t seed) {

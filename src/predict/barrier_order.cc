@@ -60,9 +60,7 @@ bool meet(std::span<const Run> a, std::span<const Run> b) {
 }
 
 // A well-formed one is not empty and does not wrap around.
-std::uint64_t last_byte(const Reach& reach) {
-  return reach.begin + (reach.length - 1);
-}
+std::uint64_t last_byte(const Reach& reach) { return reach.begin + (reach.length - 1); }
 
 // Signals and their like hand on what they were given in turn: which wait a post lets through depends on all that came
 // before, also on what a call did unseen.

@@ -8,10 +8,15 @@ namespace sooth {
 
 PrefixClosure::PrefixClosure(const TraceIndex& index, const Window& window, std::span<const EventIndex> targets,
                              ClosureRules rules)
-    : index_(&index), rules_(rules), has_branches_(index.has_branches() && rules.reads != ReadRule::kAll),
-      limit_(window.limit), length_(window.floor), visited_(window.floor),
+    : index_(&index),
+      rules_(rules),
+      has_branches_(index.has_branches() && rules.reads != ReadRule::kAll),
+      limit_(window.limit),
+      length_(window.floor),
+      visited_(window.floor),
       binding_(index.thread_count(), has_branches_ ? 0 : std::numeric_limits<std::uint32_t>::max()),
-      read_(window.floor), in_work_(index.thread_count()) {
+      read_(window.floor),
+      in_work_(index.thread_count()) {
   for (const EventIndex target : targets) {
     limit_[index.thread(target)] = index.position(target);
   }
@@ -134,7 +139,8 @@ void PrefixClosure::read(EventIndex e) {
   const std::span<const EventIndex> seen = index_->seen(e);
   for (std::size_t i = 0; i < seen.size(); ++i) {
     const EventIndex write = seen[i];
-    if (write == kNoEvent || (rules_.reads == ReadRule::kAdmissible && !index_->alternatives(e, index_->variables(e)[i]).empty())) {
+    if (write == kNoEvent ||
+        (rules_.reads == ReadRule::kAdmissible && !index_->alternatives(e, index_->variables(e)[i]).empty())) {
       continue;
     }
     want(write);

@@ -54,9 +54,9 @@ class PrefixClosure {
  private:
   // The sections of one lock in the set. Of each thread only the last one can lack its release.
   struct Lock {
-    EventIndex latest = 0;            // acquire + 1; 0: none
+    EventIndex latest = 0;  // acquire + 1; 0: none
     EventIndex latest_exclusive = 0;
-    std::vector<SectionIndex> last;   // of each thread
+    std::vector<SectionIndex> last;  // of each thread
   };
 
   void want(EventIndex e);

@@ -282,9 +282,7 @@ void OrderFormula::chain_threads() {
   }
 }
 
-OrderSolver::Answer OrderFormula::solve() {
-  return solver_.solve();
-}
+OrderSolver::Answer OrderFormula::solve() { return solver_.solve(); }
 
 std::vector<EventIndex> OrderFormula::order() const {
   std::vector<std::pair<std::int64_t, EventIndex>> placed;

@@ -6,8 +6,13 @@ namespace sooth {
 
 OrderGraph::OrderGraph(const TraceIndex& index, const Window& window, std::span<const std::uint32_t> lengths,
                        const FixedReads& reads)
-    : index_(index), floor_(window.floor), lengths_(lengths.begin(), lengths.end()), by_value_(reads.by_value), may_come_(reads.may_come),
-      binding_(reads.binding.begin(), reads.binding.end()), threads_(lengths.size()) {
+    : index_(index),
+      floor_(window.floor),
+      lengths_(lengths.begin(), lengths.end()),
+      by_value_(reads.by_value),
+      may_come_(reads.may_come),
+      binding_(reads.binding.begin(), reads.binding.end()),
+      threads_(lengths.size()) {
   std::size_t rows = 0;
   for (std::uint32_t t = 0; t < threads_; ++t) {
     first_row_.push_back(rows);
@@ -136,9 +141,8 @@ void OrderGraph::infer_read_order() {
 // Every other write comes before `write` or after `read`. Of each thread the tightest is enough.
 void OrderGraph::infer_around(EventIndex read, EventIndex write, const ByThread& writes) {
   for (const std::vector<EventIndex>& own : writes) {
-    const auto after = std::partition_point(own.begin(), own.end(), [&](EventIndex w) {
-      return write != kNoEvent && (w == write || !before(write, w));
-    });
+    const auto after = std::partition_point(
+        own.begin(), own.end(), [&](EventIndex w) { return write != kNoEvent && (w == write || !before(write, w)); });
     if (after != own.end() && *after != read) {
       infer(read, *after);
     }

@@ -100,15 +100,15 @@ class OrderGraph {
   const bool by_value_;
   const std::function<bool(EventIndex)> may_come_;
   std::vector<EventIndex> missing_;
-  const std::vector<std::uint32_t> binding_;        // by thread, see FixedReads
-  bool contradiction_ = false;                      // something must come before what has happened
+  const std::vector<std::uint32_t> binding_;  // by thread, see FixedReads
+  bool contradiction_ = false;                // something must come before what has happened
   const std::size_t threads_;
-  std::vector<std::size_t> first_row_;              // by thread
-  std::vector<std::uint32_t> clocks_;               // row of an event: of each thread, how many are not after it
-  FlatMap<std::vector<EventIndex>> extra_;          // to -> from
-  FlatMap<std::uint32_t> lock_slots_, write_slots_; // into the following, + 1
-  std::vector<ByThread> sections_;                  // SectionIndex
-  std::vector<ByThread> writes_;                    // EventIndex
+  std::vector<std::size_t> first_row_;               // by thread
+  std::vector<std::uint32_t> clocks_;                // row of an event: of each thread, how many are not after it
+  FlatMap<std::vector<EventIndex>> extra_;           // to -> from
+  FlatMap<std::uint32_t> lock_slots_, write_slots_;  // into the following, + 1
+  std::vector<ByThread> sections_;                   // SectionIndex
+  std::vector<ByThread> writes_;                     // EventIndex
   bool changed_ = false;
 };
 

@@ -23,7 +23,8 @@ class Stretches {
     const std::uint32_t t = index_.thread(e);
     const Op op = index_.event(e).op;
     const bool silent = op == Op::kEnter || op == Op::kExit;
-    const bool informed = !index_.predecessors(e).empty() || passes_branch(t, index_.position(e)) || (informed_ && informed_(e));
+    const bool informed =
+        !index_.predecessors(e).empty() || passes_branch(t, index_.position(e)) || (informed_ && informed_(e));
     of_writes_[t] += informed || (op != Op::kWrite && !silent) ? 1 : 0;
     of_reads_[t] += informed || (op != Op::kRead && !silent) ? 1 : 0;
   }

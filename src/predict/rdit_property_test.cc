@@ -32,9 +32,7 @@ struct Tally {
   std::uint64_t prevented = 0;  // pairs that are a race without the calls
 };
 
-TraceView view_of(const CallTrace& trace) {
-  return {trace.events, {}, {}, nullptr, trace.reaches};
-}
+TraceView view_of(const CallTrace& trace) { return {trace.events, {}, {}, nullptr, trace.reaches}; }
 
 // What the product says of all conflicting pairs; the witnesses are checked.
 Pairs predicted(const TraceView& view, std::string& wrong) {

@@ -19,8 +19,13 @@ class Saturation {
  public:
   Saturation(const TraceIndex& index, const Window& window, std::span<const EventIndex> targets,
              const SaturationOptions& options)
-      : index_(index), window_(window), targets_(targets), rules_{options.reads, false},
-        ends_sections_(options.end_sections), infers_order_(options.end_sections && options.infer_order), need_(index, window, targets, rules_) {}
+      : index_(index),
+        window_(window),
+        targets_(targets),
+        rules_{options.reads, false},
+        ends_sections_(options.end_sections),
+        infers_order_(options.end_sections && options.infer_order),
+        need_(index, window, targets, rules_) {}
 
   std::optional<Bounds> run() {
     for (const EventIndex target : targets_) {
@@ -88,10 +93,11 @@ class Saturation {
     if (!infers_order_ || size_in_window() * index_.thread_count() > kMaxClockEntries) {
       return true;
     }
-    const auto graph = std::make_shared<OrderGraph>(
-        index_, window_, need_.lengths(),
-        FixedReads{.by_value = rules_.reads == ReadRule::kAdmissible, .binding = need_.binding(),
-                   .may_come = [this](EventIndex write) { return may_come(write); }});
+    const auto graph =
+        std::make_shared<OrderGraph>(index_, window_, need_.lengths(),
+                                     FixedReads{.by_value = rules_.reads == ReadRule::kAdmissible,
+                                                .binding = need_.binding(),
+                                                .may_come = [this](EventIndex write) { return may_come(write); }});
     for (int pass = 0; pass < kMaxPasses; ++pass) {
       if (!graph->close()) {
         return false;
@@ -104,7 +110,8 @@ class Saturation {
       }
       graph->infer_read_order();
       if (!graph->missing().empty()) {
-        return std::all_of(graph->missing().begin(), graph->missing().end(), [this](EventIndex write) { return need(write); });
+        return std::all_of(graph->missing().begin(), graph->missing().end(),
+                           [this](EventIndex write) { return need(write); });
       }
       if (!graph->changed()) {
         break;

@@ -17,7 +17,11 @@ constexpr std::uint64_t kVariableBit = std::uint64_t{1} << 63;  // tells variabl
 }  // namespace
 
 Scheduler::Scheduler(const TraceIndex& index, const Window& window, const Bounds& bounds)
-    : index_(index), window_(window), need_(bounds.need), allowed_(bounds.allowed), bounds_(bounds),
+    : index_(index),
+      window_(window),
+      need_(bounds.need),
+      allowed_(bounds.allowed),
+      bounds_(bounds),
       done_(window.floor) {
   for (std::uint32_t t = 0; t < allowed_.size(); ++t) {
     missing_ += need_[t] - window.floor[t];
@@ -128,8 +132,7 @@ Scheduler::Step Scheduler::acquire_step(const LockSection& section) const {
   const auto excluded = [&](std::uint32_t exclusive, std::uint32_t shared, std::uint32_t self) {
     return section.shared ? exclusive > 0 : exclusive + shared > self;
   };
-  if (is_final(section) &&
-      excluded(lock.needed_exclusive, lock.needed_shared, is_needed(section.acquire) ? 1 : 0)) {
+  if (is_final(section) && excluded(lock.needed_exclusive, lock.needed_shared, is_needed(section.acquire) ? 1 : 0)) {
     return Step::kBlocked;  // for ever: somebody could never get the lock
   }
   const bool settled = bounds_.settled.contains(section.acquire) && lock.coming_exclusive == lock.needed_exclusive &&
@@ -167,8 +170,8 @@ bool Scheduler::run_section(std::uint32_t thread) {
     const EventIndex e = step == Step::kBlocked ? kNoEvent : next_event(thread);
     const SectionIndex s = e == kNoEvent ? kNoSection : index_.section_of(e);
     const bool enters = s != kNoSection && index_.section(s).acquire == e;
-    const bool stuck = step == Step::kBlocked || (step == Step::kChoice && !enters) ||
-                       (enters && is_final(index_.section(s)));
+    const bool stuck =
+        step == Step::kBlocked || (step == Step::kChoice && !enters) || (enters && is_final(index_.section(s)));
     if (stuck) {
       undo_to(mark);
       return false;
@@ -196,9 +199,8 @@ std::vector<std::uint32_t> Scheduler::choices() const {
       found.push_back({s != kNoSection && is_final(index_.section(s)), e});
     }
   }
-  std::sort(found.begin(), found.end(), [](const Choice& a, const Choice& b) {
-    return a.final != b.final ? b.final : a.event < b.event;
-  });
+  std::sort(found.begin(), found.end(),
+            [](const Choice& a, const Choice& b) { return a.final != b.final ? b.final : a.event < b.event; });
   std::vector<std::uint32_t> threads;
   for (const Choice& choice : found) {
     threads.push_back(index_.thread(choice.event));

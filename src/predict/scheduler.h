@@ -62,7 +62,7 @@ class Scheduler {
     Readers waiting;           // for last_write, not executed
     std::uint32_t writes = 0;  // not executed
     bool optional_writes = false;
-    bool in_key = false;       // has optional readers
+    bool in_key = false;  // has optional readers
   };
   struct Lock {
     std::uint32_t held_exclusive = 0, held_shared = 0;
@@ -104,13 +104,13 @@ class Scheduler {
   const Window& window_;
   const std::span<const std::uint32_t> need_, allowed_;  // by thread
   const Bounds& bounds_;
-  std::vector<std::uint32_t> done_;                  // by thread
-  std::uint64_t missing_ = 0;                        // needed events not executed
+  std::vector<std::uint32_t> done_;  // by thread
+  std::uint64_t missing_ = 0;        // needed events not executed
   std::uint64_t steps_ = 0;
   std::vector<EventIndex> order_;
-  std::vector<Saved> saved_;                         // for each variable of each access in order_
+  std::vector<Saved> saved_;  // for each variable of each access in order_
   FlatMap<Variable> variables_;
-  FlatMap<Readers> readers_;                         // of a write (kNoEvent: the initial value) and variable
+  FlatMap<Readers> readers_;  // of a write (kNoEvent: the initial value) and variable
   FlatMap<Lock> locks_;
   Key key_;
 };

@@ -15,8 +15,7 @@ Prediction race(std::span<const Event> trace, std::span<const Branch> branches, 
 }
 
 // B's section must run before A's, which stays open at the racing write, although the trace has them the other way.
-constexpr const char* kReversed =
-    "A|acq(l)|0 A|w(x)|1 A|rel(l)|2 B|acq(l)|3 B|rel(l)|4 B|w(x)|5";
+constexpr const char* kReversed = "A|acq(l)|0 A|w(x)|1 A|rel(l)|2 B|acq(l)|3 B|rel(l)|4 B|w(x)|5";
 
 TEST(SearchTest, ReversesSectionsWhenItMust) {
   const oracle::TextTrace trace = oracle::parse_trace(kReversed);
@@ -31,8 +30,8 @@ TEST(SearchTest, ReversesSectionsWhenItMust) {
 
 TEST(SearchTest, RunsAThreadBeyondWhatIsNeededToGetALock) {
   // C's section is needed up to its write only, but somebody else needs the lock: it goes on to the release.
-  const oracle::TextTrace trace = oracle::parse_trace(
-      "A|acq(l)|0 A|w(x)|1 A|rel(l)|2 C|acq(l)|3 C|w(y)|4 C|w(z)|5 C|rel(l)|6 B|r(y)|7 B|w(x)|8");
+  const oracle::TextTrace trace =
+      oracle::parse_trace("A|acq(l)|0 A|w(x)|1 A|rel(l)|2 C|acq(l)|3 C|w(y)|4 C|w(z)|5 C|rel(l)|6 B|r(y)|7 B|w(x)|8");
   const Prediction prediction = race(trace.events, {}, 1, 8);
   ASSERT_TRUE(std::holds_alternative<Witness>(prediction));
   EXPECT_EQ(oracle::why_no_witness({trace.events, {}, {}}, std::get<Witness>(prediction)), "");
@@ -76,8 +75,8 @@ TEST(SearchTest, AReadBindsWhenABranchFollowsIt) {
 }
 
 TEST(SearchTest, DeadlocksNeedACycleOfDifferentThreads) {
-  const oracle::TextTrace trace = oracle::parse_trace(
-      "A|acq(l)|0 A|acq(m)|1 A|rel(m)|2 A|rel(l)|3 B|acq(m)|4 B|acq(l)|5 B|acq(l)|6");
+  const oracle::TextTrace trace =
+      oracle::parse_trace("A|acq(l)|0 A|acq(m)|1 A|rel(m)|2 A|rel(l)|3 B|acq(m)|4 B|acq(l)|5 B|acq(l)|6");
   const TraceIndex index(TraceView{trace.events, {}, {}});
   const auto ask = [&](std::vector<EventId> acquires) { return find_deadlock(index, acquires, Budget{}).index(); };
   EXPECT_EQ(ask({EventId{1}, EventId{5}}), 0u);

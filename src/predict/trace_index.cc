@@ -48,8 +48,14 @@ class Senders {
 class TraceIndexBuilder {
  public:
   TraceIndexBuilder(TraceIndex& index, const TraceView& trace, std::span<const ExtraOrder> extra)
-      : index_(index), events_(trace.events), values_(trace.values), branches_(trace.branches), extra_(extra),
-        must_order_(*this), variables_(events_), cells_(variables_.cell_count()) {}
+      : index_(index),
+        events_(trace.events),
+        values_(trace.values),
+        branches_(trace.branches),
+        extra_(extra),
+        must_order_(*this),
+        variables_(events_),
+        cells_(variables_.cell_count()) {}
 
   void run() {
     const std::size_t n = events_.size();
@@ -196,8 +202,9 @@ class TraceIndexBuilder {
         const VariableIndex variable = cells_[cell].variable;
         // A variable that is known by name only has one byte, which stands for up to 8.
         const bool named = values_[id].size > e.size && values_[id].high == 0;
-        const std::uint64_t bits = named ? values_[id].low
-                                         : value_bits(values_[id], static_cast<unsigned>(offset), static_cast<unsigned>(bytes));
+        const std::uint64_t bits =
+            named ? values_[id].low
+                  : value_bits(values_[id], static_cast<unsigned>(offset), static_cast<unsigned>(bytes));
         if (stores) {
           stored_.push_back({variable, id, bits});
         } else {
@@ -277,7 +284,9 @@ class TraceIndexBuilder {
     for (const Stored& stored : stored_) {
       index_.same_value_.push_back(stored.event);
     }
-    const auto less = [](const Stored& a, const Stored& b) { return std::tie(a.variable, a.bits) < std::tie(b.variable, b.bits); };
+    const auto less = [](const Stored& a, const Stored& b) {
+      return std::tie(a.variable, a.bits) < std::tie(b.variable, b.bits);
+    };
     for (std::size_t i = 0; i < found_.size(); ++i) {
       const auto [begin, end] = std::equal_range(stored_.begin(), stored_.end(), found_[i], less);
       const EventIndex read = found_[i].event;
@@ -377,8 +386,8 @@ std::vector<SectionIndex> TraceIndex::held_after(std::uint32_t thread, std::uint
 std::size_t TraceIndex::memory() const {
   const auto bytes = [](const auto& column) { return column.capacity() * sizeof(column[0]); };
   return bytes(thread_begin_) + bytes(by_thread_) + bytes(position_) + bytes(variable_) + bytes(detail_) +
-         bytes(predecessors_at_) + bytes(pool_) + bytes(sections_) + bytes(section_begin_) + bytes(sections_by_thread_) +
-         bytes(same_value_) + alternatives_.memory();
+         bytes(predecessors_at_) + bytes(pool_) + bytes(sections_) + bytes(section_begin_) +
+         bytes(sections_by_thread_) + bytes(same_value_) + alternatives_.memory();
 }
 
 }  // namespace sooth

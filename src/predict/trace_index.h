@@ -25,7 +25,7 @@ struct LockSection {
   EventIndex release = kNoEvent;  // kNoEvent: still open at the end of the trace
   std::uint32_t lock = 0;         // dense
   bool shared = false;
-  SectionIndex oldest_open = 0;   // in sections_of(thread): the first that was not closed when this one began
+  SectionIndex oldest_open = 0;  // in sections_of(thread): the first that was not closed when this one began
 };
 
 constexpr bool exclude_each_other(const LockSection& a, const LockSection& b) {
@@ -93,7 +93,8 @@ class TraceIndex {
   // admissible. Empty when no other write than the one seen is.
   std::span<const EventIndex> alternatives(EventIndex read, VariableIndex v) const {
     const ValueGroup* group = alternatives_.find(std::uint64_t{read} << 32 | v);
-    return group == nullptr ? std::span<const EventIndex>{} : std::span(same_value_).subspan(group->begin, group->count);
+    return group == nullptr ? std::span<const EventIndex>{}
+                            : std::span(same_value_).subspan(group->begin, group->count);
   }
   // The last write of the variable in front of `end`, an event of the trace or its size; kNoEvent: none. Only for variables
   // that have alternatives.
@@ -104,7 +105,8 @@ class TraceIndex {
   // In ascending order the positions of events that the thread makes when it has passed a branch, each the first behind
   // one.
   std::span<const std::uint32_t> branches_of(std::uint32_t thread) const {
-    return thread < branches_.size() ? std::span<const std::uint32_t>(branches_[thread]) : std::span<const std::uint32_t>{};
+    return thread < branches_.size() ? std::span<const std::uint32_t>(branches_[thread])
+                                     : std::span<const std::uint32_t>{};
   }
 
   // The section that the event opens or closes; kNoSection for other events and re-entrant ones.
@@ -134,19 +136,19 @@ class TraceIndex {
   };
 
   TraceView trace_;
-  std::vector<std::uint32_t> thread_begin_;     // into by_thread_; one more than there are threads
+  std::vector<std::uint32_t> thread_begin_;  // into by_thread_; one more than there are threads
   std::vector<EventIndex> by_thread_;
-  std::vector<std::uint32_t> position_;         // by event, as the following three
+  std::vector<std::uint32_t> position_;  // by event, as the following three
   std::vector<std::uint32_t> variable_;
   std::vector<std::uint32_t> detail_;           // of a read: the write seen; of lock events: the section
   std::vector<std::uint32_t> predecessors_at_;  // into pool_; 0: none
   std::vector<std::uint32_t> pool_;             // lists: their length, then the elements (for variables: twice as many)
   std::vector<LockSection> sections_;
-  std::vector<std::uint32_t> section_begin_;    // into sections_by_thread_
+  std::vector<std::uint32_t> section_begin_;  // into sections_by_thread_
   std::vector<SectionIndex> sections_by_thread_;
-  FlatMap<ValueGroup> alternatives_;            // by read and variable
+  FlatMap<ValueGroup> alternatives_;  // by read and variable
   std::vector<EventIndex> same_value_;
-  FlatMap<std::vector<EventIndex>> writes_;     // by variable, of those that have alternatives
+  FlatMap<std::vector<EventIndex>> writes_;           // by variable, of those that have alternatives
   std::vector<std::vector<std::uint32_t>> branches_;  // by thread; empty without branches
 };
 

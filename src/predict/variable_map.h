@@ -46,9 +46,9 @@ class VariableMap {
   static constexpr std::uint64_t kGranule = 8;
 
   struct Granule {
-    std::uint64_t number = 0;       // address / kGranule
+    std::uint64_t number = 0;  // address / kGranule
     std::uint32_t first_cell = 0;
-    std::uint8_t borders = 1;       // bit i: a cell begins at byte i
+    std::uint8_t borders = 1;  // bit i: a cell begins at byte i
   };
 
   template <typename Visit>
@@ -72,8 +72,8 @@ class VariableMap {
   void cut_before(std::uint64_t byte);
   std::size_t lower_bound(std::uint64_t granule) const;
 
-  FlatMap<std::uint32_t> slots_;    // granule number -> index into granules_
-  std::vector<Granule> granules_;   // by number
+  FlatMap<std::uint32_t> slots_;   // granule number -> index into granules_
+  std::vector<Granule> granules_;  // by number
   std::size_t cell_count_ = 0;
 };
 

@@ -62,7 +62,9 @@ std::string_view gap_kind_name(GapKind kind) {
   return "unknown";
 }
 
-std::optional<GapKind> gap_kind_from_name(std::string_view name) { return named(name, 0, kGapKindCount, gap_kind_name); }
+std::optional<GapKind> gap_kind_from_name(std::string_view name) {
+  return named(name, 0, kGapKindCount, gap_kind_name);
+}
 
 void Report::add_gap(GapKind kind, const std::string& text) {
   Gap gap{kind, text};
@@ -72,7 +74,8 @@ void Report::add_gap(GapKind kind, const std::string& text) {
   if (std::find(notes.begin(), notes.end(), text) == notes.end()) {
     notes.push_back(text);
   }
-  const auto behind = std::find_if(not_covered.begin(), not_covered.end(), [&](const Gap& each) { return each.kind > kind; });
+  const auto behind =
+      std::find_if(not_covered.begin(), not_covered.end(), [&](const Gap& each) { return each.kind > kind; });
   not_covered.insert(behind, std::move(gap));
 }
 

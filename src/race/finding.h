@@ -42,16 +42,16 @@ struct Access {
   Op op = Op::kRead;
   MemoryOrder order = MemoryOrder::kNotAtomic;
   std::uint32_t size = 0;
-  bool shared = false;              // an acquire in reader mode
-  std::uint64_t address = 0;        // or the number of the lock, thread, ... that `op` is about
-  std::string variable;             // its name, when the trace has one
-  std::string thread;               // name of the thread
-  bool executed = true;             // false: on a branch that the recorded run did not take, so there is no `event`
+  bool shared = false;        // an acquire in reader mode
+  std::uint64_t address = 0;  // or the number of the lock, thread, ... that `op` is about
+  std::string variable;       // its name, when the trace has one
+  std::string thread;         // name of the thread
+  bool executed = true;       // false: on a branch that the recorded run did not take, so there is no `event`
   EventId event{};
-  std::vector<std::string> when;    // not executed: what leads there, "y == 0 (read at a.cc:12)"
+  std::vector<std::string> when;  // not executed: what leads there, "y == 0 (read at a.cc:12)"
   Site site;
-  std::vector<Site> stack;          // call sites, innermost first; the site itself is not repeated
-  std::vector<std::string> locks;   // held, outermost first; reader mode marked "(shared)"
+  std::vector<Site> stack;         // call sites, innermost first; the site itself is not repeated
+  std::vector<std::string> locks;  // held, outermost first; reader mode marked "(shared)"
 
   friend bool operator==(const Access&, const Access&) = default;
 };
@@ -79,7 +79,7 @@ struct SectionStart {
 // Two critical sections of a lock that a reordering runs the other way round.
 struct SectionSwap {
   std::string lock;
-  SectionStart now_first;           // came later in the recorded run
+  SectionStart now_first;  // came later in the recorded run
   SectionStart now_second;
 
   friend bool operator==(const SectionSwap&, const SectionSwap&) = default;
@@ -112,21 +112,21 @@ struct UnexecutedStep {
 struct ValueSummary {
   struct Read {
     EventId event{};
-    std::uint64_t value = 0;        // instead of the recorded one
+    std::uint64_t value = 0;  // instead of the recorded one
     std::string thread, variable;
     Site site;
     friend bool operator==(const Read&, const Read&) = default;
   };
-  struct Next {                     // one of the accesses that are next
+  struct Next {  // one of the accesses that are next
     ThreadId thread{};
-    std::optional<EventId> event;   // of the trace, or
+    std::optional<EventId> event;  // of the trace, or
     std::optional<UnexecutedStep> unexecuted;
     std::optional<CodePlace> branch;  // ... where the thread leaves its recorded path
     friend bool operator==(const Next&, const Next&) = default;
   };
   std::vector<Read> reads;
   std::vector<UnexecutedStep> detour;
-  std::vector<Next> next;           // two
+  std::vector<Next> next;  // two
 
   friend bool operator==(const ValueSummary&, const ValueSummary&) = default;
 };
@@ -138,28 +138,28 @@ struct WitnessDrawing {
   struct Row {
     std::uint64_t position = 0;  // in the reordering, from 0
     EventId event{};
-    std::uint32_t thread = 0;    // into `threads`
-    std::uint32_t deed = 0;      // into `deeds`
-    std::uint32_t object = 0;    // into `objects`
-    std::uint32_t site = 0;      // into `sites`
+    std::uint32_t thread = 0;  // into `threads`
+    std::uint32_t deed = 0;    // into `deeds`
+    std::uint32_t object = 0;  // into `objects`
+    std::uint32_t site = 0;    // into `sites`
     friend bool operator==(const Row&, const Row&) = default;
   };
   struct Deed {
     Op op = Op::kRead;
-    bool shared = false;         // an acquire or release in reader mode
+    bool shared = false;  // an acquire or release in reader mode
     friend bool operator==(const Deed&, const Deed&) = default;
   };
   struct Thread {
-    ThreadId id{};               // as in the runs
+    ThreadId id{};  // as in the runs
     std::string name;
     friend bool operator==(const Thread&, const Thread&) = default;
   };
-  std::uint64_t length = 0;      // events of the reordering
-  std::vector<Thread> threads;   // all of its threads, by id
+  std::uint64_t length = 0;     // events of the reordering
+  std::vector<Thread> threads;  // all of its threads, by id
   std::vector<Deed> deeds;
   std::vector<std::string> objects;  // names of variables, locks, threads, ...; "" where there is none
   std::vector<Site> sites;
-  std::vector<Row> rows;         // in the order of the reordering
+  std::vector<Row> rows;  // in the order of the reordering
 
   friend bool operator==(const WitnessDrawing&, const WitnessDrawing&) = default;
 };
@@ -167,12 +167,16 @@ struct WitnessDrawing {
 // A reordering as it stands in a report.
 struct WitnessSummary {
   bool checked = false;
-  std::string why;                  // why there is none, when !checked
-  std::vector<EventId> order;       // left empty above 10,000 events
-  struct Run { ThreadId thread{}; EventId first{}, last{}; friend bool operator==(const Run&, const Run&) = default; };
-  std::vector<Run> runs;            // the same order, as stretches of one thread's consecutive events
-  std::vector<WitnessStep> steps;   // the last of the runs, for people
-  std::vector<SectionSwap> swaps;   // the first of them, when there are many
+  std::string why;             // why there is none, when !checked
+  std::vector<EventId> order;  // left empty above 10,000 events
+  struct Run {
+    ThreadId thread{};
+    EventId first{}, last{};
+    friend bool operator==(const Run&, const Run&) = default;
+  };
+  std::vector<Run> runs;                    // the same order, as stretches of one thread's consecutive events
+  std::vector<WitnessStep> steps;           // the last of the runs, for people
+  std::vector<SectionSwap> swaps;           // the first of them, when there are many
   std::optional<ValueSummary> values = {};  // the code of the program was executed along it to check it
   std::optional<WitnessDrawing> drawing = {};
 
@@ -184,7 +188,7 @@ struct Origin {
   std::string thread;
   EventId event{};
   Site site;
-  std::vector<Site> stack;          // call sites, innermost first; the site itself is not repeated
+  std::vector<Site> stack;  // call sites, innermost first; the site itself is not repeated
 
   friend bool operator==(const Origin&, const Origin&) = default;
 };
@@ -221,8 +225,8 @@ struct ThreadContext {
 
 // Where a lock was acquired for the first time: traces do not tell where it was made.
 struct LockContext {
-  std::string lock;                 // as Access::locks calls it, without the mode
-  std::uint64_t address = 0;        // its number
+  std::string lock;           // as Access::locks calls it, without the mode
+  std::uint64_t address = 0;  // its number
   Origin first_acquired;
 
   friend bool operator==(const LockContext&, const LockContext&) = default;
@@ -240,40 +244,43 @@ struct FindingContext {
 
 // What controlled runs of the program made of a finding, and how to make it happen again (docs/confirm.md).
 struct ReplaySummary {
-  std::string command;              // what to type; empty when no run reached it
-  std::uint64_t seed = 0;           // of the run that `schedule` is of
-  double probability = 0;           // hits of trials, 0 to 1
-  std::string strategy;             // of that run: "directed", "witness", or for a deadlock also that of a strategy
-  std::uint64_t trials = 0;         // controlled runs towards it, without the one along the witness; 0: not known
-  std::uint64_t hits = 0;           // of these reached it
-  bool witness_followed = false;    // the run along the witness reached it, too
-  std::string diverged;             // why it did not, as a sentence; empty when there was no such run
-  std::string outcome;              // how the run of `seed` ended: "killed by signal 6 (Aborted)"
-  std::uint64_t failures = 0;       // runs that reached it and then failed so; > 0 only of a harmful finding
-  bool order_matters = false;       // ... significantly more often with one order of the two accesses than with the other
-  std::uint64_t baseline_runs = 0;  // undirected runs that this was compared with
+  std::string command;            // what to type; empty when no run reached it
+  std::uint64_t seed = 0;         // of the run that `schedule` is of
+  double probability = 0;         // hits of trials, 0 to 1
+  std::string strategy;           // of that run: "directed", "witness", or for a deadlock also that of a strategy
+  std::uint64_t trials = 0;       // controlled runs towards it, without the one along the witness; 0: not known
+  std::uint64_t hits = 0;         // of these reached it
+  bool witness_followed = false;  // the run along the witness reached it, too
+  std::string diverged;           // why it did not, as a sentence; empty when there was no such run
+  std::string outcome;            // how the run of `seed` ended: "killed by signal 6 (Aborted)"
+  std::uint64_t failures = 0;     // runs that reached it and then failed so; > 0 only of a harmful finding
+  // ... significantly more often with one order of the two accesses than with the other.
+  bool order_matters = false;
+  std::uint64_t baseline_runs = 0;      // undirected runs that this was compared with
   std::uint64_t baseline_failures = 0;  // of these ended in the same way
-  std::string schedule;             // text of the schedule file of the run
+  std::string schedule;                 // text of the schedule file of the run
 
   friend bool operator==(const ReplaySummary&, const ReplaySummary&) = default;
 };
 
 struct Finding {
-  std::string id;                   // stable fingerprint: kind and sites; equal across runs
+  std::string id;  // stable fingerprint: kind and sites; equal across runs
   FindingKind kind = FindingKind::kRace;
   Rung rung = Rung::kSuspected;
   std::vector<std::string> found_by;  // analyses, in the order of the registry
-  std::uint64_t dynamic_pairs = 0;  // second accesses found unordered; cycles of locks for a deadlock; times for a misuse
-  std::uint64_t distance = 0;       // events between the two, the smallest seen
-  bool observed = false;            // the recorded run itself leaves the pair unordered, or contains the misuse
-  bool exact = true;                // the trace it comes from is exact
-  bool known = false;               // in the baseline
-  std::vector<Access> accesses;     // two for a race, in trace order. One acquire for each thread of a deadlock: each of a
-                                    // lock that the thread of the next holds, the last of one that the first holds; the
-                                    // earliest in the trace comes first. One for a misuse: the forbidden call, or the fork
-                                    // of a leaked thread
+  // Second accesses found unordered; cycles of locks for a deadlock; times for a misuse.
+  std::uint64_t dynamic_pairs = 0;
+  std::uint64_t distance = 0;  // events between the two, the smallest seen
+  bool observed = false;       // the recorded run itself leaves the pair unordered, or contains the misuse
+  bool exact = true;           // the trace it comes from is exact
+  bool known = false;          // in the baseline
+  // Two for a race, in trace order. One acquire for each thread of a deadlock: each of a lock that the thread of the
+  // next holds, the last of one that the first holds; the earliest in the trace comes first. One for a misuse: the
+  // forbidden call, or the fork of a leaked thread.
+  std::vector<Access> accesses;
   std::optional<MisuseKind> misuse;  // of a misuse
-  std::vector<std::string> uninstrumented;  // libraries that nobody sees into, and that may order the two for all one knows
+  // Libraries that nobody sees into, and that may order the two for all one knows.
+  std::vector<std::string> uninstrumented;
   FindingContext context;
   std::optional<WitnessSummary> witness;
   std::optional<ReplaySummary> replay;
@@ -283,10 +290,10 @@ struct Finding {
 
 struct AnalysisStats {
   std::string name;
-  std::string guarantee;            // "sound", "sound for the first race", "heuristic"
-  std::uint64_t races = 0;          // distinct site pairs
+  std::string guarantee;    // "sound", "sound for the first race", "heuristic"
+  std::uint64_t races = 0;  // distinct site pairs
   std::uint64_t dynamic_pairs = 0;
-  double seconds = 0;               // in the detector itself
+  double seconds = 0;                        // in the detector itself
   std::optional<double> seconds_unfiltered;  // ... in a second one without the filter, when one ran to compare
   std::vector<std::pair<std::string, std::string>> extra;  // rows for --stats
 
@@ -295,12 +302,12 @@ struct AnalysisStats {
 
 // What a filter in front of the analyses did.
 struct FilterStats {
-  std::string name;                 // as on the command line
-  std::uint64_t accesses = 0;       // plain reads and writes of the trace, when they are counted
-  std::uint64_t hidden_intra = 0;   // hidden because of an access of the same thread
-  std::uint64_t hidden_inter = 0;   // hidden because of accesses of two others
-  std::uint64_t locations = 0;      // remembered at the end
-  std::uint64_t memory = 0;         // bytes
+  std::string name;                // as on the command line
+  std::uint64_t accesses = 0;      // plain reads and writes of the trace, when they are counted
+  std::uint64_t hidden_intra = 0;  // hidden because of an access of the same thread
+  std::uint64_t hidden_inter = 0;  // hidden because of accesses of two others
+  std::uint64_t locations = 0;     // remembered at the end
+  std::uint64_t memory = 0;        // bytes
   double seconds = 0;
 
   friend bool operator==(const FilterStats&, const FilterStats&) = default;
@@ -309,7 +316,7 @@ struct FilterStats {
 struct SuppressionUse {
   std::string file;
   std::uint32_t line = 0;
-  std::string text;                 // "race:foo"
+  std::string text;  // "race:foo"
   std::uint64_t hits = 0;
 
   friend bool operator==(const SuppressionUse&, const SuppressionUse&) = default;
@@ -322,7 +329,7 @@ struct ReportStats {
   std::uint64_t variables = 0;
   std::uint64_t sites = 0;
   double seconds = 0;
-  double witness_seconds = 0;       // of those, looking for witnesses and checking them
+  double witness_seconds = 0;                          // of those, looking for witnesses and checking them
   std::vector<std::pair<std::string, double>> stages;  // of `sooth run`, in their order: name, seconds
   std::vector<AnalysisStats> analyses;
   std::optional<FilterStats> filter;
@@ -344,18 +351,19 @@ struct ThreadActivity {
 struct LockUse {
   std::string lock;
   std::uint64_t acquires = 0;
-  std::uint64_t handovers = 0;      // acquires by another thread than the one before: what contention leaves in a trace
+  // Acquires by another thread than the one before: what contention leaves in a trace.
+  std::uint64_t handovers = 0;
 
   friend bool operator==(const LockUse&, const LockUse&) = default;
 };
 
 // The recorded run at a glance; of bounded size, whatever the trace.
 struct RunOverview {
-  std::uint64_t slice = 0;          // events in a slice of the run; the last may have fewer
+  std::uint64_t slice = 0;                          // events in a slice of the run; the last may have fewer
   std::vector<std::pair<Op, std::uint64_t>> kinds;  // events of each kind that occurs
-  std::vector<ThreadActivity> threads;  // the busiest, in the order of the trace
-  std::uint64_t more_threads = 0;   // that had events and are left out
-  std::vector<LockUse> locks;       // those acquired most often, these first
+  std::vector<ThreadActivity> threads;              // the busiest, in the order of the trace
+  std::uint64_t more_threads = 0;                   // that had events and are left out
+  std::vector<LockUse> locks;                       // those acquired most often, these first
   std::uint64_t more_locks = 0;
 
   friend bool operator==(const RunOverview&, const RunOverview&) = default;
@@ -363,8 +371,8 @@ struct RunOverview {
 
 // A source file as it was when the report was made.
 struct SourceFile {
-  std::string file;                 // as sites name it
-  std::uint64_t digest = 0;         // FNV-1a of its bytes
+  std::string file;          // as sites name it
+  std::uint64_t digest = 0;  // FNV-1a of its bytes
 
   friend bool operator==(const SourceFile&, const SourceFile&) = default;
 };
@@ -373,16 +381,16 @@ struct Report {
   // A gap, and the sentence as a note. Each once.
   void add_gap(GapKind kind, const std::string& text);
 
-  std::string trace;                // path as the user gave it
-  std::string program;              // command line of the recorded program
+  std::string trace;    // path as the user gave it
+  std::string program;  // command line of the recorded program
   bool exact = true;
-  bool incomplete = false;          // only a prefix of the run was analysed
-  std::vector<Gap> not_covered;     // sorted by kind; the sentences are in `notes` as well, but for what is always so
+  bool incomplete = false;       // only a prefix of the run was analysed
+  std::vector<Gap> not_covered;  // sorted by kind; the sentences are in `notes` as well, but for what is always so
   std::optional<ShardOfCampaign> shard;
-  std::vector<Finding> findings;    // sorted: highest rung first, then by first event
+  std::vector<Finding> findings;  // sorted: highest rung first, then by first event
   std::vector<SuppressionUse> suppressions;
-  std::uint64_t suppressed = 0;     // findings that suppressions removed
-  std::vector<std::string> notes;   // sentences: what was not covered
+  std::uint64_t suppressed = 0;    // findings that suppressions removed
+  std::vector<std::string> notes;  // sentences: what was not covered
   ReportStats stats;
   std::optional<RunOverview> overview;
   std::vector<SourceFile> sources;  // those that findings name and that could be read, by name

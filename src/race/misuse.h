@@ -10,7 +10,7 @@ namespace sooth {
 // Seen to happen in the recorded run, one for each kind and site.
 struct MisuseCandidate {
   MisuseKind kind{};
-  AccessRecord call;        // the first of these: the misuse itself, or the fork of a leaked thread when the trace has it
+  AccessRecord call;  // the first of these: the misuse itself, or the fork of a leaked thread when the trace has it
   std::uint64_t times = 1;  // that it happened, with this one
 
   friend bool operator==(const MisuseCandidate&, const MisuseCandidate&) = default;

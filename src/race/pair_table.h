@@ -13,7 +13,7 @@ namespace sooth {
 struct AccessRecord {
   Event event;
   EventId id{};
-  std::uint32_t time = 0;   // local time of the thread, for analyses that have one
+  std::uint32_t time = 0;      // local time of the thread, for analyses that have one
   LockSetId locks = kNoLocks;  // held by the thread, in the table of the analysis
   StackId stack = kNoStack;
 
@@ -47,10 +47,10 @@ struct RacePlan {
 struct SitePair {
   SiteId low_site{};
   SiteId high_site{};
-  Candidate example;               // the first one found; its first access is the latest such before it
+  Candidate example;                  // the first one found; its first access is the latest such before it
   std::uint64_t second_accesses = 0;  // how many second accesses were found unordered with an access of the other site
-  std::uint64_t distance = 0;      // smallest id(second) - id(first)
-  AccessRecord first;              // the accesses of the example
+  std::uint64_t distance = 0;         // smallest id(second) - id(first)
+  AccessRecord first;                 // the accesses of the example
   AccessRecord second;
 };
 

@@ -465,8 +465,6 @@ Status Checker::sees_another(Number id, std::uint32_t byte, Number sees, Number 
 
 }  // namespace
 
-Status check_witness(const TraceView& trace, const Witness& witness) {
-  return Checker(trace, witness).run();
-}
+Status check_witness(const TraceView& trace, const Witness& witness) { return Checker(trace, witness).run(); }
 
 }  // namespace sooth

@@ -15,10 +15,10 @@ namespace sooth {
 // A trace, or its prefix, in memory: the id of an event is its index. Side columns may be empty. Owns nothing.
 struct TraceView {
   std::span<const Event> events;
-  std::span<const Value> values;        // empty, or parallel to events; of exact traces only
-  std::span<const Branch> branches;     // sorted by `before`
-  const Tables* tables = nullptr;       // names for the sentences of errors; may be absent
-  std::span<const Reach> reaches = {};  // sorted by `call`; what is not recorded in those calls keeps its order
+  std::span<const Value> values;          // empty, or parallel to events; of exact traces only
+  std::span<const Branch> branches;       // sorted by `before`
+  const Tables* tables = nullptr;         // names for the sentences of errors; may be absent
+  std::span<const Reach> reaches = {};    // sorted by `call`; what is not recorded in those calls keeps its order
   std::span<const DeepRecord> deep = {};  // sorted by `before`
 };
 

@@ -44,9 +44,7 @@ bool is_synchronisation(Op op) {
   return false;
 }
 
-bool touches_memory(Op op) {
-  return is_access(op) || op == Op::kAlloc || op == Op::kFree;
-}
+bool touches_memory(Op op) { return is_access(op) || op == Op::kAlloc || op == Op::kFree; }
 
 // Chooses events by their position in the order.
 class Choice {

@@ -58,12 +58,8 @@ std::vector<Event> draw_events(std::uint64_t seed, Random& random) {
   return random_trace(options, seed).events;
 }
 
-bool has_values(std::uint64_t seed) {
-  return seed / 2 % 3 == 0;
-}
-bool has_calls(std::uint64_t seed) {
-  return seed % 5 == 4;
-}
+bool has_values(std::uint64_t seed) { return seed / 2 % 3 == 0; }
+bool has_calls(std::uint64_t seed) { return seed % 5 == 4; }
 
 // Every second case has branches: anywhere, of any thread. Every third has values, every fifth calls with their reaches.
 Case draw_case(std::uint64_t seed) {

@@ -94,9 +94,7 @@ struct EdgeCase {
   const char* trace;
   std::string missing;  // what stands in front of event 3; empty: nothing does
 };
-void PrintTo(const EdgeCase& c, std::ostream* out) {
-  *out << c.what;
-}
+void PrintTo(const EdgeCase& c, std::ostream* out) { *out << c.what; }
 
 class WitnessEdge : public testing::TestWithParam<EdgeCase> {};
 

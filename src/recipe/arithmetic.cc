@@ -64,9 +64,7 @@ ExprId Arithmetic::expr(const Cell& cell, unsigned width) {
   return is_symbolic(cell) ? cell.expr : table_.constant(width, cell.bits);
 }
 
-Cell Arithmetic::cell(ExprId expr, std::uint64_t bits) {
-  return {bits, table_.is_constant(expr) ? kNoExpr : expr};
-}
+Cell Arithmetic::cell(ExprId expr, std::uint64_t bits) { return {bits, table_.is_constant(expr) ? kNoExpr : expr}; }
 
 Cell Arithmetic::resize(const Cell& value, unsigned from, unsigned to) {
   if (!is_known(value) || from == to) {

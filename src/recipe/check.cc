@@ -344,9 +344,7 @@ Result<ValueJudge> ValueJudge::make(const DeepProgram& program, const TraceView&
   return ValueJudge(std::make_unique<RecordedRun>(program, trace));
 }
 
-Status ValueJudge::check(const ValueWitness& witness) const {
-  return Checker(*run_, witness).check();
-}
+Status ValueJudge::check(const ValueWitness& witness) const { return Checker(*run_, witness).check(); }
 
 Status check_value_witness(const DeepProgram& program, const TraceView& trace, std::span<const DeepRecord> records,
                            const ValueWitness& witness) {

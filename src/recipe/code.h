@@ -26,12 +26,8 @@ struct Cell {
 // the same in every run that takes the same way.
 inline constexpr ExprId kUnknownExpr{~std::uint32_t{0}};
 
-inline bool is_known(const Cell& cell) {
-  return cell.expr != kUnknownExpr;
-}
-inline bool is_symbolic(const Cell& cell) {
-  return cell.expr != kNoExpr && cell.expr != kUnknownExpr;
-}
+inline bool is_known(const Cell& cell) { return cell.expr != kUnknownExpr; }
+inline bool is_symbolic(const Cell& cell) { return cell.expr != kNoExpr && cell.expr != kUnknownExpr; }
 
 // How a value of a type is cut into cells: scalars of up to 64 bits are one, longer ones several, aggregates and vectors
 // are those of their elements in a row.

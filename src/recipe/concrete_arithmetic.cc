@@ -17,17 +17,11 @@ using llvm::CmpInst;
 using llvm::Instruction;
 using llvm::KnownBits;
 
-Scalar truth(std::optional<bool> value) {
-  return value ? Scalar::truth(*value) : Scalar::nothing_known(1);
-}
+Scalar truth(std::optional<bool> value) { return value ? Scalar::truth(*value) : Scalar::nothing_known(1); }
 
-APFloat as_float(const llvm::Type& type, const Scalar& value) {
-  return APFloat(type.getFltSemantics(), value.bits);
-}
+APFloat as_float(const llvm::Type& type, const Scalar& value) { return APFloat(type.getFltSemantics(), value.bits); }
 
-Scalar from_float(const APFloat& value) {
-  return Scalar::known(value.bitcastToAPInt());
-}
+Scalar from_float(const APFloat& value) { return Scalar::known(value.bitcastToAPInt()); }
 
 std::optional<Scalar> known_operation(unsigned opcode, const APInt& a, const APInt& b) {
   const bool too_far = b.uge(a.getBitWidth());

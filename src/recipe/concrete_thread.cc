@@ -100,9 +100,7 @@ ConcreteStep ConcreteThread::stuck(std::string why) const {
   return step;
 }
 
-std::string ConcreteThread::place_text(const Instruction& at) const {
-  return program_.site(at).label;
-}
+std::string ConcreteThread::place_text(const Instruction& at) const { return program_.site(at).label; }
 
 const Concrete* ConcreteThread::operand(const llvm::Value* value) {
   if (const auto* constant = llvm::dyn_cast<llvm::Constant>(value)) {
@@ -122,9 +120,7 @@ std::optional<std::uint64_t> ConcreteThread::number(const llvm::Value* value) {
   return (*concrete)[0].bits.getZExtValue();
 }
 
-void ConcreteThread::define(const Instruction& at, Concrete value) {
-  frames_.back().values[&at] = std::move(value);
-}
+void ConcreteThread::define(const Instruction& at, Concrete value) { frames_.back().values[&at] = std::move(value); }
 
 bool ConcreteThread::note(const Concrete& value) {
   if (recording_) {

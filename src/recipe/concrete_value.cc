@@ -78,9 +78,7 @@ std::unique_ptr<TypeShape> make_shape(llvm::Type* type, const llvm::DataLayout& 
 
 }  // namespace
 
-Scalar Scalar::truth(bool value) {
-  return known(llvm::APInt(1, value ? 1 : 0));
-}
+Scalar Scalar::truth(bool value) { return known(llvm::APInt(1, value ? 1 : 0)); }
 
 const TypeShape* TypeShapes::shape(llvm::Type* type, const llvm::DataLayout& layout) {
   const auto [found, is_new] = shapes_.try_emplace(type, nullptr);

@@ -17,9 +17,7 @@ using Why = PathCondition::Why;
 // Local variables of functions that never ran are where no program has memory.
 constexpr std::uint64_t kLocals = std::uint64_t{1} << 60;
 
-bool is_local(std::uint64_t address) {
-  return address >= kLocals && address < 2 * kLocals;
-}
+bool is_local(std::uint64_t address) { return address >= kLocals && address < 2 * kLocals; }
 
 MemoryOrder order_of(llvm::AtomicOrdering order) {
   switch (order) {

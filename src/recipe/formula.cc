@@ -452,8 +452,6 @@ std::vector<StepId> RecipeFormula::order() const {
   return order;
 }
 
-ValueWitness RecipeFormula::witness() const {
-  return replay(model_, steps_, window_, targets_, order());
-}
+ValueWitness RecipeFormula::witness() const { return replay(model_, steps_, window_, targets_, order()); }
 
 }  // namespace sooth

@@ -72,7 +72,8 @@ class RandomProgram {
     std::set<std::pair<std::uint64_t, std::uint32_t>> written;
     for (std::size_t pass = 0; pass < 2; ++pass) {
       for (std::size_t e = 0; e < events_.size(); ++e) {
-        for (std::uint64_t byte = events_[e].object; memory_.is_access(e) && byte - events_[e].object < events_[e].size; ++byte) {
+        for (std::uint64_t byte = events_[e].object; memory_.is_access(e) && byte - events_[e].object < events_[e].size;
+             ++byte) {
           const std::pair key{byte, memory_.generation(e, byte)};
           if (pass == 0) {
             users[key].insert(raw(events_[e].thread));
@@ -117,7 +118,9 @@ class RandomProgram {
     const ExprId same = table.width(low) == width ? low : table.zext(low, width);
     switch (random_.below(4)) {
       case 0: return same;
-      case 1: return table.make(ExprOp::kAnd, table.make(ExprOp::kAdd, same, table.constant(width, 1)), table.constant(width, 3));
+      case 1:
+        return table.make(ExprOp::kAnd, table.make(ExprOp::kAdd, same, table.constant(width, 1)),
+                          table.constant(width, 3));
       case 2: return table.make(ExprOp::kIte, condition(variables), table.constant(width, random_.below(3)), same);
       default: return table.make(ExprOp::kXor, same, table.constant(width, 1));
     }
@@ -269,8 +272,13 @@ class Case {
                  const auto known = random_.initial.find(address);
                  return known == random_.initial.end() ? std::nullopt : std::optional(known->second);
                }),
-        input_{events, random_.values, &random_.program, {}, [this](std::size_t e, std::uint64_t byte) { return memory_.generation(e, byte); },
-               random_.initial, past},
+        input_{events,
+               random_.values,
+               &random_.program,
+               {},
+               [this](std::size_t e, std::uint64_t byte) { return memory_.generation(e, byte); },
+               random_.initial,
+               past},
         window_(index_, static_cast<EventIndex>(past), static_cast<EventIndex>(events.size())),
         table_(random_.program.expressions) {
     const Relation must = must_order(events);
@@ -311,21 +319,23 @@ class Case {
   std::string show() const {
     std::string text = print_trace(events_);
     for (std::size_t i = 0; i < random_.values.size(); ++i) {
-      text += random_.values[i].size == 0 ? "" : " value " + std::to_string(i) + "=" + std::to_string(random_.values[i].low);
+      text += random_.values[i].size == 0 ? ""
+                                          : " value " + std::to_string(i) + "=" + std::to_string(random_.values[i].low);
     }
     const ExprTable& table = program().expressions;
     for (const SymbolicThread& thread : program().threads) {
       text += "\nT" + std::to_string(thread.thread) + " end " + std::to_string(thread.end);
       for (const SymbolicAccess& access : thread.accesses) {
-        text += " [" + std::to_string(access.event) + (access.read == kNoExpr ? "" : " r " + table.to_string(access.read)) +
+        text += " [" + std::to_string(access.event) +
+                (access.read == kNoExpr ? "" : " r " + table.to_string(access.read)) +
                 (access.written == kNoExpr ? "" : " w " + table.to_string(access.written)) + "]";
       }
       for (const PathCondition& condition : thread.conditions) {
         text += " {" + std::to_string(condition.position) + ": " + table.to_string(condition.holds) + "}";
       }
       for (const Detour& detour : thread.detours) {
-        text += "\n  detour at " + std::to_string(detour.position) + " conditions " + std::to_string(detour.conditions) +
-                " taken " + table.to_string(detour.taken);
+        text += "\n  detour at " + std::to_string(detour.position) + " conditions " +
+                std::to_string(detour.conditions) + " taken " + table.to_string(detour.taken);
         for (const DetourStep& step : detour.steps) {
           text += " <" + std::to_string(static_cast<int>(step.op)) + " " + std::to_string(step.object) + "/" +
                   std::to_string(step.size) + (step.read == kNoExpr ? "" : " r " + table.to_string(step.read)) +
@@ -423,7 +433,8 @@ class Case {
     const ValuePrediction prediction = predict_value_race(model_, table_, both, {}, &window_, &by_solver);
     const auto show_target = [](const RaceTarget& t) {
       return t.is_event() ? "event " + std::to_string(t.event)
-                          : "step " + std::to_string(t.step) + " of detour " + std::to_string(t.detour) + " of T" + std::to_string(t.thread);
+                          : "step " + std::to_string(t.step) + " of detour " + std::to_string(t.detour) + " of T" +
+                                std::to_string(t.thread);
     };
     const std::string name = show_target(a) + ", " + show_target(b) + ": ";
     if (const Unknown* unknown = std::get_if<Unknown>(&prediction)) {
@@ -477,7 +488,8 @@ TEST(RecipeFormula, FindsExactlyWhatExecutingEverythingFinds) {
     const std::vector<Event> small =
         minimise(trace.events, [&](std::span<const Event> t) { return !disagreement(t, seed, unused).empty(); });
     const std::size_t past = seed % 3 == 0 && !small.empty() ? seed / 3 % small.size() : 0;
-    FAIL() << "again with SOOTH_SEED=" << seed << " SOOTH_CASES=1. Shrunk, events from 0, " << past << " have happened:\n"
+    FAIL() << "again with SOOTH_SEED=" << seed << " SOOTH_CASES=1. Shrunk, events from 0, " << past
+           << " have happened:\n"
            << Case(small, seed, past).show() << disagreement(small, seed, unused);
   }
   std::cout << cases << " recordings, " << tally.skipped << " explorations too large; races " << tally.races[0]

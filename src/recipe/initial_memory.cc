@@ -34,7 +34,8 @@ class InitialMemoryBuilder {
     llvm::Type* const type = value.getType();
     const std::uint64_t size = layout_.getTypeStoreSize(type);
     if (value.isNullValue()) {  // padding as well: what is not initialised otherwise is zero
-      std::fill_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), layout_.getTypeAllocSize(type), std::int16_t{0});
+      std::fill_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), layout_.getTypeAllocSize(type),
+                  std::int16_t{0});
     } else if (const auto* number = llvm::dyn_cast<llvm::ConstantInt>(&value)) {
       write_number(number->getValue(), offset, size);
     } else if (const auto* real = llvm::dyn_cast<llvm::ConstantFP>(&value)) {

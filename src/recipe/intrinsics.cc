@@ -17,9 +17,7 @@ namespace Intrinsic = llvm::Intrinsic;
 constexpr std::uint64_t mask(unsigned width) {
   return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
 }
-constexpr Cell number(std::uint64_t value) {
-  return {value, kNoExpr};
-}
+constexpr Cell number(std::uint64_t value) { return {value, kNoExpr}; }
 
 // Nothing happens, or nothing that an execution could tell.
 bool is_silent(Intrinsic::ID id) {

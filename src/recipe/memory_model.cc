@@ -12,13 +12,9 @@ namespace {
 constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 constexpr std::uint32_t kSeveral = kNobody - 1;
 
-std::uint64_t key(EventIndex e, PieceIndex p) {
-  return std::uint64_t{e} << 32 | p;
-}
+std::uint64_t key(EventIndex e, PieceIndex p) { return std::uint64_t{e} << 32 | p; }
 
-bool is_store(Op op) {
-  return op == Op::kWrite || op == Op::kAtomicStore;
-}
+bool is_store(Op op) { return op == Op::kWrite || op == Op::kAtomicStore; }
 
 template <typename Visit>
 void for_each_step(const SymbolicProgram& program, Visit&& visit) {
@@ -53,12 +49,11 @@ std::vector<MemoryModel::Range> MemoryModel::find_ranges(std::span<const Event> 
       continue;
     }
     std::size_t i = 0;
-    map.for_each_cell(events[e].object, events[e].size,
-                      [&](std::uint32_t, std::uint64_t first, std::uint64_t bytes) {
-                        const VariableIndex v = variables[i++];
-                        ranges.resize(std::max<std::size_t>(ranges.size(), v + std::size_t{1}));
-                        ranges[v] = {first, bytes};
-                      });
+    map.for_each_cell(events[e].object, events[e].size, [&](std::uint32_t, std::uint64_t first, std::uint64_t bytes) {
+      const VariableIndex v = variables[i++];
+      ranges.resize(std::max<std::size_t>(ranges.size(), v + std::size_t{1}));
+      ranges[v] = {first, bytes};
+    });
   }
   return ranges;
 }
@@ -166,8 +161,7 @@ void MemoryModel::learn_contents(const SymbolicProgram& program, const InitialBy
         const std::uint64_t written = values[static_cast<std::size_t>(access.written)];
         for_each_piece(access.event, [&](PieceIndex p, std::size_t) {
           const std::uint64_t offset = pieces_[p].address - index_.event(access.event).object;
-          left_[key(access.event, p)] =
-              value_bits({written, 0, 8}, static_cast<unsigned>(offset), pieces_[p].size);
+          left_[key(access.event, p)] = value_bits({written, 0, 8}, static_cast<unsigned>(offset), pieces_[p].size);
         });
       }
     }

@@ -75,13 +75,13 @@ class MemoryModel {
 
   const TraceIndex& index_;
   const TraceView trace_;
-  std::vector<std::uint64_t> borders_;       // of steps of detours: pieces begin there; ascending
-  std::vector<PieceIndex> first_piece_;      // by variable, and one more
+  std::vector<std::uint64_t> borders_;   // of steps of detours: pieces begin there; ascending
+  std::vector<PieceIndex> first_piece_;  // by variable, and one more
   std::vector<Piece> pieces_;
   std::vector<std::vector<std::vector<StepPieces>>> steps_;  // by thread, detour, step
-  std::vector<std::size_t> first_write_;     // by piece, and one more: into writes_
+  std::vector<std::size_t> first_write_;                     // by piece, and one more: into writes_
   std::vector<EventIndex> writes_;
-  FlatMap<std::uint64_t> left_;              // by write and piece: of writes without a record of their own
+  FlatMap<std::uint64_t> left_;  // by write and piece: of writes without a record of their own
 };
 
 }  // namespace sooth

@@ -122,9 +122,7 @@ Statement store(std::uint32_t variable, std::int64_t number) {
 Statement store_register(std::uint32_t variable, int source) {
   return {.kind = Kind::kStore, .source = source, .variable = variable};
 }
-Statement load_at(int target, int source) {
-  return {.kind = Kind::kLoadAt, .target = target, .source = source};
-}
+Statement load_at(int target, int source) { return {.kind = Kind::kLoadAt, .target = target, .source = source}; }
 Statement compute(int target, int source, char operation, std::int64_t number) {
   return {.kind = Kind::kCompute, .target = target, .source = source, .number = number, .operation = operation};
 }
@@ -135,15 +133,9 @@ Statement branch(int source, std::int64_t number, std::vector<Statement> then, s
           .then = std::move(then),
           .otherwise = std::move(otherwise)};
 }
-Statement lock(std::uint32_t lock) {
-  return {.kind = Kind::kLock, .variable = lock};
-}
-Statement unlock(std::uint32_t lock) {
-  return {.kind = Kind::kUnlock, .variable = lock};
-}
-Statement print(int source) {
-  return {.kind = Kind::kPrint, .source = source};
-}
+Statement lock(std::uint32_t lock) { return {.kind = Kind::kLock, .variable = lock}; }
+Statement unlock(std::uint32_t lock) { return {.kind = Kind::kUnlock, .variable = lock}; }
+Statement print(int source) { return {.kind = Kind::kPrint, .source = source}; }
 
 Machine::Machine(const Program& program) : threads_(program.threads.size()) {
   for (std::uint32_t v = 0; v < program.initial.size(); ++v) {

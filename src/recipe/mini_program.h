@@ -39,12 +39,8 @@ struct Statement {
   std::uint32_t instruction = 0;  // its number in the function; set by Program::finish
 };
 
-inline std::uint64_t address_of(std::uint32_t variable) {
-  return 0x1000 + 16 * std::uint64_t{variable};
-}
-inline std::uint64_t address_of_lock(std::uint32_t lock) {
-  return 0x8000 + 64 * std::uint64_t{lock};
-}
+inline std::uint64_t address_of(std::uint32_t variable) { return 0x1000 + 16 * std::uint64_t{variable}; }
+inline std::uint64_t address_of_lock(std::uint32_t lock) { return 0x8000 + 64 * std::uint64_t{lock}; }
 
 // All variables have 8 bytes. Every thread runs its statements; nobody forks them.
 struct Program {

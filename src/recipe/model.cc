@@ -35,14 +35,14 @@ bool RecipeModel::is_written_value_known(EventIndex write, PieceIndex p) const {
 bool RecipeModel::is_conditional(EventIndex e) const {
   const SymbolicThread& own = thread(index_.thread(e));
   const std::uint32_t position = index_.position(e);
-  const auto condition =
-      std::lower_bound(own.conditions.begin(), own.conditions.end(), position,
-                       [](const PathCondition& c, std::uint32_t p) { return c.position < p; });
+  const auto condition = std::lower_bound(own.conditions.begin(), own.conditions.end(), position,
+                                          [](const PathCondition& c, std::uint32_t p) { return c.position < p; });
   return position == own.end || (condition != own.conditions.end() && condition->position == position);
 }
 
 TraceView without_bound_reads(const TraceView& trace, Branch& branch) {
-  branch = Branch{.before = EventId{trace.events.size()}, .thread = ThreadId{~std::uint32_t{0}}, .site = {}, .outcome = 0};
+  branch =
+      Branch{.before = EventId{trace.events.size()}, .thread = ThreadId{~std::uint32_t{0}}, .site = {}, .outcome = 0};
   TraceView view = trace;
   view.branches = std::span(&branch, 1);
   return view;
@@ -57,9 +57,7 @@ Steps::Steps(const RecipeModel& model, const RaceTarget (&targets)[2])
   }
 }
 
-std::uint32_t Steps::thread(StepId s) const {
-  return is_event(s) ? model_.index().thread(s) : targets_[of(s)].thread;
-}
+std::uint32_t Steps::thread(StepId s) const { return is_event(s) ? model_.index().thread(s) : targets_[of(s)].thread; }
 
 std::uint32_t Steps::position(StepId s) const {
   return is_event(s) ? model_.index().position(s) : targets_[of(s)].position + number(s);
@@ -70,9 +68,7 @@ const DetourStep& Steps::detour_step(StepId s) const {
   return model_.thread(target.thread).detours[target.detour].steps[number(s)];
 }
 
-Op Steps::op(StepId s) const {
-  return is_event(s) ? model_.index().event(s).op : detour_step(s).op;
-}
+Op Steps::op(StepId s) const { return is_event(s) ? model_.index().event(s).op : detour_step(s).op; }
 
 std::uint64_t Steps::object(StepId s) const {
   return is_event(s) ? model_.index().event(s).object : detour_step(s).object;

@@ -26,7 +26,9 @@ class RecipeModel {
   // What the trace knows of a site.
   Site site(SiteId id) const { return tables_ == nullptr ? Site{} : tables_->site(id); }
   const MemoryModel& memory() const { return memory_; }
-  const SymbolicThread& thread(std::uint32_t t) const { return t < program_.threads.size() ? program_.threads[t] : none_; }
+  const SymbolicThread& thread(std::uint32_t t) const {
+    return t < program_.threads.size() ? program_.threads[t] : none_;
+  }
   // nullptr: the event is not listed.
   const SymbolicAccess* access(EventIndex e) const {
     const SymbolicAccess* const* found = accesses_.find(e);

@@ -23,9 +23,7 @@ namespace {
 using Place = std::pair<std::uint32_t, std::uint32_t>;
 using Races = std::set<std::pair<Place, Place>>;
 
-std::pair<Place, Place> in_order(Place a, Place b) {
-  return std::minmax(a, b);
-}
+std::pair<Place, Place> in_order(Place a, Place b) { return std::minmax(a, b); }
 
 class Analysis {
  public:

@@ -25,8 +25,7 @@ class Replay {
   // What the step reads, or nothing when it is not listed.
   std::optional<std::uint64_t> value_read(StepId s) const {
     const ExprId found = steps_.read(s);
-    return found == kNoExpr ? std::nullopt
-                            : std::optional(model_.program().expressions.evaluate(found, variables_));
+    return found == kNoExpr ? std::nullopt : std::optional(model_.program().expressions.evaluate(found, variables_));
   }
   std::optional<ReadValue> other_value(StepId s) const {
     const ExprId found = steps_.is_event(s) && is_read(steps_.op(s)) ? steps_.read(s) : kNoExpr;
@@ -71,7 +70,8 @@ class Replay {
     std::uint64_t& value = variables_[table.variable_number(found)];
     steps_.for_each_piece(s, [&](PieceIndex p) {
       const bool same = steps_.is_event(s) && model_.must_see_the_same(s, p);
-      if (const std::optional<std::uint64_t> bits = content(p); bits && !same) {  // else what it found in the recorded run
+      if (const std::optional<std::uint64_t> bits = content(p);
+          bits && !same) {  // else what it found in the recorded run
         value = (value & ~(mask(p) << shift(s, p))) | (*bits & mask(p)) << shift(s, p);
       }
     });
@@ -79,8 +79,7 @@ class Replay {
 
   void write(StepId s) {
     const ExprId written = steps_.written(s);
-    const std::uint64_t whole =
-        written == kNoExpr ? 0 : model_.program().expressions.evaluate(written, variables_);
+    const std::uint64_t whole = written == kNoExpr ? 0 : model_.program().expressions.evaluate(written, variables_);
     steps_.for_each_piece(s, [&](PieceIndex p) {
       std::optional<std::uint64_t> bits;
       if (written != kNoExpr) {
@@ -106,8 +105,8 @@ DetourEvent detour_event(const Steps& steps, StepId s, std::uint64_t after) {
 
 }  // namespace
 
-ValueWitness replay(const RecipeModel& model, const Steps& steps, const Window& window,
-                    const RaceTarget (&targets)[2], std::span<const StepId> order) {
+ValueWitness replay(const RecipeModel& model, const Steps& steps, const Window& window, const RaceTarget (&targets)[2],
+                    std::span<const StepId> order) {
   ValueWitness witness;
   for (EventIndex e = 0; e < window.begin; ++e) {
     witness.order.push_back(EventId{e});

@@ -16,9 +16,7 @@ using Why = PathCondition::Why;
 
 constexpr std::uint64_t kVaListBytes = 24;  // x86-64
 
-std::size_t words_of(const Layout& layout) {
-  return (layout.bytes + 7) / 8;
-}
+std::size_t words_of(const Layout& layout) { return (layout.bytes + 7) / 8; }
 
 // They read no memory that the program has written, or nothing that they do with it comes back.
 constexpr llvm::StringLiteral kHarmless[] = {

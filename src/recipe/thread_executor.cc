@@ -95,9 +95,7 @@ void ThreadExecutor::hold(ExprId condition, Why why) {
   out_.conditions.push_back(made);
 }
 
-bool ThreadExecutor::is_held(ExprId condition) const {
-  return held_.contains(raw(condition));
-}
+bool ThreadExecutor::is_held(ExprId condition) const { return held_.contains(raw(condition)); }
 
 // --- the streams ---
 

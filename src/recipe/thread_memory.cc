@@ -17,9 +17,7 @@ using Why = PathCondition::Why;
 // Of copies and fills that are followed byte by byte.
 constexpr std::uint64_t kLongest = 1u << 16;
 
-std::size_t bytes_of(const Layout::Leaf& leaf) {
-  return (leaf.bits + 7) / 8;
-}
+std::size_t bytes_of(const Layout::Leaf& leaf) { return (leaf.bits + 7) / 8; }
 
 }  // namespace
 

@@ -5,13 +5,9 @@
 namespace sooth {
 namespace {
 
-bool is_store(Op op) {
-  return op == Op::kWrite || op == Op::kAtomicStore;
-}
+bool is_store(Op op) { return op == Op::kWrite || op == Op::kAtomicStore; }
 
-bool touches(Op op) {
-  return is_access(op) || op == Op::kFree;
-}
+bool touches(Op op) { return is_access(op) || op == Op::kFree; }
 
 }  // namespace
 
@@ -153,7 +149,8 @@ bool ValueExplorer::keeps_end(const State& state, std::size_t thread, std::size_
          });
 }
 
-bool ValueExplorer::lock(State& state, std::size_t thread, Op op, std::uint64_t object, bool shared, bool strict) const {
+bool ValueExplorer::lock(State& state, std::size_t thread, Op op, std::uint64_t object, bool shared,
+                         bool strict) const {
   const auto mine = std::find_if(state.locks.begin(), state.locks.end(),
                                  [&](const Lock& l) { return l.thread == thread && l.object == object; });
   if (op == Op::kAcquire) {
@@ -250,8 +247,8 @@ std::optional<ValueExplorer::State> ValueExplorer::after_event(const State& stat
   const std::size_t e = threads_[thread][position];
   const Event& event = input_.events[e];
   State next = state;
-  if (!is_ready(state, thread) || !keeps_end(state, thread, position) ||
-      (is_read(event.op) && !read_event(next, e)) || !keeps_conditions(next, thread, position) ||
+  if (!is_ready(state, thread) || !keeps_end(state, thread, position) || (is_read(event.op) && !read_event(next, e)) ||
+      !keeps_conditions(next, thread, position) ||
       !lock(next, thread, event.op, event.object, is_shared(event), false)) {
     return std::nullopt;
   }
@@ -300,7 +297,8 @@ std::optional<ValueExplorer::State> ValueExplorer::after_step(const State& state
   for (std::size_t i = 0; i < cells.size() && is_write(step.op); ++i) {
     Cell& now = next.cells[cells[i]];
     now.writer = static_cast<int>(input_.events.size() + 16 * thread + number);
-    now.value = step.written == kNoExpr ? -1 : static_cast<int>(table.evaluate(step.written, next.variables) >> (8 * i) & 0xff);
+    now.value =
+        step.written == kNoExpr ? -1 : static_cast<int>(table.evaluate(step.written, next.variables) >> (8 * i) & 0xff);
     now.strangers = static_cast<std::uint8_t>(now.strangers | 1u << thread);
   }
   ++next.done[thread];

@@ -26,10 +26,10 @@ struct ExplorerInput {
   std::span<const Event> events;
   std::span<const Value> values;
   const SymbolicProgram* program = nullptr;
-  std::vector<std::vector<std::size_t>> before;                        // by event: those of other threads that must come first
+  std::vector<std::vector<std::size_t>> before;  // by event: those of other threads that must come first
   std::function<std::uint32_t(std::size_t event, std::uint64_t byte)> generation;
-  std::map<std::uint64_t, std::uint8_t> initial;                       // contents before the first event that are known
-  std::size_t past = 0;                                                // so many events have happened as recorded
+  std::map<std::uint64_t, std::uint8_t> initial;  // contents before the first event that are known
+  std::size_t past = 0;                           // so many events have happened as recorded
 };
 
 class ValueExplorer {
@@ -55,8 +55,8 @@ class ValueExplorer {
 
  private:
   struct Cell {
-    int writer = -1;            // event, or events + number of a step; -1: none
-    int value = -1;             // -1: nobody knows
+    int writer = -1;             // event, or events + number of a step; -1: none
+    int value = -1;              // -1: nobody knows
     std::uint8_t strangers = 0;  // bits of threads that wrote here on a detour
     friend bool operator==(const Cell&, const Cell&) = default;
   };
@@ -107,10 +107,10 @@ class ValueExplorer {
   std::vector<std::size_t> position_;              // by event
   std::map<Byte, std::size_t> cells_;
   std::map<std::uint64_t, std::uint32_t> some_generation_;  // of bytes that events touch
-  std::vector<bool> shared_;                       // by cell
-  std::vector<Cell> first_;                        // before all events
-  std::vector<std::vector<int>> saw_;              // by event and byte: the writer
-  std::vector<std::vector<int>> left_;             // by event and byte: what it left; -1: nobody knows
+  std::vector<bool> shared_;                                // by cell
+  std::vector<Cell> first_;                                 // before all events
+  std::vector<std::vector<int>> saw_;                       // by event and byte: the writer
+  std::vector<std::vector<int>> left_;                      // by event and byte: what it left; -1: nobody knows
   Detours detours_;
   std::unordered_set<std::string> visited_;
 };

@@ -14,10 +14,10 @@ namespace sooth {
 struct DetourEvent {
   ThreadId thread{};
   InstructionRef at{};
-  Op op = Op::kRead;               // an access, or kAcquire, kRelease of a mutex
-  std::uint64_t object = 0;        // address, or the lock
-  std::uint32_t size = 0;          // bytes; 0 for locks
-  std::uint64_t after = 0;         // so many events of ValueWitness::order stand in front of it
+  Op op = Op::kRead;                   // an access, or kAcquire, kRelease of a mutex
+  std::uint64_t object = 0;            // address, or the lock
+  std::uint32_t size = 0;              // bytes; 0 for locks
+  std::uint64_t after = 0;             // so many events of ValueWitness::order stand in front of it
   std::optional<std::uint64_t> value;  // what it reads, zero-extended: for reports, the judge computes it again
 
   friend bool operator==(const DetourEvent&, const DetourEvent&) = default;
@@ -26,8 +26,8 @@ struct DetourEvent {
 // One of the two accesses that are next.
 struct NextAccess {
   ThreadId thread{};
-  std::optional<EventId> event;            // an access of the trace: its thread's next behind `order`, or
-  std::optional<DetourEvent> unexecuted;   // one that never happened: the next behind the thread's steps in `detour`
+  std::optional<EventId> event;           // an access of the trace: its thread's next behind `order`, or
+  std::optional<DetourEvent> unexecuted;  // one that never happened: the next behind the thread's steps in `detour`
   // With `unexecuted`: the branch or switch that goes another way, right behind the thread's events in `order`.
   std::optional<InstructionRef> branch;
 

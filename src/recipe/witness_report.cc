@@ -9,12 +9,8 @@
 namespace sooth {
 namespace {
 
-CodePlace to_code(const InstructionRef& ref) {
-  return {ref.module, ref.function, ref.instruction};
-}
-InstructionRef to_ref(const CodePlace& code) {
-  return {code.module, code.function, code.instruction};
-}
+CodePlace to_code(const InstructionRef& ref) { return {ref.module, ref.function, ref.instruction}; }
+InstructionRef to_ref(const CodePlace& code) { return {code.module, code.function, code.instruction}; }
 
 Site site_of(const InstructionRef& ref, const DeepProgram& program) {
   const llvm::Instruction* instruction = program.instruction(ref);

@@ -35,10 +35,10 @@ Rung rung_for_failing(const Finding& finding) {
 }
 
 ExitCode exit_code_for(const Report& report, std::optional<Rung> fail_on) {
-  const bool fails = fail_on.has_value() &&
-                     std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
-                       return !finding.known && rung_for_failing(finding) >= *fail_on;
-                     });
+  const bool fails =
+      fail_on.has_value() && std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
+        return !finding.known && rung_for_failing(finding) >= *fail_on;
+      });
   return fails ? ExitCode::kFindings : ExitCode::kOk;
 }
 

@@ -199,15 +199,14 @@ std::string deed(const Access& access) {
   return text;
 }
 
-std::string actor(const Access& access) {
-  return named_thread(access.thread);
-}
+std::string actor(const Access& access) { return named_thread(access.thread); }
 
 std::string how_reached(const Access& access) {
   if (access.executed) {
     return "";
   }
-  return ", never executed in this run" + (access.when.empty() ? std::string() : "; it is reached when " + listed(access.when));
+  return ", never executed in this run" +
+         (access.when.empty() ? std::string() : "; it is reached when " + listed(access.when));
 }
 
 std::string held_locks(const Access& access) {
@@ -224,7 +223,9 @@ std::string runs_that_reached(const ReplaySummary& replay) {
     return witness.empty() ? "a controlled run" : witness;
   }
   return witness + (witness.empty() ? "" : " and ") +
-         (replay.trials == 1 ? "the controlled run" : std::to_string(replay.hits) + " of " + std::to_string(replay.trials) + " controlled runs");
+         (replay.trials == 1
+              ? "the controlled run"
+              : std::to_string(replay.hits) + " of " + std::to_string(replay.trials) + " controlled runs");
 }
 
 std::string why_confirmed(const Finding& finding) {
@@ -241,7 +242,8 @@ std::string why_harmful(const Finding& finding) {
   const std::uint64_t reached = replay.hits + (replay.witness_followed ? 1 : 0);
   std::string text = why_confirmed(finding);
   if (finding.kind == FindingKind::kRace) {
-    text += reached <= 1 ? ", and the run then failed: " : ", and " + std::to_string(replay.failures) + " then failed: ";
+    text +=
+        reached <= 1 ? ", and the run then failed: " : ", and " + std::to_string(replay.failures) + " then failed: ";
     text += printable(replay.outcome);
     text += replay.order_matters ? ", as the order of the two decides" : "";
   }
@@ -330,8 +332,7 @@ std::string headline(const Finding& finding) {
         text += " => '" + printable(lock_of(access)) + "'";
       }
       return text;
-    case FindingKind::kMisuse:
-      return finding.misuse.has_value() ? misuse_of(*finding.misuse, subject(finding)) : text;
+    case FindingKind::kMisuse: return finding.misuse.has_value() ? misuse_of(*finding.misuse, subject(finding)) : text;
   }
   return text;
 }
@@ -362,11 +363,13 @@ std::vector<ContextNote> context_notes(const Finding& finding) {
     notes.push_back({memory_text(*context.memory), allocated.has_value() ? &*allocated : nullptr});
   }
   for (const ThreadContext& thread : context.threads) {
-    notes.push_back({named_thread(thread.thread) + " was created by " + named_thread(thread.created.thread), &thread.created});
+    notes.push_back(
+        {named_thread(thread.thread) + " was created by " + named_thread(thread.created.thread), &thread.created});
   }
   for (const LockContext& lock : context.locks) {
-    notes.push_back({"lock " + printable(lock.lock) + " was first acquired by " + named_thread(lock.first_acquired.thread),
-                     &lock.first_acquired});
+    notes.push_back(
+        {"lock " + printable(lock.lock) + " was first acquired by " + named_thread(lock.first_acquired.thread),
+         &lock.first_acquired});
   }
   return notes;
 }

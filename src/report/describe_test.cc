@@ -14,12 +14,12 @@ TEST(PrintableTest, KeepsTextAndEscapesWhatMisleads) {
       {"a\nb\tc\r", "a\\nb\\tc\\x0d"},
       {std::string("\0", 1), "\\x00"},
       {"\x1b[31m\x7f", "\\x1b[31m\\x7f"},
-      {"\xc2\x9b", "\\x9b"},                    // the one-character escape sequence introducer
-      {"\xe2\x80\xae", "\\u{202e}"},            // right-to-left override
+      {"\xc2\x9b", "\\x9b"},          // the one-character escape sequence introducer
+      {"\xe2\x80\xae", "\\u{202e}"},  // right-to-left override
       {"\xff", "\xEF\xBF\xBD"},
-      {"a\xc3", "a\xEF\xBF\xBD"},               // cut off
-      {"\xc0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD"},  // overlong
-      {"\xed\xa0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},      // surrogate
+      {"a\xc3", "a\xEF\xBF\xBD"},                                                // cut off
+      {"\xc0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD"},                                  // overlong
+      {"\xed\xa0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},                  // surrogate
       {"\xf4\x90\x80\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},  // above U+10FFFF
       {"\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"},
   };

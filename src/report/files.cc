@@ -76,8 +76,8 @@ Status replace_file(const std::string& path, mode_t mode, std::string_view text)
     return Status::internal(path + ": cannot create a file beside it: " + reason());
   }
   Status status = write_all(file.get(), text, temporary);
-  if (status.ok() && (::fchmod(file.get(), mode) != 0 || !file.close() ||
-                      std::rename(temporary.c_str(), path.c_str()) != 0)) {
+  if (status.ok() &&
+      (::fchmod(file.get(), mode) != 0 || !file.close() || std::rename(temporary.c_str(), path.c_str()) != 0)) {
     status = Status::internal(path + ": cannot put the finished file in place: " + reason());
   }
   if (!status.ok()) {

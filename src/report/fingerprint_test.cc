@@ -94,10 +94,9 @@ TEST(GroupTest, EqualIdsBecomeOneFindingWithTheBestProof) {
   for (const char* name : {"hb", "wcp", "lockset"}) {
     report.stats.analyses.emplace_back().name = name;
   }
-  report.findings = {found("b", Rung::kPredicted, {"wcp"}, 1, 9, 50),
-                     found("a", Rung::kSuspected, {"lockset"}, 5, 2, 10),
-                     found("a", Rung::kPredicted, {"wcp", "hb"}, 7, 30, 60),
-                     found("a", Rung::kPredicted, {"wcp"}, 1, 40, 3)};
+  report.findings = {
+      found("b", Rung::kPredicted, {"wcp"}, 1, 9, 50), found("a", Rung::kSuspected, {"lockset"}, 5, 2, 10),
+      found("a", Rung::kPredicted, {"wcp", "hb"}, 7, 30, 60), found("a", Rung::kPredicted, {"wcp"}, 1, 40, 3)};
   report.findings[1].known = true;
   report.findings[3].observed = true;
   merge_equal_findings(report);
@@ -134,7 +133,8 @@ TEST(GroupTest, AWitnessStaysWithItsAccesses) {
 
 TEST(GroupTest, OfFindingsThatBeginTogetherTheOneThatEndsFirstComesFirst) {
   Report report;
-  report.findings = {found("late", Rung::kPredicted, {"hb"}, 1, 1, 10), found("early", Rung::kPredicted, {"hb"}, 1, 1, 10)};
+  report.findings = {found("late", Rung::kPredicted, {"hb"}, 1, 1, 10),
+                     found("early", Rung::kPredicted, {"hb"}, 1, 1, 10)};
   report.findings[0].accesses.emplace_back().event = EventId{30};
   report.findings[1].accesses.emplace_back().event = EventId{20};
   merge_equal_findings(report);

@@ -42,8 +42,8 @@ Status write_gcc(const Report& report, const SinkOptions&, std::ostream& out) {
     const std::vector<const Access*> accesses = accesses_primary_first(*finding);
     const Access& primary = primary_access(*finding);
     out << prefix(primary.site, report) << ": " << severity(finding->rung) << ": " << rung_name(finding->rung) << " "
-        << title(*finding, primary) << ": " << side(*finding, primary) << " [sooth-"
-        << finding_kind_name(finding->kind) << "]\n";
+        << title(*finding, primary) << ": " << side(*finding, primary) << " [sooth-" << finding_kind_name(finding->kind)
+        << "]\n";
     for (std::size_t i = 1; i < accesses.size(); ++i) {
       out << prefix(accesses[i]->site, report) << ": note: " << (finding->kind == FindingKind::kRace ? "with " : "and ")
           << side(*finding, *accesses[i]) << "\n";
@@ -53,8 +53,8 @@ Status write_gcc(const Report& report, const SinkOptions&, std::ostream& out) {
       out << prefix(site, report) << ": note: " << note.text
           << (note.origin != nullptr && site.file.empty() ? " at " + place(site) : "") << "\n";
     }
-    out << prefix(primary.site, report) << ": note: " << why_on_rung(*finding, report.stats) << "; found by " << listed(finding->found_by)
-        << " [" << printable(finding->id) << "]\n";
+    out << prefix(primary.site, report) << ": note: " << why_on_rung(*finding, report.stats) << "; found by "
+        << listed(finding->found_by) << " [" << printable(finding->id) << "]\n";
   }
   return {};
 }

@@ -33,9 +33,13 @@ class Reader {
 
 // What was found instead, short: it may be a megabyte long.
 std::string sort_of(const Json& json) {
-  return std::string("is ") + (json.is_null() ? "null" : json.is_array() ? "an array" : json.is_object() ? "an object" :
-         json.is_string() ? "a text" : json.is_boolean() ? "true or false" : json.is_number_float() ?
-         "a number with a fraction or exponent, or too large" : "a number");
+  return std::string("is ") + (json.is_null()           ? "null"
+                               : json.is_array()        ? "an array"
+                               : json.is_object()       ? "an object"
+                               : json.is_string()       ? "a text"
+                               : json.is_boolean()      ? "true or false"
+                               : json.is_number_float() ? "a number with a fraction or exponent, or too large"
+                                                        : "a number");
 }
 
 // A value with its path ("findings[3].accesses[0].size"), or nothing where the document has nothing.
@@ -477,7 +481,8 @@ Finding read_finding(const Node& node) {
     finding.accesses.push_back(read_access(access));
   }
   if (!right_number_of_accesses(finding)) {
-    accesses.fail("does not have the two accesses of a race, the one for each thread of a deadlock, or the one of a misuse");
+    accesses.fail(
+        "does not have the two accesses of a race, the one for each thread of a deadlock, or the one of a misuse");
   }
   if (finding.kind == FindingKind::kMisuse) {
     node.required("misuse").get_name(finding.misuse.emplace(), misuse_kind_from_name, "kind of misuse");

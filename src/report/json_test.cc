@@ -99,7 +99,8 @@ TEST(JsonTest, RefusesWithTheFileAndTheReason) {
       {R"({"schema": "sooth-report/1", "findings": [{"kind": "rice"}]})",
        R"(findings[0].kind is "rice", which is no kind of finding)"},
       {R"({"schema": "sooth-report/1", "findings": [{"kind": "race", "rung": "predicted", "accesses": []}]})",
-       "findings[0].accesses does not have the two accesses of a race, the one for each thread of a deadlock, or the one of a misuse"},
+       "findings[0].accesses does not have the two accesses of a race, the one for each thread of a deadlock, or the "
+       "one of a misuse"},
       {with_finding(R"(, "dynamic_pairs": -1)"),
        "dynamic_pairs is a number, not a whole number from 0 to 18446744073709551615"},
       {with_finding(R"(, "dynamic_pairs": 18446744073709551616)"),
@@ -113,12 +114,15 @@ TEST(JsonTest, RefusesWithTheFileAndTheReason) {
        "order_runs[0][0] is 4294967296, not a whole number from 0 to 4294967295"},
       {with_finding(R"(, "witness": {"status": "checked", "drawing": {"rows": [[0, 0, 0, 0, 0]]}})"),
        "witness.drawing.rows[0] is not [position, event, thread, deed, object, site]"},
-      {with_finding(R"(, "witness": {"status": "checked", "drawing": {"threads": [{"id": 0, "name": ""}], "rows": [[0, 0, 1, 0, 0, 0]]}})"),
+      {with_finding(
+           R"(, "witness": {"status": "checked", "drawing": {"threads": [{"id": 0, "name": ""}], "rows": [[0, 0, 1, 0, 0, 0]]}})"),
        "witness.drawing.rows[0][2] is 1, and the table it points into has 1 rows"},
       {with_finding(R"(, "witness": {"status": "checked", "drawing": {"deeds": [{"op": "sing"}]}})"),
        R"(witness.drawing.deeds[0].op is "sing", which is no operation)"},
-      {R"({"schema": "sooth-report/1", "findings": [], "overview": {"kinds": [{"op": 3}]}})", "overview.kinds[0].op is a number, not a text"},
-      {R"({"schema": "sooth-report/1", "findings": [], "sources": [{"file": "a.cc", "digest": "7"}]})", "sources[0].digest is no address"},
+      {R"({"schema": "sooth-report/1", "findings": [], "overview": {"kinds": [{"op": 3}]}})",
+       "overview.kinds[0].op is a number, not a text"},
+      {R"({"schema": "sooth-report/1", "findings": [], "sources": [{"file": "a.cc", "digest": "7"}]})",
+       "sources[0].digest is no address"},
       {R"({"schema": "sooth-report/1", "findings": [], "stats": {"analyses": {"hb": 3}}})",
        "stats.analyses.hb is a number, not an object"},
       {R"({"schema": "sooth-report/1", "findings": [], "notes": [null]})", "notes[0] is null, not a text"},
@@ -134,7 +138,8 @@ TEST(JsonTest, RefusesAddressesThatAreNone) {
   for (const std::string address :
        {R"("")", R"("0x")", R"("12")", R"("0x1g")", R"("0x10000000000000000")", R"("0x-1")", "-1", "[]"}) {
     const std::string text = R"({"schema": "sooth-report/1", "findings": [{"kind": "deadlock", "rung": "predicted",
-        "accesses": [{"op": "read", "site": {"label": ""}, "address": )" + address + "}]}]}";
+        "accesses": [{"op": "read", "site": {"label": ""}, "address": )" +
+                             address + "}]}]}";
     const std::string got = complaint(text);
     EXPECT_NE(got.find("findings[0].accesses[0].address is"), std::string::npos) << address << got;
   }

@@ -82,17 +82,11 @@ Json to_json(const SectionStart& section) {
   return {{"thread", section.thread}, {"acquire", raw(section.acquire)}, {"site", to_json(section.site)}};
 }
 
-Json to_json(const CodePlace& place) {
-  return Json::array({place.module, place.function, place.instruction});
-}
+Json to_json(const CodePlace& place) { return Json::array({place.module, place.function, place.instruction}); }
 
 Json to_json(const UnexecutedStep& step) {
-  Json json = {{"thread", raw(step.thread)},
-               {"code", to_json(step.code)},
-               {"op", op_name(step.op)},
-               {"address", hexadecimal(step.address)},
-               {"size", step.size},
-               {"after", step.after}};
+  Json json = {{"thread", raw(step.thread)},           {"code", to_json(step.code)}, {"op", op_name(step.op)},
+               {"address", hexadecimal(step.address)}, {"size", step.size},          {"after", step.after}};
   if (step.value.has_value()) {
     json["value"] = hexadecimal(*step.value);
   }
@@ -103,7 +97,8 @@ Json to_json(const UnexecutedStep& step) {
 Json to_json(const ValueSummary& values) {
   Json json = {{"reads", Json::array()}, {"detour", Json::array()}, {"next", Json::array()}};
   for (const ValueSummary::Read& read : values.reads) {
-    Json& entry = json["reads"].emplace_back(Json{{"event", raw(read.event)}, {"value", hexadecimal(read.value)}, {"thread", read.thread}});
+    Json& entry = json["reads"].emplace_back(
+        Json{{"event", raw(read.event)}, {"value", hexadecimal(read.value)}, {"thread", read.thread}});
     put_text(entry, "variable", read.variable);
     entry["site"] = to_json(read.site);
   }

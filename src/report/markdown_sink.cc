@@ -66,9 +66,7 @@ std::string places(const Finding& finding) {
   return text;
 }
 
-std::string title(const Finding& finding) {
-  return plain(headline(finding));
-}
+std::string title(const Finding& finding) { return plain(headline(finding)); }
 
 // Below its title in a folded block.
 std::string details(const Finding& finding, const ReportStats& stats) {

@@ -169,9 +169,8 @@ Report program_report() {
   suspected.replay->trials = 100;
   suspected.replay->baseline_runs = 10;
   report.findings = {harmful_race(), deadlock(), observed_race(), witnessed_race(), suspected};
-  report.suppressions = {{"tsan.supp", 3, "race:libc", 2},
-                         {"tsan.supp", 9, "race_top:^old$", 0},
-                         {"tsan.supp", 10, "signal:x", 0}};
+  report.suppressions = {
+      {"tsan.supp", 3, "race:libc", 2}, {"tsan.supp", 9, "race_top:^old$", 0}, {"tsan.supp", 10, "signal:x", 0}};
   report.suppressed = 2;
   report.notes = {"the trace is incomplete: its writer did not finish", "calls into libfoo.so were not recorded"};
   report.stats.events = 123456;
@@ -257,15 +256,16 @@ Report context_report() {
   const Access read = access(Op::kRead, "main", 70, source("src/pool.cc", 12, 3, "Pool::size()"));
   Finding heap = race(Rung::kPredicted, {"hb"}, read, write);
   heap.observed = true;
-  heap.context.memory = {MemoryKind::kHeap, 0x7f0012345670, 64, 8, "", "",
-                         origin("main", 3, source("src/pool.cc", 5, 9, "Pool::Pool()"))};
+  heap.context.memory = {
+      MemoryKind::kHeap, 0x7f0012345670, 64, 8, "", "", origin("main", 3, source("src/pool.cc", 5, 9, "Pool::Pool()"))};
   heap.context.threads = {{"worker", origin("main", 5, source("src/pool.cc", 8, 2, "Pool::start()"))}};
   heap.context.locks = {{"pool.mu", 0x80, origin("main", 4, source("src/pool.cc", 6, 2, "Pool::Pool()"))},
                         {"0x88", 0x88, origin("worker", 80, source("src/pool.cc", 30, 2, "Pool::put(int)"))}};
   Finding stack = heap;
   stack.accesses[0].site.line = 13;
   stack.context = {MemoryContext{MemoryKind::kStack, 0x7f0012000000, 8u << 20, 0x345678, "", "worker", {}},
-                   heap.context.threads, {}};
+                   heap.context.threads,
+                   {}};
   Finding global = heap;
   global.accesses[0].site.line = 14;
   global.accesses[0].variable = global.accesses[1].variable = "pool_size";
@@ -306,13 +306,13 @@ Report hostile_report() {
   Report report;
   report.trace = "a \"quoted\" & <b>bold</b>\x1b[31m.std";
   report.program = "./\xff\xfe 'x' \n\t\r";
-  Site site = source("dir with space/na\xc3\xafve \"q\"#1?.cc", 3, 4,
-                     "operator<<(std::ostream&, T const&) [T = \"\\\"]");
+  Site site =
+      source("dir with space/na\xc3\xafve \"q\"#1?.cc", 3, 4, "operator<<(std::ostream&, T const&) [T = \"\\\"]");
   Access first = access(Op::kWrite, "<script>alert(1)</script>", 1, site);
   first.variable = "x\x1b[2J\x07\x7f\xc2\x9b{0}[link](1)";
   first.locks = {"mu\xe2\x80\xaetxet", "\xed\xa0\x80 (shared)"};
-  Access second = access(Op::kRead, "\xe7\xb7\x9a\xf0\x9f\xa7\xb5", std::numeric_limits<std::uint64_t>::max(),
-                         labelled("a|b\nc"));
+  Access second =
+      access(Op::kRead, "\xe7\xb7\x9a\xf0\x9f\xa7\xb5", std::numeric_limits<std::uint64_t>::max(), labelled("a|b\nc"));
   second.address = std::numeric_limits<std::uint64_t>::max();
   second.stack = {labelled(""), labelled("\xc0\x80")};
   Site bare;
@@ -345,14 +345,10 @@ Report known_report() {
 }  // namespace
 
 std::vector<std::pair<std::string, Report>> sample_reports() {
-  std::vector<std::pair<std::string, Report>> reports = {{"program", program_report()},
-                                                         {"text", text_report()},
-                                                         {"deadlock", deadlock_report()},
-                                                         {"context", context_report()},
-                                                         {"misuse", misuse_report()},
-                                                         {"hostile", hostile_report()},
-                                                         {"nothing", nothing_report()},
-                                                         {"known", known_report()}};
+  std::vector<std::pair<std::string, Report>> reports = {{"program", program_report()},   {"text", text_report()},
+                                                         {"deadlock", deadlock_report()}, {"context", context_report()},
+                                                         {"misuse", misuse_report()},     {"hostile", hostile_report()},
+                                                         {"nothing", nothing_report()},   {"known", known_report()}};
   for (auto& [name, report] : reports) {
     fill_fingerprints(report);
   }

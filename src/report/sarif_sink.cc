@@ -69,11 +69,12 @@ Json rules() {
       const Rung rung = Rung(i);
       std::string name = std::string(rung_name(rung)) + " " + std::string(kind_phrase(kind));
       name[0] = static_cast<char>(name[0] - 'a' + 'A');
-      list.push_back({{"id", rule_id(kind, rung)},
-                      {"shortDescription", message(name + ".")},
-                      {"fullDescription", message(kind == FindingKind::kMisuse ? kMisuseExplanation : rung_explanation(rung))},
-                      {"defaultConfiguration", {{"level", level(rung)}}},
-                      {"properties", {{"tags", Json::array({"concurrency", finding_kind_name(kind)})}}}});
+      list.push_back(
+          {{"id", rule_id(kind, rung)},
+           {"shortDescription", message(name + ".")},
+           {"fullDescription", message(kind == FindingKind::kMisuse ? kMisuseExplanation : rung_explanation(rung))},
+           {"defaultConfiguration", {{"level", level(rung)}}},
+           {"properties", {{"tags", Json::array({"concurrency", finding_kind_name(kind)})}}}});
     }
   }
   return list;
@@ -136,7 +137,8 @@ Json location(const Site& site, const std::string& text) {
 }
 
 std::string side(const Finding& finding, const Access& access) {
-  return deed_in(finding, access) + " by " + actor(access) + ", " + held_locks(access) + awaited(finding, access) + how_reached(access);
+  return deed_in(finding, access) + " by " + actor(access) + ", " + held_locks(access) + awaited(finding, access) +
+         how_reached(access);
 }
 
 Json stack_frame(const Site& site, const std::string& text) {
@@ -176,8 +178,8 @@ std::string sentence(const Finding& finding, const ReportStats& stats, const std
     text += std::string(i == 0 ? "" : link) + side(finding, *accesses[i]);
     text += i == 0 ? "" : " at " + place(accesses[i]->site);
   }
-  return text + ". " + "Why " + std::string(rung_name(finding.rung)) + ": " + why_on_rung(finding, stats) + ". Found by " +
-         listed(finding.found_by) + ".";
+  return text + ". " + "Why " + std::string(rung_name(finding.rung)) + ": " + why_on_rung(finding, stats) +
+         ". Found by " + listed(finding.found_by) + ".";
 }
 
 Json properties(const Finding& finding) {
@@ -308,12 +310,9 @@ Json run(const Report& report, const SinkOptions& options) {
   for (const Finding& finding : report.findings) {
     json["results"].push_back(result(finding, report.stats, with_baseline));
   }
-  json["properties"] = {{"trace", report.trace},
-                        {"program", report.program},
-                        {"exact", report.exact},
-                        {"incomplete", report.incomplete},
-                        {"events", report.stats.events},
-                        {"suppressed", report.suppressed}};
+  json["properties"] = {{"trace", report.trace},         {"program", report.program},
+                        {"exact", report.exact},         {"incomplete", report.incomplete},
+                        {"events", report.stats.events}, {"suppressed", report.suppressed}};
   return json;
 }
 

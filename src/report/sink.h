@@ -16,14 +16,15 @@ struct SinkOptions {
   bool stats = false;          // with the figures of --stats (text only; JSON always has them)
   bool deterministic = false;  // without measured times, the only fields that differ between equal runs
   std::string_view version;    // of this tool, for formats that name it; may be empty
-  std::optional<Rung> fail_on = Rung::kPredicted;  // as exit_code_for() takes it; JUnit's tests fail for the same findings
+  // As exit_code_for() takes it; JUnit's tests fail for the same findings.
+  std::optional<Rung> fail_on = Rung::kPredicted;
 };
 
 // `write` prints the whole report, findings in the order in which they stand. It fails only when the report cannot be
 // expressed; whether `out` took the bytes is for the caller to check. Whatever bytes the names in a report hold, JSON
 // and SARIF are valid UTF-8 and the formats for people contain no control characters but their own.
 struct SinkInfo {
-  std::string_view name;     // as in --format
+  std::string_view name;  // as in --format
   std::string_view summary;
   Status (*write)(const Report& report, const SinkOptions& options, std::ostream& out);
 };

@@ -77,9 +77,9 @@ bool matches_template(std::string_view pattern, std::string_view text) {
 
 bool Suppressions::type_from_name(std::string_view name, Type& type) {
   constexpr std::pair<std::string_view, Type> kTypes[] = {
-      {"race", Type::kRace},           {"race_top", Type::kRaceTop},
-      {"deadlock", Type::kDeadlock},   {"called_from_lib", Type::kCalledFromLib},
-      {"mutex", Type::kMutex},         {"thread", Type::kThread},
+      {"race", Type::kRace},         {"race_top", Type::kRaceTop},
+      {"deadlock", Type::kDeadlock}, {"called_from_lib", Type::kCalledFromLib},
+      {"mutex", Type::kMutex},       {"thread", Type::kThread},
       {"signal", Type::kNotOurs},
   };
   for (const auto& [known, value] : kTypes) {
@@ -135,19 +135,15 @@ bool Suppressions::matches(const Rule& rule, const Finding& finding) {
               std::any_of(finding.accesses.begin(), finding.accesses.end(),
                           [&rule](const Access& a) { return matches_template(rule.pattern, a.variable); }));
     case Type::kRaceTop:
-      return finding.kind == FindingKind::kRace &&
-             std::any_of(finding.accesses.begin(), finding.accesses.end(),
-                         [&site](const Access& a) { return site(a.site); });
-    case Type::kDeadlock:
-      return finding.kind == FindingKind::kDeadlock && any_frame_or_creator(finding, site);
+      return finding.kind == FindingKind::kRace && std::any_of(finding.accesses.begin(), finding.accesses.end(),
+                                                               [&site](const Access& a) { return site(a.site); });
+    case Type::kDeadlock: return finding.kind == FindingKind::kDeadlock && any_frame_or_creator(finding, site);
     case Type::kMutex:
       return finding.kind == FindingKind::kMisuse && !is_leak(finding) && any_frame_or_creator(finding, site);
     case Type::kThread:
       return finding.kind == FindingKind::kMisuse && is_leak(finding) && any_frame_or_creator(finding, site);
-    case Type::kCalledFromLib:
-      return any_frame(finding, module);
-    case Type::kNotOurs:
-      return false;
+    case Type::kCalledFromLib: return any_frame(finding, module);
+    case Type::kNotOurs: return false;
   }
   return false;
 }

@@ -11,17 +11,21 @@ TEST(TemplateTest, MatchesAsThreadSanitizerDoes) {
     bool matches;
   };
   const Case cases[] = {
-      {"foo", "foo", true},           {"foo", "a foo b", true},        {"foo", "fo", false},
-      {"^foo", "foobar", true},       {"^foo", "a foo", false},        {"foo$", "a foo", true},
-      {"foo$", "foo b", false},       {"foo$", "foo foo", true},       {"^foo$", "foo", true},
-      {"^foo$", "foofoo", false},     {"a*c", "xabcx", true},          {"a*c", "xcxa", false},
-      {"^a*c$", "abc", true},         {"^a*c$", "abcd", false},        {"^a*c$", "ac", true},
-      {"*", "x", true},               {"*", "", false},                {"foo", "", false},
-      {"^*foo", "a foo", true},       {"foo*$", "foo b", true},        {"a**b", "ab", true},
-      {"^ab*ba$", "aba", false},      {"^ab*ba$", "abba", true},       {"a*a", "a", false},
-      {"a$b", "xa$bx", true},         {"std::*<int>::push", "std::vector<int>::push_back", true},
-      {"a*b*c", "a-c-b", false},      {"a*b*c", "a-b-a-c", true},      {"^", "x", true},
-      {"$", "x", true},
+      {"foo", "foo", true},      {"foo", "a foo b", true},
+      {"foo", "fo", false},      {"^foo", "foobar", true},
+      {"^foo", "a foo", false},  {"foo$", "a foo", true},
+      {"foo$", "foo b", false},  {"foo$", "foo foo", true},
+      {"^foo$", "foo", true},    {"^foo$", "foofoo", false},
+      {"a*c", "xabcx", true},    {"a*c", "xcxa", false},
+      {"^a*c$", "abc", true},    {"^a*c$", "abcd", false},
+      {"^a*c$", "ac", true},     {"*", "x", true},
+      {"*", "", false},          {"foo", "", false},
+      {"^*foo", "a foo", true},  {"foo*$", "foo b", true},
+      {"a**b", "ab", true},      {"^ab*ba$", "aba", false},
+      {"^ab*ba$", "abba", true}, {"a*a", "a", false},
+      {"a$b", "xa$bx", true},    {"std::*<int>::push", "std::vector<int>::push_back", true},
+      {"a*b*c", "a-c-b", false}, {"a*b*c", "a-b-a-c", true},
+      {"^", "x", true},          {"$", "x", true},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(matches_template(c.pattern, c.text), c.matches) << c.pattern << " on " << c.text;
@@ -121,15 +125,16 @@ TEST(SuppressionsTest, CountsEveryRuleAndKeepsTheOrderOfFiles) {
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_EQ(report.findings[0].accesses[0].site.function, "other");
   EXPECT_EQ(report.suppressed, 1u);
-  EXPECT_EQ(report.suppressions, (std::vector<SuppressionUse>{{"first", 3, "race:top_one", 1},
-                                                              {"first", 4, "race:top_two", 1},
-                                                              {"second", 1, "race:unused", 0}}));
+  EXPECT_EQ(report.suppressions,
+            (std::vector<SuppressionUse>{
+                {"first", 3, "race:top_one", 1}, {"first", 4, "race:top_two", 1}, {"second", 1, "race:unused", 0}}));
 }
 
 TEST(SuppressionsTest, RefusesWhatItCannotUnderstand) {
   const std::pair<std::string_view, std::string_view> cases[] = {
-      {"\nrice:foo", "s.txt:2: unknown type of suppression \"rice\"; there are race, race_top, deadlock, mutex, thread, "
-                     "signal and called_from_lib"},
+      {"\nrice:foo",
+       "s.txt:2: unknown type of suppression \"rice\"; there are race, race_top, deadlock, mutex, thread, "
+       "signal and called_from_lib"},
       {"foo", "s.txt:1: a suppression is TYPE:PATTERN, as in `race:foo`; this line has no colon"},
       {"race: ", "s.txt:1: the suppression has no pattern; `race:*` matches everything"},
       {"Race:foo\x1b", "s.txt:1: unknown type of suppression \"Race\""},

@@ -47,8 +47,9 @@ void write_frame(std::size_t depth, const Site& site, std::ostream& out) {
 
 // Two accesses in a trace are two events. A finding of `sooth explore` comes from no trace: nobody knows which events and locks there were.
 bool is_from_trace(const Finding& finding) {
-  return finding.accesses.size() < 2 || std::any_of(finding.accesses.begin(), finding.accesses.end(),
-                                                    [](const Access& access) { return access.event != EventId{} || !access.executed; });
+  return finding.accesses.size() < 2 ||
+         std::any_of(finding.accesses.begin(), finding.accesses.end(),
+                     [](const Access& access) { return access.event != EventId{} || !access.executed; });
 }
 
 void write_access(const Finding& finding, const Access& access, const Paint& paint, std::ostream& out) {
@@ -92,8 +93,8 @@ void write_step(const WitnessSummary& witness, std::size_t i, std::ostream& out)
   }
   const WitnessStep& step = witness.steps[i - unnamed];
   out << "    " << printable(step.thread) << " runs "
-      << (run.first == run.last ? place(step.from) : "from " + place(step.from) + " to " + place(step.to)) << " (" << events
-      << ")\n";
+      << (run.first == run.last ? place(step.from) : "from " + place(step.from) + " to " + place(step.to)) << " ("
+      << events << ")\n";
 }
 
 void write_swap(const SectionSwap& swap, std::ostream& out) {
@@ -111,8 +112,8 @@ void write_values(const ValueSummary& values, std::ostream& out) {
   for (std::size_t i = 0; i < std::min(values.reads.size(), kMostReads); ++i) {
     const ValueSummary::Read& read = values.reads[i];
     out << "    " << printable(read.thread) << " reads " << read.value
-        << (read.variable.empty() ? "" : " from " + printable(read.variable)) << " at " << place(read.site) << " (event "
-        << raw(read.event) << ")\n";
+        << (read.variable.empty() ? "" : " from " + printable(read.variable)) << " at " << place(read.site)
+        << " (event " << raw(read.event) << ")\n";
   }
   if (values.reads.size() > kMostReads) {
     out << "    (" << values.reads.size() - kMostReads << " more)\n";
@@ -159,8 +160,8 @@ void write_replay(const ReplaySummary& replay, std::ostream& out) {
   if (!replay.command.empty()) {
     char share[48];
     std::snprintf(share, sizeof share, ", reached in %.0f %% of the runs", replay.probability * 100);
-    out << "  replay: " << printable(replay.command) << " (seed " << replay.seed << (replay.hits > 0 || replay.trials == 0 ? share : "")
-        << ")\n";
+    out << "  replay: " << printable(replay.command) << " (seed " << replay.seed
+        << (replay.hits > 0 || replay.trials == 0 ? share : "") << ")\n";
   }
 }
 
@@ -180,8 +181,7 @@ std::string how_often(const Finding& finding) {
 
 void write_finding(const Finding& finding, const ReportStats& stats, const Paint& paint, std::ostream& out) {
   out << paint.bold(place(primary_access(finding).site) + ":") << " " << paint.rung(finding.rung) << " "
-      << paint.bold(headline(finding)) << " "
-      << paint.dim("[" + printable(finding.id) + "]") << "\n";
+      << paint.bold(headline(finding)) << " " << paint.dim("[" + printable(finding.id) + "]") << "\n";
   for (const Access* access : accesses_primary_first(finding)) {
     write_access(finding, *access, paint, out);
   }
@@ -267,9 +267,7 @@ void write_summary(const Report& report, const std::vector<const Finding*>& find
 }
 
 // Suppression files are shared with ThreadSanitizer; what only it reports is not worth a word.
-bool could_match(const SuppressionUse& use) {
-  return !use.text.starts_with("signal:");
-}
+bool could_match(const SuppressionUse& use) { return !use.text.starts_with("signal:"); }
 
 // "excluded code", as people say.
 std::string spoken(GapKind kind) {
@@ -323,7 +321,8 @@ void add_filter_rows(const ReportStats& stats, const SinkOptions& options,
                      std::vector<std::pair<std::string, std::string>>& rows) {
   const FilterStats& filter = *stats.filter;
   const auto share = [&](std::uint64_t part) {
-    return std::to_string(part) + " (" + percent_text(static_cast<double>(part), static_cast<double>(filter.accesses)) + ")";
+    return std::to_string(part) + " (" + percent_text(static_cast<double>(part), static_cast<double>(filter.accesses)) +
+           ")";
   };
   rows.emplace_back("filter", printable(filter.name));
   rows.emplace_back("filter accesses", std::to_string(filter.accesses));
@@ -352,8 +351,8 @@ void add_filter_rows(const ReportStats& stats, const SinkOptions& options,
 
 void write_stats(const Report& report, const SinkOptions& options, std::ostream& out) {
   std::vector<std::pair<std::string, std::string>> rows = {
-      {"events", std::to_string(report.stats.events)},   {"threads", std::to_string(report.stats.threads)},
-      {"locks", std::to_string(report.stats.locks)},     {"variables", std::to_string(report.stats.variables)},
+      {"events", std::to_string(report.stats.events)}, {"threads", std::to_string(report.stats.threads)},
+      {"locks", std::to_string(report.stats.locks)},   {"variables", std::to_string(report.stats.variables)},
       {"sites", std::to_string(report.stats.sites)},
   };
   if (!options.deterministic) {

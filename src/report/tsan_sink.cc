@@ -107,7 +107,8 @@ class TsanWriter {
       }
       const Site& site = primary_access(*finding).site;
       out_ << "SUMMARY: ThreadSanitizer: " << title(*finding) << " " << summary_place(site)
-           << (site.function.empty() ? "" : " in " + printable(site.function)) << "\n" << kRule;
+           << (site.function.empty() ? "" : " in " + printable(site.function)) << "\n"
+           << kRule;
     }
     if (!findings_.empty()) {
       out_ << "ThreadSanitizer: reported " << findings_.size() << " warnings\n";
@@ -235,7 +236,9 @@ class TsanWriter {
     const std::string size = memory.size > 0 ? " of size " + std::to_string(memory.size) : "";
     const std::string at = size + " at " + hexadecimal(memory.address);
     switch (memory.kind) {
-      case MemoryKind::kGlobal: out_ << "  Location is global '" << printable(memory.name) << "'" << at << "\n\n"; break;
+      case MemoryKind::kGlobal:
+        out_ << "  Location is global '" << printable(memory.name) << "'" << at << "\n\n";
+        break;
       case MemoryKind::kStack: out_ << "  Location is stack of " << thread(memory.thread) << ".\n\n"; break;
       case MemoryKind::kHeap:
         out_ << "  Location is heap block" << at;
@@ -257,7 +260,8 @@ class TsanWriter {
       write_stack(lock.first_acquired.site, lock.first_acquired.stack);
     }
     for (const ThreadContext& context : finding.context.threads) {
-      out_ << "  " << capitalised(thread(context.thread)) << " created by " << thread(context.created.thread) << " at:\n";
+      out_ << "  " << capitalised(thread(context.thread)) << " created by " << thread(context.created.thread)
+           << " at:\n";
       write_stack(context.created.site, context.created.stack);
     }
   }

@@ -16,9 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Number = std::uint64_t;
 
-Number number(const Json& json, const char* key) {
-  return json.at(key).get<Number>();
-}
+Number number(const Json& json, const char* key) { return json.at(key).get<Number>(); }
 
 // Of two rows about the same thing the one that came first, with the counts of both.
 void add_row(const Json& row, const std::vector<const char*>& counts, Json& sum) {

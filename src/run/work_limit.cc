@@ -13,9 +13,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler
 
 struct sigaction previous[std::size(kSignals)];
 
-void on_signal(int) {
-  stop_asked.store(true, std::memory_order_relaxed);
-}
+void on_signal(int) { stop_asked.store(true, std::memory_order_relaxed); }
 
 }  // namespace
 
@@ -46,8 +44,6 @@ bool WorkLimit::out_of_time(double share) const {
   return budget_.count() != 0 && static_cast<double>(elapsed().count()) >= share * static_cast<double>(budget_.count());
 }
 
-const std::atomic<bool>& WorkLimit::interrupt() {
-  return stop_asked;
-}
+const std::atomic<bool>& WorkLimit::interrupt() { return stop_asked; }
 
 }  // namespace sooth

@@ -21,9 +21,9 @@ struct SiteAccess {
   std::uint64_t address = 0;
   std::uint64_t offset = 0;  // of the program counter in its module; for the log only
   std::uint32_t bytes = 0;
-  std::uint32_t kinds = 0;   // control::kReads, ...
-  std::uint32_t sites = 0;   // as in control::SiteRange
-  std::uint32_t range = 0;   // index of the SiteRange
+  std::uint32_t kinds = 0;  // control::kReads, ...
+  std::uint32_t sites = 0;  // as in control::SiteRange
+  std::uint32_t range = 0;  // index of the SiteRange
 };
 
 // Algorithm 2, for one postponed thread: both accesses touch a byte, at least one writes it, not both are atomic, and they are at
@@ -43,9 +43,9 @@ constexpr bool is_meant(std::uint32_t range_kinds, std::uint32_t access_kinds) {
 }
 
 enum class Approach : std::uint8_t {
-  kPass,        // nothing could come of waiting
-  kPostpone,    // no race yet (line 21)
-  kGoesFirst,   // a race with each postponed thread for which are_racing(): the access happens, they stay postponed (line 12)
+  kPass,      // nothing could come of waiting
+  kPostpone,  // no race yet (line 21)
+  kGoesFirst,  // a race with each postponed thread for which are_racing(): the access happens, they stay postponed (line 12)
   kGoesSecond,  // likewise, but those do theirs and this thread is postponed (lines 14 to 18)
 };
 

@@ -71,7 +71,8 @@ TEST(Approach, PostponesUntilSomebodyMeetsIt) {
   EXPECT_EQ(directed.approach<Entry>(here, nullptr, false), Approach::kPostpone);
   EXPECT_EQ(directed.approach<Entry>(here, nullptr, true), Approach::kPass) << "nobody could ever come";
   Entry elsewhere{nullptr, access_of(200, 4, kWrites, 2)};
-  EXPECT_EQ(directed.approach(here, &elsewhere, true), Approach::kPostpone) << "another one is postponed: it may be let go and come round";
+  EXPECT_EQ(directed.approach(here, &elsewhere, true), Approach::kPostpone)
+      << "another one is postponed: it may be let go and come round";
 }
 
 TEST(Approach, ResolvesARaceEitherWay) {

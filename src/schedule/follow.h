@@ -17,8 +17,9 @@ struct Position {
 
 // A thread that stops like this cannot go on at once; after the others it could, but another was chosen.
 constexpr bool is_stop(control::StretchEnd end) {
-  return end == control::StretchEnd::kBlocked || end == control::StretchEnd::kOutside || end == control::StretchEnd::kTaken ||
-         end == control::StretchEnd::kEnded || end == control::StretchEnd::kRunEnded;
+  return end == control::StretchEnd::kBlocked || end == control::StretchEnd::kOutside ||
+         end == control::StretchEnd::kTaken || end == control::StretchEnd::kEnded ||
+         end == control::StretchEnd::kRunEnded;
 }
 
 // Walks along a list of stretches. Not thread safe.
@@ -73,17 +74,19 @@ class StretchFollower {
   // `hash`: of all operations so far. `is_operation`: it is in front of an operation, or does not go on.
   constexpr Verdict look(const Position& position, control::StretchEnd how, std::uint32_t hash, bool is_operation) {
     const control::Stretch& s = current();
-    const bool is_there = position.events == s.events && (s.accesses == control::kAnyAccesses ? is_operation : position.accesses == s.accesses);
-    const bool is_beyond = position.events > s.events || (position.events == s.events && s.accesses != control::kAnyAccesses &&
-                                                          position.accesses > s.accesses);
+    const bool is_there = position.events == s.events &&
+                          (s.accesses == control::kAnyAccesses ? is_operation : position.accesses == s.accesses);
+    const bool is_beyond =
+        position.events > s.events ||
+        (position.events == s.events && s.accesses != control::kAnyAccesses && position.accesses > s.accesses);
     if (!is_there && !is_beyond) {
       return is_stop(how) ? diverge(control::Divergence::kEarly, static_cast<std::uint64_t>(how)) : Verdict::kGoesOn;
     }
     const bool other_hash = s.hash != 0 && s.hash != hash;
     // It is to stop by itself, which it is about to do: a lock is tried behind the scheduling point in front of it. Or this is not yet the
     // place: several calls in a row may leave no event (a lock that is tried in vain, pthread_cancel), and only the hash tells them apart.
-    const bool stops_itself =
-        is_stop(s.end) || s.end == control::StretchEnd::kYielded || (has_sites_ && s.end == control::StretchEnd::kPostponed);
+    const bool stops_itself = is_stop(s.end) || s.end == control::StretchEnd::kYielded ||
+                              (has_sites_ && s.end == control::StretchEnd::kPostponed);
     if (is_there && !is_stop(how) && (other_hash || (stops_itself && how == control::StretchEnd::kPreempted))) {
       return Verdict::kGoesOn;
     }

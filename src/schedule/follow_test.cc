@@ -13,13 +13,15 @@ using control::kAnyAccesses;
 using control::StretchEnd;
 using Verdict = StretchFollower::Verdict;
 
-control::Stretch stretch(std::uint32_t thread, std::uint64_t events, std::uint64_t accesses, StretchEnd end, std::uint32_t hash = 0) {
+control::Stretch stretch(std::uint32_t thread, std::uint64_t events, std::uint64_t accesses, StretchEnd end,
+                         std::uint32_t hash = 0) {
   return {thread, end, events, accesses, hash, 0};
 }
 
 class Following {
  public:
-  explicit Following(std::vector<control::Stretch> stretches, std::vector<control::ThreadOrigin> threads = {}, bool has_sites = false)
+  explicit Following(std::vector<control::Stretch> stretches, std::vector<control::ThreadOrigin> threads = {},
+                     bool has_sites = false)
       : stretches_(std::move(stretches)),
         threads_(std::move(threads)),
         follower(stretches_.data(), static_cast<std::uint32_t>(stretches_.size()), threads_.data(),
@@ -72,13 +74,15 @@ TEST(StretchFollower, DivergesWhenAThreadStopsEarly) {
   EXPECT_EQ(f.follower.look({5, 2}, StretchEnd::kBlocked, 1, true), Verdict::kDiverges);
   EXPECT_EQ(f.follower.divergence(), Divergence::kEarly);
   EXPECT_EQ(f.follower.found(), static_cast<std::uint64_t>(StretchEnd::kBlocked));
-  EXPECT_EQ(f.follower.look({5, 3}, StretchEnd::kBlocked, 1, true), Verdict::kIsOver) << "it has come as far as it was to";
+  EXPECT_EQ(f.follower.look({5, 3}, StretchEnd::kBlocked, 1, true), Verdict::kIsOver)
+      << "it has come as far as it was to";
 }
 
 TEST(StretchFollower, DivergesWhenOtherOperationsWereDone) {
   Following f({stretch(0, 5, 3, StretchEnd::kPreempted, 77)});
   EXPECT_EQ(f.follower.look({5, 3}, StretchEnd::kPreempted, 77, false), Verdict::kIsOver);
-  EXPECT_EQ(f.follower.look({5, 3}, StretchEnd::kPreempted, 78, true), Verdict::kGoesOn) << "a call without an event may come first";
+  EXPECT_EQ(f.follower.look({5, 3}, StretchEnd::kPreempted, 78, true), Verdict::kGoesOn)
+      << "a call without an event may come first";
   EXPECT_EQ(f.follower.look({5, 3}, StretchEnd::kYielded, 78, true), Verdict::kGoesOn);
   EXPECT_EQ(f.follower.look({5, 3}, StretchEnd::kBlocked, 78, true), Verdict::kDiverges);
   EXPECT_EQ(f.follower.look({6, 0}, StretchEnd::kPreempted, 78, true), Verdict::kDiverges);
@@ -88,7 +92,8 @@ TEST(StretchFollower, DivergesWhenOtherOperationsWereDone) {
 
 TEST(StretchFollower, FindsThreadsByTheirOrigin) {
   // The schedule numbers them as they began, this run as they were created.
-  Following f({stretch(2, 1, 0, StretchEnd::kPreempted), stretch(3, 1, 0, StretchEnd::kPreempted), stretch(9, 1, 0, StretchEnd::kPreempted)},
+  Following f({stretch(2, 1, 0, StretchEnd::kPreempted), stretch(3, 1, 0, StretchEnd::kPreempted),
+               stretch(9, 1, 0, StretchEnd::kPreempted)},
               {{1, 0, 0, 0}, {2, 1, 0, 0}, {3, 0, 1, 0}});
   StretchFollower& s = f.follower;
   EXPECT_EQ(s.id_of(0), 0u);
@@ -109,7 +114,8 @@ TEST(StretchFollower, FindsThreadsByTheirOrigin) {
 TEST(StretchFollower, PostponesAtTheEndOnlyWhereThereAreSites) {
   for (bool has_sites : {false, true}) {
     Following f({stretch(0, 5, 3, StretchEnd::kPostponed)}, {}, has_sites);
-    EXPECT_EQ(f.follower.look({5, 3}, StretchEnd::kPreempted, 1, false), has_sites ? Verdict::kGoesOn : Verdict::kIsOver);
+    EXPECT_EQ(f.follower.look({5, 3}, StretchEnd::kPreempted, 1, false),
+              has_sites ? Verdict::kGoesOn : Verdict::kIsOver);
     EXPECT_EQ(f.follower.look({5, 3}, StretchEnd::kPostponed, 1, false), Verdict::kIsOver);
     EXPECT_FALSE(f.follower.wants_postponed({5, 2}));
     EXPECT_EQ(f.follower.wants_postponed({5, 3}), has_sites);

@@ -30,36 +30,42 @@ inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 // Whether an event counts in `events`. Plain accesses count in `accesses`, the others in neither.
 constexpr bool is_operation(Op op) {
-  return op != Op::kRead && op != Op::kWrite && op != Op::kAlloc && op != Op::kFree && op != Op::kEnter && op != Op::kExit &&
-         op != Op::kMisuse;
+  return op != Op::kRead && op != Op::kWrite && op != Op::kAlloc && op != Op::kFree && op != Op::kEnter &&
+         op != Op::kExit && op != Op::kMisuse;
 }
 
 // Bits of ControlHeader::flags.
-inline constexpr std::uint32_t kStopAtRace = 1;     // SIGTRAP when the race is created, both threads in front of their accesses
-inline constexpr std::uint32_t kRealTime = 2;       // clocks and sleeps are those of the system
-inline constexpr std::uint32_t kEveryAccess = 4;    // each plain access is a scheduling point, not only those at the pair's sites
-inline constexpr std::uint32_t kLogPoints = 8;      // a kPoint record for each scheduling point
+// SIGTRAP when the race is created, both threads in front of their accesses.
+inline constexpr std::uint32_t kStopAtRace = 1;
+inline constexpr std::uint32_t kRealTime = 2;  // clocks and sleeps are those of the system
+// Each plain access is a scheduling point, not only those at the pair's sites.
+inline constexpr std::uint32_t kEveryAccess = 4;
+inline constexpr std::uint32_t kLogPoints = 8;  // a kPoint record for each scheduling point
 
 enum class Plan : std::uint32_t {
-  kStrategy = 0,  // `strategy` decides
-  kDirected = 1,  // RaceFuzzer's Algorithm 1 with the sites of the control file; random otherwise
+  kStrategy = 0,   // `strategy` decides
+  kDirected = 1,   // RaceFuzzer's Algorithm 1 with the sites of the control file; random otherwise
   kStretches = 2,  // follow the stretches, then go on as `strategy` says
-  kChoices = 3,   // at the i-th scheduling point with more than one thread ready take choices[i], then the thread that runs, or the lowest
+  // At the i-th scheduling point with more than one thread ready take choices[i], then the thread that runs, or the
+  // lowest.
+  kChoices = 3,
 };
 
 struct ControlHeader {
   std::uint64_t magic;
-  std::uint32_t bytes;            // of the whole file
+  std::uint32_t bytes;  // of the whole file
   std::uint32_t flags;
   Plan plan;
-  std::uint32_t quantum;          // plain accesses from one scheduling point to the next, at most; 0: the library's default
+  // Plain accesses from one scheduling point to the next, at most; 0: the library's default.
+  std::uint32_t quantum;
   std::uint64_t seed;
-  std::uint64_t patience;         // hook calls of others (a scheduling point is 32) until a postponed thread is let go; 0: the default
-  std::uint32_t strategy;         // offset: text for parse_strategy(), ends with 0
-  std::uint32_t ranges, range_count;        // offset and number of SiteRange, sorted by module, then begin
-  std::uint32_t stretches, stretch_count;   // of Stretch
-  std::uint32_t threads, thread_count;      // of ThreadOrigin: whom the stretches mean
-  std::uint32_t choices, choice_count;      // of std::uint16_t: thread ids
+  // Hook calls of others (a scheduling point is 32) until a postponed thread is let go; 0: the default.
+  std::uint64_t patience;
+  std::uint32_t strategy;                  // offset: text for parse_strategy(), ends with 0
+  std::uint32_t ranges, range_count;       // offset and number of SiteRange, sorted by module, then begin
+  std::uint32_t stretches, stretch_count;  // of Stretch
+  std::uint32_t threads, thread_count;     // of ThreadOrigin: whom the stretches mean
+  std::uint32_t choices, choice_count;     // of std::uint16_t: thread ids
   std::uint32_t reserved;
 };
 
@@ -71,11 +77,11 @@ inline constexpr std::uint32_t kAtomics = 4;
 // Code that belongs to a site of the pair: an access whose program counter (that of the call of the hook, less one) lies in
 // [begin, end) of the module, and which is of the kind. A site may have many ranges, and a range may belong to both sites.
 struct SiteRange {
-  std::uint32_t module;           // offset: path or file name of the module, ends with 0; empty: the program itself
-  std::uint32_t sites;            // bit 0: the first site of the pair, bit 1: the second
-  std::uint32_t kinds;            // plain accesses: kReads, kWrites or both; with kAtomics, atomic ones
+  std::uint32_t module;  // offset: path or file name of the module, ends with 0; empty: the program itself
+  std::uint32_t sites;   // bit 0: the first site of the pair, bit 1: the second
+  std::uint32_t kinds;   // plain accesses: kReads, kWrites or both; with kAtomics, atomic ones
   std::uint32_t reserved;
-  std::uint64_t begin, end;       // as in the ELF file: without the bias
+  std::uint64_t begin, end;  // as in the ELF file: without the bias
 };
 
 // Why a stretch ends.
@@ -83,7 +89,8 @@ enum class StretchEnd : std::uint32_t {
   kPreempted = 0,  // the strategy chose another thread at a scheduling point
   kBlocked = 1,    // it waits for a lock, a condition, a thread, ...
   kYielded = 2,
-  kOutside = 3,    // it is in a call that may block outside our view. The next stretch of it begins when it has come back
+  // It is in a call that may block outside our view. The next stretch of it begins when it has come back.
+  kOutside = 3,
   kTaken = 4,      // the monitor took the turn away: blocked in a call that nobody brackets
   kPostponed = 5,  // in front of an access at a site of the pair
   kEnded = 6,      // the thread is over
@@ -96,10 +103,10 @@ inline constexpr std::uint32_t kStretchEndCount = 9;
 struct Stretch {
   std::uint32_t thread;
   StretchEnd end;
-  std::uint64_t events;           // done by the thread when the stretch ends, since the thread began
-  std::uint64_t accesses;         // since the last of these; kAnyAccesses: as far as the next operation
-  std::uint32_t hash;             // of all operations of the process up to here; 0 is not checked
-  std::uint32_t timed_out;        // 1: the thread was woken for this stretch by its deadline
+  std::uint64_t events;     // done by the thread when the stretch ends, since the thread began
+  std::uint64_t accesses;   // since the last of these; kAnyAccesses: as far as the next operation
+  std::uint32_t hash;       // of all operations of the process up to here; 0 is not checked
+  std::uint32_t timed_out;  // 1: the thread was woken for this stretch by its deadline
 };
 inline constexpr std::uint64_t kAnyAccesses = ~std::uint64_t{0};
 
@@ -119,55 +126,73 @@ enum class RunState : std::uint32_t {
 inline constexpr int kDeadlockStatus = 66;
 
 struct LogHeader {
-  std::uint64_t magic;            // by the tool
-  std::uint64_t capacity;         // records that fit; by the tool
-  std::uint64_t count;            // records taken, atomically; more than capacity: the rest is lost
-  RunState state;                 // of the first process
-  std::uint32_t processes;        // started so far: the first is process 0, then in the order of fork and exec
-  std::uint64_t hook_calls;       // at the end of the first process, as far as it got
+  std::uint64_t magic;       // by the tool
+  std::uint64_t capacity;    // records that fit; by the tool
+  std::uint64_t count;       // records taken, atomically; more than capacity: the rest is lost
+  RunState state;            // of the first process
+  std::uint32_t processes;   // started so far: the first is process 0, then in the order of fork and exec
+  std::uint64_t hook_calls;  // at the end of the first process, as far as it got
   std::uint64_t scheduling_points;
   std::uint64_t reserved[2];
 };
 
 enum class RecordKind : std::uint16_t {
-  kNothing = 0,   // taken but not filled: its process died
-  kThread = 1,    // `thread` was created: a = parent, b = child as in ThreadOrigin
-  kStretch = 2,   // of `thread`: a = events, b = accesses, c = StretchEnd | timed_out << 8 | hash << 32
-  kRace = 3,      // `thread` meets the thread of the kRaceWith record that comes next, both in front of accesses to the same bytes, at
-                  // least one a write, not both atomic. a = offset of the program counter in its module, b = index of the SiteRange,
-                  // c = bytes | kinds << 32 | 1 << 40 if it goes first
+  kNothing = 0,  // taken but not filled: its process died
+  kThread = 1,   // `thread` was created: a = parent, b = child as in ThreadOrigin
+  kStretch = 2,  // of `thread`: a = events, b = accesses, c = StretchEnd | timed_out << 8 | hash << 32
+  // `thread` meets the thread of the kRaceWith record that comes next, both in front of accesses to the same bytes, at
+  // least one a write, not both atomic. a = offset of the program counter in its module, b = index of the SiteRange, c
+  // = bytes | kinds << 32 | 1 << 40 if it goes first.
+  kRace = 3,
   kRaceWith = 4,  // the other one, in the same form; one per postponed thread that it meets
-  kLetGo = 5,     // a postponed `thread` goes on without a race: a = 0 all others are postponed or blocked, 1 its patience is over
+  // A postponed `thread` goes on without a race: a = 0 all others are postponed or blocked, 1 its patience is over.
+  kLetGo = 5,
   kTurnTaken = 6,  // the monitor took the turn from `thread`
-  kSpin = 7,      // `thread` was found spinning and lost the turn
-  kDeadlock = 8,  // followed by one kBlockedThread per thread that is not over
-  kBlockedThread = 9,  // a = BlockedOn, b = thread that holds what it waits for, or kNone, c = program counter's offset in its module
-                       // | kInLibrary if that is not the program itself
-  kDiverged = 10,  // `thread` at stretch a of the schedule: b = Divergence, c = what was found instead (see Divergence)
-  kPoint = 11,    // a scheduling point: the `thread` that had the turn; a = ready threads as bits 0..63, b = the chosen one, c = kind of
-                  // point | StretchEnd << 8, by which it stops if another is chosen
-  kStep = 12,     // what `thread` is about to do at its next turn: a = Op | is_write << 8 | is_everything << 9 | first byte << 16 | bytes << 32,
-                  // b = first and c = last of the objects it is about, numbered in the order in which they were first met; b > c: of none. Objects are
-                  // granules of kGranule bytes; the first byte is one of the first granule. A step may have several records, granules
-                  // in order. Op::kEnd: the thread ends with what it did at its last turn. Op::kCallEnd: that was atomic, and wrote what was there
+  kSpin = 7,       // `thread` was found spinning and lost the turn
+  kDeadlock = 8,   // followed by one kBlockedThread per thread that is not over
+  // A = BlockedOn, b = thread that holds what it waits for, or kNone, c = program counter's offset in its module |
+  // kInLibrary if that is not the program itself.
+  kBlockedThread = 9,
+  // `thread` at stretch a of the schedule: b = Divergence, c = what was found instead (see Divergence).
+  kDiverged = 10,
+  // A scheduling point: the `thread` that had the turn; a = ready threads as bits 0..63, b = the chosen one, c = kind
+  // of point | StretchEnd << 8, by which it stops if another is chosen.
+  kPoint = 11,
+  // What `thread` is about to do at its next turn: a = Op | is_write << 8 | is_everything << 9 | first byte << 16 |
+  // bytes << 32, b = first and c = last of the objects it is about, numbered in the order in which they were first met;
+  // b > c: of none. Objects are granules of kGranule bytes; the first byte is one of the first granule. A step may have
+  // several records, granules in order. Op::kEnd: the thread ends with what it did at its last turn. Op::kCallEnd: that
+  // was atomic, and wrote what was there.
+  kStep = 12,
   kExternal = 13,  // something from outside took part, so the seed alone does not repeat the run: a = External
-  kStepAt = 14,   // in front of the kStep records of a step: a = offset of the program counter in its module, or 0, b = events << 32 | module,
-                  // c = accesses. Where the thread is; the module is a number, or kNone
-  kModule = 15,   // `thread` is the number of a module: a, b, c = the next 24 bytes of its path, up to a record with a 0 in it; the path of
-                  // the program itself is empty. A number may be given again
+  // In front of the kStep records of a step: a = offset of the program counter in its module, or 0, b = events << 32 |
+  // module, c = accesses. Where the thread is; the module is a number, or kNone.
+  kStepAt = 14,
+  // `thread` is the number of a module: a, b, c = the next 24 bytes of its path, up to a record with a 0 in it; the
+  // path of the program itself is empty. A number may be given again.
+  kModule = 15,
 };
 
 inline constexpr std::uint64_t kGranule = 8;
 
 enum class BlockedOn : std::uint64_t {
-  kUnknown = 0, kMutex = 1, kRwlock = 2, kSpin = 3, kCondition = 4, kBarrier = 5, kSemaphore = 6, kJoin = 7, kOnce = 8, kFutex = 9
+  kUnknown = 0,
+  kMutex = 1,
+  kRwlock = 2,
+  kSpin = 3,
+  kCondition = 4,
+  kBarrier = 5,
+  kSemaphore = 6,
+  kJoin = 7,
+  kOnce = 8,
+  kFutex = 9
 };
 
 enum class Divergence : std::uint64_t {
-  kNotReady = 0,    // the thread of the stretch cannot run; c = StretchEnd by which it stopped
-  kNoThread = 1,    // there is no such thread
-  kEarly = 2,       // it stopped before it came to the position; c = StretchEnd by which it stopped
-  kOtherHash = 3,   // it did other operations; c = the hash
+  kNotReady = 0,   // the thread of the stretch cannot run; c = StretchEnd by which it stopped
+  kNoThread = 1,   // there is no such thread
+  kEarly = 2,      // it stopped before it came to the position; c = StretchEnd by which it stopped
+  kOtherHash = 3,  // it did other operations; c = the hash
 };
 
 enum class External : std::uint64_t { kReturned = 0, kTurnTaken = 1, kSignal = 2, kDeadline = 3 };

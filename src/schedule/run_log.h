@@ -13,16 +13,16 @@ namespace sooth {
 // One thread in front of its access.
 struct RacingThread {
   std::uint32_t thread = 0;
-  std::uint64_t offset = 0;        // of the program counter in its module
-  std::uint32_t range = 0;         // index of the SiteRange in the control file
+  std::uint64_t offset = 0;  // of the program counter in its module
+  std::uint32_t range = 0;   // index of the SiteRange in the control file
   std::uint32_t bytes = 0;
-  std::uint32_t kinds = 0;         // control::kReads, ...
-  bool first = false;              // was let go first
+  std::uint32_t kinds = 0;  // control::kReads, ...
+  bool first = false;       // was let go first
 };
 
 // The race was created: `here` came to its access while the others were postponed in front of theirs.
 struct CreatedRace {
-  std::uint64_t stretch = 0;       // stretches of the process before it
+  std::uint64_t stretch = 0;  // stretches of the process before it
   RacingThread here;
   std::vector<RacingThread> others;
 };
@@ -31,8 +31,8 @@ struct BlockedThread {
   std::uint32_t thread = 0;
   control::BlockedOn on = control::BlockedOn::kUnknown;
   std::uint32_t holder = control::kNone;
-  std::uint64_t offset = 0;        // of the program counter in its module
-  bool in_program = true;          // that is the program itself, not a library
+  std::uint64_t offset = 0;  // of the program counter in its module
+  bool in_program = true;    // that is the program itself, not a library
 };
 
 struct Diverged {
@@ -46,18 +46,18 @@ struct ProcessLog {
   std::vector<control::ThreadOrigin> threads;
   std::vector<control::Stretch> stretches;
   std::vector<CreatedRace> races;
-  std::vector<BlockedThread> deadlock;   // empty: there was none
+  std::vector<BlockedThread> deadlock;  // empty: there was none
   std::vector<Diverged> divergences;
   std::uint64_t let_go = 0, impatient = 0, turns_taken = 0, spins = 0;  // interventions
-  std::uint64_t external = 0;      // things from outside that took part: > 0: the seed alone may not repeat the run
+  std::uint64_t external = 0;  // things from outside that took part: > 0: the seed alone may not repeat the run
 };
 
 struct RunLog {
   control::RunState state = control::RunState::kNotStarted;
   std::uint64_t hook_calls = 0;
   std::uint64_t scheduling_points = 0;
-  bool truncated = false;          // the log was full: what came later is not in it
-  std::vector<ProcessLog> processes;  // at least one when something started
+  bool truncated = false;                  // the log was full: what came later is not in it
+  std::vector<ProcessLog> processes;       // at least one when something started
   std::vector<control::LogRecord> points;  // kPoint, kStep, kStepAt and kModule records of the first process, in order
 };
 

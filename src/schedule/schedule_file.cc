@@ -44,12 +44,8 @@ EndWords words_of(StretchEnd end) {
   return {"stop", "stopped"};
 }
 
-std::string thread_name(std::uint32_t thread) {
-  return "thread " + std::to_string(thread);
-}
-std::string stretch_name(std::uint64_t place) {
-  return "stretch " + std::to_string(place + 1) + ": ";
-}
+std::string thread_name(std::uint32_t thread) { return "thread " + std::to_string(thread); }
+std::string stretch_name(std::uint64_t place) { return "stretch " + std::to_string(place + 1) + ": "; }
 std::string was_to(const Stretch& stretch) {
   return thread_name(stretch.thread) + " was to " + words_of(stretch.end).was_to + position_of(stretch);
 }

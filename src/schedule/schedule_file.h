@@ -29,12 +29,13 @@
 namespace sooth {
 
 struct ScheduleFile {
-  std::string program;             // as typed, for people
-  std::string outcome;             // ProgramEnd::describe(), for people; may be empty
-  RunPlan plan;                    // its stretches are the `run` lines, in both forms
+  std::string program;                // as typed, for people
+  std::string outcome;                // ProgramEnd::describe(), for people; may be empty
+  RunPlan plan;                       // its stretches are the `run` lines, in both forms
   std::vector<std::uint64_t> places;  // of each of them among all stretches of the run, from 0; rising
-  std::uint64_t stretch_count = 0;  // of the whole run: the last check point may come earlier
-  bool open_end = false;           // the run had more stretches than were counted, or was cut off at a moment that is not repeated
+  std::uint64_t stretch_count = 0;    // of the whole run: the last check point may come earlier
+  // The run had more stretches than were counted, or was cut off at a moment that is not repeated.
+  bool open_end = false;
   control::RunState end = control::RunState::kEnded;
 
   // Whether the plan and its seed decide the run; else the stretches do.
@@ -44,7 +45,8 @@ struct ScheduleFile {
 // From what was to be done and what happened in the first process. A run that its seed decides keeps at most `max_checkpoints` lines, evenly
 // spread with the last one always among them. One that was led in front of a race by stretches keeps these, so that the race is created again; what comes
 // behind it is up to the seed. All others keep every stretch. `outcome` is for the caller to fill.
-ScheduleFile make_schedule(const std::string& program, const RunPlan& plan, const RunLog& log, std::size_t max_checkpoints = 64);
+ScheduleFile make_schedule(const std::string& program, const RunPlan& plan, const RunLog& log,
+                           std::size_t max_checkpoints = 64);
 
 std::string print_schedule(const ScheduleFile& schedule);
 // The inverse. Any bytes may be thrown at it; `path` is for the sentences, which name the line.

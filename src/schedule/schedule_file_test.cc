@@ -39,9 +39,7 @@ constexpr char kStretched[] =
     "run 2 0+0 run-ended 00000001\n"
     "end deadlocked 2+\n";
 
-Result<ScheduleFile> parse(const std::string& text) {
-  return parse_schedule(text, "s");
-}
+Result<ScheduleFile> parse(const std::string& text) { return parse_schedule(text, "s"); }
 
 TEST(ScheduleFile, IsPrintedAsItWasRead) {
   for (const char* text : {kSeeded, kStretched}) {

@@ -97,7 +97,8 @@ class Strategy {
   std::uint32_t threads_ = 0;
   std::uint64_t steps_ = 0;
   std::uint64_t lowest_ = kChanged;
-  std::uint64_t changes_[kMaxPctDepth] = {};  // [i], for 1 <= i < depth: the step at which a thread gets the i-th lowest priority
+  // [i], for 1 <= i < depth: the step at which a thread gets the i-th lowest priority.
+  std::uint64_t changes_[kMaxPctDepth] = {};
 };
 
 namespace strategy_detail {
@@ -137,7 +138,8 @@ constexpr bool parse_strategy(const char* text, StrategySpec& spec) {
   } else if (skip_word(text, "pct:")) {
     std::uint64_t depth = 0;
     parsed.kind = StrategyKind::kPct;
-    if (!skip_number(text, kMaxPctDepth, depth) || (skip_word(text, ":") && !skip_number(text, kMaxSteps, parsed.steps))) {
+    if (!skip_number(text, kMaxPctDepth, depth) ||
+        (skip_word(text, ":") && !skip_number(text, kMaxSteps, parsed.steps))) {
       return false;
     }
     parsed.depth = static_cast<std::uint32_t>(depth);
@@ -173,12 +175,9 @@ constexpr void Strategy::admit(Standing& thread) {
 template <typename Entry>
 constexpr Entry* Strategy::choose(Entry* ready, Entry* running, SchedulingPoint point) {
   switch (spec_.kind) {
-    case StrategyKind::kSerial:
-      return ready == nullptr || point == SchedulingPoint::kOperation ? running : ready;
-    case StrategyKind::kRandom:
-      return choose_randomly(ready, running, point);
-    case StrategyKind::kPct:
-      break;
+    case StrategyKind::kSerial: return ready == nullptr || point == SchedulingPoint::kOperation ? running : ready;
+    case StrategyKind::kRandom: return choose_randomly(ready, running, point);
+    case StrategyKind::kPct: break;
   }
   if (running != nullptr) {
     if (point != SchedulingPoint::kYield) {

@@ -95,7 +95,8 @@ double chi_square(const std::map<std::string, int>& counts, std::size_t kinds, i
 TEST(SeededRandom, IsTheKnownSequence) {
   // Reference outputs of SplitMix64 for seed 1234567.
   SeededRandom random(1234567);
-  for (const std::uint64_t expected : {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u}) {
+  for (const std::uint64_t expected :
+       {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u}) {
     EXPECT_EQ(random.next(), expected);
   }
 }
@@ -136,8 +137,9 @@ TEST(ParseStrategy, TakesWhatIsDocumented) {
 }
 
 TEST(ParseStrategy, RefusesTheRestAndLeavesTheSpecAlone) {
-  for (const char* text : {"", "os", "serial ", "serially", "Random", "random:1", "pct", "pct:", "pct:0", "pct:33", "pct:-1", "pct:x", "pct:3x",
-                           "pct:3:", "pct:3:0", "pct:3:x", "pct:3:5:", "pct:99999999999999999999", "pct:3:99999999999999999999"}) {
+  for (const char* text : {"", "os", "serial ", "serially", "Random", "random:1", "pct", "pct:", "pct:0", "pct:33",
+                           "pct:-1", "pct:x", "pct:3x", "pct:3:", "pct:3:0", "pct:3:x",
+                           "pct:3:5:", "pct:99999999999999999999", "pct:3:99999999999999999999"}) {
     StrategySpec spec{StrategyKind::kPct, 7, 9};
     EXPECT_FALSE(parse_strategy(text, spec)) << text;
     EXPECT_EQ(spec.depth, 7u) << text;
@@ -147,7 +149,8 @@ TEST(ParseStrategy, RefusesTheRestAndLeavesTheSpecAlone) {
 TEST(Strategy, EqualSeedsGiveEqualRuns) {
   for (const char* strategy : {"serial", "random", "pct:1", "pct:3", "pct:3:40"}) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
-      EXPECT_EQ(Model(strategy, seed, {5, 9, 4, 7}).run(), Model(strategy, seed, {5, 9, 4, 7}).run()) << strategy << ", seed " << seed;
+      EXPECT_EQ(Model(strategy, seed, {5, 9, 4, 7}).run(), Model(strategy, seed, {5, 9, 4, 7}).run())
+          << strategy << ", seed " << seed;
     }
   }
 }
@@ -186,12 +189,13 @@ TEST(Random, IsUniformAtEveryKindOfPoint) {
   }
   struct Case {
     SchedulingPoint point;
-    bool runs;              // entries[3] has the turn
+    bool runs;  // entries[3] has the turn
     std::size_t kinds;
-    double limit;           // of chi-square, p = 0.001
+    double limit;  // of chi-square, p = 0.001
   };
-  for (const Case& c : {Case{SchedulingPoint::kOperation, true, 4, 16.27}, Case{SchedulingPoint::kQuantum, true, 4, 16.27},
-                        Case{SchedulingPoint::kYield, true, 3, 13.82}, Case{SchedulingPoint::kBlocked, false, 3, 13.82}}) {
+  for (const Case& c :
+       {Case{SchedulingPoint::kOperation, true, 4, 16.27}, Case{SchedulingPoint::kQuantum, true, 4, 16.27},
+        Case{SchedulingPoint::kYield, true, 3, 13.82}, Case{SchedulingPoint::kBlocked, false, 3, 13.82}}) {
     Strategy strategy(spec_of("random"), 42, 100);
     std::map<std::string, int> counts;
     for (int i = 0; i < kDraws; ++i) {
@@ -286,7 +290,8 @@ TEST_F(PctGuarantee, Depth2) {
     for (int i = 0; i < kOperations; ++i) {
       for (int j = i + 1; j < kOperations; ++j) {
         for (int m = 0; m < kOperations; ++m) {
-          expect_at_least(meeting(runs, first, {i, m, j}), 1.0 / (2 * 6), std::string(1, first) + std::to_string(i * 100 + m * 10 + j));
+          expect_at_least(meeting(runs, first, {i, m, j}), 1.0 / (2 * 6),
+                          std::string(1, first) + std::to_string(i * 100 + m * 10 + j));
         }
       }
     }

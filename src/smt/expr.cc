@@ -61,9 +61,7 @@ unsigned operand_count(ExprOp op) {
   return 0;
 }
 
-bool is_comparison(ExprOp op) {
-  return op >= ExprOp::kEq && op <= ExprOp::kSle;
-}
+bool is_comparison(ExprOp op) { return op >= ExprOp::kEq && op <= ExprOp::kSle; }
 
 bool is_commutative(ExprOp op) {
   return op == ExprOp::kAdd || op == ExprOp::kMul || op == ExprOp::kAnd || op == ExprOp::kOr || op == ExprOp::kXor ||
@@ -158,9 +156,7 @@ ExprId ExprTable::operand(ExprId e, unsigned i) const {
   return static_cast<ExprId>(i == 0 ? n.a : i == 1 ? n.b : n.c);
 }
 
-bool ExprTable::is_ones(ExprId e) const {
-  return is_value(e, mask(width(e)));
-}
+bool ExprTable::is_ones(ExprId e) const { return is_value(e, mask(width(e))); }
 
 ExprId ExprTable::intern(const Node& wanted) {
   std::uint64_t hash = (std::uint64_t{wanted.a} << 32 | wanted.b) * 0x9E3779B97F4A7C15u;

@@ -32,12 +32,8 @@ class OrderSolver::Impl : public LazySolver<Literal> {
 OrderSolver::OrderSolver(std::chrono::milliseconds timeout) : impl_(std::make_unique<Impl>(timeout)) {}
 OrderSolver::~OrderSolver() = default;
 
-OrderSolver::Node OrderSolver::add_node() {
-  return Node{impl_->add_node()};
-}
-OrderSolver::Flag OrderSolver::add_flag() {
-  return Flag{impl_->add_flag()};
-}
+OrderSolver::Node OrderSolver::add_node() { return Node{impl_->add_node()}; }
+OrderSolver::Flag OrderSolver::add_flag() { return Flag{impl_->add_flag()}; }
 
 void OrderSolver::require(std::span<const Literal> clause) {
   impl_->require(clause);
@@ -57,8 +53,6 @@ OrderSolver::Answer OrderSolver::solve() {
   return result == z3::sat ? Answer::kYes : result == z3::unsat ? Answer::kNo : Answer::kUnknown;
 }
 
-std::int64_t OrderSolver::position(Node node) const {
-  return impl_->position(static_cast<std::uint32_t>(node));
-}
+std::int64_t OrderSolver::position(Node node) const { return impl_->position(static_cast<std::uint32_t>(node)); }
 
 }  // namespace sooth

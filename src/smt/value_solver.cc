@@ -175,12 +175,8 @@ ValueSolver::ValueSolver(const ExprTable& table, std::chrono::milliseconds timeo
     : impl_(std::make_unique<Impl>(table, timeout)) {}
 ValueSolver::~ValueSolver() = default;
 
-ValueSolver::Node ValueSolver::add_node() {
-  return Node{impl_->add_node()};
-}
-ValueSolver::Flag ValueSolver::add_flag() {
-  return Flag{impl_->add_flag()};
-}
+ValueSolver::Node ValueSolver::add_node() { return Node{impl_->add_node()}; }
+ValueSolver::Flag ValueSolver::add_flag() { return Flag{impl_->add_flag()}; }
 
 void ValueSolver::require(std::span<const Literal> clause) {
   impl_->require(clause);
@@ -204,14 +200,8 @@ ValueSolver::Answer ValueSolver::solve() {
   return Answer::kUnknown;
 }
 
-std::int64_t ValueSolver::position(Node node) const {
-  return impl_->position(static_cast<std::uint32_t>(node));
-}
-bool ValueSolver::is_true(Flag flag) const {
-  return impl_->is_true(static_cast<std::uint32_t>(flag));
-}
-std::uint64_t ValueSolver::value(std::uint32_t variable) const {
-  return impl_->values[variable];
-}
+std::int64_t ValueSolver::position(Node node) const { return impl_->position(static_cast<std::uint32_t>(node)); }
+bool ValueSolver::is_true(Flag flag) const { return impl_->is_true(static_cast<std::uint32_t>(flag)); }
+std::uint64_t ValueSolver::value(std::uint32_t variable) const { return impl_->values[variable]; }
 
 }  // namespace sooth

@@ -25,8 +25,7 @@ TEST(ValueSolverTest, OrdersAndValuesDependOnEachOther) {
     const auto sees_initial = solver.add_flag(), sees_first = solver.add_flag();
     solver.require({Literal::is(sees_initial), Literal::is(sees_first)});
     solver.require({Literal::is_not(sees_initial), Literal::before(read, first)});
-    solver.require(
-        {Literal::is_not(sees_initial), Literal::holds(table.make(ExprOp::kEq, y, table.constant(32, 0)))});
+    solver.require({Literal::is_not(sees_initial), Literal::holds(table.make(ExprOp::kEq, y, table.constant(32, 0)))});
     solver.require({Literal::is_not(sees_first), Literal::before(first, read)});
     solver.require({Literal::is_not(sees_first), Literal::holds(table.make(ExprOp::kEq, y, table.constant(32, 3)))});
     solver.require({Literal::holds(taken ? more : table.make(ExprOp::kNot, more))});
@@ -48,7 +47,8 @@ TEST(ValueSolverTest, RefutesCyclesAndContradictions) {
   const ExprId x = table.variable(8);
   ValueSolver contradiction(table, kLong);
   contradiction.require({Literal::holds(table.make(ExprOp::kUlt, x, table.constant(8, 3)))});
-  contradiction.require({Literal::holds(table.make(ExprOp::kUlt, table.constant(8, 7), table.make(ExprOp::kMul, x, x)))});
+  contradiction.require(
+      {Literal::holds(table.make(ExprOp::kUlt, table.constant(8, 7), table.make(ExprOp::kMul, x, x)))});
   EXPECT_EQ(contradiction.solve(), Answer::kNo);
 
   ValueSolver empty(table, kLong);
@@ -69,8 +69,9 @@ class RandomExpressions {
       return choice % 2 == 0 ? variables_[random_() % variables_.size()] : table_.constant(width, random_());
     }
     const ExprId a = value(depth - 1), b = value(depth - 1);
-    constexpr ExprOp kBinary[] = {ExprOp::kAdd, ExprOp::kSub, ExprOp::kMul,  ExprOp::kUDiv, ExprOp::kSDiv, ExprOp::kURem, ExprOp::kSRem,
-                                  ExprOp::kAnd, ExprOp::kOr,  ExprOp::kXor,  ExprOp::kShl,  ExprOp::kLShr, ExprOp::kAShr};
+    constexpr ExprOp kBinary[] = {ExprOp::kAdd,  ExprOp::kSub,  ExprOp::kMul, ExprOp::kUDiv, ExprOp::kSDiv,
+                                  ExprOp::kURem, ExprOp::kSRem, ExprOp::kAnd, ExprOp::kOr,   ExprOp::kXor,
+                                  ExprOp::kShl,  ExprOp::kLShr, ExprOp::kAShr};
     if (choice < 3 + std::size(kBinary)) {
       return table_.make(kBinary[choice - 3], a, b);
     }

@@ -14,9 +14,14 @@ namespace sooth {
 namespace {
 
 // Where Debian, Ubuntu and Fedora keep libraries, in the order of the dynamic linker.
-constexpr std::array kDefaultDirectories = {
-    "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",       "/lib64",        "/usr/lib64", "/lib",
-    "/usr/lib",              "/usr/local/lib/x86_64-linux-gnu", "/usr/local/lib"};
+constexpr std::array kDefaultDirectories = {"/lib/x86_64-linux-gnu",
+                                            "/usr/lib/x86_64-linux-gnu",
+                                            "/lib64",
+                                            "/usr/lib64",
+                                            "/lib",
+                                            "/usr/lib",
+                                            "/usr/local/lib/x86_64-linux-gnu",
+                                            "/usr/local/lib"};
 
 bool is_x86_64(const Elf64_Ehdr& header) {
   return header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
@@ -257,9 +262,9 @@ Result<BinaryInfo> inspect_binary(const std::string& path) {
 }
 
 bool ProgramInfo::instrumented() const {
-  return main.tsan != Tsan::kNone ||
-         std::any_of(libraries.begin(), libraries.end(),
-                     [](const NeededLibrary& library) { return library.info.tsan == Tsan::kUndefined; });
+  return main.tsan != Tsan::kNone || std::any_of(libraries.begin(), libraries.end(), [](const NeededLibrary& library) {
+           return library.info.tsan == Tsan::kUndefined;
+         });
 }
 
 bool ProgramInfo::has_sooth() const {

@@ -18,10 +18,10 @@ enum class FileFormat : std::uint8_t {
 };
 
 enum class Linking : std::uint8_t {
-  kDynamic,        // an executable that the dynamic linker starts: libraries can be preloaded
-  kStatic,         // an executable without PT_INTERP, also static-pie: they cannot
+  kDynamic,  // an executable that the dynamic linker starts: libraries can be preloaded
+  kStatic,   // an executable without PT_INTERP, also static-pie: they cannot
   kSharedLibrary,
-  kNotLinked,      // an object file or a core
+  kNotLinked,  // an object file or a core
 };
 
 enum class Tsan : std::uint8_t {
@@ -45,12 +45,12 @@ struct BinaryInfo {
   Linking linking = Linking::kNotLinked;
   Tsan tsan = Tsan::kNone;
   TsanLibrary tsan_library = TsanLibrary::kNone;
-  std::string tsan_soname;   // e.g. libtsan.so.2; empty with TsanLibrary::kNone
+  std::string tsan_soname;      // e.g. libtsan.so.2; empty with TsanLibrary::kNone
   bool contains_sooth = false;  // defines a symbol that starts with kSoothSymbolPrefix
   bool needs_openmp = false;    // libgomp, libomp or libiomp5 in DT_NEEDED
-  std::string interpreter;   // of a script: the line behind #!; else the dynamic linker
+  std::string interpreter;      // of a script: the line behind #!; else the dynamic linker
   std::string soname;
-  std::string build_id;      // hexadecimal, empty when there is none
+  std::string build_id;              // hexadecimal, empty when there is none
   std::vector<std::string> needed;   // DT_NEEDED, in order
   std::vector<std::string> rpath;    // directories of DT_RPATH, empty when there is a DT_RUNPATH; $ORIGIN replaced
   std::vector<std::string> runpath;  // directories of DT_RUNPATH; $ORIGIN replaced
@@ -63,9 +63,9 @@ inline constexpr std::string_view kSoothSymbolPrefix = "__sooth_";
 Result<BinaryInfo> inspect_binary(const std::string& path);
 
 struct NeededLibrary {
-  std::string soname;       // as in DT_NEEDED
-  std::string needed_by;    // path of the file that names it first
-  BinaryInfo info;          // info.path is empty when the library was not found
+  std::string soname;     // as in DT_NEEDED
+  std::string needed_by;  // path of the file that names it first
+  BinaryInfo info;        // info.path is empty when the library was not found
 };
 
 struct ProgramInfo {

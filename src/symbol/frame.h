@@ -19,7 +19,7 @@ struct Frame {
 // The variable that an address is in.
 struct GlobalVariable {
   std::string name;
-  std::string file;          // where it is declared; empty without debug information
+  std::string file;  // where it is declared; empty without debug information
   std::uint32_t line = 0;
   std::uint64_t offset = 0;  // of the address in the variable, in bytes
   std::uint64_t size = 0;    // 0: unknown

@@ -15,7 +15,7 @@ std::uint32_t number(Dwarf_Die& die, unsigned name) {
   Dwarf_Attribute attribute;
   Dwarf_Word value = 0;
   return dwarf_formudata(dwarf_attr_integrate(&die, name, &attribute), &value) == 0 ? static_cast<std::uint32_t>(value)
-                                                                                      : 0;
+                                                                                    : 0;
 }
 
 // Bytes of the variable's type; 0 when it is incomplete.

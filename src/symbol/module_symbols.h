@@ -52,9 +52,9 @@ class ModuleSymbols {
   std::unique_ptr<DebugFile> file_;
   LineTable lines_;
   SymbolTable symbols_;
-  std::vector<std::unique_ptr<UnitIndex>> units_;            // as DebugFile::units(), null until used
-  std::unordered_map<const void*, std::string> functions_;   // readable names by mangled name or die
-  std::optional<std::vector<Global>> globals_;               // by begin, once read
+  std::vector<std::unique_ptr<UnitIndex>> units_;           // as DebugFile::units(), null until used
+  std::unordered_map<const void*, std::string> functions_;  // readable names by mangled name or die
+  std::optional<std::vector<Global>> globals_;              // by begin, once read
 };
 
 }  // namespace sooth

@@ -27,8 +27,8 @@ struct AddressRange {
 
 struct Module {
   std::string path;
-  std::string build_id;    // hexadecimal; empty when the file had none
-  std::uint64_t bias = 0;  // what was added to the addresses of the ELF file, wrapping
+  std::string build_id;              // hexadecimal; empty when the file had none
+  std::uint64_t bias = 0;            // what was added to the addresses of the ELF file, wrapping
   std::vector<AddressRange> ranges;  // where its segments were, in run time addresses
   Generation first{};                // that it was loaded in
   Generation last = kLastGeneration;

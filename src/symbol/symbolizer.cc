@@ -67,8 +67,6 @@ SymbolLevel Symbolizer::level(ModuleId module) {
   return opened.symbols->symbols().empty() ? SymbolLevel::kNothing : SymbolLevel::kSymbols;
 }
 
-const Status& Symbolizer::status(ModuleId module) {
-  return open(module).status;
-}
+const Status& Symbolizer::status(ModuleId module) { return open(module).status; }
 
 }  // namespace sooth

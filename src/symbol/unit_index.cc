@@ -108,8 +108,8 @@ class UnitIndex::Walk {
   void visit_variable(Dwarf_Die& die) {
     std::uint64_t address = 0;
     const bool is_fixed = fixed_address(die, address);
-    const bool is_local = std::any_of(path_.begin(), path_.end(),
-                                      [](Dwarf_Die* outer) { return dwarf_tag(outer) == DW_TAG_subprogram; });
+    const bool is_local =
+        std::any_of(path_.begin(), path_.end(), [](Dwarf_Die* outer) { return dwarf_tag(outer) == DW_TAG_subprogram; });
     if (is_fixed) {
       index_.variables_.push_back({die, address});
     }

@@ -19,8 +19,8 @@ class UnitIndex {
   // A function, or a call that was inlined.
   struct Scope {
     Dwarf_Die die{};
-    std::uint64_t entry = 0;           // its first instruction
-    std::uint32_t parent = kNoScope;   // of an inlined call: the scope it was inlined into
+    std::uint64_t entry = 0;          // its first instruction
+    std::uint32_t parent = kNoScope;  // of an inlined call: the scope it was inlined into
     bool inlined = false;
   };
   // A variable with a fixed address: a global, or a static one of a function or class.
@@ -50,8 +50,8 @@ class UnitIndex {
   };
   void flatten(std::vector<Range> ranges);
 
-  std::vector<Scope> scopes_;      // parents first
-  std::vector<Range> segments_;    // disjoint, by begin: the innermost scope of each piece
+  std::vector<Scope> scopes_;    // parents first
+  std::vector<Range> segments_;  // disjoint, by begin: the innermost scope of each piece
   std::vector<Variable> variables_;
   std::unordered_map<Dwarf_Off, std::string> enclosing_;  // die without linkage name -> "ns::Class::", unless empty
 };

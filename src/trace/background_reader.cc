@@ -71,7 +71,9 @@ struct Slot {
     reaches.clear();
     deep.clear();
   }
-  bool full() const { return events.size() >= kSlotEvents || branches.size() >= kSlotEvents || deep.size() >= kSlotEvents; }
+  bool full() const {
+    return events.size() >= kSlotEvents || branches.size() >= kSlotEvents || deep.size() >= kSlotEvents;
+  }
   void add(const Batch& batch, const Position& position) {
     append(events, batch.events);
     append(values, batch.values);
@@ -144,7 +146,7 @@ class BackgroundReader final : public TraceReader {
 
   // Of the thread, after start().
   std::unique_ptr<TraceReader> reader_;
-  TablesCursor cursor_;  // the rows that were put into slots
+  TablesCursor cursor_;                    // the rows that were put into slots
   std::uint64_t published_by_thread_ = 0;  // published_, without the lock
   Status out_of_memory_ = Status::internal("out of memory while reading the trace");  // made while there is some
 
@@ -187,7 +189,8 @@ void BackgroundReader::run() {
   } catch (const std::bad_alloc&) {
     end({.position = position_of(*reader_)}, std::move(out_of_memory_));
   } catch (const std::exception& error) {
-    end({.position = position_of(*reader_)}, Status::internal(std::string("reading the trace failed: ") + error.what()));
+    end({.position = position_of(*reader_)},
+        Status::internal(std::string("reading the trace failed: ") + error.what()));
   }
 }
 

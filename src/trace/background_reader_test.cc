@@ -34,8 +34,8 @@ std::string state_difference(const TraceReader& a, const TraceReader& b, bool wh
       left.stacks().size() != right.stacks().size() || left.names().size() != right.names().size()) {
     return "sizes of the tables";
   }
-  if (whole && (left.threads() != right.threads() || left.sites() != right.sites() ||
-                left.stacks() != right.stacks() || left.names() != right.names())) {
+  if (whole && (left.threads() != right.threads() || left.sites() != right.sites() || left.stacks() != right.stacks() ||
+                left.names() != right.names())) {
     return "rows of the tables";
   }
   return "";
@@ -72,7 +72,8 @@ Comparison compare(TraceReader& direct, TraceReader& background) {
       seen.difference = batch_difference(*expected, *actual);
     } else {
       seen.end = actual.status();
-      const bool same = expected.status().message() == seen.end.message() && expected.status().code() == seen.end.code();
+      const bool same =
+          expected.status().message() == seen.end.message() && expected.status().code() == seen.end.code();
       seen.difference = same ? "" : "error: " + expected.status().message() + " / " + seen.end.message();
     }
     if (seen.difference.empty()) {

@@ -41,13 +41,18 @@ struct Reach {
 // What a program that was built with `sooth c++ --deep` writes down between its accesses, so that its code can be executed again from
 // the trace: docs/deep.md. Numbers of functions and instructions are those of DeepProgram (deep/program.h).
 enum class DeepKind : std::uint8_t {
-  kEnter = 0,    // `function` of `module` begins
-  kWord = 1,     // `value`: 64 bits of an argument, of what a read whose event has no value has read, or of the rest of a result
+  kEnter = 0,  // `function` of `module` begins
+  // `value`: 64 bits of an argument, of what a read whose event has no value has read, or of the rest of a result.
+  kWord = 1,
   kAddress = 2,  // `value`: the address that an alloca has just returned
-  kBranch = 3,   // `value`: which successor a conditional br or a switch takes; 0 is the one of "true", and the default of a switch
-  kReturn = 4,   // the call `id` of `function` of `module` has returned normally; `value`: the first word of its result, 0 when it has none
-  kLanded = 5,   // an exception has reached the landingpad `id` of `function` of `module`: of its innermost run that is in an invoke
-                 // with that landingpad; or the call `id`, which may return twice, returns: of its innermost run
+  // `value`: which successor a conditional br or a switch takes; 0 is the one of "true", and the default of a switch.
+  kBranch = 3,
+  // The call `id` of `function` of `module` has returned normally; `value`: the first word of its result, 0 when it has
+  // none.
+  kReturn = 4,
+  // An exception has reached the landingpad `id` of `function` of `module`: of its innermost run that is in an invoke
+  // with that landingpad; or the call `id`, which may return twice, returns: of its innermost run.
+  kLanded = 5,
 };
 inline constexpr int kDeepKindCount = 6;
 

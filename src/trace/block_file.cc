@@ -65,16 +65,24 @@ Status BlockWriter::write(BlockKind kind, std::uint64_t first, std::uint32_t cou
   const std::size_t bound = ZSTD_compressBound(payload.size());
   out_.resize(sizeof(BlockHeader) + bound);
   std::uint8_t* body = out_.data() + sizeof(BlockHeader);
-  std::size_t stored = ZSTD_compressCCtx(compressor_->context, body, bound, payload.data(), payload.size(), kCompressionLevel);
+  std::size_t stored =
+      ZSTD_compressCCtx(compressor_->context, body, bound, payload.data(), payload.size(), kCompressionLevel);
   Codec codec = Codec::kZstd;
   if (ZSTD_isError(stored) != 0 || stored >= payload.size()) {
     codec = Codec::kRaw;
     stored = payload.size();
     std::copy(payload.begin(), payload.end(), body);
   }
-  BlockHeader header{format::kBlockMagic, static_cast<std::uint8_t>(kind), static_cast<std::uint8_t>(codec),
-                     sequence_, static_cast<std::uint32_t>(stored), static_cast<std::uint32_t>(payload.size()), first,
-                     count, 0, 0};
+  BlockHeader header{format::kBlockMagic,
+                     static_cast<std::uint8_t>(kind),
+                     static_cast<std::uint8_t>(codec),
+                     sequence_,
+                     static_cast<std::uint32_t>(stored),
+                     static_cast<std::uint32_t>(payload.size()),
+                     first,
+                     count,
+                     0,
+                     0};
   header.header_check = header_check(header);
   std::memcpy(out_.data(), &header, sizeof header);
   header.checksum = checksum(out_.data(), body, stored);
@@ -104,7 +112,10 @@ struct BlockReader::Decompressor {
 };
 
 BlockReader::BlockReader(std::string path, int fd, std::uint64_t size, bool incomplete)
-    : path_(std::move(path)), fd_(fd), size_(size), incomplete_(incomplete),
+    : path_(std::move(path)),
+      fd_(fd),
+      size_(size),
+      incomplete_(incomplete),
       decompressor_(std::make_unique<Decompressor>()) {}
 
 BlockReader::~BlockReader() { ::close(fd_); }
@@ -114,7 +125,7 @@ Result<std::unique_ptr<BlockReader>> BlockReader::open(const std::string& path, 
   if (fd < 0) {
     return Status::bad_input(system_error(path, "cannot read"));
   }
-  struct stat info{};
+  struct stat info {};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd);
     return Status::bad_input(path + ": cannot read: it is not a file");
@@ -138,7 +149,8 @@ Result<std::size_t> BlockReader::read_at_offset(void* out, std::size_t size) {
 }
 
 Status BlockReader::corrupt(const std::string& what) const {
-  return Status::bad_input(path_ + ": the trace is damaged: block at byte " + std::to_string(block_offset_) + ": " + what);
+  return Status::bad_input(path_ + ": the trace is damaged: block at byte " + std::to_string(block_offset_) + ": " +
+                           what);
 }
 
 Status BlockReader::check_header() const {

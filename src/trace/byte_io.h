@@ -21,9 +21,7 @@ class ByteWriter {
 
   template <typename T>
     requires std::is_trivially_copyable_v<T>
-  void put(const T& value) {
-    put_array(&value, 1);
-  }
+  void put(const T& value) { put_array(&value, 1); }
   template <typename T>
     requires std::is_trivially_copyable_v<T>
   void put_array(const T* values, std::size_t count) {
@@ -58,14 +56,13 @@ class ByteReader {
   std::size_t remaining() const { return static_cast<std::size_t>(end_ - at_); }
 
   template <typename T>
-    requires std::is_trivially_copyable_v<T>
-  T get() {
-    T value{};
-    if (const std::uint8_t* bytes = get_bytes(sizeof(T))) {
-      std::memcpy(&value, bytes, sizeof(T));
+    requires std::is_trivially_copyable_v<T> T get() {
+      T value{};
+      if (const std::uint8_t* bytes = get_bytes(sizeof(T))) {
+        std::memcpy(&value, bytes, sizeof(T));
+      }
+      return value;
     }
-    return value;
-  }
   // nullptr when fewer than `count` are left.
   const std::uint8_t* get_bytes(std::size_t count) {
     if (!ok_ || remaining() < count) {

@@ -20,17 +20,11 @@ std::vector<ReachRow> rows_of(std::string_view bytes) {
   return rows;
 }
 
-std::uint64_t checksum(std::span<const ReachRow> rows) {
-  return XXH3_64bits(rows.data(), rows.size_bytes());
-}
+std::uint64_t checksum(std::span<const ReachRow> rows) { return XXH3_64bits(rows.data(), rows.size_bytes()); }
 
-std::uint64_t last_byte(const MemoryRange& range) {
-  return range.begin + (range.length - 1);
-}
+std::uint64_t last_byte(const MemoryRange& range) { return range.begin + (range.length - 1); }
 
-bool is_range(std::uint64_t begin, std::uint64_t length) {
-  return length != 0 && begin + (length - 1) >= begin;
-}
+bool is_range(std::uint64_t begin, std::uint64_t length) { return length != 0 && begin + (length - 1) >= begin; }
 
 // Sorted, disjoint, neighbours merged.
 void normalise(std::vector<MemoryRange>& ranges) {

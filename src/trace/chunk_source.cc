@@ -56,7 +56,7 @@ Result<std::unique_ptr<ChunkSource>> ChunkSource::open_file(const std::string& p
 }
 
 std::uint64_t ChunkSource::file_bytes() const {
-  struct stat info{};
+  struct stat info {};
   return ::fstat(fd_, &info) == 0 && info.st_size > 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
 }
 

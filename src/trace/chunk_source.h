@@ -41,7 +41,9 @@ class ChunkSource {
   std::uint64_t control_checksum() const;  // the XXH3 of the first page, as far as it is used
   // What the first page says, now.
   std::uint32_t flags() const { return now(control_->flags); }
-  const char* filter_name() const { return stream::kFilterNames[(flags() & stream::kFilterBits) >> stream::kFilterShift]; }
+  const char* filter_name() const {
+    return stream::kFilterNames[(flags() & stream::kFilterBits) >> stream::kFilterShift];
+  }
   std::uint64_t next_ticket() const { return now(control_->next_ticket); }
   std::uint64_t stop_ticket() const { return now(control_->stop_ticket); }
   stream::StopReason stop_reason() const { return stream::StopReason(now(control_->stop_reason)); }
@@ -90,14 +92,14 @@ class ChunkSource {
   const std::string path_;
   std::function<bool()> alive_;
   bool live_;
-  stream::Control* control_ = nullptr;         // mapped, or snapshot_
+  stream::Control* control_ = nullptr;  // mapped, or snapshot_
   std::unique_ptr<stream::Control> snapshot_;
-  std::vector<bool> known_;                    // by chunk: somebody has it; else it may be begun any time
-  std::set<std::uint32_t> streams_;            // whose first chunk was found
+  std::vector<bool> known_;                         // by chunk: somebody has it; else it may be begun any time
+  std::set<std::uint32_t> streams_;                 // whose first chunk was found
   std::map<std::uint64_t, std::uint32_t> pending_;  // stream << 32 | sequence: chunks that nobody took yet
-  std::vector<std::uint64_t> checksums_;       // by chunk; empty: not checked
+  std::vector<std::uint64_t> checksums_;            // by chunk; empty: not checked
   std::vector<bool> verified_;
-  std::vector<std::uint32_t> free_;            // zeroed, waiting for room in the ring
+  std::vector<std::uint32_t> free_;  // zeroed, waiting for room in the ring
 };
 
 }  // namespace sooth

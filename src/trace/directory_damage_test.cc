@@ -342,7 +342,10 @@ TEST_F(DamageTest, EachCheckOfTheColumns) {
       {"an endless number", format::BlockKind::kBranches, Bytes(12, 0xff), "a branch that does not exist"},
       {"reaches", format::BlockKind::kReaches, {0, 1, 1, 1, 1, 1}, ""},
       {"a reach behind the end", format::BlockKind::kReaches, {2, 1, 1}, "the reach of a call that does not exist"},
-      {"reaches in disorder", format::BlockKind::kReaches, {1, 1, 1, 0, 1, 1}, "the reach of a call that does not exist"},
+      {"reaches in disorder",
+       format::BlockKind::kReaches,
+       {1, 1, 1, 0, 1, 1},
+       "the reach of a call that does not exist"},
   };
   WholeTrace trace;
   trace.info.columns = kAllColumns;
@@ -395,7 +398,8 @@ TEST_F(DamageTest, AHeaderCannotAskForMoreMemoryThanItsBytesJustify) {
   std::memcpy(&header, bytes.data(), sizeof header);
   header.stored = 100;
   header.header_check = static_cast<std::uint32_t>(XXH3_64bits(&header, format::kHeaderCheckOffset));
-  header.checksum = XXH3_64bits_withSeed(bytes.data() + sizeof header, 100, XXH3_64bits(&header, format::kChecksumOffset));
+  header.checksum =
+      XXH3_64bits_withSeed(bytes.data() + sizeof header, 100, XXH3_64bits(&header, format::kChecksumOffset));
   std::memcpy(bytes.data(), &header, sizeof header);
   fill_file(file, bytes);
   auto reader = BlockReader::open(file, false);
@@ -412,7 +416,8 @@ TEST_F(DamageTest, FilesThatAreMissingOrOfAnotherKind) {
     std::function<void(const std::string&)> damage;
     const char* sentence;
   } table[] = {
-      {"no stage", [](const std::string& t) { std::filesystem::remove(t + "/version"); }, ": is a directory, but not a trace"},
+      {"no stage", [](const std::string& t) { std::filesystem::remove(t + "/version"); },
+       ": is a directory, but not a trace"},
       {"no events", [](const std::string& t) { std::filesystem::remove(t + "/events"); }, "cannot read: No such file"},
       {"version is a directory",
        [](const std::string& t) {
@@ -446,7 +451,8 @@ TEST_F(DamageTest, FilesThatAreMissingOrOfAnotherKind) {
     const auto read = read_directory(path_);
     ASSERT_FALSE(read.ok()) << row.what;
     expect_error(read.status(), row.what);
-    EXPECT_NE(read.status().message().find(row.sentence), std::string::npos) << row.what << ": " << read.status().message();
+    EXPECT_NE(read.status().message().find(row.sentence), std::string::npos)
+        << row.what << ": " << read.status().message();
   }
 }
 

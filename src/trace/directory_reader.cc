@@ -38,7 +38,7 @@ class DirectoryReader final : public TraceReader {
   struct Column {
     BlockKind kind;
     ColumnSet bit;
-    bool seen = false;      // a block of it stood in front of the events
+    bool seen = false;        // a block of it stood in front of the events
     std::uint32_t count = 0;  // of events, as that block says
     Bytes payload;
 
@@ -118,8 +118,9 @@ class DirectoryReader final : public TraceReader {
     }
     SOOTH_RETURN_IF_ERROR(blocks_->payload(events_payload_, SegmentDecoder::kSlack));
     const SegmentDecoder::Limits limits{tables_.thread_count(), tables_.site_count(), tables_.stack_count()};
-    const SegmentDecoder::Payloads payloads{&events_payload_, columns_[0].if_wanted(wanted_), columns_[1].if_wanted(wanted_),
-                                            columns_[2].if_wanted(wanted_), columns_[3].if_wanted(wanted_)};
+    const SegmentDecoder::Payloads payloads{&events_payload_, columns_[0].if_wanted(wanted_),
+                                            columns_[1].if_wanted(wanted_), columns_[2].if_wanted(wanted_),
+                                            columns_[3].if_wanted(wanted_)};
     SOOTH_RETURN_IF_ERROR(in_block(segment_.start(EventId{events_}, header.count, payloads, limits)));
     events_ += header.count;
     return {};
@@ -131,9 +132,10 @@ class DirectoryReader final : public TraceReader {
     if (stage_.info.incomplete || (events_ == stage_.info.events && blocks_->bytes_total() == stage_.bytes)) {
       return {};
     }
-    return Status::bad_input(blocks_->path() + ": the trace is damaged: it has " + std::to_string(events_) + " events in " +
-                             std::to_string(blocks_->bytes_total()) + " bytes where " + std::to_string(stage_.info.events) +
-                             " in " + std::to_string(stage_.bytes) + " were written");
+    return Status::bad_input(blocks_->path() + ": the trace is damaged: it has " + std::to_string(events_) +
+                             " events in " + std::to_string(blocks_->bytes_total()) + " bytes where " +
+                             std::to_string(stage_.info.events) + " in " + std::to_string(stage_.bytes) +
+                             " were written");
   }
 
   Stage stage_;

@@ -82,7 +82,8 @@ TEST(DirectoryRoundTrip, TenThousandThreads) {
 }
 
 TEST(DirectoryRoundTrip, ASegmentFullToTheLastEvent) {
-  for (const std::size_t events : {format::kMaxSegmentEvents - 1, format::kMaxSegmentEvents, format::kMaxSegmentEvents + 1}) {
+  for (const std::size_t events :
+       {format::kMaxSegmentEvents - 1, format::kMaxSegmentEvents, format::kMaxSegmentEvents + 1}) {
     const TemporaryDirectory directory;
     WholeTrace trace;
     trace.info.columns = kBranches;

@@ -29,7 +29,8 @@ using Names = std::vector<std::string>;
 TEST(DirectoryStages, IncompleteThenVersion) {
   const TemporaryDirectory directory;
   const std::string path = directory / "t";
-  auto writer = create_trace_directory(path, {.exact = false, .columns = kStacks | kReaches, .program = "a\nb", .filtered = "tree"});
+  auto writer = create_trace_directory(
+      path, {.exact = false, .columns = kStacks | kReaches, .program = "a\nb", .filtered = "tree"});
   ASSERT_TRUE(writer.ok());
   EXPECT_EQ(files_in(path), (Names{"events", "incomplete"}));
   auto read = read_directory(path);
@@ -103,8 +104,7 @@ Event nth_event(std::uint64_t n) {
       events.push_back(nth_event(n + i));
       values.push_back({n + i, 0, 8});
     }
-    if (!(*writer)->append({EventId{n}, events, values, {}, {}, {}}).ok() ||
-        ::write(progress, "x", 1) != 1) {
+    if (!(*writer)->append({EventId{n}, events, values, {}, {}, {}}).ok() || ::write(progress, "x", 1) != 1) {
       ::_exit(1);
     }
     n += events.size();
@@ -175,7 +175,8 @@ TEST(DirectoryStages, AFullDiskIsAnError) {
     const Status status = write_directory(trace, directory / "t");
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
     EXPECT_EQ(status.code(), ExitCode::kInternal) << limit << ": " << status.message();
-    EXPECT_NE(status.message().find("cannot write: File too large"), std::string::npos) << limit << ": " << status.message();
+    EXPECT_NE(status.message().find("cannot write: File too large"), std::string::npos)
+        << limit << ": " << status.message();
     EXPECT_FALSE(std::filesystem::exists(directory / "t/version"));
   }
   (void)std::signal(SIGXFSZ, old_handler);

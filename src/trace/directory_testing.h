@@ -65,9 +65,7 @@ class RandomDirectoryTrace {
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   bool one_in(std::uint64_t n) { return below(n) == 0; }
 
-  RandomShape small_shape() {
-    return {below(60), 1 + below(5), 1 + below(8), below(8), below(6), one_in(2)};
-  }
+  RandomShape small_shape() { return {below(60), 1 + below(5), 1 + below(8), below(8), below(6), one_in(2)}; }
 
   WholeTrace trace(const RandomShape& shape) {
     WholeTrace trace;
@@ -86,7 +84,9 @@ class RandomDirectoryTrace {
   }
 
  private:
-  std::string text() { return std::string(below(12), static_cast<char>('a' + below(26))) + (one_in(5) ? "\n\xff|" : ""); }
+  std::string text() {
+    return std::string(below(12), static_cast<char>('a' + below(26))) + (one_in(5) ? "\n\xff|" : "");
+  }
   std::uint64_t number() { return random_() >> below(64); }
 
   void fill_tables(Tables& tables, const RandomShape& shape) {
@@ -122,7 +122,8 @@ class RandomDirectoryTrace {
     if ((trace.info.columns & kBranches) != 0 && one_in(4)) {
       add_branches(trace, 1 + below(3));
     }
-    const ThreadId thread = !trace.events.empty() && !one_in(3) ? trace.events.back().thread : ThreadId(below(shape.threads));
+    const ThreadId thread =
+        !trace.events.empty() && !one_in(3) ? trace.events.back().thread : ThreadId(below(shape.threads));
     Event event;
     event.object = shape.many_objects ? number() : 4096 + 8 * below(16);
     event.thread = thread;
@@ -201,7 +202,8 @@ inline void add_rows(const Tables& from, Tables& to, const Batch* batch) {
 }
 
 // Appends the whole trace in batches of up to `most` events, drawn from `random`.
-inline Status append_in_batches(const WholeTrace& trace, TraceWriter& writer, std::mt19937_64& random, std::size_t most) {
+inline Status append_in_batches(const WholeTrace& trace, TraceWriter& writer, std::mt19937_64& random,
+                                std::size_t most) {
   std::size_t done = 0;
   std::size_t branch = 0;
   std::size_t reach = 0;
@@ -293,7 +295,11 @@ inline std::vector<PlainBlock> read_blocks(const std::string& path) {
     if (!header.ok() || !header->has_value()) {
       return blocks;
     }
-    PlainBlock block{format::BlockKind((*header)->kind), (*header)->first, (*header)->count, {}, offset,
+    PlainBlock block{format::BlockKind((*header)->kind),
+                     (*header)->first,
+                     (*header)->count,
+                     {},
+                     offset,
                      sizeof(format::BlockHeader) + (*header)->stored};
     EXPECT_TRUE((*reader)->payload(block.payload).ok());
     blocks.push_back(std::move(block));

@@ -27,18 +27,12 @@ struct KindWord {
 };
 
 constexpr KindWord kGroups[] = {
-    {"branch", kBranchKind},
-    {"access", kPlain | kAtomics},
-    {"plain", kPlain},
-    {"atomic", kAtomics | bit(Op::kFence)},
-    {"lock", kLockOps},
-    {"signal", kSignalOps},
-    {"barrier", kBarrierOps},
-    {"semaphore", kSemaphoreOps},
-    {"message", kMessageOps},
-    {"memory", bit(Op::kAlloc) | bit(Op::kFree)},
-    {"thread", kThreadOps},
-    {"function", kFunctionOps},
+    {"branch", kBranchKind},  {"access", kPlain | kAtomics},
+    {"plain", kPlain},        {"atomic", kAtomics | bit(Op::kFence)},
+    {"lock", kLockOps},       {"signal", kSignalOps},
+    {"barrier", kBarrierOps}, {"semaphore", kSemaphoreOps},
+    {"message", kMessageOps}, {"memory", bit(Op::kAlloc) | bit(Op::kFree)},
+    {"thread", kThreadOps},   {"function", kFunctionOps},
     {"call", kCallOps},
 };
 
@@ -111,7 +105,8 @@ void EventDropper::match_new_entries(const Tables& tables) {
     const StackNode& node = tables.stacks()[stacks_.size()];
     const bool of_callers = raw(node.parent) < stacks_.size() && stacks_[raw(node.parent)];
     const bool is_empty_stack = stacks_.empty();
-    stacks_.push_back(!is_empty_stack && (of_callers || (raw(node.call) < sites_.size() && sites_[raw(node.call)].function)));
+    stacks_.push_back(!is_empty_stack &&
+                      (of_callers || (raw(node.call) < sites_.size() && sites_[raw(node.call)].function)));
   }
 }
 
@@ -174,16 +169,10 @@ EventDropper::Fate EventDropper::decide(const Event& e, StackId stack) {
   const Fate alone = decide_alone(e, stack);
   ThreadState& thread = threads_[raw(e.thread)];
   switch (e.op) {
-    case Op::kAcquire:
-      open(thread.locks, e, alone);
-      return alone;
-    case Op::kRelease:
-      return close(thread.locks, e, alone);
-    case Op::kCallBegin:
-      open(thread.calls, e, alone);
-      return alone;
-    case Op::kCallEnd:
-      return close(thread.calls, e, alone);
+    case Op::kAcquire: open(thread.locks, e, alone); return alone;
+    case Op::kRelease: return close(thread.locks, e, alone);
+    case Op::kCallBegin: open(thread.calls, e, alone); return alone;
+    case Op::kCallEnd: return close(thread.calls, e, alone);
     case Op::kEnter:
       thread.inside += sites_[e.object].function ? 1 : 0;
       open(thread.functions, e, alone);
@@ -211,8 +200,7 @@ EventDropper::Fate EventDropper::decide(const Event& e, StackId stack) {
     case Op::kFree:
     case Op::kHappensBefore:
     case Op::kHappensAfter:
-    case Op::kMisuse:
-      return alone;
+    case Op::kMisuse: return alone;
   }
   return alone;
 }

@@ -33,12 +33,12 @@ struct DropOptions {
 };
 
 struct DropCounts {
-  std::uint64_t read = 0;          // events
-  std::uint64_t by_function = 0;   // an event that is dropped for several reasons counts under the first
+  std::uint64_t read = 0;         // events
+  std::uint64_t by_function = 0;  // an event that is dropped for several reasons counts under the first
   std::uint64_t by_site = 0;
   std::uint64_t by_kind = 0;
-  std::uint64_t by_partner = 0;    // closes (release, exit, call end) what was dropped when it was opened
-  std::uint64_t branches = 0;      // no events
+  std::uint64_t by_partner = 0;  // closes (release, exit, call end) what was dropped when it was opened
+  std::uint64_t branches = 0;    // no events
 
   std::uint64_t dropped() const { return by_function + by_site + by_kind + by_partner; }
 };

@@ -85,16 +85,23 @@ KindSet kind(std::string_view word) { return *parse_kind(word); }
 TEST(DropTest, NothingWithoutOptions) { expect_kept({{Op::kRead, 8, kMain, true}, {Op::kWrite, 8, kLog, true}}, {}); }
 
 TEST(DropTest, FunctionsMatchAtTheSite) {
-  expect_kept({{Op::kRead, 8, kMain, true}, {Op::kRead, 8, kLog, false}, {Op::kRead, 8, kLogHelper, true},
+  expect_kept({{Op::kRead, 8, kMain, true},
+               {Op::kRead, 8, kLog, false},
+               {Op::kRead, 8, kLogHelper, true},
                {Op::kRead, 8, kText, true}},
               {{"log_*"}, {}, 0});
   expect_kept({{Op::kRead, 8, kText, true}}, {{"*"}, {}, 0});  // its function is not known
 }
 
 TEST(DropTest, FunctionsMatchBetweenEnterAndExit) {
-  expect_kept({{Op::kEnter, kLog, kMain, false}, {Op::kRead, 8, kLogHelper, false}, {Op::kRead, 8, kMain, true, 1},
-               {Op::kEnter, kLog, kLog, false}, {Op::kExit, kLog, kLog, false}, {Op::kRead, 8, kText, false},
-               {Op::kExit, kLog, kMain, false}, {Op::kRead, 8, kText, true}},
+  expect_kept({{Op::kEnter, kLog, kMain, false},
+               {Op::kRead, 8, kLogHelper, false},
+               {Op::kRead, 8, kMain, true, 1},
+               {Op::kEnter, kLog, kLog, false},
+               {Op::kExit, kLog, kLog, false},
+               {Op::kRead, 8, kText, false},
+               {Op::kExit, kLog, kMain, false},
+               {Op::kRead, 8, kText, true}},
               {{"log_line"}, {}, 0});
 }
 
@@ -110,7 +117,9 @@ TEST(DropTest, FunctionsMatchOnTheStack) {
 
 TEST(DropTest, SitesMatchByLabelFileOrLine) {
   const auto rows = [](bool log, bool helper, bool text) {
-    return std::vector<Row>{{Op::kRead, 8, kMain, true}, {Op::kRead, 8, kLog, log}, {Op::kRead, 8, kLogHelper, helper},
+    return std::vector<Row>{{Op::kRead, 8, kMain, true},
+                            {Op::kRead, 8, kLog, log},
+                            {Op::kRead, 8, kLogHelper, helper},
                             {Op::kRead, 8, kText, text}};
   };
   expect_kept(rows(false, false, true), {{}, {"log.c"}, 0});
@@ -119,16 +128,24 @@ TEST(DropTest, SitesMatchByLabelFileOrLine) {
 }
 
 TEST(DropTest, ClosingSharesTheFateOfOpening) {
-  expect_kept({{Op::kAcquire, 1, kLog, false}, {Op::kRead, 8, kMain, true}, {Op::kRelease, 1, kMain, false},
-               {Op::kAcquire, 1, kMain, true}, {Op::kAcquire, 1, kLog, false}, {Op::kRelease, 1, kMain, false},
-               {Op::kRelease, 1, kLog, true}, {Op::kCallBegin, 1, kLog, false}, {Op::kCallEnd, 1, kMain, false},
+  expect_kept({{Op::kAcquire, 1, kLog, false},
+               {Op::kRead, 8, kMain, true},
+               {Op::kRelease, 1, kMain, false},
+               {Op::kAcquire, 1, kMain, true},
+               {Op::kAcquire, 1, kLog, false},
+               {Op::kRelease, 1, kMain, false},
+               {Op::kRelease, 1, kLog, true},
+               {Op::kCallBegin, 1, kLog, false},
+               {Op::kCallEnd, 1, kMain, false},
                {Op::kAcquire, 1, kMain, true, 1}},
               {{}, {"log.c"}, 0});
 }
 
 TEST(DropTest, ThreadsStayOrderedUnlessAskedByKind) {
   const auto rows = [](bool kept) {
-    return std::vector<Row>{{Op::kFork, 1, kLog, kept}, {Op::kBegin, 0, kLog, kept, 1}, {Op::kEnd, 0, kLog, kept, 1},
+    return std::vector<Row>{{Op::kFork, 1, kLog, kept},
+                            {Op::kBegin, 0, kLog, kept, 1},
+                            {Op::kEnd, 0, kLog, kept, 1},
                             {Op::kJoin, 1, kLog, kept}};
   };
   expect_kept(rows(true), {{"*"}, {"*"}, 0});
@@ -156,14 +173,19 @@ TEST(DropTest, UnknownKindsAreExplained) {
   const Result<KindSet> result = parse_kind("writes");
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), ExitCode::kUsage);
-  EXPECT_EQ(result.status().message().find("there is no kind of event \"writes\"; kinds are read, write, atomic-load"), 0u);
-  EXPECT_TRUE(result.status().message().ends_with("function, call, and the words of STD text")) << result.status().message();
+  EXPECT_EQ(result.status().message().find("there is no kind of event \"writes\"; kinds are read, write, atomic-load"),
+            0u);
+  EXPECT_TRUE(result.status().message().ends_with("function, call, and the words of STD text"))
+      << result.status().message();
 }
 
 TEST(DropTest, ReasonsAreCounted) {
   DropCounts counts;
-  dropped(trace_of({{Op::kAcquire, 1, kLogHelper, false}, {Op::kRead, 8, kLog, false}, {Op::kWrite, 8, kMain, false},
-                    {Op::kRelease, 1, kMain, false}, {Op::kRead, 8, kMain, true}}),
+  dropped(trace_of({{Op::kAcquire, 1, kLogHelper, false},
+                    {Op::kRead, 8, kLog, false},
+                    {Op::kWrite, 8, kMain, false},
+                    {Op::kRelease, 1, kMain, false},
+                    {Op::kRead, 8, kMain, true}}),
           {{"log_line"}, {"log.c"}, kind("w")}, &counts);
   EXPECT_EQ(counts.by_function, 1u);
   EXPECT_EQ(counts.by_site, 1u);
@@ -172,8 +194,11 @@ TEST(DropTest, ReasonsAreCounted) {
 }
 
 TEST(DropTest, ColumnsAreRenumbered) {
-  MemoryTrace trace = trace_of({{Op::kRead, 8, kLog, false}, {Op::kCallBegin, 1, kMain, true}, {Op::kRead, 8, kLog, false},
-                                {Op::kCallBegin, 2, kLog, false}, {Op::kCallBegin, 3, kMain, true}});
+  MemoryTrace trace = trace_of({{Op::kRead, 8, kLog, false},
+                                {Op::kCallBegin, 1, kMain, true},
+                                {Op::kRead, 8, kLog, false},
+                                {Op::kCallBegin, 2, kLog, false},
+                                {Op::kCallBegin, 3, kMain, true}});
   for (std::uint64_t i = 0; i < 5; ++i) {
     trace.values.push_back(i == 0 || i == 2 ? Value{i, 0, 8} : Value{});
   }

@@ -10,37 +10,27 @@ ObjectKind object_kind(Op op) {
     case Op::kAtomicStore:
     case Op::kAtomicRmw:
     case Op::kAlloc:
-    case Op::kFree:
-      return ObjectKind::kMemory;
+    case Op::kFree: return ObjectKind::kMemory;
     case Op::kAcquire:
     case Op::kRelease:
-    case Op::kMisuse:
-      return ObjectKind::kLock;
+    case Op::kMisuse: return ObjectKind::kLock;
     case Op::kNotify:
-    case Op::kWait:
-      return ObjectKind::kSignal;
+    case Op::kWait: return ObjectKind::kSignal;
     case Op::kBarrierArrive:
-    case Op::kBarrierLeave:
-      return ObjectKind::kBarrier;
+    case Op::kBarrierLeave: return ObjectKind::kBarrier;
     case Op::kSemPost:
-    case Op::kSemWait:
-      return ObjectKind::kSemaphore;
+    case Op::kSemWait: return ObjectKind::kSemaphore;
     case Op::kFork:
-    case Op::kJoin:
-      return ObjectKind::kThread;
+    case Op::kJoin: return ObjectKind::kThread;
     case Op::kHappensBefore:
-    case Op::kHappensAfter:
-      return ObjectKind::kMessage;
+    case Op::kHappensAfter: return ObjectKind::kMessage;
     case Op::kEnter:
-    case Op::kExit:
-      return ObjectKind::kFunction;
+    case Op::kExit: return ObjectKind::kFunction;
     case Op::kCallBegin:
-    case Op::kCallEnd:
-      return ObjectKind::kCall;
+    case Op::kCallEnd: return ObjectKind::kCall;
     case Op::kFence:
     case Op::kBegin:
-    case Op::kEnd:
-      return ObjectKind::kNone;
+    case Op::kEnd: return ObjectKind::kNone;
   }
   return ObjectKind::kNone;
 }

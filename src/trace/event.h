@@ -14,7 +14,8 @@ enum class ThreadId : std::uint32_t {};  // dense, in the trace's thread table
 enum class SiteId : std::uint32_t {};    // program location, in the trace's site table
 enum class StackId : std::uint32_t {};   // call stack, in the trace's stack table; 0 is the empty stack
 
-enum class LockSetId : std::uint32_t {}; // set of locks held, in an analysis's own table (order/lock_set.h); 0 is none
+// Set of locks held, in an analysis's own table (order/lock_set.h); 0 is none.
+enum class LockSetId : std::uint32_t {};
 
 inline constexpr StackId kNoStack{0};
 inline constexpr LockSetId kNoLocks{0};
@@ -25,7 +26,8 @@ struct Event {
   std::uint64_t object = 0;  // see Op
   ThreadId thread{};
   SiteId site{};
-  std::uint32_t size = 0;    // bytes: accesses, kAlloc, kFree (longer blocks are recorded in parts); a MisuseKind: kMisuse; else 0
+  // Bytes: accesses, kAlloc, kFree (longer blocks are recorded in parts); a MisuseKind: kMisuse; else 0.
+  std::uint32_t size = 0;
   Op op = Op::kRead;
   MemoryOrder order = MemoryOrder::kNotAtomic;
   std::uint8_t flags = 0;

@@ -15,27 +15,27 @@ inline constexpr char kFirstLine[] = "sooth-trace 1";
 inline constexpr std::uint32_t kBlockMagic = 0x4b4c4253;  // "SBLK"
 
 enum class BlockKind : std::uint8_t {
-  kNames = 1,     // rows of the tables
-  kValues = 2,    // side columns of the events block that follows
+  kNames = 1,   // rows of the tables
+  kValues = 2,  // side columns of the events block that follows
   kStacks = 3,
   kBranches = 4,
   kReaches = 5,
-  kEvents = 6,    // one segment: a stretch of the interleaving
+  kEvents = 6,  // one segment: a stretch of the interleaving
 };
 
 enum class Codec : std::uint8_t { kRaw = 0, kZstd = 1 };
 
 struct BlockHeader {
   std::uint32_t magic;
-  std::uint8_t kind;       // BlockKind
-  std::uint8_t codec;      // Codec
-  std::uint16_t sequence;  // low half of the block's number in the file, from 0: none is missing, doubled or moved
-  std::uint32_t stored;    // bytes of payload that follow in the file
-  std::uint32_t raw;       // bytes of payload once decompressed
-  std::uint64_t first;     // id of the segment's first event; 0 for names
-  std::uint32_t count;     // events in the segment; rows for names
+  std::uint8_t kind;           // BlockKind
+  std::uint8_t codec;          // Codec
+  std::uint16_t sequence;      // low half of the block's number in the file, from 0: none is missing, doubled or moved
+  std::uint32_t stored;        // bytes of payload that follow in the file
+  std::uint32_t raw;           // bytes of payload once decompressed
+  std::uint64_t first;         // id of the segment's first event; 0 for names
+  std::uint32_t count;         // events in the segment; rows for names
   std::uint32_t header_check;  // low half of the XXH3-64 of the 28 bytes before it: is the header whole?
-  std::uint64_t checksum;  // XXH3-64 of the stored payload, seeded with that of the 32 bytes before this field
+  std::uint64_t checksum;      // XXH3-64 of the stored payload, seeded with that of the 32 bytes before this field
 };
 static_assert(sizeof(BlockHeader) == 40);
 inline constexpr std::size_t kHeaderCheckOffset = offsetof(BlockHeader, header_check);
@@ -68,7 +68,7 @@ struct ThreadEntry {
 static_assert(sizeof(ThreadEntry) == 12);
 
 struct Run {
-  std::uint16_t thread;       // index into the segment's thread entries
+  std::uint16_t thread;  // index into the segment's thread entries
   std::uint16_t length_less_1;
 };
 static_assert(sizeof(Run) == 4);

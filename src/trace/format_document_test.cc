@@ -39,7 +39,8 @@ TEST(FormatDocument, ShowsTheBytesThatAreWritten) {
 
   EXPECT_EQ(bytes_to_show(directory / "t/events"), document_bytes("FORMAT.md", "events"));
   const std::string version = file_content(directory / "t/version");
-  const std::string totals = "events 3\nbytes " + std::to_string(file_content(directory / "t/events").size()) + "\ncheck ";
+  const std::string totals =
+      "events 3\nbytes " + std::to_string(file_content(directory / "t/events").size()) + "\ncheck ";
   EXPECT_NE(version.find(totals), std::string::npos) << version;
 }
 

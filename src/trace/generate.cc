@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::size_t kBatchEvents = 16 * 1024;
 constexpr std::uint32_t kSitesPerGroup = 8;
-constexpr std::uint32_t kMinAccesses = 4;    // of a section
-constexpr std::uint32_t kAccessSpread = 9;   // ... up to 12, so 8 on average
-constexpr std::uint32_t kNestOneIn = 8;      // steps of a section that go on to a nested lock, if one is allowed
+constexpr std::uint32_t kMinAccesses = 4;   // of a section
+constexpr std::uint32_t kAccessSpread = 9;  // ... up to 12, so 8 on average
+constexpr std::uint32_t kNestOneIn = 8;     // steps of a section that go on to a nested lock, if one is allowed
 constexpr std::uint64_t kFirstAddress = 0x10000;
 constexpr std::uint32_t kVariableBytes = 8;
 constexpr std::uint32_t kNobody = ~std::uint32_t{0};
@@ -52,10 +52,10 @@ class Generator {
     std::uint32_t left = 0;       // accesses to come
   };
   struct Thread {
-    std::vector<Section> sections;   // outermost first
-    std::uint32_t wanted = kNobody;  // lock it waits for
+    std::vector<Section> sections;        // outermost first
+    std::uint32_t wanted = kNobody;       // lock it waits for
     std::uint32_t next_waiter = kNobody;  // for the same lock
-    std::uint32_t racy_owed = 0;     // racy accesses to make as soon as no lock is held
+    std::uint32_t racy_owed = 0;          // racy accesses to make as soon as no lock is held
     bool begun = false;
   };
   struct Lock {
@@ -100,10 +100,14 @@ class Generator {
 };
 
 Generator::Generator(const GenerateOptions& options, TraceWriter& writer)
-    : options_(options), writer_(writer), random_(options.seed),
+    : options_(options),
+      writer_(writer),
+      random_(options.seed),
       groups_(std::max<std::uint32_t>(1, options.sites / kSitesPerGroup)),
       racy_below_((std::uint64_t{options.racy_ppm} << 32) / 1'000'000),
-      budget_(options.events - fixed_events(options)), threads_(options.threads), locks_(options.locks) {
+      budget_(options.events - fixed_events(options)),
+      threads_(options.threads),
+      locks_(options.locks) {
   events_.reserve(kBatchEvents * 2);
 }
 
@@ -284,9 +288,8 @@ void Generator::touch(std::uint32_t t, std::uint32_t variable, bool write, std::
 }
 
 bool Generator::holds(const Thread& thread, std::uint32_t variable) const {
-  return options_.locks != 0 && std::any_of(thread.sections.begin(), thread.sections.end(), [&](const Section& s) {
-    return s.owner == variable % options_.locks;
-  });
+  return options_.locks != 0 && std::any_of(thread.sections.begin(), thread.sections.end(),
+                                            [&](const Section& s) { return s.owner == variable % options_.locks; });
 }
 
 // Everybody lets go of its locks and ends. Whoever is first spends the events that were too few for another section;

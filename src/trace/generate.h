@@ -22,12 +22,12 @@ inline constexpr std::uint32_t kMaxGeneratedThreads = 1'000'000;
 struct GenerateOptions {
   std::uint64_t events = 1'000'000;  // exactly so many
   std::uint32_t threads = 4;
-  std::uint32_t locks = 16;          // 0: threads keep to variables of their own
-  std::uint32_t variables = 1'000;   // of 8 bytes, at 0x10000 and up
-  std::uint32_t sites = 200;         // gen.c:1 and up
-  std::uint32_t nesting = 1;         // locks held at once by a thread, at most
-  std::uint32_t racy_ppm = 100;      // accesses per million made to any variable, without its lock
-  std::uint32_t turn = 8;            // mean number of events before another thread takes over
+  std::uint32_t locks = 16;         // 0: threads keep to variables of their own
+  std::uint32_t variables = 1'000;  // of 8 bytes, at 0x10000 and up
+  std::uint32_t sites = 200;        // gen.c:1 and up
+  std::uint32_t nesting = 1;        // locks held at once by a thread, at most
+  std::uint32_t racy_ppm = 100;     // accesses per million made to any variable, without its lock
+  std::uint32_t turn = 8;           // mean number of events before another thread takes over
   std::uint64_t seed = 1;
 };
 

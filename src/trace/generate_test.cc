@@ -192,7 +192,10 @@ TEST(GenerateTest, ImpossibleOptionsAreExplained) {
       {[](GenerateOptions& o) { o.nesting = 0; }, "with locks the nesting must be at least 1"},
       {[](GenerateOptions& o) { o.threads = 1'000'001; }, "at most 1000000 threads can be generated"},
       {[](GenerateOptions& o) { o.locks = 1001; }, "1001 locks need at least as many variables to protect"},
-      {[](GenerateOptions& o) { o.locks = 0; o.variables = 3; },
+      {[](GenerateOptions& o) {
+         o.locks = 0;
+         o.variables = 3;
+       },
        "without locks every thread needs a variable of its own: give at least 4 variables"},
       {[](GenerateOptions& o) { o.racy_ppm = 1'000'001; }, "at most 1000000 of a million accesses can be racy"},
       {[](GenerateOptions& o) { o.events = 13; }, "4 threads need at least 14 events to begin and end"},

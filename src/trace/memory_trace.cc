@@ -24,8 +24,8 @@ Status MemoryTraceWriter::append(const Batch& batch) {
     return Status::internal("events are appended after the end of the trace");
   }
   if (raw(batch.first) != trace_.events.size()) {
-    return Status::internal("a batch that starts at event " + std::to_string(raw(batch.first)) +
-                            " is appended after " + std::to_string(trace_.events.size()) + " events");
+    return Status::internal("a batch that starts at event " + std::to_string(raw(batch.first)) + " is appended after " +
+                            std::to_string(trace_.events.size()) + " events");
   }
   if ((columns_of(batch) & ~trace_.info.columns) != 0) {
     return Status::internal("a batch has a column that the trace does not have");

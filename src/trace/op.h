@@ -9,33 +9,33 @@ namespace sooth {
 // What a step does. The comment says what `Event::object` is. Values are part of the trace format:
 // append, never renumber.
 enum class Op : std::uint8_t {
-  kRead = 0,          // first byte touched
-  kWrite = 1,         // first byte touched
-  kAtomicLoad = 2,    // first byte touched; Event::order is the memory order
-  kAtomicStore = 3,   // first byte touched
-  kAtomicRmw = 4,     // first byte touched; a failed compare-exchange is a load
-  kFence = 5,         // 0
-  kAcquire = 6,       // lock; with kShared in reader mode
-  kRelease = 7,       // lock; with kShared in reader mode
-  kNotify = 8,        // condition or signal
-  kWait = 9,          // condition or signal: returns from a wait that a notify woke
+  kRead = 0,            // first byte touched
+  kWrite = 1,           // first byte touched
+  kAtomicLoad = 2,      // first byte touched; Event::order is the memory order
+  kAtomicStore = 3,     // first byte touched
+  kAtomicRmw = 4,       // first byte touched; a failed compare-exchange is a load
+  kFence = 5,           // 0
+  kAcquire = 6,         // lock; with kShared in reader mode
+  kRelease = 7,         // lock; with kShared in reader mode
+  kNotify = 8,          // condition or signal
+  kWait = 9,            // condition or signal: returns from a wait that a notify woke
   kBarrierArrive = 10,  // barrier
   kBarrierLeave = 11,   // barrier
-  kSemPost = 12,      // semaphore
-  kSemWait = 13,      // semaphore: returns from a wait
-  kFork = 14,         // the new thread (a ThreadId)
-  kJoin = 15,         // the joined thread (a ThreadId)
-  kBegin = 16,        // 0; when present, the first event of its thread
-  kEnd = 17,          // 0; when present, the last event of its thread
-  kAlloc = 18,        // first byte of the block; Event::size is its length
-  kFree = 19,         // first byte of the block; counts as a write to all of it
+  kSemPost = 12,        // semaphore
+  kSemWait = 13,        // semaphore: returns from a wait
+  kFork = 14,           // the new thread (a ThreadId)
+  kJoin = 15,           // the joined thread (a ThreadId)
+  kBegin = 16,          // 0; when present, the first event of its thread
+  kEnd = 17,            // 0; when present, the last event of its thread
+  kAlloc = 18,          // first byte of the block; Event::size is its length
+  kFree = 19,           // first byte of the block; counts as a write to all of it
   kHappensBefore = 20,  // message: an annotation, or bytes put into a pipe, once-initialisation done, ...
   kHappensAfter = 21,   // message: ordered after every earlier kHappensBefore of it
-  kEnter = 22,        // function (a SiteId)
-  kExit = 23,         // function (a SiteId)
-  kCallBegin = 24,    // call: something that is not recorded starts; its reach is a side column
-  kCallEnd = 25,      // call: ... and is over
-  kMisuse = 26,       // lock, or for kThreadLeak the thread; Event::size is a MisuseKind. Orders nothing
+  kEnter = 22,          // function (a SiteId)
+  kExit = 23,           // function (a SiteId)
+  kCallBegin = 24,      // call: something that is not recorded starts; its reach is a side column
+  kCallEnd = 25,        // call: ... and is over
+  kMisuse = 26,         // lock, or for kThreadLeak the thread; Event::size is a MisuseKind. Orders nothing
 };
 inline constexpr int kOpCount = 27;
 
@@ -78,7 +78,16 @@ constexpr bool releases(MemoryOrder order) {
 
 // The kinds of thing `Event::object` names. Objects of different kinds may have equal numbers.
 enum class ObjectKind : std::uint8_t {
-  kNone, kMemory, kLock, kSignal, kBarrier, kSemaphore, kThread, kMessage, kFunction, kCall
+  kNone,
+  kMemory,
+  kLock,
+  kSignal,
+  kBarrier,
+  kSemaphore,
+  kThread,
+  kMessage,
+  kFunction,
+  kCall
 };
 inline constexpr int kObjectKindCount = 10;
 

@@ -15,7 +15,7 @@ Result<std::unique_ptr<TraceReader>> open_trace(const std::string& path, const R
   if (path == "-") {
     return open_std_trace(path, options);
   }
-  struct stat info{};
+  struct stat info {};
   if (::stat(path.c_str(), &info) != 0) {
     return Status::bad_input(path + ": " + std::strerror(errno));
   }

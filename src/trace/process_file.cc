@@ -36,8 +36,8 @@ bool parse_module(std::string_view line, RecordedProcess& process) {
   if (!loaded || !bias || !begin || !end || *begin >= *end || (build_id != "-" && !is_build_id(build_id))) {
     return false;
   }
-  process.modules.push_back({*loaded, 0xffffffff, *bias, *begin, *end, std::string(build_id == "-" ? "" : build_id),
-                             std::string(line)});
+  process.modules.push_back(
+      {*loaded, 0xffffffff, *bias, *begin, *end, std::string(build_id == "-" ? "" : build_id), std::string(line)});
   return true;
 }
 

@@ -22,8 +22,8 @@ Status finish_recording(const std::string& directory);
 ColumnSet recording_columns(std::uint32_t flags);
 
 struct RecordingChecks {
-  bool whole = false;  // there is a `version`
-  std::uint64_t bytes = 0;                  // of `streams`
+  bool whole = false;       // there is a `version`
+  std::uint64_t bytes = 0;  // of `streams`
   std::uint64_t control = 0;
   std::uint64_t sites = 0;
   std::uint64_t process = 0;

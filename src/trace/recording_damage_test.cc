@@ -19,7 +19,8 @@ TestRecording small_recording(std::vector<Starts>* starts = nullptr) {
   SlotTable main_slots(8);
   SlotTable child_slots(8);
   std::uint64_t ticket = 1;
-  const auto put = [&](TestStream& stream, SlotTable& slots, const Event& event, bool ticketed, const Value& value = {}) {
+  const auto put = [&](TestStream& stream, SlotTable& slots, const Event& event, bool ticketed,
+                       const Value& value = {}) {
     const std::uint8_t bits = ticketed ? stream::kTicketed : 0;
     const std::uint32_t slot = slots.slot_for(stream, event, bits);
     const std::uint64_t number = ticketed ? ticket++ : 0;
@@ -100,7 +101,9 @@ TEST(RecordingDamage, ADeathAtAnyRecordLeavesAPrefix) {
   for (const Starts& stream : starts) {
     for (std::size_t i = 0; i < stream.size(); ++i) {
       std::string cut = bytes;
-      const auto clear = [&cut](std::size_t at, std::size_t size) { std::fill_n(cut.begin() + std::ptrdiff_t(at), size, '\0'); };
+      const auto clear = [&cut](std::size_t at, std::size_t size) {
+        std::fill_n(cut.begin() + std::ptrdiff_t(at), size, '\0');
+      };
       const auto at = [](const auto& start) {
         return stream::kControlBytes + std::size_t{start.first} * stream::kChunkBytes + start.second;
       };
@@ -114,7 +117,8 @@ TEST(RecordingDamage, ADeathAtAnyRecordLeavesAPrefix) {
         }
         clear(at(stream[i]), half ? 2 : 40);
         const Result<WholeTrace> part = read_bytes(directory, cut);
-        const std::string what = "chunk " + std::to_string(stream[i].first) + " of " + std::to_string(stream[i].second) + " bytes";
+        const std::string what =
+            "chunk " + std::to_string(stream[i].first) + " of " + std::to_string(stream[i].second) + " bytes";
         ASSERT_TRUE(part.ok()) << what << ": " << part.status().message();
         ASSERT_LE(part->events.size(), whole->events.size());
         expect_prefix(*part, *whole, what);
@@ -232,15 +236,27 @@ TEST(RecordingDamage, NamesWhatIsWrong) {
       {"first page contradicts itself", [](TestRecording& r) { r.control.chunk_bytes = 1; }},
       {"first page contradicts itself", [](TestRecording& r) { r.control.flags = 0x80; }},
       {"chunk 1 does not start like one", [&](TestRecording& r) { header(r, 1)->magic = 7; }},
-      {"stream 0 is missing", [&](TestRecording& r) { header(r, 0)->magic = 0; header(r, 2)->magic = 0; }},
+      {"stream 0 is missing",
+       [&](TestRecording& r) {
+         header(r, 0)->magic = 0;
+         header(r, 2)->magic = 0;
+       }},
       {"and so is another", [&](TestRecording& r) { header(r, 1)->stream = 0; }},
       {"whose first chunk is missing", [&](TestRecording& r) { header(r, 2)->stream = 5; }},
       {"number 1 of the chunks of stream 0 is missing", [&](TestRecording& r) { header(r, 2)->sequence = 2; }},
       {"was never given out", [](TestRecording& r) { r.control.next_ticket = 5; }},
       {"is in no row of `sites`", [](TestRecording& r) { r.sites.resize(2); }},
       {"is not one that a program writes", [](TestRecording& r) { r.process += "nonsense\n"; }},
-      {"its slot 0 was not defined", [](TestRecording& r) { r.chunks[0][33] = 0x20; r.chunks[0][32] = 0; }},
-      {"its kind 4095 is unknown", [](TestRecording& r) { r.chunks[0][33] = 0xef; r.chunks[0][32] = 0xff; }},
+      {"its slot 0 was not defined",
+       [](TestRecording& r) {
+         r.chunks[0][33] = 0x20;
+         r.chunks[0][32] = 0;
+       }},
+      {"its kind 4095 is unknown",
+       [](TestRecording& r) {
+         r.chunks[0][33] = 0xef;
+         r.chunks[0][32] = 0xff;
+       }},
   };
   for (const auto& item : cases) {
     const std::string sentence = refusal(item.change);

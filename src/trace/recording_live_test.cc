@@ -18,7 +18,8 @@ namespace {
 class LiveProgram {
  public:
   LiveProgram(std::uint32_t chunk_limit, std::uint32_t flags)
-      : streams_(::memfd_create("streams", MFD_CLOEXEC)), sites_(::memfd_create("sites", MFD_CLOEXEC)),
+      : streams_(::memfd_create("streams", MFD_CLOEXEC)),
+        sites_(::memfd_create("sites", MFD_CLOEXEC)),
         process_(::memfd_create("process", MFD_CLOEXEC)) {
     EXPECT_EQ(::ftruncate(streams_, kBytes), 0);
     void* memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, streams_, 0);

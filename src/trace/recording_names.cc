@@ -39,7 +39,8 @@ std::string offset_label(const std::string& module, std::uint64_t offset) {
 
 // Takes headers that only pass things on off the inner end, as long as a place remains that they were inlined into.
 void trim_glue(SiteSymbols& symbols) {
-  const auto first = std::find_if(symbols.frames.begin(), symbols.frames.end(), [](const SiteFrame& frame) { return !is_library_glue(frame.file); });
+  const auto first = std::find_if(symbols.frames.begin(), symbols.frames.end(),
+                                  [](const SiteFrame& frame) { return !is_library_glue(frame.file); });
   if (first != symbols.frames.end()) {
     symbols.frames.erase(symbols.frames.begin(), first);
   }
@@ -104,8 +105,8 @@ SiteId RecordingNames::add_frame(const SiteSymbols& symbols, const SiteFrame& fr
   }
   const auto [it, added] = places_.try_emplace({frame.file, frame.line, frame.column, frame.function}, SiteId{});
   if (added) {
-    it->second = tables_.add_site({frame_label(frame), frame.file, frame.function, symbols.module, symbols.offset,
-                                   frame.line, frame.column});
+    it->second = tables_.add_site(
+        {frame_label(frame), frame.file, frame.function, symbols.module, symbols.offset, frame.line, frame.column});
   }
   return it->second;
 }

@@ -31,7 +31,8 @@ RecordingSymbols symbols_of_main() {
   RecordingSymbols symbols;
   const SiteFrame inner{"a.cc", "add(int)", 3, 7};
   const SiteFrame outer{"b.cc", "main", 12, 0};
-  symbols.sites = {{"/bin/prog", 0x100, {inner, outer}}, {"/bin/prog", 0x101, {{"c.cc", "start()", 1, 2}}},
+  symbols.sites = {{"/bin/prog", 0x100, {inner, outer}},
+                   {"/bin/prog", 0x101, {{"c.cc", "start()", 1, 2}}},
                    {"/bin/prog", 0x102, {inner, outer}}};
   symbols.globals = {{0x601000, 0x601020, "table", "b.cc", 4}};
   return symbols;
@@ -66,14 +67,17 @@ TEST(RecordingNames, TheHeadersThatPassALockOnAreNotItsPlace) {
   const SiteFrame vector{"/usr/include/c++/12/bits/stl_vector.h", "operator[]", 1046, 9};
   const SiteFrame user{"a.cc", "deposit()", 11, 3};
   RecordingSymbols symbols;
-  symbols.sites = {{"/bin/prog", 0x100, {glue, guard, user}}, {"/bin/prog", 0x101, {{"c.cc", "start()", 1, 2}}},
-                   {"/bin/prog", 0x102, {vector, user}}, {"/bin/prog", 0x103, {glue}}};
+  symbols.sites = {{"/bin/prog", 0x100, {glue, guard, user}},
+                   {"/bin/prog", 0x101, {{"c.cc", "start()", 1, 2}}},
+                   {"/bin/prog", 0x102, {vector, user}},
+                   {"/bin/prog", 0x103, {glue}}};
   ASSERT_TRUE(write_symbol_file(directory / "r/symbols", symbols).ok());
   const Result<WholeTrace> trace = read_recording(directory / "r");
   ASSERT_TRUE(trace.ok()) << trace.status().message();
   EXPECT_EQ(trace->tables.site(trace->events[0].site).label, "a.cc:11:3");
   EXPECT_EQ(trace->tables.frames(trace->stacks[0]).size(), 1u) << "the caller alone";
-  EXPECT_EQ(trace->tables.site(trace->events[1].site).line, 1046u) << "other headers stay: they access memory themselves";
+  EXPECT_EQ(trace->tables.site(trace->events[1].site).line, 1046u)
+      << "other headers stay: they access memory themselves";
   EXPECT_EQ(trace->tables.site(trace->events[2].site).line, 749u) << "not inlined: there is no other place";
 }
 

@@ -75,8 +75,13 @@ class RecordingReader final : public TraceReader {
     if (!error_.ok()) {
       return error_;  // behind damage nothing is known
     }
-    sink_ = {events_.data(), values_.empty() ? nullptr : values_.data(), stacks_.empty() ? nullptr : stacks_.data(), 0,
-             kBatchEvents, (info_.columns & kReaches) != 0 ? &calls_ : nullptr, wants_deep_ ? &deep_ : nullptr};
+    sink_ = {events_.data(),
+             values_.empty() ? nullptr : values_.data(),
+             stacks_.empty() ? nullptr : stacks_.data(),
+             0,
+             kBatchEvents,
+             (info_.columns & kReaches) != 0 ? &calls_ : nullptr,
+             wants_deep_ ? &deep_ : nullptr};
     calls_.clear();
     reaches_.clear();
     deep_.clear();
@@ -149,13 +154,14 @@ class RecordingReader final : public TraceReader {
   std::vector<StackId> stacks_;  // empty: not asked for
   bool wants_reaches_ = false;
   bool wants_deep_ = false;
-  std::vector<DeepRecord> deep_;              // of the batch
-  std::vector<DeepRecord> unexplained_;       // ... words of reads whose value is left out
+  std::vector<DeepRecord> deep_;         // of the batch
+  std::vector<DeepRecord> unexplained_;  // ... words of reads whose value is left out
   std::vector<DeepRecord> merged_;
-  std::vector<std::size_t> calls_;            // of the batch: where calls begin
-  std::vector<Reach> reaches_;                // ... and what they may touch
-  FlatMap<std::uint64_t> call_counts_;        // by thread
-  std::map<std::pair<std::uint32_t, std::uint64_t>, EventId> open_calls_;  // by thread and call: a thread is in one at most
+  std::vector<std::size_t> calls_;      // of the batch: where calls begin
+  std::vector<Reach> reaches_;          // ... and what they may touch
+  FlatMap<std::uint64_t> call_counts_;  // by thread
+  // By thread and call: a thread is in one at most.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, EventId> open_calls_;
   EventSink sink_;
   std::uint64_t emitted_ = 0;
   std::uint64_t bytes_read_ = 0;
@@ -165,10 +171,10 @@ class RecordingReader final : public TraceReader {
   std::optional<std::uint32_t> current_;  // between two ticketed records
   std::vector<std::uint32_t> ready_;      // has bytes, and is between two ticketed records; the last one is next
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
-  std::vector<std::uint32_t> waiting_;    // for bytes
-  std::optional<std::uint64_t> expected_; // the next ticket, once the first is known
+  std::vector<std::uint32_t> waiting_;     // for bytes
+  std::optional<std::uint64_t> expected_;  // the next ticket, once the first is known
   bool over_ = false;
-  bool scanned_to_the_end_ = false;       // the program was over when chunks were last looked for
+  bool scanned_to_the_end_ = false;  // the program was over when chunks were last looked for
   std::chrono::microseconds pause_{0};
   ValueMemory memory_;
   Status error_;
@@ -207,14 +213,12 @@ Status RecordingReader::fill() {
 Status RecordingReader::run_current() {
   Stream& stream = *streams_[*current_];
   switch (stream.decoder.run(sink_)) {
-    case StreamDecoder::Stop::kFull:
-      return {};
-    case StreamDecoder::Stop::kDamaged:
-      return damaged(stream.decoder.error());
+    case StreamDecoder::Stop::kFull: return {};
+    case StreamDecoder::Stop::kDamaged: return damaged(stream.decoder.error());
     case StreamDecoder::Stop::kTicket:
       if (stream.decoder.ticket() >= source_->next_ticket()) {
-        return damaged(stream.decoder.complaint("its ticket " + std::to_string(stream.decoder.ticket()) +
-                                                " was never given out"));
+        return damaged(
+            stream.decoder.complaint("its ticket " + std::to_string(stream.decoder.ticket()) + " was never given out"));
       }
       if (!expected_ && stream.decoder.stream() == 0) {
         expected_ = std::min<std::uint64_t>(stream.decoder.ticket(), 1);
@@ -222,8 +226,7 @@ Status RecordingReader::run_current() {
       heads_.push({stream.decoder.ticket(), *current_});
       current_.reset();
       return {};
-    case StreamDecoder::Stop::kNoMore:
-      break;
+    case StreamDecoder::Stop::kNoMore: break;
   }
   Result<bool> more = more_bytes(stream);
   if (!more.ok()) {
@@ -262,8 +265,8 @@ Result<bool> RecordingReader::more_bytes(Stream& stream) {
     }
     const std::uint32_t before = stream.decoder.limit();
     if (extent->limit > before) {
-      SOOTH_RETURN_IF_ERROR(stream.decoder.extend_chunk(
-          extent->limit, [&](std::uint8_t* buffer, std::uint32_t from, std::uint32_t to) {
+      SOOTH_RETURN_IF_ERROR(
+          stream.decoder.extend_chunk(extent->limit, [&](std::uint8_t* buffer, std::uint32_t from, std::uint32_t to) {
             return source_->read(chunk, buffer, from, to);
           }));
       bytes_read_ += extent->limit - before;
@@ -457,7 +460,7 @@ class SharedDescriptor {
 }  // namespace
 
 bool is_recording(const std::string& directory) {
-  struct stat info{};
+  struct stat info {};
   return ::stat((directory + "/" + stream::kStreamsFile).c_str(), &info) == 0;
 }
 

@@ -24,7 +24,9 @@ struct Step {
 class Encoded {
  public:
   Encoded(const std::vector<Event>& events, std::uint64_t seed, bool serial)
-      : events_(events), random_(seed), serial_(serial),
+      : events_(events),
+        random_(seed),
+        serial_(serial),
         recording_((serial ? stream::kExactOrder : 0) | (one_in(2) ? stream::kWithValues : 0), 16) {
     next_ticket_ = below(2);
     make_values();
@@ -53,8 +55,8 @@ class Encoded {
     TestStream out;
     SlotTable slots;
     std::uint32_t thread = 0;
-    bool over = false;                 // its thread has ended: another may go on here
-    std::size_t run = 0;               // index into runs_: what stands behind its last ticket
+    bool over = false;    // its thread has ended: another may go on here
+    std::size_t run = 0;  // index into runs_: what stands behind its last ticket
   };
 
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
@@ -67,9 +69,7 @@ class Encoded {
     dropped_.resize(events_.size());
     for (std::size_t i = 0; i < events_.size(); ++i) {
       const Event& e = events_[i];
-      const auto forget = [&] {
-        memory.erase(memory.lower_bound(e.object), memory.lower_bound(e.object + e.size));
-      };
+      const auto forget = [&] { memory.erase(memory.lower_bound(e.object), memory.lower_bound(e.object + e.size)); };
       if (e.op == Op::kAlloc || e.op == Op::kFree) {
         forget();
       }
@@ -231,7 +231,8 @@ std::string difference(const std::vector<Event>& events, const Encoded& encoded,
     if (label(got.site) != row_label(raw(expected.site))) return "site" + where;
     const ObjectKind kind = object_kind(expected);
     if (kind == ObjectKind::kFunction || kind == ObjectKind::kCall) {
-      if (label(SiteId(got.object)) != row_label(static_cast<std::uint32_t>(expected.object))) return "function" + where;
+      if (label(SiteId(got.object)) != row_label(static_cast<std::uint32_t>(expected.object)))
+        return "function" + where;
       got.object = expected.object;
     }
     got.site = expected.site;
@@ -249,7 +250,8 @@ std::string difference(const std::vector<Event>& events, const Encoded& encoded,
     if (encoded.valued() && read.values[i] != (hidden ? Value{} : encoded.value(index))) return "value" + where;
   }
   return read.info.unexplained_reads != (encoded.valued() && read.info.exact ? encoded.unexplained() : 0)
-             ? "count of unexplained reads" : "";
+             ? "count of unexplained reads"
+             : "";
 }
 
 Status validate(const WholeTrace& trace) {

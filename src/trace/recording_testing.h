@@ -20,8 +20,7 @@
 
 namespace sooth {
 
-inline constexpr char kTestProcess[] =
-    "command ./prog --now\nmodule 0 400000 400000 500000 0123abcd /bin/prog\n";
+inline constexpr char kTestProcess[] = "command ./prog --now\nmodule 0 400000 400000 500000 0123abcd /bin/prog\n";
 inline constexpr std::uint64_t kTestBias = 0x400000;
 
 // Gives out chunks of zeros with their number in the file.
@@ -76,7 +75,8 @@ class TestStream {
     slots_[slot] = {};
   }
   // `ticket`: nullptr when the shape is not ticketed. The site is a row of `sites`.
-  void event(std::uint32_t slot, const Event& event, std::uint8_t bits, const std::uint64_t* ticket, const Value& value) {
+  void event(std::uint32_t slot, const Event& event, std::uint8_t bits, const std::uint64_t* ticket,
+             const Value& value) {
     Slot& state = slots_[slot];
     const auto delta = [&] {
       const std::uint64_t difference = event.object - state.object - state.step;
@@ -114,8 +114,10 @@ class TestStream {
     while (value_bytes < 8 && record.value >> 8 * value_bytes != 0) {
       ++value_bytes;
     }
-    const bool named = record.kind == DeepKind::kEnter || record.kind == DeepKind::kReturn || record.kind == DeepKind::kLanded;
-    const bool valued = record.kind == DeepKind::kWord || record.kind == DeepKind::kAddress || record.kind == DeepKind::kReturn;
+    const bool named =
+        record.kind == DeepKind::kEnter || record.kind == DeepKind::kReturn || record.kind == DeepKind::kLanded;
+    const bool valued =
+        record.kind == DeepKind::kWord || record.kind == DeepKind::kAddress || record.kind == DeepKind::kReturn;
     const bool is_branch = record.kind == DeepKind::kBranch;
     const bool is_long = is_branch && record.value >= stream::kLongBranch;
     const std::uint64_t small = is_long ? stream::kLongBranch : is_branch ? record.value : valued ? value_bytes : 0;
@@ -293,14 +295,15 @@ class SlotTable {
   explicit SlotTable(std::uint32_t slots) : slots_(slots) {}
 
   std::uint32_t slot_for(TestStream& stream, const Event& event, std::uint8_t bits) {
-    const auto key = std::tuple(event.op, event.order, event.flags, bits, (bits & stream::kSized) != 0 ? 0 : event.size,
-                                event.site);
+    const auto key =
+        std::tuple(event.op, event.order, event.flags, bits, (bits & stream::kSized) != 0 ? 0 : event.size, event.site);
     for (std::uint32_t slot = 1; slot <= keys_.size(); ++slot) {
       if (keys_[slot - 1] == key) {
         return slot;
       }
     }
-    const std::uint32_t slot = keys_.size() < slots_ ? static_cast<std::uint32_t>(keys_.size() + 1) : 1 + next_++ % slots_;
+    const std::uint32_t slot =
+        keys_.size() < slots_ ? static_cast<std::uint32_t>(keys_.size() + 1) : 1 + next_++ % slots_;
     if (slot > keys_.size()) {
       keys_.push_back(key);
     }

@@ -53,11 +53,11 @@ class SegmentEncoder {
 
   ColumnSet columns_;
   std::uint32_t event_count_ = 0;
-  std::vector<ThreadStream> streams_;         // the first stream_count_ are in use; the rest keep their memory
+  std::vector<ThreadStream> streams_;  // the first stream_count_ are in use; the rest keep their memory
   std::uint32_t stream_count_ = 0;
-  std::vector<std::uint32_t> stream_index_;   // by thread: index into streams_ + 1, 0 for none
+  std::vector<std::uint32_t> stream_index_;  // by thread: index into streams_ + 1, 0 for none
   std::vector<format::Shape> shapes_;
-  std::vector<std::uint16_t> shape_table_;    // open addressing: index into shapes_ + 1
+  std::vector<std::uint16_t> shape_table_;  // open addressing: index into shapes_ + 1
   std::vector<format::Run> runs_;
   std::uint32_t last_stack_event_ = 0;
   Bytes events_, values_, stacks_, branches_, reaches_;

@@ -19,8 +19,8 @@ constexpr std::string_view kCheckKey = "check ";
 constexpr struct {
   ColumnSet bit;
   std::string_view name;
-} kColumnNames[] = {{kValues, "values"}, {kStacks, "stacks"}, {kBranches, "branches"}, {kReaches, "reaches"},
-                    {kDeep, "deep"}};
+} kColumnNames[] = {
+    {kValues, "values"}, {kStacks, "stacks"}, {kBranches, "branches"}, {kReaches, "reaches"}, {kDeep, "deep"}};
 
 std::string hex(std::uint64_t value) {
   char text[17];
@@ -184,7 +184,8 @@ Result<Stage> read_stage(const std::string& directory) {
       return parse(**text, path, StageKind::kTrace, whole);
     }
   }
-  return Status::bad_input(directory + ": is a directory, but not a trace: it has neither a file `version` nor `incomplete`");
+  return Status::bad_input(directory +
+                           ": is a directory, but not a trace: it has neither a file `version` nor `incomplete`");
 }
 
 Result<std::optional<Stage>> read_recording_stage(const std::string& directory) {

@@ -16,11 +16,11 @@ enum class StageKind : std::uint8_t {
 };
 
 struct Stage {
-  TraceInfo info;             // incomplete: read from `incomplete`, not from `version`
-  std::uint64_t bytes = 0;    // length of the events file, or of `streams`; only when whole
+  TraceInfo info;           // incomplete: read from `incomplete`, not from `version`
+  std::uint64_t bytes = 0;  // length of the events file, or of `streams`; only when whole
   StageKind kind = StageKind::kTrace;
-  std::uint64_t chunks = 0;   // of a recording
-  std::uint64_t checks = 0;   // of a recording: the checksum of its file of checksums
+  std::uint64_t chunks = 0;  // of a recording
+  std::uint64_t checks = 0;  // of a recording: the checksum of its file of checksums
 };
 
 // Looks for `version`, then for `incomplete`.

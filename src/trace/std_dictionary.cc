@@ -83,9 +83,8 @@ bool StdDictionary::fail(std::string sentence) {
 
 template <typename Make>
 const NameTable::Entry* StdDictionary::add(NameTable& table, std::string_view spelling, StdPlace place, Make make) {
-  const bool has_control = std::any_of(spelling.begin(), spelling.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 && c != '\t';
-  });
+  const bool has_control = std::any_of(spelling.begin(), spelling.end(),
+                                       [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\t'; });
   if (has_control) {
     fail("control characters in the name " + quote(spelling));
     return nullptr;
@@ -168,11 +167,11 @@ bool StdDictionary::parse_range(ObjectKind kind, std::string_view spelling, std:
                                 std::uint32_t& size) {
   const bool memory = kind == ObjectKind::kMemory;
   const std::size_t colon = memory ? spelling.find(':') : spelling.npos;
-  const auto number =
-      spelling.starts_with("0x") ? parse_hex(spelling.substr(2, colon == spelling.npos ? colon : colon - 2))
-                                 : std::nullopt;
-  const auto length = colon == spelling.npos ? std::optional<std::uint64_t>(memory ? 1 : 0)
-                                             : parse_decimal(spelling.substr(colon + 1));
+  const auto number = spelling.starts_with("0x")
+                          ? parse_hex(spelling.substr(2, colon == spelling.npos ? colon : colon - 2))
+                          : std::nullopt;
+  const auto length =
+      colon == spelling.npos ? std::optional<std::uint64_t>(memory ? 1 : 0) : parse_decimal(spelling.substr(colon + 1));
   if (!number || !length || *length > kMost) {
     return fail("expected " + std::string(memory ? "0xADDRESS:SIZE" : "0xNUMBER") + ", found " + quote(spelling));
   }
@@ -188,7 +187,7 @@ bool StdDictionary::numbered_object(ObjectKind kind, std::string_view spelling, 
   }
   if (!numbering_[raw(kind)].write_number(object, std::max(size, 1u))) {
     return fail(quote(spelling) + " is taken by a " + std::string(object_kind_name(kind)) +
-         " that the file calls by its name");
+                " that the file calls by its name");
   }
   return true;
 }
@@ -214,7 +213,7 @@ bool StdDictionary::declare_object(std::string_view words) {
   const bool renames = numbering.is_named(object) && size <= 1;
   if (!renames && !numbering.write_number(object, std::max(size, 1u))) {
     return fail("the number of " + quote(words) + " overlaps a " + std::string(object_kind_name(*kind)) +
-         " that the file calls by its name");
+                " that the file calls by its name");
   }
   NameTable& table = objects_[raw(*kind)];
   if (table.find(canonical) == nullptr) {

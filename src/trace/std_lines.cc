@@ -19,7 +19,7 @@ constexpr std::size_t kLongestLine = std::size_t{1} << 30;  // names, even if al
 Result<LineSource> LineSource::open(const std::string& path) {
   LineSource source;
   source.descriptor_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat info{};
+  struct stat info {};
   if (source.descriptor_ < 0 || ::fstat(source.descriptor_, &info) != 0) {
     return Status::bad_input(std::strerror(errno));
   }

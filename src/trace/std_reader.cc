@@ -83,7 +83,7 @@ struct Fields {
   std::string_view word;      // r, aload.acquire, ...
   std::string_view argument;  // without the parentheses
   std::string_view label;
-  std::string_view extra;     // behind the '=' of the fourth field
+  std::string_view extra;  // behind the '=' of the fourth field
   bool has_extra = false;
 };
 
@@ -325,8 +325,7 @@ void StdReader::parse_event(std::string_view line) {
 bool StdReader::parse_argument(const Fields& fields, Event& event) {
   const ObjectKind kind = object_kind(event);
   switch (kind) {
-    case ObjectKind::kNone:
-      return fields.argument.empty() || fail(quote(fields.word) + " takes no argument");
+    case ObjectKind::kNone: return fields.argument.empty() || fail(quote(fields.word) + " takes no argument");
     case ObjectKind::kThread: {
       ThreadId thread{};
       if (fields.argument.empty() || !dictionary_.thread(fields.argument, thread)) {
@@ -378,8 +377,8 @@ bool StdReader::parse_reach(std::string_view list) {
     const std::size_t comma = list.find(',');
     const std::string_view range = trim(list.substr(0, comma));
     const std::size_t colon = range.find(':');
-    const auto begin = range.starts_with("0x") && colon != range.npos ? parse_hex(range.substr(2, colon - 2))
-                                                                      : std::nullopt;
+    const auto begin =
+        range.starts_with("0x") && colon != range.npos ? parse_hex(range.substr(2, colon - 2)) : std::nullopt;
     const auto length = begin ? parse_decimal(range.substr(colon + 1)) : std::nullopt;
     if (!length) {
       return fail("expected a reach of the form 0xADDRESS:LENGTH, found " + quote(range));

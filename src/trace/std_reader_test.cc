@@ -122,7 +122,8 @@ TEST(StdReader, RefusesWithTheLineAndTheReason) {
       {"T0|r(a\x01z)|1", "control characters in the name `a%01z`"},
       {"# sooth: exact=maybe", "unknown item `exact=maybe` in a `# sooth:` line"},
       {"# sooth: columns=values,", "unknown item `columns=values,` in a `# sooth:` line"},
-      {"# sooth: name lick 0x1 L", "expected variable, lock, signal, barrier, semaphore, message or call, found `lick`"},
+      {"# sooth: name lick 0x1 L",
+       "expected variable, lock, signal, barrier, semaphore, message or call, found `lick`"},
       {"# sooth: name thread 0x1 L",
        "expected variable, lock, signal, barrier, semaphore, message or call, found `thread`"},
       {"# sooth: name lock 1 L", "expected 0xNUMBER, found `1`"},
@@ -139,7 +140,10 @@ TEST(StdReader, RefusesWithTheLineAndTheReason) {
 }
 
 TEST(StdReader, SaysWhenTheFileIsNoText) {
-  const std::string binary("\x7f" "ELF\x02\x01\x01\0\0\0", 10);
+  const std::string binary(
+      "\x7f"
+      "ELF\x02\x01\x01\0\0\0",
+      10);
   EXPECT_EQ(read_text(binary).status().message(), "t.std: this is not a trace: line 1 holds a NUL byte");
   EXPECT_EQ(read_text(std::string("T0|r(x)|1\nT0|r(a\0b)|1", 21)).status().message(),
             "t.std: this is not a trace: line 2 holds a NUL byte");
@@ -157,8 +161,8 @@ TEST(StdReader, AcceptsWhatPeopleWrite) {
 }
 
 TEST(StdReader, NumbersInOrderOfAppearance) {
-  const WholeTrace trace = must_read(
-      "main|fork(A)|9\nB|w(y)|9\nA|r(x)|8\nA|acq(y)|7\nA|acq(z)|7\nA|rel(y)|7\nA|w(y)|8\nmain|join(B)|1\n");
+  const WholeTrace trace =
+      must_read("main|fork(A)|9\nB|w(y)|9\nA|r(x)|8\nA|acq(y)|7\nA|acq(z)|7\nA|rel(y)|7\nA|w(y)|8\nmain|join(B)|1\n");
   EXPECT_EQ(trace.tables.threads(), (std::vector<std::string>{"main", "A", "B"}));
   EXPECT_EQ(trace.events[0].object, 1u);
   EXPECT_EQ(trace.events[1].object, kX);
@@ -174,12 +178,26 @@ TEST(StdReader, NumbersInOrderOfAppearance) {
 }
 
 TEST(StdReader, FindsFilesAndLinesInLabels) {
-  const struct { const char* label; const char* file; std::uint32_t line, column; } cases[] = {
-      {"a.cc:12", "a.cc", 12, 0},       {"a.cc:12:5", "a.cc", 12, 5},    {"/x y/a.cc:1:2", "/x y/a.cc", 1, 2},
-      {"C:\\a.cc:3", "C:\\a.cc", 3, 0}, {"a:1:2:3", "a:1", 2, 3},        {"345", "", 0, 0},
-      {"12:5", "", 0, 0},               {"12:5:7", "", 0, 0},            {":5", "", 0, 0},
-      {"a.cc:", "", 0, 0},              {"a.cc:x", "", 0, 0},            {"a.cc:0", "", 0, 0},
-      {"a.cc:4294967296", "", 0, 0},    {"a.cc:-1", "", 0, 0},           {"lib.so+0x12", "", 0, 0},
+  const struct {
+    const char* label;
+    const char* file;
+    std::uint32_t line, column;
+  } cases[] = {
+      {"a.cc:12", "a.cc", 12, 0},
+      {"a.cc:12:5", "a.cc", 12, 5},
+      {"/x y/a.cc:1:2", "/x y/a.cc", 1, 2},
+      {"C:\\a.cc:3", "C:\\a.cc", 3, 0},
+      {"a:1:2:3", "a:1", 2, 3},
+      {"345", "", 0, 0},
+      {"12:5", "", 0, 0},
+      {"12:5:7", "", 0, 0},
+      {":5", "", 0, 0},
+      {"a.cc:", "", 0, 0},
+      {"a.cc:x", "", 0, 0},
+      {"a.cc:0", "", 0, 0},
+      {"a.cc:4294967296", "", 0, 0},
+      {"a.cc:-1", "", 0, 0},
+      {"lib.so+0x12", "", 0, 0},
   };
   for (const auto& c : cases) {
     const WholeTrace trace = must_read("T0|r(x)|" + std::string(c.label));
@@ -238,9 +256,10 @@ TEST(StdReader, ReadsValuesBranchesAndReaches) {
   EXPECT_EQ(trace.values[2], Value{});
   EXPECT_EQ(trace.values[5], (Value{1, 0, 4}));
   const SiteId b{0};
-  EXPECT_EQ(trace.branches,
-            (std::vector<Branch>{{EventId{0}, ThreadId{0}, b, 1}, {EventId{3}, ThreadId{1}, b, 0},
-                                 {EventId{3}, ThreadId{0}, SiteId{2}, 16}, {EventId{6}, ThreadId{0}, SiteId{4}, 2}}));
+  EXPECT_EQ(trace.branches, (std::vector<Branch>{{EventId{0}, ThreadId{0}, b, 1},
+                                                 {EventId{3}, ThreadId{1}, b, 0},
+                                                 {EventId{3}, ThreadId{0}, SiteId{2}, 16},
+                                                 {EventId{6}, ThreadId{0}, SiteId{4}, 2}}));
   EXPECT_EQ(trace.reaches, (std::vector<Reach>{{EventId{3}, 0x1000, 64}, {EventId{3}, 0x2000, 8}}));
   EXPECT_EQ(trace.info.columns, kValues | kBranches | kReaches);
 
@@ -293,8 +312,8 @@ TEST(StdReader, ReadsLongLinesAndManyBatches) {
   std::string text;
   for (int i = 0; i < 200'000; ++i) {
     text += 'T';
-    text += std::to_string(i % 7) + "|branch|1\nT0|w(x" + std::to_string(i % 1000) + ")|" +
-            std::to_string(i % 10) + "|=" + std::to_string(i) + "\n";
+    text += std::to_string(i % 7) + "|branch|1\nT0|w(x" + std::to_string(i % 1000) + ")|" + std::to_string(i % 10) +
+            "|=" + std::to_string(i) + "\n";
   }
   text += "T0|branch|1";
   const WholeTrace many = must_read(text);
@@ -345,8 +364,9 @@ TEST(StdReader, ReadsPipes) {
 
 TEST(StdReader, SurvivesRandomBytes) {
   std::mt19937 random(4);
-  const std::string pieces[] = {"T0", "|", "|", "r", "(", ")", "x", "0x", ":", "=", "12", "\n", "\n", "#", "# sooth: ",
-                                "name lock ", "branch", "callbegin", "acq", ",", " ", "%", "7C", "\r", "columns="};
+  const std::string pieces[] = {"T0",  "|",  "|",  "r",  "(",  ")",         "x",          "0x",     ":",
+                                "=",   "12", "\n", "\n", "#",  "# sooth: ", "name lock ", "branch", "callbegin",
+                                "acq", ",",  " ",  "%",  "7C", "\r",        "columns="};
   for (int i = 0; i < 20'000; ++i) {
     std::string text;
     for (std::size_t n = random() % 40; n > 0; --n) {

@@ -70,8 +70,8 @@ class RandomTrace {
 
   std::string name() {
     static const std::array<std::string, 16> names = {
-        "x", "V1", "V123.4[5]", "a|b", "two words", " edges ", "0x12", "0x8:4", "%41", "100%", "#4", "f(g)", "new\nline\r",
-        "a.c:12:3", "", std::string("\0\x7f\xff", 3)};
+        "x",   "V1",   "V123.4[5]", "a|b",  "two words",   " edges ",  "0x12", "0x8:4",
+        "%41", "100%", "#4",        "f(g)", "new\nline\r", "a.c:12:3", "",     std::string("\0\x7f\xff", 3)};
     return names[below(names.size())];
   }
 
@@ -112,7 +112,8 @@ class RandomTrace {
       case ObjectKind::kFunction: e.object = below(trace_.tables.site_count()); break;
       case ObjectKind::kMemory:
         e.object = number(kind);
-        e.size = e.object >= kNamedMemoryBegin && e.object < kNamedMemoryEnd ? 1 : static_cast<std::uint32_t>(below(20));
+        e.size =
+            e.object >= kNamedMemoryBegin && e.object < kNamedMemoryEnd ? 1 : static_cast<std::uint32_t>(below(20));
         break;
       default: e.object = number(kind);
     }
@@ -128,10 +129,9 @@ class RandomTrace {
 
   void branches() {
     for (std::size_t n = below(8) == 0 ? below(3) : 0; n > 0; --n) {
-      trace_.branches.push_back({EventId{trace_.events.size()},
-                                 ThreadId(static_cast<std::uint32_t>(below(trace_.tables.thread_count()))),
-                                 SiteId(static_cast<std::uint32_t>(below(trace_.tables.site_count()))),
-                                 random_() >> below(64)});
+      trace_.branches.push_back(
+          {EventId{trace_.events.size()}, ThreadId(static_cast<std::uint32_t>(below(trace_.tables.thread_count()))),
+           SiteId(static_cast<std::uint32_t>(below(trace_.tables.site_count()))), random_() >> below(64)});
     }
   }
 
@@ -142,11 +142,12 @@ class RandomTrace {
 // What a site is called in text, said independently of the writer.
 std::string expected_label(const Site& site) {
   if (!site.label.empty()) return site.label;
-  if (site.file.empty()) return site.module.empty() ? "" : site.module + "+" + [&] {
-    char hex[20];
-    std::snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(site.offset));
-    return std::string(hex);
-  }();
+  if (site.file.empty())
+    return site.module.empty() ? "" : site.module + "+" + [&] {
+      char hex[20];
+      std::snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(site.offset));
+      return std::string(hex);
+    }();
   return site.line == 0 ? site.file : site.file + ":" + std::to_string(site.line) + ":1";
 }
 
@@ -164,9 +165,7 @@ void expect_same(const WholeTrace& a, const WholeTrace& b) {
   const auto same_thread = [&](ThreadId x, ThreadId y) {
     return threads.same(x, y) && a.tables.thread_name(x) == b.tables.thread_name(y);
   };
-  const auto same_site = [&](SiteId x, SiteId y) {
-    return expected_label(a.tables.site(x)) == b.tables.site(y).label;
-  };
+  const auto same_site = [&](SiteId x, SiteId y) { return expected_label(a.tables.site(x)) == b.tables.site(y).label; };
   ASSERT_EQ(a.events.size(), b.events.size());
   for (std::size_t i = 0; i < a.events.size(); ++i) {
     const Event& x = a.events[i];

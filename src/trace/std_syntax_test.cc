@@ -60,8 +60,8 @@ TEST(StdSyntax, ParsesNumbers) {
   EXPECT_EQ(parse_number("18446744073709551615"), ~std::uint64_t{0});
   EXPECT_EQ(parse_number("0xffffffffffffffff"), ~std::uint64_t{0});
   EXPECT_EQ(parse_number("0xFf"), 255u);
-  for (const char* wrong : {"", "0x", "-1", "+1", "1 ", " 1", "1a", "0xg", "18446744073709551616",
-                            "0x10000000000000000", "0x-1", "0x 1"}) {
+  for (const char* wrong :
+       {"", "0x", "-1", "+1", "1 ", " 1", "1a", "0xg", "18446744073709551616", "0x10000000000000000", "0x-1", "0x 1"}) {
     EXPECT_EQ(parse_number(wrong), std::nullopt) << wrong;
   }
 }
@@ -78,7 +78,9 @@ TEST(StdSyntax, ParsesAndPrintsValues) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 10'000; ++i) {
     Value value{random() >> random() % 64, random() >> random() % 64, static_cast<std::uint8_t>(1 + random() % 16)};
-    value.high = value.size <= 8 ? 0 : value.size == 16 ? value.high : value.high & ((1ull << 8 * (value.size - 8)) - 1);
+    value.high = value.size <= 8    ? 0
+                 : value.size == 16 ? value.high
+                                    : value.high & ((1ull << 8 * (value.size - 8)) - 1);
     value.low = value.size >= 8 ? value.low : value.low & ((1ull << 8 * value.size) - 1);
     const auto default_size = static_cast<std::uint8_t>(random() % 17);
     std::string text;

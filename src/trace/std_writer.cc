@@ -51,7 +51,7 @@ int put_in_place(const std::string& from, const std::string& to) {
     return status;
   }
   // A file system without that: looking first is the next best.
-  if (struct stat there {}; ::lstat(to.c_str(), &there) == 0) {
+  if (struct stat there{}; ::lstat(to.c_str(), &there) == 0) {
     errno = EEXIST;
     return -1;
   }
@@ -59,8 +59,8 @@ int put_in_place(const std::string& from, const std::string& to) {
 }
 
 Status cannot_create(const std::string& path, int error) {
-  return Status::bad_input(path + ": " + (error == EEXIST ? "already exists; remove it or choose another name"
-                                                          : std::strerror(error)));
+  return Status::bad_input(
+      path + ": " + (error == EEXIST ? "already exists; remove it or choose another name" : std::strerror(error)));
 }
 
 class StdWriter final : public TraceWriter {
@@ -105,7 +105,8 @@ class StdWriter final : public TraceWriter {
 };
 
 Status StdWriter::refuse(const std::string& sentence) const {
-  return Status::bad_input(path_ + ": event " + std::to_string(raw(event_)) + " cannot be written as text: " + sentence);
+  return Status::bad_input(path_ + ": event " + std::to_string(raw(event_)) +
+                           " cannot be written as text: " + sentence);
 }
 
 Status StdWriter::append(const Batch& batch) {
@@ -299,7 +300,7 @@ Result<std::unique_ptr<TraceWriter>> create_std_trace(const std::string& path, c
   if (path == "-") {
     return std::unique_ptr<TraceWriter>(std::make_unique<StdWriter>(STDOUT_FILENO, "standard output", "", info));
   }
-  if (struct stat there {}; ::lstat(path.c_str(), &there) == 0) {
+  if (struct stat there{}; ::lstat(path.c_str(), &there) == 0) {
     return cannot_create(path, EEXIST);
   }
   std::string unfinished = path + ".incomplete-" + std::to_string(::getpid());

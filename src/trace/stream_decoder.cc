@@ -303,8 +303,9 @@ bool StreamDecoder::define() {
   const std::uint64_t size = varint();
   const std::uint64_t row = varint();
   const bool sized = (shape & stream::kSized) != 0;
-  if (number == 0 || number >= stream::kSlots || op >= kOpCount || order >= kMemoryOrderCount || (flags & ~kAllFlags) != 0 ||
-      (shape & ~(stream::kTicketed | stream::kSized)) != 0 || size > 0xffffffff || (sized && size != 0)) {
+  if (number == 0 || number >= stream::kSlots || op >= kOpCount || order >= kMemoryOrderCount ||
+      (flags & ~kAllFlags) != 0 || (shape & ~(stream::kTicketed | stream::kSized)) != 0 || size > 0xffffffff ||
+      (sized && size != 0)) {
     return fail("it defines a slot that does not exist");
   }
   if (at_ > limit_) {

@@ -103,9 +103,9 @@ class StreamDecoder {
   struct SlotDetails {
     std::uint64_t value_low = 0;  // the last value
     std::uint64_t value_high = 0;
-    std::uint32_t row = 0;        // of `sites`
+    std::uint32_t row = 0;  // of `sites`
     std::uint8_t shape = 0;
-    bool valued = false;          // records have a value
+    bool valued = false;  // records have a value
     bool inlined = false;
   };
   struct Pending {
@@ -139,7 +139,7 @@ class StreamDecoder {
   RecordingNames& names_;
   std::unique_ptr<std::uint8_t[]> buffer_;
   std::uint32_t chunk_ = 0;
-  const std::uint8_t* at_ = nullptr;      // the next record
+  const std::uint8_t* at_ = nullptr;  // the next record
   const std::uint8_t* limit_ = nullptr;
   const std::uint8_t* record_ = nullptr;  // the record being decoded, for errors
   std::vector<Slot> slots_;               // as many as were defined: most streams need few

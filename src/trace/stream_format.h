@@ -41,11 +41,12 @@ inline constexpr std::uint32_t kMaxThreads = 1u << 20;
 inline constexpr std::uint64_t kNeverStopped = ~std::uint64_t{0};
 
 // Bits of Control::flags.
-inline constexpr std::uint32_t kExactOrder = 1;   // a serial recording
-inline constexpr std::uint32_t kWithValues = 2;   // accesses carry what they read or wrote
+inline constexpr std::uint32_t kExactOrder = 1;  // a serial recording
+inline constexpr std::uint32_t kWithValues = 2;  // accesses carry what they read or wrote
 
-inline constexpr std::uint32_t kWithDeep = 32;    // there are deep records
-inline constexpr std::uint32_t kWithCalls = 16;   // there may be calls of code that was left out (kCallBegin, kCallEnd)
+inline constexpr std::uint32_t kWithDeep = 32;  // there are deep records
+// There may be calls of code that was left out (kCallBegin, kCallEnd).
+inline constexpr std::uint32_t kWithCalls = 16;
 
 // Bits 2 and 3 of Control::flags: accesses that a mode of TREE (docs/tree.md) calls redundant were not recorded. Free-running
 // recordings only: an exact one keeps every event.
@@ -56,7 +57,14 @@ inline constexpr std::uint32_t kFilterBits = 3u << kFilterShift;
 inline constexpr const char* kFilterNames[] = {"", "tree", "tree:hb", "tree:strict"};
 
 // Why Control::stop_ticket was set.
-enum class StopReason : std::uint32_t { kNone = 0, kDiskFull = 1, kSizeLimit = 2, kSignal = 3, kTooManySites = 4, kTooManyThreads = 5 };
+enum class StopReason : std::uint32_t {
+  kNone = 0,
+  kDiskFull = 1,
+  kSizeLimit = 2,
+  kSignal = 3,
+  kTooManySites = 4,
+  kTooManyThreads = 5
+};
 
 // A free chunk of a live recording goes back to the program through this ring: the reader puts, the program takes.
 inline constexpr std::uint32_t kRingSlots = 512;
@@ -64,23 +72,23 @@ inline constexpr std::uint32_t kRingSlots = 512;
 // The first page of `streams`. Fields that change are accessed atomically by both sides.
 struct Control {
   std::uint64_t magic;
-  std::uint32_t version;       // 1
-  std::uint32_t chunk_bytes;   // kChunkBytes
+  std::uint32_t version;      // 1
+  std::uint32_t chunk_bytes;  // kChunkBytes
   std::uint32_t flags;
   std::uint32_t pid;
   std::uint64_t reserved0[5];
   // Its own cache line: every synchronisation of every thread adds to it.
   alignas(64) std::uint64_t next_ticket;
-  alignas(64) std::uint64_t stop_ticket;   // kNeverStopped, or no record with this ticket or a later one counts
-  std::uint32_t stop_reason;               // StopReason
-  std::uint32_t chunks;                    // chunks handed out so far, with those being written
-  std::uint32_t threads;                   // threads so far: ids below this
-  std::uint32_t sites;                     // rows of `sites` so far
-  std::uint32_t ended;                     // 1 when the program reached its end in an orderly way
+  alignas(64) std::uint64_t stop_ticket;  // kNeverStopped, or no record with this ticket or a later one counts
+  std::uint32_t stop_reason;              // StopReason
+  std::uint32_t chunks;                   // chunks handed out so far, with those being written
+  std::uint32_t threads;                  // threads so far: ids below this
+  std::uint32_t sites;                    // rows of `sites` so far
+  std::uint32_t ended;                    // 1 when the program reached its end in an orderly way
   // Live recordings only (chunk_limit != 0): at most so many chunks exist; freed ones come back through the ring.
   std::uint32_t chunk_limit;
-  alignas(64) std::uint32_t ring_put;      // written by the reader
-  std::uint32_t starving;                  // threads that wait for a chunk; the reader wakes them (futex on ring_put)
+  alignas(64) std::uint32_t ring_put;  // written by the reader
+  std::uint32_t starving;              // threads that wait for a chunk; the reader wakes them (futex on ring_put)
   alignas(64) std::uint32_t ring_taken;
   std::uint32_t ring[kRingSlots];
 };
@@ -109,11 +117,12 @@ inline constexpr std::uint64_t kNoSite = 1;
 
 // `reaches`: which memory calls touched, in rows of 24 bytes.
 enum class ReachRowKind : std::uint32_t {
-  kNone = 0,     // the end of the rows
-  kTouched = 1,  // set `set` has lines of 2^kReachLineBits bytes that were touched: [a, a + b). What they belong to is not known yet
-  kWhole = 2,    // set `set` has the bytes [a, a + b)
-  kCall = 3,     // call number b (from 0) of thread a may touch set `set`, and nothing else
-  kSeal = 4,     // the first row, of `sooth record`: there are `set` sets, and behind it b rows with the XXH3 a
+  kNone = 0,  // the end of the rows
+  // Set `set` has lines of 2^kReachLineBits bytes that were touched: [a, a + b). What they belong to is not known yet.
+  kTouched = 1,
+  kWhole = 2,  // set `set` has the bytes [a, a + b)
+  kCall = 3,   // call number b (from 0) of thread a may touch set `set`, and nothing else
+  kSeal = 4,   // the first row, of `sooth record`: there are `set` sets, and behind it b rows with the XXH3 a
 };
 struct ReachRow {
   std::uint32_t kind;
@@ -127,7 +136,7 @@ inline constexpr std::uint32_t kMaxReachRows = 1u << 24;
 // `deep`: a seal, then module after module: a DeepModule, the addresses of its globals (8 bytes each), its bitcode.
 inline constexpr std::uint64_t kDeepSealMagic = 0x3150454448544f53;  // "SOTHDEP1"
 inline constexpr std::uint32_t kDeepModuleMagic = 0x4c444f4d;        // "MODL"
-struct DeepSeal {          // zeros until `sooth record` has seen the end of the program
+struct DeepSeal {  // zeros until `sooth record` has seen the end of the program
   std::uint64_t magic;
   std::uint64_t bytes;     // behind the seal
   std::uint64_t checksum;  // XXH3 of them
@@ -160,9 +169,11 @@ inline constexpr std::uint8_t kNoValue = 0xff;
 
 enum class Record : std::uint16_t {
   kDefine = 1,  // u16 slot; u8 op; u8 memory order; u8 flags; u8 shape bits; varint size (0 when kSized); varint site
-  kStack = 2,   // varint n: calls to take off the thread's stack; varint m; m varints: sites of calls to put on it, outermost first
-  kTurn = 3,    // varint ticket less the stream's last ticket: a serial recording goes on here
-  kThread = 4,  // varint thread: what follows is of this thread; its stack is what it was when a stream last left the thread
+  // Varint n: calls to take off the thread's stack; varint m; m varints: sites of calls to put on it, outermost first.
+  kStack = 2,
+  kTurn = 3,  // varint ticket less the stream's last ticket: a serial recording goes on here
+  // Varint thread: what follows is of this thread; its stack is what it was when a stream last left the thread.
+  kThread = 4,
   kName = 5,    // u8 ObjectKind; varint object; string: the name of a thread, lock, ...; sent again when it changes
   kTicket = 6,  // varint ticket less the stream's last ticket: no event; orders a kThread record that follows
 };

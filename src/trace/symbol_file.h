@@ -21,9 +21,9 @@ struct SiteFrame {
 
 // One row of `sites`.
 struct SiteSymbols {
-  std::string module;               // path; empty for code that comes from no file
-  std::uint64_t offset = 0;         // address in the ELF file; the program counter itself without a module
-  std::vector<SiteFrame> frames;    // innermost first: the others are functions that the first was inlined into
+  std::string module;             // path; empty for code that comes from no file
+  std::uint64_t offset = 0;       // address in the ELF file; the program counter itself without a module
+  std::vector<SiteFrame> frames;  // innermost first: the others are functions that the first was inlined into
 
   friend bool operator==(const SiteSymbols&, const SiteSymbols&) = default;
 };

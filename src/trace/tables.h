@@ -52,8 +52,8 @@ class Tables {
   Tables();
 
   ThreadId add_thread(std::string name);
-  SiteId add_site(Site site);                            // no de-duplication
-  StackId intern_stack(StackId parent, SiteId call);     // equal nodes get equal ids
+  SiteId add_site(Site site);                         // no de-duplication
+  StackId intern_stack(StackId parent, SiteId call);  // equal nodes get equal ids
   // The last name wins. The name of a thread that is in the table takes the place of the one it was added with.
   void name_object(ObjectKind kind, std::uint64_t object, std::string name);
   // Names what lies in [begin, begin + length), as far as it has no name of its own: "table", "table+16". Ranges do not
@@ -88,9 +88,9 @@ class Tables {
   std::vector<Site> sites_;
   std::vector<StackNode> stacks_;
   std::vector<ObjectName> names_;
-  std::unordered_map<std::uint64_t, StackId> stack_index_;  // parent << 32 | call
+  std::unordered_map<std::uint64_t, StackId> stack_index_;                                     // parent << 32 | call
   std::array<std::unordered_map<std::uint64_t, std::uint32_t>, kObjectKindCount> name_index_;  // into names_
-  std::array<std::map<std::uint64_t, std::uint32_t>, kObjectKindCount> range_index_;  // by begin, into names_
+  std::array<std::map<std::uint64_t, std::uint32_t>, kObjectKindCount> range_index_;           // by begin, into names_
 };
 
 }  // namespace sooth

@@ -34,8 +34,8 @@ struct Hold {
 
 struct Lock {
   Hold exclusive;
-  ThreadId owner{};                          // of `exclusive`, when its depth is not 0
-  std::unique_ptr<FlatMap<Hold>> readers;    // by thread; made by the first shared acquire, most locks have none
+  ThreadId owner{};                        // of `exclusive`, when its depth is not 0
+  std::unique_ptr<FlatMap<Hold>> readers;  // by thread; made by the first shared acquire, most locks have none
 };
 
 struct OpenCall {
@@ -168,15 +168,13 @@ bool TraceValidator::State::check_events(const Batch& batch) {
   return true;
 }
 
-bool TraceValidator::State::check_event(const Event& e) {
-  return check_shape(e) && enter_thread(e) && check_rules(e);
-}
+bool TraceValidator::State::check_event(const Event& e) { return check_shape(e) && enter_thread(e) && check_rules(e); }
 
 // What can be said about an event without its past.
 bool TraceValidator::State::check_shape(const Event& e) {
   if (raw(e.thread) >= threads_) {
-    return fail("event " + number(now_) + ": thread " + std::to_string(raw(e.thread)) +
-                " is not one of the " + std::to_string(threads_) + " threads of the trace");
+    return fail("event " + number(now_) + ": thread " + std::to_string(raw(e.thread)) + " is not one of the " +
+                std::to_string(threads_) + " threads of the trace");
   }
   if (raw(e.op) >= kOpCount) {
     return fail(e, "unknown kind of event " + std::to_string(raw(e.op)));
@@ -249,30 +247,22 @@ bool TraceValidator::State::check_rules(const Event& e) {
     case Op::kSemWait:
     case Op::kHappensBefore:
     case Op::kHappensAfter:
-    case Op::kBegin:
-      return true;
+    case Op::kBegin: return true;
     case Op::kEnd:
       phases_[raw(e.thread)] = Phase::kEnded;
       histories_[raw(e.thread)].over = now_;
       return true;
-    case Op::kAcquire:
-      return acquire(e);
-    case Op::kRelease:
-      return release(e);
-    case Op::kFork:
-      return fork(e);
-    case Op::kJoin:
-      return join(e);
+    case Op::kAcquire: return acquire(e);
+    case Op::kRelease: return release(e);
+    case Op::kFork: return fork(e);
+    case Op::kJoin: return join(e);
     case Op::kEnter:
     case Op::kExit:
-      return e.object < sites_ || fail(e, with_article(e.op) + " of function " + std::to_string(e.object) +
-                                              ", which is not one of the " + std::to_string(sites_) +
-                                              " sites of the trace");
-    case Op::kCallBegin:
-      calls_[raw(e.thread)].push_back({e.object, now_});
-      return true;
-    case Op::kCallEnd:
-      return call_end(e);
+      return e.object < sites_ ||
+             fail(e, with_article(e.op) + " of function " + std::to_string(e.object) + ", which is not one of the " +
+                         std::to_string(sites_) + " sites of the trace");
+    case Op::kCallBegin: calls_[raw(e.thread)].push_back({e.object, now_}); return true;
+    case Op::kCallEnd: return call_end(e);
     case Op::kMisuse:
       return object_kind(e) != ObjectKind::kThread || e.object < threads_ ||
              fail(e, "a leak of thread " + std::to_string(e.object) + ", which is not one of the " +
@@ -295,8 +285,7 @@ bool TraceValidator::State::fork(const Event& e) {
     return fail(e, "thread " + child + " is forked a second time (first at event " + number(history.forked) + ")");
   }
   switch (phases_[e.object]) {
-    case Phase::kUnseen:
-      break;
+    case Phase::kUnseen: break;
     case Phase::kForked:
     case Phase::kRunning:
     case Phase::kEnded:

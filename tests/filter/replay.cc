@@ -115,8 +115,8 @@ SOOTH_UNSEEN void* run_thread(void* number) {
 SOOTH_UNSEEN int main(int argc, char** argv) {
   std::FILE* script = argc == 2 ? std::fopen(argv[1], "r") : nullptr;
   if (script == nullptr) return 64;
-  while (count < kMaxSteps && std::fscanf(script, "%d %c %d %d", &steps[count].thread, &steps[count].operation, &steps[count].object,
-                                          &steps[count].site) == 4) {
+  while (count < kMaxSteps && std::fscanf(script, "%d %c %d %d", &steps[count].thread, &steps[count].operation,
+                                          &steps[count].object, &steps[count].site) == 4) {
     ++count;
   }
   std::fclose(script);

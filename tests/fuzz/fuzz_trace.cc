@@ -100,9 +100,10 @@ Corpus make_corpus(const std::string& folder, std::uint64_t seed) {
   corpus.stage = read_file(corpus.directory + "/version");
   corpus.text = read_file(folder + "/t.std");
   // Words that the generator does not use.
-  corpus.text += "T0|branch|1|=1\nT0|r(0x10:4)|2|=0x7:4\nT0|callbegin(c)|3|=0x1:2,0x3:4\nT0|callend(c)|3\n"
-                 "# sooth: name lock 0x7f queue mutex\nT0|racq(queue mutex)|4\nT0|rrel(queue mutex)|4\n"
-                 "T0|alloc(0x1000:64)|5\nT0|armw.acq_rel(f)|6\nT0|fence.seq_cst()|7\nT0|post(q)|8\nT0|sem_wait(q)|8\n";
+  corpus.text +=
+      "T0|branch|1|=1\nT0|r(0x10:4)|2|=0x7:4\nT0|callbegin(c)|3|=0x1:2,0x3:4\nT0|callend(c)|3\n"
+      "# sooth: name lock 0x7f queue mutex\nT0|racq(queue mutex)|4\nT0|rrel(queue mutex)|4\n"
+      "T0|alloc(0x1000:64)|5\nT0|armw.acq_rel(f)|6\nT0|fence.seq_cst()|7\nT0|post(q)|8\nT0|sem_wait(q)|8\n";
   auto blocks = BlockReader::open(corpus.directory + "/events", false);
   must(blocks.ok() ? Status() : blocks.status());
   for (;;) {
@@ -128,7 +129,8 @@ void mutate(Container& bytes, Random& random) {
       case 2: bytes.resize(at); break;
       case 3: {  // a piece of it again, elsewhere
         const Container piece(place, place + static_cast<std::ptrdiff_t>(random() % (bytes.size() - at + 1) % 60));
-        bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(random() % (bytes.size() + 1)), piece.begin(), piece.end());
+        bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(random() % (bytes.size() + 1)), piece.begin(),
+                     piece.end());
         break;
       }
       default:

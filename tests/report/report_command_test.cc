@@ -54,8 +54,7 @@ class ReportCommandTest : public testing::Test {
 TEST_F(ReportCommandTest, PrintsEveryFormatFromTheJson) {
   for (const std::string name : {"program", "text", "nothing", "known"}) {
     for (const std::string format : {"text", "tsan", "gcc", "json", "junit", "markdown"}) {
-      const Outcome outcome =
-          sooth("report " + kGolden + name + ".json --stats --no-times --format " + format);
+      const Outcome outcome = sooth("report " + kGolden + name + ".json --stats --no-times --format " + format);
       EXPECT_EQ(outcome.status, name == "program" ? 66 : 0);
       EXPECT_EQ(outcome.output, golden(name + "." + format)) << name << " as " << format;
     }
@@ -106,11 +105,14 @@ TEST_F(ReportCommandTest, ViewOpensTheBrowser) {
   const std::string browser = file("browser", "#!/bin/sh\necho \"$1\" > " + pipe + "\n");
   std::filesystem::permissions(browser, std::filesystem::perms::owner_all);
   const std::string view = std::string(SOOTH_BINARY) + " view " + kGolden + "program.json -o " + page;
-  const Outcome outcome = sooth("--version > /dev/null; mkfifo " + pipe + "; BROWSER=" + browser + " script -qec '" + view +
-                                "' /dev/null > /dev/null & cat " + pipe);
+  const Outcome outcome = sooth("--version > /dev/null; mkfifo " + pipe + "; BROWSER=" + browser + " script -qec '" +
+                                view + "' /dev/null > /dev/null & cat " + pipe);
   EXPECT_EQ(outcome.output, page + "\n");
-  const Outcome none = sooth("--version > /dev/null; BROWSER=/nonexistent/browser script -qec '" + view + "' /dev/null");
-  EXPECT_NE(none.output.find("there is no browser here that could be started (/nonexistent/browser)"), std::string::npos) << none.output;
+  const Outcome none =
+      sooth("--version > /dev/null; BROWSER=/nonexistent/browser script -qec '" + view + "' /dev/null");
+  EXPECT_NE(none.output.find("there is no browser here that could be started (/nonexistent/browser)"),
+            std::string::npos)
+      << none.output;
   EXPECT_NE(none.output.find(page), std::string::npos);
 }
 
@@ -136,8 +138,10 @@ TEST_F(ReportCommandTest, TheExitStatusFollowsFailOn) {
 TEST_F(ReportCommandTest, ABaselineMakesFindingsKnown) {
   const Outcome all = sooth("report " + kGolden + "program.json --baseline " + kGolden + "program.json");
   EXPECT_EQ(all.status, 0);
-  EXPECT_TRUE(all.output.starts_with("No new races found in 123456 events by hb, wcp, lockset; 2 suppressed, "
-                                     "5 known from the baseline.\n")) << all.output;
+  EXPECT_TRUE(
+      all.output.starts_with("No new races found in 123456 events by hb, wcp, lockset; 2 suppressed, "
+                             "5 known from the baseline.\n"))
+      << all.output;
   const Outcome none = sooth("report " + kGolden + "program.json --baseline " + kGolden + "text.json");
   EXPECT_EQ(none.status, 66);
   EXPECT_EQ(none.output, sooth("report " + kGolden + "program.json").output);
@@ -149,8 +153,7 @@ TEST_F(ReportCommandTest, SuppressionsOfSeveralFiles) {
   const Outcome some = sooth("report --suppressions " + first + " " + kGolden + "program.json");
   EXPECT_EQ(some.status, 66);
   EXPECT_NE(some.output.find("3 races (2 predicted, 1 suspected), 4 suppressed\n"), std::string::npos) << some.output;
-  const Outcome all =
-      sooth("report " + kGolden + "program.json --suppressions " + first + " --suppressions " + second);
+  const Outcome all = sooth("report " + kGolden + "program.json --suppressions " + first + " --suppressions " + second);
   EXPECT_EQ(all.status, 0);
   EXPECT_NE(all.output.find("; 7 suppressed.\n"), std::string::npos) << all.output;
   EXPECT_NE(all.output.find(second + ":2: unused suppression race_top:never_there\n"), std::string::npos);
