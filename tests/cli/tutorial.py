@@ -12,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from test_loop import SOURCE
+
 PAGE = os.path.join(SOURCE, "docs/tutorial.md")
 
 
