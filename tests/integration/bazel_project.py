@@ -49,9 +49,9 @@ def command_of_the_page():
     return shlex.split(command.replace("/usr/bin/sooth", SOOTH))
 
 
-def test_with(words, workspace):
+def test_with(words, workspace, **environment):
     """Bazel's status is 3 when all is built and a test failed."""
-    return run(words, cwd=workspace, env=ENVIRONMENT, expect=3).stdout
+    return run(words, cwd=workspace, env={**ENVIRONMENT, **environment}, expect=3).stdout
 
 
 def tests_under_sooth_run(scratch):
@@ -61,6 +61,15 @@ def tests_under_sooth_run(scratch):
     check("confirmed data race on 'balance'" in output, output)
     with open(os.path.join(workspace, "bazel-testlogs/account/test.log")) as log:
         check("1 race (1 confirmed)" in log.read(), "the report is not in test.log")
+
+
+def clang(scratch):
+    """Its library is not linked into the program, so that ours takes its place."""
+    skip_without("clang-14")
+    workspace = make_workspace(scratch)
+    option = re.search(r"for Clang, add `([^`]+)`", SECTION).group(1)
+    output = test_with([*command_of_the_page(), option], workspace, CC="clang-14")
+    check("confirmed data race on 'balance'" in output and re.search(r"^//:good_account +PASSED", output, flags=re.M), output)
 
 
 def script_keeps_the_report(scratch):
@@ -77,4 +86,4 @@ def script_keeps_the_report(scratch):
     check([finding["rung"] for finding in report["findings"]] == ["confirmed"], json.dumps(report)[:2000])
 
 
-main([tests_under_sooth_run, script_keeps_the_report])
+main([tests_under_sooth_run, clang, script_keeps_the_report])
