@@ -13,7 +13,7 @@ import shutil
 import sys
 import zipfile
 
-from common import SOURCE, Skip, check, main, run, skip_without, with_tool
+from common import SOURCE, Skipped, check, main, run, skip_without, with_tool
 
 SOOTH = os.path.abspath(sys.argv[1])
 ENVIRONMENT = with_tool(os.path.dirname(SOOTH))
@@ -30,7 +30,7 @@ def make_workspace(scratch):
     # Asked of the package, because this Bazel calls its version "no_version".
     version = run(["dpkg-query", "-W", "-f", "${Version}", "bazel-bootstrap"], expect=None).stdout
     if not version.startswith("4.") or not os.path.isdir(DEBIAN_JAVA_RULES):
-        raise Skip("this is not the Bazel 4.2 of Debian 12 (bazel-bootstrap) with its rules for Java (bazel-rules-java)")
+        raise Skipped("this is not the Bazel 4.2 of Debian 12 (bazel-bootstrap) with its rules for Java (bazel-rules-java)")
     workspace = os.path.join(scratch, "workspace")
     shutil.copytree(os.path.join(PROJECT, "workspace"), workspace)
     for program in ("bank_account_hidden", "bank_account_norace"):
