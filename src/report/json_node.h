@@ -26,6 +26,14 @@ class JsonComplaint {
   std::string text_;
 };
 
+class JsonNode;
+
+// What somebody has written a function for: void read_json(const JsonNode&, Value&).
+template <typename Value>
+concept ReadFromJson = requires(const JsonNode& node, Value& out) {
+  read_json(node, out);
+};
+
 // A value with its path, or nothing where the document has nothing. Borrows document and complaint.
 class JsonNode {
  public:
@@ -76,11 +84,10 @@ class JsonNode {
     }
   }
   // ... or whatever there is a function read_json for.
-  template <typename Value>
-  void get(Value& out) const requires requires(const JsonNode& node) {
-    read_json(node, out);
+  template <ReadFromJson Value>
+  void get(Value& out) const {
+    read_json(*this, out);
   }
-  { read_json(*this, out); }
   // The same for a member that may be absent.
   template <typename Value>
   void get(const std::string& key, Value& out) const {
