@@ -21,6 +21,7 @@ import tempfile
 import time
 
 import ipa_table
+import measured
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ANALYSES = ["mcm", "recipe:s", "recipe"]
@@ -111,11 +112,7 @@ def measure(sooth, source, work, confirm):
 
 
 def processor_time(command):
-    process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               env={**os.environ, "TSAN_OPTIONS": "exitcode=0 report_bugs=0"})
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return usage.ru_utime + usage.ru_stime
+    return measured.run(command, environment={"TSAN_OPTIONS": "exitcode=0 report_bugs=0"}, may_fail=True).cpu
 
 
 def measure_cost(sooth, source, arguments, work, runs):
