@@ -140,7 +140,7 @@ step_rdit() {
   sooth_configure release
   sooth_build release
   for level in 0 1; do
-    python3 scripts/eval_rdit.py --sooth build/bin/sooth --level "$level"
+    python3 scripts/eval_rdit.py --sooth build/bin/sooth --level "$level" --real
   done
 }
 
