@@ -36,6 +36,10 @@ class TestStream {
   TestStream(std::uint32_t stream, bool values, ChunkAllocator allocate)
       : stream_(stream), values_(values), allocate_(std::move(allocate)) {}
 
+  // From now on, what a reader expects is left to runs.
+  void use_runs() { runs_ = true; }
+  std::uint64_t left_to_runs() const { return left_to_runs_; }
+
   void thread(std::uint32_t thread) {
     begin(stream::Record::kThread);
     out().put_varint(thread);
@@ -88,6 +92,14 @@ class TestStream {
     const std::uint64_t zigzag = delta();
     state.step = event.object - state.object;
     state.object = event.object;
+    const bool remembered = values_ && is_access(event.op) && event.size <= 8 && value.size != 0;
+    std::uint64_t& last = remembered_[stream::place_of(event.object)];
+    const bool seen = std::exchange(state.seen, true);
+    const bool known = remembered && value.low == last && zigzag == 0 && bits == 0 && seen;
+    if (follow(slot) && known && runs_) {
+      return run();
+    }
+    last = remembered ? value.low : last;
     std::uint32_t code = 0;
     while (code < 8 && zigzag >> 8 * std::min(code, 7u) != 0 && !(code == 7 && zigzag >> 56 == 0)) {
       ++code;
@@ -120,6 +132,9 @@ class TestStream {
         record.kind == DeepKind::kWord || record.kind == DeepKind::kAddress || record.kind == DeepKind::kReturn;
     const bool is_branch = record.kind == DeepKind::kBranch;
     const bool is_long = is_branch && record.value >= stream::kLongBranch;
+    if (is_branch && !is_long && follow(kBranchWord | static_cast<std::uint32_t>(record.value)) && runs_) {
+      return run();
+    }
     const std::uint64_t small = is_long ? stream::kLongBranch : is_branch ? record.value : valued ? value_bytes : 0;
     out().put(static_cast<std::uint16_t>(stream::kEscapeCode << stream::kSlotBits | stream::kDeepRecords |
                                          static_cast<unsigned>(record.kind) << stream::kDeepKindShift | small));
@@ -160,6 +175,7 @@ class TestStream {
   void publish() {
     if (chunk_ != nullptr) {
       set(offsetof(stream::ChunkHeader, committed), static_cast<std::uint32_t>(used_));
+      run_end_ = {};
     }
   }
 
@@ -169,7 +185,32 @@ class TestStream {
     std::uint64_t step = 0;
     std::uint64_t low = 0;
     std::uint64_t high = 0;
+    bool seen = false;
   };
+  static constexpr std::uint32_t kBranchWord = stream::kEscapeCode << stream::kSlotBits | stream::kDeepRecords |
+                                               static_cast<unsigned>(DeepKind::kBranch) << stream::kDeepKindShift;
+
+  // Whether the record was expected. stream::kRuns.
+  bool follow(std::uint32_t word) {
+    const std::uint32_t before = std::exchange(following_[context_], word);
+    context_ = stream::next_context(context_, word);
+    return before == word;
+  }
+  void run() {
+    ++left_to_runs_;
+    std::uint16_t word;
+    const bool grows = chunk_ != nullptr && run_end_ == std::pair(number_, used_);
+    if (grows) {
+      std::memcpy(&word, chunk_ + used_ - 2, sizeof word);
+      if ((++word & (stream::kSlots - 1)) < stream::kDeepRecords) {
+        std::memcpy(chunk_ + used_ - 2, &word, sizeof word);
+        return;
+      }
+    }
+    begin(stream::Record{stream::kRuns + 1});
+    end();
+    run_end_ = {number_, used_};
+  }
 
   ByteWriter out() { return ByteWriter(record_); }
   void put_ticket(std::uint64_t ticket) {
@@ -234,6 +275,12 @@ class TestStream {
   std::uint32_t sequence_ = 0;
   std::uint64_t last_ticket_ = 0;
   std::map<std::uint32_t, Slot> slots_;
+  bool runs_ = false;
+  std::map<std::uint32_t, std::uint32_t> following_;
+  std::map<std::uint32_t, std::uint64_t> remembered_;
+  std::uint32_t context_ = 0;
+  std::pair<std::uint32_t, std::size_t> run_end_;  // chunk and byte; byte 0: there is none
+  std::uint64_t left_to_runs_ = 0;
 };
 
 // The files of a recording in memory.
