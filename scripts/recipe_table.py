@@ -99,15 +99,13 @@ def measure(sooth, source, work, confirm):
     mcm, recipe = found["mcm"].races, found["recipe"].races
     extra = found["recipe"].extra
     kinds = info["kinds"]
-    questions, before = figure(extra, "pairs of accesses asked about"), figure(extra, "... decided before the solver")
     return Row(source.stem, str(info["threads"]), told(extra, "shared reads"), told(extra, "shared writes"), told(extra, "conditions on base pointers"),
                told(extra, "conditions on branches"), f"{sum(count for kind, count in kinds.items() if kind in SYNCHRONISATION):,}", f"{info['events']:,}",
                str(len(mcm)), str(len(found["recipe:s"].races)), str(len(recipe)), str(len(set(recipe) - set(mcm))), str(len(set(mcm) - set(recipe))),
                str(sum(any(access.get("executed") is False for access in race["accesses"]) for race in recipe.values())),
                str(count_confirmed(sooth, work / "recipe.json", binary)) if confirm else "-",
                *(f"{found[analysis].seconds:.2f}" for analysis in ANALYSES), told(extra, "pairs of accesses asked about"),
-               f"{questions / max(found['recipe'].seconds, 1e-3):,.0f}" if questions else "-",
-               f"{100 * before / questions:.0f} %" if questions else "-")
+               told(extra, "questions to the solver per second"), extra.get("share decided before the solver", "-"))
 
 
 def processor_time(command):
