@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <random>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/test_environment.h"
 #include "trace/batch.h"
 #include "trace/byte_io.h"
 #include "trace/directory_testing.h"
@@ -334,6 +336,62 @@ struct TestRecording {
 inline Result<WholeTrace> read_recording(const std::string& directory, ColumnSet columns = kAllColumns) {
   auto reader = open_recording(directory, {columns});
   return reader.ok() ? drain(**reader) : Result<WholeTrace>(reader.status());
+}
+
+struct DeepTrace {
+  std::vector<Event> events;
+  std::vector<Value> values;
+  std::vector<DeepRecord> deep;
+  std::size_t batches = 0;
+};
+
+// All of a recording, with its deep records.
+inline Result<DeepTrace> read_deep(const std::string& directory, ColumnSet columns = kAllColumns | kDeep) {
+  auto reader = open_recording(directory, {columns});
+  if (!reader.ok()) {
+    return std::move(reader).status();
+  }
+  DeepTrace trace;
+  for (;;) {
+    const Result<Batch> batch = (*reader)->next();
+    if (!batch.ok()) {
+      return batch.status();
+    }
+    if (batch->empty()) {
+      return trace;
+    }
+    ++trace.batches;
+    trace.events.insert(trace.events.end(), batch->events.begin(), batch->events.end());
+    trace.values.insert(trace.values.end(), batch->values.begin(), batch->values.end());
+    trace.deep.insert(trace.deep.end(), batch->deep.begin(), batch->deep.end());
+  }
+}
+
+// Changes bytes at random in the first two chunks. Whatever a reader makes of it, it is an answer.
+inline void expect_damage_is_read_or_refused(const TestRecording& recording) {
+  const std::uint64_t first = from_environment("SOOTH_SEED", 1);
+  const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000) / 4;
+  const TemporaryDirectory directory;
+  recording.write(directory / "r");
+  const std::string bytes = recording.streams_bytes();
+  std::uint64_t accepted = 0;
+  for (std::uint64_t seed = first; seed < first + cases; ++seed) {
+    std::mt19937_64 random(seed);
+    std::string changed = bytes;
+    for (std::uint64_t n = 1 + random() % 4; n > 0; --n) {
+      const std::size_t at =
+          stream::kControlBytes + (random() % 2) * stream::kChunkBytes + sizeof(stream::ChunkHeader) + random() % 900;
+      changed[at] = static_cast<char>(random() >> random() % 64);
+    }
+    fill_file(directory / "r/streams", changed);
+    const Result<DeepTrace> read = read_deep(directory / "r");
+    accepted += read.ok() ? 1 : 0;
+    if (!read.ok()) {
+      ASSERT_EQ(read.status().code(), ExitCode::kBadInput) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(accepted, 0u);
+  EXPECT_LT(accepted, cases);
 }
 
 // Defines slots as events need them, as the run time library does: a slot belongs to a shape until another takes it.
