@@ -178,9 +178,15 @@ SOOTH_EXPORT void __sooth_deep_branch(const Descriptor* module, u32 successor) {
   Thread* t = thread_of(module);
   if (t == nullptr) return;
   bool is_long = successor >= stream::kLongBranch;
-  Builder b(t, control_word(kBranch, is_long ? stream::kLongBranch : successor));
+  u16 word = control_word(kBranch, is_long ? stream::kLongBranch : successor);
+  if (!is_long && is_expected(t, word)) {
+    put_expected(t, word);
+    return finish(t);
+  }
+  Builder b(t, word);
   if (SOOTH_UNLIKELY(is_long)) b.put_varint(successor);
   b.commit();
+  if (!is_long) follow(t, word);
   finish(t);
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "runtime/control.h"
+#include "runtime/record_builder.h"
 #include "runtime/recorder.h"
 #include "runtime/thread.h"
 
@@ -73,6 +74,41 @@ void access_after_call(Thread* t, uptr address, uptr pc, Shape shape, uptr stack
 // An access of a thread with a Tree that Thread::repeats does not know.
 void access_filtered(Thread* t, uptr address, uptr pc, Shape shape, uptr stack);
 
+struct EventValue {
+  u64 low, high;
+};
+
+SOOTH_INLINE EventValue read_memory(uptr address, u32 size) {
+  EventValue v{0, 0};
+  switch (size) {
+    case 1: v.low = *reinterpret_cast<const volatile u8*>(address); break;
+    case 2: {
+      u16 x;
+      __builtin_memcpy(&x, reinterpret_cast<const void*>(address), 2);
+      v.low = x;
+      break;
+    }
+    case 4: {
+      u32 x;
+      __builtin_memcpy(&x, reinterpret_cast<const void*>(address), 4);
+      v.low = x;
+      break;
+    }
+    case 8: __builtin_memcpy(&v.low, reinterpret_cast<const void*>(address), 8); break;
+    case 16:
+      __builtin_memcpy(&v.low, reinterpret_cast<const void*>(address), 8);
+      __builtin_memcpy(&v.high, reinterpret_cast<const void*>(address + 8), 8);
+      break;
+    default: break;
+  }
+  return v;
+}
+
+template <unsigned size, bool is_write>
+constexpr Shape serial_shape() {
+  return Shape::of(is_write ? Op::kWrite : Op::kRead, MemoryOrder::kNotAtomic, size);
+}
+
 // The same when special is kSerialMode and nothing else: an access with its value. At most 8 bytes.
 // For each size and direction its own, because most of the work depends on them.
 template <unsigned size, bool is_write>
@@ -90,9 +126,6 @@ SOOTH_INLINE void access_serially(Thread* t, uptr address, uptr pc, Shape shape)
 
 // One event that is no plain access. Ticketed in free-running recordings. `size` is for sized shapes.
 // `value`: what an atomic access read (for a store: wrote); nullptr: unknown.
-struct EventValue {
-  u64 low, high;
-};
 void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size = 0, const EventValue* value = nullptr);
 // A plain access of any size, as libc functions and struct copies make them. Split when longer than 2^32 - 1.
 void write_range(Thread* t, uptr pc, Op op, uptr address, u64 size);
@@ -110,6 +143,7 @@ void write_pending_unknown(Thread* t);
 SOOTH_INLINE void publish(Thread* t) {
   auto* header = reinterpret_cast<stream::ChunkHeader*>(t->chunk);
   __atomic_store_n(&header->committed, static_cast<u32>(t->cursor - t->chunk), __ATOMIC_RELEASE);
+  t->run_end = nullptr;
 }
 
 // A synchronisation of the thread: what it accessed before may matter again. Epoch 0 is that of entries that nobody has written.
@@ -156,6 +190,36 @@ SOOTH_INLINE void access(uptr address, uptr pc, Shape shape, uptr stack) {
   repeat.entry = repeat.tag;
   if (SOOTH_UNLIKELY(t->tree != nullptr)) return access_filtered(t, address, pc, shape, stack);
   write_access(t, address, pc, shape, stack, slot);
+}
+
+// Whether nothing but the access itself needs care: the thread has the turn and keeps it, no write waits, and the slot is defined.
+SOOTH_INLINE bool is_undisturbed(const Thread* t, uptr pc, Shape shape) {
+  return __atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) == 0 && t->pending_slot == 0 && t->quantum != 1 &&
+         t->slots[slot_of(pc, shape)].key == pc;
+}
+
+// What access() does, for hooks of code that was built to be recorded serially. Reads of loops are mostly what the one of the last round says: nothing
+// else is done here, and without saving a register.
+template <unsigned size, bool is_write>
+SOOTH_INLINE void access_deeply(uptr address, uptr pc, uptr stack) {
+  constexpr Shape shape = serial_shape<size, is_write>();
+  Thread* t = current();
+  if (SOOTH_UNLIKELY(t == nullptr)) return;
+  if (SOOTH_UNLIKELY(t->special != kSerialMode)) return access(address, pc, shape, stack);
+  if constexpr (!is_write) {
+    if (SOOTH_UNLIKELY(!is_undisturbed(t, pc, shape))) return access_serially<size, is_write>(t, address, pc);
+    u32 slot = slot_of(pc, shape);
+    Slot& s = t->slots[slot];
+    u64 value = read_memory(address, size).low;
+    if (((address ^ s.next) | (value ^ remembered(t, address))) == 0 && is_expected(t, slot)) {
+      --t->quantum;
+      s.next += s.step;
+      put_expected(t, slot);
+      if (SOOTH_UNLIKELY(t->cursor > t->limit)) attend(t);
+      return;
+    }
+  }
+  return access_serially<size, is_write>(t, address, pc);
 }
 
 }  // namespace sooth::rt

@@ -162,6 +162,11 @@ void restart_threads_after_fork(Thread* t) {
   drop_chunk(t);
   infos_ = static_cast<ThreadInfo*>(map_memory(stream::kMaxThreads * sizeof(ThreadInfo)));
   zero_memory(t->slots, sizeof t->slots);
+  if (recorder.serial) {
+    zero_memory(t->following, sizeof t->following);
+    zero_memory(t->remembered, sizeof t->remembered);
+    t->context = 0;
+  }
   zero_memory(t->repeats, sizeof t->repeats);
   t->epoch = 0;
   if (t->tree != nullptr) tree::forget(t->tree);

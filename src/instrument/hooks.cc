@@ -20,7 +20,10 @@ class Hooks {
 
   llvm::FunctionCallee get(const std::string& name, llvm::ArrayRef<llvm::Type*> parameters) {
     llvm::LLVMContext& context = module_.getContext();
-    llvm::AttributeList attributes = llvm::AttributeList().addFnAttribute(context, llvm::Attribute::NoUnwind);
+    // Called again and again: not through a stub that finds them at the first call.
+    llvm::AttributeList attributes = llvm::AttributeList()
+                                         .addFnAttribute(context, llvm::Attribute::NoUnwind)
+                                         .addFnAttribute(context, llvm::Attribute::NonLazyBind);
     return module_.getOrInsertFunction(name, llvm::FunctionType::get(llvm::Type::getVoidTy(context), parameters, false),
                                        attributes);
   }
@@ -130,9 +133,10 @@ void FunctionHooks::add_access(llvm::Instruction& instruction, llvm::Value& poin
   if (size == 0) {
     return;
   }
+  const std::string prefix = deep_ && size <= 8 ? "__sooth_deep_" : "__tsan_";
   llvm::CallInst* call =
       has_own_hook(size)
-          ? builder.CreateCall(hooks_.get("__tsan_" + std::string(word) + std::to_string(size), {address}), {&pointer})
+          ? builder.CreateCall(hooks_.get(prefix + word + std::to_string(size), {address}), {&pointer})
           : builder.CreateCall(hooks_.get("__tsan_" + std::string(word) + "_range", {address, builder.getInt64Ty()}),
                                {&pointer, builder.getInt64(size)});
   keep_apart(call);

@@ -108,10 +108,33 @@ class RecipeStage {
                    {"... concretised", std::to_string(coverage_.concretised)},
                    {"opaque calls", std::to_string(coverage_.opaque_calls)},
                    {"threads not followed to the end", std::to_string(ended_)}};
+    add_tally(tally(found_), stats);
     if (found_.detours > 0) {
       stats.extra.emplace_back("branches not taken that were followed", std::to_string(found_.detours));
     }
     return stats;
+  }
+
+  static void add_tally(const RecipeTally& tally, AnalysisStats& stats) {
+    const auto add = [&](const char* label, std::uint64_t figure) {
+      stats.extra.emplace_back(label, std::to_string(figure));
+    };
+    add("pairs of places that conflict", tally.all());
+    add("... kept apart by locks", tally.locked);
+    add("... kept apart by must-order", tally.ordered);
+    add("... races with recorded values", tally.known);
+    add("... races in orders that were tried", tally.tried);
+    add("... kept apart by what these imply", tally.refuted);
+    add("... left to the solver", tally.by_solver + tally.unknown);
+    add("... further apart than windows", tally.far);
+    if (tally.all() > 0) {
+      stats.extra.emplace_back("share decided before the solver",
+                               std::to_string(100 * tally.before_solver() / tally.all()) + " %");
+    }
+    if (tally.questions > 0 && tally.seconds > 0) {
+      add("questions to the solver per second",
+          static_cast<std::uint64_t>(static_cast<double>(tally.questions) / tally.seconds));
+    }
   }
 
   std::vector<Gap> gaps(const RecipeOptions& options) const {

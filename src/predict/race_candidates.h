@@ -32,6 +32,8 @@ class RaceCandidates {
   std::size_t size() const { return sites_.size(); }
   SitePairIds sites(std::size_t i) const { return sites_[i].ids; }
   std::uint64_t skipped() const { return skipped_; }
+  // Pairs of sites with accesses that conflict, all of which a lock protects.
+  std::uint64_t locked() const { return locked_; }
 
   // The dynamic pairs of one pair of sites. The first round has for every access the latest earlier one that it conflicts
   // with, the following ones those before that.
@@ -81,7 +83,7 @@ class RaceCandidates {
   const PastClocks past_;
   std::vector<Group> groups_;
   std::vector<Sites> sites_;  // by low, then high
-  std::uint64_t skipped_ = 0;
+  std::uint64_t skipped_ = 0, locked_ = 0;
 };
 
 }  // namespace sooth

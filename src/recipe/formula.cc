@@ -4,6 +4,7 @@
 #include <map>
 
 #include "recipe/replay.h"
+#include "recipe/simple_orders.h"
 
 namespace sooth {
 
@@ -418,6 +419,30 @@ void RecipeFormula::chain_threads() {
       }
     }
   }
+}
+
+bool RecipeFormula::try_out() {
+  for (const std::vector<StepId>& order : simple_orders(model_, window_, targets_, steps_, scope_)) {
+    FlatMap<std::int64_t> places;  // from 1
+    for (const StepId s : order) {
+      places[s] = static_cast<std::int64_t>(places.size()) + 1;
+    }
+    const auto end = static_cast<std::int64_t>(order.size()) + 1;
+    std::vector<std::int64_t> positions(1, end);  // by node; the first is the end
+    for (const std::vector<StepId>& own : mentioned_) {
+      for (const StepId s : own) {
+        const auto number = static_cast<std::size_t>(nodes_.find(s)->node);
+        positions.resize(std::max(positions.size(), number + 1));
+        const std::int64_t* place = places.find(s);
+        // What is left out is in the recorded order.
+        positions[number] = place != nullptr ? *place : end + 1 + std::int64_t{s};
+      }
+    }
+    if (solver_.accepts(positions, replay_values(model_, steps_, window_, order))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 std::vector<StepId> RecipeFormula::order() const {

@@ -36,6 +36,8 @@ class RecipeFormula {
 
   // False: no reordering has the targets next, whatever the values; solve() need not be asked and must not be.
   bool is_possible() const { return scope_.is_possible() && possible_; }
+  // Whether one of simple_orders() is an answer: then as after kYes. Not behind solve().
+  bool try_out();
   ValueSolver::Answer solve() { return solver_.solve(); }
   const std::string& why() const { return solver_.why(); }
   std::uint64_t clauses() const { return solver_.clauses(); }

@@ -72,6 +72,22 @@ class LazySolver {
     return z3::unknown;
   }
 
+  // Calls visit(clause) for those that z3 was not told: all of them before solve().
+  template <typename Visit>
+  void for_each_clause(Visit&& visit) const {
+    std::size_t begin = 0;
+    for (const std::size_t end : ends_) {
+      visit(Clause(literals_).subspan(begin, end - begin));
+      begin = end;
+    }
+  }
+  std::uint32_t flags() const { return flags_; }
+  // A model from elsewhere.
+  void set_order(std::vector<std::int64_t> positions, std::vector<bool> flag_values) {
+    positions_ = std::move(positions);
+    flag_values_ = std::move(flag_values);
+  }
+
   // In the latest model.
   std::int64_t position(std::uint32_t node) const { return positions_[node]; }
   bool is_true(std::uint32_t flag) const { return flag_values_[flag]; }

@@ -55,6 +55,9 @@ class ValueSolver {
   void require(std::initializer_list<Literal> clause) { require(std::span(clause.begin(), clause.size())); }
   std::uint64_t clauses() const { return clauses_; }
 
+  // Whether all clauses hold with these positions, by node, and values, by variable of the table. If so, it is as if solve() had answered kYes
+  // with them. Costs as much as reading the clauses and the table once; not to be called behind solve().
+  bool accepts(std::span<const std::int64_t> positions, std::span<const std::uint64_t> values);
   Answer solve();
   // After kYes: where a node stands. Only comparisons mean anything; nodes that no clause compares may be equal.
   std::int64_t position(Node node) const;

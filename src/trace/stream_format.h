@@ -189,6 +189,27 @@ inline constexpr std::uint32_t kDeepRecords = 4096;
 inline constexpr unsigned kDeepKindShift = 9;
 inline constexpr std::uint32_t kLongBranch = 511;
 
+// Numbers from kRuns + 1 up to kDeepRecords - 1 are *runs*, of recordings that are kWithValues: so many records are what a reader expects anyhow.
+//
+// Of each *context* a stream remembers which record came behind it the last time: an event, by its slot, or a kBranch that is not long, by its control word. What else
+// stands between these makes no difference. The context is 0 at first, and next_context() after each of them. A stream also remembers
+// the last value of at most 8 bytes that one of its events has had at a place, of which several addresses share one: place_of(). Nothing is remembered at first, which is 0.
+//
+// A record of a run is the one that is remembered for the context: that kBranch, or an event of that slot with the object that is predicted and the value that is
+// remembered for its place. The slot must be one of accesses of at most 8 bytes without shape bits, of which there was a record before. Its last value stays
+// what it was. A writer may count up a run that is the last record, until it publishes it.
+inline constexpr std::uint32_t kRuns = 2048;
+inline constexpr std::uint32_t kContexts = kSlots;
+inline constexpr std::uint32_t kPlaces = 1u << 15;
+// `word`: a slot or the control word of a kBranch.
+inline constexpr std::uint32_t next_context(std::uint32_t context, std::uint32_t word) {
+  return word < kSlots ? word : (33 * context + (word & kLongBranch) + 1) & (kContexts - 1);
+}
+// Neighbouring words have neighbouring places, and the bytes of a word have places far apart.
+inline constexpr std::uint32_t place_of(std::uint64_t address) {
+  return static_cast<std::uint32_t>(address >> 3 ^ address << 12) & (kPlaces - 1);
+}
+
 // Shape bits of kDefine.
 inline constexpr std::uint8_t kTicketed = 1;
 inline constexpr std::uint8_t kSized = 2;
