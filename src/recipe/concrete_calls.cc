@@ -238,6 +238,27 @@ std::string ConcreteThread::ask_guard(const llvm::CallBase& call) {
   return memory_guard_(pointers);
 }
 
+RunObserver::Position ConcreteThread::where() const {
+  const std::uint32_t thread = tape_.events.empty() ? 0 : raw(trace_.events[tape_.events[0]].thread);
+  return {thread, next_event_, next_record_};
+}
+
+void ConcreteThread::tell_call(const llvm::CallBase& call) {
+  if (observer_ == nullptr || is_blind(call)) {
+    return;
+  }
+  std::vector<std::uint64_t> words;
+  for (const llvm::Use& argument : call.args()) {
+    const Concrete* value = argument->getType()->isMetadataTy() ? nullptr : operand(argument.get());
+    for (std::size_t i = 0; value != nullptr && i < value->size(); ++i) {
+      if ((*value)[i].width() == 64 && (*value)[i].is_known()) {
+        words.push_back((*value)[i].bits.getZExtValue());
+      }
+    }
+  }
+  observer_->call_begins(where(), frames_.size(), call, words);
+}
+
 ConcreteThread::Step ConcreteThread::open_call(const llvm::CallBase& call) {
   if (named_callee(call) == nullptr && !call.isInlineAsm()) {
     const Concrete* callee = operand(call.getCalledOperand());
@@ -262,6 +283,7 @@ ConcreteThread::Step ConcreteThread::open_call(const llvm::CallBase& call) {
   if (const std::string why = ask_guard(call); !why.empty()) {
     return stuck("the call of " + callee_text(call) + " at " + place_text(call) + " may see " + why);
   }
+  tell_call(call);
   frames_.back().open = true;
   return {};
 }
@@ -440,6 +462,9 @@ ConcreteThread::Step ConcreteThread::returned(const DeepRecord& record) {
   if (frames_.empty()) {
     return stuck("a call returns, by its record, that it is not in");
   }
+  if (observer_ != nullptr) {
+    observer_->calls_end(where(), frames_.size());
+  }
   Frame& frame = frames_.back();
   std::optional<Concrete> result = Concrete();
   if (!frame.calls->getType()->isVoidTy()) {
@@ -470,6 +495,9 @@ ConcreteThread::Step ConcreteThread::landed(const DeepRecord& record) {
   }
   if (frames_.empty()) {
     return stuck("an exception reaches, by its record, a function that it is not in");
+  }
+  if (observer_ != nullptr) {
+    observer_->calls_end(where(), frames_.size());
   }
   Frame& frame = frames_.back();
   frame.direct_result.reset();

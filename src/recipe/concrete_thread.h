@@ -16,6 +16,7 @@
 #include "race/witness.h"
 #include "recipe/concrete_ops.h"
 #include "recipe/concrete_value.h"
+#include "recipe/run_observer.h"
 
 namespace llvm {
 class CallBase;
@@ -78,6 +79,8 @@ class ConcreteThread {
   // arguments that are addresses. What it returns is why the call cannot be made; empty: it can.
   using MemoryGuard = std::function<std::string(const std::vector<std::uint64_t>& pointers)>;
   void set_memory_guard(MemoryGuard guard) { memory_guard_ = std::move(guard); }
+  // Of the recorded run only; must outlive it.
+  void set_observer(RunObserver* observer) { observer_ = observer; }
   // The branch at which it has left the tape; nullptr: it has not.
   const llvm::Instruction* left_at() const { return left_at_; }
 
@@ -159,6 +162,8 @@ class ConcreteThread {
   Step finish_call(std::optional<Concrete> result);
   bool note_arguments(const llvm::CallBase& call, unsigned from);
   std::string ask_guard(const llvm::CallBase& call);
+  void tell_call(const llvm::CallBase& call);
+  RunObserver::Position where() const;
   bool is_target(const llvm::CallBase& call, const llvm::Function& function);
   std::optional<DeepProgram::Place> target(const llvm::CallBase& call);
   std::optional<Concrete> take_value(llvm::Type* type, std::uint32_t module, std::optional<std::uint64_t> first);
@@ -190,6 +195,7 @@ class ConcreteThread {
   std::vector<Frame> frames_;
   std::optional<ConcreteStep> step_;
   MemoryGuard memory_guard_;
+  RunObserver* observer_ = nullptr;
 };
 
 }  // namespace sooth
