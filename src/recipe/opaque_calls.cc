@@ -283,6 +283,8 @@ std::vector<OpaqueCall> CallFinder::finish() {
     calls_[i].reach = graph_.ranges(reached_[i]);
   }
   std::erase_if(calls_, [](const OpaqueCall& call) { return call.reach.empty(); });
+  std::stable_sort(calls_.begin(), calls_.end(),
+                   [](const OpaqueCall& a, const OpaqueCall& b) { return a.begin < b.begin; });
   return std::move(calls_);
 }
 

@@ -23,8 +23,8 @@ struct OpaqueCall {
   CallSpot end;              // behind the last event when it never returned
   bool returned = false;
   // What memory it may touch, sorted and disjoint: blocks and variables that a word of its arguments is an address in, those that words in
-  // these lead to, and so on (recipe/reach_graph.h). Code that is not part of the C and C++ libraries may also know everything that such code was given
-  // before, its own variables, and memory of which nobody knows to what it belongs. Without what only this thread touches.
+  // these lead to, and so on (recipe/reach_graph.h). Code that is not part of the C and C++ libraries also has a state of its own, everything that such
+  // code was given before, its own variables, and memory of which nobody knows to what it belongs. Without what only this thread touches.
   std::vector<MemoryRange> reach;
 };
 

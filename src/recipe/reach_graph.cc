@@ -16,7 +16,7 @@ std::uint64_t last_byte(const MemoryRange& range) { return range.begin + (range.
 
 }  // namespace
 
-ReachGraph::ReachGraph(FlatMap<bool> pages) : pages_(std::move(pages)) { create({0, 0}, false); }
+ReachGraph::ReachGraph(FlatMap<bool> pages) : pages_(std::move(pages)), nodes_(1) { create({kOwnState, 1}, false); }
 
 ReachGraph::Object ReachGraph::create(MemoryRange range, bool constant) {
   const auto object = static_cast<Object>(objects_.size());
@@ -157,7 +157,7 @@ ReachGraph::Reached ReachGraph::call(ThreadId thread, std::span<const Object> fr
     std::for_each(next.begin(), next.end(), visit);
   }
   if (visited_.empty()) {
-    return objects_[kOutside].leaf;  // which has no bytes of its own
+    return 0;
   }
   const auto largest = std::max_element(visited_.begin(), visited_.end(), [&](Object a, Object b) {
     return objects_[a].members.size() < objects_[b].members.size();
@@ -208,7 +208,7 @@ void ReachGraph::finish() {
     for (const NodeIndex child : node.children) {
       node.ranges.insert(node.ranges.end(), nodes_[child].ranges.begin(), nodes_[child].ranges.end());
     }
-    if (node.object != kOutside) {
+    if (node.object != kNoObject) {
       const Known& object = objects_[node.object];
       std::uint32_t user = object.user;
       use(user, objects_[group(node.object)].caller);
@@ -238,10 +238,13 @@ std::vector<MemoryRange> ReachGraph::merged(std::vector<MemoryRange> ranges) {
     gaps.push_back(apart[i].begin - last_byte(apart[i - 1]));
   }
   std::nth_element(gaps.begin(), gaps.begin() + (kMaxRanges - 2), gaps.end(), std::greater<>());
-  const std::uint64_t kept = gaps[kMaxRanges - 2];  // gaps at least so wide stay, as far as there is room
+  const std::uint64_t least = gaps[kMaxRanges - 2];  // of the gaps that stay
+  auto as_wide = static_cast<std::ptrdiff_t>(kMaxRanges - 1) -
+                 std::count_if(gaps.begin(), gaps.end(), [&](std::uint64_t gap) { return gap > least; });
   std::vector<MemoryRange> few{apart[0]};
   for (std::size_t i = 1; i < apart.size(); ++i) {
-    if (apart[i].begin - last_byte(few.back()) >= kept && few.size() < kMaxRanges) {
+    const std::uint64_t gap = apart[i].begin - last_byte(apart[i - 1]);
+    if (gap > least || (gap == least && as_wide-- > 0)) {
       few.push_back(apart[i]);
     } else {
       few.back().length = last_byte(apart[i]) - few.back().begin + 1;

@@ -22,8 +22,10 @@ namespace sooth {
 class ReachGraph {
  public:
   using Object = std::uint32_t;
-  // All memory that is in no known object, and what code that is not recorded keeps for itself.
+  // All memory that is in no known object, and what code that is not recorded keeps for itself: that is the byte kOwnState in a reach, where no
+  // program has any.
   static constexpr Object kOutside = 0;
+  static constexpr std::uint64_t kOwnState = 1;
   // What a call reached when it was over.
   using Reached = std::uint32_t;
   // Ranges of a reach; of more, the closest are taken for one.
@@ -56,13 +58,14 @@ class ReachGraph {
 
  private:
   using NodeIndex = std::uint32_t;
+  static constexpr Object kNoObject = ~Object{0};
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
   static constexpr std::uint32_t kMany = kNobody - 1;
 
   // A leaf is an object, others are groups at some time. Children have smaller numbers.
   struct Node {
     std::vector<NodeIndex> children;
-    Object object = kOutside;  // of a leaf
+    Object object = kNoObject;  // of a leaf
     std::vector<MemoryRange> ranges;
   };
   struct Known {

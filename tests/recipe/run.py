@@ -5,7 +5,8 @@
 
 Programs mark their races as those of tests/programs do. Here `FOUND(name): mcm recipe` names all analyses that find a race, of those in ANALYSES; the others must not. Each is built
 with `sooth c++ --deep` at each level of optimisation and recorded serially; all that `recipe` predicts, `sooth confirm` then has to bring about, and `sooth replay` to repeat. With
---explore, `sooth explore` must meet all the races that are marked and no others, as far as it comes.
+--explore, `sooth explore` must meet all the races that are marked and no others, as far as it comes. `OUTSIDE: file.c` is linked as a shared library that is not instrumented; exploring would
+not see what happens in it.
 """
 import argparse
 import concurrent.futures
@@ -13,6 +14,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -37,6 +39,8 @@ class Figure(programs.Program):
     """A program whose marks are those of several analyses."""
 
     def _check(self, text):
+        outside = re.search(r"^// OUTSIDE: (\S+)$", text, re.MULTILINE)
+        self.outside = self.path.parent / outside[1] if outside else None
         if set(self.found) != set(self.races) or not self.races:
             raise Failure(f"{self.path.name}: FOUND and RACE do not name the same races")
         unknown = set().union(*self.found.values()) - {*ANALYSES, "none"}
@@ -115,7 +119,11 @@ class Check:
         return differences("explore", found if explored["incomplete"] else marked, found) + differences("explore", found & marked, found)
 
     def all(self):
-        run([self.sooth, "c++", "--deep", "-std=c++20", "-g", f"-O{self.level}", "-pthread", self.figure.path, "-o", self.binary])
+        outside = []
+        if self.figure.outside:
+            run(["cc", "-shared", "-fPIC", "-O1", self.figure.outside, "-o", self.work / "liboutside.so"])
+            outside = [f"-L{self.work}", "-loutside", f"-Wl,-rpath,{self.work}"]
+        run([self.sooth, "c++", "--deep", "-std=c++20", "-g", f"-O{self.level}", "-pthread", self.figure.path, "-o", self.binary, *outside])
         trace = self.work / "trace"
         run([self.sooth, "record", "--schedule", "serial", "-o", trace, "--", self.binary])
         wrong = []
@@ -123,7 +131,7 @@ class Check:
             report, different = self.analyze(trace, analysis)
             wrong += different
         wrong += self.confirm(report)  # of recipe, the last
-        return wrong + (self.explore() if self.options.explore else [])
+        return wrong + (self.explore() if self.options.explore and not self.figure.outside else [])
 
 
 def check(options, figure, level):

@@ -1,0 +1,34 @@
+/* A library that nobody instruments: what it reads and writes through the pointers that it is given has no events. */
+#include <unistd.h>
+
+struct box {
+  int** where;
+};
+
+static int* kept;
+static volatile int posted;
+
+int outside_get(const int* p) { return *(volatile const int*)p; }
+
+void outside_set(int* p, int value) { *(volatile int*)p = value; }
+
+int outside_open(const struct box* box) { return **(volatile int**)box->where; }
+
+void outside_keep(int* p) { kept = p; }
+
+int outside_kept(void) { return *(volatile int*)kept; }
+
+void outside_post(void) { posted = 1; }
+
+int outside_posted(void) { return posted; }
+
+void outside_await(const int* p) {
+  while (*(volatile const int*)p == 0) {
+    usleep(1000);
+  }
+}
+
+void outside_spin(const int* p) {
+  while (*(volatile const int*)p == 0) {
+  }
+}

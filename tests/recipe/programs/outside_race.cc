@@ -1,0 +1,50 @@
+// Calls into code that is not instrumented cannot order these: it gets at nothing that the other thread touches, keeps nothing, or the call stands on the wrong side. Other values still lead to
+// races beside them, as in Figure 1 of RECIPE.
+//
+// OUTSIDE: outside/outside.c
+// FOUND(unrelated): mcm recipe:s recipe
+// FOUND(before): mcm recipe:s recipe
+// FOUND(e1_e4): mcm recipe:s recipe
+// FOUND(e3_e4): mcm recipe:s recipe
+// FOUND(e2_e5): recipe:s recipe
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+extern "C" int outside_get(const int* p);
+
+namespace {
+
+int unrelated = 0, mine = 0;
+char digits[] = "1", others[] = "2";
+int x = 0, y = 0;
+int before = 0, flag = 0;
+
+void thread1() {
+  unrelated = 1;  // RACE(unrelated)
+  std::atoi(digits);
+  y = 3;  // RACE(e1_e4)
+  x = 1;  // RACE(e2_e5)
+  y = 5;  // RACE(e3_e4)
+  flag = 1;
+  before = 1;  // RACE(before)
+}
+
+void thread2() {
+  int sum = std::atoi(others) + outside_get(&mine) + unrelated;  // RACE(unrelated)
+  if (y > 2) {                                                    // RACE(e1_e4) RACE(e3_e4)
+    sum += x;                                                     // RACE(e2_e5)
+  }
+  if (outside_get(&flag) != 0) {
+    sum += before;  // RACE(before)
+  }
+  std::printf("%d\n", sum);
+}
+
+}  // namespace
+
+int main() {
+  std::thread t1(thread1), t2(thread2);
+  t1.join();
+  t2.join();
+}
