@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+
+#include "base/ids.h"
+#include "recipe/check.h"
 #include "recipe/reach_graph.h"
 #include "recipe/script_testing.h"
 
@@ -146,6 +151,67 @@ TEST(OpaqueCallsTest, ATraceWithThemIsOneThatCanBeFollowed) {
   for (const SymbolicThread& thread : followed->threads) {
     EXPECT_EQ(thread.why_ended, "");
   }
+}
+
+// What the judge says when the last events of main and thread 1, which touch `flag` or `other`, are to be next.
+Status judge_next(const Script& made) {
+  const CallTrace trace(made.program(), made.view());
+  const Result<ValueJudge> judge = ValueJudge::make(made.program(), trace.view(), trace.put_in());
+  EXPECT_TRUE(judge.ok());
+  const std::span<const Event> events = made.view().events;
+  ValueWitness witness;
+  std::optional<EventId> last[2];
+  for (std::size_t e = 0; e < events.size(); ++e) {
+    std::optional<EventId>& own = last[raw(events[e].thread)];
+    if (own) {
+      witness.order.push_back(*own);
+    }
+    own = EventId{e};
+  }
+  std::sort(witness.order.begin(), witness.order.end());
+  for (const int t : {0, 1}) {
+    witness.next[t] = {ThreadId{static_cast<std::uint32_t>(t)}, last[t], {}, {}};
+  }
+  return judge->check(trace.renumbered(std::move(witness)));
+}
+
+constexpr char kMessage[] = R"(
+target triple = "x86_64-pc-linux-gnu"
+@flag = global i32 0
+@other = global i32 0
+declare i32 @get(ptr)
+define void @sends() {
+  store i32 1, ptr @other
+  store i32 1, ptr @flag
+  store i32 2, ptr @other
+  ret void
+}
+define void @receives() {
+  %a = call i32 @get(ptr @flag)
+  %b = load i32, ptr @other
+  ret void
+}
+)";
+
+Script message() { return Script(kMessage, {{"flag", kFlag}, {"other", kOther}}, 2); }
+
+// get() came behind the write of flag, so it cannot be over while that is still to come.
+TEST(OpaqueCallsTest, TheJudgeKeepsTheirOrder) {
+  Script made = message();
+  made.enter(0, "sends").write(0, kOther, 4, 1).write(0, kFlag, 4, 1);
+  made.enter(1, "receives").returns(1, 1, 0, 1).read(1, kOther, 4, 1);
+  const Status status = judge_next(made);  // next are the write of flag and the read of other
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.message().find("has to happen there without event 3"), std::string::npos) << status.message();
+}
+
+TEST(OpaqueCallsTest, TheJudgeLetsThemHappenWhereNothingForbidsIt) {
+  Script made = message();
+  made.enter(0, "sends").write(0, kOther, 4, 1).write(0, kFlag, 4, 1);
+  made.enter(1, "receives").returns(1, 1, 0, 1);
+  made.write(0, kOther, 4, 2).read(1, kOther, 4, 2);
+  const Status status = judge_next(made);  // next are the second write of other and its read
+  EXPECT_TRUE(status.ok()) << status.message();
 }
 
 }  // namespace

@@ -116,9 +116,9 @@ class Generator:
 
     def read_outside(self, lvalue):
         """The call that reads the variable, if one is to."""
-        if not self.calls_outside or lvalue not in ("x", "y", "a[1]") or self.outside.random() < 0.6:
+        if not self.calls_outside or lvalue not in ("x", "y", "a[1]") or self.outside.random() < 0.2:
             return None
-        return self.outside.choice([f"outside_get(&{lvalue})", f"outside_keep(&{lvalue})", "outside_kept()"])
+        return self.outside.choice([f"outside_get(&{lvalue})", f"outside_get(&{lvalue})", f"outside_keep(&{lvalue})", "outside_kept()"])
 
     def write_outside(self, lvalue, value):
         if not self.calls_outside or lvalue not in ("x", "y", "a[1]") or self.outside.random() < 0.6:
@@ -150,7 +150,8 @@ class Generator:
     def condition(self, budget):
         first, cost = self.expression(budget, 1)
         if cost == 0 and budget > 0 and self.maybe(0.9):
-            first, cost = self.random.choice(self.shared).value, 1  # one that is always the same teaches nothing
+            shared = self.random.choice(self.shared)  # one that is always the same teaches nothing
+            first, cost = self.read_outside(shared.lvalue) or shared.value, 1
         second, more = self.leaf(budget - cost if self.maybe(0.3) else 0)
         cost += more
         text = f"{first} {self.random.choice(COMPARISONS)} {second}"

@@ -4,7 +4,7 @@
     run.py --sooth build/bin/sooth [--levels 0,1,2] [--explore] [NAME ...]
 
 Programs mark their races as those of tests/programs do. Here `FOUND(name): mcm recipe` names all analyses that find a race, of those in ANALYSES; the others must not. Each is built
-with `sooth c++ --deep` at each level of optimisation and recorded serially; all that `recipe` predicts, `sooth confirm` then has to bring about, and `sooth replay` to repeat. With
+with `sooth c++ --deep` at each level of optimisation and recorded serially; all that `recipe` predicts, `sooth witness check` has to accept, `sooth confirm` to bring about, and `sooth replay` to repeat. With
 --explore, `sooth explore` must meet all the races that are marked and no others, as far as it comes. `OUTSIDE: file.c` is linked as a shared library that is not instrumented; exploring would
 not see what happens in it.
 """
@@ -130,6 +130,7 @@ class Check:
         for analysis in ANALYSES:
             report, different = self.analyze(trace, analysis)
             wrong += different
+        run([self.sooth, "witness", "check", report, trace])
         wrong += self.confirm(report)  # of recipe, the last
         return wrong + (self.explore() if self.options.explore and not self.figure.outside else [])
 
