@@ -306,6 +306,8 @@ std::string callee_name(const llvm::CallBase& call) {
   return call.isInlineAsm() ? "inline assembly" : "a function pointer";
 }
 
+Site place_of(const OpaqueCall& call, const DeepProgram& program) { return program.site(*call.at); }
+
 std::vector<CallMark> marks_of(const std::vector<OpaqueCall>& calls) {
   std::vector<CallMark> marks;
   for (const OpaqueCall& call : calls) {

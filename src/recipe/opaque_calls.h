@@ -34,6 +34,8 @@ std::vector<OpaqueCall> find_opaque_calls(const DeepProgram& program, const Trac
 
 // What is called: the name of the function as the linker knows it, "inline assembly" or "a function pointer".
 std::string callee_name(const llvm::CallBase& call);
+// Where it stands in the source.
+Site place_of(const OpaqueCall& call, const DeepProgram& program);
 
 // Where they begin and end, as marks to put into the trace, without sites.
 std::vector<CallMark> marks_of(const std::vector<OpaqueCall>& calls);

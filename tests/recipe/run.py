@@ -6,7 +6,7 @@
 Programs mark their races as those of tests/programs do. Here `FOUND(name): mcm recipe` names all analyses that find a race, of those in ANALYSES; the others must not. Each is built
 with `sooth c++ --deep` at each level of optimisation and recorded serially; all that `recipe` predicts, `sooth witness check` has to accept, `sooth confirm` to bring about, and `sooth replay` to repeat. With
 --explore, `sooth explore` must meet all the races that are marked and no others, as far as it comes. `OUTSIDE: file.c` is linked as a shared library that is not instrumented; exploring would
-not see what happens in it.
+not see what happens in it. Then `FOUND` also says what rdit finds when `sooth trace calls` has put its calls into the trace.
 """
 import argparse
 import concurrent.futures
@@ -21,6 +21,7 @@ import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 ANALYSES = ["mcm", "recipe:s", "recipe"]
+WITH_CALLS = "rdit"  # of what `sooth trace calls` makes of a recording with code from outside
 TIME_LIMIT = 300  # seconds for one command
 
 
@@ -43,7 +44,7 @@ class Figure(programs.Program):
         self.outside = self.path.parent / outside[1] if outside else None
         if set(self.found) != set(self.races) or not self.races:
             raise Failure(f"{self.path.name}: FOUND and RACE do not name the same races")
-        unknown = set().union(*self.found.values()) - {*ANALYSES, "none"}
+        unknown = set().union(*self.found.values()) - {*ANALYSES, WITH_CALLS, "none"}
         if unknown:
             raise Failure(f"{self.path.name}: no such analysis: {', '.join(sorted(unknown))}")
 
@@ -95,6 +96,17 @@ class Check:
             wrong.append(f"{analysis} does not follow the code of {lost} threads to the end")
         return report, wrong
 
+    def with_calls(self, trace):
+        """What rdit makes of the calls; the analyses that know nothing of them must refuse the trace, and name rdit."""
+        calls = self.work / "calls"
+        run([self.sooth, "trace", "calls", trace, "-o", calls])
+        run([self.sooth, "trace", "check", calls])
+        wrong = self.analyze(calls, WITH_CALLS)[1]
+        for analysis in ("hb", "wcp", "syncp", "mcm"):
+            if "--with rdit" not in run([self.sooth, "analyze", calls, "--with", analysis], statuses=(64,)).stderr:
+                wrong.append(f"{analysis} does not name rdit for a trace with calls")
+        return wrong
+
     def confirm(self, report):
         """Every finding moves up, and can be repeated."""
         run([self.sooth, "confirm", report, "--", self.binary], statuses=(0, 66))
@@ -131,6 +143,8 @@ class Check:
             report, different = self.analyze(trace, analysis)
             wrong += different
         run([self.sooth, "witness", "check", report, trace])
+        if self.figure.outside:
+            wrong += self.with_calls(trace)
         wrong += self.confirm(report)  # of recipe, the last
         return wrong + (self.explore() if self.options.explore and not self.figure.outside else [])
 

@@ -2,13 +2,13 @@
 // races beside them, as in Figure 1 of RECIPE.
 //
 // OUTSIDE: outside/outside.c
-// FOUND(unrelated): mcm recipe:s recipe
-// FOUND(before): mcm recipe:s recipe
-// FOUND(e1_e4): mcm recipe:s recipe
-// FOUND(e3_e4): mcm recipe:s recipe
+// FOUND(unrelated): mcm recipe:s recipe rdit
+// FOUND(before): mcm recipe:s recipe rdit
+// FOUND(e1_e4): mcm recipe:s recipe rdit
+// FOUND(e3_e4): mcm recipe:s recipe rdit
 // FOUND(e2_e5): recipe:s recipe
-// FOUND(z): mcm recipe:s recipe
-// FOUND(z_again): mcm recipe:s recipe
+// FOUND(z): mcm recipe:s recipe rdit
+// FOUND(z_again): mcm recipe:s recipe rdit
 // FOUND(detour): recipe                the call stands between the read and the branch that was not taken
 #include <cstdio>
 #include <cstdlib>
