@@ -282,7 +282,6 @@ std::vector<OpaqueCall> CallFinder::finish() {
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     calls_[i].reach = graph_.ranges(reached_[i]);
   }
-  std::erase_if(calls_, [](const OpaqueCall& call) { return call.reach.empty(); });
   std::stable_sort(calls_.begin(), calls_.end(),
                    [](const OpaqueCall& a, const OpaqueCall& b) { return a.begin < b.begin; });
   return std::move(calls_);
@@ -322,8 +321,19 @@ std::vector<CallMark> marks_of(const std::vector<OpaqueCall>& calls) {
   return marks;
 }
 
+namespace {
+
+// Others order nothing.
+std::vector<OpaqueCall> find_ordering_calls(const DeepProgram& program, const TraceView& trace) {
+  std::vector<OpaqueCall> calls = find_opaque_calls(program, trace);
+  std::erase_if(calls, [](const OpaqueCall& call) { return call.reach.empty(); });
+  return calls;
+}
+
+}  // namespace
+
 CallTrace::CallTrace(const DeepProgram& program, const TraceView& trace)
-    : inserter_(marks_of(find_opaque_calls(program, trace))), view_(trace) {
+    : inserter_(marks_of(find_ordering_calls(program, trace))), view_(trace) {
   if (inserter_.put_in().empty()) {
     return;
   }

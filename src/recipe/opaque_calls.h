@@ -28,7 +28,7 @@ struct OpaqueCall {
   std::vector<MemoryRange> reach;
 };
 
-// Those that reach something, in the order in which they begin. The trace is a deep recording, well-formed, exact and with values: else
+// In the order in which they begin. The trace is a deep recording, well-formed, exact and with values: else
 // there are none. Of threads that cannot be followed to the end, those in front of that. Costs what executing the recorded run costs.
 std::vector<OpaqueCall> find_opaque_calls(const DeepProgram& program, const TraceView& trace);
 
@@ -40,7 +40,7 @@ Site place_of(const OpaqueCall& call, const DeepProgram& program);
 // Where they begin and end, as marks to put into the trace, without sites.
 std::vector<CallMark> marks_of(const std::vector<OpaqueCall>& calls);
 
-// A deep recording with its opaque calls put in.
+// A deep recording with its opaque calls put in, as far as they reach something.
 class CallTrace {
  public:
   // What `trace` shows and the program must outlive it.
