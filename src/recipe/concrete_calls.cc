@@ -243,18 +243,28 @@ RunObserver::Position ConcreteThread::where() const {
   return {thread, next_event_, next_record_};
 }
 
+// What is known of the arguments from number `from` on, as far as they are words.
+void ConcreteThread::add_words(const llvm::CallBase& call, unsigned from, std::vector<std::uint64_t>& words) {
+  for (unsigned i = from; i < call.arg_size(); ++i) {
+    const llvm::Value* argument = call.getArgOperand(i);
+    const Concrete* value = argument->getType()->isMetadataTy() ? nullptr : operand(argument);
+    for (std::size_t leaf = 0; value != nullptr && leaf < value->size(); ++leaf) {
+      if ((*value)[leaf].width() == 64 && (*value)[leaf].is_known()) {
+        words.push_back((*value)[leaf].bits.getZExtValue());
+      }
+    }
+  }
+}
+
 void ConcreteThread::tell_call(const llvm::CallBase& call) {
   if (observer_ == nullptr || is_blind(call)) {
     return;
   }
   std::vector<std::uint64_t> words;
-  for (const llvm::Use& argument : call.args()) {
-    const Concrete* value = argument->getType()->isMetadataTy() ? nullptr : operand(argument.get());
-    for (std::size_t i = 0; value != nullptr && i < value->size(); ++i) {
-      if ((*value)[i].width() == 64 && (*value)[i].is_known()) {
-        words.push_back((*value)[i].bits.getZExtValue());
-      }
-    }
+  add_words(call, 0, words);
+  // A va_list leads there, and what is in one leaves no event.
+  for (const Frame& frame : frames_) {
+    words.insert(words.end(), frame.further.begin(), frame.further.end());
   }
   observer_->call_begins(where(), frames_.size(), call, words);
 }
@@ -345,6 +355,9 @@ ConcreteThread::Step ConcreteThread::push(DeepProgram::Place place, const llvm::
   frame.function = &function;
   frame.entry = entry;
   frame.at = function.getEntryBlock().begin();
+  if (observer_ != nullptr && call != nullptr) {
+    add_words(*call, static_cast<unsigned>(function.arg_size()), frame.further);
+  }
   if (call != nullptr && call->arg_size() > function.arg_size() &&
       (left_at_ != nullptr || !note_arguments(*call, static_cast<unsigned>(function.arg_size())))) {
     return stuck("the further arguments of the call at " + place_text(*call) + " are others than in the recorded run");

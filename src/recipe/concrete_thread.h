@@ -129,6 +129,7 @@ class ConcreteThread {
     std::optional<std::uint64_t> length;    // of the copy that it is in
     std::optional<ConcreteBytes> copied;    // what that has read, before it writes
     bool stores_vtable = false;             // the record says that the store at hand is one
+    std::vector<std::uint64_t> further;     // arguments behind those that the function names; for the observer
   };
   using Step = std::optional<ConcreteStep>;
 
@@ -163,6 +164,7 @@ class ConcreteThread {
   bool note_arguments(const llvm::CallBase& call, unsigned from);
   std::string ask_guard(const llvm::CallBase& call);
   void tell_call(const llvm::CallBase& call);
+  void add_words(const llvm::CallBase& call, unsigned from, std::vector<std::uint64_t>& words);
   RunObserver::Position where() const;
   bool is_target(const llvm::CallBase& call, const llvm::Function& function);
   std::optional<DeepProgram::Place> target(const llvm::CallBase& call);

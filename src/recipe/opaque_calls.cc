@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <llvm/Analysis/TargetLibraryInfo.h>
@@ -26,18 +27,34 @@ constexpr std::uint64_t kWord = 8;
 
 // The run time library stands in for them: what they do to memory and threads is in the trace. Of families, what it does not stand in for
 // looks at no memory of the program.
-constexpr llvm::StringLiteral kRecordedFamilies[] = {"__tsan_", "__sooth_", "Annotate", "GOMP_", "omp_",
-                                                     "thrd_",   "mtx_",     "cnd_",     "tss_",  "clock_"};
-constexpr llvm::StringLiteral kRecorded[] = {
-    "accept",      "accept4",   "bcopy",    "bzero",     "call_once",  "close",   "connect",   "dup",
-    "dup2",        "dup3",      "eventfd",  "fgets",     "fread",      "fwrite",  "getrusage", "gettimeofday",
-    "kill",        "memchr",    "memcmp",   "memcpy",    "memmove",    "mempcpy", "memrchr",   "memset",
-    "mmap",        "mmap64",    "mprotect", "mremap",    "munmap",     "pipe",    "pipe2",     "poll",
-    "raise",       "read",      "readv",    "recv",      "recvfrom",   "recvmsg", "send",      "sendmsg",
-    "sendto",      "shutdown",  "snprintf", "socket",    "socketpair", "sprintf", "stpcpy",    "stpncpy",
-    "strcasecmp",  "strcat",    "strchr",   "strchrnul", "strcmp",     "strcpy",  "strdup",    "strlen",
-    "strncasecmp", "strncat",   "strncmp",  "strncpy",   "strndup",    "strnlen", "strrchr",   "timespec_get",
-    "usleep",      "vsnprintf", "vsprintf", "wait",      "waitpid",    "write",   "writev"};
+constexpr llvm::StringLiteral kRecordedFamilies[] = {
+    "__tsan_", "__sooth_", "sooth_annotate_", "Annotate", "GOMP_", "omp_", "thrd_", "mtx_", "cnd_", "tss_"};
+constexpr llvm::StringLiteral kRecorded[] = {"accept",        "accept4",      "bcopy",         "bzero",
+                                             "call_once",     "clock_getres", "clock_gettime", "clock_nanosleep",
+                                             "close",         "close_range",  "closefrom",     "connect",
+                                             "dup",           "dup2",         "dup3",          "epoll_create",
+                                             "epoll_create1", "epoll_ctl",    "epoll_pwait",   "epoll_wait",
+                                             "eventfd",       "eventfd_read", "eventfd_write", "fgets",
+                                             "fread",         "fwrite",       "getrusage",     "gettimeofday",
+                                             "kill",          "madvise",      "memchr",        "memcmp",
+                                             "memcpy",        "memmove",      "mempcpy",       "memrchr",
+                                             "memset",        "mmap",         "mmap64",        "mprotect",
+                                             "mremap",        "munmap",       "pause",         "pipe",
+                                             "pipe2",         "poll",         "ppoll",         "pread",
+                                             "pread64",       "pselect",      "pwrite",        "pwrite64",
+                                             "raise",         "read",         "readv",         "recv",
+                                             "recvfrom",      "recvmsg",      "select",        "send",
+                                             "sendmsg",       "sendto",       "shutdown",      "sigaction",
+                                             "signal",        "sigprocmask",  "sigqueue",      "sigsuspend",
+                                             "sigtimedwait",  "sigwait",      "sigwaitinfo",   "socket",
+                                             "socketpair",    "stpcpy",       "stpncpy",       "strcasecmp",
+                                             "strcasestr",    "strcat",       "strchr",        "strchrnul",
+                                             "strcmp",        "strcpy",       "strcspn",       "strdup",
+                                             "strlen",        "strncasecmp",  "strncat",       "strncmp",
+                                             "strncpy",       "strndup",      "strnlen",       "strpbrk",
+                                             "strrchr",       "strspn",       "strstr",        "times",
+                                             "timespec_get",  "usleep",       "wait",          "wait4",
+                                             "waitpid",       "write",        "writev"};
 // Of the standard libraries these keep what they are given.
 constexpr llvm::StringLiteral kKeeping[] = {"putenv", "setvbuf", "setbuf", "setbuffer", "setlinebuf"};
 
@@ -103,7 +120,12 @@ FlatMap<bool> pages_of(const TraceView& trace) {
 class CallFinder final : public RunObserver {
  public:
   CallFinder(const DeepProgram& program, const TraceView& trace)
-      : program_(program), trace_(trace), tapes_(make_tapes(trace)), graph_(pages_of(trace)), open_(tapes_.size()) {
+      : program_(program),
+        trace_(trace),
+        tapes_(make_tapes(trace)),
+        graph_(pages_of(trace)),
+        open_(tapes_.size()),
+        latest_(tapes_.size()) {
     add_globals();
   }
 
@@ -113,7 +135,7 @@ class CallFinder final : public RunObserver {
   void calls_end(const Position& at, std::size_t depth) override;
   void happens(std::uint32_t event) override;
   void contains(std::uint64_t address, std::span<const ConcreteByte> bytes) override;
-  void contains_something(std::uint64_t address, std::uint64_t size) override { graph_.store_unknown(address, size); }
+  void contains_something(std::uint64_t address, std::uint64_t size) override;
 
   std::vector<OpaqueCall> finish();
 
@@ -135,8 +157,10 @@ class CallFinder final : public RunObserver {
   ReachGraph graph_;
   std::vector<OpaqueCall> calls_;
   std::map<const llvm::CallBase*, std::uint64_t> objects_;
-  std::vector<ReachGraph::Reached> reached_;  // by call
-  std::vector<std::vector<Open>> open_;       // by thread, the outermost first
+  std::vector<ReachGraph::Reached> reached_;          // by call
+  std::vector<std::vector<Open>> open_;               // by thread, the outermost first
+  std::vector<std::optional<std::uint32_t>> latest_;  // by thread: its latest event
+  std::optional<std::uint32_t> before_;               // the event of the same thread in front of the one at hand
 };
 
 // Definitions first: what is only declared is a variable of code that is not deep, if no module defines it.
@@ -247,6 +271,7 @@ void CallFinder::calls_end(const Position& at, std::size_t depth) {
 
 void CallFinder::happens(std::uint32_t event) {
   const Event& e = trace_.events[event];
+  before_ = std::exchange(latest_[raw(e.thread)], event);
   if (e.op == Op::kAlloc && e.size != 0) {
     const ReachGraph::Object block = graph_.add({e.object, e.size});
     for (Open& call : open_[raw(e.thread)]) {
@@ -254,6 +279,14 @@ void CallFinder::happens(std::uint32_t event) {
     }
   } else if (const MemoryRange bytes = touched(e); bytes.length != 0) {
     graph_.touch(e.thread, bytes.begin, bytes.length);
+  }
+}
+
+// Copies by code that is not deep: a read, and then a write of as many bytes.
+void CallFinder::contains_something(std::uint64_t address, std::uint64_t size) {
+  graph_.store_unknown(address, size);
+  if (before_ && trace_.events[*before_].op == Op::kRead && trace_.events[*before_].size == size) {
+    graph_.copy(trace_.events[*before_].object, address, size);
   }
 }
 

@@ -133,6 +133,14 @@ void ReachGraph::store_unknown(std::uint64_t address, std::uint64_t size) {
   }
 }
 
+void ReachGraph::copy(std::uint64_t from, std::uint64_t to, std::uint64_t size) {
+  for (std::uint64_t done = 0; done < size;) {
+    const Object source = place(from + done, size - done), target = place(to + done, size - done);
+    link(target, source);
+    done = std::min(last_byte(objects_[source].range) - from, last_byte(objects_[target].range) - to) + 1;
+  }
+}
+
 void ReachGraph::touch(ThreadId thread, std::uint64_t address, std::uint64_t size) {
   for (std::uint64_t done = 0; done < size;) {
     const Object object = place(address + done, size - done);

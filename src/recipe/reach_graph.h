@@ -47,6 +47,8 @@ class ReachGraph {
   void store(std::uint64_t address, std::uint64_t word);
   // Nobody knows what the bytes contain now.
   void store_unknown(std::uint64_t address, std::uint64_t size);
+  // As many bytes as at `from` are now at `to`. What these contain is taken to lead to where they come from, too.
+  void copy(std::uint64_t from, std::uint64_t to, std::uint64_t size);
   // An event of the thread touches the bytes.
   void touch(ThreadId thread, std::uint64_t address, std::uint64_t size);
   // A call by the thread, which is over now, could start from these. 0: it reaches nothing.

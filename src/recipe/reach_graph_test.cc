@@ -144,6 +144,17 @@ TEST(ReachGraphTest, TheOutsideKeepsWhatItGets) {
   EXPECT_EQ(blocks.graph.ranges(unrelated), blocks.ranges({3}));
 }
 
+TEST(ReachGraphTest, ACopyLeadsWhereTheOriginalDoes) {
+  Blocks blocks(4);
+  blocks.point(0, 1);
+  blocks.graph.copy(Blocks::range(0).begin, Blocks::range(2).begin, 16);
+  const auto reached = blocks.call({2});
+  const auto other = blocks.call({3});
+  blocks.graph.finish();
+  EXPECT_EQ(blocks.graph.ranges(reached), blocks.ranges({0, 1, 2}));
+  EXPECT_EQ(blocks.graph.ranges(other), blocks.ranges({3}));
+}
+
 TEST(ReachGraphTest, MemoryInNoBlockBelongsToTheOutside) {
   Blocks blocks(1, {0x70000});
   blocks.graph.touch(kMain, 0x70010, 4);

@@ -7,6 +7,8 @@
 // FOUND(kept): mcm
 // FOUND(set): mcm
 // FOUND(state): mcm
+// FOUND(list): mcm
+#include <cstdarg>
 #include <cstdio>
 #include <thread>
 
@@ -22,6 +24,7 @@ void outside_keep(int* p);
 int outside_kept();
 void outside_post();
 int outside_posted();
+int outside_first(va_list* list);
 }
 
 namespace {
@@ -33,6 +36,16 @@ int for_chain = 0;
 int kept = 0, for_kept = 0;
 int set = 0, for_set = 0;
 int for_state = 0;
+int listed = 0, for_list = 0;
+
+// Of several arguments, those that it does not name.
+int first_of(int count, ...) {
+  va_list list;
+  va_start(list, count);
+  const int result = outside_first(&list);
+  va_end(list);
+  return result;
+}
 
 void thread1() {
   for_given = 1;  // RACE(given)
@@ -45,6 +58,8 @@ void thread1() {
   outside_set(&set, 1);
   for_state = 1;  // RACE(state)
   outside_post();
+  for_list = 1;  // RACE(list)
+  listed = 1;
 }
 
 void thread2() {
@@ -63,6 +78,9 @@ void thread2() {
   }
   if (outside_posted() != 0) {
     sum += for_state;  // RACE(state)
+  }
+  if (first_of(1, &listed) != 0) {
+    sum += for_list;  // RACE(list)
   }
   std::printf("%d\n", sum);
 }

@@ -1,4 +1,5 @@
 /* A library that nobody instruments: what it reads and writes through the pointers that it is given has no events. */
+#include <stdarg.h>
 #include <unistd.h>
 
 struct box {
@@ -21,6 +22,8 @@ int outside_kept(void) { return *(volatile int*)kept; }
 void outside_post(void) { posted = 1; }
 
 int outside_posted(void) { return posted; }
+
+int outside_first(va_list* list) { return *va_arg(*list, volatile int*); }
 
 void outside_await(const int* p) {
   while (*(volatile const int*)p == 0) {
