@@ -154,9 +154,11 @@ class RecipeStage {
     std::vector<Gap> gaps =
         stage_gaps({info_.name, "places", unknown_, why_, found_.far_pairs, options.window}, capture_);
     if (ended_ > 0) {
-      gaps.push_back({GapKind::kExcludedCode, name + " could not follow the code of " + counted(ended_, "thread") +
-                                                  " to the end; behind that, reads keep their recorded values. " +
-                                                  why_ended_});
+      gaps.push_back(
+          {GapKind::kExcludedCode,
+           name + " could not follow the code of " + counted(ended_, "thread") +
+               " to the end; behind that, reads keep their recorded values, and what it calls is not known. " +
+               why_ended_});
     }
     if (!why_rejected_.empty()) {
       gaps.push_back({GapKind::kUnknown, name + ": the first witness that was rejected: " + why_rejected_});
