@@ -175,41 +175,38 @@ void sooth::rt::restart_atomics_after_fork() {
                                    [&] { return machine_rmw(p, [&](T old) { return static_cast<T>(expression); }); }); \
   }
 
-#define SOOTH_ATOMICS(bits, T)                                                                                       \
-  SOOTH_EXPORT T __tsan_atomic##bits##_load(const volatile T* p, int order) {                                        \
-    return perform<Op::kAtomicLoad>(p, order, SOOTH_CALLER, [&] { return machine_load(p); });                        \
-  }                                                                                                                  \
-  SOOTH_EXPORT void __tsan_atomic##bits##_store(volatile T* p, T v, int order) {                                     \
-    perform<Op::kAtomicStore>(p, order, SOOTH_CALLER, [&] {                                                          \
-      machine_store(p, v);                                                                                           \
-      return v;                                                                                                      \
-    });                                                                                                              \
-  }                                                                                                                  \
-  SOOTH_RMW(bits, T, exchange, (static_cast<void>(old), v))                                                          \
-  SOOTH_RMW(bits, T, fetch_add, old + v)                                                                             \
-  SOOTH_RMW(bits, T, fetch_sub, old - v)                                                                             \
-  SOOTH_RMW(bits, T, fetch_and, old& v)                                                                              \
-  SOOTH_RMW(bits, T, fetch_or, old | v)                                                                              \
-  SOOTH_RMW(bits, T, fetch_xor, old ^ v)                                                                             \
-  SOOTH_RMW(bits, T, fetch_nand, ~(old & v))                                                                         \
-  SOOTH_EXPORT int __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* expected, T desired, int success, \
-                                                                 int failure) {                                      \
-    T seen = *expected;                                                                                              \
-    bool done = compare_exchange(p, seen, desired, success, failure, SOOTH_CALLER);                                  \
-    if (!done) store_seen(expected, seen, SOOTH_CALLER);                                                             \
-    return done;                                                                                                     \
-  }                                                                                                                  \
-  SOOTH_EXPORT int __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* expected, T desired, int success,   \
-                                                               int failure) {                                        \
-    T seen = *expected;                                                                                              \
-    bool done = compare_exchange(p, seen, desired, success, failure, SOOTH_CALLER);                                  \
-    if (!done) store_seen(expected, seen, SOOTH_CALLER);                                                             \
-    return done;                                                                                                     \
-  }                                                                                                                  \
-  SOOTH_EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T expected, T desired, int success,       \
-                                                            int failure) {                                           \
-    compare_exchange(p, expected, desired, success, failure, SOOTH_CALLER);                                          \
-    return expected;                                                                                                 \
+#define SOOTH_CAS(bits, T, strength)                                                                        \
+  SOOTH_EXPORT int __tsan_atomic##bits##_compare_exchange_##strength(volatile T* p, T* expected, T desired, \
+                                                                     int success, int failure) {            \
+    T seen = *expected;                                                                                     \
+    bool done = compare_exchange(p, seen, desired, success, failure, SOOTH_CALLER);                         \
+    if (!done) store_seen(expected, seen, SOOTH_CALLER);                                                    \
+    return done;                                                                                            \
+  }
+
+#define SOOTH_ATOMICS(bits, T)                                                                                 \
+  SOOTH_EXPORT T __tsan_atomic##bits##_load(const volatile T* p, int order) {                                  \
+    return perform<Op::kAtomicLoad>(p, order, SOOTH_CALLER, [&] { return machine_load(p); });                  \
+  }                                                                                                            \
+  SOOTH_EXPORT void __tsan_atomic##bits##_store(volatile T* p, T v, int order) {                               \
+    perform<Op::kAtomicStore>(p, order, SOOTH_CALLER, [&] {                                                    \
+      machine_store(p, v);                                                                                     \
+      return v;                                                                                                \
+    });                                                                                                        \
+  }                                                                                                            \
+  SOOTH_RMW(bits, T, exchange, (static_cast<void>(old), v))                                                    \
+  SOOTH_RMW(bits, T, fetch_add, old + v)                                                                       \
+  SOOTH_RMW(bits, T, fetch_sub, old - v)                                                                       \
+  SOOTH_RMW(bits, T, fetch_and, old& v)                                                                        \
+  SOOTH_RMW(bits, T, fetch_or, old | v)                                                                        \
+  SOOTH_RMW(bits, T, fetch_xor, old ^ v)                                                                       \
+  SOOTH_RMW(bits, T, fetch_nand, ~(old & v))                                                                   \
+  SOOTH_CAS(bits, T, strong)                                                                                   \
+  SOOTH_CAS(bits, T, weak)                                                                                     \
+  SOOTH_EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T expected, T desired, int success, \
+                                                            int failure) {                                     \
+    compare_exchange(p, expected, desired, success, failure, SOOTH_CALLER);                                    \
+    return expected;                                                                                           \
   }
 
 SOOTH_ATOMICS(8, a8)

@@ -156,22 +156,18 @@ static void settle(Thread* t) {
   if (t != nullptr && recorder.serial) write_pending(t);
 }
 
-SOOTH_INTERCEPT(void*, mmap, void* wish, std::size_t size, int protection, int flags, int fd, off_t offset) {
-  Thread* t = current();
-  settle(t);
-  void* mapped = real_mmap(wish, size, protection, flags, fd, offset);
-  if (t != nullptr && mapped != MAP_FAILED)
-    write_block(t, SOOTH_CALLER, Op::kAlloc, reinterpret_cast<uptr>(mapped), size);
-  return mapped;
-}
-SOOTH_INTERCEPT(void*, mmap64, void* wish, std::size_t size, int protection, int flags, int fd, off_t offset) {
-  Thread* t = current();
-  settle(t);
-  void* mapped = real_mmap64(wish, size, protection, flags, fd, offset);
-  if (t != nullptr && mapped != MAP_FAILED)
-    write_block(t, SOOTH_CALLER, Op::kAlloc, reinterpret_cast<uptr>(mapped), size);
-  return mapped;
-}
+#define SOOTH_MMAP(name)                                                                                        \
+  SOOTH_INTERCEPT(void*, name, void* wish, std::size_t size, int protection, int flags, int fd, off_t offset) { \
+    Thread* t = current();                                                                                      \
+    settle(t);                                                                                                  \
+    void* mapped = real_##name(wish, size, protection, flags, fd, offset);                                      \
+    if (t != nullptr && mapped != MAP_FAILED)                                                                   \
+      write_block(t, SOOTH_CALLER, Op::kAlloc, reinterpret_cast<uptr>(mapped), size);                           \
+    return mapped;                                                                                              \
+  }
+SOOTH_MMAP(mmap)
+SOOTH_MMAP(mmap64)
+
 SOOTH_INTERCEPT(int, munmap, void* block, std::size_t size) {
   Thread* t = current();
   if (t != nullptr && size != 0 && (reinterpret_cast<uptr>(block) & 4095) == 0)

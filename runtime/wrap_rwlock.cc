@@ -51,45 +51,27 @@ bool is_known(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOC
 
 }  // namespace
 
-SOOTH_INTERCEPT(int, pthread_rwlock_rdlock, pthread_rwlock_t* lock) {
-  Thread* t = current();
-  if (t == nullptr) return real_pthread_rwlock_rdlock(lock);
-  return lock_with(t, SOOTH_CALLER, lock, true, {}, [&] { return real_pthread_rwlock_rdlock(lock); });
-}
-
-SOOTH_INTERCEPT(int, pthread_rwlock_timedrdlock, pthread_rwlock_t* lock, const timespec* time) {
-  Thread* t = current();
-  if (t == nullptr) return real_pthread_rwlock_timedrdlock(lock, time);
-  return lock_with(t, SOOTH_CALLER, lock, true, {time},
-                   [&] { return real_pthread_rwlock_timedrdlock(lock, RealDeadline(time, CLOCK_REALTIME)); });
-}
-
-SOOTH_INTERCEPT(int, pthread_rwlock_clockrdlock, pthread_rwlock_t* lock, clockid_t clock, const timespec* time) {
-  Thread* t = current();
-  if (t == nullptr || !is_known(clock)) return real_pthread_rwlock_clockrdlock(lock, clock, time);
-  return lock_with(t, SOOTH_CALLER, lock, true, {time, clock},
-                   [&] { return real_pthread_rwlock_clockrdlock(lock, clock, RealDeadline(time, clock)); });
-}
-
-SOOTH_INTERCEPT(int, pthread_rwlock_wrlock, pthread_rwlock_t* lock) {
-  Thread* t = current();
-  if (t == nullptr) return real_pthread_rwlock_wrlock(lock);
-  return lock_with(t, SOOTH_CALLER, lock, false, {}, [&] { return real_pthread_rwlock_wrlock(lock); });
-}
-
-SOOTH_INTERCEPT(int, pthread_rwlock_timedwrlock, pthread_rwlock_t* lock, const timespec* time) {
-  Thread* t = current();
-  if (t == nullptr) return real_pthread_rwlock_timedwrlock(lock, time);
-  return lock_with(t, SOOTH_CALLER, lock, false, {time},
-                   [&] { return real_pthread_rwlock_timedwrlock(lock, RealDeadline(time, CLOCK_REALTIME)); });
-}
-
-SOOTH_INTERCEPT(int, pthread_rwlock_clockwrlock, pthread_rwlock_t* lock, clockid_t clock, const timespec* time) {
-  Thread* t = current();
-  if (t == nullptr || !is_known(clock)) return real_pthread_rwlock_clockwrlock(lock, clock, time);
-  return lock_with(t, SOOTH_CALLER, lock, false, {time, clock},
-                   [&] { return real_pthread_rwlock_clockwrlock(lock, clock, RealDeadline(time, clock)); });
-}
+// The ways to wait for a lock in the mode whose functions are named rdlock or wrlock.
+#define SOOTH_RWLOCK(mode, shared)                                                                                  \
+  SOOTH_INTERCEPT(int, pthread_rwlock_##mode, pthread_rwlock_t* lock) {                                             \
+    Thread* t = current();                                                                                          \
+    if (t == nullptr) return real_pthread_rwlock_##mode(lock);                                                      \
+    return lock_with(t, SOOTH_CALLER, lock, shared, {}, [&] { return real_pthread_rwlock_##mode(lock); });          \
+  }                                                                                                                 \
+  SOOTH_INTERCEPT(int, pthread_rwlock_timed##mode, pthread_rwlock_t* lock, const timespec* time) {                  \
+    Thread* t = current();                                                                                          \
+    if (t == nullptr) return real_pthread_rwlock_timed##mode(lock, time);                                           \
+    return lock_with(t, SOOTH_CALLER, lock, shared, {time},                                                         \
+                     [&] { return real_pthread_rwlock_timed##mode(lock, RealDeadline(time, CLOCK_REALTIME)); });    \
+  }                                                                                                                 \
+  SOOTH_INTERCEPT(int, pthread_rwlock_clock##mode, pthread_rwlock_t* lock, clockid_t clock, const timespec* time) { \
+    Thread* t = current();                                                                                          \
+    if (t == nullptr || !is_known(clock)) return real_pthread_rwlock_clock##mode(lock, clock, time);                \
+    return lock_with(t, SOOTH_CALLER, lock, shared, {time, clock},                                                  \
+                     [&] { return real_pthread_rwlock_clock##mode(lock, clock, RealDeadline(time, clock)); });      \
+  }
+SOOTH_RWLOCK(rdlock, true)
+SOOTH_RWLOCK(wrlock, false)
 
 SOOTH_EXPORT int sooth_pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) asm("pthread_rwlock_tryrdlock");
 int sooth_pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) {

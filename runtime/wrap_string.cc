@@ -190,38 +190,31 @@ SOOTH_TWO_STRINGS(std::size_t, strspn)
 SOOTH_TWO_STRINGS(std::size_t, strcspn)
 SOOTH_TWO_STRINGS(char*, strpbrk)
 
-SOOTH_INTERCEPT(char*, strcpy, char* to, const char* from) {
-  if (Thread* t = recorded_thread()) {
-    std::size_t n = real_strlen(from) + 1;
-    reads(t, SOOTH_CALLER, from, n);
-    writes(t, SOOTH_CALLER, to, n);
+#define SOOTH_STRING_COPY(name)                              \
+  SOOTH_INTERCEPT(char*, name, char* to, const char* from) { \
+    if (Thread* t = recorded_thread()) {                     \
+      std::size_t n = real_strlen(from) + 1;                 \
+      reads(t, SOOTH_CALLER, from, n);                       \
+      writes(t, SOOTH_CALLER, to, n);                        \
+    }                                                        \
+    return real_##name(to, from);                            \
   }
-  return real_strcpy(to, from);
-}
-SOOTH_INTERCEPT(char*, stpcpy, char* to, const char* from) {
-  if (Thread* t = recorded_thread()) {
-    std::size_t n = real_strlen(from) + 1;
-    reads(t, SOOTH_CALLER, from, n);
-    writes(t, SOOTH_CALLER, to, n);
+SOOTH_STRING_COPY(strcpy)
+SOOTH_STRING_COPY(stpcpy)
+
+// Fills up with zeros.
+#define SOOTH_BOUNDED_STRING_COPY(name)                                     \
+  SOOTH_INTERCEPT(char*, name, char* to, const char* from, std::size_t n) { \
+    if (Thread* t = recorded_thread()) {                                    \
+      std::size_t used = bounded_length(from, n);                           \
+      reads(t, SOOTH_CALLER, from, used < n ? used + 1 : n);                \
+      writes(t, SOOTH_CALLER, to, n);                                       \
+    }                                                                       \
+    return real_##name(to, from, n);                                        \
   }
-  return real_stpcpy(to, from);
-}
-SOOTH_INTERCEPT(char*, strncpy, char* to, const char* from, std::size_t n) {
-  if (Thread* t = recorded_thread()) {
-    std::size_t used = bounded_length(from, n);
-    reads(t, SOOTH_CALLER, from, used < n ? used + 1 : n);
-    writes(t, SOOTH_CALLER, to, n);
-  }
-  return real_strncpy(to, from, n);
-}
-SOOTH_INTERCEPT(char*, stpncpy, char* to, const char* from, std::size_t n) {
-  if (Thread* t = recorded_thread()) {
-    std::size_t used = bounded_length(from, n);
-    reads(t, SOOTH_CALLER, from, used < n ? used + 1 : n);
-    writes(t, SOOTH_CALLER, to, n);
-  }
-  return real_stpncpy(to, from, n);
-}
+SOOTH_BOUNDED_STRING_COPY(strncpy)
+SOOTH_BOUNDED_STRING_COPY(stpncpy)
+
 SOOTH_INTERCEPT(char*, strcat, char* to, const char* from) {
   if (Thread* t = recorded_thread()) {
     std::size_t n = real_strlen(from) + 1, at = real_strlen(to);

@@ -13,7 +13,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
+
+import measured
 
 MILLION = 1_000_000
 
@@ -102,16 +103,8 @@ GOALS = [
 
 
 def run(command):
-    """Runs the command to its end. Peak memory is at least that of this script at the fork (some 12 MB)."""
-    start = time.monotonic()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    message = process.stderr.read().decode(errors="replace").strip()
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.monotonic() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        sys.exit(f"scripts/bench.sh: `{' '.join(command)}` ended with {process.returncode}: {message}")
-    return Measurement(seconds, usage.ru_maxrss * 1024)
+    it = measured.run(command)
+    return Measurement(it.wall, it.peak_bytes)
 
 
 def wcp_queues(sooth, trace):

@@ -8,7 +8,6 @@ excluded code, and with the calls of it, serially, as rdit wants it (its traces 
 the processor time and the size are compared with the recording without calls. Medians of runs in turns; exits with 1 when a goal is missed.
 """
 import collections
-import os
 import pathlib
 import shutil
 import statistics
@@ -34,14 +33,9 @@ def cases(scratch, options):
     binary = str(scratch / "call_loop")
     program_sources.run([*compilers[1], "-O1", "-g", "-pthread", source, "-o", binary])
     yield "call_loop", [binary, *LOOP_ARGUMENTS], None
-    for program in program_sources.PROGRAMS:
-        if options.quick or program.name not in EXCLUDED:
-            continue
-        try:
-            folders = program_sources.fetch_all(program, program_sources.Archive(options.sources))
-        except program_sources.NoSources as reason:
-            print(f"{program.name}: left out, its sources cannot be had: {reason}", file=sys.stderr)
-            continue
+    if options.quick:
+        return
+    for program, folders in program_sources.fetch_those_there_are(EXCLUDED, program_sources.Archive(options.sources)):
         data = scratch / f"{program.name}.txt"
         program_sources.make_data(data, program.size)
         binary = program_sources.compile_program(program, folders, compilers, scratch / program.name)

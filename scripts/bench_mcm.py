@@ -9,12 +9,12 @@ one thread; the time of `--with none` is taken off. Exits with 1 when a goal is 
 """
 import argparse
 import collections
-import os
 import pathlib
 import random
 import re
-import subprocess
 import sys
+
+import measured
 
 WINDOWS = [1_000, 5_000, 10_000]
 SEEDS = [1, 2, 3]
@@ -70,14 +70,9 @@ def write_trace(path, events, values, seed):
 
 def run(sooth, trace, *flags):
     command = [sooth, "analyze", str(trace), "--stats", "--jobs", "1", "--fail-on", "never", *flags]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        output = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        sys.exit(f"`{' '.join(command)}` exited with {process.returncode}")
-    stats = {m[1]: int(m[2]) for m in re.finditer(r"^  mcm (.*\S)\s+(\d+)$", output, re.MULTILINE)}
-    return Run(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, stats)
+    it = measured.run(command, keep_output=True)
+    stats = {m[1]: int(m[2]) for m in re.finditer(r"^  mcm (.*\S)\s+(\d+)$", it.output, re.MULTILINE)}
+    return Run(it.cpu, it.peak_bytes, stats)
 
 
 def measure(sooth, traces, *flags):

@@ -14,11 +14,10 @@ import pathlib
 import shutil
 import signal
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 
+import measured
 import program_sources
 
 LOOPS = {"matrix_loop": ["80"], "lock_loop": ["1500000"]}  # with their arguments
@@ -42,18 +41,8 @@ GOALS = [
 
 def measure(command, sink):
     """One run. libtsan's own findings do not count as failures, whatever they are."""
-    with open(sink or os.devnull, "wb") as output, tempfile.TemporaryFile() as errors:
-        begin = time.monotonic()
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
-                                   env={**os.environ, "TSAN_OPTIONS": "exitcode=0"})
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.monotonic() - begin
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            errors.seek(0)
-            sys.exit(f"bench_record.py: `{' '.join(command)}` ended with {process.returncode}: "
-                     f"{errors.read().decode(errors='replace').strip()[-1000:]}")
-    return Sample(usage.ru_utime + usage.ru_stime, wall)
+    it = measured.run(command, sink=sink or os.devnull, environment={"TSAN_OPTIONS": "exitcode=0"})
+    return Sample(it.cpu, it.wall)
 
 
 def events_of(sooth, trace):
@@ -100,14 +89,7 @@ def loop_cases(scratch):
 
 
 def real_cases(scratch, archive):
-    for program in program_sources.PROGRAMS:
-        if program.name not in REAL_PROGRAMS:
-            continue
-        try:
-            folders = program_sources.fetch_all(program, archive)
-        except program_sources.NoSources as reason:
-            print(f"{program.name}: left out, its sources cannot be had: {reason}", file=sys.stderr)
-            continue
+    for program, folders in program_sources.fetch_those_there_are(REAL_PROGRAMS, archive):
         data = scratch / f"{program.name}.txt"
         program_sources.make_data(data, program.size)
         commands = []

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 
+import measured
 import recorded_programs
 
 RUNS = 5
@@ -101,12 +102,8 @@ def command(sooth, trace, detector, mode):
 
 
 def run(arguments):
-    process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        sys.exit(f"bench_tree.py: `{' '.join(arguments)}` ended with {process.returncode}")
-    return Measurement(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+    it = measured.run(arguments)
+    return Measurement(it.cpu, it.peak_bytes)
 
 
 def smallest(measurements):

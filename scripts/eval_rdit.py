@@ -26,7 +26,7 @@ EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
 REAL = ["pbzip2", "zstd"]
 ANALYSES = ["hb", "cp", "mcm", "rdit"]
 RECORD = ["--schedule", "serial", "--seed", "1", "--filter", "off"]
-FIND = ["--witness-events", "100M", "--solver-timeout", "200ms", "--mcm-pairs", "20"]
+FIND = ["--witness-events", "100M", "--mcm-pairs", "20"]
 WINDOWS = {"cp": ["--window", "2k"], "mcm": ["--window", "10k"], "rdit": ["--window", "10k"]}  # events, as in the thesis; cp is slow
 
 

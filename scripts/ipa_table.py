@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 
+import measured
 import recorded_programs
 
 MOST_MORE = 1.10  # what ipa may add to hybrid on recorded programs
@@ -44,19 +45,10 @@ def must(command):
     return done.stdout
 
 
-def processor_time(command):
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        sys.exit(f"ipa_table.py: `{' '.join(command)}` ended with {process.returncode}")
-    return usage.ru_utime + usage.ru_stime
-
-
 def compare(sooth, trace, runs):
     """Medians of hybrid and of hybrid,ipa, in turns so that a slow moment of the machine hits both."""
     commands = [analyze(sooth, trace, names, "--witness-events", "0") for names in ("hybrid", "hybrid,ipa")]
-    samples = [[processor_time(command) for command in commands] for _ in range(runs)]
+    samples = [[measured.run(command).cpu for command in commands] for _ in range(runs)]
     return tuple(statistics.median(column) for column in zip(*samples))
 
 

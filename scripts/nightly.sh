@@ -140,7 +140,7 @@ step_rdit() {
   sooth_configure release
   sooth_build release
   for level in 0 1; do
-    python3 scripts/eval_rdit.py --sooth build/bin/sooth --level "$level"
+    python3 scripts/eval_rdit.py --sooth build/bin/sooth --level "$level" --real
   done
 }
 
@@ -151,9 +151,19 @@ step_deb() {
   ((status == 0 || status == 77))
 }
 
+# The recipe for Bazel. 77: there is no Bazel of the version that it is for.
+step_bazel() {
+  (sooth_setup bazel) || true  # says itself what could not be installed
+  sooth_configure release
+  sooth_build release sooth
+  local status=0
+  python3 tests/integration/bazel_project.py build/bin/sooth || status=$?
+  ((status == 0 || status == 77))
+}
+
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz tsan debug clang tidy programs run_command sweep confirm recipe real_programs real_run chaos compare rdit deb bench)
+steps=(test properties asan fuzz tsan debug clang tidy programs run_command sweep confirm recipe real_programs real_run chaos compare rdit deb bazel bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

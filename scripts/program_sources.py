@@ -11,6 +11,7 @@ import pathlib
 import random
 import shlex
 import subprocess
+import sys
 import tarfile
 
 TIME_LIMIT = 300  # seconds for one command
@@ -140,6 +141,17 @@ PROGRAMS = [
 def fetch_all(program, archive):
     """The folders of the program's packages, by name. Raises NoSources."""
     return {package: archive.fetch(package) for package in program.sources}
+
+
+def fetch_those_there_are(names, archive):
+    """(program, its folders) of those of PROGRAMS that are named. What cannot be had is left out with a line that says so."""
+    for program in PROGRAMS:
+        if program.name not in names:
+            continue
+        try:
+            yield program, fetch_all(program, archive)
+        except NoSources as reason:
+            print(f"{program.name}: left out, its sources cannot be had: {reason}", file=sys.stderr)
 
 
 def compile_program(program, folders, compilers, target):

@@ -8,6 +8,7 @@
 #include "cli/campaign_options.h"
 #include "cli/command.h"
 #include "cli/numbers.h"
+#include "cli/program_command.h"
 #include "cli/progress.h"
 #include "cli/report_options.h"
 #include "launch/controlled_run.h"
@@ -22,7 +23,6 @@ namespace {
 
 struct Options {
   std::string path;
-  std::vector<std::string> extras;  // neither options nor behind `--`
   CampaignFlags flags;
   ConfirmOptions confirm;
   ReportOptions report;
@@ -34,12 +34,6 @@ bool goes_elsewhere(const Options& options) {
 }
 
 Status check_usage(const Options& options) {
-  if (!options.extras.empty()) {
-    const std::string& word = options.extras.front();
-    return Status::usage(word.starts_with('-')
-                             ? "confirm has no option `" + word + "`. Try `sooth confirm --help`."
-                             : "write `--` in front of the program: `sooth confirm REPORT.json -- " + word + "`");
-  }
   if (options.path == "-" && !goes_elsewhere(options)) {
     return Status::usage(
         "a report from standard input cannot be updated where it is: name a file with `--format json -o FILE`");
@@ -154,11 +148,8 @@ void add_confirm_command(CLI::App& root, CommandResult& result) {
       "instead.\n"
       "Exit status: 66 when a finding stands on the rung of --fail-on or above it, else 0. docs/confirm.md tells "
       "more.");
-  command->allow_extras();
-  command->callback([options, command, &result] {
-    options->extras = command->remaining();
-    result = confirm(*options);
-  });
+  run_with_program(
+      *command, result, [] { return "REPORT.json"; }, [options] { return confirm(*options); });
 }
 
 }  // namespace sooth

@@ -9,6 +9,7 @@
 #include "cli/campaign_options.h"
 #include "cli/command.h"
 #include "cli/numbers.h"
+#include "cli/program_command.h"
 #include "cli/progress.h"
 #include "cli/report_options.h"
 #include "confirm/explorer_campaign.h"
@@ -24,7 +25,6 @@ constexpr std::size_t kOutputShown = 200;       // bytes of an output that is to
 constexpr std::uint64_t kMaxRecords = 1 << 18;  // of the log of one run
 
 struct Options {
-  std::vector<std::string> extras;
   CampaignFlags flags;
   ExploreOptions explore;
   bool no_reduction = false;
@@ -35,14 +35,6 @@ struct Options {
 };
 
 Status check_usage(const Options& options) {
-  if (!options.extras.empty()) {
-    const std::string& word = options.extras.front();
-    return Status::usage(word.starts_with('-') ? "explore has no option `" + word + "`. Try `sooth explore --help`."
-                                               : "write `--` in front of the program: `sooth explore -- " + word + "`");
-  }
-  if (program_words().empty()) {
-    return Status::usage("explore needs a program: `sooth explore [OPTIONS] -- PROGRAM ARGUMENTS`");
-  }
   return options.explore.runs == 0 ? Status::usage("--runs needs at least one") : Status{};
 }
 
@@ -205,11 +197,9 @@ void add_explore_command(CLI::App& root, CommandResult& result) {
       "Usage: sooth explore [OPTIONS] -- PROGRAM ARGUMENTS. Exit status: 66 when a run failed or deadlocked, or there "
       "is a race,\n"
       "else 0, also when it was stopped before all was seen, which the output tells. docs/explore.md.");
-  command->allow_extras();
-  command->callback([options, command, &result] {
-    options->extras = command->remaining();
+  run_with_program(*command, result, [options, command] {
     options->bounded = command->count("--preemptions") > 0;
-    result = run_explore(*options);
+    return run_explore(*options);
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/numbers.h"
+#include "cli/program_command.h"
 #include "cli/recording_options.h"
 #include "launch/recording_set.h"
 #include "pipeline/filters.h"
@@ -16,7 +17,6 @@ namespace sooth {
 namespace {
 
 struct RecordOptions {
-  std::vector<std::string> extras;  // neither options nor behind `--`
   std::string output;
   RecordingOptions recording;
 };
@@ -54,14 +54,6 @@ void tell(const ProgramRecording& recording, const std::string& filter) {
 
 CommandResult record(const RecordOptions& options) {
   const std::vector<std::string>& words = program_words();
-  if (!options.extras.empty()) {
-    const std::string& word = options.extras.front();
-    return Status::usage(word.starts_with('-') ? "record has no option `" + word + "`. Try `sooth record --help`."
-                                               : "write `--` in front of the program: `sooth record -- " + word + "`");
-  }
-  if (words.empty()) {
-    return Status::usage("record needs a program: `sooth record [OPTIONS] -- PROGRAM ARGUMENTS`");
-  }
   if (options.output == "-") {
     return Status::usage("a recording is a directory and cannot be written to a pipe; `sooth analyze --live -- " +
                          words.front() + "` analyses a run without storing it");
@@ -93,11 +85,7 @@ void add_record_command(CLI::App& root, CommandResult& result) {
   command->footer(
       "Usage: sooth record [OPTIONS] -- PROGRAM ARGUMENTS. The exit status is the program's own (128 + signal).\n"
       "SIGUSR2 sent to `sooth record` ends the recording; the program goes on.");
-  command->allow_extras();
-  command->callback([options, command, &result] {
-    options->extras = command->remaining();
-    result = record(*options);
-  });
+  run_with_program(*command, result, [options] { return record(*options); });
 }
 
 }  // namespace sooth

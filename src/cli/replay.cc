@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/numbers.h"
+#include "cli/program_command.h"
 #include "confirm/replay.h"
 #include "launch/controlled_run.h"
 #include "report/describe.h"
@@ -19,7 +20,6 @@ namespace {
 
 struct Options {
   std::string what;
-  std::vector<std::string> extras;
   std::string output;
   ReplayOptions replay;
 };
@@ -71,12 +71,6 @@ Result<ScheduleFile> find_schedule(const std::string& what) {
 }
 
 Status check_usage(const Options& options) {
-  if (!options.extras.empty()) {
-    const std::string& word = options.extras.front();
-    return Status::usage(word.starts_with('-') ? "replay has no option `" + word + "`. Try `sooth replay --help`."
-                                               : "write `--` in front of the program: `sooth replay " + options.what +
-                                                     " -- " + word + "`");
-  }
   if (options.what.empty() || program_words().empty()) {
     return Status::usage(
         "replay needs a schedule and a program: `sooth replay REPORT.json#ID|SCHEDULE -- PROGRAM ARGUMENTS`");
@@ -156,11 +150,8 @@ void add_replay_command(CLI::App& root, CommandResult& result) {
       "Usage: sooth replay [OPTIONS] SCHEDULE -- PROGRAM ARGUMENTS. The exit status is the program's own (128 + "
       "signal),\n"
       "66 when it deadlocked, 67 when it did not do what the schedule says.");
-  command->allow_extras();
-  command->callback([options, command, &result] {
-    options->extras = command->remaining();
-    result = run_replay(*options);
-  });
+  run_with_program(
+      *command, result, [options] { return options->what; }, [options] { return run_replay(*options); });
 }
 
 }  // namespace sooth

@@ -14,6 +14,7 @@
 #include "cli/campaign_options.h"
 #include "cli/command.h"
 #include "cli/numbers.h"
+#include "cli/program_command.h"
 #include "cli/progress.h"
 #include "cli/recording_options.h"
 #include "cli/report_options.h"
@@ -27,7 +28,6 @@ namespace sooth {
 namespace {
 
 struct Options {
-  std::vector<std::string> extras;  // neither options nor behind `--`
   RunJob job;
   CampaignFlags flags;
   bool keep = false;
@@ -56,14 +56,6 @@ Status check_writable(const std::string& file) {
 }
 
 Status check_usage(const Options& options) {
-  if (!options.extras.empty()) {
-    const std::string& word = options.extras.front();
-    return Status::usage(word.starts_with('-') ? "run has no option `" + word + "`. Try `sooth run --help`."
-                                               : "write `--` in front of the program: `sooth run -- " + word + "`");
-  }
-  if (program_words().empty()) {
-    return Status::usage("run needs a program: `sooth run [OPTIONS] -- PROGRAM ARGUMENTS`");
-  }
   if (!options.job.analyses.empty()) {
     if (const auto known = parse_detectors(options.job.analyses); !known.ok()) {
       return known.status();
@@ -248,11 +240,9 @@ void add_run_command(CLI::App& root, CommandResult& result) {
       "controlled runs as well. Exit status: 66 when a finding stands on the rung of --fail-on or above it, else the "
       "program's\n"
       "own (128 + signal). Ctrl-C gives the report so far. docs/run.md tells more.");
-  command->allow_extras();
-  command->callback([options, command, &result] {
-    options->extras = command->remaining();
+  run_with_program(*command, result, [options, command] {
     options->keep = command->count("--keep") > 0;
-    result = run(*options);
+    return run(*options);
   });
 }
 

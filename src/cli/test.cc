@@ -10,6 +10,7 @@
 #include "cli/campaign_options.h"
 #include "cli/command.h"
 #include "cli/numbers.h"
+#include "cli/program_command.h"
 #include "cli/progress.h"
 #include "cli/test_pairs.h"
 #include "confirm/directed_tests.h"
@@ -31,7 +32,6 @@ constexpr std::size_t kSeedsShown = 5;
 constexpr char kDirected[] = "directed";
 
 struct Options {
-  std::vector<std::string> extras;
   CampaignFlags flags;
   std::string strategy = "random";
   std::uint64_t runs = 1000;
@@ -219,18 +219,6 @@ std::string as_json(const TestResult& result, const AllShown& shown, const Optio
   return json.dump(2) + "\n";
 }
 
-Status check_usage(const Options& options) {
-  if (!options.extras.empty()) {
-    const std::string& word = options.extras.front();
-    return Status::usage(word.starts_with('-') ? "test has no option `" + word + "`. Try `sooth test --help`."
-                                               : "write `--` in front of the program: `sooth test -- " + word + "`");
-  }
-  if (program_words().empty()) {
-    return Status::usage("test needs a program: `sooth test [OPTIONS] -- PROGRAM ARGUMENTS`");
-  }
-  return {};
-}
-
 Result<TestResult> run_campaign(const ControlledProgram& program, const Options& options) {
   const WorkLimit limit(options.flags.budget);
   Progress progress("testing", Progress::terminal(), "runs");
@@ -259,7 +247,6 @@ Result<TestResult> run_campaign(const ControlledProgram& program, const Options&
 }
 
 CommandResult run_test(const Options& options) {
-  SOOTH_RETURN_IF_ERROR(check_usage(options));
   const Result<ControlledProgram> program = ControlledProgram::prepare(program_words());
   if (!program.ok()) {
     return program.status();
@@ -327,11 +314,7 @@ void add_test_command(CLI::App& root, CommandResult& result) {
       "Usage: sooth test [OPTIONS] -- PROGRAM ARGUMENTS. Exit status: 66 when a run crashed, complained, deadlocked, "
       "hung or\n"
       "had another exit status than most, else 0. Ctrl-C ends it early and prints what was found. docs/replay.md.");
-  command->allow_extras();
-  command->callback([options, command, &result] {
-    options->extras = command->remaining();
-    result = run_test(*options);
-  });
+  run_with_program(*command, result, [options] { return run_test(*options); });
 }
 
 }  // namespace sooth

@@ -9,6 +9,7 @@
 #include "cli/trace_output.h"
 #include "trace/copy.h"
 #include "trace/drop.h"
+#include "trace/for_each_batch.h"
 #include "trace/hide_sync.h"
 #include "trace/reader.h"
 #include "trace/validator.h"
@@ -98,19 +99,13 @@ Result<SyncHider> scan_functions(const TraceDropOptions& options) {
   }
   SyncHider hider;
   TraceValidator validator;
-  for (;;) {
-    const Result<Batch> batch = (*reader)->next();
-    if (!batch.ok()) {
-      return batch.status();
-    }
-    if (batch->empty()) {
-      break;
-    }
-    if (Status valid = validator.consume(*batch, (*reader)->tables()); !valid.ok()) {
+  SOOTH_RETURN_IF_ERROR(for_each_batch(**reader, [&](const Batch& batch) {
+    if (Status valid = validator.consume(batch, (*reader)->tables()); !valid.ok()) {
       return std::move(valid).prefixed(options.trace);
     }
-    hider.scan(*batch, (*reader)->tables());
-  }
+    hider.scan(batch, (*reader)->tables());
+    return Status();
+  }));
   hider.finish_scan();
   return hider;
 }

@@ -11,6 +11,7 @@
 #include "deep/program.h"
 #include "deep/walk.h"
 #include "trace/census.h"
+#include "trace/for_each_batch.h"
 #include "trace/reader.h"
 #include "trace/validator.h"
 
@@ -139,17 +140,11 @@ Status run_info(const InfoOptions& options) {
   }
   TraceCensus census;
   Progress progress("counting");
-  for (;;) {
-    const Result<Batch> batch = (*reader)->next();
-    if (!batch.ok()) {
-      return batch.status();
-    }
-    if (batch->empty()) {
-      break;
-    }
-    census.consume(*batch);
+  SOOTH_RETURN_IF_ERROR(for_each_batch(**reader, [&](const Batch& batch) {
+    census.consume(batch);
     progress.update(census.events(), (*reader)->bytes_read(), (*reader)->bytes_total());
-  }
+    return Status();
+  }));
   progress.clear();
   (options.json ? print_json : print_text)(options, **reader, census);
   return {};
@@ -186,26 +181,20 @@ Status run_check(const std::string& path) {
   DeepTrace deep;
   Progress progress("checking");
   std::uint64_t events = 0;
-  for (;;) {
-    Result<Batch> batch = (*reader)->next();
-    if (!batch.ok()) {
-      return batch.status();
-    }
-    if (batch->empty()) {
-      break;
-    }
+  SOOTH_RETURN_IF_ERROR(for_each_batch(**reader, [&](Batch& batch) {
     if (!(*reader)->info().exact) {
-      batch->values = {};
+      batch.values = {};
     }
     if (((*reader)->info().columns & kDeep) != 0) {
-      deep.append(*batch);
+      deep.append(batch);
     }
-    if (Status status = validator.consume(*batch, (*reader)->tables()); !status.ok()) {
+    if (Status status = validator.consume(batch, (*reader)->tables()); !status.ok()) {
       return std::move(status).prefixed(path);
     }
-    events += batch->events.size();
+    events += batch.events.size();
     progress.update(events, (*reader)->bytes_read(), (*reader)->bytes_total());
-  }
+    return Status();
+  }));
   progress.clear();
   const TraceInfo& info = (*reader)->info();
   std::printf("%s: well-formed, %llu events\n", path.c_str(), static_cast<unsigned long long>(events));

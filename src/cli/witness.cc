@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "race/trace_store.h"
@@ -154,10 +155,6 @@ Result<std::size_t> check_finding(const Finding& finding, const TraceStore& stor
   return witness.order.size();
 }
 
-std::string count_text(std::uint64_t count, const char* one, const char* many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
 CommandResult check(const Options& options) {
   Result<Report> report = read_report(options.report);
   if (!report.ok()) {
@@ -183,15 +180,14 @@ CommandResult check(const Options& options) {
     }
     const Result<std::size_t> events = check_finding(finding, *store, judge);
     ++(events.ok() ? accepted : rejected);
-    const std::string verdict = events.ok() ? "witness accepted (" + count_text(*events, "event", "events") + ")"
+    const std::string verdict = events.ok() ? "witness accepted (" + counted(*events, "event", "events") + ")"
                                             : "REJECTED: " + events.status().message();
     std::printf("%s\n", printable(finding.id + ": " + verdict).c_str());
   }
   const std::uint64_t without = report->findings.size() - accepted - rejected;
   std::printf("%s checked: %llu accepted, %llu rejected; %s without a witness.\n",
-              count_text(accepted + rejected, "witness", "witnesses").c_str(),
-              static_cast<unsigned long long>(accepted), static_cast<unsigned long long>(rejected),
-              count_text(without, "finding", "findings").c_str());
+              counted(accepted + rejected, "witness", "witnesses").c_str(), static_cast<unsigned long long>(accepted),
+              static_cast<unsigned long long>(rejected), counted(without, "finding", "findings").c_str());
   return rejected == 0 ? ExitCode::kOk : ExitCode::kBadInput;
 }
 

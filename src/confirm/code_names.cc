@@ -1,9 +1,9 @@
 #include "confirm/code_names.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <vector>
 
+#include "base/text.h"
 #include "trace/library_glue.h"
 
 namespace sooth {
@@ -47,9 +47,7 @@ std::string CodeNames::name(const std::string& module, std::uint64_t offset) {
   if (!found.label.empty()) {
     return found.label;
   }
-  char number[24];
-  std::snprintf(number, sizeof number, "+0x%llx", static_cast<unsigned long long>(offset));
-  return file_name(found.module) + number;
+  return file_name(found.module) + "+" + hexadecimal(offset);
 }
 
 ModuleSymbols* CodeNames::open(const std::string& path) {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <system_error>
 
 #include "base/glob.h"
+#include "base/text.h"
 #include "symbol/debug_file.h"
 #include "symbol/demangle.h"
 #include "symbol/symbol_table.h"
@@ -17,12 +17,6 @@ namespace {
 
 // A variable of the environment has at most 128 KiB, with its name.
 constexpr std::size_t kMostBytes = 100 * 1024;
-
-std::string hexadecimal(std::uint64_t number) {
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%llx", static_cast<unsigned long long>(number));
-  return digits;
-}
 
 // `ns::f(int)::{lambda()#1}::operator()() const` -> what stands in front of the last parameter list.
 std::string_view without_parameters(std::string_view name) {
@@ -62,7 +56,7 @@ class FunctionFinder {
     std::uint64_t begin = 0, end = 0;
     const auto flush = [&] {
       if (end > begin) {
-        ranges += (ranges.empty() ? "" : " ") + hexadecimal(begin) + "-" + hexadecimal(end);
+        ranges += (ranges.empty() ? "" : " ") + hex_digits(begin) + "-" + hex_digits(end);
       }
     };
     const SymbolTable symbols(**opened);

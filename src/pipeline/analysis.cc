@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/text.h"
 #include "pipeline/context.h"
 #include "pipeline/findings.h"
 #include "pipeline/mcm_stage.h"
@@ -313,15 +314,12 @@ Status add_recipe(std::vector<Claim>& claims, ProofCount& proven, const TraceCap
 }
 
 void add_notes(const ProofCount& proven, Report& report) {
-  const auto count = [](std::uint64_t n, const char* one, const char* many) {
-    return std::to_string(n) + (n == 1 ? one : many);
-  };
   if (proven.refuted > 0) {
-    report.notes.push_back(count(proven.refuted, " pair was", " pairs were") +
+    report.notes.push_back(counted(proven.refuted, "pair was", "pairs were") +
                            " refuted: no reordering in which every read sees what it may see makes the accesses meet.");
   }
   if (proven.rejected > 0) {
-    report.notes.push_back(count(proven.rejected, " witness was", " witnesses were") +
+    report.notes.push_back(counted(proven.rejected, "witness was", "witnesses were") +
                            " rejected by the checker. That is a fault of sooth: please report it.");
   }
 }
@@ -335,7 +333,7 @@ void add_call_note(std::uint64_t calls, const std::vector<const DetectorInfo*>& 
   }
   if (calls > 0 && !unaware.empty()) {
     report.add_gap(GapKind::kExcludedCode,
-                   std::to_string(calls) + (calls == 1 ? " call was" : " calls were") +
+                   counted(calls, "call was", "calls were") +
                        " not recorded, and what they may have ordered is unknown to " + unaware +
                        ": what has no checked witness may be a false alarm because of that. rdit knows (--with rdit).");
   }

@@ -1,9 +1,11 @@
 #include "pipeline/stage_gaps.h"
 
+#include "base/text.h"
+
 namespace sooth {
 
 std::string counted(std::uint64_t number, const char* thing) {
-  return std::to_string(number) + " " + thing + (number == 1 ? "" : "s");
+  return counted(number, thing, std::string(thing) + "s");
 }
 
 std::vector<Gap> stage_gaps(const StageBounds& bounds, const TraceCapture& capture) {

@@ -2,21 +2,9 @@
 
 #include <algorithm>
 
+#include "base/names.h"
+
 namespace sooth {
-namespace {
-
-// The value from `begin` up to `end` that has this name.
-template <typename Value>
-std::optional<Value> named(std::string_view name, int begin, int end, std::string_view (*name_of)(Value)) {
-  for (int i = begin; i < end; ++i) {
-    if (name_of(Value(i)) == name) {
-      return Value(i);
-    }
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 std::string_view rung_name(Rung rung) {
   switch (rung) {

@@ -1,8 +1,6 @@
 #include "report/describe.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "report/utf8.h"
 #include "trace/std_syntax.h"
@@ -136,16 +134,6 @@ std::string printable(std::string_view text) {
     text.remove_prefix(next.bytes);
   }
   return out;
-}
-
-std::string hexadecimal(std::uint64_t number) {
-  std::array<char, 16> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
-  return "0x" + std::string(digits.data(), end);
-}
-
-std::string counted(std::uint64_t number, std::string_view one, std::string_view many) {
-  return std::to_string(number) + " " + std::string(number == 1 ? one : many);
 }
 
 std::string listed(const std::vector<std::string>& names) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"  // counts and addresses are phrases, too
 #include "race/finding.h"
 
 namespace sooth {
@@ -18,10 +19,6 @@ namespace sooth {
 // becomes U+FFFD.
 std::string printable(std::string_view text);
 
-// "0x1f".
-std::string hexadecimal(std::uint64_t number);
-// "1 race", "2 races".
-std::string counted(std::uint64_t number, std::string_view one, std::string_view many);
 // "a, b and c".
 std::string listed(const std::vector<std::string>& names);
 

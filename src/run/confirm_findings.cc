@@ -1,10 +1,10 @@
 #include "run/confirm_findings.h"
 
-#include <cstdio>
 #include <mutex>
 #include <set>
 #include <sstream>
 
+#include "base/text.h"
 #include "report/baseline.h"
 #include "report/files.h"
 #include "report/fingerprint.h"
@@ -49,9 +49,7 @@ std::string name_of_campaign(const Report& report, const std::set<std::string>& 
   }
   const CampaignOptions& campaign = options.campaign;
   text << " " << campaign.seed << " " << campaign.trials << " " << campaign.all_trials << " " << campaign.baseline_runs;
-  char name[20];
-  std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(fnv1a(text.str())));
-  return name;
+  return hex_digits(fnv1a(text.str()), 16);
 }
 
 void count(const RunOutcome& run, ControlCounts& counts) {

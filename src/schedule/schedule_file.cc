@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.h"
+
 namespace sooth {
 namespace {
 
@@ -13,12 +15,9 @@ using control::StretchEnd;
 
 // "block after 5 operations and 3 accesses".
 std::string position_of(const Stretch& stretch) {
-  const auto count = [](std::uint64_t n, const char* one, const char* many) {
-    return std::to_string(n) + " " + (n == 1 ? one : many);
-  };
-  std::string text = " after " + count(stretch.events, "operation", "operations");
+  std::string text = " after " + counted(stretch.events, "operation", "operations");
   if (stretch.accesses != control::kAnyAccesses && stretch.accesses != 0) {
-    text += " and " + count(stretch.accesses, "access", "accesses");
+    text += " and " + counted(stretch.accesses, "access", "accesses");
   }
   return text;
 }

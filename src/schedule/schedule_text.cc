@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "schedule/schedule_file.h"
 #include "schedule/strategy.h"
 
@@ -38,13 +39,6 @@ struct FlagName {
 constexpr FlagName kFlags[] = {{"real-time", control::kRealTime}, {"every-access", control::kEveryAccess}};
 
 // --- printing
-
-std::string hexadecimal(std::uint64_t number, int width) {
-  char digits[16];
-  const char* end = std::to_chars(digits, digits + sizeof(digits), number, 16).ptr;
-  const std::string text(digits, static_cast<std::size_t>(end - digits));
-  return std::string(static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, width - (end - digits))), '0') + text;
-}
 
 template <std::size_t N>
 std::string letters(std::uint32_t bits, const Letter (&table)[N]) {
@@ -103,13 +97,13 @@ std::string run_line(const Stretch& stretch) {
   std::string line = "run " + std::to_string(stretch.thread) + " " + std::to_string(stretch.events) + "+";
   line += stretch.accesses == control::kAnyAccesses ? "*" : std::to_string(stretch.accesses);
   line += " " + std::string(kStretchEnds[static_cast<std::size_t>(stretch.end)]);
-  line += " " + (stretch.hash == 0 ? "-" : hexadecimal(stretch.hash, 8));
+  line += " " + (stretch.hash == 0 ? "-" : hex_digits(stretch.hash, 8));
   return line + (stretch.timed_out != 0 ? " timed-out\n" : "\n");
 }
 
 std::string site_line(const SiteCode& site) {
-  return "site " + letters(site.sites, kSites) + " " + letters(site.kinds, kKinds) + " " + escaped(site.module) +
-         " 0x" + hexadecimal(site.begin, 0) + " 0x" + hexadecimal(site.end, 0) + "\n";
+  return "site " + letters(site.sites, kSites) + " " + letters(site.kinds, kKinds) + " " + escaped(site.module) + " " +
+         hexadecimal(site.begin) + " " + hexadecimal(site.end) + "\n";
 }
 
 // --- parsing

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace sooth {
 namespace {
 
-std::string describe(const AddressRange& range) {
-  char text[64];
-  std::snprintf(text, sizeof text, "0x%llx-0x%llx", static_cast<unsigned long long>(range.begin),
-                static_cast<unsigned long long>(range.end));
-  return text;
-}
+std::string describe(const AddressRange& range) { return hexadecimal(range.begin) + "-" + hexadecimal(range.end); }
 
 }  // namespace
 

@@ -1,20 +1,14 @@
 #include "trace/recording_names.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "trace/library_glue.h"
 
 namespace sooth {
 namespace {
-
-std::string hex(std::uint64_t number) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(number));
-  return text;
-}
 
 std::string thread_label(std::uint64_t thread) { return thread == 0 ? "main" : "T" + std::to_string(thread); }
 
@@ -34,7 +28,7 @@ std::string offset_label(const std::string& module, std::uint64_t offset) {
   if (module.empty() && offset == stream::kNoSite) {
     return "outside";
   }
-  return module.empty() ? hex(offset) : module.substr(module.rfind('/') + 1) + "+" + hex(offset);
+  return module.empty() ? hexadecimal(offset) : module.substr(module.rfind('/') + 1) + "+" + hexadecimal(offset);
 }
 
 // Takes headers that only pass things on off the inner end, as long as a place remains that they were inlined into.

@@ -17,6 +17,7 @@
 #include "base/flat_map.h"
 #include "trace/call_reaches.h"
 #include "trace/chunk_source.h"
+#include "trace/for_each_batch.h"
 #include "trace/recording_checks.h"
 #include "trace/recording_names.h"
 #include "trace/small_file.h"
@@ -476,20 +477,14 @@ Result<MemoryObjects> find_objects(const std::string& directory, const Recording
   if (!reader.ok()) {
     return reader.status();
   }
-  for (;;) {
-    const Result<Batch> batch = (*reader)->next();
-    if (!batch.ok()) {
-      return batch.status();
-    }
-    if (batch->empty()) {
-      break;
-    }
-    for (const Event& event : batch->events) {
+  SOOTH_RETURN_IF_ERROR(for_each_batch(**reader, [&](const Batch& batch) {
+    for (const Event& event : batch.events) {
       if (event.op == Op::kAlloc) {
         objects.add({event.object, event.size});
       }
     }
-  }
+    return Status();
+  }));
   objects.finish();
   return objects;
 }

@@ -3,11 +3,11 @@
 #include <xxhash.h>
 
 #include <charconv>
-#include <cstdio>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "trace/format.h"
 #include "trace/small_file.h"
 
@@ -15,18 +15,13 @@ namespace sooth {
 namespace {
 
 constexpr std::string_view kCheckKey = "check ";
+constexpr std::size_t kDigits = 16;  // of a check
 
 constexpr struct {
   ColumnSet bit;
   std::string_view name;
 } kColumnNames[] = {
     {kValues, "values"}, {kStacks, "stacks"}, {kBranches, "branches"}, {kReaches, "reaches"}, {kDeep, "deep"}};
-
-std::string hex(std::uint64_t value) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
-  return text;
-}
 
 // One line per field; newlines cannot stand in a line, so they become blanks.
 std::string one_line(std::string text) {
@@ -68,10 +63,10 @@ std::string render(const Stage& stage, bool whole) {
     const std::uint64_t count = stage.kind == StageKind::kTrace ? stage.info.events : stage.chunks;
     text += std::string(words.count_key) + std::to_string(count) + "\nbytes " + std::to_string(stage.bytes) + "\n";
     if (stage.kind == StageKind::kRecording) {
-      text += "checks " + hex(stage.checks) + "\n";
+      text += "checks " + hex_digits(stage.checks, kDigits) + "\n";
     }
   }
-  return text + std::string(kCheckKey) + hex(XXH3_64bits(text.data(), text.size())) + "\n";
+  return text + std::string(kCheckKey) + hex_digits(XXH3_64bits(text.data(), text.size()), kDigits) + "\n";
 }
 
 std::optional<std::uint64_t> parse_number(std::string_view text, int base) {
@@ -137,7 +132,8 @@ Result<Stage> parse(std::string_view text, const std::string& path, StageKind ki
     return damaged;
   }
   std::string_view body = text.substr(0, check_at);
-  if (text.substr(check_at) != std::string(kCheckKey) + hex(XXH3_64bits(body.data(), body.size())) + "\n") {
+  if (text.substr(check_at) !=
+      std::string(kCheckKey) + hex_digits(XXH3_64bits(body.data(), body.size()), kDigits) + "\n") {
     return damaged;
   }
   const auto first = take_line(body, words_of(kind).name);

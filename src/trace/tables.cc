@@ -1,17 +1,12 @@
 #include "trace/tables.h"
 
-#include <cstdio>
 #include <iterator>
 #include <utility>
 
+#include "base/text.h"
+
 namespace sooth {
 namespace {
-
-std::string hex(std::uint64_t number) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(number));
-  return text;
-}
 
 // Recorded programs call such objects by their address.
 bool lives_in_memory(ObjectKind kind) {
@@ -98,7 +93,7 @@ std::string Tables::describe(ObjectKind kind, std::uint64_t object) const {
     const std::uint64_t offset = object - range->object;
     return offset == 0 ? range->name : range->name + "+" + std::to_string(offset);
   }
-  return hex(object);
+  return hexadecimal(object);
 }
 
 }  // namespace sooth

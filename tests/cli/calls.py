@@ -8,7 +8,8 @@ import os
 import re
 import sys
 
-from record_bench import expect, places, run_tests
+from record_bench import places, run_tests
+from test_loop import check
 
 SOURCES = {
     # Two threads count under a lock of assembler, which nobody sees. `early` and `late` are races; `guarded` is none.
@@ -138,17 +139,17 @@ def test_hidden_lock(bench):
     for schedule in "os", "serial":
         trace = bench.fresh("hidden")
         run = bench.record("-o", trace, "--schedule", schedule, "--exclude", "func:hidden_*", "--", program, status=6)
-        expect("--with rdit" in run.stderr, run.stderr)
-        expect(all(reach == EVERYTHING for _, what, _, reach in calls(bench, trace) if what == "begin"), "not everything")
-        expect(len(calls(bench, trace)) == 24, calls(bench, trace))
+        check("--with rdit" in run.stderr, run.stderr)
+        check(all(reach == EVERYTHING for _, what, _, reach in calls(bench, trace) if what == "begin"), "not everything")
+        check(len(calls(bench, trace)) == 24, calls(bench, trace))
         refused = bench.run(bench.sooth, "analyze", trace, "--with", "hb", status=64)
-        expect("was not recorded" in refused.stderr, refused.stderr)
+        check("was not recorded" in refused.stderr, refused.stderr)
         races = found(bench, trace, "rdit")
-        expect(["hidden.cc:18", "hidden.cc:18"] in races, races)
-        expect(all("hidden.cc:22" not in race for race in races), races)
+        check(["hidden.cc:18", "hidden.cc:18"] in races, races)
+        check(all("hidden.cc:22" not in race for race in races), races)
         # The trace keeps them when it becomes another.
         bench.run(bench.sooth, "trace", "convert", trace, "-o", trace + ".converted", status=0)
-        expect(calls(bench, trace + ".converted") == calls(bench, trace), "converting changes calls")
+        check(calls(bench, trace + ".converted") == calls(bench, trace), "converting changes calls")
 
 
 def test_hidden_lock_touched(bench):
@@ -156,8 +157,8 @@ def test_hidden_lock_touched(bench):
     program = bench.build("hidden.cc", "-O1")
     bench.record("-o", trace, "--schedule", "serial", "--reach", "touched", "--exclude", "func:hidden_*", "--", program, status=6)
     reaches = {reach for _, what, _, reach in calls(bench, trace) if what == "begin"}
-    expect(len(reaches) == 1 and re.fullmatch("=0x[0-9a-f]+:8", *reaches), f"all calls reach the lock, all of it: {reaches}")
-    expect(found(bench, trace, "rdit") == [["hidden.cc:18", "hidden.cc:18"], ["hidden.cc:25", "hidden.cc:25"]],
+    check(len(reaches) == 1 and re.fullmatch("=0x[0-9a-f]+:8", *reaches), f"all calls reach the lock, all of it: {reaches}")
+    check(found(bench, trace, "rdit") == [["hidden.cc:18", "hidden.cc:18"], ["hidden.cc:25", "hidden.cc:25"]],
            found(bench, trace, "rdit"))
 
 
@@ -169,15 +170,15 @@ def test_ways_in_and_out(bench):
             trace = bench.fresh("ways")
             bench.record("-o", trace, "--schedule", schedule, "--exclude", "func:left_*", "--", program, way, status=0)
             seen = [(what, function) for _, what, function, _ in calls(bench, trace)]
-            expect(seen == [("begin", first), ("end", first), ("begin", "left_recurse"), ("end", "left_recurse")], f"{way}: {seen}")
+            check(seen == [("begin", first), ("end", first), ("begin", "left_recurse"), ("end", "left_recurse")], f"{way}: {seen}")
             if way == "fork":
                 child = [n for n in os.listdir(bench.dir) if n.startswith(trace + ".")]
                 seen = [(what, function) for _, what, function, _ in calls(bench, *child)]
-                expect(seen == [("begin", first), ("end", first)], f"child: {seen}")
+                check(seen == [("begin", first), ("end", first)], f"child: {seen}")
             if way in ("callback", "through"):
                 text = bench.run(bench.sooth, "trace", "cat", trace, status=0).stdout
                 between = text[text.index("callbegin(left_callback"):text.index("callend(left_callback")]
-                expect(between.count("|w(") == (1 if way == "callback" else 2), between)
+                check(between.count("|w(") == (1 if way == "callback" else 2), between)
 
 
 def test_all_is_left_out(bench):
@@ -186,7 +187,7 @@ def test_all_is_left_out(bench):
         trace = bench.fresh("all")
         bench.record("-o", trace, "--schedule", schedule, "--reach", "touched", "--exclude", "func:*", "--", program, status=6)
         begun = sorted({thread for thread, what, _, _ in calls(bench, trace) if what == "begin"})
-        expect(begun == ["T1", "T2", "main"], f"every thread makes calls, after it has begun: {begun}")
+        check(begun == ["T1", "T2", "main"], f"every thread makes calls, after it has begun: {begun}")
 
 
 def test_what_calls_touch(bench):
@@ -197,10 +198,10 @@ def test_what_calls_touch(bench):
         if what == "begin":
             reaches.setdefault(function, []).append(reach)
     blocks = reaches["left_block"]
-    expect(len(set(blocks)) == 1 and int(blocks[0].rsplit(":", 1)[1]) >= 80, f"the whole block, whichever part is touched: {blocks}")
-    expect(reaches["left_variable"][0].endswith(":16"), reaches["left_variable"])
-    expect(reaches["left_much"] == [EVERYTHING], reaches["left_much"])
-    expect(reaches["left_stack"] != [EVERYTHING] and reaches["left_stack"][0], reaches["left_stack"])
+    check(len(set(blocks)) == 1 and int(blocks[0].rsplit(":", 1)[1]) >= 80, f"the whole block, whichever part is touched: {blocks}")
+    check(reaches["left_variable"][0].endswith(":16"), reaches["left_variable"])
+    check(reaches["left_much"] == [EVERYTHING], reaches["left_much"])
+    check(reaches["left_stack"] != [EVERYTHING] and reaches["left_stack"][0], reaches["left_stack"])
 
 
 def test_modules(bench):
@@ -208,12 +209,12 @@ def test_modules(bench):
     host = bench.build("plugin_host.cc")
     trace = bench.fresh("modules")
     bench.record("-o", trace, "--exclude", "*/plugin.so", "--", host, "./plugin.so", status=0)
-    expect([c[1:3] for c in calls(bench, trace)] == 2 * [("begin", "touch"), ("end", "touch")], calls(bench, trace))
-    expect(found(bench, trace, "rdit") == [], "a race in code that was left out")
+    check([c[1:3] for c in calls(bench, trace)] == 2 * [("begin", "touch"), ("end", "touch")], calls(bench, trace))
+    check(found(bench, trace, "rdit") == [], "a race in code that was left out")
     trace = bench.fresh("modules")
     bench.record("-o", trace, "--reach", "none", "--exclude", "*/plugin.so", "--", host, "./plugin.so", status=0)
-    expect(calls(bench, trace) == [], "calls although none are wanted")
-    expect(bench.races(trace) == [], "a race in code that was left out")
+    check(calls(bench, trace) == [], "calls although none are wanted")
+    check(bench.races(trace) == [], "a race in code that was left out")
 
 
 def build_unseen(bench):
@@ -228,21 +229,21 @@ def test_code_without_hooks(bench):
         trace = bench.fresh("hookless")
         bench.record("-o", trace, "--schedule", schedule, "--exclude", "*/libunseen.so", "--", program, status=0)
         # Seen by what it locks; its synchronisation stays.
-        expect([c[1:3] for c in calls(bench, trace)] == 2 * [("begin", "unseen"), ("end", "unseen")], calls(bench, trace))
+        check([c[1:3] for c in calls(bench, trace)] == 2 * [("begin", "unseen"), ("end", "unseen")], calls(bench, trace))
         text = bench.run(bench.sooth, "trace", "cat", trace, status=0).stdout
         inside = text[text.index("|callbegin("):text.index("|callend(")]
-        expect("|acq(" in inside and "|rel(" in inside, text)
+        check("|acq(" in inside and "|rel(" in inside, text)
 
 
 def test_what_is_told(bench):
     program = bench.build("hidden.cc", "-O1")
     told = bench.record("-o", bench.fresh("told"), "--exclude", "func:nothing_like_it", "--", program, status=6).stderr
-    expect("func:nothing_like_it" in told, told)
+    check("func:nothing_like_it" in told, told)
     for wrong in ["--exclude", "func:"], ["--reach", "some"]:
         bench.record("-o", bench.fresh("told"), *wrong, "--", program, status=64)
     told = bench.record("-o", bench.fresh("told"), "--", build_unseen(bench), status=0).stderr
-    expect("calls into libunseen.so (not instrumented) are not seen" in told, told)
-    expect("libc.so" not in told, told)
+    check("calls into libunseen.so (not instrumented) are not seen" in told, told)
+    check("libc.so" not in told, told)
 
 
 if __name__ == "__main__":

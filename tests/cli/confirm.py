@@ -13,21 +13,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import test_loop
+from test_loop import SOURCE, Failure, check
+
 LONG = "--long" in sys.argv
 JOBS = str(os.cpu_count() or 1)
-
-
-class Failure(Exception):
-    pass
-
-
-def check(condition, what):
-    if not condition:
-        raise Failure(what)
 
 
 class Lab:
@@ -325,27 +317,5 @@ def limits(lab):
 TESTS = (figure_1, figure_2, crashes, witnesses, diverges, deadlock, jobs_and_seeds, pasted, updates, changed_program, refusals, limits)
 
 
-def main():
-    arguments = [a for a in sys.argv[1:] if a != "--long"]
-    if not arguments or arguments[0].startswith("-"):
-        sys.exit(__doc__)
-    sooth, names = os.path.abspath(arguments[0]), arguments[1:]
-    failed = []
-    for test in TESTS:
-        if names and test.__name__ not in names:
-            continue
-        start = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="sooth_confirm_") as scratch:
-            try:
-                test(Lab(sooth, scratch))
-                verdict = "ok"
-            except (Failure, subprocess.TimeoutExpired) as failure:
-                failed.append(test.__name__)
-                verdict = f"FAILED: {failure}"
-        print(f"{test.__name__}: {verdict} ({time.monotonic() - start:.1f} s)", flush=True)
-    print(f"{len(TESTS if not names else names) - len(failed)} passed, {len(failed)} failed")
-    sys.exit(1 if failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(test_loop.run_apart(TESTS, [a for a in sys.argv[1:] if a != "--long"], __doc__, lambda sooth, scratch, _: Lab(sooth, scratch)))

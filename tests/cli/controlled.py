@@ -6,7 +6,7 @@ import tempfile
 import textwrap
 
 import test_loop
-from test_loop import Skipped
+from test_loop import Failure
 
 SOURCES = {
     # Increments under a lock that is let go in between; how many are lost is up to the schedule. -DMORE locks once more.
@@ -89,11 +89,6 @@ SOURCES = {
 }
 
 
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
 class Bench:
     """A scratch directory with the programs in it, built when first used."""
 
@@ -126,7 +121,7 @@ class Bench:
         done = subprocess.run([self.sooth, *map(str, words)], cwd=self.dir, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=limit, check=False)
         if status is not None and done.returncode != status:
-            raise AssertionError(f"sooth {' '.join(map(str, words))}: status {done.returncode}, not {status}\n{done.stdout}{done.stderr}")
+            raise Failure(f"sooth {' '.join(map(str, words))}: status {done.returncode}, not {status}\n{done.stdout}{done.stderr}")
         return done
 
 

@@ -10,7 +10,7 @@ import shlex
 import sys
 
 import controlled
-from controlled import expect
+from test_loop import check
 
 HEAD = r"""
     #include <pthread.h>
@@ -199,7 +199,7 @@ def outputs(done):
 def counts(done):
     """Runs, outcomes, races and deadlocks of the first line."""
     line = re.match(r"(\d+) runs? of .* \(\d+ redundant\): (\d+) outcomes?, (\d+) races?, (\d+) deadlocks?\n", done.stdout)
-    expect(line, done.stdout)
+    check(line, done.stdout)
     return tuple(map(int, line.groups()))
 
 
@@ -212,16 +212,16 @@ def test_lost_update(bench):
     racy = built(bench, "racy")
     done = explore(bench, racy, status=66)
     runs, outcomes, races, deadlocks = counts(done)
-    expect(outputs(done) == ["1", "2"] and (outcomes, races, deadlocks) == (2, 2, 0) and is_complete(done), done.stdout)
-    expect(runs <= 8, done.stdout)
-    expect(done.stdout.count("confirmed data race") == 2 and "racy.cc:" in done.stdout, done.stdout)
+    check(outputs(done) == ["1", "2"] and (outcomes, races, deadlocks) == (2, 2, 0) and is_complete(done), done.stdout)
+    check(runs <= 8, done.stdout)
+    check(done.stdout.count("confirmed data race") == 2 and "racy.cc:" in done.stdout, done.stdout)
     lines = re.findall(r"replay: sooth (replay .*?) \(seed", done.stdout)
-    expect(len(lines) == 2, done.stdout)
+    check(len(lines) == 2, done.stdout)
     for line in lines:
         again = bench.run(*shlex.split(line), status=0)
-        expect("race created: thread " in again.stderr and "the same run as in the schedule" in again.stderr, again.stderr)
+        check("race created: thread " in again.stderr and "the same run as in the schedule" in again.stderr, again.stderr)
     done = explore(bench, built(bench, "racy", "-DATOMIC"))
-    expect(outputs(done) == ["2"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
+    check(outputs(done) == ["2"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
 
 
 def test_reduction(bench):
@@ -229,102 +229,102 @@ def test_reduction(bench):
     for program, wanted in ((built(bench, "racy"), ["1", "2"]), (built(bench, "buffering"), ["01", "10", "11"])):
         reduced = bench.run("explore", "--", program, limit=300)
         whole = bench.run("explore", "--no-reduction", "--runs", 3000, "--", program, limit=300)
-        expect(outputs(reduced) == wanted and set(outputs(whole)) <= set(wanted), reduced.stdout + whole.stdout)
-        expect(counts(reduced)[0] * 10 < counts(whole)[0], reduced.stdout + whole.stdout)
+        check(outputs(reduced) == wanted and set(outputs(whole)) <= set(wanted), reduced.stdout + whole.stdout)
+        check(counts(reduced)[0] * 10 < counts(whole)[0], reduced.stdout + whole.stdout)
 
 
 def test_preemptions(bench):
     racy = built(bench, "racy")
     none = bench.run("explore", "--preemptions", 0, "--", racy, limit=300)
-    expect(outputs(none) == ["2"] and "complete: every schedule with at most 0 preemptions" in none.stdout, none.stdout)
+    check(outputs(none) == ["2"] and "complete: every schedule with at most 0 preemptions" in none.stdout, none.stdout)
     one = bench.run("explore", "--preemptions", 1, "--", racy, status=66, limit=300)
-    expect(outputs(one) == ["1", "2"] and is_complete(one) and counts(one)[0] > counts(none)[0], one.stdout)
+    check(outputs(one) == ["1", "2"] and is_complete(one) and counts(one)[0] > counts(none)[0], one.stdout)
 
 
 def test_bytes(bench):
     """Neighbours in one word are no race."""
     done = explore(bench, built(bench, "bytes"))
-    expect(counts(done)[2] == 0 and is_complete(done), done.stdout)
+    check(counts(done)[2] == 0 and is_complete(done), done.stdout)
     done = explore(bench, built(bench, "bytes", "-DOVERLAP"), status=66)
-    expect(counts(done)[2] == 1 and "write of 2 bytes" in done.stdout and "write of 1 byte " in done.stdout, done.stdout)
+    check(counts(done)[2] == 1 and "write of 2 bytes" in done.stdout and "write of 1 byte " in done.stdout, done.stdout)
 
 
 def test_peterson(bench):
     """Loops that wait come to an end; a lock that works excludes, also from races, and one that does not is caught."""
     done = explore(bench, built(bench, "peterson"))
-    expect(outputs(done) == ["2"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
-    expect("loops that wait were followed for 3 rounds" in done.stdout, done.stdout)
+    check(outputs(done) == ["2"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
+    check("loops that wait were followed for 3 rounds" in done.stdout, done.stdout)
     done = explore(bench, built(bench, "peterson", "-DPLAIN"), status=66)
-    expect(outputs(done) == ["2"] and counts(done)[2] > 0 and is_complete(done), done.stdout)
+    check(outputs(done) == ["2"] and counts(done)[2] > 0 and is_complete(done), done.stdout)
     done = explore(bench, built(bench, "peterson", "-DBROKEN"), status=66)
-    expect(outputs(done) == ["1", "2"] and counts(done)[2] > 0 and is_complete(done), done.stdout)
+    check(outputs(done) == ["1", "2"] and counts(done)[2] > 0 and is_complete(done), done.stdout)
 
 
 def test_spin_lock(bench):
     """Attempts that fail change nothing."""
     for flags in ([], ["-DSWAP"]):
         done = explore(bench, built(bench, "spin", *flags))
-        expect(outputs(done) == ["2"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
+        check(outputs(done) == ["2"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
 
 
 def test_philosophers(bench):
     done = explore(bench, built(bench, "philosophers"), status=66)
-    expect(counts(done)[3] == 1 and is_complete(done), done.stdout)
-    expect(re.search(r"outcome: a deadlock, no output, in \d+ runs?\n(  thread \d .*waits for .*\n){3}  again: sooth replay", done.stdout), done.stdout)
-    expect("harmful deadlock" in done.stdout and "philosophers.cc:" in done.stdout, done.stdout)
+    check(counts(done)[3] == 1 and is_complete(done), done.stdout)
+    check(re.search(r"outcome: a deadlock, no output, in \d+ runs?\n(  thread \d .*waits for .*\n){3}  again: sooth replay", done.stdout), done.stdout)
+    check("harmful deadlock" in done.stdout and "philosophers.cc:" in done.stdout, done.stdout)
     line = re.search(r"again: sooth (.*)", done.stdout)[1]
     again = bench.run(*shlex.split(line), status=66)
-    expect("deadlock:" in again.stderr and "the same run as in the schedule" in again.stderr, again.stderr)
+    check("deadlock:" in again.stderr and "the same run as in the schedule" in again.stderr, again.stderr)
     done = explore(bench, built(bench, "philosophers", "-DORDERED"))
-    expect(counts(done)[3] == 0 and is_complete(done), done.stdout)
+    check(counts(done)[3] == 0 and is_complete(done), done.stdout)
 
 
 def test_lost_notification(bench):
     """A deadlock that no lock explains is a failure all the same."""
     done = explore(bench, built(bench, "lost"), status=66)
-    expect("waits for a condition" in done.stdout and counts(done)[1:] == (2, 0, 1) and is_complete(done), done.stdout)
+    check("waits for a condition" in done.stdout and counts(done)[1:] == (2, 0, 1) and is_complete(done), done.stdout)
 
 
 def test_sequential_consistency(bench):
     """All that interleavings can do, and nothing that only weaker orders can."""
     done = explore(bench, built(bench, "buffering"))
-    expect(outputs(done) == ["01", "10", "11"] and is_complete(done), done.stdout)
+    check(outputs(done) == ["01", "10", "11"] and is_complete(done), done.stdout)
     for order in ("relaxed", "seq_cst"):
         done = explore(bench, built(bench, "message", f"-DORDER={order}", f"-Dmemory_order_ORDER=memory_order_{order}"))
-        expect(outputs(done) == ["-1", "42"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
+        check(outputs(done) == ["-1", "42"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
 
 
 def test_stack(bench):
     done = explore(bench, built(bench, "stack"))
-    expect(outputs(done) == ["1", "2"] and counts(done)[2:] == (0, 0) and is_complete(done), done.stdout)
+    check(outputs(done) == ["1", "2"] and counts(done)[2:] == (0, 0) and is_complete(done), done.stdout)
 
 
 def test_failures(bench):
     racy = built(bench, "racy", "-DASSERT")
     done = explore(bench, racy, "--schedules", "some/where", status=66)
-    expect(re.search(r'outcome: killed by signal 6 \(Aborted\) after ".*Assertion `.*counter == 2', done.stdout), done.stdout)
+    check(re.search(r'outcome: killed by signal 6 \(Aborted\) after ".*Assertion `.*counter == 2', done.stdout), done.stdout)
     line = re.search(r"again: sooth (replay some/where/failure-\d+\.schedule .*)", done.stdout)[1]
     for _ in range(3):
         again = bench.run(*shlex.split(line), status=134)
-        expect("the same run as in the schedule" in again.stderr, again.stderr)
+        check("the same run as in the schedule" in again.stderr, again.stderr)
 
 
 def test_end_of_the_process(bench):
     """Whatever other threads have not done by then stays undone."""
     done = explore(bench, built(bench, "detached"))
-    expect(outputs(done) == ["0", "1", "2"] and is_complete(done), done.stdout)
+    check(outputs(done) == ["0", "1", "2"] and is_complete(done), done.stdout)
 
 
 def test_formats(bench):
     racy = built(bench, "racy")
     done = bench.run("explore", "--format", "json", "-o", "found.json", "--", racy, status=66)
-    expect(done.stdout == "" and "2 outcomes, 2 races" in done.stderr, done.stdout + done.stderr)
+    check(done.stdout == "" and "2 outcomes, 2 races" in done.stderr, done.stdout + done.stderr)
     report = json.loads(bench.read("found.json"))
-    expect({f["rung"] for f in report["findings"]} == {"confirmed"} and not report["incomplete"], report)
-    expect(all(f["found_by"] == ["explore"] and f["accesses"][0]["site"]["line"] > 0 for f in report["findings"]), report)
-    expect(["complete", "yes"] in report["stats"]["analyses"]["explore"]["extra"], report["stats"])
+    check({f["rung"] for f in report["findings"]} == {"confirmed"} and not report["incomplete"], report)
+    check(all(f["found_by"] == ["explore"] and f["accesses"][0]["site"]["line"] > 0 for f in report["findings"]), report)
+    check(["complete", "yes"] in report["stats"]["analyses"]["explore"]["extra"], report["stats"])
     again = bench.run("replay", f"found.json#{report['findings'][0]['id']}", "--", racy, status=0)
-    expect("race created" in again.stderr, again.stderr)
+    check("race created" in again.stderr, again.stderr)
     bench.run("report", "found.json", "--format", "sarif", status=66)
     bench.run("explore", "--fail-on", "never", "--", racy, status=0)
     bench.run("explore", "--fail-on", "harmful", "--", racy, status=0)
@@ -333,21 +333,21 @@ def test_formats(bench):
 def test_same_result_with_any_number_of_jobs(bench):
     peterson = built(bench, "peterson", "-DBROKEN")
     results = [explore(bench, peterson, "--jobs", jobs, status=66).stdout for jobs in (1, 3)]
-    expect(results[0] == results[1], "\n".join(results))
+    check(results[0] == results[1], "\n".join(results))
 
 
 def test_limits(bench):
     racy = built(bench, "racy")
     done = bench.run("explore", "--runs", 2, "--", racy)
-    expect("\nstopped after 2 runs: not complete\n" in done.stdout and counts(done)[0] == 2, done.stdout)
+    check("\nstopped after 2 runs: not complete\n" in done.stdout and counts(done)[0] == 2, done.stdout)
     done = bench.run("explore", "--budget", "0.001", "--format", "json", "--", racy)
-    expect(json.loads(done.stdout)["incomplete"] and "not complete" in done.stderr, done.stdout)
+    check(json.loads(done.stdout)["incomplete"] and "not complete" in done.stderr, done.stdout)
     for words in (["explore"], ["explore", racy], ["explore", "--runs", "0", "--", racy], ["explore", "--wrong", "--", racy]):
         done = bench.run(*words, status=64)
-        expect(done.stderr.startswith("sooth: ") and done.stdout == "", done.stderr)
+        check(done.stderr.startswith("sooth: ") and done.stdout == "", done.stderr)
     done = bench.run("explore", "--", "/bin/true", status=65)
-    expect("is not instrumented" in done.stderr, done.stderr)
-    expect(not os.path.exists(bench.path("sooth-schedules/x")), "")
+    check("is not instrumented" in done.stderr, done.stderr)
+    check(not os.path.exists(bench.path("sooth-schedules/x")), "")
 
 
 if __name__ == "__main__":

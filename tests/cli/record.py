@@ -15,7 +15,8 @@ import subprocess
 import sys
 import time
 
-from record_bench import Skipped, expect, places, run_tests
+from record_bench import places, run_tests
+from test_loop import Skipped, check
 
 SOURCES = {
     # Runs until it is told to stop; says "ready" first, and what it was told.
@@ -127,7 +128,7 @@ def start(bench, *words, **more):
     process = subprocess.Popen([str(w) for w in words], cwd=bench.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                stdin=subprocess.DEVNULL, text=True, **more)
     line = process.stdout.readline()
-    expect(line == "ready\n", f"expected `ready`, got {line!r}{process.stderr.read() if not line else ''}")
+    check(line == "ready\n", f"expected `ready`, got {line!r}{process.stderr.read() if not line else ''}")
     return process
 
 
@@ -142,23 +143,23 @@ def test_statuses(bench):
     for how, status in [("0", 0), ("3", 3), ("255", 255), ("abort", 128 + 6), ("segv", 128 + 11), ("term", 128 + 15)]:
         trace = bench.fresh()
         run = bench.record("-o", trace, "--", prog, how, status=status)
-        expect(f"in {trace} (" in run.stderr and f"next: sooth analyze {trace}" in run.stderr, run.stderr)
+        check(f"in {trace} (" in run.stderr and f"next: sooth analyze {trace}" in run.stderr, run.stderr)
         bench.check_trace(trace)
         found = bench.races(trace)
-        expect([places(f) for f in found] == [["prog.cc:9", "prog.cc:10"]] or [places(f) for f in found] == [["prog.cc:10", "prog.cc:9"]],
+        check([places(f) for f in found] == [["prog.cc:9", "prog.cc:10"]] or [places(f) for f in found] == [["prog.cc:10", "prog.cc:9"]],
                f"{how}: {[places(f) for f in found]}")
 
 
 def test_streams_untouched(bench):
     prog = bench.build("prog.cc")
     run = bench.record("-o", bench.fresh(), "--", prog, "0", status=0)
-    expect(run.stdout == "out\n" and run.stderr.startswith("err\n"), (run.stdout, run.stderr))
+    check(run.stdout == "out\n" and run.stderr.startswith("err\n"), (run.stdout, run.stderr))
     text = "line\n" * 1000
     run = bench.run(bench.sooth, "record", "-o", bench.fresh(), "--", prog, "cat", status=0, stdin=None, input=text)
-    expect(run.stdout == text, "standard input did not arrive")
+    check(run.stdout == text, "standard input did not arrive")
     odd = ["--", "-o", "a b", "", "[x,y]", "--help", "*"]
     run = bench.record("-o", bench.fresh(), "--", prog, "args", *odd, status=0)
-    expect(run.stdout == "".join(f"[{word}]\n" for word in odd), run.stdout)
+    check(run.stdout == "".join(f"[{word}]\n" for word in odd), run.stdout)
 
 
 def test_usage(bench):
@@ -189,15 +190,15 @@ def test_usage(bench):
     before = set(os.listdir(bench.dir))
     for words, status, error in cases:
         run = bench.record(*words, status=status)
-        expect(run.stdout == "" and re.fullmatch(r"sooth: .+\n", run.stderr) and error in run.stderr, (words, run.stderr))
-    expect(set(os.listdir(bench.dir)) == before, "a refused recording left something behind")
+        check(run.stdout == "" and re.fullmatch(r"sooth: .+\n", run.stderr) and error in run.stderr, (words, run.stderr))
+    check(set(os.listdir(bench.dir)) == before, "a refused recording left something behind")
 
 
 def test_default_names(bench):
     prog = bench.build("prog.cc")
     for name in ["sooth-prog.trace", "sooth-prog-2.trace", "sooth-prog-3.trace"]:
         run = bench.record("--", prog, status=0)
-        expect(f"in {name} (" in run.stderr and os.path.exists(bench.path(f"{name}/version")), run.stderr)
+        check(f"in {name} (" in run.stderr and os.path.exists(bench.path(f"{name}/version")), run.stderr)
 
 
 def test_read_only_directory(bench):
@@ -206,7 +207,7 @@ def test_read_only_directory(bench):
     prog = bench.build("prog.cc")
     os.makedirs(bench.path("sealed"), mode=0o555)
     run = bench.record("-o", "sealed/r", "--", prog, status=65)
-    expect("Permission denied" in run.stderr, run.stderr)
+    check("Permission denied" in run.stderr, run.stderr)
 
 
 def test_disk_full(bench):
@@ -217,8 +218,8 @@ def test_disk_full(bench):
         raise Skipped("cannot mount a small file system")
     try:
         run = bench.record("-o", "small/r", "--filter", "off", "--", long, status=4)
-        expect(run.stdout.startswith("sum "), run.stdout)
-        expect("disk" in run.stderr or "No space" in run.stderr, run.stderr)
+        check(run.stdout.startswith("sum "), run.stdout)
+        check("disk" in run.stderr or "No space" in run.stderr, run.stderr)
         shutil.copytree(bench.path("small/r"), bench.path("full-copy"))
         bench.check_trace("full-copy")
     finally:
@@ -233,15 +234,15 @@ def test_scripts_and_children(bench):
     trace = bench.fresh("script")
     run = bench.record("-o", trace, "--", "./script", status=5)
     made = sorted(n for n in os.listdir(bench.dir) if n.startswith(trace))
-    expect(len(made) == 2 and re.fullmatch(re.escape(trace) + r"\.\d+(\.\d+)?", made[1]), made)
+    check(len(made) == 2 and re.fullmatch(re.escape(trace) + r"\.\d+(\.\d+)?", made[1]), made)
     for name in made:
-        expect(os.path.exists(bench.path(f"{name}/version")), f"{name} is not whole: {run.stderr}")
-        expect(len(bench.races(name)) == 1, name)
+        check(os.path.exists(bench.path(f"{name}/version")), f"{name} is not whole: {run.stderr}")
+        check(len(bench.races(name)) == 1, name)
     forker = bench.build("forker.cc")
     trace = bench.fresh("forker")
     bench.record("-o", trace, "--", forker, status=1)
     made = [n for n in os.listdir(bench.dir) if n.startswith(trace)]
-    expect(len(made) == 2, made)
+    check(len(made) == 2, made)
     for name in made:
         bench.check_trace(name)
 
@@ -260,7 +261,7 @@ def test_kill_program(bench):
         time.sleep(delay)
         os.kill(child, signal.SIGKILL)
         _, errors = process.communicate(timeout=60)
-        expect(process.returncode == 128 + 9, f"kill {number}: status {process.returncode}")
+        check(process.returncode == 128 + 9, f"kill {number}: status {process.returncode}")
         try:
             bench.check_trace(trace)
         except AssertionError as error:
@@ -277,7 +278,7 @@ def test_kill_sooth(bench):
     process.wait()
     os.kill(child, signal.SIGTERM)
     rest = process.stdout.read()  # until the program has closed it: it has ended
-    expect(rest == f"told {signal.SIGTERM:d}\n", rest)
+    check(rest == f"told {signal.SIGTERM:d}\n", rest)
     bench.check_trace(trace)
 
 
@@ -288,17 +289,17 @@ def test_signals(bench):
         process = start(bench, bench.sooth, "record", "-o", trace, "--", busy)
         process.send_signal(number)
         out, errors = process.communicate(timeout=60)
-        expect(out == f"told {number:d}\n" and process.returncode == 9, (number, out, errors, process.returncode))
+        check(out == f"told {number:d}\n" and process.returncode == 9, (number, out, errors, process.returncode))
         bench.check_trace(trace)
     # As from a terminal: the whole group gets it.
     process = start(bench, bench.sooth, "record", "-o", bench.fresh("signal"), "--", busy, start_new_session=True)
     os.killpg(process.pid, signal.SIGINT)
     out, errors = process.communicate(timeout=60)
-    expect(out == f"told {signal.SIGINT:d}\n" and process.returncode == 9, (out, errors))
+    check(out == f"told {signal.SIGINT:d}\n" and process.returncode == 9, (out, errors))
     # A parent that ignores its children does not make us lose the status.
     run = bench.run(bench.sooth, "record", "-o", bench.fresh("signal"), "--", bench.build("prog.cc"), "3", status=3,
                     preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
-    expect("next: sooth analyze" in run.stderr, run.stderr)
+    check("next: sooth analyze" in run.stderr, run.stderr)
 
 
 def test_stop_signal(bench):
@@ -309,8 +310,8 @@ def test_stop_signal(bench):
     time.sleep(0.2)  # what the program does now must not show; nothing depends on how much it is
     process.send_signal(signal.SIGTERM)
     out, errors = process.communicate(timeout=60)
-    expect(out == f"told {signal.SIGTERM:d}\n" and process.returncode == 9, (out, errors))
-    expect("stopped by SIGUSR2" in errors, errors)
+    check(out == f"told {signal.SIGTERM:d}\n" and process.returncode == 9, (out, errors))
+    check("stopped by SIGUSR2" in errors, errors)
     bench.check_trace(trace)
 
 
@@ -318,10 +319,10 @@ def test_max_trace(bench):
     long = bench.build("long.cc", "-O1")
     trace = bench.fresh("limit")
     run = bench.record("-o", trace, "--filter", "off", "--max-trace", "500k", "--", long, status=4)
-    expect(run.stdout.startswith("sum ") and "--max-trace" in run.stderr, (run.stdout, run.stderr))
+    check(run.stdout.startswith("sum ") and "--max-trace" in run.stderr, (run.stdout, run.stderr))
     bench.check_trace(trace)
     size = os.path.getsize(bench.path(f"{trace}/streams"))
-    expect(size <= 600_000, f"{size} bytes")
+    check(size <= 600_000, f"{size} bytes")
 
 
 def test_greedy_programs(bench):
@@ -332,38 +333,38 @@ def test_greedy_programs(bench):
         for arguments in runs:
             trace = bench.fresh("greedy")
             run = bench.record("-o", trace, "--schedule", schedule, "--", greedy, *arguments, status=0)
-            expect(run.stdout == "0 done\n", (arguments, schedule, run.stdout, run.stderr))
+            check(run.stdout == "0 done\n", (arguments, schedule, run.stdout, run.stderr))
             bench.check_trace(trace)
             if arguments[0] in ("close", "closefrom", "dup2"):
-                expect("ends before" not in run.stderr and bench.races(trace), (arguments, schedule, run.stderr))
+                check("ends before" not in run.stderr and bench.races(trace), (arguments, schedule, run.stderr))
 
 
 def test_live(bench):
     prog = bench.build("prog.cc")
     run = bench.run(bench.sooth, "analyze", "--live", "--with", "hb", "--format", "json", "-o", "live.json", "--", prog, "3", status=66)
-    expect(run.stdout == "out\n" and "ended with status 3" in run.stderr, (run.stdout, run.stderr))
+    check(run.stdout == "out\n" and "ended with status 3" in run.stderr, (run.stdout, run.stderr))
     with open(bench.path("live.json"), encoding="utf-8") as file:
         found = json.load(file)["findings"]
-    expect(len(found) == 1 and sorted(places(found[0])) == ["prog.cc:10", "prog.cc:9"], found)
+    check(len(found) == 1 and sorted(places(found[0])) == ["prog.cc:10", "prog.cc:9"], found)
     # Far more events than fit into the buffer.
     long = bench.build("long.cc", "-O1")
     run = bench.run(bench.sooth, "analyze", "--live", "--with", "hb", "--record-filter", "off", "--live-buffer", "2M", "--", long, "100", status=0)
-    expect("sum " in run.stdout and "ended with status 4" in run.stderr, (run.stdout, run.stderr))
+    check("sum " in run.stdout and "ended with status 4" in run.stderr, (run.stdout, run.stderr))
     for words, status, error in [
             (["--live"], 64, "--live takes a program"),
             (["--live", "x.std", "--", prog], 64, "--live takes a program"),
             (["--live", "--", "./no-such-program"], 65, "No such file"),
             (["x.std", "--", prog], 64, "needs one trace")]:
         run = bench.run(bench.sooth, "analyze", *words, status=status)
-        expect(error in run.stderr, run.stderr)
+        check(error in run.stderr, run.stderr)
     bench.run("gcc", "plain.c", "-o", "plain-live", status=0)
     run = bench.run(bench.sooth, "analyze", "--live", "--", "./plain-live", status=65)
-    expect("nothing was recorded" in run.stderr, run.stderr)
+    check("nothing was recorded" in run.stderr, run.stderr)
     busy = bench.build("busy.cc", "-O1")
     process = start(bench, bench.sooth, "analyze", "--live", "--with", "hb", "--", busy)
     process.send_signal(signal.SIGTERM)
     out, errors = process.communicate(timeout=60)
-    expect(f"told {signal.SIGTERM:d}\n" in out and process.returncode == 0, (out, errors, process.returncode))
+    check(f"told {signal.SIGTERM:d}\n" in out and process.returncode == 0, (out, errors, process.returncode))
 
 
 def test_dlopen(bench):
@@ -378,14 +379,14 @@ def test_dlopen(bench):
             bench.run(bench.sooth, *words, "--with", "hb", "--format", "json", "-o", "dl.json", "--", host, "./plugin.so", status=66)
             with open(bench.path("dl.json"), encoding="utf-8") as file:
                 found = json.load(file)["findings"]
-        expect([places(f) for f in found] == [["plugin.cc:1", "plugin.cc:1"]], found)
+        check([places(f) for f in found] == [["plugin.cc:1", "plugin.cc:1"]], found)
 
 
 def test_exclude(bench):
     bench.build("plugin.cc", "-shared", "-fPIC", output="plugin.so")
     trace = bench.fresh("exclude")
     bench.record("-o", trace, "--reach", "none", "--exclude", "*/plugin.so", "--", bench.build("host.cc"), "./plugin.so", status=0)
-    expect(bench.races(trace) == [], "an excluded library has a race")
+    check(bench.races(trace) == [], "an excluded library has a race")
 
 
 if __name__ == "__main__":

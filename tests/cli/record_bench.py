@@ -10,7 +10,7 @@ import tempfile
 import textwrap
 
 import test_loop
-from test_loop import Skipped
+from test_loop import Failure
 
 # For all of them; a test file brings more.
 SOURCES = {
@@ -59,8 +59,8 @@ class Bench:
         run = subprocess.run([str(w) for w in words], cwd=self.dir, capture_output=True, text=True, check=False,
                              timeout=120, **more)
         if status is not None and run.returncode != status:
-            raise AssertionError(f"{' '.join(map(str, words))}: status {run.returncode}, expected {status}\n"
-                                 f"{run.stdout}{run.stderr}")
+            raise Failure(f"{' '.join(map(str, words))}: status {run.returncode}, expected {status}\n"
+                          f"{run.stdout}{run.stderr}")
         return run
 
     def build(self, source, *flags, wrapper="c++", output=None):
@@ -86,11 +86,6 @@ class Bench:
 
 def places(finding):
     return sorted(f"{os.path.basename(a['site'].get('file', '?'))}:{a['site'].get('line', 0)}" for a in finding["accesses"])
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
 
 
 def run_tests(module, arguments):

@@ -10,7 +10,8 @@ import stat
 import subprocess
 import sys
 
-from record_bench import expect, places, run_tests
+from record_bench import places, run_tests
+from test_loop import check
 
 
 def compilers():
@@ -24,20 +25,20 @@ def cxx_of(compiler):
 def test_what_cannot_be_recorded(bench):
     bench.run("gcc", "plain.c", "-o", "plain", status=0)
     run = bench.record("--", "./plain", status=2)
-    expect(run.stdout == "plain\n", run.stdout)
-    expect("./plain is not instrumented" in run.stderr and "sooth c++" in run.stderr and "nothing was recorded" in run.stderr,
+    check(run.stdout == "plain\n", run.stdout)
+    check("./plain is not instrumented" in run.stderr and "sooth c++" in run.stderr and "nothing was recorded" in run.stderr,
            run.stderr)
-    expect(not os.path.exists(bench.path("sooth-plain.trace")), "an empty recording")
+    check(not os.path.exists(bench.path("sooth-plain.trace")), "an empty recording")
     bench.run("gcc", "-static", "plain.c", "-o", "static", status=0)
     run = bench.record("--", "./static", status=64)
-    expect("linked statically" in run.stderr, run.stderr)
+    check("linked statically" in run.stderr, run.stderr)
     if bench.run("gcc", "-fsanitize=thread", "-static-libtsan", "plain.c", "-o", "static-tsan").returncode == 0:
         run = bench.record("--", "./static-tsan", status=64)
-        expect("-static-libtsan" in run.stderr and "sooth c++" in run.stderr, run.stderr)
+        check("-static-libtsan" in run.stderr and "sooth c++" in run.stderr, run.stderr)
     shutil.copy(bench.path("plain"), bench.path("setuid"))
     os.chmod(bench.path("setuid"), stat.S_ISUID | 0o755)
     run = bench.record("--", "./setuid", status=64)
-    expect("setuid" in run.stderr, run.stderr)
+    check("setuid" in run.stderr, run.stderr)
 
 
 def test_stock_builds(bench):
@@ -52,7 +53,7 @@ def test_stock_builds(bench):
         trace = bench.fresh()
         bench.record("-o", trace, "--", f"./stock{number}", "3", status=3)
         bench.check_trace(trace)
-        expect(len(bench.races(trace)) == 1, f"{command}: {bench.races(trace)}")
+        check(len(bench.races(trace)) == 1, f"{command}: {bench.races(trace)}")
 
 
 def test_wrapper(bench):
@@ -62,23 +63,23 @@ def test_wrapper(bench):
         name = f"w-{compiler}"
         bench.run(*cc, "-c", "prog.cc", "-o", f"{name}.o", status=0)
         run = bench.run(*cc, f"{name}.o", "-o", name, status=0)
-        expect(run.stderr == "", run.stderr)
-        expect(bench.run(f"./{name}", "3", status=3).stdout == "out\n", "does not run by itself")
+        check(run.stderr == "", run.stderr)
+        check(bench.run(f"./{name}", "3", status=3).stdout == "out\n", "does not run by itself")
         trace = bench.fresh(name)
         bench.record("-o", trace, "--", f"./{name}", "3", status=3)
-        expect(len(bench.races(trace)) == 1, f"{compiler}: no race")
+        check(len(bench.races(trace)) == 1, f"{compiler}: no race")
         for flags in [["-O2", "-flto"], ["-no-pie"], ["-fPIE", "-pie"], ["-x", "c++"], ["-fsanitize=thread"]]:
             bench.run(*cc, *flags, "prog.cc", "-o", "flagged", status=0)
             bench.run("./flagged", "3", status=3)
         with open(bench.path("args.rsp"), "w", encoding="ascii") as file:
             file.write("-c prog.cc -o 'from file.o'\n")
         bench.run(*cc, "@args.rsp", status=0)
-        expect(os.path.exists(bench.path("from file.o")), "response file")
+        check(os.path.exists(bench.path("from file.o")), "response file")
         for words in [["--version"], ["-v"], ["-dumpmachine"], ["-print-search-dirs"]]:
             ours, theirs = bench.run(*cc, *words), bench.run(cxx_of(compiler), *words)
-            expect((ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr), words)
+            check((ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr), words)
         run = bench.run(*cc, status=1)
-        expect("no input files" in run.stderr, run.stderr)
+        check("no input files" in run.stderr, run.stderr)
         bench.run(*cc, "-E", "prog.cc", status=0)
         bench.run(*cc, "-M", "prog.cc", status=0)
         bench.run(*cc, "-###", "prog.cc", status=0)
@@ -89,12 +90,12 @@ def test_wrapper(bench):
         os.remove(bench.path("pre.h.gch"))
         for flag in ["-static", "-fsanitize=address"]:
             run = bench.run(*cc, flag, "prog.cc", "-o", "refused", status=64)
-            expect(flag in run.stderr and not os.path.exists(bench.path("refused")), run.stderr)
+            check(flag in run.stderr and not os.path.exists(bench.path("refused")), run.stderr)
     line = bench.run(*wrapper, "--print-command", "-c", "a b.cc", status=0).stdout
-    expect(re.fullmatch(r"g\+\+ -g -fsanitize=thread -idirafter \S+/include -c 'a b.cc'\n", line), line)
+    check(re.fullmatch(r"g\+\+ -g -fsanitize=thread -idirafter \S+/include -c 'a b.cc'\n", line), line)
     run = bench.run(*wrapper, "-c", "prog.cc", "-o", "env.o", status=0, env={**os.environ, "SOOTH_CXX": "g++ -DX"})
     run = bench.run(*wrapper, "-c", "prog.cc", env={**os.environ, "SOOTH_CXX": "no-such-compiler"}, status=65)
-    expect("no-such-compiler" in run.stderr, run.stderr)
+    check("no-such-compiler" in run.stderr, run.stderr)
 
 
 def test_build_systems(bench):
@@ -122,7 +123,7 @@ def test_build_systems(bench):
     def inside(*words):
         run = subprocess.run([str(w) for w in words], cwd=tree, capture_output=True, text=True, check=False, timeout=120,
                              env={**os.environ, "CC": f"{bench.sooth} cc"})
-        expect(run.returncode == 0, f"{words}: {run.stdout}{run.stderr}")
+        check(run.returncode == 0, f"{words}: {run.stdout}{run.stderr}")
 
     inside("cmake", "-S", ".", "-B", "out", f"-DCMAKE_C_COMPILER={bench.sooth};cc")
     inside("cmake", "--build", "out")
@@ -133,7 +134,7 @@ def test_build_systems(bench):
         trace = bench.fresh("built")
         bench.run(f"./{program}", status=6)
         bench.record("-o", trace, "--", f"./{program}", status=6)
-        expect([places(f) for f in bench.races(trace)] == [["lib.c:1", "lib.c:1"]], f"{program}: {bench.races(trace)}")
+        check([places(f) for f in bench.races(trace)] == [["lib.c:1", "lib.c:1"]], f"{program}: {bench.races(trace)}")
 
 
 if __name__ == "__main__":

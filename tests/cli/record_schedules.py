@@ -8,7 +8,8 @@ import shutil
 import subprocess
 import sys
 
-from record_bench import Skipped, expect, run_tests
+from record_bench import run_tests
+from test_loop import Skipped, check
 
 SOURCES = {
     # Increments that are atomic only in parts; how many are lost is up to the schedule. The argument says what is in between.
@@ -125,9 +126,9 @@ def test_serial(bench):
         bench.record("-o", trace, "--schedule", "serial", "--seed", seed, "--", prog, status=0)
         bench.check_trace(trace)
         info = bench.run(bench.sooth, "trace", "info", trace, status=0).stdout
-        expect(re.search(r"exact", info), info)
+        check(re.search(r"exact", info), info)
         texts.append(len(bench.races(trace)))
-    expect(texts == [1, 1, 1], texts)
+    check(texts == [1, 1, 1], texts)
 
 
 def test_schedules_repeat(bench):
@@ -137,7 +138,7 @@ def test_schedules_repeat(bench):
     for program in programs:
         for strategy in ["serial", "random", "pct:3:200"]:
             runs = {scheduled(bench, strategy, 7, *program) for _ in range(10)}
-            expect(len(runs) == 1, f"{program} under {strategy}: {len(runs)} different runs of one seed")
+            check(len(runs) == 1, f"{program} under {strategy}: {len(runs)} different runs of one seed")
 
 
 def test_schedules_differ(bench):
@@ -146,8 +147,8 @@ def test_schedules_differ(bench):
     for how, strategy, least in [("locks", "random", 5), ("locks", "pct:3:200", 2), ("atomics", "random", 5), ("atomics", "pct:3:100", 2),
                                  ("plain", "random", 5), ("locks", "serial", 1)]:
         outcomes = {scheduled(bench, strategy, seed, counter, how)[0] for seed in range(20)}
-        expect(len(outcomes) >= least, f"{how} under {strategy}: only {outcomes}")
-        expect(strategy != "serial" or outcomes == {"30\n"}, outcomes)
+        check(len(outcomes) >= least, f"{how} under {strategy}: only {outcomes}")
+        check(strategy != "serial" or outcomes == {"30\n"}, outcomes)
 
 
 def test_schedules_end(bench):
@@ -155,7 +156,7 @@ def test_schedules_end(bench):
     spinner = bench.build("spinner.cc", "-O1")
     for strategy in STRATEGIES:
         for seed in range(1, 6):
-            expect(scheduled(bench, strategy, seed, spinner)[0] == "done\n", f"{strategy}, seed {seed}")
+            check(scheduled(bench, strategy, seed, spinner)[0] == "done\n", f"{strategy}, seed {seed}")
 
 
 if __name__ == "__main__":

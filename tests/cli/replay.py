@@ -12,7 +12,7 @@ import shutil
 import sys
 
 import controlled
-from controlled import Skipped, expect
+from test_loop import Skipped, check
 
 REPEATS = 50
 SEEDS = int(os.environ.get("SOOTH_SEEDS", "200"))
@@ -29,15 +29,15 @@ def test_repeats(bench):
     counter = bench.program("counter")
     for strategy, repeats in (("random@7", REPEATS), ("pct:3@8", 10), ("serial@1", 3)):
         first = bench.run("replay", strategy, "-o", "first.schedule", "--", counter, status=0)
-        expect("sooth: replayed (" in first.stderr, first.stderr)
+        check("sooth: replayed (" in first.stderr, first.stderr)
         wanted = bench.read("first.schedule")
-        expect(wanted.startswith(f"sooth schedule 1\nprogram {counter}\noutcome status 0\nplan strategy {strategy.split('@')[0]}\n"), wanted)
-        expect(wanted.count("\nrun ") > 3 and "\nend ended " in wanted, wanted)
+        check(wanted.startswith(f"sooth schedule 1\nprogram {counter}\noutcome status 0\nplan strategy {strategy.split('@')[0]}\n"), wanted)
+        check(wanted.count("\nrun ") > 3 and "\nend ended " in wanted, wanted)
         for i in range(repeats):
             again = bench.run("replay", "first.schedule", "-o", "again.schedule", "--", counter, status=0)
-            expect(again.stdout == first.stdout, f"{strategy}, repeat {i}: {again.stdout!r}, not {first.stdout!r}")
-            expect("sooth: the same run as in the schedule" in again.stderr, again.stderr)
-            expect(bench.read("again.schedule") == wanted, f"{strategy}, repeat {i}: another schedule")
+            check(again.stdout == first.stdout, f"{strategy}, repeat {i}: {again.stdout!r}, not {first.stdout!r}")
+            check("sooth: the same run as in the schedule" in again.stderr, again.stderr)
+            check(bench.read("again.schedule") == wanted, f"{strategy}, repeat {i}: another schedule")
 
 
 def test_seeds_differ(bench):
@@ -45,11 +45,11 @@ def test_seeds_differ(bench):
     counter = bench.program("counter")
     done = bench.run("test", "--runs", SEEDS, "--format", "json", "--", counter, status=0, limit=600)
     result = json.loads(done.stdout)
-    expect(result["runs"] == SEEDS and len(result["ends"]) == 1, done.stdout)
+    check(result["runs"] == SEEDS and len(result["ends"]) == 1, done.stdout)
     outputs = result["ends"][0]["outputs"]
-    expect(len(outputs) >= 5, f"{len(outputs)} different outputs of {SEEDS} seeds")
+    check(len(outputs) >= 5, f"{len(outputs)} different outputs of {SEEDS} seeds")
     seen = {bench.run("replay", f"random@{o['first_seed']}", "--", counter, status=0).stdout for o in outputs[:5]}
-    expect(len(seen) == 5, seen)
+    check(len(seen) == 5, seen)
 
 
 def test_failures_repeat(bench):
@@ -58,14 +58,14 @@ def test_failures_repeat(bench):
     done = bench.run("test", "--runs", 100, "--schedules", "found", "--format", "json", "--", ends, status=66, limit=300)
     failures = [e for e in json.loads(done.stdout)["ends"] if e["failure"]]
     statuses = {"crash": 134, "deadlock": 66, "exit": None}
-    expect({f["kind"] for f in failures} == set(statuses), done.stdout)
+    check({f["kind"] for f in failures} == set(statuses), done.stdout)
     for failure in failures:
         status = statuses[failure["kind"]] if failure["kind"] != "exit" else failure["number"]
         for _ in range(10):
             again = bench.run("replay", failure["schedule"], "--", ends, status=status)
-            expect("the same run as in the schedule" in again.stderr, again.stderr)
+            check("the same run as in the schedule" in again.stderr, again.stderr)
         if failure["kind"] == "deadlock":
-            expect(len(failure["blocked"]) == 3 and re.search(r"thread \d at .*ends\.cc:\d+(:\d+)? waits for a mutex that thread \d holds",
+            check(len(failure["blocked"]) == 3 and re.search(r"thread \d at .*ends\.cc:\d+(:\d+)? waits for a mutex that thread \d holds",
                                                               again.stderr), again.stderr)
 
 
@@ -73,10 +73,10 @@ def test_streams(bench):
     """The program's streams and status are its own."""
     streams = bench.program("streams")
     done = bench.run("replay", "random@1", "--", streams, 9, status=9)
-    expect(done.stdout == "out\n" and "err\n" in done.stderr, done)
-    expect(bench.run("replay", "random@1", "--", streams, "cat", status=0, stdin="hello").stdout == "hello", "input does not arrive")
+    check(done.stdout == "out\n" and "err\n" in done.stderr, done)
+    check(bench.run("replay", "random@1", "--", streams, "cat", status=0, stdin="hello").stdout == "hello", "input does not arrive")
     done = bench.run("replay", "random@1", "--", streams, "segv", status=139)
-    expect("signal 11 (Segmentation fault)" in done.stderr, done.stderr)
+    check("signal 11 (Segmentation fault)" in done.stderr, done.stderr)
 
 
 def test_divergence(bench):
@@ -85,15 +85,15 @@ def test_divergence(bench):
     for name in ("random@7", "pct:3@7"):
         schedule_of(bench, "s.schedule", name, counter)
         done = bench.run("replay", "s.schedule", "--", more, status=67)
-        expect(re.search(r"sooth: the run left the schedule: stretch \d+: thread \d was to .*, but ", done.stderr), done.stderr)
-        expect(f"note: the schedule is of `{counter}`" in done.stderr, done.stderr)
+        check(re.search(r"sooth: the run left the schedule: stretch \d+: thread \d was to .*, but ", done.stderr), done.stderr)
+        check(f"note: the schedule is of `{counter}`" in done.stderr, done.stderr)
         done = bench.run("replay", "s.schedule", "--", counter, 6, status=67)
-        expect("the run left the schedule" in done.stderr, done.stderr)
+        check("the run left the schedule" in done.stderr, done.stderr)
 
 
 def as_stretches(text):
     """A schedule that its seed decides, as one that says every stretch."""
-    expect("\nskip " not in text, "the run is too long for this test")
+    check("\nskip " not in text, "the run is too long for this test")
     return re.sub(r"\nplan strategy (\S+)\n", r"\nplan stretches \1\n", text)
 
 
@@ -107,9 +107,9 @@ def test_stretches(bench):
         bench.write("s.schedule", text.replace("\nrun ", "\n" + threads + "run ", 1))
         done = bench.run("replay", "s.schedule", "--", counter, 2, status=0)
         wanted = bench.run("replay", f"random@{seed}", "--", counter, 2, status=0)
-        expect(done.stdout == wanted.stdout, f"seed {seed}: {done.stdout!r}, not {wanted.stdout!r}")
+        check(done.stdout == wanted.stdout, f"seed {seed}: {done.stdout!r}, not {wanted.stdout!r}")
         done = bench.run("replay", "s.schedule", "--", more, 2, status=67)
-        expect("the run left the schedule: stretch " in done.stderr, done.stderr)
+        check("the run left the schedule: stretch " in done.stderr, done.stderr)
 
 
 def test_reports(bench):
@@ -123,12 +123,12 @@ def test_reports(bench):
     bench.write("r.json", json.dumps({"schema": "sooth-report/1", "findings": findings, "stats": {"events": 0, "analyses": {}}}))
     wanted = bench.run("replay", "s.schedule", "--", counter).stdout
     for name in ("abc1", "abc"):
-        expect(bench.run("replay", f"r.json#{name}", "--", counter, status=0).stdout == wanted, name)
+        check(bench.run("replay", f"r.json#{name}", "--", counter, status=0).stdout == wanted, name)
     for name, status, sentence in (("ab", 64, "several findings have an id that begins with `ab`"), ("q", 64, "no finding has the id `q`"),
                                    ("abd2", 64, "no run has reached the finding abd2"), ("xyz3", 65, "r.json#xyz3: the schedule is cut off")):
         done = bench.run("replay", f"r.json#{name}", "--", counter, status=status)
-        expect(sentence in done.stderr, done.stderr)
-    expect("say which of its findings" in bench.run("replay", "r.json", "--", counter, status=64).stderr, "a report without an id")
+        check(sentence in done.stderr, done.stderr)
+    check("say which of its findings" in bench.run("replay", "r.json", "--", counter, status=64).stderr, "a report without an id")
 
 
 def test_bad_input(bench):
@@ -140,22 +140,22 @@ def test_bad_input(bench):
     for name, content in bad.items():
         bench.write("bad.schedule", content)
         done = bench.run("replay", "bad.schedule", "--", counter, status=65)
-        expect(done.stderr.startswith("sooth: bad.schedule: ") and done.stderr.count("\n") == 1 and not done.stdout, f"{name}: {done.stderr}")
+        check(done.stderr.startswith("sooth: bad.schedule: ") and done.stderr.count("\n") == 1 and not done.stdout, f"{name}: {done.stderr}")
     for words in (["no.schedule", "--", counter], ["no.json#x", "--", counter], ["s.schedule", "--", "./no-such-program"]):
         bench.run("replay", *words, status=65)
     for words in ([], ["s.schedule"], ["--", counter], ["s.schedule", "--loud", "--", counter], ["s.schedule", counter],
                   ["s.schedule", "--timeout", "soon", "--", counter]):
         done = bench.run("replay", *words, status=64)
-        expect(done.stderr.startswith("sooth: "), done.stderr)
+        check(done.stderr.startswith("sooth: "), done.stderr)
 
 
 def test_timeout(bench):
     ends = bench.program("ends")
     done = bench.run("test", "--runs", 60, "--timeout", "3s", "--format", "json", "--schedules", "hangs", "--", ends, "loop", status=66, limit=600)
     hangs = [e for e in json.loads(done.stdout)["ends"] if e["kind"] == "hang"]
-    expect(len(hangs) == 1, done.stdout)
+    check(len(hangs) == 1, done.stdout)
     again = bench.run("replay", "--timeout", "1s", hangs[0]["schedule"], "--", ends, "loop", status=137)
-    expect("killed when its time was over" in again.stderr and "the same run" in again.stderr, again.stderr)
+    check("killed when its time was over" in again.stderr and "the same run" in again.stderr, again.stderr)
 
 
 def test_gdb(bench):
@@ -167,11 +167,11 @@ def test_gdb(bench):
     bench.run("analyze", "race.trace", "--format", "json", "-o", "race.json", "--fail-on", "never", status=0)
     bench.run("confirm", "race.json", "--fail-on", "never", "--", race, status=0)
     finding = next(f for f in json.loads(bench.read("race.json"))["findings"] if f["kind"] == "race")
-    expect(finding["rung"] == "confirmed", finding["rung"])
+    check(finding["rung"] == "confirmed", finding["rung"])
     done = bench.run("replay", "race.json#" + finding["id"][:6], "--", race, status=0)
-    expect(re.search(r"race created: thread \d \((write|read) of 4 bytes at .*race\.cc:\d+", done.stderr), done.stderr)
+    check(re.search(r"race created: thread \d \((write|read) of 4 bytes at .*race\.cc:\d+", done.stderr), done.stderr)
     done = bench.run("replay", "--gdb", "race.json#" + finding["id"], "--", race, stdin="thread apply all bt\nkill\nquit\n")
-    expect("SIGTRAP" in done.stdout and "writer" in done.stdout and "reader" in done.stdout, done.stdout + done.stderr)
+    check("SIGTRAP" in done.stdout and "writer" in done.stdout and "reader" in done.stdout, done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

@@ -14,21 +14,14 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import test_loop
+from test_loop import SOURCE, Failure, check
+
 TIME_LIMIT = 120  # seconds for one command: what takes longer hangs
 
 RUNGS = ["suspected", "predicted", "confirmed", "harmful"]
-
-class Failure(Exception):
-    pass
-
-
-def check(condition, what):
-    if not condition:
-        raise Failure(what)
 
 
 class Lab:
@@ -554,29 +547,16 @@ def merge(lab):
 TESTS = [replay_line, statuses, options, notes, forks, scripts, excluded, uninstrumented, interrupts, kills, full_disks, closed_output, merge]
 
 
-def main_with(tests):
+def make_lab(sooth, scratch, folder):
+    programs = os.path.join(folder, "bin")
+    os.makedirs(programs, exist_ok=True)
+    return Lab(sooth, scratch, programs)
+
+
+def main_with(tests, usage):
     """The exit status. Runs those that the command line names, or all; each has a folder of its own."""
-    sooth = os.path.abspath(sys.argv[1])
-    wanted = sys.argv[2:]
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        os.mkdir(os.path.join(folder, "bin"))
-        for test in tests:
-            if wanted and test.__name__ not in wanted:
-                continue
-            scratch = os.path.join(folder, test.__name__)
-            os.mkdir(scratch)
-            start = time.monotonic()
-            try:
-                test(Lab(sooth, scratch, os.path.join(folder, "bin")))
-                print(f"ok    {test.__name__} ({time.monotonic() - start:.1f} s)")
-            except (Failure, subprocess.TimeoutExpired) as failure:
-                failed += 1
-                print(f"FAIL  {test.__name__}: {failure}")
-            sys.stdout.flush()
-            shutil.rmtree(scratch, ignore_errors=True)
-    return 1 if failed else 0
+    return test_loop.run_apart(tests, sys.argv[1:], usage, make_lab)
 
 
 if __name__ == "__main__":
-    sys.exit(main_with(TESTS))
+    sys.exit(main_with(TESTS, __doc__))

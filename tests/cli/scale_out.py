@@ -9,8 +9,8 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from run import SOURCE, check, main_with  # noqa: E402
+from run import main_with
+from test_loop import SOURCE, check
 
 MANY = """
 #include <mutex>
@@ -107,4 +107,4 @@ def recipe(lab):
 
 
 if __name__ == "__main__":
-    sys.exit(main_with([confirm_shards, test_shards, recipe]))
+    sys.exit(main_with([confirm_shards, test_shards, recipe], __doc__))

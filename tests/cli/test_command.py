@@ -13,7 +13,7 @@ import sys
 import time
 
 import controlled
-from controlled import expect
+from test_loop import check
 
 
 def ends_of(done):
@@ -24,22 +24,22 @@ def test_finds_every_end(bench):
     """Assertion, deadlock and status, each with a line that makes it happen again."""
     ends = bench.program("ends")
     done = bench.run("test", "--runs", 100, "--", ends, status=66, limit=300)
-    expect(re.match(r"100 runs of \./ends \(random, from seed 1\): \d+ failures of 3 kinds\n", done.stdout), done.stdout)
-    expect(re.search(r'\d+ runs?: killed by signal 6 \(Aborted\) after ".*Assertion `.*arrived', done.stdout), done.stdout)
-    expect(re.search(r"\d+ runs?: a deadlock\n(?:  thread .*\n)*?  thread \d at .*ends\.cc:\d+:\d+ waits for a mutex that thread \d holds\n", done.stdout), done.stdout)
-    expect(re.search(r"\d+ runs?: exit status 3\n  first with seed \d+; again: sooth replay", done.stdout), done.stdout)
+    check(re.match(r"100 runs of \./ends \(random, from seed 1\): \d+ failures of 3 kinds\n", done.stdout), done.stdout)
+    check(re.search(r'\d+ runs?: killed by signal 6 \(Aborted\) after ".*Assertion `.*arrived', done.stdout), done.stdout)
+    check(re.search(r"\d+ runs?: a deadlock\n(?:  thread .*\n)*?  thread \d at .*ends\.cc:\d+:\d+ waits for a mutex that thread \d holds\n", done.stdout), done.stdout)
+    check(re.search(r"\d+ runs?: exit status 3\n  first with seed \d+; again: sooth replay", done.stdout), done.stdout)
     lines = re.findall(r"again: sooth (replay .*)", done.stdout)
-    expect(len(lines) == 3, done.stdout)
+    check(len(lines) == 3, done.stdout)
     statuses = {bench.run(*shlex.split(line)).returncode for line in lines}
-    expect(statuses == {134, 66, 3}, statuses)
+    check(statuses == {134, 66, 3}, statuses)
 
 
 def test_strategies(bench):
     ends, counter = bench.program("ends"), bench.program("counter")
     done = bench.run("test", "--strategy", "pct:2", "--runs", 60, "--format", "json", "--", ends, status=66, limit=300)
-    expect(any(e["failure"] and "pct:2@" in e["replay"] for e in ends_of(done)), done.stdout)
+    check(any(e["failure"] and "pct:2@" in e["replay"] for e in ends_of(done)), done.stdout)
     done = bench.run("test", "--runs", 20, "--", counter, status=0)
-    expect("20 runs of ./counter (random, from seed 1): no failure" in done.stdout and "different outputs" in done.stdout, done.stdout)
+    check("20 runs of ./counter (random, from seed 1): no failure" in done.stdout and "different outputs" in done.stdout, done.stdout)
 
 
 def test_directed(bench):
@@ -47,56 +47,56 @@ def test_directed(bench):
     race = bench.program("race")
     done = bench.run("test", "--strategy", "directed", "--runs", 30, "--schedules", "races", "--format", "json", "--", race, limit=300)
     races = [r for r in json.loads(done.stdout)["races"] if r["hits"]]
-    expect(len(races) == 1 and "race.cc:5" in races[0]["first"] + races[0]["second"], done.stdout)
-    expect(races[0]["hits"] >= 5 and races[0]["hits"] <= races[0]["trials"], races)
+    check(len(races) == 1 and "race.cc:5" in races[0]["first"] + races[0]["second"], done.stdout)
+    check(races[0]["hits"] >= 5 and races[0]["hits"] <= races[0]["trials"], races)
     for _ in range(5):
         again = bench.run(*shlex.split(races[0]["replay"])[1:], status=0)
-        expect("race created: thread " in again.stderr and "the same run as in the schedule" in again.stderr, again.stderr)
+        check("race created: thread " in again.stderr and "the same run as in the schedule" in again.stderr, again.stderr)
     done = bench.run("test", "--strategy", "directed", "--runs", 30, "--", race, limit=300)
-    expect("pair that may race, 1 created" in done.stdout or "pairs that may race, 1 created" in done.stdout, done.stdout)
-    expect(re.search(r"race between .*race\.cc:\d+.* and .*race\.cc:\d+.*: created in \d+ of \d+ runs?\n  first with seed \d+", done.stdout), done.stdout)
+    check("pair that may race, 1 created" in done.stdout or "pairs that may race, 1 created" in done.stdout, done.stdout)
+    check(re.search(r"race between .*race\.cc:\d+.* and .*race\.cc:\d+.*: created in \d+ of \d+ runs?\n  first with seed \d+", done.stdout), done.stdout)
     counter = bench.program("counter")
     done = bench.run("test", "--strategy", "directed", "--runs", 4, "--format", "json", "--", counter, status=0, limit=300)
-    expect(json.loads(done.stdout)["races"] == [] and json.loads(done.stdout)["runs"] == 4, done.stdout)
+    check(json.loads(done.stdout)["races"] == [] and json.loads(done.stdout)["runs"] == 4, done.stdout)
 
 
 def test_result_depends_on_the_seeds_only(bench):
     """Not on how many runs are made at a time, nor on how they are spread over machines."""
     ends = bench.program("ends")
     runs = [bench.run("test", "--runs", 40, "--jobs", jobs, "--seed", 5, "--", ends, status=66, limit=300) for jobs in (1, 3)]
-    expect(runs[0].stdout == runs[1].stdout, runs[0].stdout + runs[1].stdout)
+    check(runs[0].stdout == runs[1].stdout, runs[0].stdout + runs[1].stdout)
     whole = ends_of(bench.run("test", "--runs", 40, "--seed", 5, "--format", "json", "--", ends, limit=300))
     parts = [ends_of(bench.run("test", "--runs", 40, "--seed", 5, "--shard", f"{k}/2", "--format", "json", "--", ends, limit=300)) for k in (1, 2)]
     for end in whole:
         same = [p for part in parts for p in part if p["description"] == end["description"]]
-        expect(sum(p["runs"] for p in same) == end["runs"], (end, same))
-        expect(min(p["first_seed"] for p in same) == end["first_seed"], (end, same))
+        check(sum(p["runs"] for p in same) == end["runs"], (end, same))
+        check(min(p["first_seed"] for p in same) == end["first_seed"], (end, same))
 
 
 def test_schedules(bench):
     """Written on request, for failures only."""
     ends = bench.program("ends")
     done = bench.run("test", "--runs", 60, "--schedules", "out/put", "--format", "json", "-o", "result.json", "--", ends, status=66, limit=300)
-    expect(done.stdout == "", done.stdout)
+    check(done.stdout == "", done.stdout)
     result = json.loads(bench.read("result.json"))
-    expect(result["schema"] == "sooth-test/1" and result["planned"] == 60, result)
+    check(result["schema"] == "sooth-test/1" and result["planned"] == 60, result)
     written = {e["schedule"] for e in result["ends"] if e["failure"]}
-    expect(written == {"out/put/" + name for name in os.listdir(bench.path("out/put"))} and written, written)
+    check(written == {"out/put/" + name for name in os.listdir(bench.path("out/put"))} and written, written)
     for name in written:
-        expect(bench.read(name).startswith("sooth schedule 1\nprogram ./ends\n"), name)
+        check(bench.read(name).startswith("sooth schedule 1\nprogram ./ends\n"), name)
 
 
 def test_limits(bench):
     """A budget and Ctrl-C end it early, with what was found so far."""
     ends, streams = bench.program("ends"), bench.program("streams")
     done = bench.run("test", "--runs", "10M", "--budget", "2s", "--", ends)
-    expect(re.search(r"stopped after [1-9]\d* of 10000000 runs", done.stdout), done.stdout)
+    check(re.search(r"stopped after [1-9]\d* of 10000000 runs", done.stdout), done.stdout)
     with subprocess.Popen([bench.sooth, "test", "--runs", "10M", "--", streams], cwd=bench.dir, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         wait_for_runs(process.pid)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=60)
-    expect(process.returncode == 0 and "no failure; stopped after" in output and errors == "", (process.returncode, output, errors))
+    check(process.returncode == 0 and "no failure; stopped after" in output and errors == "", (process.returncode, output, errors))
 
 
 def wait_for_runs(pid):
@@ -111,9 +111,9 @@ def wait_for_runs(pid):
 def test_output_of_programs_is_not_ours(bench):
     streams = bench.program("streams")
     done = bench.run("test", "--runs", 3, "--", streams, status=0)
-    expect("out" not in done.stdout.split("outputs")[0] and done.stderr == "", done)
+    check("out" not in done.stdout.split("outputs")[0] and done.stderr == "", done)
     done = bench.run("test", "--runs", 3, "--", streams, 7, status=0)
-    expect("3 runs: exit status 7" in done.stdout, done.stdout)
+    check("3 runs: exit status 7" in done.stdout, done.stdout)
 
 
 def test_usage(bench):
@@ -122,10 +122,10 @@ def test_usage(bench):
                   ["--shard", "3/2", "--", counter], ["--shard", "1", "--", counter], ["--budget", "1d", "--", counter], ["--loud", "--", counter],
                   ["--jobs", "0", "--", counter], ["--format", "sarif", "--", counter]):
         done = bench.run("test", *words, status=64)
-        expect(done.stderr.startswith("sooth: ") and done.stdout == "", (words, done))
+        check(done.stderr.startswith("sooth: ") and done.stdout == "", (words, done))
     bench.run("test", "--", "./no-such-program", status=65)
     done = bench.run("test", "--runs", 2, "--", "true", status=0)
-    expect("is not instrumented" in done.stderr and "nothing was controlled" in done.stderr, done.stderr)
+    check("is not instrumented" in done.stderr and "nothing was controlled" in done.stderr, done.stderr)
 
 
 if __name__ == "__main__":

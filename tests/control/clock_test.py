@@ -15,6 +15,10 @@ import time
 import run as control
 
 FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(FOLDER.parent / "cli"))
+import test_loop  # noqa: E402
+from test_loop import check  # noqa: E402
+
 TIME_LIMIT = 60  # real seconds for one process
 FEW_SECONDS = 10  # of real time, for programs whose own time is minutes or hours, on a busy machine
 
@@ -23,15 +27,6 @@ POLLING = ("read the clock more than once: 1\na second has begun\nslept until th
            "spun until the flag was set\nslept until the plain flag was set\nworked until told to stop: 1\n")
 TIMED_WAITS = ["condition 1", "calendar 1", "notified 1 after 10 s", "mutex 1", "rwlock 1", "semaphore 1", "future 1",
                "c++ semaphore 0", "timed_mutex 0", "join 1"]
-
-
-class Failure(Exception):
-    """A sentence on what went wrong."""
-
-
-def expect(condition, what):
-    if not condition:
-        raise Failure(what)
 
 
 class Bench:
@@ -44,7 +39,7 @@ class Bench:
 
     def execute(self, words, **more):
         run = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=TIME_LIMIT, check=False, **more)
-        expect(run.returncode == 0, f"{words}: status {run.returncode}\n{run.stdout}{run.stderr}")
+        check(run.returncode == 0, f"{words}: status {run.returncode}\n{run.stdout}{run.stderr}")
         return run.stdout
 
     def record(self, *arguments, schedule="random", seed=1, options="", stdin=subprocess.DEVNULL):
@@ -59,8 +54,8 @@ class Bench:
         for schedule in ["random", "pct:3"]:
             for seed in seeds:
                 output, seconds = self.record(*arguments, schedule=schedule, seed=seed)
-                expect(output == expected, f"{arguments} under {schedule}, seed {seed}, printed\n{output}instead of\n{expected}")
-                expect(seconds < limit, f"{arguments} under {schedule}, seed {seed}, took {seconds:.1f} s of real time")
+                check(output == expected, f"{arguments} under {schedule}, seed {seed}, printed\n{output}instead of\n{expected}")
+                check(seconds < limit, f"{arguments} under {schedule}, seed {seed}, took {seconds:.1f} s of real time")
 
 
 def test_sleeps(bench):
@@ -71,8 +66,8 @@ def test_timed_waits(bench):
     for schedule in ["random", "pct:2"]:
         output, seconds = bench.record("timed_waits", schedule=schedule)
         # The join and the mutex have about the same deadline, and so either may come first.
-        expect(sorted(output.splitlines()) == sorted(TIMED_WAITS), output)
-        expect(seconds < FEW_SECONDS, f"took {seconds:.1f} s of real time")
+        check(sorted(output.splitlines()) == sorted(TIMED_WAITS), output)
+        check(seconds < FEW_SECONDS, f"took {seconds:.1f} s of real time")
 
 
 def test_watchdog(bench):
@@ -111,17 +106,17 @@ def test_polls(bench):
 def test_wake_together(bench):
     """Threads with the same deadline are ready together, whatever the order in which they run then."""
     orders = {bench.record("together", seed=seed)[0] for seed in range(1, 11)}
-    expect(all(sorted(order.strip()) == sorted("abcde" * 3) for order in orders), f"{orders}")
-    expect(len(orders) > 5, f"ten seeds gave only {orders}")
+    check(all(sorted(order.strip()) == sorted("abcde" * 3) for order in orders), f"{orders}")
+    check(len(orders) > 5, f"ten seeds gave only {orders}")
 
 
 def test_repeatable(bench):
     """Times to the last digit, and who wakes first."""
     for program in ["times", "together"]:
         outputs = {bench.record(program, seed=7)[0] for _ in range(bench.repeats)}
-        expect(len(outputs) == 1, f"{program}: {len(outputs)} different outputs of {bench.repeats} runs with the same seed, such as\n"
+        check(len(outputs) == 1, f"{program}: {len(outputs)} different outputs of {bench.repeats} runs with the same seed, such as\n"
                + "\n".join(sorted(outputs)[:2]))
-        expect(bench.record(program, seed=8)[0] not in outputs, f"{program}: another seed makes no difference")
+        check(bench.record(program, seed=8)[0] not in outputs, f"{program}: another seed makes no difference")
 
 
 def test_reader(bench):
@@ -130,16 +125,16 @@ def test_reader(bench):
         with subprocess.Popen(["sh", "-c", "sleep 2; echo x"], stdout=subprocess.PIPE) as writer:
             output, _ = bench.record("reader", limit, stdin=writer.stdout)
             writer.stdout.close()
-        expect(output == expected, f"reader {limit} printed\n{output}")
+        check(output == expected, f"reader {limit} printed\n{output}")
 
 
 def test_option(bench):
     """Real time where it is asked for; it is what `serial` has."""
     for schedule, options, is_virtual in [("serial", "", False), ("serial", "virtual_time=1", True), ("random", "virtual_time=0", False)]:
         output, _ = bench.record("times", schedule=schedule, options=options)
-        expect((" 0 946684800." in output) == is_virtual, f"{schedule} {options}:\n{output}")
+        check((" 0 946684800." in output) == is_virtual, f"{schedule} {options}:\n{output}")
     output, _ = bench.record("sleeps", schedule="serial", options="virtual_time=1")
-    expect(output == SLEEPS, output)
+    check(output == SLEEPS, output)
 
 
 def test_controlled(bench):
@@ -149,11 +144,11 @@ def test_controlled(bench):
         for seed, strategy in [(1, "random"), (2, "pct:3")]:
             runs = [clock.run(arguments=[name], seed=seed, strategy=strategy) for _ in range(2)]
             control.same(*runs)
-            expect(runs[0].status == 0 and not runs[0].of("external", "turn taken"), f"{name}: {runs[0].records}")
+            check(runs[0].status == 0 and not runs[0].of("external", "turn taken"), f"{name}: {runs[0].records}")
             again = control.replay(clock, runs[0], arguments=[name])
-            expect(not again.of("diverged") and again.output == runs[0].output, f"{name}, followed again:\n{again.output}{again.of('diverged')}")
+            check(not again.of("diverged") and again.output == runs[0].output, f"{name}, followed again:\n{again.output}{again.of('diverged')}")
     real = clock.run(arguments=["times"], flags=control.REAL_TIME)
-    expect(real.status == 0 and " 0 946684800." not in real.output, real.output)
+    check(real.status == 0 and " 0 946684800." not in real.output, real.output)
 
 
 def test_controlled_sleeper(bench):
@@ -162,9 +157,9 @@ def test_controlled_sleeper(bench):
     outputs = set()
     for seed in range(10):
         run = sleeper.run(control.DIRECTED, seed=seed, sites=sleeper.sites())
-        expect(run.status == 0 and len(run.of("race")) == 1, f"seed {seed}: {run.records}")
+        check(run.status == 0 and len(run.of("race")) == 1, f"seed {seed}: {run.records}")
         outputs.add(run.output)
-    expect(outputs == {"0\n", "1\n"}, outputs)
+    check(outputs == {"0\n", "1\n"}, outputs)
 
 
 def main():
@@ -174,20 +169,10 @@ def main():
     parser.add_argument("--repeats", type=int, default=50)
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
-    tests = {name[5:]: test for name, test in globals().items() if name.startswith("test_")}
-    failed = 0
+    tests = {name[5:]: test for name, test in globals().items() if name.startswith("test_") and callable(test)}
     with tempfile.TemporaryDirectory() as directory:
         bench = Bench(arguments.sooth.resolve(), arguments.library.resolve(), directory, arguments.repeats)
-        for name in arguments.names or tests:
-            begin = time.monotonic()
-            try:
-                tests[name](bench)
-                verdict = "ok"
-            except (Failure, AssertionError, subprocess.TimeoutExpired) as failure:
-                verdict = f"FAILED: {failure}"
-                failed += 1
-            print(f"{name}: {verdict} ({time.monotonic() - begin:.1f} s)", flush=True)
-    return 1 if failed else 0
+        return test_loop.loop(tests, arguments.names, lambda name, test: test(bench))
 
 
 if __name__ == "__main__":

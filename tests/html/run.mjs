@@ -43,14 +43,14 @@ function check(condition, sentence) {
 }
 const equal = (got, wanted, what) => check(got === wanted, `${what} is ${JSON.stringify(got)}, not ${JSON.stringify(wanted)}`);
 
-// Opens a page and fails on whatever it complains about, and on whatever it asks the network for.
+// Opens a page and fails on whatever it complains about, and on whatever it asks for besides itself: it is one file.
 async function open(name, { viewport = DESKTOP, colorScheme = 'light', hash = '', permissions = [] } = {}) {
   const context = await browser.newContext({ viewport, colorScheme, permissions, isMobile: viewport === PHONE, hasTouch: viewport === PHONE, deviceScaleFactor: viewport === PHONE ? 2 : 1 });
   const page = await context.newPage();
   const complaints = [];
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(`console: ${message.text()}`));
-  page.on('request', (request) => request.url().startsWith('file://') || complaints.push(`asked for ${request.url()}`));
+  page.on('request', (request) => request.url().split('#')[0] === `file://${pages[name]}` || complaints.push(`asked for ${request.url()}`));
   page.on('dialog', (dialog) => { complaints.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
   await page.goto(`file://${pages[name]}${hash}`);
   await page.waitForSelector('#main > *');
@@ -95,6 +95,8 @@ await test('a confirmed race of an example', async () => {
   const marked = await page.locator('.access .line.marked').allInnerTexts();
   check(marked.length === 2 && marked.some((line) => line.includes('balance += amount')) && marked.some((line) => line.includes('printf')), `marked are: ${marked}`);
   equal(await page.locator('.access .here').count(), 2, 'the number of marked columns');
+  const held = await page.locator('.access .held').allInnerTexts();
+  check(held.length === 2 && held.some((line) => line.includes('no lock')) && held.some((line) => line.includes('account_mutex')), `the locks are: ${held}`);
   equal(await page.locator('.state').count(), 0, 'the number of remarks on sources');
   const replay = await page.locator('.command code').innerText();
   check(/^sooth replay .*#[0-9a-f]{16} -- /.test(replay), `the replay line is: ${replay}`);
@@ -123,6 +125,8 @@ await test('the witness as a diagram', async () => {
   await page.shot('account-witness');
   check(await page.locator('.bar.swapped').count() >= 3, 'two reversed sections and the legend are marked');
   equal(await page.locator('.step.next .target').count(), 2, 'the number of racing accesses');
+  const columns = await page.locator('.threads > *').count();
+  check(columns >= 3, `${columns} threads have a column`);
   const names = await page.locator('.threads .racing').allInnerTexts();
   equal(names.length, 2, 'the number of racing threads');
   await page.locator('.events').focus();

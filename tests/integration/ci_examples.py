@@ -10,7 +10,7 @@ import shutil
 import sys
 import xml.etree.ElementTree as ET
 
-from common import SOURCE, Skip, check, main, run, with_tool
+from common import SOURCE, Skipped, check, main, run, with_tool
 
 try:
     import yaml
@@ -23,7 +23,7 @@ ENVIRONMENT = with_tool(os.path.dirname(SOOTH))
 
 def load(name):
     if yaml is None:
-        raise Skip("python3-yaml not found")
+        raise Skipped("python3-yaml not found")
     with open(os.path.join(SOURCE, "docs/ci", name)) as file:
         return yaml.safe_load(file)
 

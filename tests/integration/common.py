@@ -6,29 +6,19 @@ import subprocess
 import sys
 import tempfile
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
+import test_loop  # noqa: E402
+from test_loop import SOURCE, Failure, Skipped, check  # noqa: E402
+
 TIME_LIMIT = 300  # seconds for one command: what takes longer hangs
 SKIPPED = 77      # the status by which ctest knows
-
-
-class Failure(Exception):
-    pass
-
-
-class Skip(Exception):
-    pass
-
-
-def check(condition, what):
-    if not condition:
-        raise Failure(what)
 
 
 def skip_without(*commands):
     """Skips the test when one of these programs is missing: scripts/packages.txt lists them, so CI has them."""
     missing = [command for command in commands if shutil.which(command) is None]
     if missing:
-        raise Skip(f"{', '.join(missing)} not found")
+        raise Skipped(f"{', '.join(missing)} not found")
 
 
 def run(words, expect=0, **options):
@@ -79,19 +69,11 @@ def try_readme(folder, environment):
 
 
 def main(tests):
-    """Runs each test in a scratch directory of its own and says which failed. Skipped is only what skips all its tests."""
-    failed, skipped = 0, 0
-    for test in tests:
+    """Runs each test in a scratch directory of its own. Skipped is only what skips all its tests."""
+    def call(_, test):
         scratch = tempfile.mkdtemp(prefix="sooth-integration-")
         try:
             test(scratch)
-            print(f"ok      {test.__name__}", flush=True)
-        except Skip as why:
-            skipped += 1
-            print(f"skipped {test.__name__}: {why}", flush=True)
-        except Failure as failure:
-            failed += 1
-            print(f"FAILED  {test.__name__}: {failure}", flush=True)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
-    sys.exit(1 if failed else SKIPPED if skipped == len(tests) else 0)
+    sys.exit(test_loop.loop({test.__name__: test for test in tests}, [], call, all_skipped=SKIPPED))

@@ -139,6 +139,13 @@ def inserted(line, text):
     return text.replace("\\", "").split()[len((line + "|").split()) - 1:]
 
 
+def insert_all(shell, line, words):
+    """Has a shell put all completions into the line (Ctrl-X a), then the line into the array words_of_line, which it prints: `words`."""
+    shell.send("\x15")
+    shell.send(line + "\x18a")
+    return inserted(line, shell.answer(f"\x01words_of_line=( \x05 ); echo '<''<<'{words}'>''>>'"))
+
+
 def check_offers(shell, offers):
     for line, wanted, unwanted in OFFERED:
         offered = last_parts(offers(line))
@@ -162,12 +169,7 @@ def bash(scratch):
                          f"source {script}; bind '\"\\C-xa\": insert-completions'; echo '<''<<ready>''>>'")
 
             def offers(line):
-                # All completions into the line; then the line into an array, whose words are the answer.
-                shell.send("\x15")
-                shell.send(line + "\x18a")
-                shell.send("\x01words=( \x05 ); echo '<''<<'\"${words[@]}\"'>''>>'\n")
-                text = shell.read_until(r"<<<.*?>>>")
-                return inserted(line, re.search(r"<<<(.*?)>>>", text, flags=re.S).group(1))
+                return insert_all(shell, line, '"${words_of_line[@]}"')
             check_offers("bash" + (" with bash-completion" if library else ""), offers)
         finally:
             shell.close()
@@ -188,11 +190,7 @@ def zsh(scratch):
                      "zstyle ':completion:all-matches:*' insert true; bindkey -e; bindkey '^Xa' all-matches; echo '<''<<ready>''>>'")
 
         def offers(line):
-            shell.send("\x15")
-            shell.send(line + "\x18a")
-            shell.send("\x01words_of_line=( \x05 ); echo '<''<<'$words_of_line'>''>>'\n")
-            text = shell.read_until(r"<<<.*?>>>")
-            return inserted(line, re.search(r"<<<(.*?)>>>", text, flags=re.S).group(1))
+            return insert_all(shell, line, "$words_of_line")
         check_offers("zsh", offers)
     finally:
         shell.close()

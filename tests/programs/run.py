@@ -369,7 +369,7 @@ def check(program, compiler, level, tool):
 
 def sources():
     """The programs of this folder, and the examples that say what is expected of them."""
-    programs = [path for path in sorted(FOLDER.glob("*.c*")) if "_plugin" not in path.name]
+    programs = [path for path in sorted(FOLDER.iterdir()) if path.suffix in (".c", ".cc") and "_plugin" not in path.name]
     return programs + [path for path in sorted(EXAMPLES.glob("*.cc"))
                        if re.search(r"^// (FOUND\(\w+\)|RACES): ", path.read_text(), re.MULTILINE)]
 

@@ -1,0 +1,21 @@
+// How the parts of a report are read from JSON: what JsonNode::get calls for them. The parts of these parts are private to
+// the files that read them, as `static` functions, because get() does not look into unnamed namespaces.
+// docs/report.schema.json is the format, report/json_writer.cc the other direction.
+#pragma once
+
+#include "race/finding.h"
+#include "report/json_node.h"
+
+namespace sooth {
+
+// json_read_finding.cc
+void read_json(const JsonNode& node, Op& op);
+void read_json(const JsonNode& node, Site& site);
+void read_json(const JsonNode& node, Finding& finding);
+// json_read_witness.cc
+void read_json(const JsonNode& node, WitnessSummary& witness);
+// json_read_run.cc
+void read_json(const JsonNode& node, ReportStats& stats);
+void read_json(const JsonNode& node, RunOverview& overview);
+
+}  // namespace sooth

@@ -1,0 +1,130 @@
+// A finding: its accesses, what the trace knows of the things in it, and its replay. The witness has a file of its own.
+#include "base/names.h"
+#include "report/json_read.h"
+
+namespace sooth {
+
+void read_json(const JsonNode& node, Op& op) {
+  node.get_name(
+      op, [](std::string_view name) { return named(name, 0, kOpCount, op_name); }, "operation");
+}
+
+void read_json(const JsonNode& node, Site& site) {
+  node.get("label", site.label);
+  node.get("file", site.file);
+  node.get("line", site.line);
+  node.get("column", site.column);
+  node.get("function", site.function);
+  node.get("module", site.module);
+  node["offset"].get_address(site.offset);
+}
+
+static std::optional<MemoryOrder> memory_order_from_name(std::string_view name) {
+  return named(name, 0, kMemoryOrderCount, memory_order_name);
+}
+
+static void read_json(const JsonNode& node, Access& access) {
+  node.required("op").get(access.op);
+  node["order"].get_name(access.order, memory_order_from_name, "memory order");
+  node.get("shared", access.shared);
+  node.get("size", access.size);
+  node["address"].get_address(access.address);
+  node.get("variable", access.variable);
+  node.get("thread", access.thread);
+  node.get("executed", access.executed);
+  if (access.executed) {
+    node.get("event", access.event);
+  }
+  node.get("reached_when", access.when);
+  node.required("site").get(access.site);
+  node.get("stack", access.stack);
+  node.get("locks", access.locks);
+}
+
+static void read_json(const JsonNode& node, Origin& origin) {
+  node.get("thread", origin.thread);
+  node.get("event", origin.event);
+  node.get("site", origin.site);
+  node.get("stack", origin.stack);
+}
+
+static void read_json(const JsonNode& node, MemoryContext& memory) {
+  node.required("kind").get_name(memory.kind, memory_kind_from_name, "kind of memory");
+  node["address"].get_address(memory.address);
+  node.get("size", memory.size);
+  node.get("offset", memory.offset);
+  node.get("name", memory.name);
+  node.get("thread", memory.thread);
+  node.get("allocated", memory.allocated);
+}
+
+static void read_json(const JsonNode& node, ThreadContext& thread) {
+  node.get("thread", thread.thread);
+  node.get("created", thread.created);
+}
+
+static void read_json(const JsonNode& node, LockContext& lock) {
+  node.get("lock", lock.lock);
+  node["address"].get_address(lock.address);
+  node.get("first_acquired", lock.first_acquired);
+}
+
+static void read_json(const JsonNode& node, FindingContext& context) {
+  node.get("memory", context.memory);
+  node.get("threads", context.threads);
+  node.get("locks", context.locks);
+}
+
+static void read_json(const JsonNode& node, ReplaySummary& replay) {
+  node.get("command", replay.command);
+  node.get("seed", replay.seed);
+  node.get("probability", replay.probability);
+  node.get("strategy", replay.strategy);
+  node.get("trials", replay.trials);
+  node.get("hits", replay.hits);
+  node.get("witness_followed", replay.witness_followed);
+  node.get("diverged", replay.diverged);
+  node.get("outcome", replay.outcome);
+  node.get("failures", replay.failures);
+  node.get("order_matters", replay.order_matters);
+  node.get("baseline_runs", replay.baseline_runs);
+  node.get("baseline_failures", replay.baseline_failures);
+  node.get("schedule", replay.schedule);
+}
+
+// A race has two accesses, a misuse the forbidden call, a deadlock one acquire for each thread.
+static bool right_number_of_accesses(const Finding& finding) {
+  switch (finding.kind) {
+    case FindingKind::kRace: return finding.accesses.size() == 2;
+    case FindingKind::kDeadlock: return !finding.accesses.empty();
+    case FindingKind::kMisuse: return finding.accesses.size() == 1;
+  }
+  return false;
+}
+
+void read_json(const JsonNode& node, Finding& finding) {
+  node.get("id", finding.id);
+  node.required("kind").get_name(finding.kind, finding_kind_from_name, "kind of finding");
+  node.required("rung").get_name(finding.rung, rung_from_name, "rung");
+  node.get("found_by", finding.found_by);
+  node.get("dynamic_pairs", finding.dynamic_pairs);
+  node.get("distance", finding.distance);
+  node.get("observed", finding.observed);
+  node.get("exact", finding.exact);
+  node.get("known", finding.known);
+  node.get("uninstrumented", finding.uninstrumented);
+  node.get("witness", finding.witness);
+  const JsonNode accesses = node.required("accesses");
+  accesses.get(finding.accesses);
+  if (!right_number_of_accesses(finding)) {
+    accesses.fail(
+        "does not have the two accesses of a race, the one for each thread of a deadlock, or the one of a misuse");
+  }
+  if (finding.kind == FindingKind::kMisuse) {
+    node.required("misuse").get_name(finding.misuse.emplace(), misuse_kind_from_name, "kind of misuse");
+  }
+  node.get("context", finding.context);
+  node.get("replay", finding.replay);
+}
+
+}  // namespace sooth
