@@ -140,6 +140,12 @@ class CallFinder final : public RunObserver {
   std::vector<OpaqueCall> finish();
 
  private:
+  // What is known of a call instruction.
+  struct Kind {
+    std::uint64_t object = 0;
+    bool is_recorded = false;
+    bool keeps_nothing = false;
+  };
   struct Open {
     std::size_t depth = 0;
     std::size_t call = 0;  // in calls_
@@ -156,11 +162,12 @@ class CallFinder final : public RunObserver {
   const std::vector<ThreadTape> tapes_;
   ReachGraph graph_;
   std::vector<OpaqueCall> calls_;
-  std::map<const llvm::CallBase*, std::uint64_t> objects_;
+  std::map<const llvm::CallBase*, Kind> kinds_;
   std::vector<ReachGraph::Reached> reached_;          // by call
   std::vector<std::vector<Open>> open_;               // by thread, the outermost first
   std::vector<std::optional<std::uint32_t>> latest_;  // by thread: its latest event
-  std::optional<std::uint32_t> before_;               // the event of the same thread in front of the one at hand
+  std::uint32_t thread_ = 0;                          // of the event at hand
+  std::optional<std::uint32_t> before_;               // the event of the same thread in front of that
 };
 
 // Definitions first: what is only declared is a variable of code that is not deep, if no module defines it.
@@ -232,7 +239,11 @@ CallSpot CallFinder::behind_latest(const Position& at) const {
 
 void CallFinder::call_begins(const Position& at, std::size_t depth, const llvm::CallBase& call,
                              std::span<const std::uint64_t> words) {
-  if (is_recorded_function(call)) {
+  const auto [kind, is_new] = kinds_.try_emplace(&call);
+  if (is_new) {
+    kind->second = {kinds_.size(), is_recorded_function(call), keeps_nothing(call)};
+  }
+  if (kind->second.is_recorded) {
     return;
   }
   Open& open = open_[at.thread].emplace_back();
@@ -243,13 +254,13 @@ void CallFinder::call_begins(const Position& at, std::size_t depth, const llvm::
       open.from.push_back(object);
     }
   }
-  if (!keeps_nothing(call)) {
+  if (!kind->second.keeps_nothing) {
     open.from.push_back(ReachGraph::kOutside);
   }
   OpaqueCall& made = calls_.emplace_back();
   made.thread = ThreadId{at.thread};
   made.at = &call;
-  made.object = objects_.try_emplace(&call, objects_.size() + 1).first->second;
+  made.object = kind->second.object;
   made.begin = behind_latest(at);
   reached_.push_back(0);
 }
@@ -271,7 +282,8 @@ void CallFinder::calls_end(const Position& at, std::size_t depth) {
 
 void CallFinder::happens(std::uint32_t event) {
   const Event& e = trace_.events[event];
-  before_ = std::exchange(latest_[raw(e.thread)], event);
+  thread_ = raw(e.thread);
+  before_ = std::exchange(latest_[thread_], event);
   if (e.op == Op::kAlloc && e.size != 0) {
     const ReachGraph::Object block = graph_.add({e.object, e.size});
     for (Open& call : open_[raw(e.thread)]) {
@@ -282,9 +294,18 @@ void CallFinder::happens(std::uint32_t event) {
   }
 }
 
-// Copies by code that is not deep: a read, and then a write of as many bytes.
 void CallFinder::contains_something(std::uint64_t address, std::uint64_t size) {
+  if (!open_[thread_].empty()) {
+    // Written in a call: what that reaches. It ends up together with the memory itself.
+    std::vector<ReachGraph::Object>& from = open_[thread_].back().from;
+    if (ReachGraph::Object object = ReachGraph::kOutside;
+        graph_.find(address, object) && (from.empty() || from.back() != object)) {
+      from.push_back(object);
+    }
+    return;
+  }
   graph_.store_unknown(address, size);
+  // Copies by code that is not deep: a read, and then a write of as many bytes.
   if (before_ && trace_.events[*before_].op == Op::kRead && trace_.events[*before_].size == size) {
     graph_.copy(trace_.events[*before_].object, address, size);
   }
