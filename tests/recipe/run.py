@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The programs of the figures of RECIPE's paper: each analysis finds exactly the races that the comments say, and runs of the program confirm them.
+"""The programs of the figures of RECIPE's paper, and some that call code which is not instrumented: each analysis finds exactly the races that the comments say, and runs of the program confirm them.
 
     run.py --sooth build/bin/sooth [--levels 0,1,2] [--explore] [NAME ...]
 
 Programs mark their races as those of tests/programs do. Here `FOUND(name): mcm recipe` names all analyses that find a race, of those in ANALYSES; the others must not. Each is built
 with `sooth c++ --deep` at each level of optimisation and recorded serially; all that `recipe` predicts, `sooth witness check` has to accept, `sooth confirm` to bring about, and `sooth replay` to repeat. With
---explore, `sooth explore` must meet all the races that are marked and no others, as far as it comes. `OUTSIDE: file.c` is linked as a shared library that is not instrumented; exploring would
+--explore, `sooth explore` must meet all the races that are marked and no others, as far as it comes. `OUTSIDE: file.c`, beside the program, is linked as a shared library that is not instrumented; exploring would
 not see what happens in it. Then `FOUND` also says what rdit finds when `sooth trace calls` has put its calls into the trace.
 """
 import argparse
@@ -169,7 +169,8 @@ def main():
     parser.add_argument("names", nargs="*", help="programs without their suffix; all by default")
     options = parser.parse_args()
     try:
-        figures = [Figure(path) for path in sorted((FOLDER / "programs").glob("*.cc")) if not options.names or path.stem in options.names]
+        sources = [path for folder in ("programs", "outside") for path in sorted((FOLDER / folder).glob("*.cc"))]
+        figures = [Figure(path) for path in sources if not options.names or path.stem in options.names]
     except Failure as failure:
         sys.exit(str(failure))
     jobs = [(figure, level) for figure in figures for level in options.levels]

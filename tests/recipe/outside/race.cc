@@ -1,7 +1,7 @@
 // Calls into code that is not instrumented cannot order these: it gets at nothing that the other thread touches, keeps nothing, or the call stands on the wrong side. Other values still lead to
 // races beside them, as in Figure 1 of RECIPE.
 //
-// OUTSIDE: outside/outside.c
+// OUTSIDE: library.c
 // FOUND(unrelated): mcm recipe:s recipe rdit
 // FOUND(before): mcm recipe:s recipe rdit
 // FOUND(e1_e4): mcm recipe:s recipe rdit

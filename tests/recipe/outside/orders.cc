@@ -1,7 +1,7 @@
 // Calls into a library that is not instrumented keep threads apart, which no event tells: through a pointer, through pointers in memory, through what the
 // library remembers, and by what it writes. mcm does not know of them; each of its races here is a false alarm.
 //
-// OUTSIDE: outside/outside.c
+// OUTSIDE: library.c
 // FOUND(given): mcm
 // FOUND(chain): mcm
 // FOUND(kept): mcm

@@ -1,6 +1,6 @@
 // A library that is not instrumented waits for what another thread does, where the run time library can see that or not: its calls are open while that happens. Each race that mcm reports is a false alarm.
 //
-// OUTSIDE: outside/outside.c
+// OUTSIDE: library.c
 // FOUND(unseen): mcm
 // FOUND(seen): mcm
 #include <cstdio>
