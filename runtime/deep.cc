@@ -7,6 +7,7 @@
 #include "runtime/modules.h"
 #include "runtime/record_builder.h"
 #include "runtime/stream_writer.h"
+#include "runtime/turn.h"
 #include "trace/deep_format.h"
 
 namespace sooth::rt {
@@ -63,12 +64,16 @@ SOOTH_INLINE u16 control_word(Kind kind, u32 small) {
                           kind << stream::kDeepKindShift | small);
 }
 
-// The thread if it records what the module does, with nothing left that must come first.
+// The thread if it records what the module does, with nothing left that must come first. It has the turn: what a call left behind that
+// blocked outside of our view stands behind what others did meanwhile.
 SOOTH_INLINE Thread* thread_of(const Descriptor* module) {
   Thread* t = current();
   if (module->number == deep::kSilent || SOOTH_UNLIKELY(t == nullptr) || SOOTH_UNLIKELY((t->special & kStopped) != 0))
     return nullptr;
-  if (t->pending_slot != 0) write_pending(t);
+  if (t->pending_slot != 0)
+    write_pending(t);
+  else
+    turn::hold(t);
   return t;
 }
 

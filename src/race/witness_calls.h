@@ -37,7 +37,10 @@ class CallEdges {
   }
 
   // Whether any call of the trace may have touched a byte of the access.
-  bool reaches(const Event& access) const { return reaches(Bytes{access.object, access.object + (access.size - 1)}); }
+  bool reaches(const Event& access) const { return reaches(access.object, access.size); }
+  bool reaches(std::uint64_t address, std::uint64_t size) const {
+    return reaches(Bytes{address, address + (size - 1)});
+  }
 
  private:
   struct Need {

@@ -30,8 +30,11 @@ namespace sooth {
 // threads; each call costs time and memory linear in the trace up to the last event that the witness names and in the instructions executed.
 class ValueJudge {
  public:
-  // What the view shows, and the program, must outlive the judge. Refuses what cannot be judged.
-  static Result<ValueJudge> make(const DeepProgram& program, const TraceView& trace);
+  // What the view shows, and the program, must outlive the judge. Refuses what cannot be judged. `unnamed` are events that witnesses
+  // do not name, ascending: begins and ends of calls that were put into the trace. They happen when what stands behind them in their thread, or
+  // what must come after them, is about to happen.
+  static Result<ValueJudge> make(const DeepProgram& program, const TraceView& trace,
+                                 std::span<const EventId> unnamed = {});
 
   // The error says what is wrong with the witness and names the event or the place of the program.
   Status check(const ValueWitness& witness) const;
@@ -40,9 +43,11 @@ class ValueJudge {
   const RecordedRun& recorded_run() const { return *run_; }
 
  private:
-  explicit ValueJudge(std::unique_ptr<RecordedRun> run) : run_(std::move(run)) {}
+  ValueJudge(std::unique_ptr<RecordedRun> run, std::span<const EventId> unnamed)
+      : run_(std::move(run)), unnamed_(unnamed.begin(), unnamed.end()) {}
 
   std::unique_ptr<RecordedRun> run_;
+  std::vector<EventId> unnamed_;
 };
 
 // One witness. `records` are the deep records of the trace, which the view need not show.

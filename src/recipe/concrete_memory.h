@@ -22,9 +22,10 @@ class GlobalVariable;
 
 namespace sooth {
 
-// What the program's file says of the first contents of global variables: plain data only, no addresses.
+// What the program's file says of the first contents of global variables, and the addresses that the loader put there.
 class GlobalContents {
  public:
+  // The program must outlive it.
   explicit GlobalContents(const DeepProgram& program);
   std::optional<std::uint8_t> byte(std::uint64_t address) const;
   // Address and size of the variable that the byte belongs to.
@@ -39,6 +40,7 @@ class GlobalContents {
   };
   const Variable* find(std::uint64_t address) const;
 
+  const DeepProgram* program_;
   std::vector<std::unique_ptr<llvm::DataLayout>> layouts_;  // by module
   std::vector<Variable> variables_;                         // by address
 };

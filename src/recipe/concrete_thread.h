@@ -16,6 +16,7 @@
 #include "race/witness.h"
 #include "recipe/concrete_ops.h"
 #include "recipe/concrete_value.h"
+#include "recipe/run_observer.h"
 
 namespace llvm {
 class CallBase;
@@ -78,6 +79,8 @@ class ConcreteThread {
   // arguments that are addresses. What it returns is why the call cannot be made; empty: it can.
   using MemoryGuard = std::function<std::string(const std::vector<std::uint64_t>& pointers)>;
   void set_memory_guard(MemoryGuard guard) { memory_guard_ = std::move(guard); }
+  // Of the recorded run only; must outlive it.
+  void set_observer(RunObserver* observer) { observer_ = observer; }
   // The branch at which it has left the tape; nullptr: it has not.
   const llvm::Instruction* left_at() const { return left_at_; }
 
@@ -126,6 +129,7 @@ class ConcreteThread {
     std::optional<std::uint64_t> length;    // of the copy that it is in
     std::optional<ConcreteBytes> copied;    // what that has read, before it writes
     bool stores_vtable = false;             // the record says that the store at hand is one
+    std::vector<std::uint64_t> further;     // arguments behind those that the function names; for the observer
   };
   using Step = std::optional<ConcreteStep>;
 
@@ -159,6 +163,9 @@ class ConcreteThread {
   Step finish_call(std::optional<Concrete> result);
   bool note_arguments(const llvm::CallBase& call, unsigned from);
   std::string ask_guard(const llvm::CallBase& call);
+  void tell_call(const llvm::CallBase& call);
+  void add_words(const llvm::CallBase& call, unsigned from, std::vector<std::uint64_t>& words);
+  RunObserver::Position where() const;
   bool is_target(const llvm::CallBase& call, const llvm::Function& function);
   std::optional<DeepProgram::Place> target(const llvm::CallBase& call);
   std::optional<Concrete> take_value(llvm::Type* type, std::uint32_t module, std::optional<std::uint64_t> first);
@@ -190,6 +197,7 @@ class ConcreteThread {
   std::vector<Frame> frames_;
   std::optional<ConcreteStep> step_;
   MemoryGuard memory_guard_;
+  RunObserver* observer_ = nullptr;
 };
 
 }  // namespace sooth

@@ -23,7 +23,8 @@ namespace sooth {
 // linear in the events, the instructions executed and the bytes touched.
 class RecordedRun {
  public:
-  RecordedRun(const DeepProgram& program, const TraceView& trace);
+  // `observer` is told of it while it is executed.
+  RecordedRun(const DeepProgram& program, const TraceView& trace, RunObserver* observer = nullptr);
 
   const DeepProgram& program() const { return program_; }
   const TraceView& trace() const { return trace_; }
@@ -52,6 +53,9 @@ class RecordedRun {
   }
   // Of reads with surprises or without a recorded value: who had written what they read. Others have none.
   std::span<const Seen> seen(std::uint32_t event) const;
+
+  // Whether a call of the trace that was not recorded may have touched one of the bytes.
+  bool is_reached(std::uint64_t address, std::uint64_t size) const { return calls_.reaches(address, size); }
 
   // Whether no other thread touches the 8 bytes around a byte of a stretch.
   bool is_private(std::uint32_t thread, bool allocated, std::uint64_t address) const {
@@ -92,6 +96,7 @@ class RecordedRun {
   // While it is being made.
   struct Making;
   Making* making_ = nullptr;
+  RunObserver* observer_ = nullptr;
 };
 
 }  // namespace sooth
