@@ -118,7 +118,8 @@ SOOTH_EXPORT void __tsan_func_exit() {
   uptr stack = SOOTH_STACK;
   Frame* top = t->top;
   bool left = false;
-  // Frames below were left by a longjmp, or by a jump to this hook instead of a call: then we return to where the frame's function was called from.
+  // Frames below were left by a longjmp, or by a jump to this hook instead of a call: then we return to where the
+  // frame's function was called from.
   while (SOOTH_UNLIKELY(!left && top > t->frames && top[-1].stack < stack)) left = (--top)->call == SOOTH_CALLER;
   // Functions deeper than kMaxFrames were not remembered.
   if (SOOTH_LIKELY(!left && top > t->frames && top[-1].stack <= stack)) --top;

@@ -6,8 +6,8 @@
 
 namespace sooth::rt {
 
-// A record under construction, at its place in the stream: what is behind the cursor is zero. At most kMaxRecordBytes, but for names and stacks,
-// which say how much room they take.
+// A record under construction, at its place in the stream: what is behind the cursor is zero. At most kMaxRecordBytes,
+// but for names and stacks, which say how much room they take.
 class Builder {
  public:
   SOOTH_INLINE Builder(Thread* t, u16 control) : thread_(t), end_(t->cursor + 2), control_(control) {}

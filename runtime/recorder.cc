@@ -128,7 +128,8 @@ bool open_control() {
   return true;
 }
 
-// What a process that is controlled and not recorded has in the place of a recording: one that has stopped before it began.
+// What a process that is controlled and not recorded has in the place of a recording: one that has stopped before it
+// began.
 bool open_nothing() {
   auto* control = static_cast<Control*>(map_memory(stream::kControlBytes));
   if (control == nullptr) return false;

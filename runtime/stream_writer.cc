@@ -104,8 +104,9 @@ SOOTH_INLINE void set_pending(Thread* t, u32 slot, u32 size, uptr address, u32 l
   t->pending_delta = delta;
 }
 
-// One access with a delta of at most 5 bytes and its value of at most 8 bytes, in two stores: the tail first. They overlap: the head also has what of
-// the value lies in its eight bytes, so that where the value begins makes no difference.
+// One access with a delta of at most 5 bytes and its value of at most 8 bytes, in two stores: the tail first. They
+// overlap: the head also has what of the value lies in its eight bytes, so that where the value begins makes no
+// difference.
 SOOTH_INLINE void put_short_access(Thread* t, u32 slot, uptr address, u64 delta, u32 length, u64 value) {
   u64& known = remembered(t, address);
   if ((delta | (value ^ known)) == 0 && is_expected(t, slot)) return put_expected(t, slot);
@@ -191,7 +192,8 @@ void skip_access(Thread* t, uptr pc, uptr address, u64 size) {
   heed(t);
 }
 
-// The long way: the turn was taken away or is to be given up, a write waits for its value, or the slot has to be defined.
+// The long way: the turn was taken away or is to be given up, a write waits for its value, or the slot has to be
+// defined.
 template <unsigned size, bool is_write>
 __attribute__((noinline)) void access_in_turn(Thread* t, uptr address, uptr pc) {
   constexpr Shape shape = serial_shape<size, is_write>();
@@ -204,7 +206,8 @@ __attribute__((noinline)) void access_in_turn(Thread* t, uptr address, uptr pc) 
     waits = !is_write && t->deferred_slot == 0 && is_defined;
     if (!waits) put_pending(t);
   }
-  // Before the value is read: another thread may change it. Not between the two halves of a copy: the write has not happened yet.
+  // Before the value is read: another thread may change it. Not between the two halves of a copy: the write has not
+  // happened yet.
   if (SOOTH_UNLIKELY(--t->quantum == 0)) {
     if (waits)
       t->quantum = 1;
@@ -383,7 +386,8 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
     // The code there has created a thread; what begins and ends is that thread.
     bool is_thread = shape.op() == Op::kBegin || shape.op() == Op::kEnd;
     if (recorder.watches_calls && !is_thread) calls::left_out(t, pc, object, 0);
-    // What an excluded module frees it may have ordered by itself; the next allocation makes a new variable of it anyhow.
+    // What an excluded module frees it may have ordered by itself; the next allocation makes a new variable of it
+    // anyhow.
     if (shape.op() == Op::kFree) return;
     // Synchronisation of excluded modules counts all the same: it goes under the first site.
     pc = kNoSite;

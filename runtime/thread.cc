@@ -129,7 +129,8 @@ void attach_thread(Thread* t, u32 id) {
 void detach_thread() {
   Thread* t = self_;
   if (t == nullptr) return;
-  // A handler runs before the end of the thread or, unrecorded, after it: what waits for this thread must not run in the next one.
+  // A handler runs before the end of the thread or, unrecorded, after it: what waits for this thread must not run in
+  // the next one.
   HandlersBlocked blocked(t);
   ThreadInfo& info = infos_[t->id];
   calls::thread_ends(t);

@@ -78,8 +78,8 @@ inline constexpr unsigned kRepeatBits = 15;
 inline constexpr u32 kRepeatEntries = 1u << kRepeatBits;
 inline constexpr u32 kEpochs = 1u << (kRepeatBits + 4);
 
-// Where a thread of a controlled run is. Plain accesses since the last operation: origin less Thread::quantum, so that a hook counts
-// by taking one off the quantum.
+// Where a thread of a controlled run is. Plain accesses since the last operation: origin less Thread::quantum, so that
+// a hook counts by taking one off the quantum.
 struct Progress {
   u64 origin;
   u64 events;      // operations of synchronisation
@@ -114,8 +114,8 @@ struct Thread {
   uptr pending_object;
   u32 pending_code;  // of its control word, and its delta: it is not in the stream yet
   u64 pending_delta;
-  // A read right behind it. GCC calls the hooks of `*a = *b` in the order write, read, and only then copies: the value of
-  // the write is known at the hook after the read, which is written behind it. Slot 0: none.
+  // A read right behind it. GCC calls the hooks of `*a = *b` in the order write, read, and only then copies: the value
+  // of the write is known at the hook after the read, which is written behind it. Slot 0: none.
   u32 deferred_slot;
   u32 deferred_code;
   uptr deferred_object;
@@ -196,7 +196,8 @@ inline constexpr u32 kDetachedBit = 0x100;
 Thread* new_thread();
 // The thread was not created after all, or has ended: another may continue its stream.
 void give_back(Thread* t);
-// Makes the calling thread a recorded one with the given id (from new_thread_id) and emits kBegin and the kAlloc of its stack.
+// Makes the calling thread a recorded one with the given id (from new_thread_id) and emits kBegin and the kAlloc of its
+// stack.
 void attach_thread(Thread* t, u32 id);
 // Emits kEnd and gives the stream back. The thread records nothing any more.
 void detach_thread();

@@ -79,7 +79,8 @@ Status check_access(const Access& access, const TraceStore& store) {
 
 bool has_values(const Finding& finding) { return claims_a_witness(finding) && finding.witness->values.has_value(); }
 
-// The code of the recorded program, which judges witnesses with other values than the recorded ones. Made when the first one comes.
+// The code of the recorded program, which judges witnesses with other values than the recorded ones. Made when the
+// first one comes.
 class CodeJudge {
  public:
   CodeJudge(std::string recording, const TraceStore& store) : recording_(std::move(recording)), store_(store) {}

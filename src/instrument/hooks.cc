@@ -226,8 +226,8 @@ void FunctionHooks::add_records(llvm::Instruction& instruction) {
   }
 }
 
-// A recording keeps of a write what the next hook finds. One that comes too late may find something else; and with none in front of
-// its end, a local variable need not get its last value at all, so the optimiser would drop the store.
+// A recording keeps of a write what the next hook finds. One that comes too late may find something else; and with none
+// in front of its end, a local variable need not get its last value at all, so the optimiser would drop the store.
 void FunctionHooks::settle(llvm::Instruction& position) {
   const auto* before = llvm::dyn_cast_or_null<llvm::CallInst>(position.getPrevNode());
   const bool settled =
@@ -323,7 +323,8 @@ void FunctionHooks::add_call(llvm::CallBase& call_site) {
   }
 }
 
-// Arguments of functions that only this module can call are known to whoever follows the call; not so copies that the call makes.
+// Arguments of functions that only this module can call are known to whoever follows the call; not so copies that the
+// call makes.
 void FunctionHooks::add_entry() {
   const bool called_from_outside = !function_.hasLocalLinkage() || function_.hasAddressTaken();
   llvm::DISubprogram* subprogram = function_.getSubprogram();
@@ -347,7 +348,8 @@ void FunctionHooks::forget_promises(llvm::Function& function) {
   }
 }
 
-// Copies and fills that are still there become calls that record what they touch: as intrinsics the optimiser could merge and drop them.
+// Copies and fills that are still there become calls that record what they touch: as intrinsics the optimiser could
+// merge and drop them.
 void FunctionHooks::replace_transfers() {
   for (llvm::MemIntrinsic* transfer : transfers_) {
     Builder builder = at(*transfer, *transfer);

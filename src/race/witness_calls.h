@@ -1,4 +1,5 @@
-// Call order as the witness checker reads it off a trace: docs/semantics.md section 13, without any code of the analyses.
+// Call order as the witness checker reads it off a trace: docs/semantics.md section 13, without any code of the
+// analyses.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +13,9 @@
 
 namespace sooth {
 
-// What must come before an event because something that is not recorded may have told its thread. Program order is not among
-// it. Each event costs a logarithm and the pieces that calls have cut its bytes into; a begin or an end those of its
-// reach, and a look at every call that is open.
+// What must come before an event because something that is not recorded may have told its thread. Program order is not
+// among it. Each event costs a logarithm and the pieces that calls have cut its bytes into; a begin or an end those of
+// its reach, and a look at every call that is open.
 class CallEdges {
  public:
   // `reaches` are sorted by call and must outlive it.

@@ -302,8 +302,8 @@ Status CheckMachine::check_calls(std::uint32_t event) {
   return {};
 }
 
-// Memory that a call of code that is not recorded may look at, and that is not what it was: the thread's own, and the blocks and variables that
-// it gets addresses of. Empty: there is none.
+// Memory that a call of code that is not recorded may look at, and that is not what it was: the thread's own, and the
+// blocks and variables that it gets addresses of. Empty: there is none.
 std::string CheckMachine::visible_change(std::uint32_t thread, const std::vector<std::uint64_t>& pointers) const {
   for (const auto& [address, place] : changed_) {
     if (!memory_.read(place.first, place.second).changed) {

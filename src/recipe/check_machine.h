@@ -17,8 +17,8 @@
 
 namespace sooth {
 
-// Executes events in whatever order they come, as far as each is its thread's next: what it computes, not whether it may happen now
-// (order, locks). Errors are sentences about the witness.
+// Executes events in whatever order they come, as far as each is its thread's next: what it computes, not whether it
+// may happen now (order, locks). Errors are sentences about the witness.
 class CheckMachine {
  public:
   // `run` must outlive it.

@@ -1,4 +1,5 @@
-// The part of ConcreteThread that is about calls: those whose callee is executed, those that are not, and how functions end.
+// The part of ConcreteThread that is about calls: those whose callee is executed, those that are not, and how functions
+// end.
 #include <algorithm>
 #include <utility>
 
@@ -20,8 +21,8 @@ const llvm::Function* named_callee(const llvm::CallBase& call) {
   return llvm::dyn_cast<llvm::Function>(callee);
 }
 
-// Functions that decide nothing by what the program keeps in memory, apart from what has events: they are about threads, locks, blocks of
-// memory, exceptions and time, or write something out.
+// Functions that decide nothing by what the program keeps in memory, apart from what has events: they are about
+// threads, locks, blocks of memory, exceptions and time, or write something out.
 constexpr llvm::StringLiteral kBlindFamilies[] = {"pthread_",       "sem_",
                                                   "__cxa_",         "_Unwind_",
                                                   "_Znw",           "_Zna",
@@ -492,8 +493,8 @@ ConcreteThread::Step ConcreteThread::returned(const DeepRecord& record) {
   return finish_call(std::move(result));
 }
 
-// An exception has reached a function: the innermost that is in an invoke with that landingpad. Or a call that may return
-// twice is about to return.
+// An exception has reached a function: the innermost that is in an invoke with that landingpad. Or a call that may
+// return twice is about to return.
 ConcreteThread::Step ConcreteThread::landed(const DeepRecord& record) {
   const llvm::Instruction* target = program_.instruction({record.module, record.function, record.id});
   const auto* pad = llvm::dyn_cast_or_null<llvm::LandingPadInst>(target);

@@ -45,7 +45,8 @@ class GlobalContents {
   std::vector<Variable> variables_;                         // by address
 };
 
-// What was in memory before anybody wrote to it: what the recorded run has read there, else what the program's file says.
+// What was in memory before anybody wrote to it: what the recorded run has read there, else what the program's file
+// says.
 class FirstContents {
  public:
   explicit FirstContents(const DeepProgram& program) : globals_(program) {}
@@ -71,7 +72,8 @@ struct MemoryCell {
   std::uint32_t when = 0;  // number of that write, from 1; 0: nobody has written
 };
 
-// Bytes are those of stretches (race/witness_memory.h). Time and memory are linear in the bytes touched; cover() costs a logarithm.
+// Bytes are those of stretches (race/witness_memory.h). Time and memory are linear in the bytes touched; cover() costs
+// a logarithm.
 class ConcreteMemory {
  public:
   explicit ConcreteMemory(const FirstContents& first) : first_(first) {}

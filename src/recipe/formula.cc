@@ -106,7 +106,8 @@ void RecipeFormula::collect_sections() {
   }
 }
 
-// A detour may end sections that the thread is in and begin others. What it does against the rules of locks it does not do.
+// A detour may end sections that the thread is in and begin others. What it does against the rules of locks it does not
+// do.
 void RecipeFormula::collect_detour_sections(const RaceTarget& target) {
   const TraceIndex& index = model_.index();
   std::map<std::uint64_t, std::uint32_t> depth;  // of the locks in question
@@ -315,8 +316,8 @@ bool RecipeFormula::follows(StepId read, const Source& source) const {
          (source.write == kNoEvent || steps_.thread(source.write) == steps_.thread(read));
 }
 
-// When the source leaves what it left in the recorded run. What is written to memory that no other thread touches may be anything
-// unless it is listed.
+// When the source leaves what it left in the recorded run. What is written to memory that no other thread touches may
+// be anything unless it is listed.
 ExprId RecipeFormula::keeps_recorded(const Source& source, PieceIndex piece) {
   if (source.write == kNoEvent) {
     return table_.yes();

@@ -1,6 +1,6 @@
-// The formula against executing everything, on thousands of random recordings with random expressions: exactly the pairs that meet, on
-// branches that were taken and on others, and every witness leads there. SOOTH_CASES sets the number of recordings, SOOTH_SEED the first
-// seed.
+// The formula against executing everything, on thousands of random recordings with random expressions: exactly the
+// pairs that meet, on branches that were taken and on others, and every witness leads there. SOOTH_CASES sets the
+// number of recordings, SOOTH_SEED the first seed.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::size_t kMaxStates = 3'000;
 
-// A recording of a program that computes with what it reads: small numbers, so that reads find what they found by other ways, too.
+// A recording of a program that computes with what it reads: small numbers, so that reads find what they found by other
+// ways, too.
 class RandomProgram {
  public:
   RandomProgram(std::span<const Event> events, std::uint64_t seed)

@@ -25,8 +25,8 @@ namespace {
 
 constexpr std::uint64_t kWord = 8;
 
-// The run time library stands in for them: what they do to memory and threads is in the trace. Of families, what it does not stand in for
-// looks at no memory of the program.
+// The run time library stands in for them: what they do to memory and threads is in the trace. Of families, what it
+// does not stand in for looks at no memory of the program.
 constexpr llvm::StringLiteral kRecordedFamilies[] = {
     "__tsan_", "__sooth_", "sooth_annotate_", "Annotate", "GOMP_", "omp_", "thrd_", "mtx_", "cnd_", "tss_"};
 constexpr llvm::StringLiteral kRecorded[] = {"accept",        "accept4",      "bcopy",         "bzero",
@@ -69,7 +69,8 @@ bool is_recorded_function(const llvm::CallBase& call) {
          llvm::any_of(kRecordedFamilies, [&](llvm::StringRef family) { return name.starts_with(family); });
 }
 
-// Functions of the C and C++ libraries, and assembly in the program, know what they are given and keep nothing for a later call.
+// Functions of the C and C++ libraries, and assembly in the program, know what they are given and keep nothing for a
+// later call.
 bool keeps_nothing(const llvm::CallBase& call) {
   if (call.isInlineAsm()) {
     return true;

@@ -13,8 +13,8 @@
 
 namespace sooth {
 
-// A call of something that is neither deep code nor one of the functions whose effects are events (threads, locks, memory, copies and strings), or
-// that only write something out.
+// A call of something that is neither deep code nor one of the functions whose effects are events (threads, locks,
+// memory, copies and strings), or that only write something out.
 struct OpaqueCall {
   ThreadId thread{};
   const llvm::CallBase* at = nullptr;
@@ -22,14 +22,16 @@ struct OpaqueCall {
   CallSpot begin;            // of the trace
   CallSpot end;              // behind the last event when it never returned
   bool returned = false;
-  // What memory it may touch, sorted and disjoint: blocks and variables that a word of its arguments is an address in, those that words in
-  // these lead to, and so on (recipe/reach_graph.h). Code that is not part of the C and C++ libraries also has a state of its own, everything that such
-  // code was given before, its own variables, and memory of which nobody knows to what it belongs. Without what only this thread touches.
+  // What memory it may touch, sorted and disjoint: blocks and variables that a word of its arguments is an address in,
+  // those that words in these lead to, and so on (recipe/reach_graph.h). Code that is not part of the C and C++
+  // libraries also has a state of its own, everything that such code was given before, its own variables, and memory of
+  // which nobody knows to what it belongs. Without what only this thread touches.
   std::vector<MemoryRange> reach;
 };
 
 // In the order in which they begin. The trace is a deep recording, well-formed, exact and with values: else
-// there are none. Of threads that cannot be followed to the end, those in front of that. Costs what executing the recorded run costs.
+// there are none. Of threads that cannot be followed to the end, those in front of that. Costs what executing the
+// recorded run costs.
 std::vector<OpaqueCall> find_opaque_calls(const DeepProgram& program, const TraceView& trace);
 
 // What is called: the name of the function as the linker knows it, "inline assembly" or "a function pointer".

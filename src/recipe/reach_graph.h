@@ -12,18 +12,20 @@
 
 namespace sooth {
 
-// Section 4.4.3 of the RDIT thesis for C and C++: objects are blocks of memory and variables, and a word that is the address of a byte in one
-// of them leads there, whatever its type. Each object is looked at once: what a call reaches is one *group* from then on, because the code that
-// is called may have put the address of everything it got at everywhere it got at. So groups only grow, and an address that was overwritten
-// still counts; what is in the place of memory that is gone is a new object.
+// Section 4.4.3 of the RDIT thesis for C and C++: objects are blocks of memory and variables, and a word that is the
+// address of a byte in one of them leads there, whatever its type. Each object is looked at once: what a call reaches
+// is one *group* from then on, because the code that is called may have put the address of everything it got at
+// everywhere it got at. So groups only grow, and an address that was overwritten still counts; what is in the place of
+// memory that is gone is a new object.
 //
-// Told in the order of the trace what happens; then finish(), and then asked. Time and memory are linear in the words stored, the objects and the
-// calls, apart from logarithms; no call costs what it reaches, only what it reaches for the first time.
+// Told in the order of the trace what happens; then finish(), and then asked. Time and memory are linear in the words
+// stored, the objects and the calls, apart from logarithms; no call costs what it reaches, only what it reaches for the
+// first time.
 class ReachGraph {
  public:
   using Object = std::uint32_t;
-  // All memory that is in no known object, and what code that is not recorded keeps for itself: that is the byte kOwnState in a reach, where no
-  // program has any.
+  // All memory that is in no known object, and what code that is not recorded keeps for itself: that is the byte
+  // kOwnState in a reach, where no program has any.
   static constexpr Object kOutside = 0;
   static constexpr std::uint64_t kOwnState = 1;
   // What a call reached when it was over.
@@ -35,8 +37,8 @@ class ReachGraph {
   explicit ReachGraph(FlatMap<bool> pages);
   static std::uint64_t page_of(std::uint64_t address) { return address >> 12; }
 
-  // A block or variable comes to be, in the place of whatever is there. What never changes (`constant`) leads to others but orders
-  // nothing by itself.
+  // A block or variable comes to be, in the place of whatever is there. What never changes (`constant`) leads to others
+  // but orders nothing by itself.
   Object add(MemoryRange range, bool constant = false);
   // It belongs to code that is not recorded.
   void give_away(Object object);

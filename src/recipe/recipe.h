@@ -1,5 +1,5 @@
-// RECIPE: races of reorderings in which reads see other values than in the recorded run and the program computes on with them; also with
-// accesses that the recorded run never made.
+// RECIPE: races of reorderings in which reads see other values than in the recorded run and the program computes on
+// with them; also with accesses that the recorded run never made.
 #pragma once
 
 #include <chrono>
@@ -38,9 +38,9 @@ struct RecipeOptions {
 
 using ValuePrediction = std::variant<ValueWitness, Infeasible, Unknown>;
 
-// Whether both targets, which conflict, can be next after a reordering of the window, with whatever values its reads see:
-// docs/recipe.md. `table` is a copy of the program's expressions, which grows. `by_solver` is told whether the solver was
-// asked.
+// Whether both targets, which conflict, can be next after a reordering of the window, with whatever values its reads
+// see: docs/recipe.md. `table` is a copy of the program's expressions, which grows. `by_solver` is told whether the
+// solver was asked.
 ValuePrediction predict_value_race(const RecipeModel& model, ExprTable& table, const RaceTarget (&targets)[2],
                                    const RecipeOptions& options, const Window* window = nullptr,
                                    bool* by_solver = nullptr);
@@ -107,9 +107,9 @@ struct RecipeTally {
 };
 RecipeTally tally(const RecipeResult& result);
 
-// Every pair of places with conflicting accesses, made or not, that must-order does not order and no lock protects. `skip`
-// names sites of which the answer is known, `skip_places` the same by what the source calls them (site_key()), which also
-// counts for accesses that were not executed. Deterministic but for what the solver can do in its time.
+// Every pair of places with conflicting accesses, made or not, that must-order does not order and no lock protects.
+// `skip` names sites of which the answer is known, `skip_places` the same by what the source calls them (site_key()),
+// which also counts for accesses that were not executed. Deterministic but for what the solver can do in its time.
 RecipeResult find_recipe_races(const RecipeModel& model, const RecipeOptions& options,
                                const std::function<bool(SiteId low, SiteId high)>& skip = {},
                                const std::function<bool(const Site&, const Site&)>& skip_places = {});

@@ -1,4 +1,5 @@
-// The recorded run, executed once more by the judge: what it must know to tell whether another order of events is a run of the program.
+// The recorded run, executed once more by the judge: what it must know to tell whether another order of events is a run
+// of the program.
 #pragma once
 
 #include <array>
@@ -19,8 +20,8 @@
 
 namespace sooth {
 
-// Read-only once made; the program and what the view shows must outlive it. The trace is well-formed and of less than 2^32 - 1 events. Time and memory are
-// linear in the events, the instructions executed and the bytes touched.
+// Read-only once made; the program and what the view shows must outlive it. The trace is well-formed and of less than
+// 2^32 - 1 events. Time and memory are linear in the events, the instructions executed and the bytes touched.
 class RecordedRun {
  public:
   // `observer` is told of it while it is executed.
@@ -31,7 +32,8 @@ class RecordedRun {
   std::span<const ThreadTape> tapes() const { return tapes_; }
   const FirstContents& first_contents() const { return first_; }
 
-  // How many events of a thread its code explains; what follows can only be taken as recorded. `why` is empty when it is all of them.
+  // How many events of a thread its code explains; what follows can only be taken as recorded. `why` is empty when it
+  // is all of them.
   struct Extent {
     std::size_t events = 0;
     std::string why;
@@ -45,8 +47,8 @@ class RecordedRun {
   }
   // What the trace says the event has read or written: as many bytes as it touches, or none.
   std::optional<ConcreteBytes> recorded(std::uint32_t event) const;
-  // Bytes (bit i for byte i, bit 15 also for those behind it) in which a read found something else than the last write left
-  // there: code that is not recorded has written in between.
+  // Bytes (bit i for byte i, bit 15 also for those behind it) in which a read found something else than the last write
+  // left there: code that is not recorded has written in between.
   std::uint16_t surprises(std::uint32_t event) const {
     const std::uint16_t* found = surprises_.find(event);
     return found != nullptr ? *found : 0;

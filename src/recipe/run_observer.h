@@ -14,7 +14,8 @@ class CallBase;
 
 namespace sooth {
 
-// Told by RecordedRun, in the order of the events: what a thread does between two of its events is told when it comes to the second.
+// Told by RecordedRun, in the order of the events: what a thread does between two of its events is told when it comes
+// to the second.
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
@@ -28,8 +29,8 @@ class RunObserver {
 
   // A local variable, or one of the thread, is at this address from here on.
   virtual void variable(std::uint64_t address, std::uint64_t size) = 0;
-  // A call of code that is not executed begins; `words` are what it gets, as far as they are whole words and known. Not of functions that look at
-  // no memory of the program but in events.
+  // A call of code that is not executed begins; `words` are what it gets, as far as they are whole words and known. Not
+  // of functions that look at no memory of the program but in events.
   virtual void call_begins(const Position& at, std::size_t depth, const llvm::CallBase& call,
                            std::span<const std::uint64_t> words) = 0;
   // The thread is back, by its latest record: its calls of this depth and more are over.

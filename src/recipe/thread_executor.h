@@ -51,9 +51,9 @@ struct Execution {
 // What one can know of a call without IR from the name of the function.
 bool leaves_memory_alone(const llvm::CallBase& call);
 
-// Each value that the thread computes is known from the records or follows from what is; in addition it has an expression when it depends on
-// shared memory. The stack is on the heap: neither calls nor expressions recurse. Whenever records and code do not fit
-// together the thread ends, with a sentence that says why.
+// Each value that the thread computes is known from the records or follows from what is; in addition it has an
+// expression when it depends on shared memory. The stack is on the heap: neither calls nor expressions recurse.
+// Whenever records and code do not fit together the thread ends, with a sentence that says why.
 class ThreadExecutor final : public ConditionSink {
  public:
   // `records` are those of the thread.

@@ -52,7 +52,8 @@ bool ThreadExecutor::to_bytes(const Layout& layout, const Cell* value, std::vect
   return true;
 }
 
-// What the access at `position`, which reads, has read: `bytes` without expressions, by the trace or the words that follow.
+// What the access at `position`, which reads, has read: `bytes` without expressions, by the trace or the words that
+// follow.
 bool ThreadExecutor::read_bytes(std::uint32_t position, std::uint64_t size, std::vector<Byte>& bytes) {
   bytes.assign(size, Byte{});
   const Value value = x_.trace.values.empty() ? Value{} : x_.trace.values[event(position)];
@@ -113,7 +114,8 @@ bool ThreadExecutor::load(const llvm::Instruction& at, llvm::Type* type, const C
   return true;
 }
 
-// The access at `position` writes `bytes`: lists it, or remembers what is private. What is unknown gets its recorded value.
+// The access at `position` writes `bytes`: lists it, or remembers what is private. What is unknown gets its recorded
+// value.
 void ThreadExecutor::write_bytes(std::uint32_t position, std::vector<Byte>& bytes, ExprId read) {
   const EventIndex e = event(position);
   const std::uint64_t begin = x_.index.event(e).object;

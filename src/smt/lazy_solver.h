@@ -1,5 +1,5 @@
-// What OrderSolver and ValueSolver share: z3 with a deadline, and clauses of which most wait until an order violates them. For their
-// .cc files only: z3's header takes its time.
+// What OrderSolver and ValueSolver share: z3 with a deadline, and clauses of which most wait until an order violates
+// them. For their .cc files only: z3's header takes its time.
 #pragma once
 
 #include <algorithm>

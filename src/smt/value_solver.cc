@@ -140,8 +140,8 @@ class ValueSolver::Impl : public LazySolver<Literal> {
     return context().bool_val(false);
   }
 
-  // Whether a clause waits until an order violates it. Those do of which there are many and few ever matter: that something
-  // comes before or after something else. What chooses and computes is handed over at once.
+  // Whether a clause waits until an order violates it. Those do of which there are many and few ever matter: that
+  // something comes before or after something else. What chooses and computes is handed over at once.
   static bool may_wait(Clause clause) {
     return clause.size() > 1 && std::all_of(clause.begin(), clause.end(), [](const Literal& literal) {
              return literal.kind_ == Literal::Kind::kBefore || literal.kind_ == Literal::Kind::kIsNot;

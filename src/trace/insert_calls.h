@@ -39,7 +39,8 @@ class CallInserter {
   // What comes behind the last event; may be empty.
   Batch finish();
 
-  // The new number of an event, and the old one of an event that was not put in. Of all events, at any time; O(log marks).
+  // The new number of an event, and the old one of an event that was not put in. Of all events, at any time; O(log
+  // marks).
   EventId renumbered(EventId old) const;
   EventId original(EventId renumbered) const;
   bool is_put_in(EventId renumbered) const;

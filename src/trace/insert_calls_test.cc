@@ -42,7 +42,8 @@ CallMark begin(CallSpot spot, std::uint64_t object, std::vector<MemoryRange> rea
 }
 CallMark end(CallSpot spot, std::uint64_t object) { return {spot, false, kSecond, SiteId{}, object, {}}; }
 
-// "b0 ( w0 ...": b, d and w are branches, deep records and writes with their numbers, brackets calls; checks ids on the way.
+// "b0 ( w0 ...": b, d and w are branches, deep records and writes with their numbers, brackets calls; checks ids on the
+// way.
 std::string show(CallInserter& inserter, const Small& trace, std::size_t batch_events) {
   std::string text;
   std::uint64_t written = 0;

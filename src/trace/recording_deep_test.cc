@@ -26,7 +26,8 @@ DeepRecord random_record(std::mt19937_64& random) {
   return record;
 }
 
-// A serial recording of two threads that write and say what they do, by turns; `expected` is what a reader must make of it.
+// A serial recording of two threads that write and say what they do, by turns; `expected` is what a reader must make of
+// it.
 TestRecording random_recording(std::uint64_t seed, std::uint64_t steps, DeepTrace& expected) {
   std::mt19937_64 random(seed);
   TestRecording recording(stream::kExactOrder | stream::kWithValues | stream::kWithDeep);

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint32_t kFlags = stream::kExactOrder | stream::kWithValues | stream::kWithDeep;
 
-// Two threads walk through arrays in loops, by turns, and now and then write something else; each with a stream of its own.
+// Two threads walk through arrays in loops, by turns, and now and then write something else; each with a stream of its
+// own.
 class LoopingThreads {
  public:
   LoopingThreads(std::uint64_t seed, bool runs) : random_(seed), recording_(kFlags), slots_(2, SlotTable(8)) {

@@ -28,8 +28,8 @@ struct EventSink {
   bool full() const { return count >= capacity || (deep != nullptr && deep->size() >= capacity); }
 };
 
-// The bytes come from outside: whatever they are, the decoder stays inside them and says what is wrong. It copies nothing
-// but what a chunk holds, and remembers 8192 slots at most. Not thread safe.
+// The bytes come from outside: whatever they are, the decoder stays inside them and says what is wrong. It copies
+// nothing but what a chunk holds, and remembers 8192 slots at most. Not thread safe.
 class StreamDecoder {
  public:
   enum class Stop : std::uint8_t {
