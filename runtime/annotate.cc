@@ -1,4 +1,5 @@
-// What programs say about themselves: sooth/annotate.h, sanitizer/tsan_interface.h, and the Annotate family of older tools.
+// What programs say about themselves: sooth/annotate.h, sanitizer/tsan_interface.h, and the Annotate family of older
+// tools.
 #include "sooth/annotate.h"
 
 #include "runtime/benign.h"

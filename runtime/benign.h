@@ -5,7 +5,8 @@
 
 namespace sooth::rt {
 
-// For the calling thread at once, for others from their next synchronisation on. At most kMaxIgnored ranges; more are recorded as usual.
+// For the calling thread at once, for others from their next synchronisation on. At most kMaxIgnored ranges; more are
+// recorded as usual.
 void ignore_memory(uptr begin, uptr size);
 bool is_ignored_memory(uptr address);
 // Does any range exist? Then kIgnoreMemory is set in Thread::special.

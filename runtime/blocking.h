@@ -27,8 +27,8 @@ class Blocking {
   bool blocks_;
 };
 
-// poll() and its kin: `call` waits for descriptors, in real time, and returns 0 when the limit (nanoseconds; kNever: none) is over.
-// Virtual time follows then. Without descriptors (`any` is false) it is nothing but a sleep.
+// poll() and its kin: `call` waits for descriptors, in real time, and returns 0 when the limit (nanoseconds; kNever:
+// none) is over. Virtual time follows then. Without descriptors (`any` is false) it is nothing but a sleep.
 template <typename F>
 int wait_for_descriptors(Thread* t, bool any, u64 limit, F call) {
   u64 end = (virtual_clock::is_on() ? turn::tell_time(t) : 0) + limit;

@@ -33,7 +33,8 @@ u32 row_count_ = 0;
 u32 rows_reserved_ = 0;
 SpinLock rows_lock_;
 
-// What calls touched, by a hash of its lines (64 bits: equal hashes are equal sets): told once, named by number afterwards.
+// What calls touched, by a hash of its lines (64 bits: equal hashes are equal sets): told once, named by number
+// afterwards.
 struct KnownSet {
   u64 hash;
   u32 number;
@@ -80,7 +81,8 @@ void append_row(ReachRowKind kind, u32 set, u64 a, u64 b) {
 
 void append_range(u32 set, ReachRowKind kind, uptr begin, uptr end) { append_row(kind, set, begin, end - begin); }
 
-// The number of the set that the call has touched, whose ranges are in the file; ~0u when there is no room. The lock is held.
+// The number of the set that the call has touched, whose ranges are in the file; ~0u when there is no room. The lock is
+// held.
 u32 number_of_set(const Thread* t, const TouchedLines& touched) {
   u64 hash = hash_of(touched);
   KnownSet& known = sets_[mix(hash) & (kKnownSets - 1)];
@@ -141,7 +143,8 @@ void touch(Thread* t, uptr address, u64 size) {
   TouchedLines* touched = t->touched;
   if (touched == nullptr || touched->too_many) return;
   if (address >= t->stack_begin && address < t->stack_end) {
-    // Below is what the call itself keeps there. Of the frames above it is not known where a variable ends: all of them.
+    // Below is what the call itself keeps there. Of the frames above it is not known where a variable ends: all of
+    // them.
     if (address + size > t->call_stack) touched->stack_from = t->call_stack;
     return;
   }

@@ -1,9 +1,9 @@
-// Calls of code that is left out (--exclude): the events call begin and call end where a thread goes into it and comes out again, and what
-// it touches in between. Code that is modelled otherwise (libgomp) makes no calls.
+// Calls of code that is left out (--exclude): the events call begin and call end where a thread goes into it and comes
+// out again, and what it touches in between. Code that is modelled otherwise (libgomp) makes no calls.
 //
-// A call is seen by the hooks of the outermost function that is left out; it is over when that function's frame is gone. Code without such hooks
-// (it is not instrumented, but calls something that we interpose) is seen when it does something: the call begins there and is over at the
-// thread's next event from elsewhere.
+// A call is seen by the hooks of the outermost function that is left out; it is over when that function's frame is
+// gone. Code without such hooks (it is not instrumented, but calls something that we interpose) is seen when it does
+// something: the call begins there and is over at the thread's next event from elsewhere.
 #pragma once
 
 #include "runtime/recorder.h"

@@ -28,8 +28,8 @@ u64 hook_calls_ = 0;
 u64 points_ = 0;
 u64 polled_at_ = ~u64{0};  // operations of the process when those who poll last looked
 
-// The quantum of a thread that follows a schedule to its next operation; and points it passes on the way, quanta counting more, before it
-// is taken for one that waits in a loop.
+// The quantum of a thread that follows a schedule to its next operation; and points it passes on the way, quanta
+// counting more, before it is taken for one that waits in a loop.
 constexpr u32 kLongQuantum = 1u << 20;
 constexpr u32 kMostWithoutStop = 1u << 18;
 constexpr u32 kQuantumWeight = 64;
@@ -71,7 +71,8 @@ StretchEnd stopped_by(u32 id) {
 
 enum class Turn : u8 { kGiven, kAwaited, kNone };
 
-// The turn is that of the current stretch's thread. kAwaited: it will come back from outside. kNone: there is no such thread; diverged.
+// The turn is that of the current stretch's thread. kAwaited: it will come back from outside. kNone: there is no such
+// thread; diverged.
 Turn give_to_wanted(Node* from, bool goes_on, Node*& next) {
   u32 id = stretches_.wanted();
   next = goes_on && from->id == id ? from : find(ready_, id);
@@ -301,7 +302,8 @@ Approach decide_approach(Thread*, const SiteAccess& access) {
   return approach;
 }
 
-// A change of threads takes as long as some tens of hooks: two threads that yield to each other in loops must not cost seconds.
+// A change of threads takes as long as some tens of hooks: two threads that yield to each other in loops must not cost
+// seconds.
 u64 waiting_time() {
   constexpr u64 kHooksPerPoint = 32;
   return hook_calls_ + kHooksPerPoint * points_;

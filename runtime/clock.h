@@ -1,6 +1,8 @@
-// Virtual time: clocks and deadlines that depend on the schedule alone, so that a run can be repeated to the last printed time.
+// Virtual time: clocks and deadlines that depend on the schedule alone, so that a run can be repeated to the last
+// printed time.
 //
-// The clock of a process starts at a fixed moment, 2000-01-01 00:00:00 UTC (CLOCK_MONOTONIC: 10,000 s), and never goes back. It
+// The clock of a process starts at a fixed moment, 2000-01-01 00:00:00 UTC (CLOCK_MONOTONIC: 10,000 s), and never goes
+// back. It
 //
 //   ticks   while threads work: kStep for each scheduling point (for each 64 accesses of a quantum; in controlled runs, for each
 //           operation and 64 accesses, so that schedules followed again see equal times), kYield when a thread yields and kReading when it is read. These are about what such a step takes in a recording, so a thread that works, or waits in a
@@ -9,16 +11,17 @@
 //           earliest fire with it, as the kernel's timers do: threads that slept equally long wake up together, and the strategy
 //           decides among them.
 //
-// A deadline fires when the clock has come to it, never before: its thread is ready then, in the order of deadlines, and those that
-// are equal in the order in which the threads blocked. So sleeping costs no real time, and a watchdog does not fire because a thread
-// that works is slow.
+// A deadline fires when the clock has come to it, never before: its thread is ready then, in the order of deadlines,
+// and those that are equal in the order in which the threads blocked. So sleeping costs no real time, and a watchdog
+// does not fire because a thread that works is slow.
 //
-// While a thread is outside (turn.h: in read(), accept(), sigwait(), ...) and nobody is ready, the clock does not jump: what happens next
-// is up to the world, which has real time. The earliest deadline is waited for in real time, less what was waited in this way since its thread
-// blocked, and then fires; the log of a controlled run says so, for the seed alone does not repeat that.
+// While a thread is outside (turn.h: in read(), accept(), sigwait(), ...) and nobody is ready, the clock does not jump:
+// what happens next is up to the world, which has real time. The earliest deadline is waited for in real time, less
+// what was waited in this way since its thread blocked, and then fires; the log of a controlled run says so, for the
+// seed alone does not repeat that.
 //
-// Only threads that are recorded have virtual time; others, and those of a process that does not use it, have the system's. The child of
-// a fork goes on from its parent's clock; a program that is executed starts anew.
+// Only threads that are recorded have virtual time; others, and those of a process that does not use it, have the
+// system's. The child of a fork goes on from its parent's clock; a program that is executed starts anew.
 #pragma once
 
 #include "runtime/sys.h"
@@ -59,8 +62,9 @@ u64 after(const timespec& duration);
 // The same as a known clock shows it, virtual time or not.
 timespec later(const timespec& duration, int clock);
 
-// A deadline for a function of libc that waits outside, on the system's clocks. Usable as its argument; virtual time, if it is on, follows
-// when the deadline has passed. Without virtual time, or for a deadline that is not valid, it is what it was made from.
+// A deadline for a function of libc that waits outside, on the system's clocks. Usable as its argument; virtual time,
+// if it is on, follows when the deadline has passed. Without virtual time, or for a deadline that is not valid, it is
+// what it was made from.
 class RealDeadline {
  public:
   RealDeadline(const timespec* time, int clock);

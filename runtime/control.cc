@@ -197,7 +197,8 @@ u32 log_module(const KnownModule* m) {
   }
 }
 
-// Whether an access, of which the caller has filled in the rest, is at a site. `is_near`: some range has it, of whatever kind.
+// Whether an access, of which the caller has filled in the rest, is at a site. `is_near`: some range has it, of
+// whatever kind.
 bool find_site(uptr pc, SiteAccess& access, bool& is_near) {
   is_near = false;
   bool found = false;
@@ -428,7 +429,8 @@ void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
   bool is_near;
   bool at_site = find_site(pc, access, is_near) && counts;
   if (!is_near && (m == nullptr || !m->excluded)) boring_entry(pc) = pc;
-  // What follows must be the same whether or not the fast way was taken before: only the quantum says when others get their chance.
+  // What follows must be the same whether or not the fast way was taken before: only the quantum says when others get
+  // their chance.
   bool is_point = counts && (t->special & kEachAccess) != 0;
   if (is_point) turn::step_access(t, {op, pc, address, bytes});
   bool spins = false;

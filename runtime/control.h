@@ -1,8 +1,9 @@
-// A controlled run: schedule/protocol.h. Nothing is recorded; hooks count where their thread is, look whether an access is at a site of
-// the pair, and ask for other threads to run when their quantum is over. turn.h takes it from there.
+// A controlled run: schedule/protocol.h. Nothing is recorded; hooks count where their thread is, look whether an access
+// is at a site of the pair, and ask for other threads to run when their quantum is over. turn.h takes it from there.
 //
-// Everything here is done by the thread that has the turn, so nothing is locked but what the log shares with other processes. No address and
-// no time plays a part in a decision: program counters and addresses are compared for equality only.
+// Everything here is done by the thread that has the turn, so nothing is locked but what the log shares with other
+// processes. No address and no time plays a part in a decision: program counters and addresses are compared for
+// equality only.
 #pragma once
 
 #include "runtime/recorder.h"
@@ -36,8 +37,8 @@ bool has_sites();
 void log(sooth::control::RecordKind kind, u32 thread, u64 a = 0, u64 b = 0, u64 c = 0);
 void log_external(u32 thread, sooth::control::External what);
 void log_race(u32 thread, const SiteAccess& access, sooth::control::RecordKind kind, bool goes_first);
-// What the thread, which is `id` to the scheduler, is about to do: kLogPoints only. `pc` 0: nobody knows where; `bytes` 0: everything, as far
-// as anybody knows.
+// What the thread, which is `id` to the scheduler, is about to do: kLogPoints only. `pc` 0: nobody knows where; `bytes`
+// 0: everything, as far as anybody knows.
 void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes);
 void set_state(sooth::control::RunState state);
 void publish_counts(u64 hook_calls, u64 scheduling_points);
@@ -62,7 +63,8 @@ SOOTH_INLINE void set_quantum(Thread* t, u32 quantum) {
 }
 // Of all operations of the process so far, and of the points in front of them; never 0.
 u32 operations_hash();
-// The thread came to a point at which others may go first. Such points need not lead to an operation, and count all the same.
+// The thread came to a point at which others may go first. Such points need not lead to an operation, and count all the
+// same.
 void passes_point(Thread* t);
 u64 operations();
 

@@ -179,8 +179,9 @@ bool fire_now(Node* n) {
 
 void count_work(Node* n) {
   if (!virtual_clock::is_on() || !recorder.controlled || n->thread == nullptr) return;
-  // How far a thread has come is the same wherever schedules are the same, also when one is followed that was not drawn. Accesses count
-  // in blocks: whether the one in front of which a thread was stopped is among them depends on why it was.
+  // How far a thread has come is the same wherever schedules are the same, also when one is followed that was not
+  // drawn. Accesses count in blocks: whether the one in front of which a thread was stopped is among them depends on
+  // why it was.
   u64 blocks = controlled::calls_of(n->thread) / kBlock;
   u64 work =
       n->thread->progress.events * virtual_clock::kStep + blocks * (kBlock / kOperationWeight) * virtual_clock::kStep;

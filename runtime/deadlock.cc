@@ -55,7 +55,8 @@ char* describe(const Node* n, char* to, char* end) {
   return joins ? to : append_text(to, end, " holds");
 }
 
-// Threads that libc or a library has started behind our back: a timer's, for one. They may wake anybody. One that is over may not be gone yet.
+// Threads that libc or a library has started behind our back: a timer's, for one. They may wake anybody. One that is
+// over may not be gone yet.
 bool has_unknown_threads() {
   bool has_first = false;  // the first thread stays, as a zombie, when it is over
   auto process = static_cast<u32>(sys_call(SYS_getpid));

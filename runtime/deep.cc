@@ -7,6 +7,7 @@
 #include "runtime/modules.h"
 #include "runtime/record_builder.h"
 #include "runtime/stream_writer.h"
+#include "runtime/turn.h"
 #include "trace/deep_format.h"
 
 namespace sooth::rt {
@@ -63,12 +64,16 @@ SOOTH_INLINE u16 control_word(Kind kind, u32 small) {
                           kind << stream::kDeepKindShift | small);
 }
 
-// The thread if it records what the module does, with nothing left that must come first.
+// The thread if it records what the module does, with nothing left that must come first. It has the turn: what a call
+// left behind that blocked outside of our view stands behind what others did meanwhile.
 SOOTH_INLINE Thread* thread_of(const Descriptor* module) {
   Thread* t = current();
   if (module->number == deep::kSilent || SOOTH_UNLIKELY(t == nullptr) || SOOTH_UNLIKELY((t->special & kStopped) != 0))
     return nullptr;
-  if (t->pending_slot != 0) write_pending(t);
+  if (t->pending_slot != 0)
+    write_pending(t);
+  else
+    turn::hold(t);
   return t;
 }
 
@@ -76,7 +81,8 @@ SOOTH_INLINE void finish(Thread* t) {
   if (SOOTH_UNLIKELY(t->cursor > t->limit)) attend(t);
 }
 
-// The same where words may follow: a handler that waits goes on waiting, so that what it does does not stand between them.
+// The same where words may follow: a handler that waits goes on waiting, so that what it does does not stand between
+// them.
 SOOTH_INLINE void finish_quietly(Thread* t) {
   bool has_room = t->chunk != nullptr && t->cursor <= t->chunk + stream::kChunkBytes - kRecordRoom;
   if (SOOTH_UNLIKELY(t->cursor > t->limit) && (t->limit != nullptr || !has_room)) attend(t);
@@ -178,9 +184,15 @@ SOOTH_EXPORT void __sooth_deep_branch(const Descriptor* module, u32 successor) {
   Thread* t = thread_of(module);
   if (t == nullptr) return;
   bool is_long = successor >= stream::kLongBranch;
-  Builder b(t, control_word(kBranch, is_long ? stream::kLongBranch : successor));
+  u16 word = control_word(kBranch, is_long ? stream::kLongBranch : successor);
+  if (!is_long && is_expected(t, word)) {
+    put_expected(t, word);
+    return finish(t);
+  }
+  Builder b(t, word);
   if (SOOTH_UNLIKELY(is_long)) b.put_varint(successor);
   b.commit();
+  if (!is_long) follow(t, word);
   finish(t);
 }
 
@@ -208,8 +220,8 @@ SOOTH_EXPORT void __sooth_deep_landed(const Descriptor* module, u32 function, u3
   finish_quietly(t);
 }
 
-// The store of a pointer to a table of virtual functions. Destructors store that of their own class first: the same again, mostly, and
-// harmless then. What follows says which it was.
+// The store of a pointer to a table of virtual functions. Destructors store that of their own class first: the same
+// again, mostly, and harmless then. What follows says which it was.
 SOOTH_EXPORT void __sooth_deep_vptr(const Descriptor* module, void** place, void* value) {
   bool changes = *place != value;
   __sooth_deep_branch(module, changes ? 1 : 0);

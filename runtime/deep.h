@@ -1,5 +1,5 @@
-// Programs built with `sooth c++ --deep` say, between their accesses, which ways they take: docs/deep.md. The hooks that they call are in
-// deep.cc. They write into serial recordings only; otherwise their modules are silent.
+// Programs built with `sooth c++ --deep` say, between their accesses, which ways they take: docs/deep.md. The hooks
+// that they call are in deep.cc. They write into serial recordings only; otherwise their modules are silent.
 #pragma once
 
 #include "runtime/sys.h"

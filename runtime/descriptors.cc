@@ -40,7 +40,8 @@ u64 address_hash(const sockaddr_storage& address, u32 length) {
   return hash_bytes(address.ss_family, &address, length);
 }
 
-// The same number at both ends. Unnamed and unconnected sockets share one channel: better an order too much than a false race.
+// The same number at both ends. Unnamed and unconnected sockets share one channel: better an order too much than a
+// false race.
 u64 connection_of(int fd) {
   sockaddr_storage here, there;
   u32 here_length = sizeof here, there_length = sizeof there;

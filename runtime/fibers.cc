@@ -6,7 +6,8 @@
 
 namespace sooth::rt {
 
-// The part of a Thread that belongs to the logical thread. Its own stack of calls, because it continues where it was left.
+// The part of a Thread that belongs to the logical thread. Its own stack of calls, because it continues where it was
+// left.
 struct Fiber {
   u32 id;
   bool started;

@@ -57,6 +57,20 @@ SOOTH_HOOKS(4)
 SOOTH_HOOKS(8)
 SOOTH_HOOKS(16)
 
+// Of functions built with --deep. At most 8 bytes: what is longer is rare.
+#define SOOTH_DEEP_HOOKS(size)                                                        \
+  SOOTH_EXPORT void __sooth_deep_read##size(void* p) {                                \
+    access_deeply<size, false>(reinterpret_cast<uptr>(p), SOOTH_CALLER, SOOTH_STACK); \
+  }                                                                                   \
+  SOOTH_EXPORT void __sooth_deep_write##size(void* p) {                               \
+    access_deeply<size, true>(reinterpret_cast<uptr>(p), SOOTH_CALLER, SOOTH_STACK);  \
+  }
+
+SOOTH_DEEP_HOOKS(1)
+SOOTH_DEEP_HOOKS(2)
+SOOTH_DEEP_HOOKS(4)
+SOOTH_DEEP_HOOKS(8)
+
 SOOTH_EXPORT void __tsan_read_range(void* p, uptr size) { range_hook(Op::kRead, p, size, SOOTH_CALLER); }
 SOOTH_EXPORT void __tsan_write_range(void* p, uptr size) { range_hook(Op::kWrite, p, size, SOOTH_CALLER); }
 SOOTH_EXPORT void __tsan_read_range_pc(void* p, uptr size, void* pc) { range_hook(Op::kRead, p, size, told(pc)); }
@@ -104,7 +118,8 @@ SOOTH_EXPORT void __tsan_func_exit() {
   uptr stack = SOOTH_STACK;
   Frame* top = t->top;
   bool left = false;
-  // Frames below were left by a longjmp, or by a jump to this hook instead of a call: then we return to where the frame's function was called from.
+  // Frames below were left by a longjmp, or by a jump to this hook instead of a call: then we return to where the
+  // frame's function was called from.
   while (SOOTH_UNLIKELY(!left && top > t->frames && top[-1].stack < stack)) left = (--top)->call == SOOTH_CALLER;
   // Functions deeper than kMaxFrames were not remembered.
   if (SOOTH_LIKELY(!left && top > t->frames && top[-1].stack <= stack)) --top;

@@ -1,5 +1,5 @@
-// Atomic operations: performed here, under a lock chosen by their address, so that the order of tickets is the order in which they
-// happened to each location. Values are exact.
+// Atomic operations: performed here, under a lock chosen by their address, so that the order of tickets is the order in
+// which they happened to each location. Values are exact.
 #include "runtime/control.h"
 #include "runtime/init.h"
 #include "runtime/intercept.h"
@@ -94,7 +94,8 @@ EventValue value_of(T v) {
     return {static_cast<u64>(v), 0};
 }
 
-// Nothing of the operation is recorded. A handler that waits runs here, then: there is no other place in a loop of such operations.
+// Nothing of the operation is recorded. A handler that waits runs here, then: there is no other place in a loop of such
+// operations.
 SOOTH_INLINE bool is_unrecorded(Thread* t) {
   if (t == nullptr) return true;
   if (SOOTH_LIKELY(is_synchronisation_seen(t))) return false;
@@ -146,7 +147,8 @@ SOOTH_INLINE bool compare_exchange(volatile T* p, T& expected, T desired, int su
   return done;
 }
 
-// What a failed compare-exchange hands back. No compiler has a hook for this write, and a serial recording needs its value.
+// What a failed compare-exchange hands back. No compiler has a hook for this write, and a serial recording needs its
+// value.
 template <typename T>
 void store_seen(T* expected, T seen, uptr pc) {
   Thread* t = current();

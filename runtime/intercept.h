@@ -6,9 +6,9 @@
 //     ...
 //   }
 //
-// defines and exports the function, and real_NAME, which calls the one behind us. The definition has a name of its own and the
-// exported one as assembler label, so that declarations of libc's headers (noexcept, nonnull) do not get in the way.
-// When current() is nullptr the wrapper does nothing but call the real function.
+// defines and exports the function, and real_NAME, which calls the one behind us. The definition has a name of its own
+// and the exported one as assembler label, so that declarations of libc's headers (noexcept, nonnull) do not get in the
+// way. When current() is nullptr the wrapper does nothing but call the real function.
 #pragma once
 
 #include "runtime/sys.h"
@@ -16,13 +16,14 @@
 
 namespace sooth::rt {
 
-// The next definition of `name` behind this library; of that symbol version when `version` is not nullptr. Dies when there is none,
-// unless `optional`.
+// The next definition of `name` behind this library; of that symbol version when `version` is not nullptr. Dies when
+// there is none, unless `optional`.
 void* resolve(const char* name, const char* version, bool optional);
 
-// A function of libc, of any type. Constant-initialised: wrappers run before constructors. Those that are declared with SOOTH_REAL are looked
-// up when the library is loaded, because looking up later would take away what dlerror() has to say to the program; those that are not there
-// then, or are called before, when first called. Of a size that no compiler pads, so that together they are an array.
+// A function of libc, of any type. Constant-initialised: wrappers run before constructors. Those that are declared with
+// SOOTH_REAL are looked up when the library is loaded, because looking up later would take away what dlerror() has to
+// say to the program; those that are not there then, or are called before, when first called. Of a size that no
+// compiler pads, so that together they are an array.
 class alignas(32) AnyReal {
  public:
   constexpr AnyReal(const char* name, const char* version) : name_(name), version_(version) {}

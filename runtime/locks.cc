@@ -7,7 +7,8 @@
 namespace sooth::rt {
 namespace {
 
-// Who holds a lock in the trace, which differs from the truth when a thread unlocks what another has locked. In one word:
+// Who holds a lock in the trace, which differs from the truth when a thread unlocks what another has locked. In one
+// word:
 //   bits 0-31  the owner's id and one; 0: nobody, or readers
 //   bits 32-62 number of readers
 //   bit 63     locked or unlocked out of our view: nothing is certain any more
@@ -20,8 +21,8 @@ struct Entry {
   u64 holders;
 };
 
-// Open addressing; locks stay in it for ever. When a neighbourhood is full, further locks are not followed: they are recorded, but
-// mistakes with them are not noticed.
+// Open addressing; locks stay in it for ever. When a neighbourhood is full, further locks are not followed: they are
+// recorded, but mistakes with them are not noticed.
 constexpr u32 kEntries = 1u << 18;
 constexpr u32 kNeighbours = 32;
 Entry* table_ = nullptr;
@@ -86,7 +87,8 @@ void mark_unclear(Entry* e) {
   if (e != nullptr) __atomic_fetch_or(&e->holders, kUnclear, __ATOMIC_RELAXED);
 }
 
-// Another event of the lock: the number of those before, by anybody. While the lock is held exclusively nobody else counts.
+// Another event of the lock: the number of those before, by anybody. While the lock is held exclusively nobody else
+// counts.
 u64 count_event(const Entry* e) {
   return e == nullptr || events_ == nullptr ? kUnknownEvents
                                             : __atomic_fetch_add(&events_[e - table_], 1, __ATOMIC_ACQ_REL);
@@ -101,8 +103,8 @@ HeldLock* find_held(Thread* t, uptr lock) {
 
 Shape shape_of(Op op, bool shared) { return Shape::of(op, MemoryOrder::kNotAtomic, 0, shared); }
 
-// A lock that is passed from thread to thread, or that we have lost track of, still orders what it orders: whoever gives it back
-// sends a message to all who take it later.
+// A lock that is passed from thread to thread, or that we have lost track of, still orders what it orders: whoever
+// gives it back sends a message to all who take it later.
 void send(Thread* t, uptr pc, uptr lock) {
   if (t->ignore_sync == 0) write_event(t, pc, Shape::of(Op::kHappensBefore), lock);
 }
@@ -128,8 +130,8 @@ void begin_section(Thread* t, uptr pc, uptr lock, bool shared, u32 depth) {
   write_event(t, pc, shape_of(Op::kAcquire, shared), lock);
 }
 
-// The event comes first: as soon as the lock is free in the table another thread may acquire it in the trace. Until then
-// it is not ours in `held`, so a handler that runs behind the event does not release it again.
+// The event comes first: as soon as the lock is free in the table another thread may acquire it in the trace. Until
+// then it is not ours in `held`, so a handler that runs behind the event does not release it again.
 void end_section(Thread* t, uptr pc, HeldLock* held) {
   uptr lock = held->lock;
   bool shared = held->shared;

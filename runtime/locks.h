@@ -1,7 +1,7 @@
 // Locks as the trace sees them: which ones a thread holds, and mistakes with them.
 //
-// In the trace a lock is acquired only when free and released only by its holder, whatever the program does, so that every
-// recording is well-formed; what the program does wrong becomes an event kMisuse.
+// In the trace a lock is acquired only when free and released only by its holder, whatever the program does, so that
+// every recording is well-formed; what the program does wrong becomes an event kMisuse.
 #pragma once
 
 #include "runtime/thread.h"
@@ -10,8 +10,8 @@ namespace sooth::rt {
 
 // After the lock was taken: emits kAcquire (only for the outermost of a recursive one).
 void lock_acquired(Thread* t, uptr pc, uptr lock, bool shared = false);
-// Before the lock is given back: emits kRelease when it was the outermost. False: the thread does not hold it; a misuse was recorded
-// when it is certain (`report`), and nothing was released.
+// Before the lock is given back: emits kRelease when it was the outermost. False: the thread does not hold it; a misuse
+// was recorded when it is certain (`report`), and nothing was released.
 bool lock_releasing(Thread* t, uptr pc, uptr lock, bool report = true);
 bool holds_lock(const Thread* t, uptr lock);
 // The id of the thread that holds the lock exclusively; ~0u: nobody does, or nobody knows.
@@ -23,8 +23,8 @@ void lock_reacquired(Thread* t, uptr pc, uptr lock, u32 depth);
 void lock_destroyed(Thread* t, uptr pc, uptr lock);
 // There is a new lock at this address: one that the thread held there before is gone, without a word.
 void lock_created(Thread* t, uptr pc, uptr lock);
-// The thread is about to end. What it still holds stays held in the trace, but whoever gets it all the same (a robust mutex, or one
-// that another thread unlocks) is ordered behind.
+// The thread is about to end. What it still holds stays held in the trace, but whoever gets it all the same (a robust
+// mutex, or one that another thread unlocks) is ordered behind.
 void holder_ends(Thread* t);
 // In the child of a fork: only what `t` holds is held.
 void restart_locks_after_fork(Thread* t);

@@ -69,7 +69,8 @@ bool excluded_by(const char* patterns, const char* path) {
   return false;
 }
 
-// libgomp copies and frees what tasks were given, ordered by means that are not seen; its entry points are modelled instead (wrap_openmp.cc).
+// libgomp copies and frees what tasks were given, ordered by means that are not seen; its entry points are modelled
+// instead (wrap_openmp.cc).
 constexpr const char kModelled[] = "*/libgomp.so*";
 
 void write_line(const char* begin, const char* end) {
@@ -100,7 +101,8 @@ void build_id(uptr bias, const ElfW(Phdr) * headers, u32 count, char* to, char* 
   }
 }
 
-// SOOTH_EXCLUDE_CODE: two lines for each module, `BUILDID PATH` (`-`: it has none) and `BEGIN-END BEGIN-END ...`, hexadecimal.
+// SOOTH_EXCLUDE_CODE: two lines for each module, `BUILDID PATH` (`-`: it has none) and `BEGIN-END BEGIN-END ...`,
+// hexadecimal.
 constexpr char kFunctionsVariable[] = "SOOTH_EXCLUDE_CODE";
 
 u64 take_hexadecimal(const char*& text) {
@@ -191,9 +193,9 @@ Module* known_module(uptr pc) {
   return nullptr;
 }
 
-// The module of a program counter, which is written down when it is the first one in it. nullptr: code that was made at run time.
-// Looks without locks of the loader, which another thread may hold while it runs constructors.
-// The lock is held.
+// The module of a program counter, which is written down when it is the first one in it. nullptr: code that was made at
+// run time. Looks without locks of the loader, which another thread may hold while it runs constructors. The lock is
+// held.
 Module* module_of(uptr pc) {
   if (Module* m = known_module(pc)) return m;
   dl_find_object found;

@@ -61,7 +61,8 @@ void start_monitor() {
 
 namespace {
 
-// What follows the name in a file like "17 (name) S ...", where the name may contain anything. nullptr: it cannot be read.
+// What follows the name in a file like "17 (name) S ...", where the name may contain anything. nullptr: it cannot be
+// read.
 const char* read_stat(const char* path, char* text, std::size_t room) {
   long fd = sys_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return nullptr;

@@ -1,5 +1,6 @@
-// Watches the thread that has the turn. A call of a library that nobody wraps may block in the kernel, and what it waits for may be
-// up to a thread that waits for the turn; so the turn is taken away from a holder that sleeps and does nothing while others wait.
+// Watches the thread that has the turn. A call of a library that nobody wraps may block in the kernel, and what it
+// waits for may be up to a thread that waits for the turn; so the turn is taken away from a holder that sleeps and does
+// nothing while others wait.
 #pragma once
 
 #include "runtime/thread.h"
@@ -26,9 +27,11 @@ const u32* idle_word();
 // Takes the turn away if nothing has changed since the sample and the holder sleeps in the kernel.
 void take_away(const Sample& seen);
 
-// Provided by monitor.cc. The thread is one of the kernel only: libc does not count it, so a program whose last thread ends still ends.
+// Provided by monitor.cc. The thread is one of the kernel only: libc does not count it, so a program whose last thread
+// ends still ends.
 void start_monitor();
-// By /proc: in an interruptible sleep. Not while it is in the kernel for a page or the disk: then it may be in the middle of a hook.
+// By /proc: in an interruptible sleep. Not while it is in the kernel for a page or the disk: then it may be in the
+// middle of a hook.
 bool sleeps_in_kernel(u32 system_id);
 // By /proc: how many threads the process has, ours and those that libc starts for itself too. 0: unknown.
 u32 kernel_threads();

@@ -26,7 +26,8 @@ void load_environment() {
   sys_call(SYS_close, fd);
 }
 
-// Known to ThreadSanitizer, but about things that happen elsewhere here (in reports, in its shadow memory) or not at all.
+// Known to ThreadSanitizer, but about things that happen elsewhere here (in reports, in its shadow memory) or not at
+// all.
 constexpr const char* kTsanOnly[] = {"halt_on_error",
                                      "abort_on_error",
                                      "exitcode",

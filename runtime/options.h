@@ -20,7 +20,8 @@ extern Options options;
 // `defaults`, `tsan` and `sooth` may be nullptr; they must stay in memory.
 void parse_options(const char* defaults, const char* tsan, const char* sooth);
 
-// The value of a variable of the environment the process was started with, or nullptr. Works before libc is initialised.
+// The value of a variable of the environment the process was started with, or nullptr. Works before libc is
+// initialised.
 const char* environment(const char* name);
 
 }  // namespace sooth::rt

@@ -128,7 +128,8 @@ bool open_control() {
   return true;
 }
 
-// What a process that is controlled and not recorded has in the place of a recording: one that has stopped before it began.
+// What a process that is controlled and not recorded has in the place of a recording: one that has stopped before it
+// began.
 bool open_nothing() {
   auto* control = static_cast<Control*>(map_memory(stream::kControlBytes));
   if (control == nullptr) return false;
@@ -282,6 +283,7 @@ void attend(Thread* t) {
   }
   Busy busy(t);  // a signal that comes before the new limit stands is not forgotten
   u8* old = t->chunk;
+  t->run_end = nullptr;  // a later chunk may lie where this one lies
   bool stopped = __atomic_load_n(&recorder.control->stop_ticket, __ATOMIC_RELAXED) != stream::kNeverStopped;
   long index = stopped ? -1 : next_chunk_index();
   u8* chunk = index < 0 ? nullptr : open_chunk(static_cast<u32>(index));

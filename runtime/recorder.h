@@ -38,8 +38,8 @@ void finish_recording();
 // Nothing from now on counts. The first reason wins.
 void stop_recording(stream::StopReason reason);
 
-// The open chunk of `t` is full or missing: gives it the next one (or, after the recording has stopped, a place where writing
-// does no harm). Also sends what waits: called by hooks whenever cursor > limit.
+// The open chunk of `t` is full or missing: gives it the next one (or, after the recording has stopped, a place where
+// writing does no harm). Also sends what waits: called by hooks whenever cursor > limit.
 SOOTH_NOINLINE void attend(Thread* t);
 // For hooks that have nothing to write: a handler may wait all the same.
 SOOTH_INLINE void heed(Thread* t) {
@@ -47,8 +47,8 @@ SOOTH_INLINE void heed(Thread* t) {
 }
 // Closes the thread's chunk for good (the child of a fork must not write into the parent's).
 void drop_chunk(Thread* t);
-// Blocks on the disk for the bytes of the file from `from` on until `to`, so that a full disk is an error here and no SIGBUS at a
-// store. False: there is no room, or the process may not write files of that size.
+// Blocks on the disk for the bytes of the file from `from` on until `to`, so that a full disk is an error here and no
+// SIGBUS at a store. False: there is no room, or the process may not write files of that size.
 bool reserve_file(int fd, u64 from, u64 to);
 // May the process write a file of so many bytes? Trying to write more is a signal that ends the program.
 bool is_file_size_allowed(u64 bytes);

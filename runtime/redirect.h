@@ -1,5 +1,6 @@
-// The compiler may turn loops and assignments into calls of memcpy and its like. Inside the library these must not reach the
-// interposed ones, which record. Included by the build into every source file (-include) but the one that interposes them.
+// The compiler may turn loops and assignments into calls of memcpy and its like. Inside the library these must not
+// reach the interposed ones, which record. Included by the build into every source file (-include) but the one that
+// interposes them.
 #pragma once
 
 #ifndef SOOTH_INTERPOSES_MEMORY_FUNCTIONS

@@ -69,7 +69,8 @@ void run_handler(Thread* t, int number, siginfo_t* info, void* context) {
   errno = saved_errno;
 }
 
-// Instances of these are never merged, nor may we: while one waits the signal stays blocked, and the kernel queues the next.
+// Instances of these are never merged, nor may we: while one waits the signal stays blocked, and the kernel queues the
+// next.
 bool is_queued(int number) { return number >= SIGRTMIN; }
 
 void defer(Thread* t, int number, const siginfo_t* info, void* context) {
@@ -81,7 +82,8 @@ void defer(Thread* t, int number, const siginfo_t* info, void* context) {
   if (is_queued(number)) sigaddset(&static_cast<ucontext_t*>(context)->uc_sigmask, number);
   __atomic_fetch_or(&waiting->set, u64{1} << (number - 1), __ATOMIC_RELAXED);
   __atomic_store_n(&t->pending_signals, 1, __ATOMIC_RELAXED);
-  // The hook that was interrupted, or the next one, sees this and calls attend(); not one that finds its access recorded already.
+  // The hook that was interrupted, or the next one, sees this and calls attend(); not one that finds its access
+  // recorded already.
   t->limit = nullptr;
   zero_memory(t->repeats, sizeof t->repeats);
   turn::notice_signal(t);

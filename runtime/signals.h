@@ -1,7 +1,8 @@
 // Handlers of the program run between hooks, never inside one.
 //
-// A signal that arrives while the thread executes this library (the program counter is in our text, or Thread::busy is set) waits: its
-// handler runs at the end of the hook. Synchronous signals (SIGSEGV and its like) cannot wait and run at once.
+// A signal that arrives while the thread executes this library (the program counter is in our text, or Thread::busy is
+// set) waits: its handler runs at the end of the hook. Synchronous signals (SIGSEGV and its like) cannot wait and run
+// at once.
 #pragma once
 
 #include "runtime/thread.h"
@@ -11,8 +12,8 @@ namespace sooth::rt {
 // Runs what waits. Called by attend() and by wrappers of functions that block.
 void deliver_pending_signals(Thread* t);
 
-// The program has a handler for a signal that somebody sends on purpose: a timer, a child that ends, another thread or process. Not those
-// for faults, nor for what a person or the end of a session sends.
+// The program has a handler for a signal that somebody sends on purpose: a timer, a child that ends, another thread or
+// process. Not those for faults, nor for what a person or the end of a session sends.
 bool a_handler_may_run();
 
 // While it lives, handlers wait: for wrappers that hold a lock of ours or call into libc with something half done.

@@ -44,32 +44,6 @@ SOOTH_INLINE void put_value(Builder& b, Thread* t, u32 slot, const EventValue* v
   b.put_bytes(high, high_bytes);
 }
 
-SOOTH_INLINE EventValue read_memory(uptr address, u32 size) {
-  EventValue v{0, 0};
-  switch (size) {
-    case 1: v.low = *reinterpret_cast<const volatile u8*>(address); break;
-    case 2: {
-      u16 x;
-      __builtin_memcpy(&x, reinterpret_cast<const void*>(address), 2);
-      v.low = x;
-      break;
-    }
-    case 4: {
-      u32 x;
-      __builtin_memcpy(&x, reinterpret_cast<const void*>(address), 4);
-      v.low = x;
-      break;
-    }
-    case 8: __builtin_memcpy(&v.low, reinterpret_cast<const void*>(address), 8); break;
-    case 16:
-      __builtin_memcpy(&v.low, reinterpret_cast<const void*>(address), 8);
-      __builtin_memcpy(&v.high, reinterpret_cast<const void*>(address + 8), 8);
-      break;
-    default: break;
-  }
-  return v;
-}
-
 }  // namespace
 
 bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape) {
@@ -122,11 +96,6 @@ void write_stack(Thread* t) {
 
 namespace {
 
-template <unsigned size, bool is_write>
-constexpr Shape serial_shape() {
-  return Shape::of(is_write ? Op::kWrite : Op::kRead, MemoryOrder::kNotAtomic, size);
-}
-
 SOOTH_INLINE void set_pending(Thread* t, u32 slot, u32 size, uptr address, u32 length, u64 delta) {
   t->pending_slot = slot;
   t->pending_size = size;
@@ -135,9 +104,14 @@ SOOTH_INLINE void set_pending(Thread* t, u32 slot, u32 size, uptr address, u32 l
   t->pending_delta = delta;
 }
 
-// One access with a delta of at most 5 bytes and its value of at most 8 bytes, in two stores: the tail first. They overlap: the head also has what of
-// the value lies in its eight bytes, so that where the value begins makes no difference.
-SOOTH_INLINE void put_short_access(Thread* t, u32 slot, u64 delta, u32 length, u64 value) {
+// One access with a delta of at most 5 bytes and its value of at most 8 bytes, in two stores: the tail first. They
+// overlap: the head also has what of the value lies in its eight bytes, so that where the value begins makes no
+// difference.
+SOOTH_INLINE void put_short_access(Thread* t, u32 slot, uptr address, u64 delta, u32 length, u64 value) {
+  u64& known = remembered(t, address);
+  if ((delta | (value ^ known)) == 0 && is_expected(t, slot)) return put_expected(t, slot);
+  known = value;
+  follow(t, slot);
   u64& last = t->values[2 * slot];
   u64 change = value ^ last;
   last = value;
@@ -151,28 +125,31 @@ SOOTH_INLINE void put_short_access(Thread* t, u32 slot, u64 delta, u32 length, u
   t->cursor = cursor + at + 1 + n;
 }
 
-SOOTH_INLINE void put_access(Thread* t, u32 slot, u64 delta, u32 length, u64 value) {
-  if (SOOTH_LIKELY(length <= 5)) return put_short_access(t, slot, delta, length, value);
+SOOTH_INLINE void put_access(Thread* t, u32 slot, uptr address, u64 delta, u32 length, u64 value) {
+  if (SOOTH_LIKELY(length <= 5)) return put_short_access(t, slot, address, delta, length, value);
   // The length of the value lies behind the head.
   Builder b(t, static_cast<u16>(length << stream::kSlotBits | slot));
   b.put_bytes(delta, length);
   EventValue v{value, 0};
   put_value(b, t, slot, &v);
   b.commit();
+  remembered(t, address) = value;
+  follow(t, slot);
 }
 
-// The pending write itself; nullptr: with a value that nobody knows.
+// The pending write itself, of 16 bytes; nullptr: of any size, with a value that nobody knows.
 void put_pending_with(Thread* t, u32 slot, const EventValue* value) {
   Builder b(t, static_cast<u16>(t->pending_code << stream::kSlotBits | slot));
   b.put_bytes(t->pending_delta, t->pending_code);
   put_value(b, t, slot, value);
   b.commit();
+  follow(t, slot);
 }
 
 // The read that waited for the pending write.
 SOOTH_INLINE void put_deferred(Thread* t) {
   if (t->deferred_slot == 0) return;
-  put_access(t, t->deferred_slot, t->deferred_delta, t->deferred_code, t->deferred_value);
+  put_access(t, t->deferred_slot, t->deferred_object, t->deferred_delta, t->deferred_code, t->deferred_value);
   t->deferred_slot = 0;
 }
 
@@ -182,7 +159,7 @@ SOOTH_INLINE void put_pending(Thread* t) {
   EventValue value = read_memory(t->pending_object, t->pending_size);
   t->pending_slot = 0;
   if (SOOTH_LIKELY(t->pending_size <= 8))
-    put_access(t, slot, t->pending_delta, t->pending_code, value.low);
+    put_access(t, slot, t->pending_object, t->pending_delta, t->pending_code, value.low);
   else
     put_pending_with(t, slot, &value);
   put_deferred(t);
@@ -215,7 +192,8 @@ void skip_access(Thread* t, uptr pc, uptr address, u64 size) {
   heed(t);
 }
 
-// The long way: the turn was taken away or is to be given up, a write waits for its value, or the slot has to be defined.
+// The long way: the turn was taken away or is to be given up, a write waits for its value, or the slot has to be
+// defined.
 template <unsigned size, bool is_write>
 __attribute__((noinline)) void access_in_turn(Thread* t, uptr address, uptr pc) {
   constexpr Shape shape = serial_shape<size, is_write>();
@@ -228,7 +206,8 @@ __attribute__((noinline)) void access_in_turn(Thread* t, uptr address, uptr pc) 
     waits = !is_write && t->deferred_slot == 0 && is_defined;
     if (!waits) put_pending(t);
   }
-  // Before the value is read: another thread may change it. Not between the two halves of a copy: the write has not happened yet.
+  // Before the value is read: another thread may change it. Not between the two halves of a copy: the write has not
+  // happened yet.
   if (SOOTH_UNLIKELY(--t->quantum == 0)) {
     if (waits)
       t->quantum = 1;
@@ -251,10 +230,11 @@ __attribute__((noinline)) void access_in_turn(Thread* t, uptr address, uptr pc) 
   } else if (waits) {
     t->deferred_slot = slot;
     t->deferred_code = length;
+    t->deferred_object = address;
     t->deferred_delta = delta;
     t->deferred_value = value;
   } else {
-    put_access(t, slot, delta, length, value);
+    put_access(t, slot, address, delta, length, value);
   }
   if (SOOTH_UNLIKELY(t->cursor > t->limit)) attend(t);
 }
@@ -263,11 +243,10 @@ __attribute__((noinline)) void access_in_turn(Thread* t, uptr address, uptr pc) 
 
 template <unsigned size, bool is_write>
 void access_serially(Thread* t, uptr address, uptr pc) {
-  u32 slot = slot_of(pc, serial_shape<size, is_write>());
+  constexpr Shape shape = serial_shape<size, is_write>();
+  if (SOOTH_UNLIKELY(!is_undisturbed(t, pc, shape))) return access_in_turn<size, is_write>(t, address, pc);
+  u32 slot = slot_of(pc, shape);
   Slot& s = t->slots[slot];
-  bool is_short =
-      __atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) == 0 && t->pending_slot == 0 && t->quantum != 1 && s.key == pc;
-  if (SOOTH_UNLIKELY(!is_short)) return access_in_turn<size, is_write>(t, address, pc);
   // Before the slot moves on: the handler of a fault here may never return.
   u64 value = is_write ? 0 : read_memory(address, size).low;
   u64 difference = address - s.next;
@@ -279,7 +258,7 @@ void access_serially(Thread* t, uptr address, uptr pc) {
   if constexpr (is_write)
     set_pending(t, slot, size, address, length, delta);
   else
-    put_short_access(t, slot, delta, length, value);
+    put_short_access(t, slot, address, delta, length, value);
   if (SOOTH_UNLIKELY(t->cursor > t->limit)) attend(t);
 }
 
@@ -385,6 +364,10 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
     }
   }
   b.commit();
+  if ((special & kSerialMode) != 0) {
+    follow(t, slot);
+    if (!shape.is_sized() && shape.size() <= 8) remembered(t, address) = value.low;
+  }
   if (t->cursor > t->limit) attend(t);
 }
 
@@ -403,7 +386,8 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
     // The code there has created a thread; what begins and ends is that thread.
     bool is_thread = shape.op() == Op::kBegin || shape.op() == Op::kEnd;
     if (recorder.watches_calls && !is_thread) calls::left_out(t, pc, object, 0);
-    // What an excluded module frees it may have ordered by itself; the next allocation makes a new variable of it anyhow.
+    // What an excluded module frees it may have ordered by itself; the next allocation makes a new variable of it
+    // anyhow.
     if (shape.op() == Op::kFree) return;
     // Synchronisation of excluded modules counts all the same: it goes under the first site.
     pc = kNoSite;
@@ -421,6 +405,11 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
   if (shape.is_sized()) b.put_varint(size);
   if (recorder.serial && is_access(shape.op())) put_value(b, t, slot, value);
   b.commit();
+  if (recorder.serial) {
+    follow(t, slot);
+    bool is_short = (shape.is_sized() ? size : shape.size()) <= 8;
+    if (is_access(shape.op()) && value != nullptr && is_short) remembered(t, object) = value->low;
+  }
   if (t->tree != nullptr) tree::after_event(t, shape, object, allocations);
   next_epoch(t);
   publish(t);

@@ -1,10 +1,12 @@
-// Puts records into the stream of a thread. The hot path of the library: an access is a hash, two compares and one store.
+// Puts records into the stream of a thread. The hot path of the library: an access is a hash, two compares and one
+// store.
 //
-// What lies behind the cursor is zero. The rest of a record is in memory before its first 16 bits, which are not zero: so whoever reads the
-// mapping after the death of the process sees it whole or not at all.
+// What lies behind the cursor is zero. The rest of a record is in memory before its first 16 bits, which are not zero:
+// so whoever reads the mapping after the death of the process sees it whole or not at all.
 #pragma once
 
 #include "runtime/control.h"
+#include "runtime/record_builder.h"
 #include "runtime/recorder.h"
 #include "runtime/thread.h"
 
@@ -13,8 +15,8 @@ namespace sooth::rt {
 // Room that a hook needs behind the cursor: the largest record, and a definition in front of it.
 inline constexpr u32 kRecordRoom = 3 * stream::kMaxRecordBytes;
 
-// Where the definition of an event's shape at a program counter belongs. The program counter and the slot tell the shape, so that a slot's key
-// need not: see Slot. Slot 0 does not exist: whoever gets it takes 1, the long way.
+// Where the definition of an event's shape at a program counter belongs. The program counter and the slot tell the
+// shape, so that a slot's key need not: see Slot. Slot 0 does not exist: whoever gets it takes 1, the long way.
 SOOTH_INLINE u32 slot_of(uptr pc, Shape shape) {
   static_assert(Shape::kBits <= stream::kSlotBits);
   return static_cast<u32>(pc ^ shape.bits) & (stream::kSlots - 1);
@@ -33,8 +35,8 @@ SOOTH_INLINE void move_slot(Slot& s, u64 object, u64 difference) {
   s.next = object + s.step;
 }
 
-// What to send for the object, and the slot moves on. False: it is too far from the prediction, and nothing changed. A slot that is defined again
-// predicts 0, from which nothing is too far.
+// What to send for the object, and the slot moves on. False: it is too far from the prediction, and nothing changed. A
+// slot that is defined again predicts 0, from which nothing is too far.
 SOOTH_INLINE bool slot_delta(Slot& s, u64 object, u64& delta) {
   u64 difference = object - s.next;
   delta = zigzag(difference);
@@ -46,8 +48,8 @@ SOOTH_INLINE bool slot_delta(Slot& s, u64 object, u64& delta) {
 // Bytes needed for n < 2^48: 0 to 6. Without a branch for 0.
 SOOTH_INLINE u32 byte_length(u64 n) { return (70u - static_cast<u32>(__builtin_clzll(2 * n + 1))) >> 3; }
 
-// An access in Thread::repeats. The product tells all 60 bits of slot and address apart, and its low 4 are 0: its top bits choose the entry, the others
-// and the epoch are what stands there.
+// An access in Thread::repeats. The product tells all 60 bits of slot and address apart, and its low 4 are 0: its top
+// bits choose the entry, the others and the epoch are what stands there.
 struct Repeat {
   SOOTH_INLINE Repeat(Thread* t, u32 slot, uptr address)
       : Repeat(t, (address + (u64{slot} << 47)) * (u64{16} * 0x9e3779b97f4a7c15)) {}
@@ -73,6 +75,41 @@ void access_after_call(Thread* t, uptr address, uptr pc, Shape shape, uptr stack
 // An access of a thread with a Tree that Thread::repeats does not know.
 void access_filtered(Thread* t, uptr address, uptr pc, Shape shape, uptr stack);
 
+struct EventValue {
+  u64 low, high;
+};
+
+SOOTH_INLINE EventValue read_memory(uptr address, u32 size) {
+  EventValue v{0, 0};
+  switch (size) {
+    case 1: v.low = *reinterpret_cast<const volatile u8*>(address); break;
+    case 2: {
+      u16 x;
+      __builtin_memcpy(&x, reinterpret_cast<const void*>(address), 2);
+      v.low = x;
+      break;
+    }
+    case 4: {
+      u32 x;
+      __builtin_memcpy(&x, reinterpret_cast<const void*>(address), 4);
+      v.low = x;
+      break;
+    }
+    case 8: __builtin_memcpy(&v.low, reinterpret_cast<const void*>(address), 8); break;
+    case 16:
+      __builtin_memcpy(&v.low, reinterpret_cast<const void*>(address), 8);
+      __builtin_memcpy(&v.high, reinterpret_cast<const void*>(address + 8), 8);
+      break;
+    default: break;
+  }
+  return v;
+}
+
+template <unsigned size, bool is_write>
+constexpr Shape serial_shape() {
+  return Shape::of(is_write ? Op::kWrite : Op::kRead, MemoryOrder::kNotAtomic, size);
+}
+
 // The same when special is kSerialMode and nothing else: an access with its value. At most 8 bytes.
 // For each size and direction its own, because most of the work depends on them.
 template <unsigned size, bool is_write>
@@ -90,17 +127,14 @@ SOOTH_INLINE void access_serially(Thread* t, uptr address, uptr pc, Shape shape)
 
 // One event that is no plain access. Ticketed in free-running recordings. `size` is for sized shapes.
 // `value`: what an atomic access read (for a store: wrote); nullptr: unknown.
-struct EventValue {
-  u64 low, high;
-};
 void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size = 0, const EventValue* value = nullptr);
 // A plain access of any size, as libc functions and struct copies make them. Split when longer than 2^32 - 1.
 void write_range(Thread* t, uptr pc, Op op, uptr address, u64 size);
 void write_name(Thread* t, ObjectKind kind, u64 object, const char* name);
 void write_thread_switch(Thread* t, u32 id, bool ticketed);
 void write_turn(Thread* t);
-// A write of a serial recording whose value was not known yet. Waits for the turn first if it was taken away: then the write is
-// written already.
+// A write of a serial recording whose value was not known yet. Waits for the turn first if it was taken away: then the
+// write is written already.
 void write_pending(Thread* t);
 // The same without looking for the turn, for whoever takes it away. No lock, no libc.
 void write_pending_now(Thread* t);
@@ -110,9 +144,11 @@ void write_pending_unknown(Thread* t);
 SOOTH_INLINE void publish(Thread* t) {
   auto* header = reinterpret_cast<stream::ChunkHeader*>(t->chunk);
   __atomic_store_n(&header->committed, static_cast<u32>(t->cursor - t->chunk), __ATOMIC_RELEASE);
+  t->run_end = nullptr;
 }
 
-// A synchronisation of the thread: what it accessed before may matter again. Epoch 0 is that of entries that nobody has written.
+// A synchronisation of the thread: what it accessed before may matter again. Epoch 0 is that of entries that nobody has
+// written.
 SOOTH_INLINE void next_epoch(Thread* t) {
   if (SOOTH_LIKELY(++t->epoch < kEpochs)) return;
   zero_memory(t->repeats, sizeof t->repeats);
@@ -122,7 +158,8 @@ SOOTH_INLINE void next_epoch(Thread* t) {
 // Writes an access through its slot, which must be defined, when its address is not the one that was predicted.
 __attribute__((noinline)) void write_unpredicted(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 slot);
 
-// Writes an access through its slot, which must be defined. Whatever is long is a call in tail position, so that nothing is saved across it.
+// Writes an access through its slot, which must be defined. Whatever is long is a call in tail position, so that
+// nothing is saved across it.
 SOOTH_INLINE void write_access(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 slot) {
   Slot& s = t->slots[slot];
   if (address != s.next) return write_unpredicted(t, address, pc, shape, stack, slot);
@@ -156,6 +193,37 @@ SOOTH_INLINE void access(uptr address, uptr pc, Shape shape, uptr stack) {
   repeat.entry = repeat.tag;
   if (SOOTH_UNLIKELY(t->tree != nullptr)) return access_filtered(t, address, pc, shape, stack);
   write_access(t, address, pc, shape, stack, slot);
+}
+
+// Whether nothing but the access itself needs care: the thread has the turn and keeps it, no write waits, and the slot
+// is defined.
+SOOTH_INLINE bool is_undisturbed(const Thread* t, uptr pc, Shape shape) {
+  return __atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) == 0 && t->pending_slot == 0 && t->quantum != 1 &&
+         t->slots[slot_of(pc, shape)].key == pc;
+}
+
+// What access() does, for hooks of code that was built to be recorded serially. Reads of loops are mostly what the one
+// of the last round says: nothing else is done here, and without saving a register.
+template <unsigned size, bool is_write>
+SOOTH_INLINE void access_deeply(uptr address, uptr pc, uptr stack) {
+  constexpr Shape shape = serial_shape<size, is_write>();
+  Thread* t = current();
+  if (SOOTH_UNLIKELY(t == nullptr)) return;
+  if (SOOTH_UNLIKELY(t->special != kSerialMode)) return access(address, pc, shape, stack);
+  if constexpr (!is_write) {
+    if (SOOTH_UNLIKELY(!is_undisturbed(t, pc, shape))) return access_serially<size, is_write>(t, address, pc);
+    u32 slot = slot_of(pc, shape);
+    Slot& s = t->slots[slot];
+    u64 value = read_memory(address, size).low;
+    if (((address ^ s.next) | (value ^ remembered(t, address))) == 0 && is_expected(t, slot)) {
+      --t->quantum;
+      s.next += s.step;
+      put_expected(t, slot);
+      if (SOOTH_UNLIKELY(t->cursor > t->limit)) attend(t);
+      return;
+    }
+  }
+  return access_serially<size, is_write>(t, address, pc);
 }
 
 }  // namespace sooth::rt

@@ -1,5 +1,5 @@
-// What the wrappers of synchronisation share. Where a C11 function is the same as a POSIX one, and where a condition wait takes its
-// mutex again, both wrappers call the function here; `pc` is the program's.
+// What the wrappers of synchronisation share. Where a C11 function is the same as a POSIX one, and where a condition
+// wait takes its mutex again, both wrappers call the function here; `pc` is the program's.
 #pragma once
 
 #include <pthread.h>
@@ -23,8 +23,9 @@ struct Deadline {
   bool is_valid() const { return time == nullptr || (time->tv_nsec >= 0 && time->tv_nsec < 1'000'000'000); }
 };
 
-// The first step of a wrapper: the thread has the turn (in serial recordings, where others may go first), and handlers that waited
-// have run. `pc` 0: whoever asks what it is about does not learn where; `object` 0: it may be about anything.
+// The first step of a wrapper: the thread has the turn (in serial recordings, where others may go first), and handlers
+// that waited have run. `pc` 0: whoever asks what it is about does not learn where; `object` 0: it may be about
+// anything.
 SOOTH_INLINE void begin_operation(Thread* t, uptr pc = 0, Op op = Op::kCallBegin, uptr object = 0) {
   if (turn::taken()) turn::step(t, {op, pc, object, object == 0 ? u64{0} : u64{1}});
   if (SOOTH_UNLIKELY(__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0)) deliver_pending_signals(t);
@@ -47,7 +48,8 @@ int lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex);
 int try_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex);
 int timed_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex, const timespec* time);
 int unlock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex);
-// Serial recordings, and no events: the real mutex is unlocked and those that wait for it are ready; it is locked, in turn.
+// Serial recordings, and no events: the real mutex is unlocked and those that wait for it are ready; it is locked, in
+// turn.
 int unlock_mutex_in_turn(pthread_mutex_t* mutex);
 int lock_mutex_in_turn(Thread* t, pthread_mutex_t* mutex);
 

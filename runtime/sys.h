@@ -1,5 +1,5 @@
-// What the run time library needs of the kernel and the compiler. Nothing here allocates from the program's heap, takes a
-// lock of libc, or calls a function that the library interposes.
+// What the run time library needs of the kernel and the compiler. Nothing here allocates from the program's heap, takes
+// a lock of libc, or calls a function that the library interposes.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,8 @@ SOOTH_INLINE long sys_call(long number, long a = 0, long b = 0, long c = 0, long
 void* map_memory(std::size_t bytes);
 void unmap_memory(void* memory, std::size_t bytes);
 
-// Waits while *word is `expected`, at most until the deadline (nullptr: for ever; CLOCK_MONOTONIC). Returns 0 or an error number.
+// Waits while *word is `expected`, at most until the deadline (nullptr: for ever; CLOCK_MONOTONIC). Returns 0 or an
+// error number.
 int futex_wait(const u32* word, u32 expected, const timespec* monotonic_deadline = nullptr);
 void futex_wake(const u32* word, int count);
 // clock_gettime(), which the library interposes.

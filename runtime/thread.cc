@@ -129,7 +129,8 @@ void attach_thread(Thread* t, u32 id) {
 void detach_thread() {
   Thread* t = self_;
   if (t == nullptr) return;
-  // A handler runs before the end of the thread or, unrecorded, after it: what waits for this thread must not run in the next one.
+  // A handler runs before the end of the thread or, unrecorded, after it: what waits for this thread must not run in
+  // the next one.
   HandlersBlocked blocked(t);
   ThreadInfo& info = infos_[t->id];
   calls::thread_ends(t);
@@ -162,6 +163,11 @@ void restart_threads_after_fork(Thread* t) {
   drop_chunk(t);
   infos_ = static_cast<ThreadInfo*>(map_memory(stream::kMaxThreads * sizeof(ThreadInfo)));
   zero_memory(t->slots, sizeof t->slots);
+  if (recorder.serial) {
+    zero_memory(t->following, sizeof t->following);
+    zero_memory(t->remembered, sizeof t->remembered);
+    t->context = 0;
+  }
   zero_memory(t->repeats, sizeof t->repeats);
   t->epoch = 0;
   if (t->tree != nullptr) tree::forget(t->tree);

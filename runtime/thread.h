@@ -78,8 +78,8 @@ inline constexpr unsigned kRepeatBits = 15;
 inline constexpr u32 kRepeatEntries = 1u << kRepeatBits;
 inline constexpr u32 kEpochs = 1u << (kRepeatBits + 4);
 
-// Where a thread of a controlled run is. Plain accesses since the last operation: origin less Thread::quantum, so that a hook counts
-// by taking one off the quantum.
+// Where a thread of a controlled run is. Plain accesses since the last operation: origin less Thread::quantum, so that
+// a hook counts by taking one off the quantum.
 struct Progress {
   u64 origin;
   u64 events;      // operations of synchronisation
@@ -114,13 +114,18 @@ struct Thread {
   uptr pending_object;
   u32 pending_code;  // of its control word, and its delta: it is not in the stream yet
   u64 pending_delta;
-  // A read right behind it. GCC calls the hooks of `*a = *b` in the order write, read, and only then copies: the value of
-  // the write is known at the hook after the read, which is written behind it. Slot 0: none.
+  // A read right behind it. GCC calls the hooks of `*a = *b` in the order write, read, and only then copies: the value
+  // of the write is known at the hook after the read, which is written behind it. Slot 0: none.
   u32 deferred_slot;
   u32 deferred_code;
+  uptr deferred_object;
   u64 deferred_delta;
   u64 deferred_value;
   u32 quantum;        // accesses until another thread gets the turn
+  u32 turn_state;     // of turn.h
+  u64* values;        // two per slot, serial recordings only
+  u32 context;        // of what comes next: see `following`
+  u8* run_end;        // the cursor behind the run that may still grow; anything else: there is none
   Progress progress;  // controlled runs only
 
   u32 id;  // ThreadId of the trace
@@ -133,11 +138,9 @@ struct Thread {
   u32 generation;                                // of modules, when the slots were valid
   u32 held_count;
   HeldLock held[kMaxHeld];
-  u64* values;  // two per slot, serial recordings only
   Thread* next_free;
   uptr stack_begin, stack_end;
-  u32 turn_word;  // futex of turn.h
-  u32 turn_state;
+  u32 turn_word;      // futex of turn.h
   u64 turn_data[8];   // owned by turn.cc
   SpinWatch spin;     // controlled runs only
   void* signal_data;  // owned by signals.cc
@@ -157,6 +160,10 @@ struct Thread {
   u64 code[kKnownCode];  // pc << 1 | whether it is left out
 
   alignas(64) Slot slots[stream::kSlots];
+  // By context, which record came behind it: see stream::kRuns. Serial recordings only.
+  u16 following[stream::kContexts];
+  // By place, the last value there: likewise.
+  u64 remembered[stream::kPlaces];
   // Accesses that were recorded since the last synchronisation: see Repeat.
   alignas(64) u64 repeats[kRepeatEntries];
 };
@@ -189,7 +196,8 @@ inline constexpr u32 kDetachedBit = 0x100;
 Thread* new_thread();
 // The thread was not created after all, or has ended: another may continue its stream.
 void give_back(Thread* t);
-// Makes the calling thread a recorded one with the given id (from new_thread_id) and emits kBegin and the kAlloc of its stack.
+// Makes the calling thread a recorded one with the given id (from new_thread_id) and emits kBegin and the kAlloc of its
+// stack.
 void attach_thread(Thread* t, u32 id);
 // Emits kEnd and gives the stream back. The thread records nothing any more.
 void detach_thread();

@@ -7,8 +7,8 @@ namespace {
 
 using stream::FilterMode;
 
-// Allocations so far << kGoingOnBits, and how many of them are between before_event() and after_event(). Own line: threads that allocate
-// write it.
+// Allocations so far << kGoingOnBits, and how many of them are between before_event() and after_event(). Own line:
+// threads that allocate write it.
 constexpr unsigned kGoingOnBits = 20;
 constexpr u64 kGoingOn = (u64{1} << kGoingOnBits) - 1;
 constexpr u64 kOneBegins = (u64{1} << kGoingOnBits) + 1;
@@ -30,7 +30,8 @@ u32 find_sequence(Tree* tree, u32 before, u64 lock) {
   return 0;
 }
 
-// The sequences of sections[from .. depth). When the table is full it starts again from nothing, with numbers that were never used before.
+// The sequences of sections[from .. depth). When the table is full it starts again from nothing, with numbers that were
+// never used before.
 void number_sections(Tree* tree, u32 from) {
   bool emptied = false;
   for (u32 i = from; i < tree->depth; ++i) {
@@ -118,10 +119,11 @@ void forget(Tree* tree) {
   __atomic_store_n(&allocations_, 0, __ATOMIC_RELAXED);
 }
 
-// Accesses stand in the trace right behind the last event of their thread, so an allocation of others comes between two of them exactly when
-// its ticket is between those of two events of the thread. Those with a smaller ticket than this event's began before this event's ticket was
-// taken, and are seen behind it. Those that were over before it was taken have a smaller one; so when none is going on in
-// front of the ticket, all that are counted there have been taken into account, and all others will be counted at the next event.
+// Accesses stand in the trace right behind the last event of their thread, so an allocation of others comes between two
+// of them exactly when its ticket is between those of two events of the thread. Those with a smaller ticket than this
+// event's began before this event's ticket was taken, and are seen behind it. Those that were over before it was taken
+// have a smaller one; so when none is going on in front of the ticket, all that are counted there have been taken into
+// account, and all others will be counted at the next event.
 u64 before_event(Op op) {
   bool allocates = op == Op::kAlloc;
   u64 now = allocates ? __atomic_fetch_add(&allocations_, kOneBegins, __ATOMIC_ACQ_REL)

@@ -1,10 +1,12 @@
 // TREE inside the program: accesses that docs/tree.md calls redundant are not recorded. Free-running recordings only.
 //
-// A thread remembers what it recorded, in which context, and looks nowhere else, with two exceptions, both of which only tell when a context
-// is over: how often a lock changed hands (`tree:hb`; counted by locks.cc), and whether anybody allocated memory since the last event of
-// the thread, because what was remembered of reused bytes counts no more.
+// A thread remembers what it recorded, in which context, and looks nowhere else, with two exceptions, both of which
+// only tell when a context is over: how often a lock changed hands (`tree:hb`; counted by locks.cc), and whether
+// anybody allocated memory since the last event of the thread, because what was remembered of reused bytes counts no
+// more.
 //
-// Thread::repeats stays in front of this: it knows what was recorded since the last event of the thread, at the price of one comparison.
+// Thread::repeats stays in front of this: it knows what was recorded since the last event of the thread, at the price
+// of one comparison.
 #pragma once
 
 #include "filter/context_rules.h"
@@ -17,8 +19,9 @@ inline constexpr u64 kUnknownEvents = ~u64{0};
 
 // The memory of one thread: mapped when the thread is made, so that pages that are not needed are not there.
 struct Tree {
-  // A lock of the thread, and the number of the sequence of locks up to it. Two orders of the same locks are two sequences, so that nothing
-  // has to be sorted: that lets an access pass which could be left out, and never the other way round.
+  // A lock of the thread, and the number of the sequence of locks up to it. Two orders of the same locks are two
+  // sequences, so that nothing has to be sorted: that lets an access pass which could be left out, and never the other
+  // way round.
   struct Section {
     u64 lock;  // << 1 | shared
     u32 sequence;
@@ -65,7 +68,8 @@ void after_event(Thread* t, Shape shape, u64 object, u64 allocations);
 // A module was unloaded, or what else makes old program counters mean something new.
 inline void forget_contexts(Tree* tree) { ++tree->count; }
 
-// Whether an access of the same thread, bytes, place and kind was recorded in the same context; if not, it is from now on.
+// Whether an access of the same thread, bytes, place and kind was recorded in the same context; if not, it is from now
+// on.
 SOOTH_INLINE bool remembers(Tree* tree, uptr address, uptr pc, Shape shape) {
   LocationKey location;
   location.address = address;

@@ -112,8 +112,8 @@ const u32* pass_on_if_free() { return holder_ == nullptr ? pass_on(nullptr, Stre
 
 enum class Outcome { kGiven, kTimedOut, kSignalled };
 
-// Sleeps until the turn is given to the thread; or until *wake_at, which others may change if they disturb it (nullptr: for ever); or,
-// if that is wanted, until a handler waits.
+// Sleeps until the turn is given to the thread; or until *wake_at, which others may change if they disturb it (nullptr:
+// for ever); or, if that is wanted, until a handler waits.
 Outcome await(Thread* t, const u64* wake_at, bool heed_signals) {
   for (u32 spins = 0;; ++spins) {
     u32 word = __atomic_load_n(&t->turn_word, __ATOMIC_ACQUIRE);
@@ -134,8 +134,8 @@ Outcome await(Thread* t, const u64* wake_at, bool heed_signals) {
   }
 }
 
-// A thread that is over is still in libc, which takes back its memory. What others allocate depends on that, so the next turn
-// begins when the thread is gone; but not if that takes suspiciously long, as under a debugger.
+// A thread that is over is still in libc, which takes back its memory. What others allocate depends on that, so the
+// next turn begins when the thread is gone; but not if that takes suspiciously long, as under a debugger.
 void await_departure() {
   u32 id = __atomic_exchange_n(&leaving_, 0, __ATOMIC_ACQ_REL);
   if (SOOTH_LIKELY(id == 0)) return;
@@ -563,8 +563,8 @@ void take_away(const Sample& seen) {
     u32 state = kHasIt;
     if (!__atomic_compare_exchange_n(&t->turn_state, &state, kBeingTaken, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
       return;
-    // The holder sleeps, and not in a hook; so the first thing its next hook sees is that it has the turn no more. Until
-    // then nobody but us writes to its stream.
+    // The holder sleeps, and not in a hook; so the first thing its next hook sees is that it has the turn no more.
+    // Until then nobody but us writes to its stream.
     bool quiet = sleeps_in_kernel(seen.system_id) && __atomic_load_n(&t->busy, __ATOMIC_RELAXED) == 0 &&
                  __atomic_load_n(&t->cursor, __ATOMIC_RELAXED) == seen.cursor &&
                  __atomic_load_n(&t->quantum, __ATOMIC_RELAXED) == seen.quantum;

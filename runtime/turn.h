@@ -1,13 +1,13 @@
-// One thread at a time. In serial recordings (and controlled runs) a thread runs only while it has the turn; nothing of the
-// program happens in two threads at once, so the order of events and the values they see are exact.
+// One thread at a time. In serial recordings (and controlled runs) a thread runs only while it has the turn; nothing of
+// the program happens in two threads at once, so the order of events and the values they see are exact.
 //
-// Nobody blocks in the kernel while it has the turn. A wrapper of a blocking function tries the operation, and when it would
-// block waits with block() for another thread to wake() the object; functions that block outside our view (read, accept, sleep)
-// are bracketed by leave() and enter(). All functions return at once when the recording is not serial.
+// Nobody blocks in the kernel while it has the turn. A wrapper of a blocking function tries the operation, and when it
+// would block waits with block() for another thread to wake() the object; functions that block outside our view (read,
+// accept, sleep) are bracketed by leave() and enter(). All functions return at once when the recording is not serial.
 //
-// Who is next is up to a strategy (schedule/strategy.h), which is asked when the thread that has the turn gives it up, in front of
-// every operation of synchronisation, and when a quantum of accesses is over. `Serial` here and in the rest of the library means
-// one thread at a time, under any strategy.
+// Who is next is up to a strategy (schedule/strategy.h), which is asked when the thread that has the turn gives it up,
+// in front of every operation of synchronisation, and when a quantum of accesses is over. `Serial` here and in the rest
+// of the library means one thread at a time, under any strategy.
 #pragma once
 
 #include <time.h>
@@ -25,8 +25,9 @@ SOOTH_INLINE bool taken() { return recorder.serial; }
 void set_strategy(const StrategySpec& spec, u64 seed);
 // The first thread of the process has the turn from here on. In the child of a fork: again, and alone.
 void start(Thread* first);
-// A thread is being created: it is ready to run although it may not have reached enter() yet, so that the schedule does not
-// depend on how fast the kernel starts threads. Called by the creator, which has the turn. `id` as in new_thread_id.
+// A thread is being created: it is ready to run although it may not have reached enter() yet, so that the schedule does
+// not depend on how fast the kernel starts threads. Called by the creator, which has the turn. `id` as in
+// new_thread_id.
 void announce(u32 id);
 void not_created(u32 id);  // ... but pthread_create failed
 // Waits until it has, so that what a new thread asks of the kernel before its first turn (memory, mostly) comes at the same point of every run.
@@ -37,16 +38,16 @@ void enter(Thread* t);
 void leave(Thread* t);
 // Between leave() and enter(); or the turn was taken away, because the thread blocked in a call that nobody brackets.
 bool is_outside(const Thread* t);
-// First thing in a hook or wrapper that is about to do something of the program: when the turn was taken away, waits for it.
-// write_pending() does it, so everything that records does.
+// First thing in a hook or wrapper that is about to do something of the program: when the turn was taken away, waits
+// for it. write_pending() does it, so everything that records does.
 SOOTH_INLINE void hold(Thread* t) {
   if (SOOTH_UNLIKELY(__atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) != 0)) enter(t);
 }
 // The thread is over.
 void finish(Thread* t);
 
-// Another thread may go on, this one stays ready. yield() is for one that has found nothing to do; preempt() for hooks whose
-// quantum is over: it sets a new one.
+// Another thread may go on, this one stays ready. yield() is for one that has found nothing to do; preempt() for hooks
+// whose quantum is over: it sets a new one.
 void yield(Thread* t);
 void preempt(Thread* t);
 
@@ -58,25 +59,27 @@ struct Step {
   u64 bytes = 0;       // of the object; 0: it may be about anything
   bool tries = false;  // a compare-exchange: a look at the object if it fails
 };
-// In front of an operation of synchronisation: the strategy may let others go first. Counts as many accesses, so that threads that
-// wait for one another in a loop of atomic loads soon get on.
+// In front of an operation of synchronisation: the strategy may let others go first. Counts as many accesses, so that
+// threads that wait for one another in a loop of atomic loads soon get on.
 void step(Thread* t, const Step& what = {});
 
 enum class Wake : u32 { kWoken, kTimedOut, kLook };
 using control::BlockedOn;
-// Gives the turn up until somebody wakes `object` and the turn comes back; or until the deadline (nullptr: none) on `clock`, which is
-// one of virtual time if that is on. May be woken without a reason, as by a signal, whose handler has then run: the caller looks again at
-// what it waits for.
+// Gives the turn up until somebody wakes `object` and the turn comes back; or until the deadline (nullptr: none) on
+// `clock`, which is one of virtual time if that is on. May be woken without a reason, as by a signal, whose handler has
+// then run: the caller looks again at what it waits for.
 Wake block(Thread* t, uptr object, BlockedOn on, const timespec* deadline = nullptr, int clock = 0);
-// The same for what may come about without anybody waking the object: kLook when it is time to look again. That is a tenth of a second
-// later; under virtual time only while nobody else is ready; and in a controlled run when nobody can go on, so a deadlock is one all the same.
+// The same for what may come about without anybody waking the object: kLook when it is time to look again. That is a
+// tenth of a second later; under virtual time only while nobody else is ready; and in a controlled run when nobody can
+// go on, so a deadlock is one all the same.
 Wake poll(Thread* t, uptr object, BlockedOn on, const timespec* deadline = nullptr, int clock = 0);
 // Virtual time only: until that moment. False: a handler ran before. Can be cancelled.
 bool sleep(Thread* t, u64 moment);
 // Virtual time only: the moment it is, which costs time; and what the thread has worked.
 u64 tell_time(Thread* t);
 u64 worked(const Thread* t);
-// Makes up to `count` of the threads that are blocked on the object ready, in the order in which they blocked. Returns how many.
+// Makes up to `count` of the threads that are blocked on the object ready, in the order in which they blocked. Returns
+// how many.
 u32 wake(uptr object, u32 count);
 inline constexpr u32 kAll = ~0u;
 // The thread of this id, if it is blocked, goes on without a reason: it was cancelled.

@@ -1,4 +1,5 @@
-// What the scheduler knows, for turn.cc (threads come and go), choose.cc (who is next), deadlines.cc (time passes) and those beside them. Nobody else.
+// What the scheduler knows, for turn.cc (threads come and go), choose.cc (who is next), deadlines.cc (time passes) and
+// those beside them. Nobody else.
 #pragma once
 
 #include "runtime/clock.h"
@@ -91,7 +92,8 @@ extern u64 turns_;
 extern u32 nodes_;       // threads there are
 extern bool monitored_;  // ... besides which there is the monitor
 
-// The lock, for a thread of the program: a handler must not run while it is held, not even one that finds its thread outside.
+// The lock, for a thread of the program: a handler must not run while it is held, not even one that finds its thread
+// outside.
 class Locked {
  public:
   explicit Locked(Thread* t) : t_(t) {
@@ -114,7 +116,8 @@ void set_state(Node* n, State state);
 void make_ready(Node* n);
 // Somebody waits for the turn, or for there to be nobody who has it.
 void wake_monitor();
-// Gives the turn to a thread that is ready, or to nobody. Returns the futex to wake when the lock is free again, or nullptr.
+// Gives the turn to a thread that is ready, or to nobody. Returns the futex to wake when the lock is free again, or
+// nullptr.
 const u32* pass_on_to(Node* n);
 // The thread that had the turn stops as `how` says.
 const u32* pass_on(Node* from, sooth::control::StretchEnd how);
@@ -154,8 +157,9 @@ void dismiss(Node* n);
 bool asks_at_operations();
 // The next quantum of a thread whose last one is over.
 u32 grant(Node* n);
-// Who has the turn from here on. `from` has it, or had it: at SchedulingPoint::kBlocked it cannot go on; nullptr: nobody had. `how` ends its
-// stretch if another is chosen. `at_operation`: it is in front of an operation. The result is ready, or `from`; nullptr: nobody can run now.
+// Who has the turn from here on. `from` has it, or had it: at SchedulingPoint::kBlocked it cannot go on; nullptr:
+// nobody had. `how` ends its stretch if another is chosen. `at_operation`: it is in front of an operation. The result
+// is ready, or `from`; nullptr: nobody can run now.
 Node* choose_next(Node* from, SchedulingPoint point, sooth::control::StretchEnd how, bool at_operation);
 // A stretch of a controlled run is over.
 void end_stretch(Node* n, sooth::control::StretchEnd how);

@@ -66,7 +66,8 @@ void run_routine() {
   write_event(once.thread, once.pc, Shape::of(Op::kHappensBefore), address_of(once.control));
 }
 
-// Waits while another thread runs the routine. If that leaves by an exception nobody wakes us, so look from time to time.
+// Waits while another thread runs the routine. If that leaves by an exception nobody wakes us, so look from time to
+// time.
 void await_once(Thread* t, pthread_once_t* control) {
   for (;;) {
     int word = __atomic_load_n(control, __ATOMIC_ACQUIRE);
@@ -131,8 +132,9 @@ SOOTH_INTERCEPT(int, pthread_barrier_wait, pthread_barrier_t* barrier) {
   return result;
 }
 
-// The first byte of a guard is set when the variable is initialised, and the program itself looks at it with an atomic load
-// before it calls anything. So initialisation is recorded as what libstdc++ does: a store of that byte, and loads of it.
+// The first byte of a guard is set when the variable is initialised, and the program itself looks at it with an atomic
+// load before it calls anything. So initialisation is recorded as what libstdc++ does: a store of that byte, and loads
+// of it.
 namespace {
 
 void record_guard(Op op, MemoryOrder order, uptr pc, const u64* guard) {

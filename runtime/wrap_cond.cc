@@ -1,7 +1,8 @@
-// pthread_cond_*. A wait is recorded as release of the mutex, wait, acquire of the mutex; see docs/semantics.md, sections 2 and 3.
+// pthread_cond_*. A wait is recorded as release of the mutex, wait, acquire of the mutex; see docs/semantics.md,
+// sections 2 and 3.
 //
-// In serial recordings conditions are ours: a thread that waits is blocked in turn.cc, never in the kernel, and a signal makes
-// the one ready that has waited longest.
+// In serial recordings conditions are ours: a thread that waits is blocked in turn.cc, never in the kernel, and a
+// signal makes the one ready that has waited longest.
 #include <errno.h>
 
 #include "runtime/intercept.h"

@@ -1,7 +1,8 @@
-// syscall(), for the futexes that libraries use through it: libstdc++'s static-init guards, futures, atomic waits and semaphores.
+// syscall(), for the futexes that libraries use through it: libstdc++'s static-init guards, futures, atomic waits and
+// semaphores.
 //
-// Only serial recordings care: there a thread must not sleep in the kernel while it has the turn. What a futex orders is in the
-// atomic operations around it.
+// Only serial recordings care: there a thread must not sleep in the kernel while it has the turn. What a futex orders
+// is in the atomic operations around it.
 #include <errno.h>
 #include <time.h>
 
@@ -36,8 +37,8 @@ long wait_outside(Thread* t, Call c, int clock) {
   return call_outside(t, [&] { return perform(c); });
 }
 
-// Somebody may wake the word by a call that we do not see. So the thread looks at the word from time to time: a change of it is what a
-// waiter hopes for.
+// Somebody may wake the word by a call that we do not see. So the thread looks at the word from time to time: a change
+// of it is what a waiter hopes for.
 long wait(Thread* t, const Call& c) {
   int clock = (c.operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
   timespec deadline;

@@ -34,7 +34,8 @@ void write_block(Thread* t, uptr pc, Op op, uptr address, u64 size) {
   }
 }
 
-// All bytes that the block has, not only those asked for: free() covers them, too, and must find them of its own generation.
+// All bytes that the block has, not only those asked for: free() covers them, too, and must find them of its own
+// generation.
 void allocated(void* block, uptr pc) {
   Thread* t = current();
   if (SOOTH_LIKELY(t != nullptr && block != nullptr && t->busy == 0))
@@ -115,8 +116,8 @@ SOOTH_DEFINE(int, posix_memalign, void** out, std::size_t alignment, std::size_t
   return 0;
 }
 
-// operator new and delete, so that the block's site is in the program and not in libstdc++. Without memory the one behind us runs
-// the new-handler and throws.
+// operator new and delete, so that the block's site is in the program and not in libstdc++. Without memory the one
+// behind us runs the new-handler and throws.
 #define SOOTH_NEW(symbol, parameters, arguments, allocation)              \
   SOOTH_REAL static Real<void * parameters> real_##symbol{#symbol};       \
   SOOTH_EXPORT void* symbol parameters {                                  \

@@ -1,5 +1,5 @@
-// pthread_mutex_*. The acquire is recorded when the lock was taken, the release before it is given back: so the order of
-// tickets is one in which the lock has one holder.
+// pthread_mutex_*. The acquire is recorded when the lock was taken, the release before it is given back: so the order
+// of tickets is one in which the lock has one holder.
 #include <errno.h>
 
 #include "runtime/intercept.h"

@@ -1,6 +1,6 @@
-// OpenMP as GCC compiles it: the synchronisation of libgomp, seen at its entry points. Its threads come from pthread_create and are
-// recorded as usual; what happens inside libgomp itself is not instrumented. `taskloop` is not modelled (a note says so); nor is
-// clang's libomp, which `sooth record` says of a program that needs it.
+// OpenMP as GCC compiles it: the synchronisation of libgomp, seen at its entry points. Its threads come from
+// pthread_create and are recorded as usual; what happens inside libgomp itself is not instrumented. `taskloop` is not
+// modelled (a note says so); nor is clang's libomp, which `sooth record` says of a program that needs it.
 #include <stdarg.h>
 
 #include "runtime/intercept.h"
@@ -237,7 +237,8 @@ SOOTH_INTERCEPT(void, GOMP_ordered_end, void) {
   real_GOMP_ordered_end();
 }
 
-// Dependences: { count, outputs, addresses... }, or { 0, count, outputs, mutexinoutset, in, addresses... }. Outputs come first.
+// Dependences: { count, outputs, addresses... }, or { 0, count, outputs, mutexinoutset, in, addresses... }. Outputs
+// come first.
 static void read_dependences(Task& task, void** depend) {
   bool extended = depend[0] == nullptr;
   auto count = static_cast<u32>(reinterpret_cast<uptr>(depend[extended ? 1 : 0]));

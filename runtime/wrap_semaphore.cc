@@ -1,5 +1,5 @@
-// sem_*. A post is recorded before the semaphore is raised, a wait when it is over; docs/semantics.md, section 3, says which post
-// a wait is ordered behind.
+// sem_*. A post is recorded before the semaphore is raised, a wait when it is over; docs/semantics.md, section 3, says
+// which post a wait is ordered behind.
 #include <errno.h>
 #include <semaphore.h>
 

@@ -1,7 +1,7 @@
 // Threads are born, joined and named.
 //
-// The end of a thread is the last round of its thread-specific destructors: those of the program, and of thread_local variables before
-// them, are recorded as parts of the thread.
+// The end of a thread is the last round of its thread-specific destructors: those of the program, and of thread_local
+// variables before them, are recorded as parts of the thread.
 #include <errno.h>
 #include <limits.h>
 
@@ -16,7 +16,8 @@ using namespace sooth::rt;
 
 namespace {
 
-// What a new thread needs to know. On a page of its own: its creator may be gone before it starts, and it may not use the heap.
+// What a new thread needs to know. On a page of its own: its creator may be gone before it starts, and it may not use
+// the heap.
 struct Start {
   void* (*routine)(void*);
   void* argument;
@@ -66,7 +67,8 @@ constexpr u32 kUnknown = ~0u;
 u32 state_of(u32 id) { return __atomic_load_n(&thread_info(id).state, __ATOMIC_ACQUIRE); }
 bool has_ended(u32 id) { return state_of(id) == static_cast<u32>(ThreadState::kEnded); }
 
-// Can be waited for in turn. A thread that joins itself, or one that is detached, gets its error at once from the real function.
+// Can be waited for in turn. A thread that joins itself, or one that is detached, gets its error at once from the real
+// function.
 bool is_joinable(u32 id, pthread_t thread) {
   return id != kUnknown && (state_of(id) & kDetachedBit) == 0 && pthread_equal(thread, pthread_self()) == 0;
 }
@@ -83,7 +85,8 @@ bool await_end(Thread* t, u32 id, Deadline deadline) {
   return true;
 }
 
-// `join` is the real function. A thread that has ended is joined without waiting to speak of: it has only to leave libc.
+// `join` is the real function. A thread that has ended is joined without waiting to speak of: it has only to leave
+// libc.
 template <typename F>
 int join_with(Thread* t, uptr pc, pthread_t thread, void** result, Deadline deadline, F join) {
   u32 announced = turn::taken() ? find_thread(static_cast<u64>(thread)) : kUnknown;
@@ -125,7 +128,8 @@ int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* a
     if (start != nullptr) unmap_memory(start, sizeof(Start));
     return EAGAIN;
   }
-  // The handle is stored, at a moment that only libc knows and before the thread can see it: a write of an unknown value.
+  // The handle is stored, at a moment that only libc knows and before the thread can see it: a write of an unknown
+  // value.
   access_specially(t, address_of(thread), pc, Shape::sized(Op::kWrite), 0, sizeof *thread);
   u32 id = new_thread_id(t, pc);
   if (is_detached(attributes)) __atomic_fetch_or(&thread_info(id).state, kDetachedBit, __ATOMIC_RELAXED);

@@ -1,5 +1,6 @@
-// Functions that let time pass: other threads get the turn. And those that tell the time, which also write to the program's memory.
-// They order nothing. Under virtual time (clock.h) a thread sleeps by its clock, and that is what it is told.
+// Functions that let time pass: other threads get the turn. And those that tell the time, which also write to the
+// program's memory. They order nothing. Under virtual time (clock.h) a thread sleeps by its clock, and that is what it
+// is told.
 #include <errno.h>
 #include <pthread.h>
 #include <sys/resource.h>

@@ -111,7 +111,6 @@ def measure(sooth, source, work, confirm, budget):
     exist, complete = explore(sooth, binary, work, budget) if budget else (None, False)
     if complete and set(recipe) - exist:
         raise Failure(f"recipe claims races that no schedule has: {sorted(set(recipe) - exist)}")
-    questions, before = figure(extra, "pairs of accesses asked about"), figure(extra, "... decided before the solver")
     return Row(source.stem, str(info["threads"]), told(extra, "shared reads"), told(extra, "shared writes"), told(extra, "conditions on base pointers"),
                told(extra, "conditions on branches"), f"{sum(count for kind, count in kinds.items() if kind in SYNCHRONISATION):,}", f"{info['events']:,}",
                str(len(mcm)), str(len(found["recipe:s"].races)), str(len(recipe)), str(len(set(recipe) - set(mcm))), str(len(set(mcm) - set(recipe))),
@@ -119,8 +118,7 @@ def measure(sooth, source, work, confirm, budget):
                "-" if exist is None else f"{'' if complete else '>= '}{len(exist | set(recipe))}", "-" if exist is None else str(len(exist - set(recipe))),
                str(count_confirmed(sooth, work / "recipe.json", binary)) if confirm else "-",
                *(f"{found[analysis].seconds:.2f}" for analysis in ANALYSES), told(extra, "pairs of accesses asked about"),
-               f"{questions / max(found['recipe'].seconds, 1e-3):,.0f}" if questions else "-",
-               f"{100 * before / questions:.0f} %" if questions else "-")
+               told(extra, "questions to the solver per second"), extra.get("share decided before the solver", "-"))
 
 
 def processor_time(command):

@@ -1,5 +1,5 @@
-// Two threads walk documents of their own and look words up in a table that they share, for reading: what recording the calls costs when
-// the table's functions, table_*, are left out.
+// Two threads walk documents of their own and look words up in a table that they share, for reading: what recording the
+// calls costs when the table's functions, table_*, are left out.
 #include <cstdio>
 #include <cstdlib>
 #include <thread>

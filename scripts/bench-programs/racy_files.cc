@@ -1,5 +1,5 @@
-// A program that waits for the disk most of its time, with a race: two threads write a file each, block by block, and count the blocks
-// without a lock. The arguments: a directory to write to, and the number of blocks.
+// A program that waits for the disk most of its time, with a race: two threads write a file each, block by block, and
+// count the blocks without a lock. The arguments: a directory to write to, and the number of blocks.
 #include <fcntl.h>
 #include <unistd.h>
 

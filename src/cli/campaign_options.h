@@ -26,7 +26,8 @@ void add_run_options(CLI::App& command, CampaignFlags& flags);
 // Adds --seed, --jobs, --timeout, --budget and --shard; likewise.
 void add_campaign_options(CLI::App& command, CampaignFlags& flags);
 
-// The program behind `--`, ready to be run under control; says what the user should know about it. Refuses one that is not instrumented.
+// The program behind `--`, ready to be run under control; says what the user should know about it. Refuses one that is
+// not instrumented.
 Result<ControlledProgram> prepare_campaign_program();
 
 }  // namespace sooth

@@ -48,8 +48,8 @@ const std::vector<std::string>& program_words();
 // Tells the user something besides the result: one line on standard error, whatever bytes are in it.
 void say(const std::string& sentence);
 
-// `sooth cc` and `sooth c++` pass on arguments that only a compiler understands, so they are not parsed as those of other
-// commands are. `arguments` are all of ours; nullopt when they are for another command, or ask for --help, which
+// `sooth cc` and `sooth c++` pass on arguments that only a compiler understands, so they are not parsed as those of
+// other commands are. `arguments` are all of ours; nullopt when they are for another command, or ask for --help, which
 // is printed as that of others is. Returns only to tell of an error, or for --print-command.
 std::optional<CommandResult> run_compiler_wrapper(std::span<const std::string> arguments);
 

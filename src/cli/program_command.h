@@ -14,8 +14,8 @@ namespace sooth {
 // write the command when a word in front of `--` is no option, or when there is no program.
 void run_with_program(CLI::App& command, CommandResult& result, std::function<CommandResult()> run);
 
-// The same for a command with an operand of its own, `sooth NAME [OPTIONS] OPERAND -- PROGRAM ARGUMENTS`. `operand` returns
-// how to show it in the sentence. Whether there is a program is for `run` to say.
+// The same for a command with an operand of its own, `sooth NAME [OPTIONS] OPERAND -- PROGRAM ARGUMENTS`. `operand`
+// returns how to show it in the sentence. Whether there is a program is for `run` to say.
 void run_with_program(CLI::App& command, CommandResult& result, std::function<std::string()> operand,
                       std::function<CommandResult()> run);
 

@@ -10,7 +10,8 @@ namespace sooth {
 
 // Adds --schedule, --seed, --exclude and --reach to `command`; `options` must live as long as it.
 void add_recording_options(CLI::App& command, RecordingOptions& options);
-// Adds what is left out already inside the program, as the flag `name`: a command that analyses has a --filter of its own.
+// Adds what is left out already inside the program, as the flag `name`: a command that analyses has a --filter of its
+// own.
 void add_recording_filter(CLI::App& command, const std::string& name, RecordingOptions& options);
 
 }  // namespace sooth

@@ -36,7 +36,8 @@ struct Options {
   ReportOptions report;
 };
 
-// Where `sooth replay` finds the schedules: where the user says, or the report itself if it is JSON in a file, else a file of its own.
+// Where `sooth replay` finds the schedules: where the user says, or the report itself if it is JSON in a file, else a
+// file of its own.
 std::string stored_report(const Options& options) {
   if (!options.store.empty()) {
     return options.store;
@@ -157,7 +158,8 @@ Result<RunResult> work(Options& options, const std::string& report_name) {
   return result;
 }
 
-// What TSAN_OPTIONS ask for. The run time library in the program reads them too, and takes these two for none of its business.
+// What TSAN_OPTIONS ask for. The run time library in the program reads them too, and takes these two for none of its
+// business.
 TsanOptions tsan_options() {
   const char* text = std::getenv("TSAN_OPTIONS");
   return parse_tsan_options(text == nullptr ? "" : text);

@@ -60,7 +60,8 @@ std::string kind_name(const TestEnd& end) {
   return "";
 }
 
-// Writes the schedule to NAME in the user's directory, if there is one and `wanted`, and makes the line that repeats it.
+// Writes the schedule to NAME in the user's directory, if there is one and `wanted`, and makes the line that repeats
+// it.
 Result<Shown> show(const ScheduleFile& schedule, const std::string& name, bool wanted, const Options& options) {
   Shown shown;
   if (wanted && !options.schedules.empty()) {

@@ -9,8 +9,8 @@ void add_trace_command(CLI::App& root, CommandResult& result) {
   trace->footer(
       "A TRACE is a directory that `sooth record` made, or a file in STD text (\"-\": standard input).\n"
       "`sooth trace COMMAND --help` explains a command.");
-  for (const AddCommand add :
-       {add_trace_info, add_trace_check, add_trace_cat, add_trace_convert, add_trace_gen, add_trace_drop}) {
+  for (const AddCommand add : {add_trace_info, add_trace_check, add_trace_cat, add_trace_convert, add_trace_gen,
+                               add_trace_drop, add_trace_calls}) {
     add(*trace, result);
   }
 }

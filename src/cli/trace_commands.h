@@ -11,6 +11,7 @@ void add_trace_cat(CLI::App& trace, CommandResult& result);
 void add_trace_convert(CLI::App& trace, CommandResult& result);
 void add_trace_gen(CLI::App& trace, CommandResult& result);
 void add_trace_drop(CLI::App& trace, CommandResult& result);
+void add_trace_calls(CLI::App& trace, CommandResult& result);
 
 // What a command answers that has nothing to say but whether it worked.
 inline CommandResult answer(Status status) {

@@ -150,7 +150,8 @@ Status run_info(const InfoOptions& options) {
   return {};
 }
 
-// Whether the code of each thread can be followed through the trace: not an error when not, but what RECIPE can work with.
+// Whether the code of each thread can be followed through the trace: not an error when not, but what RECIPE can work
+// with.
 Status check_deep(const std::string& path, const Tables& tables, const DeepTrace& trace) {
   const Result<DeepProgram> program = DeepProgram::load(path);
   if (!program.ok()) {

@@ -14,6 +14,7 @@
 #include "race/witness.h"
 #include "race/witness_summary.h"
 #include "recipe/check.h"
+#include "recipe/opaque_calls.h"
 #include "recipe/witness_report.h"
 #include "report/describe.h"
 #include "report/json.h"
@@ -78,7 +79,8 @@ Status check_access(const Access& access, const TraceStore& store) {
 
 bool has_values(const Finding& finding) { return claims_a_witness(finding) && finding.witness->values.has_value(); }
 
-// The code of the recorded program, which judges witnesses with other values than the recorded ones. Made when the first one comes.
+// The code of the recorded program, which judges witnesses with other values than the recorded ones. Made when the
+// first one comes.
 class CodeJudge {
  public:
   CodeJudge(std::string recording, const TraceStore& store) : recording_(std::move(recording)), store_(store) {}
@@ -95,13 +97,14 @@ class CodeJudge {
         return std::move(program).status();
       }
       program_ = std::make_unique<DeepProgram>(std::move(*program));
-      Result<ValueJudge> judge = ValueJudge::make(*program_, store_.view());
+      trace_ = std::make_unique<CallTrace>(*program_, store_.view());
+      Result<ValueJudge> judge = ValueJudge::make(*program_, trace_->view(), trace_->put_in());
       if (!judge.ok()) {
         return std::move(judge).status();
       }
       judge_ = std::make_unique<ValueJudge>(std::move(*judge));
     }
-    return judge_->check(*witness);
+    return judge_->check(trace_->renumbered(*witness));
   }
 
  private:
@@ -123,6 +126,7 @@ class CodeJudge {
   const std::string recording_;
   const TraceStore& store_;
   std::unique_ptr<DeepProgram> program_;
+  std::unique_ptr<CallTrace> trace_;  // with the calls whose order recipe keeps
   std::unique_ptr<ValueJudge> judge_;
 };
 

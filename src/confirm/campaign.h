@@ -1,4 +1,5 @@
-// Phase 2 of RaceFuzzer (Sen, PLDI 2008, Algorithm 1): controlled runs of a program towards one finding after the other.
+// Phase 2 of RaceFuzzer (Sen, PLDI 2008, Algorithm 1): controlled runs of a program towards one finding after the
+// other.
 #pragma once
 
 #include <array>
@@ -35,8 +36,8 @@ struct Target {
   bool proven = true;                      // they are of a witness; else guesses, of which nothing is told
 };
 
-// Whether a run got there: a race was created between the two places, or the process ended in a deadlock of so many threads at these
-// acquires, each held up by the next.
+// Whether a run got there: a race was created between the two places, or the process ended in a deadlock of so many
+// threads at these acquires, each held up by the next.
 bool reaches(const Target& target, const RunLog& log);
 
 // Which of the two places went first when the race was first created: 0 or 1; -1 when there is no telling.
@@ -63,13 +64,14 @@ struct Confirmation {
   bool cancelled = false;  // before it was decided
 };
 
-// Every run is a function of its plan, as far as the program allows, and trials are judged in the order of their seeds, so the result does
-// not depend on `jobs`. Not thread safe; `run` is called from several threads.
+// Every run is a function of its plan, as far as the program allows, and trials are judged in the order of their seeds,
+// so the result does not depend on `jobs`. Not thread safe; `run` is called from several threads.
 //
-// Trials end at the first that does harm, or when ten have got there without a failure: the random choice between the two
-// accesses has then shown both orders but for one time in 500. A failure that undirected runs have too is no harm by itself. Then all trials are made, and
-// it is harm when it is significantly more frequent with one order of the two accesses than with the other: which goes first was drawn, so nothing
-// but the race can explain that. Or when it is significantly more frequent than in as many undirected runs.
+// Trials end at the first that does harm, or when ten have got there without a failure: the random choice between the
+// two accesses has then shown both orders but for one time in 500. A failure that undirected runs have too is no harm
+// by itself. Then all trials are made, and it is harm when it is significantly more frequent with one order of the two
+// accesses than with the other: which goes first was drawn, so nothing but the race can explain that. Or when it is
+// significantly more frequent than in as many undirected runs.
 class Campaign {
  public:
   using Run = std::function<Result<RunOutcome>(const RunPlan&)>;

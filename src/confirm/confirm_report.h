@@ -29,10 +29,10 @@ struct ConfirmCounts {
 // Which findings can be tried at all: races and deadlocks that are not in the baseline.
 bool can_be_confirmed(const Finding& finding);
 
-// Tries the findings one after the other, in their order; each has its id. `words`: the program as the user typed it, `path` its executable (empty: the report is about one
-// that it starts). Findings that runs
-// reach move up and get a replay, the others stay and tell how many runs were made. Notes of the report tell what could not be
-// tried. Fails only when the program cannot be run.
+// Tries the findings one after the other, in their order; each has its id. `words`: the program as the user typed it,
+// `path` its executable (empty: the report is about one that it starts). Findings that runs reach move up and get a
+// replay, the others stay and tell how many runs were made. Notes of the report tell what could not be tried. Fails
+// only when the program cannot be run.
 Result<ConfirmCounts> confirm_report(Report& report, const std::vector<std::string>& words, const std::string& path,
                                      const Campaign::Run& run, const ConfirmOptions& options);
 

@@ -10,7 +10,8 @@
 namespace sooth {
 namespace {
 
-// A report of a program whose places are instructions without lines, so no compiler is needed: one race per pair of offsets.
+// A report of a program whose places are instructions without lines, so no compiler is needed: one race per pair of
+// offsets.
 Finding race_at(std::string id, std::uint64_t first, std::uint64_t second) {
   Finding finding;
   finding.id = std::move(id);

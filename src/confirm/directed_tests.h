@@ -19,12 +19,14 @@ struct DirectedPair {
   PairCode code;
 };
 
-// Phase 1 of the paper: the pairs of a run with a random schedule of this seed. The error says why the program cannot be recorded.
+// Phase 1 of the paper: the pairs of a run with a random schedule of this seed. The error says why the program cannot
+// be recorded.
 using FindPairs = std::function<Result<std::vector<DirectedPair>>(std::uint64_t seed)>;
 
-// Runs in rounds: one recorded run of a new seed, and then kTrialsPerRound directed runs towards each pair that is known by then, until it was created
-// kEnoughHits times or tried kMaxTrials times; if there is none such, one with a random schedule. All count as runs. The recorded ones are only looked at for pairs; the others are
-// judged in the order of their seeds. A shard takes a part of the seeds of its own. Otherwise as run_tests().
+// Runs in rounds: one recorded run of a new seed, and then kTrialsPerRound directed runs towards each pair that is
+// known by then, until it was created kEnoughHits times or tried kMaxTrials times; if there is none such, one with a
+// random schedule. All count as runs. The recorded ones are only looked at for pairs; the others are judged in the
+// order of their seeds. A shard takes a part of the seeds of its own. Otherwise as run_tests().
 Result<TestResult> run_directed_tests(const std::function<Result<RunOutcome>(const RunPlan&)>& run,
                                       const FindPairs& find_pairs, TestTally& tally, const TestOptions& options);
 

@@ -24,8 +24,8 @@ bool is_private(const Execution& execution, std::size_t at, std::uint32_t thread
                       });
 }
 
-// Whether the thread, at the point, has done nothing for `turns` rounds of a loop but look at things that nobody has changed, and write to memory of
-// its own, such as what a failed compare-exchange hands back.
+// Whether the thread, at the point, has done nothing for `turns` rounds of a loop but look at things that nobody has
+// changed, and write to memory of its own, such as what a failed compare-exchange hands back.
 bool is_waiting(const Execution& execution, std::size_t at, std::uint32_t thread, std::uint32_t turns) {
   const StepPtr& next = execution.points[at].pending[thread];
   if (turns == 0 || next == nullptr || next->is_everything || !is_access(next->op)) {

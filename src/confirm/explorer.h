@@ -1,5 +1,5 @@
-// Stateless model checking: which schedules of a program to run so that all that it can do is seen. A pure search: somebody else runs the
-// program, or simulates one, and hands back what happened. docs/explore.md is the whole story.
+// Stateless model checking: which schedules of a program to run so that all that it can do is seen. A pure search:
+// somebody else runs the program, or simulates one, and hands back what happened. docs/explore.md is the whole story.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,19 @@
 namespace sooth {
 
 struct ExplorerOptions {
-  // Source-DPOR with sleep sets (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014, Algorithm 1): of runs that differ only in the order of
-  // independent steps at least one is made, and mostly no more. Every end that the program can have is found.
+  // Source-DPOR with sleep sets (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014, Algorithm 1): of runs that differ
+  // only in the order of independent steps at least one is made, and mostly no more. Every end that the program can
+  // have is found.
   bool reduce = true;
-  // Without reduction: only schedules with at most so many preemptions, those with fewer first; all of these are made. nullopt: all schedules.
+  // Without reduction: only schedules with at most so many preemptions, those with fewer first; all of these are made.
+  // nullopt: all schedules.
   std::optional<std::uint32_t> preemptions;
-  // A thread that has looked so many times more at the same things, which nobody has changed meanwhile, waits: it has no turn while
-  // one that does not could have it. 0: never, so that a program that waits in a loop has schedules without end.
+  // A thread that has looked so many times more at the same things, which nobody has changed meanwhile, waits: it has
+  // no turn while one that does not could have it. 0: never, so that a program that waits in a loop has schedules
+  // without end.
   std::uint32_t loop_turns = 2;
-  // Reduction only: whether to make a run that brings these two unordered, conflicting accesses together. Asked once for each such pair that is met.
+  // Reduction only: whether to make a run that brings these two unordered, conflicting accesses together. Asked once
+  // for each such pair that is met.
   std::function<bool(const ExploredStep& first, const ExploredStep& second)> wants_meeting =
       [](const ExploredStep&, const ExploredStep&) { return false; };
 };
@@ -44,8 +48,8 @@ class Explorer {
 
   explicit Explorer(ExplorerOptions options);
 
-  // The next runs, at most so many, which may be made in any order or at the same time. Empty while all that were asked for are not added:
-  // wait; and when there is nothing left.
+  // The next runs, at most so many, which may be made in any order or at the same time. Empty while all that were asked
+  // for are not added: wait; and when there is nothing left.
   std::vector<Request> next(std::size_t at_most);
   // Once for each request, in the order in which they were given.
   void add(const Request& request, const Execution& execution);

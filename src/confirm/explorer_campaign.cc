@@ -133,7 +133,8 @@ class ExploreCampaign {
     }
   }
 
-  // A schedule that stops at the race; or at least one that comes through it, if the program does not do the same again.
+  // A schedule that stops at the race; or at least one that comes through it, if the program does not do the same
+  // again.
   void arrange(const Meeting& meeting, const Execution& execution, const RunPlan& plan, const RunOutcome& run,
                ExploredRace& race) {
     race.schedule = tally_.schedule_of(plan, run);
@@ -141,7 +142,8 @@ class ExploreCampaign {
       return;
     }
     RunPlan toward = plan_of_meeting(meeting, execution, run.log);
-    // Who goes first is drawn. A schedule ends where it stops both: the one that came last must not be the one to go first.
+    // Who goes first is drawn. A schedule ends where it stops both: the one that came last must not be the one to go
+    // first.
     for (toward.seed = 1; toward.seed <= kMaxDraws && !race.stops; ++toward.seed) {
       const Result<RunOutcome> again = run_(toward);
       if (!again.ok()) {

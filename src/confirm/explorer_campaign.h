@@ -57,13 +57,13 @@ struct ExploreResult {
   bool has_failures() const;
 };
 
-// The result does not depend on `jobs`. `program`: as typed, for schedules; `run` is called from several threads. The error says why the program cannot be
-// run; whatever it does is no error.
+// The result does not depend on `jobs`. `program`: as typed, for schedules; `run` is called from several threads. The
+// error says why the program cannot be run; whatever it does is no error.
 Result<ExploreResult> explore(const std::function<Result<RunOutcome>(const RunPlan&)>& run, const std::string& program,
                               CodeNames& names, const ExploreOptions& options);
 
-// Races, and deadlocks in which each thread waits for a lock that the next holds. `command_of` makes the line that replays a schedule, whose name
-// is for people: "race-1"; its error is passed on.
+// Races, and deadlocks in which each thread waits for a lock that the next holds. `command_of` makes the line that
+// replays a schedule, whose name is for people: "race-1"; its error is passed on.
 using CommandOf = std::function<Result<std::string>(const std::string& name, const ScheduleFile&)>;
 Result<Report> report_of(const ExploreResult& result, const std::string& program, CodeNames& names,
                          const CommandOf& command_of);

@@ -8,14 +8,15 @@
 
 namespace sooth {
 
-// Turn i is what the chosen thread of point i did. A turn comes after the earlier ones of its thread, after the one that made its thread ready,
-// and after those that it depends on. O(n^2) for n turns.
+// Turn i is what the chosen thread of point i did. A turn comes after the earlier ones of its thread, after the one
+// that made its thread ready, and after those that it depends on. O(n^2) for n turns.
 class ExploredOrder {
  public:
   ExploredOrder(const Execution& execution, std::size_t turns);
 
   bool is_before(std::size_t early, std::size_t late) const { return clocks_[late][threads_[early]] > places_[early]; }
-  // Earlier turns of other threads that depend on the turn, without a third one in between, and could have come behind it.
+  // Earlier turns of other threads that depend on the turn, without a third one in between, and could have come behind
+  // it.
   const std::vector<std::size_t>& races(std::size_t turn) const { return races_[turn]; }
   std::uint32_t thread(std::size_t turn) const { return threads_[turn]; }
 

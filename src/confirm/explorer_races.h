@@ -1,4 +1,5 @@
-// Two threads of an explored run that stand in front of conflicting accesses at the same time: a data race that is there to be seen.
+// Two threads of an explored run that stand in front of conflicting accesses at the same time: a data race that is
+// there to be seen.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,8 @@ struct Meeting {
 // All of them, in the order of the run.
 std::vector<Meeting> meetings_in(const Execution& execution);
 
-// A schedule that goes as far as the meeting, stops both threads in front of their accesses, which counts as a race created, and then goes on
-// anyhow. `log`: of the run that `execution` is.
+// A schedule that goes as far as the meeting, stops both threads in front of their accesses, which counts as a race
+// created, and then goes on anyhow. `log`: of the run that `execution` is.
 RunPlan plan_of_meeting(const Meeting& meeting, const Execution& execution, const RunLog& log);
 
 }  // namespace sooth

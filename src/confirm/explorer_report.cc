@@ -31,7 +31,8 @@ bool is_lock(control::BlockedOn on) {
   return on == control::BlockedOn::kMutex || on == control::BlockedOn::kRwlock || on == control::BlockedOn::kSpin;
 }
 
-// Threads each of which waits for a lock that the next holds, and the last for one of the first; empty when there are none.
+// Threads each of which waits for a lock that the next holds, and the last for one of the first; empty when there are
+// none.
 std::vector<BlockedThread> cycle_of(const std::vector<BlockedThread>& blocked) {
   for (const BlockedThread& start : blocked) {
     std::vector<BlockedThread> cycle;

@@ -16,7 +16,8 @@
 namespace sooth {
 namespace {
 
-// A program of a few instructions for each thread, interpreted. Variables, locks and threads are numbered from 0; each thread has an accumulator.
+// A program of a few instructions for each thread, interpreted. Variables, locks and threads are numbered from 0; each
+// thread has an accumulator.
 struct Instruction {
   enum Kind : std::uint8_t { kRead, kWrite, kAdd, kLock, kUnlock, kFork, kJoin, kAwait, kTake, kGive } kind;
   std::uint32_t what;  // variable, lock or thread
@@ -171,7 +172,8 @@ struct Made {
   std::string end;
 };
 
-// As the run time library does it: behind the choices the running thread goes on, but after many turns another gets its chance.
+// As the run time library does it: behind the choices the running thread goes on, but after many turns another gets its
+// chance.
 Made run_machine(const Program& program, const std::vector<std::uint16_t>& choices) {
   Machine machine(program);
   Made made;
@@ -312,7 +314,8 @@ class BruteForce {
     }
   }
 
-  // The same for equivalent schedules and for no others: what each variable and lock sees; reads between two writes in any order.
+  // The same for equivalent schedules and for no others: what each variable and lock sees; reads between two writes in
+  // any order.
   std::string trace_of(const std::vector<std::uint32_t>& order) const {
     Machine machine(program_);
     std::map<std::uint64_t, std::pair<std::string, std::multiset<std::string>>> objects;

@@ -1,4 +1,5 @@
-// Work done by several threads whose results are taken in order, so that the answer does not depend on how many there are.
+// Work done by several threads whose results are taken in order, so that the answer does not depend on how many there
+// are.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +14,11 @@
 
 namespace sooth {
 
-// Calls `work(i)` for i = 0, 1, ... below `count`, in up to `jobs` threads, and `take(i, result)` in this order in the calling thread, until
-// `take` returns false. Results of work that was started ahead of that, twice `jobs` pieces at most, are thrown away. `cancelled` is asked before
-// each piece of work, never while `take` runs; once it says so no more is started, and what lies without a gap behind
-// the last one taken is still taken. Returns when no thread is left.
+// Calls `work(i)` for i = 0, 1, ... below `count`, in up to `jobs` threads, and `take(i, result)` in this order in the
+// calling thread, until `take` returns false. Results of work that was started ahead of that, twice `jobs` pieces at
+// most, are thrown away. `cancelled` is asked before each piece of work, never while `take` runs; once it says so no
+// more is started, and what lies without a gap behind the last one taken is still taken. Returns when no thread is
+// left.
 template <typename T>
 void do_in_order(std::uint64_t count, std::uint32_t jobs, const std::function<T(std::uint64_t)>& work,
                  const std::function<bool(std::uint64_t, T&&)>& take, const std::function<bool()>& cancelled) {

@@ -36,12 +36,12 @@ struct Outcome {
 
 Outcome classify(const RunOutcome& run);
 
-// The line of `errors` (standard error of a run, or its end) in which a failed assertion, std::terminate, a check of glibc or a sanitizer says
-// what is wrong; with what() of an exception behind it. Empty when there is none.
+// The line of `errors` (standard error of a run, or its end) in which a failed assertion, std::terminate, a check of
+// glibc or a sanitizer says what is wrong; with what() of an exception behind it. Empty when there is none.
 std::string complaint_in(std::string_view errors);
 
-// The probability that of `failures` failures among `runs` + `other_runs` runs so many or more fall on the former, if both were equally likely to
-// fail: Fisher's exact test, one-sided. Small: the former fail more often.
+// The probability that of `failures` failures among `runs` + `other_runs` runs so many or more fall on the former, if
+// both were equally likely to fail: Fisher's exact test, one-sided. Small: the former fail more often.
 double chance_of(std::uint64_t failures, std::uint64_t runs, std::uint64_t other_failures, std::uint64_t other_runs);
 
 // Below it chance is ruled out.
@@ -57,8 +57,8 @@ class Baseline {
   std::uint64_t made() const { return outcomes_.size(); }
   std::uint64_t runs() const { return std::min<std::uint64_t>(made(), looked_at_); }
   std::uint64_t ended_like(const Outcome& outcome) const;
-  // Whether `failures` such ends among the `hits` runs that reached the finding are more than the baseline explains: the end is a
-  // failure and the baseline has no such end, or significantly fewer.
+  // Whether `failures` such ends among the `hits` runs that reached the finding are more than the baseline explains:
+  // the end is a failure and the baseline has no such end, or significantly fewer.
   bool is_harm(const Outcome& outcome, std::uint64_t failures, std::uint64_t hits) const;
 
  private:

@@ -15,7 +15,8 @@
 
 namespace sooth {
 
-// "random@7", "pct:3@7": the run of that strategy and seed, of which nothing else is known. nullopt when it is not of this form.
+// "random@7", "pct:3@7": the run of that strategy and seed, of which nothing else is known. nullopt when it is not of
+// this form.
 std::optional<ScheduleFile> schedule_by_name(std::string_view name);
 // The other way round; empty for a schedule that its strategy and seed alone do not give.
 std::string name_of_schedule(const ScheduleFile& schedule);
@@ -37,8 +38,9 @@ struct Replayed {
 // The program's streams are ours.
 Result<Replayed> replay(const ControlledProgram& program, const ScheduleFile& schedule, const ReplayOptions& options);
 
-// Sentences without a full stop about the races and the deadlock of the run: "race created: thread 1 (write of 4 bytes at a.cc:3:5) and
-// thread 2 (read of 4 bytes at a.cc:9:1); thread 2 went first". Of many races the first few, and how many there are.
+// Sentences without a full stop about the races and the deadlock of the run: "race created: thread 1 (write of 4 bytes
+// at a.cc:3:5) and thread 2 (read of 4 bytes at a.cc:9:1); thread 2 went first". Of many races the first few, and how
+// many there are.
 std::vector<std::string> describe_events(const RunPlan& plan, const RunLog& log, CodeNames& names);
 
 // "thread 1 at a.cc:3:5 waits for a mutex that thread 2 holds", for each thread of a deadlock.

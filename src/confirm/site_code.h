@@ -19,8 +19,8 @@ namespace sooth {
 
 // Bits of control::SiteRange::kinds for an access of the op. A free writes.
 std::uint32_t access_kinds(Op op);
-// Whether an access of the kinds `found` is one of those that `wanted` stands for: both atomic or both plain, and reading or
-// writing in common.
+// Whether an access of the kinds `found` is one of those that `wanted` stands for: both atomic or both plain, and
+// reading or writing in common.
 bool same_kinds(std::uint32_t wanted, std::uint32_t found);
 
 // The code of one place.
@@ -34,8 +34,8 @@ struct PairCode {
   std::vector<SiteCode> sites;           // by module, then begin; disjoint
   std::array<std::uint32_t, 2> kinds{};  // of the two accesses
 
-  // Whether the two threads stand in front of this pair: one at each of its places, with an access of its kind. Ranges are those of
-  // the control file, which has `sites` in this order.
+  // Whether the two threads stand in front of this pair: one at each of its places, with an access of its kind. Ranges
+  // are those of the control file, which has `sites` in this order.
   bool is_met_by(const RacingThread& here, const RacingThread& other) const;
   // Likewise, `first` at the first place and `second` at the second.
   bool is_met_by_in_order(const RacingThread& first, const RacingThread& second) const;
@@ -48,15 +48,16 @@ PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const Plac
 // Finds the code of places in the files as they are now. Not thread safe.
 class CodeFinder {
  public:
-  // `program`: path of the executable that is going to run; empty: places are in programs that it starts, and these are where they were. `recorded`: command line of the recorded one. `trace`: where the recording is,
-  // if it still is, for the build ids of what ran then; may be empty.
+  // `program`: path of the executable that is going to run; empty: places are in programs that it starts, and these are
+  // where they were. `recorded`: command line of the recorded one. `trace`: where the recording is, if it still is, for
+  // the build ids of what ran then; may be empty.
   CodeFinder(std::string program, const std::string& recorded, const std::string& trace);
 
-  // All code of the place's file, line and column, and what was recorded itself. Without debug information only the latter, and
-  // nothing when the module is not the recorded one any more. The error says why there is none.
+  // All code of the place's file, line and column, and what was recorded itself. Without debug information only the
+  // latter, and nothing when the module is not the recorded one any more. The error says why there is none.
   Result<PlaceCode> find(const Site& site);
-  // Of an access that was not executed nothing was recorded: all code of its file, line and column in the module that the site names or, if it names
-  // none, in the program, or else in the first of the recorded modules that has some.
+  // Of an access that was not executed nothing was recorded: all code of its file, line and column in the module that
+  // the site names or, if it names none, in the program, or else in the first of the recorded modules that has some.
   Result<PlaceCode> find_unexecuted(const Site& site);
   Result<PairCode> find_pair(const Finding& race);
 

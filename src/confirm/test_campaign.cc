@@ -11,7 +11,8 @@
 namespace sooth {
 namespace {
 
-// Two runs may complain about the same thing in different processes and at different addresses: "==123==", "0x7f00" lose their digits.
+// Two runs may complain about the same thing in different processes and at different addresses: "==123==", "0x7f00"
+// lose their digits.
 std::string without_numbers_of_a_run(std::string_view text) {
   const auto skip = [&text](std::size_t at, auto is_part) {
     while (at < text.size() && is_part(static_cast<unsigned char>(text[at]))) {

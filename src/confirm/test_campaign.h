@@ -64,7 +64,8 @@ struct TestResult {
   bool found() const { return !ends.empty() && ends.front().failure; }
 };
 
-// Sorts runs that come one after the other. The usual exit status is the most frequent one, of equally frequent ones the first.
+// Sorts runs that come one after the other. The usual exit status is the most frequent one, of equally frequent ones
+// the first.
 class TestTally {
  public:
   // `program`: as typed, for schedules; `names` must outlive this.
@@ -88,8 +89,8 @@ class TestTally {
 // How many runs the shard has.
 std::uint64_t runs_of_shard(const TestOptions& options);
 
-// Runs are judged in the order of their seeds, so the result does not depend on `jobs`. `run` is called from several threads. The error
-// says why the program cannot be run; whatever it does is no error.
+// Runs are judged in the order of their seeds, so the result does not depend on `jobs`. `run` is called from several
+// threads. The error says why the program cannot be run; whatever it does is no error.
 Result<TestResult> run_tests(const std::function<Result<RunOutcome>(const RunPlan&)>& run, TestTally& tally,
                              const TestOptions& options);
 

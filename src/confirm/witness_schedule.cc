@@ -13,7 +13,8 @@
 namespace sooth {
 namespace {
 
-// Accesses to memory of its own that a thread may make on a branch that was not taken, and that witnesses leave out. Each number is a run.
+// Accesses to memory of its own that a thread may make on a branch that was not taken, and that witnesses leave out.
+// Each number is a run.
 constexpr std::uint64_t kMaxUnseen = 8;
 
 // How far a thread has come, as the scheduler counts.
@@ -31,7 +32,8 @@ struct Position {
   friend bool operator==(const Position&, const Position&) = default;
 };
 
-// Whether the next event of the thread that counts is an operation, for each event; unknown behind the part of the trace in memory.
+// Whether the next event of the thread that counts is an operation, for each event; unknown behind the part of the
+// trace in memory.
 std::vector<bool> operation_is_next(const TraceView& trace) {
   std::vector<bool> next(trace.events.size());
   std::vector<bool> of_thread;
@@ -77,12 +79,14 @@ class Builder {
     add(event.thread, event.op, {id, place_of(id), 0});
   }
 
-  // A step behind what the trace has of its thread. In front of it the thread makes `unseen` accesses that nothing tells of.
+  // A step behind what the trace has of its thread. In front of it the thread makes `unseen` accesses that nothing
+  // tells of.
   void add(const UnexecutedStep& step, std::uint64_t unseen) {
     add(step.thread, step.op, {std::nullopt, step.site.label, control::is_operation(step.op) ? 0 : unseen});
   }
 
-  // The thread comes to an access at a site of the pair. What the schedule says of accesses in front of it stays exact: there are some.
+  // The thread comes to an access at a site of the pair. What the schedule says of accesses in front of it stays exact:
+  // there are some.
   void postpone(const Stop& stop, const Leaving& leaving) {
     end_stretch();
     const Position position = at(stop.thread);
@@ -331,7 +335,8 @@ Result<std::vector<WitnessSchedule>> build_schedules(const Finding& finding, con
   return schedules;
 }
 
-// What is in front of `second`, without what cannot happen while the thread of `first` stops in front of that; nothing when `second` cannot.
+// What is in front of `second`, without what cannot happen while the thread of `first` stops in front of that; nothing
+// when `second` cannot.
 std::vector<EventId> recorded_order(const TraceView& trace, EventId first, EventId second) {
   std::set<ThreadId> stopped;
   std::map<std::uint64_t, ThreadId> holders;

@@ -102,7 +102,8 @@ TEST(WitnessScheduleTest, AccessesAreNotCountedWhereTheyWereLeftOut) {
   EXPECT_EQ(text_of(both->front()), "0:2+0 2:2+0! 1:0+1! (1 0 0)(2 0 1)") << "but a schedule that counts comes first";
 }
 
-// Figure 1 of RECIPE. In the witness T2 reads y before T1 writes it, and so comes to line 7, which the trace does not have.
+// Figure 1 of RECIPE. In the witness T2 reads y before T1 writes it, and so comes to line 7, which the trace does not
+// have.
 constexpr char kFigure1[] = R"(T0|fork(T1)|0
 T0|fork(T2)|0
 T1|w(y)|1

@@ -1,7 +1,9 @@
-// The code of a program that was built with `sooth c++ --deep`, as it was before hooks were added, and where it was loaded. docs/deep.md.
+// The code of a program that was built with `sooth c++ --deep`, as it was before hooks were added, and where it was
+// loaded. docs/deep.md.
 //
-// Which instructions leave something in the recording. Every rule is decided by the kept code alone, so that whoever walks through a function
-// knows at each instruction what must come next in the thread's trace (deep/walk.h is the reference):
+// Which instructions leave something in the recording. Every rule is decided by the kept code alone, so that whoever
+// walks through a function knows at each instruction what must come next in the thread's trace (deep/walk.h is the
+// reference):
 //   load, store               one access event of that many bytes (store size): 1, 2, 4, 8 or 16 with a value, else a range without. A load whose
 //     (EventRule::kPlain)     event has no value, for whatever reason, is followed by kWord records: its bytes, in words
 //   store of a vtable pointer kBranch: 1, and then the write as above, or 0, and no event, because the memory has this value already
@@ -23,7 +25,8 @@
 //   landingpad                kLanded
 //   function entry            kEnter, then, unless the function is local and its address is not taken, kWord records of its arguments in order; a
 //                             pointer that is passed `byval` is one as well
-// All else leaves nothing. Functions with the attribute deep::kNotDeep (trace/deep_format.h) leave nothing at all, and calls of them are calls of something else.
+// All else leaves nothing. Functions with the attribute deep::kNotDeep (trace/deep_format.h) leave nothing at all, and
+// calls of them are calls of something else.
 #pragma once
 
 #include <cstddef>
@@ -48,8 +51,8 @@ class Module;
 
 namespace sooth {
 
-// An instruction, named from outside. Functions are numbered by the order of definitions in the module, instructions by their
-// order in the function; debug intrinsics do not count.
+// An instruction, named from outside. Functions are numbered by the order of definitions in the module, instructions by
+// their order in the function; debug intrinsics do not count.
 struct InstructionRef {
   std::uint32_t module = 0;
   std::uint32_t function = 0;
@@ -68,7 +71,8 @@ struct DeepModuleText {
   std::vector<std::pair<std::string, std::uint64_t>> addresses;  // name without @, address
 };
 
-// Move-only, immutable; may be read by several threads at a time, as long as nobody makes new types or constants in the context.
+// Move-only, immutable; may be read by several threads at a time, as long as nobody makes new types or constants in the
+// context.
 class DeepProgram {
  public:
   struct Place {
@@ -76,7 +80,8 @@ class DeepProgram {
     const llvm::Function* function = nullptr;
   };
 
-  // Of a complete recording. An error when the program was not built with --deep, or was not recorded with --schedule serial: says so.
+  // Of a complete recording. An error when the program was not built with --deep, or was not recorded with --schedule
+  // serial: says so.
   static Result<DeepProgram> load(const std::string& recording);
   static Result<DeepProgram> parse(std::span<const DeepModuleText> modules);
 
@@ -99,15 +104,16 @@ class DeepProgram {
   std::uint32_t number(const llvm::Instruction& instruction) const;                                  // O(1)
   InstructionRef ref(const llvm::Instruction& instruction) const;                                    // O(1)
 
-  // Run time address of a global variable, an alias or a function, also of those that the module only declares. Functions that are only
-  // called by their name, and thread-local variables, have none.
+  // Run time address of a global variable, an alias or a function, also of those that the module only declares.
+  // Functions that are only called by their name, and thread-local variables, have none.
   std::optional<std::uint64_t> address(std::uint32_t module, const llvm::GlobalValue& global) const;
   // The definition at an address. Of inline functions, which several modules define, any of them.
   std::optional<Place> function_at(std::uint64_t address) const;
 
   // Whether runs of this definition are in recordings: see above.
   bool is_recorded(const llvm::Function& function) const;
-  // Whether the call goes to a recorded definition of its own module, so that it has no kReturn. Only for what is no intrinsic.
+  // Whether the call goes to a recorded definition of its own module, so that it has no kReturn. Only for what is no
+  // intrinsic.
   bool is_followed(const llvm::CallBase& call) const;
 
   // Where the instruction stands in the source, spelled like the sites of a recording. Without debug information only

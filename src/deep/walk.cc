@@ -104,7 +104,8 @@ class Walker {
   bool enter();
   void returned();
   void landed();
-  // Code that a signal handler ran, and synchronisation between an access and its hook: everything that may come anywhere.
+  // Code that a signal handler ran, and synchronisation between an access and its hook: everything that may come
+  // anywhere.
   bool interruption();
 
   void execute();

@@ -1,5 +1,6 @@
-// Walks through the code of a deep recording along what each thread left behind. Whoever executes the code again relies on every instruction
-// leaving exactly what deep/program.h says; this is the check that it does, and it needs no values.
+// Walks through the code of a deep recording along what each thread left behind. Whoever executes the code again relies
+// on every instruction leaving exactly what deep/program.h says; this is the check that it does, and it needs no
+// values.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ struct ThreadWalk {
   std::string stopped;             // why the walk ended before the trace; empty: it did not
 };
 
-// By thread, of those that have deep records. `events` and `values` are the whole trace, `records` its deep column. O(events + records + instructions).
+// By thread, of those that have deep records. `events` and `values` are the whole trace, `records` its deep column.
+// O(events + records + instructions).
 std::vector<ThreadWalk> walk_threads(const DeepProgram& program, std::span<const Event> events,
                                      std::span<const Value> values, std::span<const DeepRecord> records);
 

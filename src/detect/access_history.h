@@ -45,8 +45,8 @@ class AccessHistory {
   }
   void allocate(const Event& e) { memory_.allocate(e.object, e.size); }
 
-  // Feeds a batch to the host. Works on a block of events at a time: finds the cells and asks for the memory of all accesses
-  // first, because waiting for memory is most of what an access costs.
+  // Feeds a batch to the host. Works on a block of events at a time: finds the cells and asks for the memory of all
+  // accesses first, because waiting for memory is most of what an access costs.
   void consume(const Batch& batch) {
     for (std::size_t begin = 0; begin < batch.events.size(); begin += kBlock) {
       const std::size_t end = std::min(begin + kBlock, batch.events.size());

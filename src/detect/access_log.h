@@ -96,8 +96,8 @@ class AccessLog {
     record_in(bucket, cell, access, place.shape);
   }
 
-  // Calls visit(const AccessRecord&) for every key of the cell but those of groups for which skip(LockSetId) is true; in
-  // no particular order. Without kByLocks there is one group, called kNoLocks.
+  // Calls visit(const AccessRecord&) for every key of the cell but those of groups for which skip(LockSetId) is true;
+  // in no particular order. Without kByLocks there is one group, called kNoLocks.
   template <typename Skip, typename Visit>
   void walk(CellId cell, Skip&& skip, Visit&& visit) const {
     for (std::uint32_t g = heads_[raw(cell)]; g != kNone; g = groups_[g].next) {

@@ -107,8 +107,9 @@ TEST_P(AccessLogTest, EqualsAMapOfTheLatestAccesses) {
 
 INSTANTIATE_TEST_SUITE_P(Keys, AccessLogTest, ::testing::Values(AccessLog::Keys::kPlain, AccessLog::Keys::kByLocks));
 
-// One variable, three threads that learn from each other at random: whenever the summary is sure, all conflicting accesses
-// must be known; and when it is not although they are, an earlier race or a concurrent pair must have made it forget.
+// One variable, three threads that learn from each other at random: whenever the summary is sure, all conflicting
+// accesses must be known; and when it is not although they are, an earlier race or a concurrent pair must have made it
+// forget.
 TEST(EpochSummaryTest, IsSureOnlyOfWhatIsKnown) {
   std::uint64_t sure = 0;
   std::uint64_t unsure = 0;

@@ -23,8 +23,8 @@ inline constexpr auto kConflictingKinds = [] {
 }();
 constexpr unsigned conflicting_kinds(AccessKind kind) { return kConflictingKinds[raw(kind)]; }
 
-// For each kind of access an epoch such that whoever knows it knows every access of that kind so far; where the accesses
-// are not totally ordered, the latest local time of each thread instead.
+// For each kind of access an epoch such that whoever knows it knows every access of that kind so far; where the
+// accesses are not totally ordered, the latest local time of each thread instead.
 //
 // Clock is a VectorClock, or whatever else knows() epochs by a transitive order and covers() a VectorClock.
 class EpochSummary {

@@ -79,8 +79,8 @@ class IpaSearch {
       : histories_(histories), start_(start), moves_(moves) {}
 
   const IpaStart& start() const { return start_; }
-  // Whether the threads can be at a and b at the same time. Neither lies before the start. Nothing, if it would take more
-  // than `most` new states to tell; then the search must not be used any more.
+  // Whether the threads can be at a and b at the same time. Neither lies before the start. Nothing, if it would take
+  // more than `most` new states to tell; then the search must not be used any more.
   std::optional<bool> reach(LockPosition a, LockPosition b, std::size_t most);
   bool reach(LockPosition a, LockPosition b) { return *reach(a, b, std::numeric_limits<std::size_t>::max()); }
   // The moves from the start to a target that was reached: true for a step of ta.

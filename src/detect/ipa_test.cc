@@ -428,8 +428,8 @@ TEST(IpaDeadlocks, OfFigure1HasBothStacksOfLocks) {
   }
 }
 
-// Two threads that work on 16 locks, two at a time, in turns of a few events; `ordered`: the lower one first. After every
-// fifth lock event it is asked whether the one can be where it is while the other is where it was.
+// Two threads that work on 16 locks, two at a time, in turns of a few events; `ordered`: the lower one first. After
+// every fifth lock event it is asked whether the one can be where it is while the other is where it was.
 void feed_and_ask(LockHistories& histories, IpaReachability& reachability, std::uint64_t lock_events, bool ordered) {
   Random random(7);
   std::vector<std::uint64_t> held[2];

@@ -7,8 +7,9 @@
 
 namespace sooth {
 
-// Collects the kMisuse events of a trace, counted by kind and site. A leaked thread counts at the site of its fork, because
-// where the program ended says nothing about it. Memory grows with the number of threads and of sites that misuse.
+// Collects the kMisuse events of a trace, counted by kind and site. A leaked thread counts at the site of its fork,
+// because where the program ended says nothing about it. Memory grows with the number of threads and of sites that
+// misuse.
 std::unique_ptr<Detector> make_misuse_detector();
 
 }  // namespace sooth

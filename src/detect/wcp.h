@@ -8,13 +8,13 @@
 
 namespace sooth {
 
-// WCP (Kini, Mathur, Viswanathan, PLDI 2017), Algorithm 1, repaired and extended as docs/wcp.md explains: rule (a) takes
-// only releases of other threads; must-order edges; reader/writer and re-entrant locks; sections that stay open.
+// WCP (Kini, Mathur, Viswanathan, PLDI 2017), Algorithm 1, repaired and extended as docs/wcp.md explains: rule (a)
+// takes only releases of other threads; must-order edges; reader/writer and re-entrant locks; sections that stay open.
 // A pair shows that the trace has a predictable race or deadlock if locks are nested, but it need not be this pair.
 //
 // Linear in the events, times the number of threads at synchronisation. Memory: what happens-before needs, a record for
-// each lock and variable used together, and the sections that some live thread has not passed yet. A queue of sections is
-// looked through for forgettable ones when it reaches `trim_at`; tests set it to 1.
+// each lock and variable used together, and the sections that some live thread has not passed yet. A queue of sections
+// is looked through for forgettable ones when it reaches `trim_at`; tests set it to 1.
 std::unique_ptr<Detector> make_wcp_detector(std::size_t trim_at = 64);
 
 }  // namespace sooth

@@ -1,5 +1,5 @@
-// What changes the context of a thread in TREE (docs/tree.md). Freestanding: the filter in front of the detectors and the one inside the
-// recorded program go by the same rules.
+// What changes the context of a thread in TREE (docs/tree.md). Freestanding: the filter in front of the detectors and
+// the one inside the recorded program go by the same rules.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,9 @@ constexpr bool sends_message(Op op, MemoryOrder order) {
   return false;
 }
 
-// How a thread used a lock, for contexts that only a lock which changes hands, or is left behind, makes new. The part of the lock in
-// the thread's count is while_held inside its sections and `releases` outside; open() and close() return the change, modulo 2^64.
+// How a thread used a lock, for contexts that only a lock which changes hands, or is left behind, makes new. The part
+// of the lock in the thread's count is while_held inside its sections and `releases` outside; open() and close() return
+// the change, modulo 2^64.
 struct LockUse {
   std::uint64_t releases = 0;            // outermost, by this thread
   std::uint64_t exclusive_releases = 0;  // ... of exclusive sections
@@ -51,8 +52,8 @@ struct LockUse {
   std::uint64_t while_held = 0;
   bool shared = false;  // the section that is open
 
-  // `all`: outermost acquires and releases of the lock by anybody, before this one. Those of others are what the thread may have
-  // learnt by this acquire, or others by its releases before.
+  // `all`: outermost acquires and releases of the lock by anybody, before this one. Those of others are what the thread
+  // may have learnt by this acquire, or others by its releases before.
   constexpr std::uint64_t open(std::uint64_t all, bool is_shared) {
     shared = is_shared;
     while_held = all - own + (shared ? exclusive_releases : 0);

@@ -1,5 +1,5 @@
-// A few remembered accesses: the cell of which the tables of TREE are made. Freestanding, because the run time library inside the
-// recorded program remembers in the same way.
+// A few remembered accesses: the cell of which the tables of TREE are made. Freestanding, because the run time library
+// inside the recorded program remembers in the same way.
 #pragma once
 
 #include <cstddef>

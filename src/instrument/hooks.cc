@@ -20,7 +20,10 @@ class Hooks {
 
   llvm::FunctionCallee get(const std::string& name, llvm::ArrayRef<llvm::Type*> parameters) {
     llvm::LLVMContext& context = module_.getContext();
-    llvm::AttributeList attributes = llvm::AttributeList().addFnAttribute(context, llvm::Attribute::NoUnwind);
+    // Called again and again: not through a stub that finds them at the first call.
+    llvm::AttributeList attributes = llvm::AttributeList()
+                                         .addFnAttribute(context, llvm::Attribute::NoUnwind)
+                                         .addFnAttribute(context, llvm::Attribute::NonLazyBind);
     return module_.getOrInsertFunction(name, llvm::FunctionType::get(llvm::Type::getVoidTy(context), parameters, false),
                                        attributes);
   }
@@ -130,9 +133,10 @@ void FunctionHooks::add_access(llvm::Instruction& instruction, llvm::Value& poin
   if (size == 0) {
     return;
   }
+  const std::string prefix = deep_ && size <= 8 ? "__sooth_deep_" : "__tsan_";
   llvm::CallInst* call =
       has_own_hook(size)
-          ? builder.CreateCall(hooks_.get("__tsan_" + std::string(word) + std::to_string(size), {address}), {&pointer})
+          ? builder.CreateCall(hooks_.get(prefix + word + std::to_string(size), {address}), {&pointer})
           : builder.CreateCall(hooks_.get("__tsan_" + std::string(word) + "_range", {address, builder.getInt64Ty()}),
                                {&pointer, builder.getInt64(size)});
   keep_apart(call);
@@ -222,8 +226,8 @@ void FunctionHooks::add_records(llvm::Instruction& instruction) {
   }
 }
 
-// A recording keeps of a write what the next hook finds. One that comes too late may find something else; and with none in front of
-// its end, a local variable need not get its last value at all, so the optimiser would drop the store.
+// A recording keeps of a write what the next hook finds. One that comes too late may find something else; and with none
+// in front of its end, a local variable need not get its last value at all, so the optimiser would drop the store.
 void FunctionHooks::settle(llvm::Instruction& position) {
   const auto* before = llvm::dyn_cast_or_null<llvm::CallInst>(position.getPrevNode());
   const bool settled =
@@ -319,7 +323,8 @@ void FunctionHooks::add_call(llvm::CallBase& call_site) {
   }
 }
 
-// Arguments of functions that only this module can call are known to whoever follows the call; not so copies that the call makes.
+// Arguments of functions that only this module can call are known to whoever follows the call; not so copies that the
+// call makes.
 void FunctionHooks::add_entry() {
   const bool called_from_outside = !function_.hasLocalLinkage() || function_.hasAddressTaken();
   llvm::DISubprogram* subprogram = function_.getSubprogram();
@@ -343,7 +348,8 @@ void FunctionHooks::forget_promises(llvm::Function& function) {
   }
 }
 
-// Copies and fills that are still there become calls that record what they touch: as intrinsics the optimiser could merge and drop them.
+// Copies and fills that are still there become calls that record what they touch: as intrinsics the optimiser could
+// merge and drop them.
 void FunctionHooks::replace_transfers() {
   for (llvm::MemIntrinsic* transfer : transfers_) {
     Builder builder = at(*transfer, *transfer);

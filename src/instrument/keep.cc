@@ -15,8 +15,8 @@
 namespace sooth::deep {
 namespace {
 
-// Whether the module may take the address of the global in a table of its own. A local one in a group is gone when the linker drops the
-// group of this object file for that of another.
+// Whether the module may take the address of the global in a table of its own. A local one in a group is gone when the
+// linker drops the group of this object file for that of another.
 bool can_be_placed(const llvm::GlobalValue& global) {
   if (global.isThreadLocal() || global.getName().starts_with("llvm.") ||
       (global.hasLocalLinkage() && global.hasComdat())) {

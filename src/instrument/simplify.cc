@@ -17,8 +17,8 @@ namespace {
 
 // Copies and fills of at most so many bytes become loads and stores, so that their values are recorded.
 constexpr std::uint64_t kSmallCopy = 128;
-// Functions of at most so many instructions become part of their callers, as long as these have no more than the other number: entering and
-// leaving `vector::operator[]` would leave three times as many records as what it does.
+// Functions of at most so many instructions become part of their callers, as long as these have no more than the other
+// number: entering and leaving `vector::operator[]` would leave three times as many records as what it does.
 constexpr unsigned kSmallFunction = 40;
 constexpr unsigned kLargeFunction = 3000;
 
@@ -148,8 +148,8 @@ void expand_small_copies(llvm::Function& function) {
   }
 }
 
-// SROA deletes loads whose result only went into a part of a variable that nobody looks at. A load of memory that others can see
-// must stay: it counts as volatile meanwhile.
+// SROA deletes loads whose result only went into a part of a variable that nobody looks at. A load of memory that
+// others can see must stay: it counts as volatile meanwhile.
 void promote_variables(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   std::vector<llvm::LoadInst*> kept;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {

@@ -1,4 +1,5 @@
-// A program that is run to its end with its output caught: one of many, so it gets nothing of ours and leaves nothing behind.
+// A program that is run to its end with its output caught: one of many, so it gets nothing of ours and leaves nothing
+// behind.
 #pragma once
 
 #include <atomic>
@@ -27,8 +28,8 @@ struct Captured {
   std::uint64_t output_hash = 0;  // of both whole streams, but not of how they were mixed
 };
 
-// Input is empty, addresses are not randomised, no core file is written. When the program is over, what is left of its process group is
-// killed, and output that comes later is not waited for. May be called from several threads at a time.
+// Input is empty, addresses are not randomised, no core file is written. When the program is over, what is left of its
+// process group is killed, and output that comes later is not waited for. May be called from several threads at a time.
 Result<Captured> run_captured(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                               const CaptureLimits& limits);
 

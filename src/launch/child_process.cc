@@ -24,7 +24,8 @@ sigset_t watched_signals() {
   return set;
 }
 
-// Job control stops both, so that the shell sees its job stopped. SIGSTOP and stops for a debugger mean the program only.
+// Job control stops both, so that the shell sees its job stopped. SIGSTOP and stops for a debugger mean the program
+// only.
 void stop_as_it_did(int signal) {
   if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
     ::raise(SIGSTOP);

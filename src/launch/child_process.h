@@ -29,18 +29,19 @@ struct ProgramEnd {
   friend bool operator==(const ProgramEnd&, const ProgramEnd&) = default;
 };
 
-// Standard streams, other descriptors, process group, signal mask and dispositions are inherited by the program unchanged, unless
-// SpawnOptions say otherwise.
+// Standard streams, other descriptors, process group, signal mask and dispositions are inherited by the program
+// unchanged, unless SpawnOptions say otherwise.
 //
 // What the terminal sends reaches both processes, and only the program decides what becomes of it: sooth outlives it. A
-// signal that somebody sends to sooth alone (TERM, HUP, INT, QUIT, USR1, WINCH, ALRM, CONT, TSTP) is passed on. When the program
-// stops, sooth stops, so that the shell's job control works. USR2 is for sooth itself.
+// signal that somebody sends to sooth alone (TERM, HUP, INT, QUIT, USR1, WINCH, ALRM, CONT, TSTP) is passed on. When
+// the program stops, sooth stops, so that the shell's job control works. USR2 is for sooth itself.
 //
 // When sooth dies, the program goes on.
 class ChildProcess {
  public:
-  // `words`: name, as for execvp(), and arguments. `environment`: NAME=VALUE each. Blocks the signals above in the calling
-  // thread until take_signals_again(): call it from one thread, before others are started. The error says why there is no program.
+  // `words`: name, as for execvp(), and arguments. `environment`: NAME=VALUE each. Blocks the signals above in the
+  // calling thread until take_signals_again(): call it from one thread, before others are started. The error says why
+  // there is no program.
   static Result<ChildProcess> start(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                                     const SpawnOptions& options = {});
 
@@ -50,8 +51,8 @@ class ChildProcess {
   pid_t pid() const { return pid_; }
   // Whether wait() has seen the end. May be asked from other threads.
   bool ended() const { return ended_.load(std::memory_order_acquire); }
-  // Returns when the program has ended. `on_usr2` is called for each SIGUSR2 sent to sooth. After `timeout`, if that is not 0, the
-  // program is killed.
+  // Returns when the program has ended. `on_usr2` is called for each SIGUSR2 sent to sooth. After `timeout`, if that is
+  // not 0, the program is killed.
   ProgramEnd wait(const std::function<void()>& on_usr2, std::chrono::milliseconds timeout = {});
   // Whether wait() has killed it. For the thread that called wait().
   bool timed_out() const { return timed_out_; }
@@ -69,11 +70,12 @@ class ChildProcess {
   bool interrupted_ = false;
 };
 
-// Undoes what ChildProcess::start() did to the signals of the calling thread, for a command that goes on when the program is over.
-// A signal that came since the end of wait() takes effect now.
+// Undoes what ChildProcess::start() did to the signals of the calling thread, for a command that goes on when the
+// program is over. A signal that came since the end of wait() takes effect now.
 void take_signals_again();
 
-// What start() does to the signals of the calling thread, for a command that has something to lose before a program runs, or afterwards.
+// What start() does to the signals of the calling thread, for a command that has something to lose before a program
+// runs, or afterwards.
 void hold_signals();
 // Forgets those that ask for an end and came since then: it is near anyway.
 void forget_held_signals();

@@ -22,8 +22,8 @@ struct CompilerJob {
   bool links() const { return has_input && !stops_before_link; }
 };
 
-// `arguments` are those of the compiler, without its name. Response files (@FILE) are looked into, also nested ones; as for
-// the compiler, one that cannot be read is an argument like any other.
+// `arguments` are those of the compiler, without its name. Response files (@FILE) are looked into, also nested ones; as
+// for the compiler, one that cannot be read is an argument like any other.
 CompilerJob understand_compiler_arguments(std::span<const std::string> arguments);
 
 // The words of a response file: separated by white space, quoted by ' or ", with \ in front of a literal character.

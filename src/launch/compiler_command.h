@@ -18,8 +18,9 @@ struct CompilerCommand {
   std::vector<std::string> notes;  // sentences for standard error
 };
 
-// Told by the name (`g++-12`, `x86_64-linux-gnu-gcc`, `clang++`), by that of the file that it is a link to (`c++`), or, when neither
-// says, by the macros that the compiler defines. `compiler` is a command, not empty, perhaps with a launcher in front and options behind: {"ccache", "g++", "-m64"}.
+// Told by the name (`g++-12`, `x86_64-linux-gnu-gcc`, `clang++`), by that of the file that it is a link to (`c++`), or,
+// when neither says, by the macros that the compiler defines. `compiler` is a command, not empty, perhaps with a
+// launcher in front and options behind: {"ccache", "g++", "-m64"}.
 Result<CompilerKind> compiler_kind(std::span<const std::string> compiler);
 
 // The pass of `--deep`: docs/deep.md.

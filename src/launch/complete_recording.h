@@ -17,12 +17,14 @@ struct CompletedRecording {
   bool has_calls = false;           // code was left out, and calls of it may be in the recording
 };
 
-// Finds the names of its places and variables, drops the room that the program had reserved and not used, and marks it as
-// whole. One that a process still writes to is left alone, and a note says so. After an error the recording is as readable as it was.
+// Finds the names of its places and variables, drops the room that the program had reserved and not used, and marks it
+// as whole. One that a process still writes to is left alone, and a note says so. After an error the recording is as
+// readable as it was.
 Result<CompletedRecording> complete_recording(const std::string& directory);
 
-// Libraries that the recorded program needs, or was seen to have loaded, and that are not instrumented: file names, sorted. Those of the C and C++ run time, whose
-// synchronisation is seen, are not among them; nor are files that are gone, nor anything of what is no recording.
+// Libraries that the recorded program needs, or was seen to have loaded, and that are not instrumented: file names,
+// sorted. Those of the C and C++ run time, whose synchronisation is seen, are not among them; nor are files that are
+// gone, nor anything of what is no recording.
 std::vector<std::string> unseen_libraries(const std::string& directory);
 
 }  // namespace sooth

@@ -13,7 +13,8 @@
 namespace sooth {
 namespace {
 
-// A write to a mapping that finds no room on the disk is a SIGBUS in the program, so the log never takes more than this part.
+// A write to a mapping that finds no room on the disk is a SIGBUS in the program, so the log never takes more than this
+// part.
 constexpr std::uint64_t kShareOfDisk = 8;
 
 // All of `bytes` at `offset`; false at the end of the file or an error.
@@ -73,7 +74,8 @@ Result<RunLog> ControlFiles::read_log() const {
     return Status::internal("cannot read " + log_path() + " again: " + std::strerror(errno));
   }
   std::memcpy(&header, bytes.data(), sizeof(header));
-  // The program may have written anything into its mapping. A count that the file cannot hold is for parse_run_log() to refuse.
+  // The program may have written anything into its mapping. A count that the file cannot hold is for parse_run_log() to
+  // refuse.
   const off_t size = ::lseek(log_, 0, SEEK_END);
   const std::uint64_t room =
       size < 0 ? 0 : (static_cast<std::uint64_t>(size) - bytes.size()) / sizeof(control::LogRecord);

@@ -14,7 +14,8 @@ namespace sooth {
 // In a directory of their own, which goes away with this object.
 class ControlFiles {
  public:
-  // `control`: the bytes of the control file. The log has room for `max_records`, or for fewer where the disk has no room for them.
+  // `control`: the bytes of the control file. The log has room for `max_records`, or for fewer where the disk has no
+  // room for them.
   static Result<ControlFiles> create(const std::string& control, std::uint64_t max_records);
 
   ~ControlFiles();

@@ -20,7 +20,8 @@ Result<Words> gdb_words(const Words& program, const Words& environment) {
   if (!gdb.ok()) {
     return Status::usage("gdb is not installed, or not in PATH; install the package gdb, or replay without --gdb");
   }
-  // A shell in between would be the first program to load the library. Addresses stay as gdb sets them by itself: not random.
+  // A shell in between would be the first program to load the library. Addresses stay as gdb sets them by itself: not
+  // random.
   Words words = {*gdb, "-q", "-ex", "set startup-with-shell off"};
   for (const std::string& entry : environment) {
     const std::string name = entry.substr(0, entry.find('='));

@@ -34,14 +34,16 @@ struct RunOutcome {
   double seconds = 0;             // wall clock
 };
 
-// A program that was looked at once (preflight) and is run many times. Address space randomisation is off where the system allows it.
+// A program that was looked at once (preflight) and is run many times. Address space randomisation is off where the
+// system allows it.
 class ControlledProgram {
  public:
   // `words`: name and arguments. The error says why it cannot be controlled.
   static Result<ControlledProgram> prepare(const std::vector<std::string>& words);
 
-  // Captured runs have a process group of their own, of which nothing is left when this returns, and may be made from several threads at a
-  // time. A run that passes through is as with ChildProcess: one at a time, its time limit kills the program alone.
+  // Captured runs have a process group of their own, of which nothing is left when this returns, and may be made from
+  // several threads at a time. A run that passes through is as with ChildProcess: one at a time, its time limit kills
+  // the program alone.
   Result<RunOutcome> run(const RunPlan& plan, const ControlledRunOptions& options) const;
 
   const std::vector<std::string>& words() const { return words_; }

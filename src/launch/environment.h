@@ -1,5 +1,5 @@
-// The environment that makes the run time library record or control a program. This, and the files that it names, is the whole contract
-// between the two.
+// The environment that makes the run time library record or control a program. This, and the files that it names, is
+// the whole contract between the two.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,16 @@
 namespace sooth {
 
 struct RecordingOptions {
-  // `os`: threads run as the operating system lets them; the order of plain accesses is not recorded. Or what parse_strategy() of
-  // schedule/strategy.h takes: one thread at a time, slower, and the recording is exact.
+  // `os`: threads run as the operating system lets them; the order of plain accesses is not recorded. Or what
+  // parse_strategy() of schedule/strategy.h takes: one thread at a time, slower, and the recording is exact.
   std::string schedule = "os";
   std::uint64_t seed = 1;       // of a schedule that is drawn
   std::uint64_t max_bytes = 0;  // of `streams`; 0: no limit
   // Accesses that are left out: none ("off"), those that their thread has just recorded from the same place ("repeat"), or
   // those that a mode of stream::kFilterNames calls redundant, in kFree only.
   std::string filter = "repeat";
-  // What is left out: patterns of modules, and of functions behind kFunctionPrefix (excluded_code.h), which `exclude_code` stands for.
+  // What is left out: patterns of modules, and of functions behind kFunctionPrefix (excluded_code.h), which
+  // `exclude_code` stands for.
   std::vector<std::string> exclude;
   std::string exclude_code;  // ExcludedCode::ranges
   // What calls of that code may touch: "everything"; what they are seen to touch, made whole ("touched"); or nothing that counts ("none").
@@ -33,13 +34,14 @@ struct RecordingTarget {
   std::uint32_t chunk_limit = 0;               // live: chunks that may exist at a time
 };
 
-// `current` (NAME=VALUE each) for a program that loads `library` (path) and records as the options say. Settings of ours that `current` has
-// are replaced; LD_PRELOAD keeps what it had, behind our library. Fails when LD_PRELOAD cannot express the path, and when the filter does
-// not go with the scheduling.
+// `current` (NAME=VALUE each) for a program that loads `library` (path) and records as the options say. Settings of
+// ours that `current` has are replaced; LD_PRELOAD keeps what it had, behind our library. Fails when LD_PRELOAD cannot
+// express the path, and when the filter does not go with the scheduling.
 Result<std::vector<std::string>> recording_environment(std::vector<std::string> current, const std::string& library,
                                                        const RecordingTarget& target, const RecordingOptions& options);
 
-// Likewise for a program that runs under control: the files are those of schedule/protocol.h, by absolute paths. Nothing is recorded.
+// Likewise for a program that runs under control: the files are those of schedule/protocol.h, by absolute paths.
+// Nothing is recorded.
 Result<std::vector<std::string>> controlled_environment(std::vector<std::string> current, const std::string& library,
                                                         const std::string& control_file, const std::string& log_file);
 

@@ -15,8 +15,8 @@
 
 namespace sooth {
 
-// The program writes into three files that exist only in memory. Its threads wait while the reader is more than the size of the
-// buffer behind. All functions are called from one thread; another one waits for the program.
+// The program writes into three files that exist only in memory. Its threads wait while the reader is more than the
+// size of the buffer behind. All functions are called from one thread; another one waits for the program.
 class LiveRun {
  public:
   // `library`: path of the run time library. `buffer_bytes`: rounded up to whole chunks, at least a few.

@@ -17,12 +17,13 @@ struct PreparedProgram {
   std::vector<std::string> unseen;  // libraries that it needs and that are not instrumented: file names, sorted
 };
 
-// `name` as for find_program(). Refuses, with what to do, programs into which no library can be loaded (statically linked, setuid)
-// and those that bring a run time library of ThreadSanitizer of their own.
-// `exclude`: of RecordingOptions.
+// `name` as for find_program(). Refuses, with what to do, programs into which no library can be loaded (statically
+// linked, setuid) and those that bring a run time library of ThreadSanitizer of their own. `exclude`: of
+// RecordingOptions.
 Result<PreparedProgram> prepare_program(const std::string& name, const std::vector<std::string>& exclude = {});
 
-// Whether calls of the library are not seen: it is not instrumented, and none of those of the system whose functions are known.
+// Whether calls of the library are not seen: it is not instrumented, and none of those of the system whose functions
+// are known.
 bool is_unseen_library(const std::string& path, Tsan tsan);
 
 // What to do about a program that is not instrumented.

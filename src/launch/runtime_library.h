@@ -16,8 +16,8 @@ inline constexpr char kGccLinkName[] = "libtsan.so";
 // What clang loads for `sooth c++ --deep`, in the same directory.
 inline constexpr char kDeepPassName[] = "sooth_deep_pass.so";
 
-// The library knows how the threads of GCC's OpenMP order each other; it does not know Clang's. A program that needs that one
-// is recorded with this note.
+// The library knows how the threads of GCC's OpenMP order each other; it does not know Clang's. A program that needs
+// that one is recorded with this note.
 inline constexpr char kLibompNote[] =
     "note: how the threads of Clang's OpenMP library order each other is not recorded; expect false findings in "
     "parallel "
@@ -30,8 +30,8 @@ struct RuntimeLibrary {
   std::string path(const char* name) const { return directory + "/" + name; }
 };
 
-// Looks where the running executable was built or installed: `../runtime` and `../LIBDIR/sooth` from its directory; headers are in
-// `../include`.
+// Looks where the running executable was built or installed: `../runtime` and `../LIBDIR/sooth` from its directory;
+// headers are in `../include`.
 Result<RuntimeLibrary> find_runtime_library();
 
 }  // namespace sooth

@@ -24,12 +24,12 @@ struct InheritedSignals {
   void (*on_child)(int);
 };
 
-// As found by the first call, which belongs in front of whatever changes them. Sets SIGCHLD to its default: ignored (a parent may have
-// left it so), the kernel would throw the status of a program away.
+// As found by the first call, which belongs in front of whatever changes them. Sets SIGCHLD to its default: ignored (a
+// parent may have left it so), the kernel would throw the status of a program away.
 const InheritedSignals& inherited_signals();
 
-// `words`: name, as for execvp(), and arguments. `environment`: NAME=VALUE each. Returns when the process is the program; the error
-// says why there is none. May be called from several threads at a time.
+// `words`: name, as for execvp(), and arguments. `environment`: NAME=VALUE each. Returns when the process is the
+// program; the error says why there is none. May be called from several threads at a time.
 Result<pid_t> spawn_program(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                             const SpawnOptions& options);
 

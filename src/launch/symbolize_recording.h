@@ -18,8 +18,8 @@
 
 namespace sooth {
 
-// Looks into the files of the modules, which must be those that ran; where one is not, its addresses stay module + offset.
-// Files stay open between calls. Not thread safe.
+// Looks into the files of the modules, which must be those that ran; where one is not, its addresses stay module +
+// offset. Files stay open between calls. Not thread safe.
 class RecordingSymbolizer {
  public:
   RecordingSymbolizer();
@@ -27,8 +27,8 @@ class RecordingSymbolizer {
   RecordingSymbolizer(const RecordingSymbolizer&) = delete;
   RecordingSymbolizer& operator=(const RecordingSymbolizer&) = delete;
 
-  // The places of the program counters, in their order, and the variables with static storage of the instrumented modules
-  // that no earlier call has met. `process` may have grown since then.
+  // The places of the program counters, in their order, and the variables with static storage of the instrumented
+  // modules that no earlier call has met. `process` may have grown since then.
   RecordingSymbols symbolize(const RecordedProcess& process, std::span<const stream::SiteRow> sites);
 
   // Instrumented modules whose names are missing, and why; one sentence each.
@@ -45,7 +45,8 @@ class RecordingSymbolizer {
   std::vector<std::string> notes_;
 };
 
-// Puts `symbols` into the directory of a recording whose program is over; `site_count` is that of its control page. Returns the notes.
+// Puts `symbols` into the directory of a recording whose program is over; `site_count` is that of its control page.
+// Returns the notes.
 Result<std::vector<std::string>> write_recording_symbols(const std::string& directory, std::uint32_t site_count);
 
 }  // namespace sooth

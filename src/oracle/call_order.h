@@ -1,5 +1,5 @@
-// Section 13 of docs/semantics.md word by word: the unseen steps of calls are put into the trace, and whatever touches the
-// same bytes as one of them keeps its place. Cubic; for a few dozen events.
+// Section 13 of docs/semantics.md word by word: the unseen steps of calls are put into the trace, and whatever touches
+// the same bytes as one of them keeps its place. Cubic; for a few dozen events.
 #pragma once
 
 #include <span>

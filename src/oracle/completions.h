@@ -23,14 +23,16 @@ struct Completion {
 };
 
 // Puts calls around some stretches of what threads do in a complete trace and drops some or all of what is in
-// them. The reach is what the dropped events touch, and sometimes more; a dropped fence makes it everything. Threads are
-// started, joined and ended, and memory is allocated, in the open. `complete` is set to the trace that was given, as a completion of the result.
+// them. The reach is what the dropped events touch, and sometimes more; a dropped fence makes it everything. Threads
+// are started, joined and ended, and memory is allocated, in the open. `complete` is set to the trace that was given,
+// as a completion of the result.
 CallTrace hide(std::span<const Event> complete_trace, std::uint64_t seed, Completion& complete);
 
 // Some unseen events: reads, writes, atomic accesses of all orders, sections of a lock.
 Completion random_completion(const CallTrace& trace, std::uint64_t seed);
 
-// All unseen steps of section 13, as messages between all that touches a common byte. Only for reaches without what takes turns.
+// All unseen steps of section 13, as messages between all that touches a common byte. Only for reaches without what
+// takes turns.
 Completion fullest_completion(const CallTrace& trace);
 
 }  // namespace sooth::oracle

@@ -9,8 +9,8 @@
 
 namespace sooth::oracle {
 
-// Writes store bytes below `kinds`, the same in all bytes of an access; reads find what is there, at first 0. Some accesses
-// are left without a value, and what frees, rmws and allocs leave is anything. Parallel to `trace`.
+// Writes store bytes below `kinds`, the same in all bytes of an access; reads find what is there, at first 0. Some
+// accesses are left without a value, and what frees, rmws and allocs leave is anything. Parallel to `trace`.
 std::vector<Value> random_values(std::span<const Event> trace, std::uint32_t kinds, std::uint64_t seed);
 
 // One branch for about so many events: anywhere, of any thread.

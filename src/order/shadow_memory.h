@@ -21,9 +21,9 @@ inline constexpr CellId kNoCell{~std::uint32_t{0}};
 
 // Maps bytes to cells. Memory is cut into granules of 8 bytes, and the bytes of a granule into the coarsest parts that
 // no access so far has told apart; each part has a cell. Most granules are one cell; a byte access into an 8-byte
-// variable splits it, and both halves go on with a copy of what was known, so every byte always has exactly its history.
-// Bytes of a freed block, or of an access of more than kLongAccess bytes, that have no cell in a granule yet share the cell of
-// a stretch: gigabytes cost what was told apart in them.
+// variable splits it, and both halves go on with a copy of what was known, so every byte always has exactly its
+// history. Bytes of a freed block, or of an access of more than kLongAccess bytes, that have no cell in a granule yet
+// share the cell of a stretch: gigabytes cost what was told apart in them.
 //
 // Host is the analysis. It stores the content of cells itself, by CellId (dense, re-used), and is told about changes:
 //   void on_new_cell(CellId);                 // nothing known yet
@@ -84,7 +84,8 @@ class ShadowMemory {
     }
   }
 
-  // The cell of a range that is exactly one cell; kNoCell when it is not, or not yet. Stays true until version() changes.
+  // The cell of a range that is exactly one cell; kNoCell when it is not, or not yet. Stays true until version()
+  // changes.
   CellId resolve(std::uint64_t address, std::uint64_t size) {
     const std::uint64_t granule = address / kGranule;
     const unsigned offset = static_cast<unsigned>(address % kGranule);
@@ -176,8 +177,8 @@ class ShadowMemory {
     return page->refs[granule % kPageGranules];
   }
 
-  // The cell of exactly the bytes `mask`, the first of which is `byte`, of a granule that refers to `ref`; or kNoCell. Arrays of
-  // small elements are split all over, so this must be quick for splits, too.
+  // The cell of exactly the bytes `mask`, the first of which is `byte`, of a granule that refers to `ref`; or kNoCell.
+  // Arrays of small elements are split all over, so this must be quick for splits, too.
   CellId exact_cell(std::uint32_t ref, unsigned byte, Mask mask) const {
     if ((ref & kSplitBit) != 0) {
       ref = splits_[ref & ~kSplitBit][byte];

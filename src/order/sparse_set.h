@@ -10,8 +10,8 @@
 
 namespace sooth {
 
-// A set that can be walked range by range: a range costs one look for every 262,144 numbers that it spans, and up to two for every
-// member in it. So a block of gigabytes costs about what was used of it.
+// A set that can be walked range by range: a range costs one look for every 262,144 numbers that it spans, and up to
+// two for every member in it. So a block of gigabytes costs about what was used of it.
 class SparseSet {
  public:
   void insert(std::uint64_t number) {

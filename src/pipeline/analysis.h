@@ -41,15 +41,16 @@ struct AnalysisOptions {
   std::function<bool()> cancelled;
 };
 
-// "hb,lockset" -> rows of the registry with their companions, in its order and without duplicates; "none" -> no rows. The
-// error names what there is.
+// "hb,lockset" -> rows of the registry with their companions, in its order and without duplicates; "none" -> no rows.
+// The error names what there is.
 Result<std::vector<const DetectorInfo*>> parse_detectors(const std::string& names);
 
 // The side columns that the analyses look at.
 ColumnSet columns_for(const std::vector<const DetectorInfo*>& detectors);
 
 // Reads the whole trace, refuses a malformed one with the sentence of the validator, and returns what was found: one
-// finding per pair of site ids, without fingerprint, proven as far as options.proof goes. Notes say what the report should not be trusted for.
+// finding per pair of site ids, without fingerprint, proven as far as options.proof goes. Notes say what the report
+// should not be trusted for.
 Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options);
 
 }  // namespace sooth

@@ -10,8 +10,8 @@
 namespace sooth {
 namespace {
 
-// Recorders announce the stack of a thread as a block right behind its begin. The smallest that Linux allows: a short block
-// there is an ordinary one.
+// Recorders announce the stack of a thread as a block right behind its begin. The smallest that Linux allows: a short
+// block there is an ordinary one.
 constexpr std::uint32_t kSmallestStack = 16 * 1024;
 
 Origin make_origin(const AccessRecord& record, const Tables& tables) {

@@ -29,10 +29,11 @@ class ForkLog {
   std::vector<std::optional<AccessRecord>> forks_;  // by the new thread
 };
 
-// Follows a trace once more, up to the last event that a finding names, and keeps what explains the findings: the latest alloc
-// around the bytes of each race, the forks, and the first acquire of each lock. Time is that of decoding and a little for lock
-// events; memory grows with the number of threads, locks and findings. The trace may be malformed, and may even be
-// another one than the findings come from: events that are not what a finding says are not explained.
+// Follows a trace once more, up to the last event that a finding names, and keeps what explains the findings: the
+// latest alloc around the bytes of each race, the forks, and the first acquire of each lock. Time is that of decoding
+// and a little for lock events; memory grows with the number of threads, locks and findings. The trace may be
+// malformed, and may even be another one than the findings come from: events that are not what a finding says are not
+// explained.
 class ContextCollector {
  public:
   // Does not keep the findings.
@@ -86,8 +87,8 @@ class ContextCollector {
 Status add_context(std::vector<Finding>& findings, TraceReader& reader);
 // The same from the beginning of the trace, which may be all that there is.
 void add_context(std::vector<Finding>& findings, const Batch& beginning, const Tables& tables);
-// Only who created the threads of findings that have no context yet, found by name: threads that share theirs with others are left
-// out. For traces that cannot be read again.
+// Only who created the threads of findings that have no context yet, found by name: threads that share theirs with
+// others are left out. For traces that cannot be read again.
 void add_thread_context(std::vector<Finding>& findings, const ForkLog& forks, const Tables& tables);
 
 // The number of events from the start of the trace that contain all that findings name.

@@ -24,10 +24,10 @@ enum class Refuted : std::uint8_t {
   kKept,  // an analysis that lets reads see other values decides
 };
 
-// Asks about every pair of sites that `claims`, which prove() has been through, leave open: neither a checked witness nor a
-// complete refutation. `refuted` are the site pairs that prove() has dropped. What has a checked witness is a race by
-// maximal causality, too. Claims get the name of the analysis, a witness, or are dropped; what nobody has claimed is added.
-// The claims stay sorted by sites, deadlocks last.
+// Asks about every pair of sites that `claims`, which prove() has been through, leave open: neither a checked witness
+// nor a complete refutation. `refuted` are the site pairs that prove() has dropped. What has a checked witness is a
+// race by maximal causality, too. Claims get the name of the analysis, a witness, or are dropped; what nobody has
+// claimed is added. The claims stay sorted by sites, deadlocks last.
 McmStageResult run_mcm_stage(const DetectorInfo& info, std::vector<Claim>& claims, const ProofCount& so_far,
                              const TraceCapture& capture, const Tables& tables, bool exact, const McmOptions& options,
                              Refuted refuted = Refuted::kDropped);

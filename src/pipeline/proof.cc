@@ -212,8 +212,8 @@ class Prover {
     return {std::nullopt, true, {}};
   }
 
-  // The example may not be the pair that can meet: other accesses of the same sites may. Only when all of them cannot is
-  // the claim refuted.
+  // The example may not be the pair that can meet: other accesses of the same sites may. Only when all of them cannot
+  // is the claim refuted.
   Verdict try_all_pairs(const Claim& claim, std::string why) const {
     std::size_t tried = 0;
     bool complete = capture_.whole() && why.empty();

@@ -26,8 +26,8 @@ struct ProofOptions {
   // Reorderings that reverse critical sections are searched in so many events: that takes seconds for a pair behind a
   // million events, where those that keep their order take milliseconds.
   std::uint64_t max_events_for_search = 250'000;
-  // In traces up to this length also pairs of heuristic analyses are tried, of which there may be thousands, and where the
-  // examples of the analyses fail, all pairs of accesses with their sites.
+  // In traces up to this length also pairs of heuristic analyses are tried, of which there may be thousands, and where
+  // the examples of the analyses fail, all pairs of accesses with their sites.
   std::uint64_t max_events_for_heuristics = 50'000;
   // Pairs of accesses tried for one pair of sites before giving up.
   std::size_t max_pairs = 256;
@@ -98,9 +98,9 @@ struct ProofCount {
   std::vector<std::pair<SiteId, SiteId>> refuted_sites;  // of the races among the refuted
 };
 
-// Tries to find a witness for every claim and gives it to the independent checker. A claim with a checked witness becomes
-// `predicted`, with the accesses of the witness; one that is refuted completely is removed, unless the recorded run
-// itself shows it; the others keep their rung and say why there is no witness.
+// Tries to find a witness for every claim and gives it to the independent checker. A claim with a checked witness
+// becomes `predicted`, with the accesses of the witness; one that is refuted completely is removed, unless the recorded
+// run itself shows it; the others keep their rung and say why there is no witness.
 ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables,
                  const ProofOptions& options);
 

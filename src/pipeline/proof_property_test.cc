@@ -1,5 +1,5 @@
-// The whole pipeline on tiny random traces: what it calls predicted by a witness is exactly what an exhaustive search of
-// all correct reorderings can reach.
+// The whole pipeline on tiny random traces: what it calls predicted by a witness is exactly what an exhaustive search
+// of all correct reorderings can reach.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -119,8 +119,8 @@ std::set<Sites> found_by(const Report& report, const RandomTrace& trace, const s
   return found;
 }
 
-// Alone and in a chain, where cheaper analyses answer first, mcm names what the explorer finds: so every syncp race, and
-// every pair of hb or wcp that has a checked witness.
+// Alone and in a chain, where cheaper analyses answer first, mcm names what the explorer finds: so every syncp race,
+// and every pair of hb or wcp that has a checked witness.
 TEST(Mcm, NamesExactlyWhatIsPredictableAndContainsWhatHasAWitness) {
   const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000) / 2 + 1;
   std::uint64_t races = 0, beyond = 0, hb_only = 0;

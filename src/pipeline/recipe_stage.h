@@ -29,10 +29,10 @@ struct RecipeStageOptions {
   bool mcm_ran = false;
 };
 
-// Asks about every pair of places that `claims` leave open, also about those that reorderings with recorded values refute. What has a checked
-// witness is a race of recipe, too. A witness of this stage is given to the judge that executes the program's code along
-// it. Claims get the name of the analysis and a witness; what nobody has claimed is added, with accesses that were not
-// executed last.
+// Asks about every pair of places that `claims` leave open, also about those that reorderings with recorded values
+// refute. What has a checked witness is a race of recipe, too. A witness of this stage is given to the judge that
+// executes the program's code along it. Claims get the name of the analysis and a witness; what nobody has claimed is
+// added, with accesses that were not executed last.
 Result<RecipeStageResult> run_recipe_stage(const DetectorInfo& info, std::vector<Claim>& claims,
                                            const ProofCount& so_far, const TraceCapture& capture, const Tables& tables,
                                            const DeepProgram& program, const RecipeStageOptions& options);

@@ -1,9 +1,11 @@
-// What `sooth record --filter repeat` leaves out, and which analyses find the same pairs without it: random traces in the order in which a free-running
-// recording is read, with the repeats and without. SOOTH_CASES sets the number of traces per analysis, SOOTH_SEED the first seed.
+// What `sooth record --filter repeat` leaves out, and which analyses find the same pairs without it: random traces in
+// the order in which a free-running recording is read, with the repeats and without. SOOTH_CASES sets the number of
+// traces per analysis, SOOTH_SEED the first seed.
 //
-// A repeat has the thread, bytes, site and kind of an earlier access, and the thread did nothing in between but plain accesses. A reader puts all of those
-// right behind the thread's last ticketed event, so nothing of another thread stands between the two either: what orders one of them with an access of
-// another thread, or protects it, does so with the other. But for what the thread itself accessed in between; two analyses look at that, see below.
+// A repeat has the thread, bytes, site and kind of an earlier access, and the thread did nothing in between but plain
+// accesses. A reader puts all of those right behind the thread's last ticketed event, so nothing of another thread
+// stands between the two either: what orders one of them with an access of another thread, or protects it, does so with
+// the other. But for what the thread itself accessed in between; two analyses look at that, see below.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,8 +47,9 @@ std::vector<Event> repetitive_trace(std::uint64_t seed) {
   return trace;
 }
 
-// The order of a reader of free-running recordings: plain accesses right behind the last other event of their thread. Recorded threads begin with
-// such an event; what stands in front of the first here goes behind the fork or, without one, to the start, each thread by itself.
+// The order of a reader of free-running recordings: plain accesses right behind the last other event of their thread.
+// Recorded threads begin with such an event; what stands in front of the first here goes behind the fork or, without
+// one, to the start, each thread by itself.
 std::vector<Event> as_recorded(std::span<const Event> trace) {
   std::vector<std::vector<Event>> runs(kMaxThreads);  // the first ones are starts
   std::map<ThreadId, std::size_t> run_of;
@@ -143,7 +146,8 @@ INSTANTIATE_TEST_SUITE_P(Detectors, RepeatProperty, testing::Values("hb", "hybri
                            return name;
                          });
 
-// Of a place that reads a variable before and after its thread writes to it, Eraser reports the second read only. The write is reported in any case.
+// Of a place that reads a variable before and after its thread writes to it, Eraser reports the second read only. The
+// write is reported in any case.
 TEST(Lockset, LosesPairsButNoVariable) {
   compare("lockset", [](const SitePairSet& with, const SitePairSet& without) {
     return std::includes(with.begin(), with.end(), without.begin(), without.end()) && with.empty() == without.empty();
@@ -153,7 +157,8 @@ TEST(Lockset, LosesPairsButNoVariable) {
   EXPECT_EQ(pairs_of(*find_detector("lockset"), {trace.begin(), trace.end() - 1}).size(), 1u);
 }
 
-// Which write a read saw decides what syncp may reorder; without the second write of T0 the read of T1 seems to have seen the first.
+// Which write a read saw decides what syncp may reorder; without the second write of T0 the read of T1 seems to have
+// seen the first.
 TEST(Syncp, MayMakeUpPairs) {
   const TextTrace trace = parse_trace("T0|w(x)|1 T0|r(x)|2 T0|w(x)|1 T1|r(x)|3 T1|w(x)|4");
   std::vector<Event> left = trace.events;

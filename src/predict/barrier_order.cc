@@ -70,8 +70,8 @@ bool takes_turns(const Event& e) {
          kind == ObjectKind::kMessage;
 }
 
-// Memory cut at the ends of all reaches, and around what takes turns. Region 0 is no memory: every event touches it, and of the calls those that reach
-// everything.
+// Memory cut at the ends of all reaches, and around what takes turns. Region 0 is no memory: every event touches it,
+// and of the calls those that reach everything.
 class Regions {
  public:
   Regions(std::span<const Event> events, std::span<const Reach> reaches) {
@@ -181,7 +181,8 @@ class Regions {
   std::vector<std::uint32_t> covered_before_;  // by region, and one more: how many in front of it some call reaches
 };
 
-// By region the latest events of each thread. Marking and asking cost a logarithm in the regions, however many the run has.
+// By region the latest events of each thread. Marking and asking cost a logarithm in the regions, however many the run
+// has.
 class RegionHistory {
  public:
   explicit RegionHistory(std::uint32_t regions) : leaves_(std::bit_ceil(regions)), nodes_(2 * leaves_) {}

@@ -26,12 +26,12 @@ struct ClosureRules {
 };
 
 // A set of events that takes a prefix of each thread. Adding costs time in proportion to what is added; a copy costs
-// memory in proportion to the threads and, under lock_order, to the locks met. All that comes before the window is in the
-// set from the start, and nothing that comes after it ever is.
+// memory in proportion to the threads and, under lock_order, to the locks met. All that comes before the window is in
+// the set from the start, and nothing that comes after it ever is.
 class PrefixClosure {
  public:
-  // `targets` are events of different threads, in the window, that must never get into the set. Up to them their threads
-  // are to get, which decides what reads in front of them bind.
+  // `targets` are events of different threads, in the window, that must never get into the set. Up to them their
+  // threads are to get, which decides what reads in front of them bind.
   PrefixClosure(const TraceIndex& index, const Window& window, std::span<const EventIndex> targets, ClosureRules rules);
 
   // Adds all that must happen before the target: program order and must-order. Like the following: false when that
@@ -43,8 +43,8 @@ class PrefixClosure {
   bool contains(EventIndex e) const { return index_->position(e) < length_[index_->thread(e)]; }
   std::span<const std::uint32_t> lengths() const { return length_; }  // by thread
   std::uint64_t size() const;
-  // By thread: the reads among the first so many events bind, if the set is what happens. All of them in a trace without
-  // branches, and under ReadRule::kAll.
+  // By thread: the reads among the first so many events bind, if the set is what happens. All of them in a trace
+  // without branches, and under ReadRule::kAll.
   std::span<const std::uint32_t> binding() const { return binding_; }
   // The reads among the first so many events of the thread are to bind.
   bool bind(std::uint32_t thread, std::uint32_t length);

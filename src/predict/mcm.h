@@ -39,7 +39,8 @@ struct McmOptions {
   McmStages stages;
   // Called with the number of site pairs done and in all, from the thread that called find_mcm_races().
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
-  // Asked before each pair of accesses, from several threads; from then on the answers are "unknown". Without it there is time for all.
+  // Asked before each pair of accesses, from several threads; from then on the answers are "unknown". Without it there
+  // is time for all.
   std::function<bool()> out_of_time;
 };
 
@@ -47,8 +48,9 @@ struct McmOptions {
 //   Witness     such a reordering of the trace. What comes before the window stands in it as recorded.
 //   Infeasible  there is none: a proof, as far as reorderings of this window go; without one, of any
 //   Unknown     time or a bound ran out
-// Values and branches count where the trace of the index has them. Order that a caller knows of beyond docs/semantics.md
-// section 3 is given to the index (ExtraOrder) and kept by every stage. Safe to call from several threads.
+// Values and branches count where the trace of the index has them. Order that a caller knows of beyond
+// docs/semantics.md section 3 is given to the index (ExtraOrder) and kept by every stage. Safe to call from several
+// threads.
 Prediction predict_race(const TraceIndex& index, Candidate pair, const McmOptions& options,
                         const Window* window = nullptr, Effort* effort = nullptr);
 
@@ -73,9 +75,9 @@ struct McmResult {
       0;  // site pairs some of whose accesses no window has together: their "no" is one of the windows
 };
 
-// Every pair of sites with conflicting accesses that must-order does not order and no lock protects. It is a race as soon
-// as one of its dynamic pairs is, and none when all of them are refuted. `skip` names site pairs of which the answer
-// is known. Deterministic but for what the solver can do in its time.
+// Every pair of sites with conflicting accesses that must-order does not order and no lock protects. It is a race as
+// soon as one of its dynamic pairs is, and none when all of them are refuted. `skip` names site pairs of which the
+// answer is known. Deterministic but for what the solver can do in its time.
 McmResult find_mcm_races(const TraceIndex& index, const McmOptions& options,
                          const std::function<bool(SiteId low, SiteId high)>& skip = {});
 

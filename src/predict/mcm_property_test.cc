@@ -1,5 +1,5 @@
-// Maximal causality against the exhaustive explorer, on thousands of random traces: exactly the predictable pairs, with and
-// without values and branches, with every stage and with the solver alone. SOOTH_CASES sets the number of traces,
+// Maximal causality against the exhaustive explorer, on thousands of random traces: exactly the predictable pairs, with
+// and without values and branches, with every stage and with the solver alone. SOOTH_CASES sets the number of traces,
 // SOOTH_SEED the first seed.
 #include <gtest/gtest.h>
 

@@ -27,8 +27,8 @@ namespace sooth {
 //   with branches                  a read binds when its thread executes what stands behind a later branch, or when a
 //                                  binding read sees a later write of its thread
 //
-// What saturation has inferred is given to the solver, and what it implies is left out; with SaturationOptions that infer
-// nothing the formula stands alone.
+// What saturation has inferred is given to the solver, and what it implies is left out; with SaturationOptions that
+// infer nothing the formula stands alone.
 class OrderFormula {
  public:
   // Everything must outlive it. `bounds` is what saturation under ReadRule::kAdmissible found.

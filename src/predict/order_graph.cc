@@ -164,8 +164,8 @@ bool OrderGraph::is_hidden(EventIndex write, EventIndex read, const ByThread& wr
   });
 }
 
-// The read sees one of several writes. When all but one have become impossible it is that one; when all have, there is no
-// order.
+// The read sees one of several writes. When all but one have become impossible it is that one; when all have, there is
+// no order.
 void OrderGraph::infer_from_alternatives(EventIndex read, std::size_t i, const ByThread& writes) {
   std::vector<EventIndex> possible;  // kNoEvent: what was there before the window
   const auto consider = [&](EventIndex write) {

@@ -50,14 +50,16 @@ class OrderGraph {
   void infer_read_order();
   // Writes that are not among the events, but must be: they are the only ones left that some read may see.
   const std::vector<EventIndex>& missing() const { return missing_; }
-  // The edges added, by where they lead: to writes, acquires of sections and, where other writes were admissible, to reads.
+  // The edges added, by where they lead: to writes, acquires of sections and, where other writes were admissible, to
+  // reads.
   const FlatMap<std::vector<EventIndex>>& added() const { return extra_; }
   // Whether the write is ordered with every other write of its variables, or the acquire with every section that
   // excludes its own.
   bool is_settled(EventIndex e) const;
   // Whether the latter two added anything new since close().
   bool changed() const { return changed_; }
-  // The one write that the read must see in its i-th variable, if it must: kNoEvent for what was there before the window.
+  // The one write that the read must see in its i-th variable, if it must: kNoEvent for what was there before the
+  // window.
   std::optional<EventIndex> fixed_write(EventIndex read, std::size_t i) const;
   // The writes of the variable among the events, by thread; nullptr when there is none.
   const std::vector<std::vector<EventIndex>>* writes_of(VariableIndex v) const {

@@ -9,16 +9,16 @@
 
 namespace sooth {
 
-// By must-order and, in a trace without branches, by what reads saw for which no other write is admissible. Clocks of the
-// events at which a thread learns something: in between they do not change. Memory: threads times those.
+// By must-order and, in a trace without branches, by what reads saw for which no other write is admissible. Clocks of
+// the events at which a thread learns something: in between they do not change. Memory: threads times those.
 class PastClocks {
  public:
   // At most so many numbers are kept; after that nothing more is learnt.
   explicit PastClocks(const TraceIndex& index, std::size_t max_numbers = std::size_t{1} << 25);
 
-  // True only if no correct reordering has `b` next without having executed `a`, which stands before it in the trace and in
-  // another thread. What `b` itself reads does not matter for that. If it is true then also of all events before `a`
-  // in its thread.
+  // True only if no correct reordering has `b` next without having executed `a`, which stands before it in the trace
+  // and in another thread. What `b` itself reads does not matter for that. If it is true then also of all events before
+  // `a` in its thread.
   bool needs(EventIndex b, EventIndex a) const;
 
  private:

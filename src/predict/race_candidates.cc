@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "order/lock_set.h"
@@ -79,16 +80,20 @@ RaceCandidates::RaceCandidates(const TraceIndex& index, const std::function<bool
   collect(by_variable, locks, informed);
   std::map<std::pair<SiteId, SiteId>, std::vector<std::pair<std::uint32_t, std::uint32_t>>> found;
   std::map<std::pair<SiteId, SiteId>, bool> skips;
+  std::set<std::pair<SiteId, SiteId>> locked;
   for (const std::vector<std::uint32_t>& own : by_variable) {
     for (std::size_t i = 0; i < own.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         const Group& a = groups_[own[i]];
         const Group& b = groups_[own[j]];
-        if (a.thread == b.thread || !(a.writes || b.writes) || (a.atomic && b.atomic) ||
-            locks.table().protects(LockSetId{a.locks}, LockSetId{b.locks})) {
+        if (a.thread == b.thread || !(a.writes || b.writes) || (a.atomic && b.atomic)) {
           continue;
         }
-        const auto sites = std::minmax(a.site, b.site);
+        const std::pair<SiteId, SiteId> sites = std::minmax(a.site, b.site);
+        if (locks.table().protects(LockSetId{a.locks}, LockSetId{b.locks})) {
+          locked.insert(sites);
+          continue;
+        }
         const auto [known, added] = skips.try_emplace(sites, false);
         if (added && skip) {
           known->second = skip(sites.first, sites.second);
@@ -100,6 +105,8 @@ RaceCandidates::RaceCandidates(const TraceIndex& index, const std::function<bool
       }
     }
   }
+  locked_ = static_cast<std::uint64_t>(
+      std::count_if(locked.begin(), locked.end(), [&](const auto& sites) { return !skips.contains(sites); }));
   for (auto& [sites, groups] : found) {
     sites_.push_back({{sites.first, sites.second}, std::move(groups)});
   }

@@ -14,14 +14,14 @@
 
 namespace sooth {
 
-// The conflicting pairs of which no access needs the other (PastClocks) and no lock protects, by their sites: others are no
-// race under any reordering. Of accesses that are alike only one is kept: of plain writes between which a thread does nothing but
-// write, the last, which is next after all others have happened; of plain reads between which it only reads, the first.
-// If any of them can meet an access, the one that is kept can.
+// The conflicting pairs of which no access needs the other (PastClocks) and no lock protects, by their sites: others
+// are no race under any reordering. Of accesses that are alike only one is kept: of plain writes between which a thread
+// does nothing but write, the last, which is next after all others have happened; of plain reads between which it only
+// reads, the first. If any of them can meet an access, the one that is kept can.
 class RaceCandidates {
  public:
-  // `skip` names site pairs that are not wanted. `informed` tells events before which something may keep a thread from going on that
-  // the index does not know of: accesses on both sides are not alike.
+  // `skip` names site pairs that are not wanted. `informed` tells events before which something may keep a thread from
+  // going on that the index does not know of: accesses on both sides are not alike.
   RaceCandidates(const TraceIndex& index, const std::function<bool(SiteId low, SiteId high)>& skip,
                  const std::function<bool(EventIndex)>& informed = {});
 
@@ -32,9 +32,11 @@ class RaceCandidates {
   std::size_t size() const { return sites_.size(); }
   SitePairIds sites(std::size_t i) const { return sites_[i].ids; }
   std::uint64_t skipped() const { return skipped_; }
+  // Pairs of sites with accesses that conflict, all of which a lock protects.
+  std::uint64_t locked() const { return locked_; }
 
-  // The dynamic pairs of one pair of sites. The first round has for every access the latest earlier one that it conflicts
-  // with, the following ones those before that.
+  // The dynamic pairs of one pair of sites. The first round has for every access the latest earlier one that it
+  // conflicts with, the following ones those before that.
   class Pairs {
    public:
     // Pairs whose first access stands before `first_allowed(second)` are left out.
@@ -81,7 +83,7 @@ class RaceCandidates {
   const PastClocks past_;
   std::vector<Group> groups_;
   std::vector<Sites> sites_;  // by low, then high
-  std::uint64_t skipped_ = 0;
+  std::uint64_t skipped_ = 0, locked_ = 0;
 };
 
 }  // namespace sooth

@@ -1,5 +1,5 @@
-// Maximal causality with calls that were not recorded: against the exhaustive explorer, and against what may have been in
-// the calls (docs/semantics.md section 13). SOOTH_CASES sets the number of traces, SOOTH_SEED the first seed.
+// Maximal causality with calls that were not recorded: against the exhaustive explorer, and against what may have been
+// in the calls (docs/semantics.md section 13). SOOTH_CASES sets the number of traces, SOOTH_SEED the first seed.
 #include <gtest/gtest.h>
 
 #include <algorithm>

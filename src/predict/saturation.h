@@ -18,8 +18,8 @@ namespace sooth {
 struct Bounds {
   std::vector<std::uint32_t> need;
   std::vector<std::uint32_t> allowed;
-  // By thread, under ReadRule::kAdmissible: among the needed, and among the allowed, reads at positions below bind in every,
-  // or at all in some, such reordering.
+  // By thread, under ReadRule::kAdmissible: among the needed, and among the allowed, reads at positions below bind in
+  // every, or at all in some, such reordering.
   std::vector<std::uint32_t> binding;
   std::vector<std::uint32_t> may_bind;
   // Inferred: for a needed write or acquire, needed events that come before it in every such reordering.
@@ -37,8 +37,9 @@ struct SaturationOptions {
   ReadRule reads = ReadRule::kAll;
 };
 
-// nullopt: no correct reordering of the window has all targets next. Otherwise, if one has, then one does that executes `need` and no
-// more than `allowed`: beyond what the targets need, a thread goes on only to end a section that others wait for.
+// nullopt: no correct reordering of the window has all targets next. Otherwise, if one has, then one does that executes
+// `need` and no more than `allowed`: beyond what the targets need, a thread goes on only to end a section that others
+// wait for.
 //
 // Rules, to a fixpoint. A section whose release needs a target is *final*: nobody gets its lock afterwards. So of two
 // needed sections that exclude each other at most one is final, and the other one must end. While the needed part is

@@ -12,9 +12,9 @@
 
 namespace sooth {
 
-// A correct reordering (docs/semantics.md section 7, every read seeing the write that it saw) under construction. It is to execute at least
-// the first `need` events of each thread and may execute up to `allowed`; events beyond are never executed. Nor is any
-// reordering tried that goes against the inferred order, see saturation.h.
+// A correct reordering (docs/semantics.md section 7, every read seeing the write that it saw) under construction. It is
+// to execute at least the first `need` events of each thread and may execute up to `allowed`; events beyond are never
+// executed. Nor is any reordering tried that goes against the inferred order, see saturation.h.
 //
 // A step is *safe* when no completion is lost by taking it at once: any completion without it, or with it later, is one
 // with it now. Reads and releases are safe whenever possible. A write is not when somebody may still want to read what

@@ -32,8 +32,8 @@ constexpr bool exclude_each_other(const LockSection& a, const LockSection& b) {
   return a.lock == b.lock && !(a.shared && b.shared);
 }
 
-// Order beyond must-order (docs/semantics.md section 3) that every reordering is to keep as well: `from` stands before `to`
-// in the trace, and in every reordering that has `to`.
+// Order beyond must-order (docs/semantics.md section 3) that every reordering is to keep as well: `from` stands before
+// `to` in the trace, and in every reordering that has `to`.
 struct ExtraOrder {
   EventIndex from = kNoEvent;
   EventIndex to = kNoEvent;
@@ -96,8 +96,8 @@ class TraceIndex {
     return group == nullptr ? std::span<const EventIndex>{}
                             : std::span(same_value_).subspan(group->begin, group->count);
   }
-  // The last write of the variable in front of `end`, an event of the trace or its size; kNoEvent: none. Only for variables
-  // that have alternatives.
+  // The last write of the variable in front of `end`, an event of the trace or its size; kNoEvent: none. Only for
+  // variables that have alternatives.
   EventIndex last_write(VariableIndex v, EventIndex end) const;
   // Of how many reads: the first so many events of the thread contain all of its reads that bind, when the thread
   // executes up to the event at `reach`, or is about to (docs/semantics.md section 7).

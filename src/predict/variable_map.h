@@ -22,8 +22,8 @@ class VariableMap {
 
   std::size_t cell_count() const { return cell_count_; }
 
-  // Calls visit(cell), or visit(cell, first byte, number of bytes) if it takes that, for the cells of the bytes in address
-  // order. Bytes that are never accessed have none.
+  // Calls visit(cell), or visit(cell, first byte, number of bytes) if it takes that, for the cells of the bytes in
+  // address order. Bytes that are never accessed have none.
   template <typename Visit>
   void for_each_cell(std::uint64_t address, std::uint64_t size, Visit&& visit) const {
     const std::uint64_t last = address + (size - 1);

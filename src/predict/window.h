@@ -10,8 +10,8 @@
 
 namespace sooth {
 
-// The events from `first` up to (not including) `end`: what comes before has happened as recorded, what comes after never
-// happens. By thread, as positions in events_of().
+// The events from `first` up to (not including) `end`: what comes before has happened as recorded, what comes after
+// never happens. By thread, as positions in events_of().
 struct Window {
   EventIndex begin = 0;              // its first event
   std::vector<std::uint32_t> floor;  // how many have happened
@@ -24,8 +24,8 @@ struct Window {
   bool is_past(const TraceIndex& index, EventIndex e) const { return index.position(e) < floor[index.thread(e)]; }
 };
 
-// Windows of `size` events begin every `size` / 2 events; a pair belongs to the last one but one that its second access is in,
-// which has the most in front of it.
+// Windows of `size` events begin every `size` / 2 events; a pair belongs to the last one but one that its second access
+// is in, which has the most in front of it.
 class Windows {
  public:
   Windows(const TraceIndex& index, std::uint64_t size)

@@ -131,9 +131,9 @@ struct ValueSummary {
   friend bool operator==(const ValueSummary&, const ValueSummary&) = default;
 };
 
-// What a drawing of a reordering shows of it: synchronisation, the ends of each stretch of a thread, accesses to the memory in
-// question. Gaps between positions are events that are left out; the first of them when there are too many. Whatever many events
-// share stands in a table.
+// What a drawing of a reordering shows of it: synchronisation, the ends of each stretch of a thread, accesses to the
+// memory in question. Gaps between positions are events that are left out; the first of them when there are too many.
+// Whatever many events share stands in a table.
 struct WitnessDrawing {
   struct Row {
     std::uint64_t position = 0;  // in the reordering, from 0

@@ -34,9 +34,9 @@ class TraceStore {
 
 inline constexpr EventId kWholeTrace{std::numeric_limits<std::uint64_t>::max()};
 
-// The events in front of `up_to` with the branches and deep records in front of them, and the side columns that `reader` was opened
-// for, but no values of a trace that is not exact. Refuses more than `max_events`, and what TraceValidator refuses. With less than kWholeTrace, what follows is
-// not looked at, so damage there goes unnoticed.
+// The events in front of `up_to` with the branches and deep records in front of them, and the side columns that
+// `reader` was opened for, but no values of a trace that is not exact. Refuses more than `max_events`, and what
+// TraceValidator refuses. With less than kWholeTrace, what follows is not looked at, so damage there goes unnoticed.
 Result<TraceStore> load_trace(TraceReader& reader, std::uint64_t max_events, EventId up_to);
 
 }  // namespace sooth

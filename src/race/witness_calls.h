@@ -1,4 +1,5 @@
-// Call order as the witness checker reads it off a trace: docs/semantics.md section 13, without any code of the analyses.
+// Call order as the witness checker reads it off a trace: docs/semantics.md section 13, without any code of the
+// analyses.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +13,9 @@
 
 namespace sooth {
 
-// What must come before an event because something that is not recorded may have told its thread. Program order is not among
-// it. Each event costs a logarithm and the pieces that calls have cut its bytes into; a begin or an end those of its
-// reach, and a look at every call that is open.
+// What must come before an event because something that is not recorded may have told its thread. Program order is not
+// among it. Each event costs a logarithm and the pieces that calls have cut its bytes into; a begin or an end those of
+// its reach, and a look at every call that is open.
 class CallEdges {
  public:
   // `reaches` are sorted by call and must outlive it.
@@ -37,7 +38,10 @@ class CallEdges {
   }
 
   // Whether any call of the trace may have touched a byte of the access.
-  bool reaches(const Event& access) const { return reaches(Bytes{access.object, access.object + (access.size - 1)}); }
+  bool reaches(const Event& access) const { return reaches(access.object, access.size); }
+  bool reaches(std::uint64_t address, std::uint64_t size) const {
+    return reaches(Bytes{address, address + (size - 1)});
+  }
 
  private:
   struct Need {

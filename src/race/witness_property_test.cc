@@ -61,7 +61,8 @@ std::vector<Event> draw_events(std::uint64_t seed, Random& random) {
 bool has_values(std::uint64_t seed) { return seed / 2 % 3 == 0; }
 bool has_calls(std::uint64_t seed) { return seed % 5 == 4; }
 
-// Every second case has branches: anywhere, of any thread. Every third has values, every fifth calls with their reaches.
+// Every second case has branches: anywhere, of any thread. Every third has values, every fifth calls with their
+// reaches.
 Case draw_case(std::uint64_t seed) {
   Random random(seed ^ 0x7769746e657373);
   Case c{seed, has_calls(seed) ? random_trace(Profile::kCalls, seed).events : draw_events(seed, random), {}, {}};

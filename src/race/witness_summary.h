@@ -21,8 +21,8 @@ WitnessSummary summarise(const Witness& witness, const TraceView& trace);
 // than the trace. Whether the order is a witness is for check_witness() to say.
 Result<std::vector<EventId>> expand(const WitnessSummary& summary, const TraceView& trace);
 
-// How many events of the trace it takes to expand and check the witness of a finding: up to the last one that the finding names. As EventId for
-// load_trace().
+// How many events of the trace it takes to expand and check the witness of a finding: up to the last one that the
+// finding names. As EventId for load_trace().
 EventId events_named(const Finding& finding);
 
 }  // namespace sooth

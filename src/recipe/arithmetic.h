@@ -40,8 +40,8 @@ class Operands {
   const Cell* frame_;
 };
 
-// What has no exact expression is computed with recorded values, and its operands are pinned to them: a condition says that they
-// have these values. What cannot be computed is unknown.
+// What has no exact expression is computed with recorded values, and its operands are pinned to them: a condition says
+// that they have these values. What cannot be computed is unknown.
 class Arithmetic {
  public:
   Arithmetic(CodeTable& code, ExprTable& table) : code_(code), table_(table) {}
@@ -89,7 +89,8 @@ class Arithmetic {
   // Integers of more than 64 bits and floating point: with recorded values only. False: not even so.
   bool wide(const llvm::Instruction& instruction, const Operands& operands, Cell* result);
   bool real(const llvm::Instruction& instruction, const Operands& operands, Cell* result);
-  // One element of the result of an intrinsic that works on integers of that width, element by element. False: not one of those.
+  // One element of the result of an intrinsic that works on integers of that width, element by element. False: not one
+  // of those.
   bool element(const llvm::CallBase& call, unsigned width, std::span<const Cell> arguments, Cell* result,
                ConditionSink& sink);
   // leaf 0: the result, leaf 1: whether it overflowed.

@@ -18,7 +18,8 @@ struct Byte {
   bool is_known = false;
 };
 
-// Bytes, lowest first, put together: at most 8 of them. `value` is what they were in the recorded run. kNoExpr: constant.
+// Bytes, lowest first, put together: at most 8 of them. `value` is what they were in the recorded run. kNoExpr:
+// constant.
 struct Assembled {
   std::uint64_t value = 0;
   ExprId expr = kNoExpr;
@@ -39,7 +40,8 @@ class ByteMemory {
   bool has_expressions() const { return !symbolic_.empty(); }
   // Nothing is known of these bytes any more. O(size) and O(n log n) in what is kept, whichever is less.
   void forget(std::uint64_t address, std::uint64_t size);
-  // Calls visit(expression of some bits, its value) for what the bytes hold, in ascending order of addresses, and keeps the value only.
+  // Calls visit(expression of some bits, its value) for what the bytes hold, in ascending order of addresses, and keeps
+  // the value only.
   using Visit = std::function<void(ExprId, std::uint64_t)>;
   void make_constant(ExprTable& table, std::uint64_t address, std::uint64_t size, const Visit& visit);
   void make_all_constant(ExprTable& table, const Visit& visit);

@@ -19,15 +19,21 @@ constexpr Number kMaxEvents = std::numeric_limits<Number>::max() - 2;
 
 class Checker {
  public:
-  Checker(const RecordedRun& run, const ValueWitness& witness)
-      : run_(run), trace_(run.trace()), witness_(witness), calls_(run.trace().reaches), machine_(run) {}
+  Checker(const RecordedRun& run, std::span<const EventId> unnamed, const ValueWitness& witness)
+      : run_(run),
+        trace_(run.trace()),
+        unnamed_(unnamed),
+        witness_(witness),
+        calls_(run.trace().reaches),
+        machine_(run) {}
 
   Status check() {
     SOOTH_RETURN_IF_ERROR(place_events());
     SOOTH_RETURN_IF_ERROR(check_detour_list());
     for (Number id = 0; id < end_; ++id) {
-      edges_.add(id, trace_.events[id], position_[id] != 0);
-      calls_.add(id, trace_.events[id], position_[id] != 0);
+      const bool wanted = position_[id] != 0 || is_unnamed(id);
+      edges_.add(id, trace_.events[id], wanted);
+      calls_.add(id, trace_.events[id], wanted);
     }
     SOOTH_RETURN_IF_ERROR(act_out());
     return check_next();
@@ -59,15 +65,30 @@ class Checker {
   Result<Ready> ready(const NextAccess& next);
   Status check_conflict(const Ready& a, const Ready& b) const;
   std::optional<Number> missing(Number id, Number steps_done);
+  bool is_unnamed(Number id) const {
+    return std::binary_search(unnamed_.begin(), unnamed_.end(), EventId{std::uint64_t{id}});
+  }
+  Number next_of(ThreadId thread) const { return run_.tapes()[raw(thread)].events[machine_.done(raw(thread))]; }
+  bool is_at_end(ThreadId thread) const {
+    return machine_.done(raw(thread)) == run_.tapes()[raw(thread)].events.size();
+  }
+  // Unnamed events that stand in the way of `id` happen.
+  Status clear_way(Number id, Number steps_done);
+  Status clear_way_beside(ThreadId thread, Number steps_done);
+  // The unnamed event happens, which is the next of its thread; or those in front of it happen, and it.
+  Status happen(Number id, Number steps_done);
+  Status bring_about(Number id, Number steps_done);
   std::optional<std::uint64_t> claim(Number id) const;
   std::string text(std::uint64_t id) const { return event_text(trace_, id); }
   std::string detour_text(const DetourEvent& step) const;
 
   const RecordedRun& run_;
   const TraceView& trace_;
+  const std::span<const EventId> unnamed_;
   const ValueWitness& witness_;
   Number end_ = 0;                // events from here on do not matter
   std::vector<Number> position_;  // by event: from 1 in the order; 0: not in play; kNextMark
+  std::vector<bool> happened_;    // by event: unnamed ones
   Claims claims_;                 // by event
   MustEdges edges_;
   CallEdges calls_;
@@ -93,12 +114,15 @@ Status Checker::place(EventId id, Number position) {
 
 Status Checker::place_events() {
   position_.assign(trace_.events.size(), 0);
+  happened_.assign(trace_.events.size(), false);
   for (const NextAccess& next : witness_.next) {
     if (next.event.has_value() == next.unexecuted.has_value()) {
       return Status::bad_input("an access that is next is an event of the trace, or one that was not executed");
     }
     if (next.event) {
       SOOTH_RETURN_IF_ERROR(place(*next.event, kNextMark));
+    } else if (!unnamed_.empty()) {
+      end_ = static_cast<Number>(trace_.events.size());  // the thread may go through some behind its last event
     }
     const ThreadId thread = next.event ? trace_.events[raw(*next.event)].thread : next.unexecuted->thread;
     if (next.thread != thread || raw(thread) >= run_.tapes().size()) {
@@ -162,7 +186,9 @@ std::optional<std::uint64_t> Checker::claim(Number id) const {
 
 // What must come before the event and is not among the first `steps_done` of the order.
 std::optional<Number> Checker::missing(Number id, Number steps_done) {
-  const auto done = [&](Number event) { return position_[event] - 1 < steps_done; };  // 0 wraps around
+  const auto done = [&](Number event) {
+    return position_[event] - 1 < steps_done || happened_[event];  // 0 wraps around
+  };
   const std::optional<Number> before = edges_.missing(id, done);
   return before ? before : calls_.missing(id, done);
 }
@@ -172,6 +198,7 @@ Status Checker::act_out() {
   Number steps_done = 0;
   for (;;) {
     for (; detour != witness_.detour.end() && detour->after == steps_done; ++detour) {
+      SOOTH_RETURN_IF_ERROR(clear_way_beside(detour->thread, steps_done));
       SOOTH_RETURN_IF_ERROR(check_begun(detour->thread, steps_done));
       SOOTH_RETURN_IF_ERROR(act_detour(*detour));
     }
@@ -183,7 +210,52 @@ Status Checker::act_out() {
   }
 }
 
+Status Checker::clear_way(Number id, Number steps_done) {
+  const ThreadId thread = trace_.events[id].thread;
+  while (!is_at_end(thread) && next_of(thread) != id && is_unnamed(next_of(thread))) {
+    SOOTH_RETURN_IF_ERROR(happen(next_of(thread), steps_done));
+  }
+  for (;;) {
+    const std::optional<Number> before = missing(id, steps_done);
+    if (!before || !is_unnamed(*before)) {
+      return {};
+    }
+    SOOTH_RETURN_IF_ERROR(bring_about(*before, steps_done));
+  }
+}
+
+Status Checker::happen(Number id, Number steps_done) {
+  SOOTH_RETURN_IF_ERROR(clear_way(id, steps_done));
+  if (const std::optional<Number> before = missing(id, steps_done)) {
+    return Status::bad_input(text(id) + " has to happen there without " + text(*before) + ", which must come first");
+  }
+  SOOTH_RETURN_IF_ERROR(machine_.execute(id, std::nullopt));
+  happened_[id] = true;
+  return {};
+}
+
+Status Checker::bring_about(Number id, Number steps_done) {
+  const ThreadId thread = trace_.events[id].thread;
+  while (!happened_[id]) {
+    if (const Number first = next_of(thread); !is_unnamed(first)) {
+      return Status::bad_input(text(id) + " has to happen there without " + text(first) +
+                               ", which comes before it in its thread");
+    }
+    SOOTH_RETURN_IF_ERROR(happen(next_of(thread), steps_done));
+  }
+  return {};
+}
+
+// Of a thread that leaves its recorded path: what it comes to before.
+Status Checker::clear_way_beside(ThreadId thread, Number steps_done) {
+  while (!is_at_end(thread) && is_unnamed(next_of(thread)) && machine_.comes_to_event(raw(thread))) {
+    SOOTH_RETURN_IF_ERROR(happen(next_of(thread), steps_done));
+  }
+  return {};
+}
+
 Status Checker::act_event(Number id, Number steps_done) {
+  SOOTH_RETURN_IF_ERROR(clear_way(id, steps_done));
   const Event& e = trace_.events[id];
   const std::vector<Number>& own = run_.tapes()[raw(e.thread)].events;
   if (const std::size_t done = machine_.done(raw(e.thread)); own[done] != id) {
@@ -267,6 +339,7 @@ Result<Checker::Ready> Checker::ready(const NextAccess& next) {
   const auto steps = static_cast<Number>(witness_.order.size());
   if (next.event) {
     const auto id = static_cast<Number>(raw(*next.event));
+    SOOTH_RETURN_IF_ERROR(clear_way(id, steps));
     const Event& e = trace_.events[id];
     ready.text = text(id);
     if (!is_access(e.op) && e.op != Op::kFree) {
@@ -288,6 +361,7 @@ Result<Checker::Ready> Checker::ready(const NextAccess& next) {
   if (!is_access(next.unexecuted->op)) {
     return Status::bad_input(ready.text + " is no access, so it races with nothing");
   }
+  SOOTH_RETURN_IF_ERROR(clear_way_beside(next.thread, steps));
   SOOTH_RETURN_IF_ERROR(check_begun(next.thread, steps));
   Result<CheckMachine::Touched> touched = machine_.arrive(*next.unexecuted);
   if (!touched.ok()) {
@@ -332,7 +406,8 @@ Status Checker::check_conflict(const Ready& a, const Ready& b) const {
 
 }  // namespace
 
-Result<ValueJudge> ValueJudge::make(const DeepProgram& program, const TraceView& trace) {
+Result<ValueJudge> ValueJudge::make(const DeepProgram& program, const TraceView& trace,
+                                    std::span<const EventId> unnamed) {
   if (trace.events.size() > kMaxEvents) {
     return Status::bad_input("a value witness for a trace of " + std::to_string(trace.events.size()) +
                              " events cannot be checked: they are too many");
@@ -341,10 +416,10 @@ Result<ValueJudge> ValueJudge::make(const DeepProgram& program, const TraceView&
     return Status::bad_input("the trace has " + std::to_string(trace.events.size()) + " events and " +
                              std::to_string(trace.values.size()) + " values");
   }
-  return ValueJudge(std::make_unique<RecordedRun>(program, trace));
+  return ValueJudge(std::make_unique<RecordedRun>(program, trace), unnamed);
 }
 
-Status ValueJudge::check(const ValueWitness& witness) const { return Checker(*run_, witness).check(); }
+Status ValueJudge::check(const ValueWitness& witness) const { return Checker(*run_, unnamed_, witness).check(); }
 
 Status check_value_witness(const DeepProgram& program, const TraceView& trace, std::span<const DeepRecord> records,
                            const ValueWitness& witness) {

@@ -302,8 +302,8 @@ Status CheckMachine::check_calls(std::uint32_t event) {
   return {};
 }
 
-// Memory that a call of code that is not recorded may look at, and that is not what it was: the thread's own, and the blocks and variables that
-// it gets addresses of. Empty: there is none.
+// Memory that a call of code that is not recorded may look at, and that is not what it was: the thread's own, and the
+// blocks and variables that it gets addresses of. Empty: there is none.
 std::string CheckMachine::visible_change(std::uint32_t thread, const std::vector<std::uint64_t>& pointers) const {
   for (const auto& [address, place] : changed_) {
     if (!memory_.read(place.first, place.second).changed) {
@@ -375,6 +375,12 @@ ConcreteBytes CheckMachine::peek(std::span<const Stretch> stretches) const {
   return bytes;
 }
 
+bool CheckMachine::comes_to_event(std::uint32_t thread) {
+  threads_[thread].allow_leaving();
+  const ConcreteStep step = threads_[thread].next();
+  return threads_[thread].left_at() == nullptr && step.kind == ConcreteStep::Kind::kForeign;
+}
+
 Result<CheckMachine::Touched> CheckMachine::arrive(const DetourEvent& claimed) {
   ConcreteThread& thread = threads_[raw(claimed.thread)];
   const std::string who = thread_text(run_.trace(), claimed.thread);
@@ -437,6 +443,11 @@ Status CheckMachine::execute(const DetourEvent& claimed, const Touched& touched)
 }
 
 Status CheckMachine::step_beside(std::uint32_t number, const ConcreteStep& step, const Touched& touched, Op done) {
+  // What is there depends on code that is not recorded, and that code on what is written there.
+  if (run_.is_reached(*step.address, step.size)) {
+    return Status::bad_input("the step at " + run_.program().site(*step.at).label +
+                             " beside the recorded path touches memory that a call which is not recorded may touch");
+  }
   const ConcreteBytes bytes = is_read(step.op) ? peek(touched) : ConcreteBytes();
   const std::optional<ConcreteThread::Written> written = threads_[number].finish(bytes, done);
   if (!written) {

@@ -17,8 +17,8 @@
 
 namespace sooth {
 
-// Executes events in whatever order they come, as far as each is its thread's next: what it computes, not whether it may happen now
-// (order, locks). Errors are sentences about the witness.
+// Executes events in whatever order they come, as far as each is its thread's next: what it computes, not whether it
+// may happen now (order, locks). Errors are sentences about the witness.
 class CheckMachine {
  public:
   // `run` must outlive it.
@@ -33,6 +33,8 @@ class CheckMachine {
   Status execute(std::uint32_t event, const std::optional<std::uint64_t>& claimed);
   // The thread gets to the event, which is an access or a free, and does not do it.
   Status arrive(std::uint32_t event);
+  // The thread, which may leave its recorded path now, comes to its next event first.
+  bool comes_to_event(std::uint32_t thread);
   // The thread goes on beside its recorded path up to the step, through others that the witness does not name.
   // What of the bytes that the step touches is the same variable for everybody; for locks none.
   using Touched = std::vector<Stretch>;

@@ -1,4 +1,5 @@
-// The judge against the definition of a run, on random tiny programs and witnesses that are right, nearly right or damaged.
+// The judge against the definition of a run, on random tiny programs and witnesses that are right, nearly right or
+// damaged.
 #include <gtest/gtest.h>
 
 #include <algorithm>

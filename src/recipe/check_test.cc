@@ -183,7 +183,8 @@ TEST(Figure4, RejectsAnotherBasePointer) {
 }
 
 TEST(Judge, ComputesOnWithOtherValues) {
-  // T1 writes z = 3 * y + 1, T2 reads it and branches. Events: 0 writes y, 1 reads y, 2 writes z, 3 reads z, 4 and 5 access x.
+  // T1 writes z = 3 * y + 1, T2 reads it and branches. Events: 0 writes y, 1 reads y, 2 writes z, 3 reads z, 4 and 5
+  // access x.
   const Case c({{0, 1, 0},
                 0,
                 {{store(kY, 2)},

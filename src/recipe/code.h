@@ -22,15 +22,15 @@ struct Cell {
   std::uint64_t bits = 0;
   ExprId expr = kNoExpr;  // kNoExpr: always `bits`
 };
-// In place of an expression: not even the recorded value is known (an address that nobody wrote down, an undefined value). It is
-// the same in every run that takes the same way.
+// In place of an expression: not even the recorded value is known (an address that nobody wrote down, an undefined
+// value). It is the same in every run that takes the same way.
 inline constexpr ExprId kUnknownExpr{~std::uint32_t{0}};
 
 inline bool is_known(const Cell& cell) { return cell.expr != kUnknownExpr; }
 inline bool is_symbolic(const Cell& cell) { return cell.expr != kNoExpr && cell.expr != kUnknownExpr; }
 
-// How a value of a type is cut into cells: scalars of up to 64 bits are one, longer ones several, aggregates and vectors
-// are those of their elements in a row.
+// How a value of a type is cut into cells: scalars of up to 64 bits are one, longer ones several, aggregates and
+// vectors are those of their elements in a row.
 struct Layout {
   struct Leaf {
     std::uint32_t offset = 0;  // bytes, in memory

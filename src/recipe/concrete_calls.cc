@@ -1,4 +1,5 @@
-// The part of ConcreteThread that is about calls: those whose callee is executed, those that are not, and how functions end.
+// The part of ConcreteThread that is about calls: those whose callee is executed, those that are not, and how functions
+// end.
 #include <algorithm>
 #include <utility>
 
@@ -20,8 +21,8 @@ const llvm::Function* named_callee(const llvm::CallBase& call) {
   return llvm::dyn_cast<llvm::Function>(callee);
 }
 
-// Functions that decide nothing by what the program keeps in memory, apart from what has events: they are about threads, locks, blocks of
-// memory, exceptions and time, or write something out.
+// Functions that decide nothing by what the program keeps in memory, apart from what has events: they are about
+// threads, locks, blocks of memory, exceptions and time, or write something out.
 constexpr llvm::StringLiteral kBlindFamilies[] = {"pthread_",       "sem_",
                                                   "__cxa_",         "_Unwind_",
                                                   "_Znw",           "_Zna",
@@ -238,6 +239,37 @@ std::string ConcreteThread::ask_guard(const llvm::CallBase& call) {
   return memory_guard_(pointers);
 }
 
+RunObserver::Position ConcreteThread::where() const {
+  const std::uint32_t thread = tape_.events.empty() ? 0 : raw(trace_.events[tape_.events[0]].thread);
+  return {thread, next_event_, next_record_};
+}
+
+// What is known of the arguments from number `from` on, as far as they are words.
+void ConcreteThread::add_words(const llvm::CallBase& call, unsigned from, std::vector<std::uint64_t>& words) {
+  for (unsigned i = from; i < call.arg_size(); ++i) {
+    const llvm::Value* argument = call.getArgOperand(i);
+    const Concrete* value = argument->getType()->isMetadataTy() ? nullptr : operand(argument);
+    for (std::size_t leaf = 0; value != nullptr && leaf < value->size(); ++leaf) {
+      if ((*value)[leaf].width() == 64 && (*value)[leaf].is_known()) {
+        words.push_back((*value)[leaf].bits.getZExtValue());
+      }
+    }
+  }
+}
+
+void ConcreteThread::tell_call(const llvm::CallBase& call) {
+  if (observer_ == nullptr || is_blind(call)) {
+    return;
+  }
+  std::vector<std::uint64_t> words;
+  add_words(call, 0, words);
+  // A va_list leads there, and what is in one leaves no event.
+  for (const Frame& frame : frames_) {
+    words.insert(words.end(), frame.further.begin(), frame.further.end());
+  }
+  observer_->call_begins(where(), frames_.size(), call, words);
+}
+
 ConcreteThread::Step ConcreteThread::open_call(const llvm::CallBase& call) {
   if (named_callee(call) == nullptr && !call.isInlineAsm()) {
     const Concrete* callee = operand(call.getCalledOperand());
@@ -262,6 +294,7 @@ ConcreteThread::Step ConcreteThread::open_call(const llvm::CallBase& call) {
   if (const std::string why = ask_guard(call); !why.empty()) {
     return stuck("the call of " + callee_text(call) + " at " + place_text(call) + " may see " + why);
   }
+  tell_call(call);
   frames_.back().open = true;
   return {};
 }
@@ -323,6 +356,9 @@ ConcreteThread::Step ConcreteThread::push(DeepProgram::Place place, const llvm::
   frame.function = &function;
   frame.entry = entry;
   frame.at = function.getEntryBlock().begin();
+  if (observer_ != nullptr && call != nullptr) {
+    add_words(*call, static_cast<unsigned>(function.arg_size()), frame.further);
+  }
   if (call != nullptr && call->arg_size() > function.arg_size() &&
       (left_at_ != nullptr || !note_arguments(*call, static_cast<unsigned>(function.arg_size())))) {
     return stuck("the further arguments of the call at " + place_text(*call) + " are others than in the recorded run");
@@ -440,6 +476,9 @@ ConcreteThread::Step ConcreteThread::returned(const DeepRecord& record) {
   if (frames_.empty()) {
     return stuck("a call returns, by its record, that it is not in");
   }
+  if (observer_ != nullptr) {
+    observer_->calls_end(where(), frames_.size());
+  }
   Frame& frame = frames_.back();
   std::optional<Concrete> result = Concrete();
   if (!frame.calls->getType()->isVoidTy()) {
@@ -454,8 +493,8 @@ ConcreteThread::Step ConcreteThread::returned(const DeepRecord& record) {
   return finish_call(std::move(result));
 }
 
-// An exception has reached a function: the innermost that is in an invoke with that landingpad. Or a call that may return
-// twice is about to return.
+// An exception has reached a function: the innermost that is in an invoke with that landingpad. Or a call that may
+// return twice is about to return.
 ConcreteThread::Step ConcreteThread::landed(const DeepRecord& record) {
   const llvm::Instruction* target = program_.instruction({record.module, record.function, record.id});
   const auto* pad = llvm::dyn_cast_or_null<llvm::LandingPadInst>(target);
@@ -470,6 +509,9 @@ ConcreteThread::Step ConcreteThread::landed(const DeepRecord& record) {
   }
   if (frames_.empty()) {
     return stuck("an exception reaches, by its record, a function that it is not in");
+  }
+  if (observer_ != nullptr) {
+    observer_->calls_end(where(), frames_.size());
   }
   Frame& frame = frames_.back();
   frame.direct_result.reset();

@@ -19,9 +19,19 @@ std::uint8_t byte_of(const llvm::APInt& bits, std::uint64_t offset) {
   return static_cast<std::uint8_t>(bits.extractBitsAsZExtValue(count, static_cast<unsigned>(low)));
 }
 
-// The byte `offset` of a constant as it lies in memory.
+// The address of a global of the module, or of a place in one.
+std::optional<std::uint64_t> address_of(const llvm::Constant& pointer, const llvm::DataLayout& layout,
+                                        const DeepProgram& program, std::uint32_t module) {
+  llvm::APInt distance(layout.getIndexTypeSizeInBits(pointer.getType()), 0);
+  const auto* global =
+      llvm::dyn_cast<llvm::GlobalValue>(pointer.stripAndAccumulateConstantOffsets(layout, distance, true));
+  const std::optional<std::uint64_t> begin = global != nullptr ? program.address(module, *global) : std::nullopt;
+  return begin ? std::optional(*begin + static_cast<std::uint64_t>(distance.getSExtValue())) : std::nullopt;
+}
+
+// The byte `offset` of a constant of the module as it lies in memory.
 std::optional<std::uint8_t> byte_of(const llvm::Constant* constant, const llvm::DataLayout& layout,
-                                    std::uint64_t offset) {
+                                    std::uint64_t offset, const DeepProgram& program, std::uint32_t module) {
   for (;;) {
     if (llvm::isa<llvm::UndefValue>(constant)) {
       return std::nullopt;
@@ -60,6 +70,9 @@ std::optional<std::uint8_t> byte_of(const llvm::Constant* constant, const llvm::
       }
       constant = array->getOperand(static_cast<unsigned>(offset / size));
       offset %= size;
+    } else if (constant->getType()->isPointerTy()) {
+      const std::optional<std::uint64_t> address = address_of(*constant, layout, program, module);
+      return address ? std::optional(byte_of(llvm::APInt(64, *address), offset)) : std::nullopt;
     } else {
       return std::nullopt;
     }
@@ -68,7 +81,7 @@ std::optional<std::uint8_t> byte_of(const llvm::Constant* constant, const llvm::
 
 }  // namespace
 
-GlobalContents::GlobalContents(const DeepProgram& program) {
+GlobalContents::GlobalContents(const DeepProgram& program) : program_(&program) {
   for (std::uint32_t m = 0; m < program.modules(); ++m) {
     layouts_.push_back(std::make_unique<llvm::DataLayout>(program.module(m).getDataLayout()));
     for (const llvm::GlobalVariable& global : program.module(m).globals()) {
@@ -106,7 +119,8 @@ std::optional<std::uint8_t> GlobalContents::byte(std::uint64_t address) const {
   if (variable == nullptr) {
     return std::nullopt;
   }
-  return byte_of(variable->global->getInitializer(), *layouts_[variable->module], address - variable->address);
+  return byte_of(variable->global->getInitializer(), *layouts_[variable->module], address - variable->address,
+                 *program_, variable->module);
 }
 
 ConcreteByte FirstContents::byte(bool allocated, std::uint64_t address) const {

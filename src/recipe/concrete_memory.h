@@ -22,9 +22,10 @@ class GlobalVariable;
 
 namespace sooth {
 
-// What the program's file says of the first contents of global variables: plain data only, no addresses.
+// What the program's file says of the first contents of global variables, and the addresses that the loader put there.
 class GlobalContents {
  public:
+  // The program must outlive it.
   explicit GlobalContents(const DeepProgram& program);
   std::optional<std::uint8_t> byte(std::uint64_t address) const;
   // Address and size of the variable that the byte belongs to.
@@ -39,11 +40,13 @@ class GlobalContents {
   };
   const Variable* find(std::uint64_t address) const;
 
+  const DeepProgram* program_;
   std::vector<std::unique_ptr<llvm::DataLayout>> layouts_;  // by module
   std::vector<Variable> variables_;                         // by address
 };
 
-// What was in memory before anybody wrote to it: what the recorded run has read there, else what the program's file says.
+// What was in memory before anybody wrote to it: what the recorded run has read there, else what the program's file
+// says.
 class FirstContents {
  public:
   explicit FirstContents(const DeepProgram& program) : globals_(program) {}
@@ -69,7 +72,8 @@ struct MemoryCell {
   std::uint32_t when = 0;  // number of that write, from 1; 0: nobody has written
 };
 
-// Bytes are those of stretches (race/witness_memory.h). Time and memory are linear in the bytes touched; cover() costs a logarithm.
+// Bytes are those of stretches (race/witness_memory.h). Time and memory are linear in the bytes touched; cover() costs
+// a logarithm.
 class ConcreteMemory {
  public:
   explicit ConcreteMemory(const FirstContents& first) : first_(first) {}

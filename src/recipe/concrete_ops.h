@@ -23,9 +23,9 @@ class Value;
 
 namespace sooth {
 
-// Computes as the machine does: integers wrap around, and what LLVM calls poison (a shift by too much) is unknown. Nothing is
-// created in the program's LLVM context, so several judges may work at the same time; one object is for one thread.
-// All functions return nothing for what is not modelled.
+// Computes as the machine does: integers wrap around, and what LLVM calls poison (a shift by too much) is unknown.
+// Nothing is created in the program's LLVM context, so several judges may work at the same time; one object is for one
+// thread. All functions return nothing for what is not modelled.
 class ConcreteOps {
  public:
   using Operands = llvm::ArrayRef<const Concrete*>;
@@ -36,14 +36,17 @@ class ConcreteOps {
   const llvm::DataLayout& layout(std::uint32_t module) const { return *layouts_[module]; }
   const TypeShape* shape(std::uint32_t module, llvm::Type* type) { return shapes_.shape(type, *layouts_[module]); }
 
-  // The definition that other modules mean by a name; nothing when no module of the program has one, or it may be replaced.
+  // The definition that other modules mean by a name; nothing when no module of the program has one, or it may be
+  // replaced.
   std::optional<DeepProgram::Place> definition(llvm::StringRef name);
 
   // Addresses of globals are those of the recorded run. Undefined values are unknown.
   const Concrete* constant(std::uint32_t module, const llvm::Constant& constant);
-  // Arithmetic, comparisons, casts, selections, addresses, parts of aggregates and vectors. A division by zero is not modelled.
+  // Arithmetic, comparisons, casts, selections, addresses, parts of aggregates and vectors. A division by zero is not
+  // modelled.
   std::optional<Concrete> apply(std::uint32_t module, const llvm::Operator& operation, Operands operands);
-  // Intrinsics that only compute, or do nothing that matters here (then the value is empty). Not those that touch memory.
+  // Intrinsics that only compute, or do nothing that matters here (then the value is empty). Not those that touch
+  // memory.
   std::optional<Concrete> intrinsic(std::uint32_t module, const llvm::IntrinsicInst& call, Operands operands);
 
  private:

@@ -5,6 +5,7 @@
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
+#include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
@@ -22,6 +23,19 @@ constexpr std::uint64_t kMaxIdle = std::uint64_t{1} << 22;
 // Local variables of functions that did not run in the recorded run.
 constexpr std::uint64_t kLocals = std::uint64_t{0xf} << 60;
 constexpr std::uint64_t kMaxLocal = 1 << 20;
+
+// Of what an alloca or llvm.threadlocal.address is about; at least 1.
+std::uint64_t size_of_variable(const Instruction& at, const llvm::DataLayout& layout) {
+  std::optional<llvm::TypeSize> size;
+  if (const auto* local = llvm::dyn_cast<llvm::AllocaInst>(&at)) {
+    size = local->getAllocationSize(layout);
+  } else if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&at)) {
+    if (const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(call->getArgOperand(0)->stripPointerCasts())) {
+      size = layout.getTypeAllocSize(global->getValueType());
+    }
+  }
+  return size && !size->isScalable() ? std::max<std::uint64_t>(size->getFixedValue(), 1) : 1;
+}
 
 }  // namespace
 
@@ -477,6 +491,9 @@ ConcreteThread::Step ConcreteThread::take_address(const Instruction& at) {
     return stuck(left_at_ != nullptr ? "the address of the local variable at " + place_text(at) +
                                            " is not known beside the recorded path"
                                      : "the record has no address for " + place_text(at));
+  }
+  if (observer_ != nullptr) {
+    observer_->variable(record->value, size_of_variable(at, ops_.layout(frames_.back().module)));
   }
   define(at, Concrete(1, Scalar::known(llvm::APInt(64, record->value))));
   ++frames_.back().at;

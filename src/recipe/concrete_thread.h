@@ -16,6 +16,7 @@
 #include "race/witness.h"
 #include "recipe/concrete_ops.h"
 #include "recipe/concrete_value.h"
+#include "recipe/run_observer.h"
 
 namespace llvm {
 class CallBase;
@@ -25,8 +26,8 @@ class MemIntrinsic;
 
 namespace sooth {
 
-// What one thread left in a recording, in program order: a record belongs before the thread's first event whose id is not
-// less than its `before`.
+// What one thread left in a recording, in program order: a record belongs before the thread's first event whose id is
+// not less than its `before`.
 struct ThreadTape {
   std::vector<std::uint32_t> events;   // ids
   std::vector<std::uint32_t> records;  // indices of TraceView::deep
@@ -35,8 +36,8 @@ struct ThreadTape {
 // By thread. Events and records of absurd thread numbers make an absurdly long vector: of well-formed traces only.
 std::vector<ThreadTape> make_tapes(const TraceView& trace);
 
-// What a thread gave to code that is not recorded, and what it wrote where the trace has no value: noted when the recorded run is executed
-// again, compared in every other run.
+// What a thread gave to code that is not recorded, and what it wrote where the trace has no value: noted when the
+// recorded run is executed again, compared in every other run.
 using CallLog = std::vector<Scalar>;
 
 // The next step of a thread that others can see, or why there is none.
@@ -58,26 +59,29 @@ struct ConcreteStep {
   std::string why;
 };
 
-// On its tape the thread follows the recorded path: where something is not what it was in the recorded run, though it has to be (the
-// outcome of a branch, the arguments of a call that is not followed), it is stuck. It may be allowed to leave the tape at a branch that goes
-// another way; beside it, it goes where values lead.
+// On its tape the thread follows the recorded path: where something is not what it was in the recorded run, though it
+// has to be (the outcome of a branch, the arguments of a call that is not followed), it is stuck. It may be allowed to
+// leave the tape at a branch that goes another way; beside it, it goes where values lead.
 //
-// It touches no memory itself. Use: next(), and as long as that is an access: take_event() when it is on the tape, finish().
+// It touches no memory itself. Use: next(), and as long as that is an access: take_event() when it is on the tape,
+// finish().
 class ConcreteThread {
  public:
   // All must outlive it. `recording`: this is the recorded run, and `log` is written; else it is read.
   ConcreteThread(const DeepProgram& program, ConcreteOps& ops, const TraceView& trace, const ThreadTape& tape,
                  CallLog& log, bool recording);
 
-  // Whether everything that the thread has read is what it read in the recorded run. Then what is not modelled has the recorded
-  // outcome as well.
+  // Whether everything that the thread has read is what it read in the recorded run. Then what is not modelled has the
+  // recorded outcome as well.
   void set_trusted(bool trusted) { trusted_ = trusted; }
   bool is_trusted() const { return trusted_; }
   void allow_leaving() { may_leave_ = true; }
-  // Asked before a call of code that is not recorded and may look around in memory, when the thread is not trusted. `pointers` are its
-  // arguments that are addresses. What it returns is why the call cannot be made; empty: it can.
+  // Asked before a call of code that is not recorded and may look around in memory, when the thread is not trusted.
+  // `pointers` are its arguments that are addresses. What it returns is why the call cannot be made; empty: it can.
   using MemoryGuard = std::function<std::string(const std::vector<std::uint64_t>& pointers)>;
   void set_memory_guard(MemoryGuard guard) { memory_guard_ = std::move(guard); }
+  // Of the recorded run only; must outlive it.
+  void set_observer(RunObserver* observer) { observer_ = observer; }
   // The branch at which it has left the tape; nullptr: it has not.
   const llvm::Instruction* left_at() const { return left_at_; }
 
@@ -87,16 +91,17 @@ class ConcreteThread {
 
   // Executes what concerns nobody else. The same again until the step is finished.
   const ConcreteStep& next();
-  // The event of the tape is the one that is happening. Events that no instruction stands for need nothing else: is_passive().
+  // The event of the tape is the one that is happening. Events that no instruction stands for need nothing else:
+  // is_passive().
   void take_event() { ++next_event_; }
   static bool is_passive(Op op);
   // After take_event() of a read without a value: the words that the record has instead.
   std::optional<ConcreteBytes> take_words(std::uint64_t bytes);
-  // What the access is that was `recorded` so, when it reads this: a compare-exchange is an rmw, or a load when it fails; others
-  // are what they were. Nothing: not known.
+  // What the access is that was `recorded` so, when it reads this: a compare-exchange is an rmw, or a load when it
+  // fails; others are what they were. Nothing: not known.
   std::optional<Op> outcome(const ConcreteStep& step, std::span<const ConcreteByte> read, Op recorded);
-  // Whether an event can be this step: optimisers turn an rmw whose result nobody needs into a store, and one that changes
-  // nothing into a load.
+  // Whether an event can be this step: optimisers turn an rmw whose result nobody needs into a store, and one that
+  // changes nothing into a load.
   static bool may_be(const ConcreteStep& step, Op op) {
     return step.op == op || (step.op == Op::kAtomicRmw && is_atomic(op));
   }
@@ -126,6 +131,7 @@ class ConcreteThread {
     std::optional<std::uint64_t> length;    // of the copy that it is in
     std::optional<ConcreteBytes> copied;    // what that has read, before it writes
     bool stores_vtable = false;             // the record says that the store at hand is one
+    std::vector<std::uint64_t> further;     // arguments behind those that the function names; for the observer
   };
   using Step = std::optional<ConcreteStep>;
 
@@ -159,6 +165,9 @@ class ConcreteThread {
   Step finish_call(std::optional<Concrete> result);
   bool note_arguments(const llvm::CallBase& call, unsigned from);
   std::string ask_guard(const llvm::CallBase& call);
+  void tell_call(const llvm::CallBase& call);
+  void add_words(const llvm::CallBase& call, unsigned from, std::vector<std::uint64_t>& words);
+  RunObserver::Position where() const;
   bool is_target(const llvm::CallBase& call, const llvm::Function& function);
   std::optional<DeepProgram::Place> target(const llvm::CallBase& call);
   std::optional<Concrete> take_value(llvm::Type* type, std::uint32_t module, std::optional<std::uint64_t> first);
@@ -190,6 +199,7 @@ class ConcreteThread {
   std::vector<Frame> frames_;
   std::optional<ConcreteStep> step_;
   MemoryGuard memory_guard_;
+  RunObserver* observer_ = nullptr;
 };
 
 }  // namespace sooth

@@ -1,5 +1,5 @@
-// Values of LLVM's first-class types, as the judge of value witnesses computes with them. Apart from src/recipe/execute on purpose:
-// nothing here is symbolic, and the arithmetic is that of llvm::APInt and llvm::APFloat.
+// Values of LLVM's first-class types, as the judge of value witnesses computes with them. Apart from src/recipe/execute
+// on purpose: nothing here is symbolic, and the arithmetic is that of llvm::APInt and llvm::APFloat.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class Type;
 
 namespace sooth {
 
-// An integer, a pointer or the bits of a float. Some bits may be unknown: padding that is copied around, memory of which
-// nobody has told what was in it at first. They become a problem only when something depends on them.
+// An integer, a pointer or the bits of a float. Some bits may be unknown: padding that is copied around, memory of
+// which nobody has told what was in it at first. They become a problem only when something depends on them.
 struct Scalar {
   llvm::APInt bits;     // 0 where unknown
   llvm::APInt unknown;  // 1 where unknown
@@ -77,7 +77,8 @@ struct TypeShape {
 // Shapes of types, each computed once. Not thread safe.
 class TypeShapes {
  public:
-  // nullptr for what is not modelled: scalable vectors, labels, values of more than kMaxLeaves scalars. The pointer stays valid.
+  // nullptr for what is not modelled: scalable vectors, labels, values of more than kMaxLeaves scalars. The pointer
+  // stays valid.
   const TypeShape* shape(llvm::Type* type, const llvm::DataLayout& layout);
 
   static constexpr std::size_t kMaxLeaves = 4096;

@@ -15,16 +15,17 @@
 
 namespace sooth {
 
-// From each instance of a branch that depends on what other threads wrote, it goes on in the code on the other side: to the block
-// where both sides meet again, through loops once, into calls of functions with IR; it stops at everything else. Memory is what the thread
-// had at the branch, with what the detour writes on top.
+// From each instance of a branch that depends on what other threads wrote, it goes on in the code on the other side: to
+// the block where both sides meet again, through loops once, into calls of functions with IR; it stops at everything
+// else. Memory is what the thread had at the branch, with what the detour writes on top.
 class DetourExplorer {
  public:
   // Both must outlive it; `path` has executed everything in front of the branch when explore() is called.
   DetourExplorer(Execution& execution, const ThreadExecutor& path, std::uint32_t thread);
   ~DetourExplorer();
 
-  // `value` decided for `outcome`, at `position` of the thread, behind so many conditions; `before` is the next event of the trace.
+  // `value` decided for `outcome`, at `position` of the thread, behind so many conditions; `before` is the next event
+  // of the trace.
   void explore(const llvm::Instruction& branch, const Cell& value, std::uint32_t outcome, std::uint32_t position,
                std::uint32_t conditions, EventIndex before);
   // Without those of branches whose other side the thread took some other time.

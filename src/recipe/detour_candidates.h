@@ -13,8 +13,9 @@
 
 namespace sooth {
 
-// Each step of a detour that is an access with every access of the trace, and every step of another thread's detour, that it conflicts with:
-// but for pairs of which one has happened whenever the other is next, that a lock protects, or whose detour no values take.
+// Each step of a detour that is an access with every access of the trace, and every step of another thread's detour,
+// that it conflicts with: but for pairs of which one has happened whenever the other is next, that a lock protects, or
+// whose detour no values take.
 class DetourCandidates {
  public:
   // Accesses that are further apart than `max_distance` events are left out. `skip` names places that are not wanted.

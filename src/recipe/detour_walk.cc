@@ -355,7 +355,7 @@ bool DetourWalk::leave(const llvm::ReturnInst& ret) {
 // --- memory ---
 
 bool DetourWalk::is_private(std::uint64_t address, std::uint64_t size) const {
-  return is_local(address) || (explorer_->path_.is_own_stack(address) &&
+  return is_local(address) || (explorer_->path_.is_own_stack(address) && !explorer_->x_.is_reached(address, size) &&
                                !explorer_->x_.sharing.others_touch(explorer_->thread_, address, size));
 }
 
@@ -374,6 +374,10 @@ bool DetourWalk::add_step(const llvm::Instruction& at, Op op, MemoryOrder order,
   }
   steps_.push_back({op, order, object, size, read, written, explorer_->x_.code.program().ref(at), explorer_->site(at),
                     std::exchange(pending_, {})});
+  if (size != 0 && explorer_->x_.is_reached(object, size)) {
+    // It may be what is next; but what it finds there is up to that call, and so is what follows from it.
+    return stop("memory that a call which is not recorded may touch");
+  }
   return true;
 }
 

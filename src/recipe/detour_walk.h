@@ -12,8 +12,9 @@
 
 namespace sooth {
 
-// Values have expressions as on the recorded path. Their `bits` are what they would have been had the detour been taken when the branch
-// was executed, in the recorded order of events: a guess, which decides which way is tried first, and what addresses are pinned to.
+// Values have expressions as on the recorded path. Their `bits` are what they would have been had the detour been taken
+// when the branch was executed, in the recorded order of events: a guess, which decides which way is tried first, and
+// what addresses are pinned to.
 class DetourWalk final : public ConditionSink {
  public:
   DetourWalk(DetourExplorer& explorer, const llvm::Instruction& branch, const llvm::BasicBlock& to,
@@ -23,8 +24,8 @@ class DetourWalk final : public ConditionSink {
   void run(std::vector<DetourWalk>& open);
   std::vector<DetourStep> take_steps() { return std::move(steps_); }
   const std::string& stopped() const { return stopped_; }
-  // Blocks behind the place where the sides of the branch meet that the thread has not executed so far. If it executes them later, only
-  // the first steps_to_keep() are of interest.
+  // Blocks behind the place where the sides of the branch meet that the thread has not executed so far. If it executes
+  // them later, only the first steps_to_keep() are of interest.
   std::vector<const llvm::BasicBlock*> take_news() { return std::move(news_); }
   std::size_t steps_to_keep() const { return steps_to_keep_; }
 

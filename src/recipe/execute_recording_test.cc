@@ -1,5 +1,5 @@
-// Real programs: built with `sooth c++ --deep`, recorded, followed. SOOTH_RECORDING=DIR[:DIR...] looks at others, and prints how
-// much of them was covered.
+// Real programs: built with `sooth c++ --deep`, recorded, followed. SOOTH_RECORDING=DIR[:DIR...] looks at others, and
+// prints how much of them was covered.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "recipe/replay.h"
+#include "recipe/simple_orders.h"
 
 namespace sooth {
 
@@ -105,7 +106,8 @@ void RecipeFormula::collect_sections() {
   }
 }
 
-// A detour may end sections that the thread is in and begin others. What it does against the rules of locks it does not do.
+// A detour may end sections that the thread is in and begin others. What it does against the rules of locks it does not
+// do.
 void RecipeFormula::collect_detour_sections(const RaceTarget& target) {
   const TraceIndex& index = model_.index();
   std::map<std::uint64_t, std::uint32_t> depth;  // of the locks in question
@@ -314,8 +316,8 @@ bool RecipeFormula::follows(StepId read, const Source& source) const {
          (source.write == kNoEvent || steps_.thread(source.write) == steps_.thread(read));
 }
 
-// When the source leaves what it left in the recorded run. What is written to memory that no other thread touches may be anything
-// unless it is listed.
+// When the source leaves what it left in the recorded run. What is written to memory that no other thread touches may
+// be anything unless it is listed.
 ExprId RecipeFormula::keeps_recorded(const Source& source, PieceIndex piece) {
   if (source.write == kNoEvent) {
     return table_.yes();
@@ -418,6 +420,30 @@ void RecipeFormula::chain_threads() {
       }
     }
   }
+}
+
+bool RecipeFormula::try_out() {
+  for (const std::vector<StepId>& order : simple_orders(model_, window_, targets_, steps_, scope_)) {
+    FlatMap<std::int64_t> places;  // from 1
+    for (const StepId s : order) {
+      places[s] = static_cast<std::int64_t>(places.size()) + 1;
+    }
+    const auto end = static_cast<std::int64_t>(order.size()) + 1;
+    std::vector<std::int64_t> positions(1, end);  // by node; the first is the end
+    for (const std::vector<StepId>& own : mentioned_) {
+      for (const StepId s : own) {
+        const auto number = static_cast<std::size_t>(nodes_.find(s)->node);
+        positions.resize(std::max(positions.size(), number + 1));
+        const std::int64_t* place = places.find(s);
+        // What is left out is in the recorded order.
+        positions[number] = place != nullptr ? *place : end + 1 + std::int64_t{s};
+      }
+    }
+    if (solver_.accepts(positions, replay_values(model_, steps_, window_, order))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 std::vector<StepId> RecipeFormula::order() const {

@@ -16,8 +16,8 @@
 
 namespace sooth {
 
-// As predict/order_formula.h: every step that a clause is about has a place in the order, and so has the end of the reordering;
-// what stands behind that is not executed.
+// As predict/order_formula.h: every step that a clause is about has a place in the order, and so has the end of the
+// reordering; what stands behind that is not executed.
 //
 //   program order and must-order   p before e
 //   needed steps                   e before the end
@@ -30,12 +30,15 @@ namespace sooth {
 // (RECIPE, Section III.B, prints an "or" behind O_n < O_m in the third but last; it is an "and".)
 class RecipeFormula {
  public:
-  // `table` is a copy of the program's expressions that may grow; it serves one formula at a time. Everything must outlive it.
+  // `table` is a copy of the program's expressions that may grow; it serves one formula at a time. Everything must
+  // outlive it.
   RecipeFormula(const RecipeModel& model, ExprTable& table, const Window& window, const RaceTarget (&targets)[2],
                 std::chrono::milliseconds timeout);
 
   // False: no reordering has the targets next, whatever the values; solve() need not be asked and must not be.
   bool is_possible() const { return scope_.is_possible() && possible_; }
+  // Whether one of simple_orders() is an answer: then as after kYes. Not behind solve().
+  bool try_out();
   ValueSolver::Answer solve() { return solver_.solve(); }
   const std::string& why() const { return solver_.why(); }
   std::uint64_t clauses() const { return solver_.clauses(); }

@@ -10,8 +10,8 @@
 
 namespace sooth {
 
-// From the initialisers of definitions that nothing can replace when the program is linked or loaded. Pointers to globals and into
-// them are known where the addresses of those are.
+// From the initialisers of definitions that nothing can replace when the program is linked or loaded. Pointers to
+// globals and into them are known where the addresses of those are.
 class InitialMemory {
  public:
   explicit InitialMemory(const DeepProgram& program);

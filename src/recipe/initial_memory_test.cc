@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "recipe/concrete_memory.h"
+
 namespace sooth {
 namespace {
 
@@ -56,6 +58,14 @@ target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:
   EXPECT_EQ(number(memory, 0x1054, 4), std::nullopt);
   EXPECT_EQ(number(memory, 0x1058, 4), std::nullopt);
   EXPECT_EQ(number(memory, 0x2000, 1), std::nullopt);
+
+  // The judge reads the file for itself. Where this has something, it has the same.
+  const GlobalContents judged(*program);
+  for (std::uint64_t address = 0x1000; address < 0x1060; ++address) {
+    if (const std::optional<std::uint8_t> byte = memory(address)) {
+      EXPECT_EQ(judged.byte(address), byte) << std::hex << address;
+    }
+  }
 }
 
 }  // namespace

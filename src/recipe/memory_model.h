@@ -1,5 +1,5 @@
-// The memory of a deep recording in pieces that every access, also on branches that were not taken, touches as a whole; and what the
-// record knows of their contents.
+// The memory of a deep recording in pieces that every access, also on branches that were not taken, touches as a whole;
+// and what the record knows of their contents.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace sooth {
 
-// Bytes of one generation, at most 8, that no access and no step of a detour tells apart: a TraceIndex variable or a part
-// of one, or bytes that only detours touch.
+// Bytes of one generation, at most 8, that no access and no step of a detour tells apart: a TraceIndex variable or a
+// part of one, or bytes that only detours touch.
 using PieceIndex = std::uint32_t;
 
 // What memory contained before the first event, where that is known: initialisers of globals.
@@ -60,8 +60,8 @@ class MemoryModel {
   std::span<const EventIndex> writes(PieceIndex p) const;
   // What the access found or stored there, by the record.
   std::optional<std::uint64_t> recorded(EventIndex e, PieceIndex p) const;
-  // What the write left there in the recorded run: by its own record, by what its thread computed, or by the record of a read
-  // that saw it. Nobody knows of a free.
+  // What the write left there in the recorded run: by its own record, by what its thread computed, or by the record of
+  // a read that saw it. Nobody knows of a free.
   std::optional<std::uint64_t> left(EventIndex write, PieceIndex p) const;
 
  private:

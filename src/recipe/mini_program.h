@@ -1,5 +1,6 @@
-// For tests of the judge: tiny programs that can be written as IR, run under any schedule, and recorded as a deep recording would be. What
-// a run is, is defined here a second time, by an interpreter of the statements that knows nothing of IR.
+// For tests of the judge: tiny programs that can be written as IR, run under any schedule, and recorded as a deep
+// recording would be. What a run is, is defined here a second time, by an interpreter of the statements that knows
+// nothing of IR.
 #pragma once
 
 #include <cstdint>

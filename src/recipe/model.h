@@ -14,8 +14,8 @@
 
 namespace sooth {
 
-// Read-only once made; several questions may share it. All arguments must outlive it. `index` is of `trace`, with the order that
-// calls impose and without regard to what reads saw: see free_index().
+// Read-only once made; several questions may share it. All arguments must outlive it. `index` is of `trace`, with the
+// order that calls impose and without regard to what reads saw: see free_index().
 class RecipeModel {
  public:
   RecipeModel(const TraceIndex& index, const TraceView& trace, const SymbolicProgram& program,
@@ -38,8 +38,8 @@ class RecipeModel {
   EventIndex reader(std::uint32_t variable) const { return readers_[variable]; }
   // Whether a read has no recorded value in the trace: it must see the very write that it saw.
   bool must_see_the_same(EventIndex read, PieceIndex p) const { return !memory_.recorded(read, p).has_value(); }
-  // Whether it is known what the write leaves in the piece, as a number or an expression. What a thread writes to memory of its own
-  // without being listed may be anything.
+  // Whether it is known what the write leaves in the piece, as a number or an expression. What a thread writes to
+  // memory of its own without being listed may be anything.
   bool is_written_value_known(EventIndex write, PieceIndex p) const;
   // Whether nobody knows what some write leaves in the piece.
   bool has_unknown_writes(PieceIndex p) const { return has_unknown_writes_[p]; }
@@ -57,8 +57,8 @@ class RecipeModel {
   std::vector<bool> has_unknown_writes_;     // by piece
 };
 
-// The trace as the value-independent stages are to see it: no read has to see anything in particular. `trace` with a branch
-// that nobody takes, which `branch` must hold for as long as the view is used.
+// The trace as the value-independent stages are to see it: no read has to see anything in particular. `trace` with a
+// branch that nobody takes, which `branch` must hold for as long as the view is used.
 TraceView without_bound_reads(const TraceView& trace, Branch& branch);
 
 // One of the two accesses that are to meet: the thread has executed its events in front of `position`, and next is the
@@ -77,8 +77,8 @@ struct RaceTarget {
   bool is_event() const { return event != kNoEvent; }
 };
 
-// The events of the trace and the steps of the detours of two targets, by one kind of number: events by theirs, then the
-// steps of the first target's detour up to the target, then those of the second's.
+// The events of the trace and the steps of the detours of two targets, by one kind of number: events by theirs, then
+// the steps of the first target's detour up to the target, then those of the second's.
 using StepId = std::uint32_t;
 
 class Steps {

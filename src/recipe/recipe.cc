@@ -33,8 +33,12 @@ class Asking {
     }
     ++result_.asked;
     bool by_solver = false;
+    const auto begin = std::chrono::steady_clock::now();
     const Window window = windows_.window(second);
     ValuePrediction prediction = predict_value_race(model_, table_, targets, options_, &window, &by_solver);
+    if (by_solver) {
+      result_.asking += std::chrono::steady_clock::now() - begin;
+    }
     if (Unknown* unknown = std::get_if<Unknown>(&prediction)) {
       result_.answer = RecipePair::Answer::kUnknown;
       result_.why = std::move(unknown->reason);
@@ -144,6 +148,7 @@ class Finder {
   void find_executed(const std::function<bool(SiteId, SiteId)>& skip) {
     const RaceCandidates candidates(model_.index(), skip, [this](EventIndex e) { return model_.is_conditional(e); });
     result_.skipped = candidates.skipped();
+    result_.locked = candidates.locked();
     std::vector<char> left_out(candidates.size());
     result_.pairs.resize(candidates.size());
     for_all(candidates.size(), model_, options_, 0, candidates.size(), [&](std::size_t i, ExprTable& table) {
@@ -224,8 +229,9 @@ class Finder {
 
   void count_far(std::size_t first, const std::vector<char>& left_out) {
     for (std::size_t i = 0; i < left_out.size(); ++i) {
-      const bool no = result_.pairs[first + i].answer == RecipePair::Answer::kNoRace;
-      result_.far_pairs += left_out[i] != 0 && no ? 1 : 0;
+      RecipePair& pair = result_.pairs[first + i];
+      pair.far = left_out[i] != 0;
+      result_.far_pairs += pair.far && pair.answer == RecipePair::Answer::kNoRace ? 1 : 0;
     }
   }
 
@@ -241,10 +247,16 @@ ValuePrediction predict_value_race(const RecipeModel& model, ExprTable& table, c
   const Window whole = window == nullptr ? Window(model.index()) : *window;
   RecipeFormula formula(model, table, whole, targets, options.solver_timeout);
   if (by_solver != nullptr) {
-    *by_solver = formula.is_possible();
+    *by_solver = false;
   }
   if (!formula.is_possible()) {
     return Infeasible{};
+  }
+  if (options.try_out && formula.try_out()) {
+    return formula.witness();
+  }
+  if (by_solver != nullptr) {
+    *by_solver = true;
   }
   switch (formula.solve()) {
     case ValueSolver::Answer::kYes: return formula.witness();
@@ -253,6 +265,24 @@ ValuePrediction predict_value_race(const RecipeModel& model, ExprTable& table, c
   }
   return Unknown{"the solver has no answer after " + std::to_string(options.solver_timeout.count()) +
                  " ms (--solver-timeout): " + formula.why()};
+}
+
+RecipeTally tally(const RecipeResult& result) {
+  RecipeTally tally;
+  tally.locked = result.locked;
+  tally.known = result.skipped;
+  for (const RecipePair& pair : result.pairs) {
+    const bool answered = pair.answer != RecipePair::Answer::kUnknown;
+    ++(!answered            ? tally.unknown
+       : pair.by_solver > 0 ? tally.by_solver
+       : pair.witness       ? tally.tried
+       : pair.asked > 0     ? tally.refuted
+       : pair.far           ? tally.far
+                            : tally.ordered);
+    tally.questions += pair.by_solver + pair.unknown;
+    tally.seconds += std::chrono::duration<double>(pair.asking).count();
+  }
+  return tally;
 }
 
 RecipeResult find_recipe_races(const RecipeModel& model, const RecipeOptions& options,

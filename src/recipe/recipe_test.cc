@@ -1,4 +1,5 @@
-// All of recipe but the tools: tiny programs are recorded, executed symbolically, asked about, and every witness is judged.
+// All of recipe but the tools: tiny programs are recorded, executed symbolically, asked about, and every witness is
+// judged.
 #include "recipe/recipe.h"
 
 #include <gtest/gtest.h>
@@ -217,8 +218,8 @@ TEST(RecipeTest, FindsTheRacesOfFigure1) {
   EXPECT_EQ(with, (Races{race_1_4, race_3_4, race_2_5, race_2_7}));
 }
 
-// Nothing but races of the program is found, and all that reorderings with recorded values reach. A schedule may lead where one run
-// tells nothing of, so not all of them.
+// Nothing but races of the program is found, and all that reorderings with recorded values reach. A schedule may lead
+// where one run tells nothing of, so not all of them.
 TEST(RecipeTest, FindsNothingThatNoScheduleReaches) {
   const std::uint64_t cases = from_environment("SOOTH_CASES", 300);
   const std::uint64_t first_seed = from_environment("SOOTH_SEED", 1);

@@ -16,7 +16,7 @@ struct RecordedRun::Making {
   std::vector<ConcreteThread> threads;
 };
 
-RecordedRun::RecordedRun(const DeepProgram& program, const TraceView& trace)
+RecordedRun::RecordedRun(const DeepProgram& program, const TraceView& trace, RunObserver* observer)
     : program_(program),
       trace_(trace),
       tapes_(make_tapes(trace)),
@@ -26,8 +26,10 @@ RecordedRun::RecordedRun(const DeepProgram& program, const TraceView& trace)
       logs_(tapes_.size()) {
   Making making(program, first_);
   making_ = &making;
+  observer_ = observer;
   for (std::size_t t = 0; t < tapes_.size(); ++t) {
     making.threads.emplace_back(program, making.ops, trace_, tapes_[t], logs_[t], true);
+    making.threads.back().set_observer(observer);
     extents_[t].events = tapes_[t].events.size();
   }
   for (std::uint32_t id = 0; id < trace.events.size(); ++id) {
@@ -54,6 +56,7 @@ RecordedRun::RecordedRun(const DeepProgram& program, const TraceView& trace)
     }
   }
   making_ = nullptr;
+  observer_ = nullptr;
 }
 
 std::optional<ConcreteBytes> RecordedRun::recorded(std::uint32_t event) const {
@@ -90,6 +93,12 @@ void RecordedRun::execute(std::uint32_t event) {
   ConcreteThread& thread = making_->threads[raw(e.thread)];
   const Extent& extent = extents_[raw(e.thread)];
   const bool stopped = thread.position() >= extent.events;
+  if (!stopped && !ConcreteThread::is_passive(e.op)) {
+    static_cast<void>(thread.next());  // what it does in front of the event comes first
+  }
+  if (observer_ != nullptr) {
+    observer_->happens(event);
+  }
   if (stopped || ConcreteThread::is_passive(e.op)) {
     thread.take_event();
   } else {
@@ -185,6 +194,7 @@ ConcreteBytes RecordedRun::read(std::uint32_t event, const std::optional<Concret
   ConcreteBytes bytes;
   std::vector<Seen> seen;
   std::uint16_t surprises = reached ? 0xffff : 0;
+  bool is_news = false;  // nobody has written that before, as far as is known
   for (const Stretch& stretch : stretches(event)) {
     for (std::uint32_t i = 0; i < stretch.size; ++i) {
       const std::size_t index = bytes.size();
@@ -197,6 +207,7 @@ ConcreteBytes RecordedRun::read(std::uint32_t event, const std::optional<Concret
       }
       if (told) {
         const ConcreteByte found = (*told)[index];
+        is_news = is_news || !cell.seen || cell.content != found;
         if (!cell.seen) {
           first_.learn(stretch.allocated, stretch.begin + i, found.value);
         } else if (cell.content != found) {
@@ -208,6 +219,9 @@ ConcreteBytes RecordedRun::read(std::uint32_t event, const std::optional<Concret
       making_->memory.write(stretch.allocated, stretch.begin + i, cell);
       bytes.push_back(cell.content);
     }
+  }
+  if (observer_ != nullptr && told && is_news) {
+    observer_->contains(trace_.events[event].object, bytes);
   }
   if (surprises != 0) {
     surprises_[event] = surprises;
@@ -226,6 +240,11 @@ void RecordedRun::write(std::uint32_t event, const std::optional<ConcreteBytes>&
   std::optional<ConcreteBytes> bytes = has_record ? recorded(event) : std::nullopt;
   if (!bytes) {
     bytes = computed;
+  }
+  if (observer_ != nullptr && bytes) {
+    observer_->contains(e.object, *bytes);
+  } else if (observer_ != nullptr && e.op != Op::kFree) {
+    observer_->contains_something(e.object, e.size);
   }
   std::size_t index = 0;
   for (const Stretch& stretch : stretches(event)) {

@@ -1,4 +1,5 @@
-// The recorded run, executed once more by the judge: what it must know to tell whether another order of events is a run of the program.
+// The recorded run, executed once more by the judge: what it must know to tell whether another order of events is a run
+// of the program.
 #pragma once
 
 #include <array>
@@ -19,18 +20,20 @@
 
 namespace sooth {
 
-// Read-only once made; the program and what the view shows must outlive it. The trace is well-formed and of less than 2^32 - 1 events. Time and memory are
-// linear in the events, the instructions executed and the bytes touched.
+// Read-only once made; the program and what the view shows must outlive it. The trace is well-formed and of less than
+// 2^32 - 1 events. Time and memory are linear in the events, the instructions executed and the bytes touched.
 class RecordedRun {
  public:
-  RecordedRun(const DeepProgram& program, const TraceView& trace);
+  // `observer` is told of it while it is executed.
+  RecordedRun(const DeepProgram& program, const TraceView& trace, RunObserver* observer = nullptr);
 
   const DeepProgram& program() const { return program_; }
   const TraceView& trace() const { return trace_; }
   std::span<const ThreadTape> tapes() const { return tapes_; }
   const FirstContents& first_contents() const { return first_; }
 
-  // How many events of a thread its code explains; what follows can only be taken as recorded. `why` is empty when it is all of them.
+  // How many events of a thread its code explains; what follows can only be taken as recorded. `why` is empty when it
+  // is all of them.
   struct Extent {
     std::size_t events = 0;
     std::string why;
@@ -44,14 +47,17 @@ class RecordedRun {
   }
   // What the trace says the event has read or written: as many bytes as it touches, or none.
   std::optional<ConcreteBytes> recorded(std::uint32_t event) const;
-  // Bytes (bit i for byte i, bit 15 also for those behind it) in which a read found something else than the last write left
-  // there: code that is not recorded has written in between.
+  // Bytes (bit i for byte i, bit 15 also for those behind it) in which a read found something else than the last write
+  // left there: code that is not recorded has written in between.
   std::uint16_t surprises(std::uint32_t event) const {
     const std::uint16_t* found = surprises_.find(event);
     return found != nullptr ? *found : 0;
   }
   // Of reads with surprises or without a recorded value: who had written what they read. Others have none.
   std::span<const Seen> seen(std::uint32_t event) const;
+
+  // Whether a call of the trace that was not recorded may have touched one of the bytes.
+  bool is_reached(std::uint64_t address, std::uint64_t size) const { return calls_.reaches(address, size); }
 
   // Whether no other thread touches the 8 bytes around a byte of a stretch.
   bool is_private(std::uint32_t thread, bool allocated, std::uint64_t address) const {
@@ -92,6 +98,7 @@ class RecordedRun {
   // While it is being made.
   struct Making;
   Making* making_ = nullptr;
+  RunObserver* observer_ = nullptr;
 };
 
 }  // namespace sooth

@@ -14,13 +14,19 @@ class Replay {
       : model_(model), steps_(steps), window_(window), variables_(model.program().recorded) {}
 
   void execute(StepId s) {
-    if (is_read(steps_.op(s))) {
-      read(s);
-    }
+    look(s);
     if (is_write(steps_.op(s))) {
       write(s);
     }
   }
+
+  // Without what it writes.
+  void look(StepId s) {
+    if (is_read(steps_.op(s))) {
+      read(s);
+    }
+  }
+  const std::vector<std::uint64_t>& variables() const { return variables_; }
 
   // What the step reads, or nothing when it is not listed.
   std::optional<std::uint64_t> value_read(StepId s) const {
@@ -135,6 +141,18 @@ ValueWitness replay(const RecipeModel& model, const Steps& steps, const Window& 
     }
   }
   return witness;
+}
+
+std::vector<std::uint64_t> replay_values(const RecipeModel& model, const Steps& steps, const Window& window,
+                                         std::span<const StepId> order) {
+  Replay memory(model, steps, window);
+  for (const StepId s : order) {
+    memory.execute(s);
+  }
+  for (const int i : {0, 1}) {
+    memory.look(steps.target(i));
+  }
+  return memory.variables();
 }
 
 }  // namespace sooth

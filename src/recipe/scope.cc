@@ -91,8 +91,8 @@ bool Scope::find_need() {
   return true;
 }
 
-// What follows for locks. A detour is represented by the event that its thread would come to otherwise: that is not executed
-// either, and the same has happened before it, unless it waits for something or the detour gives locks back.
+// What follows for locks. A detour is represented by the event that its thread would come to otherwise: that is not
+// executed either, and the same has happened before it, unless it waits for something or the detour gives locks back.
 bool Scope::saturate_need() {
   const TraceIndex& index = model_.index();
   EventIndex events[2];

@@ -13,11 +13,12 @@
 namespace sooth {
 
 // If some reordering of the window brings the targets together, then one does that executes at least `need` and at most
-// `allowed` of each thread, whatever values there are. Beyond what the targets need, a thread goes on to end a section that
-// others wait for, or to write what a read that matters may see. Steps of detours are all needed, up to the target.
+// `allowed` of each thread, whatever values there are. Beyond what the targets need, a thread goes on to end a section
+// that others wait for, or to write what a read that matters may see. Steps of detours are all needed, up to the
+// target.
 //
-// A variable *matters* when some condition, or something written that a read that matters may see, depends on it. What other reads see
-// makes no difference, as long as somebody knows what it is.
+// A variable *matters* when some condition, or something written that a read that matters may see, depends on it. What
+// other reads see makes no difference, as long as somebody knows what it is.
 class Scope {
  public:
   // Everything must outlive it.
@@ -52,8 +53,8 @@ class Scope {
       }
     }
   }
-  // Calls visit(condition) for the conditions of the trace that the thread must fulfil if it executes up to `allowed`, from the
-  // beginning of the window on; for targets, if it comes to what is next.
+  // Calls visit(condition) for the conditions of the trace that the thread must fulfil if it executes up to `allowed`,
+  // from the beginning of the window on; for targets, if it comes to what is next.
   template <typename Visit>
   void for_each_condition(std::uint32_t thread, Visit&& visit) const {
     for (std::uint32_t i = first_condition(thread); i < end_condition(thread); ++i) {

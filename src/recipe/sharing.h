@@ -19,11 +19,12 @@ class Sharing {
   // Whether the access touches a variable that two threads touch and one of them writes.
   bool is_shared(EventIndex access) const;
 
-  // Of 8 aligned bytes each that the bytes are in, whatever their generation. Linear in the accesses of more than kLong bytes.
+  // Of 8 aligned bytes each that the bytes are in, whatever their generation. Linear in the accesses of more than kLong
+  // bytes.
   bool others_write(std::uint32_t thread, std::uint64_t address, std::uint64_t size) const;
   bool others_touch(std::uint32_t thread, std::uint64_t address, std::uint64_t size) const;
-  // What the recorded run had in memory there when `before` was the next event, if a recent access of exactly these bytes, or more,
-  // tells. At most 8 bytes.
+  // What the recorded run had in memory there when `before` was the next event, if a recent access of exactly these
+  // bytes, or more, tells. At most 8 bytes.
   std::optional<std::uint64_t> value_at(std::uint64_t address, std::uint32_t size, EventIndex before) const;
 
  private:

@@ -1,6 +1,7 @@
 // Follows one thread of a deep recording through its code.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include <llvm/ADT/DenseSet.h>
 
+#include "race/range_map.h"
 #include "recipe/arithmetic.h"
 #include "recipe/branches.h"
 #include "recipe/byte_memory.h"
@@ -27,8 +29,17 @@ struct Execution {
   const TraceIndex& index;
   const TraceView& trace;
   const Sharing& sharing;
+  const RangeMap<bool>& reached;  // by calls of the trace that were not recorded
   const ExecuteOptions& options;
   SymbolicProgram& program;
+
+  // Whether such a call may have touched one of the bytes: then they have their recorded values always.
+  bool is_reached(std::uint64_t address, std::uint64_t size) const {
+    bool any = false;
+    reached.for_each(address, address + (std::max<std::uint64_t>(size, 1) - 1),
+                     [&](std::uint64_t, std::uint64_t, const bool* there) { any = any || there != nullptr; });
+    return any;
+  }
 
   // A variable for what an access reads, and its value in the recorded run.
   ExprId new_variable(unsigned width, std::uint64_t recorded) {
@@ -40,9 +51,9 @@ struct Execution {
 // What one can know of a call without IR from the name of the function.
 bool leaves_memory_alone(const llvm::CallBase& call);
 
-// Each value that the thread computes is known from the records or follows from what is; in addition it has an expression when it depends on
-// shared memory. The stack is on the heap: neither calls nor expressions recurse. Whenever records and code do not fit
-// together the thread ends, with a sentence that says why.
+// Each value that the thread computes is known from the records or follows from what is; in addition it has an
+// expression when it depends on shared memory. The stack is on the heap: neither calls nor expressions recurse.
+// Whenever records and code do not fit together the thread ends, with a sentence that says why.
 class ThreadExecutor final : public ConditionSink {
  public:
   // `records` are those of the thread.

@@ -52,7 +52,8 @@ bool ThreadExecutor::to_bytes(const Layout& layout, const Cell* value, std::vect
   return true;
 }
 
-// What the access at `position`, which reads, has read: `bytes` without expressions, by the trace or the words that follow.
+// What the access at `position`, which reads, has read: `bytes` without expressions, by the trace or the words that
+// follow.
 bool ThreadExecutor::read_bytes(std::uint32_t position, std::uint64_t size, std::vector<Byte>& bytes) {
   bytes.assign(size, Byte{});
   const Value value = x_.trace.values.empty() ? Value{} : x_.trace.values[event(position)];
@@ -73,7 +74,9 @@ bool ThreadExecutor::read_access(const Layout& layout, Cell* result, ExprId& rea
   if (!read_bytes(position, layout.bytes, bytes_)) {
     return false;
   }
-  if (x_.sharing.is_shared(e)) {
+  if (const Event& read_event = x_.index.event(e); x_.is_reached(read_event.object, read_event.size)) {
+    memory_.forget(read_event.object, read_event.size);
+  } else if (x_.sharing.is_shared(e)) {
     if (layout.bytes <= 8 && !x_.trace.values.empty() && x_.trace.values[e].size == layout.bytes) {
       read = x_.new_variable(static_cast<unsigned>(8 * layout.bytes), x_.trace.values[e].low);
       take_apart(x_.trace.values[e].low, read, bytes_);
@@ -111,17 +114,19 @@ bool ThreadExecutor::load(const llvm::Instruction& at, llvm::Type* type, const C
   return true;
 }
 
-// The access at `position` writes `bytes`: lists it, or remembers what is private. What is unknown gets its recorded value.
+// The access at `position` writes `bytes`: lists it, or remembers what is private. What is unknown gets its recorded
+// value.
 void ThreadExecutor::write_bytes(std::uint32_t position, std::vector<Byte>& bytes, ExprId read) {
   const EventIndex e = event(position);
   const std::uint64_t begin = x_.index.event(e).object;
-  if (!x_.sharing.is_shared(e)) {
+  const bool is_reached = x_.is_reached(begin, bytes.size());
+  if (!is_reached && !x_.sharing.is_shared(e)) {
     memory_.store(begin, bytes);
     return;
   }
   memory_.forget(begin, bytes.size());
   ExprId written = kNoExpr;
-  if (bytes.size() <= 8) {
+  if (!is_reached && bytes.size() <= 8) {
     const Assembled whole = assemble(table_, bytes);
     const bool is_recorded =
         !x_.trace.values.empty() && x_.trace.values[e].size == bytes.size() && x_.index.event(e).op != Op::kAtomicRmw;
@@ -294,7 +299,7 @@ bool ThreadExecutor::range(Op op, std::uint64_t address, std::uint64_t size, boo
     if (found != op || next.object != address + done || next.size > size - done) {
       return stop("the code makes another access than event " + std::to_string(event(next_)));
     }
-    is_shared = is_shared || x_.sharing.is_shared(event(next_));
+    is_shared = is_shared || x_.sharing.is_shared(event(next_)) || x_.is_reached(next.object, next.size);
     done += next.size;
     const bool has_value = x_.trace.values[event(next_++)].size != 0;
     const bool is_short = next.size <= 16 && std::has_single_bit(next.size);

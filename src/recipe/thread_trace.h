@@ -1,5 +1,6 @@
-// What the threads of a deep recording computed, as expressions over the values that they read from each other: the SSA form
-// of the trace (RECIPE, Section III.A), and what they would have done on branches that they did not take (Section IV).
+// What the threads of a deep recording computed, as expressions over the values that they read from each other: the SSA
+// form of the trace (RECIPE, Section III.A), and what they would have done on branches that they did not take (Section
+// IV).
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ namespace sooth {
 // and such accesses are not listed.
 
 // A shared access whose value is an expression. A shared access that is not listed reads and writes what it did in the
-// recorded run: what it reads must have the recorded value or, where the trace has no value, come from the very write it saw.
-// That is so for code that is not deep, for values of more than 8 bytes, and for memory that is copied in bulk.
+// recorded run: what it reads must have the recorded value or, where the trace has no value, come from the very write
+// it saw. That is so for code that is not deep, for values of more than 8 bytes, and for memory that is copied in bulk.
 struct SymbolicAccess {
   EventIndex event = kNoEvent;
   ExprId read = kNoExpr;  // what it reads, 8 * size bits: a variable of its own; kNoExpr: reads nothing, or as recorded
@@ -35,8 +36,8 @@ struct SymbolicAccess {
 // Holds in every reordering in which the thread executes its event at `position` or is about to.
 //
 // Conditions speak of what the thread has read in front of `position`, with one exception: those at the position of a
-// compare-exchange speak of what it reads itself. Also when it is about to happen, that must be a value it can see then; for its
-// outcome decides whether it writes.
+// compare-exchange speak of what it reads itself. Also when it is about to happen, that must be a value it can see
+// then; for its outcome decides whether it writes.
 struct PathCondition {
   enum class Why : std::uint8_t {
     kBranch,       // the outcome of a branch, switch, indirect call or compare-exchange
@@ -57,7 +58,8 @@ struct DetourStep {
   MemoryOrder order = MemoryOrder::kNotAtomic;
   std::uint64_t object = 0;  // address or lock
   std::uint32_t size = 0;
-  // What it reads: a variable of its own, unless earlier steps of the detour wrote the bytes; then the expression they wrote.
+  // What it reads: a variable of its own, unless earlier steps of the detour wrote the bytes; then the expression they
+  // wrote.
   ExprId read = kNoExpr;
   ExprId written = kNoExpr;
   InstructionRef at;
@@ -68,9 +70,9 @@ struct DetourStep {
 };
 
 // One way on from the other side of a branch. Here the thread has executed its events in front of `position`; the first
-// `conditions` of SymbolicThread::conditions hold (the branch's own and what follows it is not among them); and `taken` holds.
-// Steps on local variables that no other thread touches are left out. The steps are made one after the other and nothing of another
-// thread comes between them, as far as the conditions of a step speak of what steps before it read.
+// `conditions` of SymbolicThread::conditions hold (the branch's own and what follows it is not among them); and `taken`
+// holds. Steps on local variables that no other thread touches are left out. The steps are made one after the other and
+// nothing of another thread comes between them, as far as the conditions of a step speak of what steps before it read.
 struct Detour {
   std::uint32_t position = 0;
   std::uint32_t conditions = 0;
@@ -91,8 +93,9 @@ struct Coverage {
 
 struct SymbolicThread {
   std::uint32_t thread = 0;
-  // Events at positions >= end happen only if everything that the thread reads in front of them has its recorded value: what it
-  // does then is not known from its IR. As many as there are events when all of it was followed, 0 when there is no IR.
+  // Events at positions >= end happen only if everything that the thread reads in front of them has its recorded value:
+  // what it does then is not known from its IR. As many as there are events when all of it was followed, 0 when there
+  // is no IR.
   std::uint32_t end = 0;
   std::string why_ended;                  // "" when all was followed
   std::vector<SymbolicAccess> accesses;   // by position
@@ -119,10 +122,10 @@ struct ExecuteOptions {
   std::uint32_t call_depth = 8;  // of calls entered on a detour
 };
 
-// Follows each thread of the trace through its IR. With all variables at their recorded values every PathCondition is true and
-// every `written` is the recorded value. A thread whose records and IR do not fit together ends there (why_ended); errors
-// are for traces that cannot be followed at all: not exact, without values. Time is linear in the instructions executed, and in the limits for
-// detours.
+// Follows each thread of the trace through its IR. With all variables at their recorded values every PathCondition is
+// true and every `written` is the recorded value. A thread whose records and IR do not fit together ends there
+// (why_ended); errors are for traces that cannot be followed at all: not exact, without values. Time is linear in the
+// instructions executed, and in the limits for detours.
 Result<SymbolicProgram> execute_symbolically(const DeepProgram& program, const TraceIndex& index,
                                              const TraceView& trace, std::span<const DeepRecord> records,
                                              const ExecuteOptions& options);

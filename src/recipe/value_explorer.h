@@ -1,5 +1,5 @@
-// Which accesses meet in some reordering of a tiny recording, found by executing all of them with values, byte by byte: what the
-// formula is tested against. Exponential. Only tests link it.
+// Which accesses meet in some reordering of a tiny recording, found by executing all of them with values, byte by byte:
+// what the formula is tested against. Exponential. Only tests link it.
 #pragma once
 
 #include <cstddef>

@@ -43,9 +43,9 @@ struct ReadValue {
 };
 
 // A correct reordering (docs/semantics.md section 7, points 1 to 3) in which every thread computes with the values that
-// its reads see, takes every branch as recorded, accesses the addresses that were recorded, and hands to whatever is not
-// modelled what it was handed in the recorded run; except that a thread whose next access is `unexecuted` then leaves its recorded
-// path. After it both accesses, which conflict, are next.
+// its reads see, takes every branch as recorded, accesses the addresses that were recorded, and hands to whatever is
+// not modelled what it was handed in the recorded run; except that a thread whose next access is `unexecuted` then
+// leaves its recorded path. After it both accesses, which conflict, are next.
 struct ValueWitness {
   std::vector<EventId> order;       // as Witness::order: each thread contributes a prefix of its events
   std::vector<DetourEvent> detour;  // by `after`, in the order in which they happen: of the threads of `next` only

@@ -203,8 +203,8 @@ std::string held_locks(const Access& access) {
 
 namespace {
 
-// "87 of 100 controlled runs", "the run along the witness and 87 of 100 controlled runs"; a report of before there were such figures
-// has none.
+// "87 of 100 controlled runs", "the run along the witness and 87 of 100 controlled runs"; a report of before there were
+// such figures has none.
 std::string runs_that_reached(const ReplaySummary& replay) {
   const std::string witness = replay.witness_followed ? "the run along the witness" : "";
   if (replay.hits == 0) {

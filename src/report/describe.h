@@ -35,18 +35,19 @@ std::string actor(const Access& access);
 std::string held_locks(const Access& access);
 // ", never executed in this run; it is reached when y == 0 (read at a.cc:12)"; nothing for what was executed.
 std::string how_reached(const Access& access);
-// Why the finding stands on its rung, as a clause: "unordered by happens-before in the recorded run". The statistics tell
-// what the analyses that found it promise.
+// Why the finding stands on its rung, as a clause: "unordered by happens-before in the recorded run". The statistics
+// tell what the analyses that found it promise.
 std::string why_on_rung(const Finding& finding, const ReportStats& stats);
-// What was done in vain to confirm it: "none of 100 controlled runs reached it". Empty when nothing was, or it is confirmed.
+// What was done in vain to confirm it: "none of 100 controlled runs reached it". Empty when nothing was, or it is
+// confirmed.
 std::string attempts(const Finding& finding);
 // "data race", "deadlock" or "misuse".
 std::string_view kind_phrase(FindingKind kind);
 // The access of a finding as a deed; of a misuse the forbidden call: "double lock of mutex 'mu' (0x1f)".
 std::string deed_in(const Finding& finding, const Access& access);
-// What is reported: "data race on 'x'", "deadlock by lock order inversion 'l' => 'm' => 'l'", "double lock of mutex 'm'". An
-// arrow leads from a lock to one that was acquired while it was held; the cycle starts with what the first acquire's thread
-// held.
+// What is reported: "data race on 'x'", "deadlock by lock order inversion 'l' => 'm' => 'l'", "double lock of mutex
+// 'm'". An arrow leads from a lock to one that was acquired while it was held; the cycle starts with what the first
+// acquire's thread held.
 std::string headline(const Finding& finding);
 // ", waiting for thread T2" for an acquire of a deadlock, which must be one of finding.accesses; nothing for a race.
 std::string awaited(const Finding& finding, const Access& access);

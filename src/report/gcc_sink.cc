@@ -7,8 +7,8 @@
 namespace sooth {
 namespace {
 
-// Without a file there is nothing to jump to: the message then starts with the trace and ends with the site. With a line
-// there is always a column, because some problem matchers see no message without one.
+// Without a file there is nothing to jump to: the message then starts with the trace and ends with the site. With a
+// line there is always a column, because some problem matchers see no message without one.
 std::string prefix(const Site& site, const Report& report) {
   if (!site.file.empty()) {
     return place(site) + (site.line > 0 && site.column == 0 ? ":1" : "");

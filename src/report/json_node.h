@@ -1,5 +1,6 @@
 // A JSON document that somebody hands us, read member by member. What is absent keeps its default; what is of the wrong
-// kind becomes a complaint that names the place, "findings[3].accesses[0].size is a text, not a whole number from 0 to ...".
+// kind becomes a complaint that names the place, "findings[3].accesses[0].size is a text, not a whole number from 0 to
+// ...".
 #pragma once
 
 #include <concepts>
@@ -15,8 +16,8 @@
 
 namespace sooth {
 
-// The first thing that is wrong with a document. After a complaint reading goes on with defaults, so that readers need no
-// branches; whoever started it looks here at the end and throws the result away.
+// The first thing that is wrong with a document. After a complaint reading goes on with defaults, so that readers need
+// no branches; whoever started it looks here at the end and throws the result away.
 class JsonComplaint {
  public:
   const std::string& text() const { return text_; }  // empty: there is none

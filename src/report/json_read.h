@@ -1,5 +1,5 @@
-// How the parts of a report are read from JSON: what JsonNode::get calls for them. The parts of these parts are private to
-// the files that read them, as `static` functions, because get() does not look into unnamed namespaces.
+// How the parts of a report are read from JSON: what JsonNode::get calls for them. The parts of these parts are private
+// to the files that read them, as `static` functions, because get() does not look into unnamed namespaces.
 // docs/report.schema.json is the format, report/json_writer.cc the other direction.
 #pragma once
 

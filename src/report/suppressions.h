@@ -6,10 +6,10 @@
 //   called_from_lib:libfoo.so
 //
 // A pattern matches anywhere in a name unless anchored: `^` at its begin, `$` at its end, `*` for any text. `race`
-// looks at the function, file, module and label of every frame on both stacks and on those that created the threads, and at the
-// variable; `race_top` only at the two accesses themselves; `deadlock`, `mutex` (misused locks) and `thread` (leaked threads) like
-// `race` at the frames; `called_from_lib` at the module of every frame of the accesses, for all kinds. `signal` is accepted
-// and matches nothing: Sooth does not report that.
+// looks at the function, file, module and label of every frame on both stacks and on those that created the threads,
+// and at the variable; `race_top` only at the two accesses themselves; `deadlock`, `mutex` (misused locks) and `thread`
+// (leaked threads) like `race` at the frames; `called_from_lib` at the module of every frame of the accesses, for all
+// kinds. `signal` is accepted and matches nothing: Sooth does not report that.
 #pragma once
 
 #include <string>

@@ -45,7 +45,8 @@ void write_frame(std::size_t depth, const Site& site, std::ostream& out) {
       << "\n";
 }
 
-// Two accesses in a trace are two events. A finding of `sooth explore` comes from no trace: nobody knows which events and locks there were.
+// Two accesses in a trace are two events. A finding of `sooth explore` comes from no trace: nobody knows which events
+// and locks there were.
 bool is_from_trace(const Finding& finding) {
   return finding.accesses.size() < 2 ||
          std::any_of(finding.accesses.begin(), finding.accesses.end(),

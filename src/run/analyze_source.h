@@ -30,8 +30,9 @@ Status check_source(const TraceSource& source, const std::vector<const DetectorI
 // analyze_trace() with errors and a report that name the source.
 Result<Report> analyze_source(TraceSource& source, AnalysisOptions options);
 
-// The analyses that `sooth run` asks, by name: what the trace has decides. Where calls were not recorded, rdit takes the place of those that such calls would fool.
-// Reads the trace up to the first such call. Of a `large` trace those that need the most time or memory are left out.
+// The analyses that `sooth run` asks, by name: what the trace has decides. Where calls were not recorded, rdit takes
+// the place of those that such calls would fool. Reads the trace up to the first such call. Of a `large` trace those
+// that need the most time or memory are left out.
 Result<std::string> analyses_for(const std::string& path, bool large = false);
 // Which these are.
 inline constexpr std::string_view kLeftOutOfLargeTraces[] = {"syncp", "hybrid", "ipa"};

@@ -44,7 +44,8 @@ struct ConfirmResult {
 Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& program, const WorkLimit& limit,
                                        ConfirmJob job);
 
-// Writes the whole report, as JSON, where `sooth replay` finds it. Without measured times when it is to be `deterministic`.
+// Writes the whole report, as JSON, where `sooth replay` finds it. Without measured times when it is to be
+// `deterministic`.
 Status store_report(const Report& report, const std::string& path, bool deterministic);
 
 }  // namespace sooth

@@ -11,8 +11,8 @@
 
 namespace sooth {
 
-// What did not get into the recordings: excluded code, libraries that are not instrumented, ends that came too early, processes whose
-// recording cannot be read.
+// What did not get into the recordings: excluded code, libraries that are not instrumented, ends that came too early,
+// processes whose recording cannot be read.
 std::vector<Gap> gaps_of_recording(const ProgramRecording& recording, const RecordingOptions& options);
 
 // Which libraries nobody looked into, as a sentence; empty when there are none.

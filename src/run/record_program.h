@@ -35,8 +35,9 @@ struct ProgramRecording {
   std::string why_none;             // a sentence, when there are none
 };
 
-// The program has our streams, and signals reach it, as with ChildProcess, whose remarks on signals hold here too. Fails only when there is no program to
-// run, or no place for the recording; whatever goes wrong afterwards is told in the answer.
+// The program has our streams, and signals reach it, as with ChildProcess, whose remarks on signals hold here too.
+// Fails only when there is no program to run, or no place for the recording; whatever goes wrong afterwards is told in
+// the answer.
 Result<ProgramRecording> record_program(const RecordJob& job);
 
 }  // namespace sooth

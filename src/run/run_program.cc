@@ -19,11 +19,13 @@
 namespace sooth {
 namespace {
 
-// Of the budget, from its start: when looking for witnesses ends, and when asking mcm does. The rest is for controlled runs.
+// Of the budget, from its start: when looking for witnesses ends, and when asking mcm does. The rest is for controlled
+// runs.
 constexpr double kWitnessShare = 0.3;
 constexpr double kMcmShare = 0.5;
 
-// Above it (some ten million events) the analyses that remember the most are left out: all of them together take a gigabyte for it.
+// Above it (some ten million events) the analyses that remember the most are left out: all of them together take a
+// gigabyte for it.
 constexpr std::uint64_t kLargeRecording = std::uint64_t{32} << 20;
 
 std::string note_on_large() {

@@ -44,9 +44,11 @@ struct RunResult {
   bool interrupted = false;  // by a signal: the report is what was known until then
 };
 
-// A program that makes several recordings, because it forks, gives one report. A signal while the program runs is for the program: what it recorded until it
-// ended is analysed, and nothing is tried, for runs that nobody stops might not end. Later a signal ends the work, and the report tells how far it came. Fails when the program
-// cannot be started, or when nothing that it left can be analysed. Afterwards signals are held (hold_signals()): the report can be stored first.
+// A program that makes several recordings, because it forks, gives one report. A signal while the program runs is for
+// the program: what it recorded until it ended is analysed, and nothing is tried, for runs that nobody stops might not
+// end. Later a signal ends the work, and the report tells how far it came. Fails when the program cannot be started, or
+// when nothing that it left can be analysed. Afterwards signals are held (hold_signals()): the report can be stored
+// first.
 Result<RunResult> run_program(const RunJob& job);
 
 }  // namespace sooth

@@ -6,8 +6,8 @@
 
 namespace sooth {
 
-// While one exists, SIGINT, SIGTERM and SIGHUP end the work early instead of the process, so that what was found is not lost; a second
-// one ends the process. One at a time. `budget` counts from its construction; 0: there is none.
+// While one exists, SIGINT, SIGTERM and SIGHUP end the work early instead of the process, so that what was found is not
+// lost; a second one ends the process. One at a time. `budget` counts from its construction; 0: there is none.
 class WorkLimit {
  public:
   explicit WorkLimit(std::chrono::milliseconds budget);

@@ -33,7 +33,8 @@ struct RunPlan {
   std::vector<std::uint16_t> choices;          // kChoices
 };
 
-// The bytes of a control file. Sorts the sites as the protocol wants it: `order` tells for each SiteRange of the file which of plan.sites it is.
+// The bytes of a control file. Sorts the sites as the protocol wants it: `order` tells for each SiteRange of the file
+// which of plan.sites it is.
 std::string encode_control(const RunPlan& plan, std::vector<std::uint32_t>* order = nullptr);
 
 }  // namespace sooth

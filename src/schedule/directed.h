@@ -1,12 +1,13 @@
-// The decisions of RaceFuzzer (Sen: Race Directed Random Testing of Concurrent Programs, PLDI 2008, Algorithms 1 and 2 and Section 4): a
-// thread in front of an access at a site of the pair waits, *postponed*, until another comes to a conflicting access.
+// The decisions of RaceFuzzer (Sen: Race Directed Random Testing of Concurrent Programs, PLDI 2008, Algorithms 1 and 2
+// and Section 4): a thread in front of an access at a site of the pair waits, *postponed*, until another comes to a
+// conflicting access.
 //
-// A function of the seed, of what was decided before and of who is postponed. Freestanding like strategy.h: the run time library
-// asks inside the program, tests ask without one.
+// A function of the seed, of what was decided before and of who is postponed. Freestanding like strategy.h: the run
+// time library asks inside the program, tests ask without one.
 //
-// Two things that the paper leaves open. A thread that line 27 takes out of `postponed` does its access without being asked again, for
-// nothing else would end the wait of a thread that is alone. And a pair of different sites is met by one thread at each: two threads
-// at the same one of them may be in a race, but not in that of the pair.
+// Two things that the paper leaves open. A thread that line 27 takes out of `postponed` does its access without being
+// asked again, for nothing else would end the wait of a thread that is alone. And a pair of different sites is met by
+// one thread at each: two threads at the same one of them may be in a race, but not in that of the pair.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ struct SiteAccess {
   std::uint32_t range = 0;  // index of the SiteRange
 };
 
-// Algorithm 2, for one postponed thread: both accesses touch a byte, at least one writes it, not both are atomic, and they are at
-// the two ends of the pair.
+// Algorithm 2, for one postponed thread: both accesses touch a byte, at least one writes it, not both are atomic, and
+// they are at the two ends of the pair.
 constexpr bool are_racing(const SiteAccess& a, const SiteAccess& b) {
   const bool overlap = a.address < b.address + b.bytes && b.address < a.address + a.bytes;
   const bool writes = ((a.kinds | b.kinds) & control::kWrites) != 0;
@@ -49,7 +50,8 @@ enum class Approach : std::uint8_t {
   kGoesSecond,  // likewise, but those do theirs and this thread is postponed (lines 14 to 18)
 };
 
-// The decisions of one run. An Entry of the lists has `next`, its `access`, and `postponed_at`: hook calls when it was postponed.
+// The decisions of one run. An Entry of the lists has `next`, its `access`, and `postponed_at`: hook calls when it was
+// postponed.
 class Directed {
  public:
   static constexpr std::uint64_t kDefaultPatience = std::uint64_t{1} << 22;
@@ -86,7 +88,8 @@ class Directed {
     return postponed;
   }
 
-  // Section 4: others run in a loop, perhaps for what a postponed thread will do. One whose patience is over; nullptr if there is none.
+  // Section 4: others run in a loop, perhaps for what a postponed thread will do. One whose patience is over; nullptr
+  // if there is none.
   template <typename Entry>
   constexpr Entry* impatient(Entry* postponed, std::uint64_t hook_calls) const {
     while (postponed != nullptr && hook_calls - postponed->postponed_at <= patience_) {

@@ -1,5 +1,5 @@
-// Following a schedule that somebody has written down: as stretches, or as choices. What is pure about it, freestanding like strategy.h;
-// the run time library asks inside the program, tests ask without one.
+// Following a schedule that somebody has written down: as stretches, or as choices. What is pure about it, freestanding
+// like strategy.h; the run time library asks inside the program, tests ask without one.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,9 @@ class StretchFollower {
   };
 
   constexpr StretchFollower() = default;
-  // Both tables stay the caller's. The column `reserved` of `threads` becomes this object's: it must be 0. `has_sites`: threads whose
-  // stretch ends with kPostponed are postponed when they come to a site; else that is the same as kPreempted.
+  // Both tables stay the caller's. The column `reserved` of `threads` becomes this object's: it must be 0. `has_sites`:
+  // threads whose stretch ends with kPostponed are postponed when they come to a site; else that is the same as
+  // kPreempted.
   constexpr StretchFollower(const control::Stretch* stretches, std::uint32_t count, control::ThreadOrigin* threads,
                             std::uint32_t thread_count, bool has_sites)
       : stretches_(stretches), count_(count), threads_(threads), thread_count_(thread_count), has_sites_(has_sites) {}
@@ -54,7 +55,8 @@ class StretchFollower {
       }
     }
   }
-  // The number in this run of a thread of the schedule; control::kNone: there is none yet. Rows are few, and mostly in order.
+  // The number in this run of a thread of the schedule; control::kNone: there is none yet. Rows are few, and mostly in
+  // order.
   constexpr std::uint32_t id_of(std::uint32_t thread) const {
     if (thread == 0) {
       return 0;
@@ -70,8 +72,9 @@ class StretchFollower {
   // Of whom the current stretch is; there is one.
   constexpr std::uint32_t wanted() const { return id_of(current().thread); }
 
-  // The thread of the current stretch has come to `position` and stops as `how` says, or could be made to stop (kPreempted, kYielded).
-  // `hash`: of all operations so far. `is_operation`: it is in front of an operation, or does not go on.
+  // The thread of the current stretch has come to `position` and stops as `how` says, or could be made to stop
+  // (kPreempted, kYielded). `hash`: of all operations so far. `is_operation`: it is in front of an operation, or does
+  // not go on.
   constexpr Verdict look(const Position& position, control::StretchEnd how, std::uint32_t hash, bool is_operation) {
     const control::Stretch& s = current();
     const bool is_there = position.events == s.events &&
@@ -83,8 +86,9 @@ class StretchFollower {
       return is_stop(how) ? diverge(control::Divergence::kEarly, static_cast<std::uint64_t>(how)) : Verdict::kGoesOn;
     }
     const bool other_hash = s.hash != 0 && s.hash != hash;
-    // It is to stop by itself, which it is about to do: a lock is tried behind the scheduling point in front of it. Or this is not yet the
-    // place: several calls in a row may leave no event (a lock that is tried in vain, pthread_cancel), and only the hash tells them apart.
+    // It is to stop by itself, which it is about to do: a lock is tried behind the scheduling point in front of it. Or
+    // this is not yet the place: several calls in a row may leave no event (a lock that is tried in vain,
+    // pthread_cancel), and only the hash tells them apart.
     const bool stops_itself = is_stop(s.end) || s.end == control::StretchEnd::kYielded ||
                               (has_sites_ && s.end == control::StretchEnd::kPostponed);
     if (is_there && !is_stop(how) && (other_hash || (stops_itself && how == control::StretchEnd::kPreempted))) {
@@ -96,7 +100,8 @@ class StretchFollower {
     return Verdict::kIsOver;
   }
 
-  // Accesses of the thread of the current stretch until it is over, when it has come to `position`; kAnyAccesses: an operation comes first.
+  // Accesses of the thread of the current stretch until it is over, when it has come to `position`; kAnyAccesses: an
+  // operation comes first.
   constexpr std::uint64_t accesses_left(const Position& position) const {
     const control::Stretch& s = current();
     if (s.accesses == control::kAnyAccesses || position.events < s.events) {
@@ -105,7 +110,8 @@ class StretchFollower {
     return position.events > s.events || position.accesses >= s.accesses ? 0 : s.accesses - position.accesses;
   }
 
-  // Whether the thread of the current stretch, at `position`, is to be postponed when it comes to a site: the end of a predicted schedule.
+  // Whether the thread of the current stretch, at `position`, is to be postponed when it comes to a site: the end of a
+  // predicted schedule.
   constexpr bool wants_postponed(const Position& position) const {
     const control::Stretch& s = current();
     return has_sites_ && s.end == control::StretchEnd::kPostponed && position.events >= s.events &&
@@ -139,12 +145,13 @@ class ChoiceFollower {
 
   // Of the next choice. After the list: how many there were.
   constexpr std::uint32_t index() const { return at_; }
-  // choose() just now came to a choice of a thread that was not ready: wanted(). The rest of the list means nothing any more.
+  // choose() just now came to a choice of a thread that was not ready: wanted(). The rest of the list means nothing any
+  // more.
   constexpr bool has_failed() const { return failed_; }
   constexpr std::uint32_t wanted() const { return choices_[at_ - 1]; }
 
-  // As Strategy::choose(). Behind the list a thread that yields or has used up its quantum makes room for the next higher number, so
-  // that loops that wait end.
+  // As Strategy::choose(). Behind the list a thread that yields or has used up its quantum makes room for the next
+  // higher number, so that loops that wait end.
   template <typename Entry>
   constexpr Entry* choose(Entry* ready, Entry* running, SchedulingPoint point) {
     failed_ = false;

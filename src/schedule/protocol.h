@@ -1,15 +1,17 @@
-// What the tool tells the run time library about a controlled run, and what the library tells back. Freestanding: both sides
-// include it. Native byte order; both files live only as long as the run.
+// What the tool tells the run time library about a controlled run, and what the library tells back. Freestanding: both
+// sides include it. Native byte order; both files live only as long as the run.
 //
 // A *controlled run* records no trace: one thread runs at a time, a strategy (strategy.h) says which, and only what
-// scheduling needs is looked at. The tool writes a control file and an empty log file and names them in the environment:
+// scheduling needs is looked at. The tool writes a control file and an empty log file and names them in the
+// environment:
 //
 //   SOOTH_CONTROL=PATH      the control file: ControlHeader, then the tables that it points to
 //   SOOTH_CONTROL_LOG=PATH  the log file: LogHeader, then LogRecords, through a shared mapping, so it survives any death
 //
-// Positions. How far a thread has come is a pair of numbers: `events`, the operations of synchronisation that it has done (whatever
-// a recording would have as an event that is no plain access, but not allocations), and `accesses`, the plain accesses since the last
-// of these. Every thread of the same schedule has the same positions at the same places; no address plays a part.
+// Positions. How far a thread has come is a pair of numbers: `events`, the operations of synchronisation that it has
+// done (whatever a recording would have as an event that is no plain access, but not allocations), and `accesses`, the
+// plain accesses since the last of these. Every thread of the same schedule has the same positions at the same places;
+// no address plays a part.
 //
 // A *stretch* is what one thread does from one change of turns to the next. A schedule is a list of stretches.
 #pragma once
@@ -74,8 +76,9 @@ inline constexpr std::uint32_t kReads = 1;
 inline constexpr std::uint32_t kWrites = 2;
 inline constexpr std::uint32_t kAtomics = 4;
 
-// Code that belongs to a site of the pair: an access whose program counter (that of the call of the hook, less one) lies in
-// [begin, end) of the module, and which is of the kind. A site may have many ranges, and a range may belong to both sites.
+// Code that belongs to a site of the pair: an access whose program counter (that of the call of the hook, less one)
+// lies in [begin, end) of the module, and which is of the kind. A site may have many ranges, and a range may belong to
+// both sites.
 struct SiteRange {
   std::uint32_t module;  // offset: path or file name of the module, ends with 0; empty: the program itself
   std::uint32_t sites;   // bit 0: the first site of the pair, bit 1: the second

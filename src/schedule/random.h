@@ -1,13 +1,13 @@
-// The random numbers of schedules: a function of the seed and nothing else, the same on every machine. Freestanding, because the
-// run time library draws them inside the recorded program.
+// The random numbers of schedules: a function of the seed and nothing else, the same on every machine. Freestanding,
+// because the run time library draws them inside the recorded program.
 #pragma once
 
 #include <cstdint>
 
 namespace sooth {
 
-// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014, figure 17). Every seed, 0 too, starts
-// another stretch of one cycle of 2^64 numbers. Not thread safe.
+// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014, figure 17). Every seed,
+// 0 too, starts another stretch of one cycle of 2^64 numbers. Not thread safe.
 class SeededRandom {
  public:
   constexpr explicit SeededRandom(std::uint64_t seed = 0) : state_(seed) {}

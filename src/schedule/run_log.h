@@ -61,8 +61,8 @@ struct RunLog {
   std::vector<control::LogRecord> points;  // kPoint, kStep, kStepAt and kModule records of the first process, in order
 };
 
-// `bytes`: the header and at least the records that it counts, up to its capacity. Any bytes may be thrown at it. The error says what is
-// wrong. A race of which only one side was written, because the process died, is left out.
+// `bytes`: the header and at least the records that it counts, up to its capacity. Any bytes may be thrown at it. The
+// error says what is wrong. A race of which only one side was written, because the process died, is left out.
 Result<RunLog> parse_run_log(const std::string& bytes);
 
 }  // namespace sooth

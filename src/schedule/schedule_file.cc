@@ -105,13 +105,14 @@ std::vector<std::uint64_t> spread(std::uint64_t count, std::uint64_t kept) {
   return places;
 }
 
-// Stretches that end in front of a race, which the rule of directed runs then creates and the seed resolves. All that happened,
-// as stretches, would be the same run, but nobody would stop at the race in it.
+// Stretches that end in front of a race, which the rule of directed runs then creates and the seed resolves. All that
+// happened, as stretches, would be the same run, but nobody would stop at the race in it.
 bool leads_to_a_race(const RunPlan& plan, const ProcessLog& process) {
   return plan.plan == Plan::kStretches && !plan.sites.empty() && !process.races.empty() && process.external == 0;
 }
 
-// The first check point at which the run is another one; an empty sentence when the run was cut off before the last of them.
+// The first check point at which the run is another one; an empty sentence when the run was cut off before the last of
+// them.
 std::optional<std::string> compare_checkpoints(const ScheduleFile& schedule, const RunLog& log) {
   const ProcessLog& process = log.processes.front();
   for (std::size_t i = 0; i < schedule.places.size(); ++i) {

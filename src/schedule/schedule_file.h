@@ -12,9 +12,9 @@
 //   run 2 7+* preempted - timed-out     as far as the next operation; hash not checked; the thread was woken by its deadline
 //   end ended 42                   how the process ended, and how many stretches it had; 42+: at least so many
 //
-// With a plan that the seed decides, `run` lines are check points: replay compares them with what happens. With `stretches` they are what is
-// followed, and there are no gaps. Runs in which something from outside took part (RunLog) are kept as stretches. docs/replay.md is the
-// whole story.
+// With a plan that the seed decides, `run` lines are check points: replay compares them with what happens. With
+// `stretches` they are what is followed, and there are no gaps. Runs in which something from outside took part (RunLog)
+// are kept as stretches. docs/replay.md is the whole story.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +42,10 @@ struct ScheduleFile {
   bool by_seed() const { return plan.plan != control::Plan::kStretches; }
 };
 
-// From what was to be done and what happened in the first process. A run that its seed decides keeps at most `max_checkpoints` lines, evenly
-// spread with the last one always among them. One that was led in front of a race by stretches keeps these, so that the race is created again; what comes
-// behind it is up to the seed. All others keep every stretch. `outcome` is for the caller to fill.
+// From what was to be done and what happened in the first process. A run that its seed decides keeps at most
+// `max_checkpoints` lines, evenly spread with the last one always among them. One that was led in front of a race by
+// stretches keeps these, so that the race is created again; what comes behind it is up to the seed. All others keep
+// every stretch. `outcome` is for the caller to fill.
 ScheduleFile make_schedule(const std::string& program, const RunPlan& plan, const RunLog& log,
                            std::size_t max_checkpoints = 64);
 
@@ -55,8 +56,9 @@ Result<ScheduleFile> parse_schedule(std::string_view text, const std::string& pa
 // The plan that makes the run happen again: without the check points, which are for first_divergence().
 RunPlan replay_plan(const ScheduleFile& schedule);
 
-// Compares a run with the schedule: empty when it is the same, else a sentence that names the first difference: "stretch 17: thread 2 was
-// to block after 5 operations and 3 accesses, but ended after 5 operations". Stretches are numbered from 1.
+// Compares a run with the schedule: empty when it is the same, else a sentence that names the first difference:
+// "stretch 17: thread 2 was to block after 5 operations and 3 accesses, but ended after 5 operations". Stretches are
+// numbered from 1.
 std::string first_divergence(const ScheduleFile& schedule, const RunLog& log);
 
 }  // namespace sooth

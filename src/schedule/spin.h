@@ -1,5 +1,5 @@
-// Finds out that a thread waits in a loop: it does nothing but look at the same things again. Counted in accesses, never in seconds.
-// Freestanding, because the run time library asks inside the program.
+// Finds out that a thread waits in a loop: it does nothing but look at the same things again. Counted in accesses,
+// never in seconds. Freestanding, because the run time library asks inside the program.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ class SpinWatch {
   constexpr void stop() { left_ = 0; }
   constexpr bool is_watching() const { return left_ != 0; }
 
-  // A compare-exchange of the thread failed and left what it saw at `place`: where a loop that tries again says what it expects.
+  // A compare-exchange of the thread failed and left what it saw at `place`: where a loop that tries again says what it
+  // expects.
   constexpr void fails(std::uint64_t place) { expected_ = place; }
   constexpr void writes(std::uint64_t address) {
     if (address != expected_) {
@@ -27,8 +28,8 @@ class SpinWatch {
     }
   }
 
-  // The thread reads `address` at `pc`, or tries to exchange it; any other thing it does is a reason for stop(). True: this was the last of a
-  // window of reads of few places by few instructions, so it spins.
+  // The thread reads `address` at `pc`, or tries to exchange it; any other thing it does is a reason for stop(). True:
+  // this was the last of a window of reads of few places by few instructions, so it spins.
   constexpr bool reads(std::uint64_t address, std::uint64_t pc) {
     if (left_ == 0) {
       return false;

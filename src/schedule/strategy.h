@@ -1,8 +1,9 @@
-// Who runs next, when one thread runs at a time: a function of the seed, of what was decided before and of who is able to run.
+// Who runs next, when one thread runs at a time: a function of the seed, of what was decided before and of who is able
+// to run.
 //
-// The scheduler in the run time library asks, and so do tests and tools that want the same answers; so this is freestanding:
-// no allocation, no libstdc++, no system call. Time, addresses and identities of threads play no part, which makes a run
-// repeatable as far as the program's own behaviour depends on its schedule only.
+// The scheduler in the run time library asks, and so do tests and tools that want the same answers; so this is
+// freestanding: no allocation, no libstdc++, no system call. Time, addresses and identities of threads play no part,
+// which makes a run repeatable as far as the program's own behaviour depends on its schedule only.
 //
 //   serial      In turn: a thread runs until it blocks, yields or has used up its quantum. The seed plays no part.
 //   random      At every scheduling point each thread that can run is as likely as any other.
@@ -11,14 +12,14 @@
 //               from the first K of the run, the thread about to take the step falls below all others. A bug that needs D
 //               ordering constraints shows up in a run of n threads and at most K steps with probability 1/(n K^(D-1)) or more.
 //
-// A step is an operation or the end of a quantum (see SchedulingPoint), while the program has more than one thread. K is an estimate of
-// their number. Who knows it, from a run before, says so. Otherwise the seed draws it, as a power of two from 2^4 to 2^20,
-// each as likely: for every program in that range one draw in 17 is right to a factor of two, which costs the guarantee a factor
-// of at most 17 * 2^(D-1) and makes it hold without a run before.
+// A step is an operation or the end of a quantum (see SchedulingPoint), while the program has more than one thread. K
+// is an estimate of their number. Who knows it, from a run before, says so. Otherwise the seed draws it, as a power of
+// two from 2^4 to 2^20, each as likely: for every program in that range one draw in 17 is right to a factor of two,
+// which costs the guarantee a factor of at most 17 * 2^(D-1) and makes it hold without a run before.
 //
-// Every strategy is fair, so that a program that waits in a loop ends. A thread that yields says that it waits for others:
-// `random` takes another then, `pct` puts it below all others. `pct` does the same with a thread that has run for kPatience quanta
-// since that last happened; runs without either are those of the paper.
+// Every strategy is fair, so that a program that waits in a loop ends. A thread that yields says that it waits for
+// others: `random` takes another then, `pct` puts it below all others. `pct` does the same with a thread that has run
+// for kPatience quanta since that last happened; runs without either are those of the paper.
 #pragma once
 
 #include <cstddef>
@@ -69,20 +70,22 @@ class Strategy {
   constexpr void admit(Standing& thread);
   constexpr void dismiss() { --threads_; }
 
-  // Who has the turn from here on. `ready` is a list, linked by `next`, of those that can run besides `running`, in the order in
-  // which they became ready; each has a `standing`. `running` is nullptr at kBlocked and only there. The result is one of them,
-  // nullptr if there is none. Takes time in proportion to the list, but not for `serial`.
+  // Who has the turn from here on. `ready` is a list, linked by `next`, of those that can run besides `running`, in the
+  // order in which they became ready; each has a `standing`. `running` is nullptr at kBlocked and only there. The
+  // result is one of them, nullptr if there is none. Takes time in proportion to the list, but not for `serial`.
   template <typename Entry>
   constexpr Entry* choose(Entry* ready, Entry* running, SchedulingPoint point);
 
-  // The next quantum of the thread, in accesses. `serial` gives the whole one. The others draw from all scales up to it, so that
-  // threads that do not synchronise meet anywhere too: a power of two, then a number from there up to the next.
+  // The next quantum of the thread, in accesses. `serial` gives the whole one. The others draw from all scales up to
+  // it, so that threads that do not synchronise meet anywhere too: a power of two, then a number from there up to the
+  // next.
   constexpr std::uint32_t grant(Standing& thread);
 
   constexpr std::uint64_t steps() const { return steps_; }  // so far, under `pct`
 
  private:
-  // Priorities of pct. Above: as the thread was admitted; then those of change points; at the bottom who fell last is lowest.
+  // Priorities of pct. Above: as the thread was admitted; then those of change points; at the bottom who fell last is
+  // lowest.
   static constexpr std::uint64_t kAdmitted = std::uint64_t{1} << 63;
   static constexpr std::uint64_t kChanged = std::uint64_t{1} << 62;
 

@@ -24,7 +24,8 @@ StrategySpec spec_of(const char* text) {
   return spec;
 }
 
-// A program of threads 'a', 'b', ... that make so many operations each and never block. Its run is the string of who made them.
+// A program of threads 'a', 'b', ... that make so many operations each and never block. Its run is the string of who
+// made them.
 class Model {
  public:
   Model(const char* strategy, std::uint64_t seed, const std::vector<int>& operations)
@@ -239,8 +240,8 @@ std::size_t position(const std::string& run, char thread, int number) {
   return at;
 }
 
-// Burckhardt et al., theorem 9: each set of depth d of ordering constraints is met with probability 1/(n k^(d-1)) or more. Here n
-// is 2, k is 6, and the sets are all chains x_i < y_m < x_j < ... of the model.
+// Burckhardt et al., theorem 9: each set of depth d of ordering constraints is met with probability 1/(n k^(d-1)) or
+// more. Here n is 2, k is 6, and the sets are all chains x_i < y_m < x_j < ... of the model.
 class PctGuarantee : public testing::Test {
  protected:
   static constexpr int kOperations = 3;
@@ -256,7 +257,8 @@ class PctGuarantee : public testing::Test {
     return runs;
   }
 
-  // The runs that make the operations numbers[0] of `first`, numbers[1] of the other thread, numbers[2] of `first`... in this order.
+  // The runs that make the operations numbers[0] of `first`, numbers[1] of the other thread, numbers[2] of `first`...
+  // in this order.
   static int meeting(const Runs& runs, char first, const std::vector<int>& numbers) {
     int met = 0;
     for (const auto& [run, count] : runs) {

@@ -1,4 +1,5 @@
-// Bit-vector expressions over the values that threads read: what symbolic execution computes and solvers are asked about.
+// Bit-vector expressions over the values that threads read: what symbolic execution computes and solvers are asked
+// about.
 #pragma once
 
 #include <cstdint>
@@ -41,12 +42,13 @@ enum class ExprOp : std::uint8_t {
   kSext,
 };
 
-// Owns expressions of 1 to 64 bits. Equal expressions have equal ids: whoever compares ids compares expressions. Constants
-// are folded and cheap identities applied, so what is always true is constant(1, 1). Operands have smaller ids than what
-// is made of them: walking ids upwards visits every expression after its parts. Comparisons have width 1.
+// Owns expressions of 1 to 64 bits. Equal expressions have equal ids: whoever compares ids compares expressions.
+// Constants are folded and cheap identities applied, so what is always true is constant(1, 1). Operands have smaller
+// ids than what is made of them: walking ids upwards visits every expression after its parts. Comparisons have width 1.
 //
 // Nothing is undefined: division by zero and shifts by the width or more mean what SMT-LIB says (x / 0 is all ones or,
-// signed, 1 for negative x and else -1; x % 0 is x; shifts give 0, kAShr copies of the sign; the most negative number divided by
+// signed, 1 for negative x and else -1; x % 0 is x; shifts give 0, kAShr copies of the sign; the most negative number
+// divided by
 // -1 is itself). Who models a program must exclude what that program leaves undefined.
 //
 // A broken precondition (widths that do not fit) aborts. Not thread safe while expressions are made; reading is.
@@ -85,8 +87,8 @@ class ExprTable {
   std::size_t size() const { return nodes_.size(); }
   std::size_t memory() const;
 
-  // The value of `e` when variable i has the value variables[i] (bits beyond its width are ignored). Time is linear in the
-  // distinct parts of `e`, whatever its depth.
+  // The value of `e` when variable i has the value variables[i] (bits beyond its width are ignored). Time is linear in
+  // the distinct parts of `e`, whatever its depth.
   std::uint64_t evaluate(ExprId e, std::span<const std::uint64_t> variables) const;
   // Of all expressions at once, by id.
   std::vector<std::uint64_t> evaluate_all(std::span<const std::uint64_t> variables) const;
@@ -96,8 +98,8 @@ class ExprTable {
   // The numbers of the variables in `e`, ascending.
   std::vector<std::uint32_t> variables_in(ExprId e) const;
 
-  // "(x3 + 1) <s 7": for people. Variables are x and their number, or names[number] where there is one. What is too deep
-  // or too long to be read is printed as "...".
+  // "(x3 + 1) <s 7": for people. Variables are x and their number, or names[number] where there is one. What is too
+  // deep or too long to be read is printed as "...".
   std::string to_string(ExprId e, std::span<const std::string> names = {}) const;
 
  private:

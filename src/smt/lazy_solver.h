@@ -1,5 +1,5 @@
-// What OrderSolver and ValueSolver share: z3 with a deadline, and clauses of which most wait until an order violates them. For their
-// .cc files only: z3's header takes its time.
+// What OrderSolver and ValueSolver share: z3 with a deadline, and clauses of which most wait until an order violates
+// them. For their .cc files only: z3's header takes its time.
 #pragma once
 
 #include <algorithm>
@@ -70,6 +70,22 @@ class LazySolver {
       why = error.msg();
     }
     return z3::unknown;
+  }
+
+  // Calls visit(clause) for those that z3 was not told: all of them before solve().
+  template <typename Visit>
+  void for_each_clause(Visit&& visit) const {
+    std::size_t begin = 0;
+    for (const std::size_t end : ends_) {
+      visit(Clause(literals_).subspan(begin, end - begin));
+      begin = end;
+    }
+  }
+  std::uint32_t flags() const { return flags_; }
+  // A model from elsewhere.
+  void set_order(std::vector<std::int64_t> positions, std::vector<bool> flag_values) {
+    positions_ = std::move(positions);
+    flag_values_ = std::move(flag_values);
   }
 
   // In the latest model.

@@ -10,8 +10,8 @@
 
 namespace sooth {
 
-// Wraps z3: nodes are integers, "before" is "less than". A solver answers one question: what it answers must not depend on
-// what was asked before. Not thread safe; different solvers may be used in different threads.
+// Wraps z3: nodes are integers, "before" is "less than". A solver answers one question: what it answers must not depend
+// on what was asked before. Not thread safe; different solvers may be used in different threads.
 class OrderSolver {
  public:
   enum class Node : std::uint32_t {};

@@ -140,8 +140,8 @@ class ValueSolver::Impl : public LazySolver<Literal> {
     return context().bool_val(false);
   }
 
-  // Whether a clause waits until an order violates it. Those do of which there are many and few ever matter: that something
-  // comes before or after something else. What chooses and computes is handed over at once.
+  // Whether a clause waits until an order violates it. Those do of which there are many and few ever matter: that
+  // something comes before or after something else. What chooses and computes is handed over at once.
   static bool may_wait(Clause clause) {
     return clause.size() > 1 && std::all_of(clause.begin(), clause.end(), [](const Literal& literal) {
              return literal.kind_ == Literal::Kind::kBefore || literal.kind_ == Literal::Kind::kIsNot;
@@ -154,6 +154,35 @@ class ValueSolver::Impl : public LazySolver<Literal> {
       return literal.kind_ == Literal::Kind::kBefore ? position(literal.a_) < position(literal.b_)
                                                      : !is_true(literal.a_);
     });
+  }
+
+  bool accepts(std::span<const std::int64_t> positions, std::span<const std::uint64_t> given) {
+    const std::vector<std::uint64_t> terms = table_.evaluate_all(given);
+    std::vector<bool> flag_values(flags(), true);
+    const auto holds = [&](const Literal& literal) {
+      switch (literal.kind_) {
+        case Literal::Kind::kBefore: return positions[literal.a_] < positions[literal.b_];
+        case Literal::Kind::kIs: return bool{flag_values[literal.a_]};
+        case Literal::Kind::kIsNot: return !flag_values[literal.a_];
+        case Literal::Kind::kHolds: return terms[literal.a_] == 1;
+      }
+      return false;
+    };
+    // A flag is true unless a clause needs it to be false.
+    for_each_clause([&](Clause clause) {
+      const auto denial = std::find_if(clause.begin(), clause.end(),
+                                       [](const Literal& literal) { return literal.kind_ == Literal::Kind::kIsNot; });
+      if (denial != clause.end() && std::none_of(clause.begin(), clause.end(), holds)) {
+        flag_values[denial->a_] = false;
+      }
+    });
+    bool all = true;
+    for_each_clause([&](Clause clause) { all = all && std::any_of(clause.begin(), clause.end(), holds); });
+    if (all) {
+      values.assign(given.begin(), given.end());
+      set_order({positions.begin(), positions.end()}, std::move(flag_values));
+    }
+    return all;
   }
 
   void read_values() {
@@ -181,6 +210,10 @@ ValueSolver::Flag ValueSolver::add_flag() { return Flag{impl_->add_flag()}; }
 void ValueSolver::require(std::span<const Literal> clause) {
   impl_->require(clause);
   ++clauses_;
+}
+
+bool ValueSolver::accepts(std::span<const std::int64_t> positions, std::span<const std::uint64_t> values) {
+  return impl_->accepts(positions, values);
 }
 
 ValueSolver::Answer ValueSolver::solve() {

@@ -13,9 +13,9 @@
 
 namespace sooth {
 
-// As OrderSolver, with literals about values besides: variables of an ExprTable are bit-vectors, with the operators that the
-// table defines. A solver answers one question. Not thread safe; different solvers may be used in different threads, also
-// over one table that nobody changes meanwhile.
+// As OrderSolver, with literals about values besides: variables of an ExprTable are bit-vectors, with the operators
+// that the table defines. A solver answers one question. Not thread safe; different solvers may be used in different
+// threads, also over one table that nobody changes meanwhile.
 class ValueSolver {
  public:
   using Node = OrderSolver::Node;
@@ -55,6 +55,10 @@ class ValueSolver {
   void require(std::initializer_list<Literal> clause) { require(std::span(clause.begin(), clause.size())); }
   std::uint64_t clauses() const { return clauses_; }
 
+  // Whether all clauses hold with these positions, by node, and values, by variable of the table. If so, it is as if
+  // solve() had answered kYes with them. Costs as much as reading the clauses and the table once; not to be called
+  // behind solve().
+  bool accepts(std::span<const std::int64_t> positions, std::span<const std::uint64_t> values);
   Answer solve();
   // After kYes: where a node stands. Only comparisons mean anything; nodes that no clause compares may be equal.
   std::int64_t position(Node node) const;

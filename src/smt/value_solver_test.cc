@@ -144,7 +144,9 @@ TEST(ValueSolverTest, AnswersAreThoseOfTryingEverything) {
       const std::uint64_t values[] = {both % 8, both / 8};
       std::vector<std::int64_t> places{0, 1, 2};
       do {
-        possible = possible || satisfied(values, places);
+        const bool holds = satisfied(values, places);
+        ASSERT_EQ(solver.accepts(places, values), holds) << "round " << round;
+        possible = possible || holds;
       } while (std::next_permutation(places.begin(), places.end()));
     }
     ASSERT_EQ(solver.solve(), possible ? Answer::kYes : Answer::kNo) << "round " << round;
@@ -157,6 +159,29 @@ TEST(ValueSolverTest, AnswersAreThoseOfTryingEverything) {
   }
   EXPECT_GT(yes, 50);
   EXPECT_GT(no, 50);
+}
+
+TEST(ValueSolverTest, AcceptsWhatHasFlagsThatFit) {
+  ExprTable table;
+  const ExprId x = table.variable(8);
+  ValueSolver solver(table, std::chrono::seconds(10));
+  const ValueSolver::Node a = solver.add_node(), b = solver.add_node();
+  const ValueSolver::Flag first = solver.add_flag(), second = solver.add_flag();
+  solver.require({Literal::is(first), Literal::is(second)});
+  solver.require({Literal::is_not(first), Literal::before(a, b)});
+  solver.require({Literal::is_not(second), Literal::holds(table.make(ExprOp::kEq, x, table.constant(8, 3)))});
+  const std::int64_t forth[] = {1, 2}, back[] = {2, 1};
+  const std::uint64_t three[] = {3}, four[] = {4};
+  EXPECT_FALSE(solver.accepts(back, four));
+  EXPECT_TRUE(solver.accepts(forth, four));
+  EXPECT_TRUE(solver.is_true(first));
+  EXPECT_FALSE(solver.is_true(second));
+  EXPECT_TRUE(solver.accepts(back, three));
+  EXPECT_FALSE(solver.is_true(first));
+  EXPECT_TRUE(solver.is_true(second));
+  EXPECT_EQ(solver.value(0), 3u);
+  EXPECT_LT(solver.position(b), solver.position(a));
+  EXPECT_EQ(solver.solve(), Answer::kYes);
 }
 
 // A product of two primes: running out of time is never a "no".

@@ -27,8 +27,9 @@ struct CompileUnit {
 // Which files may get their debug information from a separate one.
 enum class SeparateDebug : std::uint8_t {
   kOfAll,
-  // Not those that were not compiled for ThreadSanitizer, such as the distribution's libraries: unpacking the debug information of
-  // libc takes a tenth of a second, for the lines of functions that call the program. Their symbol tables still are, so functions have names.
+  // Not those that were not compiled for ThreadSanitizer, such as the distribution's libraries: unpacking the debug
+  // information of libc takes a tenth of a second, for the lines of functions that call the program. Their symbol
+  // tables still are, so functions have names.
   kOfInstrumented,
 };
 

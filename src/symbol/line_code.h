@@ -18,9 +18,9 @@ class LineCode {
   static Result<std::unique_ptr<LineCode>> open(const std::string& path, const std::string& build_id);
   ~LineCode();
 
-  // Where the instructions of the line are, in addresses of the ELF file: sorted, disjoint, neighbours merged. Inlined and cloned
-  // copies are among them. A `column` of 0 stands for all columns. `file` as frames have it; if no file of that path has code, one of
-  // the same name in another directory counts, as long as there is only one: sources move.
+  // Where the instructions of the line are, in addresses of the ELF file: sorted, disjoint, neighbours merged. Inlined
+  // and cloned copies are among them. A `column` of 0 stands for all columns. `file` as frames have it; if no file of
+  // that path has code, one of the same name in another directory counts, as long as there is only one: sources move.
   std::vector<AddressRange> ranges(const std::string& file, std::uint32_t line, std::uint32_t column) const;
 
   // The instructions of the row of the table that the address lies in; the address alone when there is none.

@@ -43,8 +43,8 @@ struct Part {
   Position position;
 };
 
-// What is handed over at once. Its names and info hold from its first batch on; a batch that changes them starts a slot.
-// A slot without batches carries names that did not fit into one.
+// What is handed over at once. Its names and info hold from its first batch on; a batch that changes them starts a
+// slot. A slot without batches carries names that did not fit into one.
 struct Slot {
   TraceInfo info;
   Bytes names;  // rows of the tables, see names_codec.h
@@ -100,8 +100,8 @@ std::span<const T> take(std::span<const T>& rest, std::size_t count) {
   return front;
 }
 
-// A ring of slots. The thread fills slot `published_`, the caller empties slot `released_`; both numbers count slots since
-// the start and are the only things that both sides touch at a time.
+// A ring of slots. The thread fills slot `published_`, the caller empties slot `released_`; both numbers count slots
+// since the start and are the only things that both sides touch at a time.
 class BackgroundReader final : public TraceReader {
  public:
   explicit BackgroundReader(std::unique_ptr<TraceReader> reader)

@@ -12,9 +12,10 @@ namespace sooth {
 // that one is ahead. It is ahead by a bounded number of events: about 8 times 4096, or 8 batches when those are larger.
 //
 // Costs a copy of each event and its columns, about 1 ns per event in the thread, and a lock every few thousand events,
-// far less than 1 ns per event in the caller. An exception in the thread, such as no memory, becomes an error of next().
-// Destroying it before the end waits for the call of reader->next() that is under way, and for no more; on a pipe that
-// stays silent that call takes as long as the pipe does. When the system grants no thread, `reader` itself is returned.
+// far less than 1 ns per event in the caller. An exception in the thread, such as no memory, becomes an error of
+// next(). Destroying it before the end waits for the call of reader->next() that is under way, and for no more; on a
+// pipe that stays silent that call takes as long as the pipe does. When the system grants no thread, `reader` itself is
+// returned.
 std::unique_ptr<TraceReader> read_in_background(std::unique_ptr<TraceReader> reader);
 
 }  // namespace sooth

@@ -38,8 +38,9 @@ struct Reach {
   friend bool operator==(const Reach&, const Reach&) = default;
 };
 
-// What a program that was built with `sooth c++ --deep` writes down between its accesses, so that its code can be executed again from
-// the trace: docs/deep.md. Numbers of functions and instructions are those of DeepProgram (deep/program.h).
+// What a program that was built with `sooth c++ --deep` writes down between its accesses, so that its code can be
+// executed again from the trace: docs/deep.md. Numbers of functions and instructions are those of DeepProgram
+// (deep/program.h).
 enum class DeepKind : std::uint8_t {
   kEnter = 0,  // `function` of `module` begins
   // `value`: 64 bits of an argument, of what a read whose event has no value has read, or of the rest of a result.
@@ -56,8 +57,8 @@ enum class DeepKind : std::uint8_t {
 };
 inline constexpr int kDeepKindCount = 6;
 
-// `before` is as in Branch. What the kind does not name is 0. Values that are longer than 64 bits are cut into words as their bytes lie in
-// memory, the first bytes first; the last word is filled with zeros.
+// `before` is as in Branch. What the kind does not name is 0. Values that are longer than 64 bits are cut into words as
+// their bytes lie in memory, the first bytes first; the last word is filled with zeros.
 struct DeepRecord {
   EventId before{};
   ThreadId thread{};
@@ -77,14 +78,16 @@ inline constexpr ColumnSet kValues = 1;
 inline constexpr ColumnSet kStacks = 2;
 inline constexpr ColumnSet kBranches = 4;
 inline constexpr ColumnSet kReaches = 8;
-// Only recordings have it: what is copied into another format, filtered or cut loses it, so it is not one of kAllColumns.
+// Only recordings have it: what is copied into another format, filtered or cut loses it, so it is not one of
+// kAllColumns.
 inline constexpr ColumnSet kDeep = 16;
 inline constexpr ColumnSet kNoColumns = 0;
 inline constexpr ColumnSet kAllColumns = kValues | kStacks | kBranches | kReaches;
 
 // Event i of the batch has the id `first + i`, or ids[i] where a filter has hidden events between those of the batch;
-// readers leave `ids` empty. `values` and `stacks` are empty or parallel to `events`; `branches`, `reaches` and `deep` are
-// sorted by event. Branches and deep records after the last event of a trace have `before` == the number of events. Does not own anything.
+// readers leave `ids` empty. `values` and `stacks` are empty or parallel to `events`; `branches`, `reaches` and `deep`
+// are sorted by event. Branches and deep records after the last event of a trace have `before` == the number of events.
+// Does not own anything.
 struct Batch {
   EventId first{};
   std::span<const Event> events;

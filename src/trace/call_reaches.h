@@ -33,7 +33,8 @@ class MemoryObjects {
   // No more are added.
   void finish();
 
-  // All objects that share a byte with the range; kEverything alone when there is none. Sorted, disjoint, neighbours merged.
+  // All objects that share a byte with the range; kEverything alone when there is none. Sorted, disjoint, neighbours
+  // merged.
   std::vector<MemoryRange> around(MemoryRange range) const;
 
  private:
@@ -41,13 +42,15 @@ class MemoryObjects {
   std::vector<std::uint64_t> last_so_far_;  // the largest last byte of those up to here
 };
 
-// What a recording knows about its calls; without a file, or with one that nobody sealed, that each may touch everything.
+// What a recording knows about its calls; without a file, or with one that nobody sealed, that each may touch
+// everything.
 class CallReaches {
  public:
   CallReaches() : sets_{{kEverything}} {}
 
-  // `bytes` of the whole file. Whole objects take the place of the lines that were touched: what was touched is all that other orders of the same
-  // events need, but code that nobody sees may have touched more of the same object. Damage is an error that names `path`.
+  // `bytes` of the whole file. Whole objects take the place of the lines that were touched: what was touched is all
+  // that other orders of the same events need, but code that nobody sees may have touched more of the same object.
+  // Damage is an error that names `path`.
   static Result<CallReaches> parse(std::string_view bytes, const std::string& path, const MemoryObjects& objects);
 
   // What call number `call` (from 0) of the thread may touch; empty: nothing that others see.

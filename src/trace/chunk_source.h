@@ -15,9 +15,9 @@
 
 namespace sooth {
 
-// Reads by copying, never through a mapping: a file that somebody cuts meanwhile is an error and not a fault, and bytes do
-// not change between a check and their use. The one mapping is the first page of a recording that is being written, because
-// reader and program talk through it. Not thread safe.
+// Reads by copying, never through a mapping: a file that somebody cuts meanwhile is an error and not a fault, and bytes
+// do not change between a check and their use. The one mapping is the first page of a recording that is being written,
+// because reader and program talk through it. Not thread safe.
 class ChunkSource {
  public:
   // `alive`: whether the program may still write; must say no for good once it does. Empty: it is over.

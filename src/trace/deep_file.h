@@ -11,7 +11,8 @@
 
 namespace sooth {
 
-// What the program has written, with a seal that says so. A module at the end that is not whole is cut off: its writer died.
+// What the program has written, with a seal that says so. A module at the end that is not whole is cut off: its writer
+// died.
 std::string seal_deep_file(std::string bytes);
 
 struct KeptModule {

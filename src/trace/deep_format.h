@@ -1,13 +1,13 @@
-// What the LLVM pass of `sooth c++ --deep` (src/instrument/) puts into a program, and the run time library and readers of recordings
-// find there. Freestanding.
+// What the LLVM pass of `sooth c++ --deep` (src/instrument/) puts into a program, and the run time library and readers
+// of recordings find there. Freestanding.
 #pragma once
 
 #include <cstdint>
 
 namespace sooth::deep {
 
-// On functions of the kept code that have no hooks: the user excluded them, they ask for no instrumentation, or they contain what
-// cannot be followed (naked functions, coroutines, musttail, indirectbr, callbr).
+// On functions of the kept code that have no hooks: the user excluded them, they ask for no instrumentation, or they
+// contain what cannot be followed (naked functions, coroutines, musttail, indirectbr, callbr).
 inline constexpr char kNotDeep[] = "sooth-not-deep";
 // Named metadata of the kept code: the globals whose addresses are in Descriptor::addresses, one per node.
 inline constexpr char kPlacedGlobals[] = "sooth.placed";

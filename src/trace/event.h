@@ -39,8 +39,8 @@ static_assert(sizeof(Event) == 24);
 
 constexpr bool is_shared(const Event& e) { return (e.flags & kShared) != 0; }
 
-// What kind of thing the object of an event is. The op decides, but for a kMisuse: by the op alone a lock, by the event the
-// thread when that is what is misused.
+// What kind of thing the object of an event is. The op decides, but for a kMisuse: by the op alone a lock, by the event
+// the thread when that is what is misused.
 ObjectKind object_kind(Op op);
 ObjectKind object_kind(const Event& event);
 

@@ -6,8 +6,8 @@
 
 namespace sooth {
 
-// Gives every batch, as a Batch& that may be changed, to `consume`, which returns a Status: the first error ends it, as one
-// of the reader does.
+// Gives every batch, as a Batch& that may be changed, to `consume`, which returns a Status: the first error ends it, as
+// one of the reader does.
 template <typename Consume>
 Status for_each_batch(TraceReader& reader, const Consume& consume) {
   for (;;) {

@@ -43,8 +43,8 @@ inline constexpr std::size_t kChecksumOffset = offsetof(BlockHeader, checksum);
 
 // Limits that a reader may rely on and a writer must keep.
 inline constexpr std::uint32_t kMaxRawBytes = 1u << 28;
-// Four stored bytes hold no more than this: a run-length block of Zstandard. So a header cannot ask for more memory than
-// the file justifies.
+// Four stored bytes hold no more than this: a run-length block of Zstandard. So a header cannot ask for more memory
+// than the file justifies.
 inline constexpr std::uint32_t kMaxRawPer4Stored = 1u << 17;
 inline constexpr std::uint32_t kMaxSegmentEvents = 1u << 16;
 inline constexpr std::uint32_t kMaxShapes = 1u << 13;  // 13 bits of a control word

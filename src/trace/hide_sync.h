@@ -18,15 +18,15 @@ struct HideSyncCounts {
   std::uint64_t ranges = 0;   // of their reaches
 };
 
-// Drops the events of locks, signals, barriers, semaphores and messages, and puts a call (Op::kCallBegin, Op::kCallEnd) around
-// each run of a function that contains one; what else it does stays in the trace. Its reach is what the events in it touch,
-// whole blocks where that is allocated, and what was dropped. Of functions that nobody called as far as stacks tell, main and
-// those that threads start in, each dropped event is a call by itself, which reaches what it is about: else the whole
-// thread would be one call. Threads are started and joined in the open.
+// Drops the events of locks, signals, barriers, semaphores and messages, and puts a call (Op::kCallBegin, Op::kCallEnd)
+// around each run of a function that contains one; what else it does stays in the trace. Its reach is what the events
+// in it touch, whole blocks where that is allocated, and what was dropped. Of functions that nobody called as far as
+// stacks tell, main and those that threads start in, each dropped event is a call by itself, which reaches what it is
+// about: else the whole thread would be one call. Threads are started and joined in the open.
 //
 // Stacks tell which function is running, so two runs from one place with no other event of the caller in between are
-// taken for one. Two passes: scan() for all batches, finish_scan(), then rewrite() for all batches, in trace order, of a
-// well-formed trace. Memory grows with the calls and their ranges, not with the events.
+// taken for one. Two passes: scan() for all batches, finish_scan(), then rewrite() for all batches, in trace order, of
+// a well-formed trace. Memory grows with the calls and their ranges, not with the events.
 class SyncHider {
  public:
   void scan(const Batch& batch, const Tables& tables);

@@ -69,7 +69,8 @@ Status validate(const MemoryTrace& trace) {
 }
 
 TEST(SyncHider, PutsCallsAroundFunctionsThatSynchronise) {
-  // f, called at 1, locks; g, called at 2, does not; main waits for a signal itself. The block around 0x108 has 64 bytes.
+  // f, called at 1, locks; g, called at 2, does not; main waits for a signal itself. The block around 0x108 has 64
+  // bytes.
   const MemoryTrace trace = from_text(
       "T0|alloc(0x100:64)|9\n"
       "T0|enter(f)|1\nT0|acq(0x40)|3\nT0|w(0x108:4)|4\nT0|w(0x10:4)|5\nT0|rel(0x40)|6\nT0|exit(f)|6\n"

@@ -5,8 +5,8 @@
 
 namespace sooth {
 
-// Headers of the C++ library that only pass a lock, an atomic operation or an allocation on. That a program locks in gthr-default.h says
-// nothing, and is the same place for all its locks. `file` is a path as debug information has it.
+// Headers of the C++ library that only pass a lock, an atomic operation or an allocation on. That a program locks in
+// gthr-default.h says nothing, and is the same place for all its locks. `file` is a path as debug information has it.
 bool is_library_glue(const std::string& file);
 
 }  // namespace sooth

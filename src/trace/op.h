@@ -39,8 +39,8 @@ enum class Op : std::uint8_t {
 };
 inline constexpr int kOpCount = 27;
 
-// What a kMisuse event reports: a call that the rules of locks and threads forbid, seen when it was made. Values are part
-// of the trace format, too.
+// What a kMisuse event reports: a call that the rules of locks and threads forbid, seen when it was made. Values are
+// part of the trace format, too.
 enum class MisuseKind : std::uint8_t {
   kDoubleLock = 1,         // acquires a lock that is not re-entrant and that it holds
   kUnlockUnlocked = 2,     // releases a lock that nobody holds

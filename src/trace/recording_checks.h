@@ -14,8 +14,8 @@ namespace sooth {
 
 inline constexpr char kChecksFile[] = "checks";
 
-// Called once the program is over and `symbols` is written: from then on damage is found, whatever it hits. A recording that
-// already has its checksums gets new ones. An error leaves it as it was, readable but incomplete.
+// Called once the program is over and `symbols` is written: from then on damage is found, whatever it hits. A recording
+// that already has its checksums gets new ones. An error leaves it as it was, readable but incomplete.
 Status finish_recording(const std::string& directory);
 
 // The side columns that a recording with these Control::flags has.

@@ -252,10 +252,10 @@ TEST(RecordingDamage, NamesWhatIsWrong) {
          r.chunks[0][33] = 0x20;
          r.chunks[0][32] = 0;
        }},
-      {"its kind 4095 is unknown",
+      {"its kind 2048 is unknown",
        [](TestRecording& r) {
-         r.chunks[0][33] = 0xef;
-         r.chunks[0][32] = 0xff;
+         r.chunks[0][33] = 0xe8;
+         r.chunks[0][32] = 0;
        }},
   };
   for (const auto& item : cases) {

@@ -22,9 +22,9 @@ namespace sooth {
 
 // Rows of the tables are added when a decoder first uses them, so ids are dense in the order of the trace. A site is a
 // distinct place (file, line, column, function), or module and offset where symbols are missing: several program
-// counters may be one site. Functions that a place was inlined into stand on the stack as if they had called it. The place of a lock, an atomic
-// operation or an allocation is where the program asks for it, not the header of the C++ library that was inlined there.
-// Not thread safe.
+// counters may be one site. Functions that a place was inlined into stand on the stack as if they had called it. The
+// place of a lock, an atomic operation or an allocation is where the program asks for it, not the header of the C++
+// library that was inlined there. Not thread safe.
 class RecordingNames {
  public:
   // Where further rows of `sites` and lines of `process` come from while the program runs.

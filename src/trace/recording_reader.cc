@@ -489,7 +489,8 @@ Result<MemoryObjects> find_objects(const std::string& directory, const Recording
   return objects;
 }
 
-// What calls may touch stands at their begin, but the objects that it consists of may come later: all of the recording is looked through first.
+// What calls may touch stands at their begin, but the objects that it consists of may come later: all of the recording
+// is looked through first.
 Status read_reaches(const std::string& directory, RecordingFiles& files) {
   const std::string path = directory + "/" + stream::kReachesFile;
   const Result<std::optional<std::string>> bytes = read_small_file(path);

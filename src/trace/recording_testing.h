@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <random>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/test_environment.h"
 #include "trace/batch.h"
 #include "trace/byte_io.h"
 #include "trace/directory_testing.h"
@@ -35,6 +37,10 @@ class TestStream {
  public:
   TestStream(std::uint32_t stream, bool values, ChunkAllocator allocate)
       : stream_(stream), values_(values), allocate_(std::move(allocate)) {}
+
+  // From now on, what a reader expects is left to runs.
+  void use_runs() { runs_ = true; }
+  std::uint64_t left_to_runs() const { return left_to_runs_; }
 
   void thread(std::uint32_t thread) {
     begin(stream::Record::kThread);
@@ -88,6 +94,14 @@ class TestStream {
     const std::uint64_t zigzag = delta();
     state.step = event.object - state.object;
     state.object = event.object;
+    const bool remembered = values_ && is_access(event.op) && event.size <= 8 && value.size != 0;
+    std::uint64_t& last = remembered_[stream::place_of(event.object)];
+    const bool seen = std::exchange(state.seen, true);
+    const bool known = remembered && value.low == last && zigzag == 0 && bits == 0 && seen;
+    if (follow(slot) && known && runs_) {
+      return run();
+    }
+    last = remembered ? value.low : last;
     std::uint32_t code = 0;
     while (code < 8 && zigzag >> 8 * std::min(code, 7u) != 0 && !(code == 7 && zigzag >> 56 == 0)) {
       ++code;
@@ -120,6 +134,9 @@ class TestStream {
         record.kind == DeepKind::kWord || record.kind == DeepKind::kAddress || record.kind == DeepKind::kReturn;
     const bool is_branch = record.kind == DeepKind::kBranch;
     const bool is_long = is_branch && record.value >= stream::kLongBranch;
+    if (is_branch && !is_long && follow(kBranchWord | static_cast<std::uint32_t>(record.value)) && runs_) {
+      return run();
+    }
     const std::uint64_t small = is_long ? stream::kLongBranch : is_branch ? record.value : valued ? value_bytes : 0;
     out().put(static_cast<std::uint16_t>(stream::kEscapeCode << stream::kSlotBits | stream::kDeepRecords |
                                          static_cast<unsigned>(record.kind) << stream::kDeepKindShift | small));
@@ -160,6 +177,7 @@ class TestStream {
   void publish() {
     if (chunk_ != nullptr) {
       set(offsetof(stream::ChunkHeader, committed), static_cast<std::uint32_t>(used_));
+      run_end_ = {};
     }
   }
 
@@ -169,7 +187,32 @@ class TestStream {
     std::uint64_t step = 0;
     std::uint64_t low = 0;
     std::uint64_t high = 0;
+    bool seen = false;
   };
+  static constexpr std::uint32_t kBranchWord = stream::kEscapeCode << stream::kSlotBits | stream::kDeepRecords |
+                                               static_cast<unsigned>(DeepKind::kBranch) << stream::kDeepKindShift;
+
+  // Whether the record was expected. stream::kRuns.
+  bool follow(std::uint32_t word) {
+    const std::uint32_t before = std::exchange(following_[context_], word);
+    context_ = stream::next_context(context_, word);
+    return before == word;
+  }
+  void run() {
+    ++left_to_runs_;
+    std::uint16_t word;
+    const bool grows = chunk_ != nullptr && run_end_ == std::pair(number_, used_);
+    if (grows) {
+      std::memcpy(&word, chunk_ + used_ - 2, sizeof word);
+      if ((++word & (stream::kSlots - 1)) < stream::kDeepRecords) {
+        std::memcpy(chunk_ + used_ - 2, &word, sizeof word);
+        return;
+      }
+    }
+    begin(stream::Record{stream::kRuns + 1});
+    end();
+    run_end_ = {number_, used_};
+  }
 
   ByteWriter out() { return ByteWriter(record_); }
   void put_ticket(std::uint64_t ticket) {
@@ -234,6 +277,12 @@ class TestStream {
   std::uint32_t sequence_ = 0;
   std::uint64_t last_ticket_ = 0;
   std::map<std::uint32_t, Slot> slots_;
+  bool runs_ = false;
+  std::map<std::uint32_t, std::uint32_t> following_;
+  std::map<std::uint32_t, std::uint64_t> remembered_;
+  std::uint32_t context_ = 0;
+  std::pair<std::uint32_t, std::size_t> run_end_;  // chunk and byte; byte 0: there is none
+  std::uint64_t left_to_runs_ = 0;
 };
 
 // The files of a recording in memory.
@@ -287,6 +336,62 @@ struct TestRecording {
 inline Result<WholeTrace> read_recording(const std::string& directory, ColumnSet columns = kAllColumns) {
   auto reader = open_recording(directory, {columns});
   return reader.ok() ? drain(**reader) : Result<WholeTrace>(reader.status());
+}
+
+struct DeepTrace {
+  std::vector<Event> events;
+  std::vector<Value> values;
+  std::vector<DeepRecord> deep;
+  std::size_t batches = 0;
+};
+
+// All of a recording, with its deep records.
+inline Result<DeepTrace> read_deep(const std::string& directory, ColumnSet columns = kAllColumns | kDeep) {
+  auto reader = open_recording(directory, {columns});
+  if (!reader.ok()) {
+    return std::move(reader).status();
+  }
+  DeepTrace trace;
+  for (;;) {
+    const Result<Batch> batch = (*reader)->next();
+    if (!batch.ok()) {
+      return batch.status();
+    }
+    if (batch->empty()) {
+      return trace;
+    }
+    ++trace.batches;
+    trace.events.insert(trace.events.end(), batch->events.begin(), batch->events.end());
+    trace.values.insert(trace.values.end(), batch->values.begin(), batch->values.end());
+    trace.deep.insert(trace.deep.end(), batch->deep.begin(), batch->deep.end());
+  }
+}
+
+// Changes bytes at random in the first two chunks. Whatever a reader makes of it, it is an answer.
+inline void expect_damage_is_read_or_refused(const TestRecording& recording) {
+  const std::uint64_t first = from_environment("SOOTH_SEED", 1);
+  const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000) / 4;
+  const TemporaryDirectory directory;
+  recording.write(directory / "r");
+  const std::string bytes = recording.streams_bytes();
+  std::uint64_t accepted = 0;
+  for (std::uint64_t seed = first; seed < first + cases; ++seed) {
+    std::mt19937_64 random(seed);
+    std::string changed = bytes;
+    for (std::uint64_t n = 1 + random() % 4; n > 0; --n) {
+      const std::size_t at =
+          stream::kControlBytes + (random() % 2) * stream::kChunkBytes + sizeof(stream::ChunkHeader) + random() % 900;
+      changed[at] = static_cast<char>(random() >> random() % 64);
+    }
+    fill_file(directory / "r/streams", changed);
+    const Result<DeepTrace> read = read_deep(directory / "r");
+    accepted += read.ok() ? 1 : 0;
+    if (!read.ok()) {
+      ASSERT_EQ(read.status().code(), ExitCode::kBadInput) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(accepted, 0u);
+  EXPECT_LT(accepted, cases);
 }
 
 // Defines slots as events need them, as the run time library does: a slot belongs to a shape until another takes it.

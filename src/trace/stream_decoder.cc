@@ -71,6 +71,9 @@ bool StreamDecoder::fail(const std::string& what) {
 template <bool kHasValues>
 StreamDecoder::Stop StreamDecoder::run_records(EventSink& out) {
   for (;;) {
+    if (kHasValues && run_left_ != 0 && !take_run(out)) {
+      return stop_;
+    }
     // The short way, with everything that changes in registers.
     const std::uint8_t* at = at_;
     const std::uint8_t* const last_start = limit_ - 2;
@@ -107,6 +110,7 @@ StreamDecoder::Stop StreamDecoder::run_records(EventSink& out) {
             return stop_;
           }
         }
+        follow(number);
         if (out.values != nullptr) {
           out.values[count] = value;
         }
@@ -162,6 +166,9 @@ const std::uint8_t* StreamDecoder::read_value(const std::uint8_t* at, std::uint3
     return nullptr;
   }
   value = {details.value_low, details.value_high, static_cast<std::uint8_t>(size)};
+  if (size <= 8) {
+    remembered_[stream::place_of(slots_[slot].object)] = details.value_low;
+  }
   return at + length;
 }
 
@@ -211,6 +218,9 @@ bool StreamDecoder::special_event(std::uint32_t control, EventSink& out) {
   }
   if (!check_object(pending_.event)) {
     return false;
+  }
+  if (has_values_) {
+    follow(number);
   }
   if (ticketed) {
     stop_ = Stop::kTicket;
@@ -276,6 +286,10 @@ bool StreamDecoder::escape(std::uint32_t number, EventSink& out) {
   if (number >= stream::kDeepRecords) {
     return take_deep(number, out);
   }
+  if (number > stream::kRuns) {
+    run_left_ = number - stream::kRuns;
+    return has_values_ && thread_known_ ? true : fail("it is a run, and there is nothing to go on with");
+  }
   switch (static_cast<stream::Record>(number)) {
     case stream::Record::kDefine: return define();
     case stream::Record::kStack: return change_stack();
@@ -313,6 +327,9 @@ bool StreamDecoder::define() {
   }
   if (!names_.has_site(row)) {
     return fail("its site " + std::to_string(row) + " is in no row of `sites`");
+  }
+  if (has_values_ && remembered_.empty()) {
+    remembered_.resize(stream::kPlaces);
   }
   if (number >= slots_.size()) {
     const std::size_t enough = std::bit_ceil(std::size_t{number} + 1);
@@ -381,6 +398,9 @@ bool StreamDecoder::take_deep(std::uint32_t number, EventSink& out) {
   std::uint32_t value_bytes = 0;
   if (record.kind == DeepKind::kBranch) {
     record.value = small == stream::kLongBranch ? varint() : small;
+    if (has_values_ && small != stream::kLongBranch) {
+      follow(stream::kEscapeCode << stream::kSlotBits | number);
+    }
   } else if (record.kind == DeepKind::kWord || record.kind == DeepKind::kAddress) {
     value_bytes = small;
   } else {
@@ -408,6 +428,48 @@ bool StreamDecoder::take_deep(std::uint32_t number, EventSink& out) {
   out.deep->push_back(record);
   stop_ = Stop::kFull;
   return !out.full();
+}
+
+// Records of a run, until the sink is full.
+bool StreamDecoder::take_run(EventSink& out) {
+  const StackId stack = names_.stack(thread_);
+  for (; run_left_ != 0; --run_left_) {
+    if (out.full()) {
+      stop_ = Stop::kFull;
+      return false;
+    }
+    const std::uint32_t word = following_[context_];
+    context_ = stream::next_context(context_, word);
+    if (word >= stream::kSlots) {
+      if (out.deep != nullptr) {
+        out.deep->push_back({.before = EventId{out.count},
+                             .thread = thread_,
+                             .kind = DeepKind::kBranch,
+                             .value = word & stream::kLongBranch});
+      }
+      continue;
+    }
+    if (word >= slots_.size() || slots_[word].kind != Kind::kPlain) {
+      return fail("it is a run that goes on with an event of which there was none");
+    }
+    Slot& slot = slots_[word];
+    const SlotDetails& details = details_[word];
+    const auto size = static_cast<std::uint32_t>(slot.last_word);
+    slot.object += slot.step;
+    const std::uint64_t value = remembered_[stream::place_of(slot.object)];
+    if (!details.valued || size > 8 || (size < 8 && value >> 8 * size != 0)) {
+      return fail("it is a run with an event that cannot have the value that is remembered");
+    }
+    store_event(out.events + out.count, slot.object, raw(thread_) | slot.site_word, slot.last_word);
+    if (out.values != nullptr) {
+      out.values[out.count] = {value, 0, static_cast<std::uint8_t>(size)};
+    }
+    if (out.stacks != nullptr) {
+      out.stacks[out.count] = details.inlined ? names_.with_inlined(stack, details.row) : stack;
+    }
+    ++out.count;
+  }
+  return true;
 }
 
 bool StreamDecoder::take_name() {

@@ -28,8 +28,8 @@ struct EventSink {
   bool full() const { return count >= capacity || (deep != nullptr && deep->size() >= capacity); }
 };
 
-// The bytes come from outside: whatever they are, the decoder stays inside them and says what is wrong. It copies nothing
-// but what a chunk holds, and remembers 8192 slots at most. Not thread safe.
+// The bytes come from outside: whatever they are, the decoder stays inside them and says what is wrong. It copies
+// nothing but what a chunk holds, and remembers 8192 slots at most. Not thread safe.
 class StreamDecoder {
  public:
   enum class Stop : std::uint8_t {
@@ -41,7 +41,7 @@ class StreamDecoder {
 
   // `names` is shared by the streams of a recording and must outlive them.
   StreamDecoder(std::uint32_t stream, bool has_values, RecordingNames& names)
-      : stream_(stream), has_values_(has_values), names_(names) {}
+      : stream_(stream), has_values_(has_values), names_(names), following_(has_values ? stream::kContexts : 0) {}
 
   std::uint32_t stream() const { return stream_; }
 
@@ -122,6 +122,12 @@ class StreamDecoder {
   bool special_event(std::uint32_t control, EventSink& out);
   bool escape(std::uint32_t number, EventSink& out);
   bool take_deep(std::uint32_t number, EventSink& out);
+  bool take_run(EventSink& out);
+  // See stream::kRuns.
+  void follow(std::uint32_t word) {
+    following_[context_] = static_cast<std::uint16_t>(word);
+    context_ = stream::next_context(context_, word);
+  }
   bool define();
   bool change_stack();
   bool switch_thread();
@@ -144,6 +150,11 @@ class StreamDecoder {
   const std::uint8_t* record_ = nullptr;  // the record being decoded, for errors
   std::vector<Slot> slots_;               // as many as were defined: most streams need few
   std::vector<SlotDetails> details_;
+  // What the stream remembers: see stream::kRuns. Empty without values.
+  std::vector<std::uint16_t> following_;   // by context
+  std::vector<std::uint64_t> remembered_;  // by place, from the first event on
+  std::uint32_t context_ = 0;
+  std::uint32_t run_left_ = 0;  // records of the run at record_ that were not decoded yet
   std::uint64_t last_ticket_ = 0;
   bool ticket_seen_ = false;
   bool thread_known_ = false;

@@ -1,23 +1,25 @@
-// The bytes that the run time library leaves behind: a recording. Freestanding, shared by the writer inside the recorded
-// program (runtime/) and the reader (recording_reader.h). STREAMS.md is the specification in words. Little-endian.
+// The bytes that the run time library leaves behind: a recording. Freestanding, shared by the writer inside the
+// recorded program (runtime/) and the reader (recording_reader.h). STREAMS.md is the specification in words.
+// Little-endian.
 //
 // A recording is a directory with
 //   streams   one page of Control, then chunks of kChunkBytes: what the threads did, in a compact code
 //   sites     SiteRow after SiteRow: the program counters that the streams name by their index
 //   process   text: the command and the modules that were loaded
-// all written by the program itself through shared mappings, so that they survive its death at any moment; and, once the
-// program is over, with
+// all written by the program itself through shared mappings, so that they survive its death at any moment; and, once
+// the program is over, with
 //   symbols   what the sites are called (symbol_file.h)
 //   version   the stage file: nothing is missing, and a checksum of each chunk
 //
-// A *stream* is a sequence of chunks written by one operating system thread at a time; a thread that starts may go on with
-// the stream of one that has ended. Records in a stream belong to the thread that the latest kThread record names.
+// A *stream* is a sequence of chunks written by one operating system thread at a time; a thread that starts may go on
+// with the stream of one that has ended. Records in a stream belong to the thread that the latest kThread record names.
 //
 // Order. *Ticketed* records carry a number from one counter of the process. The events of the trace are those of all
 // streams, merged so that tickets increase; what stands between two ticketed records of a stream may be placed anywhere
 // between them (a reader places it right behind the first). Every number is used once, so a ticket that is in no
-// stream is one whose owner died holding it: the trace ends in front of it. It also ends in front of Control::stop_ticket.
-// In a serial recording only the records kTurn are ticketed: the thread that wrote one ran alone until the next.
+// stream is one whose owner died holding it: the trace ends in front of it. It also ends in front of
+// Control::stop_ticket. In a serial recording only the records kTurn are ticketed: the thread that wrote one ran alone
+// until the next.
 #pragma once
 
 #include <cstddef>
@@ -48,8 +50,8 @@ inline constexpr std::uint32_t kWithDeep = 32;  // there are deep records
 // There may be calls of code that was left out (kCallBegin, kCallEnd).
 inline constexpr std::uint32_t kWithCalls = 16;
 
-// Bits 2 and 3 of Control::flags: accesses that a mode of TREE (docs/tree.md) calls redundant were not recorded. Free-running
-// recordings only: an exact one keeps every event.
+// Bits 2 and 3 of Control::flags: accesses that a mode of TREE (docs/tree.md) calls redundant were not recorded.
+// Free-running recordings only: an exact one keeps every event.
 enum class FilterMode : std::uint32_t { kNone = 0, kTree = 1, kTreeHb = 2, kTreeStrict = 3 };
 inline constexpr unsigned kFilterShift = 2;
 inline constexpr std::uint32_t kFilterBits = 3u << kFilterShift;
@@ -95,7 +97,8 @@ struct Control {
 static_assert(sizeof(Control) <= kControlBytes);
 
 // In front of each chunk; records follow at once. The records of a chunk end at `committed` when that is not 0 and the
-// program lives, else at the first 16 bits of zeros: records never start with them, and a record appears whole or not at all.
+// program lives, else at the first 16 bits of zeros: records never start with them, and a record appears whole or not
+// at all.
 struct ChunkHeader {
   std::uint32_t magic;      // written last
   std::uint32_t stream;     // dense, from 0
@@ -112,7 +115,8 @@ struct SiteRow {
   std::uint32_t reserved;
 };
 static_assert(sizeof(SiteRow) == 16);
-// The pc of events that belong to no place in the program: the first thread begins, a module that was left out synchronises.
+// The pc of events that belong to no place in the program: the first thread begins, a module that was left out
+// synchronises.
 inline constexpr std::uint64_t kNoSite = 1;
 
 // `reaches`: which memory calls touched, in rows of 24 bytes.
@@ -152,14 +156,16 @@ inline constexpr std::uint32_t kMaxDeepModules = 1u << 16;
 
 // A record starts with a control word of 16 bits: bits 0 to 12 a number, bits 13 to 15 a code.
 //
-// Code 0 to 6: one event. The number, never 0, is a *slot* of the stream, which a kDefine record has filled with the event's shape. Then
+// Code 0 to 6: one event. The number, never 0, is a *slot* of the stream, which a kDefine record has filled with the
+// event's shape. Then
 //   - so many bytes as the code says: the object less the prediction, which is the slot's last object plus the slot's last step (the last object less the one before), modulo 2^64, zigzag;
 //     a writer defines the slot again when that would need more than 6 bytes (objects have at most 47 bits);
 //   - if the shape is kTicketed: varint, the ticket less the stream's last ticket;
 //   - if the shape is kSized: varint, the size in bytes;
 //   - if the recording is kWithValues and the event is an access of at most 16 bytes: a byte n and, unless n is kNoValue, n bytes: the value XOR the
 //     slot's last value, without leading zero bytes.
-// The slot's last object, step and value are 0 when it is defined (so the first event's step is its object); a value that was not recorded leaves the last one as it was.
+// The slot's last object, step and value are 0 when it is defined (so the first event's step is its object); a value
+// that was not recorded leaves the last one as it was.
 //
 // Code 7: the number is a Record. A string is a varint, its length, and its bytes.
 inline constexpr unsigned kSlotBits = 13;
@@ -178,7 +184,8 @@ enum class Record : std::uint16_t {
   kTicket = 6,  // varint ticket less the stream's last ticket: no event; orders a kThread record that follows
 };
 
-// Numbers from kDeepRecords on are deep records: bits 9 to 11 the DeepKind (trace/batch.h), bits 0 to 8 a small number s.
+// Numbers from kDeepRecords on are deep records: bits 9 to 11 the DeepKind (trace/batch.h), bits 0 to 8 a small number
+// s.
 //   kEnter    varint module; varint function
 //   kWord     s bytes: the value without leading zero bytes
 //   kAddress  likewise
@@ -188,6 +195,31 @@ enum class Record : std::uint16_t {
 inline constexpr std::uint32_t kDeepRecords = 4096;
 inline constexpr unsigned kDeepKindShift = 9;
 inline constexpr std::uint32_t kLongBranch = 511;
+
+// Numbers from kRuns + 1 up to kDeepRecords - 1 are *runs*, of recordings that are kWithValues: so many records are
+// what a reader expects anyhow.
+//
+// Of each *context* a stream remembers which record came behind it the last time: an event, by its slot, or a kBranch
+// that is not long, by its control word. What else stands between these makes no difference. The context is 0 at first,
+// and next_context() after each of them. A stream also remembers the last value of at most 8 bytes that one of its
+// events has had at a place, of which several addresses share one: place_of(). Nothing is remembered at first, which is
+// 0.
+//
+// A record of a run is the one that is remembered for the context: that kBranch, or an event of that slot with the
+// object that is predicted and the value that is remembered for its place. The slot must be one of accesses of at most
+// 8 bytes without shape bits, of which there was a record before. Its last value stays what it was. A writer may count
+// up a run that is the last record, until it publishes it.
+inline constexpr std::uint32_t kRuns = 2048;
+inline constexpr std::uint32_t kContexts = kSlots;
+inline constexpr std::uint32_t kPlaces = 1u << 15;
+// `word`: a slot or the control word of a kBranch.
+inline constexpr std::uint32_t next_context(std::uint32_t context, std::uint32_t word) {
+  return word < kSlots ? word : (33 * context + (word & kLongBranch) + 1) & (kContexts - 1);
+}
+// Neighbouring words have neighbouring places, and the bytes of a word have places far apart.
+inline constexpr std::uint32_t place_of(std::uint64_t address) {
+  return static_cast<std::uint32_t>(address >> 3 ^ address << 12) & (kPlaces - 1);
+}
 
 // Shape bits of kDefine.
 inline constexpr std::uint8_t kTicketed = 1;

@@ -73,8 +73,9 @@ class Tables {
   const std::string* object_name(ObjectKind kind, std::uint64_t object) const;
   // The range around the object that has a name; nullptr when there is none.
   const ObjectName* named_range(ObjectKind kind, std::uint64_t object) const;
-  // The name, or that of the range it is in, or the number in hexadecimal; thread names for ObjectKind::kThread. Locks and
-  // other objects that live in memory are in the ranges of memory, too: `queue+40` is a mutex in the variable `queue`.
+  // The name, or that of the range it is in, or the number in hexadecimal; thread names for ObjectKind::kThread. Locks
+  // and other objects that live in memory are in the ranges of memory, too: `queue+40` is a mutex in the variable
+  // `queue`.
   std::string describe(ObjectKind kind, std::uint64_t object) const;
 
   // Everything in order of addition, for writers. stacks()[0] is the empty stack.

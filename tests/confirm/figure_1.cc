@@ -1,5 +1,5 @@
-// Figure 1 of Sen: Race Directed Random Testing of Concurrent Programs (PLDI 2008). The numbers are those of the paper. There is a
-// race over z; x only looks as if it were raced for: `y` keeps its two statements apart.
+// Figure 1 of Sen: Race Directed Random Testing of Concurrent Programs (PLDI 2008). The numbers are those of the paper.
+// There is a race over z; x only looks as if it were raced for: `y` keeps its two statements apart.
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>

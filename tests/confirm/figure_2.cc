@@ -1,5 +1,5 @@
-// Figure 2 of Sen: Race Directed Random Testing of Concurrent Programs (PLDI 2008). The numbers are those of the paper; the argument is the
-// number of statements in front of statement 8. ERROR is the exit status 3.
+// Figure 2 of Sen: Race Directed Random Testing of Concurrent Programs (PLDI 2008). The numbers are those of the paper;
+// the argument is the number of statements in front of statement 8. ERROR is the exit status 3.
 //
 // As in the paper, statement 10 is done at the beginning: its thread is the first to start.
 #include <cstdlib>

@@ -2,9 +2,10 @@
 //
 //   THREAD OPERATION OBJECT SITE
 //
-// Who is next is told by a counter that the recorder does not see, so that two recordings of a script differ in nothing but what the recorder
-// left out. OPERATION: r w (variable), l u (mutex), R U (rwlock, reader), W V (rwlock, writer), p q (semaphore: post, wait), s a (atomic: store
-// with release, load with acquire), x (atomic, relaxed), n (free the variable and allocate it anew), f j (thread: create, join).
+// Who is next is told by a counter that the recorder does not see, so that two recordings of a script differ in nothing
+// but what the recorder left out. OPERATION: r w (variable), l u (mutex), R U (rwlock, reader), W V (rwlock, writer), p
+// q (semaphore: post, wait), s a (atomic: store with release, load with acquire), x (atomic, relaxed), n (free the
+// variable and allocate it anew), f j (thread: create, join).
 #include <pthread.h>
 #include <semaphore.h>
 

@@ -6,7 +6,8 @@
 They are C, without undefined behaviour but for their races, end under every schedule, and depend on nothing but the schedule; a few divide by
 what another thread may make zero. Threads share integers of all widths, an array, a structure, a pointer and an atomic, and do what analyses of
 values have to understand: arithmetic with every operator, branches on what was read, loops whose number of turns was read, critical sections,
-calls, addresses that were read, and calls of what is not in the program.
+calls, addresses that were read, and calls of what is not in the program: the library, and in some programs OUTSIDE, which reads and writes
+shared variables and is to be compiled beside them.
 
 A program is a tree: a statement is a line, or a `Block` of a head, statements and a tail. campaign.py cuts branches off to make a
 program smaller.
@@ -23,6 +24,16 @@ HEADER = """\
 #include <stdlib.h>
 #include <string.h>
 """
+
+OUTSIDE = """\
+static int *kept;
+int outside_get(const int *p) { return *p; }
+int outside_set(int *p, int value) { return *p = value; }
+int outside_add(int *p, int value) { return *p = (*p + value) % 1000; }
+int outside_keep(int *p) { return *(kept = p); }
+int outside_kept(void) { return kept ? *kept : 0; }
+"""
+OUTSIDE_FUNCTIONS = ["int outside_get(const int *);", "int outside_set(int *, int);", "int outside_add(int *, int);", "int outside_keep(int *);", "int outside_kept(void);"]
 
 # Of a shared variable: how it is declared, the operand to read or write it, and how an expression of type int takes its value.
 Shared = collections.namedtuple("Shared", "declaration lvalue value")
@@ -59,6 +70,9 @@ class Generator:
         self.locals = []
         self.held = []
         self.functions = []  # (name, cost)
+        # Other draws do not depend on it.
+        self.outside = random.Random(seed + 0.5)
+        self.calls_outside = self.outside.random() < 0.3
         self.has_pointer = self.random.random() < 0.3
         self.has_atomic = self.random.random() < 0.25
         plain = [v for v in SCALARS if v.declaration]
@@ -95,10 +109,21 @@ class Generator:
             if shared.lvalue == "a[1]" and self.maybe(0.5):
                 index, cost = self.leaf(budget - 1)
                 return f"a[({index}) & 1]", cost + 1
-            return shared.value, 1
+            return self.read_outside(shared.lvalue) or shared.value, 1
         if self.locals and roll < 0.75:
             return self.random.choice(self.locals), 0
         return str(self.random.choice([0, 1, 1, 2, 3, 4, 5, 7, 9, -1, -2])), 0
+
+    def read_outside(self, lvalue):
+        """The call that reads the variable, if one is to."""
+        if not self.calls_outside or lvalue not in ("x", "y", "a[1]") or self.outside.random() < 0.2:
+            return None
+        return self.outside.choice([f"outside_get(&{lvalue})", f"outside_get(&{lvalue})", f"outside_keep(&{lvalue})", "outside_kept()"])
+
+    def write_outside(self, lvalue, value):
+        if not self.calls_outside or lvalue not in ("x", "y", "a[1]") or self.outside.random() < 0.6:
+            return None
+        return self.outside.choice([f"outside_set(&{lvalue}, ({value}) % 1000);", f"outside_add(&{lvalue}, ({value}) % 1000);"])
 
     def expression(self, budget, depth=2):
         if depth == 0 or self.maybe(0.3):
@@ -125,7 +150,8 @@ class Generator:
     def condition(self, budget):
         first, cost = self.expression(budget, 1)
         if cost == 0 and budget > 0 and self.maybe(0.9):
-            first, cost = self.random.choice(self.shared).value, 1  # one that is always the same teaches nothing
+            shared = self.random.choice(self.shared)  # one that is always the same teaches nothing
+            first, cost = self.read_outside(shared.lvalue) or shared.value, 1
         second, more = self.leaf(budget - cost if self.maybe(0.3) else 0)
         cost += more
         text = f"{first} {self.random.choice(COMPARISONS)} {second}"
@@ -153,7 +179,7 @@ class Generator:
             lvalue, is_field = "r.f", False
         if budget - cost >= 2 and lvalue not in ("d", "o") and not is_field and self.maybe(0.25):
             return [f"{lvalue} {self.random.choice(['+=', '-=', '^=', '|=', '&='])} {value};"], cost + 2
-        return [f"{lvalue} = {value};"], cost + (2 if is_field else 1)
+        return [self.write_outside(lvalue, value) or f"{lvalue} = {value};"], cost + (2 if is_field else 1)
 
     def local(self, budget):
         value, cost = self.expression(budget)
@@ -285,6 +311,7 @@ class Generator:
 
     def program(self):
         nodes = [v.declaration.format(self.random.choice([0, 0, 1, 2, 5])) for v in self.shared if v.declaration]
+        nodes += OUTSIDE_FUNCTIONS if self.calls_outside else []
         if self.has_pointer:
             nodes.append(f"int *p = &{self.random.choice(self.targets())};")
         if self.has_atomic:

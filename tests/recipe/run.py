@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The programs of the figures of RECIPE's paper: each analysis finds exactly the races that the comments say, and runs of the program confirm them.
+"""The programs of the figures of RECIPE's paper, and some that call code which is not instrumented: each analysis finds exactly the races that the comments say, and runs of the program confirm them.
 
     run.py --sooth build/bin/sooth [--levels 0,1,2] [--explore] [NAME ...]
 
 Programs mark their races as those of tests/programs do. Here `FOUND(name): mcm recipe` names all analyses that find a race, of those in ANALYSES; the others must not. Each is built
-with `sooth c++ --deep` at each level of optimisation and recorded serially; all that `recipe` predicts, `sooth confirm` then has to bring about, and `sooth replay` to repeat. With
---explore, `sooth explore` must meet all the races that are marked and no others, as far as it comes.
+with `sooth c++ --deep` at each level of optimisation and recorded serially; all that `recipe` predicts, `sooth witness check` has to accept, `sooth confirm` to bring about, and `sooth replay` to repeat. With
+--explore, `sooth explore` must meet all the races that are marked and no others, as far as it comes. `OUTSIDE: file.c`, beside the program, is linked as a shared library that is not instrumented; exploring would
+not see what happens in it. Then `FOUND` also says what rdit finds when `sooth trace calls` has put its calls into the trace.
 """
 import argparse
 import concurrent.futures
@@ -13,12 +14,14 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 ANALYSES = ["mcm", "recipe:s", "recipe"]
+WITH_CALLS = "rdit"  # of what `sooth trace calls` makes of a recording with code from outside
 TIME_LIMIT = 300  # seconds for one command
 
 
@@ -37,9 +40,11 @@ class Figure(programs.Program):
     """A program whose marks are those of several analyses."""
 
     def _check(self, text):
+        outside = re.search(r"^// OUTSIDE: (\S+)$", text, re.MULTILINE)
+        self.outside = self.path.parent / outside[1] if outside else None
         if set(self.found) != set(self.races) or not self.races:
             raise Failure(f"{self.path.name}: FOUND and RACE do not name the same races")
-        unknown = set().union(*self.found.values()) - {*ANALYSES, "none"}
+        unknown = set().union(*self.found.values()) - {*ANALYSES, WITH_CALLS, "none"}
         if unknown:
             raise Failure(f"{self.path.name}: no such analysis: {', '.join(sorted(unknown))}")
 
@@ -91,6 +96,17 @@ class Check:
             wrong.append(f"{analysis} does not follow the code of {lost} threads to the end")
         return report, wrong
 
+    def with_calls(self, trace):
+        """What rdit makes of the calls; the analyses that know nothing of them must refuse the trace, and name rdit."""
+        calls = self.work / "calls"
+        run([self.sooth, "trace", "calls", trace, "-o", calls])
+        run([self.sooth, "trace", "check", calls])
+        wrong = self.analyze(calls, WITH_CALLS)[1]
+        for analysis in ("hb", "wcp", "syncp", "mcm"):
+            if "--with rdit" not in run([self.sooth, "analyze", calls, "--with", analysis], statuses=(64,)).stderr:
+                wrong.append(f"{analysis} does not name rdit for a trace with calls")
+        return wrong
+
     def confirm(self, report):
         """Every finding moves up, and can be repeated."""
         run([self.sooth, "confirm", report, "--", self.binary], statuses=(0, 66))
@@ -115,15 +131,22 @@ class Check:
         return differences("explore", found if explored["incomplete"] else marked, found) + differences("explore", found & marked, found)
 
     def all(self):
-        run([self.sooth, "c++", "--deep", "-std=c++20", "-g", f"-O{self.level}", "-pthread", self.figure.path, "-o", self.binary])
+        outside = []
+        if self.figure.outside:
+            run(["cc", "-shared", "-fPIC", "-O1", self.figure.outside, "-o", self.work / "liboutside.so"])
+            outside = [f"-L{self.work}", "-loutside", f"-Wl,-rpath,{self.work}"]
+        run([self.sooth, "c++", "--deep", "-std=c++20", "-g", f"-O{self.level}", "-pthread", self.figure.path, "-o", self.binary, *outside])
         trace = self.work / "trace"
         run([self.sooth, "record", "--schedule", "serial", "-o", trace, "--", self.binary])
         wrong = []
         for analysis in ANALYSES:
             report, different = self.analyze(trace, analysis)
             wrong += different
+        run([self.sooth, "witness", "check", report, trace])
+        if self.figure.outside:
+            wrong += self.with_calls(trace)
         wrong += self.confirm(report)  # of recipe, the last
-        return wrong + (self.explore() if self.options.explore else [])
+        return wrong + (self.explore() if self.options.explore and not self.figure.outside else [])
 
 
 def check(options, figure, level):
@@ -146,7 +169,8 @@ def main():
     parser.add_argument("names", nargs="*", help="programs without their suffix; all by default")
     options = parser.parse_args()
     try:
-        figures = [Figure(path) for path in sorted((FOLDER / "programs").glob("*.cc")) if not options.names or path.stem in options.names]
+        sources = [path for folder in ("programs", "outside") for path in sorted((FOLDER / folder).glob("*.cc"))]
+        figures = [Figure(path) for path in sources if not options.names or path.stem in options.names]
     except Failure as failure:
         sys.exit(str(failure))
     jobs = [(figure, level) for figure in figures for level in options.levels]
