@@ -85,13 +85,13 @@ def gcc(source):
 
 def ask_sooth(truth, options, work):
     binary = build(truth, work, options.limit, lambda source: [options.sooth, "cc" if source.suffix == ".c" else "c++"])
+    report = pathlib.Path(work) / "report.json"
     begin = time.monotonic()
-    execute([options.sooth, "run", "--budget", f"{options.limit // 2}s", "--format", "json", "-o", "report.json", "--", binary,
-             *truth.program.arguments], options.limit * 2, work)
+    execute([options.sooth, "run", "--budget", f"{options.limit // 2}s", "--format", "json", "-o", report, "--", binary,
+             *truth.program.arguments], options.limit * 2, binary.parent)
     seconds = time.monotonic() - begin
-    report = json.loads((pathlib.Path(work) / "report.json").read_text())
     proven, suspected = set(), set()
-    for finding in report["findings"]:
+    for finding in json.loads(report.read_text())["findings"]:
         if finding["kind"] == "race":
             ends = tuple(sorted(programs.innermost(programs.Sooth._frames(access)) for access in finding["accesses"]))
             (suspected if finding["rung"] == "suspected" else proven).add(ends)
@@ -102,7 +102,7 @@ def ask_tsan(truth, options, work, runs):
     binary = build(truth, work, options.limit, gcc, "-fsanitize=thread")
     reported, begin = set(), time.monotonic()
     for _ in range(runs):
-        _, errors = execute([binary, *truth.program.arguments], options.limit, work, {"TSAN_OPTIONS": programs.Tsan.OPTIONS})
+        _, errors = execute([binary, *truth.program.arguments], options.limit, binary.parent, {"TSAN_OPTIONS": programs.Tsan.OPTIONS})
         for report in errors.split("==================\n"):
             if report.startswith("WARNING: ThreadSanitizer: data race") or report.startswith("WARNING: ThreadSanitizer: heap-use-after-free"):
                 stacks = programs.Tsan._stacks(report)
@@ -139,7 +139,7 @@ def ask_valgrind(truth, options, work, tool):
     folder_of = {path.name: str(path) for folder in (programs.FOLDER, programs.EXAMPLES) for path in folder.iterdir()}
     begin = time.monotonic()
     _, errors = execute(["valgrind", f"--tool={tool}", "--fair-sched=try", "--trace-children=yes", binary, *truth.program.arguments],
-                        options.limit, work)
+                        options.limit, binary.parent)
     seconds = time.monotonic() - begin
     reported = set()
     first = re.compile(r"Possible data race during|Conflicting (?:load|store) by")
