@@ -38,7 +38,7 @@ struct Tree {
   };
   static constexpr u32 kNodes = 1u << 12;
   static constexpr u32 kUses = 1u << 11;
-  static constexpr u32 kSets = 1u << 13;
+  static constexpr u32 kSets = 1u << 14;
   static constexpr u32 kProbes = 8;
 
   u64 count;        // with the sequence of locks, the context: TreeContext::count in src/filter

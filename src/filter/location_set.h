@@ -1,4 +1,4 @@
-// A few remembered accesses: the cell of which the tables of TREE are made. Freestanding, because the run time library
+// Remembered accesses: the cell of which the tables of TREE are made. Freestanding, because the run time library
 // inside the recorded program remembers in the same way.
 #pragma once
 
@@ -36,34 +36,30 @@ struct Location {
 };
 static_assert(sizeof(Location) == 32);
 
-// A few locations with the same hash, the two most recently used first. Freestanding, so that it can also run where
-// there is no allocation: give it zeroed memory.
+// Two locations with the same hash, the most recently used first: one cache line, because what is waited for is memory.
+// Freestanding, so that it can also run where there is no allocation: give it zeroed memory.
 struct alignas(64) LocationSet {
-  static constexpr std::size_t kWays = 4;
+  static constexpr std::size_t kWays = 2;
   Location ways[kWays];
 
-  // The location of the key, moved to the front unless it is one of the first two, so that two that take turns do not
-  // change places all the time; nullptr when it is not there. `any_thread`: whatever its thread.
+  // The location of the key, which is the first now; nullptr when it is not there. `any_thread`: whatever its thread.
   [[gnu::always_inline]] Location* find(const LocationKey& key, bool any_thread) {
     if (matches(ways[0], key, any_thread)) [[likely]] {
       return &ways[0];
     }
-    if (matches(ways[1], key, any_thread)) [[likely]] {
-      return &ways[1];
+    if (!matches(ways[1], key, any_thread)) {
+      return nullptr;
     }
-    for (std::size_t i = 2; i < kWays; ++i) {
-      if (matches(ways[i], key, any_thread)) {
-        const Location found = ways[i];
-        push(i, found);
-        return &ways[0];
-      }
-    }
-    return nullptr;
+    const Location found = ways[1];
+    ways[1] = ways[0];
+    ways[0] = found;
+    return &ways[0];
   }
   // Puts a new location in front. Whether that pushed out the least recently used one.
   bool insert(const LocationKey& key, std::uint64_t stamp) {
-    const bool full = ways[kWays - 1].shape != 0;
-    push(kWays - 1, {key.address, key.site, key.thread, key.locks, key.shape, stamp});
+    const bool full = ways[1].shape != 0;
+    ways[1] = ways[0];
+    ways[0] = {key.address, key.site, key.thread, key.locks, key.shape, stamp};
     return full;
   }
 
@@ -74,13 +70,7 @@ struct alignas(64) LocationSet {
     return ((l.address ^ key.address) | (l.site ^ key.site) | (l.locks ^ key.locks) | (l.shape ^ key.shape) | thread) ==
            0;
   }
-  void push(std::size_t from, const Location& front) {
-    for (std::size_t i = from; i > 0; --i) {
-      ways[i] = ways[i - 1];
-    }
-    ways[0] = front;
-  }
 };
-static_assert(sizeof(LocationSet) == 128);
+static_assert(sizeof(LocationSet) == 64);
 
 }  // namespace sooth

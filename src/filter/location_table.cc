@@ -6,7 +6,7 @@
 namespace sooth {
 namespace {
 
-constexpr std::size_t kFirstSets = 256;      // 32 KB
+constexpr std::size_t kFirstSets = 512;      // 32 KB
 constexpr std::size_t kLastSets = 1u << 31;  // what the upper half of a hash can tell apart
 
 std::size_t sets_for(std::uint64_t locations) {

@@ -39,7 +39,7 @@ struct TreeOptions {
   // Only in kTree: nobody cares for lock events but for the locks held at accesses, so that sections in which no access
   // is left are hidden too.
   bool hide_sections = false;
-  // The most recently used so many locations are remembered; at least 4. 32 bytes each.
+  // The most recently used so many locations are remembered; at least 2. 32 bytes each.
   std::uint64_t locations = std::uint64_t{1} << 20;
   // After so many accesses of which hardly any was hidden, most of the trace passes without a look for a while, because
   // then it costs more than it saves. 0: never.
