@@ -21,7 +21,7 @@ enum class Preserves : std::uint8_t {
 
 // What a filter did, for --stats.
 struct FilterCounts {
-  std::uint64_t looked_at = 0;     // plain reads and writes; others passed during a pause
+  std::uint64_t looked_at = 0;     // plain reads and writes; the others passed without a look
   std::uint64_t hidden_intra = 0;  // of those hidden because of an access of the same thread
   std::uint64_t hidden_inter = 0;  // ... because of accesses of two other threads
   std::uint64_t hidden_locks = 0;  // acquires and releases

@@ -6,6 +6,7 @@
 
 #include "filter/location_table.h"
 #include "filter/memory_stamps.h"
+#include "filter/site_yield.h"
 #include "filter/tree_context.h"
 
 namespace sooth {
@@ -41,6 +42,11 @@ constexpr std::uint32_t kSecondBit = 2;
 constexpr unsigned kSizeShift = 2;
 constexpr std::uint32_t kLongest = (1u << 30) - 1;
 
+// Few looks tell what a site is like; the whole trace takes more.
+constexpr std::uint32_t site_patience(const TreeOptions& options) {
+  return static_cast<std::uint32_t>((options.patience + 31) / 32);
+}
+
 std::uint64_t hash_across_threads(const LocationKey& key) {
   LocationKey first = key;
   first.shape &= ~kSecondBit;
@@ -55,6 +61,7 @@ class TreeFilterImpl final : public TreeFilter {
         keyed_by_locks_(kind_ != ContextKind::kStretches),
         contexts_(kind_, options.for_lockset),
         table_(options.locations),
+        yields_(site_patience(options)),
         look_for_(options.patience) {
     if (options.across_threads) {
       table_.set_hash(hash_across_threads);
@@ -72,7 +79,7 @@ class TreeFilterImpl final : public TreeFilter {
  private:
   static constexpr std::size_t kBlock = 64;
   // How much longer than looking a pause is, how much looking may grow, and the share of hidden accesses, 1 in
-  // kWorthwhile, at which the detectors save about what looking costs.
+  // kWorthwhile, below which even following contexts does not pay.
   static constexpr std::uint64_t kPauseFactor = 64;
   static constexpr std::uint64_t kMostPatience = 16;
   static constexpr std::uint64_t kWorthwhile = 8;
@@ -134,6 +141,7 @@ class TreeFilterImpl final : public TreeFilter {
   const bool keyed_by_locks_;
   TreeContexts contexts_;
   LocationTable table_;
+  SiteYields yields_;
   LineVersions lines_;
   std::unique_ptr<EraserGates> gates_;
   std::uint64_t base_ = 0;  // part of every stamp: grows when nothing of before may be relied on
@@ -170,6 +178,7 @@ Batch TreeFilterImpl::look(const Batch& batch) {
       const Probe& probe = probes_[k];
       const bool redundant = is_redundant(probe);
       hides_[probe.place] = redundant ? 1 : 0;
+      yields_.note(batch.events[probe.place].site, redundant);
       hidden += redundant ? 1 : 0;
       episodes_[probe.episode].needed |= !redundant;
     }
@@ -308,20 +317,25 @@ void TreeFilterImpl::decide_whether_to_pause() {
 
 // False when the access passes in any case.
 inline bool TreeFilterImpl::prepare(const Event& e, Probe& probe) {
-  ++looked_at_;
   TreeContext& context = contexts_.of(e.thread);
   const bool writes = e.op == Op::kWrite;
-  const std::uint64_t stamp = memory_stamp(e, context);
-  if (options_.mode == TreeMode::kData && writes) {
+  const bool sends = options_.mode == TreeMode::kData && writes;
+  const bool may_hide = !sends && e.size <= kLongest && yields_.wants(e.site, e.object);
+  // Eraser's gates follow every access.
+  const std::uint64_t stamp = may_hide || gates_ != nullptr ? memory_stamp(e, context) : 0;
+  if (sends) {
     note_write(e, context);
+  }
+  if (!may_hide) {
     return false;
   }
+  ++looked_at_;
   probe.key = {e.object, options_.mode == TreeMode::kSpan ? 0 : raw(e.site), raw(e.thread),
                keyed_by_locks_ ? raw(contexts_.set(context)) : 0, e.size << kSizeShift | (writes ? kWriteBit : 0)};
   probe.hash = options_.across_threads ? probe.key.hash_of_rest() : probe.key.hash();
   probe.stamp = stamp + context.count;
   __builtin_prefetch(&table_.set_of(probe.hash), 1);
-  return e.size <= kLongest;
+  return true;
 }
 
 // Events that are no plain access: they pass, but change contexts and memory.
@@ -386,11 +400,12 @@ bool TreeFilterImpl::is_redundant_across_threads(const Probe& probe) {
 }
 
 FilterCounts TreeFilterImpl::counts() const {
-  const std::uint64_t memory =
-      table_.memory() + lines_.memory() + (gates_ != nullptr ? gates_->memory() : 0) + contexts_.memory() +
-      events_.capacity() * sizeof(Event) + ids_.capacity() * sizeof(EventId) + stacks_.capacity() * sizeof(StackId) +
-      hides_.capacity() + (earlier_.capacity() + current_episode_.capacity()) * sizeof(std::uint32_t) +
-      episodes_.capacity() * sizeof(Episode);
+  const std::uint64_t memory = table_.memory() + yields_.memory() + lines_.memory() +
+                               (gates_ != nullptr ? gates_->memory() : 0) + contexts_.memory() +
+                               events_.capacity() * sizeof(Event) + ids_.capacity() * sizeof(EventId) +
+                               stacks_.capacity() * sizeof(StackId) + hides_.capacity() +
+                               (earlier_.capacity() + current_episode_.capacity()) * sizeof(std::uint32_t) +
+                               episodes_.capacity() * sizeof(Episode);
   return {looked_at_, hidden_intra_, hidden_inter_, hidden_locks_, table_.size(), memory};
 }
 

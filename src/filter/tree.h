@@ -40,9 +40,9 @@ struct TreeOptions {
   // is left are hidden too.
   bool hide_sections = false;
   // The most recently used so many locations are remembered; at least 2. 32 bytes each.
-  std::uint64_t locations = std::uint64_t{1} << 20;
-  // After so many accesses of which hardly any was hidden, most of the trace passes without a look for a while, because
-  // then it costs more than it saves. 0: never.
+  std::uint64_t locations = std::uint64_t{1} << 18;
+  // After so many looks of which hardly any hid something, most of the trace passes without one for a while, because
+  // then it costs more than it saves; a site where that is so is known sooner (SiteYields). 0: never.
   std::uint64_t patience = 8 * 1024;
 };
 

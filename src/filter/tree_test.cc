@@ -8,6 +8,7 @@
 #include "filter/location_table.h"
 #include "filter/lock_stack.h"
 #include "filter/memory_stamps.h"
+#include "filter/site_yield.h"
 #include "oracle/random.h"
 #include "oracle/trace_text.h"
 #include "order/lock_set.h"
@@ -207,6 +208,71 @@ TEST(PauseTest, EndsWhenTheTraceRepeatsItself) {
   EXPECT_EQ(feed(200, false), 0u);
   EXPECT_LT(filter->counts().looked_at, 20'000u) << "it did not pause";
   EXPECT_GT(feed(200, true), 100'000u) << "it did not come back";
+}
+
+// Looks at `address` at `site` if it is wanted, and says that it was redundant or not.
+bool look(SiteYields& yields, SiteId site, std::uint64_t address, bool redundant) {
+  const bool wanted = yields.wants(site, address);
+  if (wanted) {
+    yields.note(site, redundant);
+  }
+  return wanted;
+}
+
+TEST(SiteYieldsTest, LooksAtTheSameFewAddressesOfASiteThatHidesNothing) {
+  SiteYields yields(64);
+  std::vector<std::uint64_t> sample;
+  for (std::uint64_t address = 0; address < 4'096; address += 8) {
+    look(yields, SiteId{1}, address, false);
+  }
+  for (std::uint64_t address = 0; address < 4'096; address += 8) {
+    if (look(yields, SiteId{1}, address, false)) {
+      sample.push_back(address);
+    }
+  }
+  EXPECT_GT(sample.size(), 16u);
+  EXPECT_LT(sample.size(), 64u) << "of 512";
+  for (const std::uint64_t address : sample) {
+    EXPECT_TRUE(yields.wants(SiteId{1}, address));
+  }
+  EXPECT_TRUE(yields.wants(SiteId{2}, 8)) << "another site has its own account";
+}
+
+TEST(SiteYieldsTest, LooksAtAllOnceTheSampleRepeatsItself) {
+  SiteYields yields(64);
+  for (int round = 0; round < 8; ++round) {
+    for (std::uint64_t address = 0; address < 16'384; address += 8) {
+      look(yields, SiteId{1}, address, round > 0);
+    }
+  }
+  std::size_t wanted = 0;
+  for (std::uint64_t address = 0; address < 16'384; address += 8) {
+    wanted += look(yields, SiteId{1}, address, true) ? 1 : 0;
+  }
+  EXPECT_EQ(wanted, 2'048u);
+}
+
+TEST(SiteYieldsTest, LooksAgainThoughTheSampleHasNoneOfTheAddresses) {
+  SiteYields yields(64);
+  for (std::uint64_t address = 0; address < 4'096; address += 8) {
+    look(yields, SiteId{1}, address, false);
+  }
+  std::uint64_t outside = 8;
+  while (yields.wants(SiteId{1}, outside)) {
+    outside += 8;
+  }
+  std::size_t wanted = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    wanted += look(yields, SiteId{1}, outside, true) ? 1 : 0;
+  }
+  EXPECT_GT(wanted, 5'000u);
+}
+
+TEST(SiteYieldsTest, LooksAtAllWithoutPatience) {
+  SiteYields yields(0);
+  for (std::uint64_t address = 0; address < 100'000; ++address) {
+    ASSERT_TRUE(look(yields, SiteId{1}, address, false));
+  }
 }
 
 }  // namespace
