@@ -16,6 +16,7 @@ struct TouchedLines {
   bool too_many;
   u64 lines[kMost];      // in the order in which they were touched first
   u64 table[2 * kMost];  // 1 + line, open addressing; 0: free
+  u64 recent[2];         // 1 + line: the last two to be touched, mostly the next ones too
   uptr stack_from;       // what is on the thread's own stack from here up was the callers' before; ~0: none was touched
 };
 
@@ -120,11 +121,15 @@ void forget_touched(TouchedLines& touched) {
     }
   }
   touched.count = 0;
+  touched.recent[0] = touched.recent[1] = 0;
   touched.too_many = false;
   touched.stack_from = ~uptr{0};
 }
 
 void touch_line(TouchedLines& touched, u64 line) {
+  if (touched.recent[0] == line + 1 || touched.recent[1] == line + 1) return;
+  touched.recent[1] = touched.recent[0];
+  touched.recent[0] = line + 1;
   for (u64 at = mix(line);; ++at) {
     u64& entry = touched.table[at & (2 * TouchedLines::kMost - 1)];
     if (entry == line + 1) return;
@@ -212,7 +217,8 @@ bool start() {
   if (rows < 0 && rows > -4096) return false;
   rows_ = reinterpret_cast<ReachRow*>(rows);
   zero_memory(sets_, kKnownSets * sizeof(KnownSet));
-  row_count_ = rows_reserved_ = set_count_ = 0;
+  row_count_ = 1;  // the seal comes in front
+  rows_reserved_ = set_count_ = 0;
   rows_lock_.reset();
   return true;
 }
