@@ -66,11 +66,11 @@ std::uint64_t size_of(const std::string& directory) {
 
 Status complete_reaches(const std::string& directory) {
   const std::string path = directory + "/" + stream::kReachesFile;
-  const Result<std::optional<std::string>> rows = read_small_file(path);
+  Result<std::optional<std::string>> rows = read_small_file(path);
   if (!rows.ok() || !rows->has_value()) {
-    return rows.ok() ? Status() : rows.status();
+    return rows.ok() ? Status() : std::move(rows).status();
   }
-  return replace_small_file(path, seal_reaches(**rows));
+  return seal_file(path, seal_reaches(std::move(**rows)), sizeof(stream::ReachRow));
 }
 
 Status complete_deep(const std::string& directory) {
@@ -79,7 +79,7 @@ Status complete_deep(const std::string& directory) {
   if (!bytes.ok() || !bytes->has_value()) {
     return bytes.ok() ? Status() : std::move(bytes).status();
   }
-  return replace_small_file(path, seal_deep_file(std::move(**bytes)));
+  return seal_file(path, seal_deep_file(std::move(**bytes)), sizeof(stream::DeepSeal));
 }
 
 }  // namespace

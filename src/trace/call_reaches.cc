@@ -20,7 +20,7 @@ std::vector<ReachRow> rows_of(std::string_view bytes) {
   return rows;
 }
 
-std::uint64_t checksum(std::span<const ReachRow> rows) { return XXH3_64bits(rows.data(), rows.size_bytes()); }
+std::uint64_t checksum(std::string_view rows) { return XXH3_64bits(rows.data(), rows.size()); }
 
 std::uint64_t last_byte(const MemoryRange& range) { return range.begin + (range.length - 1); }
 
@@ -68,7 +68,7 @@ Result<CallReaches> CallReaches::parse(std::string_view bytes, const std::string
   };
   const ReachRow& head = rows.front();
   if (head.b != rows.size() - 1 || head.set > head.b || bytes.size() % sizeof(ReachRow) != 0 ||
-      head.a != checksum(std::span(rows).subspan(1))) {
+      head.a != checksum(bytes.substr(sizeof(ReachRow)))) {
     return damaged(0);
   }
   reaches.sets_.resize(std::size_t{head.set} + 1);
@@ -129,20 +129,25 @@ bool is_sealed(std::string_view bytes) {
   return !first.empty() && first.front().kind == static_cast<std::uint32_t>(ReachRowKind::kSeal);
 }
 
-std::string seal_reaches(std::string_view bytes) {
+std::string seal_reaches(std::string bytes) {
   if (is_sealed(bytes)) {
-    return std::string(bytes);
+    return bytes;
   }
-  std::vector<ReachRow> rows = rows_of(bytes);
-  const auto end = std::find_if(rows.begin(), rows.end(), [](const ReachRow& row) { return row.kind == 0; });
-  rows.erase(end, rows.end());
   std::uint32_t sets = 0;
-  for (const ReachRow& row : rows) {
+  std::size_t end = sizeof(ReachRow);  // behind the room for the seal
+  for (ReachRow row; end + sizeof row <= bytes.size(); end += sizeof row) {
+    std::memcpy(&row, bytes.data() + end, sizeof row);
+    if (row.kind == 0) {
+      break;
+    }
     sets = std::max(sets, row.set + 1);
   }
-  const ReachRow seal{static_cast<std::uint32_t>(ReachRowKind::kSeal), sets, checksum(rows), rows.size()};
-  rows.insert(rows.begin(), seal);
-  return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(ReachRow)};
+  bytes.resize(end);
+  const std::string_view rows = std::string_view(bytes).substr(sizeof(ReachRow));
+  const ReachRow seal{static_cast<std::uint32_t>(ReachRowKind::kSeal), sets, checksum(rows),
+                      rows.size() / sizeof(ReachRow)};
+  std::memcpy(bytes.data(), &seal, sizeof seal);
+  return bytes;
 }
 
 }  // namespace sooth

@@ -67,6 +67,6 @@ class CallReaches {
 // Whether somebody has sealed the file.
 bool is_sealed(std::string_view bytes);
 // What a program has left in `reaches`, with a first row that tells damage; nothing changes if it has one.
-std::string seal_reaches(std::string_view bytes);
+std::string seal_reaches(std::string bytes);
 
 }  // namespace sooth

@@ -45,10 +45,11 @@ TEST(CallReaches, ObjectsOfAllTimesAreFoundAroundABytes) {
 }
 
 TEST(CallReaches, TouchedLinesBecomeWholeObjectsAndWhatIsWholeStays) {
-  const std::string written = bytes_of(
-      {row(ReachRowKind::kTouched, 0, 0x2000, 16), row(ReachRowKind::kWhole, 0, 0x7000, 100),
-       row(ReachRowKind::kCall, 0, 1, 0), row(ReachRowKind::kCall, 0, 2, 5), row(ReachRowKind::kTouched, 1, 0x2000, 32),
-       row(ReachRowKind::kCall, 1, 1, 1), row(ReachRowKind::kCall, 2, 3, 0), row(ReachRowKind::kNone, 0, 0, 0)});
+  const std::string written = bytes_of({row(ReachRowKind::kNone, 0, 0, 0), row(ReachRowKind::kTouched, 0, 0x2000, 16),
+                                        row(ReachRowKind::kWhole, 0, 0x7000, 100), row(ReachRowKind::kCall, 0, 1, 0),
+                                        row(ReachRowKind::kCall, 0, 2, 5), row(ReachRowKind::kTouched, 1, 0x2000, 32),
+                                        row(ReachRowKind::kCall, 1, 1, 1), row(ReachRowKind::kCall, 2, 3, 0),
+                                        row(ReachRowKind::kNone, 0, 0, 0)});
   const Result<CallReaches> reaches = CallReaches::parse(seal_reaches(written), "reaches", some_objects());
   ASSERT_TRUE(reaches.ok()) << reaches.status().message();
   EXPECT_EQ(reach_of(*reaches, 1, 0), Ranges({{0x2000, 16}, {0x7000, 100}}));
@@ -60,7 +61,8 @@ TEST(CallReaches, TouchedLinesBecomeWholeObjectsAndWhatIsWholeStays) {
 
 TEST(CallReaches, WithoutASealEveryCallMayTouchEverything) {
   EXPECT_EQ(reach_of(CallReaches(), 0, 0), Ranges({kEverything}));
-  const std::string written = bytes_of({row(ReachRowKind::kTouched, 0, 16, 16), row(ReachRowKind::kCall, 0, 0, 0)});
+  const std::string written = bytes_of(
+      {row(ReachRowKind::kNone, 0, 0, 0), row(ReachRowKind::kTouched, 0, 16, 16), row(ReachRowKind::kCall, 0, 0, 0)});
   EXPECT_FALSE(is_sealed(written));
   const Result<CallReaches> raw_file = CallReaches::parse(written, "reaches", some_objects());
   ASSERT_TRUE(raw_file.ok());
@@ -69,7 +71,8 @@ TEST(CallReaches, WithoutASealEveryCallMayTouchEverything) {
 
 TEST(CallReaches, EveryDamagedByteIsFound) {
   const std::string whole =
-      seal_reaches(bytes_of({row(ReachRowKind::kTouched, 0, 0x2000, 16), row(ReachRowKind::kCall, 0, 1, 0)}));
+      seal_reaches(bytes_of({row(ReachRowKind::kNone, 0, 0, 0), row(ReachRowKind::kTouched, 0, 0x2000, 16),
+                             row(ReachRowKind::kCall, 0, 1, 0)}));
   EXPECT_EQ(seal_reaches(whole), whole);
   // The first four bytes say that there is a seal: without them it tells nothing.
   for (std::size_t at = 4; at < whole.size(); ++at) {

@@ -1,6 +1,7 @@
 #include "trace/small_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,7 +21,11 @@ Result<std::optional<std::string>> read_small_file(const std::string& path) {
     return Status::bad_input(path + ": cannot read: " + std::strerror(errno));
   }
   std::string text;
-  char part[4096];
+  struct stat status = {};
+  if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+    text.reserve(static_cast<std::size_t>(status.st_size));
+  }
+  char part[16 * 1024];
   ssize_t got = 0;
   do {
     got = ::read(fd, part, sizeof part);
@@ -57,6 +62,17 @@ Status replace_small_file(const std::string& path, std::string_view bytes) {
     return Status::internal(path + ": cannot write: " + std::strerror(errno));
   }
   return {};
+}
+
+Status seal_file(const std::string& path, std::string_view sealed, std::size_t seal_size) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const bool done = fd >= 0 && ::ftruncate(fd, static_cast<off_t>(sealed.size())) == 0 &&
+                    ::pwrite(fd, sealed.data(), seal_size, 0) == static_cast<ssize_t>(seal_size);
+  const int error = errno;
+  if (fd >= 0) {
+    ::close(fd);
+  }
+  return done ? Status() : Status::internal(path + ": cannot write: " + std::strerror(error));
 }
 
 }  // namespace sooth

@@ -126,7 +126,7 @@ enum class ReachRowKind : std::uint32_t {
   kTouched = 1,
   kWhole = 2,  // set `set` has the bytes [a, a + b)
   kCall = 3,   // call number b (from 0) of thread a may touch set `set`, and nothing else
-  kSeal = 4,   // the first row, of `sooth record`: there are `set` sets, and behind it b rows with the XXH3 a
+  kSeal = 4,   // the first row, zeros until `sooth record` seals: there are `set` sets, and b rows behind it, XXH3 a
 };
 struct ReachRow {
   std::uint32_t kind;
