@@ -178,7 +178,7 @@ await test('the copy button', async () => {
   const page = await open('account', { permissions: ['clipboard-read', 'clipboard-write'] });
   const wanted = await page.locator('.command code').innerText();
   await page.locator('.command .copy').click();
-  equal(await page.locator('.command .copy').innerText(), 'Copied', 'the label');
+  await page.locator('.command .copy', { hasText: 'Copied' }).waitFor();  // once the browser has taken it
   equal(await page.evaluate(() => navigator.clipboard.readText()), wanted, 'the clipboard');
   page.calm();
 });
@@ -285,7 +285,7 @@ await test('on a phone', async () => {
   await accessible(page, 'phone');
   await page.evaluate(() => scrollTo(0, 0));
   await page.locator('.back').click();
-  check(await page.locator('.side').isVisible(), 'back at the list');
+  await page.locator('.side').waitFor();  // back at the list; the address changes first, and then the page hears of it
   await page.goto(`file://${pages.account}#run`);
   await page.waitForSelector('.overview');
   check(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) <= 0, 'the overview fits');
