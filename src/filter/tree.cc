@@ -42,9 +42,10 @@ constexpr std::uint32_t kSecondBit = 2;
 constexpr unsigned kSizeShift = 2;
 constexpr std::uint32_t kLongest = (1u << 30) - 1;
 
-// Few looks tell what a site is like; the whole trace takes more.
+// Few looks tell what a site is like; the whole trace takes more. With Eraser's gates, which follow every access
+// anyway, a sample saves less than keeping the accounts costs.
 constexpr std::uint32_t site_patience(const TreeOptions& options) {
-  return static_cast<std::uint32_t>((options.patience + 31) / 32);
+  return options.for_lockset ? 0 : static_cast<std::uint32_t>((options.patience + 31) / 32);
 }
 
 std::uint64_t hash_across_threads(const LocationKey& key) {
@@ -62,6 +63,7 @@ class TreeFilterImpl final : public TreeFilter {
         contexts_(kind_, options.for_lockset),
         table_(options.locations),
         yields_(site_patience(options)),
+        samples_(site_patience(options) != 0),
         look_for_(options.patience) {
     if (options.across_threads) {
       table_.set_hash(hash_across_threads);
@@ -142,6 +144,7 @@ class TreeFilterImpl final : public TreeFilter {
   TreeContexts contexts_;
   LocationTable table_;
   SiteYields yields_;
+  const bool samples_;
   LineVersions lines_;
   std::unique_ptr<EraserGates> gates_;
   std::uint64_t base_ = 0;  // part of every stamp: grows when nothing of before may be relied on
@@ -178,7 +181,9 @@ Batch TreeFilterImpl::look(const Batch& batch) {
       const Probe& probe = probes_[k];
       const bool redundant = is_redundant(probe);
       hides_[probe.place] = redundant ? 1 : 0;
-      yields_.note(batch.events[probe.place].site, redundant);
+      if (samples_) {
+        yields_.note(batch.events[probe.place].site, redundant);
+      }
       hidden += redundant ? 1 : 0;
       episodes_[probe.episode].needed |= !redundant;
     }
@@ -320,7 +325,7 @@ inline bool TreeFilterImpl::prepare(const Event& e, Probe& probe) {
   TreeContext& context = contexts_.of(e.thread);
   const bool writes = e.op == Op::kWrite;
   const bool sends = options_.mode == TreeMode::kData && writes;
-  const bool may_hide = !sends && e.size <= kLongest && yields_.wants(e.site, e.object);
+  const bool may_hide = !sends && e.size <= kLongest && (!samples_ || yields_.wants(e.site, e.object));
   // Eraser's gates follow every access.
   const std::uint64_t stamp = may_hide || gates_ != nullptr ? memory_stamp(e, context) : 0;
   if (sends) {
