@@ -80,9 +80,10 @@ class TreeFilterImpl final : public TreeFilter {
 
  private:
   static constexpr std::size_t kBlock = 64;
-  // How much longer than looking a pause is, how much looking may grow, and the share of hidden accesses, 1 in
-  // kWorthwhile, below which even following contexts does not pay.
+  // How much longer than looking a pause is, in looks and in events that were followed, how much looking may grow, and
+  // the share of hidden accesses, 1 in kWorthwhile, below which even following contexts does not pay.
   static constexpr std::uint64_t kPauseFactor = 64;
+  static constexpr std::uint64_t kPauseFactorOfEvents = 4;
   static constexpr std::uint64_t kMostPatience = 16;
   static constexpr std::uint64_t kWorthwhile = 8;
 
@@ -157,7 +158,8 @@ class TreeFilterImpl final : public TreeFilter {
   std::uint64_t look_for_;          // accesses before the next decision
   std::uint64_t looked_since_ = 0;  // looked_at_ at the latest decision
   std::uint64_t hidden_since_ = 0;
-  std::uint64_t pausing_ = 0;  // events still to let pass
+  std::uint64_t seen_since_ = 0;  // events, looked at or not
+  std::uint64_t pausing_ = 0;     // events still to let pass
 
   std::array<Probe, kBlock> probes_;
   std::vector<std::uint8_t> hides_;             // by place in the batch: 1 or 0
@@ -189,6 +191,7 @@ Batch TreeFilterImpl::look(const Batch& batch) {
     }
   }
   hidden += hide_episodes();
+  seen_since_ += size;
   decide_whether_to_pause();
   return hidden == 0 ? batch : without_hidden(batch);
 }
@@ -310,13 +313,14 @@ void TreeFilterImpl::decide_whether_to_pause() {
   }
   const std::uint64_t hidden = hidden_intra_ + hidden_inter_ - hidden_since_;
   if (hidden * kWorthwhile < looked) {
-    pausing_ = kPauseFactor * looked;
+    pausing_ = std::max(kPauseFactor * looked, kPauseFactorOfEvents * seen_since_);
     // A loop is only seen to repeat itself by who looks for longer than it takes.
     look_for_ = std::min(2 * look_for_, kMostPatience * options_.patience);
   } else {
     look_for_ = options_.patience;
   }
   looked_since_ = looked_at_;
+  seen_since_ = 0;
   hidden_since_ = hidden_intra_ + hidden_inter_;
 }
 
