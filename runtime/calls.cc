@@ -102,6 +102,8 @@ u32 number_of_set(const Thread* t, const TouchedLines& touched) {
 
 // What the call has touched goes to the file. Without a row the call is taken to have touched everything.
 void write_touched(Thread* t) {
+  // `sooth record` may have cut the file behind the last row: threads may outlive the end of the program for a while.
+  if (__atomic_load_n(&recorder.control->ended, __ATOMIC_ACQUIRE) != 0) return;
   TouchedLines& touched = *t->touched;
   SpinGuard guard(rows_lock_);
   u32 set = number_of_set(t, touched);
