@@ -8,7 +8,7 @@
 #include "runtime/record_builder.h"
 #include "runtime/stream_writer.h"
 #include "runtime/turn.h"
-#include "trace/deep_format.h"
+#include "trace/recording/deep_format.h"
 
 namespace sooth::rt {
 namespace {

@@ -4,7 +4,7 @@
 #include "runtime/sys.h"
 #include "schedule/spin.h"
 #include "trace/op.h"
-#include "trace/stream_format.h"
+#include "trace/recording/stream_format.h"
 
 namespace sooth::rt {
 

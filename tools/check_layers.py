@@ -38,13 +38,36 @@ LAYERS = {
     "oracle": ("slow, obviously right versions; only tests link it", ["race", "order"]),
 }
 
+# Folder of src/ -> its rooms: room -> (what is in it, the rooms of the same folder it may include). "" is the folder itself, whose
+# files say what all rooms share or, where they have a row with rooms, put them together. The relation is transitive; other
+# folders include any room of those that they may include.
+ROOMS = {
+    "trace": {
+        "": ("events, batches of them, tables of names, the interfaces of readers and writers", []),
+        "format": ("our trace directory, byte by byte", [""]),
+        "text": ("STD text", [""]),
+        "check": ("what makes a trace well-formed", ["text"]),
+        "recording": ("what recorded programs leave behind", ["format", "check"]),
+        "tools": ("what can be done with any trace: open, copy, count, drop, generate", ["recording"]),
+    },
+    "recipe": {
+        "witness": ("witnesses with values, and the memory they start from", []),
+        "execute": ("executes threads again along their recorded path, with symbols for values", []),
+        "detour": ("... and along branches that they did not take", ["execute"]),
+        "formula": ("orders and values as a formula, and its solutions", ["execute", "witness"]),
+        "judge": ("executes witnesses with concrete values; shares no code with the rooms above", ["witness"]),
+        "opaque": ("calls of code that is not recorded, and the memory they reach", ["judge"]),
+        "": ("the predictor: candidates, questions, answers", ["detour", "formula"]),
+    },
+}
+
 # What a file named *_test.cc may include besides: these folders with all they may include, and these headers.
 TEST_FOLDERS = ["oracle"]
 TEST_HEADERS = ["trace/memory_trace.h"]
 
 # All that the run time library shares with src/: it lives inside the user's program, without libstdc++. These headers
 # may include one another and nothing else of src/.
-RUNTIME_HEADERS = ["trace/op.h", "trace/stream_format.h", "trace/deep_format.h", "filter/context_rules.h", "filter/location_set.h",
+RUNTIME_HEADERS = ["trace/op.h", "trace/recording/stream_format.h", "trace/recording/deep_format.h", "filter/context_rules.h", "filter/location_set.h",
                    "schedule/random.h", "schedule/strategy.h", "schedule/directed.h", "schedule/follow.h", "schedule/spin.h", "schedule/protocol.h"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
@@ -69,6 +92,48 @@ def reachable(folder):
 
     visit(folder)
     return seen
+
+
+def room_of(path):
+    """The room of a path relative to src/: `trace/text/std_lines.h` is in `text`, `trace/event.h` in the folder itself."""
+    parts = path.split("/")
+    return parts[1] if len(parts) > 2 else ""
+
+
+def reachable_rooms(folder, room):
+    """As reachable(), for the rooms of a folder."""
+    rooms, seen, path = ROOMS[folder], set(), []
+
+    def visit(name):
+        if name in path:
+            raise ValueError(f"the rooms of {folder}/ have a cycle: " + " -> ".join(path + [name]))
+        if name not in rooms:
+            raise ValueError(f"the rooms of {folder}/ name {name}/ but have no row for it")
+        path.append(name)
+        for other in rooms[name][1]:
+            visit(other)
+        path.pop()
+        seen.add(name)
+
+    visit(room)
+    return seen
+
+
+def check_rooms(root, path, errors):
+    """A file of a folder with rooms, and what it includes of its own folder. Tests and what only they use may look anywhere."""
+    folder, room = path.split("/")[1], room_of(path.removeprefix("src/"))
+    if folder not in ROOMS:
+        return
+    if room not in ROOMS[folder]:
+        errors.append(f"{path}: {folder}/{room}/ has no row in ROOMS of tools/check_layers.py")
+        return
+    if path.endswith(("_test.cc", "_testing.cc", "_testing.h")):
+        return
+    allowed = reachable_rooms(folder, room)
+    for number, quoted, target in includes(root, path):
+        if quoted and target.startswith(folder + "/") and room_of(target) not in allowed:
+            errors.append(f"{path}:{number}: {folder}/{room} may not include {target}; of {folder}/ it may include "
+                          f"{', '.join(sorted(r or 'the folder itself' for r in allowed))}")
 
 
 def sources(root, top):
@@ -119,6 +184,9 @@ def table_lines():
     rows = ["| folder | what is in it | may include |", "|---|---|---|"]
     for name, (what, others) in LAYERS.items():
         rows.append(f"| `src/{name}/` | {what} | {' '.join(others) or 'nothing'} |")
+        for room, (inside, neighbours) in ROOMS.get(name, {}).items():
+            if room:
+                rows.append(f"| `src/{name}/{room}/` | {inside} | {' '.join(f'{name}/{n}' if n else name for n in neighbours) or 'as the folder'} |")
     return rows
 
 
@@ -150,6 +218,7 @@ def check_tree(root):
                           "tools/check_layers.py")
             continue
         check_source(root, path, errors)
+        check_rooms(root, path, errors)
         checked += 1
     for path in sources(root, "runtime"):
         check_runtime(root, path, errors)
@@ -167,6 +236,13 @@ SELFTEST = [
     ({"src/trace/a.cc": '#include "race/finding.h"\n'}, "src/trace/a.cc:1: trace/ may not include race/"),
     ({"src/trace/a.cc": "\n#  include <race/finding.h>\n"}, "src/trace/a.cc:2: trace/ may not include race/"),
     ({"src/report/a.h": '#include "detect/detector.h"\n'}, "report/ may not include detect/"),
+    ({"src/trace/text/a.h": '#include "trace/event.h"\n'}, None),
+    ({"src/trace/recording/a.h": '#include "trace/text/std_syntax.h"\n'}, None),
+    ({"src/trace/text/a.h": '#include "trace/recording/recording_reader.h"\n'}, "trace/text may not include trace/recording"),
+    ({"src/trace/text/a_test.cc": '#include "trace/recording/recording_reader.h"\n'}, None),
+    ({"src/recipe/judge/a.cc": '#include "recipe/formula/model.h"\n'}, "recipe/judge may not include recipe/formula"),
+    ({"src/race/a.cc": '#include "trace/text/std_syntax.h"\n'}, None),
+    ({"src/trace/cellar/a.cc": "\n"}, "trace/cellar/ has no row in ROOMS"),
     ({"src/detect/deep/a.h": '#include "filter/filter.h"\n'}, "detect/ may not include filter/"),
     ({"src/base/a.cc": '#include "trace/event.h"\n'}, "it may include nothing"),
     ({"src/detect/a.cc": '#include "oracle/hb.h"\n'}, "detect/ may not include oracle/"),

@@ -25,7 +25,7 @@ LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)|^\[[^\]]+\]:\s+
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
 ANCHOR = re.compile(r"<a\s[^>]*(?:id|name)=\"([^\"]+)\"")
 NUMBERED = re.compile(r"^##\s+(\d+)\. ", re.MULTILINE)
-CITED = re.compile(r"\b(docs/[\w-]+\.md|src/trace/[A-Z]+\.md|[A-Z]+\.md)\b(?:,? sections? (\d+(?:(?: and | to |, )\d+)*))?")
+CITED = re.compile(r"\b(docs/[\w-]+\.md|src/trace/\w+/[A-Z]+\.md|[A-Z]+\.md)\b(?:,? sections? (\d+(?:(?: and | to |, )\d+)*))?")
 CITED_FIRST = re.compile(r"\bSections? (\d+) of (docs/[\w-]+\.md)", re.IGNORECASE)
 
 
@@ -152,7 +152,7 @@ SELFTEST = [
     ({"src/x.h": "// docs/a.md, section 3\n"}, "src/x.h:1: docs/a.md has no section 3"),
     ({"src/x.h": "// docs/a.md, sections 1, 4 and 2\n"}, "docs/a.md has no section 4"),
     ({"src/x.h": "// Section 5 of docs/a.md word by word\n"}, "docs/a.md has no section 5"),
-    ({"src/trace/FORMAT.md": "# F\n", "src/trace/x.h": "// FORMAT.md\n"}, None),
+    ({"src/trace/format/FORMAT.md": "# F\n", "src/trace/format/x.h": "// FORMAT.md\n"}, None),
     ({"build/x.h": "// docs/none.md\n"}, None),
     ({"README.md": None, "docs/a.md": None}, "no README.md to start from"),
 ]

@@ -19,7 +19,7 @@
 #include "pipeline/analysis.h"
 #include "pipeline/filters.h"
 #include "run/analyze_source.h"
-#include "trace/background_reader.h"
+#include "trace/tools/background_reader.h"
 #include "trace/reader.h"
 
 namespace sooth {

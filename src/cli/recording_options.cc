@@ -8,7 +8,7 @@
 #include "cli/numbers.h"
 #include "launch/excluded_code.h"
 #include "schedule/strategy.h"
-#include "trace/stream_format.h"
+#include "trace/recording/stream_format.h"
 
 namespace sooth {
 namespace {

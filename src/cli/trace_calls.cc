@@ -11,9 +11,9 @@
 #include "cli/trace_output.h"
 #include "deep/program.h"
 #include "race/trace_store.h"
-#include "recipe/opaque_calls.h"
-#include "trace/copy.h"
-#include "trace/insert_calls.h"
+#include "recipe/opaque/opaque_calls.h"
+#include "trace/tools/copy.h"
+#include "trace/tools/insert_calls.h"
 #include "trace/reader.h"
 
 namespace sooth {

@@ -11,7 +11,7 @@
 #include "cli/progress.h"
 #include "cli/trace_commands.h"
 #include "cli/trace_output.h"
-#include "trace/copy.h"
+#include "trace/tools/copy.h"
 #include "trace/reader.h"
 
 namespace sooth {

@@ -7,12 +7,12 @@
 #include "cli/progress.h"
 #include "cli/trace_commands.h"
 #include "cli/trace_output.h"
-#include "trace/copy.h"
-#include "trace/drop.h"
+#include "trace/tools/copy.h"
+#include "trace/tools/drop.h"
 #include "trace/for_each_batch.h"
-#include "trace/hide_sync.h"
+#include "trace/tools/hide_sync.h"
 #include "trace/reader.h"
-#include "trace/validator.h"
+#include "trace/check/validator.h"
 
 namespace sooth {
 namespace {

@@ -6,7 +6,7 @@
 #include "cli/progress.h"
 #include "cli/trace_commands.h"
 #include "cli/trace_output.h"
-#include "trace/generate.h"
+#include "trace/tools/generate.h"
 
 namespace sooth {
 namespace {

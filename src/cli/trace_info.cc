@@ -10,10 +10,10 @@
 #include "cli/trace_commands.h"
 #include "deep/program.h"
 #include "deep/walk.h"
-#include "trace/census.h"
+#include "trace/tools/census.h"
 #include "trace/for_each_batch.h"
 #include "trace/reader.h"
-#include "trace/validator.h"
+#include "trace/check/validator.h"
 
 namespace sooth {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "trace/library_glue.h"
+#include "trace/recording/library_glue.h"
 
 namespace sooth {
 namespace {

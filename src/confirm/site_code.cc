@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "symbol/elf_file.h"
-#include "trace/process_file.h"
-#include "trace/small_file.h"
-#include "trace/stream_format.h"
+#include "trace/recording/process_file.h"
+#include "trace/format/small_file.h"
+#include "trace/recording/stream_format.h"
 
 namespace sooth {
 namespace {

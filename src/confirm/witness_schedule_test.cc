@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/test_environment.h"
-#include "trace/directory_testing.h"
+#include "trace/format/directory_testing.h"
 #include "trace/reader.h"
 
 namespace sooth {

@@ -17,9 +17,9 @@
 #include <unordered_map>
 
 #include "symbol/demangle.h"
-#include "trace/deep_file.h"
-#include "trace/deep_format.h"
-#include "trace/library_glue.h"
+#include "trace/recording/deep_file.h"
+#include "trace/recording/deep_format.h"
+#include "trace/recording/library_glue.h"
 
 namespace sooth {
 namespace {

@@ -25,7 +25,7 @@
 //   landingpad                kLanded
 //   function entry            kEnter, then, unless the function is local and its address is not taken, kWord records of its arguments in order; a
 //                             pointer that is passed `byval` is one as well
-// All else leaves nothing. Functions with the attribute deep::kNotDeep (trace/deep_format.h) leave nothing at all, and
+// All else leaves nothing. Functions with the attribute deep::kNotDeep (trace/recording/deep_format.h) leave nothing at all, and
 // calls of them are calls of something else.
 #pragma once
 

@@ -39,7 +39,7 @@ class Detector {
   virtual ~Detector() = default;
 
   virtual Guarantee guarantee() const = 0;
-  // Batches come in trace order and from a well-formed trace (trace/validator.h), without gaps but for what
+  // Batches come in trace order and from a well-formed trace (trace/check/validator.h), without gaps but for what
   // a filter has hidden (filter/filter.h): ids come from Batch::id().
   virtual void consume(const Batch& batch) = 0;
   // After the last batch.

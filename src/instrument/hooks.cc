@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "instrument/pass.h"
-#include "trace/deep_format.h"
+#include "trace/recording/deep_format.h"
 
 namespace sooth::deep {
 namespace {

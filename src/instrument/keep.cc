@@ -10,7 +10,7 @@
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "instrument/pass.h"
-#include "trace/deep_format.h"
+#include "trace/recording/deep_format.h"
 
 namespace sooth::deep {
 namespace {

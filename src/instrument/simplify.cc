@@ -10,7 +10,7 @@
 #include <set>
 
 #include "instrument/pass.h"
-#include "trace/deep_format.h"
+#include "trace/recording/deep_format.h"
 
 namespace sooth::deep {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "trace/small_file.h"
+#include "trace/format/small_file.h"
 
 namespace sooth {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "launch/recording_set.h"
-#include "trace/recording_reader.h"
-#include "trace/stream_format.h"
+#include "trace/recording/recording_reader.h"
+#include "trace/recording/stream_format.h"
 
 namespace sooth {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "trace/stream_format.h"
+#include "trace/recording/stream_format.h"
 
 namespace sooth {
 

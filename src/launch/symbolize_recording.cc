@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "symbol/elf_file.h"
-#include "trace/small_file.h"
+#include "trace/format/small_file.h"
 
 namespace sooth {
 namespace {

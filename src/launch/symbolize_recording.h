@@ -12,9 +12,9 @@
 #include "base/status.h"
 #include "symbol/module_table.h"
 #include "symbol/symbolizer.h"
-#include "trace/process_file.h"
-#include "trace/stream_format.h"
-#include "trace/symbol_file.h"
+#include "trace/recording/process_file.h"
+#include "trace/recording/stream_format.h"
+#include "trace/recording/symbol_file.h"
 
 namespace sooth {
 

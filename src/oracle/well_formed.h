@@ -1,4 +1,4 @@
-// The rules of trace/validator.h, stated once more in the plainest way, so that generated and shrunk traces are judged
+// The rules of trace/check/validator.h, stated once more in the plainest way, so that generated and shrunk traces are judged
 // by something that shares no code with the validator. Values are not looked at.
 #pragma once
 

@@ -15,8 +15,8 @@
 #include "pipeline/recipe_stage.h"
 #include "predict/barrier_order.h"
 #include "race/site_key.h"
-#include "trace/census.h"
-#include "trace/validator.h"
+#include "trace/tools/census.h"
+#include "trace/check/validator.h"
 
 namespace sooth {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "trace/memory_trace.h"
-#include "trace/std_text.h"
+#include "trace/text/std_text.h"
 
 namespace sooth {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "trace/std_syntax.h"
+#include "trace/text/std_syntax.h"
 
 namespace sooth {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "pipeline/analysis.h"
 #include "trace/memory_trace.h"
-#include "trace/std_text.h"
+#include "trace/text/std_text.h"
 
 namespace sooth {
 namespace {

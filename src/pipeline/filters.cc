@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "filter/location_table.h"
-#include "trace/stream_format.h"
+#include "trace/recording/stream_format.h"
 
 namespace sooth {
 namespace {

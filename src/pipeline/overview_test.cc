@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "trace/std_testing.h"
+#include "trace/text/std_testing.h"
 
 namespace sooth {
 namespace {

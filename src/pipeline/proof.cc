@@ -13,7 +13,7 @@
 #include "predict/search.h"
 #include "predict/trace_index.h"
 #include "race/witness_summary.h"
-#include "trace/call_reaches.h"
+#include "trace/recording/call_reaches.h"
 
 namespace sooth {
 

@@ -16,9 +16,9 @@
 #include "predict/barrier_order.h"
 #include "race/site_key.h"
 #include "race/witness_summary.h"
-#include "recipe/check.h"
-#include "recipe/initial_memory.h"
-#include "recipe/opaque_calls.h"
+#include "recipe/judge/check.h"
+#include "recipe/witness/initial_memory.h"
+#include "recipe/opaque/opaque_calls.h"
 #include "recipe/witness_report.h"
 
 namespace sooth {

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "pipeline/analysis.h"
-#include "recipe/mini_program.h"
+#include "recipe/judge/mini_program.h"
 #include "trace/memory_trace.h"
-#include "trace/std_text.h"
+#include "trace/text/std_text.h"
 
 namespace sooth {
 namespace {

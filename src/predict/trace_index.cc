@@ -8,7 +8,7 @@
 #include "order/must_order.h"
 #include "predict/variable_map.h"
 #include "predict/window.h"
-#include "trace/value_bits.h"
+#include "trace/check/value_bits.h"
 
 namespace sooth {
 namespace {

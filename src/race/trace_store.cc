@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "trace/validator.h"
+#include "trace/check/validator.h"
 
 namespace sooth {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "race/witness_summary.h"
 #include "trace/memory_trace.h"
-#include "trace/std_testing.h"
+#include "trace/text/std_testing.h"
 
 namespace sooth {
 namespace {

@@ -35,7 +35,7 @@ struct Witness {
 // names the event: "event 17 (T1 reads x) sees the write of event 3, in the trace it saw event 9". This is the judge
 // of every producer of witnesses, so it shares no code with any of them.
 //
-// `trace` is well-formed (trace/validator.h), and of less than 2^32 - 1 events; the witness may be anything. Time
+// `trace` is well-formed (trace/check/validator.h), and of less than 2^32 - 1 events; the witness may be anything. Time
 // and memory are linear in the trace up to the last event that the witness names, apart from a logarithm for atomics
 // and for blocks that are allocated; a long read costs its bytes. With values in the view, which say something of exact
 // traces only, a read may also see another write of what it found.

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "race/witness_summary.h"
-#include "trace/std_testing.h"
+#include "trace/text/std_testing.h"
 
 namespace sooth {
 namespace {

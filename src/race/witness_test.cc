@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "trace/std_testing.h"
+#include "trace/text/std_testing.h"
 
 namespace sooth {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "predict/past_clocks.h"
-#include "recipe/model.h"
+#include "recipe/formula/model.h"
 #include "recipe/recipe.h"
 
 namespace sooth {

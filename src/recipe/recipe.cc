@@ -9,7 +9,7 @@
 #include "predict/race_candidates.h"
 #include "race/site_key.h"
 #include "recipe/detour_candidates.h"
-#include "recipe/formula.h"
+#include "recipe/formula/formula.h"
 
 namespace sooth {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "predict/predictor.h"
 #include "predict/window.h"
-#include "recipe/model.h"
-#include "recipe/value_witness.h"
+#include "recipe/formula/model.h"
+#include "recipe/witness/value_witness.h"
 #include "smt/expr.h"
 
 namespace sooth {

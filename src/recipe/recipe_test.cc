@@ -12,10 +12,10 @@
 #include "base/test_environment.h"
 #include "oracle/random.h"
 #include "predict/mcm.h"
-#include "recipe/check.h"
-#include "recipe/initial_memory.h"
-#include "recipe/mini_program.h"
-#include "recipe/mini_random.h"
+#include "recipe/judge/check.h"
+#include "recipe/witness/initial_memory.h"
+#include "recipe/judge/mini_program.h"
+#include "recipe/judge/mini_random.h"
 
 namespace sooth {
 namespace {

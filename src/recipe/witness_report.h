@@ -9,7 +9,7 @@
 #include "race/finding.h"
 #include "race/witness.h"
 #include "recipe/recipe.h"
-#include "recipe/value_witness.h"
+#include "recipe/witness/value_witness.h"
 
 namespace sooth {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "report/utf8.h"
-#include "trace/std_syntax.h"
+#include "trace/text/std_syntax.h"
 
 namespace sooth {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "trace/std_syntax.h"
+#include "trace/text/std_syntax.h"
 
 namespace sooth {
 namespace {

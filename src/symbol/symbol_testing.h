@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/directory_testing.h"
+#include "trace/format/directory_testing.h"
 
 namespace sooth {
 

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2] / "src/recipe/opaque_calls.cc"
+SOURCE = pathlib.Path(__file__).resolve().parents[2] / "src/recipe/opaque/opaque_calls.cc"
 
 
 def main():

@@ -1,0 +1,134 @@
+#include "recipe/detour/detour.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include <llvm/IR/GlobalVariable.h>
+
+#include "recipe/detour/detour_walk.h"
+
+namespace sooth {
+
+DetourExplorer::DetourExplorer(Execution& execution, const ThreadExecutor& path, std::uint32_t thread)
+    : x_(execution), path_(path), thread_(thread) {
+  const DeepProgram& program = execution.code.program();
+  for (std::uint32_t m = 0; m < program.modules(); ++m) {
+    for (const llvm::Function& function : program.module(m)) {
+      if (!function.isDeclaration() && !function.hasLocalLinkage()) {
+        definitions_.try_emplace(function.getName(), &function);
+      }
+    }
+    for (const llvm::GlobalVariable& variable : program.module(m).globals()) {
+      const std::optional<std::uint64_t> address =
+          variable.isConstant() && variable.hasInitializer() ? program.address(m, variable) : std::nullopt;
+      if (address) {
+        const std::uint64_t size =
+            program.module(m).getDataLayout().getTypeAllocSize(variable.getValueType()).getFixedValue();
+        constants_.push_back({*address, *address + size, m, &variable});
+      }
+    }
+  }
+  std::stable_sort(constants_.begin(), constants_.end(),
+                   [](const ConstantGlobal& a, const ConstantGlobal& b) { return a.begin < b.begin; });
+}
+
+DetourExplorer::~DetourExplorer() = default;
+
+std::unique_ptr<UntakenSides> explore_untaken_sides(Execution& execution, const ThreadExecutor& path,
+                                                    std::uint32_t thread) {
+  return std::make_unique<DetourExplorer>(execution, path, thread);
+}
+
+const DetourExplorer::ConstantGlobal* DetourExplorer::constant_at(std::uint64_t address) const {
+  auto at = std::upper_bound(constants_.begin(), constants_.end(), address,
+                             [](std::uint64_t a, const ConstantGlobal& c) { return a < c.begin; });
+  return at != constants_.begin() && address < (at - 1)->end ? &*(at - 1) : nullptr;
+}
+
+const llvm::BasicBlock* DetourExplorer::meeting_point(const llvm::BasicBlock& block) {
+  std::unique_ptr<llvm::PostDominatorTree>& tree = post_dominators_[block.getParent()];
+  if (tree == nullptr) {
+    // The analysis takes what may be changed, and changes nothing.
+    tree = std::make_unique<llvm::PostDominatorTree>(const_cast<llvm::Function&>(*block.getParent()));
+  }
+  const llvm::DomTreeNode* node = tree->getNode(&block);
+  return node == nullptr || node->getIDom() == nullptr ? nullptr : node->getIDom()->getBlock();
+}
+
+const FunctionCode* DetourExplorer::definition(const llvm::Function& function) {
+  const llvm::Function* found = &function;
+  if (function.isDeclaration()) {
+    const auto at = definitions_.find(function.getName());
+    found = at == definitions_.end() ? nullptr : at->second;
+  }
+  return found == nullptr || !x_.code.program().is_recorded(*found) ? nullptr : &x_.code.function(*found);
+}
+
+const Site& DetourExplorer::site(const llvm::Instruction& instruction) {
+  const auto [at, is_new] = sites_.try_emplace(&instruction);
+  if (is_new) {
+    at->second = x_.code.program().site(instruction);
+  }
+  return at->second;
+}
+
+void DetourExplorer::explore(const llvm::Instruction& branch, const Cell& value, std::uint32_t outcome,
+                             std::uint32_t position, std::uint32_t conditions, EventIndex before) {
+  Branch& known = branches_[&branch];
+  known.was_taken.resize(branch.getNumSuccessors());
+  known.tried.resize(branch.getNumSuccessors());
+  known.was_taken[outcome] = true;
+  const llvm::BasicBlock* meet = nullptr;
+  std::vector<const llvm::BasicBlock*> looked_at{branch.getSuccessor(outcome)};
+  for (std::uint32_t other = 0; other < branch.getNumSuccessors(); ++other) {
+    const llvm::BasicBlock* to = branch.getSuccessor(other);
+    if (known.was_taken[other] || std::find(looked_at.begin(), looked_at.end(), to) != looked_at.end()) {
+      continue;
+    }
+    looked_at.push_back(to);
+    // The first ones, then ever fewer: the number grows with the logarithm of the instances.
+    const std::uint32_t instance = known.tried[other]++;
+    if (instance >= x_.options.instances && !std::has_single_bit(instance)) {
+      continue;
+    }
+    const ExprId taken = goes_to(x_.program.expressions, branch, value.expr, *to);
+    meet = meeting_point(*branch.getParent());
+    if (taken == x_.program.expressions.no() || (to == meet && x_.options.beyond == 0)) {
+      continue;
+    }
+    const std::size_t first = found_.size();
+    std::vector<DetourWalk> open;
+    open.emplace_back(*this, branch, *to, meet, before);
+    for (std::uint32_t paths = 0; paths < x_.options.paths && !open.empty(); ++paths) {
+      DetourWalk walk = std::move(open.back());
+      open.pop_back();
+      walk.run(open);
+      Detour made{position, conditions, x_.code.program().ref(branch), other, taken, walk.take_steps(), walk.stopped()};
+      // Ways that part behind their last step are one.
+      const auto same = [&](const Found& found) { return found.detour.steps == made.steps; };
+      if (!made.steps.empty() &&
+          std::none_of(found_.begin() + static_cast<std::ptrdiff_t>(first), found_.end(), same)) {
+        found_.push_back({&branch, std::move(made), walk.steps_to_keep(), walk.take_news()});
+      }
+    }
+  }
+}
+
+std::vector<Detour> DetourExplorer::take() {
+  std::vector<Detour> kept;
+  for (Found& found : found_) {
+    const auto was_executed = [&](const llvm::BasicBlock* block) { return path_.has_executed(*block); };
+    if (!found.news.empty() && std::all_of(found.news.begin(), found.news.end(), was_executed)) {
+      found.detour.steps.resize(found.steps_to_keep);
+      found.detour.stopped = "post-dominator";
+    }
+    if (!branches_[found.branch].was_taken[found.detour.outcome] && !found.detour.steps.empty()) {
+      kept.push_back(std::move(found.detour));
+    }
+  }
+  found_.clear();
+  return kept;
+}
+
+}  // namespace sooth

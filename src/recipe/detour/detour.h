@@ -1,0 +1,67 @@
+// Looks at what a thread would have done on branches that it did not take (RECIPE, Section IV).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/Analysis/PostDominators.h>
+
+#include "recipe/execute/thread_executor.h"
+
+namespace sooth {
+
+// From each instance of a branch that depends on what other threads wrote, it goes on in the code on the other side: to
+// the block where both sides meet again, through loops once, into calls of functions with IR; it stops at everything
+// else. Memory is what the thread had at the branch, with what the detour writes on top.
+class DetourExplorer final : public UntakenSides {
+ public:
+  DetourExplorer(Execution& execution, const ThreadExecutor& path, std::uint32_t thread);
+  ~DetourExplorer() override;
+
+  void explore(const llvm::Instruction& branch, const Cell& value, std::uint32_t outcome, std::uint32_t position,
+               std::uint32_t conditions, EventIndex before) override;
+  std::vector<Detour> take() override;
+
+ private:
+  friend class DetourWalk;
+  struct Branch {
+    std::vector<bool> was_taken;       // by successor
+    std::vector<std::uint32_t> tried;  // how often it was not, by successor
+  };
+
+  // Where the ways of a branch meet; nullptr: at the end of the function or never.
+  const llvm::BasicBlock* meeting_point(const llvm::BasicBlock& block);
+  // A definition with hooks; nullptr: none.
+  const FunctionCode* definition(const llvm::Function& function);
+  const Site& site(const llvm::Instruction& instruction);
+  // The constant of the program that lies there.
+  struct ConstantGlobal {
+    std::uint64_t begin = 0, end = 0;
+    std::uint32_t module = 0;
+    const llvm::GlobalVariable* variable = nullptr;
+  };
+  const ConstantGlobal* constant_at(std::uint64_t address) const;
+
+  Execution& x_;
+  const ThreadExecutor& path_;
+  const std::uint32_t thread_;
+  llvm::DenseMap<const llvm::Instruction*, Branch> branches_;
+  llvm::DenseMap<const llvm::Function*, std::unique_ptr<llvm::PostDominatorTree>> post_dominators_;
+  llvm::DenseMap<const llvm::Instruction*, Site> sites_;
+  llvm::StringMap<const llvm::Function*> definitions_;
+  std::vector<ConstantGlobal> constants_;  // by address
+  struct Found {
+    const llvm::Instruction* branch = nullptr;
+    Detour detour;
+    std::size_t steps_to_keep = 0;  // when the thread executes all of these later:
+    std::vector<const llvm::BasicBlock*> news;
+  };
+  std::vector<Found> found_;
+};
+
+}  // namespace sooth

@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include "recipe/execute/script_testing.h"
+#include "recipe/execute/thread_trace.h"
+
+namespace sooth {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// A function says what it found by the way it takes, and the caller acts on it.
+constexpr char kFound[] = R"(
+@flag = global i32 0
+@other = global i32 0
+@m = global [40 x i8] zeroinitializer
+declare i32 @pthread_mutex_lock(ptr)
+declare i32 @pthread_mutex_unlock(ptr)
+define void @set() {
+  store i32 1, ptr @flag
+  %o = load i32, ptr @other
+  ret void
+}
+define internal i1 @is_set() {
+  %f = load i32, ptr @flag
+  %c = icmp eq i32 %f, 0
+  br i1 %c, label %no, label %yes
+yes:
+  br label %end
+no:
+  br label %end
+end:
+  %r = phi i1 [ true, %yes ], [ false, %no ]
+  ret i1 %r
+}
+define internal void @count(ptr %p) {
+  %v = load i32, ptr %p
+  %more = add i32 %v, 1
+  store i32 %more, ptr %p
+  ret void
+}
+define void @get() {
+  %found = call i1 @is_set()
+  br i1 %found, label %then, label %done
+then:
+  %l = call i32 @pthread_mutex_lock(ptr @m)
+  br label %loop
+loop:
+  call void @count(ptr @other)
+  %again = load i32, ptr @other
+  %c = icmp slt i32 %again, 9
+  br i1 %c, label %loop, label %out
+out:
+  %u = call i32 @pthread_mutex_unlock(ptr @m)
+  br label %done
+done:
+  ret void
+}
+)";
+
+Script found() {
+  Script script(kFound, {{"flag", 0x1000}, {"other", 0x1010}, {"m", 0x1020}}, 3);
+  script.enter(2, "get").enter(2, "is_set").read(2, 0x1000, 4, 0).branch(2, 0).branch(2, 1);
+  script.enter(1, "set").write(1, 0x1000, 4, 1).read(1, 0x1010, 4, 0);
+  return script;
+}
+
+std::string steps(const Detour& detour) {
+  std::string text;
+  for (const DetourStep& step : detour.steps) {
+    text += std::string(op_name(step.op)) + (step.object == 0x1010 ? " other, " : " m, ");
+  }
+  return text + detour.stopped;
+}
+
+TEST(ExecuteDetour, GoesOnWhereTheSidesMeetWhenThatLeadsToNewCode) {
+  const Script script = found();
+  const SymbolicProgram made = script.execute();
+  check_recorded(made, script.view());
+  const SymbolicThread& thread = made.threads[2];
+  EXPECT_EQ(thread.why_ended, "");
+  Lines found;
+  for (const Detour& detour : thread.detours) {
+    EXPECT_EQ(made.expressions.to_string(detour.taken), "~(x0 == 0)");
+    found.push_back(steps(detour));
+  }
+  // The guess is that `other` stays small, so the loop comes first; then the ways that leave it.
+  const std::string turn = "read other, write other, read other, ";
+  EXPECT_EQ(found, (Lines{"acquire m, " + turn + turn + "second turn of a loop",
+                          "acquire m, " + turn + turn + "release m, return to code without IR",
+                          "acquire m, " + turn + "release m, return to code without IR"}));
+  const std::vector<DetourStep>& last = thread.detours.back().steps;
+  EXPECT_EQ(last.at(3).read, last.at(2).written);  // what it wrote itself it reads again, without a variable
+  EXPECT_EQ(made.expressions.to_string(last.at(4).conditions.at(0)), "9 <=s (x1 + 1)");
+  EXPECT_TRUE(script.execute({.beyond = 0}).threads[2].detours.empty());
+}
+
+TEST(ExecuteDetour, LimitsAreKept) {
+  const Script script = found();
+  const SymbolicProgram made = script.execute({.steps = 3});
+  for (const Detour& detour : made.threads[2].detours) {
+    EXPECT_LE(detour.steps.size(), 3u);
+  }
+  EXPECT_EQ(script.execute({.paths = 1}).threads[2].detours.size(), 1u);
+  EXPECT_TRUE(script.execute({.detours = false}).threads[2].detours.empty());
+  EXPECT_EQ(steps(script.execute({.call_depth = 0}).threads[2].detours.at(0)), "acquire m, calls nested too deeply");
+}
+
+}  // namespace
+}  // namespace sooth

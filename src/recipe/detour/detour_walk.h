@@ -1,0 +1,88 @@
+// One way through code that the thread did not execute.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "recipe/detour/detour.h"
+
+namespace sooth {
+
+// Values have expressions as on the recorded path. Their `bits` are what they would have been had the detour been taken
+// when the branch was executed, in the recorded order of events: a guess, which decides which way is tried first, and
+// what addresses are pinned to.
+class DetourWalk final : public ConditionSink {
+ public:
+  DetourWalk(DetourExplorer& explorer, const llvm::Instruction& branch, const llvm::BasicBlock& to,
+             const llvm::BasicBlock* meet, EventIndex before);
+
+  // Goes on until it stops. Where it could go two ways, a copy that goes the other one is added to `open`.
+  void run(std::vector<DetourWalk>& open);
+  std::vector<DetourStep> take_steps() { return std::move(steps_); }
+  const std::string& stopped() const { return stopped_; }
+  // Blocks behind the place where the sides of the branch meet that the thread has not executed so far. If it executes
+  // them later, only the first steps_to_keep() are of interest.
+  std::vector<const llvm::BasicBlock*> take_news() { return std::move(news_); }
+  std::size_t steps_to_keep() const { return steps_to_keep_; }
+
+  void hold(ExprId condition, PathCondition::Why why) override;
+  bool is_held(ExprId condition) const override;
+
+ private:
+  bool stop(std::string why);
+  bool step(std::vector<DetourWalk>& open);
+  bool execute(const Step& step, Cell* result, std::vector<DetourWalk>& open);
+  bool branch(const llvm::Instruction& branch, const Cell& value, std::vector<DetourWalk>& open);
+  bool enter_block(const llvm::BasicBlock& from, const llvm::BasicBlock& to);
+  bool call(const llvm::CallBase& call, const Operands& operands, Cell* result);
+  bool known_call(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result,
+                  bool& is_known_name);
+  bool enter(const FunctionCode& code, const llvm::CallBase& call, const Operands& operands);
+  bool leave(const llvm::ReturnInst& ret);
+  bool descend();
+  bool meet();
+  void note(const llvm::BasicBlock& block);
+
+  // Pins the address; false: it is not known.
+  bool place(const Cell& address);
+  bool load(const llvm::Instruction& at, llvm::Type* type, const Cell& address, Op op, MemoryOrder order, Cell* result);
+  bool store(const llvm::Instruction& at, llvm::Type* type, const Cell& address, const Cell* value, Op op,
+             MemoryOrder order);
+  bool rmw(const llvm::Instruction& at, const Operands& operands, Cell* result);
+  // What memory holds, and whether it takes a step to read it.
+  bool read(std::uint64_t address, std::span<Byte> bytes, ExprId& variable, bool& is_step);
+  bool load_constant(const llvm::Instruction& at, llvm::Type* type, std::uint64_t address, Cell* result);
+  void to_cells(const Layout& layout, std::span<const Byte> bytes, Cell* result);
+  bool to_bytes(const Layout& layout, const Cell* value, std::span<Byte> bytes);
+  void write(std::uint64_t address, std::span<const Byte> bytes);
+  bool is_private(std::uint64_t address, std::uint64_t size) const;
+  bool add_step(const llvm::Instruction& at, Op op, MemoryOrder order, std::uint64_t object, std::uint32_t size,
+                ExprId read, ExprId written);
+
+  DetourExplorer* explorer_;
+  const llvm::BasicBlock* meet_;
+  EventIndex before_;
+  Arithmetic arithmetic_;
+  std::vector<Frame> frames_;
+  std::vector<std::uint32_t> serials_;  // of frames: those that have ended are not forgotten
+  std::uint32_t next_serial_ = 0;
+  std::vector<Cell> cells_;
+  FlatMap<Byte> written_;  // by address
+  FlatMap<bool> held_;
+  std::vector<ExprId> pending_;  // conditions since the last step
+  std::vector<DetourStep> steps_;
+  std::map<std::pair<std::uint32_t, const llvm::BasicBlock*>, std::uint32_t> visits_;
+  std::uint32_t instructions_ = 0, last_instruction_;
+  bool is_beyond_ = false;                     // behind the meeting point
+  std::vector<const llvm::BasicBlock*> news_;  // blocks there that the thread has not executed so far
+  std::size_t steps_to_keep_ = 0;              // without news
+  std::uint64_t next_local_;                   // address of the next alloca
+  std::size_t path_depth_;                     // index, in the frames of the path, of the lowest one that is here
+  std::string stopped_;
+};
+
+}  // namespace sooth

@@ -1,0 +1,157 @@
+#include "trace/recording/symbol_file.h"
+
+#include <xxhash.h>
+
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "trace/format/byte_io.h"
+#include "trace/format/small_file.h"
+
+namespace sooth {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x314d595348544f53;  // "SOTHSYM1"
+constexpr std::size_t kHeaderBytes = 16;              // magic, checksum of what follows
+
+// Strings repeat: each is stored once, and named by its number.
+class StringPool {
+ public:
+  std::uint64_t add(const std::string& text) {
+    const auto [it, added] = index_.try_emplace(text, strings_.size());
+    if (added) {
+      strings_.push_back(&it->first);
+    }
+    return it->second;
+  }
+  void put(ByteWriter& out) const {
+    out.put_varint(strings_.size());
+    for (const std::string* text : strings_) {
+      out.put_string(*text);
+    }
+  }
+
+ private:
+  std::unordered_map<std::string, std::uint64_t> index_;
+  std::vector<const std::string*> strings_;
+};
+
+class SymbolParser {
+ public:
+  SymbolParser(const std::uint8_t* begin, std::size_t size) : in_(begin, size) {}
+
+  bool parse(RecordingSymbols& out) {
+    for (std::uint64_t n = count(1); n > 0; --n) {
+      strings_.push_back(in_.get_string());
+    }
+    out.sites.resize(count(3));
+    for (SiteSymbols& site : out.sites) {
+      site.module = text();
+      site.offset = in_.get_varint();
+      site.frames.resize(count(4));
+      for (SiteFrame& frame : site.frames) {
+        frame.file = text();
+        frame.function = text();
+        frame.line = small();
+        frame.column = small();
+      }
+    }
+    out.globals.resize(count(5));
+    for (GlobalSymbol& global : out.globals) {
+      global.begin = in_.get_varint();
+      const std::uint64_t length = in_.get_varint();
+      global.end = global.begin + length;
+      good_ = good_ && length != 0 && global.end > global.begin;
+      global.name = text();
+      global.file = text();
+      global.line = small();
+    }
+    return good_ && in_.ok() && in_.at_end();
+  }
+
+ private:
+  // Of things that take at least `bytes` each: more than fit are none, so nothing is allocated for them.
+  std::uint64_t count(std::uint64_t bytes) {
+    const std::uint64_t n = in_.get_varint();
+    good_ = good_ && in_.ok() && n <= in_.remaining() / bytes;
+    return good_ ? n : 0;
+  }
+  std::string text() {
+    const std::uint64_t index = in_.get_varint();
+    good_ = good_ && in_.ok() && index < strings_.size();
+    return good_ ? std::string(strings_[index]) : std::string();
+  }
+  std::uint32_t small() {
+    const std::uint64_t value = in_.get_varint();
+    good_ = good_ && value <= 0xffffffff;
+    return static_cast<std::uint32_t>(value);
+  }
+
+  ByteReader in_;
+  std::vector<std::string_view> strings_;
+  bool good_ = true;
+};
+
+}  // namespace
+
+Status write_symbol_file(const std::string& path, const RecordingSymbols& symbols) {
+  StringPool pool;
+  Bytes rows;
+  ByteWriter out(rows);
+  out.put_varint(symbols.sites.size());
+  for (const SiteSymbols& site : symbols.sites) {
+    out.put_varint(pool.add(site.module));
+    out.put_varint(site.offset);
+    out.put_varint(site.frames.size());
+    for (const SiteFrame& frame : site.frames) {
+      out.put_varint(pool.add(frame.file));
+      out.put_varint(pool.add(frame.function));
+      out.put_varint(frame.line);
+      out.put_varint(frame.column);
+    }
+  }
+  out.put_varint(symbols.globals.size());
+  for (const GlobalSymbol& global : symbols.globals) {
+    out.put_varint(global.begin);
+    out.put_varint(global.end - global.begin);
+    out.put_varint(pool.add(global.name));
+    out.put_varint(pool.add(global.file));
+    out.put_varint(global.line);
+  }
+  Bytes body;
+  ByteWriter body_out(body);
+  pool.put(body_out);
+  body_out.put_array(rows.data(), rows.size());
+  Bytes file;
+  ByteWriter file_out(file);
+  file_out.put(kMagic);
+  file_out.put(std::uint64_t{XXH3_64bits(body.data(), body.size())});
+  file_out.put_array(body.data(), body.size());
+  return replace_small_file(path, {reinterpret_cast<const char*>(file.data()), file.size()});
+}
+
+Result<RecordingSymbols> read_symbol_file(const std::string& path) {
+  const Result<std::string> text = read_required_file(path);
+  if (!text.ok()) {
+    return text.status();
+  }
+  const std::string& bytes = *text;
+  std::uint64_t header[2] = {};
+  std::memcpy(header, bytes.data(), std::min(bytes.size(), kHeaderBytes));
+  if (bytes.size() < kHeaderBytes || header[0] != kMagic) {
+    return Status::bad_input(path + ": the recording is damaged: this is no file of symbols");
+  }
+  if (XXH3_64bits(bytes.data() + kHeaderBytes, bytes.size() - kHeaderBytes) != header[1]) {
+    return Status::bad_input(path + ": the recording is damaged: the checksum of the symbols is wrong");
+  }
+  RecordingSymbols symbols;
+  const auto* body = reinterpret_cast<const std::uint8_t*>(bytes.data()) + kHeaderBytes;
+  if (!SymbolParser(body, bytes.size() - kHeaderBytes).parse(symbols)) {
+    return Status::bad_input(path + ": the recording is damaged: the symbols are cut or contradict themselves");
+  }
+  return symbols;
+}
+
+}  // namespace sooth
