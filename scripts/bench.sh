@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures how fast traces are decoded and analysed and what recording costs, prints the tables of the README and says
+# Measures how fast traces are decoded and analysed and what recording costs, prints the tables of docs/performance.md and says
 # which goals are met.
 #
 #   scripts/bench.sh [--quick]     --quick: no trace above 10 million events, no real programs; about two minutes

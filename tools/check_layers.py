@@ -3,10 +3,11 @@
 
     tools/check_layers.py [ROOT]      checks the tree at ROOT (default: the tree this file is in)
     tools/check_layers.py --print     prints the table as it must stand in CONTRIBUTING.md
+    tools/check_layers.py --draw      prints the drawing as it must stand in docs/architecture.md
     tools/check_layers.py --selftest  checks that every rule rejects a tree that breaks it
 
 The table below is the only place where the rules are stated; CONTRIBUTING.md shows it to people, and a difference between the
-two is an error as well.
+two is an error as well. The drawing of docs/architecture.md is made from it, too.
 """
 import os
 import re
@@ -73,6 +74,9 @@ RUNTIME_HEADERS = ["trace/op.h", "trace/recording/stream_format.h", "trace/recor
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 SOURCE_SUFFIXES = (".h", ".cc", ".c", ".cpp", ".inc", ".h.in")
 TABLE_BEGIN, TABLE_END = "<!-- layers -->", "<!-- /layers -->"
+
+# Documents that show the table, and how.
+DOCUMENTS = {"CONTRIBUTING.md": ("the table of folders", "--print"), "docs/architecture.md": ("the drawing of the layers", "--draw")}
 
 
 def reachable(folder):
@@ -190,21 +194,43 @@ def table_lines():
     return rows
 
 
-def check_document(root, errors):
-    path = os.path.join(root, "CONTRIBUTING.md")
+def heights():
+    """Folder -> how many steps it stands above `base`, which includes nothing."""
+    found = {}
+
+    def height(name):
+        if name not in found:
+            found[name] = 1 + max((height(other) for other in LAYERS[name][1]), default=-1)
+        return found[name]
+
+    for name in LAYERS:
+        height(name)
+    return found
+
+
+def drawing_lines():
+    """The folders, the lowest at the bottom; an arrow from each to those that its row names."""
+    standing, rows = heights(), ["```mermaid", "flowchart TD"]
+    for level in sorted(set(standing.values()), reverse=True):
+        rows += [f'    {name}["{name}: {LAYERS[name][0]}"]' for name in LAYERS if standing[name] == level]
+    rows += [f"    {name} --> {other}" for name, (_, others) in LAYERS.items() for other in others]
+    return rows + ["```"]
+
+
+def check_document(root, path, errors):
+    what, option = DOCUMENTS[path]
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()
     except OSError as error:
-        errors.append(f"CONTRIBUTING.md: {error.strerror}")
+        errors.append(f"{path}: {error.strerror}")
         return
     if TABLE_BEGIN not in text or TABLE_END not in text:
-        errors.append(f"CONTRIBUTING.md: no table between {TABLE_BEGIN} and {TABLE_END}")
+        errors.append(f"{path}: nothing between {TABLE_BEGIN} and {TABLE_END}")
         return
     shown = text.split(TABLE_BEGIN)[1].split(TABLE_END)[0].strip().splitlines()
-    if shown != table_lines():
-        errors.append("CONTRIBUTING.md: the table of folders is not the one of tools/check_layers.py; "
-                      "paste what `tools/check_layers.py --print` prints")
+    if shown != (table_lines() if option == "--print" else drawing_lines()):
+        errors.append(f"{path}: {what} is not the one of tools/check_layers.py; paste what `tools/check_layers.py {option}` prints")
 
 
 def check_tree(root):
@@ -225,7 +251,8 @@ def check_tree(root):
         checked += 1
     if checked == 0:
         errors.append(f"{root}: no source files to check")
-    check_document(root, errors)
+    for path in DOCUMENTS:
+        check_document(root, path, errors)
     return errors, checked
 
 
@@ -258,7 +285,9 @@ SELFTEST = [
     ({"src/schedule/strategy.h": '#include "trace/op.h"\n#include <stdint.h>\n'}, None),
     ({"src/schedule/protocol.h": '#include "race/pair_table.h"\n'}, "the run time library includes this header"),
     ({"CONTRIBUTING.md": f"{TABLE_BEGIN}\n| folder |\n{TABLE_END}\n"}, "the table of folders is not the one"),
-    ({"CONTRIBUTING.md": "nothing\n"}, "no table between"),
+    ({"CONTRIBUTING.md": "nothing\n"}, "nothing between"),
+    ({"docs/architecture.md": f"{TABLE_BEGIN}\nflowchart TD\n{TABLE_END}\n"}, "the drawing of the layers is not the one"),
+    ({"docs/architecture.md": None}, "docs/architecture.md: "),
     ({"src/base/ok.cc": None}, "no source files to check"),
 ]
 
@@ -277,10 +306,11 @@ def rejects_a_cycle():
 
 def main(arguments):
     if arguments == ["--selftest"]:
-        base = {"CONTRIBUTING.md": "\n".join([TABLE_BEGIN, *table_lines(), TABLE_END, ""]), "src/base/ok.cc": "\n"}
+        base = {"CONTRIBUTING.md": "\n".join([TABLE_BEGIN, *table_lines(), TABLE_END, ""]),
+                "docs/architecture.md": "\n".join([TABLE_BEGIN, *drawing_lines(), TABLE_END, ""]), "src/base/ok.cc": "\n"}
         return tree_check.selftest(check_tree, base, SELFTEST, [rejects_a_cycle()])
-    if arguments == ["--print"]:
-        print("\n".join(table_lines()))
+    if arguments in (["--print"], ["--draw"]):
+        print("\n".join(table_lines() if arguments == ["--print"] else drawing_lines()))
         return 0
     return tree_check.main(check_tree, arguments, __doc__)
 
