@@ -3,7 +3,8 @@
 #   sooth_library(order SOURCES a.cc b.cc DEPS trace PRIVATE_DEPS PkgConfig::ZSTD)
 #   sooth_test(order_test SOURCES a_test.cc DEPS order)
 #
-# A library is the folder of the same name; DEPS follow the table in CONTRIBUTING.md.
+# A library is the folder of the same name; DEPS follow the table in CONTRIBUTING.md. RUNS_RARELY: its code is no part of
+# the analyses, and takes no time that anybody would notice.
 
 add_library(sooth_flags INTERFACE)
 target_compile_options(sooth_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
@@ -29,12 +30,33 @@ if(SOOTH_SANITIZE)
   endif()
 endif()
 
+# A folder's files are compiled several at once, which saves most of the time of a first build: headers and templates
+# cost more than the code behind them. Names in anonymous namespaces must then differ within a target. Who edits one file
+# again and again, or wants compile_commands.json for tools, turns it off, as the presets `debug` and `clang` do.
+option(SOOTH_UNITY "Compile several files of a folder at once" ON)
+set(CMAKE_UNITY_BUILD ${SOOTH_UNITY})
+if(NOT DEFINED CMAKE_UNITY_BUILD_BATCH_SIZE)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+endif()
+if(SOOTH_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # It takes a source for a header as soon as another includes it.
+  target_compile_options(sooth_flags INTERFACE -Wno-subobject-linkage)
+endif()
+
+# The compiler's time is better spent elsewhere when code runs rarely, or as a test.
+function(sooth_optimise_little target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 function(sooth_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "RUNS_RARELY" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(sooth_${name} STATIC ${ARG_SOURCES})
   target_include_directories(sooth_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   list(TRANSFORM ARG_DEPS PREPEND sooth_)
   target_link_libraries(sooth_${name} PUBLIC ${ARG_DEPS} PRIVATE sooth_flags ${ARG_PRIVATE_DEPS})
+  if(ARG_RUNS_RARELY)
+    sooth_optimise_little(sooth_${name})
+  endif()
 endfunction()
 
 # LABELS are ctest labels; every test gets `unit` unless it says otherwise. A test labelled `untrusted` feeds the tool
@@ -51,6 +73,7 @@ function(sooth_test name)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} sooth_flags ${ARG_PRIVATE_DEPS} GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE SOOTH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  sooth_optimise_little(${name})
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()

@@ -17,5 +17,8 @@ tool=$(command -v clang-format-14 || command -v clang-format) ||
 [[ $("$tool" --version) == *"version 14."* ]] || sooth_fail "$("$tool" --version): the style is pinned to version 14"
 
 files=("$@")
-((${#files[@]})) || mapfile -t files < <(git ls-files '*.cc' '*.h')
+((${#files[@]})) || mapfile -t files < <(git ls-files '*.cc' '*.h' 2>/dev/null)
+# Sources without their history, or no git: everything that was not built.
+((${#files[@]})) || mapfile -t files < <(find . -path './build*' -prune -o -name node_modules -prune -o \( -name '*.cc' -o -name '*.h' \) -print)
+((${#files[@]})) || sooth_fail "there are no C++ files in $sooth_root"
 "$tool" --style=file "${mode[@]}" "${files[@]}"

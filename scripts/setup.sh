@@ -7,7 +7,7 @@
 # The other scripts source this file for the functions below and call `sooth_setup GROUP...`.
 
 sooth_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-sooth_jobs=$(getconf _NPROCESSORS_ONLN)
+sooth_jobs=$(nproc)  # those that we may use, which can be fewer than there are
 
 # Ends the script with one sentence, in the name of the file that calls.
 sooth_fail() {

@@ -7,6 +7,7 @@
 # Needs root or sudo, a network, and about 600 MB below build-deb. Exits with 0 when all of that worked, 77 when this machine cannot do it.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+. "$sooth_root/scripts/bare_root.sh"
 cd "$sooth_root"
 
 build=$sooth_root/build-deb
@@ -14,24 +15,8 @@ root=$build/root
 keep=no
 [[ ${1:-} == --keep ]] && keep=yes
 
-skip() {
-  echo "scripts/try-deb.sh: skipped, $*"
-  exit 77
-}
-
-as_root=()
-if [[ $(id -u) -ne 0 ]]; then
-  sudo -n true 2>/dev/null || skip "only root can change the root directory"
-  as_root=(sudo -n)
-fi
-command -v apt-get >/dev/null || skip "this system has no apt-get"
+sooth_bare_check
 sooth_setup build package
-
-# The release that this machine runs, and where apt has its packages from.
-codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |
-  awk -v codename="$codename" '$2 == codename && $3 == "main" { print $1; exit }')
-[[ -n $mirror ]] || skip "apt knows no archive of '$codename'; run apt-get update"
 
 echo "=== package"
 launcher=()
@@ -48,20 +33,7 @@ for library in libc6 libstdc++6 libz3 libzstd1 libdw1 libelf1 libxxhash0; do
   [[ $depends == *"$library"* ]] || sooth_fail "the package does not depend on $library"
 done
 
-remove_root() { "${as_root[@]}" rm -rf --one-file-system "$root"; }
-remove_root
-[[ $keep == yes ]] || trap remove_root EXIT
-
-echo "=== a bare $codename"
-mkdir -p "$build/archives"
-log=$build/debootstrap.log
-"${as_root[@]}" debootstrap --variant=minbase --cache-dir="$build/archives" "$codename" "$root" "$mirror" >"$log" 2>&1 || {
-  tail -n 20 "$log" >&2
-  sooth_fail "debootstrap could not make a system; its messages are above"
-}
-# Proxies and the like of this machine's apt, and names of hosts.
-apt-config dump Acquire::http Acquire::https 2>/dev/null | "${as_root[@]}" tee "$root/etc/apt/apt.conf.d/90machine" >/dev/null
-for file in /etc/resolv.conf /etc/hosts; do "${as_root[@]}" cp -L "$file" "$root$file"; done
+sooth_bare_make
 "${as_root[@]}" cp "$deb" "$root/tmp/sooth.deb"
 
 # What a user types: the commands of the README, by its own words, and the line of the report that replays the race.
@@ -101,5 +73,5 @@ for left in /usr/bin/sooth /usr/lib/sooth /usr/include/sooth /usr/share/cmake/So
 done
 SCRIPT
 } | "${as_root[@]}" tee "$root/tmp/try" >/dev/null
-"${as_root[@]}" unshare --mount --pid --fork --mount-proc="$root/proc" chroot "$root" /bin/sh /tmp/try
+sooth_bare_run /bin/sh /tmp/try
 echo "scripts/try-deb.sh: the package works on a bare $codename"

@@ -18,4 +18,6 @@ std::string counted(std::uint64_t number, std::string_view one, std::string_view
   return std::to_string(number) + " " + std::string(number == 1 ? one : many);
 }
 
+std::string file_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
+
 }  // namespace sooth

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Numbers and names as people read them.
 #pragma once
 
 #include <cstdint>
@@ -14,5 +14,8 @@ std::string hexadecimal(std::uint64_t number);
 
 // "1 race", "2 races".
 std::string counted(std::uint64_t number, std::string_view one, std::string_view many);
+
+// What follows the last slash.
+std::string file_name(std::string_view path);
 
 }  // namespace sooth

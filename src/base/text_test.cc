@@ -21,5 +21,11 @@ TEST(TextTest, CountedThings) {
   EXPECT_EQ(counted(2, "race", "races"), "2 races");
 }
 
+TEST(TextTest, NamesOfFiles) {
+  EXPECT_EQ(file_name("/usr/bin/sooth"), "sooth");
+  EXPECT_EQ(file_name("sooth"), "sooth");
+  EXPECT_EQ(file_name("bin/"), "");
+}
+
 }  // namespace
 }  // namespace sooth

@@ -21,7 +21,7 @@
 namespace sooth {
 namespace {
 
-struct Options {
+struct ConfirmFlags {
   std::string path;
   CampaignFlags flags;
   ConfirmOptions confirm;
@@ -29,11 +29,11 @@ struct Options {
 };
 
 // Whether the updated report goes to -o rather than into the file it came from.
-bool goes_elsewhere(const Options& options) {
+bool goes_elsewhere(const ConfirmFlags& options) {
   return !options.report.output.empty() && options.report.format == "json";
 }
 
-Status check_usage(const Options& options) {
+Status check_usage(const ConfirmFlags& options) {
   if (options.path == "-" && !goes_elsewhere(options)) {
     return Status::usage(
         "a report from standard input cannot be updated where it is: name a file with `--format json -o FILE`");
@@ -51,7 +51,7 @@ Status check_usage(const Options& options) {
 }
 
 // Why nothing in the report can be tried; ok when something can, or nothing needs to.
-Status check_report(const Report& report, const Options& options) {
+Status check_report(const Report& report, const ConfirmFlags& options) {
   const std::vector<std::string>& words = program_words();
   bool has_code = report.findings.empty();
   for (const Finding& finding : report.findings) {
@@ -71,7 +71,7 @@ Status check_report(const Report& report, const Options& options) {
   return {};
 }
 
-Result<ConfirmResult> run_campaign(Report& report, const ControlledProgram& program, const Options& options,
+Result<ConfirmResult> run_campaign(Report& report, const ControlledProgram& program, const ConfirmFlags& options,
                                    const WorkLimit& limit) {
   Progress progress("confirming", Progress::terminal(), "runs");
   ConfirmJob job;
@@ -88,7 +88,7 @@ Result<ConfirmResult> run_campaign(Report& report, const ControlledProgram& prog
   return confirm_findings(report, program, limit, std::move(job));
 }
 
-CommandResult confirm(Options& options) {
+CommandResult confirm(ConfirmFlags& options) {
   SOOTH_RETURN_IF_ERROR(check_usage(options));
   Result<Report> report = read_report(options.path);
   if (!report.ok()) {
@@ -124,7 +124,7 @@ CommandResult confirm(Options& options) {
 
 void add_confirm_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("confirm", "Run the program again and make the findings of a report happen");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConfirmFlags>();
   command->add_option("REPORT", options->path, "A report that --format json wrote; it is updated")
       ->required()
       ->type_name("");

@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kOutputShown = 200;       // bytes of an output that is told
 constexpr std::uint64_t kMaxRecords = 1 << 18;  // of the log of one run
 
-struct Options {
+struct ExploreFlags {
   CampaignFlags flags;
   ExploreOptions explore;
   bool no_reduction = false;
@@ -34,12 +34,12 @@ struct Options {
   ReportOptions report;
 };
 
-Status check_usage(const Options& options) {
+Status check_usage(const ExploreFlags& options) {
   return options.explore.runs == 0 ? Status::usage("--runs needs at least one") : Status{};
 }
 
 // Writes the schedule to NAME.schedule in the user's directory; what to type to see that run again.
-Result<std::string> keep_schedule(const std::string& name, const ScheduleFile& schedule, const Options& options) {
+Result<std::string> keep_schedule(const std::string& name, const ScheduleFile& schedule, const ExploreFlags& options) {
   std::error_code error;
   std::filesystem::create_directories(options.schedules, error);
   if (error) {
@@ -50,7 +50,7 @@ Result<std::string> keep_schedule(const std::string& name, const ScheduleFile& s
   return "sooth replay " + shell_word(path) + " -- " + shell_words(program_words());
 }
 
-std::string scope(const Options& options) {
+std::string scope(const ExploreFlags& options) {
   if (options.bounded) {
     return "every schedule with at most " + counted(options.preemptions, "preemption", "preemptions");
   }
@@ -58,7 +58,7 @@ std::string scope(const Options& options) {
 }
 
 // Why not all was seen, as a sentence; or that it was.
-std::string completeness(const ExploreResult& result, const Options& options) {
+std::string completeness(const ExploreResult& result, const ExploreFlags& options) {
   const std::string stopped = "stopped after " + counted(result.runs, "run", "runs") + ": not complete";
   if (!result.is_exhausted) {
     return stopped;
@@ -85,7 +85,7 @@ std::string shown_output(const std::string& output) {
 }
 
 // Different ends and outputs, and for failures the line that repeats the first of them.
-Result<std::string> describe_ends(const ExploreResult& result, const Options& options) {
+Result<std::string> describe_ends(const ExploreResult& result, const ExploreFlags& options) {
   std::string text;
   for (const TestEnd& end : result.tests.ends) {
     for (const TestOutput& output : end.outputs) {
@@ -109,7 +109,7 @@ Result<std::string> describe_ends(const ExploreResult& result, const Options& op
   return text;
 }
 
-Result<std::string> summary(const ExploreResult& result, const Options& options) {
+Result<std::string> summary(const ExploreResult& result, const ExploreFlags& options) {
   std::uint64_t deadlocks = 0;
   for (const TestEnd& end : result.tests.ends) {
     deadlocks += end.outcome.kind == Outcome::Kind::kDeadlocked ? 1 : 0;
@@ -124,7 +124,7 @@ Result<std::string> summary(const ExploreResult& result, const Options& options)
          completeness(result, options) + "\n" + *ends;
 }
 
-Result<ExploreResult> run_exploration(const ControlledProgram& program, CodeNames& names, Options& options) {
+Result<ExploreResult> run_exploration(const ControlledProgram& program, CodeNames& names, ExploreFlags& options) {
   const WorkLimit limit(options.flags.budget);
   Progress progress("exploring", Progress::terminal(), "runs");
   ControlledRunOptions run;
@@ -142,7 +142,7 @@ Result<ExploreResult> run_exploration(const ControlledProgram& program, CodeName
                  explore_options);
 }
 
-CommandResult run_explore(Options& options) {
+CommandResult run_explore(ExploreFlags& options) {
   SOOTH_RETURN_IF_ERROR(check_usage(options));
   const Result<ControlledProgram> program = prepare_campaign_program();
   if (!program.ok()) {
@@ -178,7 +178,7 @@ CommandResult run_explore(Options& options) {
 void add_explore_command(CLI::App& root, CommandResult& result) {
   CLI::App* command =
       root.add_subcommand("explore", "Run a small program under every schedule that makes a difference");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExploreFlags>();
   options->flags.timeout = std::chrono::seconds(10);
   add_count_option(*command, "--runs", options->explore.runs, "Stop after so many runs");
   add_count_option(*command, "--preemptions", options->preemptions,

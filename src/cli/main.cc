@@ -26,13 +26,13 @@ constexpr AddCommand kCommands[] = {
 // The commands that take `-- PROGRAM ARGUMENTS`. For others `--` means what it means everywhere: no options behind it.
 constexpr std::string_view kStartPrograms[] = {"analyze", "confirm", "explore", "record", "replay", "run", "test"};
 
-std::vector<std::string> program;
+std::vector<std::string> users_program;
 
 // Takes the program's words out of ours, before they are parsed: an option of the program is none of ours.
 void split_program(std::vector<std::string>& arguments) {
   const auto mark = std::find(arguments.begin(), arguments.end(), "--");
   if (mark != arguments.end() && mark != arguments.begin() && starts_program(arguments.front())) {
-    program.assign(mark + 1, arguments.end());
+    users_program.assign(mark + 1, arguments.end());
     arguments.erase(mark, arguments.end());
   }
 }
@@ -105,7 +105,7 @@ bool starts_program(std::string_view name) {
   return std::find(std::begin(kStartPrograms), std::end(kStartPrograms), name) != std::end(kStartPrograms);
 }
 
-const std::vector<std::string>& program_words() { return program; }
+const std::vector<std::string>& program_words() { return users_program; }
 
 void say(const std::string& sentence) { std::fprintf(stderr, "sooth: %s\n", printable(sentence).c_str()); }
 

@@ -16,13 +16,13 @@
 namespace sooth {
 namespace {
 
-struct Options {
+struct MergeFlags {
   std::vector<std::string> paths;
   ReportOptions report;
 };
 
 // The results of `sooth test`, if the first of the files is one.
-Result<std::optional<std::string>> merge_test_results(const Options& options) {
+Result<std::optional<std::string>> merge_test_results(const MergeFlags& options) {
   std::vector<TestText> texts;
   for (const std::string& path : options.paths) {
     Result<std::string> text = read_whole_file(path);
@@ -42,7 +42,7 @@ Result<std::optional<std::string>> merge_test_results(const Options& options) {
                      : Result<std::optional<std::string>>(merged.status());
 }
 
-CommandResult merge(const Options& options) {
+CommandResult merge(const MergeFlags& options) {
   const Result<std::optional<std::string>> tests =
       options.paths.front() == "-" ? std::optional<std::string>() : merge_test_results(options);
   if (!tests.ok()) {
@@ -71,7 +71,7 @@ CommandResult merge(const Options& options) {
 
 void add_merge_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("merge", "Make one report of many");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MergeFlags>();
   options->report.format = "json";
   options->report.fail_on = "never";
   command->add_option("REPORTS", options->paths, "Reports that --format json wrote")->required()->type_name("");

@@ -14,7 +14,7 @@
 namespace sooth {
 namespace {
 
-struct Options {
+struct ReferenceFlags {
   std::string format = "markdown";
   std::vector<std::string> command;  // below `sooth`
   std::string output;
@@ -40,7 +40,7 @@ Status write_man_pages(const ReferenceCommand& root, const std::string& director
   return {};
 }
 
-Status print(const ReferenceCommand& root, const Options& options) {
+Status print(const ReferenceCommand& root, const ReferenceFlags& options) {
   if (options.format == "man" && !options.output.empty()) {
     return write_man_pages(root, options.output);
   }
@@ -70,7 +70,7 @@ Status print(const ReferenceCommand& root, const Options& options) {
 
 void add_reference_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("reference", "Print the documentation of all commands");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReferenceFlags>();
   command->add_option("--format", options->format, "A page, the manual page of a command, or completions for a shell")
       ->check(CLI::IsMember({"markdown", "man", "bash", "zsh", "fish"}))
       ->capture_default_str();

@@ -6,7 +6,7 @@
 namespace sooth {
 namespace {
 
-constexpr char kFunctions[] = R"fish(# Completion of sooth for fish. Made by `sooth reference --format fish`.
+constexpr char kFishFunctions[] = R"fish(# Completion of sooth for fish. Made by `sooth reference --format fish`.
 
 # The words of the line that are no options, up to `--`: the command, and perhaps one below it.
 function __sooth_command
@@ -78,7 +78,7 @@ void add_option(std::string& out, const std::string& condition, const ReferenceO
 }  // namespace
 
 std::string fish_completion(const ReferenceCommand& root) {
-  std::string out = kFunctions;
+  std::string out = kFishFunctions;
   for (const ReferenceCommand* command : all_commands(root)) {
     out += "\n# " + command->path + "\n";
     for (const ReferenceCommand& below : command->commands) {

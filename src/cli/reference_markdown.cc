@@ -41,7 +41,7 @@ void add_blocks(std::string& out, const std::string& text) {
 }
 
 // The list inside a help text, like the formats and what each is for, becomes a list below the option.
-void add_help(std::string& out, const std::string& help) {
+void add_markdown_help(std::string& out, const std::string& help) {
   bool first = true;
   for (const TextBlock& block : text_blocks(help)) {
     for (const std::string& line : block.lines) {
@@ -51,7 +51,7 @@ void add_help(std::string& out, const std::string& help) {
   }
 }
 
-void add_option(std::string& out, const ReferenceOption& option) {
+void add_markdown_option(std::string& out, const ReferenceOption& option) {
   out += "- ";
   for (std::size_t i = 0; i < option.names.size(); ++i) {
     const bool last = i + 1 == option.names.size();
@@ -62,7 +62,7 @@ void add_option(std::string& out, const ReferenceOption& option) {
     remarks += (remarks.empty() ? "default " : ", default ") + escaped(option.preset);
   }
   out += remarks.empty() ? "" : " (" + remarks + ")";
-  add_help(out, option.help);
+  add_markdown_help(out, option.help);
   out += '\n';
 }
 
@@ -72,7 +72,7 @@ void add_command(std::string& out, const ReferenceCommand& command) {
   for (const auto* list : {&command.positionals, &command.options}) {
     out += list->empty() ? "" : "\n";
     for (const ReferenceOption& option : *list) {
-      add_option(out, option);
+      add_markdown_option(out, option);
     }
   }
 }

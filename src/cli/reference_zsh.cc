@@ -52,7 +52,7 @@ std::string message(const ReferenceOption& option) {
   return escaped(option.value.empty() ? option.names.front() : option.value, ":[]\\");
 }
 
-void add_option(std::string& out, const ReferenceOption& option) {
+void add_zsh_option(std::string& out, const ReferenceOption& option) {
   for (const std::string& name : option.names) {
     const bool is_long = name.starts_with("--");
     std::string exclusive;
@@ -78,7 +78,7 @@ void add_option(std::string& out, const ReferenceOption& option) {
 void add_arguments(std::string& out, const ReferenceCommand& command) {
   out += "  local -a options=(\n";
   for (const ReferenceOption& option : command.options) {
-    add_option(out, option);
+    add_zsh_option(out, option);
   }
   for (const ReferenceOption& option : command.positionals) {
     out += "    " +

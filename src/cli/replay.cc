@@ -18,7 +18,7 @@
 namespace sooth {
 namespace {
 
-struct Options {
+struct ReplayFlags {
   std::string what;
   std::string output;
   ReplayOptions replay;
@@ -70,7 +70,7 @@ Result<ScheduleFile> find_schedule(const std::string& what) {
   return parse_schedule(*text, what);
 }
 
-Status check_usage(const Options& options) {
+Status check_usage(const ReplayFlags& options) {
   if (options.what.empty() || program_words().empty()) {
     return Status::usage(
         "replay needs a schedule and a program: `sooth replay REPORT.json#ID|SCHEDULE -- PROGRAM ARGUMENTS`");
@@ -106,7 +106,7 @@ void tell(const ControlledProgram& program, const ScheduleFile& schedule, const 
       "), " + end + (schedule.outcome.empty() ? "" : "; in the schedule: " + schedule.outcome));
 }
 
-CommandResult run_replay(const Options& options) {
+CommandResult run_replay(const ReplayFlags& options) {
   SOOTH_RETURN_IF_ERROR(check_usage(options));
   const Result<ScheduleFile> schedule = find_schedule(options.what);
   if (!schedule.ok()) {
@@ -136,7 +136,7 @@ CommandResult run_replay(const Options& options) {
 
 void add_replay_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("replay", "Make a controlled run of a program happen again");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReplayFlags>();
   command
       ->add_option("schedule", options->what,
                    "REPORT.json#ID of a finding that was confirmed (the beginning of the id is enough), a "

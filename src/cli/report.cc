@@ -8,12 +8,12 @@
 namespace sooth {
 namespace {
 
-struct Options {
+struct ReportFlags {
   std::string path;
   ReportOptions report;
 };
 
-CommandResult run(const Options& options) {
+CommandResult run(const ReportFlags& options) {
   Result<Report> report = read_report(options.path);
   if (!report.ok()) {
     return std::move(report).status();
@@ -25,7 +25,7 @@ CommandResult run(const Options& options) {
 
 void add_report_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("report", "Print a stored report again, in any format");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportFlags>();
   command->add_option("REPORT", options->path, "A report that --format json wrote; - for standard input")
       ->required()
       ->type_name("");

@@ -27,7 +27,7 @@
 namespace sooth {
 namespace {
 
-struct Options {
+struct RunFlags {
   RunJob job;
   CampaignFlags flags;
   bool keep = false;
@@ -38,7 +38,7 @@ struct Options {
 
 // Where `sooth replay` finds the schedules: where the user says, or the report itself if it is JSON in a file, else a
 // file of its own.
-std::string stored_report(const Options& options) {
+std::string stored_report(const RunFlags& options) {
   if (!options.store.empty()) {
     return options.store;
   }
@@ -56,7 +56,7 @@ Status check_writable(const std::string& file) {
   return {};
 }
 
-Status check_usage(const Options& options) {
+Status check_usage(const RunFlags& options) {
   if (!options.job.analyses.empty()) {
     if (const auto known = parse_detectors(options.job.analyses); !known.ok()) {
       return known.status();
@@ -115,7 +115,7 @@ class Screen {
 };
 
 // The place of the recording: one that stays, or one that goes away with the answer.
-Result<std::optional<PrivateDirectory>> choose_place(Options& options) {
+Result<std::optional<PrivateDirectory>> choose_place(RunFlags& options) {
   std::string& directory = options.job.record.directory;
   if (options.keep) {
     directory = options.keep_in.empty() ? default_recording_name(program_words().front()) : options.keep_in;
@@ -129,7 +129,7 @@ Result<std::optional<PrivateDirectory>> choose_place(Options& options) {
   return std::optional<PrivateDirectory>(std::move(*place));
 }
 
-Result<RunResult> work(Options& options, const std::string& report_name) {
+Result<RunResult> work(RunFlags& options, const std::string& report_name) {
   const Result<std::optional<PrivateDirectory>> place = choose_place(options);
   if (!place.ok()) {
     return place.status();
@@ -165,7 +165,7 @@ TsanOptions tsan_options() {
   return parse_tsan_options(text == nullptr ? "" : text);
 }
 
-CommandResult run(Options& options) {
+CommandResult run(RunFlags& options) {
   const TsanOptions tsan = tsan_options();
   if (!tsan.suppressions.empty()) {
     options.report.suppressions.push_back(tsan.suppressions);
@@ -202,7 +202,7 @@ CommandResult run(Options& options) {
 
 void add_run_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("run", "Find, prove and confirm the races of a program: all in one");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunFlags>();
   options->flags.budget = std::chrono::seconds(60);
   options->flags.timeout = std::chrono::milliseconds(0);
   options->job.record.options.schedule = "serial";

@@ -31,7 +31,7 @@ namespace {
 constexpr std::size_t kSeedsShown = 5;
 constexpr char kDirected[] = "directed";
 
-struct Options {
+struct TestFlags {
   CampaignFlags flags;
   std::string strategy = "random";
   std::uint64_t runs = 1000;
@@ -62,7 +62,7 @@ std::string kind_name(const TestEnd& end) {
 
 // Writes the schedule to NAME in the user's directory, if there is one and `wanted`, and makes the line that repeats
 // it.
-Result<Shown> show(const ScheduleFile& schedule, const std::string& name, bool wanted, const Options& options) {
+Result<Shown> show(const ScheduleFile& schedule, const std::string& name, bool wanted, const TestFlags& options) {
   Shown shown;
   if (wanted && !options.schedules.empty()) {
     shown.file = options.schedules + "/" + name + "-" + std::to_string(schedule.plan.seed) + ".schedule";
@@ -73,7 +73,7 @@ Result<Shown> show(const ScheduleFile& schedule, const std::string& name, bool w
   return shown;
 }
 
-Result<AllShown> show_all(const TestResult& result, const Options& options) {
+Result<AllShown> show_all(const TestResult& result, const TestFlags& options) {
   if (!options.schedules.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.schedules, error);
@@ -99,7 +99,7 @@ Result<AllShown> show_all(const TestResult& result, const Options& options) {
   return all;
 }
 
-std::string headline(const TestResult& result, const Options& options) {
+std::string headline(const TestResult& result, const TestFlags& options) {
   std::uint64_t failures = 0, kinds = 0;
   for (const TestEnd& end : result.ends) {
     failures += end.failure ? end.runs : 0;
@@ -151,7 +151,7 @@ std::string races_as_text(const TestResult& result, const AllShown& shown) {
          " created\n" + text;
 }
 
-std::string as_text(const TestResult& result, const AllShown& shown, const Options& options) {
+std::string as_text(const TestResult& result, const AllShown& shown, const TestFlags& options) {
   std::string text = headline(result, options);
   for (std::size_t i = 0; i < result.ends.size(); ++i) {
     const TestEnd& end = result.ends[i];
@@ -196,7 +196,7 @@ nlohmann::ordered_json end_as_json(const TestEnd& end, const Shown& shown) {
   return row;
 }
 
-std::string as_json(const TestResult& result, const AllShown& shown, const Options& options) {
+std::string as_json(const TestResult& result, const AllShown& shown, const TestFlags& options) {
   using nlohmann::ordered_json;
   ordered_json json = {{"schema", kTestSchema},        {"program", printable(shell_words(program_words()))},
                        {"strategy", options.strategy}, {"seed", options.flags.seed},
@@ -220,7 +220,7 @@ std::string as_json(const TestResult& result, const AllShown& shown, const Optio
   return json.dump(2) + "\n";
 }
 
-Result<TestResult> run_campaign(const ControlledProgram& program, const Options& options) {
+Result<TestResult> run_campaign(const ControlledProgram& program, const TestFlags& options) {
   const WorkLimit limit(options.flags.budget);
   Progress progress("testing", Progress::terminal(), "runs");
   ControlledRunOptions run;
@@ -247,7 +247,7 @@ Result<TestResult> run_campaign(const ControlledProgram& program, const Options&
   return run_directed_tests(run_once, find_pairs, tally, test);
 }
 
-CommandResult run_test(const Options& options) {
+CommandResult run_test(const TestFlags& options) {
   const Result<ControlledProgram> program = ControlledProgram::prepare(program_words());
   if (!program.ok()) {
     return program.status();
@@ -292,7 +292,7 @@ void check_strategy(const std::string& text) {
 
 void add_test_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("test", "Run a program under many schedules and look for failures");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TestFlags>();
   command
       ->add_option_function<std::string>(
           "--strategy", [options](const std::string& text) { check_strategy(options->strategy = text); },

@@ -21,7 +21,7 @@ extern char** environ;
 namespace sooth {
 namespace {
 
-struct Options {
+struct ViewFlags {
   std::string path;
   ReportOptions report;
 };
@@ -72,7 +72,7 @@ bool start(const std::string& program, const std::string& page) {
   return error == 0;
 }
 
-CommandResult view(Options& options) {
+CommandResult view(ViewFlags& options) {
   Result<Report> report = read_report(options.path);
   if (!report.ok()) {
     return std::move(report).status();
@@ -101,7 +101,7 @@ CommandResult view(Options& options) {
 
 void add_view_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("view", "Look at a stored report in the browser");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ViewFlags>();
   command->add_option("REPORT", options->path, "A report that --format json wrote; - for standard input")
       ->required()
       ->type_name("");

@@ -24,7 +24,7 @@
 namespace sooth {
 namespace {
 
-struct Options {
+struct WitnessFlags {
   std::string report;
   std::string trace;
   std::uint64_t max_events = 200'000'000;
@@ -156,7 +156,7 @@ Result<std::size_t> check_finding(const Finding& finding, const TraceStore& stor
   return witness.order.size();
 }
 
-CommandResult check(const Options& options) {
+CommandResult check(const WitnessFlags& options) {
   Result<Report> report = read_report(options.report);
   if (!report.ok()) {
     return std::move(report).status();
@@ -198,7 +198,7 @@ void add_witness_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("witness", "Judge the witnesses of a report again");
   command->require_subcommand(1);
   CLI::App* checker = command->add_subcommand("check", "Check every witness of a report against the trace");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WitnessFlags>();
   checker->add_option("REPORT", options->report, "A report that --format json wrote; - for standard input")
       ->required()
       ->type_name("");

@@ -9,8 +9,6 @@
 namespace sooth {
 namespace {
 
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 std::string place_of(const Site& site) {
   std::string text = site.file + ":" + std::to_string(site.line);
   return site.column == 0 ? text : text + ":" + std::to_string(site.column);

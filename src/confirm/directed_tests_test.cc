@@ -9,11 +9,11 @@
 namespace sooth {
 namespace {
 
-const PlaceCode kFirst{"", {{0x100, 0x110}}};
-const PlaceCode kSecond{"", {{0x200, 0x210}}};
+const PlaceCode kReader{"", {{0x100, 0x110}}};
+const PlaceCode kWriter{"", {{0x200, 0x210}}};
 
 DirectedPair pair_named(const std::string& id) {
-  return {id, id + ".cc:1", id + ".cc:2", pair_code(kFirst, control::kReads, kSecond, control::kWrites)};
+  return {id, id + ".cc:1", id + ".cc:2", pair_code(kReader, control::kReads, kWriter, control::kWrites)};
 }
 
 RunOutcome plain() {

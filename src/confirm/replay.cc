@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::size_t kRacesShown = 3;
 
-std::string thread_name(std::uint32_t thread) { return "thread " + std::to_string(thread); }
+std::string thread_number(std::uint32_t thread) { return "thread " + std::to_string(thread); }
 
 std::string describe(const RacingThread& thread, const RunPlan& plan, CodeNames& names) {
   const std::string deed = (thread.kinds & control::kAtomics) != 0 ? "atomic " : "";
   const bool reads = (thread.kinds & control::kReads) != 0, writes = (thread.kinds & control::kWrites) != 0;
   const std::string module = thread.range < plan.sites.size() ? plan.sites[thread.range].module : "";
-  return thread_name(thread.thread) + " (" + deed +
+  return thread_number(thread.thread) + " (" + deed +
          (reads && writes ? "update"
           : writes        ? "write"
                           : "read") +
@@ -30,7 +30,7 @@ std::string describe(const CreatedRace& race, const RunPlan& plan, CodeNames& na
     text += " and " + describe(other, plan, names);
     first = other.first ? other.thread : first;
   }
-  return text + (first == control::kNone ? "" : "; " + thread_name(first) + " went first");
+  return text + (first == control::kNone ? "" : "; " + thread_number(first) + " went first");
 }
 
 const char* name_of(control::BlockedOn on) {
@@ -129,10 +129,10 @@ std::vector<std::string> describe_deadlock(const ProcessLog& process, CodeNames&
   std::vector<std::string> sentences;
   for (const BlockedThread& blocked : process.deadlock) {
     const std::string place = blocked.in_program ? " at " + names.name("", blocked.offset) : "";
-    std::string text = thread_name(blocked.thread) + place + " waits for " + name_of(blocked.on);
+    std::string text = thread_number(blocked.thread) + place + " waits for " + name_of(blocked.on);
     if (blocked.holder != control::kNone) {
-      text += blocked.on == control::BlockedOn::kJoin ? ": " + thread_name(blocked.holder)
-                                                      : " that " + thread_name(blocked.holder) + " holds";
+      text += blocked.on == control::BlockedOn::kJoin ? ": " + thread_number(blocked.holder)
+                                                      : " that " + thread_number(blocked.holder) + " holds";
     }
     sentences.push_back(std::move(text));
   }

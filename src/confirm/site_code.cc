@@ -4,9 +4,10 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/text.h"
 #include "symbol/elf_file.h"
-#include "trace/recording/process_file.h"
 #include "trace/format/small_file.h"
+#include "trace/recording/process_file.h"
 #include "trace/recording/stream_format.h"
 
 namespace sooth {
@@ -15,8 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kReadsAndWrites = control::kReads | control::kWrites;
-
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;

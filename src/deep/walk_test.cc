@@ -6,7 +6,7 @@ namespace sooth {
 namespace {
 
 // main calls g, which is followed, and opaque, which calls back; g throws when it reads 3.
-constexpr char kText[] = R"(
+constexpr char kWalked[] = R"(
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 @x = global i32 0
 declare i32 @opaque(ptr)
@@ -72,7 +72,7 @@ class Trace {
   Trace& branch(std::uint64_t successor) { return record(DeepKind::kBranch, 0, 0, successor); }
 
   ThreadWalk walk() const {
-    const DeepModuleText modules[] = {{kText, {}}};
+    const DeepModuleText modules[] = {{kWalked, {}}};
     const Result<DeepProgram> program = DeepProgram::parse(modules);
     EXPECT_TRUE(program.ok());
     const std::vector<ThreadWalk> walks = walk_threads(*program, events_, values_, records_);

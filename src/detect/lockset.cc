@@ -12,7 +12,7 @@ namespace {
 // Eraser's states, Figure 4 of the paper.
 enum class State : std::uint8_t { kVirgin, kExclusive, kShared, kSharedModified };
 
-struct Cell {
+struct LocksetCell {
   State state = State::kVirgin;
   ThreadId owner{};                 // in kExclusive
   LockSetId candidates = kNoLocks;  // in kShared and kSharedModified
@@ -54,7 +54,7 @@ class LocksetDetector final : public Detector {
 
   LockSetId locks_of(ThreadId thread) const { return locks_.of(thread); }
 
-  void touch(CellId id, Cell& cell, const AccessRecord& access) {
+  void touch(CellId id, LocksetCell& cell, const AccessRecord& access) {
     advance_state(cell, access);
     if (cell.state == State::kSharedModified && cell.candidates == kNoLocks) {
       find_pairs(id, access);
@@ -62,7 +62,7 @@ class LocksetDetector final : public Detector {
   }
 
  private:
-  void advance_state(Cell& cell, const AccessRecord& access) {
+  void advance_state(LocksetCell& cell, const AccessRecord& access) {
     const LockSetId held = access.locks;
     const LockSetId guards = is_write(access.event.op) ? locks_.table().exclusive(held) : held;
     switch (cell.state) {
@@ -95,7 +95,7 @@ class LocksetDetector final : public Detector {
   }
 
   LockSets locks_;
-  AccessHistory<LocksetDetector, Cell> history_;
+  AccessHistory<LocksetDetector, LocksetCell> history_;
   PairTable races_;
 };
 

@@ -16,7 +16,7 @@
 namespace sooth {
 namespace {
 
-struct Cell {
+struct SyncpCell {
   EpochSummary summary;         // by must-order and reads-from
   LockSetId common = kNoLocks;  // locks that guarded every access so far
   bool accessed = false;
@@ -60,7 +60,7 @@ class SyncpDetector final : public Detector {
     if (raw(cell) >= cells_.size()) {
       cells_.resize(raw(cell) + 1);
     }
-    cells_[raw(cell)] = Cell{};
+    cells_[raw(cell)] = SyncpCell{};
     lists_.add_cell(cell);
   }
   void on_split_cell(CellId from, CellId to) {
@@ -161,7 +161,7 @@ class SyncpDetector final : public Detector {
     }
   }
 
-  void touch(CellId id, Cell& cell, const SyncpAccess& made) {
+  void touch(CellId id, SyncpCell& cell, const SyncpAccess& made) {
     const AccessRecord& access = made.access;
     const AccessKind kind = access_kind(access.event.op);
     const VectorClock& own = history_.clock(access.event.thread);
@@ -282,7 +282,7 @@ class SyncpDetector final : public Detector {
   std::uint64_t resumed_ = 0;
   SyncpHistory history_;
   LockSets locks_;
-  std::vector<Cell> cells_;
+  std::vector<SyncpCell> cells_;
   SyncpLists lists_;
   ShadowMemory<SyncpDetector> memory_;
   MustOrder<SyncpDetector, VectorClock> must_order_;

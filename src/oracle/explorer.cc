@@ -14,9 +14,9 @@ namespace {
 constexpr int kNoWrite = -1;
 
 // Bytes (of one generation) that the same events touch behave alike: one cell stands for all of them.
-class Cells {
+class ExplorerCells {
  public:
-  Cells(const TraceView& view, const Memory& memory)
+  ExplorerCells(const TraceView& view, const Memory& memory)
       : view_(view), of_event_(view.events.size()), seen_(view.events.size()) {
     const std::span<const Event> trace = view.events;
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::vector<Index>> users;
@@ -286,7 +286,7 @@ class Explorer {
   const std::span<const Branch> branches_;
   const std::size_t max_states_;
   const Memory memory_;
-  const Cells cells_;
+  const ExplorerCells cells_;
   const Relation must_;
   const std::vector<Section> sections_;
   std::map<ThreadId, std::size_t> thread_of_;  // into the following

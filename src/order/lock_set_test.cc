@@ -9,7 +9,7 @@
 namespace sooth {
 namespace {
 
-constexpr ThreadId T0{0}, T1{1};
+constexpr ThreadId kThread0{0}, kThread1{1};
 
 Event lock_event(ThreadId thread, Op op, std::uint64_t lock, bool shared = false) {
   Event e;
@@ -22,21 +22,21 @@ Event lock_event(ThreadId thread, Op op, std::uint64_t lock, bool shared = false
 
 TEST(HeldLocksTest, OnlyTheOutermostAcquireAndTheLastReleaseCount) {
   HeldLocks held;
-  EXPECT_TRUE(held.acquire(lock_event(T0, Op::kAcquire, 7, true)));
-  EXPECT_FALSE(held.acquire(lock_event(T0, Op::kAcquire, 7)));
-  EXPECT_TRUE(held.acquire(lock_event(T1, Op::kAcquire, 7, true))) << "threads are separate";
-  EXPECT_TRUE(held.acquire(lock_event(T0, Op::kAcquire, 3)));
-  ASSERT_EQ(held.of(T0).size(), 2u);
-  EXPECT_EQ(held.of(T0)[0].lock, 7u) << "in order of acquisition";
+  EXPECT_TRUE(held.acquire(lock_event(kThread0, Op::kAcquire, 7, true)));
+  EXPECT_FALSE(held.acquire(lock_event(kThread0, Op::kAcquire, 7)));
+  EXPECT_TRUE(held.acquire(lock_event(kThread1, Op::kAcquire, 7, true))) << "threads are separate";
+  EXPECT_TRUE(held.acquire(lock_event(kThread0, Op::kAcquire, 3)));
+  ASSERT_EQ(held.of(kThread0).size(), 2u);
+  EXPECT_EQ(held.of(kThread0)[0].lock, 7u) << "in order of acquisition";
 
   HeldLock section;
-  EXPECT_FALSE(held.release(lock_event(T0, Op::kRelease, 7), &section));
+  EXPECT_FALSE(held.release(lock_event(kThread0, Op::kRelease, 7), &section));
   EXPECT_EQ(section.depth, 2u);
-  EXPECT_TRUE(held.release(lock_event(T0, Op::kRelease, 7, true), &section));
+  EXPECT_TRUE(held.release(lock_event(kThread0, Op::kRelease, 7, true), &section));
   EXPECT_TRUE(section.shared) << "the mode of the outermost acquire";
-  EXPECT_FALSE(held.release(lock_event(T0, Op::kRelease, 7))) << "not held";
-  ASSERT_EQ(held.of(T0).size(), 1u);
-  EXPECT_EQ(held.of(T0)[0].lock, 3u);
+  EXPECT_FALSE(held.release(lock_event(kThread0, Op::kRelease, 7))) << "not held";
+  ASSERT_EQ(held.of(kThread0).size(), 1u);
+  EXPECT_EQ(held.of(kThread0)[0].lock, 3u);
 }
 
 // Sets as std::map from lock to "held shared": the obvious version.
@@ -97,19 +97,19 @@ TEST(LockSetTableTest, EqualsAMapOnRandomSets) {
 
 TEST(LockSetsTest, FollowSectionsOfEachThread) {
   LockSets sets;
-  EXPECT_EQ(sets.of(T1), kNoLocks);
-  EXPECT_TRUE(sets.acquire(lock_event(T0, Op::kAcquire, 1)));
-  const LockSetId one = sets.of(T0);
-  EXPECT_FALSE(sets.acquire(lock_event(T0, Op::kAcquire, 1, true)));
-  EXPECT_EQ(sets.of(T0), one) << "re-entrant: nothing changes";
-  EXPECT_TRUE(sets.acquire(lock_event(T0, Op::kAcquire, 2, true)));
-  EXPECT_EQ(model_of(sets.table(), sets.of(T0)), (Model{{1, false}, {2, true}}));
-  EXPECT_FALSE(sets.release(lock_event(T0, Op::kRelease, 1)));
-  EXPECT_TRUE(sets.release(lock_event(T0, Op::kRelease, 1)));
-  EXPECT_EQ(model_of(sets.table(), sets.of(T0)), (Model{{2, true}}));
-  EXPECT_FALSE(sets.release(lock_event(T1, Op::kRelease, 2))) << "T1 holds nothing";
-  EXPECT_TRUE(sets.release(lock_event(T0, Op::kRelease, 2)));
-  EXPECT_EQ(sets.of(T0), kNoLocks);
+  EXPECT_EQ(sets.of(kThread1), kNoLocks);
+  EXPECT_TRUE(sets.acquire(lock_event(kThread0, Op::kAcquire, 1)));
+  const LockSetId one = sets.of(kThread0);
+  EXPECT_FALSE(sets.acquire(lock_event(kThread0, Op::kAcquire, 1, true)));
+  EXPECT_EQ(sets.of(kThread0), one) << "re-entrant: nothing changes";
+  EXPECT_TRUE(sets.acquire(lock_event(kThread0, Op::kAcquire, 2, true)));
+  EXPECT_EQ(model_of(sets.table(), sets.of(kThread0)), (Model{{1, false}, {2, true}}));
+  EXPECT_FALSE(sets.release(lock_event(kThread0, Op::kRelease, 1)));
+  EXPECT_TRUE(sets.release(lock_event(kThread0, Op::kRelease, 1)));
+  EXPECT_EQ(model_of(sets.table(), sets.of(kThread0)), (Model{{2, true}}));
+  EXPECT_FALSE(sets.release(lock_event(kThread1, Op::kRelease, 2))) << "kThread1 holds nothing";
+  EXPECT_TRUE(sets.release(lock_event(kThread0, Op::kRelease, 2)));
+  EXPECT_EQ(sets.of(kThread0), kNoLocks);
 }
 
 }  // namespace

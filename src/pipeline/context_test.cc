@@ -17,7 +17,8 @@ std::unique_ptr<TraceReader> read(std::string_view text) {
 }
 
 // With the trace kept for witnesses cut to `kept` events, and opened again if need be.
-Report analyze(std::string_view text, const std::string& with, std::uint64_t kept = 1000, bool readable_twice = true) {
+Report analyze_with(std::string_view text, const std::string& with, std::uint64_t kept = 1000,
+                    bool readable_twice = true) {
   AnalysisOptions options;
   options.detectors = *parse_detectors(with);
   options.proof.max_events = kept;
@@ -31,10 +32,10 @@ Report analyze(std::string_view text, const std::string& with, std::uint64_t kep
 
 // The one finding of the trace, which must be told the same however it is read.
 Finding only_finding(std::string_view text, const std::string& with = "hb") {
-  const Report report = analyze(text, with);
+  const Report report = analyze_with(text, with);
   EXPECT_EQ(report.findings.size(), 1u);
-  EXPECT_EQ(analyze(text, with, 0).findings.at(0).context, report.findings.at(0).context) << "read twice";
-  EXPECT_EQ(analyze(text, with, 1000, false).findings.at(0).context, report.findings.at(0).context) << "read once";
+  EXPECT_EQ(analyze_with(text, with, 0).findings.at(0).context, report.findings.at(0).context) << "read twice";
+  EXPECT_EQ(analyze_with(text, with, 1000, false).findings.at(0).context, report.findings.at(0).context) << "read once";
   return report.findings.at(0);
 }
 
@@ -73,13 +74,13 @@ TEST(ContextTest, TellsTheHeapBlockTheForkAndTheFirstAcquire) {
 
 // A trace that comes by once, and is longer than what is kept of it.
 TEST(ContextTest, TellsWhoCreatedThreadsWithoutReadingTwice) {
-  const FindingContext context = analyze(kHeap, "hb", 3, false).findings.at(0).context;
+  const FindingContext context = analyze_with(kHeap, "hb", 3, false).findings.at(0).context;
   ASSERT_EQ(context.threads.size(), 1u);
   EXPECT_EQ(context.threads[0].created.site.label, "a.c:5");
   EXPECT_FALSE(context.memory.has_value());
 
   const std::string shared_name = "# sooth: thread T2 T1\nT0|fork(T2)|a.c:11\n" + std::string(kHeap);
-  EXPECT_TRUE(analyze(shared_name, "hb", 3, false).findings.at(0).context.empty()) << "which T1?";
+  EXPECT_TRUE(analyze_with(shared_name, "hb", 3, false).findings.at(0).context.empty()) << "which T1?";
 }
 
 TEST(ContextTest, TheLatestBlockBeforeTheAccessCounts) {
@@ -166,7 +167,7 @@ TEST(ContextTest, ExplainsTheLocksOfDeadlocksAndMisuses) {
 
 // Between the two readings somebody may have put another trace there.
 TEST(ContextTest, AnotherTraceExplainsNothing) {
-  std::vector<Finding> findings = analyze(kHeap, "hb").findings;
+  std::vector<Finding> findings = analyze_with(kHeap, "hb").findings;
   findings[0].context = {};
   std::string other = "T0|fork(T1)|1\n";
   for (int i = 0; i < 20; ++i) {

@@ -16,7 +16,7 @@ Finding pair_of(Site first, Site second) {
   return finding;
 }
 
-Site source(std::string file, std::uint32_t line, std::uint32_t column, std::string function) {
+Site in_source(std::string file, std::uint32_t line, std::uint32_t column, std::string function) {
   Site site;
   site.file = std::move(file);
   site.line = line;
@@ -25,7 +25,7 @@ Site source(std::string file, std::uint32_t line, std::uint32_t column, std::str
   return site;
 }
 
-Site labelled(std::string label) {
+Site with_label(std::string label) {
   Site site;
   site.label = std::move(label);
   return site;
@@ -33,20 +33,20 @@ Site labelled(std::string label) {
 
 // These values stand in the baselines of users. If this test fails, the code is wrong, not the test.
 TEST(FingerprintTest, NeverChanges) {
-  EXPECT_EQ(fingerprint(pair_of(source("a.cc", 12, 3, "f()"), source("b.cc", 7, 0, ""))), "0f5c376b4f956021");
-  EXPECT_EQ(fingerprint(pair_of(labelled("345"), labelled("12"))), "cd631ba9cfa62ac3");
+  EXPECT_EQ(fingerprint(pair_of(in_source("a.cc", 12, 3, "f()"), in_source("b.cc", 7, 0, ""))), "0f5c376b4f956021");
+  EXPECT_EQ(fingerprint(pair_of(with_label("345"), with_label("12"))), "cd631ba9cfa62ac3");
   Site in_module;
   in_module.module = "/bin/x";
   in_module.offset = 0x1234;
   EXPECT_EQ(fingerprint(pair_of(in_module, in_module)), "f937ec1b49631610");
-  Finding deadlock = pair_of(labelled("345"), labelled("12"));
+  Finding deadlock = pair_of(with_label("345"), with_label("12"));
   deadlock.kind = FindingKind::kDeadlock;
   EXPECT_EQ(fingerprint(deadlock), "af9f30b2fff9599b");
 }
 
 TEST(FingerprintTest, DependsOnNothingThatChangesFromRunToRun) {
-  const Finding plain = pair_of(source("a.cc", 12, 3, "f()"), labelled("x"));
-  Finding other = pair_of(labelled("x"), source("a.cc", 12, 3, "f()"));  // the other way round
+  const Finding plain = pair_of(in_source("a.cc", 12, 3, "f()"), with_label("x"));
+  Finding other = pair_of(with_label("x"), in_source("a.cc", 12, 3, "f()"));  // the other way round
   other.accesses[0].thread = "T9";
   other.accesses[0].address = 77;
   other.accesses[0].event = EventId{5};
@@ -59,17 +59,18 @@ TEST(FingerprintTest, DependsOnNothingThatChangesFromRunToRun) {
 }
 
 TEST(FingerprintTest, DiffersForDifferentPlaces) {
-  const std::string id = fingerprint(pair_of(source("a.cc", 12, 3, "f"), labelled("x")));
-  EXPECT_NE(id, fingerprint(pair_of(source("a.cc", 12, 4, "f"), labelled("x"))));
-  EXPECT_NE(id, fingerprint(pair_of(source("a.cc", 1, 23, "f"), labelled("x"))));
-  EXPECT_NE(id, fingerprint(pair_of(source("a.cc", 12, 3, "g"), labelled("x"))));
-  EXPECT_NE(id, fingerprint(pair_of(source("b.cc", 12, 3, "f"), labelled("x"))));
-  EXPECT_NE(fingerprint(pair_of(labelled("a"), labelled("bc"))), fingerprint(pair_of(labelled("ab"), labelled("c"))));
+  const std::string id = fingerprint(pair_of(in_source("a.cc", 12, 3, "f"), with_label("x")));
+  EXPECT_NE(id, fingerprint(pair_of(in_source("a.cc", 12, 4, "f"), with_label("x"))));
+  EXPECT_NE(id, fingerprint(pair_of(in_source("a.cc", 1, 23, "f"), with_label("x"))));
+  EXPECT_NE(id, fingerprint(pair_of(in_source("a.cc", 12, 3, "g"), with_label("x"))));
+  EXPECT_NE(id, fingerprint(pair_of(in_source("b.cc", 12, 3, "f"), with_label("x"))));
+  EXPECT_NE(fingerprint(pair_of(with_label("a"), with_label("bc"))),
+            fingerprint(pair_of(with_label("ab"), with_label("c"))));
 }
 
 TEST(FingerprintTest, KeepsIdsThatAreThere) {
   Report report;
-  report.findings = {pair_of(labelled("1"), labelled("2")), pair_of(labelled("1"), labelled("2"))};
+  report.findings = {pair_of(with_label("1"), with_label("2")), pair_of(with_label("1"), with_label("2"))};
   report.findings[0].id = "mine";
   fill_fingerprints(report);
   EXPECT_EQ(report.findings[0].id, "mine");
@@ -78,7 +79,7 @@ TEST(FingerprintTest, KeepsIdsThatAreThere) {
 
 Finding found(std::string id, Rung rung, std::vector<std::string> by, std::uint64_t pairs, std::uint64_t distance,
               std::uint64_t event) {
-  Finding finding = pair_of(labelled("1"), labelled("2"));
+  Finding finding = pair_of(with_label("1"), with_label("2"));
   finding.id = std::move(id);
   finding.rung = rung;
   finding.found_by = std::move(by);

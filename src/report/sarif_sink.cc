@@ -136,7 +136,7 @@ Json location(const Site& site, const std::string& text) {
   return json;
 }
 
-std::string side(const Finding& finding, const Access& access) {
+std::string role_of(const Finding& finding, const Access& access) {
   return deed_in(finding, access) + " by " + actor(access) + ", " + held_locks(access) + awaited(finding, access) +
          how_reached(access);
 }
@@ -163,7 +163,7 @@ Json thread_flow(const Finding& finding, const Access& access) {
   for (auto call = access.stack.rbegin(); call != access.stack.rend(); ++call) {
     locations.push_back({{"location", location(*call, "call")}, {"nestingLevel", locations.size()}});
   }
-  locations.push_back({{"location", location(access.site, side(finding, access))},
+  locations.push_back({{"location", location(access.site, role_of(finding, access))},
                        {"nestingLevel", locations.size()},
                        {"importance", "essential"}});
   return {{"id", printable(access.thread)}, {"locations", std::move(locations)}};
@@ -175,7 +175,7 @@ std::string sentence(const Finding& finding, const ReportStats& stats, const std
   text += " " + headline(finding) + ": ";
   const std::string_view link = finding.kind == FindingKind::kRace ? "; with " : "; and ";
   for (std::size_t i = 0; i < accesses.size(); ++i) {
-    text += std::string(i == 0 ? "" : link) + side(finding, *accesses[i]);
+    text += std::string(i == 0 ? "" : link) + role_of(finding, *accesses[i]);
     text += i == 0 ? "" : " at " + place(accesses[i]->site);
   }
   return text + ". " + "Why " + std::string(rung_name(finding.rung)) + ": " + why_on_rung(finding, stats) +
@@ -230,7 +230,7 @@ Json witness_flow(const Finding& finding) {
     add(step.thread, step.from, step.thread + " runs from here to " + place(step.to), i + 1);
   }
   for (const Access& access : finding.accesses) {
-    add(access.thread, access.site, side(finding, access) + " is next", steps.size() + 1);
+    add(access.thread, access.site, role_of(finding, access) + " is next", steps.size() + 1);
   }
   Json flows = Json::array();
   for (auto& [thread, locations] : by_thread) {
@@ -248,7 +248,7 @@ Json related_locations(const Finding& finding, const std::vector<const Access*>&
     list.push_back(std::move(related));
   };
   for (std::size_t i = 1; i < accesses.size(); ++i) {
-    add(accesses[i]->site, side(finding, *accesses[i]));
+    add(accesses[i]->site, role_of(finding, *accesses[i]));
   }
   for (const ContextNote& note : context_notes(finding)) {
     add(note.origin != nullptr ? note.origin->site : primary_access(finding).site, note.text);
@@ -262,7 +262,7 @@ Json result(const Finding& finding, const ReportStats& stats, bool with_baseline
                {"ruleIndex", rule_index(finding.kind, finding.rung)},
                {"level", level(finding.rung)},
                {"message", message(sentence(finding, stats, accesses))}};
-  json["locations"] = Json::array({location(primary_access(finding).site, side(finding, primary_access(finding)))});
+  json["locations"] = Json::array({location(primary_access(finding).site, role_of(finding, primary_access(finding)))});
   json["relatedLocations"] = related_locations(finding, accesses);
   json["stacks"] = Json::array();
   Json flows = Json::array();

@@ -18,7 +18,7 @@ namespace sooth {
 namespace {
 
 constexpr std::size_t kMaxFiles = 400;
-constexpr off_t kMaxBytes = 8 << 20;
+constexpr off_t kMaxSourceBytes = 8 << 20;
 constexpr std::size_t kMaxLineLength = 400;
 
 constexpr std::array<std::string_view, 33> kEndings = {
@@ -50,7 +50,7 @@ Content content_of(const std::string& file) {
   if (::stat(file.c_str(), &info) != 0) {
     return {std::nullopt, SourceState::kMissing, std::strerror(errno)};
   }
-  if (!S_ISREG(info.st_mode) || info.st_size > kMaxBytes) {
+  if (!S_ISREG(info.st_mode) || info.st_size > kMaxSourceBytes) {
     return {std::nullopt, SourceState::kRefused,
             S_ISREG(info.st_mode) ? "it is larger than 8 MiB" : "it is no regular file"};
   }

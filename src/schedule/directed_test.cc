@@ -12,8 +12,8 @@ using control::kAtomics;
 using control::kReads;
 using control::kWrites;
 
-struct Entry {
-  Entry* next = nullptr;
+struct DirectedEntry {
+  DirectedEntry* next = nullptr;
   SiteAccess access;
   std::uint64_t postponed_at = 0;
 };
@@ -68,16 +68,16 @@ TEST(Racing, RangesMeanPlainAccessesAndWithTheBitAtomicOnesToo) {
 TEST(Approach, PostponesUntilSomebodyMeetsIt) {
   Directed directed(1, 0);
   const SiteAccess here = access_of(100, 4, kWrites, 1);
-  EXPECT_EQ(directed.approach<Entry>(here, nullptr, false), Approach::kPostpone);
-  EXPECT_EQ(directed.approach<Entry>(here, nullptr, true), Approach::kPass) << "nobody could ever come";
-  Entry elsewhere{nullptr, access_of(200, 4, kWrites, 2)};
+  EXPECT_EQ(directed.approach<DirectedEntry>(here, nullptr, false), Approach::kPostpone);
+  EXPECT_EQ(directed.approach<DirectedEntry>(here, nullptr, true), Approach::kPass) << "nobody could ever come";
+  DirectedEntry elsewhere{nullptr, access_of(200, 4, kWrites, 2)};
   EXPECT_EQ(directed.approach(here, &elsewhere, true), Approach::kPostpone)
       << "another one is postponed: it may be let go and come round";
 }
 
 TEST(Approach, ResolvesARaceEitherWay) {
-  Entry far{nullptr, access_of(200, 4, kWrites, 2)};
-  Entry met{&far, access_of(102, 4, kReads, 2)};
+  DirectedEntry far{nullptr, access_of(200, 4, kWrites, 2)};
+  DirectedEntry met{&far, access_of(102, 4, kReads, 2)};
   int first = 0;
   constexpr int kRuns = 1000;
   for (int seed = 0; seed < kRuns; ++seed) {
@@ -91,7 +91,7 @@ TEST(Approach, ResolvesARaceEitherWay) {
 }
 
 TEST(Approach, IsAFunctionOfTheSeed) {
-  Entry met{nullptr, access_of(100, 4, kReads, 2)};
+  DirectedEntry met{nullptr, access_of(100, 4, kReads, 2)};
   std::string runs[2];
   for (std::string& run : runs) {
     Directed directed(42, 0);
@@ -105,23 +105,23 @@ TEST(Approach, IsAFunctionOfTheSeed) {
 }
 
 TEST(Release, LetsAnyOfThePostponedGo) {
-  Entry entries[3];
+  DirectedEntry entries[3];
   entries[0].next = &entries[1];
   entries[1].next = &entries[2];
-  std::set<Entry*> released;
+  std::set<DirectedEntry*> released;
   Directed directed(7, 0);
-  EXPECT_EQ(directed.release<Entry>(nullptr), nullptr);
+  EXPECT_EQ(directed.release<DirectedEntry>(nullptr), nullptr);
   for (int i = 0; i < 100; ++i) {
     released.insert(directed.release(entries));
   }
-  EXPECT_EQ(released, (std::set<Entry*>{&entries[0], &entries[1], &entries[2]}));
+  EXPECT_EQ(released, (std::set<DirectedEntry*>{&entries[0], &entries[1], &entries[2]}));
 }
 
 TEST(Patience, IsCountedInHookCallsOfOthers) {
-  Entry later{nullptr, {}, 1000};
-  Entry earlier{&later, {}, 950};
+  DirectedEntry later{nullptr, {}, 1000};
+  DirectedEntry earlier{&later, {}, 950};
   const Directed directed(1, 100);
-  EXPECT_EQ(directed.impatient<Entry>(nullptr, 2000), nullptr);
+  EXPECT_EQ(directed.impatient<DirectedEntry>(nullptr, 2000), nullptr);
   EXPECT_EQ(directed.impatient(&earlier, 1050), nullptr);
   EXPECT_EQ(directed.impatient(&earlier, 1051), &earlier);
   EXPECT_EQ(directed.impatient(&later, 1100), nullptr);

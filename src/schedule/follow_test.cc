@@ -125,24 +125,24 @@ TEST(StretchFollower, PostponesAtTheEndOnlyWhereThereAreSites) {
   EXPECT_TRUE(any.follower.wants_postponed({5, 0}));
 }
 
-struct Entry {
-  Entry* next = nullptr;
+struct FollowEntry {
+  FollowEntry* next = nullptr;
   std::uint32_t id = 0;
 };
 
 TEST(ChoiceFollower, TakesTheListThenStays) {
-  Entry one{nullptr, 1}, two{&one, 2}, three{nullptr, 3};
+  FollowEntry one{nullptr, 1}, two{&one, 2}, three{nullptr, 3};
   const std::vector<std::uint16_t> list = {2, 3, 1};
   ChoiceFollower c(list.data(), static_cast<std::uint32_t>(list.size()));
-  EXPECT_EQ(c.choose<Entry>(nullptr, &three, SchedulingPoint::kOperation), &three) << "no choice at all";
-  EXPECT_EQ(c.choose<Entry>(&one, nullptr, SchedulingPoint::kBlocked), &one);
+  EXPECT_EQ(c.choose<FollowEntry>(nullptr, &three, SchedulingPoint::kOperation), &three) << "no choice at all";
+  EXPECT_EQ(c.choose<FollowEntry>(&one, nullptr, SchedulingPoint::kBlocked), &one);
   EXPECT_EQ(c.index(), 0u);
   EXPECT_EQ(c.choose(&two, &three, SchedulingPoint::kOperation), &two);
   EXPECT_EQ(c.choose(&two, &three, SchedulingPoint::kYield), &three);
-  EXPECT_EQ(c.choose<Entry>(&two, nullptr, SchedulingPoint::kBlocked), &one);
+  EXPECT_EQ(c.choose<FollowEntry>(&two, nullptr, SchedulingPoint::kBlocked), &one);
   EXPECT_EQ(c.index(), 3u);
   EXPECT_EQ(c.choose(&two, &three, SchedulingPoint::kOperation), &three);
-  EXPECT_EQ(c.choose<Entry>(&two, nullptr, SchedulingPoint::kBlocked), &one);
+  EXPECT_EQ(c.choose<FollowEntry>(&two, nullptr, SchedulingPoint::kBlocked), &one);
   EXPECT_EQ(c.choose(&two, &three, SchedulingPoint::kYield), &one) << "round and round";
   three.next = nullptr;
   two.next = &three;
@@ -151,7 +151,7 @@ TEST(ChoiceFollower, TakesTheListThenStays) {
 }
 
 TEST(ChoiceFollower, FailsOnceWhenAThreadIsNotReady) {
-  Entry one{nullptr, 1}, two{&one, 2}, three{nullptr, 3};
+  FollowEntry one{nullptr, 1}, two{&one, 2}, three{nullptr, 3};
   const std::vector<std::uint16_t> list = {7, 2};
   ChoiceFollower c(list.data(), static_cast<std::uint32_t>(list.size()));
   EXPECT_EQ(c.choose(&two, &three, SchedulingPoint::kOperation), &three);

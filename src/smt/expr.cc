@@ -13,10 +13,6 @@ namespace sooth {
 
 namespace {
 
-constexpr std::uint64_t mask(unsigned width) {
-  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
-}
-
 constexpr std::int64_t as_signed(std::uint64_t value, unsigned width) {
   return static_cast<std::int64_t>(value << (64 - width)) >> (64 - width);
 }
@@ -70,7 +66,7 @@ bool is_commutative(ExprOp op) {
 
 std::uint64_t divide(ExprOp op, unsigned width, std::uint64_t a, std::uint64_t b) {
   if (op == ExprOp::kUDiv) {
-    return b == 0 ? mask(width) : a / b;
+    return b == 0 ? low_bits(width) : a / b;
   }
   if (op == ExprOp::kURem) {
     return b == 0 ? a : a % b;
@@ -79,7 +75,7 @@ std::uint64_t divide(ExprOp op, unsigned width, std::uint64_t a, std::uint64_t b
   const std::int64_t y = as_signed(b, width);
   if (op == ExprOp::kSDiv) {
     if (y == 0) {
-      return x < 0 ? 1 : mask(width);
+      return x < 0 ? 1 : low_bits(width);
     }
     return y == -1 ? 0 - a : static_cast<std::uint64_t>(x / y);  // x / -1 may not fit
   }
@@ -133,7 +129,7 @@ std::uint64_t ExprTable::apply(ExprOp op, unsigned width, unsigned from, std::ui
     case ExprOp::kZext: r = a; break;
     case ExprOp::kSext: r = static_cast<std::uint64_t>(as_signed(a, from)); break;
   }
-  return r & mask(width);
+  return r & low_bits(width);
 }
 
 ExprTable::ExprTable() {
@@ -156,7 +152,7 @@ ExprId ExprTable::operand(ExprId e, unsigned i) const {
   return static_cast<ExprId>(i == 0 ? n.a : i == 1 ? n.b : n.c);
 }
 
-bool ExprTable::is_ones(ExprId e) const { return is_value(e, mask(width(e))); }
+bool ExprTable::is_ones(ExprId e) const { return is_value(e, low_bits(width(e))); }
 
 ExprId ExprTable::intern(const Node& wanted) {
   std::uint64_t hash = (std::uint64_t{wanted.a} << 32 | wanted.b) * 0x9E3779B97F4A7C15u;
@@ -195,7 +191,7 @@ ExprId ExprTable::intern(ExprOp op, unsigned width, ExprId a, ExprId b, ExprId c
 
 ExprId ExprTable::constant(unsigned width, std::uint64_t value) {
   require(width >= 1 && width <= 64, "constant");
-  value &= mask(width);
+  value &= low_bits(width);
   return intern(Node{ExprOp::kConstant, static_cast<std::uint8_t>(width), static_cast<std::uint32_t>(value),
                      static_cast<std::uint32_t>(value >> 32), 0});
 }
@@ -240,7 +236,7 @@ std::uint64_t ExprTable::compute(ExprId e, std::span<const std::uint64_t> variab
   const Node& n = node(e);
   switch (n.op) {
     case ExprOp::kConstant: return constant_value(e);
-    case ExprOp::kVariable: return variables[n.a] & mask(n.width);
+    case ExprOp::kVariable: return variables[n.a] & low_bits(n.width);
     case ExprOp::kExtract: return apply(n.op, n.width, 0, a, 0, 0, n.b);
     case ExprOp::kConcat: return apply(n.op, n.width, 0, a, b, 0, node(ExprId{n.b}).width);
     default: return apply(n.op, n.width, node(ExprId{n.a}).width, a, b, c);

@@ -12,6 +12,11 @@ namespace sooth {
 enum class ExprId : std::uint32_t {};  // in its ExprTable
 inline constexpr ExprId kNoExpr{0};
 
+// The lowest `width` bits set.
+constexpr std::uint64_t low_bits(unsigned width) {
+  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
+}
+
 enum class ExprOp : std::uint8_t {
   kConstant,
   kVariable,

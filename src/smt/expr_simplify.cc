@@ -4,14 +4,6 @@
 
 namespace sooth {
 
-namespace {
-
-constexpr std::uint64_t mask(unsigned width) {
-  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
-}
-
-}  // namespace
-
 ExprId ExprTable::extract(ExprId e, unsigned low_bit, unsigned width) {
   while (true) {
     const unsigned from = this->width(e);
@@ -210,7 +202,7 @@ ExprId ExprTable::simplify_equal_constant(ExprId a, std::uint64_t value) {
     case ExprOp::kZext:
     case ExprOp::kSext: {
       const unsigned from = width(x);
-      const std::uint64_t cut = value & mask(from);
+      const std::uint64_t cut = value & low_bits(from);
       return apply(op(a), w, from, cut, 0, 0) == value ? make(ExprOp::kEq, x, constant(from, cut)) : no();
     }
     case ExprOp::kAdd: return is_constant(y) ? make(ExprOp::kEq, x, constant(w, value - constant_value(y))) : kNoExpr;

@@ -10,42 +10,42 @@
 namespace sooth {
 namespace {
 
-using Literal = OrderSolver::Literal;
+using OrderLiteral = OrderSolver::Literal;
 using Answer = OrderSolver::Answer;
-constexpr std::chrono::milliseconds kLong{60'000};
+constexpr std::chrono::milliseconds kPatience{60'000};
 
 TEST(OrderSolverTest, OrdersWhatIsRequired) {
-  OrderSolver solver(kLong);
+  OrderSolver solver(kPatience);
   const OrderSolver::Node a = solver.add_node(), b = solver.add_node(), c = solver.add_node();
-  solver.require({Literal::before(a, b)});
-  solver.require({Literal::before(c, a), Literal::before(b, a)});
+  solver.require({OrderLiteral::before(a, b)});
+  solver.require({OrderLiteral::before(c, a), OrderLiteral::before(b, a)});
   ASSERT_EQ(solver.solve(), Answer::kYes);
   EXPECT_LT(solver.position(c), solver.position(a));
   EXPECT_LT(solver.position(a), solver.position(b));
 }
 
 TEST(OrderSolverTest, RefutesCycles) {
-  OrderSolver solver(kLong);
+  OrderSolver solver(kPatience);
   const OrderSolver::Node a = solver.add_node(), b = solver.add_node(), c = solver.add_node();
-  solver.require({Literal::before(a, b)});
-  solver.require({Literal::before(b, c)});
-  solver.require({Literal::before(c, a), Literal::before(b, a)});
+  solver.require({OrderLiteral::before(a, b)});
+  solver.require({OrderLiteral::before(b, c)});
+  solver.require({OrderLiteral::before(c, a), OrderLiteral::before(b, a)});
   EXPECT_EQ(solver.solve(), Answer::kNo);
 }
 
 TEST(OrderSolverTest, AnEmptyClauseNeverHolds) {
-  OrderSolver solver(kLong);
+  OrderSolver solver(kPatience);
   solver.add_node();
-  solver.require(std::span<const Literal>{});
+  solver.require(std::span<const OrderLiteral>{});
   EXPECT_EQ(solver.solve(), Answer::kNo);
 }
 
 TEST(OrderSolverTest, FlagsTieClausesTogether) {
-  OrderSolver solver(kLong);
+  OrderSolver solver(kPatience);
   const OrderSolver::Node a = solver.add_node(), b = solver.add_node();
   const OrderSolver::Flag flag = solver.add_flag();
-  solver.require({Literal::is(flag), Literal::before(b, a)});
-  solver.require({Literal::is_not(flag), Literal::before(b, a)});
+  solver.require({OrderLiteral::is(flag), OrderLiteral::before(b, a)});
+  solver.require({OrderLiteral::is_not(flag), OrderLiteral::before(b, a)});
   ASSERT_EQ(solver.solve(), Answer::kYes);
   EXPECT_LT(solver.position(b), solver.position(a));
 }
@@ -55,18 +55,18 @@ TEST(OrderSolverTest, AnswersAreThoseOfTryingAllOrders) {
   std::mt19937 random(1);
   int yes = 0, no = 0;
   for (int round = 0; round < 300; ++round) {
-    OrderSolver solver(kLong);
+    OrderSolver solver(kPatience);
     std::vector<OrderSolver::Node> nodes;
     for (int i = 0; i < 5; ++i) {
       nodes.push_back(solver.add_node());
     }
     std::vector<std::vector<std::pair<std::size_t, std::size_t>>> clauses(6 + random() % 12);
     for (auto& clause : clauses) {
-      std::vector<Literal> literals;
+      std::vector<OrderLiteral> literals;
       for (std::size_t i = 0; i < 1 + random() % 2; ++i) {
         const std::size_t from = random() % 5, to = (from + 1 + random() % 4) % 5;
         clause.emplace_back(from, to);
-        literals.push_back(Literal::before(nodes[from], nodes[to]));
+        literals.push_back(OrderLiteral::before(nodes[from], nodes[to]));
       }
       solver.require(literals);
     }
@@ -92,17 +92,17 @@ TEST(OrderSolverTest, AnswersUnknownWhenTimeRunsOut) {
   constexpr int kHoles = 12;
   std::vector<std::vector<OrderSolver::Flag>> in(kHoles + 1);
   for (auto& pigeon : in) {
-    std::vector<Literal> somewhere;
+    std::vector<OrderLiteral> somewhere;
     for (int hole = 0; hole < kHoles; ++hole) {
       pigeon.push_back(solver.add_flag());
-      somewhere.push_back(Literal::is(pigeon.back()));
+      somewhere.push_back(OrderLiteral::is(pigeon.back()));
     }
     solver.require(somewhere);
   }
   for (int hole = 0; hole < kHoles; ++hole) {
     for (int a = 0; a <= kHoles; ++a) {
       for (int b = 0; b < a; ++b) {
-        solver.require({Literal::is_not(in[a][hole]), Literal::is_not(in[b][hole])});
+        solver.require({OrderLiteral::is_not(in[a][hole]), OrderLiteral::is_not(in[b][hole])});
       }
     }
   }

@@ -13,10 +13,6 @@ using Why = PathCondition::Why;
 using llvm::CmpInst;
 using llvm::Instruction;
 
-constexpr std::uint64_t mask(unsigned width) {
-  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
-}
-
 constexpr Cell kUnknownCell{0, kUnknownExpr};
 
 // Elements of a vector or the one value; the type that they have.
@@ -70,7 +66,7 @@ Cell Arithmetic::resize(const Cell& value, unsigned from, unsigned to) {
   if (!is_known(value) || from == to) {
     return value;
   }
-  const std::uint64_t bits = value.bits & mask(std::min(from, to));
+  const std::uint64_t bits = value.bits & low_bits(std::min(from, to));
   if (!is_symbolic(value)) {
     return {bits, kNoExpr};
   }
@@ -150,7 +146,7 @@ Cell Arithmetic::integer_operation(Instruction::BinaryOps op, unsigned width, co
       const ExprId lowest =
           table_.make(ExprOp::kEq, expr(a, width), table_.constant(width, std::uint64_t{1} << (width - 1)));
       const ExprId overflows =
-          table_.make(ExprOp::kAnd, table_.make(ExprOp::kEq, divisor, table_.constant(width, mask(width))), lowest);
+          table_.make(ExprOp::kAnd, table_.make(ExprOp::kEq, divisor, table_.constant(width, low_bits(width))), lowest);
       hold(table_.make(ExprOp::kNot, overflows), Why::kDivisor, sink);
     }
   }

@@ -14,9 +14,6 @@ using llvm::CmpInst;
 using llvm::Instruction;
 namespace Intrinsic = llvm::Intrinsic;
 
-constexpr std::uint64_t mask(unsigned width) {
-  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
-}
 constexpr Cell number(std::uint64_t value) { return {value, kNoExpr}; }
 
 // Nothing happens, or nothing that an execution could tell.
@@ -86,7 +83,7 @@ Cell Arithmetic::count_zeros(bool leading, unsigned width, const Cell& a, Condit
 
 Cell Arithmetic::funnel(bool left, unsigned width, std::span<const Cell> arguments, ConditionSink& sink) {
   const Cell by = binary(ExprOp::kURem, width, width, arguments[2], number(width), sink);
-  const Cell rest = binary(ExprOp::kSub, width, width, number(width & mask(width)), by, sink);
+  const Cell rest = binary(ExprOp::kSub, width, width, number(width & low_bits(width)), by, sink);
   const Cell high = binary(ExprOp::kShl, width, width, arguments[0], left ? by : rest, sink);
   const Cell low = binary(ExprOp::kLShr, width, width, arguments[1], left ? rest : by, sink);
   return binary(ExprOp::kOr, width, width, high, low, sink);
@@ -99,7 +96,7 @@ Cell Arithmetic::reverse(unsigned width, unsigned piece, const Cell& a) {
   std::uint64_t bits = 0;
   ExprId whole = kNoExpr;
   for (unsigned at = 0; at < width; at += piece) {
-    bits = bits << piece | (a.bits >> at & mask(piece));
+    bits = bits << piece | (a.bits >> at & low_bits(piece));
     if (is_symbolic(a)) {
       const ExprId part = table_.extract(a.expr, at, piece);
       whole = whole == kNoExpr ? part : table_.make(ExprOp::kConcat, whole, part);
@@ -131,7 +128,7 @@ std::pair<Cell, Cell> Arithmetic::checked(Instruction::BinaryOps op, bool is_sig
   Cell differs = unary(ExprOp::kNot, 1, test(ExprOp::kEq, back, a));
   if (is_signed) {
     const Cell lowest = test(ExprOp::kEq, a, number(std::uint64_t{1} << (width - 1)));
-    const Cell minus_one = test(ExprOp::kEq, b, number(mask(width)));
+    const Cell minus_one = test(ExprOp::kEq, b, number(low_bits(width)));
     differs = choose(minus_one, 1, lowest, differs, sink);
   }
   return {result, choose(is_zero, 1, number(0), differs, sink)};
@@ -146,7 +143,7 @@ bool Arithmetic::element(const llvm::CallBase& call, unsigned width, std::span<c
   };
   const auto saturated = [&](Instruction::BinaryOps op, bool is_signed) {
     const auto [value, overflowed] = checked(op, is_signed, width, a, b, sink);
-    const std::uint64_t top = is_signed ? mask(width) >> 1 : op == Instruction::Add ? mask(width) : 0;
+    const std::uint64_t top = is_signed ? low_bits(width) >> 1 : op == Instruction::Add ? low_bits(width) : 0;
     const Cell negative = compare(CmpInst::ICMP_SLT, width, a, number(0), sink);
     const Cell bound =
         is_signed ? choose(negative, width, number(std::uint64_t{1} << (width - 1)), number(top), sink) : number(top);

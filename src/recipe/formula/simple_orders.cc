@@ -7,7 +7,7 @@
 namespace sooth {
 namespace {
 
-constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+constexpr std::uint32_t kNoThread = ~std::uint32_t{0};
 
 // Lets threads take their steps until all have.
 class Walk {
@@ -29,7 +29,7 @@ class Walk {
   // `first`: the thread that goes on whenever it can.
   std::optional<std::vector<StepId>> run(std::uint32_t first) {
     std::vector<StepId> order;
-    for (std::uint32_t t = choose(first); t != kNobody; t = choose(first)) {
+    for (std::uint32_t t = choose(first); t != kNoThread; t = choose(first)) {
       order.push_back(own_[t][next_[t]++]);
       execute(order.back(), t);
     }
@@ -43,18 +43,18 @@ class Walk {
 
  private:
   struct Lock {
-    std::uint32_t owner = kNobody;
+    std::uint32_t owner = kNoThread;
     std::uint32_t depth = 0;    // of the owner
     std::uint32_t readers = 0;  // threads that share it
   };
 
   std::uint32_t choose(std::uint32_t first) const {
-    if (first != kNobody && can_go_on(first)) {
+    if (first != kNoThread && can_go_on(first)) {
       return first;
     }
-    std::uint32_t best = kNobody;
+    std::uint32_t best = kNoThread;
     for (std::uint32_t t = 0; t < own_.size(); ++t) {
-      if (can_go_on(t) && (best == kNobody || own_[t][next_[t]] < own_[best][next_[best]])) {
+      if (can_go_on(t) && (best == kNoThread || own_[t][next_[t]] < own_[best][next_[best]])) {
         best = t;
       }
     }
@@ -78,7 +78,7 @@ class Walk {
     }
     const auto lock = locks_.find(steps_.object(s));
     return lock == locks_.end() || lock->second.owner == t ||
-           (lock->second.owner == kNobody && (lock->second.readers == 0 || is_shared(s)));
+           (lock->second.owner == kNoThread && (lock->second.readers == 0 || is_shared(s)));
   }
 
   bool is_shared(StepId s) const { return steps_.is_event(s) && (index_.event(s).flags & kShared) != 0; }
@@ -92,7 +92,7 @@ class Walk {
     } else if (steps_.op(s) == Op::kRelease) {
       Lock& lock = locks_[steps_.object(s)];
       if (lock.owner == t) {
-        lock.owner = --lock.depth == 0 ? kNobody : t;
+        lock.owner = --lock.depth == 0 ? kNoThread : t;
       } else if (lock.readers > 0) {
         --lock.readers;
       }
@@ -123,7 +123,7 @@ std::vector<std::vector<StepId>> simple_orders(const RecipeModel& model, const W
                                                const RaceTarget (&targets)[2], const Steps& steps, const Scope& scope) {
   std::vector<std::vector<StepId>> orders;
   for (const bool all_allowed : {false, true}) {
-    for (const std::uint32_t first : {kNobody, targets[0].thread, targets[1].thread}) {
+    for (const std::uint32_t first : {kNoThread, targets[0].thread, targets[1].thread}) {
       std::optional<std::vector<StepId>> order = Walk(model, window, steps, scope, all_allowed).run(first);
       if (order && std::find(orders.begin(), orders.end(), *order) == orders.end()) {
         orders.push_back(std::move(*order));

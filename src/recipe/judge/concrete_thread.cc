@@ -21,7 +21,7 @@ using llvm::Instruction;
 constexpr std::uint64_t kMaxIdle = std::uint64_t{1} << 22;
 
 // Local variables of functions that did not run in the recorded run.
-constexpr std::uint64_t kLocals = std::uint64_t{0xf} << 60;
+constexpr std::uint64_t kConcreteLocals = std::uint64_t{0xf} << 60;
 constexpr std::uint64_t kMaxLocal = 1 << 20;
 
 // Of what an alloca or llvm.threadlocal.address is about; at least 1.
@@ -477,7 +477,7 @@ ConcreteThread::Step ConcreteThread::take_address(const Instruction& at) {
     if (size && !size->isScalable() && size->getFixedValue() <= kMaxLocal && number < (1u << 20) &&
         thread < (1u << 11) && !frames_.back().values.contains(&at)) {
       const std::uint64_t address =
-          kLocals + (thread << 49) + (std::uint64_t{frames_.size() % 512} << 40) + (number << 20);
+          kConcreteLocals + (thread << 49) + (std::uint64_t{frames_.size() % 512} << 40) + (number << 20);
       define(at, Concrete(1, Scalar::known(llvm::APInt(64, address))));
       ++frames_.back().at;
       return {};

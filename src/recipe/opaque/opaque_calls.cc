@@ -15,10 +15,10 @@
 #include <llvm/TargetParser/Triple.h>
 
 #include "base/ids.h"
-#include "recipe/witness/initial_memory.h"
-#include "recipe/opaque/reach_graph.h"
 #include "recipe/judge/recorded_run.h"
 #include "recipe/judge/run_observer.h"
+#include "recipe/opaque/reach_graph.h"
+#include "recipe/witness/initial_memory.h"
 
 namespace sooth {
 namespace {
@@ -58,12 +58,12 @@ constexpr llvm::StringLiteral kRecorded[] = {"accept",        "accept4",      "b
 // Of the standard libraries these keep what they are given.
 constexpr llvm::StringLiteral kKeeping[] = {"putenv", "setvbuf", "setbuf", "setbuffer", "setlinebuf"};
 
-const llvm::Function* named_callee(const llvm::CallBase& call) {
+const llvm::Function* opaque_callee(const llvm::CallBase& call) {
   return llvm::dyn_cast<llvm::Function>(call.getCalledOperand()->stripPointerCastsAndAliases());
 }
 
 bool is_recorded_function(const llvm::CallBase& call) {
-  const llvm::Function* callee = named_callee(call);
+  const llvm::Function* callee = opaque_callee(call);
   const llvm::StringRef name = callee != nullptr ? callee->getName() : llvm::StringRef();
   return llvm::is_contained(kRecorded, name) ||
          llvm::any_of(kRecordedFamilies, [&](llvm::StringRef family) { return name.starts_with(family); });
@@ -75,7 +75,7 @@ bool keeps_nothing(const llvm::CallBase& call) {
   if (call.isInlineAsm()) {
     return true;
   }
-  const llvm::Function* callee = named_callee(call);
+  const llvm::Function* callee = opaque_callee(call);
   if (callee == nullptr || llvm::is_contained(kKeeping, callee->getName())) {
     return false;
   }
@@ -354,7 +354,7 @@ std::vector<OpaqueCall> find_opaque_calls(const DeepProgram& program, const Trac
 }
 
 std::string callee_name(const llvm::CallBase& call) {
-  if (const llvm::Function* callee = named_callee(call)) {
+  if (const llvm::Function* callee = opaque_callee(call)) {
     return callee->getName().str();
   }
   return call.isInlineAsm() ? "inline assembly" : "a function pointer";

@@ -10,7 +10,7 @@
 namespace sooth {
 namespace {
 
-constexpr std::uint64_t kWord = 8;
+constexpr std::uint64_t kGraphWord = 8;
 
 std::uint64_t last_byte(const MemoryRange& range) { return range.begin + (range.length - 1); }
 
@@ -92,7 +92,7 @@ ReachGraph::Object ReachGraph::place(std::uint64_t address, std::uint64_t size) 
     return *known;
   }
   // Whole words, so that parts of one are not told apart.
-  std::uint64_t begin = address & ~(kWord - 1), last = (address + (size - 1)) | (kWord - 1);
+  std::uint64_t begin = address & ~(kGraphWord - 1), last = (address + (size - 1)) | (kGraphWord - 1);
   const auto after = by_address_.upper_bound(address);
   if (after != by_address_.end()) {
     last = std::min(last, after->first - 1);
@@ -121,7 +121,7 @@ void ReachGraph::link(Object from, Object to) {
 void ReachGraph::store(std::uint64_t address, std::uint64_t word) {
   Object to = kOutside;
   if (find(word, to)) {
-    link(place(address, kWord), to);
+    link(place(address, kGraphWord), to);
   }
 }
 

@@ -12,7 +12,7 @@ namespace {
 using Object = ReachGraph::Object;
 using Ranges = std::vector<MemoryRange>;
 
-constexpr ThreadId kMain{0}, kOther{1};
+constexpr ThreadId kMain{0}, kOtherThread{1};
 
 // Blocks of 16 bytes from 0x1000 on, every 0x100, all touched by two threads.
 class Blocks {
@@ -21,13 +21,13 @@ class Blocks {
     for (std::size_t i = 0; i < count; ++i) {
       objects.push_back(graph.add(range(i)));
       graph.touch(kMain, range(i).begin, 4);
-      graph.touch(kOther, range(i).begin + 8, 4);
+      graph.touch(kOtherThread, range(i).begin + 8, 4);
     }
   }
 
   static MemoryRange range(std::size_t i) { return {0x1000 + 0x100 * i, 16}; }
   void point(std::size_t from, std::size_t to) { graph.store(range(from).begin + 8, range(to).begin + 4); }
-  ReachGraph::Reached call(std::initializer_list<std::size_t> from, ThreadId thread = kOther) {
+  ReachGraph::Reached call(std::initializer_list<std::size_t> from, ThreadId thread = kOtherThread) {
     std::vector<Object> start;
     for (const std::size_t i : from) {
       start.push_back(objects[i]);
@@ -61,7 +61,7 @@ TEST(ReachGraphTest, FollowsWordsFromBlockToBlock) {
   blocks.point(1, 2);
   blocks.point(4, 0);  // leads there, not back
   const auto reached = blocks.call({0});
-  const auto nothing = blocks.graph.call(kOther, {});
+  const auto nothing = blocks.graph.call(kOtherThread, {});
   blocks.graph.finish();
   EXPECT_EQ(blocks.graph.ranges(reached), blocks.ranges({0, 1, 2}));
   EXPECT_EQ(blocks.graph.ranges(nothing), Ranges{});
@@ -107,7 +107,7 @@ TEST(ReachGraphTest, LeavesOutWhatOneThreadHasForItself) {
   const Object constant = blocks.graph.add({0xa000, 8}, true);
   blocks.graph.touch(kMain, 0xa000, 8);
   const auto of_main = blocks.graph.call(kMain, std::vector{own});
-  const auto of_other = blocks.graph.call(kOther, std::vector{lent, constant});
+  const auto of_other = blocks.graph.call(kOtherThread, std::vector{lent, constant});
   blocks.graph.finish();
   EXPECT_EQ(blocks.graph.ranges(of_main), Ranges{});
   EXPECT_EQ(blocks.graph.ranges(of_other), (Ranges{{0x9000, 8}}))
@@ -120,9 +120,9 @@ TEST(ReachGraphTest, WhatIsInThePlaceOfAnotherBlockIsNew) {
   blocks.call({0});
   const Object again = blocks.graph.add(Blocks::range(1));  // 1 was freed
   blocks.graph.touch(kMain, Blocks::range(1).begin, 4);
-  blocks.graph.touch(kOther, Blocks::range(1).begin, 4);
+  blocks.graph.touch(kOtherThread, Blocks::range(1).begin, 4);
   const auto first = blocks.call({0});
-  const auto second = blocks.graph.call(kOther, std::vector{again});
+  const auto second = blocks.graph.call(kOtherThread, std::vector{again});
   blocks.graph.finish();
   EXPECT_EQ(blocks.graph.ranges(first), blocks.ranges({0}));
   EXPECT_EQ(blocks.graph.ranges(second), blocks.ranges({1}));
@@ -133,7 +133,7 @@ TEST(ReachGraphTest, TheOutsideKeepsWhatItGets) {
   Blocks blocks(4);
   const std::vector<Object> given{ReachGraph::kOutside, blocks.objects[0]};
   blocks.graph.call(kMain, given);
-  const auto later = blocks.graph.call(kOther, std::vector{Object{ReachGraph::kOutside}});
+  const auto later = blocks.graph.call(kOtherThread, std::vector{Object{ReachGraph::kOutside}});
   blocks.graph.store_unknown(Blocks::range(2).begin, 16);
   const auto unknown = blocks.call({2});
   const auto unrelated = blocks.call({3});
@@ -158,7 +158,7 @@ TEST(ReachGraphTest, ACopyLeadsWhereTheOriginalDoes) {
 TEST(ReachGraphTest, MemoryInNoBlockBelongsToTheOutside) {
   Blocks blocks(1, {0x70000});
   blocks.graph.touch(kMain, 0x70010, 4);
-  blocks.graph.touch(kOther, 0x70010, 4);
+  blocks.graph.touch(kOtherThread, 0x70010, 4);
   blocks.graph.touch(kMain, 0x70020, 4);  // alone
   Object found = 0;
   ASSERT_TRUE(blocks.graph.find(0x70100, found)) << "somebody touches that page";
@@ -205,9 +205,9 @@ TEST(ReachGraphTest, CostsWhatIsNew) {
   ReachGraph::Reached last = 0;
   for (std::uint64_t i = 1; i <= kNodes; ++i) {
     const Object node = graph.add({0x1000 * i, 32});
-    graph.touch(i % 2 == 0 ? kMain : kOther, 0x1000 * i, 8);
+    graph.touch(i % 2 == 0 ? kMain : kOtherThread, 0x1000 * i, 8);
     graph.store(0x1000 * i, 0x1000 * (i - 1));
-    last = graph.call(kOther, std::vector{node});
+    last = graph.call(kOtherThread, std::vector{node});
   }
   graph.finish();
   EXPECT_LE(graph.ranges(last).size(), ReachGraph::kMaxRanges);

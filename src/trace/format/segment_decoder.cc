@@ -7,7 +7,7 @@ namespace sooth {
 namespace {
 
 // Small enough that a batch stays in the nearest caches between the decoder and the detectors.
-constexpr std::size_t kBatchEvents = 1024;
+constexpr std::size_t kDecodedEvents = 1024;
 
 constexpr std::uint64_t kMaskOfCode[8] = {0,          0xff,         0xffff,         0xffffff,
                                           0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffffff};
@@ -279,7 +279,7 @@ void SegmentDecoder::decode_stacks(std::size_t count) {
 }
 
 Batch SegmentDecoder::next() {
-  const std::size_t count = std::min<std::size_t>(kBatchEvents, count_ - decoded_);
+  const std::size_t count = std::min<std::size_t>(kDecodedEvents, count_ - decoded_);
   decode_events(count);
   Batch batch{advance(first_, decoded_), events_, {}, {}, {}, {}};
   if (has_values_) {

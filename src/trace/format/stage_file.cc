@@ -15,7 +15,7 @@ namespace sooth {
 namespace {
 
 constexpr std::string_view kCheckKey = "check ";
-constexpr std::size_t kDigits = 16;  // of a check
+constexpr std::size_t kCheckDigits = 16;  // of a check
 
 constexpr struct {
   ColumnSet bit;
@@ -63,13 +63,13 @@ std::string render(const Stage& stage, bool whole) {
     const std::uint64_t count = stage.kind == StageKind::kTrace ? stage.info.events : stage.chunks;
     text += std::string(words.count_key) + std::to_string(count) + "\nbytes " + std::to_string(stage.bytes) + "\n";
     if (stage.kind == StageKind::kRecording) {
-      text += "checks " + hex_digits(stage.checks, kDigits) + "\n";
+      text += "checks " + hex_digits(stage.checks, kCheckDigits) + "\n";
     }
   }
-  return text + std::string(kCheckKey) + hex_digits(XXH3_64bits(text.data(), text.size()), kDigits) + "\n";
+  return text + std::string(kCheckKey) + hex_digits(XXH3_64bits(text.data(), text.size()), kCheckDigits) + "\n";
 }
 
-std::optional<std::uint64_t> parse_number(std::string_view text, int base) {
+std::optional<std::uint64_t> parse_whole(std::string_view text, int base) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
@@ -109,8 +109,8 @@ std::optional<std::string_view> take_line(std::string_view& text, std::string_vi
 
 // The lines behind those that every stage file has.
 bool parse_totals(std::string_view& body, Stage& stage) {
-  const auto count = parse_number(take_line(body, words_of(stage.kind).count_key).value_or(""), 10);
-  const auto bytes = parse_number(take_line(body, "bytes ").value_or(""), 10);
+  const auto count = parse_whole(take_line(body, words_of(stage.kind).count_key).value_or(""), 10);
+  const auto bytes = parse_whole(take_line(body, "bytes ").value_or(""), 10);
   if (!count || !bytes) {
     return false;
   }
@@ -119,7 +119,7 @@ bool parse_totals(std::string_view& body, Stage& stage) {
     stage.info.events = *count;
     return true;
   }
-  const auto checks = parse_number(take_line(body, "checks ").value_or(""), 16);
+  const auto checks = parse_whole(take_line(body, "checks ").value_or(""), 16);
   stage.chunks = *count;
   stage.checks = checks.value_or(0);
   return checks.has_value();
@@ -133,7 +133,7 @@ Result<Stage> parse(std::string_view text, const std::string& path, StageKind ki
   }
   std::string_view body = text.substr(0, check_at);
   if (text.substr(check_at) !=
-      std::string(kCheckKey) + hex_digits(XXH3_64bits(body.data(), body.size()), kDigits) + "\n") {
+      std::string(kCheckKey) + hex_digits(XXH3_64bits(body.data(), body.size()), kCheckDigits) + "\n") {
     return damaged;
   }
   const auto first = take_line(body, words_of(kind).name);

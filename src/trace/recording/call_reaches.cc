@@ -20,7 +20,7 @@ std::vector<ReachRow> rows_of(std::string_view bytes) {
   return rows;
 }
 
-std::uint64_t checksum(std::string_view rows) { return XXH3_64bits(rows.data(), rows.size()); }
+std::uint64_t hash_of_rows(std::string_view rows) { return XXH3_64bits(rows.data(), rows.size()); }
 
 std::uint64_t last_byte(const MemoryRange& range) { return range.begin + (range.length - 1); }
 
@@ -68,7 +68,7 @@ Result<CallReaches> CallReaches::parse(std::string_view bytes, const std::string
   };
   const ReachRow& head = rows.front();
   if (head.b != rows.size() - 1 || head.set > head.b || bytes.size() % sizeof(ReachRow) != 0 ||
-      head.a != checksum(bytes.substr(sizeof(ReachRow)))) {
+      head.a != hash_of_rows(bytes.substr(sizeof(ReachRow)))) {
     return damaged(0);
   }
   reaches.sets_.resize(std::size_t{head.set} + 1);
@@ -144,7 +144,7 @@ std::string seal_reaches(std::string bytes) {
   }
   bytes.resize(end);
   const std::string_view rows = std::string_view(bytes).substr(sizeof(ReachRow));
-  const ReachRow seal{static_cast<std::uint32_t>(ReachRowKind::kSeal), sets, checksum(rows),
+  const ReachRow seal{static_cast<std::uint32_t>(ReachRowKind::kSeal), sets, hash_of_rows(rows),
                       rows.size() / sizeof(ReachRow)};
   std::memcpy(bytes.data(), &seal, sizeof seal);
   return bytes;

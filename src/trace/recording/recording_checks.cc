@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "trace/format/byte_io.h"
-#include "trace/recording/process_file.h"
 #include "trace/format/small_file.h"
 #include "trace/format/stage_file.h"
+#include "trace/recording/process_file.h"
 
 namespace sooth {
 namespace {
@@ -22,7 +22,7 @@ using stream::kControlBytes;
 
 constexpr std::size_t kLeading = 3;  // checksums in front of those of the chunks
 
-std::uint64_t checksum(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+std::uint64_t hash_of(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
 // The rows that count: a program makes the file larger than it needs.
 std::string_view used_sites(std::string_view bytes, const ChunkSource& source) {
@@ -66,8 +66,8 @@ Status finish_recording(const std::string& directory) {
   Bytes checks;
   ByteWriter out(checks);
   out.put((*source)->control_checksum());
-  out.put(checksum(used_sites(*sites, **source)));
-  out.put(checksum(*process));
+  out.put(hash_of(used_sites(*sites, **source)));
+  out.put(hash_of(*process));
   out.put_array(chunks->data(), chunks->size());
   const std::string_view text(reinterpret_cast<const char*>(checks.data()), checks.size());
   SOOTH_RETURN_IF_ERROR(replace_small_file(directory + "/" + kChecksFile, text));
@@ -80,7 +80,7 @@ Status finish_recording(const std::string& directory) {
   stage.info.filtered = (*source)->filter_name();
   stage.chunks = chunks->size();
   stage.bytes = kControlBytes + chunks->size() * kChunkBytes;
-  stage.checks = checksum(text);
+  stage.checks = hash_of(text);
   return write_version(directory, stage);
 }
 
@@ -104,7 +104,7 @@ Result<RecordingChecks> read_recording_checks(const std::string& directory) {
   if (!text.ok()) {
     return text.status();
   }
-  if (checksum(*text) != (*stage)->checks || text->size() != ((*stage)->chunks + kLeading) * sizeof(std::uint64_t)) {
+  if (hash_of(*text) != (*stage)->checks || text->size() != ((*stage)->chunks + kLeading) * sizeof(std::uint64_t)) {
     return Status::bad_input(path + ": the recording is damaged: these are not the checksums that were written");
   }
   ByteReader in(reinterpret_cast<const std::uint8_t*>(text->data()), text->size());
@@ -135,10 +135,10 @@ Status RecordingChecks::verify(const std::string& directory, ChunkSource& source
   const auto wrong = [&](const char* file) {
     return Status::bad_input(directory + "/" + file + ": the recording is damaged: its checksum is wrong");
   };
-  if (checksum(used_sites(site_bytes, source)) != sites) {
+  if (hash_of(used_sites(site_bytes, source)) != sites) {
     return wrong(stream::kSitesFile);
   }
-  if (checksum(process_bytes) != process) {
+  if (hash_of(process_bytes) != process) {
     return wrong(stream::kProcessFile);
   }
   source.expect(chunks);

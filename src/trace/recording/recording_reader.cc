@@ -15,19 +15,19 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "trace/check/value_memory.h"
+#include "trace/for_each_batch.h"
+#include "trace/format/small_file.h"
 #include "trace/recording/call_reaches.h"
 #include "trace/recording/chunk_source.h"
-#include "trace/for_each_batch.h"
 #include "trace/recording/recording_checks.h"
 #include "trace/recording/recording_names.h"
-#include "trace/format/small_file.h"
 #include "trace/recording/stream_decoder.h"
-#include "trace/check/value_memory.h"
 
 namespace sooth {
 namespace {
 
-constexpr std::size_t kBatchEvents = 8192;
+constexpr std::size_t kRecordedBatchEvents = 8192;
 
 std::string stop_sentence(stream::StopReason reason) {
   switch (reason) {
@@ -64,9 +64,9 @@ class RecordingReader final : public TraceReader {
     info_.incomplete = files.incomplete;
     info_.filtered = source_->filter_name();
     wanted &= info_.columns;
-    events_.resize(kBatchEvents);
-    values_.resize((wanted & kValues) != 0 ? kBatchEvents : 0);
-    stacks_.resize((wanted & kStacks) != 0 ? kBatchEvents : 0);
+    events_.resize(kRecordedBatchEvents);
+    values_.resize((wanted & kValues) != 0 ? kRecordedBatchEvents : 0);
+    stacks_.resize((wanted & kStacks) != 0 ? kRecordedBatchEvents : 0);
     wants_reaches_ = (wanted & kReaches) != 0;
     wants_deep_ = (wanted & kDeep) != 0;
     info_.program = reload_process_().command;
@@ -80,7 +80,7 @@ class RecordingReader final : public TraceReader {
              values_.empty() ? nullptr : values_.data(),
              stacks_.empty() ? nullptr : stacks_.data(),
              0,
-             kBatchEvents,
+             kRecordedBatchEvents,
              (info_.columns & kReaches) != 0 ? &calls_ : nullptr,
              wants_deep_ ? &deep_ : nullptr};
     calls_.clear();

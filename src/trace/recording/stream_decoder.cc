@@ -11,7 +11,7 @@ namespace sooth {
 namespace {
 
 constexpr std::uint32_t kNumberMask = stream::kSlots - 1;
-constexpr std::uint32_t kMaxValueBytes = 16;
+constexpr std::uint32_t kMaxRecordedBytes = 16;
 
 template <typename T>
 T load(const std::uint8_t* at) {
@@ -152,7 +152,7 @@ const std::uint8_t* StreamDecoder::read_value(const std::uint8_t* at, std::uint3
   if (length == stream::kNoValue) {
     return at;
   }
-  if (length > kMaxValueBytes) {
+  if (length > kMaxRecordedBytes) {
     fail("its value has " + std::to_string(length) + " bytes");
     return nullptr;
   }
@@ -210,7 +210,7 @@ bool StreamDecoder::special_event(std::uint32_t control, EventSink& out) {
   pending_ = {};
   pending_.slot = number;
   store_event(&pending_.event, slot.object, raw(thread_), slot.last_word | size);
-  if (has_values_ && is_access(pending_.event.op) && size <= kMaxValueBytes) {
+  if (has_values_ && is_access(pending_.event.op) && size <= kMaxRecordedBytes) {
     at_ = read_value(at_, number, static_cast<std::uint32_t>(size), pending_.value);
     if (at_ == nullptr) {
       return false;
@@ -341,7 +341,7 @@ bool StreamDecoder::define() {
   details = {};
   details.row = static_cast<std::uint32_t>(row);
   details.shape = shape;
-  details.valued = has_values_ && is_access(Op(op)) && (sized || size <= kMaxValueBytes);
+  details.valued = has_values_ && is_access(Op(op)) && (sized || size <= kMaxRecordedBytes);
   return true;
 }
 

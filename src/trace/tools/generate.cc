@@ -8,7 +8,7 @@
 namespace sooth {
 namespace {
 
-constexpr std::size_t kBatchEvents = 16 * 1024;
+constexpr std::size_t kGeneratedBatchEvents = 16 * 1024;
 constexpr std::uint32_t kSitesPerGroup = 8;
 constexpr std::uint32_t kMinAccesses = 4;   // of a section
 constexpr std::uint32_t kAccessSpread = 9;  // ... up to 12, so 8 on average
@@ -108,7 +108,7 @@ Generator::Generator(const GenerateOptions& options, TraceWriter& writer)
       budget_(options.events - fixed_events(options)),
       threads_(options.threads),
       locks_(options.locks) {
-  events_.reserve(kBatchEvents * 2);
+  events_.reserve(kGeneratedBatchEvents * 2);
 }
 
 Status Generator::run() {
@@ -120,7 +120,7 @@ Status Generator::run() {
   threads_[0].begun = true;
   for (std::uint32_t t = 1; t < options_.threads; ++t) {
     emit(Op::kFork, 0, t, 0);
-    if (events_.size() >= kBatchEvents) {
+    if (events_.size() >= kGeneratedBatchEvents) {
       SOOTH_RETURN_IF_ERROR(flush());
     }
   }
@@ -138,7 +138,7 @@ Status Generator::run() {
       runnable_[chosen] = runnable_.back();  // wake_one() adds at the end only, so `chosen` is still t's place
       runnable_.pop_back();
     }
-    if (events_.size() >= kBatchEvents) {
+    if (events_.size() >= kGeneratedBatchEvents) {
       SOOTH_RETURN_IF_ERROR(flush());
     }
   }
