@@ -128,6 +128,13 @@ step_chaos() {
   python3 tests/cli/chaos.py build/bin/sooth --cases "${SOOTH_CHAOS:-600}" --seed "${SOOTH_SEED:-$(date +%Y%m%d)}"
 }
 
+# A program that runs on and on, ten minutes under each analysis: memory stays where it is.
+step_soak() {
+  sooth_configure release
+  sooth_build release sooth
+  python3 tests/soak/run.py --sooth build/bin/sooth --seconds "${SOOTH_SOAK_SECONDS:-600}"
+}
+
 # Beside ThreadSanitizer, Helgrind and DRD; prints the table of docs/comparison.md.
 step_compare() {
   sooth_configure release
@@ -163,7 +170,7 @@ step_bazel() {
 
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz tsan debug clang tidy programs run_command sweep confirm recipe real_programs real_run chaos compare rdit deb bazel bench)
+steps=(test properties asan fuzz tsan debug clang tidy programs run_command sweep confirm recipe real_programs real_run chaos soak compare rdit deb bazel bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

@@ -1,10 +1,12 @@
 // sooth analyze: reads a trace once and reports what the named analyses find in it.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -14,13 +16,15 @@
 #include "cli/progress.h"
 #include "cli/recording_options.h"
 #include "cli/report_options.h"
+#include "launch/child_process.h"
 #include "launch/live_run.h"
 #include "launch/preflight.h"
 #include "pipeline/analysis.h"
 #include "pipeline/filters.h"
 #include "run/analyze_source.h"
-#include "trace/tools/background_reader.h"
+#include "run/work_limit.h"
 #include "trace/reader.h"
+#include "trace/tools/background_reader.h"
 
 namespace sooth {
 namespace {
@@ -66,6 +70,26 @@ void list_analyses() {
                 info.first_race_only ? "keeps the first race" : "keeps all pairs", keeps.c_str());
   }
 }
+
+// Signals that come while the program runs are the program's. Once it is over they are ours, and the first one that
+// asks for an end gives the report so far.
+class LiveEnd {
+ public:
+  explicit LiveEnd(const LiveRun& run) : run_(run) {}
+
+  // From one thread.
+  bool interrupted() {
+    if (!limit_.has_value() && run_.ended()) {
+      limit_.emplace(std::chrono::milliseconds{});
+      take_signals_again();
+    }
+    return limit_.has_value() && limit_->interrupted();
+  }
+
+ private:
+  const LiveRun& run_;
+  std::optional<WorkLimit> limit_;
+};
 
 // Where the events come from: a trace that is there, or a program that is started now.
 struct Source {
@@ -218,6 +242,14 @@ CommandResult analyze(const AnalyzeOptions& options) {
     proving.clear();
     asking.update(done, done, total);
   };
+  std::optional<LiveEnd> live_end;
+  if (source->run != nullptr) {
+    live_end.emplace(*source->run);
+    analysis.cancelled = [&] { return live_end->interrupted(); };
+    analysis.proof.out_of_time = analysis.cancelled;
+    analysis.mcm.out_of_time = [] { return WorkLimit::interrupt().load(); };
+    analysis.recipe.out_of_time = analysis.mcm.out_of_time;
+  }
   Result<Report> report = analyze_source(trace, std::move(analysis));
   progress.clear();
   proving.clear();

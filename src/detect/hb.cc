@@ -69,6 +69,7 @@ class HbDetector final : public Detector {
   // MustOrder's host.
   const VectorClock& current(ThreadId thread) { return clocks_.of(thread); }
   void sent(ThreadId thread) { clocks_.advance(thread); }
+  void restart(ThreadId thread) { locks_.restart(thread); }
   void receive(ThreadId thread, const VectorClock& message) { clocks_.of(thread).join(message); }
 
  private:

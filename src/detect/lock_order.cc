@@ -1,7 +1,10 @@
 #include "detect/lock_order.h"
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "detect/lock_cycle_search.h"
@@ -15,7 +18,8 @@ namespace {
 
 class DeadlockDetector final : public Detector {
  public:
-  explicit DeadlockDetector(const LockOrderLimits& limits) : limits_(limits), must_order_(*this) {}
+  explicit DeadlockDetector(const LockOrderLimits& limits)
+      : limits_(limits), must_order_(*this), thin_out_at_(limits.max_uses) {}
 
   Guarantee guarantee() const override { return Guarantee::kHeuristic; }
   const PairTable& races() const override { return races_; }
@@ -25,6 +29,7 @@ class DeadlockDetector final : public Detector {
   std::vector<std::pair<std::string, std::string>> stats() const override {
     return {{"cycles", std::to_string(deadlocks_.size())},
             {"lock uses", std::to_string(uses_.size())},
+            {"lock uses thinned out", std::to_string(thinned_out_)},
             {"locksets", std::to_string(locks_.table().size())},
             {"merged moments", std::to_string(merged_)},
             {"steps", std::to_string(steps_)}};
@@ -34,13 +39,20 @@ class DeadlockDetector final : public Detector {
     for (std::size_t i = 0; i < batch.events.size(); ++i) {
       step(batch, i);
     }
+    if (uses_.size() >= thin_out_at_) {
+      thin_out();
+    }
   }
 
   void finish() override {
     LockCycleSearch search(uses_, locks_.table(), limits_);
-    search.run();
-    deadlocks_ = search.found();
-    steps_ = search.steps();
+    find_cycles(search);
+    if (thinned_out_ > 0) {
+      notes_.push_back(
+          "deadlock remembers, of threads that were over one after the other, the latest use of a lock; a "
+          "cycle of three or more threads, two of which were over before another began to wait, may be "
+          "missing.");
+    }
     if (search.cut()) {
       notes_.push_back("deadlock looked for cycles of at most " + std::to_string(limits_.max_threads) +
                        " threads; there may be longer ones.");
@@ -55,6 +67,13 @@ class DeadlockDetector final : public Detector {
   // MustOrder's host.
   const VectorClock& current(ThreadId thread) { return clocks_.of(thread); }
   void sent(ThreadId thread) { clocks_.advance(thread); }
+  void restart(ThreadId thread) {
+    locks_.restart(thread);
+    if (raw(thread) >= lives_.size()) {
+      lives_.resize(raw(thread) + 1);
+    }
+    ++lives_[raw(thread)];
+  }
   void receive(ThreadId thread, const VectorClock& message) {
     clocks_.of(thread).join(message);
     if (raw(thread) < snapshots_.size()) {
@@ -66,6 +85,7 @@ class DeadlockDetector final : public Detector {
   struct Key {
     std::uint64_t lock;
     ThreadId thread;
+    std::uint32_t life;  // which of the threads of its number
     SiteId site;
     LockSetId held;
     bool shared;
@@ -77,6 +97,7 @@ class DeadlockDetector final : public Detector {
       std::uint64_t hash = key.lock * 0x9e3779b97f4a7c15u;
       hash = (hash ^ hash >> 32 ^ (std::uint64_t{raw(key.thread)} << 32 | raw(key.site))) * 0xd6e8feb86659fd93u;
       hash = (hash ^ hash >> 32 ^ (std::uint64_t{raw(key.held)} << 1 | (key.shared ? 1 : 0))) * 0x9e3779b97f4a7c15u;
+      hash = (hash ^ hash >> 32 ^ key.life) * 0xd6e8feb86659fd93u;
       return hash ^ hash >> 32;
     }
   };
@@ -98,6 +119,58 @@ class DeadlockDetector final : public Detector {
     }
   }
 
+  // Adds what the search finds to what was found before. Some cycles are found again then.
+  void find_cycles(LockCycleSearch& search) {
+    search.run();
+    steps_ += search.steps();
+    for (const DeadlockCandidate& cycle : search.found()) {
+      std::vector<SiteId> sites;
+      for (const AccessRecord& acquire : cycle.acquires) {
+        sites.push_back(acquire.event.site);
+      }
+      std::sort(sites.begin(), sites.end());
+      const auto [it, added] = found_.try_emplace(std::move(sites), deadlocks_.size());
+      if (added) {
+        deadlocks_.push_back(cycle);
+      } else {
+        deadlocks_[it->second].cycles = std::max(deadlocks_[it->second].cycles, cycle.cycles);
+      }
+    }
+  }
+
+  // Cycles among what happened so far are looked for first. What is left to find has a use that is still to come. Who
+  // does not know a use of a thread does not know the later ones of threads with its number either: of uses that differ
+  // in that alone, the latest of a thread that is over can stand for the earlier ones, unless the cycle has another
+  // thread that is over and unordered with the earlier one only.
+  void thin_out() {
+    LockCycleSearch search(uses_, locks_.table(), limits_);
+    find_cycles(search);
+    std::vector<std::pair<Key, std::size_t>> all(index_.begin(), index_.end());
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    std::unordered_map<Key, std::uint32_t, KeyHash> latest;  // by the key with life 0: of threads that are over
+    for (auto& [key, use] : all) {
+      if (key.life != life_of(key.thread)) {
+        Key any = key;
+        any.life = 0;
+        std::uint32_t& life = latest[any];
+        life = std::max(life, key.life);
+      }
+    }
+    std::vector<LockUse> kept;
+    index_.clear();
+    for (auto& [key, use] : all) {
+      Key any = key;
+      any.life = 0;
+      if (key.life == life_of(key.thread) || key.life == latest[any]) {
+        index_.emplace(key, kept.size());
+        kept.push_back(std::move(uses_[use]));
+      }
+    }
+    thinned_out_ += uses_.size() - kept.size();
+    uses_ = std::move(kept);
+    thin_out_at_ = uses_.size() + std::max(limits_.max_uses, uses_.size());
+  }
+
   // A thread that holds nothing can wait, but nobody waits for it.
   void acquire(const Batch& batch, std::size_t i) {
     const Event& e = batch.events[i];
@@ -105,7 +178,8 @@ class DeadlockDetector final : public Detector {
     if (!locks_.acquire(e) || held == kNoLocks) {
       return;
     }
-    const auto [it, added] = index_.try_emplace({e.object, e.thread, e.site, held, is_shared(e)}, uses_.size());
+    const auto [it, added] =
+        index_.try_emplace({e.object, e.thread, life_of(e.thread), e.site, held, is_shared(e)}, uses_.size());
     if (added) {
       uses_.push_back({e.thread, {}});
     }
@@ -143,6 +217,8 @@ class DeadlockDetector final : public Detector {
     moments.resize(count);
   }
 
+  std::uint32_t life_of(ThreadId thread) const { return raw(thread) < lives_.size() ? lives_[raw(thread)] : 0; }
+
   // What the thread knows of the others now; shared until it learns more.
   const std::shared_ptr<const VectorClock>& snapshot(ThreadId thread) {
     if (raw(thread) >= snapshots_.size()) {
@@ -159,12 +235,16 @@ class DeadlockDetector final : public Detector {
   ThreadClocks clocks_;
   LockSets locks_;
   MustOrder<DeadlockDetector, VectorClock> must_order_;
+  std::vector<std::uint32_t> lives_;                           // by thread: how often it was forked
   std::vector<std::shared_ptr<const VectorClock>> snapshots_;  // by thread; null: to be taken again
   std::unordered_map<Key, std::size_t, KeyHash> index_;        // into uses_
   std::vector<LockUse> uses_;                                  // in order of appearance
   PairTable races_;                                            // stays empty
   std::vector<DeadlockCandidate> deadlocks_;
+  std::map<std::vector<SiteId>, std::size_t> found_;  // by sites, ascending: into deadlocks_
   std::vector<std::string> notes_;
+  std::size_t thin_out_at_;
+  std::uint64_t thinned_out_ = 0;
   std::uint64_t merged_ = 0;
   std::uint64_t steps_ = 0;
 };

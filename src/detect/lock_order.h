@@ -13,6 +13,9 @@ struct LockOrderLimits {
   std::uint64_t max_steps = 20'000'000;  // of the search
   // Moments that are told apart for one thread, site, lock and set of locks held; at least 2.
   std::size_t max_moments = 16;
+  // Uses of locks (thread, site, lock, locks held) that come together before those of threads that are over are thinned
+  // out.
+  std::size_t max_uses = 65'536;
 };
 
 // Reports what docs/deadlocks.md calls a lock cycle: acquires of different threads, each of a lock that the next

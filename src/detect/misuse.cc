@@ -1,9 +1,9 @@
 #include "detect/misuse.h"
 
-#include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "order/lock_set.h"
 
 namespace sooth {
@@ -28,6 +28,8 @@ class MisuseDetector final : public Detector {
         locks_.release(e);
       } else if (e.op == Op::kFork) {
         remember_fork(record_of(batch, i));
+      } else if (e.op == Op::kJoin) {
+        forks_.erase(e.object);
       } else if (e.op == Op::kMisuse) {
         add(record_of(batch, i));
       }
@@ -40,18 +42,13 @@ class MisuseDetector final : public Detector {
     return {e, batch.id(i), 0, locks_.of(e.thread), batch.stack(i)};
   }
 
-  void remember_fork(const AccessRecord& fork) {
-    if (fork.event.object >= forks_.size()) {
-      forks_.resize(fork.event.object + 1);
-    }
-    forks_[fork.event.object] = fork;
-  }
+  void remember_fork(const AccessRecord& fork) { forks_[fork.event.object] = fork; }
 
   void add(const AccessRecord& misuse) {
     const auto kind = MisuseKind(misuse.event.size);
     const std::uint64_t object = misuse.event.object;
-    const bool forked = kind == MisuseKind::kThreadLeak && object < forks_.size() && forks_[object].has_value();
-    const AccessRecord& call = forked ? *forks_[object] : misuse;
+    const AccessRecord* fork = kind == MisuseKind::kThreadLeak ? forks_.find(object) : nullptr;
+    const AccessRecord& call = fork != nullptr ? *fork : misuse;
     const std::uint64_t key = std::uint64_t{raw(call.event.site)} << 8 | raw(kind);
     const auto [it, added] = index_.try_emplace(key, found_.size());
     if (added) {
@@ -63,7 +60,7 @@ class MisuseDetector final : public Detector {
 
   LockSets locks_;
   PairTable races_;                                       // none
-  std::vector<std::optional<AccessRecord>> forks_;        // by the new thread
+  FlatMap<AccessRecord> forks_;                           // by the new thread, until somebody joins it
   std::unordered_map<std::uint64_t, std::size_t> index_;  // site << 8 | kind, into found_
   std::vector<MisuseCandidate> found_;
 };

@@ -45,20 +45,33 @@ void SectionGuards::replace(ClosedSection& slot, const ClosedSection& with) {
   slot = with;
 }
 
-void SectionGuards::close_shared(GuardId id, AccessKind kind, ThreadId thread, Time released, ClockId said) {
+void SectionGuards::close_shared(GuardId id, AccessKind kind, const ThreadLife& own, Time released, ClockId said) {
   Guard& guard = guards_[raw(id)];
   guard.kinds |= static_cast<std::uint8_t>(1u << raw(kind));
   if (guard.shared == 0) {
     guard.shared = static_cast<std::uint32_t>(shared_.size());
     shared_.emplace_back();
   }
+  // Of the same number: the section of the thread itself, or the earlier one of two that were before it. The later one
+  // knows what that one said.
+  SharedSection* replaced = nullptr;
+  unsigned count = 0;
   for (SharedSection& section : shared_[guard.shared]) {
-    if (section.kind == kind && section.closed.thread == thread) {
-      return replace(section.closed, {thread, released, said});
+    if (section.kind != kind || section.closed.thread != own.thread) {
+      continue;
+    }
+    ++count;
+    if (own.did(own.thread, section.closed.released)) {
+      return replace(section.closed, {own.thread, released, said});
+    }
+    if (replaced == nullptr || section.closed.released < replaced->closed.released) {
+      replaced = &section;
     }
   }
-  shared_[guard.shared].push_back({kind, {}});
-  replace(shared_[guard.shared].back().closed, {thread, released, said});
+  if (count < 2) {
+    replaced = &shared_[guard.shared].emplace_back(SharedSection{kind, {}});
+  }
+  replace(replaced->closed, {own.thread, released, said});
 }
 
 GuardId SectionGuards::copy_guard(GuardId id, CellId to) {

@@ -7,6 +7,7 @@
 
 #include "base/flat_map.h"
 #include "detect/access_log.h"
+#include "detect/section_queue.h"
 #include "order/clock_pool.h"
 #include "order/shadow_memory.h"
 
@@ -23,15 +24,18 @@ struct ClosedSection {
 };
 
 // L(lock, variable) of Algorithm 1. Along the exclusive sections of a lock what releases say only grows, so the latest
-// section and the latest of another thread answer for all; shared sections overlap, so there is one per thread.
+// section and the latest of another thread answer for all; shared sections overlap, so there is one per thread. Of
+// threads with one number, which come one after the other, the latest two.
 struct alignas(64) Guard {
   // Sections of one mode that accessed the variable in one way: the latest, and the latest of another thread.
   using Sections = std::array<ClosedSection, 2>;
 
-  // The latest section of a thread other than `thread`. Without one, its `released` is 0, which everybody knows.
-  const ClosedSection& latest_of_others(AccessKind kind, ThreadId thread) const {
+  // The latest section of a thread other than `own`. Without one, its `released` is 0, which everybody knows.
+  const ClosedSection& latest_of_others(AccessKind kind, const ThreadLife& own) const {
     const Sections& sections = exclusive[raw(kind)];
-    return sections[sections[0].thread == thread ? 1 : 0];
+    const unsigned is_own =
+        (sections[0].thread == own.thread ? 1u : 0u) & (sections[0].released >= own.began ? 1u : 0u);
+    return sections[is_own];
   }
 
   std::uint64_t lock = 0;
@@ -68,19 +72,19 @@ class SectionGuards {
   }
 
   // A section is over that accessed the guard's variable in the given way.
-  void close_exclusive(GuardId id, AccessKind kind, ThreadId thread, Time released, ClockId said) {
+  void close_exclusive(GuardId id, AccessKind kind, const ThreadLife& own, Time released, ClockId said) {
     Guard& guard = guards_[raw(id)];
     guard.kinds |= static_cast<std::uint8_t>(1u << raw(kind));
     Guard::Sections& sections = guard.exclusive[raw(kind)];
-    const bool other_thread = sections[0].thread != thread;
+    const bool other_thread = !own.did(sections[0].thread, sections[0].released);
     clocks_.hold(said);
     clocks_.drop(sections[other_thread ? 1 : 0].said);
     if (other_thread) [[likely]] {
       sections[1] = sections[0];
     }
-    sections[0] = {thread, released, said};
+    sections[0] = {own.thread, released, said};
   }
-  void close_shared(GuardId id, AccessKind kind, ThreadId thread, Time released, ClockId said);
+  void close_shared(GuardId id, AccessKind kind, const ThreadLife& own, Time released, ClockId said);
 
   // Calls visit(const ClosedSection&) for shared sections of any thread that accessed the variable in this way.
   template <typename Visit>

@@ -11,8 +11,21 @@
 
 namespace sooth {
 
+// Threads have numbers that may be used again (trace/tools/thread_slots.h), and local times go on along a number. So a
+// thread is a number and the time at which it began: what its number did before that, others did.
+struct ThreadLife {
+  ThreadId thread{};
+  Time began = 0;
+
+  bool did(ThreadId by, Time at) const { return by == thread && at >= began; }
+};
+
 // Sections of one lock that follow each other (all its exclusive sections, or the shared sections of one thread). This
 // is Acq(t) and Rel(t) of Algorithm 1 for all threads t at once: one list, and for each thread how far it has come.
+//
+// Rule (b) has something to teach about a section only to a clock that knows its acquire and not its release, that is,
+// to one that got a message from inside the section. A section from inside which nothing was sent (its two local times
+// are equal) never does and need not be pushed. Of the others forget() drops those that no clock asks for any more.
 class SectionQueue {
  public:
   struct Section {
@@ -20,119 +33,91 @@ class SectionQueue {
     Time acquired = 0;  // local times of the acquire and of the release
     Time released = 0;
     ClockId said = kNoClock;
+    bool needed = false;  // scratch of whoever calls forget()
   };
 
   // The list holds section.said from now on.
   void push(const Section& section) { sections_.push_back(section); }
 
-  // Rule (b) for a release by `thread` that is preceded by what `known` knows: passes the sections whose acquire is
-  // known, and `known` learns what the release of the last of them said (which includes the others). Returns the number
-  // of sections of other threads passed.
-  std::uint64_t pass(ThreadId thread, VectorClock& known, const ClockPool& clocks) {
-    std::uint64_t& cursor = cursor_of(thread);
-    if (!forgotten_.empty()) {
-      learn_forgotten(thread, known, clocks);
+  // Rule (b) for a release by `own` that is preceded by what `known` knows: passes the sections whose acquire is
+  // known, and `known` learns what the release of the last of them said (which includes the others). Whether it passed
+  // any.
+  bool pass(const ThreadLife& own, VectorClock& known, const ClockPool& clocks) {
+    if (sections_.empty()) {
+      return false;
     }
-    std::uint64_t passed = 0;
+    std::size_t& cursor = cursor_of(own);
+    const std::size_t before = cursor;
     for (bool learnt = true; learnt;) {
       learnt = false;
       const Section* last = nullptr;
       const Section* const stop = sections_.data() + sections_.size();
-      const Section* section = sections_.data() + (cursor - begin_);
+      const Section* section = sections_.data() + cursor;
       for (const ClockView view(known); section != stop; ++section) {
         // One branch for both: which sections are the thread's own cannot be predicted.
-        const unsigned others = section->thread != thread ? 1 : 0;
+        const unsigned others = own.did(section->thread, section->acquired) ? 0 : 1;
         if ((others & (section->acquired > view[section->thread] ? 1u : 0u)) != 0) {
           break;
         }
         last = others != 0 ? section : last;
-        passed += others;
       }
-      cursor = begin_ + static_cast<std::uint64_t>(section - sections_.data());
+      cursor = static_cast<std::size_t>(section - sections_.data());
       if (last != nullptr && !known.knows(Epoch(last->thread, last->released))) {
         known.join(clocks[last->said]);
         learnt = true;
       }
     }
-    return passed;
+    return cursor != before;
   }
 
-  // Forgets sections that all `threads` have passed or own. A thread that starts later may still learn of the acquire
-  // of such a section alone, through a message that was sent from inside it. For it the forgotten sections of a thread
-  // count as one: knowing the first acquire, it learns the last release. That may order too much, never too little.
-  void trim(const std::vector<ThreadId>& threads, ClockPool& clocks) {
-    std::uint64_t passed_by_all = end();
-    for (const ThreadId thread : threads) {
-      std::uint64_t& cursor = cursor_of(thread);
-      while (cursor < end() && sections_[cursor - begin_].thread == thread) {
-        ++cursor;
+  // Calls visit(Section&) for all sections.
+  template <typename Visit>
+  void for_each(Visit&& visit) {
+    std::for_each(sections_.begin(), sections_.end(), visit);
+  }
+  // Drops the sections that are not `needed`.
+  void forget(ClockPool& clocks) {
+    std::vector<std::size_t> kept_before(sections_.size() + 1);  // by place: how many before it stay
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < sections_.size(); ++i) {
+      kept_before[i] = kept;
+      if (sections_[i].needed) {
+        sections_[kept++] = sections_[i];
+      } else {
+        clocks.drop(sections_[i].said);
       }
-      passed_by_all = std::min(passed_by_all, cursor);
     }
-    const auto first_kept = sections_.begin() + static_cast<std::ptrdiff_t>(passed_by_all - begin_);
-    for (auto it = sections_.begin(); it != first_kept; ++it) {
-      forget(*it, clocks);
+    kept_before.back() = kept;
+    sections_.resize(kept);
+    if (sections_.capacity() > 4 * kept) {
+      sections_.shrink_to_fit();
     }
-    sections_.erase(sections_.begin(), first_kept);
-    begin_ = passed_by_all;
-  }
-
-  // Sections of others that `thread` has not passed.
-  std::uint64_t waiting_for(ThreadId thread) {
-    std::uint64_t count = 0;
-    for (std::uint64_t i = cursor_of(thread); i < end(); ++i) {
-      count += sections_[i - begin_].thread != thread ? 1 : 0;
+    for (Cursor& cursor : cursors_) {
+      cursor.next = kept_before[cursor.next];
     }
-    return count;
   }
 
   std::size_t size() const { return sections_.size(); }
 
  private:
-  // The forgotten sections of one thread.
-  struct Forgotten {
-    ThreadId thread{};
-    Time first_acquired = 0;
-    Time last_released = 0;
-    ClockId said = kNoClock;  // by the last release
+  struct Cursor {
+    Time began = 0;        // of the thread that it belongs to
+    std::size_t next = 0;  // the first section that the thread has not passed
   };
 
-  void forget(const Section& section, ClockPool& clocks) {
-    for (Forgotten& forgotten : forgotten_) {
-      if (forgotten.thread == section.thread) {
-        clocks.drop(forgotten.said);
-        forgotten.last_released = section.released;
-        forgotten.said = section.said;
-        return;
-      }
+  std::size_t& cursor_of(const ThreadLife& own) {
+    if (raw(own.thread) >= cursors_.size()) {
+      cursors_.resize(raw(own.thread) + 1);
     }
-    forgotten_.push_back({section.thread, section.acquired, section.released, section.said});
-  }
-
-  // Cheap for threads that have passed what was forgotten: they know the last releases.
-  void learn_forgotten(ThreadId thread, VectorClock& known, const ClockPool& clocks) const {
-    for (const Forgotten& forgotten : forgotten_) {
-      if (forgotten.thread != thread && known.knows(Epoch(forgotten.thread, forgotten.first_acquired)) &&
-          !known.knows(Epoch(forgotten.thread, forgotten.last_released))) {
-        known.join(clocks[forgotten.said]);
-      }
+    Cursor& cursor = cursors_[raw(own.thread)];
+    if (cursor.began != own.began) [[unlikely]] {
+      cursor = {own.began, 0};
     }
-  }
-
-  std::uint64_t end() const { return begin_ + sections_.size(); }
-  std::uint64_t& cursor_of(ThreadId thread) {
-    if (raw(thread) >= cursors_.size()) {
-      cursors_.resize(raw(thread) + 1);
-    }
-    std::uint64_t& cursor = cursors_[raw(thread)];
-    cursor = cursor < begin_ ? begin_ : cursor;
-    return cursor;
+    return cursor.next;
   }
 
   std::vector<Section> sections_;
-  std::vector<Forgotten> forgotten_;    // at most one per thread
-  std::uint64_t begin_ = 0;             // sections forgotten so far: the number of sections_[0]
-  std::vector<std::uint64_t> cursors_;  // by thread: the number of the first section it has not passed
+  std::vector<Cursor> cursors_;  // by thread
 };
 
 }  // namespace sooth

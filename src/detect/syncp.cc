@@ -73,6 +73,10 @@ class SyncpDetector final : public Detector {
   // MustOrder's host. Times advance with every event, so nothing is to be done when a clock goes out.
   const VectorClock& current(ThreadId thread) { return history_.clock(thread); }
   void sent(ThreadId) {}
+  void restart(ThreadId thread) {
+    locks_.restart(thread);
+    history_.restart(thread);
+  }
   void receive(ThreadId thread, const VectorClock& message) { history_.learn(thread, message); }
 
  private:

@@ -61,6 +61,8 @@ class SyncpHistory {
 
   // The thread makes no more events: nobody has to wait for it to learn anything.
   void end(ThreadId thread) { of(thread).ended = true; }
+  // A thread of this number begins; it will be taught all that one before it knew.
+  void restart(ThreadId thread) { of(thread).ended = false; }
   // Forgets what every thread knows that has not ended and, with kIsSkipped, has made an event since
   // begin_idle_period(). Other threads, and those that start later and unforked, are taken to know it too. That keeps
   // closures closed, but may make them larger than they had to be.

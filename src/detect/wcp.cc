@@ -10,8 +10,10 @@
 #include "base/flat_map.h"
 #include "detect/access_history.h"
 #include "detect/epoch_summary.h"
+#include "detect/needed_sections.h"
 #include "detect/section_guards.h"
 #include "detect/section_queue.h"
+#include "detect/wcp_message.h"
 #include "order/lock_set.h"
 #include "order/must_order.h"
 #include "order/role.h"
@@ -19,48 +21,6 @@
 
 namespace sooth {
 namespace {
-
-// The three clocks of a thread. Own components: the local time in `hb` and `must`; in `wcp` only what really precedes.
-struct Clocks {
-  VectorClock hb;    // H: happens-before
-  VectorClock wcp;   // P: predecessors by `<<`, rules (a) to (c)
-  VectorClock must;  // M: must-order
-
-  void join(const Clocks& other) {
-    hb.join(other.hb);
-    wcp.join(other.wcp);
-    must.join(other.must);
-  }
-};
-
-// What travels along must-order edges. An edge that starts or ends inside a section is `<<`, but an edge from a thread
-// to itself never is, so the senders are kept apart as far as that matters.
-struct Message {
-  struct Sender {
-    ThreadId thread{};
-    VectorClock hb;             // what it knew
-    VectorClock hb_in_section;  // ... when it last sent while holding a lock
-  };
-
-  Clocks clocks;
-  std::vector<Sender> senders;
-
-  bool empty() const { return senders.empty(); }
-  void clear() { *this = {}; }
-  void join(const Message& other) {
-    clocks.join(other.clocks);
-    for (const Sender& sender : other.senders) {
-      const auto same = [&](const Sender& s) { return s.thread == sender.thread; };
-      const auto it = std::find_if(senders.begin(), senders.end(), same);
-      if (it == senders.end()) {
-        senders.push_back(sender);
-      } else {
-        it->hb.join(sender.hb);
-        it->hb_in_section.join(sender.hb_in_section);
-      }
-    }
-  }
-};
 
 // `<<` or must-order: the order by which pairs are judged. Of clocks that are not empty.
 class Knowledge {
@@ -83,7 +43,11 @@ class Knowledge {
 class WcpDetector final : public Detector {
  public:
   explicit WcpDetector(std::size_t trim_at)
-      : trim_at_(trim_at), guards_(pool_), history_(*this, AccessLog::Keys::kPlain), must_order_(*this) {}
+      : trim_at_(trim_at),
+        forget_at_(trim_at),
+        guards_(pool_),
+        history_(*this, AccessLog::Keys::kPlain),
+        must_order_(*this) {}
 
   Guarantee guarantee() const override { return Guarantee::kSoundFirstOnly; }
   const PairTable& races() const override { return races_; }
@@ -120,7 +84,7 @@ class WcpDetector final : public Detector {
     }
   }
   [[gnu::always_inline]] void touch(CellId id, EpochSummary& cell, const AccessView& access) {
-    const Clocks& own = threads_[raw(access.event.thread)].clocks;
+    const WcpClocks& own = threads_[raw(access.event.thread)].clocks;
     const Epoch now(access.event.thread, access.time);
     if (!cell.add_if_known(access_kind(access.event.op), now, Knowledge(own.wcp, own.must))) {
       compare(id, cell, access);
@@ -130,21 +94,23 @@ class WcpDetector final : public Detector {
   void on_drop_cell(CellId cell) { guards_.drop_cell(cell); }
 
   // MustOrder's host.
-  const Message& current(ThreadId id) {
+  const WcpMessage& current(ThreadId id) {
     const Thread& sender = thread(id);
     const bool in_section = !sender.open.empty();
-    message_ = {sender.clocks, {{id, sender.clocks.hb, in_section ? sender.clocks.hb : VectorClock()}}};
+    message_.clocks = sender.clocks;
+    message_.senders.resize(1);
+    message_.senders[0] = {{id, sender.began}, sender.clocks.hb, in_section ? sender.clocks.hb : VectorClock()};
     return message_;
   }
   void sent(ThreadId id) { advance(id); }
-  void receive(ThreadId id, const Message& message);
+  void restart(ThreadId id);
+  void receive(ThreadId id, const WcpMessage& message);
 
  private:
   struct Thread {
-    Clocks clocks;
+    WcpClocks clocks;
     std::vector<std::uint32_t> open;  // its open sections, outermost first
-    bool started = false;
-    bool finished = false;
+    Time began = 0;                   // when the thread that has the number now was forked; 0: not started
   };
   // What an open section has accessed under its lock.
   struct Touched {
@@ -168,7 +134,6 @@ class WcpDetector final : public Detector {
     VectorClock shared_wcp;
     SectionQueue exclusive_sections;
     std::vector<std::pair<ThreadId, SectionQueue>> shared_sections;
-    std::size_t trim_at = 0;  // length at which the queues are looked through next
   };
 
   Thread& thread(ThreadId id) {
@@ -176,22 +141,20 @@ class WcpDetector final : public Detector {
       threads_.resize(raw(id) + 1);
     }
     Thread& result = threads_[raw(id)];
-    if (!result.started) [[unlikely]] {
+    if (result.began == 0) [[unlikely]] {
       start(id, result);
     }
     return result;
   }
-  void start(ThreadId id, Thread& fresh) {
-    fresh.started = true;
+  static void start(ThreadId id, Thread& fresh) {
+    fresh.began = 1;
     fresh.clocks.hb.set(id, 1);
     fresh.clocks.must.set(id, 1);
     fresh.clocks.wcp.set(id, 0);  // not empty, for Knowledge
-    live_.push_back(id);
-    queue_length_ += stored_;
   }
-  void finish_thread(ThreadId id);
+  ThreadLife life_of(ThreadId id) const { return {id, threads_[raw(id)].began}; }
   void advance(ThreadId id) {
-    Clocks& own = threads_[raw(id)].clocks;
+    WcpClocks& own = threads_[raw(id)].clocks;
     const Time next = own.must[id] + 1;
     own.hb.set(id, next);
     own.must.set(id, next);
@@ -201,10 +164,13 @@ class WcpDetector final : public Detector {
   void release(const Event& e);
   void apply_rule_b(ThreadId id, const Section& section, Lock& lock);
   void close_section(ThreadId id, const Section& section, Lock& lock);
-  void push(SectionQueue& queue, const SectionQueue::Section& section, std::size_t& trim_at);
+  void push(SectionQueue& queue, const SectionQueue::Section& section);
+  void forget_sections();
+  void mark_needed(const std::vector<SectionQueue*>& queues);
   std::uint32_t open_section(const Event& e, Time acquired);
-  void learn(VectorClock& wcp, ThreadId id, const ClosedSection& section) {
-    if (section.released != 0 && section.thread != id && !wcp.knows(Epoch(section.thread, section.released))) {
+  void learn(VectorClock& wcp, const ThreadLife& own, const ClosedSection& section) {
+    if (section.released != 0 && !own.did(section.thread, section.released) &&
+        !wcp.knows(Epoch(section.thread, section.released))) {
       wcp.join(pool_[section.said]);
     }
   }
@@ -215,23 +181,23 @@ class WcpDetector final : public Detector {
   void find_races(CellId cell, const AccessRecord& access, const Knowledge& known);
 
   const std::size_t trim_at_;
+  std::uint64_t forget_at_;  // sections in all queues at which they are looked through next
   ClockPool pool_;
   SectionGuards guards_;
   std::vector<Thread> threads_;
-  std::vector<ThreadId> live_;
   LockSets locks_;
   FlatMap<Lock> lock_states_;
   std::vector<Section> sections_{1};  // by number; 0 is none
   std::vector<std::uint32_t> free_sections_;
   AccessHistory<WcpDetector, EpochSummary> history_;
-  MustOrder<WcpDetector, Message> must_order_;
-  Message message_;
+  MustOrder<WcpDetector, WcpMessage> must_order_;
+  WcpMessage message_;
   PairTable races_;
 
   std::uint64_t events_ = 0;
-  std::uint64_t stored_ = 0;        // sections in all queues
-  std::uint64_t queue_length_ = 0;  // for all threads together: sections of others that a thread has not passed
-  std::uint64_t longest_queue_ = 0;
+  std::uint64_t stored_ = 0;  // sections in all queues
+  std::uint64_t most_stored_ = 0;
+  std::uint64_t sweep_work_ = 0;  // steps of the latest forget_sections()
 };
 
 void WcpDetector::step_rarely(const Batch& batch, std::size_t i) {
@@ -248,35 +214,29 @@ void WcpDetector::step_rarely(const Batch& batch, std::size_t i) {
     case Role::kEdge:
       (void)thread(e.thread);
       must_order_.incoming(e);
-      must_order_.outgoing(e);
-      return e.op == Op::kJoin ? finish_thread(ThreadId(e.object)) : void();
-    case Role::kNone: return e.op == Op::kEnd ? finish_thread(e.thread) : void();
+      return must_order_.outgoing(e);
+    case Role::kNone: return;
   }
 }
 
-void WcpDetector::receive(ThreadId id, const Message& message) {
+void WcpDetector::receive(ThreadId id, const WcpMessage& message) {
   Thread& receiver = thread(id);
   receiver.clocks.join(message.clocks);
   const bool in_section = !receiver.open.empty();
-  for (const Message::Sender& sender : message.senders) {
-    if (sender.thread != id) {
+  for (const WcpMessage::Sender& sender : message.senders) {
+    if (sender.life.thread != id || sender.life.began != receiver.began) {
       receiver.clocks.wcp.join(in_section ? sender.hb : sender.hb_in_section);
     }
   }
 }
 
-void WcpDetector::finish_thread(ThreadId id) {
-  Thread& done = thread(id);
-  if (std::exchange(done.finished, true)) {
-    return;
-  }
-  std::erase(live_, id);
-  lock_states_.for_each([&](std::uint64_t, Lock& lock) {
-    queue_length_ -= lock.exclusive_sections.waiting_for(id);
-    for (auto& [sharer, queue] : lock.shared_sections) {
-      queue_length_ -= queue.waiting_for(id);
-    }
-  });
+// Sections that a thread of the number left open are never closed.
+void WcpDetector::restart(ThreadId id) {
+  Thread& fresh = thread(id);
+  fresh.began = fresh.clocks.must[id];
+  free_sections_.insert(free_sections_.end(), fresh.open.begin(), fresh.open.end());
+  fresh.open.clear();
+  locks_.restart(id);
 }
 
 std::uint32_t WcpDetector::open_section(const Event& e, Time acquired) {
@@ -328,28 +288,31 @@ void WcpDetector::release(const Event& e) {
   close_section(e.thread, sections_[number], lock);
   free_sections_.push_back(number);
   advance(e.thread);
+  if (stored_ >= forget_at_) [[unlikely]] {
+    forget_sections();
+  }
 }
 
 // Rule (b): an earlier section whose acquire precedes this release is released before it, unless both are shared.
 void WcpDetector::apply_rule_b(ThreadId id, const Section& section, Lock& lock) {
   VectorClock& wcp = threads_[raw(id)].clocks.wcp;
-  std::uint64_t passed = lock.exclusive_sections.pass(id, wcp, pool_);
+  const ThreadLife own = life_of(id);
+  lock.exclusive_sections.pass(own, wcp, pool_);
   if (!section.shared && !lock.shared_sections.empty()) {
     // What one queue teaches may let another pass.
-    for (std::uint64_t more = 1; more != 0;) {
-      more = 0;
+    for (bool more = true; more;) {
+      more = false;
       for (auto& [sharer, queue] : lock.shared_sections) {
-        more += sharer != id ? queue.pass(id, wcp, pool_) : 0;
+        more = queue.pass(own, wcp, pool_) || more;
       }
-      more += lock.exclusive_sections.pass(id, wcp, pool_);
-      passed += more;
+      more = lock.exclusive_sections.pass(own, wcp, pool_) || more;
     }
   }
-  queue_length_ -= passed;
 }
 
 void WcpDetector::close_section(ThreadId id, const Section& section, Lock& lock) {
-  const Clocks& own = threads_[raw(id)].clocks;
+  const WcpClocks& own = threads_[raw(id)].clocks;
+  const ThreadLife life = life_of(id);
   const Time now = own.must[id];
   const ClockId said = pool_.add(own.hb);
   for (std::uint32_t i = 0; i < section.touched_count; ++i) {
@@ -360,21 +323,23 @@ void WcpDetector::close_section(ThreadId id, const Section& section, Lock& lock)
     for (unsigned kinds = touched.kinds; kinds != 0; kinds &= kinds - 1) {
       const auto kind = AccessKind(std::countr_zero(kinds));
       if (section.shared) {
-        guards_.close_shared(touched.guard, kind, id, now, said);
+        guards_.close_shared(touched.guard, kind, life, now, said);
       } else {
-        guards_.close_exclusive(touched.guard, kind, id, now, said);
+        guards_.close_exclusive(touched.guard, kind, life, now, said);
       }
     }
   }
   if (section.shared) {
     lock.shared_hb.join(own.hb);
     lock.shared_wcp.join(own.wcp);
-    auto it = std::find_if(lock.shared_sections.begin(), lock.shared_sections.end(),
-                           [&](const auto& entry) { return entry.first == id; });
-    if (it == lock.shared_sections.end()) {
-      it = lock.shared_sections.emplace(it, id, SectionQueue());
+    if (section.acquired != now) {
+      auto it = std::find_if(lock.shared_sections.begin(), lock.shared_sections.end(),
+                             [&](const auto& entry) { return entry.first == id; });
+      if (it == lock.shared_sections.end()) {
+        it = lock.shared_sections.emplace(it, id, SectionQueue());
+      }
+      push(it->second, {id, section.acquired, now, said});
     }
-    push(it->second, {id, section.acquired, now, said}, lock.trim_at);
   } else {
     pool_.hold(said);
     pool_.drop(std::exchange(lock.exclusive_hb, said));
@@ -382,21 +347,71 @@ void WcpDetector::close_section(ThreadId id, const Section& section, Lock& lock)
     lock.releaser = id;
     lock.shared_hb.clear();  // the section came after them all
     lock.shared_wcp.clear();
-    push(lock.exclusive_sections, {id, section.acquired, now, said}, lock.trim_at);
+    if (section.acquired != now) {
+      push(lock.exclusive_sections, {id, section.acquired, now, said});
+    }
   }
+  pool_.drop(said);
 }
 
-void WcpDetector::push(SectionQueue& queue, const SectionQueue::Section& section, std::size_t& trim_at) {
+void WcpDetector::push(SectionQueue& queue, const SectionQueue::Section& section) {
+  pool_.hold(section.said);
   queue.push(section);
-  ++stored_;
-  queue_length_ += live_.size() - 1;
-  longest_queue_ = std::max(longest_queue_, queue_length_);
-  if (queue.size() >= std::max(trim_at, trim_at_)) {
-    const std::size_t before = queue.size();
-    queue.trim(live_, pool_);
-    stored_ -= before - queue.size();
-    trim_at = 2 * queue.size();
+  most_stored_ = std::max(most_stored_, ++stored_);
+}
+
+// The clocks that can become part of a P are P and H of threads, locks and messages, and what releases said to rule (a).
+// M never does.
+void WcpDetector::forget_sections() {
+  std::vector<SectionQueue*> queues;
+  lock_states_.for_each([&](std::uint64_t, Lock& lock) {
+    queues.push_back(&lock.exclusive_sections);
+    for (auto& [sharer, queue] : lock.shared_sections) {
+      queues.push_back(&queue);
+    }
+  });
+  mark_needed(queues);
+  stored_ = 0;
+  for (SectionQueue* queue : queues) {
+    queue->forget(pool_);
+    stored_ += queue->size();
   }
+  // Again when the work is in proportion to what was pushed meanwhile.
+  forget_at_ = trim_at_ == 1 ? 1 : stored_ + std::max({std::uint64_t{trim_at_}, stored_, sweep_work_ / 16});
+}
+
+void WcpDetector::mark_needed(const std::vector<SectionQueue*>& queues) {
+  NeededSections needed(pool_);
+  std::vector<std::uint32_t> held_by_queues(pool_.end());
+  for (SectionQueue* queue : queues) {
+    queue->for_each([&](SectionQueue::Section& section) {
+      needed.add(section);
+      ++held_by_queues[raw(section.said)];
+    });
+  }
+  needed.prepare();
+  for (const Thread& each : threads_) {
+    needed.need(each.clocks.hb);
+    needed.need(each.clocks.wcp);
+  }
+  lock_states_.for_each([&](std::uint64_t, const Lock& lock) {
+    needed.need(lock.exclusive_wcp);
+    needed.need(lock.shared_hb);
+    needed.need(lock.shared_wcp);
+  });
+  must_order_.for_each_message([&](const WcpMessage& message) {
+    needed.need(message.clocks.wcp);
+    for (const WcpMessage::Sender& sender : message.senders) {
+      needed.need(sender.hb);
+      needed.need(sender.hb_in_section);
+    }
+  });
+  pool_.for_each([&](ClockId id, const VectorClock& clock, std::uint32_t holders) {
+    if (holders > held_by_queues[raw(id)]) {
+      needed.need(clock);
+    }
+  });
+  sweep_work_ = needed.work();
 }
 
 // Whether rule (a) teaches anything is decided without branches on the kind of access, which cannot be predicted.
@@ -404,8 +419,9 @@ inline void WcpDetector::access_in_section(std::uint32_t number, CellId cell, Th
   const GuardId guard_id = guards_.find(sections_[number].lock, cell);
   const Guard& guard = guards_[guard_id];
   const ClockView wcp(threads_[raw(id)].clocks.wcp);
-  const ClosedSection& read = guard.latest_of_others(AccessKind::kRead, id);
-  const ClosedSection& written = guard.latest_of_others(AccessKind::kWrite, id);
+  const ThreadLife own = life_of(id);
+  const ClosedSection& read = guard.latest_of_others(AccessKind::kRead, own);
+  const ClosedSection& written = guard.latest_of_others(AccessKind::kWrite, own);
   const unsigned new_plain =
       (read.released > wcp[read.thread] ? 1u : 0u) | (written.released > wcp[written.thread] ? 2u : 0u);
   const bool only_plain = guard.kinds < 4 && guard.shared == 0;
@@ -419,11 +435,12 @@ inline void WcpDetector::access_in_section(std::uint32_t number, CellId cell, Th
 void WcpDetector::apply_rule_a(std::uint32_t number, GuardId guard_id, ThreadId id, AccessKind kind) {
   const Guard& guard = guards_[guard_id];
   VectorClock& wcp = threads_[raw(id)].clocks.wcp;
+  const ThreadLife own = life_of(id);
   for (unsigned kinds = guard.kinds & conflicting_kinds(kind); kinds != 0; kinds &= kinds - 1) {
     const auto earlier = AccessKind(std::countr_zero(kinds));
-    learn(wcp, id, guard.latest_of_others(earlier, id));
+    learn(wcp, own, guard.latest_of_others(earlier, own));
     if (!sections_[number].shared) {
-      guards_.for_each_shared(guard_id, earlier, [&](const ClosedSection& section) { learn(wcp, id, section); });
+      guards_.for_each_shared(guard_id, earlier, [&](const ClosedSection& section) { learn(wcp, own, section); });
     }
   }
 }
@@ -449,7 +466,7 @@ inline void WcpDetector::note_access(std::uint32_t number, GuardId guard_id, Acc
 }
 
 void WcpDetector::compare(CellId id, EpochSummary& cell, AccessView access) {
-  const Clocks& own = threads_[raw(access.event.thread)].clocks;
+  const WcpClocks& own = threads_[raw(access.event.thread)].clocks;
   const Knowledge known(own.wcp, own.must);
   const AccessKind kind = access_kind(access.event.op);
   const bool all_known = cell.all_known(kind, known);
@@ -489,11 +506,11 @@ void WcpDetector::find_races(CellId cell, const AccessRecord& access, const Know
 std::vector<std::pair<std::string, std::string>> WcpDetector::stats() const {
   auto rows = history_.stats();
   // The paper counts the entries of both queues, Acq and Rel.
-  const double share =
-      events_ == 0 ? 0 : 100.0 * 2 * static_cast<double>(longest_queue_) / static_cast<double>(events_);
+  const double share = events_ == 0 ? 0 : 100.0 * 2 * static_cast<double>(most_stored_) / static_cast<double>(events_);
   char text[32];
   std::snprintf(text, sizeof text, "%.2f%%", share);
   rows.emplace_back("largest sum of queue lengths, of events", text);
+  rows.emplace_back("sections kept at most", std::to_string(most_stored_));
   rows.emplace_back("sections kept at the end", std::to_string(stored_));
   rows.emplace_back("lock and variable pairs", std::to_string(guards_.size()));
   return rows;

@@ -13,8 +13,9 @@ namespace sooth {
 // A pair shows that the trace has a predictable race or deadlock if locks are nested, but it need not be this pair.
 //
 // Linear in the events, times the number of threads at synchronisation. Memory: what happens-before needs, a record for
-// each lock and variable used together, and the sections that some live thread has not passed yet. A queue of sections
-// is looked through for forgettable ones when it reaches `trim_at`; tests set it to 1.
-std::unique_ptr<Detector> make_wcp_detector(std::size_t trim_at = 64);
+// each lock and variable used together, and the sections that rule (b) may still be asked about: docs/wcp.md. All
+// sections are looked through for forgettable ones when `trim_at` more have come together, or as many as the work is
+// worth; 1: after every release, for tests.
+std::unique_ptr<Detector> make_wcp_detector(std::size_t trim_at = 4'096);
 
 }  // namespace sooth

@@ -32,6 +32,8 @@ class LiveRun {
   Result<std::unique_ptr<TraceReader>> open(const ReadOptions& options);
   // Nobody reads any more: what the program still does is not recorded. Waits for its end.
   ProgramEnd finish();
+  // Whether the program is over. From then on nobody takes the signals that are sent to sooth: ChildProcess::start().
+  bool ended() const { return child_.ended(); }
   // What the user should know of missing names, one sentence each.
   const std::vector<std::string>& notes() const { return symbolizer_.notes(); }
 

@@ -45,6 +45,18 @@ class ClockPool {
     }
   }
 
+  // Calls visit(ClockId, const VectorClock&, holders) for every clock that somebody holds.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (std::uint32_t i = 1; i < entries_.size(); ++i) {
+      if (entries_[i].holders != 0) {
+        visit(ClockId{i}, entries_[i].clock, entries_[i].holders);
+      }
+    }
+  }
+  // Above all ids so far.
+  std::size_t end() const { return entries_.size(); }
+
   std::size_t live() const { return entries_.size() - 1 - free_.size(); }
 
  private:

@@ -46,6 +46,13 @@ class HeldLocks {
     return false;
   }
 
+  // A thread of this number begins, and holds nothing.
+  void restart(ThreadId thread) {
+    if (raw(thread) < held_.size()) {
+      held_[raw(thread)].clear();
+    }
+  }
+
   // In order of acquisition.
   std::vector<HeldLock>& of(ThreadId thread) {
     if (raw(thread) >= held_.size()) {

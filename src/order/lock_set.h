@@ -81,6 +81,13 @@ class LockSets {
     set = table_.without(set, e.object);
     return true;
   }
+  // A thread of this number begins, and holds nothing.
+  void restart(ThreadId thread) {
+    held_.restart(thread);
+    if (raw(thread) < current_.size()) {
+      current_[raw(thread)] = kNoLocks;
+    }
+  }
   LockSetId of(ThreadId thread) const { return raw(thread) < current_.size() ? current_[raw(thread)] : kNoLocks; }
   LockSetTable& table() { return table_; }
   const LockSetTable& table() const { return table_; }

@@ -21,6 +21,10 @@ namespace sooth {
 //   const Message& current(ThreadId);        // what the thread knows now, its own latest event included
 //   void sent(ThreadId);                     // current() went out: later events of the thread are not in it
 //   void receive(ThreadId, const Message&);  // the thread learns it
+// and may provide
+//   void restart(ThreadId);                  // a fork begins a thread of this number, which others may have had before
+// A number may be used again once its thread was joined, by a thread that the joiner or someone after it forks
+// (trace/tools/thread_slots.h).
 template <typename Host, typename Message>
 class MustOrder {
  public:
@@ -92,6 +96,32 @@ class MustOrder {
     }
   }
 
+  // Calls visit(const Message&) for every message that somebody may still receive.
+  template <typename Visit>
+  void for_each_message(Visit&& visit) const {
+    signals_.for_each([&](std::uint64_t, const Message& message) { visit(message); });
+    messages_.for_each([&](std::uint64_t, const Message& message) { visit(message); });
+    barriers_.for_each([&](std::uint64_t, const Barrier& barrier) {
+      for (const Round& round : barrier.rounds) {
+        visit(round.arrived);
+      }
+    });
+    semaphores_.for_each([&](std::uint64_t, const std::deque<Message>& posts) {
+      for (const Message& message : posts) {
+        visit(message);
+      }
+    });
+    atomics_.for_each([&](std::uint64_t, const std::vector<AtomicLocation>& line) {
+      for (const AtomicLocation& location : line) {
+        visit(location.released);
+      }
+    });
+    for (const Fences& fences : fences_) {
+      visit(fences.released);
+      visit(fences.pending);
+    }
+  }
+
  private:
   // One use of a barrier by all its threads.
   struct Round {
@@ -99,10 +129,14 @@ class MustOrder {
     bool closed = false;
     std::uint32_t inside = 0;  // threads that arrived and have not left
   };
+  struct Member {
+    std::uint64_t round = 0;  // number + 1 of the round it is inside
+    std::uint32_t life = 0;   // which of the threads of its number
+  };
   struct Barrier {
     std::deque<Round> rounds;       // the newest at the back; older ones only while somebody is inside
     std::uint64_t first_round = 0;  // number of rounds.front()
-    FlatMap<std::uint64_t> member;  // thread -> number + 1 of the round it is inside; 0 for none
+    FlatMap<Member> members;        // by thread; round 0 for none
   };
   // The release sequences that the latest store to an address belongs to.
   struct AtomicLocation {
@@ -119,11 +153,25 @@ class MustOrder {
   // Copies, because a host may move its clocks when a thread is new.
   void fork(const Event& e) {
     const Message message = host_.current(e.thread);
-    host_.receive(ThreadId(e.object), message);
+    const ThreadId child{static_cast<std::uint32_t>(e.object)};
+    if (raw(child) < fences_.size()) {
+      fences_[raw(child)] = {};
+    }
+    if (raw(child) >= lives_.size()) {
+      lives_.resize(raw(child) + 1);
+    }
+    ++lives_[raw(child)];
+    if constexpr (requires { host_.restart(child); }) {
+      host_.restart(child);
+    }
+    host_.receive(child, message);
     host_.sent(e.thread);
   }
+  // The thread that is over gives its clock away: whoever gets its number is later than that.
   void join(const Event& e) {
-    const Message message = host_.current(ThreadId(e.object));
+    const ThreadId over{static_cast<std::uint32_t>(e.object)};
+    const Message message = host_.current(over);
+    host_.sent(over);
     host_.receive(e.thread, message);
   }
 
@@ -135,7 +183,7 @@ class MustOrder {
 
   void arrive(const Event& e) {
     Barrier& barrier = barriers_[e.object];
-    std::uint64_t& member = barrier.member[raw(e.thread)];
+    std::uint64_t& member = member_of(barrier, e.thread);
     if (member != 0) {
       --barrier.rounds[member - 1 - barrier.first_round].inside;
     }
@@ -155,13 +203,25 @@ class MustOrder {
     if (barrier.rounds.empty()) {
       return;
     }
-    std::uint64_t& member = barrier.member[raw(e.thread)];
+    std::uint64_t& member = member_of(barrier, e.thread);
     Round& round = member != 0 ? barrier.rounds[member - 1 - barrier.first_round] : barrier.rounds.back();
     round.closed = true;
     round.inside -= member != 0 ? 1 : 0;
     member = 0;
     host_.receive(e.thread, round.arrived);
     drop_left_rounds(barrier);
+  }
+
+  // The round that the thread is inside. One of the same number that is over leaves its round to be dropped.
+  std::uint64_t& member_of(Barrier& barrier, ThreadId thread) {
+    Member& member = barrier.members[raw(thread)];
+    const std::uint32_t life = raw(thread) < lives_.size() ? lives_[raw(thread)] : 0;
+    if (member.life != life && member.round != 0) {
+      --barrier.rounds[member.round - 1 - barrier.first_round].inside;
+      member.round = 0;
+    }
+    member.life = life;
+    return member.round;
   }
 
   static void drop_left_rounds(Barrier& barrier) {
@@ -277,6 +337,7 @@ class MustOrder {
   FlatMap<std::vector<AtomicLocation>> atomics_;  // by line of kLine bytes
   SparseSet lines_;                               // of atomics_
   std::vector<Fences> fences_;
+  std::vector<std::uint32_t> lives_;  // by thread: how often it was forked
 };
 
 }  // namespace sooth

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "trace/event.h"
@@ -104,6 +105,8 @@ class VectorClock {
   bool knows(Epoch epoch) const { return epoch.time() <= (*this)[epoch.thread()]; }
   bool empty() const { return times_.empty(); }
   void clear() { times_.clear(); }
+  // By thread; those behind the end are 0.
+  std::span<const Time> times() const { return times_; }
 
  private:
   friend class ClockView;

@@ -15,8 +15,9 @@
 #include "pipeline/recipe_stage.h"
 #include "predict/barrier_order.h"
 #include "race/site_key.h"
-#include "trace/tools/census.h"
 #include "trace/check/validator.h"
+#include "trace/tools/census.h"
+#include "trace/tools/thread_slots.h"
 
 namespace sooth {
 namespace {
@@ -30,6 +31,7 @@ struct RunningDetector {
   const DetectorInfo* info;
   std::unique_ptr<Detector> detector;
   double seconds = 0;
+  bool slots = false;  // its threads are slots
 
   template <typename Work>
   void timed(Work&& work) {
@@ -54,6 +56,7 @@ std::vector<RunningDetector> make_detectors(const AnalysisOptions& options) {
   for (RunningDetector& each : all) {
     if (includer_of(each) == all.end()) {
       each.detector = each.info->make(options.detector);
+      each.slots = each.info->takes_slots;
     }
   }
   for (RunningDetector& each : all) {
@@ -70,9 +73,13 @@ struct Stages {
   double filter_seconds = 0;
   std::vector<RunningDetector> detectors;
   std::vector<RunningDetector> unfiltered;  // the same detectors again, to compare with; or none
+  bool any_slots = false;                   // somebody takes them
+  ThreadSlots slots;
+  std::vector<Event> renamed_events;
 
   explicit Stages(const AnalysisOptions& options) {
     detectors = make_detectors(options);
+    any_slots = std::any_of(detectors.begin(), detectors.end(), [](const auto& each) { return each.slots; });
     if (options.filter.has_value()) {
       if (options.compare_unfiltered) {
         unfiltered = make_detectors(options);
@@ -88,11 +95,19 @@ struct Stages {
       seen = filter->hide(batch);
       filter_seconds += seconds_since(start);
     }
-    for (RunningDetector& each : detectors) {
-      each.timed([&](Detector& detector) { detector.consume(seen); });
+    if (any_slots) {
+      slots.follow(batch);
     }
-    for (RunningDetector& each : unfiltered) {
-      each.timed([&](Detector& detector) { detector.consume(batch); });
+    feed(detectors, seen);
+    feed(unfiltered, batch);
+  }
+  void feed(std::vector<RunningDetector>& to, const Batch& batch) {
+    if (to.empty()) {
+      return;
+    }
+    const Batch renamed = any_slots ? slots.renamed(batch, renamed_events) : batch;
+    for (RunningDetector& each : to) {
+      each.timed([&](Detector& detector) { detector.consume(each.slots ? renamed : batch); });
     }
   }
   void finish() {
@@ -436,7 +451,7 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   }
   std::vector<FinishedDetector> finished;
   for (const RunningDetector& each : stages.detectors) {
-    finished.push_back({each.info, each.detector.get()});
+    finished.push_back({each.info, each.detector.get(), each.slots ? &stages.slots : nullptr});
     report.stats.analyses.push_back(stats_of(each, reader.tables()));
     for (std::string& note : each.detector->notes()) {
       report.add_gap(GapKind::kWindow, note);

@@ -50,7 +50,7 @@ Finding make_finding(const SitePair& pair, const FinishedDetector& by, const Tab
   finding.dynamic_pairs = pair.second_accesses;
   finding.distance = pair.distance;
   for (const AccessRecord* side : {&pair.first, &pair.second}) {
-    finding.accesses.push_back(make_access(*side, by.detector->lock_sets().locks(side->locks), tables));
+    finding.accesses.push_back(make_access(by.named(*side), by.detector->lock_sets().locks(side->locks), tables));
   }
   return finding;
 }
@@ -65,7 +65,7 @@ Finding make_finding(const DeadlockCandidate& cycle, const FinishedDetector& by,
   EventId last = cycle.acquires.front().id;
   for (const AccessRecord& acquire : cycle.acquires) {
     last = std::max(last, acquire.id);
-    finding.accesses.push_back(make_access(acquire, by.detector->lock_sets().locks(acquire.locks), tables));
+    finding.accesses.push_back(make_access(by.named(acquire), by.detector->lock_sets().locks(acquire.locks), tables));
   }
   finding.distance = raw(last) - raw(cycle.acquires.front().id);
   return finding;

@@ -9,12 +9,19 @@
 #include "predict/trace_index.h"
 #include "race/finding.h"
 #include "trace/tables.h"
+#include "trace/tools/thread_slots.h"
 
 namespace sooth {
 
 struct FinishedDetector {
   const DetectorInfo* info = nullptr;
   const Detector* detector = nullptr;
+  const ThreadSlots* slots = nullptr;  // what its threads are, if they are slots
+
+  AccessRecord named(AccessRecord record) const {
+    record.event.thread = slots == nullptr ? record.event.thread : slots->thread(record.event.thread, record.id);
+    return record;
+  }
 };
 
 // One claim for each pair of sites, found by all that name it, on the highest rung that any of them justifies without a

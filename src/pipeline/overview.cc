@@ -1,13 +1,12 @@
 #include "pipeline/overview.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace sooth {
 
 void OverviewCollector::widen() {
-  for (Thread& thread : threads_) {
+  threads_.for_each([](std::uint64_t, Thread& thread) {
     std::vector<Slice> wider;
     for (const Slice& slice : thread.slices) {
       if (wider.empty() || wider.back().number != slice.number / 2) {
@@ -16,7 +15,7 @@ void OverviewCollector::widen() {
       wider.back().events += slice.events;
     }
     thread.slices = std::move(wider);
-  }
+  });
   width_ *= 2;
 }
 
@@ -32,7 +31,10 @@ void OverviewCollector::count(std::span<const Event> events) {
     }
     Recent& recent = recent_[number];
     const auto at = static_cast<std::uint32_t>(i);
-    recent.first = recent.events++ == 0 ? at : recent.first;
+    if (recent.events++ == 0) {
+      recent.first = at;
+      active_.push_back(raw(e.thread));
+    }
     recent.last = at;
     ++kinds[i % 2][raw(e.op)];
     if (e.op == Op::kAcquire) {
@@ -43,6 +45,36 @@ void OverviewCollector::count(std::span<const Event> events) {
     kinds_[op] += std::uint64_t{kinds[0][op]} + kinds[1][op];
   }
   settle(events.size());
+  if (kinds[0][raw(Op::kEnd)] + kinds[1][raw(Op::kEnd)] + kinds[0][raw(Op::kJoin)] + kinds[1][raw(Op::kJoin)] != 0) {
+    note_ends(events);
+  }
+}
+
+void OverviewCollector::note_ends(std::span<const Event> events) {
+  for (const Event& e : events) {
+    if (e.op == Op::kEnd || e.op == Op::kJoin) {
+      over_.push_back(e.op == Op::kEnd ? raw(e.thread) : e.object);
+    }
+  }
+  constexpr std::size_t kEnough = 64 * kMaxThreads;
+  if (over_.size() >= kEnough) {
+    forget_idle();
+  }
+}
+
+void OverviewCollector::forget_idle() {
+  std::sort(over_.begin(), over_.end());
+  over_.erase(std::unique(over_.begin(), over_.end()), over_.end());
+  std::erase_if(over_, [&](std::uint64_t number) { return !threads_.contains(number); });
+  // As busiest_threads() chooses.
+  std::stable_sort(over_.begin(), over_.end(), [&](std::uint64_t a, std::uint64_t b) {
+    return threads_.find(a)->events > threads_.find(b)->events;
+  });
+  const std::size_t kept = std::min(over_.size(), kMaxThreads);
+  for (std::size_t i = kept; i < over_.size(); ++i) {
+    threads_.erase(over_[i]);
+  }
+  over_.resize(kept);
 }
 
 void OverviewCollector::count_acquire(const Event& e) {
@@ -56,13 +88,10 @@ void OverviewCollector::count_acquire(const Event& e) {
 }
 
 void OverviewCollector::settle(std::size_t count) {
-  threads_.resize(recent_.size());
-  for (std::size_t number = 0; number < recent_.size(); ++number) {
+  for (const std::uint32_t number : active_) {
     Recent& recent = recent_[number];
-    if (recent.events == 0) {
-      continue;
-    }
     Thread& thread = threads_[number];
+    thread_count_ += thread.events == 0 ? 1 : 0;
     thread.first = thread.events == 0 ? EventId{events_ + recent.first} : thread.first;
     thread.last = EventId{events_ + recent.last};
     thread.events += recent.events;
@@ -72,6 +101,7 @@ void OverviewCollector::settle(std::size_t count) {
     thread.slices.back().events += recent.events;
     recent = {};
   }
+  active_.clear();
   events_ += count;
 }
 
@@ -89,19 +119,17 @@ void OverviewCollector::consume(const Batch& batch) {
 }
 
 std::vector<ThreadActivity> OverviewCollector::busiest_threads(const Tables& tables) const {
-  std::vector<std::size_t> order(threads_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return threads_[a].events > threads_[b].events; });
+  std::vector<std::uint64_t> order;
+  threads_.for_each([&](std::uint64_t number, const Thread&) { order.push_back(number); });
+  std::stable_sort(order.begin(), order.end(), [&](std::uint64_t a, std::uint64_t b) {
+    return threads_.find(a)->events > threads_.find(b)->events;
+  });
   order.resize(std::min(order.size(), kMaxThreads));
   std::sort(order.begin(), order.end());
   const std::uint64_t slices = (events_ + width_ - 1) / width_;
   std::vector<ThreadActivity> busiest;
-  for (const std::size_t number : order) {
-    const Thread& thread = threads_[number];
-    if (thread.events == 0) {
-      continue;
-    }
+  for (const std::uint64_t number : order) {
+    const Thread& thread = *threads_.find(number);
     ThreadActivity& row = busiest.emplace_back();
     row.thread = tables.thread_name(ThreadId{static_cast<std::uint32_t>(number)});
     row.events = thread.events;
@@ -124,9 +152,7 @@ RunOverview OverviewCollector::overview(const Tables& tables) const {
     }
   }
   overview.threads = busiest_threads(tables);
-  const auto active =
-      std::count_if(threads_.begin(), threads_.end(), [](const Thread& thread) { return thread.events > 0; });
-  overview.more_threads = static_cast<std::uint64_t>(active) - overview.threads.size();
+  overview.more_threads = thread_count_ - overview.threads.size();
   std::vector<std::uint64_t> locks = lock_order_;
   std::stable_sort(locks.begin(), locks.end(), [&](std::uint64_t a, std::uint64_t b) {
     return locks_.find(a)->acquires > locks_.find(b)->acquires;

@@ -14,7 +14,8 @@
 
 namespace sooth {
 
-// A few additions per event and a lookup per acquire. Memory grows with the number of threads and locks.
+// A few additions per event and a lookup per acquire. Memory grows with the number of locks and of threads that are alive
+// together, and by 12 bytes for each thread.
 class OverviewCollector {
  public:
   static constexpr std::size_t kSlices = 96;
@@ -53,13 +54,19 @@ class OverviewCollector {
   // Moves recent_ into threads_.
   void settle(std::size_t count);
   void widen();
+  void note_ends(std::span<const Event> events);
+  // Of threads that are over only the busiest can ever be told about.
+  void forget_idle();
   std::vector<ThreadActivity> busiest_threads(const Tables& tables) const;
 
   std::uint64_t events_ = 0;
   std::uint64_t width_ = 1;  // events of a slice; doubles whenever the run outgrows the slices
   std::array<std::uint64_t, kOpCount> kinds_{};
-  std::vector<Thread> threads_;
-  std::vector<Recent> recent_;  // by thread
+  FlatMap<Thread> threads_;            // by number
+  std::vector<std::uint64_t> over_;    // numbers of threads that are over and may be in threads_; may repeat
+  std::uint64_t thread_count_ = 0;     // all that had events
+  std::vector<Recent> recent_;         // by thread
+  std::vector<std::uint32_t> active_;  // the threads in recent_ that have events
   FlatMap<Lock> locks_;
   std::vector<std::uint64_t> lock_order_;  // the keys of locks_, in the order of their first acquire
 };

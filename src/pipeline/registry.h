@@ -23,6 +23,8 @@ struct DetectorInfo {
   bool data_abstraction = false;   // its pairs can meet as far as locks and must-order say: reports tell so
   std::string_view includes = {};  // the analysis that Detector::included() stands for
   bool with_calls = true;  // what it reports stands in a trace with calls that were not recorded (Op::kCallBegin) too
+  // Its threads may be slots (trace/tools/thread_slots.h): it reports the same then, and costs what live threads cost.
+  bool takes_slots = false;
 };
 
 // In the order in which reports name them.

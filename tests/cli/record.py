@@ -367,6 +367,38 @@ def test_live(bench):
     check(f"told {signal.SIGTERM:d}\n" in out and process.returncode == 0, (out, errors, process.returncode))
 
 
+def test_live_interrupted(bench):
+    """Once the program is over, a signal ends the analyses and gives the report so far."""
+    long = bench.build("long.cc", "-O1")
+    process = subprocess.Popen([bench.sooth, "analyze", "--live", "--with", "hb,hybrid,lockset,wcp,syncp,cp", "--record-filter", "off", "--live-buffer", "1G",
+                                "--format", "json", "-o", "interrupted.json", "--", long, "160"], cwd=bench.dir, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    children = f"/proc/{process.pid}/task/{process.pid}/children"
+    wait_until(lambda: read(children).split() and "sooth" not in read(f"/proc/{read(children).split()[0]}/comm"), "there is no program")
+    program = read(children).split()[0]
+    process.send_signal(signal.SIGSTOP)  # so that much is left to analyse when the program is over
+    wait_until(lambda: read(f"/proc/{program}/stat").rpartition(")")[2].split()[0] == "Z", "the program does not end")
+    process.send_signal(signal.SIGCONT)
+    wait_until(lambda: not os.path.exists(f"/proc/{program}"), "nobody waits for the program")
+    time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    out, errors = process.communicate(timeout=60)
+    check(process.returncode == 0 and "ended with status 4" in errors, (out, errors, process.returncode))
+    check("Interrupted: only the first" in read(bench.path("interrupted.json")), "the report does not say that it was interrupted")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def wait_until(done, complaint, seconds=60):
+    end = time.monotonic() + seconds
+    while not done():
+        check(time.monotonic() < end, complaint)
+        time.sleep(0.002)
+
+
 def test_dlopen(bench):
     bench.build("plugin.cc", "-shared", "-fPIC", output="plugin.so")
     host = bench.build("host.cc")

@@ -1,0 +1,242 @@
+// Analyses that see slots for threads (trace/tools/thread_slots.h) against their definitions, on random traces with many
+// short threads. SOOTH_CASES sets the number of traces per analysis, SOOTH_SEED the first seed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "base/test_environment.h"
+#include "detect/lock_order.h"
+#include "detect/syncp.h"
+#include "detect/wcp.h"
+#include "oracle/oracle.h"
+#include "oracle/partial_orders.h"
+#include "oracle/random.h"
+#include "oracle/short_threads.h"
+#include "oracle/sync_preserving.h"
+#include "oracle/trace_text.h"
+#include "oracle/well_formed.h"
+#include "pipeline/registry.h"
+#include "trace/tools/thread_slots.h"
+
+namespace sooth::oracle {
+namespace {
+
+using Conflicts = std::vector<Candidate> (*)(std::span<const Event>);
+using Make = std::unique_ptr<Detector> (*)(const DetectorOptions&);
+
+struct Analysed {
+  std::unique_ptr<Detector> detector;
+  ThreadSlots slots;
+};
+
+// The seed decides how the trace is cut into batches; 0: into batches of 64.
+void run(std::span<const Event> trace, std::uint64_t seed, bool with_slots, Analysed& result) {
+  Random random(seed);
+  std::vector<Event> buffer;
+  for (std::size_t done = 0; done < trace.size();) {
+    const std::size_t count = seed == 0 ? 64 : random.percent(30) ? trace.size() - done : random.between(1, 9);
+    Batch batch;
+    batch.first = EventId{done};
+    batch.events = trace.subspan(done, std::min(count, trace.size() - done));
+    done += batch.events.size();
+    if (with_slots) {
+      result.slots.follow(batch);
+      batch = result.slots.renamed(batch, buffer);
+    }
+    result.detector->consume(batch);
+  }
+  result.detector->finish();
+}
+
+struct Property {
+  const char* name;
+  Make make;
+  Conflicts conflicts;
+};
+void PrintTo(const Property& property, std::ostream* out) { *out << property.name; }
+
+class SlotsProperty : public testing::TestWithParam<Property> {};
+
+TEST_P(SlotsProperty, FindsTheSamePairsAndNamesTheSameThreads) {
+  const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000);
+  const std::uint64_t first_seed = from_environment("SOOTH_SEED", 1);
+  std::uint64_t with_pairs = 0;
+  std::uint64_t with_reuse = 0;
+  for (std::uint64_t seed = first_seed; seed < first_seed + cases; ++seed) {
+    const std::vector<Event> trace = short_threads(seed);
+    const std::vector<SitePair> expected = site_pairs(trace, GetParam().conflicts(trace));
+    Analysed slots{GetParam().make({}), {}};
+    run(trace, seed, true, slots);
+    const std::vector<SitePair> found = sorted(slots.detector->races().pairs());
+    ASSERT_TRUE(same_pairs(found, expected)) << "SOOTH_SEED=" << seed << " SOOTH_CASES=1\n" << print_trace(trace);
+    for (const SitePair& pair : found) {
+      for (const AccessRecord& side : {pair.first, pair.second}) {
+        ASSERT_EQ(slots.slots.thread(side.event.thread, side.id), trace[raw(side.id)].thread)
+            << "SOOTH_SEED=" << seed << " SOOTH_CASES=1\n"
+            << print_trace(trace);
+      }
+    }
+    std::uint32_t threads = 0;
+    for (const Event& e : trace) {
+      threads = std::max(threads, e.op == Op::kFork ? static_cast<std::uint32_t>(e.object) + 1 : raw(e.thread) + 1);
+    }
+    with_pairs += expected.empty() ? 0 : 1;
+    with_reuse += slots.slots.count() < threads ? 1 : 0;
+  }
+  std::cout << GetParam().name << ": " << cases << " traces, " << with_pairs << " with a pair, " << with_reuse
+            << " with a slot used again\n";
+  if (cases >= 1'000) {  // or nothing was compared
+    EXPECT_GE(with_pairs * 10, cases);
+    EXPECT_GE(with_reuse * 4, cases);
+  }
+}
+
+template <const char* const& name>
+std::unique_ptr<Detector> registered(const DetectorOptions& options) {
+  return find_detector(name)->make(options);
+}
+constexpr const char* kHb = "hb";
+constexpr const char* kHybrid = "hybrid";
+constexpr const char* kSyncp = "syncp";
+constexpr const char* kWcp = "wcp";
+
+// wcp_forgetting looks for sections that it may forget after every release.
+INSTANTIATE_TEST_SUITE_P(Detectors, SlotsProperty,
+                         testing::Values(Property{"hb", registered<kHb>, hb_conflicts},
+                                         Property{"hybrid", registered<kHybrid>, hybrid_conflicts},
+                                         Property{"syncp", registered<kSyncp>, syncp_conflicts},
+                                         Property{"wcp", registered<kWcp>, wcp_conflicts},
+                                         Property{"wcp_forgetting",
+                                                  [](const DetectorOptions&) { return make_wcp_detector(1); },
+                                                  wcp_conflicts}),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+// Cycles are compared with those that are found when every thread has its own number.
+std::vector<DeadlockCandidate> cycles_of(std::span<const Event> trace, std::uint64_t seed, bool with_slots,
+                                         std::size_t max_uses) {
+  LockOrderLimits limits;
+  limits.max_uses = max_uses;
+  Analysed made{make_deadlock_detector(limits), {}};
+  run(trace, seed, with_slots, made);
+  return made.detector->deadlocks();
+}
+
+std::multiset<SiteId> sites_of(const DeadlockCandidate& cycle) {
+  std::multiset<SiteId> sites;
+  for (const AccessRecord& acquire : cycle.acquires) {
+    sites.insert(acquire.event.site);
+  }
+  return sites;
+}
+
+// Uses of threads that are over may be thinned out at any time: no cycle of two is lost, and none is made up.
+TEST(SlotsDeadlocks, OfTwoThreadsOutliveThinningOut) {
+  const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000);
+  const std::uint64_t first_seed = from_environment("SOOTH_SEED", 1);
+  for (std::uint64_t seed = first_seed; seed < first_seed + cases; ++seed) {
+    const std::vector<Event> trace = short_threads(seed);
+    std::set<std::multiset<SiteId>> found;
+    std::set<std::multiset<SiteId>> expected;
+    for (const DeadlockCandidate& cycle : cycles_of(trace, seed, true, 1)) {
+      found.insert(sites_of(cycle));
+    }
+    for (const DeadlockCandidate& cycle : cycles_of(trace, seed, false, 65'536)) {
+      ASSERT_TRUE(cycle.acquires.size() > 2 || found.contains(sites_of(cycle)))
+          << "SOOTH_SEED=" << seed << " SOOTH_CASES=1\n"
+          << print_trace(trace);
+      expected.insert(sites_of(cycle));
+    }
+    ASSERT_TRUE(std::includes(expected.begin(), expected.end(), found.begin(), found.end()))
+        << "SOOTH_SEED=" << seed << " SOOTH_CASES=1\n"
+        << print_trace(trace);
+  }
+}
+
+TEST(SlotsDeadlocks, AreTheSameWithSlotsAndWithout) {
+  const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000);
+  const std::uint64_t first_seed = from_environment("SOOTH_SEED", 1);
+  std::uint64_t cycles = 0;
+  for (std::uint64_t seed = first_seed; seed < first_seed + cases; ++seed) {
+    const std::vector<Event> trace = short_threads(seed);
+    const auto found = cycles_of(trace, seed, true, 65'536);
+    const auto expected = cycles_of(trace, seed, false, 65'536);
+    ASSERT_EQ(found.size(), expected.size()) << "SOOTH_SEED=" << seed << " SOOTH_CASES=1\n" << print_trace(trace);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].cycles, expected[i].cycles);
+      ASSERT_EQ(found[i].acquires.size(), expected[i].acquires.size());
+      for (std::size_t k = 0; k < found[i].acquires.size(); ++k) {
+        EXPECT_EQ(found[i].acquires[k].id, expected[i].acquires[k].id);
+      }
+    }
+    cycles += found.size();
+  }
+  std::cout << "deadlock: " << cycles << " cycles\n";
+  EXPECT_TRUE(cases < 1'000 || cycles * 100 >= cases);
+}
+
+// A program that starts threads that use a lock, nest another one in it, and access memory, and joins each before it
+// starts the next.
+std::vector<Event> one_after_the_other(std::uint32_t threads) {
+  std::vector<Event> trace;
+  const auto emit = [&](std::uint32_t thread, Op op, std::uint64_t object, std::uint32_t size = 0) {
+    Event e;
+    e.thread = ThreadId{thread};
+    e.op = op;
+    e.object = object;
+    e.size = size;
+    trace.push_back(e);
+  };
+  for (std::uint32_t t = 1; t <= threads; ++t) {
+    emit(0, Op::kFork, t);
+    emit(t, Op::kAcquire, 1);
+    emit(t, Op::kAcquire, 2);
+    emit(t, Op::kWrite, 64, 8);
+    emit(t, Op::kRelease, 2);
+    emit(t, Op::kRelease, 1);
+    emit(t, Op::kRead, 72, 8);
+    emit(0, Op::kWrite, 80, 8);
+    emit(t, Op::kEnd, 0);
+    emit(0, Op::kJoin, t);
+  }
+  return trace;
+}
+
+// All that the statistics count is the same after ten times as many threads, but for counts of what was done.
+TEST(SlotsMemory, IsThatOfLiveThreads) {
+  for (const char* name : {"hb", "hybrid", "wcp", "syncp"}) {
+    std::vector<std::vector<std::pair<std::string, std::string>>> figures;
+    for (const std::uint32_t threads : {1'000u, 10'000u}) {
+      Analysed made{name == std::string("wcp") ? make_wcp_detector(64) : find_detector(name)->make({}), {}};
+      if (name == std::string("syncp")) {
+        SyncpLimits limits;
+        limits.remember = 1'000;
+        made.detector = make_syncp_detector(limits);
+      }
+      run(one_after_the_other(threads), 0, true, made);
+      EXPECT_EQ(made.slots.count(), 2u);
+      figures.push_back(made.detector->stats());
+    }
+    for (std::size_t i = 0; i < figures[0].size(); ++i) {
+      const std::string& label = figures[0][i].first;
+      const bool counts_work = label.find("of events") != std::string::npos ||
+                               label.find("at the end") != std::string::npos ||
+                               label.find("examined") != std::string::npos || label.find("closures") == 0 ||
+                               label.find("visited") != std::string::npos;
+      EXPECT_TRUE(counts_work || figures[0][i] == figures[1][i])
+          << name << ": " << label << " " << figures[0][i].second << " and " << figures[1][i].second;
+    }
+  }
+}
+
+TEST(ShortThreads, AreWellFormed) {
+  for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
+    ASSERT_EQ(why_malformed(short_threads(seed)), "") << seed << '\n' << print_trace(short_threads(seed));
+  }
+}
+
+}  // namespace
+}  // namespace sooth::oracle
