@@ -131,7 +131,7 @@ SOOTH_EXPORT void __sooth_deep_loaded(Descriptor* module) {
   module->next = nullptr;
   if (!write_new_module(module)) {
     module->number = deep::kSilent;
-    return stop_recording(stream::StopReason::kDiskFull);
+    return stop_for_lack_of_room();
   }
   __atomic_fetch_or(&recorder.control->flags, stream::kWithDeep, __ATOMIC_RELAXED);
   ++next_number_;

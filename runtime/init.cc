@@ -45,6 +45,7 @@ void initialize() {
 
 void after_fork_in_child(Thread* t) {
   restart_atomics_after_fork();
+  restart_semaphores_after_fork();
   restart_recording_after_fork();
   restart_threads_after_fork(t);
 }

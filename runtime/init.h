@@ -13,6 +13,7 @@ void after_fork_in_child(Thread* t);
 void before_exit(Thread* t);
 // Its part in hooks_atomic.cc: threads that are gone may have held locks of atomic operations.
 void restart_atomics_after_fork();
+void restart_semaphores_after_fork();
 // Forked children get a recording of their own from here on.
 void watch_forks();
 // Takes a thread-specific key while there is one.

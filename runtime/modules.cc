@@ -265,7 +265,7 @@ u32 append_row(uptr pc, u32 generation) {
   if (number >= rows_reserved_) {
     if (!reserve_file(recorder.sites_fd, rows_reserved_ * sizeof(SiteRow),
                       (rows_reserved_ + kStep) * sizeof(SiteRow))) {
-      stop_recording(stream::StopReason::kDiskFull);
+      stop_for_lack_of_room();
       return ~0u;
     }
     rows_reserved_ += kStep;

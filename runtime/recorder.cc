@@ -33,6 +33,12 @@ u64 max_bytes_ = 0;               // --max-trace; 0: none
 u64 reserved_bytes_ = 0;          // of `streams`, on the disk
 SpinLock growth_;
 u32 next_stream_ = 0;
+int last_failure_ = 0;  // errno of what did not give the recording room
+
+// `r`: what a system call has returned.
+void note_failure(long r) {
+  if (r < 0) __atomic_store_n(&last_failure_, static_cast<int>(-r), __ATOMIC_RELAXED);
+}
 
 long open_file(const char* directory, const char* name, int how = O_EXCL) {
   char path[kPathRoom + 16];
@@ -44,10 +50,15 @@ long open_file(const char* directory, const char* name, int how = O_EXCL) {
 void* map_file(int fd, u64 offset, u64 bytes, int extra) {
   long r = sys_call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | extra, fd,
                     static_cast<long>(offset));
-  return r < 0 && r > -4096 ? nullptr : reinterpret_cast<void*>(r);
+  bool failed = r < 0 && r > -4096;
+  if (failed) note_failure(r == -EAGAIN ? -ENOMEM : r);  // locked memory is memory, too
+  return failed ? nullptr : reinterpret_cast<void*>(r);
 }
 
-// Makes the directory: `base` itself, or a free name that starts with it.
+long claimed_streams_ = -1;  // a descriptor: `streams` in a directory that was there
+
+// Makes the directory: `base` itself, or a free name that starts with it. Whoever started the program may have made
+// `base` already, so that nobody else takes the name: then it is for the first process that puts `streams` into it.
 bool make_directory(const char* base, bool beside) {
   u64 pid = static_cast<u64>(sys_call(SYS_getpid));
   for (u32 attempt = beside ? 1 : 0; attempt < 1000; ++attempt) {
@@ -57,6 +68,10 @@ bool make_directory(const char* base, bool beside) {
     if (attempt >= 2) append_number(append_text(p, end, "."), end, attempt);
     long r = sys_call(SYS_mkdir, reinterpret_cast<long>(directory_), 0755);
     if (r == 0) return true;
+    if (r == -17 && attempt == 0) {
+      claimed_streams_ = open_file(directory_, stream::kStreamsFile);
+      if (claimed_streams_ >= 0) return true;
+    }
     if (r != -17) {  // EEXIST
       warn("cannot make the directory ", directory_, ": nothing is recorded");
       return false;
@@ -73,7 +88,8 @@ bool open_directory() {
                {stream::kSitesFile, &recorder.sites_fd},
                {stream::kProcessFile, &recorder.process_fd}};
   for (auto& file : files) {
-    long fd = open_file(directory_, file.name);
+    long fd = claimed_streams_ >= 0 ? claimed_streams_ : open_file(directory_, file.name);
+    claimed_streams_ = -1;  // the first of them
     if (fd < 0) {
       warn("cannot create ", file.name, " in ", directory_);
       return false;
@@ -239,11 +255,25 @@ bool is_file_size_allowed(u64 bytes) {
 }
 
 bool reserve_file(int fd, u64 from, u64 to) {
-  if (!is_file_size_allowed(to)) return false;
+  if (!is_file_size_allowed(to)) {
+    note_failure(-EFBIG);
+    return false;
+  }
   long r = sys_call(SYS_fallocate, fd, 0, static_cast<long>(from), static_cast<long>(to - from));
-  if (r == 0) return true;
   // Some file systems cannot; then the mapping has to do with a longer file.
-  return r == -EOPNOTSUPP && sys_call(SYS_ftruncate, fd, static_cast<long>(to)) == 0;
+  if (r == -EOPNOTSUPP) r = sys_call(SYS_ftruncate, fd, static_cast<long>(to));
+  note_failure(r);
+  return r == 0;
+}
+
+void stop_for_lack_of_room() {
+  switch (__atomic_load_n(&last_failure_, __ATOMIC_RELAXED)) {
+    case EFBIG: return stop_recording(StopReason::kFileTooLarge);
+    case EDQUOT: return stop_recording(StopReason::kQuota);
+    case EIO: return stop_recording(StopReason::kInputOutput);
+    case ENOMEM: return stop_recording(StopReason::kNoMemory);
+    default: return stop_recording(StopReason::kDiskFull);
+  }
 }
 
 void vacate_descriptor(int fd) {
@@ -252,7 +282,7 @@ void vacate_descriptor(int fd) {
   for (int* own : {&recorder.streams_fd, &recorder.sites_fd, &recorder.process_fd, &recorder.reaches_fd}) {
     if (*own != fd) continue;
     int moved = copy_descriptor(fd);
-    if (moved < 0) stop_recording(StopReason::kDiskFull);
+    if (moved < 0) stop_recording(StopReason::kNoDescriptor);
     __atomic_store_n(own, moved, __ATOMIC_RELAXED);
   }
 }
@@ -288,7 +318,7 @@ void attend(Thread* t) {
   long index = stopped ? -1 : next_chunk_index();
   u8* chunk = index < 0 ? nullptr : open_chunk(static_cast<u32>(index));
   if (chunk == nullptr) {
-    if (!stopped) stop_recording(StopReason::kDiskFull);
+    if (!stopped) stop_for_lack_of_room();
     use_bucket(t);
   } else {
     auto* header = reinterpret_cast<ChunkHeader*>(chunk);

@@ -37,6 +37,8 @@ long append_recording_file(const char* name);
 void finish_recording();
 // Nothing from now on counts. The first reason wins.
 void stop_recording(stream::StopReason reason);
+// The same after reserve_file(), or a mapping of a file of the recording, has failed: says why.
+void stop_for_lack_of_room();
 
 // The open chunk of `t` is full or missing: gives it the next one (or, after the recording has stopped, a place where
 // writing does no harm). Also sends what waits: called by hooks whenever cursor > limit.

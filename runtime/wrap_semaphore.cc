@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <semaphore.h>
 
+#include "runtime/init.h"
 #include "runtime/intercept.h"
 #include "runtime/stream_writer.h"
 #include "runtime/sync.h"
@@ -13,6 +14,58 @@ using namespace sooth::rt;
 namespace {
 
 SOOTH_REAL Real<int(sem_t*)> real_trywait{"sem_trywait"};
+
+// How many recorded posts of a semaphore no recorded wait has taken. Only sem_init() needs it: where one semaphore lay
+// another may lie later, and posts that are left of the first must not serve waits of the second.
+class Tokens {
+ public:
+  void add(uptr semaphore, int tokens) {
+    SpinGuard guard(lock_);
+    if (Slot* slot = find(semaphore)) slot->tokens += tokens;
+  }
+  // What was there; `known` is false when nobody knows, now or later.
+  int exchange(uptr semaphore, int tokens, bool& known) {
+    SpinGuard guard(lock_);
+    Slot* slot = find(semaphore);
+    known = slot != nullptr;
+    if (slot == nullptr) return 0;
+    int before = slot->tokens;
+    slot->tokens = tokens;
+    return before;
+  }
+  void restart_after_fork() { lock_.reset(); }
+
+ private:
+  static constexpr u32 kSlots = 4096;
+  struct Slot {
+    uptr semaphore;
+    int tokens;
+  };
+
+  // Semaphores are never forgotten: when all slots are taken, others have none.
+  Slot* find(uptr semaphore) {
+    u32 at = static_cast<u32>((semaphore >> 3) * 0x9e3779b97f4a7c15 >> 52);
+    for (u32 i = 0; i < kSlots; ++i) {
+      Slot& slot = slots_[(at + i) % kSlots];
+      if (slot.semaphore == 0) slot.semaphore = semaphore;
+      if (slot.semaphore == semaphore) return &slot;
+    }
+    return nullptr;
+  }
+
+  SpinLock lock_;
+  Slot slots_[kSlots];
+};
+Tokens tokens_;
+
+void write_post(Thread* t, uptr pc, sem_t* semaphore) {
+  tokens_.add(address_of(semaphore), 1);
+  write_event(t, pc, Shape::of(Op::kSemPost), address_of(semaphore));
+}
+void write_wait(Thread* t, uptr pc, sem_t* semaphore) {
+  tokens_.add(address_of(semaphore), -1);
+  write_event(t, pc, Shape::of(Op::kSemWait), address_of(semaphore));
+}
 
 // glibc's struct new_sem on 64-bit machines: value and waiters in one word, then which kind of futex it uses.
 bool is_shared(const sem_t* semaphore) {
@@ -53,11 +106,13 @@ template <typename F>
 int wait_with(Thread* t, uptr pc, sem_t* semaphore, Deadline deadline, F block) {
   begin_operation(t, pc, Op::kSemWait, address_of(semaphore));
   int result = turn::taken() ? wait_in_turn(t, semaphore, deadline, block) : block();
-  if (result == 0) write_event(t, pc, Shape::of(Op::kSemWait), address_of(semaphore));
+  if (result == 0) write_wait(t, pc, semaphore);
   return result;
 }
 
 }  // namespace
+
+void sooth::rt::restart_semaphores_after_fork() { tokens_.restart_after_fork(); }
 
 SOOTH_INTERCEPT(int, sem_wait, sem_t* semaphore) {
   Thread* t = current();
@@ -87,7 +142,7 @@ int sooth_sem_trywait(sem_t* semaphore) {
   begin_operation(t, SOOTH_CALLER, Op::kSemWait, address_of(semaphore));
   int result = real_trywait(semaphore);
   if (result == 0) {
-    write_event(t, SOOTH_CALLER, Shape::of(Op::kSemWait), address_of(semaphore));
+    write_wait(t, SOOTH_CALLER, semaphore);
   } else {
     int error = errno;
     turn::yield(t);
@@ -99,10 +154,29 @@ int sooth_sem_trywait(sem_t* semaphore) {
 SOOTH_INTERCEPT(int, sem_post, sem_t* semaphore) {
   if (Thread* t = current()) {
     begin_operation(t, SOOTH_CALLER, Op::kSemPost, address_of(semaphore));
-    write_event(t, SOOTH_CALLER, Shape::of(Op::kSemPost), address_of(semaphore));
+    write_post(t, SOOTH_CALLER, semaphore);
   }
   int result = real_sem_post(semaphore);
   turn::wake(address_of(semaphore), 1);
+  return result;
+}
+
+// A wait that takes one of the first `value` tokens has nobody's post before it. They are posts of whoever makes the
+// semaphore, so that no wait of that number is taken to be ordered behind another thread's.
+SOOTH_INTERCEPT(int, sem_init, sem_t* semaphore, int shared, unsigned value) {
+  int result = real_sem_init(semaphore, shared, value);
+  Thread* t = current();
+  if (t == nullptr || result != 0) return result;
+  constexpr unsigned kMost = 4096;  // of more, a wait for one of the others binds more than it must
+  int fresh = static_cast<int>(value < kMost ? value : kMost);
+  bool known = false;
+  int left = tokens_.exchange(address_of(semaphore), fresh, known);
+  for (; known && left > 0; --left) {
+    write_event(t, SOOTH_CALLER, Shape::of(Op::kSemWait), address_of(semaphore));
+  }
+  for (; known && fresh > 0; --fresh) {
+    write_event(t, SOOTH_CALLER, Shape::of(Op::kSemPost), address_of(semaphore));
+  }
   return result;
 }
 

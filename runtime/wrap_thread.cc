@@ -126,6 +126,7 @@ int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* a
     // As libc says it.
     if (fresh != nullptr) give_back(fresh);
     if (start != nullptr) unmap_memory(start, sizeof(Start));
+    turn::yield(t);  // a program that tries again waits for others to end
     return EAGAIN;
   }
   // The handle is stored, at a moment that only libc knows and before the thread can see it: a write of an unknown
@@ -141,6 +142,7 @@ int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* a
     give_back(fresh);
     __atomic_store_n(&thread_info(id).state, static_cast<u32>(ThreadState::kNone), __ATOMIC_RELAXED);
     turn::not_created(id);
+    turn::yield(t);  // as above
     return error;
   }
   // The thread does it, too; but whoever gets the handle from us must find it.

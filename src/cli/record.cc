@@ -8,7 +8,6 @@
 #include "cli/numbers.h"
 #include "cli/program_command.h"
 #include "cli/recording_options.h"
-#include "launch/recording_set.h"
 #include "pipeline/filters.h"
 #include "run/coverage.h"
 #include "run/record_program.h"
@@ -60,7 +59,7 @@ CommandResult record(const RecordOptions& options) {
   }
   RecordJob job;
   job.words = words;
-  job.directory = options.output.empty() ? default_recording_name(words.front()) : options.output;
+  job.directory = options.output;
   job.options = options.recording;
   job.warn = say;
   const Result<ProgramRecording> recording = record_program(job);

@@ -20,8 +20,8 @@
 #include "cli/report_options.h"
 #include "cli/tsan_options.h"
 #include "launch/child_process.h"
+#include "launch/claimed_file.h"
 #include "launch/private_directory.h"
-#include "launch/recording_set.h"
 #include "run/run_program.h"
 
 namespace sooth {
@@ -36,15 +36,13 @@ struct RunFlags {
   ReportOptions report;
 };
 
-// Where `sooth replay` finds the schedules: where the user says, or the report itself if it is JSON in a file, else a
-// file of its own.
-std::string stored_report(const RunFlags& options) {
+// Where `sooth replay` finds the schedules: where the user says, or the report itself if it is JSON in a file. Empty: in
+// a file of its own.
+std::string named_report(const RunFlags& options) {
   if (!options.store.empty()) {
     return options.store;
   }
-  return !options.report.output.empty() && options.report.format == "json"
-             ? options.report.output
-             : default_report_name(program_words().front());
+  return options.report.format == "json" ? options.report.output : "";
 }
 
 // Told before the program runs: afterwards its run would be lost.
@@ -62,7 +60,9 @@ Status check_usage(const RunFlags& options) {
       return known.status();
     }
   }
-  SOOTH_RETURN_IF_ERROR(check_writable(stored_report(options)));
+  if (const std::string named = named_report(options); !named.empty()) {
+    SOOTH_RETURN_IF_ERROR(check_writable(named));
+  }
   return options.report.output.empty() ? Status() : check_writable(options.report.output);
 }
 
@@ -118,7 +118,7 @@ class Screen {
 Result<std::optional<PrivateDirectory>> choose_place(RunFlags& options) {
   std::string& directory = options.job.record.directory;
   if (options.keep) {
-    directory = options.keep_in.empty() ? default_recording_name(program_words().front()) : options.keep_in;
+    directory = options.keep_in;
     return std::optional<PrivateDirectory>();
   }
   Result<PrivateDirectory> place = PrivateDirectory::create(UINT64_MAX);  // on a disk: recordings are large
@@ -171,8 +171,17 @@ CommandResult run(RunFlags& options) {
     options.report.suppressions.push_back(tsan.suppressions);
   }
   SOOTH_RETURN_IF_ERROR(check_usage(options));
-  const std::string stored = stored_report(options);
-  hold_signals();  // from the first temporary folder on
+  hold_signals();  // from the first file on that is to go away
+  std::string stored = named_report(options);
+  std::optional<ClaimedFile> claimed;
+  if (stored.empty()) {
+    Result<ClaimedFile> file = ClaimedFile::create(program_words().front(), ".json");
+    if (!file.ok()) {
+      return std::move(file).status();
+    }
+    claimed.emplace(std::move(*file));
+    stored = claimed->path();
+  }
   Result<RunResult> result = work(options, stored);
   if (!result.ok()) {
     return std::move(result).status();
@@ -195,7 +204,10 @@ CommandResult run(RunFlags& options) {
     SOOTH_RETURN_IF_ERROR(write_tsan_log(result->report, rung_from_name(options.report.fail_on), tsan.log_path));
   }
   say("the report is in " + stored + "; `sooth report " + stored + "` prints it again");
-  return *code == ExitCode::kOk ? static_cast<ExitCode>(result->end.shell_status()) : *code;
+  if (*code != ExitCode::kOk) {
+    return *code;
+  }
+  return static_cast<ExitCode>(result->interrupted != 0 ? 128 + result->interrupted : result->end.shell_status());
 }
 
 }  // namespace

@@ -13,6 +13,9 @@
 #include <cstring>
 #include <memory>
 
+#include "launch/descendants.h"
+#include "schedule/protocol.h"
+
 namespace sooth {
 namespace {
 
@@ -103,6 +106,14 @@ class Stream {
   Descriptor ours_;
 };
 
+// What only this run has in its environment: the names of its files.
+std::string mark_of(const std::vector<std::string>& environment) {
+  const auto mark = std::find_if(environment.begin(), environment.end(), [](const std::string& entry) {
+    return entry.starts_with(std::string(control::kControlVariable) + "=");
+  });
+  return mark == environment.end() ? "" : *mark;
+}
+
 // Whether the process is over. It is not reaped, so its number is still its own.
 bool is_over(pid_t pid) {
   siginfo_t info{};
@@ -122,7 +133,8 @@ int milliseconds_until(Clock::time_point deadline) {
 }
 
 // Until the program is over: takes its output, so that it never waits for us, and watches the limits.
-void attend(pid_t pid, Stream& output, Stream& errors, const CaptureLimits& limits, Captured& captured) {
+void attend(pid_t pid, const std::string& mark, Stream& output, Stream& errors, const CaptureLimits& limits,
+            Captured& captured) {
   const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   const Clock::time_point deadline = Clock::now() + limits.timeout;
   bool killed = false;
@@ -133,9 +145,15 @@ void attend(pid_t pid, Stream& output, Stream& errors, const CaptureLimits& limi
       captured.timed_out = left == 0;
       patience = patience < 0 ? left : std::min(patience, left);
     }
-    captured.cancelled = limits.cancel != nullptr && limits.cancel->load(std::memory_order_relaxed);
+    captured.cancelled = (limits.cancel != nullptr && limits.cancel->load(std::memory_order_relaxed)) ||
+                         Clock::now() >= limits.give_up_at;
+    if (limits.give_up_at != Clock::time_point::max() && !killed) {
+      const int left = milliseconds_until(limits.give_up_at);
+      patience = patience < 0 ? left : std::min(patience, left);
+    }
     if ((captured.timed_out || captured.cancelled) && !killed) {
       killed = true;
+      end_descendants(pid, mark);
       ::kill(-pid, SIGKILL);
       ::kill(pid, SIGKILL);  // it may have left its group
     }
@@ -172,9 +190,13 @@ Result<Captured> run_captured(const std::vector<std::string>& words, const std::
     }
     pid = *started;
   }
-  attend(pid, output, errors, limits, captured);
+  // Daemons that it starts do not hold on to a run that is over, whatever group they are in.
+  const std::string mark = mark_of(environment);
+  attend(pid, mark, output, errors, limits, captured);
   ::kill(-pid, SIGKILL);
+  end_descendants(pid, mark);
   captured.end = reap(pid);
+  forget_known_child(pid);
   output.take();
   errors.take();
   captured.output = output.text();

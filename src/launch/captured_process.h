@@ -18,6 +18,8 @@ struct CaptureLimits {
   std::chrono::milliseconds timeout{0};       // then the process group is killed; 0: none
   std::size_t max_output = 1 << 20;           // bytes kept of each stream: its end
   const std::atomic<bool>* cancel = nullptr;  // the group is killed soon after it has become true
+  // When it is given up in the same way, whatever the timeout.
+  std::chrono::steady_clock::time_point give_up_at = std::chrono::steady_clock::time_point::max();
 };
 
 struct Captured {

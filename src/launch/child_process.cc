@@ -83,14 +83,17 @@ ProgramEnd ChildProcess::wait(const std::function<void()>& on_usr2, std::chrono:
 
 void hold_signals() {
   inherited_signals();
-  const sigset_t watched = watched_signals();
-  ::pthread_sigmask(SIG_BLOCK, &watched, nullptr);
+  sigset_t held = watched_signals();
+  for (const int signal : {SIGPIPE, SIGVTALRM, SIGPROF, SIGXCPU}) {  // nobody waits for them, but they would end us
+    sigaddset(&held, signal);
+  }
+  ::pthread_sigmask(SIG_BLOCK, &held, nullptr);
 }
 
 void forget_held_signals() {
   sigset_t ends;
   sigemptyset(&ends);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU}) {
     sigaddset(&ends, signal);
   }
   const timespec at_once{};

@@ -37,6 +37,11 @@ std::string stop_note(const std::string& directory, stream::StopReason reason) {
       return ends + "more than " + std::to_string(stream::kMaxSites) + " places in the program made accesses";
     case stream::StopReason::kTooManyThreads:
       return ends + "it had more than " + std::to_string(stream::kMaxThreads) + " threads";
+    case stream::StopReason::kFileTooLarge: return ends + "its file had grown as large as files may be (ulimit -f)";
+    case stream::StopReason::kQuota: return ends + "the disk quota was used up";
+    case stream::StopReason::kInputOutput: return ends + "the disk reported an error";
+    case stream::StopReason::kNoMemory: return ends + "there was no memory for it in the program (ulimit -v)";
+    case stream::StopReason::kNoDescriptor: return ends + "the program had no file descriptor left for it (ulimit -n)";
   }
   return ends + "the reason is not known";
 }

@@ -5,6 +5,7 @@
 
 #include "launch/captured_process.h"
 #include "launch/control_files.h"
+#include "launch/descendants.h"
 #include "launch/environment.h"
 #include "launch/preflight.h"
 #include "launch/program_path.h"
@@ -58,7 +59,8 @@ Status run_through(const Words& words, const Words& environment, const Controlle
 
 Status run_caught(const Words& words, const Words& environment, const ControlledRunOptions& options,
                   RunOutcome& outcome) {
-  Result<Captured> captured = run_captured(words, environment, {options.timeout, options.max_output, options.cancel});
+  Result<Captured> captured =
+      run_captured(words, environment, {options.timeout, options.max_output, options.cancel, options.give_up_at});
   if (!captured.ok()) {
     return captured.status();
   }
@@ -89,6 +91,7 @@ void name_sites(RunLog& log, const std::vector<std::uint32_t>& order) {
 }  // namespace
 
 Result<ControlledProgram> ControlledProgram::prepare(const std::vector<std::string>& words) {
+  adopt_orphans();
   inherited_signals();  // before a command that makes many runs changes how it takes signals
   ControlledProgram program;
   const Result<PreparedProgram> prepared = prepare_program(words.front());

@@ -22,6 +22,8 @@ struct ControlledRunOptions {
   std::uint64_t max_records = 1 << 22;        // room of the log
   bool under_gdb = false;                     // starts gdb with the program, which passes everything through
   const std::atomic<bool>* cancel = nullptr;  // a captured run is killed soon after it has become true
+  // When it is given up in the same way, whatever the timeout.
+  std::chrono::steady_clock::time_point give_up_at = std::chrono::steady_clock::time_point::max();
 };
 
 struct RunOutcome {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+
+#include "launch/claimed_file.h"
 
 namespace sooth {
 namespace {
@@ -55,22 +58,7 @@ bool is_process_suffix(std::string_view text) {
   return false;
 }
 
-// sooth-PROG and the ending, with the first number that makes it a name that nobody has.
-std::string free_name(const std::string& program, const std::string& ending) {
-  const std::string start = "sooth-" + fs::path(program).filename().string();
-  std::string name = start + ending;
-  std::error_code error;
-  for (int n = 2; fs::symlink_status(name, error).type() != fs::file_type::not_found; ++n) {
-    name = start + "-" + std::to_string(n) + ending;
-  }
-  return name;
-}
-
 }  // namespace
-
-std::string default_recording_name(const std::string& program) { return free_name(program, ".trace"); }
-
-std::string default_report_name(const std::string& program) { return free_name(program, ".json"); }
 
 Result<RecordingState> read_recording_state(const std::string& directory) {
   const std::string path = directory + "/" + stream::kStreamsFile;
@@ -120,23 +108,46 @@ RecordingSet::RecordingSet(std::string base, std::string absolute)
   }
 }
 
+RecordingSet::~RecordingSet() {
+  if (!absolute_.empty()) {
+    ::rmdir(absolute_.c_str());  // only if nobody has recorded anything there
+  }
+}
+
+Result<RecordingSet> RecordingSet::prepare_default(const std::string& program) {
+  for (int n = 1;; ++n) {
+    Result<RecordingSet> set = claim(numbered_name(program, ".trace", n));
+    if (set.ok() || set.status().code() != ExitCode::kUsage) {
+      return set;
+    }
+  }
+}
+
 Result<RecordingSet> RecordingSet::prepare(const std::string& base) {
   std::string name = base;
   while (name.size() > 1 && name.ends_with('/')) {
     name.pop_back();
   }
+  return claim(name);
+}
+
+Result<RecordingSet> RecordingSet::claim(const std::string& name) {
   std::error_code error;
-  const fs::file_type type = fs::symlink_status(name, error).type();
-  if (type != fs::file_type::not_found && type != fs::file_type::none) {
-    return Status::usage(base + " exists already: name another directory with -o");
-  }
   const fs::path absolute = fs::absolute(name, error);
   const std::string parent = absolute.parent_path().string();
   if (error || ::access(parent.c_str(), W_OK | X_OK) != 0) {
-    return Status::bad_input("cannot make " + base + ": " + parent + ": " +
+    return Status::bad_input("cannot make " + name + ": " + parent + ": " +
                              (error ? error.message() : std::strerror(errno)));
   }
-  return RecordingSet(name, absolute.string());
+  RecordingSet set(name, absolute.string());
+  // The directory is the claim: of several that want the name, one makes it. The program's library takes it over.
+  if (::mkdir(absolute.c_str(), 0700) == 0) {
+    return set;
+  }
+  const int reason = errno;
+  set.absolute_.clear();  // not ours
+  return reason == EEXIST ? Status::usage(name + " exists already: name another directory with -o")
+                          : Status::bad_input("cannot make " + name + ": " + std::strerror(reason));
 }
 
 std::vector<std::string> RecordingSet::existing() const {
@@ -158,7 +169,10 @@ std::vector<std::string> RecordingSet::existing() const {
 
 std::vector<std::string> RecordingSet::made() const {
   std::vector<std::string> found = existing();
-  std::erase_if(found, [this](const std::string& each) { return before_.contains(each); });
+  std::erase_if(found, [this](const std::string& each) {
+    return before_.contains(each) ||
+           (each == base_ && ::access((each + "/" + stream::kStreamsFile).c_str(), F_OK) != 0);
+  });
   return found;
 }
 

@@ -4,18 +4,13 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "trace/recording/stream_format.h"
 
 namespace sooth {
-
-// sooth-PROG.trace in the current directory, or the first of sooth-PROG-2.trace, sooth-PROG-3.trace, ... that is free.
-// `program` may be a path; its last part counts.
-std::string default_recording_name(const std::string& program);
-// The same for the report of a program: sooth-PROG.json, sooth-PROG-2.json, ...
-std::string default_report_name(const std::string& program);
 
 // What the control page of a recording says.
 struct RecordingState {
@@ -39,8 +34,19 @@ Status stop_recording(int streams, stream::StopReason reason);
 // A base name BASE: the first process makes BASE, others BASE.PID or BASE.PID.N.
 class RecordingSet {
  public:
-  // Notes what is there already and does not belong to this run. Refuses a BASE that exists or that cannot be made.
+  // Makes BASE, which is nobody else's then, and notes what is there already and does not belong to this run. Refuses a
+  // BASE that exists or that cannot be made. BASE goes away with this object as long as nobody has recorded into it.
   static Result<RecordingSet> prepare(const std::string& base);
+  // The same with sooth-PROG.trace in the current directory, or the first of sooth-PROG-2.trace, sooth-PROG-3.trace, ...
+  // that is free. `program` may be a path; its last part counts.
+  static Result<RecordingSet> prepare_default(const std::string& program);
+
+  ~RecordingSet();
+  RecordingSet(RecordingSet&& other) noexcept
+      : base_(std::move(other.base_)),
+        absolute_(std::exchange(other.absolute_, {})),
+        before_(std::move(other.before_)) {}
+  RecordingSet& operator=(RecordingSet&&) = delete;
 
   const std::string& base() const { return base_; }          // as the user named it
   const std::string& absolute() const { return absolute_; }  // for the program, which may change its directory
@@ -52,6 +58,7 @@ class RecordingSet {
 
  private:
   RecordingSet(std::string base, std::string absolute);
+  static Result<RecordingSet> claim(const std::string& name);
   std::vector<std::string> existing() const;
 
   std::string base_;

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "launch/descendants.h"
+
 namespace sooth {
 namespace {
 
@@ -100,7 +102,8 @@ Result<pid_t> spawn_program(const std::vector<std::string>& words, const std::ve
   const std::vector<char*> word_pointers = pointers(words);
   const std::vector<char*> environment_pointers = pointers(environment);
   const InheritedSignals& inherited = inherited_signals();
-  const pid_t pid = ::fork();
+  // Of a run that is watched, the child is told from what others leave behind.
+  const pid_t pid = options.own_group ? start_known_child([] { return ::fork(); }) : ::fork();
   if (pid == 0) {
     become(word_pointers.data(), environment_pointers.data(), options, inherited, pipe[1]);
   }
@@ -113,6 +116,7 @@ Result<pid_t> spawn_program(const std::vector<std::string>& words, const std::ve
   }
   if (pid > 0) {
     ::waitpid(pid, nullptr, 0);
+    forget_known_child(pid);
   }
   return pid < 0 ? Status::internal(std::string("cannot start a process: ") + std::strerror(error))
                  : Status::bad_input("cannot start " + words.front() + ": " + std::strerror(error));

@@ -39,10 +39,14 @@ class ExplorerCells {
         bytes_[cells.at(events)].push_back(byte.first);
       }
     }
+    saw_none_.resize(cells.size());
     std::vector<int> last(cells.size(), kNoWrite);
     for (Index i = 0; i < trace.size(); ++i) {
       for (std::size_t cell : of_event_[i]) {
         seen_[i].push_back(last[cell]);
+        if (is_read(trace[i].op) && last[cell] == kNoWrite) {
+          saw_none_[cell].push_back(i);
+        }
         last[cell] = is_write(trace[i].op) ? static_cast<int>(i) : last[cell];
       }
     }
@@ -57,7 +61,10 @@ class ExplorerCells {
       return true;
     }
     const auto stores = [](Op op) { return op == Op::kWrite || op == Op::kAtomicStore; };
-    if (write == kNoWrite || !stores(view_.events[static_cast<Index>(write)].op)) {
+    if (write == kNoWrite) {
+      return found_at_first(read, i);
+    }
+    if (!stores(view_.events[static_cast<Index>(write)].op)) {
       return false;
     }
     const Index writer = static_cast<Index>(write);
@@ -77,6 +84,34 @@ class ExplorerCells {
   }
 
  private:
+  // Whether the reads that saw no write found what the read found, as far as records tell.
+  bool found_at_first(Index read, std::size_t i) const {
+    const std::size_t cell = of_event_[read][i];
+    const auto agree = [&](std::uint64_t byte) {
+      bool any = false;
+      for (const Index other : saw_none_[cell]) {
+        const std::optional<std::uint64_t> then = told(other, byte);
+        if (then && then != told(read, byte)) {
+          return false;
+        }
+        any = any || then;
+      }
+      return any;
+    };
+    return std::all_of(bytes_[cell].begin(), bytes_[cell].end(), agree);
+  }
+
+  // The same, or all of the value of a variable that is known by name only.
+  std::optional<std::uint64_t> told(Index e, std::uint64_t byte) const {
+    if (recorded(e, byte) < 0) {
+      return std::nullopt;
+    }
+    if (view_.values[e].size > view_.events[e].size) {
+      return view_.values[e].high == 0 ? std::optional(view_.values[e].low) : std::nullopt;
+    }
+    return static_cast<std::uint64_t>(recorded(e, byte));
+  }
+
   // The byte as the record of the access has it; -1: it has not.
   int recorded(Index e, std::uint64_t byte) const {
     const std::uint64_t at = byte - view_.events[e].object;
@@ -89,6 +124,7 @@ class ExplorerCells {
 
   const TraceView view_;
   std::vector<std::vector<std::uint64_t>> bytes_;  // by cell
+  std::vector<std::vector<Index>> saw_none_;       // by cell: reads
   std::vector<std::vector<std::size_t>> of_event_;
   std::vector<std::vector<int>> seen_;
   std::size_t count_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <vector>
@@ -175,12 +176,42 @@ class Judge {
     return static_cast<unsigned>((at < 8 ? values_[e].low >> (8 * at) : values_[e].high >> (8 * (at - 8))) & 0xff);
   }
 
+  // The same, or all of the value of a variable that is known by name only.
+  std::optional<std::uint64_t> told(Index e, std::uint64_t byte) const {
+    if (!recorded(e, byte) || values_[e].size <= events_[e].size) {
+      return recorded(e, byte);
+    }
+    return values_[e].high == 0 ? std::optional(values_[e].low) : std::nullopt;
+  }
+
+  // Whether all records of reads that saw no write in the byte have there what that of the read has, and there are some.
+  bool found_at_first(Index read, std::uint64_t byte) const {
+    std::vector<Index> trace(events_.size());
+    std::iota(trace.begin(), trace.end(), Index{0});
+    bool any = false;
+    for (Index e = 0; e < events_.size(); ++e) {
+      const bool same = memory_.is_access(e) && is_read(events_[e].op) && byte >= events_[e].object &&
+                        byte - events_[e].object < events_[e].size &&
+                        memory_.generation(e, byte) == memory_.generation(read, byte);
+      if (same && told(e, byte) && !last_write(trace, e, byte)) {
+        if (told(e, byte) != told(read, byte)) {
+          return false;
+        }
+        any = true;
+      }
+    }
+    return any;
+  }
+
   // Whether `read` may see `write` in the byte, when in the trace it saw `saw`.
   bool admissible(Index read, std::uint64_t byte, std::optional<Index> write, std::optional<Index> saw) const {
     if (write == saw) {
       return true;
     }
-    const bool stores = write && (events_[*write].op == Op::kWrite || events_[*write].op == Op::kAtomicStore);
+    if (!write) {
+      return found_at_first(read, byte);
+    }
+    const bool stores = events_[*write].op == Op::kWrite || events_[*write].op == Op::kAtomicStore;
     if (!stores || !recorded(read, byte) || !recorded(*write, byte)) {
       return false;
     }

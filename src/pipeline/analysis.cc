@@ -439,8 +439,8 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   Report report;
   report.program = reader.info().program;
   report.exact = reader.info().exact;
-  report.incomplete = reader.info().incomplete;
-  if (report.incomplete) {
+  report.incomplete = reader.info().incomplete || !reader.info().stopped.empty();
+  if (reader.info().incomplete) {
     report.add_gap(GapKind::kRecording, "The trace is incomplete: its writer did not finish. Analysed are the " +
                                             std::to_string(*events) + " events that it had written.");
   }

@@ -35,6 +35,10 @@ class McmStage {
   }
 
   void ask(const McmOptions& options) {
+    if (options.out_of_time && options.out_of_time()) {
+      found_.why_not_all = kOutOfTime;
+      return;
+    }
     const TraceView view = capture_.view(tables_);
     const BarrierTrace calls(view);
     const TraceIndex index(calls.view(), calls.order());
@@ -91,7 +95,8 @@ class McmStage {
   }
 
   std::vector<Gap> gaps(const McmOptions& options) const {
-    return stage_gaps({info_.name, "sites", unknown_, why_, found_.far_pairs, options.window}, capture_);
+    return stage_gaps({info_.name, "sites", unknown_, why_, found_.far_pairs, options.window, found_.why_not_all},
+                      capture_);
   }
 
  private:

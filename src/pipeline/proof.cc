@@ -9,6 +9,7 @@
 #include "pipeline/findings.h"
 #include "predict/barrier_order.h"
 #include "predict/closure.h"
+#include "predict/conflicts.h"
 #include "predict/plan.h"
 #include "predict/search.h"
 #include "predict/trace_index.h"
@@ -88,13 +89,14 @@ struct Verdict {
   std::string why;  // neither
 };
 
-constexpr char kOutOfTime[] = "the time was over before one was looked for";
+constexpr char kNotLookedFor[] = "the time was over before one was looked for";
 
 class Prover {
  public:
   Prover(const TraceCapture& capture, const TraceView& view, const ProofOptions& options)
       : capture_(capture),
         view_(view),
+        budget_{options.budget.states, options.out_of_time},
         options_(options),
         calls_(view),
         index_(calls_.view(), calls_.order()),
@@ -109,15 +111,19 @@ class Prover {
   // The examples of all analyses first, by the means that costs least.
   Verdict try_race(const Claim& claim) const {
     std::string why;
+    StopPoll poll(options_.out_of_time);
     for (const Candidate& candidate : claim.candidates) {
-      if (std::optional<Witness> witness = try_closure(candidate)) {
+      if (std::optional<Witness> witness = try_closure(candidate, poll)) {
         return {std::move(witness), false, {}};
       }
     }
-    if (std::optional<Witness> witness = try_plans(claim)) {
+    if (std::optional<Witness> witness = try_plans(claim, poll)) {
       return {std::move(witness), false, {}};
     }
     for (const Candidate& candidate : claim.candidates) {
+      if (poll.stop(StopPoll::kStride)) {
+        return {std::nullopt, false, kOutOfTime};
+      }
       if (raw(candidate.second) >= options_.max_events_for_search) {
         why = "none keeps the order of all critical sections, and others are only searched in the first " +
               std::to_string(options_.max_events_for_search) + " events (--witness-search-events)";
@@ -133,12 +139,15 @@ class Prover {
       return {std::nullopt, false,
               why.empty() ? "the recorded examples have none, and the trace is too long to try all" : why};
     }
-    return try_all_pairs(claim, std::move(why));
+    return try_all_pairs(claim, std::move(why), poll);
   }
 
   // What analyses that look at locks and must-order have found, if reads allow it too.
-  std::optional<Witness> try_plans(const Claim& claim) const {
+  std::optional<Witness> try_plans(const Claim& claim, StopPoll& poll) const {
     for (const RacePlan& plan : claim.plans) {
+      if (poll.stop(raw(plan.race.second))) {  // follows it, and checks
+        return std::nullopt;
+      }
       if (raw(plan.race.second) >= std::min<std::uint64_t>(view_.events.size(), options_.max_events_for_search)) {
         continue;
       }
@@ -172,7 +181,7 @@ class Prover {
         return {std::nullopt, false, beyond()};
       }
     }
-    Prediction prediction = find_deadlock(index_, acquires, options_.budget);
+    Prediction prediction = find_deadlock(index_, acquires, budget_);
     if (Witness* witness = std::get_if<Witness>(&prediction)) {
       return {std::move(*witness), false, {}};
     }
@@ -185,13 +194,13 @@ class Prover {
            " events, in which witnesses are looked for (--witness-events)";
   }
 
-  std::optional<Witness> try_closure(const Candidate& candidate) const {
+  std::optional<Witness> try_closure(const Candidate& candidate, StopPoll& poll) const {
     if (raw(candidate.second) >= view_.events.size()) {
       return std::nullopt;
     }
     const EventIndex targets[] = {static_cast<EventIndex>(raw(candidate.first)),
                                   static_cast<EventIndex>(raw(candidate.second))};
-    const std::optional<PrefixClosure> closure = sync_preserving_closure(index_, whole_, targets);
+    const std::optional<PrefixClosure> closure = sync_preserving_closure(index_, whole_, targets, &poll);
     if (!closure.has_value()) {
       return std::nullopt;
     }
@@ -202,7 +211,7 @@ class Prover {
     if (raw(candidate.second) >= view_.events.size()) {
       return {std::nullopt, false, beyond()};
     }
-    Prediction prediction = find_race(index_, candidate, options_.budget);
+    Prediction prediction = find_race(index_, candidate, budget_);
     if (Witness* witness = std::get_if<Witness>(&prediction)) {
       return {std::move(*witness), false, {}};
     }
@@ -214,12 +223,21 @@ class Prover {
 
   // The example may not be the pair that can meet: other accesses of the same sites may. Only when all of them cannot
   // is the claim refuted.
-  Verdict try_all_pairs(const Claim& claim, std::string why) const {
+  Verdict try_all_pairs(const Claim& claim, std::string why, StopPoll& poll) const {
     std::size_t tried = 0;
     bool complete = capture_.whole() && why.empty();
+    Conflicts conflicts(index_);
     for (const EventId a : accesses_at(claim.low_site)) {
+      if (poll.stop(index_.variables(static_cast<EventIndex>(raw(a))).size())) {
+        break;
+      }
+      conflicts.choose(static_cast<EventIndex>(raw(a)));
       for (const EventId b : accesses_at(claim.high_site)) {
-        if ((claim.low_site == claim.high_site && b <= a) || !may_conflict(a, b)) {
+        if (poll.stopped()) {
+          break;
+        }
+        if ((claim.low_site == claim.high_site && b <= a) ||
+            !conflicts.conflicts_with(static_cast<EventIndex>(raw(b)), poll)) {
           continue;
         }
         if (++tried > options_.max_pairs) {
@@ -234,6 +252,9 @@ class Prover {
         why = verdict.refuted ? why : verdict.why;
       }
     }
+    if (poll.stopped()) {
+      return {std::nullopt, false, kOutOfTime};
+    }
     if (complete) {
       return {std::nullopt, true, {}};
     }
@@ -245,22 +266,9 @@ class Prover {
     return it == by_site_.end() ? std::span<const EventId>() : std::span<const EventId>(it->second);
   }
 
-  bool may_conflict(EventId a, EventId b) const {
-    const Event& x = view_.events[raw(a)];
-    const Event& y = view_.events[raw(b)];
-    if (x.thread == y.thread || !(is_write(x.op) || is_write(y.op)) || (is_atomic(x.op) && is_atomic(y.op))) {
-      return false;
-    }
-    // Bytes of the same generation: the index names them alike.
-    const auto mine = index_.variables(static_cast<EventIndex>(raw(a)));
-    const auto theirs = index_.variables(static_cast<EventIndex>(raw(b)));
-    return std::any_of(mine.begin(), mine.end(), [&](VariableIndex variable) {
-      return std::find(theirs.begin(), theirs.end(), variable) != theirs.end();
-    });
-  }
-
   const TraceCapture& capture_;
   const TraceView& view_;
+  const Budget budget_;
   const ProofOptions& options_;
   const BarrierTrace calls_;
   const TraceIndex index_;
@@ -342,6 +350,10 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
   if (!capture.whole() || view.events.size() > options.max_events_for_heuristics) {
     view = first_events(view, std::min<std::size_t>(view.events.size(), events));
   }
+  if (claims.empty() || (options.out_of_time && options.out_of_time())) {
+    give_up(claims, kNotLookedFor, count);
+    return count;
+  }
   const Prover prover(capture, view, options);
   std::vector<Claim> kept;
   for (Claim& claim : claims) {
@@ -350,9 +362,10 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
     }
     Verdict verdict;
     if (options.out_of_time && options.out_of_time()) {
-      verdict.why = kOutOfTime;
+      verdict.why = kNotLookedFor;
     } else if (claim.heuristic && view.events.size() > options.max_events_for_heuristics) {
-      verdict.witness = prover.try_plans(claim);
+      StopPoll poll(options.out_of_time);
+      verdict.witness = prover.try_plans(claim, poll);
       verdict.why = claim.plans.empty()
                         ? "none was looked for: only analyses that guess have named it, and the trace is long"
                         : "the way that was found lies too far back (--witness-search-events), or a read on it "

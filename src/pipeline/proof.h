@@ -34,7 +34,7 @@ struct ProofOptions {
   Budget budget;
   // Called before each claim with the number of claims done and in all.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
-  // Asked before each claim; from then on the others stay open, and say so. Without it there is time for all.
+  // Asked all the time (StopPoll); from then on the others stay open, and say so. Without it there is time for all.
   std::function<bool()> out_of_time;
 };
 

@@ -174,8 +174,8 @@ class RecipeStage {
 
   std::vector<Gap> gaps(const RecipeOptions& options) const {
     const std::string name(info_.name);
-    std::vector<Gap> gaps =
-        stage_gaps({info_.name, "places", unknown_, why_, found_.far_pairs, options.window}, capture_);
+    std::vector<Gap> gaps = stage_gaps(
+        {info_.name, "places", unknown_, why_, found_.far_pairs, options.window, found_.why_not_all}, capture_);
     if (ended_ > 0) {
       gaps.push_back(
           {GapKind::kExcludedCode,

@@ -16,6 +16,9 @@ std::vector<Gap> stage_gaps(const StageBounds& bounds, const TraceCapture& captu
     gaps.push_back({GapKind::kUnknown,
                     name + " has no answer for " + counted(bounds.unknown, "pair") + of + std::string(bounds.why)});
   }
+  if (!bounds.why_not_all.empty()) {
+    gaps.push_back({GapKind::kUnknown, name + " has no answer for some pairs" + of + std::string(bounds.why_not_all)});
+  }
   if (!capture.whole()) {
     gaps.push_back({GapKind::kWindow, name + " looked at the first " + std::to_string(capture.size()) +
                                           " events only (--witness-events)."});

@@ -18,6 +18,7 @@ struct StageBounds {
   std::string_view why;     // ... of the first
   std::uint64_t far_pairs;  // pairs some of whose accesses no window has together
   std::uint64_t window;     // events
+  std::string_view why_not_all;  // not empty: some pairs may not have been found
 };
 
 // "1 pair", "2 pairs".

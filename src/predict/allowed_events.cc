@@ -13,14 +13,15 @@ AllowedEvents::AllowedEvents(const TraceIndex& index, const Window& window, cons
       length_(need.lengths().begin(), need.lengths().end()),
       may_bind_(need.binding().begin(), need.binding().end()),
       followed_(window.floor),
-      refused_(window.limit) {
+      refused_(window.limit),
+      poll_(rules.poll) {
   do {
     changed_ = false;
     end_sections();
     if (rules.reads != ReadRule::kAll && !index.reads_are_fixed()) {
       follow_reads();
     }
-  } while (changed_);
+  } while (changed_ && !stopped(poll_));
 }
 
 // Adds the event and what it needs, unless that is a target. What a thread cannot execute it cannot get behind.
@@ -30,6 +31,9 @@ bool AllowedEvents::include(EventIndex e) {
     return true;
   }
   if (index_.position(e) >= refused_[thread]) {
+    return false;
+  }
+  if (stops(poll_, length_.size())) {
     return false;
   }
   PrefixClosure with = need_;
@@ -60,6 +64,9 @@ void AllowedEvents::follow_reads() {
       const EventIndex read = index_.events_of(t)[followed_[t]];
       const std::span<const EventIndex> seen = index_.seen(read);
       for (std::size_t i = 0; i < seen.size(); ++i) {
+        if (stops(poll_)) {
+          return;
+        }
         allow_write(seen[i]);
         for (const EventIndex write : index_.alternatives(read, index_.variables(read)[i])) {
           allow_write(write);

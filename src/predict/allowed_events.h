@@ -17,7 +17,8 @@ namespace sooth {
 // those need. Anything else can be left out of a reordering without harm.
 class AllowedEvents {
  public:
-  // `rules` are those of `need`; under ReadRule::kAll reads see nothing but what they saw.
+  // `rules` are those of `need`, with its poll: when that has stopped, the result is of no use. Under ReadRule::kAll
+  // reads see nothing but what they saw.
   AllowedEvents(const TraceIndex& index, const Window& window, const PrefixClosure& need, ClosureRules rules);
 
   // By thread: the first so many events.
@@ -47,6 +48,7 @@ class AllowedEvents {
   std::vector<std::uint32_t> length_, may_bind_;
   std::vector<std::uint32_t> followed_;  // by thread: of how many events the reads are done
   std::vector<std::uint32_t> refused_;   // by thread: the first position that would need a target
+  StopPoll* const poll_;
   bool changed_ = false;
 };
 

@@ -115,11 +115,14 @@ bool PrefixClosure::close() {
     const std::span<const EventIndex> events = index_->events_of(t);
     // Visiting may add to this very thread: then it comes up again.
     for (; visited_[t] < length_[t] && length_[t] <= limit_[t]; ++visited_[t]) {
-      if (!visit(events[visited_[t]])) {
+      if (stops(rules_.poll) || !visit(events[visited_[t]])) {
         return false;
       }
     }
     for (; read_[t] < std::min(visited_[t], binding_[t]); ++read_[t]) {
+      if (stops(rules_.poll, index_->seen(events[read_[t]]).size())) {
+        return false;
+      }
       read(events[read_[t]]);
     }
   }
@@ -195,8 +198,11 @@ bool PrefixClosure::want_release(const LockSection& section) {
 }
 
 std::optional<PrefixClosure> sync_preserving_closure(const TraceIndex& index, const Window& window,
-                                                     std::span<const EventIndex> targets) {
-  PrefixClosure closure(index, window, targets, {});
+                                                     std::span<const EventIndex> targets, StopPoll* poll) {
+  if (stops(poll, index.thread_count())) {
+    return std::nullopt;
+  }
+  PrefixClosure closure(index, window, targets, {.poll = poll});
   for (const EventIndex target : targets) {
     if (!closure.add_predecessors(target)) {
       return std::nullopt;

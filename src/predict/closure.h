@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "base/stop_poll.h"
 #include "predict/trace_index.h"
 #include "predict/window.h"
 
@@ -23,6 +24,7 @@ enum class ReadRule : std::uint8_t {
 struct ClosureRules {
   ReadRule reads = ReadRule::kBinding;
   bool lock_order = true;  // with two sections that exclude each other, the end of the one that is earlier in the trace
+  StopPoll* poll = nullptr;  // when it stops, adding says false, and nothing follows from that
 };
 
 // A set of events that takes a prefix of each thread. Adding costs time in proportion to what is added; a copy costs
@@ -83,8 +85,8 @@ class PrefixClosure {
 
 // The sync-preserving closure of the targets (Mathur, Pavlogiannis, Viswanathan 2021, here over must-order): all that
 // must precede them, closed under all the rules. In trace order it is a correct reordering after which all targets are
-// next. nullopt: no reordering that keeps the order of the sections of each lock does that.
+// next. nullopt: no reordering that keeps the order of the sections of each lock does that, or `poll` has stopped it.
 std::optional<PrefixClosure> sync_preserving_closure(const TraceIndex& index, const Window& window,
-                                                     std::span<const EventIndex> targets);
+                                                     std::span<const EventIndex> targets, StopPoll* poll = nullptr);
 
 }  // namespace sooth

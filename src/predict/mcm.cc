@@ -23,7 +23,8 @@ class Question {
         pair_(pair),
         options_(options),
         effort_(effort),
-        targets_{static_cast<EventIndex>(raw(pair.first)), static_cast<EventIndex>(raw(pair.second))} {}
+        targets_{static_cast<EventIndex>(raw(pair.first)), static_cast<EventIndex>(raw(pair.second))},
+        poll_(options.out_of_time) {}
 
   Prediction answer() {
     effort_ = {DecidedBy::kSaturation, 0};
@@ -31,20 +32,24 @@ class Question {
       return Infeasible{};
     }
     if (options_.stages.closure) {
-      if (const auto closure = sync_preserving_closure(index_, window_, targets_)) {
+      if (const auto closure = sync_preserving_closure(index_, window_, targets_, &poll_)) {
         effort_.decided_by = DecidedBy::kClosure;
         return witness(closure->in_trace_order());
       }
     }
-    const std::optional<Bounds> bounds = saturate(
-        index_, window_, targets_, {.end_sections = options_.stages.saturation, .reads = ReadRule::kAdmissible});
+    const std::optional<Bounds> bounds =
+        saturate(index_, window_, targets_,
+                 {.end_sections = options_.stages.saturation, .reads = ReadRule::kAdmissible, .poll = &poll_});
     if (!bounds) {
-      return Infeasible{};
+      return no();
     }
-    if (options_.stages.search) {
+    if (options_.stages.search && !poll_.stopped()) {
       if (std::optional<Prediction> found = search(*bounds)) {
         return *std::move(found);
       }
+    }
+    if (poll_.stopped()) {
+      return no();
     }
     if (!options_.stages.solver || options_.solver_timeout.count() == 0) {
       return Unknown{"the search gave up after " + std::to_string(effort_.states) + " states, and no solver was asked"};
@@ -53,6 +58,9 @@ class Question {
   }
 
  private:
+  // Unless the time was over: then what looked for an answer may have stopped half-way.
+  Prediction no() const { return poll_.stopped() ? Prediction(Unknown{kOutOfTime}) : Prediction(Infeasible{}); }
+
   Witness witness(std::vector<EventId> order) const {
     return {FindingKind::kRace, std::move(order), {pair_.first, pair_.second}};
   }
@@ -71,16 +79,15 @@ class Question {
     effort_.decided_by = DecidedBy::kSearch;
     std::optional<Bounds> strict;
     if (!index_.reads_are_fixed()) {
-      strict = saturate(index_, window_, targets_, {.end_sections = options_.stages.saturation});
-      if (!strict) {
+      strict = saturate(index_, window_, targets_, {.end_sections = options_.stages.saturation, .poll = &poll_});
+      if (!strict || poll_.stopped()) {
         return std::nullopt;
       }
     }
     std::vector<EventId> order = past();
-    switch (search_order(index_, window_, strict ? *strict : bounds, options_.search, order, effort_.states)) {
+    switch (search_order(index_, window_, strict ? *strict : bounds, options_.search, order, effort_.states, &poll_)) {
       case SearchOutcome::kReached: return witness(std::move(order));
-      case SearchOutcome::kExhausted:
-        return index_.reads_are_fixed() ? std::optional<Prediction>(Infeasible{}) : std::nullopt;
+      case SearchOutcome::kExhausted: return index_.reads_are_fixed() ? std::optional<Prediction>(no()) : std::nullopt;
       case SearchOutcome::kGaveUp: break;
     }
     return std::nullopt;
@@ -88,9 +95,12 @@ class Question {
 
   Prediction solve(const Bounds& bounds) {
     effort_.decided_by = DecidedBy::kSolver;
-    OrderFormula formula(index_, window_, bounds, options_.solver_timeout);
+    OrderFormula formula(index_, window_, bounds, {options_.solver_timeout, options_.out_of_time}, &poll_);
+    if (poll_.stopped()) {
+      return no();
+    }
     switch (formula.solve()) {
-      case OrderSolver::Answer::kNo: return Infeasible{};
+      case OrderSolver::Answer::kNo: return no();
       case OrderSolver::Answer::kYes: {
         std::vector<EventId> order = past();
         for (const EventIndex e : formula.order()) {
@@ -99,6 +109,9 @@ class Question {
         return witness(std::move(order));
       }
       case OrderSolver::Answer::kUnknown: break;
+    }
+    if (poll_.stop(StopPoll::kStride)) {
+      return no();
     }
     return Unknown{"the solver has no answer after " + std::to_string(options_.solver_timeout.count()) +
                    " ms (--solver-timeout): " + formula.why()};
@@ -110,6 +123,7 @@ class Question {
   const McmOptions& options_;
   Effort& effort_;
   const EventIndex targets_[2];
+  StopPoll poll_;
 };
 
 // All dynamic pairs of two sites, until one is a race.
@@ -120,7 +134,9 @@ McmSitePair decide(const TraceIndex& index, const RaceCandidates& candidates, st
   result.high_site = candidates.sites(sites).high;
   result.answer = McmSitePair::Answer::kNoRace;
   const Windows windows(index, options.window);
-  RaceCandidates::Pairs pairs(candidates, sites, [&](EventIndex second) { return windows.begin(second); });
+  StopPoll poll(options.out_of_time);
+  RaceCandidates::Pairs pairs(
+      candidates, sites, [&](EventIndex second) { return windows.begin(second); }, &poll);
   while (const std::optional<Candidate> pair = pairs.next()) {
     if (result.asked == options.max_pairs) {
       result.answer = McmSitePair::Answer::kUnknown;
@@ -130,7 +146,7 @@ McmSitePair decide(const TraceIndex& index, const RaceCandidates& candidates, st
     }
     if (options.out_of_time && options.out_of_time()) {
       result.answer = McmSitePair::Answer::kUnknown;
-      result.why = "the time was over before all of it was asked";
+      result.why = kOutOfTime;
       break;
     }
     ++result.asked;
@@ -152,6 +168,10 @@ McmSitePair decide(const TraceIndex& index, const RaceCandidates& candidates, st
       break;
     }
   }
+  if (result.answer == McmSitePair::Answer::kNoRace && (poll.stopped() || !candidates.why_not_all().empty())) {
+    result.answer = McmSitePair::Answer::kUnknown;
+    result.why = poll.stopped() ? kOutOfTime : candidates.why_not_all();
+  }
   left_out = pairs.left_out();
   result.complete = result.complete && !left_out;
   return result;
@@ -168,8 +188,9 @@ Prediction predict_race(const TraceIndex& index, Candidate pair, const McmOption
 
 McmResult find_mcm_races(const TraceIndex& index, const McmOptions& options,
                          const std::function<bool(SiteId low, SiteId high)>& skip) {
-  const RaceCandidates candidates(index, skip);
+  const RaceCandidates candidates(index, skip, {}, options.out_of_time);
   McmResult result;
+  result.why_not_all = candidates.why_not_all();
   result.skipped = candidates.skipped();
   result.pairs.resize(candidates.size());
   std::vector<char> left_out(candidates.size());

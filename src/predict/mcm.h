@@ -39,8 +39,8 @@ struct McmOptions {
   McmStages stages;
   // Called with the number of site pairs done and in all, from the thread that called find_mcm_races().
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
-  // Asked before each pair of accesses, from several threads; from then on the answers are "unknown". Without it there
-  // is time for all.
+  // Asked all the time (StopPoll), from several threads; from then on the answers are "unknown". Without it there is
+  // time for all.
   std::function<bool()> out_of_time;
 };
 
@@ -71,6 +71,7 @@ struct McmResult {
   std::vector<McmSitePair> pairs;  // by low_site, then high_site; without those that `skip` named
   std::uint64_t candidates = 0;    // dynamic pairs that were asked about
   std::uint64_t skipped = 0;       // site pairs that `skip` named
+  std::string why_not_all;         // not empty: some site pairs may not have been found
   std::uint64_t far_pairs =
       0;  // site pairs some of whose accesses no window has together: their "no" is one of the windows
 };

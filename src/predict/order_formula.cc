@@ -5,20 +5,23 @@
 namespace sooth {
 
 OrderFormula::OrderFormula(const TraceIndex& index, const Window& window, const Bounds& bounds,
-                           std::chrono::milliseconds timeout)
+                           const SolverLimit& limit, StopPoll* poll)
     : index_(index),
       window_(window),
       bounds_(bounds),
-      solver_(timeout),
+      poll_(poll),
+      solver_(limit),
       end_(solver_.add_node()),
       mentioned_(index.thread_count()),
       points_(index.thread_count()) {
-  collect();
-  order_must();
-  order_sections();
-  collect_binding_points();
-  order_reads();
-  chain_threads();
+  for (void (OrderFormula::*const part)() :
+       {&OrderFormula::collect, &OrderFormula::order_must, &OrderFormula::order_sections,
+        &OrderFormula::collect_binding_points, &OrderFormula::order_reads, &OrderFormula::chain_threads}) {
+    if (stopped(poll_)) {
+      return;
+    }
+    (this->*part)();
+  }
 }
 
 bool OrderFormula::implied(EventIndex a, EventIndex b) const {
@@ -42,6 +45,9 @@ void OrderFormula::collect() {
   for (std::uint32_t t = 0; t < index_.thread_count(); ++t) {
     const auto events = index_.events_of(t).first(bounds_.allowed[t]).subspan(window_.floor[t]);
     for (const EventIndex e : events) {
+      if (stops(poll_, 1 + index_.variables(e).size())) {
+        return;
+      }
       if (is_read(index_.event(e).op) && index_.position(e) < bounds_.may_bind[t]) {
         for (const VariableIndex v : index_.variables(e)) {
           writes_[v];
@@ -91,7 +97,7 @@ void OrderFormula::order_must() {
 void OrderFormula::order_sections() {
   sections_.for_each([this](std::uint64_t, const std::vector<SectionIndex>& sections) {
     for (std::size_t i = 0; i < sections.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
+      for (std::size_t j = 0; j < i && !stops(poll_); ++j) {
         const LockSection& a = index_.section(sections[i]);
         const LockSection& b = index_.section(sections[j]);
         if (exclude_each_other(a, b) && index_.thread(a.acquire) != index_.thread(b.acquire)) {
@@ -193,7 +199,7 @@ void OrderFormula::order_read(EventIndex read) {
     }
     unless.push_back(Literal::is_not(*binds));
   }
-  for (std::size_t i = 0; i < index_.variables(read).size(); ++i) {
+  for (std::size_t i = 0; i < index_.variables(read).size() && !stops(poll_); ++i) {
     order_read(read, i, unless);
   }
 }
@@ -219,9 +225,12 @@ void OrderFormula::order_read(EventIndex read, std::size_t variable, const Claus
   if (!others.empty()) {
     const EventIndex at_first = index_.last_write(v, window_.begin);
     for (const EventIndex w : others) {
+      if (stops(poll_, 1 + admissible.size() / 16)) {
+        return;
+      }
       if (w == at_first) {
         may_see(kNoEvent);
-      } else if (!is_past(w) && is_in(w)) {
+      } else if (w != kNoEvent && !is_past(w) && is_in(w)) {
         may_see(w);
       }
     }
@@ -232,6 +241,9 @@ void OrderFormula::order_read(EventIndex read, std::size_t variable, const Claus
   }
   Clause some = unless;
   for (const EventIndex w : admissible) {
+    if (stopped(poll_)) {
+      return;
+    }
     const OrderSolver::Flag sees = solver_.add_flag();
     some.push_back(Literal::is(sees));
     see(read, w, writes, {Literal::is_not(sees)});
@@ -255,6 +267,9 @@ void OrderFormula::see(EventIndex read, EventIndex write, const Writes& writes, 
     }
   }
   for (const EventIndex other : writes) {
+    if (stops(poll_, 4)) {  // each makes a clause
+      return;
+    }
     if (other == write || other == read || implied(read, other)) {
       continue;
     }

@@ -1,7 +1,6 @@
 // The question whether two accesses can meet, as clauses for a solver.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -9,10 +8,12 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "base/stop_poll.h"
 #include "predict/saturation.h"
 #include "predict/trace_index.h"
 #include "predict/window.h"
 #include "smt/order_solver.h"
+#include "smt/solver_limit.h"
 
 namespace sooth {
 
@@ -32,7 +33,9 @@ namespace sooth {
 class OrderFormula {
  public:
   // Everything must outlive it. `bounds` is what saturation under ReadRule::kAdmissible found.
-  OrderFormula(const TraceIndex& index, const Window& window, const Bounds& bounds, std::chrono::milliseconds timeout);
+  // When `poll` has stopped it is half made, and solve() must not be asked.
+  OrderFormula(const TraceIndex& index, const Window& window, const Bounds& bounds, const SolverLimit& limit,
+               StopPoll* poll = nullptr);
 
   OrderSolver::Answer solve();
   // After kYes: the events of the window in an order that leads to the targets.
@@ -76,6 +79,7 @@ class OrderFormula {
   const TraceIndex& index_;
   const Window& window_;
   const Bounds& bounds_;
+  StopPoll* const poll_;
   OrderSolver solver_;
   OrderSolver::Node end_;
   FlatMap<Mentioned> nodes_;                        // by event

@@ -5,26 +5,32 @@
 namespace sooth {
 
 OrderGraph::OrderGraph(const TraceIndex& index, const Window& window, std::span<const std::uint32_t> lengths,
-                       const FixedReads& reads)
+                       const FixedReads& reads, StopPoll* poll)
     : index_(index),
       floor_(window.floor),
       lengths_(lengths.begin(), lengths.end()),
       by_value_(reads.by_value),
       may_come_(reads.may_come),
       binding_(reads.binding.begin(), reads.binding.end()),
-      threads_(lengths.size()) {
+      threads_(lengths.size()),
+      poll_(poll) {
   std::size_t rows = 0;
-  for (std::uint32_t t = 0; t < threads_; ++t) {
+  for (std::uint32_t t = 0; t < threads_ && !stopped(poll_); ++t) {
     first_row_.push_back(rows);
     rows += lengths_[t] - floor_[t];
     for (const SectionIndex s : index_.held_after(t, floor_[t])) {
       collect(index_.section(s).acquire);
     }
     for (const EventIndex e : index_.events_of(t).first(lengths_[t]).subspan(floor_[t])) {
+      if (stops(poll_, 1 + index_.variables(e).size())) {
+        break;
+      }
       collect(e);
     }
   }
-  clocks_.resize(rows * threads_);
+  if (!stops(poll_, rows * threads_ / 16)) {
+    clocks_.resize(rows * threads_);
+  }
 }
 
 std::optional<EventIndex> OrderGraph::fixed_write(EventIndex read, std::size_t i) const {
@@ -37,29 +43,38 @@ std::optional<EventIndex> OrderGraph::fixed_write(EventIndex read, std::size_t i
 }
 
 void OrderGraph::collect(EventIndex e) {
-  const auto list = [this, e](FlatMap<std::uint32_t>& slots, std::vector<ByThread>& lists,
-                              std::uint32_t key) -> std::vector<std::uint32_t>& {
+  // Threads come one after the other, so the list of this one is the last, if there is one.
+  const auto list = [](FlatMap<std::uint32_t>& slots, std::vector<ByThread>& lists, std::uint32_t key,
+                       auto&& is_of_thread) -> std::vector<std::uint32_t>& {
     std::uint32_t& slot = slots[key];
     if (slot == 0) {
-      lists.emplace_back(threads_);
+      lists.emplace_back();
       slot = static_cast<std::uint32_t>(lists.size());
     }
-    return lists[slot - 1][index_.thread(e)];
+    ByThread& all = lists[slot - 1];
+    if (all.empty() || !is_of_thread(all.back().back())) {
+      all.emplace_back();
+    }
+    return all.back();
   };
   const SectionIndex s = index_.section_of(e);
   if (s != kNoSection && index_.section(s).acquire == e) {
-    list(lock_slots_, sections_, index_.section(s).lock).push_back(s);
+    list(lock_slots_, sections_, index_.section(s).lock, [&](SectionIndex other) {
+      return index_.thread(index_.section(other).acquire) == index_.thread(e);
+    }).push_back(s);
   }
   if (is_write(index_.event(e).op)) {
     for (const VariableIndex v : index_.variables(e)) {
-      list(write_slots_, writes_, v).push_back(e);
+      list(write_slots_, writes_, v, [&](EventIndex other) {
+        return index_.thread(other) == index_.thread(e);
+      }).push_back(e);
     }
   }
 }
 
 bool OrderGraph::close() {
   changed_ = false;
-  if (contradiction_) {
+  if (contradiction_ || stopped(poll_)) {
     return false;
   }
   std::vector<std::uint32_t> done = floor_;
@@ -67,7 +82,13 @@ bool OrderGraph::close() {
   for (bool progress = true; progress && left > 0;) {
     progress = false;
     for (std::uint32_t t = 0; t < threads_; ++t) {
+      if (stops(poll_)) {
+        return false;
+      }
       while (done[t] < lengths_[t] && join_clocks(index_.events_of(t)[done[t]], done)) {
+        if (stops(poll_, 1 + index_.seen(index_.events_of(t)[done[t]]).size() + threads_ / 16)) {
+          return false;
+        }
         ++done[t];
         --left;
         progress = true;
@@ -83,11 +104,13 @@ bool OrderGraph::join_clocks(EventIndex e, std::span<const std::uint32_t> done) 
   const std::span<const EventIndex> must = index_.predecessors(e);
   const std::vector<EventIndex>* extra = extra_.find(e);
   const auto for_each_write = [&](auto&& visit) {
+    EventIndex last = kNoEvent;  // neighbouring bytes mostly come from one write
     for (std::size_t i = 0; i < index_.seen(e).size(); ++i) {
       const std::optional<EventIndex> write = fixed_write(e, i);
-      if (write.has_value() && *write != kNoEvent && !visit(*write)) {
+      if (write.has_value() && *write != last && *write != kNoEvent && !visit(*write)) {
         return false;
       }
+      last = write.value_or(kNoEvent);
     }
     return true;
   };
@@ -128,6 +151,9 @@ void OrderGraph::infer_read_order() {
       for (std::size_t i = 0; i < index_.seen(read).size(); ++i) {
         const std::optional<EventIndex> write = fixed_write(read, i);
         const ByThread* writes = writes_of(index_.variables(read)[i]);
+        if (stops(poll_, 1 + (writes != nullptr ? writes->size() : 0))) {
+          return;
+        }
         if (write.has_value() && writes != nullptr) {
           infer_around(read, *write, *writes);
         } else if (!write.has_value() && index_.position(read) < binding_[t]) {
@@ -182,6 +208,9 @@ void OrderGraph::infer_from_alternatives(EventIndex read, std::size_t i, const B
   };
   consider(index_.seen(read)[i]);
   for (const EventIndex write : index_.alternatives(read, index_.variables(read)[i])) {
+    if (possible.size() > 1 || stops(poll_, 1 + writes.size())) {
+      return;
+    }
     consider(write);
   }
   if (possible.size() > 1) {
@@ -200,6 +229,9 @@ void OrderGraph::infer_from_alternatives(EventIndex read, std::size_t i, const B
 }
 
 bool OrderGraph::is_settled(EventIndex e) const {
+  if (stops(poll_, 1 + index_.variables(e).size())) {
+    return false;
+  }
   const auto ordered = [&](EventIndex other) { return other == e || before(e, other) || before(other, e); };
   // In program order the events of a thread are before `e`, then unordered with it, then after it.
   const auto all_ordered = [&](const std::vector<EventIndex>& own) {

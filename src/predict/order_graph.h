@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "base/stop_poll.h"
 #include "predict/trace_index.h"
 #include "predict/window.h"
 
@@ -25,11 +26,11 @@ struct FixedReads {
 
 // Over the events of a window up to the first `lengths` of each thread, which contain their must-order predecessors and
 // what the reads saw that bind. What comes before the window is before all of them. Memory and the time of each pass:
-// events times threads.
+// events times threads. When `poll` has stopped, nothing that it says counts.
 class OrderGraph {
  public:
   OrderGraph(const TraceIndex& index, const Window& window, std::span<const std::uint32_t> lengths,
-             const FixedReads& reads);
+             const FixedReads& reads, StopPoll* poll = nullptr);
 
   // `from` comes before `to` in every reordering.
   void add(EventIndex from, EventIndex to) { extra_[to].push_back(from); }
@@ -61,15 +62,16 @@ class OrderGraph {
   // The one write that the read must see in its i-th variable, if it must: kNoEvent for what was there before the
   // window.
   std::optional<EventIndex> fixed_write(EventIndex read, std::size_t i) const;
-  // The writes of the variable among the events, by thread; nullptr when there is none.
-  const std::vector<std::vector<EventIndex>>* writes_of(VariableIndex v) const {
+
+ private:
+  // Of one lock or variable, for each thread that has any, in program order.
+  using ByThread = std::vector<std::vector<std::uint32_t>>;
+
+  // The writes of the variable among the events; nullptr when there is none.
+  const ByThread* writes_of(VariableIndex v) const {
     const std::uint32_t* slot = write_slots_.find(v);
     return slot == nullptr ? nullptr : &writes_[*slot - 1];
   }
-
- private:
-  // Of one lock or variable, by thread, in program order.
-  using ByThread = std::vector<std::vector<std::uint32_t>>;
 
   std::span<const std::uint32_t> clock(EventIndex e) const {
     return {clocks_.data() + row_of(index_.thread(e), index_.position(e)), threads_};
@@ -112,6 +114,7 @@ class OrderGraph {
   std::vector<ByThread> sections_;                   // SectionIndex
   std::vector<ByThread> writes_;                     // EventIndex
   bool changed_ = false;
+  StopPoll* const poll_;
 };
 
 template <typename IsFinal>
@@ -119,6 +122,9 @@ bool OrderGraph::infer_lock_order(IsFinal&& is_final, std::vector<SectionIndex>&
   for (const ByThread& lock : sections_) {
     for (const std::vector<SectionIndex>& earlier : lock) {
       for (const SectionIndex s : earlier) {
+        if (stops(poll_, lock.size())) {
+          return false;
+        }
         const LockSection& a = index_.section(s);
         for (const std::vector<SectionIndex>& later : lock) {
           if (&later == &earlier) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <variant>
 
@@ -15,9 +16,14 @@ struct Unknown {
 };
 using Prediction = std::variant<Witness, Infeasible, Unknown>;
 
-// How much a single question may cost. Deterministic: steps, not seconds.
+// How much a single question may cost.
 struct Budget {
-  std::uint64_t states = 100'000;
+  std::uint64_t states = 100'000;  // deterministic: steps, not seconds
+  // Asked all the time while the question is looked at, see StopPoll; when it says so the answer is Unknown. Without it
+  // there is time.
+  std::function<bool()> out_of_time{};
 };
+
+inline constexpr char kOutOfTime[] = "the time was over before all of it was asked";
 
 }  // namespace sooth

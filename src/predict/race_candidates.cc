@@ -6,9 +6,13 @@
 #include <unordered_map>
 
 #include "order/lock_set.h"
+#include "predict/predictor.h"
 
 namespace sooth {
 namespace {
+
+// Above it memory would be short: 64 MB.
+constexpr std::uint64_t kMaxGroupPairs = 1 << 23;
 
 // A stretch of a thread in which it does nothing but one kind of plain access.
 class Stretches {
@@ -73,19 +77,25 @@ struct GroupHash {
 }  // namespace
 
 RaceCandidates::RaceCandidates(const TraceIndex& index, const std::function<bool(SiteId, SiteId)>& skip,
-                               const std::function<bool(EventIndex)>& informed)
+                               const std::function<bool(EventIndex)>& informed,
+                               const std::function<bool()>& out_of_time)
     : index_(index), past_(index) {
+  StopPoll poll(out_of_time);
   std::vector<std::vector<std::uint32_t>> by_variable;
   LockSets locks;
-  collect(by_variable, locks, informed);
+  collect(by_variable, locks, informed, poll);
   std::map<std::pair<SiteId, SiteId>, std::vector<std::pair<std::uint32_t, std::uint32_t>>> found;
   std::map<std::pair<SiteId, SiteId>, bool> skips;
   std::set<std::pair<SiteId, SiteId>> locked;
+  std::uint64_t pairs = 0;
   for (const std::vector<std::uint32_t>& own : by_variable) {
     for (std::size_t i = 0; i < own.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         const Group& a = groups_[own[i]];
         const Group& b = groups_[own[j]];
+        if (poll.stop(4)) {
+          break;
+        }
         if (a.thread == b.thread || !(a.writes || b.writes) || (a.atomic && b.atomic)) {
           continue;
         }
@@ -99,8 +109,13 @@ RaceCandidates::RaceCandidates(const TraceIndex& index, const std::function<bool
           known->second = skip(sites.first, sites.second);
           skipped_ += known->second ? 1 : 0;
         }
-        if (!known->second) {
-          found[sites].emplace_back(own[j], own[i]);
+        if (known->second) {
+          continue;
+        }
+        std::vector<std::pair<std::uint32_t, std::uint32_t>>& groups = found[sites];
+        if (pairs < kMaxGroupPairs && !always_ordered(a, b)) {
+          ++pairs;
+          groups.emplace_back(own[j], own[i]);
         }
       }
     }
@@ -110,15 +125,32 @@ RaceCandidates::RaceCandidates(const TraceIndex& index, const std::function<bool
   for (auto& [sites, groups] : found) {
     sites_.push_back({{sites.first, sites.second}, std::move(groups)});
   }
+  if (poll.stopped()) {
+    why_not_all_ = kOutOfTime;
+  } else if (pairs == kMaxGroupPairs) {
+    why_not_all_ = "more than " + std::to_string(kMaxGroupPairs) + " pairs of threads and places touch the same bytes";
+  }
+}
+
+// Whether every access of the one group needs, or is needed by, all of the other. Of many threads one after the other
+// there are many such groups, and nothing to ask about them.
+bool RaceCandidates::always_ordered(const Group& a, const Group& b) const {
+  const auto before = [this](const Group& x, const Group& y) {
+    return x.accesses.back() < y.accesses.front() && past_.needs(y.accesses.front(), x.accesses.back());
+  };
+  return before(a, b) || before(b, a);
 }
 
 void RaceCandidates::collect(std::vector<std::vector<std::uint32_t>>& by_variable, LockSets& locks,
-                             const std::function<bool(EventIndex)>& informed) {
+                             const std::function<bool(EventIndex)>& informed, StopPoll& poll) {
   Stretches stretches(index_, informed);
   std::unordered_map<GroupKey, std::uint32_t, GroupHash> numbers;
   std::vector<std::optional<std::uint32_t>> last_stretch;  // by group
   for (EventIndex e = 0; e < index_.size(); ++e) {
     const Event& event = index_.event(e);
+    if (poll.stop(2 + 4 * index_.variables(e).size())) {
+      return;
+    }
     stretches.step(e);
     if (event.op == Op::kAcquire) {
       locks.acquire(event);
@@ -148,9 +180,12 @@ void RaceCandidates::collect(std::vector<std::vector<std::uint32_t>>& by_variabl
 }
 
 RaceCandidates::Pairs::Pairs(const RaceCandidates& candidates, std::size_t sites,
-                             std::function<EventIndex(EventIndex second)> first_allowed)
-    : candidates_(candidates), first_allowed_(std::move(first_allowed)) {
+                             std::function<EventIndex(EventIndex second)> first_allowed, StopPoll* poll)
+    : candidates_(candidates), first_allowed_(std::move(first_allowed)), poll_(poll) {
   for (const auto& [a, b] : candidates.sites_[sites].groups) {
+    if (stops(poll_, candidates.groups_[a].accesses.size() + candidates.groups_[b].accesses.size())) {
+      return;
+    }
     add_cursors(candidates.groups_[a].accesses, candidates.groups_[b].accesses);
     add_cursors(candidates.groups_[b].accesses, candidates.groups_[a].accesses);
   }
@@ -178,6 +213,9 @@ std::optional<Candidate> RaceCandidates::Pairs::next() {
       if (cursors_.empty()) {
         return std::nullopt;
       }
+    }
+    if (stops(poll_)) {
+      return std::nullopt;
     }
     Cursor cursor = cursors_[at_++];
     const EventIndex first = cursor.earlier.back();

@@ -5,9 +5,11 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/stop_poll.h"
 #include "predict/past_clocks.h"
 #include "predict/trace_index.h"
 #include "race/pair_table.h"
@@ -22,15 +24,18 @@ class RaceCandidates {
  public:
   // `skip` names site pairs that are not wanted. `informed` tells events before which something may keep a thread from
   // going on that the index does not know of: accesses on both sides are not alike.
+  // `out_of_time` is asked all the time (StopPoll): when it says so, why_not_all() does, too.
   RaceCandidates(const TraceIndex& index, const std::function<bool(SiteId low, SiteId high)>& skip,
-                 const std::function<bool(EventIndex)>& informed = {});
+                 const std::function<bool(EventIndex)>& informed = {}, const std::function<bool()>& out_of_time = {});
 
   struct SitePairIds {
     SiteId low{}, high{};
   };
-  // With at least one pair of groups of accesses that conflict; one access of each may need the other.
+  // With at least one pair of accesses that conflict; one may always need the other.
   std::size_t size() const { return sites_.size(); }
   SitePairIds sites(std::size_t i) const { return sites_[i].ids; }
+  // Why not all pairs of sites were found, nor all accesses of those that were; empty: all were.
+  const std::string& why_not_all() const { return why_not_all_; }
   std::uint64_t skipped() const { return skipped_; }
   // Pairs of sites with accesses that conflict, all of which a lock protects.
   std::uint64_t locked() const { return locked_; }
@@ -40,8 +45,9 @@ class RaceCandidates {
   class Pairs {
    public:
     // Pairs whose first access stands before `first_allowed(second)` are left out.
+    // When `poll` stops, next() has no more.
     Pairs(const RaceCandidates& candidates, std::size_t sites,
-          std::function<EventIndex(EventIndex second)> first_allowed);
+          std::function<EventIndex(EventIndex second)> first_allowed, StopPoll* poll = nullptr);
     std::optional<Candidate> next();
     // Whether some were left out.
     bool left_out() const { return left_out_; }
@@ -59,6 +65,7 @@ class RaceCandidates {
     std::vector<Cursor> cursors_;
     std::size_t at_ = 0, kept_ = 0;
     FlatMap<bool> asked_;  // pairs that share several variables come up several times
+    StopPoll* const poll_;
     bool left_out_ = false;
   };
 
@@ -77,13 +84,15 @@ class RaceCandidates {
   };
 
   void collect(std::vector<std::vector<std::uint32_t>>& by_variable, class LockSets& locks,
-               const std::function<bool(EventIndex)>& informed);
+               const std::function<bool(EventIndex)>& informed, StopPoll& poll);
+  bool always_ordered(const Group& a, const Group& b) const;
 
   const TraceIndex& index_;
   const PastClocks past_;
   std::vector<Group> groups_;
   std::vector<Sites> sites_;  // by low, then high
   std::uint64_t skipped_ = 0, locked_ = 0;
+  std::string why_not_all_;
 };
 
 }  // namespace sooth

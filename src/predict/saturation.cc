@@ -22,7 +22,7 @@ class Saturation {
       : index_(index),
         window_(window),
         targets_(targets),
-        rules_{options.reads, false},
+        rules_{options.reads, false, options.poll},
         ends_sections_(options.end_sections),
         infers_order_(options.end_sections && options.infer_order),
         need_(index, window, targets, rules_) {}
@@ -36,7 +36,7 @@ class Saturation {
     std::uint64_t size;
     do {
       size = need_.size();
-      if ((ends_sections_ && !end_sections_beside_final_ones()) || !infer_order()) {
+      if ((ends_sections_ && !end_sections_beside_final_ones()) || !infer_order() || stopped(rules_.poll)) {
         return std::nullopt;
       }
     } while (need_.size() > size);
@@ -56,6 +56,9 @@ class Saturation {
     Answer& answer = final_[s];
     if (answer == Answer::kNotAsked) {
       const EventIndex release = index_.section(s).release;
+      if (stops(rules_.poll, index_.thread_count())) {
+        return false;
+      }
       PrefixClosure closure(index_, window_, targets_, rules_);
       answer = release == kNoEvent || !closure.add(release) ? Answer::kYes : Answer::kNo;
     }
@@ -65,7 +68,7 @@ class Saturation {
   // Of each thread the sections it is in after the given prefix.
   std::vector<SectionIndex> open_sections(std::span<const std::uint32_t> lengths) const {
     std::vector<SectionIndex> open;
-    for (std::uint32_t t = 0; t < lengths.size(); ++t) {
+    for (std::uint32_t t = 0; t < lengths.size() && !stops(rules_.poll); ++t) {
       const std::vector<SectionIndex> held = index_.held_after(t, lengths[t]);
       open.insert(open.end(), held.begin(), held.end());
     }
@@ -76,6 +79,9 @@ class Saturation {
   bool end_sections_beside_final_ones() {
     const std::vector<SectionIndex> open = open_sections(need_.lengths());
     for (const SectionIndex last : open) {
+      if (stops(rules_.poll, open.size())) {
+        return false;
+      }
       if (!is_final(last)) {
         continue;
       }
@@ -97,7 +103,8 @@ class Saturation {
         std::make_shared<OrderGraph>(index_, window_, need_.lengths(),
                                      FixedReads{.by_value = rules_.reads == ReadRule::kAdmissible,
                                                 .binding = need_.binding(),
-                                                .may_come = [this](EventIndex write) { return may_come(write); }});
+                                                .may_come = [this](EventIndex write) { return may_come(write); }},
+                                     rules_.poll);
     for (int pass = 0; pass < kMaxPasses; ++pass) {
       if (!graph->close()) {
         return false;
@@ -109,6 +116,9 @@ class Saturation {
         });
       }
       graph->infer_read_order();
+      if (stopped(rules_.poll)) {
+        return false;
+      }
       if (!graph->missing().empty()) {
         return std::all_of(graph->missing().begin(), graph->missing().end(),
                            [this](EventIndex write) { return need(write); });
@@ -137,6 +147,9 @@ class Saturation {
     if (index_.position(e) < accepted_[t]) {
       return true;
     }
+    if (stops(rules_.poll, index_.thread_count())) {
+      return true;
+    }
     PrefixClosure with = need_;
     if (!with.add(e)) {
       refused_[t] = index_.position(e) + 1;
@@ -148,7 +161,7 @@ class Saturation {
 
   void note_order(const OrderGraph& graph) {
     before_ = graph.added();
-    for (std::uint32_t t = 0; t < index_.thread_count(); ++t) {
+    for (std::uint32_t t = 0; t < index_.thread_count() && !stopped(rules_.poll); ++t) {
       for (const EventIndex e : index_.events_of(t).first(need_.lengths()[t]).subspan(window_.floor[t])) {
         const SectionIndex s = index_.section_of(e);
         const bool enters = s != kNoSection && index_.section(s).acquire == e;

@@ -35,6 +35,7 @@ struct SaturationOptions {
   bool infer_order = true;   // false those that need clocks
   // kAdmissible is what every correct reordering keeps. kAll is the same while TraceIndex::reads_are_fixed(), else more.
   ReadRule reads = ReadRule::kAll;
+  StopPoll* poll = nullptr;  // when it has stopped, the answer says nothing
 };
 
 // nullopt: no correct reordering of the window has all targets next. Otherwise, if one has, then one does that executes

@@ -16,13 +16,14 @@ constexpr std::uint64_t kVariableBit = std::uint64_t{1} << 63;  // tells variabl
 
 }  // namespace
 
-Scheduler::Scheduler(const TraceIndex& index, const Window& window, const Bounds& bounds)
+Scheduler::Scheduler(const TraceIndex& index, const Window& window, const Bounds& bounds, StopPoll* poll)
     : index_(index),
       window_(window),
       need_(bounds.need),
       allowed_(bounds.allowed),
       bounds_(bounds),
-      done_(window.floor) {
+      done_(window.floor),
+      poll_(poll) {
   for (std::uint32_t t = 0; t < allowed_.size(); ++t) {
     missing_ += need_[t] - window.floor[t];
     for (const SectionIndex s : index.held_after(t, window.floor[t])) {
@@ -30,6 +31,9 @@ Scheduler::Scheduler(const TraceIndex& index, const Window& window, const Bounds
       ++(index.section(s).shared ? lock.held_shared : lock.held_exclusive);
     }
     for (const EventIndex e : index.events_of(t).first(allowed_[t]).subspan(window.floor[t])) {
+      if (stops(poll_, 1 + index.variables(e).size())) {
+        return;
+      }
       count(e);
     }
   }
@@ -144,8 +148,11 @@ void Scheduler::advance() {
   for (bool progress = true; progress && !reached();) {
     progress = false;
     for (std::uint32_t t = 0; t < done_.size(); ++t) {
-      while (run(t)) {
+      while (!stops(poll_, cost_of_next(t)) && run(t)) {
         progress = true;
+      }
+      if (stopped(poll_)) {
+        return;
       }
     }
   }
@@ -166,6 +173,9 @@ bool Scheduler::run_section(std::uint32_t thread) {
   const std::uint32_t start = done_[thread];
   std::uint32_t open = 0;
   do {
+    if (stops(poll_, cost_of_next(thread))) {
+      return false;
+    }
     const Step step = next_step(thread);
     const EventIndex e = step == Step::kBlocked ? kNoEvent : next_event(thread);
     const SectionIndex s = e == kNoEvent ? kNoSection : index_.section_of(e);
@@ -193,6 +203,9 @@ std::vector<std::uint32_t> Scheduler::choices() const {
   };
   std::vector<Choice> found;
   for (std::uint32_t t = 0; t < done_.size(); ++t) {
+    if (stops(poll_, cost_of_next(t))) {
+      return {};
+    }
     if (next_step(t) == Step::kChoice) {
       const EventIndex e = next_event(t);
       const SectionIndex s = index_.section_of(e);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "base/stop_poll.h"
 #include "predict/saturation.h"
 #include "predict/trace_index.h"
 
@@ -24,9 +25,9 @@ namespace sooth {
 class Scheduler {
  public:
   // All must outlive it. What comes before the window has happened, and is not in order().
-  Scheduler(const TraceIndex& index, const Window& window, const Bounds& bounds);
+  Scheduler(const TraceIndex& index, const Window& window, const Bounds& bounds, StopPoll* poll = nullptr);
 
-  // Takes safe steps until none is left or the goal is reached.
+  // Takes safe steps until none is left or the goal is reached, or `poll` has stopped it.
   void advance();
   // All that is needed has been executed.
   bool reached() const { return missing_ == 0; }
@@ -79,6 +80,10 @@ class Scheduler {
   bool is_final(const LockSection& section) const {
     return section.release == kNoEvent || index_.position(section.release) >= allowed_[index_.thread(section.release)];
   }
+  // Of the next step of the thread, as StopPoll counts.
+  std::uint64_t cost_of_next(std::uint32_t thread) const {
+    return done_[thread] == allowed_[thread] ? 1 : 1 + index_.variables(next_event(thread)).size();
+  }
   EventIndex next_event(std::uint32_t thread) const { return index_.events_of(thread)[done_[thread]]; }
   const Readers* readers(EventIndex write, VariableIndex v) const { return readers_.find(reader_key(write, v)); }
   static std::uint64_t reader_key(EventIndex write, VariableIndex v) { return std::uint64_t{write} << 32 | v; }
@@ -113,6 +118,7 @@ class Scheduler {
   FlatMap<Readers> readers_;  // of a write (kNoEvent: the initial value) and variable
   FlatMap<Lock> locks_;
   Key key_;
+  StopPoll* const poll_;
 };
 
 }  // namespace sooth

@@ -19,8 +19,11 @@ struct KeyHash {
 // Depth first through the choices that the scheduler leaves, never twice from the same state.
 class Search {
  public:
-  Search(const TraceIndex& index, const Window& window, const Bounds& bounds, const Budget& budget)
-      : scheduler_(index, window, bounds), budget_(budget), max_steps_(kStepsPerState * budget.states) {
+  Search(const TraceIndex& index, const Window& window, const Bounds& bounds, const Budget& budget, StopPoll* poll)
+      : scheduler_(index, window, bounds, poll),
+        max_states_(budget.states),
+        max_steps_(kStepsPerState * budget.states),
+        poll_(poll) {
     for (std::size_t t = 0; t < bounds.allowed.size(); ++t) {
       max_steps_ += kPassesForFree * (bounds.allowed[t] - window.floor[t]);
     }
@@ -28,11 +31,16 @@ class Search {
 
   SearchOutcome run() {
     for (;;) {
-      scheduler_.advance();
+      if (!stopped(poll_)) {  // else the scheduler may be half made
+        scheduler_.advance();
+      }
+      if (stopped(poll_)) {
+        return SearchOutcome::kGaveUp;
+      }
       if (scheduler_.reached()) {
         return SearchOutcome::kReached;
       }
-      if (visited_.size() >= budget_.states || scheduler_.steps() > max_steps_) {
+      if (visited_.size() >= max_states_ || scheduler_.steps() > max_steps_) {
         return SearchOutcome::kGaveUp;
       }
       if (visited_.insert(scheduler_.key()).second) {
@@ -65,15 +73,23 @@ class Search {
   };
 
   Scheduler scheduler_;
-  const Budget budget_;
+  const std::uint64_t max_states_;
   std::uint64_t max_steps_;
+  StopPoll* const poll_;
   std::unordered_set<Scheduler::Key, KeyHash> visited_;
   std::vector<Node> nodes_;
 };
 
-Prediction infeasible_or_unknown(const TraceIndex& index, const Window& window, std::span<const EventIndex> targets) {
-  if (index.reads_are_fixed() || !saturate(index, window, targets, {.reads = ReadRule::kAdmissible})) {
+// The one place that says "no": never when the time was over.
+Prediction infeasible_or_unknown(const TraceIndex& index, const Window& window, std::span<const EventIndex> targets,
+                                 StopPoll& poll) {
+  if (!poll.stopped() &&
+      (index.reads_are_fixed() || !saturate(index, window, targets, {.reads = ReadRule::kAdmissible, .poll = &poll})) &&
+      !poll.stopped()) {
     return Infeasible{};
+  }
+  if (poll.stopped()) {
+    return Unknown{kOutOfTime};
   }
   return Unknown{
       "no reordering lets every read see the write that it saw; by the branches or values of the trace some "
@@ -84,30 +100,33 @@ Prediction infeasible_or_unknown(const TraceIndex& index, const Window& window, 
 Prediction reach(const TraceIndex& index, FindingKind kind, std::span<const EventIndex> targets, const Budget& budget,
                  Effort& effort, const SearchStages& stages) {
   const Window window(index);
+  StopPoll poll(budget.out_of_time);
   Witness witness;
   witness.kind = kind;
   for (const EventIndex target : targets) {
     witness.next.push_back(EventId{target});
   }
   const std::optional<PrefixClosure> closure =
-      stages.closure ? sync_preserving_closure(index, window, targets) : std::optional<PrefixClosure>{};
+      stages.closure ? sync_preserving_closure(index, window, targets, &poll) : std::optional<PrefixClosure>{};
   if (closure) {
     effort.decided_by = DecidedBy::kClosure;
     witness.order = closure->in_trace_order();
     return witness;
   }
   effort.decided_by = DecidedBy::kSaturation;
-  const std::optional<Bounds> bounds = saturate(index, window, targets, {.infer_order = stages.inference});
-  if (!bounds) {
-    return infeasible_or_unknown(index, window, targets);
+  const std::optional<Bounds> bounds =
+      saturate(index, window, targets, {.infer_order = stages.inference, .poll = &poll});
+  if (!bounds || poll.stopped()) {
+    return infeasible_or_unknown(index, window, targets, poll);
   }
   effort.decided_by = DecidedBy::kSearch;
-  switch (search_order(index, window, *bounds, budget, witness.order, effort.states)) {
+  switch (search_order(index, window, *bounds, budget, witness.order, effort.states, &poll)) {
     case SearchOutcome::kReached: return witness;
-    case SearchOutcome::kExhausted: return infeasible_or_unknown(index, window, targets);
+    case SearchOutcome::kExhausted: return infeasible_or_unknown(index, window, targets, poll);
     case SearchOutcome::kGaveUp: break;
   }
-  return Unknown{"the search gave up after " + std::to_string(effort.states) + " states"};
+  return poll.stopped() ? Unknown{kOutOfTime}
+                        : Unknown{"the search gave up after " + std::to_string(effort.states) + " states"};
 }
 
 // Whether the thread of `holder`, when that acquire is next, holds the lock that `waiter` wants.
@@ -147,8 +166,8 @@ bool share_a_thread(const TraceIndex& index, std::span<const EventIndex> events)
 }  // namespace
 
 SearchOutcome search_order(const TraceIndex& index, const Window& window, const Bounds& bounds, const Budget& budget,
-                           std::vector<EventId>& order, std::uint64_t& states) {
-  Search search(index, window, bounds, budget);
+                           std::vector<EventId>& order, std::uint64_t& states, StopPoll* poll) {
+  Search search(index, window, bounds, budget, poll);
   const SearchOutcome outcome = search.run();
   states = search.states();
   if (outcome == SearchOutcome::kReached) {

@@ -38,10 +38,11 @@ struct Effort {
 Prediction find_race(const TraceIndex& index, Candidate candidate, const Budget& budget, Effort* effort = nullptr,
                      const SearchStages& stages = {});
 
-// The last stage by itself, in a window. `bounds` is what saturation under ReadRule::kAll found.
+// The last stage by itself, in a window. `bounds` is what saturation under ReadRule::kAll found. `poll` is asked instead
+// of the time in `budget`.
 enum class SearchOutcome : std::uint8_t { kReached, kExhausted, kGaveUp };
 SearchOutcome search_order(const TraceIndex& index, const Window& window, const Bounds& bounds, const Budget& budget,
-                           std::vector<EventId>& order, std::uint64_t& states);
+                           std::vector<EventId>& order, std::uint64_t& states, StopPoll* poll = nullptr);
 
 // Whether the acquires, at least two, of different threads, can all be next while each waits for a lock that another of
 // the threads holds, in one cycle of all of them. The witness lists them in the order of the cycle.

@@ -276,8 +276,31 @@ class TraceIndexBuilder {
     }
   }
 
+  // Reads that saw no write tell what was there at first, if they agree: as if the write kNoEvent had stored it.
+  void note_initial_values() {
+    struct Initial {
+      std::uint64_t bits = 0;
+      enum class State : std::uint8_t { kUnknown, kKnown, kInDoubt } state = State::kUnknown;
+    };
+    FlatMap<Initial> first;
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      if (saw_[i] == kNoEvent) {
+        Initial& initial = first[found_[i].variable];
+        const bool differs = initial.state != Initial::State::kUnknown && initial.bits != found_[i].bits;
+        initial = {found_[i].bits, differs || initial.state == Initial::State::kInDoubt ? Initial::State::kInDoubt
+                                                                                        : Initial::State::kKnown};
+      }
+    }
+    first.for_each([this](std::uint64_t variable, const Initial& initial) {
+      if (initial.state == Initial::State::kKnown) {
+        stored_.push_back({static_cast<VariableIndex>(variable), kNoEvent, initial.bits});
+      }
+    });
+  }
+
   // For each read which other writes have stored what it found.
   void group_values() {
+    note_initial_values();
     std::sort(stored_.begin(), stored_.end(), [](const Stored& a, const Stored& b) {
       return std::tie(a.variable, a.bits, a.event) < std::tie(b.variable, b.bits, b.event);
     });
@@ -291,7 +314,8 @@ class TraceIndexBuilder {
       const auto [begin, end] = std::equal_range(stored_.begin(), stored_.end(), found_[i], less);
       const EventIndex read = found_[i].event;
       const bool other = std::any_of(begin, end, [&](const Stored& stored) {
-        const bool later_in_thread = events_[stored.event].thread == events_[read].thread && stored.event > read;
+        const bool later_in_thread =
+            stored.event != kNoEvent && events_[stored.event].thread == events_[read].thread && stored.event > read;
         return stored.event != saw_[i] && !later_in_thread;
       });
       if (other) {

@@ -90,7 +90,7 @@ class TraceIndex {
   }
 
   // Writes whose recorded value is what the read found in the variable, in trace order: these and the one seen are
-  // admissible. Empty when no other write than the one seen is.
+  // admissible. The last may be kNoEvent: what was there at first. Empty when no other write than the one seen is.
   std::span<const EventIndex> alternatives(EventIndex read, VariableIndex v) const {
     const ValueGroup* group = alternatives_.find(std::uint64_t{read} << 32 | v);
     return group == nullptr ? std::span<const EventIndex>{}

@@ -5,6 +5,8 @@
 #include "oracle/oracle.h"
 #include "oracle/random_trace.h"
 #include "oracle/trace_text.h"
+#include "oracle/witness_judge.h"
+#include "predict/mcm.h"
 
 namespace sooth {
 namespace {
@@ -86,6 +88,31 @@ TEST(TraceIndexProperty, PredecessorsGenerateMustOrder) {
     ASSERT_EQ(order, oracle::must_order(trace)) << "seed " << seed << "\n" << oracle::print_trace(trace);
   }
   EXPECT_GT(edges, 3'000u);
+}
+
+// B saw what A wrote: 0, which was there at first as well, by what C found. So B may come first, and meet A's w(y).
+TEST(TraceIndexTest, MemoryBeforeAllWritesServesReadsThatFoundTheSame) {
+  const oracle::TextTrace trace =
+      oracle::parse_trace("C|r(x)|0 A|w(y)|1 A|acq(l)|2 A|w(x)|3 A|rel(l)|4 B|acq(l)|5 B|r(x)|6 B|rel(l)|7 B|w(y)|8");
+  for (const bool same : {true, false}) {
+    std::vector<Value> values(trace.events.size());
+    for (const std::size_t e : {0, 3, 6}) {
+      values[e].size = static_cast<std::uint8_t>(trace.events[e].size);
+    }
+    values[0].low = same ? 0 : 1;
+    const TraceView view{trace.events, values, {}};
+    const TraceIndex index(view);
+    EXPECT_EQ(index.reads_are_fixed(), !same);
+    const Prediction prediction = predict_race(index, {EventId{1}, EventId{8}}, {});
+    ASSERT_EQ(std::holds_alternative<Witness>(prediction), same);
+    EXPECT_EQ(std::holds_alternative<Infeasible>(prediction), !same);
+    const Witness early{FindingKind::kRace, {EventId{5}, EventId{6}, EventId{7}}, {EventId{1}, EventId{8}}};
+    EXPECT_EQ(check_witness(view, early).ok(), same) << check_witness(view, early).message();
+    EXPECT_EQ(oracle::why_no_witness(view, early).empty(), same);
+    if (same) {
+      EXPECT_TRUE(check_witness(view, std::get<Witness>(prediction)).ok());
+    }
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "race/witness_calls.h"
+#include "race/witness_first_bytes.h"
 #include "race/witness_locks.h"
 #include "race/witness_memory.h"
 #include "race/witness_order.h"
@@ -63,7 +64,8 @@ class Checker {
   void note_reads();
   Status check_reads();
   Status check_read(Number id);
-  bool has_same_byte(Number read, Number writer, std::uint32_t byte) const;
+  bool found_at_first(Number read, std::uint32_t byte);
+  bool has_same_byte(Number read, Number writer, std::uint32_t byte);
   Status sees_another(Number id, std::uint32_t byte, Number sees, Number saw) const;
 
   Number last_done(ThreadId thread) const {
@@ -105,6 +107,7 @@ class Checker {
   std::vector<Seen> now_;                // of the reads in the order, what they see there
   std::vector<std::size_t> first_now_;   // by position in the order, and one more
   std::vector<Number> binding_limit_;    // by thread: reads with smaller numbers bind
+  std::optional<FirstBytes> first_bytes_;  // made when a read asks for it
 };
 
 Status Checker::place(EventId id, Number position) {
@@ -426,10 +429,31 @@ Status Checker::check_read(Number id) {
   return {};
 }
 
-// Whether the record of values says that the writer stored what the read found in this byte of the read.
-bool Checker::has_same_byte(Number read, Number writer, std::uint32_t byte) const {
-  if (trace_.values.empty() || writer == Seen::kNobody) {
+// Whether the reads that saw no write tell that it was there before all writes.
+bool Checker::found_at_first(Number read, std::uint32_t byte) {
+  const std::optional<std::uint64_t> found = FirstBytes::told(trace_.events[read], trace_.values[read], byte);
+  if (!found || calls_.reaches(trace_.events[read])) {
     return false;
+  }
+  if (!first_bytes_) {
+    first_bytes_.emplace(trace_, end_, [this](const Event& e) { return calls_.reaches(e); });
+  }
+  for (const Stretch& stretch : stretches(read)) {
+    if (byte < stretch.size) {
+      return first_bytes_->at(stretch, byte) == found;
+    }
+    byte -= stretch.size;
+  }
+  return false;
+}
+
+// Whether the record of values says that the writer stored what the read found in this byte of the read.
+bool Checker::has_same_byte(Number read, Number writer, std::uint32_t byte) {
+  if (trace_.values.empty()) {
+    return false;
+  }
+  if (writer == Seen::kNobody) {
+    return found_at_first(read, byte);
   }
   const Event& write = trace_.events[writer];
   if (calls_.reaches(trace_.events[read]) || calls_.reaches(write)) {

@@ -29,7 +29,7 @@ class Asking {
                   " pairs of accesses can meet, and there are more");
     }
     if (options_.out_of_time && options_.out_of_time()) {
-      return stop("the time was over before all of it was asked");
+      return stop(kOutOfTime);
     }
     ++result_.asked;
     bool by_solver = false;
@@ -146,7 +146,9 @@ class Finder {
   Finder(const RecipeModel& model, const RecipeOptions& options) : model_(model), options_(options) {}
 
   void find_executed(const std::function<bool(SiteId, SiteId)>& skip) {
-    const RaceCandidates candidates(model_.index(), skip, [this](EventIndex e) { return model_.is_conditional(e); });
+    const RaceCandidates candidates(
+        model_.index(), skip, [this](EventIndex e) { return model_.is_conditional(e); }, options_.out_of_time);
+    result_.why_not_all = candidates.why_not_all();
     result_.skipped = candidates.skipped();
     result_.locked = candidates.locked();
     std::vector<char> left_out(candidates.size());
@@ -156,11 +158,17 @@ class Finder {
       pair.places[0] = executed(candidates.sites(i).low);
       pair.places[1] = executed(candidates.sites(i).high);
       Asking asking(model_, table, options_, pair);
-      RaceCandidates::Pairs pairs(candidates, i, [&](EventIndex second) { return asking.windows().begin(second); });
+      StopPoll poll(options_.out_of_time);
+      RaceCandidates::Pairs pairs(
+          candidates, i, [&](EventIndex second) { return asking.windows().begin(second); }, &poll);
       while (const std::optional<Candidate> next = pairs.next()) {
         if (!ask(asking, pair, *next)) {
           break;
         }
+      }
+      if (pair.answer == RecipePair::Answer::kNoRace && (poll.stopped() || !candidates.why_not_all().empty())) {
+        pair.answer = RecipePair::Answer::kUnknown;
+        pair.why = poll.stopped() ? kOutOfTime : candidates.why_not_all();
       }
       left_out[i] = pairs.left_out() ? 1 : 0;
     });
@@ -245,15 +253,19 @@ class Finder {
 ValuePrediction predict_value_race(const RecipeModel& model, ExprTable& table, const RaceTarget (&targets)[2],
                                    const RecipeOptions& options, const Window* window, bool* by_solver) {
   const Window whole = window == nullptr ? Window(model.index()) : *window;
-  RecipeFormula formula(model, table, whole, targets, options.solver_timeout);
+  StopPoll poll(options.out_of_time);
+  RecipeFormula formula(model, table, whole, targets, {options.solver_timeout, options.out_of_time}, &poll);
   if (by_solver != nullptr) {
     *by_solver = false;
   }
-  if (!formula.is_possible()) {
+  if (!poll.stopped() && !formula.is_possible()) {
     return Infeasible{};
   }
-  if (options.try_out && formula.try_out()) {
+  if (options.try_out && !poll.stopped() && formula.try_out()) {
     return formula.witness();
+  }
+  if (poll.stopped()) {
+    return Unknown{kOutOfTime};
   }
   if (by_solver != nullptr) {
     *by_solver = true;
@@ -262,6 +274,9 @@ ValuePrediction predict_value_race(const RecipeModel& model, ExprTable& table, c
     case ValueSolver::Answer::kYes: return formula.witness();
     case ValueSolver::Answer::kNo: return Infeasible{};
     case ValueSolver::Answer::kUnknown: break;
+  }
+  if (poll.stop(StopPoll::kStride)) {
+    return Unknown{kOutOfTime};
   }
   return Unknown{"the solver has no answer after " + std::to_string(options.solver_timeout.count()) +
                  " ms (--solver-timeout): " + formula.why()};

@@ -32,7 +32,7 @@ struct RecipeOptions {
   unsigned jobs = 1;  // threads; the answers do not depend on it
   // Called with the number of pairs of places done and in all, from the thread that called find_recipe_races().
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
-  // Asked before each question, from several threads; from then on the answers are "unknown".
+  // Asked all the time (StopPoll), from several threads; from then on the answers are "unknown".
   std::function<bool()> out_of_time;
 };
 
@@ -87,6 +87,7 @@ struct RecipeResult {
   std::uint64_t locked = 0;      // pairs of sites whose accesses conflict, and a lock protects all of them
   std::uint64_t far_pairs = 0;   // pairs of places some of whose accesses no window has together
   std::uint64_t detours = 0;     // that could be taken as far as constants say
+  std::string why_not_all;       // not empty: some pairs of places may not have been found
 };
 
 // How the pairs of places with conflicting accesses were decided, each by the last of these that it took.

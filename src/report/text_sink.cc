@@ -154,15 +154,25 @@ void write_witness(const WitnessSummary& witness, FindingKind kind, std::ostream
   }
 }
 
+// A run that follows the witness is no trial: it may be the only one that got there.
+std::string how_often_reached(const ReplaySummary& replay) {
+  if (replay.hits > 0) {
+    return ", reached in " + std::to_string(replay.hits) + " of " + counted(replay.trials, "run", "runs");
+  }
+  if (replay.probability > 0) {
+    char share[48];
+    std::snprintf(share, sizeof share, ", reached in %.0f %% of the runs", replay.probability * 100);
+    return share;
+  }
+  return replay.trials == 0 ? "" : ", reached in none of " + counted(replay.trials, "other run", "other runs");
+}
+
 void write_replay(const ReplaySummary& replay, std::ostream& out) {
   if (!replay.diverged.empty()) {
     out << "  along the witness: " << printable(replay.diverged) << "\n";
   }
   if (!replay.command.empty()) {
-    char share[48];
-    std::snprintf(share, sizeof share, ", reached in %.0f %% of the runs", replay.probability * 100);
-    out << "  replay: " << printable(replay.command) << " (seed " << replay.seed
-        << (replay.hits > 0 || replay.trials == 0 ? share : "") << ")\n";
+    out << "  replay: " << printable(replay.command) << " (seed " << replay.seed << how_often_reached(replay) << ")\n";
   }
 }
 

@@ -68,6 +68,23 @@ TEST_F(Hurried, WithoutAnyTimeItStaysASuspicionAndSaysWhy) {
   EXPECT_NE(report.notes[0].find("mcm has no answer"), std::string::npos) << report.notes[0];
 }
 
+TEST_F(Hurried, NothingIsRefutedForLackOfTime) {
+  bool proven = false, open = false;
+  for (int looks = 0; looks < 40; ++looks) {
+    int asked = 0;
+    options.proof.out_of_time = options.mcm.out_of_time = [&] { return ++asked > looks; };
+    options.mcm.jobs = 1;
+    const Report report = analyze();
+    ASSERT_EQ(report.findings.size(), 1u) << looks;
+    proven = proven || report.findings[0].rung == Rung::kPredicted;
+    open = open || report.findings[0].rung == Rung::kSuspected;
+    for (const std::string& note : report.notes) {
+      EXPECT_EQ(note.find("refuted"), std::string::npos) << note;
+    }
+  }
+  EXPECT_TRUE(proven && open);
+}
+
 TEST_F(Hurried, InterruptedItTellsHowFarItCame) {
   options.cancelled = [] { return true; };
   const Report report = analyze();

@@ -87,6 +87,7 @@ Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& 
   how.timeout = job.timeout;
   how.max_output = 64 << 10;
   how.cancel = &WorkLimit::interrupt();
+  how.give_up_at = limit.end();
   ConfirmResult result;
   std::mutex mutex;  // of result.control
   const auto run = [&](const RunPlan& plan) {

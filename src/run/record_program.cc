@@ -12,7 +12,8 @@ Result<ProgramRecording> record_program(const RecordJob& job) {
   if (!program.ok()) {
     return program.status();
   }
-  const Result<RecordingSet> set = RecordingSet::prepare(job.directory);
+  const Result<RecordingSet> set =
+      job.directory.empty() ? RecordingSet::prepare_default(job.words.front()) : RecordingSet::prepare(job.directory);
   if (!set.ok()) {
     return set.status();
   }

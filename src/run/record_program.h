@@ -15,7 +15,7 @@ namespace sooth {
 
 struct RecordJob {
   std::vector<std::string> words;  // the program's name and arguments
-  std::string directory;           // that the first process makes; others make neighbours (launch/recording_set.h)
+  std::string directory;  // for the first process; others make neighbours (launch/recording_set.h). Empty: a free one
   RecordingOptions options;
   // Told before the program starts, one sentence each.
   std::function<void(const std::string&)> warn = [](const std::string&) {};

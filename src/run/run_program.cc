@@ -69,7 +69,7 @@ class Run {
     confirm_all();
     RunResult result;
     result.end = recording_.end;
-    result.interrupted = limit_.interrupted();
+    result.interrupted = WorkLimit::signal();
     result.report = merge_reports(std::move(reports_));
     Report& report = result.report;
     // Always so, and easily forgotten.

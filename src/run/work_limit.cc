@@ -6,19 +6,27 @@
 namespace sooth {
 namespace {
 
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+// Those that ask for an end, and those that would bring one and leave temporary folders behind.
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU};
 
 std::atomic<bool> stop_asked{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
+std::atomic<int> first_signal{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "set from a signal handler");
 
 struct sigaction previous[std::size(kSignals)];
 
-void on_signal(int) { stop_asked.store(true, std::memory_order_relaxed); }
+void on_signal(int signal) {
+  int none = 0;
+  first_signal.compare_exchange_strong(none, signal, std::memory_order_relaxed);
+  stop_asked.store(true, std::memory_order_relaxed);
+}
 
 }  // namespace
 
 WorkLimit::WorkLimit(std::chrono::milliseconds budget) : start_(std::chrono::steady_clock::now()), budget_(budget) {
   stop_asked.store(false);
+  first_signal.store(0);
   for (std::size_t i = 0; i < std::size(kSignals); ++i) {
     ::sigaction(kSignals[i], nullptr, &previous[i]);
     if (previous[i].sa_handler != SIG_IGN) {  // nohup: whoever started us does not want us to end
@@ -43,6 +51,12 @@ std::chrono::milliseconds WorkLimit::elapsed() const {
 bool WorkLimit::out_of_time(double share) const {
   return budget_.count() != 0 && static_cast<double>(elapsed().count()) >= share * static_cast<double>(budget_.count());
 }
+
+std::chrono::steady_clock::time_point WorkLimit::end() const {
+  return budget_.count() == 0 ? std::chrono::steady_clock::time_point::max() : start_ + budget_;
+}
+
+int WorkLimit::signal() { return first_signal.load(std::memory_order_relaxed); }
 
 const std::atomic<bool>& WorkLimit::interrupt() { return stop_asked; }
 

@@ -6,8 +6,8 @@
 
 namespace sooth {
 
-// While one exists, SIGINT, SIGTERM and SIGHUP end the work early instead of the process, so that what was found is not
-// lost; a second one ends the process. One at a time. `budget` counts from its construction; 0: there is none.
+// While one exists, SIGINT, SIGTERM, SIGHUP and other signals that end a process (PIPE, USR1, USR2, ALRM, VTALRM, PROF,
+// XCPU) end the work early instead, so that what was found is not lost; a second one ends the process. One at a time. `budget` counts from its construction; 0: there is none.
 class WorkLimit {
  public:
   explicit WorkLimit(std::chrono::milliseconds budget);
@@ -22,8 +22,12 @@ class WorkLimit {
   bool interrupted() const { return interrupt().load(std::memory_order_relaxed); }
   bool out_of_time(double share = 1) const;
   std::chrono::milliseconds elapsed() const;
+  // When the budget is spent; far away when there is none.
+  std::chrono::steady_clock::time_point end() const;
   // What is under way is to be given up.
   static const std::atomic<bool>& interrupt();
+  // The first signal that asked for it since the construction; 0: none.
+  static int signal();
 
  private:
   std::chrono::steady_clock::time_point start_;

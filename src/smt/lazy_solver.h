@@ -13,6 +13,10 @@
 
 #include <z3++.h>
 
+#include "base/stop_poll.h"
+#include "smt/interrupter.h"
+#include "smt/solver_limit.h"
+
 namespace sooth {
 
 template <typename Literal>
@@ -21,8 +25,10 @@ class LazySolver {
   using Clause = std::span<const Literal>;
 
   // `arithmetic`: which of z3's solvers for integers.
-  LazySolver(std::chrono::milliseconds timeout, unsigned arithmetic)
-      : deadline_(std::chrono::steady_clock::now() + timeout),
+  LazySolver(const SolverLimit& limit, unsigned arithmetic)
+      : limit_(limit),
+        poll_(limit_.out_of_time),
+        deadline_(std::chrono::steady_clock::now() + limit.timeout),
         arithmetic_(arithmetic),
         solver_(context_, z3::solver::simple()) {}
 
@@ -55,13 +61,14 @@ class LazySolver {
   z3::check_result solve(Express&& express, AtOnce&& at_once, Violates&& is_violated, std::string& why) {
     try {
       hand_over(at_once, express);
-      while (std::chrono::steady_clock::now() < deadline_) {
+      const Interrupter interrupter(limit_.out_of_time, [this] { context_.interrupt(); });
+      while (std::chrono::steady_clock::now() < deadline_ && !poll_.stop()) {
         const z3::check_result result = check();
         if (result != z3::sat) {
           why = result == z3::unknown ? solver_.reason_unknown() : "";
           return result;
         }
-        if (hand_over(is_violated, express) == 0) {
+        if (hand_over(is_violated, express) == 0 && !poll_.stopped()) {
           return result;
         }
       }
@@ -104,6 +111,9 @@ class LazySolver {
     for (const std::size_t end : ends_) {
       const Clause clause = Clause(literals_).subspan(begin, end - begin);
       begin = end;
+      if (poll_.stop(clause.size())) {
+        break;  // check() is not called any more
+      }
       if (choose(clause)) {
         tell(clause, express);
         ++handed;
@@ -155,6 +165,8 @@ class LazySolver {
     }
   }
 
+  const SolverLimit limit_;
+  StopPoll poll_;
   const std::chrono::steady_clock::time_point deadline_;
   const unsigned arithmetic_;
   z3::context context_;

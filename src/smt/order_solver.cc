@@ -8,7 +8,7 @@ namespace sooth {
 
 class OrderSolver::Impl : public LazySolver<Literal> {
  public:
-  explicit Impl(std::chrono::milliseconds timeout) : LazySolver(timeout, 1) {}
+  explicit Impl(const SolverLimit& limit) : LazySolver(limit, 1) {}
 
   z3::expr expression(const Literal& literal) {
     switch (literal.kind_) {
@@ -29,7 +29,7 @@ class OrderSolver::Impl : public LazySolver<Literal> {
   }
 };
 
-OrderSolver::OrderSolver(std::chrono::milliseconds timeout) : impl_(std::make_unique<Impl>(timeout)) {}
+OrderSolver::OrderSolver(const SolverLimit& limit) : impl_(std::make_unique<Impl>(limit)) {}
 OrderSolver::~OrderSolver() = default;
 
 OrderSolver::Node OrderSolver::add_node() { return Node{impl_->add_node()}; }

@@ -1,12 +1,13 @@
 // Finds an order of things that satisfies clauses of "a comes before b".
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
+
+#include "smt/solver_limit.h"
 
 namespace sooth {
 
@@ -34,7 +35,7 @@ class OrderSolver {
     std::uint32_t a_, b_;
   };
 
-  explicit OrderSolver(std::chrono::milliseconds timeout);
+  explicit OrderSolver(const SolverLimit& limit);
   ~OrderSolver();
   OrderSolver(const OrderSolver&) = delete;
   OrderSolver& operator=(const OrderSolver&) = delete;

@@ -127,8 +127,8 @@ class Translator {
 class ValueSolver::Impl : public LazySolver<Literal> {
  public:
   // The solver for integers that is faster for orders alone, 1, gives up beside bit-vectors.
-  Impl(const ExprTable& table, std::chrono::milliseconds timeout)
-      : LazySolver(timeout, 6), table_(table), translator_(context(), table) {}
+  Impl(const ExprTable& table, const SolverLimit& limit)
+      : LazySolver(limit, 6), table_(table), translator_(context(), table) {}
 
   z3::expr expression(const Literal& literal) {
     switch (literal.kind_) {
@@ -200,8 +200,8 @@ class ValueSolver::Impl : public LazySolver<Literal> {
   Translator translator_;
 };
 
-ValueSolver::ValueSolver(const ExprTable& table, std::chrono::milliseconds timeout)
-    : impl_(std::make_unique<Impl>(table, timeout)) {}
+ValueSolver::ValueSolver(const ExprTable& table, const SolverLimit& limit)
+    : impl_(std::make_unique<Impl>(table, limit)) {}
 ValueSolver::~ValueSolver() = default;
 
 ValueSolver::Node ValueSolver::add_node() { return Node{impl_->add_node()}; }

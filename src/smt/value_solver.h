@@ -1,7 +1,6 @@
 // Finds an order of things and values for variables that together satisfy clauses.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -10,6 +9,7 @@
 
 #include "smt/expr.h"
 #include "smt/order_solver.h"
+#include "smt/solver_limit.h"
 
 namespace sooth {
 
@@ -42,7 +42,7 @@ class ValueSolver {
   };
 
   // The table must outlive it; it may grow until solve().
-  ValueSolver(const ExprTable& table, std::chrono::milliseconds timeout);
+  ValueSolver(const ExprTable& table, const SolverLimit& limit);
   ~ValueSolver();
   ValueSolver(const ValueSolver&) = delete;
   ValueSolver& operator=(const ValueSolver&) = delete;

@@ -419,7 +419,7 @@ def interrupts(lab):
     # While three million events are analysed.
     run = start_analysis(lab)
     os.kill(run.pid, signal.SIGINT)
-    end = lab.end(run, ["run", "interrupted while it analyses"], 0)
+    end = lab.end(run, ["run", "interrupted while it analyses"], 128 + signal.SIGINT)
     check("Interrupted: only the first" in end.stdout and lab.left() == [], (end.stdout, lab.left()))
     # Controlled runs of a program that takes its time, until somebody has enough of it.
     run = lab.start("run", "--trials", "1000000", "--baseline-runs", "1000000", "--budget", "0", "--jobs", "1", "--", lab.example("textbook"))

@@ -9,18 +9,19 @@
 namespace sooth {
 
 RecipeFormula::RecipeFormula(const RecipeModel& model, ExprTable& table, const Window& window,
-                             const RaceTarget (&targets)[2], std::chrono::milliseconds timeout)
+                             const RaceTarget (&targets)[2], const SolverLimit& limit, StopPoll* poll)
     : model_(model),
       table_(table),
       window_(window),
       targets_{targets[0], targets[1]},
+      poll_(poll),
       steps_(model, targets),
-      scope_(model, window, targets, steps_),
+      scope_(model, window, targets, steps_, poll),
       possible_(steps_.are_known() && targets[0].thread != targets[1].thread),
-      solver_(table, timeout),
+      solver_(table, limit),
       end_(solver_.add_node()),
       mentioned_(model.index().thread_count()) {
-  if (!is_possible()) {
+  if (!is_possible() || stopped(poll_)) {
     return;
   }
   order_must();
@@ -146,7 +147,7 @@ void RecipeFormula::collect_detour_sections(const RaceTarget& target) {
 void RecipeFormula::order_sections() {
   sections_.for_each([this](std::uint64_t, const std::vector<Section>& sections) {
     for (std::size_t i = 0; i < sections.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
+      for (std::size_t j = 0; j < i && !stops(poll_); ++j) {
         const bool both_shared = sections[i].shared && sections[j].shared;
         if (!both_shared && steps_.thread(sections[i].acquire) != steps_.thread(sections[j].acquire)) {
           exclude(sections[i], sections[j]);
@@ -238,6 +239,9 @@ void RecipeFormula::order_reads() {
 }
 
 void RecipeFormula::order_read(StepId read) {
+  if (stops(poll_)) {
+    return;
+  }
   const Clause unless = steps_.is_target(read) ? Clause{} : unless_left_out(read);
   if (!steps_.is_event(read)) {
     steps_.for_each_piece(read, [&](PieceIndex p) { order_read(read, p, kNoEvent, unless); });
@@ -396,6 +400,9 @@ void RecipeFormula::see(StepId read, StepId write, const std::vector<StepId>& wr
     require({Literal::before(node(write), here)});
   }
   for (const StepId other : writes) {
+    if (stops(poll_, 4)) {  // each makes a clause
+      return;
+    }
     if (other == write || other == read || (!at_end && scope_.is_implied(read, other))) {
       continue;
     }
@@ -424,6 +431,9 @@ void RecipeFormula::chain_threads() {
 
 bool RecipeFormula::try_out() {
   for (const std::vector<StepId>& order : simple_orders(model_, window_, targets_, steps_, scope_)) {
+    if (stops(poll_, order.size())) {
+      return false;
+    }
     FlatMap<std::int64_t> places;  // from 1
     for (const StepId s : order) {
       places[s] = static_cast<std::int64_t>(places.size()) + 1;

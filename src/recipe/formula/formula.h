@@ -1,7 +1,6 @@
 // The question whether two accesses can meet when reads may see other values than recorded, as clauses for a solver.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,9 +30,9 @@ namespace sooth {
 class RecipeFormula {
  public:
   // `table` is a copy of the program's expressions that may grow; it serves one formula at a time. Everything must
-  // outlive it.
+  // outlive it. When `poll` has stopped it is half made, and its answers say nothing.
   RecipeFormula(const RecipeModel& model, ExprTable& table, const Window& window, const RaceTarget (&targets)[2],
-                std::chrono::milliseconds timeout);
+                const SolverLimit& limit, StopPoll* poll = nullptr);
 
   // False: no reordering has the targets next, whatever the values; solve() need not be asked and must not be.
   bool is_possible() const { return scope_.is_possible() && possible_; }
@@ -103,6 +102,7 @@ class RecipeFormula {
   ExprTable& table_;
   const Window& window_;
   const RaceTarget targets_[2];
+  StopPoll* const poll_;
   const Steps steps_;
   const Scope scope_;
   bool possible_ = true;

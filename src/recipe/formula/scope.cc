@@ -4,11 +4,13 @@
 
 namespace sooth {
 
-Scope::Scope(const RecipeModel& model, const Window& window, const RaceTarget (&targets)[2], const Steps& steps)
+Scope::Scope(const RecipeModel& model, const Window& window, const RaceTarget (&targets)[2], const Steps& steps,
+             StopPoll* poll)
     : model_(model),
       window_(window),
       targets_{targets[0], targets[1]},
       steps_(steps),
+      poll_(poll),
       limit_(window.limit),
       need_(window.floor),
       followed_(window.floor),
@@ -112,7 +114,7 @@ bool Scope::saturate_need() {
       }
     }
   }
-  bounds_ = saturate(index, window_, events, {.reads = ReadRule::kAdmissible});
+  bounds_ = saturate(index, window_, events, {.reads = ReadRule::kAdmissible, .poll = poll_});
   if (!bounds_) {
     return false;
   }

@@ -22,7 +22,9 @@ namespace sooth {
 class Scope {
  public:
   // Everything must outlive it.
-  Scope(const RecipeModel& model, const Window& window, const RaceTarget (&targets)[2], const Steps& steps);
+  // When `poll` has stopped, nothing that it says counts.
+  Scope(const RecipeModel& model, const Window& window, const RaceTarget (&targets)[2], const Steps& steps,
+        StopPoll* poll = nullptr);
 
   // False: no reordering has the targets next, whatever the values.
   bool is_possible() const { return possible_; }
@@ -99,6 +101,7 @@ class Scope {
   const Window& window_;
   const RaceTarget targets_[2];
   const Steps& steps_;
+  StopPoll* const poll_;
   bool possible_ = false;
   std::optional<Bounds> bounds_;
   std::vector<std::uint32_t> limit_;  // by thread: events that may be executed without a target

@@ -37,6 +37,11 @@ std::string stop_sentence(stream::StopReason reason) {
     case stream::StopReason::kSignal: return "it was told to stop";
     case stream::StopReason::kTooManySites: return "the program has too many places to record";
     case stream::StopReason::kTooManyThreads: return "the program started too many threads";
+    case stream::StopReason::kFileTooLarge: return "its file had grown as large as files may be (ulimit -f)";
+    case stream::StopReason::kQuota: return "the disk quota was used up";
+    case stream::StopReason::kInputOutput: return "the disk reported an error";
+    case stream::StopReason::kNoMemory: return "there was no memory for it in the program (ulimit -v)";
+    case stream::StopReason::kNoDescriptor: return "the program had no file descriptor left for it (ulimit -n)";
   }
   return "for a reason that this version of sooth does not know";
 }

@@ -65,7 +65,12 @@ enum class StopReason : std::uint32_t {
   kSizeLimit = 2,
   kSignal = 3,
   kTooManySites = 4,
-  kTooManyThreads = 5
+  kTooManyThreads = 5,
+  kFileTooLarge = 6,  // EFBIG, or RLIMIT_FSIZE
+  kQuota = 7,         // EDQUOT
+  kInputOutput = 8,   // EIO
+  kNoMemory = 9,      // for a mapping: ENOMEM, RLIMIT_AS
+  kNoDescriptor = 10  // RLIMIT_NOFILE
 };
 
 // A free chunk of a live recording goes back to the program through this ring: the reader puts, the program takes.

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""sooth among others: several at a time in one folder, signals at the wrong moment, little room, and programs that leave others behind.
+
+    tests/cli/robust.py SOOTH [NAME...]      all tests, or those named
+"""
+import json
+import os
+import re
+import resource
+import signal
+import sys
+import time
+
+import run as command
+from run import check, is_running, lines_of, start_analysis, wait_for
+
+COUNTER = """
+#include <thread>
+int counter;
+int main() {
+  std::thread a([] { ++counter; }), b([] { ++counter; });
+  a.join();
+  b.join();
+}
+"""
+
+
+def all_ended(lab, started, what, expect):
+    return [lab.end(process, what, expect) for process in started]
+
+
+def parallel_runs(lab):
+    """Eight in one folder leave eight reports, each where its run says."""
+    program = lab.write("counter", COUNTER)
+    started = [lab.start("run", "--trials", "2", "--baseline-runs", "1", "--jobs", "1", "--", program) for _ in range(8)]
+    named = [re.search(r"the report is in (\S+);", end.stderr)[1] for end in all_ended(lab, started, ["run"], 66)]
+    check(len(set(named)) == 8, named)
+    for name in named:
+        report = lab.load(name)
+        check(report["findings"], name)
+        check(f"sooth replay {name}#" in report["findings"][0]["replay"]["command"], report["findings"][0]["replay"]["command"])
+    check(sorted(named) == sorted(n for n in os.listdir(lab.scratch) if n.startswith("sooth-")), os.listdir(lab.scratch))
+
+
+def parallel_records(lab):
+    """Eight in one folder leave eight directories, each the whole recording of one run."""
+    program = lab.write("counter", COUNTER)
+    started = [lab.start("record", "--", program) for _ in range(8)]
+    named = [re.search(r"recorded 3 threads in (\S+) ", end.stderr)[1] for end in all_ended(lab, started, ["record"], 0)]
+    check(len(set(named)) == 8, named)
+    check(sorted(named) == sorted(n for n in os.listdir(lab.scratch) if n.startswith("sooth-")), os.listdir(lab.scratch))
+    for name in named:
+        lab.tool("trace", "check", name, expect=0)
+    # One name for all: one gets it, and the others say so.
+    started = [lab.start("record", "-o", "mine", "--", program) for _ in range(4)]
+    ends = all_ended(lab, started, ["record", "-o"], (0, 64))
+    check(sorted(end.returncode for end in ends) == [0, 64, 64, 64], [end.stderr for end in ends])
+    check(all("exists already" in end.stderr for end in ends if end.returncode == 64), [end.stderr for end in ends])
+    lab.tool("trace", "check", "mine", expect=0)
+
+
+def claims_go_away(lab):
+    """A name that was taken for nothing is free again."""
+    lab.tool("run", "--", "/bin/true", expect=(64, 65))
+    lab.tool("record", "--", "/bin/true")
+    lab.tool("run", "--", "./missing", expect=(64, 65))
+    lab.tool("record", "-o", "mine", "--", "./missing", expect=(64, 65))
+    check(os.listdir(lab.scratch) == ["tmp"], os.listdir(lab.scratch))
+
+
+def ended_recordings(lab):
+    """A recording that ended before the program did is not complete, and the reason is the right one."""
+    program = lab.write("busy", command.BUSY)
+    lab.tool("run", "--max-trace", "300k", "--trials", "0", "--format", "json", "-o", "short.json", "--", program)
+    check(lab.load("short.json")["incomplete"] is True, "--max-trace ended the recording")
+    lab.tool("run", "--trials", "0", "--format", "json", "-o", "whole.json", "--", lab.write("counter", COUNTER))
+    check(lab.load("whole.json")["incomplete"] is False, "nothing ended the recording")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+    end = lab.tool("record", "-o", "limited", "--", program, preexec_fn=limit)
+    check("(ulimit -f)" in end.stderr and "disk was full" not in end.stderr, end.stderr)
+    end = lab.tool("analyze", "limited", "--with", "hb", "--format", "json")
+    check(json.loads(end.stdout)["incomplete"] is True, "a limit on files ended the recording")
+
+
+DAEMON = """
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  if (fork() == 0) {
+    setsid();
+    if (fork() != 0) _exit(0);
+    FILE* file = std::fopen(argv[1], "a");
+    std::fprintf(file, "%d\\n", static_cast<int>(getpid()));
+    std::fclose(file);
+    for (;;) sleep(1000);
+  }
+  std::thread([] {}).join();
+  while (argc > 2) sleep(1000);
+}
+"""
+
+
+def daemons(lab):
+    """What a controlled run starts ends with it, also in a session of its own, whether the run is killed or ends by itself."""
+    program = lab.write("daemon", DAEMON)
+    for words in (["pids"], ["pids", "hang"]):
+        lab.tool("test", "--runs", "3", "--timeout", "2s", "--jobs", "2", "--", program, *words)
+    with open(lab.path("pids")) as file:
+        started = [int(word) for word in file.read().split()]
+    check(len(started) >= 4, started)
+    check(not any(is_running(pid) for pid in started), f"some of {started} still run")
+
+
+def signals(lab):
+    """Whatever ends the analysis early: temporary folders go, and the status tells."""
+    for number in (signal.SIGTERM, signal.SIGPIPE, signal.SIGUSR1, signal.SIGALRM):
+        run = start_analysis(lab)
+        os.kill(run.pid, number)
+        end = lab.end(run, ["run", f"ended by signal {number:d}"], 128 + number)
+        check("Interrupted" in end.stdout and lab.left() == [], (number, end.stdout, lab.left()))
+    # Findings are more important than how it ended.
+    run = lab.start("run", "--trials", "1000000", "--baseline-runs", "1000000", "--budget", "0", "--jobs", "1", "--", lab.write("counter", COUNTER))
+    wait_for(lambda: lab.left() and command.children_of(run.pid), "a controlled run")
+    time.sleep(0.5)
+    os.kill(run.pid, signal.SIGUSR1)
+    end = lab.end(run, ["run", "with findings, ended by SIGUSR1"], 66)
+    check("Interrupted" in end.stdout and lab.left() == [], (end.stdout, lab.left()))
+
+
+MANY = """
+#include <cstdio>
+#include <pthread.h>
+#include <unistd.h>
+static void* work(void*) { usleep(1000); return nullptr; }
+int main() {
+  pthread_t threads[200];
+  int made = 0;
+  bool failed = false;
+  while (made < 200 && pthread_create(&threads[made], nullptr, work, nullptr) == 0) ++made;
+  for (int i = 0; i < made; ++i) pthread_join(threads[i], nullptr);
+  failed = made < 200;
+  // Until it works.
+  for (made = 0; made < 20; ++made) {
+    while (pthread_create(&threads[0], nullptr, work, nullptr) != 0) {
+    }
+    pthread_detach(threads[0]);
+  }
+  std::printf("%s\\n", failed ? "failed" : "all");
+}
+"""
+
+
+def little_memory(lab):
+    """pthread_create fails for lack of address space: the recording goes on or ends, and so does the program."""
+    program = lab.write("many", MANY)
+    for schedule in ("os", "serial"):
+        failed = False
+        for megabytes in (120, 200, 300, 500, 800):
+            # For the program alone: `sooth record` itself may need more.
+            end = lab.tool("record", "--schedule", schedule, "-o", f"{schedule}-{megabytes}", "--", "sh", "-c",
+                           f'ulimit -v {megabytes << 10}; exec "$0"', program)
+            failed = failed or end.stdout == "failed\n"
+        check(failed, f"no limit let pthread_create fail under {schedule}")
+
+
+TESTS = [parallel_runs, parallel_records, claims_go_away, ended_recordings, daemons, signals, little_memory]
+
+if __name__ == "__main__":
+    sys.exit(command.main_with(TESTS, __doc__))
