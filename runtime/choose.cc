@@ -23,8 +23,11 @@ Directed directed_;
 StretchFollower stretches_;
 bool follows_ = false;  // stretches_ says who is next
 bool diverged_ = false;
+bool awaits_return_ = false;  // of a thread that went outside where the stretches do not say so
 ChoiceFollower choices_;
 u64 hook_calls_ = 0;
+EarlyEnds early_ends_;
+u64 next_early_ = EarlyEnds::kNotEarly;  // no Node::early_at of a blocked thread is less
 u64 points_ = 0;
 u64 polled_at_ = ~u64{0};  // operations of the process when those who poll last looked
 
@@ -82,13 +85,14 @@ Turn give_to_wanted(Node* from, bool goes_on, Node*& next) {
     make_ready(next);
     return Turn::kGiven;
   }
+  // A sleep, or a wait that nobody ends: its time has come. Predicted schedules do not tell.
   Node* blocked = find(blocked_, id);
-  bool timed_out = blocked != nullptr && stretches_.current().timed_out != 0;
-  if (timed_out && fire_now(blocked)) {
+  bool ends = blocked != nullptr && (stretches_.current().timed_out != 0 || blocked->has_deadline());
+  if (ends && fire_now(blocked)) {
     next = blocked;
     return Turn::kGiven;
   }
-  if (find(outside_, id) != nullptr || (timed_out && blocked->has_deadline())) return Turn::kAwaited;
+  if (find(outside_, id) != nullptr || (ends && blocked->has_deadline())) return Turn::kAwaited;
   if (id == sooth::control::kNone)
     diverge(stretches_.current().thread, Divergence::kNoThread, 0);
   else
@@ -101,11 +105,16 @@ bool follow_on(Node* from, bool goes_on, StretchEnd how, bool at_operation) {
   switch (stretches_.look(controlled::position_of(from->thread), how, controlled::operations_hash(),
                           at_operation || !goes_on)) {
     case StretchFollower::Verdict::kGoesOn:
+      awaits_return_ = !goes_on;
+      if (!goes_on) return true;
       from->unstopped += at_operation ? 1 : kQuantumWeight;
       if (from->unstopped > kMostWithoutStop)
         diverge(from->id, Divergence::kEarly, static_cast<u64>(StretchEnd::kSpun));
       return follows_;
     case StretchFollower::Verdict::kDiverges:
+      // It fell asleep on the way, which is nothing that a schedule has to mention.
+      if (how == StretchEnd::kBlocked && stretches_.divergence() == Divergence::kEarly && from->has_deadline())
+        return true;
       diverge(from->id, stretches_.divergence(), stretches_.found());
       return false;
     case StretchFollower::Verdict::kIsOver: break;
@@ -134,6 +143,9 @@ Node* choose_by_strategy(Node* from, SchedulingPoint point) {
   return strategy_.choose(ready_.first(), point == SchedulingPoint::kBlocked ? nullptr : from, point);
 }
 
+// Where every choice is told, it may be one of a thread whose deadline fires.
+bool can_fire(const Node* n) { return virtual_clock::is_on() && n->has_deadline() && !n->polls; }
+
 // `waits`: nobody has the turn although somebody could.
 Node* choose_by_plan(Node* from, SchedulingPoint point, StretchEnd how, bool at_operation, bool& waits) {
   bool goes_on = point != SchedulingPoint::kBlocked;
@@ -144,7 +156,8 @@ Node* choose_by_plan(Node* from, SchedulingPoint point, StretchEnd how, bool at_
     if (turn != Turn::kNone) return next;
   }
   if (plan_ != Plan::kChoices) return choose_by_strategy(from, point);
-  Node* next = choices_.choose(ready_.first(), goes_on ? from : nullptr, point);
+  Node* next = choices_.choose(ready_.first(), goes_on ? from : nullptr, point, blocked_.first(), can_fire);
+  if (next != nullptr && next->state == State::kBlocked) fire_now(next);
   if (choices_.has_failed())
     diverge(choices_.wanted(), Divergence::kNotReady, static_cast<u64>(stopped_by(choices_.wanted())));
   return next;
@@ -180,6 +193,8 @@ bool is_waiting(Node* n, StretchEnd how) {
 u64 ready_bits(const Node* running) {
   u64 bits = running != nullptr && running->id < 64 ? u64{1} << running->id : 0;
   for (Node* n = ready_.first(); n != nullptr; n = n->next) bits |= n->id < 64 ? u64{1} << n->id : 0;
+  for (Node* n = blocked_.first(); n != nullptr && plan_ == Plan::kChoices; n = n->next)
+    bits |= n->id < 64 && can_fire(n) ? u64{1} << n->id : 0;
   return bits;
 }
 
@@ -202,14 +217,47 @@ void restart_choices() {
     stretches_ = controlled::make_stretch_follower();
     choices_ = controlled::make_choice_follower();
     follows_ = plan_ == Plan::kStretches && !stretches_.is_over();
-    diverged_ = false;
-    hook_calls_ = points_ = 0;
+    diverged_ = awaits_return_ = false;
+    hook_calls_ = 0;
     polled_at_ = ~u64{0};
   }
   strategy_ = Strategy(strategy_spec_, seed_, quantum_);
+  early_ends_ = EarlyEnds(seed_);
+  next_early_ = EarlyEnds::kNotEarly;
+  points_ = 0;
 }
 
+u64 draw_early(u64 ahead) {
+  bool draws = options.early_ends && !follows_ && strategy_spec_.kind != StrategyKind::kSerial &&
+               !(recorder.controlled && plan_ == Plan::kChoices);
+  u64 points = draws ? early_ends_.draw(ahead) : EarlyEnds::kNotEarly;
+  if (points == EarlyEnds::kNotEarly) return points;
+  if (points_ + points < next_early_) next_early_ = points_ + points;
+  return points_ + points;
+}
+
+namespace {
+
+// Time passes, although somebody could run.
+void fire_early() {
+  if (points_ < next_early_ || follows_) return;
+  next_early_ = EarlyEnds::kNotEarly;
+  for (Node* n = blocked_.first(); n != nullptr;) {
+    bool fires = n->early_at <= points_ && fire_now(n);
+    if (!fires && n->early_at < next_early_) next_early_ = n->early_at;
+    n = fires ? blocked_.first() : n->next;  // others may have gone with it
+  }
+}
+
+}  // namespace
+
 bool follows_stretches() { return follows_; }
+
+bool stop_awaiting_return() {
+  if (!follows_ || !awaits_return_) return false;
+  diverge(stretches_.wanted(), Divergence::kEarly, static_cast<u64>(StretchEnd::kOutside));
+  return true;
+}
 
 void admit(Node* n) { strategy_.admit(n->standing); }
 void dismiss(Node*) { strategy_.dismiss(); }
@@ -232,8 +280,13 @@ u32 grant(Node* n) {
 
 Node* choose_next(Node* from, SchedulingPoint point, StretchEnd how, bool at_operation) {
   bool goes_on = point != SchedulingPoint::kBlocked;
-  if (!recorder.controlled) return strategy_.choose(ready_.first(), goes_on ? from : nullptr, point);
   ++points_;
+  fire_early();
+  if (!recorder.controlled) {
+    Node* next = strategy_.choose(ready_.first(), goes_on ? from : nullptr, point);
+    if (next == nullptr) end_if_deadlocked();
+    return next;
+  }
   if (from != nullptr) count_calls(from);
   publish_run();
   while (Node* n = directed_.impatient(postponed_.first(), waiting_time())) let_go(n, 1);
@@ -266,6 +319,7 @@ void end_stretch(Node* n, StretchEnd how) {
 }
 
 void begin_stretch(Thread* t) {
+  awaits_return_ = false;
   if (!follows_ || node_of(t)->id != stretches_.wanted()) return;
   node_of(t)->unstopped = 0;
   u64 left = stretches_.accesses_left(controlled::position_of(t));
@@ -300,6 +354,11 @@ Approach decide_approach(Thread*, const SiteAccess& access) {
   Approach approach = directed_.approach<Node>(access, postponed_.first(), alone);
   if (approach == Approach::kGoesFirst) follows_ = false;
   return approach;
+}
+
+void release_before_end() {
+  if (follows_ || ready_.first() != nullptr) return;
+  if (Node* n = directed_.release(postponed_.first())) let_go(n, 0);
 }
 
 // A change of threads takes as long as some tens of hooks: two threads that yield to each other in loops must not cost

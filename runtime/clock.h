@@ -39,6 +39,8 @@ inline constexpr u64 kNever = u64{1} << 62;
 
 extern bool on_;
 SOOTH_INLINE bool is_on() { return on_; }
+// What steps are about that depend on the time.
+SOOTH_INLINE uptr object() { return reinterpret_cast<uptr>(&on_); }
 
 // Before the first thread has the turn; in the child of a fork again, which changes nothing.
 void start(bool on);

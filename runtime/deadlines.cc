@@ -14,6 +14,7 @@ namespace {
 u64 alarm_ = kNever;      // virtual time, atomic: no deadline is earlier
 u64 idle_since_ = 0;      // CLOCK_MONOTONIC: nobody is ready, and a deadline is waited for in real time. 0: not so
 u64 waited_ = 0;          // real time that was idle, less what the virtual clock has jumped since
+u64 longest_delay_ = 0;
 Node* keeper_ = nullptr;  // has the deadline that is waited for
 
 // How often a thread looks at what somebody unseen may have done.
@@ -93,6 +94,7 @@ void fire_externally(Node* n) {
 
 void restart_time() {
   alarm_ = kNever;
+  longest_delay_ = 0;
   idle_since_ = 0;
   keeper_ = nullptr;
   bool by_schedule = recorder.controlled ? !controlled::has_flag(sooth::control::kRealTime) : asks_at_operations();
@@ -105,6 +107,11 @@ void begin_wait(Node* n, uptr object, BlockedOn on, u64 deadline, bool polls) {
   n->blocked_on = on;
   n->polls = polls;
   n->deadline = deadline;
+  n->early_at = EarlyEnds::kNotEarly;
+  if (virtual_clock::is_on() && n->has_deadline() && !polls) {
+    u64 now = virtual_clock::now();
+    n->early_at = draw_early(deadline > now ? deadline - now : 0);
+  }
   n->waited = waited_;
   set_wake_at(n, virtual_clock::is_on() ? kNever : deadline);
   blocked_.push_back(n);
@@ -163,14 +170,23 @@ void let_time_pass() {
     begin_idling(n);
 }
 
+u64 longest_delay() { return longest_delay_; }
+
 bool fire_now(Node* n) {
   if (n->polls && recorder.controlled && !n->has_deadline()) {
     end_wait(n, Wake::kLook);
     return true;
   }
   if (!virtual_clock::is_on() || !n->has_deadline()) return false;
+  u64 before = virtual_clock::now();
+  bool others = ready_.first() != nullptr || (holder_ != nullptr && holder_->state == State::kRunning);
+  if (others && n->deadline > before) {
+    u64 delay = n->deadline - before;
+    if (delay > longest_delay_) longest_delay_ = delay;
+    if (recorder.controlled) controlled::log(sooth::control::RecordKind::kEarly, n->id, delay);
+  }
   // With those that fire together, as when nobody was ready.
-  if (n->deadline > virtual_clock::now()) jump_to(earliest_deadline()->deadline);
+  if (n->deadline > before) jump_to(earliest_deadline()->deadline);
   if (n->state != State::kBlocked) return true;
   virtual_clock::advance_to(n->deadline);
   end_wait(n, Wake::kTimedOut);

@@ -1,13 +1,12 @@
-// Every thread of a controlled run is blocked, and nobody is left who could wake one.
+// Every thread is blocked, and nobody is left who could wake one.
 #include "runtime/locks.h"
 #include "runtime/monitor.h"
+#include "runtime/run_end.h"
 #include "runtime/signals.h"
 #include "runtime/turn.h"
 #include "runtime/turn_state.h"
 
 namespace sooth::rt::turn {
-
-using sooth::control::RecordKind;
 
 namespace {
 
@@ -62,12 +61,16 @@ bool has_unknown_threads() {
   auto process = static_cast<u32>(sys_call(SYS_getpid));
   for (Node* n = blocked_.first(); n != nullptr; n = n->next) has_first = has_first || n->system_id == process;
   u32 known = nodes_ + (monitored_ ? 1 : 0) + (has_first ? 0 : 1);
+  // A recording waits once for those that may be leaving: who is still there then is there to stay.
+  static u32 staying = 0;
+  if (!recorder.controlled && staying != 0 && kernel_threads() - known >= staying) return true;
   constexpr u32 kLooks = 100;
   for (u32 i = 0; i < kLooks; ++i) {
     if (kernel_threads() <= known) return false;
     timespec pause = {0, 1'000'000};
     sys_call(SYS_nanosleep, reinterpret_cast<long>(&pause));
   }
+  staying = kernel_threads() - known;
   return true;
 }
 
@@ -77,21 +80,22 @@ void end_if_deadlocked() {
   if (blocked_.first() == nullptr || outside_.first() != nullptr || a_handler_may_run()) return;
   for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
     if (n->has_deadline() || __atomic_load_n(&n->thread->pending_signals, __ATOMIC_RELAXED) != 0) return;
+    if (n->polls && !recorder.controlled) return;  // it looks again by itself
   }
   if (has_unknown_threads()) return;
   char sentence[900];
   char* end = sentence + sizeof sentence;
   char* p = append_text(sentence, end, "deadlock: ");
-  controlled::log(RecordKind::kDeadlock, blocked_.first()->id);
+  run_end::note_deadlock(blocked_.first()->id);
   for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
     if (n != blocked_.first()) p = append_text(p, end, ", ");
     p = describe(n, p, end);
-    uptr pc = n->thread->progress.pc;
-    u64 place =
-        pc == 0 ? 0 : controlled::module_offset(pc) | (controlled::is_in_program(pc) ? 0 : sooth::control::kInLibrary);
-    controlled::log(RecordKind::kBlockedThread, n->id, static_cast<u64>(n->blocked_on), holder_of(n), place);
+    run_end::note_blocked(n->thread, n->id, n->blocked_on, holder_of(n), n->object);
   }
-  controlled::set_state(sooth::control::RunState::kDeadlocked);
+  if (recorder.controlled)
+    controlled::set_state(sooth::control::RunState::kDeadlocked);
+  else
+    finish_recording();
   warn(sentence);
   sys_call(SYS_exit_group, sooth::control::kDeadlockStatus);
 }

@@ -8,6 +8,7 @@
 #include "runtime/locks.h"
 #include "runtime/options.h"
 #include "runtime/recorder.h"
+#include "runtime/run_end.h"
 #include "runtime/stream_writer.h"
 #include "runtime/turn.h"
 
@@ -21,6 +22,10 @@ bool initialized_ = false;
 
 void at_exit() {
   if (Thread* t = current()) before_exit(t);
+}
+
+void at_quick_exit_() {
+  if (Thread* t = current()) before_exit(t, false);
 }
 
 }  // namespace
@@ -40,7 +45,10 @@ void initialize() {
   if (!recorder.controlled) t->quantum = static_cast<u32>(options.quantum);
   watch_forks();
   watch_thread_ends();
+  run_end::watch_crashes();
+  // The first that is registered is the last to run.
   atexit(at_exit);
+  at_quick_exit(at_quick_exit_);
 }
 
 void after_fork_in_child(Thread* t) {
@@ -50,8 +58,9 @@ void after_fork_in_child(Thread* t) {
   restart_threads_after_fork(t);
 }
 
-void before_exit(Thread* t) {
-  if (options.report_thread_leaks) {
+void before_exit(Thread* t, bool reports_leaks) {
+  turn::ending(t, turn::Ending::kEnds);
+  if (options.report_thread_leaks && reports_leaks) {
     for (u32 id = 1; id < thread_count(); ++id) {
       ThreadInfo& info = thread_info(id);
       // Those that still run may be on purpose; ThreadSanitizer is silent about them, too.

@@ -9,8 +9,9 @@ namespace sooth::rt {
 void initialize();
 // In the child of a fork: another recording, one thread. `t` is the thread that forked.
 void after_fork_in_child(Thread* t);
-// The process ends in an orderly way: leaked threads are reported, the recording is marked as ended.
-void before_exit(Thread* t);
+// The process ends in an orderly way: other threads may go first, leaked threads are reported if wanted, the recording
+// is marked as ended.
+void before_exit(Thread* t, bool reports_leaks = true);
 // Its part in hooks_atomic.cc: threads that are gone may have held locks of atomic operations.
 void restart_atomics_after_fork();
 void restart_semaphores_after_fork();

@@ -8,11 +8,12 @@ namespace sooth::rt::turn {
 namespace {
 
 constexpr long kPatience = 20'000'000;  // nanoseconds
+constexpr u32 kVainSamples = 50;
 constexpr std::size_t kStackBytes = 64 * 1024;
 
 // No function of libc may be called here, nor a thread_local variable be used: the thread has those of its creator.
 [[noreturn]] void watch() {
-  for (;;) {
+  for (u32 idle = 0;;) {
     Sample before = sample();
     if (!before.others_wait) {
       futex_wait(idle_word(), 1);
@@ -22,6 +23,8 @@ constexpr std::size_t kStackBytes = 64 * 1024;
     sys_call(SYS_nanosleep, reinterpret_cast<long>(&pause));
     Sample after = sample();
     if (after.holder != nullptr && after == before && sleeps_in_kernel(after.system_id)) take_away(after);
+    idle = after.holder == nullptr && after == before ? idle + 1 : 0;
+    if (idle >= kVainSamples) end_vain_wait(after);
   }
 }
 

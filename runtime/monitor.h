@@ -27,6 +27,9 @@ const u32* idle_word();
 // Takes the turn away if nothing has changed since the sample and the holder sleeps in the kernel.
 void take_away(const Sample& seen);
 
+// Nobody has had the turn for long: a schedule may wait in vain for somebody to come back from outside.
+void end_vain_wait(const Sample& seen);
+
 // Provided by monitor.cc. The thread is one of the kernel only: libc does not count it, so a program whose last thread
 // ends still ends.
 void start_monitor();

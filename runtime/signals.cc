@@ -10,6 +10,7 @@
 #include "runtime/intercept.h"
 #include "runtime/modules.h"
 #include "runtime/recorder.h"
+#include "runtime/run_end.h"
 #include "runtime/stream_writer.h"
 #include "runtime/turn.h"
 
@@ -187,10 +188,9 @@ int set_action(Thread* t, uptr pc, int number, const struct sigaction* action, s
   struct sigaction real_old;
   if (action == nullptr) {
     int result = real_sigaction_(number, nullptr, &real_old);
+    bool stands_in = (real_old.sa_flags & SA_SIGINFO) != 0 && real_old.sa_sigaction == dispatch;
     if (old != nullptr)
-      *old = result == 0 && ours && (real_old.sa_flags & SA_SIGINFO) != 0 && real_old.sa_sigaction == dispatch
-                 ? before
-                 : real_old;
+      *old = result == 0 && ((ours && stands_in) || run_end::is_watching(real_old)) ? before : real_old;
     return result;
   }
   struct sigaction installed = *action;
@@ -209,7 +209,10 @@ int set_action(Thread* t, uptr pc, int number, const struct sigaction* action, s
   wanted_[number] = *action;
   dispatched_[number] = dispatches;
   if (old != nullptr)
-    *old = (real_old.sa_flags & SA_SIGINFO) != 0 && real_old.sa_sigaction == dispatch ? before : real_old;
+    *old =
+        ((real_old.sa_flags & SA_SIGINFO) != 0 && real_old.sa_sigaction == dispatch) || run_end::is_watching(real_old)
+            ? before
+            : real_old;
   return 0;
 }
 

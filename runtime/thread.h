@@ -85,7 +85,7 @@ struct Progress {
   u64 events;      // operations of synchronisation
   u64 calls;       // of hooks, up to the last operation
   u64 next_watch;  // the number of calls at which to look again whether it spins
-  uptr pc;         // of the last operation that turn::step() was told of
+  uptr pc;         // of the last operation that turn::step() was told of; in serial recordings, too
 };
 
 struct Tree;          // tree.h
@@ -146,6 +146,10 @@ struct Thread {
   void* signal_data;  // owned by signals.cc
   u32 interruptions;  // handlers that have run and after which calls are not restarted
   u32 raises;         // the signal that it is about to send to itself; 0: none
+
+  // For run_end.h.
+  uptr fatal_pc;   // where it called abort(), or an assertion failed; 0: nowhere
+  uptr thrown_at;  // the last exception
 
   // The call of code that is left out: calls.h.
   Frame* call_frame;  // of its function; nullptr: it has none, or there is no call

@@ -455,6 +455,8 @@ void step(Thread* t, const Step& what) {
   if (recorder.controlled) {
     controlled::passes_point(t);
     announce_step(t, what);
+  } else if (what.pc != 0) {
+    t->progress.pc = what.pc;  // for who asks where it waits
   }
   if (t->quantum <= kOperationWeight) {
     reschedule(t, SchedulingPoint::kQuantum, StretchEnd::kPreempted, true);
@@ -467,6 +469,43 @@ void step(Thread* t, const Step& what) {
 void step_access(Thread* t, const Step& what) {
   announce_step(t, what);
   reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, false);
+}
+
+void ending(Thread* t, Ending when) {
+  if (!taken() || nodes_ == 1 || t->busy != 0) return;
+  hold(t);
+  if (recorder.controlled) controlled::passes_point(t);
+  if (controlled::has_flag(sooth::control::kLogPoints)) {
+    // What runs at exit has points of its own: only the end itself is one more step.
+    if (when == Ending::kBegins) return;
+    announce_step(t, {});
+  }
+  if (recorder.controlled) {
+    Locked locked(t);
+    release_before_end();
+  }
+  // In turn means that everybody has one.
+  if (asks_at_operations())
+    reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, true);
+  else
+    reschedule(t, SchedulingPoint::kYield, StretchEnd::kYielded, true);
+}
+
+void created_thread(Thread* t) {
+  if (!taken()) return;
+  hold(t);
+  if (recorder.controlled) controlled::passes_point(t);
+  // Where each access is a point there is one anyway before the thread does anything that others see.
+  if (!asks_at_operations() || controlled::has_flag(sooth::control::kLogPoints)) return;
+  // Not in front of an operation, but behind one.
+  reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, false);
+}
+
+void step_clock(Thread* t) {
+  if (controlled::has_flag(sooth::control::kLogPoints) || follows_stretches())
+    step(t, {Op::kAtomicRmw, 0, virtual_clock::object(), 1});
+  else if (recorder.controlled)
+    controlled::passes_point(t);
 }
 
 void changed_nothing(Thread* t) {
@@ -553,6 +592,15 @@ Sample sample() {
 }
 
 const u32* idle_word() { return &monitor_idle_; }
+
+void end_vain_wait(const Sample& seen) {
+  const u32* word = nullptr;
+  {
+    SpinGuard guard(lock_);
+    if (holder_ == nullptr && turns_ == seen.turns && stop_awaiting_return()) word = pass_on_if_free();
+  }
+  wake_up(word);
+}
 
 void take_away(const Sample& seen) {
   const u32* word = nullptr;

@@ -77,7 +77,11 @@ Wake poll(Thread* t, uptr object, BlockedOn on, const timespec* deadline = nullp
 bool sleep(Thread* t, u64 moment);
 // Virtual time only: the moment it is, which costs time; and what the thread has worked.
 u64 tell_time(Thread* t);
+// In front of that, where every choice is told: what it sees depends on whose sleep is over.
+void step_clock(Thread* t);
 u64 worked(const Thread* t);
+// By how much, at most, a deadline fired before others had run that could.
+u64 longest_delay();
 // Makes up to `count` of the threads that are blocked on the object ready, in the order in which they blocked. Returns
 // how many.
 u32 wake(uptr object, u32 count);
@@ -89,6 +93,13 @@ void notice_signal(Thread* t);
 
 // Controlled runs only. In front of an access at a site of the pair: comes back when the access is to be done.
 void approach(Thread* t, const SiteAccess& access);
+// The process is about to end, and whatever other threads have not done by then never happens: they may go first.
+// kBegins: in front of what runs at exit, kEnds: behind it. A chance, not a promise: whoever runs for ever does not
+// keep the process alive, because strategies are fair.
+enum class Ending : u8 { kBegins, kEnds };
+void ending(Thread* t, Ending when);
+// A thread was created; it may go first.
+void created_thread(Thread* t);
 // In front of a plain access, when each is a scheduling point.
 void step_access(Thread* t, const Step& what);
 // What it did at its turn wrote what was there already, or failed.

@@ -6,6 +6,7 @@
 #include "runtime/control.h"
 #include "runtime/thread.h"
 #include "runtime/turn.h"
+#include "schedule/early_ends.h"
 #include "schedule/strategy.h"
 
 namespace sooth::rt::turn {
@@ -44,6 +45,7 @@ struct Node {
   Wake woken;        // why it is blocked no more
   u64 deadline;      // virtual time, or, without that, CLOCK_MONOTONIC in nanoseconds; kNever: none
   u64 wake_at;       // atomic: CLOCK_MONOTONIC, when it must see whether its time has come; kNever: not by itself
+  u64 early_at;      // number of the scheduling point at which the deadline fires, whoever else is ready
   u64 waited;        // real time of idling when it blocked; see deadlines.cc
   u64 worked;        // virtual time
   u64 counted_work;  // of that, what its position stands for
@@ -138,7 +140,8 @@ void look_at_clock(Node* n);
 bool is_time_awaited();
 // Nobody is ready: those are whose deadline comes next, unless somebody is outside.
 void let_time_pass();
-// The deadline of a blocked thread fires, whatever else is ready. False: it has none, or time is not virtual.
+// The deadline of a blocked thread fires, whatever else is ready, and with it those that are earlier: the clock shows
+// its moment. False: it has none, or time is not virtual.
 bool fire_now(Node* n);
 // The holder is at a scheduling point; `quantum`: the next one, which is as good a guess of the last as any.
 void spend_time(Node* n, SchedulingPoint point, sooth::control::StretchEnd how, u32 quantum);
@@ -149,8 +152,12 @@ void end_idling();
 
 // choose.cc.
 void restart_choices();
+// Node::early_at of a wait that begins now, with a deadline so far ahead.
+u64 draw_early(u64 ahead);
 // A schedule says who is next, and so whose deadline fires.
 bool follows_stretches();
+// Whoever is awaited does not come back: diverges. False: nobody is, or the schedule knows that it may take its time.
+bool stop_awaiting_return();
 void admit(Node* n);
 void dismiss(Node* n);
 // Does the scheduler ask who is next in front of every operation?
@@ -169,6 +176,8 @@ void keep_turn(Thread* t);
 // Is RaceFuzzer's rule in force for the thread?
 bool is_directed(Thread* t);
 Approach decide_approach(Thread* t, const SiteAccess& access);
+// A directed run ends while threads are postponed and nobody else can run: one of them may go on first.
+void release_before_end();
 // How long the run is, in hook calls; scheduling points count for several.
 u64 waiting_time();
 // What is counted, for the header of the log.

@@ -4,6 +4,7 @@
 
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
+#include "runtime/options.h"
 #include "runtime/sync.h"
 
 using namespace sooth::rt;
@@ -24,6 +25,14 @@ int type_of(const pthread_mutex_t* mutex) { return mutex->__data.__kind & kTypeB
 
 bool is_locked_by_caller(const pthread_mutex_t* mutex) {
   return __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED) == static_cast<int>(sys_call(SYS_gettid));
+}
+
+// glibc marks what was destroyed, until something else is made of it.
+void check_alive(Thread* t, uptr pc, const pthread_mutex_t* mutex) {
+  constexpr int kDestroyed = -1;
+  if (SOOTH_UNLIKELY(__atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED) == kDestroyed) &&
+      options.report_mutex_bugs)
+    misuse(t, pc, Misuse::kInvalidUse, address_of(mutex));
 }
 
 // Another process may unlock it, or the kernel when a thread dies.
@@ -60,6 +69,7 @@ int acquired(Thread* t, uptr pc, pthread_mutex_t* mutex, int result) {
 template <typename F>
 int lock_with(Thread* t, uptr pc, pthread_mutex_t* mutex, Deadline deadline, F block) {
   begin_operation(t, pc, sooth::Op::kAcquire, address_of(mutex));
+  check_alive(t, pc, mutex);
   int type = type_of(mutex);
   if ((type == PTHREAD_MUTEX_TIMED_NP || type == PTHREAD_MUTEX_ADAPTIVE_NP) && holds_lock(t, address_of(mutex)) &&
       is_locked_by_caller(mutex)) {
@@ -78,6 +88,7 @@ int lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
 
 int try_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
   begin_operation(t, pc, sooth::Op::kAcquire, address_of(mutex));
+  check_alive(t, pc, mutex);
   int result = acquired(t, pc, mutex, real_trylock(mutex));
   // Who tries again and again must not keep the holder from its turn.
   if (result == EBUSY) turn::yield(t);

@@ -9,6 +9,7 @@
 #include "runtime/recorder.h"
 #include "runtime/signals.h"
 #include "runtime/stream_writer.h"
+#include "runtime/turn.h"
 
 using namespace sooth;
 using namespace sooth::rt;
@@ -28,6 +29,43 @@ static void fork_child() {
 void watch_forks() { pthread_atfork(fork_parent, nullptr, fork_child); }
 
 }  // namespace sooth::rt
+
+// The end of the process is a scheduling point, in front of what runs at exit and behind it (init.cc has the latter).
+static void ending() {
+  if (Thread* t = current()) turn::ending(t, turn::Ending::kBegins);
+}
+
+using Main = int(int, char**, char**);
+static Main* main_ = nullptr;
+
+static int run_main(int count, char** arguments, char** environment) {
+  int status = main_(count, arguments, environment);
+  ending();
+  return status;
+}
+
+// Returning from main is no call that could be wrapped.
+SOOTH_INTERCEPT(int, __libc_start_main, Main* main, int count, char** arguments, void (*init)(), void (*fini)(),
+                void (*rtld_fini)(), void* stack_end) {
+  main_ = main;
+  return real___libc_start_main(run_main, count, arguments, init, fini, rtld_fini, stack_end);
+}
+
+#define SOOTH_EXIT(name, before)                                            \
+  SOOTH_REAL static Real<void(int)> real_##name{#name};                     \
+  SOOTH_EXPORT __attribute__((noreturn)) void sooth_##name(int) asm(#name); \
+  void sooth_##name(int status) {                                           \
+    before;                                                                 \
+    real_##name(status);                                                    \
+    __builtin_unreachable();                                                \
+  }
+SOOTH_EXIT(exit, ending())
+SOOTH_EXIT(quick_exit, ending())
+// Nothing runs at such an exit, and nobody is reminded of threads.
+#define SOOTH_BEFORE_END \
+  if (Thread* t = current(); t != nullptr && t->busy == 0) before_exit(t, false)
+SOOTH_EXIT(_exit, SOOTH_BEFORE_END)
+SOOTH_EXIT(_Exit, SOOTH_BEFORE_END)
 
 // The child of a vfork would go on in the parent's memory, and so in its recording.
 SOOTH_INTERCEPT(pid_t, vfork, void) { return recording() ? fork() : real_vfork(); }

@@ -148,6 +148,7 @@ int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* a
   // The thread does it, too; but whoever gets the handle from us must find it.
   set_thread_handle(id, static_cast<u64>(*thread));
   turn::await_arrival(id);
+  turn::created_thread(t);
   return 0;
 }
 

@@ -42,14 +42,15 @@ bool is_duration(const timespec* time) { return Deadline{time}.is_valid() && tim
 // Returns what is left: 0, unless a handler ran before the moment. The operation has begun.
 u64 sleep_until(Thread* t, u64 moment) {
   bool slept = turn::sleep(t, moment);
-  pthread_testcancel();
+  test_cancel();
   u64 now = virtual_clock::now();
   return slept || now >= moment ? 0 : moment - now;
 }
 
+// A look at the clock: loops that look and sleep change nothing.
 void begin_sleep(Thread* t) {
-  begin_operation(t);
-  pthread_testcancel();
+  begin_operation(t, 0, Op::kAtomicLoad, virtual_clock::object());
+  test_cancel();
   turn::tell_time(t);
 }
 
@@ -75,6 +76,7 @@ timeval to_timeval(const timespec& time) { return {time.tv_sec, time.tv_nsec / 1
 bool read_virtually(Thread* t, clockid_t clock, timespec* time) {
   bool of_thread = clock == CLOCK_THREAD_CPUTIME_ID;
   if (!of_thread && clock != CLOCK_PROCESS_CPUTIME_ID && !virtual_clock::is_known(clock)) return false;
+  turn::step_clock(t);
   u64 now = turn::tell_time(t);
   if (virtual_clock::is_known(clock))
     *time = virtual_clock::show(now, clock);
@@ -83,7 +85,10 @@ bool read_virtually(Thread* t, clockid_t clock, timespec* time) {
   return true;
 }
 
-timespec calendar_time(Thread* t) { return virtual_clock::show(turn::tell_time(t), CLOCK_REALTIME); }
+timespec calendar_time(Thread* t) {
+  turn::step_clock(t);
+  return virtual_clock::show(turn::tell_time(t), CLOCK_REALTIME);
+}
 
 // Of the process, in units of which a second has so many.
 clock_t processor_time(Thread* t, u64 units) {

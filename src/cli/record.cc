@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/campaign_options.h"
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "cli/program_command.h"
@@ -18,6 +19,7 @@ namespace {
 struct RecordOptions {
   std::string output;
   RecordingOptions recording;
+  std::chrono::milliseconds timeout{0};
 };
 
 // The analysis that knows of calls that were not recorded.
@@ -61,6 +63,7 @@ CommandResult record(const RecordOptions& options) {
   job.words = words;
   job.directory = options.output;
   job.options = options.recording;
+  job.timeout = options.timeout;
   job.warn = say;
   const Result<ProgramRecording> recording = record_program(job);
   if (!recording.ok()) {
@@ -81,6 +84,8 @@ void add_record_command(CLI::App& root, CommandResult& result) {
   add_recording_filter(*command, "--filter", options->recording);
   add_count_option(*command, "--max-trace", options->recording.max_bytes,
                    "End the recording at so many bytes, like 2G; the program goes on. 0: no limit");
+  add_duration_option(*command, "--timeout", options->timeout,
+                      "Kill the program after that time, and say where its threads were", "none");
   command->footer(
       "Usage: sooth record [OPTIONS] -- PROGRAM ARGUMENTS. The exit status is the program's own (128 + signal).\n"
       "SIGUSR2 sent to `sooth record` ends the recording; the program goes on.");

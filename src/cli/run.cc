@@ -32,7 +32,7 @@ struct RunFlags {
   CampaignFlags flags;
   bool keep = false;
   std::string keep_in;  // directory; empty: the one that `sooth record` would make
-  std::string store;    // file; empty: as stored_report() says
+  std::string store;    // file; empty: as named_report() says
   ReportOptions report;
 };
 
@@ -146,6 +146,7 @@ Result<RunResult> work(RunFlags& options, const std::string& report_name) {
   job.analysis.recipe.solver_timeout = std::chrono::seconds(2);
   job.budget = options.flags.budget;
   job.timeout = options.flags.timeout;
+  job.record.timeout = options.flags.timeout;
   job.confirm.suppressions = options.report.suppressions;
   job.confirm.baseline = options.report.baseline;
   job.confirm.options.report_name = report_name;
@@ -241,8 +242,8 @@ void add_run_command(CLI::App& root, CommandResult& result) {
                    "Undirected runs that ends of others are compared with");
   add_jobs_option(*command, options->flags);
   add_duration_option(*command, "--timeout", options->flags.timeout,
-                      "A controlled run that takes longer is killed, and counts as a hang",
-                      "10s to 60s, by the recorded run");
+                      "A run that takes longer is killed, and counts as a hang",
+                      "none for the recorded run; 10s to 60s for others, by that one");
   add_report_options(*command, options->report);
   command->add_option("--store", options->store, "Store the report as JSON in this file")->type_name("FILE");
   command->footer(

@@ -159,6 +159,9 @@ std::string as_text(const TestResult& result, const AllShown& shown, const TestF
     for (const std::string& sentence : end.blocked) {
       text += "  " + printable(sentence) + "\n";
     }
+    text += is_by_delay(end) ? "  only when a thread was kept from running for more than 0.1 s, until a sleep or "
+                               "time-out of another was over\n"
+                             : "";
     text += end.failure ? again(end.first_seed, shown.ends[i]) : "";
     if (end.outputs.size() > 1) {
       text += "  " + describe_outputs(end) + "\n";
@@ -182,6 +185,7 @@ nlohmann::ordered_json end_as_json(const TestEnd& end, const Shown& shown) {
                                 {"description", printable(end.outcome.describe())},
                                 {"failure", end.failure},
                                 {"runs", end.runs},
+                                {"delayed", end.delayed},
                                 {"first_seed", end.first_seed},
                                 {"key", hexadecimal(fnv1a(end.key))}};
   for (const std::string& sentence : end.blocked) {

@@ -155,17 +155,19 @@ Status Campaign::extend_baseline(std::uint64_t runs) {
     return {};
   }
   Status status;
-  const auto work = [&](std::uint64_t i) {
+  const auto plan_of = [&](std::uint64_t i) {
     RunPlan plan;
     plan.seed = options_.seed + had + i;
-    return run(plan);
+    return plan;
   };
-  const auto take = [&](std::uint64_t, Result<RunOutcome>&& run) {
+  const auto work = [&](std::uint64_t i) { return run(plan_of(i)); };
+  const auto take = [&](std::uint64_t i, Result<RunOutcome>&& run) {
     if (!run.ok() || run->cancelled) {
       status = run.ok() ? Status() : run.status();
       return false;
     }
     baseline_.add(classify(*run));
+    options_.on_outcome(plan_of(i), *run);
     options_.on_run();
     return true;
   };
@@ -196,6 +198,7 @@ Status Campaign::follow(const WitnessSchedule& witness, const Target& target, Co
   if (!outcome.ok() || outcome->cancelled) {
     return outcome.ok() ? Status() : outcome.status();
   }
+  options_.on_outcome(plan, *outcome);
   options_.on_run();
   // Behind a divergence the run goes on without a schedule, and may get there all the same.
   const bool left = !outcome->log.processes.empty() && !outcome->log.processes.front().divergences.empty();
@@ -220,6 +223,7 @@ Status Campaign::run_trials(const Target& target, Confirmation& result, Tally& t
       return false;
     }
     ++result.trials;
+    options_.on_outcome(trial(target, i), *run);
     options_.on_run();
     if (reaches(target, run->log)) {
       ++result.hits;

@@ -25,6 +25,8 @@ struct CampaignOptions {
   std::uint64_t baseline_runs = 10;
   std::function<bool()> cancelled = [] { return false; };  // asked from several threads
   std::function<void()> on_run = [] {};                    // after each run that counts, from the thread of the caller
+  // The same, with the run.
+  std::function<void(const RunPlan&, const RunOutcome&)> on_outcome = [](const RunPlan&, const RunOutcome&) {};
 };
 
 // What to bring about.

@@ -194,7 +194,10 @@ std::string strategy_of(const Confirmation& confirmation) {
 
 }  // namespace
 
-bool can_be_confirmed(const Finding& finding) { return finding.kind != FindingKind::kMisuse && !finding.known; }
+bool can_be_confirmed(const Finding& finding) {
+  return (finding.kind == FindingKind::kRace || finding.kind == FindingKind::kDeadlock) &&
+         !finding.failure.has_value() && !finding.known;
+}
 
 void apply(const Confirmation& confirmation, const std::string& program, const std::string& command, Finding& finding) {
   const Rung rung = !confirmation.run.has_value() ? finding.rung

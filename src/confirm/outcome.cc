@@ -89,6 +89,10 @@ Outcome classify(const RunOutcome& run) {
   return outcome;
 }
 
+bool was_delayed(const RunLog& log) {
+  return !log.processes.empty() && log.processes.front().longest_delay > kUsualDelay;
+}
+
 std::string Outcome::describe() const {
   std::string text;
   switch (kind) {

@@ -36,6 +36,12 @@ struct Outcome {
 
 Outcome classify(const RunOutcome& run);
 
+// Nanoseconds for which a busy machine may keep a thread from running.
+inline constexpr std::uint64_t kUsualDelay = 100'000'000;
+// A deadline came although a thread could run that would have had more time than that: what a run does then is rarely
+// seen.
+bool was_delayed(const RunLog& log);
+
 // The line of `errors` (standard error of a run, or its end) in which a failed assertion, std::terminate, a check of
 // glibc or a sanitizer says what is wrong; with what() of an exception behind it. Empty when there is none.
 std::string complaint_in(std::string_view errors);

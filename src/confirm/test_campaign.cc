@@ -97,6 +97,7 @@ void TestTally::add(const RunPlan& plan, const RunOutcome& run) {
   result_.external += !run.log.processes.empty() && run.log.processes.front().external != 0 ? 1 : 0;
   TestEnd& end = end_of(plan, run);
   ++end.runs;
+  end.delayed += was_delayed(run.log) ? 1 : 0;
   const auto output = std::find_if(end.outputs.begin(), end.outputs.end(),
                                    [&](const TestOutput& each) { return each.hash == run.output_hash; });
   if (output != end.outputs.end()) {
@@ -116,8 +117,10 @@ TestResult TestTally::finish() {
   for (TestEnd& end : result_.ends) {
     end.failure = &end != usual;
   }
-  std::stable_sort(result_.ends.begin(), result_.ends.end(),
-                   [](const TestEnd& a, const TestEnd& b) { return a.failure > b.failure; });
+  std::stable_sort(result_.ends.begin(), result_.ends.end(), [](const TestEnd& a, const TestEnd& b) {
+    const auto place = [](const TestEnd& end) { return !end.failure ? 2 : is_by_delay(end) ? 1 : 0; };
+    return place(a) < place(b);
+  });
   return std::move(result_);
 }
 

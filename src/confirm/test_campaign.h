@@ -39,11 +39,15 @@ struct TestEnd {
   std::vector<std::string> blocked;  // of a deadlock: a sentence for each thread of the first one
   bool failure = false;  // a crash, a complaint, a deadlock, a hang, or an exit status that is not the usual one
   std::uint64_t runs = 0;
+  std::uint64_t delayed = 0;  // of these, in which a thread that could run was kept from it for long (kUsualDelay)
   std::uint64_t first_seed = 0;
   ScheduleFile schedule;            // of the first one
   std::vector<TestOutput> outputs;  // by first seed; the first kMaxOutputs of them
 };
 inline constexpr std::size_t kMaxOutputs = 1000;
+
+// It takes such a delay to fail so, as far as anybody has seen.
+inline bool is_by_delay(const TestEnd& end) { return end.failure && end.delayed == end.runs; }
 
 // Two places that directed runs were steered to (directed_tests.h).
 struct TestRace {
@@ -58,7 +62,7 @@ struct TestResult {
   std::uint64_t planned = 0;       // of this shard
   std::uint64_t uncontrolled = 0;  // runs in which the run time library never came to life
   std::uint64_t external = 0;      // runs in which something from outside took part
-  std::vector<TestEnd> ends;       // failures first, then by first seed
+  std::vector<TestEnd> ends;       // failures first, those that take a delay behind them, then by first seed
   std::vector<TestRace> races;     // of directed runs, in the order in which they were met
 
   bool found() const { return !ends.empty() && ends.front().failure; }

@@ -147,6 +147,10 @@ Result<CompilerCommand> wrap_compiler(std::span<const std::string> compiler, Com
   command.words.assign(compiler.begin(), compiler.end());
   if (job.has_input) {
     command.words.insert(command.words.end(), {"-g", "-fsanitize=thread"});
+    // GCC writes small ones out, behind the pass that would have made them visible. Calls are seen.
+    if (kind == CompilerKind::kGcc) {
+      command.words.insert(command.words.end(), {"-fno-builtin-memset", "-fno-builtin-memcpy"});
+    }
     // Last among the directories, so that a program that brings the header along keeps its own.
     if (!library.include_directory.empty()) {
       command.words.insert(command.words.end(), {"-idirafter", library.include_directory});

@@ -64,9 +64,11 @@ Words wrap(CompilerKind kind, const std::string& line) {
 }
 
 TEST(WrapCompiler, PutsItsOptionsInFront) {
-  EXPECT_EQ(wrap(CompilerKind::kGcc, "-c a.c -g0"), (Words{"compiler", "-g", "-fsanitize=thread", "-c", "a.c", "-g0"}));
-  EXPECT_EQ(wrap(CompilerKind::kGcc, "a.o"), (Words{"compiler", "-g", "-fsanitize=thread", "-L/opt/a,b/sooth",
-                                                    "-Xlinker", "-rpath", "-Xlinker", "/opt/a,b/sooth", "a.o"}));
+  EXPECT_EQ(wrap(CompilerKind::kGcc, "-c a.c -g0"), (Words{"compiler", "-g", "-fsanitize=thread", "-fno-builtin-memset",
+                                                           "-fno-builtin-memcpy", "-c", "a.c", "-g0"}));
+  EXPECT_EQ(wrap(CompilerKind::kGcc, "a.o"),
+            (Words{"compiler", "-g", "-fsanitize=thread", "-fno-builtin-memset", "-fno-builtin-memcpy",
+                   "-L/opt/a,b/sooth", "-Xlinker", "-rpath", "-Xlinker", "/opt/a,b/sooth", "a.o"}));
   EXPECT_EQ(wrap(CompilerKind::kClang, "-r a.o b.o"),
             (Words{"compiler", "-g", "-fsanitize=thread", "--start-no-unused-arguments", "-mllvm",
                    "-tsan-instrument-read-before-write", "--end-no-unused-arguments", "-fno-sanitize-link-runtime",

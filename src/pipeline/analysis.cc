@@ -13,6 +13,7 @@
 #include "pipeline/mcm_stage.h"
 #include "pipeline/overview.h"
 #include "pipeline/recipe_stage.h"
+#include "pipeline/thread_ends.h"
 #include "predict/barrier_order.h"
 #include "race/site_key.h"
 #include "trace/check/validator.h"
@@ -157,7 +158,7 @@ Status refuse_calls(const Batch& batch, const std::vector<const DetectorInfo*>& 
 
 // Feeds every batch to all; returns the number of events.
 Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, Stages& stages, TraceCensus& census,
-                          TraceCapture& capture, ForkLog& forks, OverviewCollector& overview) {
+                          TraceCapture& capture, ForkLog& forks, OverviewCollector& overview, ThreadEnds& ends) {
   TraceValidator validator;
   std::uint64_t events = 0;
   for (;;) {
@@ -179,6 +180,7 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, S
     if (!options.detectors.empty()) {
       capture.consume(*batch);
       overview.consume(*batch);
+      ends.consume(*batch);
       if (!options.reopen) {
         forks.consume(*batch, reader.tables());
       }
@@ -424,7 +426,8 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   TraceCapture capture(options.proof.max_events, (columns_for(options.detectors) & kValues) != 0);
   ForkLog forks;
   OverviewCollector overview;
-  Result<std::uint64_t> events = run(reader, options, stages, census, capture, forks, overview);
+  ThreadEnds ends;
+  Result<std::uint64_t> events = run(reader, options, stages, census, capture, forks, overview, ends);
   if (!events.ok()) {
     return std::move(events).status();
   }
@@ -448,6 +451,11 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
     report.incomplete = true;
     report.add_gap(GapKind::kRecording,
                    "Interrupted: only the first " + std::to_string(*events) + " events of the trace were analysed.");
+  }
+  if (!capture.is_cut() && reader.info().stopped.empty()) {
+    for (const std::string& sentence : ends.sentences(reader.tables())) {
+      report.add_gap(GapKind::kRecording, sentence);
+    }
   }
   std::vector<FinishedDetector> finished;
   for (const RunningDetector& each : stages.detectors) {

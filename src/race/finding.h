@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "race/failure.h"
 #include "race/gap.h"
 #include "trace/event.h"
 #include "trace/tables.h"
@@ -30,8 +31,10 @@ enum class FindingKind : std::uint8_t {
   kRace,
   kDeadlock,
   kMisuse,  // a call that the rules of locks or threads forbid, made in the recorded run
+  kCrash,   // a run was killed by a signal of its own doing, failed an assertion, or died of an exception
+  kHang,    // a run did not end
 };
-inline constexpr int kFindingKindCount = 3;
+inline constexpr int kFindingKindCount = 5;
 std::string_view finding_kind_name(FindingKind kind);
 std::optional<FindingKind> finding_kind_from_name(std::string_view name);
 
@@ -276,9 +279,11 @@ struct Finding {
   bool known = false;          // in the baseline
   // Two for a race, in trace order. One acquire for each thread of a deadlock: each of a lock that the thread of the
   // next holds, the last of one that the first holds; the earliest in the trace comes first. One for a misuse: the
-  // forbidden call, or the fork of a leaked thread.
+  // forbidden call, or the fork of a leaked thread. Of a failure: where each thread stood that had to do with it, one
+  // at least.
   std::vector<Access> accesses;
   std::optional<MisuseKind> misuse;  // of a misuse
+  std::optional<FailureSummary> failure;  // of a crash or hang, and of a deadlock that a run ended in
   // Libraries that nobody sees into, and that may order the two for all one knows.
   std::vector<std::string> uninstrumented;
   FindingContext context;

@@ -246,6 +246,8 @@ Status Checker::check_next() {
     case FindingKind::kRace: return check_race();
     case FindingKind::kDeadlock: return check_deadlock();
     case FindingKind::kMisuse: return Status::bad_input("a misuse has no witness: it happened in the recorded run");
+    case FindingKind::kCrash:
+    case FindingKind::kHang: return Status::bad_input("a failure has no witness: a run ended so");
   }
   return Status::bad_input("a witness of an unknown kind");
 }

@@ -222,7 +222,23 @@ std::string why_confirmed(const Finding& finding) {
                                                     : " stopped with every thread waiting for the next");
 }
 
+// "the recorded run ended so", "3 of 40 controlled runs ended so".
+std::string why_failed(const Finding& finding) {
+  const FailureSummary& failure = *finding.failure;
+  const bool counted_runs = finding.replay.has_value() && finding.replay->trials > 0;
+  std::string text = failure.recorded ? "the recorded run" : "";
+  if (counted_runs && finding.replay->hits > 0) {
+    text += (text.empty() ? "" : " and ") + runs_that_reached(*finding.replay);
+  }
+  text = (text.empty() ? "a controlled run" : text) + " ended so: " + printable(failure.outcome);
+  text += failure.message.empty() ? "" : " after \"" + printable(failure.message) + "\"";
+  return text + (failure.by_delay ? "; it takes a thread that is kept from running for longer than a time-out" : "");
+}
+
 std::string why_harmful(const Finding& finding) {
+  if (finding.failure.has_value()) {
+    return why_failed(finding);
+  }
   if (!finding.replay.has_value() || finding.replay->outcome.empty()) {
     return "a controlled run reached it, and failed";
   }
@@ -291,6 +307,8 @@ std::string_view kind_phrase(FindingKind kind) {
     case FindingKind::kRace: return "data race";
     case FindingKind::kDeadlock: return "deadlock";
     case FindingKind::kMisuse: return "misuse";
+    case FindingKind::kCrash: return "crash";
+    case FindingKind::kHang: return "hang";
   }
   return "finding";
 }
@@ -298,11 +316,19 @@ std::string_view kind_phrase(FindingKind kind) {
 std::string deed_in(const Finding& finding, const Access& access) {
   // A leaked thread is shown by its fork.
   const bool itself = access.op == Op::kMisuse && finding.misuse.has_value();
+  if (access.op == Op::kCallBegin && finding.failure.has_value()) {
+    return finding.kind == FindingKind::kCrash ? "end" : "last seen";
+  }
   return itself ? misuse_of(*finding.misuse, object(access)) : deed(access);
 }
 
 std::string lock_of(const Access& access) {
   return access.variable.empty() ? hexadecimal(access.address) : access.variable;
+}
+
+bool is_cycle_of_locks(const Finding& finding) {
+  return std::all_of(finding.accesses.begin(), finding.accesses.end(),
+                     [](const Access& access) { return access.op == Op::kAcquire; });
 }
 
 std::string headline(const Finding& finding) {
@@ -313,6 +339,9 @@ std::string headline(const Finding& finding) {
       return text + (what.empty() ? "" : " on " + what);
     }
     case FindingKind::kDeadlock:
+      if (!is_cycle_of_locks(finding)) {
+        return text + " of " + counted(finding.accesses.size(), "thread", "threads");
+      }
       if (!finding.accesses.empty()) {
         text += " by lock order inversion '" + printable(lock_of(finding.accesses.back())) + "'";
       }
@@ -321,12 +350,19 @@ std::string headline(const Finding& finding) {
       }
       return text;
     case FindingKind::kMisuse: return finding.misuse.has_value() ? misuse_of(*finding.misuse, subject(finding)) : text;
+    case FindingKind::kCrash:
+    case FindingKind::kHang:
+      if (finding.failure.has_value()) {
+        text += finding.kind == FindingKind::kCrash ? ", " + printable(finding.failure->outcome) : "";
+        text += finding.failure->message.empty() ? "" : ": " + printable(finding.failure->message);
+      }
+      return text;
   }
   return text;
 }
 
 std::string awaited(const Finding& finding, const Access& access) {
-  if (finding.kind != FindingKind::kDeadlock || finding.accesses.size() < 2) {
+  if (finding.kind != FindingKind::kDeadlock || finding.accesses.size() < 2 || !is_cycle_of_locks(finding)) {
     return "";
   }
   const auto index = static_cast<std::size_t>(&access - finding.accesses.data());
@@ -369,6 +405,9 @@ const Access& primary_access(const Finding& finding) {
   }
   if (finding.kind == FindingKind::kRace) {
     return finding.accesses.back();
+  }
+  if (finding.failure.has_value()) {
+    return finding.accesses.front();
   }
   return *std::max_element(finding.accesses.begin(), finding.accesses.end(),
                            [](const Access& a, const Access& b) { return a.event < b.event; });

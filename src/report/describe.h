@@ -41,7 +41,7 @@ std::string why_on_rung(const Finding& finding, const ReportStats& stats);
 // What was done in vain to confirm it: "none of 100 controlled runs reached it". Empty when nothing was, or it is
 // confirmed.
 std::string attempts(const Finding& finding);
-// "data race", "deadlock" or "misuse".
+// "data race", "deadlock", "misuse", "crash" or "hang".
 std::string_view kind_phrase(FindingKind kind);
 // The access of a finding as a deed; of a misuse the forbidden call: "double lock of mutex 'mu' (0x1f)".
 std::string deed_in(const Finding& finding, const Access& access);
@@ -51,6 +51,8 @@ std::string deed_in(const Finding& finding, const Access& access);
 std::string headline(const Finding& finding);
 // ", waiting for thread T2" for an acquire of a deadlock, which must be one of finding.accesses; nothing for a race.
 std::string awaited(const Finding& finding, const Access& access);
+// Each thread of the deadlock waits for a lock that the next one has. One that a run ended in may be of another kind.
+bool is_cycle_of_locks(const Finding& finding);
 // The lock of an acquire: its name, or its number as Access::locks has it. May hold any bytes.
 std::string lock_of(const Access& access);
 // What it is about: the first name that an access has, in quotes, or the address; empty when neither is known.

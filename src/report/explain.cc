@@ -115,7 +115,31 @@ std::string explain_race(const Finding& finding) {
   return text;
 }
 
+// A run that failed, and was seen to.
+std::string explain_failure(const Finding& finding) {
+  const Access& first = finding.accesses.front();
+  std::string text;
+  switch (finding.kind) {
+    case FindingKind::kHang: text = "The program did not end."; break;
+    case FindingKind::kDeadlock: text = "Every thread waited for another, and none could ever go on."; break;
+    default:
+      text = capital(actor(first)) + " ended the program at " + short_place(first.site) + ": " +
+             printable(finding.failure->outcome) + ".";
+  }
+  if (!finding.failure->message.empty()) {
+    add(text, "It said: " + printable(finding.failure->message));
+  }
+  if (!finding.failure->after.empty()) {
+    add(text, counted(finding.failure->after.size(), "race was", "races were") +
+                  " seen to happen before that, and may be the cause: " + listed(finding.failure->after) + ".");
+  }
+  return text;
+}
+
 std::string explain_deadlock(const Finding& finding) {
+  if (!is_cycle_of_locks(finding) && finding.failure.has_value()) {
+    return explain_failure(finding);
+  }
   std::string text;
   for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
     const Access& access = finding.accesses[i];
@@ -174,6 +198,8 @@ std::string explanation(const Finding& finding) {
     case FindingKind::kRace: return explain_race(finding);
     case FindingKind::kDeadlock: return explain_deadlock(finding);
     case FindingKind::kMisuse: return explain_misuse(finding);
+    case FindingKind::kCrash:
+    case FindingKind::kHang: return finding.failure.has_value() ? explain_failure(finding) : "";
   }
   return "";
 }

@@ -34,6 +34,11 @@ std::string fingerprint(const Finding& finding) {
     key += misuse_kind_name(*finding.misuse);
     key.push_back(kSeparator);
   }
+  // A deadlock of locks is the same whoever has seen it coming.
+  if (finding.failure.has_value() && !(finding.kind == FindingKind::kDeadlock && is_cycle_of_locks(finding))) {
+    key += std::to_string(finding.failure->signal) + "/" + std::to_string(finding.failure->status);
+    key.push_back(kSeparator);
+  }
   for (const std::string& site : sites) {
     key += site;
     key.push_back(kSeparator);

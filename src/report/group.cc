@@ -29,6 +29,9 @@ void merge_into(Finding& finding, Finding other) {
   finding.distance = std::min(finding.distance, other.distance);
   finding.observed = finding.observed || other.observed;
   finding.known = finding.known || other.known;
+  if (!finding.failure.has_value() && other.failure.has_value() && other.failure->recorded) {
+    finding.failure = std::move(other.failure);
+  }
   if (!finding.replay.has_value()) {
     finding.replay = std::move(other.replay);
   }
@@ -74,7 +77,9 @@ void merge_equal_findings(Report& report) {
                      [&rank](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
   }
   std::stable_sort(merged.begin(), merged.end(), [](const Finding& a, const Finding& b) {
-    return a.rung != b.rung ? a.rung > b.rung : happens_earlier(a, b);
+    // Runs that failed come first; but what took an unlikely delay says least.
+    const auto place = [](const Finding& f) { return !f.failure.has_value() ? 1 : f.failure->by_delay ? 2 : 0; };
+    return a.rung != b.rung ? a.rung > b.rung : place(a) != place(b) ? place(a) < place(b) : happens_earlier(a, b);
   });
   report.findings = std::move(merged);
 }

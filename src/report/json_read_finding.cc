@@ -92,11 +92,23 @@ static void read_json(const JsonNode& node, ReplaySummary& replay) {
   node.get("schedule", replay.schedule);
 }
 
+static void read_json(const JsonNode& node, FailureSummary& failure) {
+  node.get("outcome", failure.outcome);
+  node.get("signal", failure.signal);
+  node.get("status", failure.status);
+  node.get("message", failure.message);
+  node.get("recorded", failure.recorded);
+  node.get("by_delay", failure.by_delay);
+  node.get("after", failure.after);
+}
+
 // A race has two accesses, a misuse the forbidden call, a deadlock one acquire for each thread.
 static bool right_number_of_accesses(const Finding& finding) {
   switch (finding.kind) {
     case FindingKind::kRace: return finding.accesses.size() == 2;
-    case FindingKind::kDeadlock: return !finding.accesses.empty();
+    case FindingKind::kDeadlock:
+    case FindingKind::kCrash:
+    case FindingKind::kHang: return !finding.accesses.empty();
     case FindingKind::kMisuse: return finding.accesses.size() == 1;
   }
   return false;
@@ -118,11 +130,13 @@ void read_json(const JsonNode& node, Finding& finding) {
   accesses.get(finding.accesses);
   if (!right_number_of_accesses(finding)) {
     accesses.fail(
-        "does not have the two accesses of a race, the one for each thread of a deadlock, or the one of a misuse");
+        "does not have the two accesses of a race, the one for each thread of a deadlock or failure, or the one of a "
+        "misuse");
   }
   if (finding.kind == FindingKind::kMisuse) {
     node.required("misuse").get_name(finding.misuse.emplace(), misuse_kind_from_name, "kind of misuse");
   }
+  node.get("failure", finding.failure);
   node.get("context", finding.context);
   node.get("replay", finding.replay);
 }

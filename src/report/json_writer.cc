@@ -237,6 +237,20 @@ Json to_json(const ReplaySummary& replay) {
   return json;
 }
 
+Json to_json(const FailureSummary& failure) {
+  Json json = Json::object();
+  put_text(json, "outcome", failure.outcome);
+  json["signal"] = failure.signal;
+  json["status"] = failure.status;
+  put_text(json, "message", failure.message);
+  json["recorded"] = failure.recorded;
+  json["by_delay"] = failure.by_delay;
+  if (!failure.after.empty()) {
+    json["after"] = failure.after;
+  }
+  return json;
+}
+
 Json to_json(const Finding& finding) {
   Json json = {{"id", finding.id},
                {"kind", finding_kind_name(finding.kind)},
@@ -252,6 +266,9 @@ Json to_json(const Finding& finding) {
   }
   if (finding.misuse.has_value()) {
     json["misuse"] = misuse_kind_name(*finding.misuse);
+  }
+  if (finding.failure.has_value()) {
+    json["failure"] = to_json(*finding.failure);
   }
   if (finding.witness.has_value()) {
     json["witness"] = to_json(*finding.witness);

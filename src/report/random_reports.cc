@@ -229,6 +229,15 @@ Finding random_finding(Dice& dice) {
   if (finding.kind == FindingKind::kMisuse) {
     finding.misuse = MisuseKind(1 + dice.below(kMisuseKindCount - 1));
   }
+  if (finding.kind >= FindingKind::kCrash || (finding.kind == FindingKind::kDeadlock && dice.coin())) {
+    finding.failure = FailureSummary{dice.text(),
+                                     static_cast<std::uint32_t>(dice.below(64)),
+                                     static_cast<std::uint32_t>(dice.below(256)),
+                                     dice.text(),
+                                     dice.coin(),
+                                     dice.coin(),
+                                     dice.texts()};
+  }
   finding.rung = Rung(dice.below(kRungCount));
   finding.found_by = dice.texts();
   finding.dynamic_pairs = dice.number();

@@ -33,6 +33,8 @@ std::string rule_id(FindingKind kind, Rung rung) {
 }
 std::size_t rule_index(FindingKind kind, Rung rung) { return raw(kind) * std::size_t{kRungCount} + raw(rung); }
 
+constexpr const char* kFailureExplanation =
+    "A run of the program crashed or did not end; the schedule makes it happen again.";
 constexpr char kMisuseExplanation[] = "The recorded run itself broke a rule of locks or threads.";
 
 const char* rung_explanation(Rung rung) {
@@ -69,12 +71,13 @@ Json rules() {
       const Rung rung = Rung(i);
       std::string name = std::string(rung_name(rung)) + " " + std::string(kind_phrase(kind));
       name[0] = static_cast<char>(name[0] - 'a' + 'A');
-      list.push_back(
-          {{"id", rule_id(kind, rung)},
-           {"shortDescription", message(name + ".")},
-           {"fullDescription", message(kind == FindingKind::kMisuse ? kMisuseExplanation : rung_explanation(rung))},
-           {"defaultConfiguration", {{"level", level(rung)}}},
-           {"properties", {{"tags", Json::array({"concurrency", finding_kind_name(kind)})}}}});
+      list.push_back({{"id", rule_id(kind, rung)},
+                      {"shortDescription", message(name + ".")},
+                      {"fullDescription", message(kind >= FindingKind::kCrash    ? kFailureExplanation
+                                                  : kind == FindingKind::kMisuse ? kMisuseExplanation
+                                                                                 : rung_explanation(rung))},
+                      {"defaultConfiguration", {{"level", level(rung)}}},
+                      {"properties", {{"tags", Json::array({"concurrency", finding_kind_name(kind)})}}}});
     }
   }
   return list;

@@ -48,9 +48,10 @@ void write_frame(std::size_t depth, const Site& site, std::ostream& out) {
 // Two accesses in a trace are two events. A finding of `sooth explore` comes from no trace: nobody knows which events
 // and locks there were.
 bool is_from_trace(const Finding& finding) {
-  return finding.accesses.size() < 2 ||
-         std::any_of(finding.accesses.begin(), finding.accesses.end(),
-                     [](const Access& access) { return access.event != EventId{} || !access.executed; });
+  const bool names_events = std::any_of(finding.accesses.begin(), finding.accesses.end(), [](const Access& access) {
+    return access.event != EventId{} || !access.executed;
+  });
+  return names_events || (finding.accesses.size() < 2 && !finding.failure.has_value());
 }
 
 void write_access(const Finding& finding, const Access& access, const Paint& paint, std::ostream& out) {
@@ -185,7 +186,9 @@ std::string how_often(const Finding& finding) {
     case FindingKind::kRace: return counted(finding.dynamic_pairs, "time", "times") + ", at best " + events + " apart";
     case FindingKind::kDeadlock:
       return "as " + counted(finding.dynamic_pairs, "cycle", "cycles") + " of locks, within " + events;
-    case FindingKind::kMisuse: return counted(finding.dynamic_pairs, "time", "times");
+    case FindingKind::kMisuse:
+    case FindingKind::kCrash:
+    case FindingKind::kHang: return counted(finding.dynamic_pairs, "time", "times");
   }
   return "";
 }
@@ -203,6 +206,9 @@ void write_finding(const Finding& finding, const ReportStats& stats, const Paint
   // A missing witness is already the reason given for `suspected`.
   if (finding.witness.has_value() && (finding.witness->checked || finding.rung != Rung::kSuspected)) {
     write_witness(*finding.witness, finding.kind, out);
+  }
+  if (finding.failure.has_value() && !finding.failure->after.empty()) {
+    out << "  perhaps because of the races " << listed(finding.failure->after) << ", which happened before it\n";
   }
   if (const std::string vain = attempts(finding); !vain.empty()) {
     out << "  not confirmed: " << vain << "\n";
@@ -233,7 +239,7 @@ std::string count_of_kind(const std::vector<const Finding*>& findings, FindingKi
     }
   }
   const std::string one(finding_kind_name(kind));
-  return counted(total, one, one + "s") + " (" + rungs + ")";
+  return counted(total, one, one + (kind == FindingKind::kCrash ? "es" : "s")) + " (" + rungs + ")";
 }
 
 std::string nothing_found(const Report& report, std::uint64_t known) {

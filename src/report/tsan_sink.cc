@@ -99,7 +99,9 @@ class TsanWriter {
       switch (finding->kind) {
         case FindingKind::kRace: write_race(*finding); break;
         case FindingKind::kDeadlock: write_deadlock(*finding); break;
-        case FindingKind::kMisuse: write_misuse(*finding); break;
+        case FindingKind::kMisuse:
+        case FindingKind::kCrash:
+        case FindingKind::kHang: write_misuse(*finding); break;
       }
       write_context(*finding);
       for (const std::string& lock : named_) {
@@ -121,6 +123,8 @@ class TsanWriter {
       case FindingKind::kRace: return "data race";
       case FindingKind::kDeadlock: return "lock-order-inversion (potential deadlock)";
       case FindingKind::kMisuse: return finding.misuse.has_value() ? misuse_title(*finding.misuse) : "";
+      case FindingKind::kCrash: return "the program crashed";
+      case FindingKind::kHang: return "the program hung";
     }
     return "";
   }

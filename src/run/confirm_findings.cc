@@ -5,12 +5,14 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "confirm/shell_words.h"
 #include "report/baseline.h"
 #include "report/files.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
 #include "report/sink.h"
 #include "report/suppressions.h"
+#include "run/failure_findings.h"
 
 namespace sooth {
 namespace {
@@ -83,6 +85,8 @@ Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& 
       job.progress(runs, done, all);
     }
   };
+  FailureLog failures(program.path());
+  options.campaign.on_outcome = [&](const RunPlan& plan, const RunOutcome& outcome) { failures.add(plan, outcome); };
   ControlledRunOptions how;
   how.timeout = job.timeout;
   how.max_output = 64 << 10;
@@ -108,7 +112,9 @@ Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& 
   if (options.shards > 1) {
     report.shard = ShardOfCampaign{options.shard, options.shards, campaign, counts->chosen};
   }
-  merge_equal_findings(report);  // for the order: what moved up comes first
+  FailureTally tally;
+  failures.move_to(tally, shell_words(program.words()), options.report_name);
+  tally.move_to(report);  // also for the order: what moved up comes first
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <utility>
 
 #include "report/describe.h"
@@ -54,8 +55,16 @@ std::vector<Gap> gaps_of_recording(const ProgramRecording& recording, const Reco
   if (std::string note = note_on_unseen(recording); !note.empty()) {
     gaps.push_back({GapKind::kLibrary, std::move(note)});
   }
-  if (recording.end.signal == SIGKILL) {
+  if (recording.end.signal == SIGKILL && !recording.timed_out) {
     gaps.push_back({GapKind::kRecording, "The recorded run was killed: what it would have done is not known."});
+  } else if (recording.interrupted) {
+    char text[160];
+    std::snprintf(
+        text, sizeof text,
+        "The recorded run did not end by itself: it was interrupted after %.1f s. If it hung, --timeout tells "
+        "where.",
+        recording.seconds);
+    gaps.push_back({GapKind::kRecording, text});
   }
   return gaps;
 }

@@ -61,7 +61,8 @@ void add_ends(const Json& ends, Json& all) {
     while (outputs.size() > kMaxOutputs) {
       outputs.erase(outputs.size() - 1);
     }
-    add_row(end, {"runs"}, *same);
+    const bool tells_delays = end.contains("delayed") && same->contains("delayed");
+    add_row(end, tells_delays ? std::vector<const char*>{"runs", "delayed"} : std::vector<const char*>{"runs"}, *same);
     (*same)["outputs"] = std::move(outputs);
   }
 }
@@ -78,9 +79,11 @@ void judge_ends(Json& ends) {
   for (Json& end : ends) {
     end["failure"] = &end != usual;
   }
-  std::stable_sort(ends.begin(), ends.end(), [](const Json& a, const Json& b) {
-    return a.at("failure").get<bool>() > b.at("failure").get<bool>();
-  });
+  const auto place = [](const Json& end) {
+    const bool by_delay = end.contains("delayed") && number(end, "delayed") == number(end, "runs");
+    return !end.at("failure").get<bool>() ? 2 : by_delay ? 1 : 0;
+  };
+  std::stable_sort(ends.begin(), ends.end(), [&](const Json& a, const Json& b) { return place(a) < place(b); });
 }
 
 // By first seed and shard: the order in which the results are given plays no part.

@@ -34,7 +34,8 @@ Result<ProgramRecording> record_program(const RecordJob& job) {
     return child.status();
   }
   ProgramRecording recording;
-  recording.end = child->wait([&] { set->stop(); });
+  recording.end = child->wait([&] { set->stop(); }, job.timeout);
+  recording.timed_out = child->timed_out();
   recording.interrupted = child->interrupted();
   recording.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   recording.unseen.insert(program->unseen.begin(), program->unseen.end());

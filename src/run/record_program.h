@@ -1,6 +1,7 @@
 // Runs a program once and records it.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <set>
 #include <string>
@@ -17,6 +18,7 @@ struct RecordJob {
   std::vector<std::string> words;  // the program's name and arguments
   std::string directory;  // for the first process; others make neighbours (launch/recording_set.h). Empty: a free one
   RecordingOptions options;
+  std::chrono::milliseconds timeout{0};  // then the program is killed; 0: never
   // Told before the program starts, one sentence each.
   std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
@@ -29,6 +31,7 @@ struct MadeRecording {
 struct ProgramRecording {
   ProgramEnd end;
   bool interrupted = false;         // somebody has sent sooth a signal that asks to end, and the program has got it too
+  bool timed_out = false;           // it was killed, because its time was over
   double seconds = 0;               // that the program took
   std::vector<MadeRecording> made;  // the first process first; only of processes that recorded something
   std::set<std::string> unseen;     // libraries that are not instrumented, and whose calls are not seen: file names

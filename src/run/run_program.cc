@@ -13,6 +13,7 @@
 #include "report/group.h"
 #include "run/analyze_source.h"
 #include "run/coverage.h"
+#include "run/failure_findings.h"
 #include "run/merge_reports.h"
 #include "run/work_limit.h"
 
@@ -72,6 +73,7 @@ class Run {
     result.interrupted = WorkLimit::signal();
     result.report = merge_reports(std::move(reports_));
     Report& report = result.report;
+    add_failure(report);
     // Always so, and easily forgotten.
     report.not_covered.insert(report.not_covered.begin(),
                               {GapKind::kNotExecuted, "Code that the recorded run did not execute was not judged."});
@@ -206,6 +208,15 @@ class Run {
     return {};
   }
 
+  // The recorded run may have failed itself.
+  void add_failure(Report& report) {
+    if (const std::optional<EndedRun> ended = ended_run(recording_)) {
+      const std::string id = failures_.add(*ended);
+      link_recorded_races(*ended, report, id, failures_);
+    }
+    failures_.move_to(report);
+  }
+
   void add_time() {
     if (limit_.interrupted()) {
       gaps_.push_back({GapKind::kBudget, "Interrupted: the report is what was known until then."});
@@ -230,6 +241,7 @@ class Run {
   WorkLimit limit_;
   std::vector<Report> reports_;  // of the processes, the first one first
   ControlCounts control_;
+  FailureTally failures_;
   std::vector<Gap> gaps_;
   double confirm_seconds_ = 0;
 };

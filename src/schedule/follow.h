@@ -83,7 +83,11 @@ class StretchFollower {
         position.events > s.events ||
         (position.events == s.events && s.accesses != control::kAnyAccesses && position.accesses > s.accesses);
     if (!is_there && !is_beyond) {
-      return is_stop(how) ? diverge(control::Divergence::kEarly, static_cast<std::uint64_t>(how)) : Verdict::kGoesOn;
+      // Whoever is outside, or was found there, comes back and goes on: calls that wait for the world are nothing that
+      // a schedule has to mention.
+      const bool comes_back = how == control::StretchEnd::kOutside || how == control::StretchEnd::kTaken;
+      return is_stop(how) && !comes_back ? diverge(control::Divergence::kEarly, static_cast<std::uint64_t>(how))
+                                         : Verdict::kGoesOn;
     }
     const bool other_hash = s.hash != 0 && s.hash != hash;
     // It is to stop by itself, which it is about to do: a lock is tried behind the scheduling point in front of it. Or
@@ -151,15 +155,31 @@ class ChoiceFollower {
   constexpr std::uint32_t wanted() const { return choices_[at_ - 1]; }
 
   // As Strategy::choose(). Behind the list a thread that yields or has used up its quantum makes room for the next
-  // higher number, so that loops that wait end.
+  // higher number, so that loops that wait end. Entries of the list `blocked` for which can_fire() holds may be chosen,
+  // too: by the list only, unless there is nobody else.
   template <typename Entry>
   constexpr Entry* choose(Entry* ready, Entry* running, SchedulingPoint point) {
+    return choose(ready, running, point, static_cast<Entry*>(nullptr), [](const Entry*) { return false; });
+  }
+  template <typename Entry, typename CanFire>
+  constexpr Entry* choose(Entry* ready, Entry* running, SchedulingPoint point, Entry* blocked, CanFire can_fire) {
     failed_ = false;
-    if (ready == nullptr) {
-      return running;
+    Entry* only = running;
+    std::uint32_t count = running == nullptr ? 0 : 1;
+    const auto add = [&](Entry* entry) {
+      only = only == nullptr ? entry : only;
+      ++count;
+    };
+    for (Entry* entry = ready; entry != nullptr; entry = entry->next) {
+      add(entry);
     }
-    if (running == nullptr && ready->next == nullptr) {
-      return ready;
+    for (Entry* entry = blocked; entry != nullptr; entry = entry->next) {
+      if (can_fire(entry)) {
+        add(entry);
+      }
+    }
+    if (count <= 1) {
+      return only;
     }
     if (at_ < count_) {
       const std::uint32_t wanted = choices_[at_++];
@@ -171,8 +191,16 @@ class ChoiceFollower {
           return entry;
         }
       }
+      for (Entry* entry = blocked; entry != nullptr; entry = entry->next) {
+        if (entry->id == wanted && can_fire(entry)) {
+          return entry;
+        }
+      }
       failed_ = true;
       count_ = at_;
+    }
+    if (ready == nullptr) {
+      return running != nullptr ? running : only;
     }
     const bool makes_room = point == SchedulingPoint::kYield || point == SchedulingPoint::kQuantum;
     if (running != nullptr && !makes_room) {

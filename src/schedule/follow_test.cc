@@ -69,6 +69,14 @@ TEST(StretchFollower, LeavesAThreadToBlockWhereItIsToBlock) {
   }
 }
 
+TEST(StretchFollower, WaitsForAThreadThatWaitsForTheWorld) {
+  for (StretchEnd how : {StretchEnd::kOutside, StretchEnd::kTaken}) {
+    Following f({stretch(0, 5, 3, StretchEnd::kPreempted)});
+    EXPECT_EQ(f.follower.look({4, 0}, how, 1, true), Verdict::kGoesOn) << "it comes back, and goes on";
+    EXPECT_EQ(f.follower.look({5, 3}, how, 1, true), Verdict::kIsOver);
+  }
+}
+
 TEST(StretchFollower, DivergesWhenAThreadStopsEarly) {
   Following f({stretch(0, 5, 3, StretchEnd::kPreempted)});
   EXPECT_EQ(f.follower.look({5, 2}, StretchEnd::kBlocked, 1, true), Verdict::kDiverges);
@@ -148,6 +156,24 @@ TEST(ChoiceFollower, TakesTheListThenStays) {
   two.next = &three;
   EXPECT_EQ(c.choose(&two, &one, SchedulingPoint::kQuantum), &two);
   EXPECT_FALSE(c.has_failed());
+}
+
+TEST(ChoiceFollower, MayChooseAThreadWhoseTimeHasNotCome) {
+  Entry one{nullptr, 1}, two{nullptr, 2}, five{nullptr, 5}, four{&five, 4};
+  const auto can_fire = [](const Entry* entry) { return entry->id == 4; };
+  const std::vector<std::uint16_t> list = {4, 1, 5};
+  ChoiceFollower c(list.data(), static_cast<std::uint32_t>(list.size()));
+  const auto choose = [&](Entry* ready, Entry* running) {
+    return c.choose(ready, running, SchedulingPoint::kOperation, &four, can_fire);
+  };
+  EXPECT_EQ(choose(nullptr, nullptr), &four) << "there is nobody else, so nothing to choose";
+  EXPECT_EQ(c.index(), 0u);
+  EXPECT_EQ(choose(nullptr, &one), &four);
+  EXPECT_EQ(choose(&two, &one), &one);
+  EXPECT_EQ(choose(&two, &one), &one) << "the other waits for somebody";
+  EXPECT_TRUE(c.has_failed());
+  EXPECT_EQ(choose(nullptr, &one), &one) << "behind the list time passes when nobody can run";
+  EXPECT_EQ(choose(&two, nullptr), &two);
 }
 
 TEST(ChoiceFollower, FailsOnceWhenAThreadIsNotReady) {

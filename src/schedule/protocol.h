@@ -48,8 +48,8 @@ enum class Plan : std::uint32_t {
   kStrategy = 0,   // `strategy` decides
   kDirected = 1,   // RaceFuzzer's Algorithm 1 with the sites of the control file; random otherwise
   kStretches = 2,  // follow the stretches, then go on as `strategy` says
-  // At the i-th scheduling point with more than one thread ready take choices[i], then the thread that runs, or the
-  // lowest.
+  // At the i-th scheduling point with more than one thread to choose from take choices[i], then the thread that runs,
+  // or the lowest. Threads that wait for a deadline can be chosen: it fires then.
   kChoices = 3,
 };
 
@@ -109,7 +109,9 @@ struct Stretch {
   std::uint64_t events;     // done by the thread when the stretch ends, since the thread began
   std::uint64_t accesses;   // since the last of these; kAnyAccesses: as far as the next operation
   std::uint32_t hash;       // of all operations of the process up to here; 0 is not checked
-  std::uint32_t timed_out;  // 1: the thread was woken for this stretch by its deadline
+  // 1: the thread was woken for this stretch by its deadline. One that waits for a deadline, and whose turn the schedule
+  // says it is, is woken by it in any case.
+  std::uint32_t timed_out;
 };
 inline constexpr std::uint64_t kAnyAccesses = ~std::uint64_t{0};
 
@@ -158,7 +160,7 @@ enum class RecordKind : std::uint16_t {
   kBlockedThread = 9,
   // `thread` at stretch a of the schedule: b = Divergence, c = what was found instead (see Divergence).
   kDiverged = 10,
-  // A scheduling point: the `thread` that had the turn; a = ready threads as bits 0..63, b = the chosen one, c = kind
+  // A scheduling point: the `thread` that had the turn; a = threads that could be chosen as bits 0..63, b = the chosen one, c = kind
   // of point | StretchEnd << 8, by which it stops if another is chosen.
   kPoint = 11,
   // What `thread` is about to do at its next turn: a = Op | is_write << 8 | is_everything << 9 | first byte << 16 |
@@ -174,6 +176,11 @@ enum class RecordKind : std::uint16_t {
   // `thread` is the number of a module: a, b, c = the next 24 bytes of its path, up to a record with a 0 in it; the
   // path of the program itself is empty. A number may be given again.
   kModule = 15,
+  // `thread` is about to be killed by the signal a, of its own doing; c = where, as in kBlockedThread; 0: unknown.
+  kCrash = 16,
+  // The deadline of `thread` fired while others could run: a = by how many nanoseconds of virtual time early. They were
+  // delayed for so long.
+  kEarly = 17,
 };
 
 inline constexpr std::uint64_t kGranule = 8;

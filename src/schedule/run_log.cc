@@ -82,6 +82,11 @@ bool add_record(const LogRecord& record, RecordKind before, RunLog& log) {
       }
       return true;
     case RecordKind::kExternal: ++process.external; return true;
+    case RecordKind::kEarly: process.longest_delay = std::max(process.longest_delay, record.a); return true;
+    case RecordKind::kCrash:
+      process.crash = {record.thread, static_cast<int>(record.a & 0x7f), record.c & ~control::kInLibrary,
+                       (record.c & control::kInLibrary) == 0};
+      return true;
   }
   return false;
 }

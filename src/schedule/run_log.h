@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,14 @@ struct BlockedThread {
   bool in_program = true;    // that is the program itself, not a library
 };
 
+// A fault, or an abort().
+struct CrashedThread {
+  std::uint32_t thread = 0;
+  int signal = 0;
+  std::uint64_t offset = 0;  // of the program counter in its module; 0: unknown
+  bool in_program = true;
+};
+
 struct Diverged {
   std::uint32_t thread = 0;
   std::uint64_t stretch = 0;
@@ -47,8 +56,10 @@ struct ProcessLog {
   std::vector<control::Stretch> stretches;
   std::vector<CreatedRace> races;
   std::vector<BlockedThread> deadlock;  // empty: there was none
+  std::optional<CrashedThread> crash;
   std::vector<Diverged> divergences;
   std::uint64_t let_go = 0, impatient = 0, turns_taken = 0, spins = 0;  // interventions
+  std::uint64_t longest_delay = 0;  // nanoseconds of virtual time by which a deadline fired before others had run
   std::uint64_t external = 0;  // things from outside that took part: > 0: the seed alone may not repeat the run
 };
 

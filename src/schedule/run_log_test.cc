@@ -47,6 +47,9 @@ std::vector<LogRecord> sample() {
       {RecordKind::kLetGo, 0, 1, 1, 0, 0},
       {RecordKind::kSpin, 0, 1, 0, 0, 0},
       {RecordKind::kDiverged, 0, 2, 17, 2, 6},
+      {RecordKind::kEarly, 0, 2, 1'000, 0, 0},
+      {RecordKind::kEarly, 0, 1, 500, 0, 0},
+      {RecordKind::kCrash, 0, 2, 11, 0, 0x30},
       {RecordKind::kDeadlock, 0, 0, 0, 0, 0},
       {RecordKind::kBlockedThread, 0, 0, 7, 1, 0x10},
       {RecordKind::kBlockedThread, 0, 1, 1, control::kNone, 0x20 | control::kInLibrary},
@@ -93,6 +96,13 @@ TEST(RunLog, TellsWhatHappened) {
   EXPECT_EQ(process.deadlock[1].holder, control::kNone);
   EXPECT_EQ(process.deadlock[1].offset, 0x20u);
   EXPECT_FALSE(process.deadlock[1].in_program);
+  EXPECT_EQ(process.longest_delay, 1'000u);
+  ASSERT_TRUE(process.crash.has_value());
+  EXPECT_EQ(process.crash->thread, 2u);
+  EXPECT_EQ(process.crash->signal, 11);
+  EXPECT_EQ(process.crash->offset, 0x30u);
+  EXPECT_TRUE(process.crash->in_program);
+  EXPECT_FALSE(log->processes[1].crash.has_value());
   EXPECT_EQ(log->processes[1].external, 1u);
   EXPECT_EQ(log->processes[1].turns_taken, 1u);
   EXPECT_EQ(log->points.size(), 1u);

@@ -169,6 +169,51 @@ SOURCES = {
     static void notify() { pthread_mutex_lock(&m); pthread_cond_signal(&c); pthread_mutex_unlock(&m); }
     int main() { together<wait, notify>(); }
     """,
+    # A sleep may end before, between and after the writes of the other. -DLOOP: it is a loop that waits.
+    "sleep": r"""
+    #include <unistd.h>
+    static std::atomic<int> written;
+    static int seen;
+    static void write() { written = 1; written = 2; }
+    static void read() {
+    #ifdef LOOP
+      while (written != 2) usleep(1000);
+    #else
+      sleep(3600);
+    #endif
+      seen = written;
+    }
+    int main() {
+      together<write, read>();
+      std::printf("%d\n", seen);
+    }
+    """,
+    # A wait that times out, or does not; -DCLOCK: a clock tells which of two sleeps was over.
+    "timed": r"""
+    #include <time.h>
+    #include <unistd.h>
+    static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+    static int ready, result;
+    static timespec now() { timespec t; clock_gettime(CLOCK_REALTIME, &t); return t; }
+    #ifdef CLOCK
+    static void one() { sleep(10); }
+    static void two() { timespec before = now(); result = now().tv_sec - before.tv_sec >= 10; }
+    #else
+    static void one() {
+      timespec end = now();
+      end.tv_sec += 10;
+      pthread_mutex_lock(&m);
+      if (!ready) result = pthread_cond_timedwait(&c, &m, &end) != 0 ? 1 : 2;
+      pthread_mutex_unlock(&m);
+    }
+    static void two() { pthread_mutex_lock(&m); ready = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&m); }
+    #endif
+    int main() {
+      together<one, two>();
+      std::printf("%d\n", result);
+    }
+    """,
     # The process may end before the other thread has written.
     "detached": r"""
     static std::atomic<int> written;
@@ -313,6 +358,18 @@ def test_end_of_the_process(bench):
     """Whatever other threads have not done by then stays undone."""
     done = explore(bench, built(bench, "detached"))
     check(outputs(done) == ["0", "1", "2"] and is_complete(done), done.stdout)
+
+
+def test_time(bench):
+    """Sleeps and time-outs end whenever they may, and the search for that ends."""
+    done = explore(bench, built(bench, "sleep"))
+    check(outputs(done) == ["0", "1", "2"] and is_complete(done), done.stdout)
+    done = explore(bench, built(bench, "sleep", "-DLOOP"))
+    check(outputs(done) == ["2"] and is_complete(done), done.stdout)
+    done = explore(bench, built(bench, "timed"))
+    check(outputs(done) == ["0", "1", "2"] and is_complete(done), done.stdout)
+    done = explore(bench, built(bench, "timed", "-DCLOCK"))
+    check(outputs(done) == ["0", "1"] and is_complete(done), done.stdout)
 
 
 def test_formats(bench):

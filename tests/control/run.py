@@ -29,7 +29,7 @@ ANY_ACCESSES = (1 << 64) - 1
 ENDS = ["preempted", "blocked", "yielded", "outside", "taken", "postponed", "ended", "spun", "run ended"]
 NOT_STARTED, RUNNING, ENDED, DEADLOCKED, DIVERGED = range(5)
 KINDS = ["nothing", "thread", "stretch", "race", "race with", "let go", "turn taken", "spin", "deadlock", "blocked thread", "diverged",
-         "point", "step", "external", "step at", "module"]
+         "point", "step", "external", "step at", "module", "crash", "early"]
 DEADLOCK_STATUS = 66
 LOG_HEADER, LOG_RECORD = 64, 32
 
@@ -424,6 +424,58 @@ def test_bad_files(program):
         assert done.returncode == 0 and "control file" in done.stderr, (bad, done)
     run = counter.run(capacity=5)
     assert run.status == 0 and run.truncated and len(run.records) == 5 and run.state == ENDED, run.records
+
+
+def test_the_end_is_a_scheduling_point(program):
+    """Others run before it, between it and what runs at exit, or never; one that runs for ever does not keep the process alive."""
+    leaving = program("leaving")
+    for how in ((), ("exit",)):
+        outputs = set()
+        for seed in range(60):
+            for strategy in ("random", "pct:2"):
+                run = leaving.run(arguments=how, seed=seed, strategy=strategy)
+                assert run.status == 0 and run.state == ENDED, (how, seed, run.status, run.errors)
+                outputs.add(run.output)
+            if seed < 5:
+                again = replay(leaving, run, arguments=how)
+                assert not again.of("diverged") and again.output == run.output, (how, seed, again.of("diverged"))
+        assert {"0 0\n", "2 2\n", "0 2\n"} <= outputs, (how, outputs)
+    statuses = {leaving.run(arguments=["_exit"], seed=seed).status for seed in range(60)}
+    assert statuses >= {0, 2}, statuses
+    for strategy in ("random", "pct:3", "serial"):
+        for seed in range(4):
+            run = leaving.run(arguments=["serve"], seed=seed, strategy=strategy)
+            assert run.status == 0 and run.state == ENDED, (strategy, seed, run.status)
+
+
+def test_time_is_a_choice(program):
+    """A sleep or time-out ends before, in the middle of and after what others do; seeds and schedules repeat that."""
+    early = program("early")
+    for how in ("sleep", "condition", "lock"):
+        outputs, early_ends = set(), 0
+        for seed in range(60):
+            for strategy in ("random", "pct:3"):
+                run = early.run(arguments=[how], seed=seed, strategy=strategy)
+                assert run.status == 0 and run.state == ENDED and not run.of("external"), (how, seed, run.status, run.errors)
+                outputs.add(run.output)
+                early_ends += len(run.of("early"))
+                assert all(0 < r.a <= 1_100_000 for r in run.of("early")), run.of("early")
+            if seed < 8:
+                same(run, early.run(arguments=[how], seed=seed, strategy="pct:3"))
+                again = replay(early, run, arguments=[how])
+                assert not again.of("diverged") and again.output == run.output, (how, seed, again.of("diverged"))
+                # As a prediction has it: without a word of deadlines.
+                bare = [s._replace(hash=0, timed_out=0) for s in run.stretches()]
+                again = replay(early, run, bare, arguments=[how])
+                assert not again.of("diverged") and again.output == run.output, (how, seed, again.of("diverged"))
+        assert {"0\n", "4\n"} <= outputs and outputs & {"1\n", "2\n", "3\n"} and early_ends > 10, (how, outputs, early_ends)
+        # The sleeper is told to run on: that it falls asleep on the way is its own business.
+        run = early.run(arguments=[how], strategy="serial")
+        events = max(s.events for s in run.stretches() if s.thread == 1)
+        begin = next(s for s in run.stretches() if s.thread == 0)
+        schedule = [begin._replace(hash=0), Stretch(1, 6, events, ANY_ACCESSES, 0, 0)]
+        again = replay(early, run, schedule, arguments=[how])
+        assert not again.of("diverged") and again.output == "0\n", (how, again.output, again.of("diverged"))
 
 
 def main():

@@ -5,7 +5,7 @@ A program is a test by existing: `x_race.cc`, `x_norace.cc` or `x_misuse.cc` (or
 
     x = 1;  // RACE(a)      the lines with the same name are the two ends of one race; a name on one line only is a line
                             that races with itself. Every race of the run is marked, and no line else has one.
-    // MISUSE(kind)         on the line that misuses a primitive: unlock, double-lock, destroy-locked or thread-leak
+    // MISUSE(kind)         on the line that misuses a primitive: unlock, double-lock, destroy-locked, invalid-use or thread-leak
     // STACK(a): f g main   one end of race a has these functions on its stack, innermost first, before any others
     // OUTPUT: text         one line of the expected standard output; without any, the output is not fixed
     // STATUS: 3            the exit status (128 + signal), 0 by default
@@ -257,7 +257,7 @@ class Sooth:
         return races
 
     MISUSE = {"unlock_unlocked": "unlock", "unlock_wrong_thread": "unlock", "double_lock": "double-lock",
-              "destroy_locked": "destroy-locked", "thread_leak": "thread-leak"}
+              "destroy_locked": "destroy-locked", "thread_leak": "thread-leak", "invalid_use": "invalid-use"}
 
     def _misuse(self, report):
         return {(self.MISUSE.get(finding["misuse"], finding["misuse"]), innermost(self._frames(finding["accesses"][0]))[1])
@@ -270,7 +270,8 @@ class Tsan:
     OPTIONS = ("exitcode=0 atexit_sleep_ms=0 report_signal_unsafe=0 suppress_equal_stacks=0 suppress_equal_addresses=0 "
                "history_size=7 detect_deadlocks=0 die_after_fork=0 ignore_noninstrumented_modules=0")
     MISUSE = {"unlock of an unlocked mutex": "unlock", "double lock of a mutex": "double-lock",
-              "destroy of a locked mutex": "destroy-locked", "thread leak": "thread-leak"}
+              "destroy of a locked mutex": "destroy-locked", "thread leak": "thread-leak",
+              "use of an invalid mutex": "invalid-use"}
 
     def __init__(self, options):
         pass

@@ -32,6 +32,7 @@ inline constexpr char kSitesFile[] = "sites";
 inline constexpr char kProcessFile[] = "process";
 inline constexpr char kSymbolsFile[] = "symbols";
 inline constexpr char kDeepFile[] = "deep";        // the code of a program built with --deep; may be missing
+inline constexpr char kEndFile[] = "end";          // how the process ended, if not by exit(); may be missing
 inline constexpr char kReachesFile[] = "reaches";  // what calls that were left out touched; may be missing
 
 inline constexpr std::uint64_t kControlMagic = 0x3152545348544f53;  // "SOTHSTR1"

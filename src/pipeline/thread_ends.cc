@@ -1,0 +1,61 @@
+#include "pipeline/thread_ends.h"
+
+namespace sooth {
+namespace {
+
+constexpr std::size_t kMostNames = 8;
+
+// "T1, T2 and 5 more", and whether that is one.
+std::string names_of(const std::vector<std::uint32_t>& threads, const Tables& tables) {
+  std::string names;
+  for (std::size_t i = 0; i < threads.size() && i < kMostNames; ++i) {
+    names += (i == 0 ? "" : ", ") + tables.thread_name(ThreadId{threads[i]});
+  }
+  return names + (threads.size() > kMostNames ? " and " + std::to_string(threads.size() - kMostNames) + " more" : "");
+}
+
+}  // namespace
+
+ThreadEnds::Stage& ThreadEnds::stage(std::uint64_t thread) {
+  if (thread >= stages_.size()) {
+    stages_.resize(thread + 1);
+  }
+  return stages_[thread];
+}
+
+void ThreadEnds::consume(const Batch& batch) {
+  for (const Event& event : batch.events) {
+    if (event.op == Op::kFork) {
+      Stage& child = stage(event.object);
+      child = child == Stage::kUnknown ? Stage::kCreated : child;
+    } else if (event.op == Op::kBegin) {
+      // The first thread's is what only recordings have: nobody created it.
+      tells_begins_ = tells_begins_ || stage(raw(event.thread)) == Stage::kUnknown;
+      stage(raw(event.thread)) = Stage::kBegun;
+    } else if (event.op == Op::kEnd) {
+      stage(raw(event.thread)) = Stage::kEnded;
+    }
+  }
+}
+
+std::vector<std::string> ThreadEnds::sentences(const Tables& tables) const {
+  std::vector<std::uint32_t> never, cut;
+  for (std::uint32_t thread = 1; tells_begins_ && thread < stages_.size(); ++thread) {
+    if (stages_[thread] == Stage::kCreated) {
+      never.push_back(thread);
+    } else if (stages_[thread] == Stage::kBegun) {
+      cut.push_back(thread);
+    }
+  }
+  std::vector<std::string> sentences;
+  if (!never.empty()) {
+    sentences.push_back(names_of(never, tables) + " never ran before the process ended.");
+  }
+  if (!cut.empty()) {
+    sentences.push_back(names_of(cut, tables) + (cut.size() == 1 ? " was" : " were") +
+                        " not over when the process ended: what would have come next is not known.");
+  }
+  return sentences;
+}
+
+}  // namespace sooth

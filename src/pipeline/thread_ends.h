@@ -1,0 +1,30 @@
+// Threads of the recorded run that the end of the process cut off.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/batch.h"
+#include "trace/tables.h"
+
+namespace sooth {
+
+// Fed with every event of a trace, in order. Speaks of traces only that tell when threads begin and end, as recordings
+// do.
+class ThreadEnds {
+ public:
+  void consume(const Batch& batch);
+  // One sentence for the threads that were created and never ran, one for those that ran and had not ended; none when
+  // there are none.
+  std::vector<std::string> sentences(const Tables& tables) const;
+
+ private:
+  enum class Stage : std::uint8_t { kUnknown, kCreated, kBegun, kEnded };
+  Stage& stage(std::uint64_t thread);
+
+  bool tells_begins_ = false;
+  std::vector<Stage> stages_;  // by thread
+};
+
+}  // namespace sooth

@@ -1,0 +1,346 @@
+#include "run/failure_findings.h"
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "confirm/shell_words.h"
+#include "report/fingerprint.h"
+#include "report/group.h"
+#include "trace/reader.h"
+#include "trace/recording/end_file.h"
+
+namespace sooth {
+namespace {
+
+constexpr std::size_t kMaxRaces = 8;
+constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+
+std::string name_of(std::uint32_t thread) { return thread == 0 ? "main" : "T" + std::to_string(thread); }
+
+bool is_lock(control::BlockedOn on) {
+  return on == control::BlockedOn::kMutex || on == control::BlockedOn::kRwlock || on == control::BlockedOn::kSpin;
+}
+
+// What a thread does that waits so, as a trace would have it.
+Op op_of(control::BlockedOn on) {
+  switch (on) {
+    case control::BlockedOn::kMutex:
+    case control::BlockedOn::kRwlock:
+    case control::BlockedOn::kSpin: return Op::kAcquire;
+    case control::BlockedOn::kCondition: return Op::kWait;
+    case control::BlockedOn::kBarrier: return Op::kBarrierLeave;
+    case control::BlockedOn::kSemaphore: return Op::kSemWait;
+    case control::BlockedOn::kJoin: return Op::kJoin;
+    case control::BlockedOn::kOnce: return Op::kHappensAfter;
+    case control::BlockedOn::kFutex:
+    case control::BlockedOn::kUnknown: break;
+  }
+  return Op::kCallBegin;
+}
+
+// Threads each of which waits for a lock that the next holds, and the last for one of the first; empty when there are
+// none.
+std::vector<StoppedThread> cycle_of(const std::vector<StoppedThread>& threads) {
+  for (const StoppedThread& start : threads) {
+    std::vector<StoppedThread> cycle;
+    const StoppedThread* at = &start;
+    while (at != nullptr && is_lock(at->on) && at->holder && cycle.size() < threads.size()) {
+      cycle.push_back(*at);
+      if (*at->holder == start.thread) {
+        return cycle;
+      }
+      const auto next = std::find_if(threads.begin(), threads.end(),
+                                     [&](const StoppedThread& each) { return each.thread == *at->holder; });
+      at = next == threads.end() ? nullptr : &*next;
+    }
+  }
+  return {};
+}
+
+Access access_of(const StoppedThread& thread) {
+  Access access;
+  access.op = op_of(thread.on);
+  access.thread = name_of(thread.thread);
+  access.variable = thread.name;
+  if (access.op != Op::kCallBegin) {
+    access.address = thread.object;
+  }
+  if (access.variable.empty() && thread.holder) {
+    access.variable =
+        thread.on == control::BlockedOn::kJoin ? name_of(*thread.holder) : "lock held by " + name_of(*thread.holder);
+    access.address = 0;
+  }
+  if (!thread.stack.empty()) {
+    access.site = thread.stack.front();
+    access.stack.assign(thread.stack.begin() + 1, thread.stack.end());
+  }
+  return access;
+}
+
+FindingKind kind_of(const Outcome& outcome) {
+  switch (outcome.kind) {
+    case Outcome::Kind::kHung: return FindingKind::kHang;
+    case Outcome::Kind::kDeadlocked: return FindingKind::kDeadlock;
+    case Outcome::Kind::kExited:
+    case Outcome::Kind::kKilled: break;
+  }
+  return FindingKind::kCrash;
+}
+
+// Where the threads were last seen that had not ended, from the events of the recording.
+std::vector<StoppedThread> last_seen(const std::string& directory) {
+  struct Last {
+    Event event;
+    StackId stack{};
+    bool ended = false;
+  };
+  std::map<std::uint32_t, Last> threads;
+  Result<std::unique_ptr<TraceReader>> reader = open_trace(directory, {.columns = kStacks});
+  if (!reader.ok()) {
+    return {};
+  }
+  for (;;) {
+    const Result<Batch> batch = (*reader)->next();
+    if (!batch.ok() || batch->empty()) {
+      break;  // what was read so far is what is known
+    }
+    for (std::size_t i = 0; i < batch->events.size(); ++i) {
+      const Event& event = batch->events[i];
+      threads[raw(event.thread)] = {event, batch->stack(i), event.op == Op::kEnd};
+    }
+  }
+  const Tables& tables = (*reader)->tables();
+  std::vector<StoppedThread> stopped;
+  for (const auto& [thread, last] : threads) {
+    if (last.ended) {
+      continue;
+    }
+    StoppedThread row;
+    row.thread = thread;
+    row.stack.push_back(tables.site(last.event.site));
+    for (const SiteId call : tables.frames(last.stack)) {
+      row.stack.push_back(tables.site(call));
+    }
+    stopped.push_back(std::move(row));
+  }
+  return stopped;
+}
+
+bool is_crash(int signal) { return std::find(std::begin(kCrashes), std::end(kCrashes), signal) != std::end(kCrashes); }
+
+bool is_failure(const EndedRun& run) {
+  // What others send to a recorded run (INT, TERM, KILL) says nothing about it.
+  const bool killed = run.outcome.kind == Outcome::Kind::kKilled && (is_crash(run.outcome.number) || !run.recorded);
+  return killed || run.outcome.complained || run.outcome.kind == Outcome::Kind::kDeadlocked ||
+         run.outcome.kind == Outcome::Kind::kHung;
+}
+
+}  // namespace
+
+std::optional<Finding> failure_of(const EndedRun& run) {
+  if (!is_failure(run)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.kind = kind_of(run.outcome);
+  finding.rung = Rung::kHarmful;
+  finding.found_by = {run.recorded ? "record" : "schedule"};
+  finding.dynamic_pairs = 1;
+  FailureSummary failure;
+  Outcome bare = run.outcome;
+  bare.last_words.clear();
+  failure.outcome = bare.describe();
+  const auto number = static_cast<std::uint32_t>(std::max(run.outcome.number, 0));
+  (run.outcome.kind == Outcome::Kind::kKilled ? failure.signal : failure.status) = number;
+  failure.message = run.outcome.complained ? run.outcome.last_words : "";
+  failure.recorded = run.recorded;
+  failure.by_delay = run.by_delay;
+  finding.failure = std::move(failure);
+  const std::vector<StoppedThread> cycle =
+      finding.kind == FindingKind::kDeadlock ? cycle_of(run.threads) : std::vector<StoppedThread>();
+  for (const StoppedThread& thread : cycle.empty() ? run.threads : cycle) {
+    finding.accesses.push_back(access_of(thread));
+  }
+  if (finding.accesses.empty()) {
+    finding.accesses.emplace_back().op = Op::kCallBegin;
+  }
+  finding.id = fingerprint(finding);
+  return finding;
+}
+
+EndedRun ended_run(const RunOutcome& run, CodeNames& names) {
+  EndedRun ended;
+  ended.outcome = classify(run);
+  if (run.log.processes.empty()) {
+    return ended;
+  }
+  const ProcessLog& log = run.log.processes.front();
+  ended.by_delay = was_delayed(run.log);
+  // Nobody knows in which library.
+  const auto stack_of = [&](std::uint64_t offset, bool in_program) {
+    return in_program && offset != 0 ? std::vector<Site>{names.site("", offset)} : std::vector<Site>();
+  };
+  if (ended.outcome.kind == Outcome::Kind::kDeadlocked) {
+    for (const BlockedThread& blocked : log.deadlock) {
+      StoppedThread thread{
+          blocked.thread, blocked.on, std::nullopt, 0, "", stack_of(blocked.offset, blocked.in_program)};
+      if (blocked.holder != control::kNone) {
+        thread.holder = blocked.holder;
+      }
+      ended.threads.push_back(std::move(thread));
+    }
+  } else if (ended.outcome.kind == Outcome::Kind::kKilled && log.crash) {
+    ended.threads.push_back({log.crash->thread, control::BlockedOn::kUnknown, std::nullopt, 0, "",
+                             stack_of(log.crash->offset, log.crash->in_program)});
+  }
+  return ended;
+}
+
+std::optional<EndedRun> ended_run(const ProgramRecording& recording) {
+  EndedRun ended;
+  ended.recorded = true;
+  std::optional<RecordedEnd> told;
+  if (!recording.made.empty()) {
+    if (Result<std::optional<RecordedEnd>> read = read_recorded_end(recording.made.front().directory); read.ok()) {
+      told = std::move(*read);
+    }
+  }
+  if (recording.timed_out) {
+    ended.outcome.kind = Outcome::Kind::kHung;
+  } else if (told && told->signal == 0) {
+    ended.outcome.kind = Outcome::Kind::kDeadlocked;
+  } else if (is_crash(recording.end.signal)) {
+    ended.outcome.kind = Outcome::Kind::kKilled;
+    ended.outcome.number = recording.end.signal;
+  } else {
+    return std::nullopt;
+  }
+  if (recording.timed_out && !recording.made.empty()) {
+    ended.threads = last_seen(recording.made.front().directory);
+  } else if (told) {
+    ended.by_delay = told->delay > kUsualDelay;
+    ended.outcome.last_words = told->message;
+    ended.outcome.complained = !told->message.empty();
+    for (EndedThread& thread : told->threads) {
+      const auto on = thread.waits_for <= static_cast<std::uint32_t>(control::BlockedOn::kFutex)
+                          ? static_cast<control::BlockedOn>(thread.waits_for)
+                          : control::BlockedOn::kUnknown;
+      ended.threads.push_back(
+          {thread.thread, on, thread.holder, thread.object, thread.object_name, std::move(thread.stack)});
+    }
+  }
+  return ended;
+}
+
+std::string FailureTally::add(const EndedRun& run, const FailureReplay& replay, std::uint64_t times) {
+  controlled_ += run.recorded ? 0 : times;
+  std::optional<Finding> fresh = failure_of(run);
+  if (!fresh) {
+    return "";
+  }
+  auto known =
+      std::find_if(findings_.begin(), findings_.end(), [&](const Finding& each) { return each.id == fresh->id; });
+  if (known == findings_.end()) {
+    fresh->dynamic_pairs = times;
+    findings_.push_back(std::move(*fresh));
+    known = findings_.end() - 1;
+  } else {
+    known->dynamic_pairs += times;
+    known->failure->recorded = known->failure->recorded || run.recorded;
+    known->failure->by_delay = known->failure->by_delay && run.by_delay;
+    if (!run.recorded &&
+        std::find(known->found_by.begin(), known->found_by.end(), "schedule") == known->found_by.end()) {
+      known->found_by.push_back("schedule");
+    }
+  }
+  if (!run.recorded) {
+    ReplaySummary& summary = known->replay ? *known->replay : known->replay.emplace();
+    summary.hits += times;
+    if (summary.command.empty()) {
+      summary.command = replay.command;
+      summary.strategy = replay.strategy;
+      summary.seed = replay.seed;
+      summary.schedule = replay.schedule;
+      summary.outcome = run.outcome.describe();
+    }
+  }
+  return known->id;
+}
+
+void FailureTally::may_be_caused_by(const std::string& failure, const std::string& race) {
+  for (Finding& finding : findings_) {
+    std::vector<std::string>& after = finding.failure->after;
+    if (finding.id == failure && after.size() < kMaxRaces &&
+        std::find(after.begin(), after.end(), race) == after.end()) {
+      after.push_back(race);
+    }
+  }
+}
+
+void FailureTally::move_to(Report& report) {
+  for (Finding& finding : findings_) {
+    if (finding.replay) {
+      finding.replay->trials = controlled_;
+      finding.replay->probability = static_cast<double>(finding.replay->hits) / static_cast<double>(controlled_);
+    }
+  }
+  report.findings.insert(report.findings.begin(), std::make_move_iterator(findings_.begin()),
+                         std::make_move_iterator(findings_.end()));
+  findings_.clear();
+  merge_equal_findings(report);
+}
+
+void FailureLog::add(const RunPlan& plan, const RunOutcome& run) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  EndedRun ended = ended_run(run, names_);
+  const std::optional<Finding> failure = failure_of(ended);
+  if (!failure) {
+    ++good_;
+    return;
+  }
+  Kept& kept = kept_[failure->id];
+  const auto rank = [](const RunPlan& each) { return std::tuple(each.plan, each.strategy, each.seed); };
+  const bool by_delay = ended.by_delay && (kept.times == 0 || kept.run.by_delay);
+  if (kept.times++ == 0 || rank(plan) < rank(kept.schedule.plan)) {
+    kept.schedule = make_schedule("", plan, run.log);
+    kept.run = std::move(ended);
+  }
+  kept.run.by_delay = by_delay;
+}
+
+void FailureLog::move_to(FailureTally& tally, const std::string& words, const std::string& report_name) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  tally.add_good_runs(std::exchange(good_, 0));
+  for (auto& [id, kept] : kept_) {
+    kept.schedule.program = words;
+    kept.schedule.outcome = kept.run.outcome.describe();
+    FailureReplay replay;
+    replay.command = "sooth replay " + shell_word(report_name + "#" + id) + " -- " + words;
+    replay.strategy = kept.schedule.plan.plan == control::Plan::kStrategy   ? kept.schedule.plan.strategy
+                      : kept.schedule.plan.plan == control::Plan::kDirected ? "directed"
+                                                                            : "witness";
+    replay.seed = kept.schedule.plan.seed;
+    replay.schedule = print_schedule(kept.schedule);
+    tally.add(kept.run, replay, kept.times);
+  }
+  kept_.clear();
+}
+
+void link_recorded_races(const EndedRun& run, const Report& report, const std::string& failure, FailureTally& tally) {
+  const auto takes_part = [&](const Access& access) {
+    return std::any_of(run.threads.begin(), run.threads.end(),
+                       [&](const StoppedThread& thread) { return name_of(thread.thread) == access.thread; });
+  };
+  for (const Finding& finding : report.findings) {
+    if (finding.kind == FindingKind::kRace && finding.observed &&
+        std::any_of(finding.accesses.begin(), finding.accesses.end(), takes_part)) {
+      tally.may_be_caused_by(failure, finding.id);
+    }
+  }
+}
+
+}  // namespace sooth

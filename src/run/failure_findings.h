@@ -1,0 +1,105 @@
+// Runs that failed, as findings: a crash, a deadlock or a hang of any run is one of its own, on the rung `harmful`.
+// Callers hand in every run that they make; runs that failed in the same way at the same place are one finding.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "confirm/code_names.h"
+#include "confirm/outcome.h"
+#include "race/finding.h"
+#include "run/record_program.h"
+#include "schedule/protocol.h"
+#include "schedule/schedule_file.h"
+
+namespace sooth {
+
+// Where a thread stood when a run failed.
+struct StoppedThread {
+  std::uint32_t thread = 0;
+  control::BlockedOn on = control::BlockedOn::kUnknown;  // what it waits for, in a deadlock
+  std::optional<std::uint32_t> holder;                   // the thread that has it
+  std::uint64_t object = 0;                              // its address; 0: unknown
+  std::string name;                                      // ... and name
+  std::vector<Site> stack;                               // innermost first; empty: unknown
+};
+
+// How a run ended, and all that is known of it.
+struct EndedRun {
+  Outcome outcome;
+  bool recorded = false;  // the recorded run, else a controlled one
+  bool by_delay = false;  // a thread that could run was kept from it for longer than a time-out
+  std::vector<StoppedThread> threads;
+};
+
+// A failure is a crash, a deadlock, a hang, or a complaint of an assertion, the C++ run time, glibc or a sanitizer. An
+// exit status alone is none: only the program knows what it means. nullopt: the run did not fail. The finding has an id.
+std::optional<Finding> failure_of(const EndedRun& run);
+
+// The same of a controlled run; `names` of the program.
+EndedRun ended_run(const RunOutcome& run, CodeNames& names);
+// Of the recorded run; nullopt: it reached its end, or somebody else ended it. A deadlock is one that the run time
+// library saw, a hang one that record_program() ended.
+std::optional<EndedRun> ended_run(const ProgramRecording& recording);
+
+// How to make the failure happen again: the first run that is added with a schedule is kept.
+struct FailureReplay {
+  std::string command;
+  std::string strategy;
+  std::uint64_t seed = 0;
+  std::string schedule;  // text of the schedule file
+};
+
+// Sorts failures of runs that come one after the other. The order of the runs is that of the findings.
+class FailureTally {
+ public:
+  // Counts a run. The id of its failure; empty: it did not fail. A failure that some run shows without a delay is not
+  // `by_delay`. `replay` may be empty. `times`: so many runs that are alike.
+  std::string add(const EndedRun& run, const FailureReplay& replay = {}, std::uint64_t times = 1);
+  // Controlled runs that did not fail.
+  void add_good_runs(std::uint64_t runs) { controlled_ += runs; }
+  // A race that happened in the run whose failure has this id, before it failed.
+  void may_be_caused_by(const std::string& failure, const std::string& race);
+
+  std::uint64_t controlled_runs() const { return controlled_; }
+  const std::vector<Finding>& findings() const { return findings_; }
+  // Puts the findings into the report: in front, and those that need a delay last. Equal ones of the report, such as a
+  // deadlock that was predicted, are merged with them.
+  void move_to(Report& report);
+
+ private:
+  std::vector<Finding> findings_;
+  std::uint64_t controlled_ = 0;
+};
+
+// Collects failures of controlled runs that are made in several threads, in any order. Thread safe.
+class FailureLog {
+ public:
+  // `program`: path of the executable.
+  explicit FailureLog(const std::string& program) : names_(program) {}
+
+  void add(const RunPlan& plan, const RunOutcome& run);
+  // In an order that does not depend on that of add(). `words`: the program as typed; `report_name`: the file that the
+  // report goes to, for commands.
+  void move_to(FailureTally& tally, const std::string& words, const std::string& report_name);
+
+ private:
+  struct Kept {
+    EndedRun run;
+    ScheduleFile schedule;  // of the run with the lowest seed
+    std::uint64_t times = 0;
+  };
+  std::mutex mutex_;
+  CodeNames names_;
+  std::map<std::string, Kept> kept_;  // by id
+  std::uint64_t good_ = 0;
+};
+
+// Races of the report that the recorded run itself left unordered, and in which a thread of its failure took part.
+void link_recorded_races(const EndedRun& run, const Report& report, const std::string& failure, FailureTally& tally);
+
+}  // namespace sooth

@@ -1,0 +1,134 @@
+#include "run/failure_findings.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "report/describe.h"
+
+namespace sooth {
+namespace {
+
+Site site(std::uint32_t line) {
+  Site place;
+  place.file = "a.cc";
+  place.line = line;
+  place.label = "a.cc:" + std::to_string(line);
+  return place;
+}
+
+StoppedThread waits(std::uint32_t thread, control::BlockedOn on, std::optional<std::uint32_t> holder) {
+  return {thread, on, holder, 0x1000 + thread, "", {site(10 + thread), site(20)}};
+}
+
+EndedRun crashed(int signal, std::uint32_t line) {
+  EndedRun run;
+  run.outcome.kind = Outcome::Kind::kKilled;
+  run.outcome.number = signal;
+  run.threads.push_back({2, control::BlockedOn::kUnknown, std::nullopt, 0, "", {site(line), site(99)}});
+  return run;
+}
+
+EndedRun deadlocked(std::vector<StoppedThread> threads) {
+  EndedRun run;
+  run.outcome.kind = Outcome::Kind::kDeadlocked;
+  run.threads = std::move(threads);
+  return run;
+}
+
+TEST(FailureFindings, ACrashIsHarmfulAndTellsWhere) {
+  EndedRun run = crashed(SIGSEGV, 7);
+  run.recorded = true;
+  const std::optional<Finding> finding = failure_of(run);
+  ASSERT_TRUE(finding.has_value());
+  EXPECT_EQ(finding->kind, FindingKind::kCrash);
+  EXPECT_EQ(finding->rung, Rung::kHarmful);
+  EXPECT_EQ(finding->failure->signal, std::uint32_t{SIGSEGV});
+  ASSERT_EQ(finding->accesses.size(), 1u);
+  EXPECT_EQ(finding->accesses[0].thread, "T2");
+  EXPECT_EQ(finding->accesses[0].site.line, 7u);
+  EXPECT_EQ(finding->accesses[0].stack.size(), 1u);
+  EXPECT_EQ(headline(*finding), "crash, killed by signal 11 (Segmentation fault)");
+  EXPECT_EQ(why_on_rung(*finding, {}), "the recorded run ended so: killed by signal 11 (Segmentation fault)");
+}
+
+TEST(FailureFindings, SomeEndsAreNone) {
+  EndedRun run;
+  EXPECT_FALSE(failure_of(run).has_value());
+  run.outcome.number = 3;
+  EXPECT_FALSE(failure_of(run).has_value()) << "only the program knows what a status means";
+  run.outcome.complained = true;
+  run.outcome.last_words = "free(): invalid pointer";
+  ASSERT_TRUE(failure_of(run).has_value());
+  EXPECT_EQ(failure_of(run)->kind, FindingKind::kCrash);
+  EXPECT_EQ(failure_of(run)->failure->message, "free(): invalid pointer");
+  EndedRun killed = crashed(SIGTERM, 7);
+  killed.recorded = true;
+  EXPECT_FALSE(failure_of(killed).has_value()) << "somebody else ended it";
+}
+
+TEST(FailureFindings, ADeadlockIsACycleOfLocksIfItIsOne) {
+  using control::BlockedOn;
+  const Finding cycle = *failure_of(
+      deadlocked({waits(0, BlockedOn::kJoin, 1), waits(1, BlockedOn::kMutex, 2), waits(2, BlockedOn::kMutex, 1)}));
+  EXPECT_EQ(cycle.kind, FindingKind::kDeadlock);
+  ASSERT_EQ(cycle.accesses.size(), 2u);
+  EXPECT_EQ(cycle.accesses[0].op, Op::kAcquire);
+  EXPECT_EQ(awaited(cycle, cycle.accesses[0]), ", waiting for thread T2");
+  const Finding lost = *failure_of(deadlocked({waits(0, BlockedOn::kJoin, 1), waits(1, BlockedOn::kCondition, {})}));
+  ASSERT_EQ(lost.accesses.size(), 2u);
+  EXPECT_EQ(lost.accesses[1].op, Op::kWait);
+  EXPECT_EQ(headline(lost), "deadlock of 2 threads");
+  EXPECT_EQ(awaited(lost, lost.accesses[0]), "");
+}
+
+TEST(FailureFindings, EqualFailuresAreOne) {
+  FailureTally tally;
+  EndedRun late = crashed(SIGABRT, 7);
+  late.by_delay = true;
+  const std::string first = tally.add(late, {"sooth replay x -- ./p", "random", 5, "text"});
+  EXPECT_FALSE(first.empty());
+  EXPECT_TRUE(tally.findings()[0].failure->by_delay);
+  EXPECT_EQ(tally.add(crashed(SIGABRT, 7)), first);
+  EXPECT_FALSE(tally.findings()[0].failure->by_delay) << "it takes no delay";
+  EXPECT_NE(tally.add(crashed(SIGABRT, 8)), first) << "another place";
+  EXPECT_NE(tally.add(crashed(SIGSEGV, 7)), first) << "another signal";
+  EXPECT_EQ(tally.add(EndedRun()), "");
+  tally.may_be_caused_by(first, "a race");
+  tally.may_be_caused_by(first, "a race");
+  Report report;
+  Finding race;
+  race.id = "race";
+  race.rung = Rung::kHarmful;
+  race.accesses.resize(2);
+  report.findings.push_back(race);
+  tally.move_to(report);
+  ASSERT_EQ(report.findings.size(), 4u);
+  EXPECT_EQ(report.findings[0].id, first) << "failures come first";
+  EXPECT_EQ(report.findings[3].id, "race");
+  const Finding& finding = report.findings[0];
+  EXPECT_EQ(finding.dynamic_pairs, 2u);
+  EXPECT_EQ(finding.replay->hits, 2u);
+  EXPECT_EQ(finding.replay->trials, 5u);
+  EXPECT_EQ(finding.replay->seed, 5u);
+  EXPECT_EQ(finding.failure->after, std::vector<std::string>{"a race"});
+  EXPECT_EQ(why_on_rung(finding, {}), "2 of 5 controlled runs ended so: killed by signal 6 (Aborted)");
+}
+
+TEST(FailureFindings, WhatTakesADelayComesLast) {
+  FailureTally tally;
+  EndedRun late = crashed(SIGABRT, 7);
+  late.by_delay = true;
+  const std::string id = tally.add(late);
+  Report report;
+  Finding race;
+  race.id = "race";
+  race.rung = Rung::kHarmful;
+  race.accesses.resize(2);
+  report.findings.push_back(race);
+  tally.move_to(report);
+  EXPECT_EQ(report.findings.back().id, id);
+}
+
+}  // namespace
+}  // namespace sooth

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""How runs end: the end of the process as a scheduling point, failures as findings, and time as a choice.
+
+    tests/cli/ends.py SOOTH [NAME...]      all tests, or those named
+"""
+import json
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import controlled
+from test_loop import check
+
+SOURCES = {
+    # `main` returns; the thread may never have run, and fails if it does. -DDETACHED: and it races with the end of main.
+    "leaves": r"""
+    #include <pthread.h>
+    #include <cstdio>
+    #include <cstdlib>
+    int shared;
+    static void* fail(void*) {
+    #ifdef DETACHED
+      shared = 1;
+    #else
+      std::abort();
+    #endif
+      return nullptr;
+    }
+    struct Last { ~Last() { shared = 2; } } last;
+    int main() {
+      pthread_t t;
+      pthread_create(&t, nullptr, fail, nullptr);
+      pthread_detach(t);
+    }
+    """,
+    # Two locks in two orders, which serial schedules bring to a deadlock: each thread yields between them.
+    "inverted": r"""
+    #include <pthread.h>
+    #include <sched.h>
+    static pthread_mutex_t left = PTHREAD_MUTEX_INITIALIZER, right = PTHREAD_MUTEX_INITIALIZER;
+    static void both(pthread_mutex_t* first, pthread_mutex_t* second) {
+      pthread_mutex_lock(first);
+      sched_yield();
+      pthread_mutex_lock(second);
+      pthread_mutex_unlock(second);
+      pthread_mutex_unlock(first);
+    }
+    static void* one(void*) { both(&left, &right); return nullptr; }
+    static void* two(void*) { both(&right, &left); return nullptr; }
+    int main() {
+      pthread_t a, b;
+      pthread_create(&a, nullptr, one, nullptr);
+      pthread_create(&b, nullptr, two, nullptr);
+      pthread_join(a, nullptr);
+      pthread_join(b, nullptr);
+    }
+    """,
+    # Fails in the way of its argument, in a thread.
+    "fails": r"""
+    #include <cassert>
+    #include <cstdlib>
+    #include <cstring>
+    #include <stdexcept>
+    #include <string>
+    #include <thread>
+    #include <unistd.h>
+    static std::string how;
+    static int* nothing;
+    static void fail(int depth) {
+      if (depth > 0) { fail(depth - 1); return; }
+      if (how == "fault") *nothing = 1;
+      if (how == "assert") assert(how == "other");
+      if (how == "throw") throw std::runtime_error("thrown");
+      if (how == "abort") std::abort();
+      if (how == "hang") for (;;) usleep(1000);
+    }
+    int main(int argc, char** argv) {
+      how = argc > 1 ? argv[1] : "";
+      std::thread t([] { fail(2); });
+      t.join();
+      return 3;
+    }
+    """,
+    # The sleep keeps the two apart in real life. -DLONG: for so long that only a very busy machine would not; else it is a
+    # lost update that asserts.
+    "sleeps": r"""
+    #include <pthread.h>
+    #include <unistd.h>
+    #include <cstdlib>
+    static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    static int ready, used;
+    static void* maker(void*) {
+      pthread_mutex_lock(&m); ready = 1; pthread_mutex_unlock(&m);
+      return nullptr;
+    }
+    static void* user(void*) {
+    #ifdef LONG
+      sleep(1);
+    #else
+      usleep(1000);
+    #endif
+      pthread_mutex_lock(&m);
+      if (!ready) std::abort();
+      used = 1;
+      pthread_mutex_unlock(&m);
+      return nullptr;
+    }
+    int main() {
+      pthread_t a, b;
+      pthread_create(&b, nullptr, user, nullptr);
+      pthread_create(&a, nullptr, maker, nullptr);
+      pthread_join(a, nullptr);
+      pthread_join(b, nullptr);
+    }
+    """,
+    # Sleeps on both sides of the race: a witness leads through them.
+    "slow_race": r"""
+    #include <pthread.h>
+    #include <unistd.h>
+    #include <poll.h>
+    static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    int shared, one, two;
+    static void* first(void*) {
+      shared = 1;
+      usleep(100);
+      pthread_mutex_lock(&m); ++one; pthread_mutex_unlock(&m);
+      return nullptr;
+    }
+    static void* second(void*) {
+      poll(nullptr, 0, 1);
+      pthread_mutex_lock(&m); ++two; pthread_mutex_unlock(&m);
+      usleep(1000);
+      shared = 2;
+      return nullptr;
+    }
+    int main() {
+      pthread_t a, b;
+      pthread_create(&a, nullptr, first, nullptr);
+      pthread_create(&b, nullptr, second, nullptr);
+      pthread_join(a, nullptr);
+      pthread_join(b, nullptr);
+    }
+    """,
+}
+
+
+def built(bench, name, *flags):
+    controlled.SOURCES[name + ".cc"] = SOURCES[name]
+    return bench.program(name, *flags)
+
+
+def report_of(bench, *words, status=66, **options):
+    done = bench.run("run", "--format", "json", "-o", "out.json", *words, status=status, limit=300, **options)
+    return json.loads(bench.read("out.json")), done
+
+
+def failures(report, kind):
+    return [f for f in report["findings"] if f["kind"] == kind and "failure" in f]
+
+
+def test_a_thread_may_run_before_the_end(bench):
+    leaves = built(bench, "leaves")
+    done = bench.run("test", "--runs", 30, "--format", "json", "--", leaves, status=66, limit=300)
+    ends = {e["description"]: e["runs"] for e in json.loads(done.stdout)["ends"]}
+    check(len(ends) == 2 and all(n >= 3 for n in ends.values()), ends)
+    done = bench.run("explore", "--", leaves, status=66, limit=300)
+    check("complete:" in done.stdout and "2 outcomes" in done.stdout and "killed by signal 6" in done.stdout, done.stdout)
+
+
+def test_threads_race_with_the_end(bench):
+    """A detached thread and a destructor that runs at exit: found in the recording already."""
+    report, _ = report_of(bench, "--trials", 0, "--", built(bench, "leaves", "-DDETACHED"))
+    check(any(f["kind"] == "race" and f["observed"] for f in report["findings"]), report["findings"])
+
+
+def test_threads_that_never_ran_are_told(bench):
+    for seed in range(1, 30):
+        bench.run("record", "--schedule", "random", "--seed", seed, "-o", f"r{seed}", "--", built(bench, "leaves", "-DDETACHED"), status=0)
+        told = bench.run("analyze", f"r{seed}", "--with", "hb").stdout
+        if "T1 never ran before the process ended" in told:
+            return
+    raise AssertionError("no schedule ended the process first")
+
+
+def test_a_deadlock_ends_the_recording(bench):
+    inverted = built(bench, "inverted")
+    done = bench.run("record", "--schedule", "serial", "-o", "t", "--", inverted, status=66, limit=60)
+    check("deadlock: " in done.stderr and "waits for a mutex that thread" in done.stderr, done.stderr)
+    bench.run("trace", "check", "t", status=0)
+    report, _ = report_of(bench, "--trials", 0, "--", inverted)
+    found = failures(report, "deadlock")
+    check(len(found) == 1 and report["findings"][0] == found[0] and found[0]["rung"] == "harmful", report["findings"])
+    check({a["site"]["line"] for a in found[0]["accesses"]} == {8} and found[0]["failure"]["recorded"], found)
+    check({a["variable"] for a in found[0]["accesses"]} == {"left", "right"}, found)
+    check(all(any(s["function"].startswith(("one", "two")) for s in a["stack"]) for a in found[0]["accesses"]), found)
+    text = bench.run("report", "out.json", status=66).stdout
+    check("harmful deadlock by lock order inversion" in text and "the recorded run" in text, text)
+
+
+def test_a_crash_is_a_finding(bench):
+    fails = built(bench, "fails")
+    for how, number, message in (("fault", 11, ""), ("assert", 6, "Assertion `how == \"other\"' failed."), ("throw", 6, ""), ("abort", 6, "")):
+        report, _ = report_of(bench, "--trials", 0, "--", fails, how)
+        found = failures(report, "crash")
+        check(len(found) == 1 and report["findings"][0] == found[0], (how, report["findings"]))
+        check(found[0]["failure"]["signal"] == number and message in found[0]["failure"].get("message", ""), (how, found))
+        access = found[0]["accesses"][0]
+        check(access["thread"] == "T1" and access["site"].get("function", "").startswith("fail"), (how, access))
+        check(sum(s.get("function", "").startswith("fail") for s in access["stack"]) == 2, (how, access["stack"]))
+        for form in ("text", "sarif", "junit", "markdown", "gcc", "tsan", "html"):
+            printed = bench.run("report", "out.json", "--format", form, status=66).stdout
+            check("crash" in printed, (how, form, printed[:2000]))
+    report, _ = report_of(bench, "--trials", 0, "--", fails, "nothing", status=3)
+    check(not failures(report, "crash"), report["findings"])
+
+
+def test_a_hang_is_a_finding_if_a_time_is_set(bench):
+    fails = built(bench, "fails")
+    report, _ = report_of(bench, "--trials", 0, "--timeout", "1500ms", "--", fails, "hang")
+    found = failures(report, "hang")
+    check(len(found) == 1 and found[0]["rung"] == "harmful", report["findings"])
+    bench.run("record", "--timeout", "1s", "-o", "hanging", "--", fails, "hang", status=137, limit=60)
+
+
+def test_an_interrupted_run_says_so(bench):
+    fails = built(bench, "fails")
+    with subprocess.Popen([bench.sooth, "run", "--trials", "0", "--", fails, "hang"], cwd=bench.dir, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        for _ in range(600):
+            if subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, check=False).stdout:
+                break
+            time.sleep(0.05)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=120)
+    check("did not end by itself: it was interrupted after" in output, output)
+
+
+def test_sleeps_hide_nothing(bench):
+    """Random, pct and explore find what a sleep hides; what takes a long delay says so."""
+    sleeps = built(bench, "sleeps")
+    for strategy in ("random", "pct:3"):
+        done = bench.run("test", "--strategy", strategy, "--runs", 100, "--format", "json", "--", sleeps, status=66, limit=300)
+        ends = {e["description"].split(" after")[0]: e for e in json.loads(done.stdout)["ends"]}
+        check(set(ends) == {"exit status 0", "killed by signal 6 (Aborted)"}, ends)
+        replay = next(e["replay"] for e in ends.values() if e["failure"])
+        bench.run(*shlex.split(replay)[1:], status=134)
+    done = bench.run("explore", "--", sleeps, status=66, limit=300)
+    check("complete:" in done.stdout and "2 outcomes" in done.stdout, done.stdout)
+    line = re.search(r"again: sooth (.*)", done.stdout)[1]
+    again = bench.run(*shlex.split(line), status=134)
+    check("the same run as in the schedule" in again.stderr, again.stderr)
+
+
+def test_witnesses_lead_through_sleeps(bench):
+    slow = built(bench, "slow_race")
+    bench.run("record", "--schedule", "serial", "-o", "slow", "--", slow, status=0)
+    bench.run("analyze", "slow", "--with", "wcp", "--format", "json", "-o", "slow.json", status=66)
+    bench.run("confirm", "slow.json", "--trials", 20, "--", slow, status=66, limit=300)
+    race = next(f for f in json.loads(bench.read("slow.json"))["findings"] if f["kind"] == "race")
+    check(race["rung"] == "confirmed" and (race["replay"]["witness_followed"] or "diverged" not in race["replay"]), race["replay"])
+    check(race["replay"]["hits"] == race["replay"]["trials"], race["replay"])
+
+
+if __name__ == "__main__":
+    controlled.main(sys.modules[__name__])
