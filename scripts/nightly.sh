@@ -103,6 +103,21 @@ step_recipe() {
     python3 tests/recipe/campaign.py --sooth build/bin/sooth --seeds "${SOOTH_RECIPE_SEEDS:-500}" --first-seed "${SOOTH_SEED:-$(date +%Y%m%d)}" --jobs "$sooth_jobs"
 }
 
+# Random programs against all interleavings of their models: nothing that `sooth run` says is false.
+step_campaign() {
+  sooth_configure release
+  sooth_build release
+  python3 tests/campaign/explore_test.py --seeds 400 &&
+    python3 tests/campaign/run.py --sooth build/bin/sooth --programs "${SOOTH_CAMPAIGN_PROGRAMS:-2000}" --first-seed "${SOOTH_SEED:-$(date +%Y%m%d)}" --deep --jobs "$sooth_jobs"
+}
+
+# Programs with one known bug each: the table of docs/schedule-testing.md as it is today.
+step_bugs() {
+  sooth_configure release
+  sooth_build release sooth
+  python3 tests/bugs/run.py --sooth build/bin/sooth --jobs "$sooth_jobs"
+}
+
 # 77: the sources cannot be had, so there is nothing to judge.
 step_real_programs() {
   sooth_configure release
@@ -170,7 +185,7 @@ step_bazel() {
 
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz tsan debug clang tidy programs run_command sweep confirm recipe real_programs real_run chaos soak compare rdit deb bazel bench)
+steps=(test properties asan fuzz tsan debug clang tidy programs run_command sweep confirm recipe campaign bugs real_programs real_run chaos soak compare rdit deb bazel bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"
