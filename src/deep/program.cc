@@ -2,7 +2,6 @@
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/AsmParser/Parser.h>
-#include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/InstIterator.h>
@@ -15,7 +14,9 @@
 #include <llvm/Support/SourceMgr.h>
 
 #include <unordered_map>
+#include <utility>
 
+#include "deep/admit.h"
 #include "symbol/demangle.h"
 #include "trace/recording/deep_file.h"
 #include "trace/recording/deep_format.h"
@@ -144,6 +145,9 @@ Result<DeepProgram> DeepProgram::load(const std::string& recording) {
   if (!file.ok()) {
     return file.status();
   }
+  if (Status admitted = admit(file->modules()); !admitted.ok()) {
+    return std::move(admitted).prefixed(file->path());
+  }
   auto state = std::make_unique<State>();
   for (const KeptModule& kept : file->modules()) {
     const std::string where = file->path() + ": module " + std::to_string(state->modules.size()) + ": ";
@@ -151,8 +155,7 @@ Result<DeepProgram> DeepProgram::load(const std::string& recording) {
       state->add(std::make_unique<llvm::Module>("unloaded", state->context));
       continue;
     }
-    llvm::Expected<std::unique_ptr<llvm::Module>> module =
-        llvm::parseBitcodeFile(llvm::MemoryBufferRef(kept.bitcode, "module"), state->context);
+    llvm::Expected<std::unique_ptr<llvm::Module>> module = parse_admitted(kept, state->context);
     if (!module) {
       return Status::bad_input(where + llvm::toString(module.takeError()));
     }

@@ -11,6 +11,9 @@ namespace {
 
 using Why = PathCondition::Why;
 
+// Instructions without a record or an event: only a loop that does nothing has so many.
+constexpr std::uint64_t kMaxIdle = std::uint64_t{1} << 22;
+
 const char* name(DeepKind kind) {
   switch (kind) {
     case DeepKind::kEnter: return "the entry of a function";
@@ -190,6 +193,12 @@ bool ThreadExecutor::step() {
   const std::uint32_t pc = frame.pc;
   const std::size_t record = next_record_;
   const std::uint32_t position = next_;
+  idle_ = record == idle_record_ && position == idle_position_ ? idle_ + 1 : 0;
+  idle_record_ = record;
+  idle_position_ = position;
+  if (idle_ > kMaxIdle) {
+    return stop("the code goes on and on without anything that the recording knows of");
+  }
   if (!execute(next, result)) {
     if (frames_.size() != depth || out_.why_ended.empty() || !is_interrupted(record, position)) {
       return false;

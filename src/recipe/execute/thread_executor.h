@@ -61,7 +61,8 @@ class UntakenSides {
 };
 // Defined by recipe/detour/, which executes code with what is declared here. All must outlive it; `path` has executed
 // everything in front of the branch when explore() is called.
-std::unique_ptr<UntakenSides> explore_untaken_sides(Execution& execution, const ThreadExecutor& path, std::uint32_t thread);
+std::unique_ptr<UntakenSides> explore_untaken_sides(Execution& execution, const ThreadExecutor& path,
+                                                    std::uint32_t thread);
 
 // What one can know of a call without IR from the name of the function.
 bool leaves_memory_alone(const llvm::CallBase& call);
@@ -157,6 +158,9 @@ class ThreadExecutor final : public ConditionSink {
   std::size_t next_record_ = 0;
   std::uint32_t next_ = 0;  // position of the next event
   bool is_stopped_ = false;
+  std::uint64_t idle_ = 0;  // instructions since one of the two has moved on from what it was then
+  std::size_t idle_record_ = 0;
+  std::uint32_t idle_position_ = 0;
 
   Arithmetic arithmetic_;
   ByteMemory memory_;

@@ -84,13 +84,22 @@ class InitialMemoryBuilder {
 };
 
 InitialMemory::InitialMemory(const DeepProgram& program) {
+  std::uint64_t left = std::uint64_t{1} << 26;  // a few bytes of a recording may stand for as many as they like
   for (std::uint32_t m = 0; m < program.modules(); ++m) {
     InitialMemoryBuilder builder(program, m);
     for (const llvm::GlobalVariable& global : program.module(m).globals()) {
       const std::optional<std::uint64_t> address =
           global.hasDefinitiveInitializer() && !global.isThreadLocal() ? program.address(m, global) : std::nullopt;
-      if (address) {
-        globals_.emplace(*address, builder.bytes_of(*global.getInitializer()));
+      if (!address) {
+        continue;
+      }
+      const llvm::Constant& initialiser = *global.getInitializer();
+      const std::uint64_t size = program.module(m).getDataLayout().getTypeAllocSize(initialiser.getType());
+      if (initialiser.isNullValue()) {
+        globals_.emplace(*address, Global{size, {}});
+      } else if (size <= left) {
+        left -= size;
+        globals_.emplace(*address, Global{size, builder.bytes_of(initialiser)});
       }
     }
   }
@@ -103,10 +112,11 @@ std::optional<std::uint8_t> InitialMemory::operator()(std::uint64_t address) con
   }
   --global;
   const std::uint64_t offset = address - global->first;
-  if (offset >= global->second.size() || global->second[offset] == kUnknown) {
+  const auto& [size, bytes] = global->second;
+  if (offset >= size || (!bytes.empty() && bytes[offset] == kUnknown)) {
     return std::nullopt;
   }
-  return static_cast<std::uint8_t>(global->second[offset]);
+  return bytes.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(bytes[offset]);
 }
 
 }  // namespace sooth

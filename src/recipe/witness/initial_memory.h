@@ -11,7 +11,8 @@
 namespace sooth {
 
 // From the initialisers of definitions that nothing can replace when the program is linked or loaded. Pointers to
-// globals and into them are known where the addresses of those are.
+// globals and into them are known where the addresses of those are. Of initialisers that are not just zeros, at most
+// 2^26 bytes are kept; the others are not known.
 class InitialMemory {
  public:
   explicit InitialMemory(const DeepProgram& program);
@@ -22,7 +23,11 @@ class InitialMemory {
  private:
   friend class InitialMemoryBuilder;
   static constexpr std::int16_t kUnknown = -1;
-  std::map<std::uint64_t, std::vector<std::int16_t>> globals_;  // by address: their bytes
+  struct Global {
+    std::uint64_t size = 0;
+    std::vector<std::int16_t> bytes;  // none: all are zero
+  };
+  std::map<std::uint64_t, Global> globals_;  // by address
 };
 
 }  // namespace sooth
