@@ -252,9 +252,9 @@ void add_run_command(CLI::App& root, CommandResult& result) {
       "stores it as JSON for `sooth replay`: sooth-PROGRAM.json, or the FILE of --store or of `--format json -o FILE`. "
       "--seed counts "
       "for\n"
-      "controlled runs as well. Exit status: 66 when a finding stands on the rung of --fail-on or above it, else the "
-      "program's\n"
-      "own (128 + signal). Ctrl-C gives the report so far. docs/run.md tells more.");
+      "controlled runs as well. Exit status: 66 when a finding stands on the rung of --fail-on or above it, else 128 + "
+      "signal when\n"
+      "one ended the work early, else the program's own. Ctrl-C gives the report so far. docs/run.md tells more.");
   run_with_program(*command, result, [options, command] {
     options->keep = command->count("--keep") > 0;
     return run(*options);

@@ -1,0 +1,41 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "report/sample_reports.h"
+#include "report/sink.h"
+
+namespace sooth {
+namespace {
+
+// The line about the replay when so many trials were made and so many of them got there.
+std::string replay_line(std::uint64_t hits, std::uint64_t trials) {
+  Report report = sample_reports()[0].second;
+  const auto finding = std::find_if(report.findings.begin(), report.findings.end(),
+                                    [](const Finding& each) { return each.replay.has_value(); });
+  EXPECT_NE(finding, report.findings.end());
+  finding->replay->hits = hits;
+  finding->replay->trials = trials;
+  finding->replay->probability = trials == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(trials);
+  std::ostringstream out;
+  EXPECT_TRUE(write_text(report, {}, out).ok());
+  std::istringstream lines(out.str());
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("replay: ") != std::string::npos) {
+      return line.substr(line.find("(seed"));
+    }
+  }
+  return "";
+}
+
+// What happened is not "reached in 0 % of the runs": the run along the witness got there, which is no trial.
+TEST(TextTest, CountsTheRunsThatGotThere) {
+  EXPECT_EQ(replay_line(1, 300), "(seed 7, reached in 1 of 300 runs)");
+  EXPECT_EQ(replay_line(1, 1), "(seed 7, reached in 1 of 1 run)");
+  EXPECT_EQ(replay_line(0, 30), "(seed 7, reached in none of 30 other runs)");
+  EXPECT_EQ(replay_line(0, 0), "(seed 7)");
+}
+
+}  // namespace
+}  // namespace sooth
