@@ -1,7 +1,6 @@
 #include "detect/needed_sections.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace sooth {
 
@@ -10,20 +9,48 @@ void NeededSections::add(SectionQueue::Section& section) {
   if (raw(section.thread) >= threads_.size()) {
     threads_.resize(raw(section.thread) + 1);
   }
-  threads_[raw(section.thread)].push_back({&section});
+  threads_[raw(section.thread)].entries.push_back({&section});
   ++work_;
 }
 
 void NeededSections::prepare() {
-  for (std::vector<Entry>& entries : threads_) {
-    std::sort(entries.begin(), entries.end(),
-              [](const Entry& a, const Entry& b) { return a.section->acquired < b.section->acquired; });
-    Time latest = 0;
-    for (Entry& entry : entries) {
-      latest = std::max(latest, entry.section->released);
-      entry.latest_release = latest;
-    }
+  for (Sections& sections : threads_) {
+    sections.prepare();
   }
+}
+
+void NeededSections::Sections::prepare() {
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.section->acquired < b.section->acquired; });
+  for (Entry& entry : entries) {
+    end = std::max(end, entry.section->released);
+    entry.latest_release = end;
+  }
+  if (entries.empty()) {
+    return;
+  }
+  // A table for the latest times, which most clocks end in. Old sections may be far away from them.
+  const std::uint64_t size =
+      std::min<std::uint64_t>(end - entries.front().section->acquired, 16 * entries.size() + 1'024);
+  base = static_cast<Time>(end - size);
+  around.resize(size);
+  std::size_t count = 0;
+  for (Time time = base; time < end; ++time) {
+    while (count < entries.size() && entries[count].section->acquired <= time) {
+      ++count;
+    }
+    const bool inside = count != 0 && entries[count - 1].latest_release > time;
+    around[time - base] = inside ? static_cast<std::uint32_t>(count) : 0;
+  }
+}
+
+std::size_t NeededSections::Sections::count_until(Time time) const {
+  if (time >= base) {
+    return around[time - base];
+  }
+  const auto next = std::upper_bound(entries.begin(), entries.end(), time,
+                                     [](Time t, const Entry& e) { return t < e.section->acquired; });
+  return static_cast<std::size_t>(next - entries.begin());
 }
 
 void NeededSections::need(const VectorClock& clock) {
@@ -45,16 +72,15 @@ void NeededSections::need(const VectorClock& clock) {
   }
 }
 
-void NeededSections::ask(std::size_t thread, Time time) {
-  std::vector<Entry>& entries = threads_[thread];
-  auto entry = std::upper_bound(entries.begin(), entries.end(), time,
-                                [](Time t, const Entry& e) { return t < e.section->acquired; });
-  while (entry != entries.begin() && (--entry)->latest_release > time) {
+void NeededSections::find(std::size_t thread, Time time) {
+  std::vector<Entry>& entries = threads_[thread].entries;
+  for (std::size_t i = threads_[thread].count_until(time); i > 0 && entries[i - 1].latest_release > time; --i) {
+    Entry& entry = entries[i - 1];
     ++work_;
-    if (entry->section->released > time && entry->looked_at != round_) {
-      entry->looked_at = round_;
-      entry->section->needed = true;
-      found_.push_back(entry->section);
+    if (entry.section->released > time && entry.looked_at != round_) {
+      entry.looked_at = round_;
+      entry.section->needed = true;
+      found_.push_back(entry.section);
     }
   }
 }

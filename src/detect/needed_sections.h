@@ -34,10 +34,28 @@ class NeededSections {
     std::uint64_t looked_at = 0;  // the need() that came by last
   };
 
-  void ask(std::size_t thread, Time time);
+  // The sections of one thread.
+  struct Sections {
+    std::vector<Entry> entries;  // ordered by acquire
+    Time end = 0;                // of the latest release
+    // For times from `base` to `end`: 0 if no section is around the time, else the number of sections acquired by then.
+    Time base = 0;
+    std::vector<std::uint32_t> around;
+
+    void prepare();
+    std::size_t count_until(Time time) const;
+  };
+
+  void ask(std::size_t thread, Time time) {
+    const Sections& sections = threads_[thread];
+    if (time < sections.end && (time < sections.base || sections.around[time - sections.base] != 0)) [[unlikely]] {
+      find(thread, time);
+    }
+  }
+  void find(std::size_t thread, Time time);
 
   const ClockPool& clocks_;
-  std::vector<std::vector<Entry>> threads_;  // by thread, ordered by acquire
+  std::vector<Sections> threads_;  // by thread
   std::uint64_t round_ = 0;
   std::vector<const SectionQueue::Section*> found_;
   std::uint64_t work_ = 0;

@@ -377,7 +377,7 @@ void WcpDetector::forget_sections() {
     stored_ += queue->size();
   }
   // Again when the work is in proportion to what was pushed meanwhile.
-  forget_at_ = trim_at_ == 1 ? 1 : stored_ + std::max({std::uint64_t{trim_at_}, stored_, sweep_work_ / 16});
+  forget_at_ = trim_at_ == 1 ? 1 : stored_ + std::max({std::uint64_t{trim_at_}, stored_, sweep_work_ / 32});
 }
 
 void WcpDetector::mark_needed(const std::vector<SectionQueue*>& queues) {

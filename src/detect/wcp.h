@@ -16,6 +16,6 @@ namespace sooth {
 // each lock and variable used together, and the sections that rule (b) may still be asked about: docs/wcp.md. All
 // sections are looked through for forgettable ones when `trim_at` more have come together, or as many as the work is
 // worth; 1: after every release, for tests.
-std::unique_ptr<Detector> make_wcp_detector(std::size_t trim_at = 4'096);
+std::unique_ptr<Detector> make_wcp_detector(std::size_t trim_at = 1'024);
 
 }  // namespace sooth

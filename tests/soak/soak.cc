@@ -35,7 +35,7 @@ void request(int number) {
 }
 
 void work(int number) {
-  while (!stop) {
+  for (int round = 0; !stop; ++round) {
     request(number);
     {
       const std::lock_guard<std::mutex> lock(log_lock);
@@ -43,7 +43,7 @@ void work(int number) {
     }
     if (number == 0) {
       const std::unique_lock<std::shared_mutex> lock(table_lock);
-      ++table[log_lines % 64];
+      ++table[round % 64];
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
