@@ -5,7 +5,8 @@ are among them. Sequentially consistent interleavings suffice, because controlle
 they have in C++. A notification and the end of a sleep order nothing; nobody wakes without a reason; a try or timed lock fails only when the lock is taken, and
 never waits for ever; threads go on when main has ended.
 
-States that differ only in clocks that no later access can tell apart are one (`_key`), which keeps their number small.
+States that differ only in clocks that no later access can tell apart are one (`_key`), and a step that no step of another thread can disturb, now or later, is made at once
+(`_is_alone`): both keep the number of states small, and change nothing of the result.
 """
 import bisect
 import collections
@@ -54,6 +55,21 @@ class Explorer:
         self.threads = range(len(self.code))
         self.max_states, self.seconds = max_states, seconds
         self.races, self.cycles, self.stuck = set(), set(), set()
+        self.users, self.writers, self.tried = {}, {}, set()
+        for thread, steps in enumerate(self.code):
+            for step in steps:
+                self._note(thread, step)
+
+    def _note(self, thread, step):
+        """Who uses what: the first argument of a step is the object, or the places."""
+        for place in step.args[0] if step.op == "touch" else step.args[:1]:
+            self.users.setdefault(place, set()).add(thread)
+            if step.op not in ("read", "load") and not (step.op == "touch" and not step.args[1]):
+                self.writers.setdefault(place, set()).add(thread)
+        if step.op in ("try", "timed"):
+            self.tried.add(step.args[0])
+        if step.op == "sleep on":
+            self.users.setdefault(step.args[1], set()).add(thread)
 
     def start(self):
         state = State.__new__(State)
@@ -96,30 +112,53 @@ class Explorer:
 
     # What can happen next.
 
+    def _is_alone(self, step):
+        """Whether the step, when it can be made, commutes with all that other threads can do before it."""
+        if step.op in ("fork", "join", "leave", "fence", "new", "block", "free"):
+            return True  # blocks belong to whoever has them
+        if step.op == "unlock" and step.args[0] not in self.tried:
+            return True  # who wants the lock waits for this
+        if step.op in ("read", "write", "load", "store", "add", "cas", "lock", "unlock", "try", "timed"):
+            places = step.args[:1]
+        elif step.op == "touch":
+            places = step.args[0]
+        else:
+            return False
+        return all(len(self.users[place]) == 1 or place not in self.writers for place in places)
+
     def _settle(self, state):
-        """Goes on with what nobody else can see, and with the ends of threads."""
-        for thread in self.threads:
-            while state.status[thread] == RUNNING:
-                if state.pc[thread] >= len(self.code[thread]):
-                    state.status[thread] = ENDED
-                    state.registers[thread] = ()
-                    state.marks["end", thread] = state.clocks[thread]
-                    break
-                step = self.code[thread][state.pc[thread]]
-                if step.op == "jump":
-                    state.pc[thread] = step.args[0]
-                elif step.op == "unless":
-                    register, value, target = step.args
-                    state.pc[thread] = target if state.registers[thread][register] != value else state.pc[thread] + 1
-                elif step.op == "nothing":
-                    state.pc[thread] += 1
-                elif step.op == "null":
-                    self._set(state, thread, step.args[0], 0)
-                    state.pc[thread] += 1
-                elif step.op in ("block", "free") and not state.registers[thread][step.args[0]]:
-                    state.pc[thread] += 1
-                else:
-                    break
+        """Goes on with what nobody else can see or disturb, and with the ends of threads."""
+        went_on = True
+        while went_on:
+            went_on = any([self._settle_thread(state, thread) for thread in self.threads])
+
+    def _settle_thread(self, state, thread):
+        """Whether it went on."""
+        begin = (state.pc[thread], state.status[thread])
+        while state.status[thread] == RUNNING:
+            if state.pc[thread] >= len(self.code[thread]):
+                state.status[thread] = ENDED
+                state.registers[thread] = ()
+                state.marks["end", thread] = state.clocks[thread]
+                break
+            step = self.code[thread][state.pc[thread]]
+            if step.op == "jump":
+                state.pc[thread] = step.args[0]
+            elif step.op == "unless":
+                register, value, target = step.args
+                state.pc[thread] = target if state.registers[thread][register] != value else state.pc[thread] + 1
+            elif step.op == "nothing":
+                state.pc[thread] += 1
+            elif step.op == "null":
+                self._set(state, thread, step.args[0], 0)
+                state.pc[thread] += 1
+            elif step.op in ("block", "free") and not state.registers[thread][step.args[0]]:
+                state.pc[thread] += 1
+            elif self._is_alone(step) and self.choices(state, thread):
+                self.step(state, thread, self.choices(state, thread)[0])
+            else:
+                break
+        return (state.pc[thread], state.status[thread]) != begin
 
     def choices(self, state, thread):
         """The ways in which the next step of a thread can go: none when it has to wait."""

@@ -98,7 +98,10 @@ CASES = [
 
 
 class Patient(explore.Explorer):
-    """Keeps every two states apart that differ in anything."""
+    """Keeps every two states apart that differ in anything, and makes no step ahead of the others."""
+
+    def _is_alone(self, step):
+        return False
 
     def _key(self, state):
         return tuple(tuple(part) if isinstance(part, list) else frozenset(part.items()) if isinstance(part, dict) else part
@@ -117,7 +120,7 @@ def test_merging(seeds):
     compared = 0
     for seed in range(seeds):
         small = generate.generate(seed)
-        slow = Patient(small, max_states=1500).explore()
+        slow = Patient(small, max_states=4000).explore()
         if slow.complete:
             compared += 1
             fast = explore.Explorer(small).explore()

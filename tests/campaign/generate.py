@@ -27,7 +27,12 @@ class Generator:
         pool = [kind for kind, feature in (("atomic", "atomics"), ("fence", "fences"), ("bytes", "bytes"), ("heap", "heap"), ("recursive", "recursive"), ("rw", "rw"), ("chain", "chain"),
                                            ("try", "try"), ("timed", "timed"), ("scoped", "scoped"), ("condition", "conditions"), ("semaphore", "semaphores"), ("sleep", "sleep"))
                 if feature in features and not (kind == "scoped" and self.dialect == "c")]
-        kinds += self.choice.sample(pool, min(len(pool), 3)) * 2
+        locks = [kind for kind in pool if kind in ("recursive", "rw", "chain", "try", "timed", "scoped")]
+        self.locks = LOCKS
+        if locks and self.choice.random() < 0.3:  # little else than locks in one another, and few of them: deadlocks
+            kinds, self.locks = ["plain", "lock", "lock", "lock", *locks], 2
+        else:
+            kinds += self.choice.sample(pool, min(len(pool), 3)) * 2
         if "atomic" in kinds or "fence" in kinds:
             kinds += ["atomic", "spin"]
         self.kinds = kinds
@@ -111,9 +116,9 @@ class Generator:
     def _sleep(self, depth, held):
         return [Statement(self.choice.choice(("sleep", "sleep", "yield")))]
 
-    def free_lock(self, kind, held, count=LOCKS):
+    def free_lock(self, kind, held, count=None):
         """A lock that the thread does not have, or None."""
-        locks = [lock for lock in (Object(kind, index) for index in range(count)) if lock not in held]
+        locks = [lock for lock in (Object(kind, index) for index in range(count or self.locks)) if lock not in held]
         return self.choice.choice(locks) if locks else None
 
     def _lock(self, depth, held):

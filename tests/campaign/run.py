@@ -151,23 +151,24 @@ def line_of(access, case):
     return 0
 
 
-def smaller(block):
-    """Every block with one statement less, or with what a statement encloses in its place."""
+def smaller(block, needed):
+    """Every block with one statement less that is not of a needed kind, or with what a statement encloses in its place."""
     for i, statement in enumerate(block):
         before, after = block[:i], block[i + 1:]
-        if statement.kind != "fork":
+        if statement.kind not in needed:
             yield before + after
         if statement.kind in ("if", "loop", "lock", "try", "both", "chain"):
             yield before + statement.body + statement.other + after
-        for body in smaller(statement.body):
+        for body in smaller(statement.body, needed):
             yield before + (statement.with_(body=body),) + after
-        for other in smaller(statement.other):
+        for other in smaller(statement.other, needed):
             yield before + (statement.with_(other=other),) + after
 
 
 def smaller_programs(program):
+    needed = ("fork", "join", "detach") if program.dialect == "c++" else ("fork",)  # std::thread insists on its end
     for thread, block in enumerate(program.threads):
-        for less in smaller(block):
+        for less in smaller(block, needed):
             yield dataclasses.replace(program, threads=program.threads[:thread] + (less,) + program.threads[thread + 1:])
 
 
@@ -260,8 +261,8 @@ def parse_options():
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--features", type=features_of, default=STANDARD, help="what programs may contain: `all`, `standard` (default) or names; -NAME takes one away")
     parser.add_argument("--deep", action="store_true", help="each program also built with --deep")
-    parser.add_argument("--states", type=int, default=20_000, help="of a model; those with more are passed over")
-    parser.add_argument("--explore", type=float, default=4.0, help="seconds of processor time for a model")
+    parser.add_argument("--states", type=int, default=6_000, help="of a model; those with more are passed over")
+    parser.add_argument("--explore", type=float, default=30.0, help="seconds of processor time for a model; --states ends it before on any machine")
     parser.add_argument("--budget", type=int, default=10, help="seconds of `sooth run`")
     parser.add_argument("--trials", type=int, default=5, help="controlled runs towards each finding")
     parser.add_argument("--shrink", type=int, default=60, help="seconds to make an exception smaller; 0: do not")
