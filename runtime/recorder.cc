@@ -44,7 +44,7 @@ long open_file(const char* directory, const char* name, int how = O_EXCL) {
   char path[kPathRoom + 16];
   char* end = path + sizeof path;
   append_text(append_text(append_text(path, end, directory), end, "/"), end, name);
-  return sys_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDWR | O_CREAT | how | O_CLOEXEC, 0644);
+  return sys_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDWR | O_CREAT | how | O_CLOEXEC, 0600);
 }
 
 void* map_file(int fd, u64 offset, u64 bytes, int extra) {
@@ -66,7 +66,7 @@ bool make_directory(const char* base, bool beside) {
     char* p = append_text(directory_, end, base);
     if (attempt >= 1) p = append_number(append_text(p, end, "."), end, pid);
     if (attempt >= 2) append_number(append_text(p, end, "."), end, attempt);
-    long r = sys_call(SYS_mkdir, reinterpret_cast<long>(directory_), 0755);
+    long r = sys_call(SYS_mkdir, reinterpret_cast<long>(directory_), 0700);
     if (r == 0) return true;
     if (r == -17 && attempt == 0) {
       claimed_streams_ = open_file(directory_, stream::kStreamsFile);

@@ -245,8 +245,7 @@ class Admission {
         scope = block == nullptr ? nullptr : llvm::dyn_cast_or_null<llvm::DILocalScope>(block->getRawScope());
       }
       const llvm::Metadata* outer = location->getRawInlinedAt();
-      if (scope == nullptr || depth > kLongestChain ||
-          (outer != nullptr && !llvm::isa<llvm::DILocation>(outer))) {
+      if (scope == nullptr || depth > kLongestChain || (outer != nullptr && !llvm::isa<llvm::DILocation>(outer))) {
         return no("its debug information names no place");
       }
       if (outer == location) {
@@ -293,8 +292,16 @@ std::string plain(const std::string& text) {
 
 }  // namespace
 
-llvm::Expected<std::unique_ptr<llvm::Module>> parse_admitted(const KeptModule& kept, llvm::LLVMContext& context) {
-  context.setDiagnosticHandlerCallBack([](const llvm::DiagnosticInfo*, void*) {});
+llvm::Expected<std::unique_ptr<llvm::Module>> parse_admitted(const KeptModule& kept, llvm::LLVMContext& context,
+                                                             bool* complained) {
+  // Without it, complaints are printed, and some end the process.
+  context.setDiagnosticHandlerCallBack(
+      [](const llvm::DiagnosticInfo*, void* flag) {
+        if (flag != nullptr) {
+          *static_cast<bool*>(flag) = true;
+        }
+      },
+      complained);
   return llvm::parseBitcodeFile(llvm::MemoryBufferRef(kept.bitcode, "module"), context);
 }
 
@@ -311,17 +318,18 @@ Status admit(std::span<const KeptModule> modules) {
   const Result<std::string> answer = run_caged(limits, [&]() -> std::string {
     llvm::install_fatal_error_handler([](void*, const char*, bool) { leave_cage(); });
     llvm::LLVMContext context;
+    bool complained = false;  // the reader strips debug information that is broken, and goes on
     for (std::size_t number = 0; number < modules.size(); ++number) {
       const std::string where = "module " + std::to_string(number) + ": ";
       if (modules[number].bitcode.empty()) {
         continue;
       }
-      llvm::Expected<std::unique_ptr<llvm::Module>> module = parse_admitted(modules[number], context);
+      llvm::Expected<std::unique_ptr<llvm::Module>> module = parse_admitted(modules[number], context, &complained);
       if (!module) {
         return where + plain(llvm::toString(module.takeError()));
       }
-      if (const std::string why = why_not_admitted(**module); !why.empty()) {
-        return where + why;
+      if (const std::string why = why_not_admitted(**module); !why.empty() || complained) {
+        return where + (why.empty() ? "its debug information is broken" : why);
       }
     }
     return "";

@@ -31,7 +31,9 @@ std::string why_not_admitted(const llvm::Module& module);
 // when not, with the number of the module. After that, parsing them here is safe as far as the same bytes do the same.
 Status admit(std::span<const KeptModule> modules);
 
-// Code that is admitted; other bytes may crash LLVM. The context ends no process and prints nothing from then on.
-llvm::Expected<std::unique_ptr<llvm::Module>> parse_admitted(const KeptModule& kept, llvm::LLVMContext& context);
+// Code that is admitted; other bytes may crash LLVM, or make it print. What it complains of goes to `complained`, if
+// that is not nullptr, while the context lives.
+llvm::Expected<std::unique_ptr<llvm::Module>> parse_admitted(const KeptModule& kept, llvm::LLVMContext& context,
+                                                             bool* complained = nullptr);
 
 }  // namespace sooth
