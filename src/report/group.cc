@@ -11,29 +11,6 @@ namespace {
 
 bool has_checked_witness(const Finding& finding) { return finding.witness.has_value() && finding.witness->checked; }
 
-bool better_proven(const Finding& a, const Finding& b) {
-  return std::tuple(a.rung, a.exact, has_checked_witness(a)) > std::tuple(b.rung, b.exact, has_checked_witness(b));
-}
-
-// Adds what `other` knows to `finding`, except for the order of found_by.
-void merge_into(Finding& finding, Finding other) {
-  if (better_proven(other, finding)) {
-    std::swap(finding, other);
-  }
-  for (std::string& name : other.found_by) {
-    if (std::find(finding.found_by.begin(), finding.found_by.end(), name) == finding.found_by.end()) {
-      finding.found_by.push_back(std::move(name));
-    }
-  }
-  finding.dynamic_pairs += other.dynamic_pairs;
-  finding.distance = std::min(finding.distance, other.distance);
-  finding.observed = finding.observed || other.observed;
-  finding.known = finding.known || other.known;
-  if (!finding.replay.has_value()) {
-    finding.replay = std::move(other.replay);
-  }
-}
-
 // In trace order; findings without any come last.
 bool happens_earlier(const Finding& a, const Finding& b) {
   const auto events = [](const Finding& finding) {
@@ -51,6 +28,28 @@ bool happens_earlier(const Finding& a, const Finding& b) {
 
 }  // namespace
 
+bool better_proven(const Finding& a, const Finding& b) {
+  return std::tuple(a.rung, a.exact, has_checked_witness(a)) > std::tuple(b.rung, b.exact, has_checked_witness(b));
+}
+
+void merge_finding(Finding& finding, Finding other) {
+  if (better_proven(other, finding)) {
+    std::swap(finding, other);
+  }
+  for (std::string& name : other.found_by) {
+    if (std::find(finding.found_by.begin(), finding.found_by.end(), name) == finding.found_by.end()) {
+      finding.found_by.push_back(std::move(name));
+    }
+  }
+  finding.dynamic_pairs += other.dynamic_pairs;
+  finding.distance = std::min(finding.distance, other.distance);
+  finding.observed = finding.observed || other.observed;
+  finding.known = finding.known || other.known;
+  if (!finding.replay.has_value()) {
+    finding.replay = std::move(other.replay);
+  }
+}
+
 void merge_equal_findings(Report& report) {
   std::vector<Finding> merged;
   std::unordered_map<std::string, std::size_t> index;
@@ -60,7 +59,7 @@ void merge_equal_findings(Report& report) {
     if (added) {
       merged.push_back(std::move(finding));
     } else {
-      merge_into(merged[it->second], std::move(finding));
+      merge_finding(merged[it->second], std::move(finding));
       grown.insert(it->second);
     }
   }

@@ -22,6 +22,7 @@ class WorkLimit {
   bool interrupted() const { return interrupt().load(std::memory_order_relaxed); }
   bool out_of_time(double share = 1) const;
   std::chrono::milliseconds elapsed() const;
+  double spent() const;  // the share of the budget that has passed; 0 without one
   // What is under way is to be given up.
   static const std::atomic<bool>& interrupt();
 
