@@ -69,6 +69,13 @@ step_programs() {
   done
 }
 
+# `sooth run` finds what the other commands find: in all examples, and in programs drawn at random.
+step_union() {
+  sooth_configure release
+  sooth_build release sooth
+  python3 tests/union/run.py --sooth build/bin/sooth --programs 200 --examples
+}
+
 # `sooth run` on every program, at the level that its table is of and at others.
 step_run_command() {
   sooth_configure release
@@ -185,7 +192,7 @@ step_bazel() {
 
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz tsan debug clang tidy programs run_command sweep confirm recipe campaign bugs real_programs real_run chaos soak compare rdit deb bazel bench)
+steps=(test properties asan fuzz tsan debug clang tidy programs run_command union sweep confirm recipe campaign bugs real_programs real_run chaos soak compare rdit deb bazel bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

@@ -81,8 +81,10 @@ class Screen {
     progress.asking = [this](std::uint64_t done, std::uint64_t total) {
       show("asking what else can meet:", "pairs", done, done, total);
     };
-    progress.confirming = [this](std::uint64_t runs, std::uint64_t done, std::uint64_t of) {
-      show("confirming", "runs", runs, done, of);
+    progress.searching = [this](const SearchProgress& search) {
+      const std::string so_far = "(" + std::to_string(search.reached) + " of " + std::to_string(search.candidates) +
+                                 " reached, " + std::to_string(search.recordings) + " recorded) ";
+      show(search.doing + " " + so_far, "runs", search.runs, search.candidates - search.open, search.candidates);
     };
     return progress;
   }
@@ -101,7 +103,7 @@ class Screen {
     }
   }
 
-  void show(const char* verb, const char* unit, std::uint64_t count, std::uint64_t done, std::uint64_t total) {
+  void show(const std::string& verb, const char* unit, std::uint64_t count, std::uint64_t done, std::uint64_t total) {
     if (stage_ != verb) {
       line_.reset();  // takes the line of the stage before away
       line_.emplace(verb, Progress::terminal(), unit);
@@ -134,8 +136,13 @@ Result<RunResult> work(RunFlags& options, const std::string& report_name) {
   if (!place.ok()) {
     return place.status();
   }
+  const Result<PrivateDirectory> scratch = PrivateDirectory::create(UINT64_MAX);
+  if (!scratch.ok()) {
+    return scratch.status();
+  }
   RunJob& job = options.job;
   job.record.words = program_words();
+  job.record.input_spool = scratch->path() + "/input";
   job.record.warn = say;
   job.keeps_trace = options.keep;
   job.deterministic = options.report.no_times;
@@ -238,9 +245,14 @@ void add_run_command(CLI::App& root, CommandResult& result) {
       ->expected(0, 1);
   add_count_option(*command, "--trials", options->job.confirm.options.campaign.trials,
                    "Controlled runs towards each finding, at most; 0: none are made");
+  add_count_option(*command, "--recordings", options->job.max_recordings,
+                   "Recordings of the program under different schedules, at most; 0: until they show nothing new");
   add_count_option(*command, "--baseline-runs", options->job.confirm.options.campaign.baseline_runs,
                    "Undirected runs that ends of others are compared with");
   add_jobs_option(*command, options->flags);
+  command->add_flag_function(
+      "--no-rerun", [options](std::int64_t) { options->job.reruns = false; },
+      "Run the program once only, because its runs have effects outside; nothing is confirmed then");
   add_duration_option(*command, "--timeout", options->flags.timeout,
                       "A run that takes longer is killed, and counts as a hang",
                       "none for the recorded run; 10s to 60s for others, by that one");
@@ -257,6 +269,7 @@ void add_run_command(CLI::App& root, CommandResult& result) {
       "one ended the work early, else the program's own. Ctrl-C gives the report so far. docs/run.md tells more.");
   run_with_program(*command, result, [options, command] {
     options->keep = command->count("--keep") > 0;
+    options->job.chooses_jobs = command->count("--jobs") == 0;
     return run(*options);
   });
 }

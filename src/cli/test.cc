@@ -1,4 +1,5 @@
 // sooth test: schedule fuzzing. Runs a program under many schedules and tells in how many ways it can end.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -276,7 +277,9 @@ CommandResult run_test(const TestFlags& options) {
   } else {
     SOOTH_RETURN_IF_ERROR(write_whole_file(options.output, text));
   }
-  return result->found() ? ExitCode::kFindings : ExitCode::kOk;
+  const bool raced =
+      std::any_of(result->races.begin(), result->races.end(), [](const TestRace& race) { return race.hits > 0; });
+  return result->found() || raced ? ExitCode::kFindings : ExitCode::kOk;
 }
 
 void check_strategy(const std::string& text) {

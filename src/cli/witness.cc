@@ -30,7 +30,10 @@ struct WitnessFlags {
   std::uint64_t max_events = 200'000'000;
 };
 
-bool claims_a_witness(const Finding& finding) { return finding.witness && finding.witness->checked; }
+// Of the trace that the report names: `sooth run` may have found more in other recordings.
+bool claims_a_witness(const Finding& finding) {
+  return finding.witness && finding.witness->checked && !finding.recorded_under;
+}
 
 // The number of events that the witnesses need: up to the last one that a report names.
 std::uint64_t events_needed(const Report& report) {
@@ -176,6 +179,12 @@ CommandResult check(const WitnessFlags& options) {
   std::uint64_t accepted = 0;
   std::uint64_t rejected = 0;
   for (const Finding& finding : report->findings) {
+    if (finding.recorded_under) {
+      std::printf("%s\n", printable(finding.id + ": of another recording: sooth record --schedule " +
+                                    finding.recorded_under->schedule + " --seed " +
+                                    std::to_string(finding.recorded_under->seed))
+                              .c_str());
+    }
     if (!claims_a_witness(finding)) {
       continue;
     }

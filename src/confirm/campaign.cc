@@ -1,6 +1,7 @@
 #include "confirm/campaign.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "confirm/ordered_work.h"
@@ -97,44 +98,61 @@ class Campaign::Tally {
     }
   }
 
-  // Whether runs of one order of the two accesses end like the group significantly more often than those of the other.
-  bool order_matters(const Group& group) const {
+  // A trial that did not get there.
+  void miss(const RunOutcome& run) { missed_.add(classify(run)); }
+
+  // Fisher's exact test: how likely so many ends like the group's are among the runs that got there, if getting there
+  // played no part in it.
+  double chance(const Group& group) const {
+    return chance_of(group.runs, reached_, others_like(group), baseline_.runs() + missed_.runs());
+  }
+  // ... and if which of the two accesses went first played none.
+  double chance_of_order(const Group& group) const {
     const auto& [fail_0, fail_1] = group.with_first;
     const auto& [all_0, all_1] = with_first_;
-    return std::min(chance_of(fail_0, all_0, fail_1, all_1), chance_of(fail_1, all_1, fail_0, all_0)) <
-           kSignificant / 2;
+    return std::min(1.0,
+                    2 * std::min(chance_of(fail_0, all_0, fail_1, all_1), chance_of(fail_1, all_1, fail_0, all_0)));
   }
+  std::uint64_t missed_like(const Group& group) const { return missed_.ended_like(group.outcome); }
 
-  // The failure that the baseline does not explain, of the most runs.
-  Group* harm() {
-    Group* found = nullptr;
-    for (Group& group : groups_) {
-      const bool is_harm =
-          baseline_.is_harm(group.outcome, group.runs, reached_) || (group.outcome.failed() && order_matters(group));
+  // The failure that goes with the finding, of the most runs; nullptr when there is none.
+  const Group* harm(double significant) const {
+    const Group* found = nullptr;
+    for (const Group& group : groups_) {
+      const bool is_harm = group.outcome.failed() && std::min(chance(group), chance_of_order(group)) < significant;
       if (is_harm && (found == nullptr || group.runs > found->runs)) {
         found = &group;
       }
     }
     return found;
   }
-  // A failure that the baseline has, too: more runs of both kinds will tell.
-  bool doubtful() const {
-    return std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) {
-      return group.outcome.failed() && baseline_.ended_like(group.outcome) > 0;
-    });
+  bool any_failure() const { return failure() != nullptr; }
+  // The most frequent one.
+  const Group* failure() const {
+    const Group* found = nullptr;
+    for (const Group& group : groups_) {
+      found = group.outcome.failed() && (found == nullptr || group.runs > found->runs) ? &group : found;
+    }
+    return found;
   }
+  // A deadlock is harm by itself; of a race that does none both orders are to be seen.
   bool decided() const {
-    const bool new_failure = std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) {
-      return group.outcome.failed() && baseline_.ended_like(group.outcome) == 0;
-    });
-    return new_failure || (reached_ >= kHarmlessHits && !doubtful());
+    if (target_.kind == FindingKind::kDeadlock) {
+      return reached_ > 0;
+    }
+    return any_failure() ? harm(kClear) != nullptr : reached_ >= kHarmlessHits;
   }
   std::uint64_t reached() const { return reached_; }
-  Group* first() { return groups_.empty() ? nullptr : &groups_.front(); }
+  const Group* first() const { return groups_.empty() ? nullptr : &groups_.front(); }
 
  private:
+  std::uint64_t others_like(const Group& group) const {
+    return baseline_.ended_like(group.outcome) + missed_.ended_like(group.outcome);
+  }
+
   const Target& target_;
   const Baseline& baseline_;
+  Baseline missed_;
   std::uint64_t reached_ = 0;
   std::array<std::uint64_t, 2> with_first_{};
   std::vector<Group> groups_;  // in the order in which they were met
@@ -187,88 +205,193 @@ RunPlan Campaign::trial(const Target& target, std::uint64_t index) const {
   return plan;
 }
 
-Status Campaign::follow(const WitnessSchedule& witness, const Target& target, Confirmation& result, Tally& tally) {
+class Campaign::Attempt {
+ public:
+  Attempt(Target what, const Baseline& baseline) : target(std::move(what)), tally(target, baseline) {}
+
+  Target target;
+  Tally tally;
+  Confirmation result;
+  bool followed = false;            // its witnesses were, or there was no time
+  std::atomic<bool> enough{false};  // set where results are taken, in order: what was started ahead is in vain
+};
+
+RunPlan Campaign::along(const WitnessSchedule& witness, const Target& target) const {
   RunPlan plan;
   plan.plan = control::Plan::kStretches;
   plan.seed = options_.seed;
   plan.sites = target.pair.sites;
   plan.stretches = witness.stretches;
   plan.threads = witness.threads;
-  Result<RunOutcome> outcome = run(plan);
-  if (!outcome.ok() || outcome->cancelled) {
-    return outcome.ok() ? Status() : outcome.status();
-  }
-  options_.on_outcome(plan, *outcome);
-  options_.on_run();
-  // Behind a divergence the run goes on without a schedule, and may get there all the same.
-  const bool left = !outcome->log.processes.empty() && !outcome->log.processes.front().divergences.empty();
-  const bool reached = reaches(target, outcome->log);
-  result.witness_followed = target.proven && reached && !left;
-  result.diverged.clear();
-  if (target.proven && !result.witness_followed) {
-    result.diverged = describe_divergence(witness, outcome->log);
-  }
-  if (reached) {
-    tally.add(std::move(plan), std::move(*outcome), true);
-  }
-  return {};
+  return plan;
 }
 
-Status Campaign::run_trials(const Target& target, Confirmation& result, Tally& tally) {
+// One after the other, until one gets there.
+std::vector<Campaign::Made> Campaign::follow(const Target& target) const {
+  std::vector<Made> made;
+  for (const WitnessSchedule& witness : target.witnesses) {
+    if (!made.empty() && options_.cancelled()) {
+      break;
+    }
+    RunPlan plan = along(witness, target);
+    Result<RunOutcome> outcome = run(plan);
+    const bool last = !outcome.ok() || outcome->cancelled || reaches(target, outcome->log);
+    made.push_back({std::move(plan), std::move(outcome)});
+    if (last) {
+      break;
+    }
+  }
+  return made;
+}
+
+void Campaign::take_followed(Attempt& attempt, std::vector<Made> made) const {
+  const Target& target = attempt.target;
+  Confirmation& result = attempt.result;
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    RunOutcome& outcome = *made[i].run;
+    if (outcome.cancelled) {
+      return;
+    }
+    options_.on_outcome(made[i].plan, outcome);
+    options_.on_run();
+    // Behind a divergence the run goes on without a schedule, and may get there all the same.
+    const bool left = !outcome.log.processes.empty() && !outcome.log.processes.front().divergences.empty();
+    const bool reached = reaches(target, outcome.log);
+    result.witness_followed = target.proven && reached && !left;
+    result.diverged.clear();
+    if (target.proven && !result.witness_followed) {
+      result.diverged = describe_divergence(target.witnesses[i], outcome.log);
+    }
+    if (reached) {
+      attempt.tally.add(std::move(made[i].plan), std::move(outcome), true);
+    }
+  }
+}
+
+Status Campaign::follow_witnesses(std::span<Attempt* const> attempts) {
+  std::vector<Attempt*> open;
+  for (Attempt* attempt : attempts) {
+    if (!std::exchange(attempt->followed, true) && !attempt->target.witnesses.empty()) {
+      open.push_back(attempt);
+    }
+  }
   Status status;
-  const auto work = [&](std::uint64_t i) { return run(trial(target, i)); };
-  const auto take = [&](std::uint64_t i, Result<RunOutcome>&& run) {
+  const auto work = [&](std::uint64_t i) { return follow(open[i]->target); };
+  const auto take = [&](std::uint64_t i, std::vector<Made>&& made) {
+    for (const Made& each : made) {
+      if (!each.run.ok()) {
+        status = each.run.status();
+        return false;
+      }
+    }
+    take_followed(*open[i], std::move(made));
+    open[i]->target.witnesses = {};  // they may be long, and attempts many
+    return true;
+  };
+  do_in_order<std::vector<Made>>(open.size(), options_.jobs, work, take, options_.cancelled);
+  return status;
+}
+
+Status Campaign::run_trials(std::span<Attempt* const> attempts, std::uint64_t trials) {
+  struct Job {
+    Attempt* attempt;
+    std::uint64_t index;
+  };
+  std::vector<Job> jobs;
+  for (Attempt* attempt : attempts) {
+    attempt->enough = over(*attempt);
+    for (std::uint64_t i = attempt->result.trials; !attempt->enough && i < std::min(trials, options_.trials); ++i) {
+      jobs.push_back({attempt, i});
+    }
+  }
+  using Trial = std::optional<Result<RunOutcome>>;  // none: not wanted any more
+  Status status;
+  const auto work = [&](std::uint64_t i) -> Trial {
+    const Job& job = jobs[i];
+    return job.attempt->enough ? Trial() : Trial(run(trial(job.attempt->target, job.index)));
+  };
+  const auto take = [&](std::uint64_t i, Trial&& made) {
+    Attempt& attempt = *jobs[i].attempt;
+    if (attempt.enough) {
+      return true;
+    }
+    Result<RunOutcome>& run = *made;
     if (!run.ok() || run->cancelled) {
       status = run.ok() ? Status() : run.status();
       return false;
     }
-    ++result.trials;
-    options_.on_outcome(trial(target, i), *run);
+    ++attempt.result.trials;
+    options_.on_outcome(trial(attempt.target, jobs[i].index), *run);
     options_.on_run();
-    if (reaches(target, run->log)) {
-      ++result.hits;
-      tally.add(trial(target, i), std::move(*run), false);
+    if (reaches(attempt.target, run->log)) {
+      ++attempt.result.hits;
+      attempt.tally.add(trial(attempt.target, jobs[i].index), std::move(*run), false);
+    } else {
+      attempt.tally.miss(*run);
     }
-    return options_.all_trials || !tally.decided();
+    attempt.enough = over(attempt);
+    return true;
   };
-  do_in_order<Result<RunOutcome>>(options_.trials, options_.jobs, work, take, options_.cancelled);
+  do_in_order<Trial>(jobs.size(), options_.jobs, work, take, options_.cancelled);
   return status;
 }
 
-Status Campaign::judge(const Target& target, Confirmation& result, Tally& tally) {
-  if (target.kind == FindingKind::kRace && tally.doubtful() && tally.harm() == nullptr) {
+std::shared_ptr<Campaign::Attempt> Campaign::begin(Target target) const {
+  return std::make_shared<Attempt>(std::move(target), baseline_);
+}
+
+Status Campaign::advance(std::span<Attempt* const> attempts, std::uint64_t trials) {
+  SOOTH_RETURN_IF_ERROR(extend_baseline(options_.baseline_runs));
+  SOOTH_RETURN_IF_ERROR(follow_witnesses(attempts));
+  return run_trials(attempts, trials);
+}
+
+bool Campaign::over(const Attempt& attempt) const {
+  return attempt.result.trials >= options_.trials || (!options_.all_trials && attempt.tally.decided());
+}
+
+void Campaign::add_witnesses(Attempt& attempt, Target target) const {
+  attempt.target.witnesses = std::move(target.witnesses);
+  attempt.target.proven = target.proven;
+  attempt.followed = attempt.tally.reached() > 0;
+}
+
+bool Campaign::has_reached(const Attempt& attempt) const { return attempt.tally.reached() > 0; }
+
+std::uint64_t Campaign::trials_of(const Attempt& attempt) const { return attempt.result.trials; }
+
+Result<Confirmation> Campaign::finish(Attempt& attempt) {
+  const Target& target = attempt.target;
+  Tally& tally = attempt.tally;
+  Confirmation result = std::move(attempt.result);
+  result.cancelled = result.trials < options_.trials && (options_.all_trials || !tally.decided());
+  if (target.kind == FindingKind::kRace && tally.any_failure() && tally.harm(kClear) == nullptr) {
+    // More of the others make the comparison sharper.
     SOOTH_RETURN_IF_ERROR(extend_baseline(std::max(result.trials, options_.baseline_runs)));
   }
-  Group* chosen = tally.harm();
+  const Group* chosen = target.kind == FindingKind::kRace ? tally.harm(kSignificant) : nullptr;
   // A deadlock is harm, whatever else the program does.
   result.harmful = chosen != nullptr || (target.kind == FindingKind::kDeadlock && tally.reached() > 0);
+  chosen = chosen != nullptr ? chosen : tally.failure();
   chosen = chosen != nullptr ? chosen : tally.first();
   result.baseline_runs = baseline_.runs();
   if (chosen != nullptr) {
     result.along_witness = chosen->along_witness;
-    result.failures = result.harmful ? chosen->runs : 0;
-    result.order_matters = result.harmful && tally.order_matters(*chosen);
-    result.baseline_failures = result.harmful ? baseline_.ended_like(chosen->outcome) : 0;
-    result.run = std::move(chosen->first);
+    result.failures = chosen->outcome.failed() ? chosen->runs : 0;
+    result.chance = result.failures == 0 ? 1 : tally.chance(*chosen);
+    result.order_matters = result.failures > 0 && tally.chance_of_order(*chosen) < kSignificant;
+    result.baseline_failures = result.failures == 0 ? 0 : baseline_.ended_like(chosen->outcome);
+    result.missed_failures = result.failures == 0 ? 0 : tally.missed_like(*chosen);
+    result.run = chosen->first;
   }
-  return {};
+  return result;
 }
 
-Result<Confirmation> Campaign::confirm(const Target& target) {
-  SOOTH_RETURN_IF_ERROR(extend_baseline(options_.baseline_runs));
-  Confirmation result;
-  Tally tally(target, baseline_);
-  for (const WitnessSchedule& witness : target.witnesses) {
-    if (tally.reached() == 0 && !options_.cancelled()) {
-      SOOTH_RETURN_IF_ERROR(follow(witness, target, result, tally));
-    }
-  }
-  if (options_.all_trials || !tally.decided()) {
-    SOOTH_RETURN_IF_ERROR(run_trials(target, result, tally));
-    result.cancelled = result.trials < options_.trials && (options_.all_trials || !tally.decided());
-  }
-  SOOTH_RETURN_IF_ERROR(judge(target, result, tally));
-  return result;
+Result<Confirmation> Campaign::confirm(Target target) {
+  const std::shared_ptr<Attempt> attempt = begin(std::move(target));
+  Attempt* const attempts[] = {attempt.get()};
+  SOOTH_RETURN_IF_ERROR(advance(attempts, options_.trials));
+  return finish(*attempt);
 }
 
 }  // namespace sooth

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,10 @@
 #include "launch/controlled_run.h"
 
 namespace sooth {
+
+// Trials that a finding has had after each of its turns. Nobody has one before all others have had the one before: a
+// stubborn finding must not starve those behind it.
+inline constexpr std::uint64_t kTurns[] = {1, 3, 10, UINT64_MAX};
 
 struct CampaignOptions {
   std::uint64_t trials = 100;  // controlled runs towards each finding, at most
@@ -61,19 +67,23 @@ struct Confirmation {
   bool along_witness = false;      // that is one along target.witnesses
   bool harmful = false;
   bool order_matters = false;  // the failure depends on which of the two accesses goes first
-  std::uint64_t failures = 0;  // runs that got there and ended like `run`, if harmful
-  std::uint64_t baseline_runs = 0, baseline_failures = 0;
+  std::uint64_t failures = 0;  // runs that got there and ended like `run`, if that failed
+  std::uint64_t baseline_runs = 0, baseline_failures = 0, missed_failures = 0;
+  double chance = 1;       // as ReplaySummary::chance
   bool cancelled = false;  // before it was decided
+
+  // No run was made towards it.
+  bool untouched() const { return trials == 0 && !run.has_value() && diverged.empty(); }
 };
 
 // Every run is a function of its plan, as far as the program allows, and trials are judged in the order of their seeds,
 // so the result does not depend on `jobs`. Not thread safe; `run` is called from several threads.
 //
-// Trials end at the first that does harm, or when ten have got there without a failure: the random choice between the
-// two accesses has then shown both orders but for one time in 500. A failure that undirected runs have too is no harm
-// by itself. Then all trials are made, and it is harm when it is significantly more frequent with one order of the two
-// accesses than with the other: which goes first was drawn, so nothing but the race can explain that. Or when it is
-// significantly more frequent than in as many undirected runs.
+// Trials end when ten have got there without a failure: the random choice between the two accesses has then shown both
+// orders but for one time in 500. A failure behind the finding is no harm by itself: it may have nothing to do with it.
+// It is harm when it is significantly more frequent than in runs that did not get there, undirected ones and other
+// trials. Or when it is with one order of the two accesses than with the other: which goes first was drawn, so nothing
+// but the race can explain that. Trials end early when that is clear.
 class Campaign {
  public:
   using Run = std::function<Result<RunOutcome>(const RunPlan&)>;
@@ -81,13 +91,30 @@ class Campaign {
 
   Campaign(Run run, CampaignOptions options) : run_(std::move(run)), options_(std::move(options)) {}
 
-  // The error says why the program cannot be run; whatever the program does is no error.
-  Result<Confirmation> confirm(const Target& target);
+  // What the runs towards one target have come to so far. A campaign may have many of them under way; it must outlive
+  // them.
+  class Attempt;
+  std::shared_ptr<Attempt> begin(Target target) const;
+  // Makes runs until so many trials of each were made in all, or `over(attempt)`. Its witnesses are followed before its
+  // first trial. Runs towards several targets overlap, too. The error says why the program cannot be run; whatever the
+  // program does is no error.
+  Status advance(std::span<Attempt* const> attempts, std::uint64_t trials);
+  // More runs would tell nothing new, or are not wanted.
+  bool over(const Attempt& attempt) const;
+  // Other ways there, to be followed before anything else.
+  void add_witnesses(Attempt& attempt, Target target) const;
+  std::uint64_t trials_of(const Attempt& attempt) const;
+  bool has_reached(const Attempt& attempt) const;  // a run got there
+  // Judges what there is. The attempt is of no use afterwards.
+  Result<Confirmation> finish(Attempt& attempt);
+
+  // All of this at once.
+  Result<Confirmation> confirm(Target target);
 
   const Baseline& baseline() const { return baseline_; }
 
  private:
-  // All runs that got there, by how they ended.
+  // Runs that got there, by how they ended.
   struct Group {
     Outcome outcome;
     std::uint64_t runs = 0;
@@ -96,13 +123,19 @@ class Campaign {
     bool along_witness = false;
   };
   class Tally;
+  struct Made {
+    RunPlan plan;
+    Result<RunOutcome> run;
+  };
 
   Result<RunOutcome> run(const RunPlan& plan) const;
   Status extend_baseline(std::uint64_t runs);
   RunPlan trial(const Target& target, std::uint64_t index) const;
-  Status follow(const WitnessSchedule& witness, const Target& target, Confirmation& result, Tally& tally);
-  Status run_trials(const Target& target, Confirmation& result, Tally& tally);
-  Status judge(const Target& target, Confirmation& result, Tally& tally);
+  RunPlan along(const WitnessSchedule& witness, const Target& target) const;
+  std::vector<Made> follow(const Target& target) const;
+  void take_followed(Attempt& attempt, std::vector<Made> made) const;
+  Status follow_witnesses(std::span<Attempt* const> attempts);
+  Status run_trials(std::span<Attempt* const> attempts, std::uint64_t trials);
 
   Run run_;
   CampaignOptions options_;

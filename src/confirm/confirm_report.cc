@@ -1,65 +1,17 @@
 #include "confirm/confirm_report.h"
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "confirm/shell_words.h"
-#include "race/trace_store.h"
-#include "race/witness_summary.h"
 #include "schedule/schedule_file.h"
-#include "trace/reader.h"
 
 namespace sooth {
 namespace {
 
-// Bounds of what is tried along the recorded run when there is no witness: it may be in vain.
-constexpr std::uint64_t kMaxGuessEvents = 5'000'000;
-constexpr std::size_t kMaxGuessStretches = 100'000;
-
-bool has_witness(const Finding& finding) { return finding.witness.has_value() && finding.witness->checked; }
-
-// The part of the trace that the witnesses speak of, read when the first of them is to be followed.
-class WitnessTrace {
- public:
-  WitnessTrace(std::string path, std::uint64_t max_events, EventId up_to)
-      : path_(std::move(path)), max_events_(max_events), up_to_(up_to) {}
-
-  // Of a race without a witness: guesses, or none.
-  Result<std::vector<WitnessSchedule>> schedules(const Finding& finding) {
-    if (raw(events_named(finding)) > (has_witness(finding) ? max_events_ : kMaxGuessEvents)) {
-      return Status::bad_input("the witness goes beyond the first " + std::to_string(max_events_) +
-                               " events of the trace");
-    }
-    if (!store_) {
-      store_ = load();
-    }
-    if (!store_->ok()) {
-      return store_->status();
-    }
-    const TraceStore& store = **store_;
-    return has_witness(finding) ? schedules_of_witness(finding, store.view(), store.info())
-                                : schedules_of_recorded_run(finding, store.view(), store.info(), kMaxGuessStretches);
-  }
-
- private:
-  Result<TraceStore> load() const {
-    if (path_.empty() || path_ == "-") {
-      return Status::bad_input("the report names no trace");
-    }
-    auto reader = open_trace(path_);
-    if (!reader.ok()) {
-      return std::move(reader).status();
-    }
-    Result<TraceStore> store = load_trace(**reader, max_events_, up_to_);
-    return store.ok() ? std::move(store) : Result<TraceStore>(std::move(store).status().prefixed(path_));
-  }
-
-  std::string path_;
-  std::uint64_t max_events_;
-  EventId up_to_;
-  std::optional<Result<TraceStore>> store_;
-};
+// Findings whose runs overlap.
+constexpr std::size_t kAtOnce = 16;
 
 class ReportCampaign {
  public:
@@ -69,24 +21,19 @@ class ReportCampaign {
         words_(words),
         options_(options),
         campaign_(run, options.campaign),
-        finder_(path, report.program, trace_path()),
         chosen_(choose()),
-        trace_(trace_path(), options.max_events, last_event()) {}
+        finder_(path, report.program, trace_path(), options.max_events, last_event_of(findings(), options.max_events)) {
+  }
 
   Result<ConfirmCounts> run() {
     ConfirmCounts counts;
-    for (const Finding* finding : chosen_) {
-      counts.chosen.push_back(finding->id);
+    for (const Chosen& each : chosen_) {
+      counts.chosen.push_back(each.finding->id);
     }
-    for (std::size_t i = 0; i < chosen_.size(); ++i) {
-      options_.on_finding(i, chosen_.size());
-      if (options_.campaign.cancelled()) {
-        counts.untried = chosen_.size() - i;
-        break;
-      }
-      SOOTH_RETURN_IF_ERROR(confirm(*chosen_[i], counts));
+    SOOTH_RETURN_IF_ERROR(take_turns());
+    for (Chosen& each : chosen_) {
+      SOOTH_RETURN_IF_ERROR(settle(each, counts));
     }
-    options_.on_finding(chosen_.size(), chosen_.size());
     for (const std::string& sentence : finder_.notes()) {
       note(sentence);
     }
@@ -98,80 +45,98 @@ class ReportCampaign {
   }
 
  private:
+  struct Chosen {
+    Finding* finding;
+    std::shared_ptr<Campaign::Attempt> attempt = nullptr;
+    std::string no_witness = "";
+    bool impossible = false;
+  };
+
   const std::string& trace_path() const { return options_.trace.empty() ? report_.trace : options_.trace; }
 
-  std::vector<Finding*> choose() {
-    std::vector<Finding*> chosen;
+  std::vector<Chosen> choose() {
+    std::vector<Chosen> chosen;
     std::uint64_t number = 0;
     for (Finding& finding : report_.findings) {
       if (can_be_confirmed(finding) && options_.wanted(finding) && number++ % options_.shards == options_.shard - 1) {
-        chosen.push_back(&finding);
+        chosen.push_back({&finding});
       }
     }
     return chosen;
   }
 
-  EventId last_event() const {
-    std::uint64_t last = 0;
-    for (const Finding* finding : chosen_) {
-      const std::uint64_t named = raw(events_named(*finding));
-      const std::uint64_t most =
-          has_witness(*finding) ? options_.max_events : std::min(kMaxGuessEvents, options_.max_events);
-      last = std::max(last, named <= most ? named : 0);
+  std::vector<const Finding*> findings() const {
+    std::vector<const Finding*> findings;
+    for (const Chosen& each : chosen_) {
+      findings.push_back(each.finding);
     }
-    return EventId{last};
+    return findings;
   }
 
   void note(const std::string& sentence) { report_.add_gap(GapKind::kTrials, sentence); }
 
-  Result<Target> target_of(const Finding& finding) {
-    Target target;
-    target.kind = finding.kind;
-    if (finding.kind == FindingKind::kRace) {
-      Result<PairCode> pair = finder_.find_pair(finding);
-      if (!pair.ok()) {
-        return std::move(pair).status();
+  // Nothing when it cannot be tried.
+  Campaign::Attempt* attempt_of(Chosen& chosen) {
+    if (chosen.attempt == nullptr && !chosen.impossible) {
+      Finding finding = *chosen.finding;
+      if (finding.recorded_under) {
+        finding.witness.reset();  // of another recording than the one at hand
       }
-      target.pair = std::move(*pair);
-      return target;
-    }
-    for (const Access& acquire : finding.accesses) {
-      Result<PlaceCode> place = finder_.find(acquire.site);
-      if (!place.ok()) {
-        return std::move(place).status();
+      Result<FoundTarget> found = finder_.find(finding);
+      if (found.ok()) {
+        chosen.attempt = campaign_.begin(std::move(found->target));
+        chosen.no_witness = std::move(found->no_witness);
+      } else {
+        chosen.impossible = true;
+        note("finding " + chosen.finding->id + " cannot be tried: " + found.status().message());
       }
-      target.acquires.push_back(std::move(*place));
     }
-    return target;
+    return chosen.attempt.get();
   }
 
-  Status confirm(Finding& finding, ConfirmCounts& counts) {
-    Result<Target> target = target_of(finding);
-    if (!target.ok()) {
-      note("finding " + finding.id + " cannot be tried: " + target.status().message());
-      return {};
-    }
-    std::string no_witness;
-    target->proven = has_witness(finding);
-    if (target->proven || finding.kind == FindingKind::kRace) {
-      Result<std::vector<WitnessSchedule>> schedules = trace_.schedules(finding);
-      if (schedules.ok()) {
-        target->witnesses = std::move(*schedules);
-      } else if (target->proven) {
-        no_witness = "not tried: " + schedules.status().message();
+  Status take_turns() {
+    for (const std::uint64_t trials : kTurns) {
+      for (std::size_t i = 0; i < chosen_.size() && !options_.campaign.cancelled(); i += kAtOnce) {
+        std::vector<Campaign::Attempt*> attempts;
+        for (std::size_t k = i; k < std::min(i + kAtOnce, chosen_.size()); ++k) {
+          Campaign::Attempt* const attempt = attempt_of(chosen_[k]);
+          if (attempt != nullptr && !campaign_.over(*attempt)) {
+            attempts.push_back(attempt);
+          }
+        }
+        SOOTH_RETURN_IF_ERROR(attempts.empty() ? Status() : campaign_.advance(attempts, trials));
+        options_.on_finding(settled(), chosen_.size());
       }
     }
-    Result<Confirmation> confirmation = campaign_.confirm(*target);
+    return {};
+  }
+
+  std::uint64_t settled() const {
+    return static_cast<std::uint64_t>(std::count_if(chosen_.begin(), chosen_.end(), [this](const Chosen& each) {
+      return each.impossible || (each.attempt != nullptr && campaign_.over(*each.attempt));
+    }));
+  }
+
+  Status settle(Chosen& chosen, ConfirmCounts& counts) {
+    if (chosen.attempt == nullptr) {
+      counts.untried += chosen.impossible ? 0 : 1;
+      return {};
+    }
+    Finding& finding = *chosen.finding;
+    Result<Confirmation> confirmation = campaign_.finish(*chosen.attempt);
     if (!confirmation.ok()) {
       return confirmation.status();
     }
-    confirmation->diverged = no_witness.empty() ? std::move(confirmation->diverged) : no_witness;
+    if (options_.campaign.cancelled() && confirmation->untouched()) {
+      ++counts.untried;
+      return {};
+    }
+    confirmation->diverged = chosen.no_witness.empty() ? std::move(confirmation->diverged) : chosen.no_witness;
     ++counts.tried;
     counts.reached += confirmation->run.has_value() ? 1 : 0;
     counts.harmful += confirmation->harmful ? 1 : 0;
     const std::string program = shell_words(words_);
-    apply(*confirmation, program,
-          "sooth replay " + shell_word(options_.report_name + "#" + finding.id) + " -- " + program, finding);
+    apply(*confirmation, program, replay_command(options_.report_name, finding, program), finding);
     return {};
   }
 
@@ -179,9 +144,8 @@ class ReportCampaign {
   const std::vector<std::string>& words_;
   const ConfirmOptions& options_;
   Campaign campaign_;
-  CodeFinder finder_;
-  std::vector<Finding*> chosen_;
-  WitnessTrace trace_;
+  std::vector<Chosen> chosen_;
+  TargetFinder finder_;
 };
 
 std::string strategy_of(const Confirmation& confirmation) {
@@ -194,9 +158,8 @@ std::string strategy_of(const Confirmation& confirmation) {
 
 }  // namespace
 
-bool can_be_confirmed(const Finding& finding) {
-  return (finding.kind == FindingKind::kRace || finding.kind == FindingKind::kDeadlock) &&
-         !finding.failure.has_value() && !finding.known;
+std::string replay_command(const std::string& report, const Finding& finding, const std::string& program) {
+  return "sooth replay " + shell_word(report + "#" + finding.id) + " -- " + program;
 }
 
 void apply(const Confirmation& confirmation, const std::string& program, const std::string& command, Finding& finding) {
@@ -224,6 +187,8 @@ void apply(const Confirmation& confirmation, const std::string& program, const s
     replay.failures = confirmation.failures;
     replay.order_matters = confirmation.order_matters;
     replay.baseline_failures = confirmation.baseline_failures;
+    replay.missed_failures = confirmation.missed_failures;
+    replay.chance = confirmation.chance;
     ScheduleFile schedule = make_schedule(program, run.plan, run.log);
     schedule.outcome = run.end.describe();
     replay.schedule = print_schedule(schedule);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "confirm/campaign.h"
+#include "confirm/targets.h"
 #include "race/finding.h"
 
 namespace sooth {
@@ -26,15 +27,15 @@ struct ConfirmCounts {
   std::vector<std::string> chosen;  // ids of those that are to be tried, of this shard
 };
 
-// Which findings can be tried at all: races and deadlocks that are not in the baseline.
-bool can_be_confirmed(const Finding& finding);
-
-// Tries the findings one after the other, in their order; each has its id. `words`: the program as the user typed it,
+// Tries the findings, in turns: each a few times before any of them is tried more often; each has its id. `words`: the program as the user typed it,
 // `path` its executable (empty: the report is about one that it starts). Findings that runs reach move up and get a
 // replay, the others stay and tell how many runs were made. Notes of the report tell what could not be tried. Fails
 // only when the program cannot be run.
 Result<ConfirmCounts> confirm_report(Report& report, const std::vector<std::string>& words, const std::string& path,
                                      const Campaign::Run& run, const ConfirmOptions& options);
+
+// What to type to make it happen again; `program` is a command line.
+std::string replay_command(const std::string& report, const Finding& finding, const std::string& program);
 
 // What a confirmation makes of a finding. One that an earlier campaign took further stays as it is.
 void apply(const Confirmation& confirmation, const std::string& program, const std::string& command, Finding& finding);

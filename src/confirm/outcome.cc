@@ -127,12 +127,4 @@ std::uint64_t Baseline::ended_like(const Outcome& outcome) const {
                                                   [&](const Outcome& each) { return each.same_end(outcome); }));
 }
 
-bool Baseline::is_harm(const Outcome& outcome, std::uint64_t failures, std::uint64_t hits) const {
-  if (!outcome.failed() || failures == 0) {
-    return false;
-  }
-  const std::uint64_t usual = ended_like(outcome);
-  return usual == 0 || chance_of(failures, hits, usual, runs()) < kSignificant;
-}
-
 }  // namespace sooth

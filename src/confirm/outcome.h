@@ -50,8 +50,10 @@ std::string complaint_in(std::string_view errors);
 // both were equally likely to fail: Fisher's exact test, one-sided. Small: the former fail more often.
 double chance_of(std::uint64_t failures, std::uint64_t runs, std::uint64_t other_failures, std::uint64_t other_runs);
 
-// Below it chance is ruled out.
+// Below it chance is ruled out, once all runs were made.
 inline constexpr double kSignificant = 0.05;
+// The same while more runs may follow: who looks after each run, and stops when it suits, needs more.
+inline constexpr double kClear = 0.001;
 
 // What undirected runs do.
 class Baseline {
@@ -63,9 +65,6 @@ class Baseline {
   std::uint64_t made() const { return outcomes_.size(); }
   std::uint64_t runs() const { return std::min<std::uint64_t>(made(), looked_at_); }
   std::uint64_t ended_like(const Outcome& outcome) const;
-  // Whether `failures` such ends among the `hits` runs that reached the finding are more than the baseline explains:
-  // the end is a failure and the baseline has no such end, or significantly fewer.
-  bool is_harm(const Outcome& outcome, std::uint64_t failures, std::uint64_t hits) const;
 
  private:
   std::vector<Outcome> outcomes_;

@@ -173,14 +173,18 @@ Result<Captured> run_captured(const std::vector<std::string>& words, const std::
   Captured captured;
   pid_t pid = 0;
   {
-    Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    nothing.lift();
+    const bool has_input = !limits.input.path.empty();
+    Descriptor input(::open(has_input ? limits.input.path.c_str() : "/dev/null", O_RDONLY | O_CLOEXEC));
+    input.lift();
+    if (has_input) {
+      ::lseek(input.get(), static_cast<off_t>(limits.input.offset), SEEK_SET);
+    }
     Descriptor their_output, their_errors;
-    if (nothing.get() < 0 || !output.open(their_output) || !errors.open(their_errors)) {
-      return Status::internal(std::string("cannot make a pipe: ") + std::strerror(errno));
+    if (input.get() < 0 || !output.open(their_output) || !errors.open(their_errors)) {
+      return Status::internal(std::string("cannot open its input, or make a pipe: ") + std::strerror(errno));
     }
     SpawnOptions options;
-    options.input = nothing.get();
+    options.input = input.get();
     options.output = their_output.get();
     options.errors = their_errors.get();
     options.own_group = options.fixed_addresses = options.no_core = true;

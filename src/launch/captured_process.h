@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "launch/child_process.h"
+#include "launch/kept_input.h"
 
 namespace sooth {
 
@@ -20,6 +21,7 @@ struct CaptureLimits {
   const std::atomic<bool>* cancel = nullptr;  // the group is killed soon after it has become true
   // When it is given up in the same way, whatever the timeout.
   std::chrono::steady_clock::time_point give_up_at = std::chrono::steady_clock::time_point::max();
+  KeptInput input = {};                       // what it reads
 };
 
 struct Captured {
@@ -30,7 +32,7 @@ struct Captured {
   std::uint64_t output_hash = 0;  // of both whole streams, but not of how they were mixed
 };
 
-// Input is empty, addresses are not randomised, no core file is written. When the program is over, what is left of its
+// Addresses are not randomised, no core file is written. When the program is over, what is left of its
 // process group is killed, and output that comes later is not waited for. May be called from several threads at a time.
 Result<Captured> run_captured(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                               const CaptureLimits& limits);

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "launch/child_process.h"
+#include "launch/kept_input.h"
 #include "schedule/control_file.h"
 #include "schedule/run_log.h"
 
@@ -17,13 +18,14 @@ namespace sooth {
 struct ControlledRunOptions {
   std::chrono::milliseconds timeout{60'000};  // of the whole run, then the process group is killed; 0: none
   bool pass_through =
-      false;  // the program's output goes where ours goes, and its input comes from there; else captured and empty
+      false;  // the program's output goes where ours goes, and its input comes from there; else captured
   std::size_t max_output = 1 << 20;           // bytes kept of each captured stream: its end
   std::uint64_t max_records = 1 << 22;        // room of the log
   bool under_gdb = false;                     // starts gdb with the program, which passes everything through
   const std::atomic<bool>* cancel = nullptr;  // a captured run is killed soon after it has become true
   // When it is given up in the same way, whatever the timeout.
   std::chrono::steady_clock::time_point give_up_at = std::chrono::steady_clock::time_point::max();
+  KeptInput input = {};                       // of a captured run
 };
 
 struct RunOutcome {

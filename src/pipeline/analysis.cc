@@ -332,8 +332,9 @@ Status add_recipe(std::vector<Claim>& claims, ProofCount& proven, const TraceCap
 
 void add_notes(const ProofCount& proven, Report& report) {
   if (proven.refuted > 0) {
-    report.notes.push_back(counted(proven.refuted, "pair was", "pairs were") +
-                           " refuted: no reordering in which every read sees what it may see makes the accesses meet.");
+    report.notes.push_back("Of " + counted(proven.refuted, "pair", "pairs") +
+                           " it is proven that no reordering of the recorded run in which every read keeps its value "
+                           "makes the accesses meet; other runs of the program may.");
   }
   if (proven.rejected > 0) {
     report.notes.push_back(counted(proven.rejected, "witness was", "witnesses were") +

@@ -18,9 +18,8 @@ using Sites = std::pair<SiteId, SiteId>;
 class McmStage {
  public:
   McmStage(const DetectorInfo& info, std::vector<Claim>& claims, const ProofCount& so_far, const TraceCapture& capture,
-           const Tables& tables, bool exact, Refuted refuted)
+           const Tables& tables, bool exact)
       : info_(info),
-        drops_(refuted == Refuted::kDropped),
         capture_(capture),
         tables_(tables),
         exact_(exact),
@@ -63,7 +62,7 @@ class McmStage {
       claims.push_back(std::move(claim));
     }
     std::move(others_.begin(), others_.end(), std::back_inserter(claims));
-    proven.refuted += dropped_;
+    proven.refuted += refuted_here_;
     return claims;
   }
 
@@ -123,10 +122,9 @@ class McmStage {
         return;
       }
       case McmSitePair::Answer::kNoRace:
-        if (drops_ && claimed != races_.end() && pair.complete && capture_.whole() &&
-            !claimed->second.finding.observed) {
-          races_.erase(claimed);
-          ++dropped_;
+        if (claimed != races_.end() && pair.complete && capture_.whole()) {
+          say_refuted(claimed->second);
+          ++refuted_here_;
         }
         return;
       case McmSitePair::Answer::kUnknown:
@@ -157,7 +155,6 @@ class McmStage {
   }
 
   const DetectorInfo& info_;
-  const bool drops_;
   const TraceCapture& capture_;
   const Tables& tables_;
   const bool exact_;
@@ -167,17 +164,16 @@ class McmStage {
   std::vector<Claim> given_;
   McmResult found_;
   std::set<std::pair<std::string, std::string>> places_;  // sites that are one place of the program are one
-  std::uint64_t dynamic_pairs_ = 0, unknown_ = 0, dropped_ = 0;
+  std::uint64_t dynamic_pairs_ = 0, unknown_ = 0, refuted_here_ = 0;
   std::string why_;  // of the first without an answer
 };
 
 }  // namespace
 
 McmStageResult run_mcm_stage(const DetectorInfo& info, std::vector<Claim>& claims, const ProofCount& so_far,
-                             const TraceCapture& capture, const Tables& tables, bool exact, const McmOptions& options,
-                             Refuted refuted) {
+                             const TraceCapture& capture, const Tables& tables, bool exact, const McmOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  McmStage stage(info, claims, so_far, capture, tables, exact, refuted);
+  McmStage stage(info, claims, so_far, capture, tables, exact);
   stage.ask(options);
   McmStageResult result;
   claims = stage.finish(result.proven);

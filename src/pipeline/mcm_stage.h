@@ -18,18 +18,10 @@ struct McmStageResult {
   std::vector<Gap> gaps;  // what was not looked at, and what has no answer
 };
 
-// What happens to claims that no reordering with recorded values proves.
-enum class Refuted : std::uint8_t {
-  kDropped,
-  kKept,  // an analysis that lets reads see other values decides
-};
-
 // Asks about every pair of sites that `claims`, which prove() has been through, leave open: neither a checked witness
-// nor a complete refutation. `refuted` are the site pairs that prove() has dropped. What has a checked witness is a
-// race by maximal causality, too. Claims get the name of the analysis, a witness, or are dropped; what nobody has
-// claimed is added. The claims stay sorted by sites, deadlocks last.
+// nor a complete refutation. What has a checked witness is a race by maximal causality, too. Claims get the name
+// of the analysis and a witness, or say that they are refuted; what nobody has claimed is added. The claims stay sorted by sites, deadlocks last.
 McmStageResult run_mcm_stage(const DetectorInfo& info, std::vector<Claim>& claims, const ProofCount& so_far,
-                             const TraceCapture& capture, const Tables& tables, bool exact, const McmOptions& options,
-                             Refuted refuted = Refuted::kDropped);
+                             const TraceCapture& capture, const Tables& tables, bool exact, const McmOptions& options);
 
 }  // namespace sooth

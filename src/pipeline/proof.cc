@@ -317,9 +317,16 @@ void leave_open(Claim& claim, std::string why, ProofCount& count) {
   if (claim.data_abstraction) {
     why = "reachable under data abstraction, that is, if reads may see anything; " + why;
   }
-  claim.finding.witness = WitnessSummary{
-      .checked = false, .why = std::move(why), .order = {}, .runs = {}, .steps = {}, .swaps = {}, .drawing = {}};
+  claim.finding.witness.emplace().why = std::move(why);
   ++count.open;
+}
+
+void leave_refuted(Claim& claim, ProofCount& count) {
+  say_refuted(claim);
+  ++count.refuted;
+  if (claim.finding.kind == FindingKind::kRace) {
+    count.refuted_sites.emplace_back(claim.low_site, claim.high_site);
+  }
 }
 
 void give_up(std::vector<Claim>& claims, const std::string& why, ProofCount& count) {
@@ -329,6 +336,15 @@ void give_up(std::vector<Claim>& claims, const std::string& why, ProofCount& cou
 }
 
 }  // namespace
+
+void say_refuted(Claim& claim) {
+  WitnessSummary& none = claim.finding.witness.emplace();
+  none.refuted = true;
+  none.why = "no reordering of the recorded run in which every read keeps its value reaches it";
+  if (claim.data_abstraction) {
+    none.why += "; one in which reads may see anything does";
+  }
+}
 
 ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables,
                  const ProofOptions& options) {
@@ -355,7 +371,6 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
     return count;
   }
   const Prover prover(capture, view, options);
-  std::vector<Claim> kept;
   for (Claim& claim : claims) {
     if (options.progress) {
       options.progress(static_cast<std::uint64_t>(&claim - claims.data()), claims.size());
@@ -381,25 +396,17 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
       if (status.ok()) {
         show_witness(claim.finding, *verdict.witness, prover, seen, tables);
         ++count.checked;
-        kept.push_back(std::move(claim));
         continue;
       }
       ++count.rejected;
       verdict.why = rejection(status);
     }
-    if (verdict.refuted && !claim.finding.observed) {
-      ++count.refuted;
-      if (claim.finding.kind == FindingKind::kRace) {
-        count.refuted_sites.emplace_back(claim.low_site, claim.high_site);
-      }
-      continue;
+    if (verdict.refuted) {
+      leave_refuted(claim, count);
+    } else {
+      leave_open(claim, verdict.why, count);
     }
-    leave_open(claim,
-               verdict.refuted ? "no reordering that keeps what every read saw makes the accesses meet" : verdict.why,
-               count);
-    kept.push_back(std::move(claim));
   }
-  claims = std::move(kept);
   return count;
 }
 

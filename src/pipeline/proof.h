@@ -91,18 +91,22 @@ struct Claim {
 };
 
 struct ProofCount {
-  std::uint64_t checked = 0;   // findings with a checked witness
-  std::uint64_t refuted = 0;   // claims dropped: no correct reordering makes any of their pairs meet
-  std::uint64_t open = 0;      // neither
-  std::uint64_t rejected = 0;  // witnesses that the checker did not accept: a fault of ours
+  std::uint64_t checked = 0;                             // findings with a checked witness
+  std::uint64_t refuted = 0;                             // no correct reordering makes any of their pairs meet
+  std::uint64_t open = 0;                                // neither
+  std::uint64_t rejected = 0;                            // witnesses that the checker did not accept: a fault of ours
   std::vector<std::pair<SiteId, SiteId>> refuted_sites;  // of the races among the refuted
 };
 
 // Tries to find a witness for every claim and gives it to the independent checker. A claim with a checked witness
-// becomes `predicted`, with the accesses of the witness; one that is refuted completely is removed, unless the recorded
-// run itself shows it; the others keep their rung and say why there is no witness.
+// becomes `predicted`, with the accesses of the witness; the others keep their rung and say why there is no witness. One
+// that is refuted completely stays, too: the proof is about reorderings of this run in which reads keep their values, and
+// the program may have other runs.
 ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables,
                  const ProofOptions& options);
+
+// No reordering proves it, and it says so: where `prove()` or a later stage has looked at all of them.
+void say_refuted(Claim& claim);
 
 // The same for claims that come with a witness, which nobody has checked yet; adds to `count`.
 void prove_given(std::vector<Claim>& claims, const TraceCapture& capture, const Tables& tables, ProofCount& count);

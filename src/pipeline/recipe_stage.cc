@@ -17,8 +17,8 @@
 #include "race/site_key.h"
 #include "race/witness_summary.h"
 #include "recipe/judge/check.h"
-#include "recipe/witness/initial_memory.h"
 #include "recipe/opaque/opaque_calls.h"
+#include "recipe/witness/initial_memory.h"
 #include "recipe/witness_report.h"
 
 namespace sooth {
@@ -422,7 +422,7 @@ Result<RecipeStageResult> run_recipe_stage(const DetectorInfo& info, std::vector
     before = claims;
     McmOptions cheap = options.mcm;
     cheap.stages.solver = false;
-    const McmStageResult plain = run_mcm_stage(info, claims, so_far, capture, tables, true, cheap, Refuted::kKept);
+    const McmStageResult plain = run_mcm_stage(info, claims, so_far, capture, tables, true, cheap);
     result.proven = plain.proven;
   }
   RecipeStage stage(info, claims, capture, tables, program);

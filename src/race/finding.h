@@ -11,6 +11,7 @@
 
 #include "race/failure.h"
 #include "race/gap.h"
+#include "race/search.h"
 #include "trace/event.h"
 #include "trace/tables.h"
 
@@ -171,6 +172,7 @@ struct WitnessDrawing {
 struct WitnessSummary {
   bool checked = false;
   std::string why;             // why there is none, when !checked
+  bool refuted = false;        // no reordering of the recorded run in which every read keeps its value gets there
   std::vector<EventId> order;  // left empty above 10,000 events
   struct Run {
     ThreadId thread{};
@@ -256,12 +258,16 @@ struct ReplaySummary {
   bool witness_followed = false;  // the run along the witness reached it, too
   std::string diverged;           // why it did not, as a sentence; empty when there was no such run
   std::string outcome;            // how the run of `seed` ended: "killed by signal 6 (Aborted)"
-  std::uint64_t failures = 0;     // runs that reached it and then failed so; > 0 only of a harmful finding
+  std::uint64_t failures = 0;     // runs that reached it and then failed so
   // ... significantly more often with one order of the two accesses than with the other.
   bool order_matters = false;
   std::uint64_t baseline_runs = 0;      // undirected runs that this was compared with
   std::uint64_t baseline_failures = 0;  // of these ended in the same way
-  std::string schedule;                 // text of the schedule file of the run
+  std::uint64_t missed_failures = 0;    // of the trials that did not reach it, too
+  // Fisher's exact test: the probability of so many failures among those that reached it, if that played no part. 1 when
+  // there were none.
+  double chance = 1;
+  std::string schedule;  // text of the schedule file of the run
 
   friend bool operator==(const ReplaySummary&, const ReplaySummary&) = default;
 };
@@ -287,6 +293,8 @@ struct Finding {
   // Libraries that nobody sees into, and that may order the two for all one knows.
   std::vector<std::string> uninstrumented;
   FindingContext context;
+  // The recording that all of this is of, when that is not the one that the report names.
+  std::optional<RecordedUnder> recorded_under;
   std::optional<WitnessSummary> witness;
   std::optional<ReplaySummary> replay;
 
@@ -397,6 +405,7 @@ struct Report {
   std::uint64_t suppressed = 0;    // findings that suppressions removed
   std::vector<std::string> notes;  // sentences: what was not covered
   ReportStats stats;
+  std::optional<SearchSummary> search;  // of `sooth run`
   std::optional<RunOverview> overview;
   std::vector<SourceFile> sources;  // those that findings name and that could be read, by name
 

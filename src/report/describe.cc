@@ -1,6 +1,7 @@
 #include "report/describe.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "report/utf8.h"
 #include "trace/text/std_syntax.h"
@@ -235,6 +236,32 @@ std::string why_failed(const Finding& finding) {
   return text + (failure.by_delay ? "; it takes a thread that is kept from running for longer than a time-out" : "");
 }
 
+// How the runs that did not reach it ended: "of 10 undirected runs none did".
+std::string others_that_failed(const ReplaySummary& replay) {
+  std::string text;
+  if (replay.baseline_runs > 0) {
+    text = "; of " + counted(replay.baseline_runs, "undirected run", "undirected runs") + " " +
+           (replay.baseline_failures == 0 ? "none" : std::to_string(replay.baseline_failures)) + " did";
+  }
+  if (replay.missed_failures > 0 && replay.trials > replay.hits) {
+    text += "; of " + std::to_string(replay.trials - replay.hits) + " that did not reach it " +
+            std::to_string(replay.missed_failures) + " did";
+  }
+  return text;
+}
+
+// Confirmed; some of the runs failed, and that may have nothing to do with it.
+std::string failures_by_chance(const Finding& finding) {
+  if (!finding.replay.has_value() || finding.replay->failures == 0) {
+    return "";
+  }
+  const ReplaySummary& replay = *finding.replay;
+  char chance[48];
+  std::snprintf(chance, sizeof chance, ": not significantly more (chance %.2f)", replay.chance);
+  return ", and " + std::to_string(replay.failures) + " then failed: " + printable(replay.outcome) +
+         others_that_failed(replay) + chance;
+}
+
 std::string why_harmful(const Finding& finding) {
   if (finding.failure.has_value()) {
     return why_failed(finding);
@@ -251,11 +278,7 @@ std::string why_harmful(const Finding& finding) {
     text += printable(replay.outcome);
     text += replay.order_matters ? ", as the order of the two decides" : "";
   }
-  if (replay.baseline_runs > 0) {
-    text += "; of " + counted(replay.baseline_runs, "undirected run", "undirected runs") + " " +
-            (replay.baseline_failures == 0 ? "none" : std::to_string(replay.baseline_failures)) + " did";
-  }
-  return text;
+  return text + others_that_failed(replay);
 }
 
 // What code that nobody sees into may have ordered.
@@ -296,7 +319,7 @@ std::string why_on_rung(const Finding& finding, const ReportStats& stats) {
                (finding.exact ? "" : ", but the trace is not exact: confirm it") + doubt_by_libraries(finding);
       }
       return "predicted by " + listed(finding.found_by) + doubt_by_libraries(finding);
-    case Rung::kConfirmed: return why_confirmed(finding);
+    case Rung::kConfirmed: return why_confirmed(finding) + failures_by_chance(finding);
     case Rung::kHarmful: return why_harmful(finding);
   }
   return "";

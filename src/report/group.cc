@@ -11,12 +11,28 @@ namespace {
 
 bool has_checked_witness(const Finding& finding) { return finding.witness.has_value() && finding.witness->checked; }
 
+// In trace order; findings without any come last.
+bool happens_earlier(const Finding& a, const Finding& b) {
+  const auto events = [](const Finding& finding) {
+    std::vector<EventId> ids;
+    for (const Access& access : finding.accesses) {
+      if (access.executed) {
+        ids.push_back(access.event);
+      }
+    }
+    std::sort(ids.begin(), ids.end());
+    return ids;
+  };
+  return std::tuple(a.accesses.empty(), events(a)) < std::tuple(b.accesses.empty(), events(b));
+}
+
+}  // namespace
+
 bool better_proven(const Finding& a, const Finding& b) {
   return std::tuple(a.rung, a.exact, has_checked_witness(a)) > std::tuple(b.rung, b.exact, has_checked_witness(b));
 }
 
-// Adds what `other` knows to `finding`, except for the order of found_by.
-void merge_into(Finding& finding, Finding other) {
+void merge_finding(Finding& finding, Finding other) {
   if (better_proven(other, finding)) {
     std::swap(finding, other);
   }
@@ -37,23 +53,6 @@ void merge_into(Finding& finding, Finding other) {
   }
 }
 
-// In trace order; findings without any come last.
-bool happens_earlier(const Finding& a, const Finding& b) {
-  const auto events = [](const Finding& finding) {
-    std::vector<EventId> ids;
-    for (const Access& access : finding.accesses) {
-      if (access.executed) {
-        ids.push_back(access.event);
-      }
-    }
-    std::sort(ids.begin(), ids.end());
-    return ids;
-  };
-  return std::tuple(a.accesses.empty(), events(a)) < std::tuple(b.accesses.empty(), events(b));
-}
-
-}  // namespace
-
 void merge_equal_findings(Report& report) {
   std::vector<Finding> merged;
   std::unordered_map<std::string, std::size_t> index;
@@ -63,7 +62,7 @@ void merge_equal_findings(Report& report) {
     if (added) {
       merged.push_back(std::move(finding));
     } else {
-      merge_into(merged[it->second], std::move(finding));
+      merge_finding(merged[it->second], std::move(finding));
       grown.insert(it->second);
     }
   }

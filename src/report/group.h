@@ -6,6 +6,13 @@
 
 namespace sooth {
 
+// Whether `a` is proven better than `b`: by its rung, then by an exact trace, then by a checked witness.
+bool better_proven(const Finding& a, const Finding& b);
+
+// Adds what `other`, which has the same id, knows to `finding`, but for the order of found_by. The better proven one
+// gives the accesses and the witness.
+void merge_finding(Finding& finding, Finding other);
+
 // Collapses findings with equal ids; ids must be filled. The best proven one stays, with its accesses and its witness
 // (a witness of other events would prove nothing about these): the highest rung, then from an exact trace, then with a
 // checked witness, then the first. It gets everybody who found one of them, in the order of report.stats.analyses,

@@ -17,5 +17,7 @@ void read_json(const JsonNode& node, WitnessSummary& witness);
 // json_read_run.cc
 void read_json(const JsonNode& node, ReportStats& stats);
 void read_json(const JsonNode& node, RunOverview& overview);
+void read_json(const JsonNode& node, RecordedUnder& how);
+void read_json(const JsonNode& node, SearchSummary& search);
 
 }  // namespace sooth

@@ -89,6 +89,8 @@ static void read_json(const JsonNode& node, ReplaySummary& replay) {
   node.get("order_matters", replay.order_matters);
   node.get("baseline_runs", replay.baseline_runs);
   node.get("baseline_failures", replay.baseline_failures);
+  node.get("missed_failures", replay.missed_failures);
+  node.get("chance", replay.chance);
   node.get("schedule", replay.schedule);
 }
 
@@ -125,6 +127,7 @@ void read_json(const JsonNode& node, Finding& finding) {
   node.get("exact", finding.exact);
   node.get("known", finding.known);
   node.get("uninstrumented", finding.uninstrumented);
+  node.get("recording", finding.recorded_under);
   node.get("witness", finding.witness);
   const JsonNode accesses = node.required("accesses");
   accesses.get(finding.accesses);

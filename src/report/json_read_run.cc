@@ -62,6 +62,37 @@ void read_json(const JsonNode& node, ReportStats& stats) {
   }
 }
 
+void read_json(const JsonNode& node, RecordedUnder& how) {
+  node.get("schedule", how.schedule);
+  node.get("seed", how.seed);
+}
+
+static void read_json(const JsonNode& node, SearchSummary::Recording& recording) {
+  node.get(recording.how);
+  node.get("pairs", recording.pairs);
+  node.get("new_pairs", recording.new_pairs);
+  node.get("end", recording.end);
+}
+
+// A row of SearchSummary::ends.
+static void read_json(const JsonNode& node, std::pair<std::string, std::uint64_t>& end) {
+  node.get("end", end.first);
+  node.get("runs", end.second);
+}
+
+void read_json(const JsonNode& node, SearchSummary& search) {
+  node.get("recordings", search.recordings);
+  node.get("candidates", search.candidates);
+  node.get("tried", search.tried);
+  node.get("runs", search.runs);
+  node.get("sightings", search.sightings);
+  node.get("seen_once", search.seen_once);
+  node.get("jobs", search.jobs);
+  node.get("jobs_why", search.jobs_why);
+  node.get("ended", search.ended);
+  node.get("ends", search.ends);
+}
+
 // A row of RunOverview::kinds.
 static void read_json(const JsonNode& node, std::pair<Op, std::uint64_t>& kind) {
   node.required("op").get(kind.first);

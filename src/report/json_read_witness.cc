@@ -123,6 +123,7 @@ static std::optional<bool> checked_from_name(std::string_view name) {
 void read_json(const JsonNode& node, WitnessSummary& witness) {
   node.required("status").get_name(witness.checked, checked_from_name, "status of a witness");
   node.get("why", witness.why);
+  node.get("refuted", witness.refuted);
   node.get("order", witness.order);
   node.get("order_runs", witness.runs);
   node.get("steps", witness.steps);

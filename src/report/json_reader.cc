@@ -54,6 +54,7 @@ static void read_json(const JsonNode& root, Report& report) {
   root.get("not_covered", report.not_covered);
   root.get("shard", report.shard);
   root.get("stats", report.stats);
+  root.get("search", report.search);
   root.get("overview", report.overview);
   root.get("sources", report.sources);
 }

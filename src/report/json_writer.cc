@@ -140,6 +140,9 @@ Json to_json(const WitnessDrawing& drawing) {
 Json to_json(const WitnessSummary& witness) {
   Json json = {{"status", witness.checked ? "checked" : "none"}};
   put_text(json, "why", witness.why);
+  if (witness.refuted) {
+    json["refuted"] = true;
+  }
   // An empty order beside runs means "too long to list"; beside no runs it means that nothing has to run first.
   if (!witness.order.empty() || (witness.checked && witness.runs.empty())) {
     json["order"] = Json::array();
@@ -212,6 +215,8 @@ Json to_json(const FindingContext& context) {
   return json;
 }
 
+Json to_json(const RecordedUnder& how) { return {{"schedule", how.schedule}, {"seed", how.seed}}; }
+
 Json to_json(const ReplaySummary& replay) {
   Json json = Json::object();
   put_text(json, "command", replay.command);
@@ -233,6 +238,12 @@ Json to_json(const ReplaySummary& replay) {
   }
   json["baseline_runs"] = replay.baseline_runs;
   json["baseline_failures"] = replay.baseline_failures;
+  if (replay.missed_failures > 0) {
+    json["missed_failures"] = replay.missed_failures;
+  }
+  if (std::isfinite(replay.chance) && replay.chance != 1) {
+    json["chance"] = replay.chance;
+  }
   put_text(json, "schedule", replay.schedule);
   return json;
 }
@@ -269,6 +280,9 @@ Json to_json(const Finding& finding) {
   }
   if (finding.failure.has_value()) {
     json["failure"] = to_json(*finding.failure);
+  }
+  if (finding.recorded_under.has_value()) {
+    json["recording"] = to_json(*finding.recorded_under);
   }
   if (finding.witness.has_value()) {
     json["witness"] = to_json(*finding.witness);
@@ -361,6 +375,26 @@ Json to_json(const RunOverview& overview) {
   return json;
 }
 
+Json to_json(const SearchSummary& search) {
+  Json json = {{"recordings", Json::array()}, {"candidates", search.candidates}, {"tried", search.tried},
+               {"runs", search.runs},         {"sightings", search.sightings},   {"seen_once", search.seen_once},
+               {"jobs", search.jobs}};
+  for (const SearchSummary::Recording& recording : search.recordings) {
+    Json row = to_json(recording.how);
+    row["pairs"] = recording.pairs;
+    row["new_pairs"] = recording.new_pairs;
+    put_text(row, "end", recording.end);
+    json["recordings"].push_back(std::move(row));
+  }
+  put_text(json, "jobs_why", search.jobs_why);
+  put_text(json, "ended", search.ended);
+  json["ends"] = Json::array();
+  for (const auto& [end, runs] : search.ends) {
+    json["ends"].push_back({{"end", end}, {"runs", runs}});
+  }
+  return json;
+}
+
 Json to_json(const SuppressionUse& use) {
   return {{"file", use.file}, {"line", use.line}, {"text", use.text}, {"hits", use.hits}};
 }
@@ -393,6 +427,9 @@ Json to_json(const Report& report, const SinkOptions& options, bool with_finding
                      {"tried", report.shard->tried}};
   }
   json["stats"] = to_json(report.stats, options);
+  if (report.search.has_value()) {
+    json["search"] = to_json(*report.search);
+  }
   if (report.overview.has_value()) {
     json["overview"] = to_json(*report.overview);
   }

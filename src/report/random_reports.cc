@@ -112,6 +112,22 @@ WitnessDrawing random_drawing(Dice& dice) {
   return drawing;
 }
 
+SearchSummary random_search(Dice& dice) {
+  SearchSummary search;
+  for (std::uint64_t* figure :
+       {&search.candidates, &search.tried, &search.runs, &search.sightings, &search.seen_once}) {
+    *figure = dice.number();
+  }
+  search.jobs = dice.number32();
+  search.jobs_why = dice.text();
+  search.ended = dice.text();
+  for (std::size_t i = dice.below(3); i > 0; --i) {
+    search.recordings.push_back({{dice.text(), dice.number()}, dice.number(), dice.number(), dice.text()});
+    search.ends.emplace_back(dice.text(), dice.number());
+  }
+  return search;
+}
+
 RunOverview random_overview(Dice& dice) {
   RunOverview overview;
   for (std::uint64_t* figure : {&overview.slice, &overview.more_threads, &overview.more_locks}) {
@@ -158,6 +174,7 @@ WitnessSummary random_witness(Dice& dice) {
   WitnessSummary witness;
   witness.checked = dice.coin();
   witness.why = dice.text();
+  witness.refuted = !witness.checked && dice.coin();
   for (std::uint64_t n = dice.below(4); n > 0; --n) {
     witness.order.push_back(EventId{dice.number()});
   }
@@ -219,6 +236,8 @@ ReplaySummary random_replay(Dice& dice) {
   replay.order_matters = dice.coin();
   replay.baseline_runs = dice.number();
   replay.baseline_failures = dice.number();
+  replay.missed_failures = dice.number();
+  replay.chance = static_cast<double>(dice.below(1001)) / 1000.0;
   replay.schedule = dice.text();
   return replay;
 }
@@ -255,6 +274,7 @@ Finding random_finding(Dice& dice) {
   finding.context = dice.coin() ? random_context(dice) : FindingContext{};
   if (dice.coin()) {
     finding.witness = random_witness(dice);
+    finding.recorded_under = {dice.text(), dice.number()};
   }
   if (dice.coin()) {
     finding.replay = random_replay(dice);
@@ -321,6 +341,7 @@ Report random_report(std::uint64_t seed) {
   report.stats = random_stats(dice);
   if (dice.coin()) {
     report.overview = random_overview(dice);
+    report.search = random_search(dice);
   }
   for (std::uint64_t n = dice.below(3); n > 0; --n) {
     report.sources.push_back({dice.text(), dice.number()});

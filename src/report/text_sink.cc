@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <ostream>
 #include <utility>
 
@@ -203,6 +204,10 @@ void write_finding(const Finding& finding, const ReportStats& stats, const Paint
   out << "  " << rung_name(finding.rung) << ": " << why_on_rung(finding, stats) << "\n";
   out << "  found by " << (finding.found_by.empty() ? "nobody who says so" : listed(finding.found_by)) << ", "
       << how_often(finding) << "\n";
+  if (finding.recorded_under.has_value()) {
+    out << "  seen in a later recording: --schedule " << printable(finding.recorded_under->schedule) << " --seed "
+        << finding.recorded_under->seed << "\n";
+  }
   // A missing witness is already the reason given for `suspected`.
   if (finding.witness.has_value() && (finding.witness->checked || finding.rung != Rung::kSuspected)) {
     write_witness(*finding.witness, finding.kind, out);
@@ -217,6 +222,30 @@ void write_finding(const Finding& finding, const ReportStats& stats, const Paint
     write_replay(*finding.replay, out);
   }
   out << "\n";
+}
+
+// What nobody has proven, in a line each: many of them are false, and a long list hides the findings.
+void write_suspicions(const std::vector<const Finding*>& suspicions, const ReportStats& stats, const Paint& paint,
+                      std::ostream& out) {
+  std::map<std::string, std::vector<const Finding*>> by_variable;
+  for (const Finding* finding : suspicions) {
+    by_variable[headline(*finding)].push_back(finding);
+  }
+  for (const auto& [what, findings] : by_variable) {
+    out << paint.rung(Rung::kSuspected) << " " << paint.bold(what) << ":\n";
+    for (const Finding* finding : findings) {
+      std::string places;
+      for (const Access* access : accesses_primary_first(*finding)) {
+        places += (places.empty() ? "" : ", ") + place(access->site) + " (" + std::string(op_name(access->op)) + ")";
+      }
+      const std::string vain = attempts(*finding);
+      out << "  " << places << ": " << why_on_rung(*finding, stats) << (vain.empty() ? "" : "; " + vain) << " "
+          << paint.dim("[" + printable(finding->id) + "]") << "\n";
+    }
+  }
+  if (!suspicions.empty()) {
+    out << "\n";
+  }
 }
 
 // "2 races (1 predicted, 1 suspected)"; empty when there is none of this kind.
@@ -300,6 +329,38 @@ void write_gaps(const Report& report, const Paint& paint, std::ostream& out) {
   out << "\n" << paint.bold("What was not covered:") << "\n";
   for (const Gap& gap : report.not_covered) {
     out << "  " << spoken(gap.kind) << ": " << printable(gap.text) << "\n";
+  }
+}
+
+// What `sooth run` did, in a sentence or three.
+void write_search(const SearchSummary& search, bool stats, std::ostream& out) {
+  out << "Searched " << counted(search.recordings.size(), "recorded schedule", "recorded schedules") << " and "
+      << counted(search.runs, "controlled run", "controlled runs") << "; "
+      << (search.candidates == 0 ? "there was nothing to steer to"
+                                 : std::to_string(search.tried) + " of " +
+                                       counted(search.candidates, "candidate was", "candidates were") + " tried")
+      << ".";
+  if (search.sightings > 0 && search.recordings.size() > 1) {
+    char share[64];
+    std::snprintf(share, sizeof share, "%.0f %%",
+                  100 * static_cast<double>(search.seen_once) / static_cast<double>(search.sightings));
+    out << " About " << share
+        << " of the pairs that one more recording shows would be new (Good-Turing: " << search.seen_once << " of "
+        << search.sightings << " sightings are of a pair seen once).";
+  }
+  out << "\n";
+  if (stats) {
+    for (std::size_t i = 0; i < search.recordings.size(); ++i) {
+      const SearchSummary::Recording& recording = search.recordings[i];
+      out << "  recording " << i + 1 << ": " << printable(recording.how.schedule) << ", seed " << recording.how.seed
+          << ": " << counted(recording.pairs, "pair", "pairs") << ", " << recording.new_pairs << " new; ended with "
+          << printable(recording.end) << "\n";
+    }
+    for (const auto& [end, runs] : search.ends) {
+      out << "  " << counted(runs, "run", "runs") << ": " << printable(end) << "\n";
+    }
+    out << "  at a time: " << search.jobs << (search.jobs_why.empty() ? "" : "; " + printable(search.jobs_why)) << "\n";
+    out << "  ended: " << printable(search.ended) << "\n";
   }
 }
 
@@ -409,10 +470,26 @@ void write_stats(const Report& report, const SinkOptions& options, std::ostream&
 Status write_text(const Report& report, const SinkOptions& options, std::ostream& out) {
   const Paint paint(options.color);
   const std::vector<const Finding*> findings = new_findings(report);
+  const bool shows_suspicions = options.fail_on == Rung::kSuspected;
+  std::vector<const Finding*> suspicions;
   for (const Finding* finding : findings) {
-    write_finding(*finding, report.stats, paint, out);
+    if (finding->rung == Rung::kSuspected) {
+      suspicions.push_back(finding);
+    } else {
+      write_finding(*finding, report.stats, paint, out);
+    }
+  }
+  if (shows_suspicions) {
+    write_suspicions(suspicions, report.stats, paint, out);
   }
   write_summary(report, findings, paint, out);
+  if (!suspicions.empty() && !shows_suspicions) {
+    out << counted(suspicions.size(), "suspicion is", "suspicions are")
+        << " not shown: nothing proves them, and they may be false. --fail-on suspected shows them, a line each.\n";
+  }
+  if (report.search.has_value()) {
+    write_search(*report.search, options.stats, out);
+  }
   write_remarks(report, out);
   write_gaps(report, paint, out);
   if (options.stats) {

@@ -17,7 +17,25 @@
 namespace sooth {
 namespace {
 
-// The ids of findings that suppressions leave and the baseline does not know.
+// Equal for campaigns that try the same things in the same way.
+std::string name_of_campaign(const Report& report, const std::set<std::string>& ids, const ConfirmOptions& options) {
+  Report plain = report;
+  plain.shard.reset();
+  SinkOptions how;
+  how.deterministic = true;
+  std::ostringstream text;
+  // Any report can be expressed as JSON.
+  (void)write_json(plain, how, text);
+  for (const std::string& id : ids) {
+    text << " " << id;
+  }
+  const CampaignOptions& campaign = options.campaign;
+  text << " " << campaign.seed << " " << campaign.trials << " " << campaign.all_trials << " " << campaign.baseline_runs;
+  return hex_digits(fnv1a(text.str()), 16);
+}
+
+}  // namespace
+
 Result<std::set<std::string>> wanted_ids(const Report& report, const ConfirmJob& job) {
   Suppressions suppressions;
   for (const std::string& path : job.suppressions) {
@@ -37,24 +55,7 @@ Result<std::set<std::string>> wanted_ids(const Report& report, const ConfirmJob&
   return ids;
 }
 
-// Equal for campaigns that try the same things in the same way.
-std::string name_of_campaign(const Report& report, const std::set<std::string>& ids, const ConfirmOptions& options) {
-  Report plain = report;
-  plain.shard.reset();
-  SinkOptions how;
-  how.deterministic = true;
-  std::ostringstream text;
-  // Any report can be expressed as JSON.
-  (void)write_json(plain, how, text);
-  for (const std::string& id : ids) {
-    text << " " << id;
-  }
-  const CampaignOptions& campaign = options.campaign;
-  text << " " << campaign.seed << " " << campaign.trials << " " << campaign.all_trials << " " << campaign.baseline_runs;
-  return hex_digits(fnv1a(text.str()), 16);
-}
-
-void count(const RunOutcome& run, ControlCounts& counts) {
+void count_run(const RunOutcome& run, ControlCounts& counts) {
   ++counts.runs;
   counts.truncated += run.log.truncated ? 1 : 0;
   for (const ProcessLog& process : run.log.processes) {
@@ -64,8 +65,6 @@ void count(const RunOutcome& run, ControlCounts& counts) {
     }
   }
 }
-
-}  // namespace
 
 Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& program, const WorkLimit& limit,
                                        ConfirmJob job) {
@@ -98,7 +97,7 @@ Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& 
     Result<RunOutcome> outcome = program.run(plan, how);
     if (outcome.ok() && !outcome->cancelled) {
       const std::lock_guard<std::mutex> guard(mutex);
-      count(*outcome, result.control);
+      count_run(*outcome, result.control);
     }
     return outcome;
   };

@@ -40,6 +40,11 @@ struct ConfirmResult {
   ControlCounts control;
 };
 
+// The ids of findings that suppressions leave, the baseline does not know, and need not be skipped.
+Result<std::set<std::string>> wanted_ids(const Report& report, const ConfirmJob& job);
+
+void count_run(const RunOutcome& run, ControlCounts& counts);
+
 // Ids must be filled, and equal findings merged. Findings that move up get their place among the others.
 Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& program, const WorkLimit& limit,
                                        ConfirmJob job);

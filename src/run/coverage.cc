@@ -1,8 +1,5 @@
 #include "run/coverage.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -55,6 +52,10 @@ std::vector<Gap> gaps_of_recording(const ProgramRecording& recording, const Reco
   if (std::string note = note_on_unseen(recording); !note.empty()) {
     gaps.push_back({GapKind::kLibrary, std::move(note)});
   }
+  if (recording.input_cut) {
+    gaps.push_back({GapKind::kControl, "Other runs read the first " + std::to_string(kMostInput >> 20) +
+                                           " MB of what the recorded run had as standard input."});
+  }
   if (recording.end.signal == SIGKILL && !recording.timed_out) {
     gaps.push_back({GapKind::kRecording, "The recorded run was killed: what it would have done is not known."});
   } else if (recording.interrupted) {
@@ -75,7 +76,7 @@ std::vector<Gap> gaps_of_runs(const Report& report, const ControlCounts& control
                                   [](const Finding& finding) { return finding.rung == Rung::kSuspected; });
   if (open > 0) {
     gaps.push_back({GapKind::kUnknown, counted(static_cast<std::uint64_t>(open), "finding is", "findings are") +
-                                           " only suspected: there is neither a proof nor a refutation."});
+                                           " only suspected: no run got there, and there is no proof."});
   }
   const auto missed = std::count_if(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
     return finding.replay.has_value() && finding.replay->command.empty() && finding.rung < Rung::kConfirmed;
@@ -95,12 +96,6 @@ std::vector<Gap> gaps_of_runs(const Report& report, const ControlCounts& control
   if (control.truncated > 0) {
     gaps.push_back(
         {GapKind::kControl, "Controlled runs did more than their log can hold: what came later was not judged."});
-  }
-  struct stat input {};
-  if (control.runs > 0 && ::fstat(STDIN_FILENO, &input) == 0 && (S_ISREG(input.st_mode) || S_ISFIFO(input.st_mode))) {
-    gaps.push_back(
-        {GapKind::kControl,
-         "Controlled runs had an empty standard input; the recorded run had one with something in it, or could have."});
   }
   return gaps;
 }

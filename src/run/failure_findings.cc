@@ -200,27 +200,27 @@ EndedRun ended_run(const RunOutcome& run, CodeNames& names) {
   return ended;
 }
 
-std::optional<EndedRun> ended_run(const ProgramRecording& recording) {
+std::optional<EndedRun> ended_run(const ProgramEnd& end, bool timed_out, const std::vector<MadeRecording>& made) {
   EndedRun ended;
   ended.recorded = true;
   std::optional<RecordedEnd> told;
-  if (!recording.made.empty()) {
-    if (Result<std::optional<RecordedEnd>> read = read_recorded_end(recording.made.front().directory); read.ok()) {
+  if (!made.empty()) {
+    if (Result<std::optional<RecordedEnd>> read = read_recorded_end(made.front().directory); read.ok()) {
       told = std::move(*read);
     }
   }
-  if (recording.timed_out) {
+  if (timed_out) {
     ended.outcome.kind = Outcome::Kind::kHung;
   } else if (told && told->signal == 0) {
     ended.outcome.kind = Outcome::Kind::kDeadlocked;
-  } else if (is_crash(recording.end.signal)) {
+  } else if (is_crash(end.signal)) {
     ended.outcome.kind = Outcome::Kind::kKilled;
-    ended.outcome.number = recording.end.signal;
+    ended.outcome.number = end.signal;
   } else {
     return std::nullopt;
   }
-  if (recording.timed_out && !recording.made.empty()) {
-    ended.threads = last_seen(recording.made.front().directory);
+  if (timed_out && !made.empty()) {
+    ended.threads = last_seen(made.front().directory);
   } else if (told) {
     ended.by_delay = told->delay > kUsualDelay;
     ended.outcome.last_words = told->message;

@@ -42,9 +42,9 @@ std::optional<Finding> failure_of(const EndedRun& run);
 
 // The same of a controlled run; `names` of the program.
 EndedRun ended_run(const RunOutcome& run, CodeNames& names);
-// Of the recorded run; nullopt: it reached its end, or somebody else ended it. A deadlock is one that the run time
+// Of a recorded run; nullopt: it reached its end, or somebody else ended it. A deadlock is one that the run time
 // library saw, a hang one that record_program() ended.
-std::optional<EndedRun> ended_run(const ProgramRecording& recording);
+std::optional<EndedRun> ended_run(const ProgramEnd& end, bool timed_out, const std::vector<MadeRecording>& made);
 
 // How to make the failure happen again: the first run that is added with a schedule is kept.
 struct FailureReplay {

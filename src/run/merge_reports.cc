@@ -200,6 +200,7 @@ Report merge_reports(std::vector<Report> reports) {
     merged.suppressed += other.suppressed;
     merged.stats.filter.reset();
     merged.overview.reset();  // the course of one run says nothing of another
+    merged.search.reset();
     std::move(other.findings.begin(), other.findings.end(), std::back_inserter(merged.findings));
     unite_notes(other.notes, merged.notes);
     unite_gaps(other, merged);

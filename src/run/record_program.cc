@@ -1,57 +1,129 @@
 #include "run/record_program.h"
 
 #include <chrono>
+#include <optional>
+#include <utility>
 
+#include "launch/captured_process.h"
 #include "launch/preflight.h"
 #include "launch/recording_set.h"
 
 namespace sooth {
 
-Result<ProgramRecording> record_program(const RecordJob& job) {
-  const Result<PreparedProgram> program = prepare_program(job.words.front(), job.options.exclude);
+namespace {
+
+// What has to be there before a program is recorded.
+struct Preparation {
+  PreparedProgram program;
+  RecordingSet set;
+  std::vector<std::string> environment;
+};
+
+Result<Preparation> prepare(const std::vector<std::string>& words, const std::string& directory,
+                            RecordingOptions options) {
+  Result<PreparedProgram> program = prepare_program(words.front(), options.exclude);
   if (!program.ok()) {
-    return program.status();
+    return std::move(program).status();
   }
-  const Result<RecordingSet> set =
-      job.directory.empty() ? RecordingSet::prepare_default(job.words.front()) : RecordingSet::prepare(job.directory);
+  Result<RecordingSet> set =
+      directory.empty() ? RecordingSet::prepare_default(words.front()) : RecordingSet::prepare(directory);
   if (!set.ok()) {
-    return set.status();
+    return std::move(set).status();
   }
-  RecordingOptions options = job.options;
   options.exclude_code = program->exclude_code;
   RecordingTarget target;
   target.directory = set->absolute();
-  const auto environment = recording_environment(current_environment(), program->library, target, options);
+  Result<std::vector<std::string>> environment =
+      recording_environment(current_environment(), program->library, target, options);
   if (!environment.ok()) {
-    return environment.status();
+    return std::move(environment).status();
   }
-  for (const std::string& note : program->notes) {
+  return Preparation{std::move(*program), std::move(*set), std::move(*environment)};
+}
+
+std::vector<MadeRecording> complete_all(const RecordingSet& set) {
+  std::vector<MadeRecording> made;
+  for (const std::string& directory : set.made()) {
+    made.push_back({directory, complete_recording(directory)});
+  }
+  return made;
+}
+
+Result<std::optional<InputKeeper>> keep_input(const std::string& spool) {
+  if (spool.empty()) {
+    return std::optional<InputKeeper>();
+  }
+  Result<InputKeeper> keeper = InputKeeper::open(spool, kMostInput);
+  if (!keeper.ok()) {
+    return std::move(keeper).status();
+  }
+  return std::optional<InputKeeper>(std::move(*keeper));
+}
+
+}  // namespace
+
+Result<ProgramRecording> record_program(const RecordJob& job) {
+  const Result<Preparation> ready = prepare(job.words, job.directory, job.options);
+  if (!ready.ok()) {
+    return ready.status();
+  }
+  for (const std::string& note : ready->program.notes) {
     job.warn(note);
   }
+  Result<std::optional<InputKeeper>> input = keep_input(job.input_spool);
+  if (!input.ok()) {
+    return std::move(input).status();
+  }
+  SpawnOptions spawn;
+  spawn.input = input->has_value() ? (*input)->for_program() : -1;
   const auto start = std::chrono::steady_clock::now();
-  Result<ChildProcess> child = ChildProcess::start(job.words, *environment);
+  Result<ChildProcess> child = ChildProcess::start(job.words, ready->environment, spawn);
   if (!child.ok()) {
     return child.status();
   }
+  if (input->has_value()) {
+    (*input)->begin();
+  }
   ProgramRecording recording;
-  recording.end = child->wait([&] { set->stop(); }, job.timeout);
+  recording.end = child->wait([&] { ready->set.stop(); }, job.timeout);
   recording.timed_out = child->timed_out();
+  if (input->has_value()) {
+    recording.input = (*input)->end();
+    recording.input_cut = (*input)->cut();
+  }
   recording.interrupted = child->interrupted();
   recording.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  recording.unseen.insert(program->unseen.begin(), program->unseen.end());
-  for (const std::string& directory : set->made()) {
-    recording.made.push_back({directory, complete_recording(directory)});
-    if (const Result<CompletedRecording>& completed = recording.made.back().completed; completed.ok()) {
-      recording.unseen.insert(completed->unseen.begin(), completed->unseen.end());
+  recording.unseen.insert(ready->program.unseen.begin(), ready->program.unseen.end());
+  recording.made = complete_all(ready->set);
+  for (const MadeRecording& each : recording.made) {
+    if (each.completed.ok()) {
+      recording.unseen.insert(each.completed->unseen.begin(), each.completed->unseen.end());
     }
   }
   if (recording.made.empty()) {
     recording.why_none = "nothing was recorded: " + job.words.front() +
-                         (program->instrumented ? " ended before its first instrumented function"
-                                                : " is not instrumented, and started no program that is") +
+                         (ready->program.instrumented ? " ended before its first instrumented function"
+                                                      : " is not instrumented, and started no program that is") +
                          ". " + kHowToInstrument;
   }
   return recording;
+}
+
+Result<AgainRecorded> record_again(const RecordAgain& job) {
+  const Result<Preparation> ready = prepare(job.words, job.directory, job.options);
+  if (!ready.ok()) {
+    return ready.status();
+  }
+  Result<Captured> captured =
+      run_captured(job.words, ready->environment, {job.timeout, 64 << 10, job.cancel, job.give_up_at, job.input});
+  if (!captured.ok()) {
+    return std::move(captured).status();
+  }
+  AgainRecorded again{captured->end, captured->timed_out, std::move(captured->errors), {}};
+  if (!captured->cancelled) {
+    again.made = complete_all(ready->set);
+  }
+  return again;
 }
 
 }  // namespace sooth

@@ -3,18 +3,20 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
-#include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
+#include "launch/program_path.h"
+#include "launch/reaching_out.h"
 #include "report/describe.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
+#include "report/sources.h"
 #include "run/analyze_source.h"
 #include "run/coverage.h"
 #include "run/failure_findings.h"
 #include "run/merge_reports.h"
+#include "run/search_loop.h"
 #include "run/work_limit.h"
 
 namespace sooth {
@@ -24,6 +26,9 @@ namespace {
 // runs.
 constexpr double kWitnessShare = 0.3;
 constexpr double kMcmShare = 0.5;
+// Of a later recording, from its analysis on.
+constexpr double kLaterWitnessShare = 0.05;
+constexpr double kLaterMcmShare = 0.1;
 
 // Above it (some ten million events) the analyses that remember the most are left out: all of them together take a
 // gigabyte for it.
@@ -49,12 +54,6 @@ std::string seconds_text(std::chrono::milliseconds time) {
   return text;
 }
 
-// The file name of the first word of a command line.
-std::string name_of_program(const std::string& command) {
-  const std::string word = command.substr(0, command.find(' '));
-  return word.substr(word.rfind('/') + 1);
-}
-
 class Run {
  public:
   Run(const RunJob& job, const ProgramRecording& recording) : job_(job), recording_(recording), limit_(job.budget) {
@@ -66,26 +65,34 @@ class Run {
   Run& operator=(const Run&) = delete;
 
   Result<RunResult> finish() {
-    SOOTH_RETURN_IF_ERROR(analyze_all());
-    confirm_all();
+    Result<std::vector<Report>> first = analyze_all(recording_.made, {kWitnessShare, kMcmShare});
+    if (!first.ok()) {
+      return std::move(first).status();
+    }
+    SearchResult found = search(*first, recording_, limit_.elapsed(), limit_, search_job(*first));
     RunResult result;
     result.end = recording_.end;
     result.interrupted = WorkLimit::signal();
-    result.report = merge_reports(std::move(reports_));
+    result.report = merge_reports(std::move(*first));
     Report& report = result.report;
-    add_failure(report);
+    report.findings = std::move(found.findings);
+    merge_equal_findings(report);  // for their order
+    add_failures(found, report);
+    note_sources(report);
+    report.search = std::move(found.summary);
     // Always so, and easily forgotten.
     report.not_covered.insert(report.not_covered.begin(),
                               {GapKind::kNotExecuted, "Code that the recorded run did not execute was not judged."});
     const std::vector<Gap> unrecorded = gaps_of_recording(recording_, job_.record.options);
     gaps_.insert(gaps_.begin(), unrecorded.begin(), unrecorded.end());
-    const std::vector<Gap> missed = gaps_of_runs(report, control_);
+    const std::vector<Gap> missed = gaps_of_runs(report, found.control);
+    gaps_.insert(gaps_.end(), found.gaps.begin(), found.gaps.end());
     gaps_.insert(gaps_.end(), missed.begin(), missed.end());
     add_time();
     for (const Gap& gap : gaps_) {
       report.add_gap(gap.kind, gap.text);
     }
-    add_stages(report);
+    add_stages(found, report);
     if (!job_.keeps_trace) {
       report.trace.clear();
     }
@@ -93,16 +100,22 @@ class Run {
   }
 
  private:
+  // Of the budget, from now on: when looking for witnesses ends, and when asking mcm does.
+  struct Shares {
+    double witness, mcm;
+  };
+
   // One report for each process that can be read.
-  Status analyze_all() {
+  Result<std::vector<Report>> analyze_all(const std::vector<MadeRecording>& made, const Shares& shares) {
+    std::vector<Report> reports;
     Status first_error;
-    for (const auto& [directory, completed] : recording_.made) {
+    for (const auto& [directory, completed] : made) {
       if (!completed.ok()) {
         first_error = first_error.ok() ? completed.status() : first_error;
         continue;
       }
       const bool large = completed->bytes > kLargeRecording && job_.analyses.empty();
-      Result<Report> report = analyze(directory, large);
+      Result<Report> report = analyze(directory, large, shares);
       if (!report.ok()) {
         first_error = first_error.ok() ? report.status() : first_error;
         gaps_.push_back({GapKind::kRecording, "A process was not analysed: " + report.status().message()});
@@ -113,12 +126,12 @@ class Run {
       }
       fill_fingerprints(*report);
       merge_equal_findings(*report);
-      reports_.push_back(std::move(*report));
+      reports.push_back(std::move(*report));
     }
-    return reports_.empty() ? first_error : Status();
+    return reports.empty() ? Result<std::vector<Report>>(first_error) : std::move(reports);
   }
 
-  Result<Report> analyze(const std::string& directory, bool large) const {
+  Result<Report> analyze(const std::string& directory, bool large, const Shares& shares) const {
     const Result<std::string> names = job_.analyses.empty() ? analyses_for(directory, large) : job_.analyses;
     if (!names.ok()) {
       return names.status();
@@ -141,80 +154,87 @@ class Run {
     };
     options.cancelled = [&] { return limit_.interrupted(); };
     options.proof.progress = job_.progress.proving;
-    options.proof.out_of_time = [&] { return limit_.reached(kWitnessShare); };
+    const double now = limit_.spent();
+    options.proof.out_of_time = [&] { return limit_.reached(std::min(1.0, now + shares.witness)); };
     options.mcm.progress = job_.progress.asking;
-    options.mcm.out_of_time = [&] { return limit_.reached(kMcmShare); };
+    options.mcm.out_of_time = [&] { return limit_.reached(std::min(1.0, now + shares.mcm)); };
     options.recipe.progress = job_.progress.asking;
     options.recipe.out_of_time = options.mcm.out_of_time;
     return analyze_source(*source, std::move(options));
   }
 
-  // Why no finding can be tried, as a sentence; empty when there are none, or they can.
-  std::string why_not() const {
-    const bool any = std::any_of(reports_.begin(), reports_.end(), [](const Report& report) {
-      return std::any_of(report.findings.begin(), report.findings.end(), can_be_confirmed);
+  // Why there is nothing but the recorded run, as a sentence; empty when there may be more.
+  std::string why_not_again() const {
+    if (recording_.interrupted) {
+      return "The recorded run was interrupted, and nobody would interrupt the others.";
+    }
+    if (!job_.reruns) {
+      return "The program was run once only (--no-rerun).";
+    }
+    const bool threads = std::any_of(recording_.made.begin(), recording_.made.end(), [](const MadeRecording& each) {
+      return each.completed.ok() && each.completed->threads > 1;
     });
-    if (!any) {
-      return "";
-    }
-    if (job_.confirm.options.campaign.trials == 0) {
-      return "No controlled run was made (--trials 0).";
-    }
-    return recording_.interrupted
-               ? "No controlled run was made: the recorded run was interrupted, and nobody would interrupt the others."
-               : "";
+    return threads ? "" : "The program has one thread.";
   }
 
-  void confirm_all() {
-    if (const std::string why = why_not(); !why.empty()) {
-      gaps_.push_back({GapKind::kTrials, why});
+  // Runs that overlap must not disturb each other.
+  void choose_jobs(SearchJob& job) const {
+    CampaignOptions& campaign = job.confirm.options.campaign;
+    if (campaign.jobs <= 1 || !job_.chooses_jobs) {
       return;
     }
-    const Result<ControlledProgram> program = ControlledProgram::prepare(job_.record.words);
-    std::set<std::string> reached;
-    for (Report& report : reports_) {
-      if (!std::any_of(report.findings.begin(), report.findings.end(), can_be_confirmed)) {
-        continue;
-      }
-      const Status status = program.ok() ? confirm(report, *program, reached) : program.status();
-      if (!status.ok()) {
-        gaps_.push_back({GapKind::kTrials, "Findings could not be tried in controlled runs: " + status.message()});
-        return;
-      }
+    const Result<std::string> path = find_program(job_.record.words.front());
+    std::vector<std::string> calls = path.ok() ? calls_that_reach_out(*path) : std::vector<std::string>();
+    if (!calls.empty()) {
+      campaign.jobs = 1;
+      job.jobs_why = "one after the other, because the program calls " + listed(calls) +
+                     ", and runs that overlap might disturb each other (--jobs)";
     }
   }
 
-  Status confirm(Report& report, const ControlledProgram& program, std::set<std::string>& reached) {
-    ConfirmJob job = job_.confirm;
-    job.skip = reached;
-    job.in_started_program =
-        !program.instrumented() || name_of_program(report.program) != name_of_program(program.path());
-    job.progress = job_.progress.confirming;
-    job.timeout = job_.timeout.count() != 0 ? job_.timeout : timeout_from(recording_.seconds);
-    const auto start = std::chrono::steady_clock::now();
-    const Result<ConfirmResult> result = confirm_findings(report, program, limit_, std::move(job));
-    confirm_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (!result.ok()) {
-      return result.status();
-    }
-    control_.runs += result->control.runs;
-    control_.external += result->control.external;
-    control_.truncated += result->control.truncated;
-    for (const Finding& finding : report.findings) {
-      if (finding.rung >= Rung::kConfirmed) {
-        reached.insert(finding.id);
+  SearchJob search_job(const std::vector<Report>& first) {
+    SearchJob job;
+    job.words = job_.record.words;
+    job.recording = job_.record.options;
+    job.confirm = job_.confirm;
+    job.confirm.timeout = job_.timeout.count() != 0 ? job_.timeout : timeout_from(recording_.seconds);
+    job.budget = job_.budget;
+    job.max_recordings = job_.max_recordings;
+    job.why_not_again = why_not_again();
+    job.analyze = [this](const std::vector<MadeRecording>& made) {
+      return analyze_all(made, {kLaterWitnessShare, kLaterMcmShare});
+    };
+    job.progress = job_.progress.searching;
+    job.input = recording_.input;
+    choose_jobs(job);
+    const bool any = std::any_of(first.begin(), first.end(), [](const Report& report) {
+      return std::any_of(report.findings.begin(), report.findings.end(), can_be_confirmed);
+    });
+    if (job_.confirm.options.campaign.trials == 0 && any) {
+      gaps_.push_back({GapKind::kTrials, "No controlled run was made (--trials 0)."});
+    } else if (!job_.reruns) {
+      job.confirm.options.campaign.trials = 0;
+      gaps_.push_back({GapKind::kTrials,
+                       "The program was run once only (--no-rerun): nothing is confirmed, nothing that other schedules "
+                       "show was looked for."});
+    } else if (recording_.interrupted) {
+      job.confirm.options.campaign.trials = 0;
+      if (any) {
+        gaps_.push_back(
+            {GapKind::kTrials,
+             "No controlled run was made: the recorded run was interrupted, and nobody would interrupt the others."});
       }
     }
-    return {};
+    return job;
   }
 
   // The recorded run may have failed itself.
-  void add_failure(Report& report) {
-    if (const std::optional<EndedRun> ended = ended_run(recording_)) {
-      const std::string id = failures_.add(*ended);
-      link_recorded_races(*ended, report, id, failures_);
+  void add_failures(SearchResult& found, Report& report) const {
+    if (const std::optional<EndedRun> ended = ended_run(recording_.end, recording_.timed_out, recording_.made)) {
+      const std::string id = found.failures.add(*ended);
+      link_recorded_races(*ended, report, id, found.failures);
     }
-    failures_.move_to(report);
+    found.failures.move_to(report);
   }
 
   void add_time() {
@@ -229,21 +249,20 @@ class Run {
     }
   }
 
-  void add_stages(Report& report) const {
+  void add_stages(const SearchResult& found, Report& report) const {
     const double proving = report.stats.witness_seconds;  // with mcm, of all processes
     const double reading = std::max(0.0, report.stats.seconds - proving);
-    report.stats.stages = {
-        {"record", recording_.seconds}, {"detect", reading}, {"prove", proving}, {"confirm", confirm_seconds_}};
+    report.stats.stages = {{"record", recording_.seconds},
+                           {"detect", reading},
+                           {"prove", proving},
+                           {"confirm", found.confirm_seconds},
+                           {"record again", found.record_seconds}};
   }
 
   const RunJob& job_;
   const ProgramRecording& recording_;
   WorkLimit limit_;
-  std::vector<Report> reports_;  // of the processes, the first one first
-  ControlCounts control_;
-  FailureTally failures_;
   std::vector<Gap> gaps_;
-  double confirm_seconds_ = 0;
 };
 
 }  // namespace

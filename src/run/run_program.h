@@ -11,6 +11,7 @@
 #include "race/finding.h"
 #include "run/confirm_findings.h"
 #include "run/record_program.h"
+#include "run/search_loop.h"
 
 namespace sooth {
 
@@ -18,10 +19,10 @@ namespace sooth {
 struct RunProgress {
   std::function<void(const ProgramRecording&)> recorded;
   std::function<void(std::uint64_t events, std::uint64_t done, std::uint64_t total)>
-      analyzing;                                                                             // bytes of the recording
-  std::function<void(std::uint64_t done, std::uint64_t total)> proving;                      // findings
-  std::function<void(std::uint64_t done, std::uint64_t total)> asking;                       // pairs of sites
-  std::function<void(std::uint64_t runs, std::uint64_t done, std::uint64_t of)> confirming;  // findings
+      analyzing;                                                         // bytes of the recording
+  std::function<void(std::uint64_t done, std::uint64_t total)> proving;  // findings
+  std::function<void(std::uint64_t done, std::uint64_t total)> asking;   // pairs of sites
+  std::function<void(const SearchProgress&)> searching;
 };
 
 struct RunJob {
@@ -31,8 +32,11 @@ struct RunJob {
   ConfirmJob confirm;          // 0 trials: nothing is tried
   bool keeps_trace = false;    // the report may name it
   bool deterministic = false;  // no measured times in notes
+  bool reruns = true;          // false: the program is run once, whatever that costs
+  bool chooses_jobs = true;    // controlled runs do not overlap when they might disturb each other, whatever is asked
   // For proofs and controlled runs, from the end of the recorded run on; 0: as long as it takes. The pass over the trace is always made.
   std::chrono::milliseconds budget{60'000};
+  std::uint64_t max_recordings = 0;  // the first one included; 0: as many as the rule of the planner asks for
   // Of a controlled run; 0: from what the recorded one took.
   std::chrono::milliseconds timeout{0};
   RunProgress progress;

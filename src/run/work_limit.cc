@@ -48,6 +48,10 @@ std::chrono::milliseconds WorkLimit::elapsed() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_);
 }
 
+double WorkLimit::spent() const {
+  return budget_.count() == 0 ? 0 : static_cast<double>(elapsed().count()) / static_cast<double>(budget_.count());
+}
+
 bool WorkLimit::out_of_time(double share) const {
   return budget_.count() != 0 && static_cast<double>(elapsed().count()) >= share * static_cast<double>(budget_.count());
 }

@@ -24,6 +24,7 @@ class WorkLimit {
   std::chrono::milliseconds elapsed() const;
   // When the budget is spent; far away when there is none.
   std::chrono::steady_clock::time_point end() const;
+  double spent() const;  // the share of the budget that has passed; 0 without one
   // What is under way is to be given up.
   static const std::atomic<bool>& interrupt();
   // The first signal that asked for it since the construction; 0: none.

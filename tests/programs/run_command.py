@@ -153,10 +153,10 @@ def judge(case, lab, plain, recorded, report, strict):
 
 
 def check_text(case, report, text):
-    """Every finding stands once in the text, and what was reached has a line that makes it happen again."""
+    """Every finding stands once in the text, suspicions as a number, and what was reached has a line that makes it happen again."""
     for finding in report["findings"]:
-        if text.count(f"[{finding['id']}]") != 1:
-            yield f"{finding['id']} stands not once in the text"
+        if text.count(f"[{finding['id']}]") != (finding["rung"] != "suspected"):
+            yield f"{finding['id']} stands not once in the text, or is a suspicion and does"
         command = finding.get("replay", {}).get("command", "")
         if finding["rung"] in ("confirmed", "harmful") and f"sooth-{case.name}.json#{finding['id']}" not in command:
             yield f"{finding['id']} has the replay {command!r}"

@@ -1,0 +1,116 @@
+#include "confirm/targets.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "race/trace_store.h"
+#include "race/witness_summary.h"
+#include "trace/reader.h"
+
+namespace sooth {
+namespace {
+
+// Bounds of what is tried along the recorded run when there is no witness: it may be in vain.
+constexpr std::uint64_t kMaxGuessEvents = 5'000'000;
+constexpr std::size_t kMaxGuessStretches = 100'000;
+
+bool has_witness(const Finding& finding) { return finding.witness.has_value() && finding.witness->checked; }
+
+}  // namespace
+
+// The part of the trace that the witnesses speak of, read when the first of them is to be followed.
+class TargetFinder::WitnessTrace {
+ public:
+  WitnessTrace(std::string path, std::uint64_t max_events, EventId up_to)
+      : path_(std::move(path)), max_events_(max_events), up_to_(up_to) {}
+
+  // Of a race without a witness: guesses, or none.
+  Result<std::vector<WitnessSchedule>> schedules(const Finding& finding) {
+    if (raw(events_named(finding)) > (has_witness(finding) ? max_events_ : kMaxGuessEvents)) {
+      return Status::bad_input("the witness goes beyond the first " + std::to_string(max_events_) +
+                               " events of the trace");
+    }
+    if (!store_) {
+      store_ = load();
+    }
+    if (!store_->ok()) {
+      return store_->status();
+    }
+    const TraceStore& store = **store_;
+    return has_witness(finding) ? schedules_of_witness(finding, store.view(), store.info())
+                                : schedules_of_recorded_run(finding, store.view(), store.info(), kMaxGuessStretches);
+  }
+
+ private:
+  Result<TraceStore> load() const {
+    if (path_.empty() || path_ == "-") {
+      return Status::bad_input("the report names no trace");
+    }
+    auto reader = open_trace(path_);
+    if (!reader.ok()) {
+      return std::move(reader).status();
+    }
+    Result<TraceStore> store = load_trace(**reader, max_events_, up_to_);
+    return store.ok() ? std::move(store) : Result<TraceStore>(std::move(store).status().prefixed(path_));
+  }
+
+  std::string path_;
+  std::uint64_t max_events_;
+  EventId up_to_;
+  std::optional<Result<TraceStore>> store_;
+};
+
+TargetFinder::TargetFinder(std::string program, const std::string& recorded, const std::string& trace,
+                           std::uint64_t max_events, EventId last)
+    : code_(std::move(program), recorded, trace), trace_(std::make_unique<WitnessTrace>(trace, max_events, last)) {}
+
+TargetFinder::~TargetFinder() = default;
+
+Result<FoundTarget> TargetFinder::find(const Finding& finding) {
+  FoundTarget found;
+  Target& target = found.target;
+  target.kind = finding.kind;
+  if (finding.kind == FindingKind::kRace) {
+    Result<PairCode> pair = code_.find_pair(finding);
+    if (!pair.ok()) {
+      return std::move(pair).status();
+    }
+    target.pair = std::move(*pair);
+  } else {
+    for (const Access& acquire : finding.accesses) {
+      Result<PlaceCode> place = code_.find(acquire.site);
+      if (!place.ok()) {
+        return std::move(place).status();
+      }
+      target.acquires.push_back(std::move(*place));
+    }
+  }
+  target.proven = has_witness(finding);
+  if (target.proven || finding.kind == FindingKind::kRace) {
+    Result<std::vector<WitnessSchedule>> schedules = trace_->schedules(finding);
+    if (schedules.ok()) {
+      target.witnesses = std::move(*schedules);
+    } else if (target.proven) {
+      found.no_witness = "not tried: " + schedules.status().message();
+    }
+  }
+  return found;
+}
+
+bool can_be_confirmed(const Finding& finding) {
+  return (finding.kind == FindingKind::kRace || finding.kind == FindingKind::kDeadlock) &&
+         !finding.failure.has_value() && !finding.known;
+}
+
+EventId last_event_of(const std::vector<const Finding*>& findings, std::uint64_t max_events) {
+  std::uint64_t last = 0;
+  for (const Finding* finding : findings) {
+    const std::uint64_t named = raw(events_named(*finding));
+    const std::uint64_t most = has_witness(*finding) ? max_events : std::min(kMaxGuessEvents, max_events);
+    last = std::max(last, named <= most ? named : 0);
+  }
+  return EventId{last};
+}
+
+}  // namespace sooth

@@ -1,0 +1,49 @@
+// From findings to what controlled runs are steered to: the code of their places, and the way that the trace shows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "confirm/campaign.h"
+#include "confirm/site_code.h"
+#include "race/finding.h"
+
+namespace sooth {
+
+// Which findings can be tried at all: races and deadlocks that are not in the baseline.
+bool can_be_confirmed(const Finding& finding);
+
+// A target, and why its witness is not followed, as a sentence; empty when it is, or there is none.
+struct FoundTarget {
+  Target target;
+  std::string no_witness;
+};
+
+// For the findings of one trace. Not thread safe.
+class TargetFinder {
+ public:
+  // `program`, `recorded` and `trace` as for CodeFinder; `max_events`: of the trace in memory. The findings that are
+  // going to be asked for name no event behind `last` (last_event_of()).
+  TargetFinder(std::string program, const std::string& recorded, const std::string& trace, std::uint64_t max_events,
+               EventId last);
+  ~TargetFinder();
+
+  // The error says why it cannot be tried.
+  Result<FoundTarget> find(const Finding& finding);
+
+  // As CodeFinder::notes().
+  const std::vector<std::string>& notes() const { return code_.notes(); }
+
+ private:
+  class WitnessTrace;
+  CodeFinder code_;
+  std::unique_ptr<WitnessTrace> trace_;
+};
+
+// The last event up to which the trace is needed for the targets of these findings.
+EventId last_event_of(const std::vector<const Finding*>& findings, std::uint64_t max_events);
+
+}  // namespace sooth

@@ -1,0 +1,75 @@
+#include "run/finding_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pipeline/registry.h"
+#include "report/group.h"
+
+namespace sooth {
+namespace {
+
+bool is_found_by(const Finding& finding, const char* name) {
+  return std::find(finding.found_by.begin(), finding.found_by.end(), name) != finding.found_by.end();
+}
+
+}  // namespace
+
+Promise promise_of(const Finding& finding) {
+  if (finding.rung >= Rung::kPredicted) {
+    return Promise::kPredicted;
+  }
+  if (finding.witness.has_value() && finding.witness->refuted) {
+    return Promise::kRefuted;
+  }
+  // Whatever is suspected by more than the locks that were held.
+  return finding.found_by.size() == 1 && is_found_by(finding, "lockset") ? Promise::kLockset : Promise::kHybrid;
+}
+
+std::vector<FindingPool::Change> FindingPool::add(std::vector<Finding> findings, std::uint64_t recording,
+                                                  std::size_t source) {
+  std::vector<Change> changes;
+  for (Finding& finding : findings) {
+    const auto [known, added] = by_id_.try_emplace(finding.id, entries_.size());
+    if (added) {
+      entries_.push_back({std::move(finding), source, 1, recording});
+      changes.push_back({known->second, true});
+      continue;
+    }
+    Entry& entry = entries_[known->second];
+    entry.seen += entry.last == recording ? 0 : 1;
+    entry.last = recording;
+    const bool better = better_proven(finding, entry.finding);
+    entry.source = better ? source : entry.source;
+    // Of one recording: those of several would say how often the program was recorded.
+    const std::uint64_t dynamic_pairs = std::max(entry.finding.dynamic_pairs, finding.dynamic_pairs);
+    merge_finding(entry.finding, std::move(finding));
+    entry.finding.dynamic_pairs = dynamic_pairs;
+    std::stable_sort(entry.finding.found_by.begin(), entry.finding.found_by.end(),
+                     [](const std::string& a, const std::string& b) { return find_detector(a) < find_detector(b); });
+    if (better) {
+      changes.push_back({known->second, false});
+    }
+  }
+  return changes;
+}
+
+std::uint64_t FindingPool::seen_in(std::uint64_t recording) const {
+  return static_cast<std::uint64_t>(
+      std::count_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.last == recording; }));
+}
+
+std::uint64_t FindingPool::seen_once() const {
+  return static_cast<std::uint64_t>(
+      std::count_if(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.seen == 1; }));
+}
+
+std::uint64_t FindingPool::sightings() const {
+  std::uint64_t all = 0;
+  for (const Entry& entry : entries_) {
+    all += entry.seen;
+  }
+  return all;
+}
+
+}  // namespace sooth

@@ -1,0 +1,101 @@
+#include "run/planner.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace sooth {
+
+std::size_t Planner::add(Promise promise) {
+  candidates_.push_back({promise});
+  return candidates_.size() - 1;
+}
+
+void Planner::renew(std::size_t candidate, Promise promise) {
+  Candidate& known = candidates_[candidate];
+  known.promise = std::min(known.promise, promise);
+  known.turn = 0;
+  known.over = false;
+}
+
+void Planner::tried(std::size_t candidate, std::uint64_t trials, bool over) {
+  Candidate& tried = candidates_[candidate];
+  deeper_runs_ += tried.turn > 0 ? trials - std::min(trials, tried.trials) : 0;
+  tried.trials = trials;
+  tried.over = over || trials >= options_.trials;
+  ++tried.turn;
+  while (!tried.over && trials >= trials_of(tried.turn)) {
+    ++tried.turn;  // one that was renewed has had some of them
+  }
+}
+
+void Planner::recorded(std::uint64_t new_pairs, std::chrono::milliseconds took) {
+  ++recordings_;
+  longest_ = std::max(longest_, took);
+  if (new_pairs > 0 || recordings_ == 1) {
+    dry_ = 0;
+    at_last_news_ = recordings_;
+  } else {
+    ++dry_;
+  }
+}
+
+std::uint64_t Planner::dry_limit() const { return std::max(kDryRecordings, at_last_news_); }
+
+std::uint64_t Planner::trials_of(std::size_t turn) const {
+  return std::min(kTurns[std::min(turn, std::size(kTurns) - 1)], options_.trials);
+}
+
+std::vector<std::size_t> Planner::in_turn(std::size_t turn) const {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    if (!candidates_[i].over && candidates_[i].turn == turn) {
+      found.push_back(i);
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [this](std::size_t a, std::size_t b) { return candidates_[a].promise < candidates_[b].promise; });
+  return found;
+}
+
+// About so many runs.
+Planner::Step Planner::turn_of(std::size_t turn, std::uint64_t runs) const {
+  std::vector<std::size_t> waiting = in_turn(turn);
+  std::uint64_t planned = 0;
+  std::size_t count = 0;
+  while (count < std::min(waiting.size(), kMostAtOnce) && planned < runs) {
+    planned += trials_of(turn) - std::min(trials_of(turn), candidates_[waiting[count++]].trials);
+  }
+  waiting.resize(count);
+  return {Kind::kTry, std::move(waiting), trials_of(turn), Stop::kNot};
+}
+
+Planner::Step Planner::next(std::chrono::milliseconds elapsed) const {
+  const bool has_end = options_.budget.count() != 0;
+  if (has_end && elapsed >= options_.budget) {
+    return {.why = Stop::kBudget};
+  }
+  std::size_t turn = SIZE_MAX;
+  for (const Candidate& candidate : candidates_) {
+    turn = candidate.over ? turn : std::min(turn, candidate.turn);
+  }
+  if (turn == 0) {
+    return turn_of(0, UINT64_MAX);
+  }
+  const bool news = dry_ < dry_limit();
+  const bool fits = !has_end || elapsed + longest_ <= options_.budget;
+  const bool enough = options_.max_recordings != 0 && recordings_ >= options_.max_recordings;
+  const bool records = options_.records && !enough && news && fits;
+  const bool waits = turn != SIZE_MAX;
+  if (records && (!waits || deeper_runs_ + kRunsPerRecording >= kRunsPerRecording * recordings_)) {
+    return {.kind = Kind::kRecord};
+  }
+  if (waits) {
+    return turn_of(turn, kRunsPerRecording);
+  }
+  return {.why = !options_.records ? Stop::kNoRecords
+                 : !news           ? Stop::kNothingNew
+                 : enough          ? Stop::kEnough
+                                   : Stop::kTooShort};
+}
+
+}  // namespace sooth

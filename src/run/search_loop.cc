@@ -1,0 +1,411 @@
+#include "run/search_loop.h"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "base/text.h"
+#include "confirm/outcome.h"
+#include "confirm/shell_words.h"
+#include "launch/private_directory.h"
+#include "run/planner.h"
+
+namespace sooth {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// The file name of the first word of a command line.
+std::string name_of_program(const std::string& command) {
+  const std::string word = command.substr(0, command.find(' '));
+  return word.substr(word.rfind('/') + 1);
+}
+
+// Which schedule a later recording has. Drawn switches and few, well placed ones show different things.
+RecordedUnder schedule_of(std::uint64_t recording, const RecordingOptions& first) {
+  const std::uint64_t seed = first.seed + recording - 1;
+  if (first.schedule == "os") {
+    return {"os", seed};  // its runs differ by themselves
+  }
+  return {recording % 2 == 0 ? "random" : "pct:3", seed};
+}
+
+std::string sentence(Planner::Stop why, const Planner& planner, const std::string& why_not_again) {
+  switch (why) {
+    case Planner::Stop::kNot: break;
+    case Planner::Stop::kBudget: return "The budget was spent.";
+    case Planner::Stop::kTooShort: return "What was left of the budget was too short for another recording.";
+    case Planner::Stop::kNothingNew:
+      return "The last " + std::to_string(planner.dry()) + " recordings in a row showed no new pair.";
+    case Planner::Stop::kNoRecords: return why_not_again;
+    case Planner::Stop::kEnough:
+      return counted(planner.recordings(), "recording was", "recordings were") + " made (--recordings).";
+  }
+  return "Interrupted.";
+}
+
+class Loop {
+ public:
+  Loop(const ProgramRecording& first, const WorkLimit& limit, const SearchJob& job)
+      : limit_(limit),
+        job_(job),
+        planner_({job.budget, job.confirm.options.campaign.trials, job.why_not_again.empty(), job.max_recordings}),
+        program_(ControlledProgram::prepare(job.words)),
+        failures_(program_.ok() ? program_->path() : ""),
+        campaign_([this](const RunPlan& plan) { return run(plan); }, campaign_options()) {
+    note_end(first.end);
+  }
+
+  void take(std::vector<Report>& reports, const RecordedUnder& how, const ProgramEnd& end,
+            std::chrono::milliseconds took) {
+    const std::uint64_t number = planner_.recordings() + 1;
+    std::uint64_t news = 0;
+    for (Report& report : reports) {
+      const Result<std::set<std::string>> wanted = wanted_ids(report, job_.confirm);
+      if (!wanted.ok()) {
+        add_gap("Findings were not tried: " + wanted.status().message());
+      }
+      std::vector<const Finding*> findings;
+      for (const Finding& finding : report.findings) {
+        findings.push_back(&finding);
+      }
+      sources_.push_back(
+          {report.program, report.trace, how, last_event_of(findings, job_.confirm.options.max_events), number});
+      for (const FindingPool::Change& change : pool_.add(std::move(report.findings), number, sources_.size() - 1)) {
+        news += change.added ? 1 : 0;
+        consider(change, wanted);
+      }
+      report.findings.clear();
+    }
+    result_.summary.recordings.push_back(
+        {how, pool_.seen_in(number), number == 1 ? pool_.entries().size() : news, end.describe()});
+    planner_.recorded(news, took);
+  }
+
+  void go() {
+    while (!limit_.interrupted()) {
+      const Planner::Step step = planner_.next(limit_.elapsed());
+      why_ = step.why;
+      if (step.kind == Planner::Kind::kStop) {
+        return;
+      }
+      const Clock::time_point start = Clock::now();
+      const bool records = step.kind == Planner::Kind::kRecord;
+      const Status status = records ? record() : try_candidates(step);
+      (records ? result_.record_seconds : result_.confirm_seconds) += seconds_since(start);
+      if (!status.ok()) {
+        add_gap((records ? "The program could not be recorded again: "
+                         : "Findings could not be tried in controlled runs: ") +
+                status.message());
+        return;
+      }
+    }
+    why_ = Planner::Stop::kNot;
+  }
+
+  SearchResult finish() {
+    const Clock::time_point start = Clock::now();
+    std::uint64_t untried = 0;
+    for (Candidate& candidate : candidates_) {
+      untried += settle(candidate) ? 0 : 1;
+    }
+    result_.confirm_seconds += seconds_since(start);
+    drop_finder();
+    if (untried > 0 && program_.ok() && limit_.reached()) {
+      add_gap("the time was over before " + std::to_string(untried) + " of " + std::to_string(candidates_.size()) +
+              " findings were tried");
+    }
+    failures_.move_to(result_.failures, shell_words(job_.words), job_.confirm.options.report_name);
+    SearchSummary& summary = result_.summary;
+    summary.candidates = candidates_.size();
+    summary.tried = candidates_.size() - untried;
+    summary.runs = result_.control.runs;
+    summary.sightings = pool_.sightings();
+    summary.seen_once = pool_.seen_once();
+    summary.jobs = job_.confirm.options.campaign.jobs;
+    summary.jobs_why = job_.jobs_why;
+    summary.ended = sentence(why_, planner_, job_.why_not_again);
+    for (FindingPool::Entry& entry : pool_.entries()) {
+      if (sources_[entry.source].recording > 1) {
+        entry.finding.recorded_under = sources_[entry.source].how;
+      }
+      result_.findings.push_back(std::move(entry.finding));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // A process of a recording.
+  struct Source {
+    std::string program, trace;
+    RecordedUnder how;
+    EventId last{};
+    std::uint64_t recording = 0;  // number
+  };
+  // The planner has the same numbers.
+  struct Candidate {
+    std::size_t entry = 0;
+    std::shared_ptr<Campaign::Attempt> attempt = nullptr;
+    std::string no_witness = "";
+    bool impossible = false, settled = false;
+    bool renewed = false;  // it has another witness since it was tried
+  };
+
+  CampaignOptions campaign_options() {
+    CampaignOptions options = job_.confirm.options.campaign;
+    options.cancelled = [this] { return limit_.reached(); };
+    options.on_run = [this] { tell("confirming"); };
+    options.on_outcome = [this](const RunPlan& plan, const RunOutcome& run) { failures_.add(plan, run); };
+    return options;
+  }
+
+  void add_gap(const std::string& text) { result_.gaps.push_back({GapKind::kTrials, text}); }
+
+  void tell(const std::string& doing) const {
+    if (job_.progress) {
+      const auto open = std::count_if(candidates_.begin(), candidates_.end(), [this](const Candidate& each) {
+        return !each.settled && !each.impossible && (each.attempt == nullptr || !campaign_.over(*each.attempt));
+      });
+      job_.progress(
+          {doing, runs_made_, planner_.recordings(), static_cast<std::uint64_t>(open), candidates_.size(), reached_});
+    }
+  }
+
+  // Every run that is made, recorded or controlled, is looked at here for how it ended.
+  void note_outcome(Outcome outcome) {
+    outcome.last_words.clear();  // they may differ from run to run
+    const std::string end = outcome.describe();
+    auto& ends = result_.summary.ends;
+    const auto same = std::find_if(ends.begin(), ends.end(), [&](const auto& each) { return each.first == end; });
+    if (same == ends.end()) {
+      ends.emplace_back(end, 1);
+    } else {
+      ++same->second;
+    }
+  }
+
+  void note_end(const ProgramEnd& end, bool timed_out = false, const std::string& errors = "") {
+    RunOutcome run;
+    run.end = end;
+    run.timed_out = timed_out;
+    run.errors = errors;
+    run.log.state = control::RunState::kEnded;
+    note_outcome(classify(run));
+  }
+
+  // From several threads.
+  Result<RunOutcome> run(const RunPlan& plan) {
+    ControlledRunOptions how;
+    how.timeout = job_.confirm.timeout;
+    how.max_output = 64 << 10;
+    how.cancel = &WorkLimit::interrupt();
+    how.give_up_at = limit_.end();
+    how.input = job_.input;
+    Result<RunOutcome> outcome = program_->run(plan, how);
+    if (outcome.ok() && !outcome->cancelled) {
+      const std::lock_guard<std::mutex> guard(mutex_);
+      count_run(*outcome, result_.control);
+      note_outcome(classify(*outcome));
+      ++runs_made_;
+    }
+    return outcome;
+  }
+
+  void consider(const FindingPool::Change& change, const Result<std::set<std::string>>& wanted) {
+    const Finding& finding = pool_.entries()[change.entry].finding;
+    if (job_.confirm.options.campaign.trials == 0 || !wanted.ok() || !wanted->contains(finding.id) ||
+        !can_be_confirmed(finding)) {
+      return;
+    }
+    const auto known = std::find_if(candidates_.begin(), candidates_.end(),
+                                    [&](const Candidate& each) { return each.entry == change.entry; });
+    if (known == candidates_.end()) {
+      planner_.add(promise_of(finding));
+      candidates_.push_back({change.entry});
+    } else if (!known->settled) {
+      known->renewed = known->attempt != nullptr;
+      known->impossible = false;
+      planner_.renew(static_cast<std::size_t>(known - candidates_.begin()), promise_of(finding));
+    }
+  }
+
+  TargetFinder& finder_for(std::size_t source) {
+    if (finder_ == nullptr || finder_source_ != source) {
+      drop_finder();
+      const Source& from = sources_[source];
+      const bool started =
+          !program_->instrumented() || name_of_program(from.program) != name_of_program(program_->path());
+      finder_ = std::make_unique<TargetFinder>(started ? "" : program_->path(), from.program, from.trace,
+                                               job_.confirm.options.max_events, from.last);
+      finder_source_ = source;
+    }
+    return *finder_;
+  }
+
+  // It may hold a trace: one at a time.
+  void drop_finder() {
+    if (finder_ != nullptr) {
+      for (const std::string& note : finder_->notes()) {
+        add_gap(note);
+      }
+      finder_.reset();
+    }
+  }
+
+  // Nothing when it cannot be tried.
+  Campaign::Attempt* attempt_of(Candidate& candidate) {
+    if (candidate.impossible || (candidate.attempt != nullptr && !std::exchange(candidate.renewed, false))) {
+      return candidate.attempt.get();
+    }
+    const FindingPool::Entry& entry = pool_.entries()[candidate.entry];
+    Result<FoundTarget> found = finder_for(entry.source).find(entry.finding);
+    if (!found.ok()) {
+      if (candidate.attempt == nullptr) {
+        candidate.impossible = true;
+        add_gap("finding " + entry.finding.id + " cannot be tried: " + found.status().message());
+      }
+      return candidate.attempt.get();
+    }
+    candidate.no_witness = std::move(found->no_witness);
+    if (candidate.attempt == nullptr) {
+      candidate.attempt = campaign_.begin(std::move(found->target));
+    } else {
+      campaign_.add_witnesses(*candidate.attempt, std::move(found->target));
+    }
+    return candidate.attempt.get();
+  }
+
+  Status try_candidates(const Planner::Step& step) {
+    if (!program_.ok()) {
+      return program_.status();
+    }
+    tell("confirming");
+    std::vector<Campaign::Attempt*> attempts;
+    for (const std::size_t i : step.candidates) {
+      if (Campaign::Attempt* const attempt = attempt_of(candidates_[i])) {
+        attempts.push_back(attempt);
+      }
+    }
+    SOOTH_RETURN_IF_ERROR(attempts.empty() ? Status() : campaign_.advance(attempts, step.trials));
+    for (const std::size_t i : step.candidates) {
+      Candidate& candidate = candidates_[i];
+      const bool over = candidate.attempt == nullptr || campaign_.over(*candidate.attempt);
+      planner_.tried(i, candidate.attempt == nullptr ? 0 : campaign_.trials_of(*candidate.attempt), over);
+      if (over && candidate.attempt != nullptr && campaign_.has_reached(*candidate.attempt)) {
+        settle(candidate);  // what it holds is large
+      }
+    }
+    return {};
+  }
+
+  // Writes what runs made of it into the finding. False when none was made.
+  bool settle(Candidate& candidate) {
+    if (candidate.settled || candidate.attempt == nullptr) {
+      return candidate.settled || candidate.impossible;
+    }
+    Finding& finding = pool_.entries()[candidate.entry].finding;
+    Result<Confirmation> confirmation = campaign_.finish(*candidate.attempt);
+    candidate.attempt.reset();
+    if (!confirmation.ok()) {
+      add_gap("finding " + finding.id + " was not judged: " + confirmation.status().message());
+      return true;
+    }
+    if (confirmation->untouched()) {
+      return false;
+    }
+    candidate.settled = true;
+    reached_ += confirmation->run.has_value() ? 1 : 0;
+    confirmation->diverged = candidate.no_witness.empty() ? std::move(confirmation->diverged) : candidate.no_witness;
+    const std::string program = shell_words(job_.words);
+    apply(*confirmation, program, replay_command(job_.confirm.options.report_name, finding, program), finding);
+    return true;
+  }
+
+  Status record() {
+    const std::uint64_t number = planner_.recordings() + 1;
+    const RecordedUnder how = schedule_of(number, job_.recording);
+    tell("recording again (" + how.schedule + ", seed " + std::to_string(how.seed) + ")");
+    const Clock::time_point start = Clock::now();
+    if (!place_.has_value()) {
+      Result<PrivateDirectory> place = PrivateDirectory::create(UINT64_MAX);  // on a disk: recordings are large
+      if (!place.ok()) {
+        return place.status();
+      }
+      place_.emplace(std::move(*place));
+    }
+    RecordAgain again{job_.words,
+                      place_->path() + "/" + std::to_string(number),
+                      job_.recording,
+                      job_.confirm.timeout,
+                      &WorkLimit::interrupt(),
+                      limit_.end(),
+                      job_.input};
+    again.options.schedule = how.schedule;
+    again.options.seed = how.seed;
+    const Result<AgainRecorded> recorded = record_again(again);
+    if (!recorded.ok()) {
+      return recorded.status();
+    }
+    if (limit_.reached()) {
+      return {};
+    }
+    note_end(recorded->end, recorded->timed_out, recorded->errors);
+    Result<std::vector<Report>> reports = job_.analyze(recorded->made);
+    std::vector<Report> none;
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
+    take(reports.ok() ? *reports : none, how, recorded->end, took);
+    // One that took too long may only be slow: pct is not fair, and recording costs time.
+    if (const std::optional<EndedRun> ended = ended_run(recorded->end, false, recorded->made);
+        ended && !recorded->timed_out) {
+      result_.failures.add(*ended);
+    }
+    remove_unused(recorded->made);
+    return {};
+  }
+
+  void remove_unused(const std::vector<MadeRecording>& made) const {
+    for (const MadeRecording& each : made) {
+      const bool used = std::any_of(pool_.entries().begin(), pool_.entries().end(),
+                                    [&](const auto& entry) { return sources_[entry.source].trace == each.directory; });
+      if (!used) {
+        std::error_code ignored;
+        std::filesystem::remove_all(each.directory, ignored);
+      }
+    }
+  }
+
+  const WorkLimit& limit_;
+  const SearchJob& job_;
+  Planner planner_;
+  Planner::Stop why_ = Planner::Stop::kNot;
+  FindingPool pool_;
+  std::vector<Source> sources_;
+  std::vector<Candidate> candidates_;
+  SearchResult result_;
+  std::mutex mutex_;  // of result_ while runs are made
+  std::atomic<std::uint64_t> runs_made_{0};
+  std::uint64_t reached_ = 0;
+  const Result<ControlledProgram> program_;
+  FailureLog failures_;  // of controlled runs
+  Campaign campaign_;
+  std::optional<PrivateDirectory> place_;
+  std::unique_ptr<TargetFinder> finder_;
+  std::size_t finder_source_ = 0;
+};
+
+}  // namespace
+
+SearchResult search(std::vector<Report>& first, const ProgramRecording& recording, std::chrono::milliseconds took,
+                    const WorkLimit& limit, const SearchJob& job) {
+  Loop loop(recording, limit, job);
+  loop.take(first, {job.recording.schedule, job.recording.seed}, recording.end, took);
+  loop.go();
+  return loop.finish();
+}
+
+}  // namespace sooth

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""What `sooth run` reports contains what every other command finds, at the same rung or above.
+
+    run.py --sooth build/bin/sooth [--programs 5] [--seed 1] [--examples] [--runs 60] [--budget 20s] [FILE.cc ...]
+
+The programs are drawn from a seed: two or three threads with locks, flags and plain accesses, one statement a line. --examples adds those of
+the folder examples. Compared are the races of `sooth explore`, of five recordings with other seeds (analyze), of `confirm` on the first of
+them, and of `sooth test` with each strategy; a failure that `test` meets must be among the ends of the runs of `sooth run`.
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+EXAMPLES = FOLDER.parent.parent / "examples"
+RUNGS = ["suspected", "predicted", "confirmed", "harmful"]
+TIME_LIMIT = 180  # seconds for one command: what takes longer hangs
+
+
+def draw_program(seed):
+    """A program that always ends."""
+    dice = random.Random(seed)
+    order = dice.choice([("relaxed", "relaxed"), ("acquire", "release")])
+
+    def statement():
+        v, w, m, f = (f"v{dice.randrange(3)}", f"v{dice.randrange(3)}", f"m{dice.randrange(2)}", f"f{dice.randrange(2)}")
+        return dice.choice([
+            f"{v} = {v} + 1;",
+            f"{v} = {dice.randrange(9)};",
+            f"{{ std::lock_guard<std::mutex> guard({m}); {v} = {v} + 1; }}",
+            f"{{ std::lock_guard<std::mutex> guard({m}); {v} = {w}; }}",
+            f"if ({f}.load(std::memory_order_{order[0]})) {v} = {dice.randrange(9)};",
+            f"{f}.store(1, std::memory_order_{order[1]});",
+            f"if ({v} == {dice.randrange(3)}) {w} = 7;",
+            f"if ({m}.try_lock()) {{ {v} = {v} + 1; {m}.unlock(); }}",
+        ])
+
+    lines = ["#include <atomic>", "#include <mutex>", "#include <thread>", "int v0, v1, v2;", "std::mutex m0, m1;", "std::atomic<int> f0, f1;"]
+    threads = dice.randint(2, 3)
+    for thread in range(threads):
+        lines += [f"void work{thread}() {{", *("  " + statement() for _ in range(dice.randint(2, 4))), "}"]
+    lines += ["int main() {", *(f"  std::thread t{i}(work{i});" for i in range(threads)), *(f"  t{i}.join();" for i in range(threads)), "}"]
+    return "\n".join(lines) + "\n"
+
+
+class Lab:
+    def __init__(self, options, folder):
+        self.options, self.folder = options, pathlib.Path(folder)
+
+    def tool(self, *words, statuses=(0, 66)):
+        run = subprocess.run([self.options.sooth, *map(str, words)], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                             timeout=TIME_LIMIT, check=False)
+        if statuses and run.returncode not in statuses:
+            raise AssertionError(f"sooth {' '.join(map(str, words))} ended with {run.returncode}: {run.stderr}")
+        return run
+
+    def report(self, *words, name):
+        self.tool(*words[:1], "--format", "json", "-o", name, "--fail-on", "never", *words[1:], statuses=None)
+        return json.loads((self.folder / name).read_text())
+
+
+def line_of(place):
+    """`/a/b.cc:12:3` -> `b.cc:12`."""
+    parts = os.path.basename(place).split(":")
+    return ":".join(parts[:2])
+
+
+def findings(report):
+    """(kind, places) -> the highest rung."""
+    found = {}
+    for finding in report["findings"]:
+        if finding["kind"] in ("race", "deadlock"):
+            sites = [access["site"] for access in finding["accesses"]]
+            places = tuple(sorted(f"{os.path.basename(site.get('file', '?'))}:{site.get('line', 0)}" for site in sites))
+            key = (finding["kind"], places)
+            found[key] = max(found.get(key, "suspected"), finding["rung"], key=RUNGS.index)
+    return found
+
+
+def others(lab, program, options):
+    """Who finds what: pairs of a name and findings; and ends of failing runs."""
+    words = ("--", program)
+    yield "explore", findings(lab.report("explore", "--runs", "2000", "--budget", options.budget, *words, name="explore.json")), None
+    for seed in range(11, 16):
+        lab.tool("record", "--schedule", "random", "--seed", seed, "-o", f"{seed}.trace", *words, statuses=None)
+        report = lab.report("analyze", f"{seed}.trace", name=f"{seed}.json")
+        yield f"analyze of seed {seed}", findings(report), None
+    lab.tool("confirm", "11.json", "--trials", "10", *words)
+    yield "confirm", findings(json.loads((lab.folder / "11.json").read_text())), None
+    for strategy in ("random", "pct:3", "directed"):
+        lab.tool("test", "--strategy", strategy, "--runs", options.runs, "--seed", "101", "--format", "json", "-o", "test.json", *words)
+        result = json.loads((lab.folder / "test.json").read_text())
+        races = {("race", tuple(sorted((line_of(race["first"]), line_of(race["second"]))))): "confirmed"
+                 for race in result["races"] if race["hits"] > 0}
+        yield f"test --strategy {strategy}", races, [end for end in result["ends"] if end["failure"]]
+
+
+def compare(source, options):
+    """Sentences on what `sooth run` lacks."""
+    with tempfile.TemporaryDirectory(prefix="sooth-union-") as folder:
+        lab = Lab(options, folder)
+        lab.tool("c++", "-g", "-O1", "-pthread", source, "-o", "program", statuses=(0,))
+        report = lab.report("run", "--budget", options.budget, "--", "./program", name="run.json")
+        ours = findings(report)
+        failures = [row["end"] for row in report["search"]["ends"] if row["end"] != "exit status 0"]
+        for name, theirs, ends in others(lab, "./program", options):
+            for key, rung in sorted(theirs.items()):
+                have = ours.get(key)
+                if have is None or RUNGS.index(have) < RUNGS.index(rung):
+                    yield f"{name} has {key[0]} {' - '.join(key[1])} {rung}; sooth run has it {have or 'not at all'}"
+            if ends and not failures:
+                yield f"{name} met failures, and sooth run none: {[end['key'] for end in ends]}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sooth", type=os.path.abspath, required=True)
+    parser.add_argument("--programs", type=int, default=5, help="drawn from the seed")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--examples", action="store_true", help="all examples, too")
+    parser.add_argument("--runs", type=int, default=60, help="of sooth test, for each strategy")
+    parser.add_argument("--budget", default="20s")
+    parser.add_argument("files", nargs="*", type=pathlib.Path)
+    options = parser.parse_args()
+    failed = checked = 0
+    with tempfile.TemporaryDirectory(prefix="sooth-union-source-") as folder:
+        sources = list(options.files)
+        for seed in range(options.seed, options.seed + (0 if options.files else options.programs)):
+            sources.append(pathlib.Path(folder) / f"drawn_{seed}.cc")
+            sources[-1].write_text(draw_program(seed))
+        sources += sorted(EXAMPLES.glob("*.cc")) if options.examples else []
+        for source in sources:
+            missing = list(compare(source.absolute(), options))
+            checked += 1
+            failed += 1 if missing else 0
+            print(f"{source.name}: {'contained' if not missing else 'NOT contained'}", *missing, sep="\n  ", flush=True)
+            if missing and source.name.startswith("drawn_"):
+                print(source.read_text())
+    print(f"{checked - failed} of {checked} programs: sooth run contains what the others find")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
