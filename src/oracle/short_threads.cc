@@ -11,9 +11,9 @@ constexpr std::size_t kMaxThreads = 12;
 constexpr std::size_t kMaxRunning = 4;
 constexpr std::uint64_t kLocks = 2;
 
-class Generator {
+class ShortThreads {
  public:
-  explicit Generator(std::uint64_t seed) : random_(seed), events_wanted_(random_.between(20, 56)) {}
+  explicit ShortThreads(std::uint64_t seed) : random_(seed), events_wanted_(random_.between(20, 56)) {}
 
   std::vector<Event> make() {
     while (events_.size() < events_wanted_) {
@@ -152,6 +152,6 @@ class Generator {
 
 }  // namespace
 
-std::vector<Event> short_threads(std::uint64_t seed) { return Generator(seed).make(); }
+std::vector<Event> short_threads(std::uint64_t seed) { return ShortThreads(seed).make(); }
 
 }  // namespace sooth::oracle

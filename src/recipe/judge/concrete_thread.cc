@@ -18,7 +18,7 @@ namespace {
 using llvm::Instruction;
 
 // Instructions without anything that the tape knows of. Only a loop that does nothing gets there.
-constexpr std::uint64_t kMaxIdle = std::uint64_t{1} << 22;
+constexpr std::uint64_t kMaxConcreteIdle = std::uint64_t{1} << 22;
 
 // Local variables of functions that did not run in the recorded run.
 constexpr std::uint64_t kConcreteLocals = std::uint64_t{0xf} << 60;
@@ -165,7 +165,7 @@ ConcreteThread::Step ConcreteThread::advance() {
 
 ConcreteThread::Step ConcreteThread::code_step() {
   const Instruction& at = *frames_.back().at;
-  if (++spent_ > kMaxIdle) {
+  if (++spent_ > kMaxConcreteIdle) {
     return stuck("the code at " + place_text(at) + " goes on and on without an access");
   }
   switch (at.getOpcode()) {
