@@ -18,9 +18,10 @@
 #include "launch/preflight.h"
 #include "pipeline/analysis.h"
 #include "pipeline/filters.h"
+#include "report/describe.h"
 #include "run/analyze_source.h"
-#include "trace/tools/background_reader.h"
 #include "trace/reader.h"
+#include "trace/tools/background_reader.h"
 
 namespace sooth {
 namespace {
@@ -227,7 +228,7 @@ CommandResult analyze(const AnalyzeOptions& options) {
   }
   if (source->run != nullptr) {
     for (const std::string& note : source->run->notes()) {
-      std::fprintf(stderr, "sooth: note: %s\n", note.c_str());
+      std::fprintf(stderr, "sooth: note: %s\n", printable(note).c_str());
     }
     std::fprintf(stderr, "sooth: %s ended with %s\n", trace.name.c_str(), source->run->finish().describe().c_str());
   }

@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "trace/check/value_memory.h"
+#include "trace/for_each_batch.h"
+#include "trace/format/small_file.h"
 #include "trace/recording/call_reaches.h"
 #include "trace/recording/chunk_source.h"
-#include "trace/for_each_batch.h"
 #include "trace/recording/recording_checks.h"
 #include "trace/recording/recording_names.h"
-#include "trace/format/small_file.h"
 #include "trace/recording/stream_decoder.h"
-#include "trace/check/value_memory.h"
 
 namespace sooth {
 namespace {
@@ -533,7 +533,9 @@ Result<std::unique_ptr<TraceReader>> open_recording(const std::string& directory
     return std::move(parsed).status();
   }
   if (::access((directory + "/" + stream::kSymbolsFile).c_str(), F_OK) == 0) {
-    auto symbols = read_symbol_file(directory + "/" + stream::kSymbolsFile);
+    const std::string_view used =
+        std::string_view(*sites).substr(0, std::size_t{(*source)->sites()} * sizeof(stream::SiteRow));
+    auto symbols = read_symbol_file(directory + "/" + stream::kSymbolsFile, recording_mark(used, *process));
     if (!symbols.ok()) {
       return std::move(symbols).status();
     }
