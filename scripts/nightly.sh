@@ -36,6 +36,20 @@ step_fuzz() {
   build-asan/tests/fuzz/fuzz_trace --seconds "${SOOTH_FUZZ_SECONDS:-600}" --seed "${SOOTH_SEED:-$(date +%Y%m%d)}"
 }
 
+# libFuzzer over every parser, from the kept corpora; a crash, a hang or too much memory is a failure, and its input is kept.
+step_parsers() {
+  sooth_configure fuzz
+  sooth_build fuzz fuzz_parsers
+  scripts/fuzz-parsers.sh build-fuzz/tests/fuzz/fuzz_parsers "${SOOTH_PARSER_SECONDS:-1800}"
+}
+
+# Mutated code of deep recordings: nothing that works with it crashes.
+step_deep_code() {
+  sooth_configure release
+  sooth_build release sooth fuzz_deep
+  python3 tests/fuzz/fuzz_deep.py build/bin/sooth build/tests/fuzz/fuzz_deep --iterations "${SOOTH_DEEP_CASES:-20000}" --seed "${SOOTH_SEED:-$(date +%Y%m%d)}"
+}
+
 step_tsan() {
   sooth_configure tsan
   sooth_build tsan
@@ -192,7 +206,7 @@ step_bazel() {
 
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz tsan debug clang tidy programs run_command union sweep confirm recipe campaign bugs real_programs real_run chaos soak compare rdit deb bazel bench)
+steps=(test properties asan fuzz parsers deep_code tsan debug clang tidy programs run_command union sweep confirm recipe campaign bugs real_programs real_run chaos soak compare rdit deb bazel bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

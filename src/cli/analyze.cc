@@ -21,6 +21,7 @@
 #include "launch/preflight.h"
 #include "pipeline/analysis.h"
 #include "pipeline/filters.h"
+#include "report/describe.h"
 #include "run/analyze_source.h"
 #include "run/work_limit.h"
 #include "trace/reader.h"
@@ -259,7 +260,7 @@ CommandResult analyze(const AnalyzeOptions& options) {
   }
   if (source->run != nullptr) {
     for (const std::string& note : source->run->notes()) {
-      std::fprintf(stderr, "sooth: note: %s\n", note.c_str());
+      std::fprintf(stderr, "sooth: note: %s\n", printable(note).c_str());
     }
     std::fprintf(stderr, "sooth: %s ended with %s\n", trace.name.c_str(), source->run->finish().describe().c_str());
   }

@@ -39,7 +39,7 @@ void split_program(std::vector<std::string>& arguments) {
 
 int fail(const Status& status) {
   std::fflush(stdout);
-  std::fprintf(stderr, "sooth: %s\n", status.message().c_str());
+  std::fprintf(stderr, "sooth: %s\n", printable(status.message()).c_str());
   return raw(status.code());
 }
 

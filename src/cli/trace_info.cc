@@ -10,10 +10,11 @@
 #include "cli/trace_commands.h"
 #include "deep/program.h"
 #include "deep/walk.h"
-#include "trace/tools/census.h"
+#include "report/describe.h"
+#include "trace/check/validator.h"
 #include "trace/for_each_batch.h"
 #include "trace/reader.h"
-#include "trace/check/validator.h"
+#include "trace/tools/census.h"
 
 namespace sooth {
 namespace {
@@ -88,7 +89,7 @@ void print_json(const InfoOptions& options, const TraceReader& reader, const Tra
 }
 
 void print_row(const std::string& label, const std::string& text) {
-  std::printf("%-16s%s\n", (label + ":").c_str(), text.c_str());
+  std::printf("%-16s%s\n", (label + ":").c_str(), printable(text).c_str());
 }
 
 void print_text(const InfoOptions& options, const TraceReader& reader, const TraceCensus& census) {
@@ -165,10 +166,10 @@ Status check_deep(const std::string& path, const Tables& tables, const DeepTrace
               static_cast<unsigned long long>(functions), trace.records.size());
   for (const ThreadWalk& walk : walk_threads(*program, trace.events, trace.values, trace.records)) {
     std::printf("%s: deep: %s: %llu instructions, %llu calls and %llu events followed, %llu events outside%s%s\n",
-                path.c_str(), tables.threads()[raw(walk.thread)].c_str(),
+                path.c_str(), printable(tables.threads()[raw(walk.thread)]).c_str(),
                 static_cast<unsigned long long>(walk.instructions), static_cast<unsigned long long>(walk.calls),
                 static_cast<unsigned long long>(walk.accesses), static_cast<unsigned long long>(walk.outside),
-                walk.stopped.empty() ? "" : "; stopped: ", walk.stopped.c_str());
+                walk.stopped.empty() ? "" : "; stopped: ", printable(walk.stopped).c_str());
   }
   return {};
 }
@@ -203,7 +204,7 @@ Status run_check(const std::string& path) {
     std::printf("%s: %s\n", path.c_str(), kIncomplete);
   }
   if (!info.stopped.empty()) {
-    std::printf("%s: the recording was stopped: %s\n", path.c_str(), info.stopped.c_str());
+    std::printf("%s: the recording was stopped: %s\n", path.c_str(), printable(info.stopped).c_str());
   }
   if (info.unexplained_reads != 0) {
     std::printf(

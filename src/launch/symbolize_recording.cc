@@ -123,9 +123,10 @@ Result<std::vector<std::string>> write_recording_symbols(const std::string& dire
   }
   std::vector<stream::SiteRow> sites(std::min<std::size_t>(bytes->size() / sizeof(stream::SiteRow), site_count));
   std::memcpy(sites.data(), bytes->data(), sites.size() * sizeof(stream::SiteRow));
+  const std::string_view used = std::string_view(*bytes).substr(0, sites.size() * sizeof(stream::SiteRow));
   RecordingSymbolizer symbolizer;
-  SOOTH_RETURN_IF_ERROR(
-      write_symbol_file(directory + "/" + stream::kSymbolsFile, symbolizer.symbolize(*process, sites)));
+  SOOTH_RETURN_IF_ERROR(write_symbol_file(directory + "/" + stream::kSymbolsFile, symbolizer.symbolize(*process, sites),
+                                          recording_mark(used, *text)));
   return symbolizer.notes();
 }
 

@@ -63,10 +63,10 @@ Status write_directly(const std::string& path, std::string_view text) {
 }
 
 // The mode a plain creation would give; mkstemp is stricter. Reading the umask means setting it for a moment.
-mode_t mode_for_new_files() {
+mode_t mode_for_new_files(NewFile mode) {
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  return 0666 & ~mask;
+  return (mode == NewFile::kForOwner ? 0600 : 0666) & ~mask;
 }
 
 Status replace_file(const std::string& path, mode_t mode, std::string_view text) {
@@ -88,7 +88,7 @@ Status replace_file(const std::string& path, mode_t mode, std::string_view text)
 
 }  // namespace
 
-Result<std::string> read_whole_file(const std::string& path) {
+Result<std::string> read_whole_file(const std::string& path, std::uint64_t most) {
   Descriptor file(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.ok()) {
     return Status::bad_input(path + ": cannot open: " + reason());
@@ -107,13 +107,16 @@ Result<std::string> read_whole_file(const std::string& path) {
       return text;
     }
     text.append(buffer, static_cast<std::size_t>(got));
+    if (text.size() > most) {
+      return Status::bad_input(path + ": cannot read: it has more than " + std::to_string(most) + " bytes");
+    }
   }
 }
 
-Status write_whole_file(const std::string& path, std::string_view text) {
+Status write_whole_file(const std::string& path, std::string_view text, NewFile mode) {
   struct stat existing {};
   if (::stat(path.c_str(), &existing) != 0) {
-    return replace_file(path, mode_for_new_files(), text);
+    return replace_file(path, mode_for_new_files(mode), text);
   }
   if (S_ISDIR(existing.st_mode)) {
     return Status::internal(path + ": cannot write: is a directory");

@@ -122,7 +122,7 @@ Status store_report(const Report& report, const std::string& path, bool determin
   how.deterministic = deterministic;
   std::ostringstream text;
   SOOTH_RETURN_IF_ERROR(write_json(report, how, text));
-  return write_whole_file(path, text.str());
+  return write_whole_file(path, text.str(), NewFile::kForOwner);
 }
 
 }  // namespace sooth

@@ -51,7 +51,7 @@ BlockWriter::~BlockWriter() {
 }
 
 Result<std::unique_ptr<BlockWriter>> BlockWriter::create(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) {
     return Status::internal(system_error(path, "cannot create"));
   }

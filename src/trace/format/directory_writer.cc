@@ -127,7 +127,7 @@ class DirectoryWriter final : public TraceWriter {
 Result<std::unique_ptr<TraceWriter>> create_trace_directory(const std::string& path, const TraceInfo& given) {
   TraceInfo info = given;
   info.columns &= kAllColumns;  // the format has no other
-  if (::mkdir(path.c_str(), 0777) != 0) {
+  if (::mkdir(path.c_str(), 0700) != 0) {
     const std::string why = errno == EEXIST ? "already exists" : std::string("cannot create: ") + std::strerror(errno);
     return Status::bad_input(path + ": " + why);
   }

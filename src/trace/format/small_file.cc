@@ -7,12 +7,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
 namespace sooth {
 
-Result<std::optional<std::string>> read_small_file(const std::string& path) {
+Result<std::optional<std::string>> read_small_file(const std::string& path, std::uint64_t most) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     if (errno == ENOENT) {
@@ -22,25 +21,31 @@ Result<std::optional<std::string>> read_small_file(const std::string& path) {
   }
   std::string text;
   struct stat status = {};
-  if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
-    text.reserve(static_cast<std::size_t>(status.st_size));
+  const bool regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  const auto too_long = [&] {
+    return Status::bad_input(path + ": cannot read: it has more than " + std::to_string(most) + " bytes");
+  };
+  if (!regular || static_cast<std::uint64_t>(status.st_size) > most) {
+    ::close(fd);
+    return regular ? too_long() : Status::bad_input(path + ": cannot read: it is no regular file");
   }
+  text.reserve(static_cast<std::size_t>(status.st_size));
   char part[16 * 1024];
   ssize_t got = 0;
   do {
     got = ::read(fd, part, sizeof part);
     text.append(part, got > 0 ? static_cast<std::size_t>(got) : 0);
-  } while (got > 0 || (got < 0 && errno == EINTR));
+  } while (text.size() <= most && (got > 0 || (got < 0 && errno == EINTR)));
   const int error = errno;
   ::close(fd);
   if (got < 0) {
     return Status::bad_input(path + ": cannot read: " + std::strerror(error));
   }
-  return std::optional(std::move(text));
+  return text.size() <= most ? Result(std::optional(std::move(text))) : too_long();
 }
 
-Result<std::string> read_required_file(const std::string& path) {
-  Result<std::optional<std::string>> text = read_small_file(path);
+Result<std::string> read_required_file(const std::string& path, std::uint64_t most) {
+  Result<std::optional<std::string>> text = read_small_file(path, most);
   if (!text.ok()) {
     return std::move(text).status();
   }
@@ -49,10 +54,16 @@ Result<std::string> read_required_file(const std::string& path) {
 }
 
 Status write_small_file(const std::string& path, std::string_view bytes) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  return out ? Status() : Status::internal(path + ": cannot write: " + std::strerror(errno));
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  bool good = fd >= 0;
+  while (good && !bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    good = put >= 0 || errno == EINTR;
+    bytes.remove_prefix(put > 0 ? static_cast<std::size_t>(put) : 0);
+  }
+  const int error = errno;
+  const bool closed = fd < 0 || ::close(fd) == 0;
+  return good && closed ? Status() : Status::internal(path + ": cannot write: " + std::strerror(good ? errno : error));
 }
 
 Status replace_small_file(const std::string& path, std::string_view bytes) {

@@ -1,6 +1,7 @@
 // Files that are read and written in one piece.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,10 +10,15 @@
 
 namespace sooth {
 
-// nullopt when there is no such file. Does not wait for whoever fills a pipe.
-Result<std::optional<std::string>> read_small_file(const std::string& path);
+// Whoever hands over a trace may have put a link to something without an end in place of any file.
+inline constexpr std::uint64_t kMostSmallBytes = std::uint64_t{4} << 30;
+
+// nullopt when there is no such file. What is no regular file (a pipe, a device), or has more than `most` bytes, is an
+// error; nothing is waited for.
+Result<std::optional<std::string>> read_small_file(const std::string& path, std::uint64_t most = kMostSmallBytes);
 // The same, when it must be there.
-Result<std::string> read_required_file(const std::string& path);
+Result<std::string> read_required_file(const std::string& path, std::uint64_t most = kMostSmallBytes);
+// New files are for their owner alone: they hold data of the program. The same goes for what follows.
 Status write_small_file(const std::string& path, std::string_view bytes);
 // Written as PATH.tmp and renamed: whoever looks at `path` finds the old file or the whole new one.
 Status replace_small_file(const std::string& path, std::string_view bytes);

@@ -14,6 +14,8 @@
 namespace sooth {
 namespace {
 
+constexpr std::uint64_t kMostBytes = 16 << 20;  // the longest line is that of the program and its arguments
+
 constexpr std::string_view kCheckKey = "check ";
 constexpr std::size_t kCheckDigits = 16;  // of a check
 
@@ -172,7 +174,7 @@ Result<Stage> read_stage(const std::string& directory) {
   // `version` a second time, because a writer may have finished between the first two looks.
   for (const bool whole : {true, false, true}) {
     const std::string path = directory + "/" + (whole ? format::kVersionFile : format::kIncompleteFile);
-    Result<std::optional<std::string>> text = read_small_file(path);
+    Result<std::optional<std::string>> text = read_small_file(path, kMostBytes);
     if (!text.ok()) {
       return std::move(text).status();
     }
@@ -186,7 +188,7 @@ Result<Stage> read_stage(const std::string& directory) {
 
 Result<std::optional<Stage>> read_recording_stage(const std::string& directory) {
   const std::string path = directory + "/" + format::kVersionFile;
-  Result<std::optional<std::string>> text = read_small_file(path);
+  Result<std::optional<std::string>> text = read_small_file(path, kMostBytes);
   if (!text.ok()) {
     return std::move(text).status();
   }

@@ -3,9 +3,9 @@
 
 #include <random>
 
+#include "trace/check/validator.h"
 #include "trace/recording/recording_testing.h"
 #include "trace/recording/symbol_file.h"
-#include "trace/check/validator.h"
 
 namespace sooth {
 namespace {
@@ -157,7 +157,9 @@ TEST(RecordingDamage, EveryFlippedBitOfAFinishedRecordingIsFound) {
   const TemporaryDirectory directory;
   const TestRecording recording = small_recording();
   recording.write(directory / "r");
-  ASSERT_TRUE(write_symbol_file(directory / "r/symbols", {{{"/bin/prog", 0x100, {{"a.cc", "f()", 3, 4}}}}, {}}).ok());
+  ASSERT_TRUE(write_symbol_file(directory / "r/symbols", {{{"/bin/prog", 0x100, {{"a.cc", "f()", 3, 4}}}}, {}},
+                                recording.mark())
+                  .ok());
   ASSERT_TRUE(finish_recording(directory / "r").ok());
   ASSERT_TRUE(read_recording(directory / "r").ok());
   std::mt19937_64 random(1);

@@ -1,10 +1,10 @@
 // What a recording's threads, places and variables are called.
 #include <gtest/gtest.h>
 
-#include "trace/tools/copy.h"
 #include "trace/recording/process_file.h"
 #include "trace/recording/recording_testing.h"
 #include "trace/recording/symbol_file.h"
+#include "trace/tools/copy.h"
 
 namespace sooth {
 namespace {
@@ -41,7 +41,7 @@ RecordingSymbols symbols_of_main() {
 TEST(RecordingNames, SymbolsNamePlacesInlinedCallersAndVariables) {
   const TemporaryDirectory directory;
   recording_of_main().write(directory / "r");
-  ASSERT_TRUE(write_symbol_file(directory / "r/symbols", symbols_of_main()).ok());
+  ASSERT_TRUE(write_symbol_file(directory / "r/symbols", symbols_of_main(), recording_of_main().mark()).ok());
   const Result<WholeTrace> trace = read_recording(directory / "r");
   ASSERT_TRUE(trace.ok()) << trace.status().message();
   ASSERT_EQ(trace->events.size(), 3u);
@@ -71,7 +71,7 @@ TEST(RecordingNames, TheHeadersThatPassALockOnAreNotItsPlace) {
                    {"/bin/prog", 0x101, {{"c.cc", "start()", 1, 2}}},
                    {"/bin/prog", 0x102, {vector, user}},
                    {"/bin/prog", 0x103, {glue}}};
-  ASSERT_TRUE(write_symbol_file(directory / "r/symbols", symbols).ok());
+  ASSERT_TRUE(write_symbol_file(directory / "r/symbols", symbols, recording_of_main().mark()).ok());
   const Result<WholeTrace> trace = read_recording(directory / "r");
   ASSERT_TRUE(trace.ok()) << trace.status().message();
   EXPECT_EQ(trace->tables.site(trace->events[0].site).label, "a.cc:11:3");
@@ -84,7 +84,7 @@ TEST(RecordingNames, TheHeadersThatPassALockOnAreNotItsPlace) {
 TEST(RecordingNames, AConvertedRecordingKeepsThem) {
   const TemporaryDirectory directory;
   recording_of_main().write(directory / "r");
-  ASSERT_TRUE(write_symbol_file(directory / "r/symbols", symbols_of_main()).ok());
+  ASSERT_TRUE(write_symbol_file(directory / "r/symbols", symbols_of_main(), recording_of_main().mark()).ok());
   auto reader = open_trace(directory / "r", {kAllColumns});
   ASSERT_TRUE(reader.ok());
   auto writer = create_trace_directory(directory / "t", (*reader)->info());
@@ -98,16 +98,41 @@ TEST(RecordingNames, AConvertedRecordingKeepsThem) {
   EXPECT_EQ(copy->tables.names(), (*reader)->tables().names());
 }
 
+TEST(RecordingNames, SymbolsOfAnotherRecordingAreRefused) {
+  const TemporaryDirectory directory;
+  recording_of_main().write(directory / "r");
+  // The same program, which was loaded to another address.
+  TestRecording other = recording_of_main();
+  other.sites.front().pc += 0x1000;
+  ASSERT_TRUE(write_symbol_file(directory / "r/symbols", symbols_of_main(), other.mark()).ok());
+  const Result<WholeTrace> trace = read_recording(directory / "r");
+  ASSERT_FALSE(trace.ok());
+  EXPECT_EQ(trace.status().code(), ExitCode::kBadInput);
+  EXPECT_NE(trace.status().message().find("symbols of another recording"), std::string::npos)
+      << trace.status().message();
+  other = recording_of_main();
+  other.process += "\n";
+  EXPECT_NE(other.mark(), recording_of_main().mark());
+}
+
+TEST(SymbolFile, OldOnesWithoutAMarkAreRefusedByName) {
+  const TemporaryDirectory directory;
+  fill_file(directory / "symbols", "SOTHSYM1" + std::string(20, 'x'));
+  const Result<RecordingSymbols> read = read_symbol_file(directory / "symbols", 7);
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.status().message().find("an earlier version of sooth"), std::string::npos) << read.status().message();
+}
+
 TEST(SymbolFile, ReadsWhatWasWritten) {
   const TemporaryDirectory directory;
-  ASSERT_TRUE(write_symbol_file(directory / "symbols", symbols_of_main()).ok());
-  const Result<RecordingSymbols> read = read_symbol_file(directory / "symbols");
+  ASSERT_TRUE(write_symbol_file(directory / "symbols", symbols_of_main(), 7).ok());
+  const Result<RecordingSymbols> read = read_symbol_file(directory / "symbols", 7);
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_EQ(*read, symbols_of_main());
   const std::string bytes = file_content(directory / "symbols");
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     fill_file(directory / "symbols", bytes.substr(0, size));
-    EXPECT_FALSE(read_symbol_file(directory / "symbols").ok()) << size;
+    EXPECT_FALSE(read_symbol_file(directory / "symbols", 7).ok()) << size;
   }
 }
 

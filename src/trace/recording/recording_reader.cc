@@ -538,7 +538,9 @@ Result<std::unique_ptr<TraceReader>> open_recording(const std::string& directory
     return std::move(parsed).status();
   }
   if (::access((directory + "/" + stream::kSymbolsFile).c_str(), F_OK) == 0) {
-    auto symbols = read_symbol_file(directory + "/" + stream::kSymbolsFile);
+    const std::string_view used =
+        std::string_view(*sites).substr(0, std::size_t{(*source)->sites()} * sizeof(stream::SiteRow));
+    auto symbols = read_symbol_file(directory + "/" + stream::kSymbolsFile, recording_mark(used, *process));
     if (!symbols.ok()) {
       return std::move(symbols).status();
     }

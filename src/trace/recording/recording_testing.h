@@ -19,6 +19,7 @@
 #include "trace/recording/recording_checks.h"
 #include "trace/recording/recording_reader.h"
 #include "trace/recording/stream_format.h"
+#include "trace/recording/symbol_file.h"
 
 namespace sooth {
 
@@ -325,6 +326,7 @@ struct TestRecording {
   std::string sites_bytes() const {
     return {reinterpret_cast<const char*>(sites.data()), sites.size() * sizeof(stream::SiteRow)};
   }
+  std::uint64_t mark() const { return recording_mark(sites_bytes(), process); }
   void write(const std::string& directory) const {
     std::filesystem::create_directories(directory);
     fill_file(directory + "/streams", streams_bytes());

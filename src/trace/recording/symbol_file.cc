@@ -13,8 +13,9 @@
 namespace sooth {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x314d595348544f53;  // "SOTHSYM1"
-constexpr std::size_t kHeaderBytes = 16;              // magic, checksum of what follows
+constexpr std::uint64_t kMagic = 0x324d595348544f53;     // "SOTHSYM2"
+constexpr std::uint64_t kOldMagic = 0x314d595348544f53;  // "SOTHSYM1", which does not say what it belongs to
+constexpr std::size_t kHeaderBytes = 24;                 // magic, mark of the recording, checksum of what follows
 
 // Strings repeat: each is stored once, and named by its number.
 class StringPool {
@@ -96,7 +97,11 @@ class SymbolParser {
 
 }  // namespace
 
-Status write_symbol_file(const std::string& path, const RecordingSymbols& symbols) {
+std::uint64_t recording_mark(std::string_view used_sites, std::string_view process) {
+  return XXH3_64bits_withSeed(process.data(), process.size(), XXH3_64bits(used_sites.data(), used_sites.size()));
+}
+
+Status write_symbol_file(const std::string& path, const RecordingSymbols& symbols, std::uint64_t recording) {
   StringPool pool;
   Bytes rows;
   ByteWriter out(rows);
@@ -127,24 +132,33 @@ Status write_symbol_file(const std::string& path, const RecordingSymbols& symbol
   Bytes file;
   ByteWriter file_out(file);
   file_out.put(kMagic);
+  file_out.put(recording);
   file_out.put(std::uint64_t{XXH3_64bits(body.data(), body.size())});
   file_out.put_array(body.data(), body.size());
   return replace_small_file(path, {reinterpret_cast<const char*>(file.data()), file.size()});
 }
 
-Result<RecordingSymbols> read_symbol_file(const std::string& path) {
+Result<RecordingSymbols> read_symbol_file(const std::string& path, std::uint64_t recording) {
   const Result<std::string> text = read_required_file(path);
   if (!text.ok()) {
     return text.status();
   }
   const std::string& bytes = *text;
-  std::uint64_t header[2] = {};
+  std::uint64_t header[3] = {};
   std::memcpy(header, bytes.data(), std::min(bytes.size(), kHeaderBytes));
+  if (bytes.size() >= sizeof kOldMagic && header[0] == kOldMagic) {
+    return Status::bad_input(path +
+                             ": was written by an earlier version of sooth and does not say which recording it belongs "
+                             "to: record the program again, or remove this file and read addresses instead of lines");
+  }
   if (bytes.size() < kHeaderBytes || header[0] != kMagic) {
     return Status::bad_input(path + ": the recording is damaged: this is no file of symbols");
   }
-  if (XXH3_64bits(bytes.data() + kHeaderBytes, bytes.size() - kHeaderBytes) != header[1]) {
+  if (XXH3_64bits(bytes.data() + kHeaderBytes, bytes.size() - kHeaderBytes) != header[2]) {
     return Status::bad_input(path + ": the recording is damaged: the checksum of the symbols is wrong");
+  }
+  if (header[1] != recording) {
+    return Status::bad_input(path + ": these are the symbols of another recording, and would name the wrong lines");
   }
   RecordingSymbols symbols;
   const auto* body = reinterpret_cast<const std::uint8_t*>(bytes.data()) + kHeaderBytes;

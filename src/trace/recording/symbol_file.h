@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -46,9 +47,14 @@ struct RecordingSymbols {
   friend bool operator==(const RecordingSymbols&, const RecordingSymbols&) = default;
 };
 
-// Written beside its place and then moved there: `symbols` is whole or not there.
-Status write_symbol_file(const std::string& path, const RecordingSymbols& symbols);
-// Damage is an error. Memory is in proportion to the length of the file.
-Result<RecordingSymbols> read_symbol_file(const std::string& path);
+// What tells recordings apart, for files that come with one: its used rows of `sites`, whose addresses differ from run
+// to run, and its `process`.
+std::uint64_t recording_mark(std::string_view used_sites, std::string_view process);
+
+// Written beside its place and then moved there: `symbols` is whole or not there. `recording` is the mark of the one
+// that it belongs to.
+Status write_symbol_file(const std::string& path, const RecordingSymbols& symbols, std::uint64_t recording);
+// Damage is an error, and so are the symbols of another recording. Memory is in proportion to the length of the file.
+Result<RecordingSymbols> read_symbol_file(const std::string& path, std::uint64_t recording);
 
 }  // namespace sooth

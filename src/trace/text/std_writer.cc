@@ -304,7 +304,7 @@ Result<std::unique_ptr<TraceWriter>> create_std_trace(const std::string& path, c
     return cannot_create(path, EEXIST);
   }
   std::string unfinished = path + ".incomplete-" + std::to_string(::getpid());
-  const int descriptor = ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+  const int descriptor = ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     return cannot_create(path, errno);
   }
