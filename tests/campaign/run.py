@@ -36,7 +36,8 @@ import run as programs  # noqa: E402  (commands that must end in time, and sente
 NOT_YET = {"try", "timed", "scoped", "stuck"}
 STANDARD = frozenset(generate.FEATURES) - NOT_YET
 
-RUN_LIMIT = 40  # seconds: beyond this `sooth run` hangs
+TIME_LIMIT = 300  # seconds for one command on a busy machine
+HANG_LIMIT = 40  # seconds for a run that may hang
 
 Judgement = collections.namedtuple("Judgement", "races found cycles found_cycles false seconds")
 
@@ -91,10 +92,11 @@ class Judge:
         source.write_text(case.text)
         store.unlink(missing_ok=True)
         mode, standard = ("c++", "-std=c++20") if case.suffix == ".cc" else ("cc", "-std=c11")
-        programs.must([self.options.sooth, mode, *(["--deep"] if deep else []), standard, "-g", f"-O{case.level}", "-w", "-pthread", source, "-o", binary], cwd=folder)
+        programs.must([self.options.sooth, mode, *(["--deep"] if deep else []), standard, "-g", f"-O{case.level}", "-w", "-pthread", source, "-o", binary], cwd=folder,
+                      limit=TIME_LIMIT)
         command = [self.options.sooth, "run", "--budget", f"{self.options.budget}s", "--timeout", "5s", "--trials", self.options.trials, "--jobs", 1, "--store", store,
                    "-o", folder / "report.txt", "--", binary]
-        errors, status = self.execute(command, folder)
+        errors, status = self.execute(command, folder, HANG_LIMIT if case.stuck else TIME_LIMIT)
         if status is None and case.stuck:
             return None
         if status not in (0, 66) or not store.exists():
@@ -102,12 +104,12 @@ class Judge:
         return json.loads(store.read_text())
 
     @staticmethod
-    def execute(command, folder):
+    def execute(command, folder, limit):
         """Standard error and status, which is None when the command had to be ended; nothing of it is left then."""
         with open(folder / "errors.txt", "w+") as errors:
             process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, cwd=folder, start_new_session=True)
             try:
-                status = process.wait(RUN_LIMIT)
+                status = process.wait(limit)
             except subprocess.TimeoutExpired:
                 status = None
                 os.killpg(process.pid, signal.SIGKILL)
