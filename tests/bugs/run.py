@@ -30,7 +30,9 @@ import run as programs  # noqa: E402  (commands that must end in time, and sente
 KINDS = {"deadlock": ("deadlock", "hang"), "assertion": ("crash", "complaint"), "crash": ("crash", "complaint")}
 RUNGS = ["suspected", "predicted", "confirmed", "harmful"]
 BATCHES = (10, 100, 1000)  # a program that fails soon is not run a thousand times
-RUN_LIMIT = "2s"  # these programs take milliseconds
+TIME_LIMIT = 300  # seconds for one command on a busy machine
+HANG = "2s"  # what the programs do in milliseconds, when they do not hang
+NO_HANG = "60s"  # for twins, which never hang
 TAME = ["serial"]
 QUICK = ["atomicity_violation", "check_then_act", "double_free", "torn_pair", "two_counters", "deadlock_three"]  # found by --check
 QUICK_RUNS = 200
@@ -61,14 +63,14 @@ class Bench:
 
     def build(self, source):
         binary = self.folder / source.stem
-        programs.must([self.options.sooth, "c++", "-std=c++20", "-g", "-O1", "-pthread", source, "-o", binary])
+        programs.must([self.options.sooth, "c++", "-std=c++20", "-g", "-O1", "-pthread", source, "-o", binary], limit=TIME_LIMIT)
         return binary
 
-    def ends(self, binary, strategy, first, runs, budget):
+    def ends(self, binary, strategy, first, runs, budget, limit):
         """The result of `sooth test`, which ends in time by its budget."""
-        command = [self.options.sooth, "test", "--strategy", strategy, "--runs", runs, "--seed", first, "--jobs", 1, "--timeout", RUN_LIMIT,
+        command = [self.options.sooth, "test", "--strategy", strategy, "--runs", runs, "--seed", first, "--jobs", 1, "--timeout", limit,
                    "--budget", f"{max(budget, 1):.0f}s", "--format", "json", "--", binary]
-        output, errors, status = programs.execute(command, cwd=self.folder)
+        output, errors, status = programs.execute(command, cwd=self.folder, limit=TIME_LIMIT)
         if status not in (0, 66):
             raise programs.Failure(f"`{' '.join(map(str, command))}` ended with status {status}: {errors.strip()}")
         return json.loads(output)
@@ -78,7 +80,7 @@ class Bench:
         done, end = 0, time.monotonic() + self.options.seconds
         for batch in [size for size in BATCHES if size < runs] + [runs]:
             begin = 1 if strategy == "directed" else done + 1
-            result = self.ends(binary, strategy, begin, batch - begin + 1, end - time.monotonic())
+            result = self.ends(binary, strategy, begin, batch - begin + 1, end - time.monotonic(), HANG)
             done = begin - 1 + result["runs"]
             failures = [item for item in result["ends"] if item["failure"] and item["kind"] in KINDS[bug.fails]]
             if failures:
@@ -107,7 +109,7 @@ class Bench:
     def tame(self, binary):
         """Raises a Failure when the program fails although nobody is preempted."""
         trace = self.folder / f"{binary.name}.trace"
-        _, errors, status = programs.execute([self.options.sooth, "record", "--schedule", *TAME, "-o", trace, "--", binary], cwd=self.folder)
+        _, errors, status = programs.execute([self.options.sooth, "record", "--schedule", *TAME, "-o", trace, "--", binary], cwd=self.folder, limit=TIME_LIMIT)
         if status != 0:
             raise programs.Failure(f"{binary.name} ends with status {status} in turn: {errors.strip()}")
 
@@ -116,7 +118,7 @@ class Bench:
         binary = self.build(bug.twin)
         self.tame(binary)
         for strategy in strategies:
-            result = self.ends(binary, strategy, 1, runs, self.options.seconds)
+            result = self.ends(binary, strategy, 1, runs, self.options.seconds, NO_HANG)
             wrong = [item["description"] for item in result["ends"] if item["kind"] != "exit" or item["number"] != 0]
             if wrong:
                 raise programs.Failure(f"{bug.twin.name} fails under {strategy}: {'; '.join(wrong)}")

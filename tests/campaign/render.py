@@ -40,6 +40,7 @@ class Renderer:
         self.plain = "volatile int" if volatile else "int"
         self.text = (CXX_HEAD if self.cxx else C_HEAD).split("\n")
         self.lines = {}  # number -> line of the model
+        self.loops = {}  # number of a loop's head -> of its last line
         self.depth = 0
         self.names = 0
 
@@ -105,7 +106,7 @@ class Renderer:
         self.body(0)
         self.put("  return 0;")
         self.put("}")
-        return "\n".join(self.text) + "\n", self.lines
+        return "\n".join(self.text) + "\n", self.lines, self.loops
 
     def body(self, thread):
         self.depth = 1
@@ -153,8 +154,10 @@ class Renderer:
     def _loop(self, s, path):
         name = self.name("i")
         self.put(f"for (int {name} = 0; {name} < {s.args[0]}; {name}++) {{")
+        head = len(self.text)
         self.inside(s.body, (*path, "body"))
         self.put("}")
+        self.loops[head] = len(self.text)
 
     def lock(self, lock, shared):
         if self.cxx:
@@ -330,5 +333,5 @@ SIMPLE = {
 
 
 def render(program, volatile=False):
-    """The source, and for each of its lines the line of the model (statement and which of its lines) that stands there."""
+    """The source; for each of its lines the line of the model (statement and which of its lines) that stands there; and for the heads of loops their last lines."""
     return Renderer(program, volatile).render()

@@ -58,14 +58,14 @@ class Failure(Exception):
     """A sentence on what went wrong."""
 
 
-def execute(command, environment=None, cwd=None):
+def execute(command, environment=None, cwd=None, limit=TIME_LIMIT):
     """Standard output, standard error and exit status (128 + signal) of a command that must end in time."""
     try:
         run = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace", cwd=cwd,
-                             timeout=TIME_LIMIT, check=False, stdin=subprocess.DEVNULL,
+                             timeout=limit, check=False, stdin=subprocess.DEVNULL,
                              env={**os.environ, **(environment or {})})
     except subprocess.TimeoutExpired:
-        raise Failure(f"`{shlex.join(map(str, command))}` did not end within {TIME_LIMIT} s") from None
+        raise Failure(f"`{shlex.join(map(str, command))}` did not end within {limit} s") from None
     return run.stdout, run.stderr, run.returncode if run.returncode >= 0 else 128 - run.returncode
 
 
