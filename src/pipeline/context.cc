@@ -59,7 +59,7 @@ void ForkLog::add(const AccessRecord& fork, const Tables& tables) {
   if (child >= forks_.size()) {
     forks_.resize(child + 1);
   }
-  forks_[child] = fork;
+  forks_[child] = {fork.id, fork.event.thread, fork.event.site, fork.stack, true};
 }
 
 void ForkLog::consume(const Batch& batch, const Tables& tables) {
@@ -70,8 +70,19 @@ void ForkLog::consume(const Batch& batch, const Tables& tables) {
   }
 }
 
-const AccessRecord* ForkLog::of(ThreadId thread) const {
-  return raw(thread) < forks_.size() && forks_[raw(thread)].has_value() ? &*forks_[raw(thread)] : nullptr;
+std::optional<AccessRecord> ForkLog::of(ThreadId thread) const {
+  if (raw(thread) >= forks_.size() || !forks_[raw(thread)].seen) {
+    return std::nullopt;
+  }
+  const Fork& fork = forks_[raw(thread)];
+  AccessRecord record;
+  record.event.op = Op::kFork;
+  record.event.object = raw(thread);
+  record.event.thread = fork.by;
+  record.event.site = fork.site;
+  record.id = fork.id;
+  record.stack = fork.stack;
+  return record;
 }
 
 ContextCollector::ContextCollector(const std::vector<Finding>& findings) {
@@ -205,7 +216,7 @@ void ContextCollector::explain(std::vector<Finding>& findings, const Tables& tab
 }
 
 void ContextCollector::explain_access(const Stop& stop, Finding& finding, const Tables& tables) const {
-  if (const AccessRecord* fork = forks_.of(stop.thread)) {
+  if (const std::optional<AccessRecord> fork = forks_.of(stop.thread)) {
     add_thread(*fork, finding, tables);
   }
   for (const std::uint64_t lock : stop.locks) {
@@ -286,7 +297,7 @@ void add_thread_context(std::vector<Finding>& findings, const ForkLog& forks, co
       if (named == by_name.end() || named->second.size() != 1) {
         continue;
       }
-      if (const AccessRecord* fork = forks.of(named->second.front())) {
+      if (const std::optional<AccessRecord> fork = forks.of(named->second.front())) {
         add_thread(*fork, finding, tables);
       }
     }

@@ -15,18 +15,26 @@
 
 namespace sooth {
 
-// Who started which thread. Memory grows with the number of threads.
+// Who started which thread. Memory grows by 24 bytes with each thread.
 class ForkLog {
  public:
   // `tables` resolves the ids of the batch. The trace may be malformed.
   void consume(const Batch& batch, const Tables& tables);
-  // nullptr when nobody was seen to start it.
-  const AccessRecord* of(ThreadId thread) const;
+  // The fork of it; nothing when nobody was seen to start it.
+  std::optional<AccessRecord> of(ThreadId thread) const;
 
   void add(const AccessRecord& fork, const Tables& tables);
 
  private:
-  std::vector<std::optional<AccessRecord>> forks_;  // by the new thread
+  struct Fork {
+    EventId id{};
+    ThreadId by{};
+    SiteId site{};
+    StackId stack = kNoStack;
+    bool seen = false;
+  };
+
+  std::vector<Fork> forks_;  // by the new thread
 };
 
 // Follows a trace once more, up to the last event that a finding names, and keeps what explains the findings: the

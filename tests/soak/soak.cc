@@ -63,6 +63,7 @@ int main(int, char** arguments) {
     one.join();
     two.join();
     threads += 2;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   stop = true;
   for (std::thread& worker : workers) {

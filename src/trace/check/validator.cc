@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/flat_map.h"
-#include "trace/text/std_syntax.h"
 #include "trace/check/value_memory.h"
+#include "trace/text/std_syntax.h"
 
 namespace sooth {
 namespace {
@@ -113,7 +113,7 @@ struct TraceValidator::State {
   EventId next_{};
   std::vector<Phase> phases_;  // by thread; apart from the histories, so that 10,000 of them stay in the cache
   std::vector<ThreadHistory> histories_;
-  std::vector<std::vector<OpenCall>> calls_;  // by thread
+  FlatMap<std::vector<OpenCall>> calls_;  // by thread
   FlatMap<Lock> locks_;
   ValueMemory memory_;
   std::size_t next_reach_ = 0;  // in the batch
@@ -129,7 +129,6 @@ Status TraceValidator::State::consume(const Batch& batch, const Tables& tables) 
   sites_ = tables.site_count();
   phases_.resize(threads_, Phase::kUnseen);
   histories_.resize(threads_);
-  calls_.resize(threads_);
   next_reach_ = 0;
   values_seen_ = values_seen_ || !batch.values.empty();
   const bool fine = check_columns(batch) && check_branches(batch) && check_reaches(batch) &&

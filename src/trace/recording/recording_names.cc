@@ -158,6 +158,9 @@ bool RecordingNames::pop_calls(ThreadId thread, std::uint64_t count) {
   if (with_stacks_ && count != 0) {
     calls.top = calls.below[calls.depth];
     calls.below.resize(calls.depth);
+    if (calls.depth == 0) {
+      calls.below = {};  // most likely the thread is over
+    }
   }
   return true;
 }
