@@ -156,7 +156,7 @@ void write_witness(const WitnessSummary& witness, FindingKind kind, std::ostream
   }
 }
 
-// A run that follows the witness is no trial: it may be the only one that got there.
+// Nothing when only the run along the witness got there, which is no trial.
 std::string how_often_reached(const ReplaySummary& replay) {
   if (replay.hits > 0) {
     return ", reached in " + std::to_string(replay.hits) + " of " + counted(replay.trials, "run", "runs");
@@ -166,7 +166,7 @@ std::string how_often_reached(const ReplaySummary& replay) {
     std::snprintf(share, sizeof share, ", reached in %.0f %% of the runs", replay.probability * 100);
     return share;
   }
-  return replay.trials == 0 ? "" : ", reached in none of " + counted(replay.trials, "other run", "other runs");
+  return "";
 }
 
 void write_replay(const ReplaySummary& replay, std::ostream& out) {

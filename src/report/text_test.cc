@@ -33,7 +33,7 @@ std::string replay_line(std::uint64_t hits, std::uint64_t trials) {
 TEST(TextTest, CountsTheRunsThatGotThere) {
   EXPECT_EQ(replay_line(1, 300), "(seed 7, reached in 1 of 300 runs)");
   EXPECT_EQ(replay_line(1, 1), "(seed 7, reached in 1 of 1 run)");
-  EXPECT_EQ(replay_line(0, 30), "(seed 7, reached in none of 30 other runs)");
+  EXPECT_EQ(replay_line(0, 30), "(seed 7)");
   EXPECT_EQ(replay_line(0, 0), "(seed 7)");
 }
 

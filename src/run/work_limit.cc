@@ -7,6 +7,7 @@ namespace sooth {
 namespace {
 
 // Those that ask for an end, and those that would bring one and leave temporary folders behind.
+constexpr std::size_t kEnds = 3;  // the first: who sends one of them again has no patience
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU};
 
 std::atomic<bool> stop_asked{false};
@@ -32,7 +33,7 @@ WorkLimit::WorkLimit(std::chrono::milliseconds budget) : start_(std::chrono::ste
     if (previous[i].sa_handler != SIG_IGN) {  // nohup: whoever started us does not want us to end
       struct sigaction action {};
       action.sa_handler = on_signal;
-      action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
+      action.sa_flags = static_cast<int>(i < kEnds ? SA_RESTART | SA_RESETHAND : SA_RESTART);
       ::sigaction(kSignals[i], &action, nullptr);
     }
   }

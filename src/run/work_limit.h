@@ -7,7 +7,8 @@
 namespace sooth {
 
 // While one exists, SIGINT, SIGTERM, SIGHUP and other signals that end a process (PIPE, USR1, USR2, ALRM, VTALRM, PROF,
-// XCPU) end the work early instead, so that what was found is not lost; a second one ends the process. One at a time. `budget` counts from its construction; 0: there is none.
+// XCPU) end the work early instead, so that what was found is not lost; a second one of the first
+// three ends the process. One at a time. `budget` counts from its construction; 0: there is none.
 class WorkLimit {
  public:
   explicit WorkLimit(std::chrono::milliseconds budget);
