@@ -132,6 +132,21 @@ bool follow_on(Node* from, bool goes_on, StretchEnd how, bool at_operation) {
   return true;
 }
 
+// A deadline fires although somebody could run, and its thread goes on at once: so whoever follows the schedule knows
+// when time has passed. nullptr: none does.
+Node* fire_early() {
+  if (points_ < next_early_ || follows_) return nullptr;
+  Node* fired = nullptr;
+  next_early_ = EarlyEnds::kNotEarly;
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
+    if (n->early_at <= points_ && fired == nullptr)
+      fired = n;
+    else if (n->early_at < next_early_)
+      next_early_ = n->early_at;
+  }
+  return fired != nullptr && fire_now(fired) ? fired : nullptr;
+}
+
 Node* choose_by_strategy(Node* from, SchedulingPoint point) {
   for (Node* n = ready_.first(); n != nullptr; n = n->next) {
     if (!n->is_urgent) continue;
@@ -140,6 +155,7 @@ Node* choose_by_strategy(Node* from, SchedulingPoint point) {
     controlled::set_quantum(n->thread, 1);
     return n;
   }
+  if (Node* n = fire_early()) return n;
   return strategy_.choose(ready_.first(), point == SchedulingPoint::kBlocked ? nullptr : from, point);
 }
 
@@ -236,21 +252,6 @@ u64 draw_early(u64 ahead) {
   return points_ + points;
 }
 
-namespace {
-
-// Time passes, although somebody could run.
-void fire_early() {
-  if (points_ < next_early_ || follows_) return;
-  next_early_ = EarlyEnds::kNotEarly;
-  for (Node* n = blocked_.first(); n != nullptr;) {
-    bool fires = n->early_at <= points_ && fire_now(n);
-    if (!fires && n->early_at < next_early_) next_early_ = n->early_at;
-    n = fires ? blocked_.first() : n->next;  // others may have gone with it
-  }
-}
-
-}  // namespace
-
 bool follows_stretches() { return follows_; }
 
 bool stop_awaiting_return() {
@@ -281,9 +282,9 @@ u32 grant(Node* n) {
 Node* choose_next(Node* from, SchedulingPoint point, StretchEnd how, bool at_operation) {
   bool goes_on = point != SchedulingPoint::kBlocked;
   ++points_;
-  fire_early();
   if (!recorder.controlled) {
-    Node* next = strategy_.choose(ready_.first(), goes_on ? from : nullptr, point);
+    Node* next = fire_early();
+    if (next == nullptr) next = strategy_.choose(ready_.first(), goes_on ? from : nullptr, point);
     if (next == nullptr) end_if_deadlocked();
     return next;
   }

@@ -499,13 +499,20 @@ void created_thread(Thread* t) {
   if (!asks_at_operations() || controlled::has_flag(sooth::control::kLogPoints)) return;
   // Not in front of an operation, but behind one.
   reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, false);
+  if (recorder.controlled) operation_done(t);
 }
 
 void step_clock(Thread* t) {
-  if (controlled::has_flag(sooth::control::kLogPoints) || follows_stretches())
-    step(t, {Op::kAtomicRmw, 0, virtual_clock::object(), 1});
-  else if (recorder.controlled)
-    controlled::passes_point(t);
+  if (!recorder.controlled) return;
+  hold(t);
+  if (controlled::has_flag(sooth::control::kLogPoints) || follows_stretches()) {
+    announce_step(t, {Op::kAtomicRmw, 0, virtual_clock::object(), 1});
+    reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, false);
+  }
+  // Behind the point: nothing else tells the two sides of the reading apart. A schedule may end in front of the next
+  // access.
+  controlled::passes_point(t);
+  operation_done(t);
 }
 
 void changed_nothing(Thread* t) {

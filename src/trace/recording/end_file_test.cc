@@ -40,10 +40,9 @@ TEST(EndFile, TakesAnyBytes) {
   EXPECT_EQ(parse_end("message alone\n"), std::nullopt) << "an assertion whose process went on, as in a forked child";
   EXPECT_EQ(parse_end("crash x\nthread 1 1 - 0\n"), std::nullopt);
   EXPECT_EQ(parse_end("deadlock"), std::nullopt) << "the line is not whole";
-  const std::optional<RecordedEnd> end =
-      parse_end(std::string_view("deadlock\nthread\nthread 1\nthread x y z\n\0\n"
-                                 "thread 1 1 99999999999 0\nthread 4 1 - 0 3 x 4\n",
-                                 84));
+  constexpr char kText[] =
+      "deadlock\nthread\nthread 1\nthread x y z\n\0\nthread 1 1 99999999999 0\nthread 4 1 - 0 3 x 4\n";
+  const std::optional<RecordedEnd> end = parse_end(std::string_view(kText, sizeof kText - 1));
   ASSERT_TRUE(end.has_value());
   ASSERT_EQ(end->threads.size(), 1u);
   EXPECT_EQ(end->threads[0].rows, std::vector<std::uint32_t>{3});
