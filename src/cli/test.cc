@@ -321,7 +321,8 @@ void add_test_command(CLI::App& root, CommandResult& result) {
   command->footer(
       "Usage: sooth test [OPTIONS] -- PROGRAM ARGUMENTS. Exit status: 66 when a run crashed, complained, deadlocked, "
       "hung or\n"
-      "had another exit status than most, else 0. Ctrl-C ends it early and prints what was found. docs/replay.md.");
+      "had another exit status than most, or when a directed run created a race, else 0. Ctrl-C ends it early and\n"
+      "prints what was found. docs/replay.md.");
   run_with_program(*command, result, [options] { return run_test(*options); });
 }
 

@@ -1,6 +1,7 @@
 // Every format of every sample report, byte for byte. SOOTH_UPDATE_GOLDEN=1 writes the files anew: review the diff.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
@@ -46,6 +47,25 @@ TEST(GoldenTest, EveryFormatOfEverySample) {
   }
 }
 
+// Text only counts suspicions, unless they are asked for; a finding has a paragraph, whatever its names hold.
+TEST(GoldenTest, SuspicionsInText) {
+  SinkOptions asked;
+  asked.fail_on = Rung::kSuspected;
+  for (auto [name, report] : sample_reports()) {
+    SCOPED_TRACE(name);
+    const bool any = std::any_of(report.findings.begin(), report.findings.end(),
+                                 [](const Finding& finding) { return finding.rung == Rung::kSuspected; });
+    if (!any) {
+      continue;
+    }
+    expect_golden(name + ".suspicions.text", written(report, "text", asked));
+    for (Finding& finding : report.findings) {
+      finding.rung = std::max(finding.rung, Rung::kPredicted);
+    }
+    expect_golden(name + ".predicted.text", written(report, "text", {}));
+  }
+}
+
 TEST(GoldenTest, ColorsAndTimes) {
   SinkOptions options;
   options.color = true;
@@ -57,7 +77,9 @@ TEST(GoldenTest, ColorsAndTimes) {
 TEST(GoldenTest, OnlyOurOwnControlCharacters) {
   for (const auto& [name, report] : sample_reports()) {
     for (const std::string_view format : {"text", "tsan", "gcc", "junit", "markdown"}) {
-      for (const char c : written(report, format, {})) {
+      SinkOptions everything;
+      everything.fail_on = Rung::kSuspected;
+      for (const char c : written(report, format, {}) + written(report, format, everything)) {
         EXPECT_TRUE(c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f)) << name << " as " << format;
       }
     }

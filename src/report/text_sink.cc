@@ -485,7 +485,7 @@ Status write_text(const Report& report, const SinkOptions& options, std::ostream
   write_summary(report, findings, paint, out);
   if (!suspicions.empty() && !shows_suspicions) {
     out << counted(suspicions.size(), "suspicion is", "suspicions are")
-        << " not shown: nothing proves them, and they may be false. --fail-on suspected shows them, a line each.\n";
+        << " not shown: unproven, and perhaps false. --fail-on suspected shows them, a line each.\n";
   }
   if (report.search.has_value()) {
     write_search(*report.search, options.stats, out);
