@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "trace/format/small_file.h"
+#include "trace/recording/chunk_source.h"
 #include "trace/recording/library_glue.h"
 #include "trace/recording/stream_format.h"
 #include "trace/recording/symbol_file.h"
@@ -99,6 +100,18 @@ void add_names(const RecordingSymbols& symbols, EndedThread& thread) {
   }
 }
 
+// They belong to the recording only if its sites and its process say so.
+Result<RecordingSymbols> symbols_of(const std::string& directory) {
+  const auto source = ChunkSource::open_file(directory + "/" + stream::kStreamsFile);
+  const Result<std::string> sites = read_required_file(directory + "/" + stream::kSitesFile);
+  const Result<std::string> process = read_required_file(directory + "/" + stream::kProcessFile);
+  if (!source.ok() || !sites.ok() || !process.ok()) {
+    return !source.ok() ? source.status() : !sites.ok() ? sites.status() : process.status();
+  }
+  const auto used = std::string_view(*sites).substr(0, std::size_t{(*source)->sites()} * sizeof(stream::SiteRow));
+  return read_symbol_file(directory + "/" + stream::kSymbolsFile, recording_mark(used, *process));
+}
+
 }  // namespace
 
 std::optional<RecordedEnd> parse_end(std::string_view text) {
@@ -145,7 +158,7 @@ Result<std::optional<RecordedEnd>> read_recorded_end(const std::string& director
     return end;
   }
   // Without symbols there are still threads and what they wait for.
-  if (const Result<RecordingSymbols> symbols = read_symbol_file(directory + "/" + stream::kSymbolsFile); symbols.ok()) {
+  if (const Result<RecordingSymbols> symbols = symbols_of(directory); symbols.ok()) {
     for (EndedThread& thread : end->threads) {
       add_names(*symbols, thread);
     }
