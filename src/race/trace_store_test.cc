@@ -106,7 +106,8 @@ TEST(WitnessSummaryTest, ExpandDistrustsItsInput) {
   const WholeTrace trace = must_read("A|r(x)|1\nB|r(x)|2\nA|r(x)|3\n");
   const TraceView view{trace.events, {}, {}, nullptr};
   const auto complaint = [&](std::vector<WitnessSummary::Run> runs, std::vector<EventId> order) {
-    const Result<std::vector<EventId>> expanded = expand({true, "", std::move(order), std::move(runs), {}, {}}, view);
+    const Result<std::vector<EventId>> expanded =
+        expand({true, "", false, std::move(order), std::move(runs), {}, {}}, view);
     return expanded.ok() ? "" : expanded.status().message();
   };
   const auto run = [](std::uint32_t thread, std::uint64_t first, std::uint64_t last) {

@@ -159,11 +159,11 @@ TEST(ChoiceFollower, TakesTheListThenStays) {
 }
 
 TEST(ChoiceFollower, MayChooseAThreadWhoseTimeHasNotCome) {
-  Entry one{nullptr, 1}, two{nullptr, 2}, five{nullptr, 5}, four{&five, 4};
-  const auto can_fire = [](const Entry* entry) { return entry->id == 4; };
+  FollowEntry one{nullptr, 1}, two{nullptr, 2}, five{nullptr, 5}, four{&five, 4};
+  const auto can_fire = [](const FollowEntry* entry) { return entry->id == 4; };
   const std::vector<std::uint16_t> list = {4, 1, 5};
   ChoiceFollower c(list.data(), static_cast<std::uint32_t>(list.size()));
-  const auto choose = [&](Entry* ready, Entry* running) {
+  const auto choose = [&](FollowEntry* ready, FollowEntry* running) {
     return c.choose(ready, running, SchedulingPoint::kOperation, &four, can_fire);
   };
   EXPECT_EQ(choose(nullptr, nullptr), &four) << "there is nobody else, so nothing to choose";
