@@ -371,6 +371,8 @@ void find_own_code() {
   library_end_ = reinterpret_cast<uptr>(own.dlfo_map_end);
 }
 
+uptr main_caller_ = 0;
+
 bool is_library_code(uptr pc) { return pc >= library_begin_ && pc < library_end_; }
 
 int copy_descriptor(int fd) {

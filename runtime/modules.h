@@ -21,6 +21,10 @@ enum class CodeKind : u8 {
 CodeKind code_kind(uptr pc);
 // Is it an address inside this library's code?
 bool is_library_code(uptr pc);
+// Where main is called from when that is this library, which stands between the program and libc; and what a call is
+// shown as because of that.
+extern uptr main_caller_;
+inline uptr shown_call(uptr pc) { return is_library_code(pc) && main_caller_ != 0 ? main_caller_ : pc; }
 // The same file under another number that the program does not expect; -1 when there is none.
 int copy_descriptor(int fd);
 // Out of the way of the program, which may close or expect small numbers (closes the old one).

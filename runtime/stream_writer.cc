@@ -3,6 +3,7 @@
 #include "runtime/benign.h"
 #include "runtime/calls.h"
 #include "runtime/control.h"
+#include "runtime/modules.h"
 #include "runtime/record_builder.h"
 #include "runtime/tree.h"
 #include "runtime/turn.h"
@@ -83,7 +84,7 @@ void write_stack(Thread* t) {
     b.put_varint(pops);
     b.put_varint(pushes);
     for (u32 i = 0; i < pushes; ++i) {
-      u32 site = intern_site(low[i].call);
+      u32 site = intern_site(shown_call(low[i].call));
       b.put_varint(site == ~0u ? 0 : site);
     }
     b.commit();

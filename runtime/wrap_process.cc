@@ -6,6 +6,7 @@
 
 #include "runtime/init.h"
 #include "runtime/intercept.h"
+#include "runtime/modules.h"
 #include "runtime/recorder.h"
 #include "runtime/signals.h"
 #include "runtime/stream_writer.h"
@@ -39,6 +40,7 @@ using Main = int(int, char**, char**);
 static Main* main_ = nullptr;
 
 static int run_main(int count, char** arguments, char** environment) {
+  main_caller_ = SOOTH_CALLER;
   int status = main_(count, arguments, environment);
   ending();
   return status;

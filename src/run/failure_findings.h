@@ -76,7 +76,8 @@ class FailureTally {
   std::uint64_t controlled_ = 0;
 };
 
-// Collects failures of controlled runs that are made in several threads, in any order. Thread safe.
+// Collects failures of controlled runs that are made in several threads, in any order. Hangs of runs that were steered
+// do not count. Thread safe.
 class FailureLog {
  public:
   // `program`: path of the executable.
