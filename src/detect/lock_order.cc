@@ -98,11 +98,12 @@ class DeadlockDetector final : public Detector {
     }
   }
 
-  // A thread that holds nothing can wait, but nobody waits for it.
+  // A thread that holds nothing can wait, but nobody waits for it. One that tries, or waits up to some time, holds what
+  // it gets, but is no end of a cycle.
   void acquire(const Batch& batch, std::size_t i) {
     const Event& e = batch.events[i];
     const LockSetId held = locks_.of(e.thread);
-    if (!locks_.acquire(e) || held == kNoLocks) {
+    if (!locks_.acquire(e) || held == kNoLocks || !may_wait_for_ever(e)) {
       return;
     }
     const auto [it, added] = index_.try_emplace({e.object, e.thread, e.site, held, is_shared(e)}, uses_.size());

@@ -55,7 +55,8 @@ class MustOrder {
       case Op::kExit:
       case Op::kCallBegin:
       case Op::kCallEnd:
-      case Op::kMisuse: return;
+      case Op::kMisuse:
+      case Op::kAcquireFailed: return;
     }
   }
 
@@ -88,7 +89,8 @@ class MustOrder {
       case Op::kExit:
       case Op::kCallBegin:
       case Op::kCallEnd:
-      case Op::kMisuse: return;
+      case Op::kMisuse:
+      case Op::kAcquireFailed: return;
     }
   }
 

@@ -22,7 +22,9 @@ enum class ReadRule : std::uint8_t {
 // What a set is closed under, besides must-order.
 struct ClosureRules {
   ReadRule reads = ReadRule::kBinding;
-  bool lock_order = true;  // with two sections that exclude each other, the end of the one that is earlier in the trace
+  // With two sections that exclude each other, the end of the one that is earlier in the trace; with a failed acquire
+  // the beginning of the section that it met.
+  bool lock_order = true;
 };
 
 // A set of events that takes a prefix of each thread. Adding costs time in proportion to what is added; a copy costs
