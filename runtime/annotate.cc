@@ -42,8 +42,8 @@ void end_ignoring_accesses() {
   end_ignoring(&Thread::ignore_writes, kIgnoreWrites);
 }
 
-void acquired(const volatile void* lock, bool shared, uptr pc) {
-  if (Thread* t = current()) lock_acquired(t, pc, number(lock), shared);
+void acquired(const volatile void* lock, bool shared, uptr pc, u8 how = 0) {
+  if (Thread* t = current()) lock_acquired(t, pc, number(lock), shared, how);
 }
 
 void releasing(const volatile void* lock, uptr pc) {
@@ -96,7 +96,11 @@ SOOTH_API void __tsan_mutex_destroy(void* lock, unsigned) {
 SOOTH_API void __tsan_mutex_pre_lock(void*, unsigned) { begin_ignoring_accesses(); }
 SOOTH_API void __tsan_mutex_post_lock(void* lock, unsigned flags, int) {
   end_ignoring_accesses();
-  if ((flags & kTryLock) == 0 || (flags & kTryLockFailed) == 0) acquired(lock, (flags & kReadLock) != 0, SOOTH_CALLER);
+  bool shared = (flags & kReadLock) != 0;
+  if ((flags & kTryLock) == 0 || (flags & kTryLockFailed) == 0)
+    acquired(lock, shared, SOOTH_CALLER, (flags & kTryLock) != 0 ? kTry : 0);
+  else if (Thread* t = current())
+    lock_missed(t, SOOTH_CALLER, number(lock), shared, kTry);
 }
 SOOTH_API int __tsan_mutex_pre_unlock(void* lock, unsigned) {
   releasing(lock, SOOTH_CALLER);

@@ -405,7 +405,7 @@ void operation(Thread* t, uptr pc, Op op, u64 object, u64 size) {
   p.calls += p.origin - t->quantum;
   p.origin = t->quantum;
   ++p.events;
-  ++operations_;
+  if (op != Op::kAcquireFailed) ++operations_;  // who tries in vain brings nobody forward
   mix(u64{t->id} << 40 | static_cast<u64>(op) << 32 | (p.events & 0xffffffff));
   if (op != Op::kAtomicLoad) t->spin.stop();
   turn::operation_done(t);

@@ -101,7 +101,7 @@ HeldLock* find_held(Thread* t, uptr lock) {
   return nullptr;
 }
 
-Shape shape_of(Op op, bool shared) { return Shape::of(op, MemoryOrder::kNotAtomic, 0, shared); }
+Shape shape_of(Op op, bool shared, u8 how = 0) { return Shape::of_lock(op, (shared ? kShared : 0u) | how); }
 
 // A lock that is passed from thread to thread, or that we have lost track of, still orders what it orders: whoever
 // gives it back sends a message to all who take it later.
@@ -115,7 +115,7 @@ bool is_unclear(const Entry* e) {
 }
 
 // Before the event, so that a handler that runs behind it finds everything as it is.
-void begin_section(Thread* t, uptr pc, uptr lock, bool shared, u32 depth) {
+void begin_section(Thread* t, uptr pc, uptr lock, bool shared, u32 depth, u8 how = 0) {
   Entry* e = find_entry(lock, true);
   if (t->ignore_sync != 0) {
     mark_unclear(e);
@@ -127,7 +127,7 @@ void begin_section(Thread* t, uptr pc, uptr lock, bool shared, u32 depth) {
   if (!taken) return;
   t->held[t->held_count++] = {lock, depth, shared};
   if (t->tree != nullptr) t->tree->lock_events = count_event(e);
-  write_event(t, pc, shape_of(Op::kAcquire, shared), lock);
+  write_event(t, pc, shape_of(Op::kAcquire, shared, how), lock);
 }
 
 // The event comes first: as soon as the lock is free in the table another thread may acquire it in the trace. Until
@@ -154,11 +154,20 @@ void report_bad_unlock(Thread* t, uptr pc, uptr lock) {
 
 }  // namespace
 
-void lock_acquired(Thread* t, uptr pc, uptr lock, bool shared) {
+void lock_acquired(Thread* t, uptr pc, uptr lock, bool shared, u8 how) {
   if (HeldLock* held = find_held(t, lock))
     ++held->depth;
   else
-    begin_section(t, pc, lock, shared, 1);
+    begin_section(t, pc, lock, shared, 1, how);
+}
+
+void lock_missed(Thread* t, uptr pc, uptr lock, bool shared, u8 how) {
+  if (t->ignore_sync != 0) return;
+  bool is_free_running = !recorder.serial && !recorder.controlled;
+  if (is_free_running && t->missed_lock == lock && t->missed_ticket == t->last_ticket) return;
+  write_event(t, pc, shape_of(Op::kAcquireFailed, shared, how), lock);
+  t->missed_lock = lock;
+  t->missed_ticket = t->last_ticket;
 }
 
 bool lock_releasing(Thread* t, uptr pc, uptr lock, bool report) {

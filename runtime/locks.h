@@ -8,8 +8,11 @@
 
 namespace sooth::rt {
 
-// After the lock was taken: emits kAcquire (only for the outermost of a recursive one).
-void lock_acquired(Thread* t, uptr pc, uptr lock, bool shared = false);
+// After the lock was taken: emits kAcquire (only for the outermost of a recursive one). `how`: 0, kTry or kTimed.
+void lock_acquired(Thread* t, uptr pc, uptr lock, bool shared = false, u8 how = 0);
+// A try, or a wait up to some time, found the lock taken: emits kAcquireFailed. Where threads run freely, only once for
+// one that tries again and again.
+void lock_missed(Thread* t, uptr pc, uptr lock, bool shared, u8 how);
 // Before the lock is given back: emits kRelease when it was the outermost. False: the thread does not hold it; a misuse
 // was recorded when it is certain (`report`), and nothing was released.
 bool lock_releasing(Thread* t, uptr pc, uptr lock, bool report = true);

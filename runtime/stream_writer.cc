@@ -64,7 +64,7 @@ bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape) {
   b.put16(static_cast<u16>(slot));
   b.put8(static_cast<u8>(shape.op()));
   b.put8(static_cast<u8>(shape.order()));
-  b.put8(shape.shared() ? kShared : 0);
+  b.put8(shape.flags());
   b.put8(static_cast<u8>((is_ticketed(shape) ? stream::kTicketed : 0) | (shape.is_sized() ? stream::kSized : 0)));
   b.put_varint(shape.size());
   b.put_varint(site);

@@ -25,14 +25,13 @@ inline constexpr u32 kInCall = 4096;      // code that is left out did something
 inline constexpr u32 kWatched = 2048;     // ... and it may be spinning: `spin` sees what it does
 
 // Everything of an event but its object, thread and site, packed into 16 bits. Part of a slot's key.
-//   bits 0-4 op   5-7 memory order   8 shared   9-12 code of the size: 0 none, 1..5 = 1, 2, 4, 8, 16 bytes, 15 = in the record
+//   bits 0-4 op   5-7 memory order, or of locks: kTry 1, kTimed 2   8 shared   9-12 code of the size: 0 none, 1..5 = 1, 2, 4, 8, 16 bytes, 15 = in the record
 struct Shape {
   u16 bits;
 
   static constexpr unsigned kBits = 13;
   static constexpr unsigned kAnySize = 15;
-  static constexpr Shape of(Op op, MemoryOrder order = MemoryOrder::kNotAtomic, unsigned size = 0,
-                            bool shared = false) {
+  static constexpr Shape of(Op op, MemoryOrder order = MemoryOrder::kNotAtomic, unsigned size = 0) {
     unsigned code = size == 1    ? 1
                     : size == 2  ? 2
                     : size == 4  ? 3
@@ -40,13 +39,21 @@ struct Shape {
                     : size == 16 ? 5
                     : size == 0  ? 0
                                  : kAnySize;
-    return {static_cast<u16>(static_cast<unsigned>(op) | static_cast<unsigned>(order) << 5 | (shared ? 1u : 0u) << 8 |
-                             code << 9)};
+    return {static_cast<u16>(static_cast<unsigned>(op) | static_cast<unsigned>(order) << 5 | code << 9)};
+  }
+  // `flags` as in Event.
+  static constexpr Shape of_lock(Op op, unsigned flags) {
+    static_assert(kShared == 1 && kTry == 2 && kTimed == 4);
+    return {static_cast<u16>(static_cast<unsigned>(op) | (flags >> 1) << 5 | (flags & 1u) << 8)};
   }
   static constexpr Shape sized(Op op) { return {static_cast<u16>(static_cast<unsigned>(op) | kAnySize << 9)}; }
   constexpr Op op() const { return static_cast<Op>(bits & 31); }
-  constexpr MemoryOrder order() const { return static_cast<MemoryOrder>(bits >> 5 & 7); }
-  constexpr bool shared() const { return (bits >> 8 & 1) != 0; }
+  constexpr MemoryOrder order() const {
+    return is_lock_op(op()) ? MemoryOrder::kNotAtomic : static_cast<MemoryOrder>(bits >> 5 & 7);
+  }
+  constexpr u8 flags() const {
+    return is_lock_op(op()) ? static_cast<u8>((bits >> 5 & 3) << 1 | (bits >> 8 & 1)) : u8{0};
+  }
   constexpr unsigned size_code() const { return bits >> 9 & 15; }
   constexpr bool is_sized() const { return size_code() == kAnySize; }
   constexpr u32 size() const { return size_code() == 0 || is_sized() ? 0 : 1u << (size_code() - 1); }
@@ -106,6 +113,8 @@ struct Thread {
   Frame* frames;   // the floor: frames below it belong to what a signal interrupted
   Frame* bottom;   // of the whole array
   u64 last_ticket;
+  uptr missed_lock;  // of the latest kAcquireFailed
+  u64 missed_ticket;
   Tree* tree;  // nullptr: no redundant accesses are left out but those in `repeats`
 
   // A write of a serial recording whose value is read from memory at the next hook. Slot number; 0: none.

@@ -145,7 +145,7 @@ void after_event(Thread* t, Shape shape, u64 object, u64 allocations) {
   else if (is_section && recorder.filter == FilterMode::kTreeStrict)
     ++tree->count;
   else if (op == Op::kAcquire)
-    acquire(tree, object, shape.shared());
+    acquire(tree, object, (shape.flags() & kShared) != 0);
   else if (op == Op::kRelease)
     release(tree, object);
 }

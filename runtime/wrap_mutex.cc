@@ -8,6 +8,8 @@
 #include "runtime/sync.h"
 
 using namespace sooth::rt;
+using sooth::kTimed;
+using sooth::kTry;
 
 namespace {
 
@@ -57,12 +59,14 @@ int lock_in_turn(Thread* t, pthread_mutex_t* mutex, Deadline deadline, F block) 
   }
 }
 
-int acquired(Thread* t, uptr pc, pthread_mutex_t* mutex, int result) {
-  if (result != 0 && result != EOWNERDEAD) return result;
+// `how`: as in lock_acquired().
+int acquired(Thread* t, uptr pc, pthread_mutex_t* mutex, int result, u8 how) {
   uptr lock = address_of(mutex);
+  if ((result == EBUSY && how == kTry) || (result == ETIMEDOUT && how == kTimed)) lock_missed(t, pc, lock, false, how);
+  if (result != 0 && result != EOWNERDEAD) return result;
   // Not recursive and held: it must be another one, where a mutex died without a call that we could see.
   if (SOOTH_UNLIKELY(holds_lock(t, lock)) && type_of(mutex) != PTHREAD_MUTEX_RECURSIVE_NP) lock_created(t, pc, lock);
-  lock_acquired(t, pc, lock);
+  lock_acquired(t, pc, lock, false, how);
   return result;
 }
 
@@ -75,7 +79,8 @@ int lock_with(Thread* t, uptr pc, pthread_mutex_t* mutex, Deadline deadline, F b
       is_locked_by_caller(mutex)) {
     misuse(t, pc, Misuse::kDoubleLock, address_of(mutex));
   }
-  return acquired(t, pc, mutex, turn::taken() ? lock_in_turn(t, mutex, deadline, block) : block());
+  int result = turn::taken() ? lock_in_turn(t, mutex, deadline, block) : block();
+  return acquired(t, pc, mutex, result, deadline.time == nullptr ? 0 : kTimed);
 }
 
 }  // namespace
@@ -89,7 +94,7 @@ int lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
 int try_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
   begin_operation(t, pc, sooth::Op::kAcquire, address_of(mutex));
   check_alive(t, pc, mutex);
-  int result = acquired(t, pc, mutex, real_trylock(mutex));
+  int result = acquired(t, pc, mutex, real_trylock(mutex), kTry);
   // Who tries again and again must not keep the holder from its turn.
   if (result == EBUSY) turn::yield(t);
   return result;

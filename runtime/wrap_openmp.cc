@@ -207,14 +207,27 @@ SOOTH_OMP_LOCK(omp_set_lock, void* lock, (lock), lock)
 SOOTH_OMP_UNLOCK(omp_unset_lock, void* lock, (lock), lock)
 SOOTH_OMP_LOCK(omp_set_nest_lock, void* lock, (lock), lock)
 SOOTH_OMP_UNLOCK(omp_unset_nest_lock, void* lock, (lock), lock)
+namespace {
+
+void tested(uptr pc, uptr lock, bool taken) {
+  Thread* t = current();
+  if (t == nullptr) return;
+  if (taken)
+    lock_acquired(t, pc, lock, false, sooth::kTry);
+  else
+    lock_missed(t, pc, lock, false, sooth::kTry);
+}
+
+}  // namespace
+
 SOOTH_INTERCEPT(int, omp_test_lock, void* lock) {
   int taken = real_omp_test_lock(lock);
-  if (Thread* t = current(); t != nullptr && taken != 0) lock_acquired(t, SOOTH_CALLER, reinterpret_cast<uptr>(lock));
+  tested(SOOTH_CALLER, reinterpret_cast<uptr>(lock), taken != 0);
   return taken;
 }
 SOOTH_INTERCEPT(int, omp_test_nest_lock, void* lock) {
   int taken = real_omp_test_nest_lock(lock);
-  if (Thread* t = current(); t != nullptr && taken != 0) lock_acquired(t, SOOTH_CALLER, reinterpret_cast<uptr>(lock));
+  tested(SOOTH_CALLER, reinterpret_cast<uptr>(lock), taken != 0);
   return taken;
 }
 

@@ -6,6 +6,8 @@
 #include "runtime/sync.h"
 
 using namespace sooth::rt;
+using sooth::kTimed;
+using sooth::kTry;
 
 namespace {
 
@@ -33,17 +35,18 @@ template <typename F>
 int lock_with(Thread* t, uptr pc, pthread_rwlock_t* lock, bool shared, Deadline deadline, F block) {
   begin_operation(t, pc, sooth::Op::kAcquire, address_of(lock));
   int result = turn::taken() ? lock_in_turn(t, lock, shared, deadline, block) : block();
-  if (result == 0) lock_acquired(t, pc, address_of(lock), shared);
+  u8 how = deadline.time == nullptr ? 0 : kTimed;
+  if (result == 0) lock_acquired(t, pc, address_of(lock), shared, how);
+  if (result == ETIMEDOUT && how == kTimed) lock_missed(t, pc, address_of(lock), shared, how);
   return result;
 }
 
 int try_lock(Thread* t, uptr pc, pthread_rwlock_t* lock, bool shared) {
   begin_operation(t, pc, sooth::Op::kAcquire, address_of(lock));
   int result = shared ? real_tryrdlock(lock) : real_trywrlock(lock);
-  if (result == 0)
-    lock_acquired(t, pc, address_of(lock), shared);
-  else
-    turn::yield(t);
+  if (result == 0) lock_acquired(t, pc, address_of(lock), shared, kTry);
+  if (result == EBUSY) lock_missed(t, pc, address_of(lock), shared, kTry);
+  if (result != 0) turn::yield(t);
   return result;
 }
 
@@ -110,10 +113,9 @@ SOOTH_INTERCEPT(int, pthread_spin_trylock, pthread_spinlock_t* lock) {
   if (t == nullptr) return real_pthread_spin_trylock(lock);
   begin_operation(t, SOOTH_CALLER, sooth::Op::kAcquire, address_of(lock));
   int result = real_pthread_spin_trylock(lock);
-  if (result == 0)
-    lock_acquired(t, SOOTH_CALLER, address_of(lock));
-  else
-    turn::yield(t);
+  if (result == 0) lock_acquired(t, SOOTH_CALLER, address_of(lock), false, kTry);
+  if (result == EBUSY) lock_missed(t, SOOTH_CALLER, address_of(lock), false, kTry);
+  if (result != 0) turn::yield(t);
   return result;
 }
 

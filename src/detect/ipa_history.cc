@@ -67,7 +67,8 @@ void LockHistories::add_step(const Event& e, EventId id, StackId stack, LockSetI
       mine.steps[acquires.back() - mine.base].release = position;
     }
   }
-  mine.steps.push_back({e.object, id, time, mine.snapshot, held, kNever, e.site, stack, acquire, shared});
+  mine.steps.push_back({e.object, id, time, mine.snapshot, held, kNever, e.site, stack, acquire, shared,
+                        !acquire || may_wait_for_ever(e)});
   ++step_count_;
   tick(e.thread);
 }

@@ -30,6 +30,7 @@ struct LockStep {
   StackId stack = kNoStack;
   bool acquire = false;
   bool shared = false;  // mode of the section
+  bool waits = true;    // of an acquire: for as long as it takes
 };
 
 // Whether a section of the one mode keeps out one of the other.

@@ -115,7 +115,10 @@ std::uint32_t IpaSearch::move_on(std::uint32_t index, const Target& target) {
   }
   if (state.rule == IpaRule::kLcc1 && (state.made & kMoveBoth) == 0) {
     state.made = kMoveBoth;  // nothing moves from here: the bit says that it is known
-    deadlocks_.emplace_back(state.a, state.b);
+    // Who tries, or has a time limit, goes on some day, where the trace does not tell.
+    if (histories_.at(start_.ta, state.a).waits && histories_.at(start_.tb, state.b).waits) {
+      deadlocks_.emplace_back(state.a, state.b);
+    }
   }
   auto wanted = static_cast<std::uint8_t>(moves_of(state.rule) & ~state.made);
   if (wanted == 0) {

@@ -171,11 +171,12 @@ class DeadlockDetector final : public Detector {
     thin_out_at_ = uses_.size() + std::max(limits_.max_uses, uses_.size());
   }
 
-  // A thread that holds nothing can wait, but nobody waits for it.
+  // A thread that holds nothing can wait, but nobody waits for it. One that tries, or waits up to some time, holds what
+  // it gets, but is no end of a cycle.
   void acquire(const Batch& batch, std::size_t i) {
     const Event& e = batch.events[i];
     const LockSetId held = locks_.of(e.thread);
-    if (!locks_.acquire(e) || held == kNoLocks) {
+    if (!locks_.acquire(e) || held == kNoLocks || !may_wait_for_ever(e)) {
       return;
     }
     const auto [it, added] =

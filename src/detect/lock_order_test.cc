@@ -65,6 +65,16 @@ TEST(LockOrderTest, TwoThreadsInOppositeOrder) {
   EXPECT_EQ(cycles("A|acq(l)|1 A|acq(m)|2 A|rel(m)|3 A|rel(l)|4 B|acq(l)|5 B|acq(m)|6 B|rel(m)|7 B|rel(l)|8"), "");
 }
 
+TEST(LockOrderTest, WhoTriesDoesNotWaitButHolds) {
+  const std::string other = " B|acq(m)|5 B|acq(l)|6 B|rel(l)|7 B|rel(m)|8";
+  EXPECT_EQ(cycles("A|tryacq(l)|1 A|acq(m)|2 A|rel(m)|3 A|rel(l)|4" + other), "2,6");
+  EXPECT_EQ(cycles("A|timedacq(l)|1 A|acq(m)|2 A|rel(m)|3 A|rel(l)|4" + other), "2,6");
+  EXPECT_EQ(cycles("A|acq(l)|1 A|tryacq(m)|2 A|rel(m)|3 A|rel(l)|4" + other), "");
+  EXPECT_EQ(cycles("A|acq(l)|1 A|timedacq(m)|2 A|rel(m)|3 A|rel(l)|4" + other), "");
+  EXPECT_EQ(cycles("A|racq(l)|1 A|rtryacq(m)|2 A|rrel(m)|3 A|rrel(l)|4" + other), "");
+  EXPECT_EQ(cycles("A|acq(l)|1 A|tryfail(m)|2 A|rel(l)|4" + other), "");
+}
+
 TEST(LockOrderTest, OneThreadIsNoDeadlock) {
   EXPECT_EQ(cycles("A|acq(l)|1 A|acq(m)|2 A|rel(m)|3 A|rel(l)|4 A|acq(m)|5 A|acq(l)|6 A|rel(l)|7 A|rel(m)|8"), "");
 }
@@ -182,6 +192,7 @@ std::vector<Event> nesting_trace(std::uint64_t seed, std::uint32_t rounds, std::
   const std::uint32_t locks = random.between(2, 5);
   const std::uint32_t shared_percent = std::array{0u, 0u, 30u, 60u}[random.below(4)];
   const std::uint32_t must_percent = std::array{0u, 15u, 40u}[random.below(3)];
+  const std::uint32_t try_percent = seed % 4 == 3 ? 30 : 0;
   std::vector<Event> trace;
   const auto add = [&](std::uint32_t thread, Op op, std::uint64_t object, bool shared = false) {
     Event e;
@@ -190,6 +201,9 @@ std::vector<Event> nesting_trace(std::uint64_t seed, std::uint32_t rounds, std::
     e.site = SiteId{sites == 0 ? static_cast<std::uint32_t>(trace.size()) : random.below(sites)};
     e.op = op;
     e.flags = shared ? kShared : std::uint8_t{0};
+    if (try_percent != 0 && op == Op::kAcquire && random.percent(try_percent)) {
+      e.flags |= random.percent(50) ? kTry : kTimed;
+    }
     trace.push_back(e);
   };
   for (std::uint32_t i = 0; i < rounds; ++i) {
@@ -226,6 +240,7 @@ std::vector<Event> overlapping_trace(std::uint64_t seed, std::uint32_t events) {
   options.nested = seed / 2 % 2 == 0;
   options.shared_percent = seed / 5 % 2 == 0 ? 0 : 40;
   options.reentrant_percent = 10;
+  options.try_percent = seed / 3 % 4 == 3 ? 40 : 0;
   const std::uint32_t must = seed / 7 % 2 == 0 ? 0 : 1;
   options.forked_percent = 40 * must;
   const auto weigh = [&](Action action, std::uint32_t weight) {

@@ -23,6 +23,12 @@ struct SyncpCell {
   PastEvent writer;  // the latest write; time 0: none
 };
 
+// Who holds a lock, and since when.
+struct Holder {
+  PastEvent acquire;
+  bool shared = false;
+};
+
 // The closure of the pasts of two accesses of different threads that race.
 struct Resumable {
   Time first = 0;  // time of the one whose race was in question; 0: none yet
@@ -74,6 +80,9 @@ class SyncpDetector final : public Detector {
   const VectorClock& current(ThreadId thread) { return history_.clock(thread); }
   void sent(ThreadId) {}
   void restart(ThreadId thread) {
+    for (const LockMode& held : locks_.table().locks(locks_.of(thread))) {
+      std::erase_if(holders_[held.lock], [&](const Holder& holder) { return holder.acquire.thread == thread; });
+    }
     locks_.restart(thread);
     history_.restart(thread);
   }
@@ -94,6 +103,7 @@ class SyncpDetector final : public Detector {
         return must_order_.outgoing(e);
       case Op::kAcquire: return acquire(e, batch.id(i));
       case Op::kRelease: return release(e);
+      case Op::kAcquireFailed: return find_taken(e);
       case Op::kAlloc: memory_.allocate(e.object, e.size); return must_order_.incoming(e);
       case Op::kFence:
       case Op::kNotify:
@@ -126,6 +136,7 @@ class SyncpDetector final : public Detector {
     if (locks_.acquire(e)) {
       history_.advance(e.thread);
       history_.acquire(e.thread, e.object, !is_shared(e), id);
+      holders_[e.object].push_back({history_.latest(e.thread), is_shared(e)});
     }
   }
 
@@ -133,6 +144,24 @@ class SyncpDetector final : public Detector {
     if (locks_.release(e)) {
       history_.advance(e.thread);
       history_.release(e.thread, e.object);
+      std::erase_if(holders_[e.object], [&](const Holder& holder) { return holder.acquire.thread == e.thread; });
+    }
+  }
+
+  // A failed acquire needs a holder: the one that it found, of several the first. In trace order that has not released
+  // the lock yet. Who holds the lock himself needs nobody.
+  void find_taken(const Event& e) {
+    const auto excludes = [&](const Holder& holder) { return !holder.shared || !is_shared(e); };
+    const Holder* first = nullptr;
+    for (const Holder& holder : holders_[e.object]) {
+      if (excludes(holder) && holder.acquire.thread == e.thread) {
+        return;
+      }
+      first = first == nullptr && excludes(holder) ? &holder : first;
+    }
+    if (first != nullptr) {
+      history_.learn(e.thread, first->acquire);
+      history_.advance(e.thread);
     }
   }
 
@@ -286,6 +315,7 @@ class SyncpDetector final : public Detector {
   std::uint64_t resumed_ = 0;
   SyncpHistory history_;
   LockSets locks_;
+  FlatMap<std::vector<Holder>> holders_;  // by lock, in the order of their acquires
   std::vector<SyncpCell> cells_;
   SyncpLists lists_;
   ShadowMemory<SyncpDetector> memory_;

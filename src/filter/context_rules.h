@@ -37,7 +37,8 @@ constexpr bool sends_message(Op op, MemoryOrder order) {
     case Op::kExit:
     case Op::kCallBegin:
     case Op::kCallEnd:
-    case Op::kMisuse: return false;
+    case Op::kMisuse:
+    case Op::kAcquireFailed: return false;
   }
   return false;
 }

@@ -75,8 +75,7 @@ std::vector<Bytes> touched_by(const Event& e) {
   if (is_access(e.op) || e.op == Op::kFree) {
     return {{e.object, e.object + (e.size - 1)}};
   }
-  return is_turn(e.op) || e.op == Op::kAcquire || e.op == Op::kRelease ? std::vector<Bytes>{{e.object, e.object}}
-                                                                       : std::vector<Bytes>{};
+  return is_turn(e.op) || is_lock_op(e.op) ? std::vector<Bytes>{{e.object, e.object}} : std::vector<Bytes>{};
 }
 
 bool any_overlap(const std::vector<Bytes>& a, const std::vector<Bytes>& b) {

@@ -144,6 +144,7 @@ class Explorer {
         last_write_(cells_.count()) {
     const std::span<const Event> trace = trace_;
     for (Index i = 0; i < trace.size(); ++i) {
+      needs_holder_.push_back(holder_found_by(trace, i).has_value());
       const auto [it, added] = thread_of_.try_emplace(trace[i].thread, threads_.size());
       if (added) {
         threads_.emplace_back();
@@ -177,7 +178,7 @@ class Explorer {
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       const std::optional<Index> e = next(t);
       const bool misread = e && !reads_match(*e);
-      if (!e || (misread && branches_.empty()) || !blockers(*e).empty()) {
+      if (!e || (misread && branches_.empty()) || !blockers(*e).empty() || (needs_holder_[*e] && !is_taken(*e))) {
         continue;
       }
       const std::vector<LastWrite> before = last_write_;
@@ -260,12 +261,21 @@ class Explorer {
       return threads;
     }
     for (const Section& other : sections_) {
-      const bool held = executed_[other.acquire] && !(other.release && executed_[*other.release]);
-      if (held && other.lock == own->lock && other.thread != own->thread && (other.exclusive || own->exclusive)) {
+      if (is_held(other) && other.lock == own->lock && other.thread != own->thread &&
+          (other.exclusive || own->exclusive)) {
         threads.push_back(other.thread);
       }
     }
     return threads;
+  }
+
+  bool is_held(const Section& section) const {
+    return executed_[section.acquire] && !(section.release && executed_[*section.release]);
+  }
+  // Somebody holds the lock that the failed acquire wants, in a mode that excludes it.
+  bool is_taken(Index failed) const {
+    return std::any_of(sections_.begin(), sections_.end(),
+                       [&](const Section& s) { return is_held(s) && keeps_out(s, trace_[failed]); });
   }
 
   void note_races() {
@@ -284,7 +294,7 @@ class Explorer {
     std::map<ThreadId, std::pair<Index, std::vector<ThreadId>>> blocked;
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       const std::optional<Index> e = next(t);
-      if (e && !blockers(*e).empty()) {
+      if (e && may_wait_for_ever(trace_[*e]) && !blockers(*e).empty()) {
         blocked[trace_[*e].thread] = {*e, blockers(*e)};
       }
     }
@@ -329,6 +339,7 @@ class Explorer {
   std::vector<std::vector<Index>> threads_;    // their events
   std::vector<std::size_t> done_;              // by thread: how many of them
   std::vector<bool> executed_;                 // by event
+  std::vector<bool> needs_holder_;             // by event: a failed acquire, the lock of which others held
   std::vector<LastWrite> last_write_;          // by cell
   std::vector<bool> astray_;                   // by thread
   std::vector<EventId> order_;

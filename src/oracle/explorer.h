@@ -2,16 +2,16 @@
 // same steps can reach. Exponential; meant for about 16 events, 30 when few threads interleave.
 //
 // A correct reordering takes a prefix of each thread's events such that must-order is kept (section 3 of
-// docs/semantics.md), an exclusive section overlaps no other section of its lock, and every binding read sees an
-// admissible write in each byte (section 7). A byte of another generation is another variable; alloc itself neither
+// docs/semantics.md), an exclusive section overlaps no other section of its lock, a failed acquire finds its lock taken,
+// and every binding read sees an admissible write in each byte (section 7). A byte of another generation is another variable; alloc itself neither
 // writes nor orders.
 //
 // Which reads bind is known only later, so here a read may see anything. When that is not admissible, or comes from a
 // write that is in doubt, its thread is *astray*: its writes are in doubt from then on, and it cannot pass a branch.
 //
 // A pair of conflicting accesses is a predictable race when a correct reordering ends with both next in their threads
-// and nothing but each other left to wait for. A predictable deadlock is a set of threads, each with an acquire next
-// that a section held by another thread of the set blocks.
+// and nothing but each other left to wait for. A predictable deadlock is a set of threads, each with an acquire next,
+// one that waits for as long as it takes, that a section held by another thread of the set blocks.
 #pragma once
 
 #include <map>

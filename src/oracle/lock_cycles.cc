@@ -11,8 +11,10 @@ class Enumeration {
 
   std::set<std::vector<Index>> run() {
     for (const Section& start : sections_) {
-      path_ = {&start};
-      extend();
+      if (start.waits) {
+        path_ = {&start};
+        extend();
+      }
     }
     return std::move(cycles_);
   }
@@ -50,7 +52,7 @@ class Enumeration {
       note();
     }
     for (const Section& next : sections_) {
-      if (next.acquire > path_.front()->acquire && waits_for(*path_.back(), next) &&
+      if (next.waits && next.acquire > path_.front()->acquire && waits_for(*path_.back(), next) &&
           std::all_of(path_.begin(), path_.end(), [&](const Section* s) { return compatible(*s, next); })) {
         path_.push_back(&next);
         extend();

@@ -114,7 +114,8 @@ class LocksetGraph {
         }
         const std::pair<Index, Index> both = std::minmax(*a, *b);
         result_.meetings.insert(both);
-        if (opens_[*a] != nullptr && opens_[*b] != nullptr && waits_for(state, *a, *b) && waits_for(state, *b, *a)) {
+        if (opens_[*a] != nullptr && opens_[*b] != nullptr && opens_[*a]->waits && opens_[*b]->waits &&
+            waits_for(state, *a, *b) && waits_for(state, *b, *a)) {
           result_.deadlocks.insert(both);
         }
       }

@@ -72,7 +72,7 @@ std::vector<Section> sections_of(std::span<const Event> trace) {
     if (e.op == Op::kAcquire) {
       const auto [it, outermost] = open.try_emplace(key, Open{sections.size(), 0});
       if (outermost) {
-        sections.push_back({e.object, e.thread, i, std::nullopt, !is_shared(e)});
+        sections.push_back({e.object, e.thread, i, std::nullopt, !is_shared(e), (e.flags & (kTry | kTimed)) == 0});
       }
       ++it->second.depth;
     } else if (e.op == Op::kRelease) {
@@ -84,6 +84,25 @@ std::vector<Section> sections_of(std::span<const Event> trace) {
     }
   }
   return sections;
+}
+
+bool keeps_out(const Section& section, const Event& failed) {
+  return section.lock == failed.object && (section.exclusive || !is_shared(failed));
+}
+
+std::optional<Section> holder_found_by(std::span<const Event> trace, Index event) {
+  std::optional<Section> first;
+  for (const Section& section : sections_of(trace)) {
+    const bool held = section.acquire < event && (!section.release || event < *section.release);
+    if (trace[event].op != Op::kAcquireFailed || !held || !keeps_out(section, trace[event])) {
+      continue;
+    }
+    if (section.thread == trace[event].thread) {
+      return std::nullopt;
+    }
+    first = first ? first : section;
+  }
+  return first;
 }
 
 bool contains(const Section& section, std::span<const Event> trace, Index event) {

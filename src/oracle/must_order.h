@@ -77,12 +77,19 @@ struct Section {
   Index acquire = 0;
   std::optional<Index> release;
   bool exclusive = true;  // the mode of the outermost acquire
+  bool waits = true;      // that acquire waits for as long as it takes
 };
 
 // In the order of their acquires.
 std::vector<Section> sections_of(std::span<const Event> trace);
 // The event lies in the section: between its acquire and release, both included.
 bool contains(const Section& section, std::span<const Event> trace, Index event);
+
+// The section in which the failed acquire found its lock: of several the first. Nothing when its own thread holds the
+// lock, or nobody does in the trace, or it is no failed acquire.
+std::optional<Section> holder_found_by(std::span<const Event> trace, Index event);
+// The section keeps out who tries the lock at the failed acquire.
+bool keeps_out(const Section& section, const Event& failed);
 
 // Section 3 of docs/semantics.md. Of edges that program order repeats only the tightest stands here: fork -> the first
 // event of the child, its last event -> join, the latest release fence before a store, the first acquire fence after

@@ -183,23 +183,36 @@ class Generator {
   void acquire(Thread& thread) {
     const std::uint64_t lock = random_.below(options_.locks);
     bool shared = random_.percent(options_.shared_percent);
+    std::uint8_t how = 0;
+    if (options_.try_percent != 0 && random_.percent(options_.try_percent)) {
+      how = random_.percent(50) ? kTry : kTimed;
+    }
+    // Those that wait do not come back; to fail in another thread's absence happens, too, when that is not recorded.
+    const auto fail = [&] {
+      if (how != 0) {
+        emit(Op::kAcquireFailed, lock, MemoryOrder::kNotAtomic, how | (shared ? kShared : 0));
+      }
+    };
+    if (how != 0 && random_.percent(3)) {
+      return fail();
+    }
     const auto own = std::find_if(thread.held.begin(), thread.held.end(), [&](Held h) { return h.lock == lock; });
     if (own != thread.held.end()) {
       if (!random_.percent(options_.reentrant_percent)) {
-        return;
+        return fail();
       }
       shared = shared || own->shared;  // no upgrades
     } else {
       for (const Thread& other : threads_) {
         for (Held h : other.held) {
           if (h.lock == lock && !(h.shared && shared)) {
-            return;  // it would block
+            return fail();  // it would block
           }
         }
       }
     }
     thread.held.push_back({lock, shared});
-    emit(Op::kAcquire, lock, MemoryOrder::kNotAtomic, shared ? kShared : 0);
+    emit(Op::kAcquire, lock, MemoryOrder::kNotAtomic, static_cast<std::uint8_t>(how | (shared ? kShared : 0)));
   }
 
   void release(Thread& thread) {
@@ -308,6 +321,7 @@ std::string_view profile_name(Profile profile) {
     case Profile::kAtomics: return "atomics";
     case Profile::kMemory: return "memory";
     case Profile::kEverything: return "everything";
+    case Profile::kTryLocks: return "try locks";
     case Profile::kCalls: return "calls";
   }
   return "";
@@ -327,6 +341,12 @@ RandomTraceOptions random_options(Profile profile, std::uint64_t seed) {
     case Profile::kLocks:
       add_locks(options, 3);
       set_weights(options, {{Action::kFork, 1}});
+      break;
+    case Profile::kTryLocks:
+      options.try_percent = random.between(20, 80);
+      options.locks = random.between(2, 3);
+      add_locks(options, 4);
+      set_weights(options, {{Action::kFork, 1}, {Action::kJoin, random.below(2)}});
       break;
     case Profile::kMustOrder:
       add_locks(options, random.below(2));
@@ -365,6 +385,7 @@ RandomTraceOptions random_options(Profile profile, std::uint64_t seed) {
                             {Action::kCallBegin, 1},
                             {Action::kCallEnd, 1},
                             {Action::kMisuse, 1}});
+      options.try_percent = random.between(0, 60);
       break;
     case Profile::kCalls:
       options.odd_memory = random.percent(30);

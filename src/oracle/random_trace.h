@@ -23,11 +23,13 @@ enum class Profile : std::uint8_t {
   kAtomics,      // atomic accesses and fences of every order beside plain accesses
   kMemory,       // overlapping ranges of odd sizes, alloc and free
   kEverything,
-  kCalls,  // calls that were not recorded, nested and open at the end, beside a little of all that orders; they get
-           // their reaches from random_reaches(), so this one is not among kProfiles
+  kTryLocks,  // as kLocks, but most acquires try or have a time limit, and some of them fail
+  kCalls,     // calls that were not recorded, nested and open at the end, beside a little of all that orders; they get
+              // their reaches from random_reaches(), so this one is not among kProfiles
 };
 inline constexpr std::array kProfiles = {Profile::kLocks,   Profile::kNestedLocks, Profile::kMustOrder,
-                                         Profile::kAtomics, Profile::kMemory,      Profile::kEverything};
+                                         Profile::kAtomics, Profile::kMemory,      Profile::kEverything,
+                                         Profile::kTryLocks};
 std::string_view profile_name(Profile profile);
 
 // One kind of step that the generator can take.
@@ -66,6 +68,7 @@ struct RandomTraceOptions {
   std::uint32_t sites = 4;
   std::uint32_t shared_percent = 25;     // of acquires
   std::uint32_t reentrant_percent = 15;  // chance that a thread takes again a lock that it picked and holds
+  std::uint32_t try_percent = 0;         // of acquires: they try or have a time limit, and fail when the lock is taken
   std::uint32_t forked_percent = 50;     // of threads; the others simply start
   bool nested = false;                   // releases are last in, first out
   bool odd_memory = false;               // overlapping and unaligned ranges of 1 to 40 bytes; else 4 bytes each

@@ -12,6 +12,9 @@ SyncPreservingClosures::SyncPreservingClosures(std::span<const Event> trace)
   std::map<std::pair<std::uint64_t, std::uint32_t>, Index> last_write;  // by byte and generation
   for (Index i = 0; i < trace.size(); ++i) {
     const Event& e = trace[i];
+    if (const std::optional<Section> holder = holder_found_by(trace, i)) {
+      seen_[i].push_back(holder->acquire);
+    }
     for (std::uint64_t byte = e.object; memory.is_access(i) && byte - e.object < e.size; ++byte) {
       const std::pair key(byte, memory.generation(i, byte));
       if (const auto it = last_write.find(key); is_read(e.op) && it != last_write.end()) {

@@ -73,7 +73,8 @@ class Checker {
       case Op::kHappensAfter:
       case Op::kEnter:
       case Op::kExit:
-      case Op::kMisuse: return nullptr;
+      case Op::kMisuse:
+      case Op::kAcquireFailed: return nullptr;
     }
     return "unknown operation";
   }

@@ -39,6 +39,9 @@ class Judge {
     if (!locks_respected()) {
       return "sections overlap";
     }
+    if (!failed_acquires_fail()) {
+      return "a failed acquire finds the lock free";
+    }
     if (!next_in_thread() || !(witness_.kind == FindingKind::kRace ? race_is_next() : deadlock_is_next())) {
       return "what should come next does not";
     }
@@ -106,6 +109,19 @@ class Judge {
     return true;
   }
 
+  bool failed_acquires_fail() const {
+    for (Index e = 0; e < events_.size(); ++e) {
+      if (in_order(e) && holder_found_by(events_, e) &&
+          std::none_of(sections_.begin(), sections_.end(), [&](const Section& s) {
+            return keeps_out(s, events_[e]) && begun(s) && position_.at(s.acquire) < position_.at(e) &&
+                   !(over(s) && position_.at(*s.release) < position_.at(e));
+          })) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   bool next_in_thread() const {
     for (EventId id : witness_.next) {
       for (Index before = 0; before < events_.size(); ++before) {
@@ -131,7 +147,7 @@ class Judge {
       // A re-entrant acquire begins no section.
       const auto own =
           std::find_if(sections_.begin(), sections_.end(), [&](const Section& s) { return s.acquire == wanted; });
-      if (own == sections_.end() || !threads.insert(own->thread).second ||
+      if (own == sections_.end() || !own->waits || !threads.insert(own->thread).second ||
           std::none_of(sections_.begin(), sections_.end(), [&](const Section& s) {
             return s.thread == holder && s.lock == own->lock && begun(s) && !over(s) && (s.exclusive || own->exclusive);
           })) {

@@ -59,7 +59,8 @@ class MustOrder {
       case Op::kExit:
       case Op::kCallBegin:
       case Op::kCallEnd:
-      case Op::kMisuse: return;
+      case Op::kMisuse:
+      case Op::kAcquireFailed: return;
     }
   }
 
@@ -92,7 +93,8 @@ class MustOrder {
       case Op::kExit:
       case Op::kCallBegin:
       case Op::kCallEnd:
-      case Op::kMisuse: return;
+      case Op::kMisuse:
+      case Op::kAcquireFailed: return;
     }
   }
 

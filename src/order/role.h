@@ -43,7 +43,8 @@ constexpr Role role_of(Op op) {
     case Op::kExit:
     case Op::kCallBegin:
     case Op::kCallEnd:
-    case Op::kMisuse: return Role::kNone;
+    case Op::kMisuse:
+    case Op::kAcquireFailed: return Role::kNone;
   }
   return Role::kNone;
 }

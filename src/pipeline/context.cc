@@ -154,7 +154,8 @@ void ContextCollector::step(const Batch& batch, std::size_t i, const Tables& tab
     case Op::kExit:
     case Op::kCallBegin:
     case Op::kCallEnd:
-    case Op::kMisuse: break;
+    case Op::kMisuse:
+    case Op::kAcquireFailed: break;
   }
   if (batch.id(i) == stops_[next_].event) {
     stop(e);

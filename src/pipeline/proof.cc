@@ -102,7 +102,7 @@ class Prover {
         index_(calls_.view(), calls_.order()),
         whole_(index_) {
     for (std::size_t i = 0; i < view.events.size(); ++i) {
-      if (is_access(view.events[i].op) || view.events[i].op == Op::kFree) {
+      if (is_access(view.events[i].op) || view.events[i].op == Op::kFree || may_wait_for_ever(view.events[i])) {
         by_site_[view.events[i].site].push_back(EventId{i});
       }
     }
@@ -164,7 +164,16 @@ class Prover {
     for (const std::vector<EventId>& acquires : claim.acquires) {
       verdict = try_deadlock(acquires);
       if (verdict.witness.has_value()) {
-        break;
+        return verdict;
+      }
+    }
+    const auto is_known = [this](EventId acquire) { return raw(acquire) < view_.events.size(); };
+    if (!claim.acquires.empty() && view_.events.size() <= options_.max_events_for_heuristics &&
+        std::all_of(claim.acquires.front().begin(), claim.acquires.front().end(), is_known)) {
+      std::vector<EventId> chosen;
+      Patience left;
+      if (std::optional<Witness> witness = try_others(claim.acquires.front(), chosen, left)) {
+        verdict.witness = std::move(witness);
       }
     }
     return verdict;
@@ -187,6 +196,48 @@ class Prover {
     }
     const Unknown* unknown = std::get_if<Unknown>(&prediction);
     return {std::nullopt, false, unknown != nullptr ? unknown->reason : "these acquires cannot all be next"};
+  }
+
+  // What is left to spend on other acquires than the examples.
+  struct Patience {
+    std::uint64_t looks = 50'000;
+    std::uint64_t cycles = 64;
+  };
+
+  // The examples may not be the acquires that can all be next: others of the same sites may. `chosen` stands for the
+  // first of `sites`, which are in the order of the cycle.
+  std::optional<Witness> try_others(const std::vector<EventId>& sites, std::vector<EventId>& chosen,
+                                    Patience& left) const {
+    if (chosen.size() == sites.size()) {
+      if (!holds(chosen.front(), chosen.back()) || left.cycles == 0 ||
+          (options_.out_of_time && options_.out_of_time())) {
+        return std::nullopt;
+      }
+      --left.cycles;
+      return try_deadlock(chosen).witness;
+    }
+    for (const EventId acquire : accesses_at(view_.events[raw(sites[chosen.size()])].site)) {
+      if (left.looks == 0 || left.cycles == 0) {
+        return std::nullopt;
+      }
+      --left.looks;
+      if (!may_wait_for_ever(view_.events[raw(acquire)]) || (!chosen.empty() && !holds(acquire, chosen.back()))) {
+        continue;
+      }
+      chosen.push_back(acquire);
+      if (std::optional<Witness> witness = try_others(sites, chosen, left)) {
+        return witness;
+      }
+      chosen.pop_back();
+    }
+    return std::nullopt;
+  }
+
+  // Whether the thread of the one acquire, in front of it, has the lock that the other one wants.
+  bool holds(EventId acquire, EventId other) const {
+    const std::vector<LockMode> held = locks_at(acquire);
+    return std::any_of(held.begin(), held.end(),
+                       [&](const LockMode& mode) { return mode.lock == view_.events[raw(other)].object; });
   }
 
   std::string beyond() const {
@@ -378,7 +429,8 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
     Verdict verdict;
     if (options.out_of_time && options.out_of_time()) {
       verdict.why = kNotLookedFor;
-    } else if (claim.heuristic && view.events.size() > options.max_events_for_heuristics) {
+    } else if (claim.heuristic && claim.finding.kind != FindingKind::kDeadlock &&
+               view.events.size() > options.max_events_for_heuristics) {
       StopPoll poll(options.out_of_time);
       verdict.witness = prover.try_plans(claim, poll);
       verdict.why = claim.plans.empty()

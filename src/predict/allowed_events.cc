@@ -18,6 +18,7 @@ AllowedEvents::AllowedEvents(const TraceIndex& index, const Window& window, cons
   do {
     changed_ = false;
     end_sections();
+    begin_sections();
     if (rules.reads != ReadRule::kAll && !index.reads_are_fixed()) {
       follow_reads();
     }
@@ -92,6 +93,33 @@ void AllowedEvents::end_sections() {
       if (section.release != kNoEvent && (section.shared ? of_lock.exclusive : of_lock.several)) {
         include(section.release);
       }
+    }
+  }
+}
+
+// Any section of the lock may be what a failed acquire needs.
+void AllowedEvents::begin_sections() {
+  const std::span<const EventIndex> all = index_.failed_acquires();
+  std::vector<std::uint32_t> locks;
+  for (auto e = std::lower_bound(all.begin(), all.end(), window_.begin); e != all.end(); ++e) {
+    if (index_.position(*e) < length_[index_.thread(*e)]) {
+      locks.push_back(index_.section(index_.taken_by(*e)).lock);
+    }
+  }
+  std::sort(locks.begin(), locks.end());
+  locks.erase(std::unique(locks.begin(), locks.end()), locks.end());
+  for (const std::uint32_t lock : locks) {
+    std::vector<std::vector<EventIndex>> acquires(length_.size());  // by thread
+    for (const SectionIndex s : index_.sections_of_lock(lock)) {
+      const EventIndex acquire = index_.section(s).acquire;
+      if (index_.position(acquire) >= length_[index_.thread(acquire)]) {
+        acquires[index_.thread(acquire)].push_back(acquire);
+      }
+    }
+    for (const std::vector<EventIndex>& own : acquires) {
+      // A thread that can go on to one section has been through those before.
+      static_cast<void>(
+          std::partition_point(own.begin(), own.end(), [this](EventIndex acquire) { return include(acquire); }));
     }
   }
 }

@@ -39,6 +39,7 @@ class AllowedEvents {
   void follow_reads();
   void allow_write(EventIndex write);
   void end_sections();
+  void begin_sections();
   FlatMap<Users> users_of_locks() const;
 
   const TraceIndex& index_;

@@ -133,6 +133,9 @@ bool PrefixClosure::visit(EventIndex e) {
   for (const EventIndex before : index_->predecessors(e)) {
     want(before);
   }
+  if (const SectionIndex holder = index_->taken_by(e); rules_.lock_order && holder != kNoSection) {
+    want(index_->section(holder).acquire);
+  }
   const bool enters = rules_.lock_order && index_->event(e).op == Op::kAcquire && index_->section_of(e) != kNoSection;
   return !enters || enter(index_->section_of(e));
 }

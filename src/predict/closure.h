@@ -23,7 +23,9 @@ enum class ReadRule : std::uint8_t {
 // What a set is closed under, besides must-order.
 struct ClosureRules {
   ReadRule reads = ReadRule::kBinding;
-  bool lock_order = true;  // with two sections that exclude each other, the end of the one that is earlier in the trace
+  // With two sections that exclude each other, the end of the one that is earlier in the trace; with a failed acquire
+  // the beginning of the section that it met.
+  bool lock_order = true;
   StopPoll* poll = nullptr;  // when it stops, adding says false, and nothing follows from that
 };
 

@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace sooth {
+namespace {
+
+// Failed acquires times sections of their locks. Above this many, each is to fail in the section that it met.
+constexpr std::uint64_t kMaxHolders = 200'000;
+
+}  // namespace
 
 OrderFormula::OrderFormula(const TraceIndex& index, const Window& window, const Bounds& bounds,
                            const SolverLimit& limit, StopPoll* poll)
@@ -16,7 +22,8 @@ OrderFormula::OrderFormula(const TraceIndex& index, const Window& window, const 
       points_(index.thread_count()) {
   for (void (OrderFormula::*const part)() :
        {&OrderFormula::collect, &OrderFormula::order_must, &OrderFormula::order_sections,
-        &OrderFormula::collect_binding_points, &OrderFormula::order_reads, &OrderFormula::chain_threads}) {
+        &OrderFormula::order_failed_acquires, &OrderFormula::collect_binding_points, &OrderFormula::order_reads,
+        &OrderFormula::chain_threads}) {
     if (stopped(poll_)) {
       return;
     }
@@ -122,6 +129,51 @@ void OrderFormula::exclude(const LockSection& a, const LockSection& b) {
     }
   }
   solver_.require(clause);
+}
+
+void OrderFormula::order_failed_acquires() {
+  const std::span<const EventIndex> all = index_.failed_acquires();
+  std::vector<EventIndex> failed;
+  std::uint64_t pairs = 0;
+  for (auto e = std::lower_bound(all.begin(), all.end(), window_.begin); e != all.end(); ++e) {
+    if (!is_past(*e) && is_in(*e)) {
+      const std::vector<SectionIndex>* sections = sections_.find(index_.section(index_.taken_by(*e)).lock);
+      pairs += sections == nullptr ? 0 : sections->size();
+      failed.push_back(*e);
+    }
+  }
+  is_complete_ = pairs <= kMaxHolders;
+  for (const EventIndex e : failed) {
+    find_taken(e, !is_complete_);
+  }
+}
+
+// `as_recorded`: in the section in which it did in the trace, if that may be.
+void OrderFormula::find_taken(EventIndex failed, bool as_recorded) {
+  Clause some;
+  if (!is_needed(failed)) {
+    some.push_back(left_out(failed));
+  }
+  static const std::vector<SectionIndex> kNone;
+  const SectionIndex recorded = index_.taken_by(failed);
+  const std::vector<SectionIndex>* sections = sections_.find(index_.section(recorded).lock);
+  for (const SectionIndex s : sections == nullptr ? kNone : *sections) {
+    const LockSection& section = index_.section(s);
+    if ((as_recorded && s != recorded) || !index_.keeps_out(section, failed) ||
+        index_.thread(section.acquire) == index_.thread(failed)) {
+      continue;
+    }
+    const OrderSolver::Flag taken = solver_.add_flag();
+    some.push_back(Literal::is(taken));
+    if (!is_past(section.acquire)) {
+      solver_.require({Literal::is_not(taken), before(section.acquire, failed)});
+    }
+    if (is_in(section.release)) {
+      solver_.require({Literal::is_not(taken), before(failed, section.release)});
+    }
+  }
+  node(failed);
+  solver_.require(some);
 }
 
 // Where binding can begin to matter: behind branches that threads may pass, and at writes that binding reads may see.
@@ -297,7 +349,10 @@ void OrderFormula::chain_threads() {
   }
 }
 
-OrderSolver::Answer OrderFormula::solve() { return solver_.solve(); }
+OrderSolver::Answer OrderFormula::solve() {
+  const OrderSolver::Answer answer = solver_.solve();
+  return answer == OrderSolver::Answer::kNo && !is_complete_ ? OrderSolver::Answer::kUnknown : answer;
+}
 
 std::vector<EventIndex> OrderFormula::order() const {
   std::vector<std::pair<std::int64_t, EventIndex>> placed;

@@ -24,6 +24,7 @@ namespace sooth {
 //   program order and must-order   p before e
 //   needed events                  e before the end
 //   sections of a lock             (release of a before acquire of b) or (release of b before acquire of a), where executed
+//   a failed acquire               in some section of its lock: acquire before it, it before the release
 //   a read that binds              some admissible write before it, and no other write of the variable in between
 //   with branches                  a read binds when its thread executes what stands behind a later branch, or when a
 //                                  binding read sees a later write of its thread
@@ -67,6 +68,8 @@ class OrderFormula {
   void order_must();
   void order_sections();
   void exclude(const LockSection& a, const LockSection& b);
+  void order_failed_acquires();
+  void find_taken(EventIndex failed, bool as_recorded);
   void collect_binding_points();
   void order_reads();
   void order_read(EventIndex read);
@@ -81,6 +84,7 @@ class OrderFormula {
   const Bounds& bounds_;
   StopPoll* const poll_;
   OrderSolver solver_;
+  bool is_complete_ = true;  // false: it has clauses that not every reordering keeps, so that "no" means nothing
   OrderSolver::Node end_;
   FlatMap<Mentioned> nodes_;                        // by event
   std::vector<std::vector<EventIndex>> mentioned_;  // by thread, sorted once complete

@@ -66,6 +66,9 @@ void Scheduler::count(EventIndex e) {
     ++(section.shared ? lock.coming_shared : lock.coming_exclusive);
     (section.shared ? lock.needed_shared : lock.needed_exclusive) += needed ? 1 : 0;
   }
+  if (const SectionIndex holder = index_.taken_by(e); holder != kNoSection) {
+    ++locks_[index_.section(holder).lock].coming_failed;
+  }
 }
 
 Scheduler::Step Scheduler::next_step(std::uint32_t thread) const {
@@ -79,7 +82,19 @@ Scheduler::Step Scheduler::next_step(std::uint32_t thread) const {
   if (index_.event(e).op == Op::kAcquire && index_.section_of(e) != kNoSection) {
     return acquire_step(index_.section(index_.section_of(e)));
   }
+  if (index_.taken_by(e) != kNoSection) {
+    return finds_taken(e) ? Step::kSafe : Step::kBlocked;
+  }
+  if (index_.section_of(e) != kNoSection) {
+    return locks_.find(index_.section(index_.section_of(e)).lock)->coming_failed > 0 ? Step::kChoice : Step::kSafe;
+  }
   return access_step(e);
+}
+
+// Whether the failed acquire can fail now.
+bool Scheduler::finds_taken(EventIndex failed) const {
+  const Lock& lock = *locks_.find(index_.section(index_.taken_by(failed)).lock);
+  return lock.held_exclusive > 0 || (lock.held_shared > 0 && !is_shared(index_.event(failed)));
 }
 
 // All that comes before it by must-order or inference is executed.
@@ -286,6 +301,9 @@ void Scheduler::undo_access(EventIndex e) {
 }
 
 void Scheduler::change_lock(EventIndex e, bool forward) {
+  if (const SectionIndex holder = index_.taken_by(e); holder != kNoSection) {
+    locks_.find(index_.section(holder).lock)->coming_failed += forward ? ~0u : 1u;
+  }
   const SectionIndex s = index_.section_of(e);
   if (s == kNoSection) {
     return;

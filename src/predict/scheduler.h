@@ -21,7 +21,8 @@ namespace sooth {
 // with it now. Reads and releases are safe whenever possible. A write is not when somebody may still want to read what
 // it overwrites, or when it has readers and other writes of the variable are to come, unless it is inferred to come
 // before them. An acquire is not when others want the lock, unless it is inferred to come before them, or the thread
-// can run at once to where all it has acquired is released.
+// can run at once to where all it has acquired is released. A release is not while a failed acquire is to come that
+// may need the lock taken; such an acquire is possible only then, and safe.
 class Scheduler {
  public:
   // All must outlive it. What comes before the window has happened, and is not in order().
@@ -69,6 +70,7 @@ class Scheduler {
     std::uint32_t held_exclusive = 0, held_shared = 0;
     std::uint32_t coming_exclusive = 0, coming_shared = 0;  // sections not begun
     std::uint32_t needed_exclusive = 0, needed_shared = 0;  // ... that are needed
+    std::uint32_t coming_failed = 0;                        // failed acquires not executed
   };
   struct Saved {  // of a variable, before an event
     EventIndex last_write;
@@ -98,6 +100,7 @@ class Scheduler {
   bool may_execute(EventIndex e) const;
   Step access_step(EventIndex e) const;
   Step acquire_step(const LockSection& section) const;
+  bool finds_taken(EventIndex failed) const;
   bool run(std::uint32_t thread);
   bool run_section(std::uint32_t thread);
   void execute_access(EventIndex e);

@@ -199,8 +199,8 @@ Prediction find_deadlock(const TraceIndex& index, std::span<const EventId> acqui
   std::vector<EventIndex> targets;
   for (const EventId acquire : acquires) {
     const EventIndex e = static_cast<EventIndex>(raw(acquire));
-    if (index.event(e).op != Op::kAcquire || index.section_of(e) == kNoSection) {
-      return Infeasible{};  // a re-entrant acquire waits for nobody
+    if (!may_wait_for_ever(index.event(e)) || index.section_of(e) == kNoSection) {
+      return Infeasible{};  // a try, and a re-entrant acquire, wait for nobody
     }
     targets.push_back(e);
   }

@@ -150,6 +150,7 @@ RandomTraceOptions lock_options(std::uint64_t seed) {
   options.variables = 1 + static_cast<std::uint32_t>(seed / 432 % 2);
   options.shared_percent = seed / 864 % 2 == 0 ? 0 : 30;
   options.reentrant_percent = 5;
+  options.try_percent = seed / 3456 % 2 == 0 ? 0 : 30;
   options.nested = seed / 1728 % 2 == 0;
   options.forked_percent = 20;
   options.weights[static_cast<std::size_t>(Action::kAccess)] = seed / 3 % 2 == 0 ? 2 : 6;
@@ -162,7 +163,7 @@ RandomTraceOptions lock_options(std::uint64_t seed) {
 }
 
 RandomTrace tiny_trace(std::uint64_t seed) {
-  const std::size_t kind = seed % 9;
+  const std::size_t kind = seed % 10;
   if (kind >= kProfiles.size()) {
     return random_trace(lock_options(seed), seed);
   }

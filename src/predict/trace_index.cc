@@ -70,6 +70,7 @@ class TraceIndexBuilder {
     lay_out_threads();
     lay_out_branches();
     group_values();
+    group_sections();
   }
 
   // Host of MustOrder.
@@ -125,6 +126,8 @@ class TraceIndexBuilder {
       acquire(id, thread);
     } else if (e.op == Op::kRelease) {
       release(id, thread);
+    } else if (e.op == Op::kAcquireFailed) {
+      find_taken(id);
     }
     must_order_.outgoing(e);
   }
@@ -227,6 +230,36 @@ class TraceIndexBuilder {
     thread.sections.push_back(static_cast<SectionIndex>(index_.sections_.size()));
     index_.detail_[id] = thread.sections.back();
     index_.sections_.push_back({id, kNoEvent, lock - 1, is_shared(e), thread.open.front()});
+    open_[lock - 1].push_back(thread.sections.back());
+  }
+
+  void find_taken(EventIndex id) {
+    const Event& e = events_[id];
+    const std::uint32_t* lock = locks_.find(e.object);
+    if (lock == nullptr) {
+      return;
+    }
+    SectionIndex first = kNoSection;
+    for (const SectionIndex s : open_[*lock - 1]) {
+      const bool excludes = !(index_.sections_[s].shared && is_shared(e));
+      if (excludes && events_[index_.sections_[s].acquire].thread == e.thread) {
+        return;
+      }
+      first = excludes && first == kNoSection ? s : first;
+    }
+    index_.detail_[id] = first;
+    if (first != kNoSection) {
+      index_.failed_.push_back(id);
+      index_.failed_on_[*lock - 1];
+    }
+  }
+
+  void group_sections() {
+    for (SectionIndex s = 0; s < index_.sections_.size() && !index_.failed_.empty(); ++s) {
+      if (std::vector<SectionIndex>* all = index_.failed_on_.find(index_.sections_[s].lock)) {
+        all->push_back(s);
+      }
+    }
   }
 
   void release(EventIndex id, Thread& thread) {
@@ -239,6 +272,7 @@ class TraceIndexBuilder {
     });
     index_.detail_[id] = thread.sections[*open];
     index_.sections_[thread.sections[*open]].release = id;
+    std::erase(open_[lock], thread.sections[*open]);
     thread.open.erase(open);
   }
 
@@ -354,10 +388,11 @@ class TraceIndexBuilder {
   std::vector<Thread> threads_;
   HeldLocks held_;
   FlatMap<std::uint32_t> locks_;
-  Senders latest_;                      // what current() returns
-  std::vector<std::uint32_t> touched_;  // cells of the access at hand
-  std::vector<Stored> stored_, found_;  // recorded values, by writes and by reads
-  std::vector<EventIndex> saw_;         // parallel to found_
+  FlatMap<std::vector<SectionIndex>> open_;  // by lock, in the order of their acquires
+  Senders latest_;                           // what current() returns
+  std::vector<std::uint32_t> touched_;       // cells of the access at hand
+  std::vector<Stored> stored_, found_;       // recorded values, by writes and by reads
+  std::vector<EventIndex> saw_;              // parallel to found_
 };
 
 Window::Window(const TraceIndex& index, EventIndex first, EventIndex end) : begin(first) {

@@ -109,6 +109,22 @@ class TraceIndex {
                                      : std::span<const std::uint32_t>{};
   }
 
+  // Of a failed acquire the section in which it found its lock taken, of several the first: some section that keeps it
+  // out must be open whenever it happens. kNoSection for other events, when the thread holds the lock itself, and when
+  // the trace does not tell who did.
+  SectionIndex taken_by(EventIndex e) const { return event(e).op == Op::kAcquireFailed ? detail_[e] : kNoSection; }
+  // All events that have one, in trace order.
+  std::span<const EventIndex> failed_acquires() const { return failed_; }
+  // The sections of a lock that one of them is about, by their acquires.
+  std::span<const SectionIndex> sections_of_lock(std::uint32_t lock) const {
+    const std::vector<SectionIndex>* all = failed_on_.find(lock);
+    return all == nullptr ? std::span<const SectionIndex>{} : std::span<const SectionIndex>(*all);
+  }
+  // Whether the failed acquire fails while the section is open.
+  bool keeps_out(const LockSection& section, EventIndex failed) const {
+    return section.lock == sections_[detail_[failed]].lock && !(section.shared && is_shared(event(failed)));
+  }
+
   // The section that the event opens or closes; kNoSection for other events and re-entrant ones.
   SectionIndex section_of(EventIndex e) const {
     const Op op = event(e).op;
@@ -140,9 +156,11 @@ class TraceIndex {
   std::vector<EventIndex> by_thread_;
   std::vector<std::uint32_t> position_;  // by event, as the following three
   std::vector<std::uint32_t> variable_;
-  std::vector<std::uint32_t> detail_;           // of a read: the write seen; of lock events: the section
-  std::vector<std::uint32_t> predecessors_at_;  // into pool_; 0: none
-  std::vector<std::uint32_t> pool_;             // lists: their length, then the elements (for variables: twice as many)
+  std::vector<std::uint32_t> detail_;             // of a read: the write seen; of lock events: the section
+  std::vector<EventIndex> failed_;                // see failed_acquires()
+  FlatMap<std::vector<SectionIndex>> failed_on_;  // see sections_of_lock()
+  std::vector<std::uint32_t> predecessors_at_;    // into pool_; 0: none
+  std::vector<std::uint32_t> pool_;  // lists: their length, then the elements (for variables: twice as many)
   std::vector<LockSection> sections_;
   std::vector<std::uint32_t> section_begin_;  // into sections_by_thread_
   std::vector<SectionIndex> sections_by_thread_;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "race/witness_calls.h"
@@ -39,6 +40,7 @@ class Checker {
     }
     SOOTH_RETURN_IF_ERROR(place_events());
     scan_trace();
+    found_taken_ = explained_failures(trace_.events.first(end_));
     SOOTH_RETURN_IF_ERROR(act_out());
     SOOTH_RETURN_IF_ERROR(check_next());
     note_reads();
@@ -96,7 +98,8 @@ class Checker {
   MustEdges edges_;
   CallEdges calls_;
   WitnessLocks locks_;
-  std::vector<Number> last_done_;  // by thread, or kNoEvent
+  std::unordered_set<Number> found_taken_;  // failed acquires of a lock that somebody held in the trace
+  std::vector<Number> last_done_;           // by thread, or kNoEvent
 
   // Of the events in play, the bytes they touch; of the reads in the order, what they saw in the trace.
   Generations generations_;
@@ -226,6 +229,8 @@ Status Checker::check_step(Number id, Number steps_done) {
     locks_.acquire(id, e);
   } else if (e.op == Op::kRelease && !locks_.release(e)) {
     return Status::bad_input(text(id) + " comes without an acquire of the lock");
+  } else if (found_taken_.contains(id) && !locks_.is_held_against(e)) {
+    return Status::bad_input(text(id) + " comes while nobody holds the lock");
   }
   return {};
 }
@@ -297,6 +302,10 @@ Status Checker::check_deadlock() {
     const Event& e = trace_.events[id];
     if (e.op != Op::kAcquire) {
       return Status::bad_input(text(id) + " is no acquire, so it waits for nobody");
+    }
+    if (!may_wait_for_ever(e)) {
+      return Status::bad_input(text(id) + " does not wait for ever: it " +
+                               ((e.flags & kTry) != 0 ? "only tries" : "has a time limit"));
     }
     if (locks_.hold(e.thread, e.object) != nullptr) {
       return Status::bad_input(text(id) + " waits for nobody: the thread holds the lock already");

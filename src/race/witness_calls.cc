@@ -203,7 +203,8 @@ bool CallEdges::takes_turns(Op op) {
     case Op::kExit:
     case Op::kCallBegin:
     case Op::kCallEnd:
-    case Op::kMisuse: return false;
+    case Op::kMisuse:
+    case Op::kAcquireFailed: return false;
   }
   return false;
 }
@@ -212,7 +213,7 @@ std::optional<CallEdges::Bytes> CallEdges::own_bytes(const Event& e) {
   if (is_access(e.op) || e.op == Op::kFree) {
     return Bytes{e.object, e.object + (e.size - 1)};
   }
-  if (takes_turns(e.op) || e.op == Op::kAcquire || e.op == Op::kRelease) {
+  if (takes_turns(e.op) || is_lock_op(e.op)) {
     return Bytes{e.object, e.object};
   }
   return std::nullopt;

@@ -39,7 +39,8 @@ bool is_synchronisation(Op op) {
     case Op::kHappensAfter:
     case Op::kCallBegin:
     case Op::kCallEnd:
-    case Op::kMisuse: return true;
+    case Op::kMisuse:
+    case Op::kAcquireFailed: return true;
   }
   return false;
 }

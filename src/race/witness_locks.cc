@@ -1,11 +1,35 @@
 #include "race/witness_locks.h"
 
+#include <algorithm>
+
 namespace sooth {
 
-std::optional<LockHold> WitnessLocks::blocker(const Event& e) const {
+std::unordered_set<std::uint32_t> explained_failures(std::span<const Event> trace) {
+  std::unordered_set<std::uint32_t> explained;
+  if (std::none_of(trace.begin(), trace.end(), [](const Event& e) { return e.op == Op::kAcquireFailed; })) {
+    return explained;
+  }
+  WitnessLocks locks;
+  for (std::uint32_t id = 0; id < trace.size(); ++id) {
+    const Event& e = trace[id];
+    if (e.op == Op::kAcquire) {
+      locks.acquire(id, e);
+    } else if (e.op == Op::kRelease) {
+      locks.release(e);
+    } else if (e.op == Op::kAcquireFailed && locks.is_held_against(e)) {
+      explained.insert(id);
+    }
+  }
+  return explained;
+}
+
+bool WitnessLocks::is_held_against(const Event& e) const {
   const Holders* holders = locks_.find(e.object);
-  const bool waits = holders != nullptr && (holders->exclusive != 0 || (holders->shared != 0 && !is_shared(e)));
-  if (!waits || hold(e.thread, e.object) != nullptr) {
+  return holders != nullptr && (holders->exclusive != 0 || (holders->shared != 0 && !is_shared(e)));
+}
+
+std::optional<LockHold> WitnessLocks::blocker(const Event& e) const {
+  if (!is_held_against(e) || hold(e.thread, e.object) != nullptr) {
     return std::nullopt;
   }
   for (const FlatMap<LockHold>& thread : threads_) {

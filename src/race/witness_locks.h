@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "base/flat_map.h"
@@ -27,6 +29,8 @@ class WitnessLocks {
 
   // A hold by another thread that keeps the acquire `e` waiting. Whoever holds a lock may acquire it again.
   std::optional<LockHold> blocker(const Event& e) const;
+  // Whether somebody, the thread itself included, holds the lock in a mode that excludes that of `e`.
+  bool is_held_against(const Event& e) const;
   // Only when nothing blocks it.
   void acquire(std::uint32_t id, const Event& e);
   // Whether the thread held the lock.
@@ -41,5 +45,9 @@ class WitnessLocks {
   std::vector<FlatMap<LockHold>> threads_;  // by lock
   FlatMap<Holders> locks_;
 };
+
+// The failed acquires of a trace, or of its prefix, that it explains: somebody holds the lock there. Whoever held it at
+// the others is not in the trace.
+std::unordered_set<std::uint32_t> explained_failures(std::span<const Event> trace);
 
 }  // namespace sooth

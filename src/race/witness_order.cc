@@ -38,7 +38,8 @@ void MustEdges::add(std::uint32_t id, const Event& e, bool wanted) {
     case Op::kExit:
     case Op::kCallBegin:
     case Op::kCallEnd:
-    case Op::kMisuse: break;
+    case Op::kMisuse:
+    case Op::kAcquireFailed: break;
   }
   thread(raw(e.thread)).last = id;
 }

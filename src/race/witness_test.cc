@@ -333,6 +333,30 @@ TEST(WitnessTest, DeadlocksAreCycles) {
   EXPECT_EQ(t.deadlock({0, 1}, {2, 4}), "event 2 (A releases b) is no acquire, so it waits for nobody");
 }
 
+TEST(WitnessTest, WhoTriesIsInNoDeadlock) {
+  const Checked t("A|tryacq(a)|1 A|acq(b)|2 A|rel(b)|3 A|rel(a)|4 B|acq(b)|5 B|acq(a)|6 B|rel(a)|7 B|rel(b)|8");
+  EXPECT_EQ(t.deadlock({0, 4}, {1, 5}), "");
+  const Checked tries(
+      "A|acq(a)|1 A|tryacq(b)|2 A|rel(b)|3 A|rel(a)|4 B|acq(b)|5 B|timedacq(a)|6 B|rel(a)|7 B|rel(b)|8");
+  EXPECT_EQ(tries.deadlock({0, 4}, {1, 5}), "event 1 (A acquires b) does not wait for ever: it only tries");
+  EXPECT_EQ(tries.deadlock({0, 4}, {5, 1}), "event 5 (B acquires a) does not wait for ever: it has a time limit");
+}
+
+TEST(WitnessTest, AFailedAcquireFindsTheLockTaken) {
+  const Checked t("A|w(x)|1 A|acq(a)|2 B|tryfail(a)|3 B|w(y)|4 A|rel(a)|5 A|w(y)|6 C|racq(a)|7 C|rrel(a)|8");
+  EXPECT_EQ(t.race({0, 1, 2, 4}, {3, 5}), "");
+  EXPECT_EQ(t.race({0, 1, 4, 2}, {3, 5}), "event 2 (B fails to acquire a) comes while nobody holds the lock");
+  EXPECT_EQ(t.race({0, 1, 4, 6, 2}, {3, 5}), "");  // a reader keeps it out as well
+  const Checked readers("A|acq(a)|1 B|rtimeout(a)|2 B|w(y)|3 A|rel(a)|4 A|w(y)|5 C|racq(a)|6 C|rrel(a)|7");
+  EXPECT_EQ(readers.race({0, 1, 3}, {2, 4}), "");
+  EXPECT_EQ(readers.race({0, 3, 5, 1}, {2, 4}), "event 1 (B fails to acquire a) comes while nobody holds the lock");
+  // Who has the lock is the thread itself, or not in the trace.
+  const Checked own("A|acq(a)|1 A|tryfail(a)|2 A|w(y)|3 A|rel(a)|4 B|w(y)|5");
+  EXPECT_EQ(own.race({0, 1}, {2, 4}), "");
+  const Checked unknown("A|tryfail(a)|1 A|w(y)|2 B|w(y)|3");
+  EXPECT_EQ(unknown.race({0}, {1, 2}), "");
+}
+
 TEST(WitnessTest, DeadlocksRespectModes) {
   const Checked readers("A|racq(a)|1 A|racq(b)|2 A|rrel(b)|3 A|rrel(a)|4 B|racq(b)|5 B|racq(a)|6");
   EXPECT_EQ(readers.deadlock({0, 4}, {1, 5}),

@@ -34,6 +34,7 @@ std::string_view verb(Op op) {
     case Op::kCallBegin: return "calls";
     case Op::kCallEnd: return "is back from";
     case Op::kMisuse: return "misuses";
+    case Op::kAcquireFailed: return "fails to acquire";
   }
   return "does";
 }

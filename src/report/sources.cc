@@ -54,7 +54,7 @@ Content content_of(const std::string& file) {
     return {std::nullopt, SourceState::kRefused,
             S_ISREG(info.st_mode) ? "it is larger than 8 MiB" : "it is no regular file"};
   }
-  Result<std::string> text = read_whole_file(file, kMaxBytes);
+  Result<std::string> text = read_whole_file(file, kMaxSourceBytes);
   if (!text.ok()) {
     return {std::nullopt, SourceState::kMissing, text.status().message()};
   }

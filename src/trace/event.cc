@@ -13,6 +13,7 @@ ObjectKind object_kind(Op op) {
     case Op::kFree: return ObjectKind::kMemory;
     case Op::kAcquire:
     case Op::kRelease:
+    case Op::kAcquireFailed:
     case Op::kMisuse: return ObjectKind::kLock;
     case Op::kNotify:
     case Op::kWait: return ObjectKind::kSignal;
@@ -69,6 +70,7 @@ std::string_view op_name(Op op) {
     case Op::kCallBegin: return "call begin";
     case Op::kCallEnd: return "call end";
     case Op::kMisuse: return "misuse";
+    case Op::kAcquireFailed: return "failed acquire";
   }
   return "unknown";
 }

@@ -15,7 +15,7 @@ enum class Op : std::uint8_t {
   kAtomicStore = 3,     // first byte touched
   kAtomicRmw = 4,       // first byte touched; a failed compare-exchange is a load
   kFence = 5,           // 0
-  kAcquire = 6,         // lock; with kShared in reader mode
+  kAcquire = 6,         // lock; with kShared in reader mode; with kTry or kTimed by a call that never waits for ever
   kRelease = 7,         // lock; with kShared in reader mode
   kNotify = 8,          // condition or signal
   kWait = 9,            // condition or signal: returns from a wait that a notify woke
@@ -36,8 +36,10 @@ enum class Op : std::uint8_t {
   kCallBegin = 24,      // call: something that is not recorded starts; its reach is a side column
   kCallEnd = 25,        // call: ... and is over
   kMisuse = 26,         // lock, or for kThreadLeak the thread; Event::size is a MisuseKind. Orders nothing
+  kAcquireFailed = 27,  // lock; a try (kTry) that found it taken, or a wait for it (kTimed) that was over before it was
+                        // free; with kShared in reader mode
 };
-inline constexpr int kOpCount = 27;
+inline constexpr int kOpCount = 28;
 
 // What a kMisuse event reports: a call that the rules of locks and threads forbid, seen when it was made. Values are
 // part of the trace format, too.
@@ -58,9 +60,13 @@ enum class MemoryOrder : std::uint8_t { kNotAtomic, kRelaxed, kConsume, kAcquire
 inline constexpr int kMemoryOrderCount = 7;
 
 // Bits of Event::flags.
-inline constexpr std::uint8_t kShared = 1;  // reader mode of kAcquire and kRelease
-inline constexpr std::uint8_t kAllFlags = kShared;
+inline constexpr std::uint8_t kShared = 1;  // reader mode of kAcquire, kRelease and kAcquireFailed
+// How a kAcquire or kAcquireFailed was made, one of them at most. A kAcquire without them waits for as long as it takes.
+inline constexpr std::uint8_t kTry = 2;    // does not wait at all
+inline constexpr std::uint8_t kTimed = 4;  // waits up to some time
+inline constexpr std::uint8_t kAllFlags = kShared | kTry | kTimed;
 
+constexpr bool is_lock_op(Op op) { return op == Op::kAcquire || op == Op::kRelease || op == Op::kAcquireFailed; }
 constexpr bool is_misuse_kind(std::uint32_t number) { return number > 0 && number < kMisuseKindCount; }
 constexpr bool is_access(Op op) { return op <= Op::kAtomicRmw; }
 constexpr bool is_atomic(Op op) { return op >= Op::kAtomicLoad && op <= Op::kAtomicRmw; }

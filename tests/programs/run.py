@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Builds, records and analyses every program of this folder and compares what is found with the marks in its source.
 
-A program is a test by existing: `x_race.cc`, `x_norace.cc` or `x_misuse.cc` (or `.c`). Its comments say what to expect:
+A program is a test by existing: `x_race.cc`, `x_norace.cc`, `x_misuse.cc`, `x_deadlock.cc` or `x_nodeadlock.cc` (or
+`.c`). Its comments say what to expect:
 
     x = 1;  // RACE(a)      the lines with the same name are the two ends of one race; a name on one line only is a line
                             that races with itself. Every race of the run is marked, and no line else has one.
     // MISUSE(kind)         on the line that misuses a primitive: unlock, double-lock, destroy-locked, invalid-use or thread-leak
+    // DEADLOCK(a)          the lines with the same name are the acquires that wait for each other. That is `predicted`;
+                            of x_nodeadlock.cc nothing is even suspected
     // STACK(a): f g main   one end of race a has these functions on its stack, innermost first, before any others
     // OUTPUT: text         one line of the expected standard output; without any, the output is not fixed
     // STATUS: 3            the exit status (128 + signal), 0 by default
@@ -90,7 +93,10 @@ class Program:
                       for name, analyses in re.findall(r"// FOUND\((\w+)\): (.*)", text)}
         self.varies = {name for name, analyses in self.found.items() if analyses[-1] == "?"}
         self.found.update({name: self.found[name][:-1] for name in self.varies})
-        self.analyses = sorted({"hb", "misuse"}.union(*self.found.values()))
+        self.kind = self.name.rsplit("_", 1)[-1]
+        self.deadlocks = self._cycles(text)
+        self.analyses = sorted({"hb", "misuse"}.union({"deadlock", "ipa"} if "deadlock" in self.kind else (),
+                                                      *self.found.values()))
         self.stacks = [(name, names.split()) for name, names in re.findall(r"// STACK\((\w+)\): (.*)", text)]
         self.output = self._lines(text, "OUTPUT")
         self.status = int((self._lines(text, "STATUS") or ["0"])[0])
@@ -125,16 +131,22 @@ class Program:
                 raise Failure(f"{self.path.name}: RACE({name}) stands on {len(ends)} lines; a race has two ends")
         return {name: tuple(sorted((ends * 2)[:2])) for name, ends in lines.items()}
 
+    def _cycles(self, text):
+        lines = {}
+        for name, number in self._marks(text, "DEADLOCK"):
+            lines.setdefault(name, []).append((self.path.name, number))
+        return {tuple(sorted(acquires)) for acquires in lines.values()}
+
     def _check(self, text):
         """The name must agree with the marks, so that no half is emptied by a slip."""
         if self.path.parent == EXAMPLES:
             if set(self.found) != set(self.races):
                 raise Failure(f"{self.path.name}: FOUND and RACE do not name the same races")
             return
-        kind = self.name.rsplit("_", 1)[-1]
-        if kind not in ("race", "norace", "misuse"):
-            raise Failure(f"{self.path.name} is neither x_race, x_norace nor x_misuse")
-        if bool(self.races) != (kind == "race") or bool(self.misuse) != (kind == "misuse"):
+        kind = self.kind
+        if kind not in ("race", "norace", "misuse", "deadlock", "nodeadlock"):
+            raise Failure(f"{self.path.name} is neither x_race, x_norace, x_misuse, x_deadlock nor x_nodeadlock")
+        if (bool(self.races), bool(self.misuse), bool(self.deadlocks)) != (kind == "race", kind == "misuse", kind == "deadlock"):
             raise Failure(f"{self.path.name} has the wrong kind of marks for its name")
         for name, _ in self.stacks:
             if name not in self.races:
@@ -224,7 +236,7 @@ class Sooth:
             self._check_walks(program, process.name, must([self.sooth, "trace", "check", process]))
         report = json.loads(must([self.sooth, "analyze", trace, "--with", ",".join(program.analyses),
                                   "--format", "json", "--fail-on", "never"]))
-        return output, status, self._races(report), self._misuse(report)
+        return output, status, self._races(report), self._misuse(report), self._deadlocks(report)
 
     def _check_walks(self, program, name, text):
         """Whoever writes DEEP must be right, too."""
@@ -264,6 +276,12 @@ class Sooth:
                 for finding in report["findings"] if finding["kind"] == "misuse"}
 
 
+    def _deadlocks(self, report):
+        """Per cycle of acquires, its rung."""
+        return {tuple(sorted(innermost(self._frames(access)) for access in finding["accesses"])): finding["rung"]
+                for finding in report["findings"] if finding["kind"] == "deadlock"}
+
+
 class Tsan:
     """ThreadSanitizer as the compilers ship it. Clang's reports one race for eight bytes: a part of the marks suffices."""
 
@@ -297,7 +315,7 @@ class Tsan:
                 races.setdefault(ends, {}).setdefault("hb", []).extend(names)
             else:
                 raise Failure(f"ThreadSanitizer says: {report.strip()}")
-        return output, status, races, misuse
+        return output, status, races, misuse, None  # its deadlock detector is another matter
 
     @staticmethod
     def _stacks(report):
@@ -312,7 +330,7 @@ class Tsan:
 
 def compare(program, compiler, tool, plain, recorded):
     """Raises a Failure that names every difference."""
-    (plain_output, plain_status), (output, status, races, misuse) = plain, recorded
+    (plain_output, plain_status), (output, status, races, misuse, deadlocks) = plain, recorded
     wrong = []
     fixed = program.path.parent == FOLDER
     if program.output and plain_output.splitlines() != program.output:
@@ -332,6 +350,12 @@ def compare(program, compiler, tool, plain, recorded):
     wrong += [f"misses the misuse {kind} at line {line}" for kind, line in sorted(program.misuse - misuse)]
     wrong += [f"reports a misuse that is not marked: {kind} at line {line}"
               for kind, line in sorted(misuse - program.misuse)]
+    if deadlocks is not None:
+        wrong += ["misses the deadlock " + spell(ends) for ends in sorted(program.deadlocks - set(deadlocks))]
+        wrong += [f"calls the deadlock {spell(ends)} {deadlocks[ends]}" for ends in sorted(program.deadlocks & set(deadlocks))
+                  if deadlocks[ends] == "suspected"]
+        wrong += ["reports a deadlock that is not marked: " + spell(ends)
+                  for ends in sorted(set(deadlocks) - program.deadlocks)]
     for name, functions in program.stacks:
         stacks = sum(races.get(program.races[name], {}).values(), [])
         if not any(stack[:len(functions)] == functions for stack in stacks):

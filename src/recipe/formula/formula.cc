@@ -27,6 +27,7 @@ RecipeFormula::RecipeFormula(const RecipeModel& model, ExprTable& table, const W
   order_must();
   collect_sections();
   order_sections();
+  order_failed_acquires();
   fulfil_conditions();
   for (const RaceTarget& target : targets_) {
     take_detour(target);
@@ -171,6 +172,35 @@ void RecipeFormula::exclude(const Section& a, const Section& b) {
     }
   }
   solver_.require(clause);
+}
+
+// A failed acquire stands in some section of its lock.
+void RecipeFormula::order_failed_acquires() {
+  const TraceIndex& index = model_.index();
+  for (const EventIndex failed : index.failed_acquires()) {
+    if (scope_.is_past(failed) || !scope_.is_in(failed)) {
+      continue;
+    }
+    Clause some = unless_left_out(failed);
+    const std::vector<Section>* sections = sections_.find(index.event(failed).object);
+    for (std::size_t i = 0; i < (sections == nullptr ? 0 : sections->size()); ++i) {
+      const Section& section = (*sections)[i];
+      if ((section.shared && is_shared(index.event(failed))) ||
+          steps_.thread(section.acquire) == index.thread(failed)) {
+        continue;
+      }
+      const auto taken = solver_.add_flag();
+      some.push_back(Literal::is(taken));
+      if (!scope_.is_past(section.acquire)) {
+        solver_.require({Literal::is_not(taken), before(section.acquire, failed)});
+      }
+      if (section.release != kNoEvent) {
+        solver_.require({Literal::is_not(taken), before(failed, section.release)});
+      }
+    }
+    node(failed);
+    solver_.require(some);
+  }
 }
 
 void RecipeFormula::fulfil_conditions() {

@@ -80,6 +80,7 @@ class RecipeFormula {
   void collect_detour_sections(const RaceTarget& target);
   void order_sections();
   void exclude(const Section& a, const Section& b);
+  void order_failed_acquires();
   void fulfil_conditions();
   void keep_recorded_behind_end(std::uint32_t thread);
   void take_detour(const RaceTarget& target);

@@ -222,6 +222,12 @@ void Scope::follow_events(std::uint32_t thread) {
     for (const EventIndex p : index.predecessors(e)) {
       grow(index.thread(p), index.position(p) + 1);
     }
+    if (const SectionIndex holder = index.taken_by(e); holder != kNoSection) {
+      for (const SectionIndex s : index.sections_of_lock(index.section(holder).lock)) {
+        const EventIndex acquire = index.section(s).acquire;
+        grow(index.thread(acquire), index.position(acquire) + 1);
+      }
+    }
     bool follow = is_read(index.event(e).op) && steps_.read(e) == kNoExpr;
     if (is_read(index.event(e).op) && !follow) {
       steps_.for_each_piece(e, [&](PieceIndex p) {

@@ -73,10 +73,13 @@ class Walk {
         return false;
       }
     }
+    const auto lock = locks_.find(steps_.object(s));
+    if (steps_.is_event(s) && index_.taken_by(s) != kNoSection) {
+      return lock != locks_.end() && (lock->second.owner != kNobody || (lock->second.readers > 0 && !is_shared(s)));
+    }
     if (steps_.op(s) != Op::kAcquire) {
       return true;
     }
-    const auto lock = locks_.find(steps_.object(s));
     return lock == locks_.end() || lock->second.owner == t ||
            (lock->second.owner == kNoThread && (lock->second.readers == 0 || is_shared(s)));
   }

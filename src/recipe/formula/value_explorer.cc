@@ -18,6 +18,12 @@ ValueExplorer::ValueExplorer(const ExplorerInput& input) : input_(input) {
     position_.push_back(own.size());
     own.push_back(e);
   }
+  State state;
+  for (std::size_t e = 0; e < input.events.size(); ++e) {
+    const Event& event = input.events[e];
+    found_taken_.push_back(event.op == Op::kAcquireFailed && is_taken(state, event));
+    lock(state, raw(event.thread), event.op, event.object, is_shared(event), false);
+  }
   record();
 }
 
@@ -175,6 +181,11 @@ bool ValueExplorer::lock(State& state, std::size_t thread, Op op, std::uint64_t 
   return true;
 }
 
+bool ValueExplorer::is_taken(const State& state, const Event& failed) {
+  return std::any_of(state.locks.begin(), state.locks.end(),
+                     [&](const Lock& l) { return l.object == failed.object && !(l.shared && is_shared(failed)); });
+}
+
 int ValueExplorer::left_before(int writer, std::uint64_t byte) const {
   const auto w = static_cast<std::size_t>(writer);
   return w < input_.events.size() ? left_[w][byte - input_.events[w].object] : -1;
@@ -247,8 +258,8 @@ std::optional<ValueExplorer::State> ValueExplorer::after_event(const State& stat
   const std::size_t e = threads_[thread][position];
   const Event& event = input_.events[e];
   State next = state;
-  if (!is_ready(state, thread) || !keeps_end(state, thread, position) || (is_read(event.op) && !read_event(next, e)) ||
-      !keeps_conditions(next, thread, position) ||
+  if (!is_ready(state, thread) || (found_taken_[e] && !is_taken(state, event)) || !keeps_end(state, thread, position) ||
+      (is_read(event.op) && !read_event(next, e)) || !keeps_conditions(next, thread, position) ||
       !lock(next, thread, event.op, event.object, is_shared(event), false)) {
     return std::nullopt;
   }

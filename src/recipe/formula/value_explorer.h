@@ -96,6 +96,8 @@ class ValueExplorer {
   bool keeps_end(const State& state, std::size_t thread, std::size_t position) const;
   bool may_detour(const State& state, std::size_t thread) const;
   bool lock(State& state, std::size_t thread, const Op op, std::uint64_t object, bool shared, bool strict) const;
+  // Somebody holds the lock, in a mode that excludes that of the failed acquire.
+  static bool is_taken(const State& state, const Event& failed);
   int left_before(int writer, std::uint64_t byte) const;  // in the recorded run
   bool read_event(State& state, std::size_t event);
   void write_event(State& state, std::size_t event);
@@ -108,6 +110,7 @@ class ValueExplorer {
   std::map<Byte, std::size_t> cells_;
   std::map<std::uint64_t, std::uint32_t> some_generation_;  // of bytes that events touch
   std::vector<bool> shared_;                                // by cell
+  std::vector<bool> found_taken_;                           // by event: a failed acquire that the recorded run explains
   std::vector<Cell> first_;                                 // before all events
   std::vector<std::vector<int>> saw_;                       // by event and byte: the writer
   std::vector<std::vector<int>> left_;                      // by event and byte: what it left; -1: nobody knows

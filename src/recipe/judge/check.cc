@@ -93,6 +93,7 @@ class Checker {
   MustEdges edges_;
   CallEdges calls_;
   WitnessLocks locks_;
+  std::unordered_set<Number> found_taken_;  // failed acquires of a lock that somebody held in the trace
   CheckMachine machine_;
 };
 
@@ -114,6 +115,7 @@ Status Checker::place(EventId id, Number position) {
 
 Status Checker::place_events() {
   position_.assign(trace_.events.size(), 0);
+  found_taken_ = explained_failures(trace_.events);
   happened_.assign(trace_.events.size(), false);
   for (const NextAccess& next : witness_.next) {
     if (next.event.has_value() == next.unexecuted.has_value()) {
@@ -281,6 +283,8 @@ Status Checker::check_lock(Number id, const Event& e) {
     locks_.acquire(id, e);
   } else if (e.op == Op::kRelease && !locks_.release(e)) {
     return Status::bad_input(text(id) + " comes without an acquire of the lock");
+  } else if (found_taken_.contains(id) && !locks_.is_held_against(e)) {
+    return Status::bad_input(text(id) + " comes while nobody holds the lock");
   }
   return {};
 }

@@ -55,6 +55,16 @@ std::string bytes(std::uint64_t count) { return std::to_string(count) + (count =
 
 bool sized(Op op) { return is_access(op) || op == Op::kAlloc || op == Op::kFree; }
 bool ordered(Op op) { return is_atomic(op) || op == Op::kFence; }
+// A failed acquire was one that might fail.
+bool flags_mean_something(const Event& e) {
+  const int how = e.flags & (kTry | kTimed);
+  switch (e.op) {
+    case Op::kAcquire: return (e.flags & ~kAllFlags) == 0 && how != (kTry | kTimed);
+    case Op::kAcquireFailed: return (e.flags & ~kAllFlags) == 0 && (how == kTry || how == kTimed);
+    case Op::kRelease: return (e.flags & ~kShared) == 0;
+    default: return e.flags == 0;
+  }
+}
 bool wraps(std::uint64_t begin, std::uint64_t length) { return begin + (length - 1) < begin; }
 
 // op, order, flags and reserved as one number: equal to the op when the others are 0.
@@ -188,8 +198,7 @@ bool TraceValidator::State::check_shape(const Event& e) {
   if (ordered(e.op) != (e.order != MemoryOrder::kNotAtomic)) {
     return fail(e, with_article(e.op) + (ordered(e.op) ? " has no memory order" : " has a memory order"));
   }
-  const bool lock_op = e.op == Op::kAcquire || e.op == Op::kRelease;
-  if ((e.flags & ~kAllFlags) != 0 || e.reserved != 0 || (is_shared(e) && !lock_op)) {
+  if (e.reserved != 0 || !flags_mean_something(e)) {
     return fail(e, with_article(e.op) + " has flags that mean nothing there");
   }
   if (e.op == Op::kMisuse) {
@@ -246,6 +255,7 @@ bool TraceValidator::State::check_rules(const Event& e) {
     case Op::kSemWait:
     case Op::kHappensBefore:
     case Op::kHappensAfter:
+    case Op::kAcquireFailed:  // whoever has the lock may not be in the trace
     case Op::kBegin: return true;
     case Op::kEnd:
       phases_[raw(e.thread)] = Phase::kEnded;

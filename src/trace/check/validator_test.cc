@@ -58,6 +58,7 @@ Step rd(std::uint32_t t, std::uint64_t a = kX) { return {t, Op::kRead, a}; }
 Step wr(std::uint32_t t, std::uint64_t a = kX) { return {t, Op::kWrite, a}; }
 Step acq(std::uint32_t t, std::uint64_t l = kM) { return {t, Op::kAcquire, l}; }
 Step rel(std::uint32_t t, std::uint64_t l = kM) { return {t, Op::kRelease, l}; }
+Step failed(std::uint32_t t, int flags) { return Step(t, Op::kAcquireFailed, kM).with_flags(flags); }
 Step acq_shared(std::uint32_t t) { return acq(t).with_flags(kShared); }
 Step rel_shared(std::uint32_t t) { return rel(t).with_flags(kShared); }
 Step fork(std::uint32_t t, std::uint64_t c) { return {t, Op::kFork, c}; }
@@ -225,7 +226,17 @@ const std::vector<Case> kShapeCases = {
      {misuse(T0, MisuseKind::kThreadLeak, 99)},
      "event 0 (T0): a leak of thread 99, which is not one of the 4 threads of the trace"},
     {"shared_write", {wr(T0), wr(T0).with_flags(kShared)}, "event 1 (T0): a write has flags that mean nothing there"},
-    {"unknown_flag", {acq(T0).with_flags(2)}, "event 0 (T0): an acquire has flags that mean nothing there"},
+    {"unknown_flag", {acq(T0).with_flags(8)}, "event 0 (T0): an acquire has flags that mean nothing there"},
+    {"try_and_timed",
+     {acq(T0).with_flags(kTry | kTimed)},
+     "event 0 (T0): an acquire has flags that mean nothing there"},
+    {"try_to_release",
+     {acq(T0), rel(T0).with_flags(kTry)},
+     "event 1 (T0): a release has flags that mean nothing there"},
+    {"fails_to_wait_for_ever", {failed(T0, 0)}, "event 0 (T0): a failed acquire has flags that mean nothing there"},
+    {"fails",
+     {failed(T0, kTry), failed(T0, kTimed | kShared), acq(T0).with_flags(kTry), failed(T1, kTimed), rel(T0)},
+     ""},
     {"reserved", {wr(T0), wr(T0).with_reserved(1)}, "event 1 (T0): a write has flags that mean nothing there"},
     {"known_site", {wr(T0).at(1), wr(T0).at(0)}, ""},
     {"unknown_site", {wr(T0), wr(T0).at(2)}, "event 1 (T0): site 2 is not one of the 2 sites of the trace"},

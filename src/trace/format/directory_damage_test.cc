@@ -292,7 +292,7 @@ TEST_F(DamageTest, EachCheckOfTheSegmentDecoder) {
       {"site", 12, 1, "a shape that does not exist"},
       {"op", 20, kOpCount, "a shape that does not exist"},
       {"order", 20, 1 | 7 << 8, "a shape that does not exist"},
-      {"flags", 20, 1 | 2 << 16, "a shape that does not exist"},
+      {"flags", 20, 1 | 8 << 16, "a shape that does not exist"},
       {"reserved", 20, 1 | 1 << 24, "a shape that does not exist"},
       {"thread", 24, 1, "a thread that does not exist"},
       {"events of the thread", 28, 1, "its runs and streams do not fit"},

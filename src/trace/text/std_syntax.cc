@@ -38,6 +38,14 @@ constexpr StdOp kOps[] = {
     {"callbegin", Op::kCallBegin, 0},
     {"callend", Op::kCallEnd, 0},
     {"misuse", Op::kMisuse, 0},
+    {"tryacq", Op::kAcquire, kTry},
+    {"rtryacq", Op::kAcquire, kTry | kShared},
+    {"timedacq", Op::kAcquire, kTimed},
+    {"rtimedacq", Op::kAcquire, kTimed | kShared},
+    {"tryfail", Op::kAcquireFailed, kTry},
+    {"rtryfail", Op::kAcquireFailed, kTry | kShared},
+    {"timeout", Op::kAcquireFailed, kTimed},
+    {"rtimeout", Op::kAcquireFailed, kTimed | kShared},
 };
 
 constexpr StdColumn kColumns[] = {

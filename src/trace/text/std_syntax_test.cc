@@ -18,11 +18,13 @@ TEST(StdSyntax, EveryOpHasExactlyOneWord) {
     EXPECT_EQ(find_std_op(row.op, row.flags), &row);
   }
   for (int op = 0; op < kOpCount; ++op) {
-    EXPECT_NE(find_std_op(Op(op), 0), nullptr) << op_name(Op(op));
+    EXPECT_NE(find_std_op(Op(op), Op(op) == Op::kAcquireFailed ? kTry : 0), nullptr) << op_name(Op(op));
   }
   EXPECT_EQ(find_std_op(Op::kRead, kShared), nullptr);
   EXPECT_EQ(find_std_op(Op(kOpCount), 0), nullptr);
-  EXPECT_EQ(find_std_op(Op::kAcquire, 2), nullptr);
+  EXPECT_EQ(find_std_op(Op::kAcquire, kTry | kTimed), nullptr);
+  EXPECT_EQ(find_std_op(Op::kAcquireFailed, 0), nullptr);
+  EXPECT_EQ(find_std_op(Op::kAcquire, 8), nullptr);
 }
 
 TEST(StdSyntax, EscapesWhatALineCannotCarry) {

@@ -12,7 +12,7 @@ namespace {
 constexpr KindSet bit(Op op) { return KindSet{1} << raw(op); }
 constexpr KindSet kPlain = bit(Op::kRead) | bit(Op::kWrite);
 constexpr KindSet kAtomics = bit(Op::kAtomicLoad) | bit(Op::kAtomicStore) | bit(Op::kAtomicRmw);
-constexpr KindSet kLockOps = bit(Op::kAcquire) | bit(Op::kRelease);
+constexpr KindSet kLockOps = bit(Op::kAcquire) | bit(Op::kRelease) | bit(Op::kAcquireFailed);
 constexpr KindSet kSignalOps = bit(Op::kNotify) | bit(Op::kWait);
 constexpr KindSet kBarrierOps = bit(Op::kBarrierArrive) | bit(Op::kBarrierLeave);
 constexpr KindSet kSemaphoreOps = bit(Op::kSemPost) | bit(Op::kSemWait);
@@ -200,7 +200,8 @@ EventDropper::Fate EventDropper::decide(const Event& e, StackId stack) {
     case Op::kFree:
     case Op::kHappensBefore:
     case Op::kHappensAfter:
-    case Op::kMisuse: return alone;
+    case Op::kMisuse:
+    case Op::kAcquireFailed: return alone;
   }
   return alone;
 }
