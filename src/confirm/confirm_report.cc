@@ -127,12 +127,9 @@ class ReportCampaign {
     if (!confirmation.ok()) {
       return confirmation.status();
     }
-    if (options_.campaign.cancelled() && confirmation->untouched()) {
-      ++counts.untried;
-      return {};
-    }
+    const bool untried = options_.campaign.cancelled() && confirmation->untouched();
     confirmation->diverged = chosen.no_witness.empty() ? std::move(confirmation->diverged) : chosen.no_witness;
-    ++counts.tried;
+    ++(untried ? counts.untried : counts.tried);
     counts.reached += confirmation->run.has_value() ? 1 : 0;
     counts.harmful += confirmation->harmful ? 1 : 0;
     const std::string program = shell_words(words_);
