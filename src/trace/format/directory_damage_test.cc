@@ -424,7 +424,7 @@ TEST_F(DamageTest, FilesThatAreMissingOrOfAnotherKind) {
          std::filesystem::remove(t + "/version");
          std::filesystem::create_directory(t + "/version");
        },
-       "cannot read: Is a directory"},
+       "cannot read: it is no regular file"},
       {"events is a directory",
        [](const std::string& t) {
          std::filesystem::remove(t + "/events");
@@ -442,7 +442,7 @@ TEST_F(DamageTest, FilesThatAreMissingOrOfAnotherKind) {
          std::filesystem::remove(t + "/version");
          ASSERT_EQ(::mkfifo((t + "/version").c_str(), 0600), 0);
        },
-       "is damaged"},
+       "cannot read: it is no regular file"},
       {"version is empty", [](const std::string& t) { fill_file(t + "/version", ""); }, "is damaged"},
   };
   for (const auto& row : table) {
