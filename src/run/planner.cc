@@ -66,7 +66,7 @@ Planner::Step Planner::turn_of(std::size_t turn, std::uint64_t runs) const {
     planned += trials_of(turn) - std::min(trials_of(turn), candidates_[waiting[count++]].trials);
   }
   waiting.resize(count);
-  return {Kind::kTry, std::move(waiting), trials_of(turn), Stop::kNot};
+  return {Kind::kTryFindings, std::move(waiting), trials_of(turn), Stop::kNot};
 }
 
 Planner::Step Planner::next(std::chrono::milliseconds elapsed) const {

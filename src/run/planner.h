@@ -37,7 +37,7 @@ class Planner {
     bool records = true;                  // the program may be recorded again
     std::uint64_t max_recordings = 0;     // the first one included; 0: by the rules
   };
-  enum class Kind : std::uint8_t { kTry, kRecord, kStop };
+  enum class Kind : std::uint8_t { kTryFindings, kRecord, kStop };
   enum class Stop : std::uint8_t {
     kNot,
     kBudget,      // spent

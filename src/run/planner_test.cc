@@ -73,7 +73,7 @@ TEST(PlannerTest, TheBestCandidatesAreTriedFirstAndAllBeforeAnyIsTriedAgain) {
     planner.add(promise);
   }
   Planner::Step step = planner.next(Ms(0));
-  EXPECT_EQ(step.kind, Kind::kTry);
+  EXPECT_EQ(step.kind, Kind::kTryFindings);
   EXPECT_EQ(step.candidates, (Numbers{3, 2, 1, 0}));
   EXPECT_EQ(step.trials, 1u);
   planner.tried(3, 1, false);
