@@ -327,6 +327,7 @@ void run_case(const Options& options, const std::string& copy, const TraceStore&
     const int errors = ::open((copy + ".errors").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     ::dup2(errors, STDERR_FILENO);
     limit(RLIMIT_CPU, 60);
+    ::alarm(600);
     limit(RLIMIT_CORE, 0);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     limit(RLIMIT_AS, std::uint64_t{6} << 30);
@@ -359,7 +360,14 @@ int run(const Options& options) {
   }
   const std::vector<Module> modules = modules_of(options.recording);
   const Copy copy(options.recording);
-  if (work_with(copy.path(), *trace, file_of(modules)) != kAnalysed) {
+  // In a process of its own as well: the solver's threads would be missing after a fork.
+  const pid_t first = ::fork();
+  if (first == 0) {
+    ::_exit(work_with(copy.path(), *trace, file_of(modules)));
+  }
+  int status = 0;
+  ::waitpid(first, &status, 0);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != kAnalysed) {
     die("the recording itself is not analysed");
   }
   std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
