@@ -11,9 +11,9 @@ using virtual_clock::kNever;
 namespace {
 
 // All of it is protected by lock_.
-u64 alarm_ = kNever;      // virtual time, atomic: no deadline is earlier
-u64 idle_since_ = 0;      // CLOCK_MONOTONIC: nobody is ready, and a deadline is waited for in real time. 0: not so
-u64 waited_ = 0;          // real time that was idle, less what the virtual clock has jumped since
+u64 alarm_ = kNever;  // virtual time, atomic: no deadline is earlier
+u64 idle_since_ = 0;  // CLOCK_MONOTONIC: nobody is ready, and a deadline is waited for in real time. 0: not so
+u64 waited_ = 0;      // real time that was idle, less what the virtual clock has jumped since
 u64 longest_delay_ = 0;
 Node* keeper_ = nullptr;  // has the deadline that is waited for
 
@@ -164,6 +164,8 @@ void let_time_pass() {
   if (!virtual_clock::is_on()) return;
   Node* n = earliest_deadline();
   if (n == nullptr) return;
+  // A postponed thread could run. Before it is kept from that for so long, it goes on.
+  if (postponed_.first() != nullptr && n->deadline > virtual_clock::now() + sooth::EarlyEnds::kLongest) return;
   if (outside_.first() == nullptr)
     jump_to(n->deadline);
   else

@@ -57,7 +57,8 @@ void write_thread(const Thread* t, u32 id, BlockedOn on, u32 holder, uptr object
   p = append_number(append_text(p, end, " "), end, object);
   if (pc != 0) p = append_site(p, end, pc);
   u32 frames = 0;
-  for (const Frame* f = t->top; f > t->bottom && frames < kMostFrames; ++frames) p = append_site(p, end, shown_call((--f)->call));
+  for (const Frame* f = t->top; f > t->bottom && frames < kMostFrames; ++frames)
+    p = append_site(p, end, shown_call((--f)->call));
   *p++ = '\n';
   write_line(line, p);
 }

@@ -12,9 +12,9 @@
 #include "deep/program.h"
 #include "race/trace_store.h"
 #include "recipe/opaque/opaque_calls.h"
+#include "trace/reader.h"
 #include "trace/tools/copy.h"
 #include "trace/tools/insert_calls.h"
-#include "trace/reader.h"
 
 namespace sooth {
 namespace {

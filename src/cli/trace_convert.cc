@@ -11,8 +11,8 @@
 #include "cli/progress.h"
 #include "cli/trace_commands.h"
 #include "cli/trace_output.h"
-#include "trace/tools/copy.h"
 #include "trace/reader.h"
+#include "trace/tools/copy.h"
 
 namespace sooth {
 namespace {

@@ -7,12 +7,12 @@
 #include "cli/progress.h"
 #include "cli/trace_commands.h"
 #include "cli/trace_output.h"
+#include "trace/check/validator.h"
+#include "trace/for_each_batch.h"
+#include "trace/reader.h"
 #include "trace/tools/copy.h"
 #include "trace/tools/drop.h"
-#include "trace/for_each_batch.h"
 #include "trace/tools/hide_sync.h"
-#include "trace/reader.h"
-#include "trace/check/validator.h"
 
 namespace sooth {
 namespace {

@@ -153,6 +153,9 @@ void attend(pid_t pid, const std::string& mark, Stream& output, Stream& errors, 
     }
     if ((captured.timed_out || captured.cancelled) && !killed) {
       killed = true;
+      // It must not go on because what it waited for has ended.
+      ::kill(-pid, SIGSTOP);
+      ::kill(pid, SIGSTOP);
       end_descendants(pid, mark);
       ::kill(-pid, SIGKILL);
       ::kill(pid, SIGKILL);  // it may have left its group

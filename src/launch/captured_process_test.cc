@@ -44,8 +44,8 @@ TEST(CapturedProcessTest, NothingItStartsOutlivesIt) {
     CaptureLimits limits;
     limits.timeout = std::chrono::seconds(2);
     const std::string script = "setsid sh -c 'echo $$ >> " + file + "; exec sleep 600' & " +
-                               "(setsid sh -c 'echo $$ >> " + file + "; exec sleep 600' &) ; " +
-                               "while [ $(wc -l < " + file + ") -lt 2 ]; do sleep 0.01; done; " + rest;
+                               "(setsid sh -c 'echo $$ >> " + file + "; exec sleep 600' &) ; " + "while [ $(wc -l < " +
+                               file + ") -lt 2 ]; do sleep 0.01; done; " + rest;
     std::ofstream(file).flush();
     ASSERT_TRUE(run_captured({"sh", "-c", script}, environment, limits).ok());
     std::ifstream list(file);

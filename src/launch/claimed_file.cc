@@ -18,7 +18,7 @@ std::string numbered_name(const std::string& program, const std::string& ending,
 Result<ClaimedFile> ClaimedFile::create(const std::string& program, const std::string& ending) {
   for (int n = 1;; ++n) {
     const std::string name = numbered_name(program, ending, n);
-    const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0) {
       ::close(fd);
       return ClaimedFile(name);

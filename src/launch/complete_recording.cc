@@ -15,11 +15,11 @@
 #include "launch/recording_set.h"
 #include "launch/symbolize_recording.h"
 #include "symbol/elf_file.h"
+#include "trace/format/small_file.h"
 #include "trace/recording/call_reaches.h"
 #include "trace/recording/deep_file.h"
 #include "trace/recording/process_file.h"
 #include "trace/recording/recording_checks.h"
-#include "trace/format/small_file.h"
 
 namespace sooth {
 namespace {

@@ -59,9 +59,8 @@ Status run_through(const Words& words, const Words& environment, const Controlle
 
 Status run_caught(const Words& words, const Words& environment, const ControlledRunOptions& options,
                   RunOutcome& outcome) {
-  Result<Captured> captured =
-      run_captured(words, environment,
-                   {options.timeout, options.max_output, options.cancel, options.give_up_at, options.input});
+  Result<Captured> captured = run_captured(
+      words, environment, {options.timeout, options.max_output, options.cancel, options.give_up_at, options.input});
   if (!captured.ok()) {
     return captured.status();
   }

@@ -12,12 +12,12 @@
 namespace sooth {
 
 struct StageBounds {
-  std::string_view name;    // of the analysis
-  std::string_view ends;    // what its pairs are pairs of: "sites"
-  std::uint64_t unknown;    // pairs without an answer
-  std::string_view why;     // ... of the first
-  std::uint64_t far_pairs;  // pairs some of whose accesses no window has together
-  std::uint64_t window;     // events
+  std::string_view name;         // of the analysis
+  std::string_view ends;         // what its pairs are pairs of: "sites"
+  std::uint64_t unknown;         // pairs without an answer
+  std::string_view why;          // ... of the first
+  std::uint64_t far_pairs;       // pairs some of whose accesses no window has together
+  std::uint64_t window;          // events
   std::string_view why_not_all;  // not empty: some pairs may not have been found
 };
 

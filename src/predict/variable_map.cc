@@ -19,6 +19,9 @@ VariableMap::VariableMap(std::span<const Event> trace) {
     for (std::uint64_t granule = e.object / kGranule; is_access(e.op) && granule <= last / kGranule; ++granule) {
       slots_[granule] |= 1;
     }
+    if (e.op == Op::kFree) {
+      slots_[e.object / kGranule] |= 1;  // where two frees meet, one of them begins
+    }
   }
   granules_.reserve(slots_.size());
   slots_.for_each([this](std::uint64_t number, std::uint32_t& slot) {

@@ -23,7 +23,8 @@ class VariableMap {
   std::size_t cell_count() const { return cell_count_; }
 
   // Calls visit(cell), or visit(cell, first byte, number of bytes) if it takes that, for the cells of the bytes in
-  // address order. Bytes that are never accessed have none.
+  // address order. Bytes that are never accessed have none, except for the first ones of blocks that are freed: two
+  // frees of a block have one in common.
   template <typename Visit>
   void for_each_cell(std::uint64_t address, std::uint64_t size, Visit&& visit) const {
     const std::uint64_t last = address + (size - 1);

@@ -288,7 +288,7 @@ struct Finding {
   // forbidden call, or the fork of a leaked thread. Of a failure: where each thread stood that had to do with it, one
   // at least.
   std::vector<Access> accesses;
-  std::optional<MisuseKind> misuse;  // of a misuse
+  std::optional<MisuseKind> misuse;       // of a misuse
   std::optional<FailureSummary> failure;  // of a crash or hang, and of a deadlock that a run ended in
   // Libraries that nobody sees into, and that may order the two for all one knows.
   std::vector<std::string> uninstrumented;

@@ -106,10 +106,10 @@ class Checker {
   std::vector<Stretch> stretches_;
   std::vector<std::size_t> first_stretch_;  // by event, and one more
   std::vector<Seen> seen_;
-  std::vector<std::size_t> first_seen_;  // by event, and one more
-  std::vector<Seen> now_;                // of the reads in the order, what they see there
-  std::vector<std::size_t> first_now_;   // by position in the order, and one more
-  std::vector<Number> binding_limit_;    // by thread: reads with smaller numbers bind
+  std::vector<std::size_t> first_seen_;    // by event, and one more
+  std::vector<Seen> now_;                  // of the reads in the order, what they see there
+  std::vector<std::size_t> first_now_;     // by position in the order, and one more
+  std::vector<Number> binding_limit_;      // by thread: reads with smaller numbers bind
   std::optional<FirstBytes> first_bytes_;  // made when a read asks for it
 };
 

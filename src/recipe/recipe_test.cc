@@ -13,9 +13,9 @@
 #include "oracle/random.h"
 #include "predict/mcm.h"
 #include "recipe/judge/check.h"
-#include "recipe/witness/initial_memory.h"
 #include "recipe/judge/mini_program.h"
 #include "recipe/judge/mini_random.h"
+#include "recipe/witness/initial_memory.h"
 
 namespace sooth {
 namespace {

@@ -104,9 +104,12 @@ std::string explain_race(const Finding& finding) {
   const std::string what = subject(finding);
   std::string text = capital(act(first, what.empty() ? "the same memory" : what)) + ", and " + act(second, "it") + ".";
   add(text, about_locks(first, second));
-  if (finding.observed) {
+  const bool proven = finding.witness.has_value() && finding.witness->checked;
+  // A run of its own may leave unordered what another one orders by its locks: the witness is of the latter, and so is
+  // what is shown.
+  if (finding.observed && !(proven && !finding.witness->swaps.empty())) {
     add(text, "Nothing else orders them in the recorded run either: which one comes first is left to chance.");
-  } else if (finding.witness.has_value() && finding.witness->checked) {
+  } else if (proven) {
     add(text, about_order(*finding.witness));
   } else if (finding.rung == Rung::kSuspected) {
     add(text, "Whether another schedule can really bring the two together is not proven: this may be a false alarm.");

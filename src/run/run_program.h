@@ -43,9 +43,9 @@ struct RunJob {
 };
 
 struct RunResult {
-  ProgramEnd end;            // of the recorded run
-  Report report;             // ids are filled, equal findings merged; notes tell what it does not cover
-  int interrupted = 0;       // by this signal: the report is what was known until then
+  ProgramEnd end;       // of the recorded run
+  Report report;        // ids are filled, equal findings merged; notes tell what it does not cover
+  int interrupted = 0;  // by this signal: the report is what was known until then
 };
 
 // A program that makes several recordings, because it forks, gives one report. A signal while the program runs is for

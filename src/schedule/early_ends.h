@@ -5,8 +5,8 @@
 // Each deadline gets, when its wait begins, a number of scheduling points of the process after which it fires. The
 // number is drawn from all scales, small ones more often, so that a sleep may end in the middle of what others do,
 // whether that is ten steps or ten thousand. Some are not drawn early at all: those fire when nobody else can run, or
-// when the clock has come to them. That is the rule for few short ones and for most long ones, because a thread that
-// is kept from running for seconds is rare, and programs may take it for dead.
+// when the clock has come to them. That is the rule for few short ones, for most of seconds, and for all that are more
+// than kLongest ahead: nobody believes that a thread that could run was kept from it for so long.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ namespace sooth {
 class EarlyEnds {
  public:
   static constexpr std::uint64_t kNotEarly = ~std::uint64_t{0};
+  static constexpr std::uint64_t kLongest = 10'000'000'000;  // nanoseconds
 
   constexpr EarlyEnds() = default;
   constexpr explicit EarlyEnds(std::uint64_t seed) : random_(seed ^ 0x736c656570657273) {}  // not what others draw from
@@ -25,10 +26,10 @@ class EarlyEnds {
   // Scheduling points until a deadline fires that is so many nanoseconds ahead, at least 1; or kNotEarly.
   constexpr std::uint64_t draw(std::uint64_t ahead) {
     constexpr std::uint64_t kMillisecond = 1'000'000, kSides = 16, kScales = 14;
-    const std::uint64_t chance = ahead <= 20 * kMillisecond       ? 14
-                                 : ahead <= 2'000 * kMillisecond  ? 10
-                                 : ahead <= 20'000 * kMillisecond ? 4
-                                                                  : 1;
+    const std::uint64_t chance = ahead <= 20 * kMillisecond      ? 14
+                                 : ahead <= 2'000 * kMillisecond ? 10
+                                 : ahead <= kLongest             ? 4
+                                                                 : 0;
     const std::uint64_t side = random_.below(kSides);
     const std::uint64_t one = random_.below(kScales), other = random_.below(kScales);
     const std::uint64_t scale = std::uint64_t{1} << (one < other ? one : other);

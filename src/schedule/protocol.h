@@ -106,9 +106,9 @@ inline constexpr std::uint32_t kStretchEndCount = 9;
 struct Stretch {
   std::uint32_t thread;
   StretchEnd end;
-  std::uint64_t events;     // done by the thread when the stretch ends, since the thread began
-  std::uint64_t accesses;   // since the last of these; kAnyAccesses: as far as the next operation
-  std::uint32_t hash;       // of all operations of the process up to here; 0 is not checked
+  std::uint64_t events;    // done by the thread when the stretch ends, since the thread began
+  std::uint64_t accesses;  // since the last of these; kAnyAccesses: as far as the next operation
+  std::uint32_t hash;      // of all operations of the process up to here; 0 is not checked
   // 1: the thread was woken for this stretch by its deadline. One that waits for a deadline, and whose turn the schedule
   // says it is, is woken by it in any case.
   std::uint32_t timed_out;

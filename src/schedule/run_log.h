@@ -60,7 +60,7 @@ struct ProcessLog {
   std::vector<Diverged> divergences;
   std::uint64_t let_go = 0, impatient = 0, turns_taken = 0, spins = 0;  // interventions
   std::uint64_t longest_delay = 0;  // nanoseconds of virtual time by which a deadline fired before others had run
-  std::uint64_t external = 0;  // things from outside that took part: > 0: the seed alone may not repeat the run
+  std::uint64_t external = 0;       // things from outside that took part: > 0: the seed alone may not repeat the run
 };
 
 struct RunLog {

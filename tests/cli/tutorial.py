@@ -15,6 +15,7 @@ import tempfile
 from test_loop import SOURCE
 
 PAGE = os.path.join(SOURCE, "docs/tutorial.md")
+NAMED = re.compile(r"\[([0-9a-f]{16})\]")  # the fingerprint of a finding
 
 
 def blocks(text):
@@ -88,7 +89,6 @@ def main():
             count += 1
             if shows:
                 print(f"$ {typed}  # {done.returncode}\n{done.stdout}")
-                expected_ids = []
             else:
                 if done.returncode != status:
                     print(f"`{typed}` ended with {done.returncode}, not {status}:\n{done.stdout}")
@@ -97,9 +97,10 @@ def main():
                 if missing is not None:
                     print(f"`{typed}` does not print\n    {missing}\nbut\n{done.stdout}")
                     return 1
-                expected_ids = re.findall(r"\[([0-9a-f]{16})\]", "\n".join(expected))
-            for theirs, ours in zip(expected_ids, re.findall(r"\[([0-9a-f]{16})\]", done.stdout)):
-                ids[theirs] = ours
+            for theirs in filter(NAMED.search, expected):
+                ours = next((line for line in done.stdout.splitlines() if same(line) == same(theirs)), None)
+                if ours is not None:
+                    ids[NAMED.search(theirs)[1]] = NAMED.search(ours)[1]
     print(f"{count} commands of the tutorial are as they stand")
     return 0 if count >= 6 else 1
 

@@ -15,11 +15,11 @@
 #include <string>
 #include <vector>
 
+#include "trace/check/validator.h"
 #include "trace/format/block_file.h"
-#include "trace/tools/generate.h"
 #include "trace/reader.h"
 #include "trace/text/std_text.h"
-#include "trace/check/validator.h"
+#include "trace/tools/generate.h"
 #include "trace/writer.h"
 
 namespace sooth {

@@ -12,8 +12,8 @@
 #include "base/ids.h"
 #include "predict/trace_index.h"
 #include "race/trace_store.h"
-#include "recipe/judge/judge_recording.h"
 #include "recipe/execute/thread_trace.h"
+#include "recipe/judge/judge_recording.h"
 #include "trace/reader.h"
 
 namespace sooth {

@@ -15,8 +15,8 @@
 #include "oracle/random_trace.h"
 #include "oracle/trace_text.h"
 #include "recipe/formula/formula.h"
-#include "recipe/recipe.h"
 #include "recipe/formula/value_explorer.h"
+#include "recipe/recipe.h"
 
 namespace sooth::oracle {
 namespace {

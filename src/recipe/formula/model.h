@@ -9,8 +9,8 @@
 #include "base/flat_map.h"
 #include "predict/trace_index.h"
 #include "race/witness.h"
-#include "recipe/formula/memory_model.h"
 #include "recipe/execute/thread_trace.h"
+#include "recipe/formula/memory_model.h"
 
 namespace sooth {
 

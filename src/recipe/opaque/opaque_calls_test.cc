@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "base/ids.h"
+#include "recipe/execute/script_testing.h"
 #include "recipe/judge/check.h"
 #include "recipe/opaque/reach_graph.h"
-#include "recipe/execute/script_testing.h"
 
 namespace sooth {
 namespace {

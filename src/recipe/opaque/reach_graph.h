@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/flat_map.h"
-#include "trace/recording/call_reaches.h"
 #include "trace/event.h"
+#include "trace/recording/call_reaches.h"
 
 namespace sooth {
 

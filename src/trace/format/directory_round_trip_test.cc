@@ -3,9 +3,9 @@
 
 #include <iostream>
 
-#include "trace/tools/copy.h"
 #include "trace/format/directory_testing.h"
 #include "trace/format/format.h"
+#include "trace/tools/copy.h"
 
 namespace sooth {
 namespace {

@@ -1,10 +1,10 @@
 // FORMAT.md shows a trace byte by byte. This test writes that trace and compares.
 #include <gtest/gtest.h>
 
-#include "trace/tools/copy.h"
 #include "trace/format/directory_testing.h"
 #include "trace/format/document_testing.h"
 #include "trace/text/std_text.h"
+#include "trace/tools/copy.h"
 
 namespace sooth {
 namespace {

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "trace/recording/process_file.h"
 #include "trace/reader.h"
+#include "trace/recording/process_file.h"
 #include "trace/recording/stream_format.h"
 #include "trace/recording/symbol_file.h"
 

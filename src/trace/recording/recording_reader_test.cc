@@ -7,9 +7,9 @@
 
 #include "oracle/random_trace.h"
 #include "oracle/trace_text.h"
+#include "trace/check/validator.h"
 #include "trace/memory_trace.h"
 #include "trace/recording/recording_testing.h"
-#include "trace/check/validator.h"
 
 namespace sooth {
 namespace {

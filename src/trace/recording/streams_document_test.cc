@@ -1,10 +1,10 @@
 // STREAMS.md shows the chunks of a recording byte by byte. This test writes and reads them.
 #include <gtest/gtest.h>
 
-#include "trace/tools/copy.h"
 #include "trace/format/document_testing.h"
 #include "trace/recording/recording_testing.h"
 #include "trace/text/std_text.h"
+#include "trace/tools/copy.h"
 
 namespace sooth {
 namespace {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "trace/tables.h"
 #include "trace/text/std_names.h"
 #include "trace/text/std_syntax.h"
-#include "trace/tables.h"
 
 namespace sooth {
 

@@ -11,8 +11,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "trace/text/std_syntax.h"
 #include "trace/tables.h"
+#include "trace/text/std_syntax.h"
 
 namespace sooth {
 

@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "trace/format/directory_testing.h"
-#include "trace/tools/generate.h"
 #include "trace/memory_trace.h"
+#include "trace/tools/generate.h"
 
 namespace sooth {
 namespace {

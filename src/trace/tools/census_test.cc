@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "trace/tools/generate.h"
 #include "trace/memory_trace.h"
+#include "trace/tools/generate.h"
 
 namespace sooth {
 namespace {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "trace/tools/copy.h"
-#include "trace/tools/generate.h"
+#include "trace/check/validator.h"
 #include "trace/memory_trace.h"
 #include "trace/text/std_syntax.h"
-#include "trace/check/validator.h"
+#include "trace/tools/copy.h"
+#include "trace/tools/generate.h"
 
 namespace sooth {
 namespace {
@@ -153,7 +153,8 @@ TEST(DropTest, ThreadsStayOrderedUnlessAskedByKind) {
 }
 
 TEST(DropTest, KindsComeInPairs) {
-  const KindSet locks = KindSet{1} << raw(Op::kAcquire) | KindSet{1} << raw(Op::kRelease);
+  const KindSet locks =
+      KindSet{1} << raw(Op::kAcquire) | KindSet{1} << raw(Op::kAcquireFailed) | KindSet{1} << raw(Op::kRelease);
   for (const char* word : {"acq", "rel", "racq", "rrel", "acquire", "release", "lock"}) {
     EXPECT_EQ(kind(word), locks) << word;
   }

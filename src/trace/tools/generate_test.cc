@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/memory_trace.h"
 #include "trace/check/validator.h"
+#include "trace/memory_trace.h"
 
 namespace sooth {
 namespace {

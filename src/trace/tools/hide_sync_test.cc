@@ -7,11 +7,11 @@
 #include <string_view>
 #include <utility>
 
-#include "trace/tools/copy.h"
-#include "trace/tools/generate.h"
+#include "trace/check/validator.h"
 #include "trace/memory_trace.h"
 #include "trace/text/std_testing.h"
-#include "trace/check/validator.h"
+#include "trace/tools/copy.h"
+#include "trace/tools/generate.h"
 
 namespace sooth {
 namespace {
