@@ -164,8 +164,11 @@ void let_time_pass() {
   if (!virtual_clock::is_on()) return;
   Node* n = earliest_deadline();
   if (n == nullptr) return;
-  // A postponed thread could run. Before it is kept from that for so long, it goes on.
-  if (postponed_.first() != nullptr && n->deadline > virtual_clock::now() + sooth::EarlyEnds::kLongest) return;
+  // A postponed thread could run, and might be what the other one waits for. Before it is kept from that for so long, it
+  // goes on. Who only sleeps waits for nobody.
+  if (postponed_.first() != nullptr && n->blocked_on != BlockedOn::kUnknown &&
+      n->deadline > virtual_clock::now() + EarlyEnds::kLongest)
+    return;
   if (outside_.first() == nullptr)
     jump_to(n->deadline);
   else
