@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""docs/tutorial.md as it stands: writes its files, types its commands, and compares what they print with what the page shows.
+"""docs/tutorial.md and README.md as they stand: writes their files, types their commands, and compares what they print with what the pages show.
 
     tests/cli/tutorial.py SOOTH [--print]      --print shows what the commands print, for whoever changes the page
 
-A block in a fence is a file, named by the line in front of it (`orders.cc`:). In a block that is indented, `$ ` begins a command; the lines behind it must be in its output, in this order; `...` stands for any lines. What differs from
+A block in a fence is a file, named by the line in front of it (`orders.cc`:). In a block that is indented, `$ ` begins a command; the lines behind it must be in its output, in this order; `...` stands for any lines, at the end of a line for its rest. What differs from
 machine to machine counts as equal: fingerprints, addresses, times, folders. `status N` behind a command, in a comment (# status 66), is its exit status; without it 0.
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 from test_loop import SOURCE
 
-PAGE = os.path.join(SOURCE, "docs/tutorial.md")
+# Page -> how many commands it has at least. The examples that they name are there.
+PAGES = {"docs/tutorial.md": 6, "README.md": 2}
 NAMED = re.compile(r"\[([0-9a-f]{16})\]")  # the fingerprint of a finding
 
 
@@ -61,22 +63,28 @@ def compare(expected, output, controlled):
             skips = True
             continue
         wanted = plain(line)
-        place = next((k for k in range(at, len(lines)) if lines[k] == wanted), None) if skips else at
-        if place is None or place >= len(lines) or lines[place] != wanted:
+        cut = wanted.endswith(" ...")
+
+        def fits(text, wanted=wanted, cut=cut):
+            return text.startswith(wanted[:-4]) if cut else text == wanted
+        place = next((k for k in range(at, len(lines)) if fits(lines[k])), None) if skips else at
+        if place is None or place >= len(lines) or not fits(lines[place]):
             return line
         at, skips = place + 1, False
     return None
 
 
-def main():
-    sooth = os.path.abspath(sys.argv[1])
-    shows = "--print" in sys.argv
+def check(sooth, name, shows):
+    """Whether the page is as it stands; says what is not."""
     ids = {}  # of the page -> of this machine
     count = 0
-    with open(PAGE) as file:
+    with open(os.path.join(SOURCE, name)) as file:
         page = file.read()
     with tempfile.TemporaryDirectory(prefix="sooth-tutorial-") as folder:
         environment = dict(os.environ, PATH=os.path.dirname(sooth) + ":" + os.environ["PATH"], TMPDIR=folder)
+        for example in set(re.findall(r"\b\w+\.cc\b", page)):
+            if os.path.exists(os.path.join(SOURCE, "examples", example)):
+                shutil.copy(os.path.join(SOURCE, "examples", example), folder)
         for block in blocks(page):
             if block[0] == "file":
                 with open(os.path.join(folder, block[1]), "w") as file:
@@ -92,17 +100,21 @@ def main():
             else:
                 if done.returncode != status:
                     print(f"`{typed}` ended with {done.returncode}, not {status}:\n{done.stdout}")
-                    return 1
+                    return False
                 missing = compare(expected, done.stdout, typed.startswith("sooth "))
                 if missing is not None:
                     print(f"`{typed}` does not print\n    {missing}\nbut\n{done.stdout}")
-                    return 1
+                    return False
             for theirs in filter(NAMED.search, expected):
                 ours = next((line for line in done.stdout.splitlines() if same(line) == same(theirs)), None)
                 if ours is not None:
                     ids[NAMED.search(theirs)[1]] = NAMED.search(ours)[1]
-    print(f"{count} commands of the tutorial are as they stand")
-    return 0 if count >= 6 else 1
+    print(f"{count} commands of {name} are as they stand")
+    return count >= PAGES[name]
+
+
+def main():
+    return 0 if all([check(os.path.abspath(sys.argv[1]), name, "--print" in sys.argv) for name in PAGES]) else 1
 
 
 if __name__ == "__main__":
