@@ -314,6 +314,11 @@ void FailureLog::add(const RunPlan& plan, const RunOutcome& run) {
   kept.run.by_delay = by_delay;
 }
 
+bool FailureLog::has(const std::string& id) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  return kept_.contains(id);
+}
+
 void FailureLog::move_to(FailureTally& tally, const std::string& words, const std::string& report_name) {
   const std::lock_guard<std::mutex> guard(mutex_);
   tally.add_good_runs(std::exchange(good_, 0));

@@ -84,6 +84,8 @@ class FailureLog {
   explicit FailureLog(const std::string& program) : names_(program) {}
 
   void add(const RunPlan& plan, const RunOutcome& run);
+  // Whether some run had the failure with this id.
+  bool has(const std::string& id);
   // In an order that does not depend on that of add(). `words`: the program as typed; `report_name`: the file that the
   // report goes to, for commands.
   void move_to(FailureTally& tally, const std::string& words, const std::string& report_name);

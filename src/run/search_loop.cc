@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -59,6 +60,7 @@ class Loop {
         failures_(program_.ok() ? program_->path() : ""),
         campaign_([this](const RunPlan& plan) { return run(plan); }, campaign_options()) {
     note_end(first.end);
+    note_failure(ended_run(first.end, first.timed_out, first.made));
   }
 
   void take(std::vector<Report>& reports, const RecordedUnder& how, const ProgramEnd& end,
@@ -110,6 +112,7 @@ class Loop {
 
   SearchResult finish() {
     const Clock::time_point start = Clock::now();
+    fail_again();
     std::uint64_t untried = 0;
     for (Candidate& candidate : candidates_) {
       untried += settle(candidate) ? 0 : 1;
@@ -196,6 +199,31 @@ class Loop {
     run.errors = errors;
     run.log.state = control::RunState::kEnded;
     note_outcome(classify(run));
+  }
+
+  void note_failure(const std::optional<EndedRun>& recorded) {
+    if (const std::optional<Finding> failure = recorded ? failure_of(*recorded) : std::nullopt) {
+      failed_.insert(failure->id);
+    }
+  }
+
+  // A recorded run cannot be replayed: looks for controlled ones that fail in the same way.
+  void fail_again() {
+    const auto all_seen = [this] {
+      return std::all_of(failed_.begin(), failed_.end(), [this](const std::string& id) { return failures_.has(id); });
+    };
+    const CampaignOptions& options = job_.confirm.options.campaign;
+    for (std::uint64_t i = 0; i < options.trials && program_.ok() && !all_seen() && !limit_.reached(); ++i) {
+      RunPlan plan;
+      plan.seed = options.seed + i;
+      plan.strategy = i % 2 == 0 ? "random" : "pct:3";
+      const Result<RunOutcome> outcome = run(plan);
+      if (!outcome.ok() || outcome->cancelled) {
+        return;
+      }
+      failures_.add(plan, *outcome);
+      tell("looking for the failure again");
+    }
   }
 
   // From several threads.
@@ -360,9 +388,12 @@ class Loop {
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
     take(reports.ok() ? *reports : none, how, recorded->end, took);
     // One that took too long may only be slow: pct is not fair, and recording costs time.
-    if (const std::optional<EndedRun> ended = ended_run(recorded->end, false, recorded->made);
-        ended && !recorded->timed_out) {
-      result_.failures.add(*ended);
+    if (!recorded->timed_out) {
+      const std::optional<EndedRun> ended = ended_run(recorded->end, false, recorded->made);
+      note_failure(ended);
+      if (ended) {
+        result_.failures.add(*ended);
+      }
     }
     remove_unused(recorded->made);
     return {};
@@ -391,7 +422,8 @@ class Loop {
   std::atomic<std::uint64_t> runs_made_{0};
   std::uint64_t reached_ = 0;
   const Result<ControlledProgram> program_;
-  FailureLog failures_;  // of controlled runs
+  FailureLog failures_;           // of controlled runs
+  std::set<std::string> failed_;  // ids of failures of recorded runs
   Campaign campaign_;
   std::optional<PrivateDirectory> place_;
   std::unique_ptr<TargetFinder> finder_;

@@ -198,6 +198,11 @@ def test_a_deadlock_ends_the_recording(bench):
     check(all(any(s["function"].startswith(("one", "two")) for s in a["stack"]) for a in found[0]["accesses"]), found)
     text = bench.run("report", "out.json", status=66).stdout
     check("harmful deadlock by lock order inversion" in text and "the recorded run" in text, text)
+    # A recording cannot be replayed: a controlled run that ends so, too, is looked for.
+    report, _ = report_of(bench, "--", inverted)
+    again = failures(report, "deadlock")
+    check([f["id"] for f in again] == [f["id"] for f in found] and again[0]["replay"]["schedule"], again)
+    bench.run("replay", "out.json#" + again[0]["id"], "--", inverted, status=66)
 
 
 def test_a_crash_is_a_finding(bench):
