@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "confirm/ordered_work.h"
 #include "confirm/outcome.h"
 #include "confirm/shell_words.h"
 #include "launch/private_directory.h"
@@ -18,6 +19,10 @@ namespace sooth {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// How many schedules are tested once recordings show nothing new, and for which part of the budget at most.
+constexpr std::uint64_t kTestRuns = 400;
+constexpr int kTestShare = 30;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -112,6 +117,7 @@ class Loop {
 
   SearchResult finish() {
     const Clock::time_point start = Clock::now();
+    test_schedules();
     fail_again();
     std::uint64_t untried = 0;
     for (Candidate& candidate : candidates_) {
@@ -205,6 +211,35 @@ class Loop {
     if (const std::optional<Finding> failure = recorded ? failure_of(*recorded) : std::nullopt) {
       failed_.insert(failure->id);
     }
+  }
+
+  // Not every bug is a race, or a cycle of locks: what `sooth test` does, for a while.
+  void test_schedules() {
+    const CampaignOptions& options = job_.confirm.options.campaign;
+    if (why_ != Planner::Stop::kNothingNew || options.trials == 0 || !program_.ok()) {
+      return;
+    }
+    const Clock::time_point start = Clock::now();
+    const auto enough = [&] {
+      const bool late = job_.budget.count() != 0 && Clock::now() - start > job_.budget / kTestShare;
+      return late || limit_.reached();
+    };
+    const auto plan_of = [&](std::uint64_t i) {
+      RunPlan plan;
+      plan.seed = options.seed + i / 2;
+      plan.strategy = i % 2 == 0 ? "random" : "pct:3";
+      return plan;
+    };
+    const auto take = [&](std::uint64_t i, Result<RunOutcome>&& outcome) {
+      if (!outcome.ok() || outcome->cancelled) {
+        return false;
+      }
+      failures_.add(plan_of(i), *outcome);
+      tell("testing other schedules");
+      return true;
+    };
+    do_in_order<Result<RunOutcome>>(
+        kTestRuns, options.jobs, [&](std::uint64_t i) { return run(plan_of(i)); }, take, enough);
   }
 
   // A recorded run cannot be replayed: looks for controlled ones that fail in the same way.

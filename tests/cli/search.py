@@ -244,7 +244,35 @@ def test_command(lab):
     lab.tool("test", "--strategy", "directed", "--runs", "20", "--", calm, expect=0)
 
 
-TESTS = [refuted, other_schedules, standard_input, one_after_the_other, no_rerun, harm, test_command]
+ATOMICITY = r'''
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+std::mutex mutex;
+int stock = 1;
+bool has() { std::lock_guard<std::mutex> guard(mutex); return stock > 0; }
+void take() { std::lock_guard<std::mutex> guard(mutex); if (--stock < 0) abort(); }
+void buy() { CHECK if (has()) take(); }
+int main() {
+  std::thread one(buy), two(buy);
+  one.join();
+  two.join();
+}
+'''
+
+
+def failures_without_a_race(lab):
+    """A check and an act in two critical sections: no race, but some schedules fail, and one of them can be replayed."""
+    bug = lab.write("shop_bug", ATOMICITY.replace("CHECK", ""))
+    fixed = lab.write("shop_fixed", ATOMICITY.replace("CHECK", "static std::mutex all; std::lock_guard<std::mutex> whole(all);"))
+    lab.tool("run", "--", bug, expect=66)
+    finding, = lab.load("sooth-shop_bug.json")["findings"]
+    check(finding["kind"] == "crash" and finding["rung"] == "harmful" and finding["failure"]["signal"] == 6, finding)
+    lab.tool("replay", "sooth-shop_bug.json#" + finding["id"], "--", bug, expect=134)
+    lab.tool("run", "--", fixed, expect=0)
+
+
+TESTS = [failures_without_a_race, refuted, other_schedules, standard_input, one_after_the_other, no_rerun, harm, test_command]
 
 if __name__ == "__main__":
     sys.exit(runs.main_with(TESTS, __doc__))
