@@ -133,8 +133,8 @@ std::vector<StoppedThread> last_seen(const std::string& directory) {
 bool is_crash(int signal) { return std::find(std::begin(kCrashes), std::end(kCrashes), signal) != std::end(kCrashes); }
 
 bool is_failure(const EndedRun& run) {
-  // What others send to a recorded run (INT, TERM, KILL) says nothing about it.
-  const bool killed = run.outcome.kind == Outcome::Kind::kKilled && (is_crash(run.outcome.number) || !run.recorded);
+  // What others send to a run, or a program to itself to end it (INT, TERM, KILL), says nothing about it.
+  const bool killed = run.outcome.kind == Outcome::Kind::kKilled && is_crash(run.outcome.number);
   return killed || run.outcome.complained || run.outcome.kind == Outcome::Kind::kDeadlocked ||
          run.outcome.kind == Outcome::Kind::kHung;
 }

@@ -199,6 +199,7 @@ class Run {
     job.confirm = job_.confirm;
     job.confirm.timeout = job_.timeout.count() != 0 ? job_.timeout : timeout_from(recording_.seconds);
     job.budget = job_.budget;
+    job.deterministic = job_.deterministic;
     job.max_recordings = job_.max_recordings;
     job.why_not_again = why_not_again();
     job.analyze = [this](const std::vector<MadeRecording>& made) {
