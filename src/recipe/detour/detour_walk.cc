@@ -43,7 +43,7 @@ DetourWalk::DetourWalk(DetourExplorer& explorer, const llvm::Instruction& branch
       last_instruction_(explorer.x_.options.instructions),
       next_local_(kLocals),
       path_depth_(explorer.path_.frames().size() - 1) {
-  const Frame& top = explorer.path_.frames().back();
+  const CodeFrame& top = explorer.path_.frames().back();
   const Cell* cells = explorer.path_.cells(top);
   cells_.assign(cells, cells + top.code->cells);
   frames_.push_back({.code = top.code, .pc = top.pc});
@@ -72,7 +72,7 @@ bool DetourWalk::step(std::vector<DetourWalk>& open) {
   if (++instructions_ > last_instruction_) {
     return stop("too many instructions");
   }
-  const Frame frame = frames_.back();
+  const CodeFrame frame = frames_.back();
   const Step& next = frame.code->steps[frame.pc];
   const std::size_t depth = frames_.size();
   if (!execute(next, cells_.data() + frame.base + next.result, open)) {
@@ -120,14 +120,14 @@ bool DetourWalk::enter_block(const llvm::BasicBlock& from, const llvm::BasicBloc
     return stop("second turn of a loop");
   }
   std::vector<Cell> scratch;
-  Frame& frame = frames_.back();
+  CodeFrame& frame = frames_.back();
   sooth::enter_block(explorer_->x_.code, frame, cells_.data() + frame.base, from, to, scratch);
   return true;
 }
 
 bool DetourWalk::execute(const Step& step, Cell* result, std::vector<DetourWalk>& open) {
   const llvm::Instruction& instruction = *step.instruction;
-  const Frame& frame = frames_.back();
+  const CodeFrame& frame = frames_.back();
   const Operands operands(*frame.code, step, cells_.data() + frame.base);
   switch (instruction.getOpcode()) {
     case llvm::Instruction::Load: {
@@ -281,7 +281,7 @@ bool DetourWalk::call(const llvm::CallBase& call, const Operands& operands, Cell
   if (frames_.size() > x.options.call_depth) {
     return stop("calls nested too deeply");
   }
-  if (std::any_of(frames_.begin(), frames_.end(), [&](const Frame& frame) { return frame.code == code; })) {
+  if (std::any_of(frames_.begin(), frames_.end(), [&](const CodeFrame& frame) { return frame.code == code; })) {
     return stop("recursion");
   }
   return enter(*code, call, operands);
@@ -310,14 +310,14 @@ bool DetourWalk::enter(const FunctionCode& code, const llvm::CallBase& call, con
 
 // The function of the branch ends: goes on in its caller, as the thread has left it.
 bool DetourWalk::descend() {
-  const std::span<const Frame> frames = explorer_->path_.frames();
+  const std::span<const CodeFrame> frames = explorer_->path_.frames();
   while (path_depth_ > 0 && frames[path_depth_ - 1].is_passage) {
     --path_depth_;
   }
   if (path_depth_ == 0 || frames[path_depth_ - 1].code == nullptr) {
     return stop("return to code without IR");
   }
-  const Frame& below = frames[--path_depth_];
+  const CodeFrame& below = frames[--path_depth_];
   const Cell* cells = explorer_->path_.cells(below);
   cells_.insert(cells_.begin(), cells, cells + below.code->cells);
   frames_.back().base = below.code->cells;
@@ -330,9 +330,9 @@ bool DetourWalk::leave(const llvm::ReturnInst& ret) {
   if (frames_.size() == 1 && !descend()) {
     return false;
   }
-  const Frame frame = frames_.back();
+  const CodeFrame frame = frames_.back();
   const Operands operands(*frame.code, frame.code->steps[frame.pc], cells_.data() + frame.base);
-  const Frame& below = frames_[frames_.size() - 2];
+  const CodeFrame& below = frames_[frames_.size() - 2];
   const Step& call = below.code->steps[below.pc];
   if (ret.getReturnValue() != nullptr) {
     const std::size_t leaves =

@@ -67,7 +67,7 @@ class DetourWalk final : public ConditionSink {
   const llvm::BasicBlock* meet_;
   EventIndex before_;
   Arithmetic arithmetic_;
-  std::vector<Frame> frames_;
+  std::vector<CodeFrame> frames_;
   std::vector<std::uint32_t> serials_;  // of frames: those that have ended are not forgotten
   std::uint32_t next_serial_ = 0;
   std::vector<Cell> cells_;

@@ -146,7 +146,7 @@ class Interpreter {
     for (unsigned i = 0; i < kArguments; ++i) {
       cells[function.arguments[i]] = {inputs[i], variables[i]};
     }
-    Frame frame{.code = &function};
+    CodeFrame frame{.code = &function};
     for (unsigned steps = 0; steps < 100'000; ++steps) {
       const Step& step = function.steps[frame.pc];
       const llvm::Instruction& instruction = *step.instruction;

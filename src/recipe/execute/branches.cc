@@ -4,7 +4,7 @@
 
 namespace sooth {
 
-std::uint32_t enter_block(CodeTable& code, Frame& frame, Cell* cells, const llvm::BasicBlock& from,
+std::uint32_t enter_block(CodeTable& code, CodeFrame& frame, Cell* cells, const llvm::BasicBlock& from,
                           const llvm::BasicBlock& to, std::vector<Cell>& scratch) {
   const std::uint32_t first = frame.code->blocks.find(&to)->second;
   frame.pc = first;

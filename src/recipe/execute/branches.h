@@ -12,7 +12,7 @@
 namespace sooth {
 
 // A function that runs, or (code == nullptr) something without IR that the function below it has called.
-struct Frame {
+struct CodeFrame {
   const FunctionCode* code = nullptr;
   std::uint32_t base = 0;  // first cell in the stack of cells
   std::uint32_t pc = 0;    // the step that is next; while something is called, the call
@@ -23,7 +23,7 @@ struct Frame {
 };
 
 // Jumps to the first step of `to` behind its phis, which get their values. Returns how many they are.
-std::uint32_t enter_block(CodeTable& code, Frame& frame, Cell* cells, const llvm::BasicBlock& from,
+std::uint32_t enter_block(CodeTable& code, CodeFrame& frame, Cell* cells, const llvm::BasicBlock& from,
                           const llvm::BasicBlock& to, std::vector<Cell>& scratch);
 
 // The number of the successor: 0 is that of "true", and the default of a switch.

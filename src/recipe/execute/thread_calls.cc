@@ -104,7 +104,7 @@ bool leaves_memory_alone(const llvm::CallBase& call) {
 }
 
 bool ThreadExecutor::call(const llvm::CallBase& call, const Step& step, Cell* result) {
-  const Frame& frame = frames_.back();
+  const CodeFrame& frame = frames_.back();
   const Operands operands(*frame.code, step, cells_.data() + frame.base);
   if (call.getIntrinsicID() != llvm::Intrinsic::not_intrinsic) {
     if (!intrinsic(call, operands, result)) {
@@ -170,7 +170,7 @@ const llvm::CallBase* ThreadExecutor::pending_call() const {
   if (frames_.size() < 2 || frames_[frames_.size() - 2].code == nullptr) {
     return nullptr;
   }
-  const Frame& caller = frames_[frames_.size() - 2];
+  const CodeFrame& caller = frames_[frames_.size() - 2];
   return llvm::dyn_cast<llvm::CallBase>(caller.code->steps[caller.pc].instruction);
 }
 
@@ -180,7 +180,7 @@ bool ThreadExecutor::is_target(const llvm::CallBase& call, const FunctionCode& c
     return function == code.function ||
            (function->getName() == code.function->getName() && !code.function->hasLocalLinkage());
   }
-  const Frame& caller = frames_[frames_.size() - 2];
+  const CodeFrame& caller = frames_[frames_.size() - 2];
   const Step& step = caller.code->steps[caller.pc];
   const Operands operands(*caller.code, step, cells_.data() + caller.base);
   const Cell& address = *operands[call.getNumOperands() - 1];
@@ -190,14 +190,14 @@ bool ThreadExecutor::is_target(const llvm::CallBase& call, const FunctionCode& c
 
 // Whoever gets them knows nothing of expressions.
 void ThreadExecutor::pin_call() {
-  Frame& frame = frames_.back();
+  CodeFrame& frame = frames_.back();
   const llvm::CallBase* call = pending_call();
   if (frame.is_pinned || call == nullptr) {
     return;
   }
   frame.is_pinned = true;
   ++out_.coverage.opaque_calls;
-  const Frame& caller = frames_[frames_.size() - 2];
+  const CodeFrame& caller = frames_[frames_.size() - 2];
   const Operands operands(*caller.code, caller.code->steps[caller.pc], cells_.data() + caller.base);
   for (unsigned i = 0; i < call->getNumOperands(); ++i) {
     arithmetic_.pin(
@@ -237,7 +237,7 @@ bool ThreadExecutor::without_ir() {
       if (!is_passage) {
         pin_call();
       } else if (!llvm::isa<llvm::Function>(call->getCalledOperand()->stripPointerCasts())) {
-        const Frame& caller = frames_[frames_.size() - 2];
+        const CodeFrame& caller = frames_[frames_.size() - 2];
         const Operands operands(*caller.code, caller.code->steps[caller.pc], cells_.data() + caller.base);
         arithmetic_.pin(*operands[call->getNumOperands() - 1], Why::kBranch, *this);
       }
@@ -264,7 +264,7 @@ bool ThreadExecutor::without_ir() {
 // The call below the top frame is over.
 bool ThreadExecutor::returned(const DeepRecord& record) {
   // Frames above it were left by an exception that code without IR has caught.
-  const auto is_caller = [&](const Frame& frame) {
+  const auto is_caller = [&](const CodeFrame& frame) {
     return frame.code != nullptr && frame.code->module == record.module && frame.code->number == record.function &&
            frame.pc == record.id;
   };
@@ -276,7 +276,7 @@ bool ThreadExecutor::returned(const DeepRecord& record) {
     return stop("a call returns that is not pending");
   }
   frames_.resize(depth);
-  const Frame* caller = &frames_[depth - 2];
+  const CodeFrame* caller = &frames_[depth - 2];
   cells_.resize(caller->base + caller->code->cells);
   const llvm::CallBase* call = pending_call();
   if (call == nullptr) {
@@ -314,7 +314,7 @@ bool ThreadExecutor::returned(const DeepRecord& record) {
 }
 
 void ThreadExecutor::after_call() {
-  Frame& frame = frames_.back();
+  CodeFrame& frame = frames_.back();
   const llvm::Instruction& call = *frame.code->steps[frame.pc].instruction;
   if (const auto* invoke = llvm::dyn_cast<llvm::InvokeInst>(&call)) {
     enter_block(*invoke->getParent(), *invoke->getNormalDest());
@@ -353,7 +353,7 @@ bool ThreadExecutor::give_arguments(const FunctionCode& code, const llvm::CallBa
     std::fill(cells_.begin() + base, cells_.end(), Cell{0, kUnknownExpr});
     return true;
   }
-  const Frame& from = frames_[caller];
+  const CodeFrame& from = frames_[caller];
   const Operands operands(*from.code, from.code->steps[from.pc], cells_.data() + from.base);
   for (unsigned i = 0; i < call->arg_size(); ++i) {
     const std::size_t given = x_.code.layout(*call->getModule(), call->getArgOperand(i)->getType()).leaves.size();
@@ -409,13 +409,13 @@ bool ThreadExecutor::check_arguments(const FunctionCode& code, std::uint32_t bas
 }
 
 bool ThreadExecutor::leave(const llvm::ReturnInst& ret) {
-  const Frame frame = frames_.back();
+  const CodeFrame frame = frames_.back();
   const std::size_t leaves = ret.getReturnValue() == nullptr
                                  ? 0
                                  : x_.code.layout(*ret.getModule(), ret.getReturnValue()->getType()).leaves.size();
   const Operands operands(*frame.code, frame.code->steps[frame.pc], cells_.data() + frame.base);
   const Cell* value = leaves == 0 ? nullptr : operands[0];
-  Frame& below = frames_[frames_.size() - 2];
+  CodeFrame& below = frames_[frames_.size() - 2];
   if (below.code != nullptr) {
     const Step& call = below.code->steps[below.pc];
     const std::size_t wanted =

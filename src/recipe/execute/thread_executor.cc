@@ -181,7 +181,7 @@ void ThreadExecutor::pass_over(std::uint32_t position) {
 // --- control ---
 
 bool ThreadExecutor::step() {
-  Frame& frame = frames_.back();
+  CodeFrame& frame = frames_.back();
   if (frame.code == nullptr) {
     return without_ir();
   }
@@ -220,7 +220,7 @@ bool ThreadExecutor::step() {
 
 bool ThreadExecutor::execute(const Step& step, Cell* result) {
   const llvm::Instruction& instruction = *step.instruction;
-  const Frame& frame = frames_.back();
+  const CodeFrame& frame = frames_.back();
   const Operands operands(*frame.code, step, cells_.data() + frame.base);
   switch (instruction.getOpcode()) {
     case llvm::Instruction::Load:
@@ -264,7 +264,7 @@ bool ThreadExecutor::execute(const Step& step, Cell* result) {
 }
 
 void ThreadExecutor::enter_block(const llvm::BasicBlock& from, const llvm::BasicBlock& to) {
-  Frame& frame = frames_.back();
+  CodeFrame& frame = frames_.back();
   if (detours_ != nullptr) {
     executed_.insert(&to);
   }
@@ -279,14 +279,14 @@ bool ThreadExecutor::branch(const llvm::BranchInst& branch) {
     enter_block(*branch.getParent(), *branch.getSuccessor(0));
     return true;
   }
-  const Frame& frame = frames_.back();
+  const CodeFrame& frame = frames_.back();
   const Cell condition = *Operands(*frame.code, frame.code->steps[frame.pc], cells_.data() + frame.base)[0];
   const DeepRecord* record = take(DeepKind::kBranch);
   return record != nullptr && go(branch, condition, static_cast<std::uint32_t>(record->value));
 }
 
 bool ThreadExecutor::branch(const llvm::SwitchInst& branch) {
-  const Frame& frame = frames_.back();
+  const CodeFrame& frame = frames_.back();
   const Cell value = *Operands(*frame.code, frame.code->steps[frame.pc], cells_.data() + frame.base)[0];
   const DeepRecord* record = take(DeepKind::kBranch);
   return record != nullptr && go(branch, value, static_cast<std::uint32_t>(record->value));
@@ -317,7 +317,7 @@ bool ThreadExecutor::land() {
   const FunctionCode* code = x_.code.function(record.module, record.function);
   const llvm::Instruction* target =
       code == nullptr || record.id >= code->steps.size() ? nullptr : code->steps[record.id].instruction;
-  const auto fits = [&](const Frame& frame) {
+  const auto fits = [&](const CodeFrame& frame) {
     if (frame.code != code || target == nullptr) {
       return false;
     }
@@ -334,7 +334,7 @@ bool ThreadExecutor::land() {
   pass_over(record_position_[next_record_]);
   ++next_record_;
   frames_.resize(depth);
-  Frame& frame = frames_.back();
+  CodeFrame& frame = frames_.back();
   cells_.resize(frame.base + frame.code->cells);
   if (llvm::isa<llvm::CallBase>(target)) {
     frame.pc = record.id;

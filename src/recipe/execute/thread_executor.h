@@ -82,8 +82,8 @@ class ThreadExecutor final : public ConditionSink {
   bool is_held(ExprId condition) const override;
 
   // What explores other branches looks at.
-  std::span<const Frame> frames() const { return frames_; }
-  const Cell* cells(const Frame& frame) const { return cells_.data() + frame.base; }
+  std::span<const CodeFrame> frames() const { return frames_; }
+  const Cell* cells(const CodeFrame& frame) const { return cells_.data() + frame.base; }
   const ByteMemory& memory() const { return memory_; }
   bool has_executed(const llvm::BasicBlock& block) const { return executed_.contains(&block); }
   // Between the local variables that the thread has had so far.
@@ -164,7 +164,7 @@ class ThreadExecutor final : public ConditionSink {
 
   Arithmetic arithmetic_;
   ByteMemory memory_;
-  std::vector<Frame> frames_;
+  std::vector<CodeFrame> frames_;
   std::vector<Cell> cells_;
   std::vector<Cell> returned_;                                     // what the function returned that a passage led to
   const llvm::Instruction* at_ = nullptr;                          // what is being executed
