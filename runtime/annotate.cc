@@ -42,6 +42,16 @@ void end_ignoring_accesses() {
   end_ignoring(&Thread::ignore_writes, kIgnoreWrites);
 }
 
+void enter_lock() {
+  begin_ignoring_accesses();
+  begin_ignoring(&Thread::ignore_sync, kIgnoreSync);
+}
+
+void leave_lock() {
+  end_ignoring_accesses();
+  end_ignoring(&Thread::ignore_sync, kIgnoreSync);
+}
+
 void acquired(const volatile void* lock, bool shared, uptr pc, u8 how = 0) {
   if (Thread* t = current()) lock_acquired(t, pc, number(lock), shared, how);
 }
@@ -55,6 +65,7 @@ void block(Op op, const volatile void* memory, std::size_t size, uptr pc) {
 }
 
 // Flags of __tsan_mutex_*.
+constexpr unsigned kLinkerInit = 1 << 0, kNotStatic = 1 << 8;
 constexpr unsigned kTryLock = 1 << 4, kTryLockFailed = 1 << 5, kReadLock = 1 << 3;
 
 }  // namespace
@@ -88,14 +99,19 @@ SOOTH_API int sooth_annotate_is_recording() { return current() != nullptr; }
 // sanitizer/tsan_interface.h.
 SOOTH_API void __tsan_acquire(void* m) { message(Op::kHappensAfter, m, SOOTH_CALLER); }
 SOOTH_API void __tsan_release(void* m) { message(Op::kHappensBefore, m, SOOTH_CALLER); }
-SOOTH_API void __tsan_mutex_create(void*, unsigned) {}
-SOOTH_API void __tsan_mutex_destroy(void* lock, unsigned) {
-  if (Thread* t = current()) lock_destroyed(t, SOOTH_CALLER, number(lock));
+SOOTH_API void __tsan_mutex_create(void* lock, unsigned flags) {
+  if (current() != nullptr) lock_announced(number(lock), (flags & kLinkerInit) != 0, (flags & kNotStatic) != 0);
 }
-// Between pre and post the lock's own accesses are not the program's.
-SOOTH_API void __tsan_mutex_pre_lock(void*, unsigned) { begin_ignoring_accesses(); }
+SOOTH_API void __tsan_mutex_destroy(void* lock, unsigned flags) {
+  Thread* t = current();
+  if (t != nullptr && lock_can_die(number(lock), (flags & kLinkerInit) != 0, (flags & kNotStatic) != 0))
+    lock_destroyed(t, SOOTH_CALLER, number(lock));
+}
+// Between pre and post what the lock itself does is not the program's: neither its accesses nor its atomics, which would
+// fix the order in which this run took the lock.
+SOOTH_API void __tsan_mutex_pre_lock(void*, unsigned) { enter_lock(); }
 SOOTH_API void __tsan_mutex_post_lock(void* lock, unsigned flags, int) {
-  end_ignoring_accesses();
+  leave_lock();
   bool shared = (flags & kReadLock) != 0;
   if ((flags & kTryLock) == 0 || (flags & kTryLockFailed) == 0)
     acquired(lock, shared, SOOTH_CALLER, (flags & kTryLock) != 0 ? kTry : 0);
@@ -104,17 +120,17 @@ SOOTH_API void __tsan_mutex_post_lock(void* lock, unsigned flags, int) {
 }
 SOOTH_API int __tsan_mutex_pre_unlock(void* lock, unsigned) {
   releasing(lock, SOOTH_CALLER);
-  begin_ignoring_accesses();
+  enter_lock();
   return 0;
 }
-SOOTH_API void __tsan_mutex_post_unlock(void*, unsigned) { end_ignoring_accesses(); }
+SOOTH_API void __tsan_mutex_post_unlock(void*, unsigned) { leave_lock(); }
 SOOTH_API void __tsan_mutex_pre_signal(void* m, unsigned) {
   message(Op::kNotify, m, SOOTH_CALLER);
-  begin_ignoring_accesses();
+  enter_lock();
 }
-SOOTH_API void __tsan_mutex_post_signal(void*, unsigned) { end_ignoring_accesses(); }
-SOOTH_API void __tsan_mutex_pre_divert(void*, unsigned) { end_ignoring_accesses(); }
-SOOTH_API void __tsan_mutex_post_divert(void*, unsigned) { begin_ignoring_accesses(); }
+SOOTH_API void __tsan_mutex_post_signal(void*, unsigned) { leave_lock(); }
+SOOTH_API void __tsan_mutex_pre_divert(void*, unsigned) { leave_lock(); }
+SOOTH_API void __tsan_mutex_post_divert(void*, unsigned) { enter_lock(); }
 
 // Accesses to objects of other languages' libraries, by tag.
 SOOTH_API void* __tsan_external_register_tag(const char* name) { return const_cast<char*>(name); }
@@ -175,9 +191,12 @@ SOOTH_API void AnnotateCondVarWait(SOOTH_FILE_LINE, uptr m, uptr) {
 SOOTH_API void AnnotateMutexIsNotPHB(SOOTH_FILE_LINE, uptr) {}
 SOOTH_API void AnnotateMutexIsUsedAsCondVar(SOOTH_FILE_LINE, uptr) {}
 SOOTH_API void AnnotateRWLockCreate(SOOTH_FILE_LINE, uptr) {}
-SOOTH_API void AnnotateRWLockCreateStatic(SOOTH_FILE_LINE, uptr) {}
+SOOTH_API void AnnotateRWLockCreateStatic(SOOTH_FILE_LINE, uptr lock) {
+  if (current() != nullptr) lock_announced(lock, true, false);
+}
 SOOTH_API void AnnotateRWLockDestroy(SOOTH_FILE_LINE, uptr lock) {
-  if (Thread* t = current()) lock_destroyed(t, SOOTH_CALLER, lock);
+  Thread* t = current();
+  if (t != nullptr && lock_can_die(lock, false, false)) lock_destroyed(t, SOOTH_CALLER, lock);
 }
 SOOTH_API void AnnotateRWLockAcquired(SOOTH_FILE_LINE, uptr lock, uptr is_write) {
   acquired(reinterpret_cast<void*>(lock), is_write == 0, SOOTH_CALLER);

@@ -14,6 +14,8 @@ namespace {
 constexpr int kDescriptors = 1 << 16;
 constexpr u64 kFirstChannel = u64{1} << 45;     // numbers that no address of the program has
 constexpr u64 kFirstConnection = u64{1} << 46;  // ... and these come from a hash of two addresses
+constexpr u64 kFirstNamed = u64{3} << 45;       // ... and these from a hash of a name; objects are below 2^47
+constexpr u64 kSignals = kFirstChannel - 2;     // of all descriptors of signalfd()
 // 0: not known yet. Racing uses of a descriptor find the same answer, or a program that closes what another thread uses.
 u64 channels_[kDescriptors];
 u64 next_channel_ = 0;
@@ -55,12 +57,21 @@ u64 connection_of(int fd) {
   return kFirstConnection + 4 + 2 * (sum >> 20);
 }
 
+// Whoever opens the same file, FIFO or message queue has the same channel; 0: it is none of these.
+u64 file_of(int fd) {
+  struct stat status;
+  if (sys_call(SYS_fstat, fd, reinterpret_cast<long>(&status)) < 0) return 0;
+  if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode)) return 0;
+  return channel_named(Named::kFile, status.st_dev, status.st_ino);
+}
+
 u64 channel_of(int fd) {
   u64 channel = __atomic_load_n(&channels_[fd], __ATOMIC_ACQUIRE);
   if (channel != 0) return channel;
   channel = connection_of(fd);
   // An unconnected socket may be connected later.
   if (channel == kFirstConnection) return channel;
+  if (channel == 0) channel = file_of(fd);
   if (channel == 0) channel = new_channel();
   u64 none = 0;
   if (!__atomic_compare_exchange_n(&channels_[fd], &none, channel, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -71,7 +82,32 @@ u64 channel_of(int fd) {
 // io_sync=2: one channel for everything.
 u64 message_of(int fd) { return options.io_sync >= 2 ? kFirstChannel : channel_of(fd); }
 
+// FNV leaves the upper bits of short names alike.
+u64 spread(u64 hash) { return kFirstNamed + 2 * ((hash * 0x9e3779b97f4a7c15) >> 21); }
+
 }  // namespace
+
+u64 channel_named(Named kind, u64 name, u64 more) {
+  return spread(hash_bytes(hash_bytes(static_cast<u64>(kind), &name, sizeof name), &more, sizeof more));
+}
+
+u64 channel_named(Named kind, const char* name) {
+  return spread(hash_bytes(static_cast<u64>(kind), name, text_length(name)));
+}
+
+u64 lock_channel_of(int fd) {
+  struct stat status;
+  if (sys_call(SYS_fstat, fd, reinterpret_cast<long>(&status)) < 0) return 0;
+  return channel_named(Named::kFileLock, status.st_dev, status.st_ino);
+}
+
+void channel_sends(Thread* t, uptr pc, u64 channel) {
+  if (options.io_sync != 0) write_event(t, pc, Shape::of(Op::kHappensBefore), channel);
+}
+
+void channel_received(Thread* t, uptr pc, u64 channel) {
+  if (options.io_sync != 0) write_event(t, pc, Shape::of(Op::kHappensAfter), channel);
+}
 
 void descriptor_opened(int fd) {
   if (is_valid(fd)) __atomic_store_n(&channels_[fd], 0, __ATOMIC_RELEASE);
@@ -92,6 +128,12 @@ void descriptors_paired(int a, int b) {
 void descriptor_copied(int from, int to) {
   if (is_valid(from) && is_valid(to)) __atomic_store_n(&channels_[to], channel_of(from), __ATOMIC_RELEASE);
 }
+
+void descriptor_hands_out_signals(int fd) {
+  if (is_valid(fd)) __atomic_store_n(&channels_[fd], kSignals, __ATOMIC_RELEASE);
+}
+
+bool hands_out_signals(int fd) { return is_valid(fd) && __atomic_load_n(&channels_[fd], __ATOMIC_ACQUIRE) == kSignals; }
 
 void descriptor_sends(Thread* t, uptr pc, int fd) {
   if (is_valid(fd) && options.io_sync != 0) write_event(t, pc, Shape::of(Op::kHappensBefore), message_of(fd));

@@ -94,12 +94,12 @@ EventValue value_of(T v) {
     return {static_cast<u64>(v), 0};
 }
 
-// Nothing of the operation is recorded. A handler that waits runs here, then: there is no other place in a loop of such
-// operations.
+// Nothing of the operation is recorded. A handler that waits runs here, then, and others get their turn: there is no
+// other place in a loop of such operations.
 SOOTH_INLINE bool is_unrecorded(Thread* t) {
   if (t == nullptr) return true;
   if (SOOTH_LIKELY(is_synchronisation_seen(t))) return false;
-  heed(t);
+  pass_over(t);
   return true;
 }
 

@@ -10,11 +10,15 @@ namespace {
 // Who holds a lock in the trace, which differs from the truth when a thread unlocks what another has locked. In one
 // word:
 //   bits 0-31  the owner's id and one; 0: nobody, or readers
-//   bits 32-62 number of readers
+//   bits 32-60 number of readers
+//   bit 61     an annotation told when it was made
+//   bit 62     an annotation said that it is never destroyed
 //   bit 63     locked or unlocked out of our view: nothing is certain any more
 constexpr u64 kReader = u64{1} << 32;
+constexpr u64 kMade = u64{1} << 61;
+constexpr u64 kStatic = u64{1} << 62;
 constexpr u64 kUnclear = u64{1} << 63;
-constexpr u64 kHolders = ~kUnclear;
+constexpr u64 kHolders = kMade - 1;
 
 struct Entry {
   uptr lock;  // 0: free
@@ -212,14 +216,26 @@ void lock_destroyed(Thread* t, uptr pc, uptr lock) {
   if ((holders & kHolders) != 0)
     mark_unclear(e);
   else
-    __atomic_fetch_and(&e->holders, kHolders, __ATOMIC_RELAXED);
+    __atomic_fetch_and(&e->holders, kStatic, __ATOMIC_RELAXED);
+}
+
+void lock_announced(uptr lock, bool is_static, bool says_when_made) {
+  Entry* e = find_entry(lock, true);
+  u64 bits = (is_static ? kStatic : 0) | (says_when_made ? kMade : 0);
+  if (e != nullptr && bits != 0) __atomic_fetch_or(&e->holders, bits, __ATOMIC_RELAXED);
+}
+
+bool lock_can_die(uptr lock, bool is_static, bool says_when_made) {
+  const Entry* e = find_entry(lock, false);
+  u64 known = e == nullptr ? 0 : __atomic_load_n(&e->holders, __ATOMIC_RELAXED);
+  return !is_static && (known & kStatic) == 0 && (!says_when_made || (known & kMade) != 0);
 }
 
 void lock_created(Thread* t, uptr pc, uptr lock) {
   lock_release_all(t, pc, lock);
   Entry* e = find_entry(lock, false);
   if (e != nullptr && (__atomic_load_n(&e->holders, __ATOMIC_RELAXED) & kHolders) == 0)
-    __atomic_fetch_and(&e->holders, kHolders, __ATOMIC_RELAXED);
+    __atomic_fetch_and(&e->holders, ~kUnclear, __ATOMIC_RELAXED);
 }
 
 void holder_ends(Thread* t) {

@@ -22,6 +22,11 @@ u32 lock_holder(uptr lock);
 // All levels of a recursive lock at once, as a condition wait does; returns the depth for lock_reacquired().
 u32 lock_release_all(Thread* t, uptr pc, uptr lock);
 void lock_reacquired(Thread* t, uptr pc, uptr lock, u32 depth);
+// What annotations say of a lock's life: one that needs no constructor is never destroyed, whatever a destructor says; one
+// that says when it is made does not exist before.
+void lock_announced(uptr lock, bool is_static, bool says_when_made);
+// False: the destruction means nothing.
+bool lock_can_die(uptr lock, bool is_static, bool says_when_made);
 // The lock is destroyed. Records a misuse when some thread holds it.
 void lock_destroyed(Thread* t, uptr pc, uptr lock);
 // There is a new lock at this address: one that the thread held there before is gone, without a word.

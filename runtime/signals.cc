@@ -142,6 +142,10 @@ void deliver_pending_signals(Thread* t) {
   }
 }
 
+void signal_received(Thread* t, uptr pc, int number) {
+  if (number > 0 && number < kSignals) write_event(t, pc, Shape::of(Op::kHappensAfter), message_of(number));
+}
+
 bool a_handler_may_run() {
   for (int number = 1; number < kSignals; ++number) {
     switch (number) {
@@ -317,7 +321,7 @@ SOOTH_INTERCEPT(int, sigwait, const sigset_t* set, int* number) {
   turn::leave(t);
   int result = real_sigwait(set, number);
   turn::enter(t);
-  if (result == 0) write_event(t, SOOTH_CALLER, Shape::of(Op::kHappensAfter), message_of(*number));
+  if (result == 0) signal_received(t, SOOTH_CALLER, *number);
   return result;
 }
 SOOTH_INTERCEPT(int, sigwaitinfo, const sigset_t* set, siginfo_t* info) {
@@ -326,7 +330,7 @@ SOOTH_INTERCEPT(int, sigwaitinfo, const sigset_t* set, siginfo_t* info) {
   turn::leave(t);
   int result = real_sigwaitinfo(set, info);
   turn::enter(t);
-  if (result > 0) write_event(t, SOOTH_CALLER, Shape::of(Op::kHappensAfter), message_of(result));
+  if (result > 0) signal_received(t, SOOTH_CALLER, result);
   return result;
 }
 SOOTH_INTERCEPT(int, sigtimedwait, const sigset_t* set, siginfo_t* info, const struct timespec* timeout) {
@@ -338,6 +342,6 @@ SOOTH_INTERCEPT(int, sigtimedwait, const sigset_t* set, siginfo_t* info, const s
   turn::enter(t);
   // It waits in real time, which virtual time follows.
   if (result == -1 && errno == EAGAIN && end < virtual_clock::kNever) virtual_clock::advance_to(end);
-  if (result > 0) write_event(t, SOOTH_CALLER, Shape::of(Op::kHappensAfter), message_of(result));
+  if (result > 0) signal_received(t, SOOTH_CALLER, result);
   return result;
 }

@@ -16,6 +16,9 @@ void deliver_pending_signals(Thread* t);
 // process. Not those for faults, nor for what a person or the end of a session sends.
 bool a_handler_may_run();
 
+// A signal of this number was taken, without a handler: whoever sent it comes first.
+void signal_received(Thread* t, uptr pc, int number);
+
 // While it lives, handlers wait: for wrappers that hold a lock of ours or call into libc with something half done.
 class Busy {
  public:

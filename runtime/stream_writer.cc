@@ -310,14 +310,25 @@ void access_filtered(Thread* t, uptr address, uptr pc, Shape shape, uptr stack) 
   if (!tree::remembers(t->tree, address, pc, shape)) write_access(t, address, pc, shape, stack, slot);
 }
 
+void pass_over(Thread* t) {
+  if ((t->special & kControlled) != 0) {
+    while (t->quantum <= 1) turn::preempt(t);
+    --t->quantum;
+  } else if ((t->special & kSerialMode) != 0) {
+    write_pending(t);
+    if (--t->quantum == 0) turn::preempt(t);
+  }
+  heed(t);
+}
+
 void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size) {
   u32 special = t->special;
   if ((special & kControlled) != 0)
     return controlled::access(t, address, pc, shape.op(), shape.is_sized() ? size : shape.size());
   if ((special & kStopped) != 0) return heed(t);
   bool is_write = shape.op() == Op::kWrite;
-  if ((special & (is_write ? kIgnoreWrites : kIgnoreReads)) != 0) return heed(t);
-  if ((special & kIgnoreMemory) != 0 && is_ignored_memory(address)) return heed(t);
+  if ((special & (is_write ? kIgnoreWrites : kIgnoreReads)) != 0) return pass_over(t);
+  if ((special & kIgnoreMemory) != 0 && is_ignored_memory(address)) return pass_over(t);
   if ((special & kInCall) != 0) calls::happened(t, pc);
   if ((special & kSerialMode) != 0) {
     write_pending(t);

@@ -69,6 +69,10 @@ void write_stack(Thread* t);
 // The long way of an access, for whatever Thread::special says. `stack` is the stack pointer of the accessing function.
 SOOTH_NOINLINE void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 size);
 
+// Of an access that an annotation keeps out of the recording: it counts for whose turn it is all the same, because a loop
+// of such accesses may wait for another thread.
+void pass_over(Thread* t);
+
 // The same when special is kStackChanged and nothing else, and the slot is defined.
 void access_after_call(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 slot);
 

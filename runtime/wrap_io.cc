@@ -3,10 +3,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/select.h>
+#include <sys/sendfile.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "runtime/blocking.h"
 #include "runtime/descriptors.h"
 #include "runtime/intercept.h"
+#include "runtime/signals.h"
 #include "runtime/stream_writer.h"
 
 using namespace sooth;
@@ -59,17 +61,6 @@ SOOTH_INLINE ssize_t send_through(Thread* t, uptr pc, int fd, Call call) {
   return call();
 }
 
-using virtual_clock::kNever;
-
-// Time-outs in nanoseconds; kNever also for those that are not valid, which the real function refuses.
-u64 limit_of(long seconds, long fraction, long nanoseconds_in_it) {
-  if (seconds < 0 || seconds >= static_cast<long>(kNever / 2 / virtual_clock::kSecond) || fraction < 0) return kNever;
-  return static_cast<u64>(seconds) * virtual_clock::kSecond +
-         static_cast<u64>(fraction) * static_cast<u64>(nanoseconds_in_it);
-}
-u64 limit_of(int milliseconds) { return milliseconds < 0 ? kNever : static_cast<u64>(milliseconds) * 1'000'000; }
-u64 limit_of(const timespec* time) { return time == nullptr ? kNever : limit_of(time->tv_sec, time->tv_nsec, 1); }
-
 }  // namespace
 
 #define SOOTH_RECEIVER(result, name, parameters, arguments, fd, buffer)       \
@@ -94,7 +85,24 @@ u64 limit_of(const timespec* time) { return time == nullptr ? kNever : limit_of(
     return send_through(t, pc, fd, [&] { return real_##name arguments; });  \
   }
 
-SOOTH_RECEIVER(ssize_t, read, (int fd, void* to, std::size_t size), (fd, to, size), fd, to)
+// A signalfd hands out signals: whoever sent them comes first.
+static void signals_read(Thread* t, uptr pc, int fd, const void* from, ssize_t n) {
+  if (!hands_out_signals(fd)) return;
+  const auto* info = static_cast<const signalfd_siginfo*>(from);
+  for (; n >= static_cast<ssize_t>(sizeof *info); n -= static_cast<ssize_t>(sizeof *info), ++info)
+    signal_received(t, pc, static_cast<int>(info->ssi_signo));
+}
+SOOTH_INTERCEPT(ssize_t, read, int fd, void* to, std::size_t size) {
+  Thread* t = current();
+  if (t == nullptr) return real_read(fd, to, size);
+  uptr pc = SOOTH_CALLER;
+  ssize_t n = receive(t, pc, fd, [&] { return real_read(fd, to, size); });
+  if (n > 0) {
+    signals_read(t, pc, fd, to, n);
+    range(t, pc, Op::kWrite, to, static_cast<std::size_t>(n));
+  }
+  return n;
+}
 SOOTH_RECEIVER(ssize_t, pread, (int fd, void* to, std::size_t size, off_t at), (fd, to, size, at), fd, to)
 SOOTH_RECEIVER(ssize_t, pread64, (int fd, void* to, std::size_t size, off_t at), (fd, to, size, at), fd, to)
 SOOTH_RECEIVER(ssize_t, recv, (int fd, void* to, std::size_t size, int flags), (fd, to, size, flags), fd, to)
@@ -150,6 +158,71 @@ SOOTH_INTERCEPT(int, eventfd_write, int fd, eventfd_t value) {
   if (t == nullptr) return real_eventfd_write(fd, value);
   return static_cast<int>(
       send_through(t, SOOTH_CALLER, fd, [&] { return static_cast<ssize_t>(real_eventfd_write(fd, value)); }));
+}
+
+// From one descriptor to another. Readiness is waited for apart, because what is received must be known before it is
+// sent on.
+static void pass_on(Thread* t, uptr pc, int from, int to, bool waits) {
+  pollfd ready = {from, POLLIN, 0};
+  {
+    Blocking blocking(t, waits && turn::taken());
+    sys_call(SYS_poll, reinterpret_cast<long>(&ready), 1, waits ? -1 : 0);
+  }
+  if (ready.revents != 0) descriptor_received(t, pc, from, (ready.revents & POLLHUP) != 0);
+  descriptor_sends(t, pc, to);
+}
+static bool waits_for_input(int fd, unsigned flags) {
+  return (flags & SPLICE_F_NONBLOCK) == 0 && (sys_call(SYS_fcntl, fd, F_GETFL) & O_NONBLOCK) == 0;
+}
+SOOTH_INTERCEPT(ssize_t, splice, int from, off64_t* from_at, int to, off64_t* to_at, std::size_t n, unsigned flags) {
+  Thread* t = current();
+  if (t == nullptr) return real_splice(from, from_at, to, to_at, n, flags);
+  pass_on(t, SOOTH_CALLER, from, to, waits_for_input(from, flags));
+  Blocking blocking(t);
+  return real_splice(from, from_at, to, to_at, n, flags);
+}
+SOOTH_INTERCEPT(ssize_t, tee, int from, int to, std::size_t n, unsigned flags) {
+  Thread* t = current();
+  if (t == nullptr) return real_tee(from, to, n, flags);
+  pass_on(t, SOOTH_CALLER, from, to, waits_for_input(from, flags));
+  Blocking blocking(t);
+  return real_tee(from, to, n, flags);
+}
+#define SOOTH_SENDFILE(name)                                                     \
+  SOOTH_INTERCEPT(ssize_t, name, int to, int from, off64_t* at, std::size_t n) { \
+    Thread* t = current();                                                       \
+    if (t == nullptr) return real_##name(to, from, at, n);                       \
+    pass_on(t, SOOTH_CALLER, from, to, false);                                   \
+    Blocking blocking(t);                                                        \
+    return real_##name(to, from, at, n);                                         \
+  }
+SOOTH_SENDFILE(sendfile)
+SOOTH_SENDFILE(sendfile64)
+SOOTH_INTERCEPT(ssize_t, vmsplice, int to, const iovec* parts, std::size_t count, unsigned flags) {
+  Thread* t = current();
+  if (t == nullptr) return real_vmsplice(to, parts, count, flags);
+  ranges(t, SOOTH_CALLER, Op::kRead, parts, static_cast<int>(count), total(parts, static_cast<int>(count)));
+  return send_through(t, SOOTH_CALLER, to, [&] { return real_vmsplice(to, parts, count, flags); });
+}
+
+// Whoever sets a timer comes before whoever hears of it.
+SOOTH_INTERCEPT(int, timerfd_create, int clock, int flags) {
+  int fd = real_timerfd_create(clock, flags);
+  descriptor_opened(fd);
+  return fd;
+}
+SOOTH_INTERCEPT(int, timerfd_settime, int fd, int flags, const itimerspec* value, itimerspec* old) {
+  Thread* t = current();
+  if (t == nullptr) return real_timerfd_settime(fd, flags, value, old);
+  descriptor_sends(t, SOOTH_CALLER, fd);
+  int result = real_timerfd_settime(fd, flags, value, old);
+  if (result == 0 && old != nullptr) range(t, SOOTH_CALLER, Op::kWrite, old, sizeof *old);
+  return result;
+}
+SOOTH_INTERCEPT(int, signalfd, int fd, const sigset_t* set, int flags) {
+  int result = real_signalfd(fd, set, flags);
+  if (recording()) descriptor_hands_out_signals(result);
+  return result;
 }
 
 SOOTH_INTERCEPT(int, pipe, int* ends) {
@@ -222,6 +295,7 @@ SOOTH_INTERCEPT(int, close, int fd) {
     return -1;
   }
   descriptor_ends(t, SOOTH_CALLER, fd);
+  if (u64 lock = lock_channel_of(fd); lock != 0) channel_sends(t, SOOTH_CALLER, lock);
   descriptor_closed(fd);
   return real_close(fd);
 }
@@ -271,76 +345,6 @@ SOOTH_INTERCEPT(int, dup3, int fd, int wish, int flags) {
   return copy;
 }
 
-// What epoll_ctl registers happens before the epoll_wait that reports it.
-SOOTH_INTERCEPT(int, epoll_create, int size) {
-  int fd = real_epoll_create(size);
-  descriptor_opened(fd);
-  return fd;
-}
-SOOTH_INTERCEPT(int, epoll_create1, int flags) {
-  int fd = real_epoll_create1(flags);
-  descriptor_opened(fd);
-  return fd;
-}
-SOOTH_INTERCEPT(int, epoll_ctl, int set, int operation, int fd, epoll_event* event) {
-  if (Thread* t = current()) descriptor_sends(t, SOOTH_CALLER, set);
-  return real_epoll_ctl(set, operation, fd, event);
-}
-static void epoll_reported(Thread* t, uptr pc, int set, const epoll_event* events, int n) {
-  if (n <= 0) return;
-  descriptor_received(t, pc, set);
-  range(t, pc, Op::kWrite, events, static_cast<std::size_t>(n) * sizeof *events);
-}
-SOOTH_INTERCEPT(int, epoll_wait, int set, epoll_event* events, int room, int timeout) {
-  Thread* t = current();
-  if (t == nullptr) return real_epoll_wait(set, events, room, timeout);
-  int n = wait_for_descriptors(t, true, limit_of(timeout), [&] { return real_epoll_wait(set, events, room, timeout); });
-  epoll_reported(t, SOOTH_CALLER, set, events, n);
-  return n;
-}
-SOOTH_INTERCEPT(int, epoll_pwait, int set, epoll_event* events, int room, int timeout, const sigset_t* mask) {
-  Thread* t = current();
-  if (t == nullptr) return real_epoll_pwait(set, events, room, timeout, mask);
-  int n = wait_for_descriptors(t, true, limit_of(timeout),
-                               [&] { return real_epoll_pwait(set, events, room, timeout, mask); });
-  epoll_reported(t, SOOTH_CALLER, set, events, n);
-  return n;
-}
-
-// Readiness alone orders nothing; the read that follows does.
-SOOTH_INTERCEPT(int, poll, pollfd* set, nfds_t count, int timeout) {
-  Thread* t = current();
-  if (t == nullptr) return real_poll(set, count, timeout);
-  return wait_for_descriptors(t, count != 0, limit_of(timeout), [&] { return real_poll(set, count, timeout); });
-}
-SOOTH_INTERCEPT(int, ppoll, pollfd* set, nfds_t count, const timespec* timeout, const sigset_t* mask) {
-  Thread* t = current();
-  if (t == nullptr) return real_ppoll(set, count, timeout, mask);
-  return wait_for_descriptors(t, count != 0 || mask != nullptr, limit_of(timeout),
-                              [&] { return real_ppoll(set, count, timeout, mask); });
-}
-SOOTH_INTERCEPT(int, select, int count, fd_set* in, fd_set* out, fd_set* error, timeval* timeout) {
-  Thread* t = current();
-  if (t == nullptr) return real_select(count, in, out, error, timeout);
-  u64 limit = timeout == nullptr ? kNever : limit_of(timeout->tv_sec, timeout->tv_usec, 1000);
-  u64 end = virtual_clock::now() + limit;
-  bool any = count != 0 || timeout == nullptr;
-  int result = wait_for_descriptors(t, any, limit, [&] { return real_select(count, in, out, error, timeout); });
-  // As the system does it.
-  if (!any && limit < kNever && virtual_clock::is_on()) {
-    u64 now = virtual_clock::now();
-    timespec rest = virtual_clock::to_timespec(now < end ? end - now : 0);
-    *timeout = {rest.tv_sec, rest.tv_nsec / 1000};
-  }
-  return result;
-}
-SOOTH_INTERCEPT(int, pselect, int count, fd_set* in, fd_set* out, fd_set* error, const timespec* timeout,
-                const sigset_t* mask) {
-  Thread* t = current();
-  if (t == nullptr) return real_pselect(count, in, out, error, timeout, mask);
-  return wait_for_descriptors(t, count != 0 || mask != nullptr, limit_of(timeout),
-                              [&] { return real_pselect(count, in, out, error, timeout, mask); });
-}
 SOOTH_INTERCEPT(pid_t, waitpid, pid_t pid, int* status, int flags) {
   Thread* t = current();
   if (t == nullptr) return real_waitpid(pid, status, flags);

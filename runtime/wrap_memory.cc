@@ -1,7 +1,9 @@
 // The heap and mappings: memory that is handed out is a new variable, and giving it back is a write to all of it.
 #include <errno.h>
+#include <link.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -42,9 +44,38 @@ void allocated(void* block, uptr pc) {
     write_block(t, pc, Op::kAlloc, reinterpret_cast<uptr>(block), malloc_usable_size(block));
 }
 
+// Where the dynamic loader lies.
+uptr loader_begin_ = 0, loader_end_ = 0;
+
+void find_loader() {
+  uptr base = getauxval(AT_BASE);
+  u64 length = 0;
+  if (base != 0) {
+    const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(base);
+    const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(base + header->e_phoff);
+    for (int i = 0; i < header->e_phnum; ++i) {
+      u64 end = segments[i].p_vaddr + segments[i].p_memsz;
+      if (segments[i].p_type == PT_LOAD && end > length) length = end;
+    }
+  }
+  __atomic_store_n(&loader_begin_, base, __ATOMIC_RELAXED);
+  __atomic_store_n(&loader_end_, base == 0 ? 1 : base + length, __ATOMIC_RELEASE);
+}
+
+// The loader frees thread-local memory of threads that have ended, and what it knows of libraries: when nobody uses them
+// any more, which it knows from the kernel and from locks that we do not see.
+bool is_loader(uptr pc) {
+  if (SOOTH_UNLIKELY(__atomic_load_n(&loader_end_, __ATOMIC_ACQUIRE) == 0)) find_loader();
+  return pc >= __atomic_load_n(&loader_begin_, __ATOMIC_RELAXED) &&
+         pc < __atomic_load_n(&loader_end_, __ATOMIC_RELAXED);
+}
+
+// A free that is no access leaves nothing behind: memory that is handed out again is a new variable anyhow.
+bool is_access(const Thread* t, uptr pc) { return t->ignore_writes == 0 && !is_loader(pc); }
+
 void freeing(void* block, uptr pc) {
   Thread* t = current();
-  if (SOOTH_LIKELY(t != nullptr && block != nullptr && t->busy == 0))
+  if (SOOTH_LIKELY(t != nullptr && block != nullptr && t->busy == 0) && is_access(t, pc))
     write_block(t, pc, Op::kFree, reinterpret_cast<uptr>(block), malloc_usable_size(block));
 }
 

@@ -1,30 +1,15 @@
 // Functions of libc that read and write memory for their caller: each becomes the accesses it makes.
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <wchar.h>
 
 #include "runtime/intercept.h"
-#include "runtime/options.h"
-#include "runtime/stream_writer.h"
+#include "runtime/on_behalf.h"
 
 using namespace sooth;
 using namespace sooth::rt;
 
 namespace {
-
-// nullptr: not recorded.
-SOOTH_INLINE Thread* recorded_thread() {
-  Thread* t = current();
-  return t == nullptr || t->busy != 0 || options.ignore_interceptors_accesses ? nullptr : t;
-}
-
-SOOTH_INLINE void reads(Thread* t, uptr pc, const void* p, std::size_t n) {
-  write_range(t, pc, Op::kRead, reinterpret_cast<uptr>(p), n);
-}
-SOOTH_INLINE void writes(Thread* t, uptr pc, const void* p, std::size_t n) {
-  write_range(t, pc, Op::kWrite, reinterpret_cast<uptr>(p), n);
-}
 
 std::size_t bounded_length(const char* s, std::size_t limit) {
   std::size_t n = 0;
@@ -280,29 +265,4 @@ int sooth_sprintf(char* to, const char* format, ...) {
   Thread* t = recorded_thread();
   if (t != nullptr && result >= 0) writes(t, SOOTH_CALLER, to, static_cast<std::size_t>(result) + 1);
   return result;
-}
-
-// Streams of stdio: what they copy from and to the caller's memory.
-SOOTH_INTERCEPT(std::size_t, fread, void* to, std::size_t size, std::size_t count, FILE* file) {
-  std::size_t done = real_fread(to, size, count, file);
-  if (Thread* t = recorded_thread()) writes(t, SOOTH_CALLER, to, done * size);
-  return done;
-}
-SOOTH_INTERCEPT(std::size_t, fwrite, const void* from, std::size_t size, std::size_t count, FILE* file) {
-  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, from, size * count);
-  return real_fwrite(from, size, count, file);
-}
-SOOTH_INTERCEPT(char*, fgets, char* to, int n, FILE* file) {
-  char* result = real_fgets(to, n, file);
-  Thread* t = recorded_thread();
-  if (t != nullptr && result != nullptr) writes(t, SOOTH_CALLER, to, real_strlen(to) + 1);
-  return result;
-}
-SOOTH_INTERCEPT(int, fputs, const char* s, FILE* file) {
-  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, real_strlen(s) + 1);
-  return real_fputs(s, file);
-}
-SOOTH_INTERCEPT(int, puts, const char* s) {
-  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, real_strlen(s) + 1);
-  return real_puts(s);
 }

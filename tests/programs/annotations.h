@@ -30,6 +30,8 @@ void AnnotateIgnoreReadsBegin(const char*, int) SOOTH_IN_RUN_TIME({});
 void AnnotateIgnoreReadsEnd(const char*, int) SOOTH_IN_RUN_TIME({});
 void AnnotateIgnoreWritesBegin(const char*, int) SOOTH_IN_RUN_TIME({});
 void AnnotateIgnoreWritesEnd(const char*, int) SOOTH_IN_RUN_TIME({});
+void AnnotateIgnoreSyncBegin(const char*, int) SOOTH_IN_RUN_TIME({});
+void AnnotateIgnoreSyncEnd(const char*, int) SOOTH_IN_RUN_TIME({});
 void AnnotateBenignRaceSized(const char*, int, const volatile void*, long, const char*) SOOTH_IN_RUN_TIME({});
 #ifndef SOOTH_INSTRUMENTED
 void __tsan_acquire(void*) {}
