@@ -254,6 +254,16 @@ u64 draw_early(u64 ahead) {
 
 bool follows_stretches() { return follows_; }
 
+Node* wanted_among_waiting(uptr condition) {
+  // Whoever repeats a run wakes those that it woke, and knows the hash of its operations.
+  if (!follows_ || stretches_.current().hash != 0) return nullptr;
+  for (u32 i = stretches_.index(); i < stretches_.count(); ++i) {
+    Node* n = find(blocked_, stretches_.id_of(stretches_.at(i).thread));
+    if (n != nullptr && n->object == condition && n->blocked_on == BlockedOn::kCondition) return n;
+  }
+  return nullptr;
+}
+
 bool stop_awaiting_return() {
   if (!follows_ || !awaits_return_) return false;
   diverge(stretches_.wanted(), Divergence::kEarly, static_cast<u64>(StretchEnd::kOutside));

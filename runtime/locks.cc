@@ -105,7 +105,7 @@ HeldLock* find_held(Thread* t, uptr lock) {
   return nullptr;
 }
 
-Shape shape_of(Op op, bool shared, u8 how = 0) { return Shape::of_lock(op, (shared ? kShared : 0u) | how); }
+Shape shape_of(Op op, bool shared, u8 how = 0) { return Shape::with_flags(op, (shared ? kShared : 0u) | how); }
 
 // A lock that is passed from thread to thread, or that we have lost track of, still orders what it orders: whoever
 // gives it back sends a message to all who take it later.

@@ -189,7 +189,7 @@ void restart_threads_after_fork(Thread* t) {
   write_thread_switch(t, t->id, false);
   write_event(t, kNoSite, Shape::of(Op::kBegin), 0);
   for (u32 i = 0; i < t->held_count; ++i)
-    write_event(t, kNoSite, Shape::of_lock(Op::kAcquire, t->held[i].shared ? kShared : 0), t->held[i].lock);
+    write_event(t, kNoSite, Shape::with_flags(Op::kAcquire, t->held[i].shared ? kShared : 0), t->held[i].lock);
   calls::resume_after_fork(t);
 }
 

@@ -25,7 +25,7 @@ inline constexpr u32 kInCall = 4096;      // code that is left out did something
 inline constexpr u32 kWatched = 2048;     // ... and it may be spinning: `spin` sees what it does
 
 // Everything of an event but its object, thread and site, packed into 16 bits. Part of a slot's key.
-//   bits 0-4 op   5-7 memory order, or of locks: kTry 1, kTimed 2   8 shared   9-12 code of the size: 0 none, 1..5 = 1, 2, 4, 8, 16 bytes, 15 = in the record
+//   bits 0-4 op   5-7 memory order, or of locks and conditions: kTry 1, kTimed 2   8 shared, everybody   9-12 code of the size: 0 none, 1..5 = 1, 2, 4, 8, 16 bytes, 15 = in the record
 struct Shape {
   u16 bits;
 
@@ -42,18 +42,17 @@ struct Shape {
     return {static_cast<u16>(static_cast<unsigned>(op) | static_cast<unsigned>(order) << 5 | code << 9)};
   }
   // `flags` as in Event.
-  static constexpr Shape of_lock(Op op, unsigned flags) {
-    static_assert(kShared == 1 && kTry == 2 && kTimed == 4);
+  static constexpr Shape with_flags(Op op, unsigned flags) {
+    static_assert(kAllFlags == 7 && kEverybody <= kAllFlags);
     return {static_cast<u16>(static_cast<unsigned>(op) | (flags >> 1) << 5 | (flags & 1u) << 8)};
   }
   static constexpr Shape sized(Op op) { return {static_cast<u16>(static_cast<unsigned>(op) | kAnySize << 9)}; }
   constexpr Op op() const { return static_cast<Op>(bits & 31); }
   constexpr MemoryOrder order() const {
-    return is_lock_op(op()) ? MemoryOrder::kNotAtomic : static_cast<MemoryOrder>(bits >> 5 & 7);
+    return has_flags() ? MemoryOrder::kNotAtomic : static_cast<MemoryOrder>(bits >> 5 & 7);
   }
-  constexpr u8 flags() const {
-    return is_lock_op(op()) ? static_cast<u8>((bits >> 5 & 3) << 1 | (bits >> 8 & 1)) : u8{0};
-  }
+  constexpr bool has_flags() const { return is_lock_op(op()) || is_condition_op(op()); }
+  constexpr u8 flags() const { return has_flags() ? static_cast<u8>((bits >> 5 & 3) << 1 | (bits >> 8 & 1)) : u8{0}; }
   constexpr unsigned size_code() const { return bits >> 9 & 15; }
   constexpr bool is_sized() const { return size_code() == kAnySize; }
   constexpr u32 size() const { return size_code() == 0 || is_sized() ? 0 : 1u << (size_code() - 1); }

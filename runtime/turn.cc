@@ -232,6 +232,10 @@ u64 to_monotonic(const timespec& time, int clock) {
 }
 
 u32 wake_blocked(uptr object, u32 count) {
+  if (Node* n = count == 1 ? wanted_among_waiting(object) : nullptr) {
+    end_wait(n, Wake::kWoken);
+    return 1;
+  }
   u32 woken = 0;
   for (Node* n = blocked_.first(); n != nullptr && woken < count;) {
     Node* next = n->next;

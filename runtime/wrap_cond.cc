@@ -1,5 +1,5 @@
-// pthread_cond_*. A wait is recorded as release of the mutex, wait, acquire of the mutex; see docs/semantics.md,
-// sections 2 and 3.
+// pthread_cond_*. A wait is recorded as release of the mutex, condition wait, acquire of the mutex; see
+// docs/semantics.md, sections 2 and 7.
 //
 // In serial recordings conditions are ours: a thread that waits is blocked in turn.cc, never in the kernel, and a
 // signal makes the one ready that has waited longest.
@@ -41,9 +41,14 @@ struct Waiter {
 
 void begin_wait(Waiter& w) { w.depth = lock_release_all(w.thread, w.pc, address_of(w.mutex)); }
 
+enum class Ended : u8 { kWoken, kTimedOut, kOtherwise };
+
 // The wait is over and the mutex is the thread's again.
-void end_wait(const Waiter& w, bool woken) {
-  if (woken) write_event(w.thread, w.pc, Shape::of(Op::kWait), address_of(w.cond));
+void end_wait(const Waiter& w, Ended how) {
+  if (how != Ended::kOtherwise) {
+    write_event(w.thread, w.pc, Shape::with_flags(Op::kCondWait, how == Ended::kTimedOut ? kTimed : 0),
+                address_of(w.cond));
+  }
   lock_reacquired(w.thread, w.pc, address_of(w.mutex), w.depth == 0 ? 1 : w.depth);
 }
 
@@ -51,7 +56,11 @@ void end_wait(const Waiter& w, bool woken) {
 void cancelled(void* waiter) {
   auto* w = static_cast<Waiter*>(waiter);
   turn::enter(w->thread);
-  end_wait(*w, false);
+  end_wait(*w, Ended::kOtherwise);
+}
+
+Ended ended(int result) {
+  return result == 0 ? Ended::kWoken : result == ETIMEDOUT ? Ended::kTimedOut : Ended::kOtherwise;
 }
 
 // `wait` is the real one.
@@ -65,7 +74,7 @@ int wait_outside(Waiter& w, F wait) {
   pthread_cleanup_pop(0);
   turn::enter(w.thread);
   // Other errors come at once, with the mutex as it was.
-  if (result == 0 || result == ETIMEDOUT || w.depth != 0) end_wait(w, result == 0);
+  if (result == 0 || result == ETIMEDOUT || w.depth != 0) end_wait(w, ended(result));
   return result;
 }
 
@@ -75,13 +84,13 @@ int wait_in_turn(Waiter& w, Deadline deadline) {
   begin_wait(w);
   int result = unlock_mutex_in_turn(w.mutex);
   if (result != 0) {
-    if (w.depth != 0) end_wait(w, false);
+    if (w.depth != 0) end_wait(w, Ended::kOtherwise);
     return result;
   }
   turn::Wake wake =
       turn::block(w.thread, address_of(w.cond), turn::BlockedOn::kCondition, deadline.time, deadline.clock);
   result = lock_mutex_in_turn(w.thread, w.mutex);
-  end_wait(w, wake == turn::Wake::kWoken);
+  end_wait(w, wake == turn::Wake::kTimedOut ? Ended::kTimedOut : Ended::kWoken);
   test_cancel();
   if (result != 0) return result;
   return wake == turn::Wake::kTimedOut ? ETIMEDOUT : 0;
@@ -99,7 +108,7 @@ int wait_with(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex, 
 int notify(Thread* t, uptr pc, pthread_cond_t* cond, u32 count) {
   if (t != nullptr) {
     begin_operation(t, pc);
-    write_event(t, pc, Shape::of(Op::kNotify), address_of(cond));
+    write_event(t, pc, Shape::with_flags(Op::kCondNotify, count == 1 ? 0 : kEverybody), address_of(cond));
   }
   turn::wake(address_of(cond), count);
   return count == 1 ? real_signal(cond) : real_broadcast(cond);

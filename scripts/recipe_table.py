@@ -25,7 +25,7 @@ import measured
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ANALYSES = ["mcm", "recipe:s", "recipe"]
-SYNCHRONISATION = {"acquire", "release", "wait", "notify", "barrier arrive", "barrier leave", "semaphore post", "semaphore wait", "fork", "join", "begin", "end",
+SYNCHRONISATION = {"acquire", "release", "wait", "notify", "condition wait", "condition notify", "barrier arrive", "barrier leave", "semaphore post", "semaphore wait", "fork", "join", "begin", "end",
                    "happens before", "happens after", "fence", "atomic load", "atomic store", "atomic rmw"}
 LEAST_MORE = {"recipe:s": 1.5, "recipe": 2.5}  # races over those of mcm, all programs together: the figures of the paper's abstract
 MOST_SECONDS = 120  # of one analysis of one program

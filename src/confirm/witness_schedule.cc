@@ -5,8 +5,10 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <unordered_set>
 #include <utility>
 
+#include "race/witness_conditions.h"
 #include "race/witness_summary.h"
 #include "schedule/schedule_file.h"
 
@@ -74,14 +76,22 @@ class Builder {
   // Behind this event its thread does something else than in the trace, so its accesses have to be counted up to there.
   void leaves_behind(EventId id) { leaves_behind_.insert(id); }
 
+  // A thread tells that its wait for a condition is over when it has the mutex again, so the wait counts right before
+  // what the thread does next; if there is nothing of the kind, the thread still waits.
   void add(EventId id) {
     const Event& event = trace_.events[raw(id)];
+    end_wait(event.thread);
+    if (event.op == Op::kCondWait) {
+      waits_[event.thread] = id;
+      return;
+    }
     add(event.thread, event.op, {id, place_of(id), 0});
   }
 
   // A step behind what the trace has of its thread. In front of it the thread makes `unseen` accesses that nothing
   // tells of.
   void add(const UnexecutedStep& step, std::uint64_t unseen) {
+    end_wait(step.thread);
     add(step.thread, step.op, {std::nullopt, step.site.label, control::is_operation(step.op) ? 0 : unseen});
   }
 
@@ -123,6 +133,14 @@ class Builder {
     std::string place;
     std::uint64_t unseen = 0;
   };
+
+  void end_wait(ThreadId thread) {
+    if (const auto wait = waits_.find(thread); wait != waits_.end()) {
+      const EventId id = wait->second;
+      waits_.erase(wait);
+      add(thread, Op::kCondWait, {id, place_of(id), 0});
+    }
+  }
 
   void add(ThreadId thread, Op op, Last last) {
     if (last_ && last_thread_ != thread) {
@@ -197,6 +215,7 @@ class Builder {
   std::optional<Last> last_;
   ThreadId last_thread_{};
   std::set<EventId> leaves_behind_;
+  std::map<ThreadId, EventId> waits_;        // over, but for the mutex
   std::vector<Position> positions_, ended_;  // by thread
   std::vector<bool> seen_;
 };
@@ -340,19 +359,24 @@ Result<std::vector<WitnessSchedule>> build_schedules(const Finding& finding, con
 std::vector<EventId> recorded_order(const TraceView& trace, EventId first, EventId second) {
   std::set<ThreadId> stopped;
   std::map<std::uint64_t, ThreadId> holders;
+  WitnessConditions conditions;
+  const std::unordered_set<std::uint32_t> woken = explained_waits(trace.events.first(raw(second)));
   std::vector<EventId> order;
   for (std::uint64_t id = 0; id < raw(second); ++id) {
     const Event& event = trace.events[id];
     const auto holder = event.op == Op::kAcquire ? holders.find(event.object) : holders.end();
     const bool waits = (holder != holders.end() && stopped.contains(holder->second)) ||
                        (event.op == Op::kJoin && stopped.contains(ThreadId{static_cast<std::uint32_t>(event.object)}));
-    if (id == raw(first) || waits) {
+    const bool sleeps =
+        woken.contains(static_cast<std::uint32_t>(id)) && !stopped.contains(event.thread) && !conditions.take(event);
+    if (id == raw(first) || waits || sleeps) {
       stopped.insert(event.thread);
     }
     if (stopped.contains(event.thread)) {
       continue;
     }
     order.push_back(EventId{id});
+    conditions.pass(event);
     if (event.op == Op::kAcquire) {
       holders[event.object] = event.thread;
     } else if (event.op == Op::kRelease) {

@@ -42,7 +42,7 @@ Result<std::vector<WitnessSchedule>> schedules_of_witness(const Finding& finding
                                                           const TraceInfo& info);
 
 // For a race without a witness: the recorded run up to the second access, but the thread of the first access stops in
-// front of it, and with it those that then wait for it to end or to release a lock. That proves nothing, so a run has
+// front of it, and with it those that then wait for it to end, to release a lock or to notify them. That proves nothing, so a run has
 // to try. Empty when the thread of the second access is among those that wait, or when it takes more than
 // `max_stretches`, or when an access was not executed. Otherwise as above.
 Result<std::vector<WitnessSchedule>> schedules_of_recorded_run(const Finding& race, const TraceView& trace,

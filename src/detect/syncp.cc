@@ -10,6 +10,7 @@
 #include "detect/epoch_summary.h"
 #include "detect/syncp_history.h"
 #include "detect/syncp_lists.h"
+#include "order/condition_waits.h"
 #include "order/must_order.h"
 #include "order/shadow_memory.h"
 
@@ -104,6 +105,8 @@ class SyncpDetector final : public Detector {
       case Op::kAcquire: return acquire(e, batch.id(i));
       case Op::kRelease: return release(e);
       case Op::kAcquireFailed: return find_taken(e);
+      case Op::kCondNotify: history_.advance(e.thread); return waits_.notify(e, history_.latest(e.thread));
+      case Op::kCondWait: return wake(e);
       case Op::kAlloc: memory_.allocate(e.object, e.size); return must_order_.incoming(e);
       case Op::kFence:
       case Op::kNotify:
@@ -112,9 +115,9 @@ class SyncpDetector final : public Detector {
       case Op::kBarrierLeave:
       case Op::kSemPost:
       case Op::kSemWait:
-      case Op::kFork:
       case Op::kHappensBefore:
       case Op::kHappensAfter: return synchronize(e);
+      case Op::kFork: waits_.begin(e); return synchronize(e);
       case Op::kJoin: synchronize(e); return history_.end(ThreadId(e.object));
       case Op::kEnd: return history_.end(e.thread);
       case Op::kBegin:
@@ -132,6 +135,14 @@ class SyncpDetector final : public Detector {
     must_order_.outgoing(e);
   }
 
+  // A wait needs the notify that it took.
+  void wake(const Event& e) {
+    if (const std::optional<PastEvent> notify = was_woken(e) ? waits_.take(e) : std::nullopt) {
+      history_.learn(e.thread, *notify);
+      history_.advance(e.thread);
+    }
+  }
+
   void acquire(const Event& e, EventId id) {
     if (locks_.acquire(e)) {
       history_.advance(e.thread);
@@ -141,6 +152,7 @@ class SyncpDetector final : public Detector {
   }
 
   void release(const Event& e) {
+    waits_.begin(e);
     if (locks_.release(e)) {
       history_.advance(e.thread);
       history_.release(e.thread, e.object);
@@ -316,6 +328,7 @@ class SyncpDetector final : public Detector {
   SyncpHistory history_;
   LockSets locks_;
   FlatMap<std::vector<Holder>> holders_;  // by lock, in the order of their acquires
+  ConditionWaits<PastEvent> waits_;
   std::vector<SyncpCell> cells_;
   SyncpLists lists_;
   ShadowMemory<SyncpDetector> memory_;

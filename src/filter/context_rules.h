@@ -8,11 +8,12 @@
 
 namespace sooth {
 
-// Whether a must-order edge may start at the event: a message that others can get.
+// Whether a must-order edge may start at the event, or somebody else's wait may need it: a message that others can get.
 constexpr bool sends_message(Op op, MemoryOrder order) {
   switch (op) {
     case Op::kFork:
     case Op::kNotify:
+    case Op::kCondNotify:
     case Op::kBarrierArrive:
     case Op::kSemPost:
     case Op::kHappensBefore: return true;
@@ -38,6 +39,7 @@ constexpr bool sends_message(Op op, MemoryOrder order) {
     case Op::kCallBegin:
     case Op::kCallEnd:
     case Op::kMisuse:
+    case Op::kCondWait:
     case Op::kAcquireFailed: return false;
   }
   return false;

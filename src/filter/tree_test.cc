@@ -142,6 +142,8 @@ TEST(ContextTest, TellsApartWhatDocsTreeSays) {
       {"a join", "T0|w(x)|1 T0|join(T1)|9 T0|w(x)|1", 1, 1, 1},
       {"a notify", "T0|w(x)|1 T0|notify(s)|9 T0|w(x)|1", 2, 2, 2},
       {"a wait", "T0|w(x)|1 T0|wait(s)|9 T0|w(x)|1", 1, 1, 1},
+      {"a condition notify", "T0|w(x)|1 T0|notifyone(c)|9 T0|w(x)|1", 2, 2, 2},
+      {"a condition wait", "T0|w(x)|1 T0|condwait(c)|9 T0|w(x)|1", 1, 1, 1},
       {"a release store", "T0|w(x)|1 T0|astore.release(y)|9 T0|w(x)|1", 2, 2, 2},
       {"a relaxed store", "T0|w(x)|1 T0|astore.relaxed(y)|9 T0|w(x)|1", 1, 1, 1},
       {"an acquire load", "T0|w(x)|1 T0|aload.acquire(y)|9 T0|w(x)|1", 1, 1, 1},

@@ -61,6 +61,8 @@ bool is_turn(Op op) {
   switch (op) {
     case Op::kNotify:
     case Op::kWait:
+    case Op::kCondNotify:
+    case Op::kCondWait:
     case Op::kBarrierArrive:
     case Op::kBarrierLeave:
     case Op::kSemPost:

@@ -18,6 +18,10 @@ void count_locks(Trace trace, Features& has) {
     acquires += e.op == Op::kAcquire ? 1 : 0;
     has["try lock"] |= e.op == Op::kAcquire && !may_wait_for_ever(e);
     has["failed acquire"] |= e.op == Op::kAcquireFailed;
+    has["condition wait timed out"] |= e.op == Op::kCondWait && !was_woken(e);
+  }
+  for (const std::optional<Index>& notify : notifies_taken(trace)) {
+    has["condition wait notified"] |= notify.has_value();
   }
   has["re-entrant lock"] = acquires > sections.size();
   for (const Section& outer : sections) {
@@ -64,10 +68,10 @@ void count_memory(Trace trace, Features& has) {
 void Census::count(Trace trace) {
   Features has;
   // Every feature is listed even when no trace has it: a zero is what this is for.
-  for (const char* feature :
-       {"race: hb", "race: hybrid", "race: lockset", "race: hybrid, not hb", "reader lock", "open section", "nesting",
-        "released out of order", "re-entrant lock", "try lock", "failed acquire", "must-order edge", "atomics", "fence",
-        "free", "overlapping ranges", "re-used memory"}) {
+  for (const char* feature : {"race: hb", "race: hybrid", "race: lockset", "race: hybrid, not hb", "reader lock",
+                              "open section", "nesting", "released out of order", "re-entrant lock", "try lock",
+                              "failed acquire", "condition wait notified", "condition wait timed out",
+                              "must-order edge", "atomics", "fence", "free", "overlapping ranges", "re-used memory"}) {
     has[feature] = false;
   }
   for (EdgeKind kind : {EdgeKind::kFork, EdgeKind::kJoin, EdgeKind::kSignal, EdgeKind::kBarrier, EdgeKind::kSemaphore,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_set>
 
@@ -141,10 +142,12 @@ class Explorer {
         must_(kept_order(trace_, view.reaches)),
         sections_(sections_of(trace_)),
         executed_(trace_.size()),
-        last_write_(cells_.count()) {
+        last_write_(cells_.count()),
+        notified_(notifies_taken(trace_)) {
     const std::span<const Event> trace = trace_;
     for (Index i = 0; i < trace.size(); ++i) {
       needs_holder_.push_back(holder_found_by(trace, i).has_value());
+      begins_.push_back(begin_of_wait(trace, i));
       const auto [it, added] = thread_of_.try_emplace(trace[i].thread, threads_.size());
       if (added) {
         threads_.emplace_back();
@@ -158,6 +161,9 @@ class Explorer {
   Exploration run(std::size_t past) {
     for (Index e = 0; e < past; ++e) {
       execute(e);
+      if (notified_[e] && !notifies_everybody(trace_[*notified_[e]])) {
+        taken_.insert(*notified_[e]);
+      }
     }
     visit();
     return std::move(result_);
@@ -181,17 +187,47 @@ class Explorer {
       if (!e || (misread && branches_.empty()) || !blockers(*e).empty() || (needs_holder_[*e] && !is_taken(*e))) {
         continue;
       }
-      const std::vector<LastWrite> before = last_write_;
-      const bool was_astray = astray_[t];
-      astray_[t] = was_astray || misread;
-      execute(*e);
-      visit();
-      order_.pop_back();
-      --done_[t];
-      executed_[*e] = false;
-      astray_[t] = was_astray;
-      last_write_ = before;
+      if (!notified_[*e]) {
+        go_on(t, *e, misread);
+      }
+      for (const Index notify : notified_[*e] ? may_wake(*e) : std::vector<Index>{}) {
+        const bool one = !notifies_everybody(trace_[notify]);
+        if (one) {
+          taken_.insert(notify);
+        }
+        go_on(t, *e, misread);
+        if (one) {
+          taken_.erase(notify);
+        }
+      }
     }
+  }
+
+  void go_on(std::size_t t, Index e, bool misread) {
+    const std::vector<LastWrite> before = last_write_;
+    const bool was_astray = astray_[t];
+    astray_[t] = was_astray || misread;
+    execute(e);
+    visit();
+    order_.pop_back();
+    --done_[t];
+    executed_[e] = false;
+    astray_[t] = was_astray;
+    last_write_ = before;
+  }
+
+  // Notifies since the begin of the wait that nobody has taken.
+  std::vector<Index> may_wake(Index wait) const {
+    std::vector<Index> notifies;
+    bool begun = !begins_[wait];
+    for (const EventId id : order_) {
+      const Index e = raw(id);
+      begun = begun || e == *begins_[wait];
+      if (begun && trace_[e].op == Op::kCondNotify && trace_[e].object == trace_[wait].object && !taken_.contains(e)) {
+        notifies.push_back(e);
+      }
+    }
+    return notifies;
   }
 
   void execute(Index e) {
@@ -204,7 +240,8 @@ class Explorer {
     order_.push_back(EventId{e});
   }
 
-  // The state: how far each thread is and what reads would see. The locks held follow from the former.
+  // The state: how far each thread is, what reads would see, and what may wake waits. The locks held follow from the
+  // first.
   std::string key() const {
     std::string text;
     for (std::size_t t = 0; t < done_.size(); ++t) {
@@ -212,6 +249,14 @@ class Explorer {
     }
     for (const LastWrite& write : last_write_) {
       text += std::to_string(write.event) + (write.in_doubt ? '!' : ' ');
+    }
+    for (Index wait = 0; wait < trace_.size(); ++wait) {
+      if (notified_[wait] && !executed_[wait] && (!begins_[wait] || executed_[*begins_[wait]])) {
+        text += '|';
+        for (const Index notify : may_wake(wait)) {
+          text += std::to_string(notify) + ' ';
+        }
+      }
     }
     return text;
   }
@@ -335,13 +380,16 @@ class Explorer {
   const ExplorerCells cells_;
   const Relation must_;
   const std::vector<Section> sections_;
-  std::map<ThreadId, std::size_t> thread_of_;  // into the following
-  std::vector<std::vector<Index>> threads_;    // their events
-  std::vector<std::size_t> done_;              // by thread: how many of them
-  std::vector<bool> executed_;                 // by event
-  std::vector<bool> needs_holder_;             // by event: a failed acquire, the lock of which others held
-  std::vector<LastWrite> last_write_;          // by cell
-  std::vector<bool> astray_;                   // by thread
+  std::map<ThreadId, std::size_t> thread_of_;         // into the following
+  std::vector<std::vector<Index>> threads_;           // their events
+  std::vector<std::size_t> done_;                     // by thread: how many of them
+  std::vector<bool> executed_;                        // by event
+  std::vector<bool> needs_holder_;                    // by event: a failed acquire, the lock of which others held
+  std::vector<LastWrite> last_write_;                 // by cell
+  std::vector<std::optional<Index>> begins_;          // by event, of condition waits
+  const std::vector<std::optional<Index>> notified_;  // by event: the notify that it took in the trace
+  std::set<Index> taken_;                             // notifies, in the sequence
+  std::vector<bool> astray_;                          // by thread
   std::vector<EventId> order_;
   std::unordered_set<std::string> visited_;
   Exploration result_;

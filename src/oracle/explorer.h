@@ -3,7 +3,7 @@
 //
 // A correct reordering takes a prefix of each thread's events such that must-order is kept (section 3 of
 // docs/semantics.md), an exclusive section overlaps no other section of its lock, a failed acquire finds its lock taken,
-// and every binding read sees an admissible write in each byte (section 7). A byte of another generation is another variable; alloc itself neither
+// a condition wait has a notify of its own (each is tried that it might take), and every binding read sees an admissible write in each byte (section 7). A byte of another generation is another variable; alloc itself neither
 // writes nor orders.
 //
 // Which reads bind is known only later, so here a read may see anything. When that is not admissible, or comes from a

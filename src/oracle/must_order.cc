@@ -105,6 +105,38 @@ std::optional<Section> holder_found_by(std::span<const Event> trace, Index event
   return first;
 }
 
+std::optional<Index> begin_of_wait(std::span<const Event> trace, Index wait) {
+  for (Index i = wait; i-- > 0;) {
+    if (trace[i].op == Op::kRelease && trace[i].thread == trace[wait].thread) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::optional<Index>> notifies_taken(std::span<const Event> trace) {
+  std::vector<std::optional<Index>> taken(trace.size());
+  std::set<Index> gone;
+  for (Index wait = 0; wait < trace.size(); ++wait) {
+    if (trace[wait].op != Op::kCondWait || (trace[wait].flags & kTimed) != 0) {
+      continue;
+    }
+    const std::optional<Index> begin = begin_of_wait(trace, wait);
+    for (const bool everybody : {true, false}) {
+      for (Index n = begin.value_or(0); n < wait && !taken[wait]; ++n) {
+        const bool fits = trace[n].op == Op::kCondNotify && trace[n].object == trace[wait].object;
+        if (fits && ((trace[n].flags & kEverybody) != 0) == everybody && !gone.contains(n)) {
+          taken[wait] = n;
+          if (!everybody) {
+            gone.insert(n);
+          }
+        }
+      }
+    }
+  }
+  return taken;
+}
+
 bool contains(const Section& section, std::span<const Event> trace, Index event) {
   return trace[event].thread == section.thread && section.acquire <= event &&
          (!section.release || event <= *section.release);

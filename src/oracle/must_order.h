@@ -91,6 +91,11 @@ std::optional<Section> holder_found_by(std::span<const Event> trace, Index event
 // The section keeps out who tries the lock at the failed acquire.
 bool keeps_out(const Section& section, const Event& failed);
 
+// Of each event whether it is a condition wait that took a notify in the trace (docs/semantics.md section 7), and which.
+std::vector<std::optional<Index>> notifies_taken(std::span<const Event> trace);
+// The release that a condition wait begins with; nothing: its thread has released nothing before.
+std::optional<Index> begin_of_wait(std::span<const Event> trace, Index wait);
+
 // Section 3 of docs/semantics.md. Of edges that program order repeats only the tightest stands here: fork -> the first
 // event of the child, its last event -> join, the latest release fence before a store, the first acquire fence after
 // a load.

@@ -46,6 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Join", "B|r(x)|1 B|r(x)|2 A|join(B)|3", "2>3"},
         Case{"JoinOfASilentThread", "A|fork(B)|1 A|join(B)|2", ""},
         Case{"LatestNotify", "A|notify(s)|1 C|notify(s)|2 B|wait(s)|3 D|wait(s)|4", "2>3 2>4"},
+        Case{"ConditionsOrderNothing", "A|notifyone(c)|1 C|notifyall(c)|2 B|condwait(c)|3 D|condtimeout(c)|4", ""},
         Case{"WaitWithoutNotify", "B|wait(s)|1 A|notify(s)|2 C|wait(t)|3", ""},
         Case{"BarrierRound", "A|arrive(b)|1 B|arrive(b)|2 A|leave(b)|3 B|leave(b)|4", "1>4 2>3"},
         Case{"ReArrivalOpensTheNextRound",

@@ -22,7 +22,9 @@ struct Thread {
   bool needs_fork = false;
   bool has_events = false;
   bool over = false;
-  std::vector<Held> held;  // every acquire that is not released yet, re-entrant ones too
+  std::optional<std::uint64_t> waits_for;  // a condition variable: the release was its latest event
+  std::optional<std::uint64_t> retakes;    // the lock that it released for that: its next event, if it can
+  std::vector<Held> held;                  // every acquire that is not released yet, re-entrant ones too
   std::vector<std::uint64_t> functions;
   std::vector<std::uint64_t> calls;
 };
@@ -95,6 +97,12 @@ class Generator {
       emit(Op::kBegin, 0);
       return;
     }
+    if (thread.waits_for) {
+      return go_on_waiting(thread);
+    }
+    if (thread.retakes) {
+      return retake(thread);
+    }
     act(draw_action(), thread);
   }
 
@@ -139,6 +147,10 @@ class Generator {
         emit(Op::kMisuse, some_object());
         events_.back().size = 1 + random_.below(kMisuseKindCount - 1);
         return;
+      case Action::kCondNotify:
+        emit(Op::kCondNotify, some_object(), MemoryOrder::kNotAtomic, random_.percent(30) ? kEverybody : 0);
+        return;
+      case Action::kCondWait: wait(thread); return;
     }
   }
 
@@ -232,6 +244,47 @@ class Generator {
     emit(Op::kRelease, held.lock, MemoryOrder::kNotAtomic, held.shared ? kShared : 0);
   }
 
+  // Releases a lock that it holds exclusively, and waits from then on. Some traces are odd: nothing is released.
+  void wait(Thread& thread) {
+    const auto own = std::find_if(thread.held.begin(), thread.held.end(), [&](Held h) {
+      return !h.shared &&
+             std::count_if(thread.held.begin(), thread.held.end(), [&](Held o) { return o.lock == h.lock; }) == 1;
+    });
+    if (own == thread.held.end()) {
+      if (random_.percent(10)) {
+        emit(Op::kCondWait, some_object(), MemoryOrder::kNotAtomic, random_.percent(20) ? kTimed : 0);
+      }
+      return;
+    }
+    thread.waits_for = some_object();
+    thread.retakes = own->lock;
+    emit(Op::kRelease, own->lock);
+    thread.held.erase(own);
+  }
+
+  // The wait is over, mostly because somebody has notified it.
+  void go_on_waiting(Thread& thread) {
+    const bool notified = std::any_of(events_.begin(), events_.end(), [&](const Event& e) {
+      return e.op == Op::kCondNotify && e.object == *thread.waits_for;
+    });
+    if (random_.percent(notified ? 40 : 5)) {
+      const bool timed = random_.percent(notified ? 10 : 50);
+      emit(Op::kCondWait, *thread.waits_for, MemoryOrder::kNotAtomic, timed ? kTimed : 0);
+      thread.waits_for.reset();
+    }
+  }
+
+  void retake(Thread& thread) {
+    const bool taken = std::any_of(threads_.begin(), threads_.end(), [&](const Thread& other) {
+      return std::any_of(other.held.begin(), other.held.end(), [&](Held h) { return h.lock == *thread.retakes; });
+    });
+    if (!taken) {
+      thread.held.push_back({*thread.retakes, false});
+      emit(Op::kAcquire, *thread.retakes);
+      thread.retakes.reset();
+    }
+  }
+
   void fork() {
     for (std::uint32_t t = 0; t < threads_.size(); ++t) {
       if (threads_[t].needs_fork) {
@@ -322,6 +375,7 @@ std::string_view profile_name(Profile profile) {
     case Profile::kMemory: return "memory";
     case Profile::kEverything: return "everything";
     case Profile::kTryLocks: return "try locks";
+    case Profile::kConditions: return "conditions";
     case Profile::kCalls: return "calls";
   }
   return "";
@@ -347,6 +401,14 @@ RandomTraceOptions random_options(Profile profile, std::uint64_t seed) {
       options.locks = random.between(2, 3);
       add_locks(options, 4);
       set_weights(options, {{Action::kFork, 1}, {Action::kJoin, random.below(2)}});
+      break;
+    case Profile::kConditions:
+      options.locks = random.between(1, 2);
+      add_locks(options, 2);
+      set_weights(options, {{Action::kCondNotify, random.between(2, 4)},
+                            {Action::kCondWait, random.between(4, 8)},
+                            {Action::kFork, 1},
+                            {Action::kJoin, random.below(2)}});
       break;
     case Profile::kMustOrder:
       add_locks(options, random.below(2));
@@ -378,6 +440,8 @@ RandomTraceOptions random_options(Profile profile, std::uint64_t seed) {
       set_weights(options, {{Action::kAccess, 4},
                             {Action::kAtomic, 12},
                             {Action::kFence, 8},
+                            {Action::kCondNotify, 4},
+                            {Action::kCondWait, 6},
                             {Action::kAlloc, 1},
                             {Action::kFree, 1},
                             {Action::kEnter, 1},
@@ -396,6 +460,8 @@ RandomTraceOptions random_options(Profile profile, std::uint64_t seed) {
                             {Action::kCallBegin, 4},
                             {Action::kCallEnd, random.between(3, 5)},
                             {Action::kFork, 1},
+                            {Action::kCondNotify, random.below(2)},
+                            {Action::kCondWait, random.below(2)},
                             {Action::kAlloc, random.below(2)},
                             {Action::kFree, random.below(2)}});
       break;

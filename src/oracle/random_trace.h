@@ -23,13 +23,14 @@ enum class Profile : std::uint8_t {
   kAtomics,      // atomic accesses and fences of every order beside plain accesses
   kMemory,       // overlapping ranges of odd sizes, alloc and free
   kEverything,
-  kTryLocks,  // as kLocks, but most acquires try or have a time limit, and some of them fail
-  kCalls,     // calls that were not recorded, nested and open at the end, beside a little of all that orders; they get
-              // their reaches from random_reaches(), so this one is not among kProfiles
+  kConditions,  // waits for condition variables, with and without time-outs, beside locks
+  kTryLocks,    // as kLocks, but most acquires try or have a time limit, and some of them fail
+  kCalls,  // calls that were not recorded, nested and open at the end, beside a little of all that orders; they get
+           // their reaches from random_reaches(), so this one is not among kProfiles
 };
-inline constexpr std::array kProfiles = {Profile::kLocks,   Profile::kNestedLocks, Profile::kMustOrder,
-                                         Profile::kAtomics, Profile::kMemory,      Profile::kEverything,
-                                         Profile::kTryLocks};
+inline constexpr std::array kProfiles = {Profile::kLocks,    Profile::kNestedLocks, Profile::kMustOrder,
+                                         Profile::kAtomics,  Profile::kMemory,      Profile::kEverything,
+                                         Profile::kTryLocks, Profile::kConditions};
 std::string_view profile_name(Profile profile);
 
 // One kind of step that the generator can take.
@@ -56,9 +57,11 @@ enum class Action : std::uint8_t {
   kExit,
   kCallBegin,
   kCallEnd,
-  kMisuse
+  kMisuse,
+  kCondNotify,
+  kCondWait
 };
-inline constexpr int kActionCount = 23;
+inline constexpr int kActionCount = 25;
 
 struct RandomTraceOptions {
   std::uint32_t events = 30;

@@ -10,8 +10,12 @@ SyncPreservingClosures::SyncPreservingClosures(std::span<const Event> trace)
     : must_(must_order(trace)), sections_(sections_of(trace)), seen_(trace.size()) {
   const Memory memory(trace);
   std::map<std::pair<std::uint64_t, std::uint32_t>, Index> last_write;  // by byte and generation
+  const std::vector<std::optional<Index>> taken = notifies_taken(trace);
   for (Index i = 0; i < trace.size(); ++i) {
     const Event& e = trace[i];
+    if (taken[i]) {
+      seen_[i].push_back(*taken[i]);
+    }
     if (const std::optional<Section> holder = holder_found_by(trace, i)) {
       seen_[i].push_back(holder->acquire);
     }

@@ -56,6 +56,10 @@ constexpr Row kRows[] = {
     {"rtryfail", Op::kAcquireFailed, kTry | kShared},
     {"timeout", Op::kAcquireFailed, kTimed},
     {"rtimeout", Op::kAcquireFailed, kTimed | kShared},
+    {"notifyone", Op::kCondNotify, 0},
+    {"notifyall", Op::kCondNotify, kEverybody},
+    {"condwait", Op::kCondWait, 0},
+    {"condtimeout", Op::kCondWait, kTimed},
 };
 
 [[noreturn]] void reject(std::string_view token) {

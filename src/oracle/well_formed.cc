@@ -74,6 +74,8 @@ class Checker {
       case Op::kEnter:
       case Op::kExit:
       case Op::kMisuse:
+      case Op::kCondNotify:
+      case Op::kCondWait:
       case Op::kAcquireFailed: return nullptr;
     }
     return "unknown operation";

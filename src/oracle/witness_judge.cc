@@ -1,6 +1,7 @@
 #include "oracle/witness_judge.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -41,6 +42,9 @@ class Judge {
     }
     if (!failed_acquires_fail()) {
       return "a failed acquire finds the lock free";
+    }
+    if (!waits_are_notified()) {
+      return "a condition wait has no notify of its own";
     }
     if (!next_in_thread() || !(witness_.kind == FindingKind::kRace ? race_is_next() : deadlock_is_next())) {
       return "what should come next does not";
@@ -116,6 +120,36 @@ class Judge {
             return keeps_out(s, events_[e]) && begun(s) && position_.at(s.acquire) < position_.at(e) &&
                    !(over(s) && position_.at(*s.release) < position_.at(e));
           })) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Every wait that took a notify in the trace is given one, all at once: a matching, by augmenting paths.
+  bool waits_are_notified() const {
+    const std::vector<std::optional<Index>> taken = notifies_taken(events_);
+    std::map<Index, Index> owner;  // of notifies that wake one
+    const std::function<bool(Index, std::set<Index>&)> give = [&](Index wait, std::set<Index>& asked) {
+      const std::optional<Index> begin = begin_of_wait(events_, wait);
+      for (Index n = 0; n < events_.size(); ++n) {
+        const bool between = events_[n].op == Op::kCondNotify && events_[n].object == events_[wait].object &&
+                             in_order(n) && position_.at(n) < position_.at(wait) &&
+                             !(begin && position_.at(n) < position_.at(*begin));
+        if (!between || !asked.insert(n).second) {
+          continue;
+        }
+        const auto other = owner.find(n);
+        if (notifies_everybody(events_[n]) || other == owner.end() || give(other->second, asked)) {
+          owner[n] = wait;
+          return true;
+        }
+      }
+      return false;
+    };
+    for (Index wait = 0; wait < events_.size(); ++wait) {
+      std::set<Index> asked;
+      if (taken[wait] && in_order(wait) && !give(wait, asked)) {
         return false;
       }
     }

@@ -60,6 +60,8 @@ class MustOrder {
       case Op::kCallBegin:
       case Op::kCallEnd:
       case Op::kMisuse:
+      case Op::kCondNotify:
+      case Op::kCondWait:
       case Op::kAcquireFailed: return;
     }
   }
@@ -94,6 +96,8 @@ class MustOrder {
       case Op::kCallBegin:
       case Op::kCallEnd:
       case Op::kMisuse:
+      case Op::kCondNotify:
+      case Op::kCondWait:
       case Op::kAcquireFailed: return;
     }
   }

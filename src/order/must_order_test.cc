@@ -84,6 +84,7 @@ TEST(MustOrderTest, ForkJoinSignalsAndMessages) {
       {"join without events", {ev(0, Op::kFork, 2), ev(1, Op::kJoin, 2)}, {{0, 1}}, {}},
       {"latest notify", {ev(0, Op::kNotify, 5), ev(1, Op::kNotify, 5), ev(2, Op::kWait, 5)}, {{1, 2}}, {{0, 2}}},
       {"other signal", {ev(0, Op::kNotify, 5), ev(2, Op::kWait, 6)}, {}, {{0, 1}}},
+      {"conditions order nothing", {ev(0, Op::kCondNotify, 5), ev(2, Op::kCondWait, 5)}, {}, {{0, 1}}},
       {"all messages",
        {ev(0, Op::kHappensBefore, 5), ev(1, Op::kHappensBefore, 5), ev(2, Op::kHappensAfter, 5)},
        {{0, 2}, {1, 2}},

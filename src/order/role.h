@@ -44,6 +44,8 @@ constexpr Role role_of(Op op) {
     case Op::kCallBegin:
     case Op::kCallEnd:
     case Op::kMisuse:
+    case Op::kCondNotify:
+    case Op::kCondWait:
     case Op::kAcquireFailed: return Role::kNone;
   }
   return Role::kNone;

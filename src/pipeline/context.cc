@@ -155,6 +155,8 @@ void ContextCollector::step(const Batch& batch, std::size_t i, const Tables& tab
     case Op::kCallBegin:
     case Op::kCallEnd:
     case Op::kMisuse:
+    case Op::kCondNotify:
+    case Op::kCondWait:
     case Op::kAcquireFailed: break;
   }
   if (batch.id(i) == stops_[next_].event) {

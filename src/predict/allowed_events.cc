@@ -19,6 +19,7 @@ AllowedEvents::AllowedEvents(const TraceIndex& index, const Window& window, cons
     changed_ = false;
     end_sections();
     begin_sections();
+    wake_waits();
     if (rules.reads != ReadRule::kAll && !index.reads_are_fixed()) {
       follow_reads();
     }
@@ -116,11 +117,35 @@ void AllowedEvents::begin_sections() {
         acquires[index_.thread(acquire)].push_back(acquire);
       }
     }
-    for (const std::vector<EventIndex>& own : acquires) {
-      // A thread that can go on to one section has been through those before.
-      static_cast<void>(
-          std::partition_point(own.begin(), own.end(), [this](EventIndex acquire) { return include(acquire); }));
+    include_first(std::move(acquires));
+  }
+}
+
+// Of events by thread, in program order, those that may come. A thread that can go on to one has been through those
+// before.
+void AllowedEvents::include_first(std::vector<std::vector<EventIndex>> events) {
+  for (const std::vector<EventIndex>& own : events) {
+    static_cast<void>(std::partition_point(own.begin(), own.end(), [this](EventIndex e) { return include(e); }));
+  }
+}
+
+// Any notify may be what wakes a wait.
+void AllowedEvents::wake_waits() {
+  const ConditionIndex& conditions = index_.conditions();
+  std::vector<bool> wanted(conditions.condition_count());
+  for (const ConditionIndex::Wait& wait : conditions.waits()) {
+    if (wait.event >= window_.begin && index_.position(wait.event) < length_[index_.thread(wait.event)]) {
+      wanted[conditions.vigil(wait.vigil).condition] = true;
     }
+  }
+  for (std::uint32_t c = 0; c < wanted.size(); ++c) {
+    std::vector<std::vector<EventIndex>> notifies(length_.size());  // by thread
+    for (const ConditionNotify& notify : wanted[c] ? conditions.notifies(c) : std::span<const ConditionNotify>{}) {
+      if (index_.position(notify.event) >= length_[index_.thread(notify.event)]) {
+        notifies[index_.thread(notify.event)].push_back(notify.event);
+      }
+    }
+    include_first(std::move(notifies));
   }
 }
 

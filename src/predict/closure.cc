@@ -136,6 +136,10 @@ bool PrefixClosure::visit(EventIndex e) {
   if (const SectionIndex holder = index_->taken_by(e); rules_.lock_order && holder != kNoSection) {
     want(index_->section(holder).acquire);
   }
+  if (const ConditionIndex::Wait* wait =
+          rules_.lock_order && was_woken(index_->event(e)) ? index_->conditions().wait(e) : nullptr) {
+    want(wait->took);
+  }
   const bool enters = rules_.lock_order && index_->event(e).op == Op::kAcquire && index_->section_of(e) != kNoSection;
   return !enters || enter(index_->section_of(e));
 }

@@ -169,8 +169,8 @@ std::string window_disagreement(std::span<const Event> events, const Setting& se
   return "";
 }
 
-RandomTrace tiny_trace(std::uint64_t seed) {
-  RandomTraceOptions options = random_options(kProfiles[seed % kProfiles.size()], seed);
+RandomTrace tiny_trace(std::uint64_t seed, Profile profile) {
+  RandomTraceOptions options = random_options(profile, seed);
   options.events = 6 + options.events % 16;
   options.threads = std::min(options.threads, 4u);
   return random_trace(options, seed);
@@ -178,13 +178,17 @@ RandomTrace tiny_trace(std::uint64_t seed) {
 
 class McmProperty : public testing::TestWithParam<Setting> {};
 
+RandomTrace any_trace(std::uint64_t seed) { return tiny_trace(seed, kProfiles[seed % kProfiles.size()]); }
+RandomTrace trace_with_waits(std::uint64_t seed) { return tiny_trace(seed, Profile::kConditions); }
+
 using Disagreement = std::string (*)(std::span<const Event>, const Setting&, std::uint64_t seed, Tally&);
 
 // Empty, or the first trace that is answered wrongly, shrunk.
-std::string compare(const Setting& setting, Disagreement disagree, std::uint64_t cases, Tally& tally) {
+std::string compare(const Setting& setting, Disagreement disagree, std::uint64_t cases, Tally& tally,
+                    RandomTrace (*draw)(std::uint64_t) = any_trace) {
   const std::uint64_t first_seed = from_environment("SOOTH_SEED", 1);
   for (std::uint64_t seed = first_seed; seed < first_seed + cases; ++seed) {
-    const RandomTrace trace = tiny_trace(seed);
+    const RandomTrace trace = draw(seed);
     if (disagree(trace.events, setting, seed, tally).empty()) {
       continue;
     }
@@ -204,6 +208,14 @@ std::uint64_t cases_of(std::uint64_t percent) {
 TEST_P(McmProperty, WindowsAreAnsweredExactly) {
   Tally tally;
   EXPECT_EQ(compare(GetParam(), window_disagreement, cases_of(GetParam().percent) / 5 + 1, tally), "");
+}
+
+// Who may be woken by whom is a question of its own.
+TEST_P(McmProperty, WaitsForConditionsAreAnsweredExactly) {
+  Tally tally;
+  EXPECT_EQ(compare(GetParam(), disagreement, cases_of(GetParam().percent), tally, trace_with_waits), "");
+  EXPECT_EQ(compare(GetParam(), window_disagreement, cases_of(GetParam().percent) / 5 + 1, tally, trace_with_waits),
+            "");
 }
 
 TEST_P(McmProperty, FindsExactlyWhatTheExplorerFinds) {

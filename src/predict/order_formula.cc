@@ -7,6 +7,8 @@ namespace {
 
 // Failed acquires times sections of their locks. Above this many, each is to fail in the section that it met.
 constexpr std::uint64_t kMaxHolders = 200'000;
+// Waits times notifies of their condition variables. Above this many, each is to take the notify that it took.
+constexpr std::uint64_t kMaxWakes = 50'000;
 
 }  // namespace
 
@@ -22,8 +24,8 @@ OrderFormula::OrderFormula(const TraceIndex& index, const Window& window, const 
       points_(index.thread_count()) {
   for (void (OrderFormula::*const part)() :
        {&OrderFormula::collect, &OrderFormula::order_must, &OrderFormula::order_sections,
-        &OrderFormula::order_failed_acquires, &OrderFormula::collect_binding_points, &OrderFormula::order_reads,
-        &OrderFormula::chain_threads}) {
+        &OrderFormula::order_failed_acquires, &OrderFormula::order_waits, &OrderFormula::collect_binding_points,
+        &OrderFormula::order_reads, &OrderFormula::chain_threads}) {
     if (stopped(poll_)) {
       return;
     }
@@ -142,9 +144,10 @@ void OrderFormula::order_failed_acquires() {
       failed.push_back(*e);
     }
   }
-  is_complete_ = pairs <= kMaxHolders;
+  const bool as_recorded = pairs > kMaxHolders;
+  is_complete_ = is_complete_ && !as_recorded;
   for (const EventIndex e : failed) {
-    find_taken(e, !is_complete_);
+    find_taken(e, as_recorded);
   }
 }
 
@@ -173,6 +176,63 @@ void OrderFormula::find_taken(EventIndex failed, bool as_recorded) {
     }
   }
   node(failed);
+  solver_.require(some);
+}
+
+void OrderFormula::order_waits() {
+  const ConditionIndex& conditions = index_.conditions();
+  std::vector<const ConditionIndex::Wait*> waits;
+  std::uint64_t pairs = 0;
+  for (const ConditionIndex::Wait& wait : conditions.waits()) {
+    if (!is_past(wait.event) && is_in(wait.event)) {
+      waits.push_back(&wait);
+      pairs += conditions.notifies(conditions.vigil(wait.vigil).condition).size();
+    }
+  }
+  const bool as_recorded = pairs > kMaxWakes;
+  is_complete_ = is_complete_ && !as_recorded;
+  for (const ConditionIndex::Wait* wait : waits) {
+    if (stops(poll_)) {
+      return;
+    }
+    wake(*wait, as_recorded);
+  }
+}
+
+// `as_recorded`: by the notify that it took in the trace.
+void OrderFormula::wake(const ConditionIndex::Wait& wait, bool as_recorded) {
+  const ConditionIndex& conditions = index_.conditions();
+  const EventIndex begin = conditions.vigil(wait.vigil).begin;
+  const bool past_begin = begin == kNoEvent || is_past(begin);
+  Clause some;
+  if (!is_needed(wait.event)) {
+    some.push_back(left_out(wait.event));
+  }
+  for (const ConditionNotify& notify : conditions.notifies(conditions.vigil(wait.vigil).condition)) {
+    const bool past = is_past(notify.event);
+    const bool too_early = past && (!past_begin || (begin != kNoEvent && notify.event < begin));
+    const bool is_taken = notify.taker != kNoEvent && is_past(notify.taker);
+    if ((as_recorded && notify.event != wait.took) || too_early || is_taken || !is_in(notify.event) ||
+        !conditions.may_wake(notify, wait)) {
+      continue;
+    }
+    const OrderSolver::Flag wakes = solver_.add_flag();
+    some.push_back(Literal::is(wakes));
+    if (!past_begin) {
+      solver_.require({Literal::is_not(wakes), before(begin, notify.event)});
+    }
+    if (!past) {
+      solver_.require({Literal::is_not(wakes), before(notify.event, wait.event)});
+    }
+    if (!notify.everybody) {
+      std::vector<OrderSolver::Flag>& others = wakes_[notify.event];
+      for (const OrderSolver::Flag other : others) {
+        solver_.require({Literal::is_not(wakes), Literal::is_not(other)});
+      }
+      others.push_back(wakes);
+    }
+  }
+  node(wait.event);
   solver_.require(some);
 }
 

@@ -25,6 +25,7 @@ namespace sooth {
 //   needed events                  e before the end
 //   sections of a lock             (release of a before acquire of b) or (release of b before acquire of a), where executed
 //   a failed acquire               in some section of its lock: acquire before it, it before the release
+//   a condition wait               some notify between its begin and it, which, if it wakes one, wakes no other
 //   a read that binds              some admissible write before it, and no other write of the variable in between
 //   with branches                  a read binds when its thread executes what stands behind a later branch, or when a
 //                                  binding read sees a later write of its thread
@@ -70,6 +71,8 @@ class OrderFormula {
   void exclude(const LockSection& a, const LockSection& b);
   void order_failed_acquires();
   void find_taken(EventIndex failed, bool as_recorded);
+  void order_waits();
+  void wake(const ConditionIndex::Wait& wait, bool as_recorded);
   void collect_binding_points();
   void order_reads();
   void order_read(EventIndex read);
@@ -90,6 +93,7 @@ class OrderFormula {
   std::vector<std::vector<EventIndex>> mentioned_;  // by thread, sorted once complete
   FlatMap<Writes> writes_;                          // by variable, of those that binding reads may look at
   FlatMap<std::vector<SectionIndex>> sections_;     // by lock
+  FlatMap<std::vector<OrderSolver::Flag>> wakes_;   // by notify that wakes one: a wait takes it
   // By thread: lengths of which a clause says that the reads among the first so many events bind, ascending.
   std::vector<std::vector<std::pair<std::uint32_t, OrderSolver::Flag>>> points_;
 };

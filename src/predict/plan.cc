@@ -28,6 +28,9 @@ class PlanFollower {
       for (const EventIndex before : index_.predecessors(next)) {
         run(index_.thread(before), index_.position(before) + 1);
       }
+      if (const ConditionIndex::Wait* wait = index_.conditions().wait(next)) {
+        run(index_.thread(wait->took), index_.position(wait->took) + 1);
+      }
       order_.push_back(EventId{next});
       ++mine->second;
     }

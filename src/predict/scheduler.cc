@@ -13,6 +13,7 @@ std::uint64_t mix(std::uint64_t z) {
 }
 
 constexpr std::uint64_t kVariableBit = std::uint64_t{1} << 63;  // tells variables from threads in keys
+constexpr std::uint64_t kVigilBit = std::uint64_t{1} << 62;     // ... and vigils
 
 }  // namespace
 
@@ -37,6 +38,7 @@ Scheduler::Scheduler(const TraceIndex& index, const Window& window, const Bounds
       count(e);
     }
   }
+  begin_vigils();
   variables_.for_each([this](std::uint64_t v, Variable& variable) {
     if (const Readers* initial = readers(kNoEvent, static_cast<VariableIndex>(v))) {
       variable.waiting = *initial;
@@ -69,6 +71,41 @@ void Scheduler::count(EventIndex e) {
   if (const SectionIndex holder = index_.taken_by(e); holder != kNoSection) {
     ++locks_[index_.section(holder).lock].coming_failed;
   }
+  if (const ConditionIndex::Wait* wait = was_woken(index_.event(e)) ? index_.conditions().wait(e) : nullptr) {
+    count_wait(*wait);
+  }
+}
+
+void Scheduler::count_wait(const ConditionIndex::Wait& wait) {
+  conditions_.resize(index_.conditions().condition_count());
+  Condition& condition = conditions_[index_.conditions().vigil(wait.vigil).condition];
+  VigilState& vigil = vigils_[wait.vigil];
+  if (vigil.coming++ == 0) {
+    condition.vigils.push_back(wait.vigil);
+  }
+  ++condition.coming;
+}
+
+// Those that began before the window have met what was notified there and taken by nobody.
+void Scheduler::begin_vigils() {
+  const auto is_past = [this](EventIndex e) { return e != kNoEvent && window_.is_past(index_, e); };
+  for (std::uint32_t c = 0; c < conditions_.size(); ++c) {
+    for (const VigilIndex v : conditions_[c].vigils) {
+      const EventIndex begin = index_.conditions().vigil(v).begin;
+      if (begin != kNoEvent && !is_past(begin)) {
+        ++conditions_[c].not_begun;
+        continue;
+      }
+      VigilState& vigil = *vigils_.find(v);
+      vigil.is_on = true;
+      for (const ConditionNotify& notify : index_.conditions().notifies(c)) {
+        if (is_past(notify.event) && (begin == kNoEvent || notify.event > begin) && !is_past(notify.taker)) {
+          vigil.all = vigil.all || notify.everybody;
+          vigil.ones += notify.everybody ? 0 : 1;
+        }
+      }
+    }
+  }
 }
 
 Scheduler::Step Scheduler::next_step(std::uint32_t thread) const {
@@ -85,6 +122,13 @@ Scheduler::Step Scheduler::next_step(std::uint32_t thread) const {
   if (index_.taken_by(e) != kNoSection) {
     return finds_taken(e) ? Step::kSafe : Step::kBlocked;
   }
+  if (was_woken(index_.event(e)) && !conditions_.empty()) {
+    const ConditionIndex::Wait* wait = index_.conditions().wait(e);
+    return wait == nullptr ? Step::kSafe : wait_step(*wait);
+  }
+  if (index_.event(e).op == Op::kCondNotify && is_about_condition(e)) {
+    return conditions_[index_.conditions().condition(index_.event(e))].not_begun > 0 ? Step::kChoice : Step::kSafe;
+  }
   if (index_.section_of(e) != kNoSection) {
     return locks_.find(index_.section(index_.section_of(e)).lock)->coming_failed > 0 ? Step::kChoice : Step::kSafe;
   }
@@ -95,6 +139,15 @@ Scheduler::Step Scheduler::next_step(std::uint32_t thread) const {
 bool Scheduler::finds_taken(EventIndex failed) const {
   const Lock& lock = *locks_.find(index_.section(index_.taken_by(failed)).lock);
   return lock.held_exclusive > 0 || (lock.held_shared > 0 && !is_shared(index_.event(failed)));
+}
+
+Scheduler::Step Scheduler::wait_step(const ConditionIndex::Wait& wait) const {
+  const VigilState& vigil = *vigils_.find(wait.vigil);
+  if (vigil.all) {
+    return Step::kSafe;
+  }
+  const bool alone = conditions_[index_.conditions().vigil(wait.vigil).condition].coming == 1;
+  return vigil.ones == 0 ? Step::kBlocked : alone ? Step::kSafe : Step::kChoice;
 }
 
 // All that comes before it by must-order or inference is executed.
@@ -240,6 +293,9 @@ void Scheduler::execute(std::uint32_t thread) {
   const EventIndex e = next_event(thread);
   execute_access(e);
   change_lock(e, true);
+  if (is_about_condition(e)) {
+    execute_condition(e);
+  }
   missing_ -= is_needed(e) ? 1 : 0;
   toggle_key(thread, done_[thread]);
   toggle_key(thread, ++done_[thread]);
@@ -255,6 +311,9 @@ void Scheduler::undo_to(std::size_t count) {
     toggle_key(thread, done_[thread]);
     toggle_key(thread, --done_[thread]);
     missing_ += is_needed(e) ? 1 : 0;
+    if (is_about_condition(e)) {
+      undo_condition(e);
+    }
     change_lock(e, false);
     undo_access(e);
   }
@@ -317,6 +376,86 @@ void Scheduler::change_lock(EventIndex e, bool forward) {
     (section.shared ? lock.coming_shared : lock.coming_exclusive) -= one;
     (section.shared ? lock.needed_shared : lock.needed_exclusive) -= is_needed(e) ? one : 0;
   }
+}
+
+// Whether it changes what may wake whom.
+bool Scheduler::is_about_condition(EventIndex e) const {
+  if (conditions_.empty()) {
+    return false;
+  }
+  const Event& event = index_.event(e);
+  switch (event.op) {
+    case Op::kCondNotify: return index_.conditions().condition(event) < conditions_.size();
+    case Op::kCondWait: return index_.conditions().wait(e) != nullptr;
+    case Op::kRelease: return !index_.conditions().begun_by(e).empty();
+    default: return false;
+  }
+}
+
+void Scheduler::execute_condition(EventIndex e) {
+  const ConditionIndex& index = index_.conditions();
+  condition_marks_.push_back(saved_vigils_.size());
+  for (const VigilIndex v : index.begun_by(e)) {
+    if (vigils_.find(v) != nullptr) {
+      VigilState begun = *vigils_.find(v);
+      begun.is_on = true;
+      change_vigil(v, begun);
+      --conditions_[index.vigil(v).condition].not_begun;
+    }
+  }
+  if (index_.event(e).op == Op::kCondNotify) {
+    for (const VigilIndex v : conditions_[index.condition(index_.event(e))].vigils) {
+      VigilState met = *vigils_.find(v);
+      if (met.is_on) {
+        met.all = met.all || notifies_everybody(index_.event(e));
+        met.ones += notifies_everybody(index_.event(e)) ? 0 : 1;
+        change_vigil(v, met);
+      }
+    }
+  } else if (const ConditionIndex::Wait* wait = index.wait(e)) {
+    Condition& condition = conditions_[index.vigil(wait->vigil).condition];
+    const VigilState own = *vigils_.find(wait->vigil);
+    for (const VigilIndex v : own.all ? std::span<const VigilIndex>{} : std::span<const VigilIndex>(condition.vigils)) {
+      VigilState other = *vigils_.find(v);
+      if (other.is_on && other.ones >= own.ones) {
+        --other.ones;
+        change_vigil(v, other);
+      }
+    }
+    VigilState over = *vigils_.find(wait->vigil);
+    over = --over.coming == 0 ? VigilState{} : over;
+    change_vigil(wait->vigil, over);
+    --condition.coming;
+  }
+}
+
+void Scheduler::undo_condition(EventIndex e) {
+  const ConditionIndex& index = index_.conditions();
+  for (; saved_vigils_.size() > condition_marks_.back(); saved_vigils_.pop_back()) {
+    const SavedVigil saved = saved_vigils_.back();
+    toggle_key(kVigilBit | saved.vigil, hash_of(*vigils_.find(saved.vigil)));
+    *vigils_.find(saved.vigil) = saved.before;
+    toggle_key(kVigilBit | saved.vigil, hash_of(saved.before));
+  }
+  condition_marks_.pop_back();
+  for (const VigilIndex v : index.begun_by(e)) {
+    conditions_[index.vigil(v).condition].not_begun += vigils_.find(v) != nullptr ? 1 : 0;
+  }
+  if (const ConditionIndex::Wait* wait = index_.event(e).op == Op::kCondWait ? index.wait(e) : nullptr) {
+    ++conditions_[index.vigil(wait->vigil).condition].coming;
+  }
+}
+
+void Scheduler::change_vigil(VigilIndex vigil, const VigilState& to) {
+  VigilState& state = *vigils_.find(vigil);
+  saved_vigils_.push_back({vigil, state});
+  toggle_key(kVigilBit | vigil, hash_of(state));
+  state = to;
+  toggle_key(kVigilBit | vigil, hash_of(state));
+}
+
+std::uint64_t Scheduler::hash_of(const VigilState& state) {
+  return std::uint64_t{state.ones} << 2 | (state.all ? 2u : 0u) | (state.is_on ? 1u : 0u);
 }
 
 void Scheduler::toggle_key(std::uint64_t what, std::uint64_t value) {

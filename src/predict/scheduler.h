@@ -22,7 +22,8 @@ namespace sooth {
 // it overwrites, or when it has readers and other writes of the variable are to come, unless it is inferred to come
 // before them. An acquire is not when others want the lock, unless it is inferred to come before them, or the thread
 // can run at once to where all it has acquired is released. A release is not while a failed acquire is to come that
-// may need the lock taken; such an acquire is possible only then, and safe.
+// may need the lock taken; such an acquire is possible only then, and safe. A notify is not while a wait is to come that
+// has not begun; nor is a wait that takes what another one may need.
 class Scheduler {
  public:
   // All must outlive it. What comes before the window has happened, and is not in order().
@@ -42,7 +43,7 @@ class Scheduler {
   // Takes back all but the first `count` events.
   void undo_to(std::size_t count);
 
-  // Equal for equal states: how far threads are, and what reads that are not needed would see. What needed reads see
+  // Equal for equal states: how far threads are, who may be woken, and what reads that are not needed would see. What needed reads see
   // follows, because no step overwrites what one of them still waits for. 128 bits, so that different states do not
   // meet.
   struct Key {
@@ -71,6 +72,23 @@ class Scheduler {
     std::uint32_t coming_exclusive = 0, coming_shared = 0;  // sections not begun
     std::uint32_t needed_exclusive = 0, needed_shared = 0;  // ... that are needed
     std::uint32_t coming_failed = 0;                        // failed acquires not executed
+  };
+  // What may wake the waits of a vigil since it began. Whoever takes a notify takes it from all vigils that contain it:
+  // these have as many that wake one or more, because they contain all that a later vigil does.
+  struct VigilState {
+    bool is_on = false;  // begun, and some wait is to come
+    bool all = false;    // a notify that wakes everybody
+    std::uint32_t ones = 0;
+    std::uint32_t coming = 0;  // its waits that are not executed
+  };
+  struct Condition {
+    std::vector<VigilIndex> vigils;
+    std::uint32_t coming = 0;     // waits that are not executed
+    std::uint32_t not_begun = 0;  // vigils
+  };
+  struct SavedVigil {
+    VigilIndex vigil;
+    VigilState before;
   };
   struct Saved {  // of a variable, before an event
     EventIndex last_write;
@@ -101,6 +119,14 @@ class Scheduler {
   Step access_step(EventIndex e) const;
   Step acquire_step(const LockSection& section) const;
   bool finds_taken(EventIndex failed) const;
+  void count_wait(const ConditionIndex::Wait& wait);
+  void begin_vigils();
+  Step wait_step(const ConditionIndex::Wait& wait) const;
+  void execute_condition(EventIndex e);
+  void undo_condition(EventIndex e);
+  bool is_about_condition(EventIndex e) const;
+  void change_vigil(VigilIndex vigil, const VigilState& to);
+  static std::uint64_t hash_of(const VigilState& state);
   bool run(std::uint32_t thread);
   bool run_section(std::uint32_t thread);
   void execute_access(EventIndex e);
@@ -120,6 +146,10 @@ class Scheduler {
   FlatMap<Variable> variables_;
   FlatMap<Readers> readers_;  // of a write (kNoEvent: the initial value) and variable
   FlatMap<Lock> locks_;
+  FlatMap<VigilState> vigils_;                // of waits that may be executed
+  std::vector<Condition> conditions_;         // empty when there are none
+  std::vector<SavedVigil> saved_vigils_;      // of events about conditions in order_
+  std::vector<std::size_t> condition_marks_;  // of each of these events: where in saved_vigils_ it begins
   Key key_;
   StopPoll* const poll_;
 };

@@ -115,6 +115,10 @@ class TraceIndexBuilder {
       const EventIndex from = extra_[next_extra_].from;
       thread.received.add({events_[from].thread, from});
     }
+    if (const ConditionIndex::Wait* wait = was_woken(e) ? index_.conditions_.wait(id) : nullptr;
+        wait != nullptr && wait->has_only_one) {
+      thread.received.add({events_[wait->took].thread, wait->took});
+    }
     note_predecessors(id, thread);
     index_.position_[id] = thread.length++;
     thread.last = id;
@@ -406,7 +410,8 @@ Window::Window(const TraceIndex& index, EventIndex first, EventIndex end) : begi
   }
 }
 
-TraceIndex::TraceIndex(const TraceView& trace, std::span<const ExtraOrder> extra) : trace_(trace) {
+TraceIndex::TraceIndex(const TraceView& trace, std::span<const ExtraOrder> extra)
+    : trace_(trace), conditions_(trace.events) {
   TraceIndexBuilder(*this, trace, extra).run();
 }
 

@@ -7,13 +7,11 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "predict/condition_index.h"
 #include "race/witness.h"
 
 namespace sooth {
 
-// An EventId in half the space: indexes exist for traces of fewer than 2^31 events.
-using EventIndex = std::uint32_t;
-inline constexpr EventIndex kNoEvent = ~EventIndex{0};
 using SectionIndex = std::uint32_t;
 inline constexpr SectionIndex kNoSection = ~SectionIndex{0};
 // Bytes of one generation that no access of the trace tells apart.
@@ -64,7 +62,7 @@ class TraceIndex {
   std::uint32_t position(EventIndex e) const { return position_[e]; }
 
   // Direct must-order predecessors (docs/semantics.md section 3) in other threads. What program order or an earlier
-  // predecessor of the thread implies may be left out.
+  // predecessor of the thread implies may be left out. A condition wait that only one notify can wake has that, too.
   std::span<const EventIndex> predecessors(EventIndex e) const {
     const std::uint32_t at = predecessors_at_[e];
     return at == 0 ? std::span<const EventIndex>{} : std::span(pool_).subspan(at + 1, pool_[at]);
@@ -125,6 +123,9 @@ class TraceIndex {
     return section.lock == sections_[detail_[failed]].lock && !(section.shared && is_shared(event(failed)));
   }
 
+  // Waits for condition variables, and what may wake them.
+  const ConditionIndex& conditions() const { return conditions_; }
+
   // The section that the event opens or closes; kNoSection for other events and re-entrant ones.
   SectionIndex section_of(EventIndex e) const {
     const Op op = event(e).op;
@@ -152,6 +153,7 @@ class TraceIndex {
   };
 
   TraceView trace_;
+  ConditionIndex conditions_;
   std::vector<std::uint32_t> thread_begin_;  // into by_thread_; one more than there are threads
   std::vector<EventIndex> by_thread_;
   std::vector<std::uint32_t> position_;  // by event, as the following three

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "race/witness_calls.h"
+#include "race/witness_conditions.h"
 #include "race/witness_first_bytes.h"
 #include "race/witness_locks.h"
 #include "race/witness_memory.h"
@@ -41,6 +42,7 @@ class Checker {
     SOOTH_RETURN_IF_ERROR(place_events());
     scan_trace();
     found_taken_ = explained_failures(trace_.events.first(end_));
+    woken_ = explained_waits(trace_.events.first(end_));
     SOOTH_RETURN_IF_ERROR(act_out());
     SOOTH_RETURN_IF_ERROR(check_next());
     note_reads();
@@ -58,6 +60,7 @@ class Checker {
   void scan_memory(Number id, const Event& e, LastWrites& writes);
   Status act_out();
   Status check_step(Number id, Number steps_done);
+  Status check_lock(Number id, const Event& e);
   Status check_next();
   Status check_race();
   Status check_deadlock();
@@ -99,7 +102,9 @@ class Checker {
   CallEdges calls_;
   WitnessLocks locks_;
   std::unordered_set<Number> found_taken_;  // failed acquires of a lock that somebody held in the trace
-  std::vector<Number> last_done_;           // by thread, or kNoEvent
+  WitnessConditions conditions_;
+  std::unordered_set<Number> woken_;  // condition waits that took a notify in the trace
+  std::vector<Number> last_done_;     // by thread, or kNoEvent
 
   // Of the events in play, the bytes they touch; of the reads in the order, what they saw in the trace.
   Generations generations_;
@@ -221,6 +226,14 @@ Status Checker::check_step(Number id, Number steps_done) {
   if (const std::optional<Number> before = missing(id, steps_done)) {
     return without(id, *before, "which must come before it");
   }
+  if (woken_.contains(id) && !conditions_.take(e)) {
+    return Status::bad_input(text(id) + " comes without a notify since its wait began that wakes it");
+  }
+  conditions_.pass(e);
+  return check_lock(id, e);
+}
+
+Status Checker::check_lock(Number id, const Event& e) {
   if (e.op == Op::kAcquire) {
     if (const std::optional<LockHold> held = locks_.blocker(e)) {
       return Status::bad_input(text(id) + " comes while " + thread_text(trace_, held->thread) + " holds the lock" +

@@ -179,6 +179,8 @@ bool CallEdges::takes_turns(Op op) {
   switch (op) {
     case Op::kNotify:
     case Op::kWait:
+    case Op::kCondNotify:
+    case Op::kCondWait:
     case Op::kBarrierArrive:
     case Op::kBarrierLeave:
     case Op::kSemPost:

@@ -40,6 +40,8 @@ bool is_synchronisation(Op op) {
     case Op::kCallBegin:
     case Op::kCallEnd:
     case Op::kMisuse:
+    case Op::kCondNotify:
+    case Op::kCondWait:
     case Op::kAcquireFailed: return true;
   }
   return false;

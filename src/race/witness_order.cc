@@ -39,6 +39,8 @@ void MustEdges::add(std::uint32_t id, const Event& e, bool wanted) {
     case Op::kCallBegin:
     case Op::kCallEnd:
     case Op::kMisuse:
+    case Op::kCondNotify:
+    case Op::kCondWait:
     case Op::kAcquireFailed: break;
   }
   thread(raw(e.thread)).last = id;

@@ -136,6 +136,43 @@ TEST(WitnessTest, OnlyTheLatestNotifyWakes) {
   EXPECT_EQ(Checked("A|wait(s)|1 A|w(x)|2 B|notify(s)|3 B|w(x)|4").race({0, 2}, {1, 3}), "");  // a spurious wake-up
 }
 
+constexpr char kNotWoken[] = " comes without a notify since its wait began that wakes it";
+
+TEST(WitnessTest, AConditionWaitNeedsANotifySinceItBegan) {
+  const Checked t("C|w(x)|1 C|notifyone(c)|2 B|acq(m)|3 B|rel(m)|4 A|notifyone(c)|5 B|condwait(c)|6 B|r(x)|7");
+  EXPECT_EQ(t.race({2, 3, 4, 5}, {0, 6}), "");
+  EXPECT_EQ(t.race({2, 3, 5}, {0, 6}), "event 5 (B has waited for c)" + std::string(kNotWoken));
+  EXPECT_EQ(t.race({4, 2, 3, 5}, {0, 6}), "event 5 (B has waited for c)" + std::string(kNotWoken));
+  // That of C would do as well, behind the begin.
+  const Checked other("C|notifyone(c)|1 B|acq(m)|2 B|rel(m)|3 A|w(x)|4 A|notifyone(c)|5 B|condwait(c)|6 B|r(x)|7");
+  EXPECT_EQ(other.race({1, 2, 0, 5}, {3, 6}), "");
+  EXPECT_EQ(other.race({0, 1, 2, 5}, {3, 6}), "event 5 (B has waited for c)" + std::string(kNotWoken));
+}
+
+TEST(WitnessTest, ANotifyToOneWakesOne) {
+  const std::string waits = "B|acq(m)|1 B|rel(m)|2 C|acq(m)|3 C|rel(m)|4 ";
+  const std::string woken = " B|condwait(c)|8 C|condwait(c)|9 C|join(B)|10 C|r(x)|11";
+  const Checked one(waits + "A|notifyone(c)|5 A|w(x)|6 A|notifyone(c)|7" + woken);
+  EXPECT_EQ(one.race({0, 1, 2, 3, 4, 7, 8, 9}, {5, 10}), "event 8 (C has waited for c)" + std::string(kNotWoken));
+  const Checked all(waits + "A|notifyall(c)|5 A|w(x)|6 A|notifyone(c)|7" + woken);
+  EXPECT_EQ(all.race({0, 1, 2, 3, 4, 7, 8, 9}, {5, 10}), "");
+  const Checked late(waits + "A|notifyall(c)|5 A|w(x)|6 A|notifyone(c)|7" + woken);
+  EXPECT_EQ(late.race({0, 1, 4, 2, 3, 7, 8, 9}, {5, 10}), "event 8 (C has waited for c)" + std::string(kNotWoken));
+}
+
+TEST(WitnessTest, AWaitThatNobodyEndedNeedsNobody) {
+  EXPECT_EQ(
+      Checked("B|acq(m)|1 B|rel(m)|2 A|w(x)|3 A|notifyone(c)|4 B|condtimeout(c)|5 B|r(x)|6").race({0, 1, 4}, {2, 5}),
+      "");
+  // Woken, but the trace has no notify for it, or only one that another has taken.
+  EXPECT_EQ(Checked("B|acq(m)|1 A|w(x)|2 A|notifyone(c)|3 B|rel(m)|4 B|condwait(c)|5 B|r(x)|6").race({0, 3, 4}, {1, 5}),
+            "");
+  EXPECT_EQ(Checked("B|acq(m)|1 B|rel(m)|2 C|acq(m)|3 C|rel(m)|4 A|w(x)|5 A|notifyone(c)|6 C|condwait(c)|7 "
+                    "B|condwait(c)|8 B|r(x)|9")
+                .race({0, 1, 7}, {4, 8}),
+            "");
+}
+
 TEST(WitnessTest, WaitsTakePostsFirstInFirstOut) {
   const Checked t(
       "A|post(s)|1 B|w(x)|2 B|post(s)|3 C|sem_wait(s)|4 C|w(x)|5 D|sem_wait(s)|6 D|w(x)|7 E|sem_wait(s)|8 E|w(x)|9");

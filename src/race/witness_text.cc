@@ -35,6 +35,8 @@ std::string_view verb(Op op) {
     case Op::kCallEnd: return "is back from";
     case Op::kMisuse: return "misuses";
     case Op::kAcquireFailed: return "fails to acquire";
+    case Op::kCondNotify: return "notifies";
+    case Op::kCondWait: return "has waited for";
   }
   return "does";
 }

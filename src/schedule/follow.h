@@ -42,6 +42,8 @@ class StretchFollower {
   constexpr bool is_over() const { return at_ >= count_; }
   constexpr std::uint32_t index() const { return at_; }
   constexpr const control::Stretch& current() const { return stretches_[at_]; }
+  constexpr std::uint32_t count() const { return count_; }
+  constexpr const control::Stretch& at(std::uint32_t index) const { return stretches_[index]; }
   constexpr bool is_last() const { return at_ + 1 == count_; }
   constexpr void advance() { ++at_; }
   constexpr void retreat() { --at_; }

@@ -16,7 +16,9 @@ ObjectKind object_kind(Op op) {
     case Op::kAcquireFailed:
     case Op::kMisuse: return ObjectKind::kLock;
     case Op::kNotify:
-    case Op::kWait: return ObjectKind::kSignal;
+    case Op::kWait:
+    case Op::kCondNotify:
+    case Op::kCondWait: return ObjectKind::kSignal;
     case Op::kBarrierArrive:
     case Op::kBarrierLeave: return ObjectKind::kBarrier;
     case Op::kSemPost:
@@ -71,6 +73,8 @@ std::string_view op_name(Op op) {
     case Op::kCallEnd: return "call end";
     case Op::kMisuse: return "misuse";
     case Op::kAcquireFailed: return "failed acquire";
+    case Op::kCondNotify: return "condition notify";
+    case Op::kCondWait: return "condition wait";
   }
   return "unknown";
 }

@@ -41,6 +41,10 @@ constexpr bool is_shared(const Event& e) { return (e.flags & kShared) != 0; }
 // An acquire that waits until it gets the lock, so that it may be waiting for ever.
 constexpr bool may_wait_for_ever(const Event& e) { return e.op == Op::kAcquire && (e.flags & (kTry | kTimed)) == 0; }
 
+// A condition wait that somebody woke.
+constexpr bool was_woken(const Event& e) { return e.op == Op::kCondWait && (e.flags & kTimed) == 0; }
+constexpr bool notifies_everybody(const Event& e) { return e.op == Op::kCondNotify && (e.flags & kEverybody) != 0; }
+
 // What kind of thing the object of an event is. The op decides, but for a kMisuse: by the op alone a lock, by the event
 // the thread when that is what is misused.
 ObjectKind object_kind(Op op);

@@ -17,8 +17,8 @@ enum class Op : std::uint8_t {
   kFence = 5,           // 0
   kAcquire = 6,         // lock; with kShared in reader mode; with kTry or kTimed by a call that never waits for ever
   kRelease = 7,         // lock; with kShared in reader mode
-  kNotify = 8,          // condition or signal
-  kWait = 9,            // condition or signal: returns from a wait that a notify woke
+  kNotify = 8,          // signal
+  kWait = 9,            // signal: returns from a wait that a notify woke
   kBarrierArrive = 10,  // barrier
   kBarrierLeave = 11,   // barrier
   kSemPost = 12,        // semaphore
@@ -38,8 +38,11 @@ enum class Op : std::uint8_t {
   kMisuse = 26,         // lock, or for kThreadLeak the thread; Event::size is a MisuseKind. Orders nothing
   kAcquireFailed = 27,  // lock; a try (kTry) that found it taken, or a wait for it (kTimed) that was over before it was
                         // free; with kShared in reader mode
+  kCondNotify = 28,     // condition variable: one of those that wait for it may go on; with kEverybody all of them
+  kCondWait = 29,       // condition variable: a wait is over, between the release and the acquire of its mutex; with
+                        // kTimed because its time was
 };
-inline constexpr int kOpCount = 28;
+inline constexpr int kOpCount = 30;
 
 // What a kMisuse event reports: a call that the rules of locks and threads forbid, seen when it was made. Values are
 // part of the trace format, too.
@@ -62,10 +65,12 @@ inline constexpr int kMemoryOrderCount = 7;
 // Bits of Event::flags.
 inline constexpr std::uint8_t kShared = 1;  // reader mode of kAcquire, kRelease and kAcquireFailed
 // How a kAcquire or kAcquireFailed was made, one of them at most. A kAcquire without them waits for as long as it takes.
-inline constexpr std::uint8_t kTry = 2;    // does not wait at all
-inline constexpr std::uint8_t kTimed = 4;  // waits up to some time
+inline constexpr std::uint8_t kTry = 2;        // does not wait at all
+inline constexpr std::uint8_t kTimed = 4;      // waits up to some time; of kCondWait: waited in vain for as long
+inline constexpr std::uint8_t kEverybody = 1;  // kCondNotify: all that wait may go on
 inline constexpr std::uint8_t kAllFlags = kShared | kTry | kTimed;
 
+constexpr bool is_condition_op(Op op) { return op == Op::kCondNotify || op == Op::kCondWait; }
 constexpr bool is_lock_op(Op op) { return op == Op::kAcquire || op == Op::kRelease || op == Op::kAcquireFailed; }
 constexpr bool is_misuse_kind(std::uint32_t number) { return number > 0 && number < kMisuseKindCount; }
 constexpr bool is_access(Op op) { return op <= Op::kAtomicRmw; }

@@ -28,6 +28,7 @@ RecipeFormula::RecipeFormula(const RecipeModel& model, ExprTable& table, const W
   collect_sections();
   order_sections();
   order_failed_acquires();
+  order_waits();
   fulfil_conditions();
   for (const RaceTarget& target : targets_) {
     take_detour(target);
@@ -199,6 +200,43 @@ void RecipeFormula::order_failed_acquires() {
       }
     }
     node(failed);
+    solver_.require(some);
+  }
+}
+
+// A condition wait takes some notify behind its begin; one that wakes one wakes no other.
+void RecipeFormula::order_waits() {
+  const TraceIndex& index = model_.index();
+  const ConditionIndex& conditions = index.conditions();
+  FlatMap<std::vector<decltype(solver_.add_flag())>> taken;  // by notify that wakes one
+  for (const ConditionIndex::Wait& wait : conditions.waits()) {
+    if (scope_.is_past(wait.event) || !scope_.is_in(wait.event)) {
+      continue;
+    }
+    const EventIndex begin = conditions.vigil(wait.vigil).begin;
+    const bool past_begin = begin == kNoEvent || scope_.is_past(begin);
+    Clause some = unless_left_out(wait.event);
+    for (const ConditionNotify& notify : conditions.notifies(conditions.vigil(wait.vigil).condition)) {
+      const bool past = scope_.is_past(notify.event);
+      const bool too_early = past && (!past_begin || (begin != kNoEvent && notify.event < begin));
+      const bool is_taken = notify.taker != kNoEvent && scope_.is_past(notify.taker);
+      if (too_early || is_taken || (!past && !scope_.is_in(notify.event)) || !conditions.may_wake(notify, wait)) {
+        continue;
+      }
+      const auto wakes = solver_.add_flag();
+      some.push_back(Literal::is(wakes));
+      if (!past_begin) {
+        solver_.require({Literal::is_not(wakes), before(begin, notify.event)});
+      }
+      if (!past) {
+        solver_.require({Literal::is_not(wakes), before(notify.event, wait.event)});
+      }
+      for (std::size_t i = 0; !notify.everybody && i < taken[notify.event].size(); ++i) {
+        solver_.require({Literal::is_not(wakes), Literal::is_not(taken[notify.event][i])});
+      }
+      taken[notify.event].push_back(wakes);
+    }
+    node(wait.event);
     solver_.require(some);
   }
 }

@@ -81,6 +81,7 @@ class RecipeFormula {
   void order_sections();
   void exclude(const Section& a, const Section& b);
   void order_failed_acquires();
+  void order_waits();
   void fulfil_conditions();
   void keep_recorded_behind_end(std::uint32_t thread);
   void take_detour(const RaceTarget& target);

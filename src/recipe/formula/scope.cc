@@ -228,6 +228,12 @@ void Scope::follow_events(std::uint32_t thread) {
         grow(index.thread(acquire), index.position(acquire) + 1);
       }
     }
+    if (const ConditionIndex::Wait* wait = was_woken(index.event(e)) ? index.conditions().wait(e) : nullptr) {
+      for (const ConditionNotify& notify :
+           index.conditions().notifies(index.conditions().vigil(wait->vigil).condition)) {
+        grow(index.thread(notify.event), index.position(notify.event) + 1);
+      }
+    }
     bool follow = is_read(index.event(e).op) && steps_.read(e) == kNoExpr;
     if (is_read(index.event(e).op) && !follow) {
       steps_.for_each_piece(e, [&](PieceIndex p) {

@@ -77,6 +77,9 @@ class Walk {
     if (steps_.is_event(s) && index_.taken_by(s) != kNoSection) {
       return lock != locks_.end() && (lock->second.owner != kNobody || (lock->second.readers > 0 && !is_shared(s)));
     }
+    if (const ConditionIndex::Wait* wait = steps_.is_event(s) ? index_.conditions().wait(s) : nullptr) {
+      return is_woken(*wait);
+    }
     if (steps_.op(s) != Op::kAcquire) {
       return true;
     }
@@ -84,11 +87,25 @@ class Walk {
            (lock->second.owner == kNoThread && (lock->second.readers == 0 || is_shared(s)));
   }
 
+  // By the notify that it took, which stands behind its begin. Others might do as well, but this is only a try.
+  bool is_woken(const ConditionIndex::Wait& wait) const {
+    const EventIndex begin = index_.conditions().vigil(wait.vigil).begin;
+    const auto notified = when_.find(wait.took);
+    if (notified == when_.end()) {
+      return index_.position(wait.took) < done_[index_.thread(wait.took)];  // before the window, and so was the begin
+    }
+    const auto begun = begin == kNoEvent ? when_.end() : when_.find(begin);
+    return begun == when_.end() || begun->second < notified->second;
+  }
+
   bool is_shared(StepId s) const { return steps_.is_event(s) && (index_.event(s).flags & kShared) != 0; }
 
   void execute(StepId s, std::uint32_t t) {
     if (steps_.is_event(s)) {
       done_[t] = index_.position(s) + 1;
+      if (steps_.op(s) == Op::kRelease || steps_.op(s) == Op::kCondNotify) {
+        when_.emplace(static_cast<EventIndex>(s), when_.size());
+      }
     }
     if (steps_.op(s) == Op::kAcquire) {
       take(steps_.object(s), t, is_shared(s));
@@ -118,6 +135,7 @@ class Walk {
   std::vector<std::vector<StepId>> own_;  // by thread, what it is to do
   std::vector<std::size_t> next_;         // ... and how much of that it has done
   std::map<std::uint64_t, Lock> locks_;
+  std::map<EventIndex, std::size_t> when_;  // of releases and notifies: how many of them came before
 };
 
 }  // namespace

@@ -19,8 +19,12 @@ ValueExplorer::ValueExplorer(const ExplorerInput& input) : input_(input) {
     own.push_back(e);
   }
   State state;
+  state.vigils.resize(threads_.size());
+  woken_.resize(input.events.size());
   for (std::size_t e = 0; e < input.events.size(); ++e) {
     const Event& event = input.events[e];
+    woken_[e] = was_woken(event);
+    woken_[e] = pass_condition(state, e) && was_woken(event);
     found_taken_.push_back(event.op == Op::kAcquireFailed && is_taken(state, event));
     lock(state, raw(event.thread), event.op, event.object, is_shared(event), false);
   }
@@ -113,12 +117,17 @@ const SymbolicAccess* ValueExplorer::listed(std::size_t event) const {
 }
 
 ValueExplorer::State ValueExplorer::start() const {
-  State state{std::vector<std::size_t>(threads_.size()), first_, input_.program->recorded, {}};
+  State state{std::vector<std::size_t>(threads_.size()),
+              first_,
+              input_.program->recorded,
+              {},
+              std::vector<std::vector<std::size_t>>(threads_.size())};
   auto* self = const_cast<ValueExplorer*>(this);
   for (std::size_t e = 0; e < input_.past; ++e) {
     const Event& event = input_.events[e];
     ++state.done[raw(event.thread)];
     lock(state, raw(event.thread), event.op, event.object, is_shared(event), false);
+    pass_condition(state, e);
     const std::vector<std::size_t> cells = self->cells_of(e);
     for (std::size_t i = 0; i < cells.size() && is_write(event.op); ++i) {
       state.cells[cells[i]] = {static_cast<int>(e), left_[e][i], 0};
@@ -184,6 +193,31 @@ bool ValueExplorer::lock(State& state, std::size_t thread, Op op, std::uint64_t 
 bool ValueExplorer::is_taken(const State& state, const Event& failed) {
   return std::any_of(state.locks.begin(), state.locks.end(),
                      [&](const Lock& l) { return l.object == failed.object && !(l.shared && is_shared(failed)); });
+}
+
+bool ValueExplorer::pass_condition(State& state, std::size_t event) const {
+  const Event& e = input_.events[event];
+  std::vector<std::size_t>& own = state.vigils[raw(e.thread)];
+  if (e.op == Op::kRelease) {
+    own.clear();
+  } else if (e.op == Op::kCondNotify) {
+    for (std::vector<std::size_t>& vigil : state.vigils) {
+      vigil.push_back(event);
+    }
+  } else if (woken_[event]) {
+    std::optional<std::size_t> taken;
+    for (const std::size_t notify : own) {
+      if (input_.events[notify].object == e.object && notifies_everybody(input_.events[notify])) {
+        return true;
+      }
+      taken = !taken && input_.events[notify].object == e.object ? notify : taken;
+    }
+    for (std::vector<std::size_t>& vigil : state.vigils) {
+      std::erase_if(vigil, [&](std::size_t notify) { return taken && notify == *taken; });
+    }
+    return taken.has_value();
+  }
+  return true;
 }
 
 int ValueExplorer::left_before(int writer, std::uint64_t byte) const {
@@ -260,7 +294,7 @@ std::optional<ValueExplorer::State> ValueExplorer::after_event(const State& stat
   State next = state;
   if (!is_ready(state, thread) || (found_taken_[e] && !is_taken(state, event)) || !keeps_end(state, thread, position) ||
       (is_read(event.op) && !read_event(next, e)) || !keeps_conditions(next, thread, position) ||
-      !lock(next, thread, event.op, event.object, is_shared(event), false)) {
+      !lock(next, thread, event.op, event.object, is_shared(event), false) || !pass_condition(next, e)) {
     return std::nullopt;
   }
   if (is_write(event.op)) {
@@ -366,6 +400,12 @@ std::string ValueExplorer::key(const State& state) const {
   }
   for (const std::uint64_t variable : state.variables) {
     add(variable);
+  }
+  for (const std::vector<std::size_t>& vigil : state.vigils) {
+    add(vigil.size());
+    for (const std::size_t notify : vigil) {
+      add(notify);
+    }
   }
   return key;
 }

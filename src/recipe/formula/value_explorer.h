@@ -71,6 +71,7 @@ class ValueExplorer {
     std::vector<Cell> cells;
     std::vector<std::uint64_t> variables;
     std::vector<Lock> locks;
+    std::vector<std::vector<std::size_t>> vigils;  // by thread: notifies since its latest release that nobody took
   };
   using Byte = std::pair<std::uint64_t, std::uint32_t>;  // address, generation
 
@@ -98,6 +99,8 @@ class ValueExplorer {
   bool lock(State& state, std::size_t thread, const Op op, std::uint64_t object, bool shared, bool strict) const;
   // Somebody holds the lock, in a mode that excludes that of the failed acquire.
   static bool is_taken(const State& state, const Event& failed);
+  // What releases and notifies change. False: the wait, which took a notify when it was recorded, finds none.
+  bool pass_condition(State& state, std::size_t event) const;
   int left_before(int writer, std::uint64_t byte) const;  // in the recorded run
   bool read_event(State& state, std::size_t event);
   void write_event(State& state, std::size_t event);
@@ -111,6 +114,7 @@ class ValueExplorer {
   std::map<std::uint64_t, std::uint32_t> some_generation_;  // of bytes that events touch
   std::vector<bool> shared_;                                // by cell
   std::vector<bool> found_taken_;                           // by event: a failed acquire that the recorded run explains
+  std::vector<bool> woken_;                                 // by event: a condition wait that took a notify
   std::vector<Cell> first_;                                 // before all events
   std::vector<std::vector<int>> saw_;                       // by event and byte: the writer
   std::vector<std::vector<int>> left_;                      // by event and byte: what it left; -1: nobody knows

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "race/witness_conditions.h"
 #include "race/witness_locks.h"
 #include "race/witness_order.h"
 #include "race/witness_text.h"
@@ -94,6 +95,8 @@ class Checker {
   CallEdges calls_;
   WitnessLocks locks_;
   std::unordered_set<Number> found_taken_;  // failed acquires of a lock that somebody held in the trace
+  WitnessConditions conditions_;
+  std::unordered_set<Number> woken_;  // condition waits that took a notify in the trace
   CheckMachine machine_;
 };
 
@@ -116,6 +119,7 @@ Status Checker::place(EventId id, Number position) {
 Status Checker::place_events() {
   position_.assign(trace_.events.size(), 0);
   found_taken_ = explained_failures(trace_.events);
+  woken_ = explained_waits(trace_.events);
   happened_.assign(trace_.events.size(), false);
   for (const NextAccess& next : witness_.next) {
     if (next.event.has_value() == next.unexecuted.has_value()) {
@@ -270,6 +274,10 @@ Status Checker::act_event(Number id, Number steps_done) {
   if (const std::optional<Number> before = missing(id, steps_done)) {
     return Status::bad_input(text(id) + " stands there without " + text(*before) + " before it, which must come first");
   }
+  if (woken_.contains(id) && !conditions_.take(e)) {
+    return Status::bad_input(text(id) + " comes without a notify since its wait began that wakes it");
+  }
+  conditions_.pass(e);
   SOOTH_RETURN_IF_ERROR(check_lock(id, e));
   return machine_.execute(id, claim(id));
 }

@@ -62,6 +62,8 @@ bool flags_mean_something(const Event& e) {
     case Op::kAcquire: return (e.flags & ~kAllFlags) == 0 && how != (kTry | kTimed);
     case Op::kAcquireFailed: return (e.flags & ~kAllFlags) == 0 && (how == kTry || how == kTimed);
     case Op::kRelease: return (e.flags & ~kShared) == 0;
+    case Op::kCondNotify: return (e.flags & ~kEverybody) == 0;
+    case Op::kCondWait: return (e.flags & ~kTimed) == 0;
     default: return e.flags == 0;
   }
 }
@@ -255,6 +257,8 @@ bool TraceValidator::State::check_rules(const Event& e) {
     case Op::kSemWait:
     case Op::kHappensBefore:
     case Op::kHappensAfter:
+    case Op::kCondNotify:
+    case Op::kCondWait:       // whoever notified it may not be in the trace
     case Op::kAcquireFailed:  // whoever has the lock may not be in the trace
     case Op::kBegin: return true;
     case Op::kEnd:

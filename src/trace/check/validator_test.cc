@@ -261,6 +261,8 @@ const std::vector<Case> kShapeCases = {
     {"the_rest_is_free",
      {{T0, Op::kNotify, 1},
       {T1, Op::kWait, 2},
+      {T0, Op::kCondNotify, 1},
+      {T1, Op::kCondWait, 2},
       {T0, Op::kBarrierLeave, 1},
       {T1, Op::kBarrierArrive, 1},
       {T0, Op::kSemWait, 1},

@@ -46,6 +46,10 @@ constexpr StdOp kOps[] = {
     {"rtryfail", Op::kAcquireFailed, kTry | kShared},
     {"timeout", Op::kAcquireFailed, kTimed},
     {"rtimeout", Op::kAcquireFailed, kTimed | kShared},
+    {"notifyone", Op::kCondNotify, 0},
+    {"notifyall", Op::kCondNotify, kEverybody},
+    {"condwait", Op::kCondWait, 0},
+    {"condtimeout", Op::kCondWait, kTimed},
 };
 
 constexpr StdColumn kColumns[] = {

@@ -13,7 +13,7 @@ constexpr KindSet bit(Op op) { return KindSet{1} << raw(op); }
 constexpr KindSet kPlain = bit(Op::kRead) | bit(Op::kWrite);
 constexpr KindSet kAtomics = bit(Op::kAtomicLoad) | bit(Op::kAtomicStore) | bit(Op::kAtomicRmw);
 constexpr KindSet kLockOps = bit(Op::kAcquire) | bit(Op::kRelease) | bit(Op::kAcquireFailed);
-constexpr KindSet kSignalOps = bit(Op::kNotify) | bit(Op::kWait);
+constexpr KindSet kSignalOps = bit(Op::kNotify) | bit(Op::kWait) | bit(Op::kCondNotify) | bit(Op::kCondWait);
 constexpr KindSet kBarrierOps = bit(Op::kBarrierArrive) | bit(Op::kBarrierLeave);
 constexpr KindSet kSemaphoreOps = bit(Op::kSemPost) | bit(Op::kSemWait);
 constexpr KindSet kMessageOps = bit(Op::kHappensBefore) | bit(Op::kHappensAfter);
@@ -201,6 +201,8 @@ EventDropper::Fate EventDropper::decide(const Event& e, StackId stack) {
     case Op::kHappensBefore:
     case Op::kHappensAfter:
     case Op::kMisuse:
+    case Op::kCondNotify:
+    case Op::kCondWait:
     case Op::kAcquireFailed: return alone;
   }
   return alone;
