@@ -267,7 +267,7 @@ class Generator {
     const bool notified = std::any_of(events_.begin(), events_.end(), [&](const Event& e) {
       return e.op == Op::kCondNotify && e.object == *thread.waits_for;
     });
-    if (random_.percent(notified ? 40 : 5)) {
+    if (random_.percent(notified ? 60 : 5)) {
       const bool timed = random_.percent(notified ? 10 : 50);
       emit(Op::kCondWait, *thread.waits_for, MemoryOrder::kNotAtomic, timed ? kTimed : 0);
       thread.waits_for.reset();
@@ -440,8 +440,8 @@ RandomTraceOptions random_options(Profile profile, std::uint64_t seed) {
       set_weights(options, {{Action::kAccess, 4},
                             {Action::kAtomic, 12},
                             {Action::kFence, 8},
-                            {Action::kCondNotify, 4},
-                            {Action::kCondWait, 6},
+                            {Action::kCondNotify, 6},
+                            {Action::kCondWait, 8},
                             {Action::kAlloc, 1},
                             {Action::kFree, 1},
                             {Action::kEnter, 1},
