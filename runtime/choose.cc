@@ -255,13 +255,19 @@ u64 draw_early(u64 ahead) {
 bool follows_stretches() { return follows_; }
 
 Node* wanted_among_waiting(uptr condition) {
-  // Whoever repeats a run wakes those that it woke, and knows the hash of its operations.
-  if (!follows_ || stretches_.current().hash != 0) return nullptr;
-  for (u32 i = stretches_.index(); i < stretches_.count(); ++i) {
-    Node* n = find(blocked_, stretches_.id_of(stretches_.at(i).thread));
-    if (n != nullptr && n->object == condition && n->blocked_on == BlockedOn::kCondition) return n;
+  constexpr u32 kFarthest = 4096;  // what comes later does not matter so much
+  if (!follows_) return nullptr;
+  u32 end = stretches_.count() - stretches_.index() > kFarthest ? stretches_.index() + kFarthest : stretches_.count();
+  Node* wanted = nullptr;
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
+    if (n->object != condition || n->blocked_on != BlockedOn::kCondition) continue;
+    u32 i = stretches_.index();
+    while (i < end && stretches_.id_of(stretches_.at(i).thread) != n->id) ++i;
+    if (i == end || stretches_.at(i).timed_out != 0) continue;  // nobody wakes it
+    end = i;
+    wanted = n;
   }
-  return nullptr;
+  return wanted;
 }
 
 bool stop_awaiting_return() {

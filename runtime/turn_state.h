@@ -156,8 +156,8 @@ void restart_choices();
 u64 draw_early(u64 ahead);
 // A schedule says who is next, and so whose deadline fires.
 bool follows_stretches();
-// Of those that wait for the condition variable the one that a predicted schedule comes to first; nullptr: whoever has
-// waited longest will do. A notification may wake anybody.
+// Of those that wait for the condition variable the one that the schedule comes to first; nullptr: whoever has waited
+// longest will do. A notification may wake anybody.
 Node* wanted_among_waiting(uptr condition);
 // Whoever is awaited does not come back: diverges. False: nobody is, or the schedule knows that it may take its time.
 bool stop_awaiting_return();

@@ -146,6 +146,9 @@ class Builder {
     if (last_ && last_thread_ != thread) {
       end_stretch();
     }
+    if (!last_) {
+      times_out_ = op == Op::kCondWait && !was_woken(trace_.events[raw(*last.event)]);
+    }
     last_ = std::move(last);
     last_thread_ = thread;
     at(thread).pass(op);
@@ -202,7 +205,7 @@ class Builder {
            .events = position.events,
            .accesses = !every_access_ || known_next ? control::kAnyAccesses : position.accesses + last_->unseen,
            .hash = 0,
-           .timed_out = 0});
+           .timed_out = times_out_ ? 1u : 0u});
       schedule_.places.push_back(last_->place);
     }
     last_.reset();
@@ -214,6 +217,7 @@ class Builder {
   WitnessSchedule schedule_;
   std::optional<Last> last_;
   ThreadId last_thread_{};
+  bool times_out_ = false;  // the stretch begins with the end of a wait whose time was over
   std::set<EventId> leaves_behind_;
   std::map<ThreadId, EventId> waits_;        // over, but for the mutex
   std::vector<Position> positions_, ended_;  // by thread

@@ -102,6 +102,36 @@ TEST(WitnessScheduleTest, AccessesAreNotCountedWhereTheyWereLeftOut) {
   EXPECT_EQ(text_of(both->front()), "0:2+0 2:2+0! 1:0+1! (1 0 0)(2 0 1)") << "but a schedule that counts comes first";
 }
 
+// T1 waits, T0 notifies it and holds the mutex: T1 tells of the end of its wait when it has the mutex.
+TEST(WitnessScheduleTest, AWaitIsOverWhenItsThreadHasTheMutex) {
+  const auto schedule_with = [](const std::string& wait) {
+    const TraceStore store =
+        load("T0|fork(T1)|1\nT1|acq(m)|2\nT1|rel(m)|3\nT0|acq(m)|4\nT0|notifyone(c)|5\nT0|rel(m)|6\n" + wait +
+             "T1|acq(m)|8\nT1|rel(m)|9\nT1|w(x)|10\nT0|w(x)|11\n");
+    const Finding race = with_witness(FindingKind::kRace, {0, 1, 2, 3, 4, 6, 5, 7, 8}, {9, 10});
+    return schedule_of_witness(race, store.view(), store.info());
+  };
+  const Result<WitnessSchedule> woken = schedule_with("T1|condwait(c)|7\n");
+  ASSERT_TRUE(woken.ok());
+  EXPECT_EQ(text_of(*woken), "0:1+* 1:2+* 0:4+0! 1:5+0! (1 0 0)");
+  EXPECT_EQ(woken->stretches.back().timed_out, 0u);
+  const Result<WitnessSchedule> over = schedule_with("T1|condtimeout(c)|7\n");
+  ASSERT_TRUE(over.ok());
+  EXPECT_EQ(text_of(*over), text_of(*woken));
+  EXPECT_EQ(over->stretches.back().timed_out, 1u);
+}
+
+// The recorded run with T1 in front of its access cannot notify T2, which therefore stops as well.
+TEST(WitnessScheduleTest, WhoIsNotNotifiedStops) {
+  const TraceStore store = load(
+      "T0|fork(T1)|1\nT0|fork(T2)|2\nT2|acq(m)|3\nT2|rel(m)|4\nT1|w(x)|5\nT1|notifyone(c)|6\nT2|condwait(c)|7\n"
+      "T2|acq(m)|8\nT2|r(x)|9\n");
+  const auto schedules =
+      schedules_of_recorded_run(with_witness(FindingKind::kRace, {}, {4, 8}), store.view(), store.info(), 100);
+  ASSERT_TRUE(schedules.ok());
+  EXPECT_TRUE(schedules->empty());
+}
+
 // Figure 1 of RECIPE. In the witness T2 reads y before T1 writes it, and so comes to line 7, which the trace does not
 // have.
 constexpr char kFigure1[] = R"(T0|fork(T1)|0

@@ -20,7 +20,8 @@ bool WitnessConditions::take(const Event& wait) {
   const auto begin = begins_.find(wait.thread);
   const std::uint64_t since = begin == begins_.end() ? 0 : begin->second;
   const auto end = notifies->second.end();
-  const auto first = std::partition_point(notifies->second.begin(), end, [&](const Notify& n) { return n.time < since; });
+  const auto first =
+      std::partition_point(notifies->second.begin(), end, [&](const Notify& n) { return n.time < since; });
   if (std::any_of(first, end, [](const Notify& n) { return n.everybody; })) {
     return true;
   }
