@@ -39,10 +39,8 @@ void AccessLog::add(CellId cell, AccessView access, std::uint8_t shape, std::uin
 }
 
 std::uint32_t AccessLog::group_of(CellId cell, LockSetId locks) {
-  for (std::uint32_t g = heads_[raw(cell)]; g != kNone; g = groups_[g].next) {
-    if (groups_[g].locks == locks) {
-      return g;
-    }
+  if (const std::uint32_t known = group_index_.find(groups_, heads_[raw(cell)], cell, locks); known != kNone) {
+    return known;
   }
   std::uint32_t g = free_group_;
   if (g != kNone) {
@@ -53,6 +51,7 @@ std::uint32_t AccessLog::group_of(CellId cell, LockSetId locks) {
   }
   groups_[g] = {locks, kNone, heads_[raw(cell)]};
   heads_[raw(cell)] = g;
+  group_index_.add(groups_, g, cell);
   return g;
 }
 
@@ -110,6 +109,7 @@ void AccessLog::drop_cell(CellId cell) {
       i = next;
     }
     const std::uint32_t next = groups_[g].next;
+    group_index_.remove(cell, groups_[g].locks);
     groups_[g].next = free_group_;
     free_group_ = g;
     g = next;

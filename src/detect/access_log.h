@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "detect/group_index.h"
 #include "order/shadow_memory.h"
 #include "order/vector_clock.h"
 #include "race/pair_table.h"
@@ -166,6 +167,7 @@ class AccessLog {
     LockSetId locks{};
     std::uint32_t first = kNone;
     std::uint32_t next = kNone;
+    std::uint32_t rank = 0;
   };
 
   [[gnu::always_inline]] void record_in(std::uint32_t bucket, CellId cell, const AccessView& access,
@@ -226,6 +228,7 @@ class AccessLog {
   std::vector<Details> details_{1};  // parallel to entries_
   std::vector<Group> groups_{1};
   std::vector<std::uint32_t> heads_;  // by CellId: its groups
+  GroupIndex<Group> group_index_;
   std::uint32_t free_entry_ = kNone;  // dropped entries, chained by next_in_group
   std::uint32_t free_group_ = kNone;  // dropped groups, chained by next
   std::size_t entry_count_ = 0;

@@ -137,10 +137,8 @@ std::uint32_t SyncpLists::add_list(SyncpList list, std::uint64_t hash) {
 }
 
 std::uint32_t SyncpLists::group_of(CellId cell, LockSetId locks) {
-  for (std::uint32_t g = heads_[raw(cell)]; g != kNone; g = groups_[g].next) {
-    if (groups_[g].locks == locks) {
-      return g;
-    }
+  if (const std::uint32_t known = group_index_.find(groups_, heads_[raw(cell)], cell, locks); known != kNone) {
+    return known;
   }
   std::uint32_t group = free_groups_;
   if (group != kNone) {
@@ -149,8 +147,9 @@ std::uint32_t SyncpLists::group_of(CellId cell, LockSetId locks) {
     group = static_cast<std::uint32_t>(groups_.size());
     groups_.emplace_back();
   }
-  groups_[group] = {locks, heads_[raw(cell)], {}};
+  groups_[group] = {locks, heads_[raw(cell)], 0, {}};
   heads_[raw(cell)] = group;
+  group_index_.add(groups_, group, cell);
   return group;
 }
 
@@ -165,8 +164,9 @@ void SyncpLists::free_slot(std::uint32_t slot) {
   --list_count_;
 }
 
-void SyncpLists::free_group(std::uint32_t group) {
-  groups_[group] = {kNoLocks, std::exchange(free_groups_, group), {}};
+void SyncpLists::free_group(std::uint32_t group, CellId cell) {
+  group_index_.remove(cell, groups_[group].locks);
+  groups_[group] = {kNoLocks, std::exchange(free_groups_, group), 0, {}};
 }
 
 void SyncpLists::grow() {
@@ -208,20 +208,20 @@ void SyncpLists::drop_cell(CellId cell) {
       free_slot(head.slot);
     }
     const std::uint32_t next = groups_[g].next;
-    free_group(g);
+    free_group(g, cell);
     g = next;
   }
 }
 
 void SyncpLists::drop(const VectorClock& set) {
   flush();
-  for (std::uint32_t& head : heads_) {
-    for (std::uint32_t* link = &head; *link != kNone;) {
+  for (std::size_t cell = 0; cell < heads_.size(); ++cell) {
+    for (std::uint32_t* link = &heads_[cell]; *link != kNone;) {
       const std::uint32_t g = *link;
       drop_from(groups_[g], set);
       if (groups_[g].lists.empty()) {
         *link = groups_[g].next;
-        free_group(g);
+        free_group(g, CellId(cell));
       } else {
         link = &groups_[g].next;
       }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "detect/access_log.h"
+#include "detect/group_index.h"
 #include "detect/syncp_history.h"
 
 namespace sooth {
@@ -170,6 +171,7 @@ class SyncpLists {
   struct Group {
     LockSetId locks{};
     std::uint32_t next = kNone;
+    std::uint32_t rank = 0;
     std::vector<Head> lists;
   };
 
@@ -183,14 +185,15 @@ class SyncpLists {
   Head& head_of(const Slot& slot) { return groups_[slot.group].lists[slot.position]; }
   void drop_from(Group& group, const VectorClock& set);
   void free_slot(std::uint32_t slot);
-  void free_group(std::uint32_t group);
+  void free_group(std::uint32_t group, CellId cell);
   void grow();
 
   unsigned shift_;
   std::vector<std::uint32_t> buckets_;  // a power of two, more than twice as many as lists
   std::vector<Slot> slots_;
   std::vector<Group> groups_;
-  std::vector<std::uint32_t> heads_;   // by CellId: its groups
+  std::vector<std::uint32_t> heads_;  // by CellId: its groups
+  GroupIndex<Group> group_index_;
   std::uint32_t free_slots_ = kNone;   // chained by Slot::next
   std::uint32_t free_groups_ = kNone;  // chained by Group::next
   std::size_t list_count_ = 0;
