@@ -44,6 +44,8 @@ class TraceReader {
   virtual const TraceInfo& info() const = 0;
   // Resolves every id of the batches handed out so far; grows with next().
   virtual const Tables& tables() const = 0;
+  // Whether it has seen to it that every value it hands out is what the last writes left: nobody need check that again.
+  virtual bool explains_values() const { return false; }
   // Bytes consumed and in total, for progress displays. 0 of 0 when unknown.
   virtual std::uint64_t bytes_read() const = 0;
   virtual std::uint64_t bytes_total() const = 0;

@@ -90,7 +90,7 @@ bool is_plain_lock_op(const Event& e) {
 // Functions that check return whether all is well; when not, error_ says why.
 struct TraceValidator::State {
  public:
-  Status consume(const Batch& batch, const Tables& tables);
+  Status consume(const Batch& batch, const Tables& tables, bool values_explained);
 
  private:
   template <bool kWithValues>
@@ -106,6 +106,8 @@ struct TraceValidator::State {
   bool release(const Event& e);
   bool call_end(const Event& e);
   bool check_value(const Event& e, const Value& value);
+  bool check_value_size(const Event& e, const Value& value);
+  bool check_value_sizes(const Batch& batch);
   bool check_columns(const Batch& batch);
   bool check_branches(const Batch& batch);
   bool check_reaches(const Batch& batch);
@@ -132,7 +134,7 @@ struct TraceValidator::State {
   bool values_seen_ = false;    // once values are there, events without them matter too: they make bytes unknown
 };
 
-Status TraceValidator::State::consume(const Batch& batch, const Tables& tables) {
+Status TraceValidator::State::consume(const Batch& batch, const Tables& tables, bool values_explained) {
   if (batch.first != next_) {
     return Status::internal("the batch after event " + number(next_) + " starts at event " + number(batch.first));
   }
@@ -142,8 +144,9 @@ Status TraceValidator::State::consume(const Batch& batch, const Tables& tables) 
   phases_.resize(threads_, Phase::kUnseen);
   histories_.resize(threads_);
   next_reach_ = 0;
-  values_seen_ = values_seen_ || !batch.values.empty();
+  values_seen_ = values_seen_ || (!batch.values.empty() && !values_explained);
   const bool fine = check_columns(batch) && check_branches(batch) && check_reaches(batch) &&
+                    (!values_explained || check_value_sizes(batch)) &&
                     (values_seen_ ? check_events<true>(batch) : check_events<false>(batch));
   next_ = advance(next_, batch.events.size());
   return fine ? Status() : error_;
@@ -408,9 +411,26 @@ bool TraceValidator::State::call_end(const Event& e) {
   return true;
 }
 
+bool TraceValidator::State::check_value_size(const Event& e, const Value& value) {
+  return value.size == 0 || (is_access(e.op) && value.size <= kMaxValueBytes && value.size <= value_extent(e)) ||
+         fail(e, with_article(e.op) + " of " + bytes(e.size) + " has a value of " + bytes(value.size));
+}
+
+// Events of an unknown kind or thread are for others to name.
+bool TraceValidator::State::check_value_sizes(const Batch& batch) {
+  for (std::size_t i = 0; i < batch.values.size(); ++i) {
+    const Event& e = batch.events[i];
+    now_ = batch.id(i);
+    if (raw(e.op) < kOpCount && raw(e.thread) < threads_ && !check_value_size(e, batch.values[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool TraceValidator::State::check_value(const Event& e, const Value& value) {
-  if (value.size != 0 && (!is_access(e.op) || value.size > kMaxValueBytes || value.size > value_extent(e))) {
-    return fail(e, with_article(e.op) + " of " + bytes(e.size) + " has a value of " + bytes(value.size));
+  if (!check_value_size(e, value)) {
+    return false;
   }
   if (const std::optional<Value> held = memory_.consume(e, value)) {
     return fail(e, "reads " + to_string(value) + " from " + tables_->describe(ObjectKind::kMemory, e.object) +
@@ -489,6 +509,8 @@ bool TraceValidator::State::fail(const std::string& what) {
 TraceValidator::TraceValidator() : state_(std::make_unique<State>()) {}
 TraceValidator::~TraceValidator() = default;
 
-Status TraceValidator::consume(const Batch& batch, const Tables& tables) { return state_->consume(batch, tables); }
+Status TraceValidator::consume(const Batch& batch, const Tables& tables, bool values_explained) {
+  return state_->consume(batch, tables, values_explained);
+}
 
 }  // namespace sooth

@@ -31,7 +31,9 @@ class TraceValidator {
 
   // Batches in trace order, without gaps. `tables` resolves their ids. After an error nothing more may be consumed.
   // An error names the event, its thread and what is wrong: "event 17 (T1): releases lock m which it does not hold".
-  Status consume(const Batch& batch, const Tables& tables);
+  // `values_explained`: reads are known to see what was written (TraceReader::explains_values()); only the form of
+  // values is checked. The same for all batches.
+  Status consume(const Batch& batch, const Tables& tables, bool values_explained = false);
 
  private:
   struct State;

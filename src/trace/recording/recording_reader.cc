@@ -119,6 +119,7 @@ class RecordingReader final : public TraceReader {
 
   const TraceInfo& info() const override { return info_; }
   const Tables& tables() const override { return names_.tables(); }
+  bool explains_values() const override { return info_.exact; }
   std::uint64_t bytes_read() const override { return bytes_read_; }
   std::uint64_t bytes_total() const override { return std::uint64_t{source_->chunk_count()} * stream::kChunkBytes; }
 
