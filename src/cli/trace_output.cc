@@ -35,6 +35,9 @@ Status check_replaceable(const std::string& path) {
 }  // namespace
 
 TraceFormat format_for(const OutputOptions& options) {
+  if (options.format == "rapid") {
+    return TraceFormat::kRapid;
+  }
   const bool text = options.format.empty() ? names_text(options.path) : options.format == "std";
   return text ? TraceFormat::kStd : TraceFormat::kDirectory;
 }
@@ -42,8 +45,9 @@ TraceFormat format_for(const OutputOptions& options) {
 void add_output_options(CLI::App& command, const std::string& format_flag, OutputOptions& options) {
   command
       .add_option(format_flag, options.format,
-                  "Write STD text or a trace directory; by default text when the name ends in .std or .txt")
-      ->check(CLI::IsMember({"std", "sooth"}));
+                  "Write STD text, as much of it as the RAPID tool reads, or a trace directory; by default text when "
+                  "the name ends in .std or .txt")
+      ->check(CLI::IsMember({"std", "rapid", "sooth"}));
   command.add_flag("--force", options.force, "Replace the trace that is already there");
 }
 

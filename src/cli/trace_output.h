@@ -13,7 +13,7 @@ namespace sooth {
 
 struct OutputOptions {
   std::string path;    // "-" is standard output
-  std::string format;  // "std", "sooth", or empty: decided by the name
+  std::string format;  // "std", "rapid", "sooth", or empty: decided by the name
   bool force = false;  // replace what is there
 };
 

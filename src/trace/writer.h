@@ -23,9 +23,9 @@ class TraceWriter {
   virtual Status finish() = 0;
 };
 
-enum class TraceFormat : std::uint8_t { kDirectory, kStd };
+enum class TraceFormat : std::uint8_t { kDirectory, kStd, kRapid };
 
-// Creates a trace at `path`, which must not exist yet (for kStd: "-" is standard output). `info.events`,
+// Creates a trace at `path`, which must not exist yet (for texts: "-" is standard output). `info.events`,
 // `info.incomplete` are ignored; `info.columns` says which columns will be given.
 Result<std::unique_ptr<TraceWriter>> create_trace(const std::string& path, TraceFormat format, const TraceInfo& info);
 

@@ -23,4 +23,8 @@ Result<std::unique_ptr<TraceReader>> read_std_text(std::string_view text, const 
 // of equal label become one. The stacks column is not written: text has stacks by its enter and exit events.
 Result<std::unique_ptr<TraceWriter>> create_std_trace(const std::string& path, const TraceInfo& info);
 
+// The same for the RAPID tool: only events that it knows (r, w, acq, rel, fork, join), threads and locations by number,
+// no directives, no columns. What it does not know is left out: it sees less order than there is.
+Result<std::unique_ptr<TraceWriter>> create_rapid_trace(const std::string& path);
+
 }  // namespace sooth

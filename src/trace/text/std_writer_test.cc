@@ -1,6 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "trace/text/std_syntax.h"
 #include "trace/text/std_testing.h"
@@ -27,6 +33,42 @@ TEST(StdWriter, WritesNumbersForWhatHasNoName) {
   EXPECT_EQ(line_of(one_event({.object = 0x7f01, .op = Op::kAcquire, .flags = kShared})), "T0|racq(0x7f01)|1\n");
   EXPECT_EQ(line_of(one_event({.op = Op::kBegin})), "T0|begin()|1\n");
   EXPECT_EQ(line_of(one_event({.op = Op::kFence, .order = MemoryOrder::kAcqRel})), "T0|fence.acq_rel()|1\n");
+}
+
+// A line as RAPID's parser wants it: six words, numbers for locations, nothing in front.
+TEST(RapidWriter, WritesWhatRapidReads) {
+  const std::string path = testing::TempDir() + "/rapid_" + std::to_string(::getpid()) + ".std";
+  const auto writer = create_rapid_trace(path);
+  ASSERT_TRUE(writer.ok());
+  Tables& tables = (*writer)->tables();
+  tables.add_thread("main");
+  tables.add_thread("worker");
+  tables.add_site({"a.cc:1:2", "", "", "", 0, 0, 0});
+  tables.add_site({"b.cc:3:4", "", "", "", 0, 0, 0});
+  tables.name_object(ObjectKind::kLock, 7, "m");
+  const ThreadId worker{1};
+  const SiteId second{1};
+  const std::vector<Event> events = {
+      {.op = Op::kBegin},
+      {.object = 1, .op = Op::kFork},
+      {.object = 7, .thread = worker, .site = second, .op = Op::kAcquire, .flags = kTry},
+      {.object = 0x10, .thread = worker, .site = second, .size = 4, .op = Op::kWrite},
+      {.object = 0x20, .thread = worker, .size = 4, .op = Op::kAtomicLoad, .order = MemoryOrder::kAcquire},
+      {.object = 7, .thread = worker, .op = Op::kRelease},
+      {.object = 8, .thread = worker, .op = Op::kAcquire, .flags = kShared},
+      {.object = 8, .thread = worker, .op = Op::kRelease, .flags = kShared},
+      {.thread = worker, .op = Op::kEnd},
+      {.object = 1, .op = Op::kJoin},
+      {.object = 0x10, .size = 4, .op = Op::kRead},
+  };
+  Batch batch;
+  batch.events = events;
+  ASSERT_TRUE((*writer)->append(batch).ok());
+  ASSERT_TRUE((*writer)->finish().ok());
+  std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::remove(path.c_str());
+  EXPECT_EQ(text, "T0|fork(T1)|0\nT1|acq(0x7)|1\nT1|w(0x10:4)|1\nT1|rel(0x7)|0\nT0|join(T1)|0\nT0|r(0x10:4)|0\n");
 }
 
 TEST(StdWriter, WritesNamesAndDeclaresTheirNumbers) {

@@ -29,6 +29,7 @@ Result<std::unique_ptr<TraceWriter>> create_trace(const std::string& path, Trace
   switch (format) {
     case TraceFormat::kDirectory: return create_trace_directory(path, info);
     case TraceFormat::kStd: return create_std_trace(path, info);
+    case TraceFormat::kRapid: return create_rapid_trace(path);
   }
   return Status::internal("unknown trace format");
 }
