@@ -119,7 +119,7 @@ StreamDecoder::Stop StreamDecoder::run_records(EventSink& out) {
       }
       store_event(out.events + count, slot.object, thread | slot.site_word, slot.last_word);
       if (out.stacks != nullptr) {
-        out.stacks[count] = details_[number].inlined ? names_.with_inlined(stack, details_[number].row) : stack;
+        out.stacks[count] = stack_of(details_[number], stack);
       }
     }
     at_ = at;
@@ -271,7 +271,7 @@ void StreamDecoder::emit(Pending& pending, EventSink& out) {
   }
   if (out.stacks != nullptr) {
     const StackId stack = names_.stack(event.thread);
-    out.stacks[out.count] = details.inlined ? names_.with_inlined(stack, details.row) : stack;
+    out.stacks[out.count] = stack_of(details, stack);
   }
   ++out.count;
 }
@@ -453,7 +453,7 @@ bool StreamDecoder::take_run(EventSink& out) {
       return fail("it is a run that goes on with an event of which there was none");
     }
     Slot& slot = slots_[word];
-    const SlotDetails& details = details_[word];
+    SlotDetails& details = details_[word];
     const auto size = static_cast<std::uint32_t>(slot.last_word);
     slot.object += slot.step;
     const std::uint64_t value = remembered_[stream::place_of(slot.object)];
@@ -465,7 +465,7 @@ bool StreamDecoder::take_run(EventSink& out) {
       out.values[out.count] = {value, 0, static_cast<std::uint8_t>(size)};
     }
     if (out.stacks != nullptr) {
-      out.stacks[out.count] = details.inlined ? names_.with_inlined(stack, details.row) : stack;
+      out.stacks[out.count] = stack_of(details, stack);
     }
     ++out.count;
   }

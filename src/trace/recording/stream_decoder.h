@@ -107,7 +107,20 @@ class StreamDecoder {
     std::uint8_t shape = 0;
     bool valued = false;  // records have a value
     bool inlined = false;
+    // Inlined: the stack that its events had last, without and with the frames that are inlined there.
+    StackId callers = kNoStack;
+    StackId with_inlined = kNoStack;
   };
+  StackId stack_of(SlotDetails& details, StackId callers) {
+    if (!details.inlined) {
+      return callers;
+    }
+    if (details.with_inlined == kNoStack || details.callers != callers) [[unlikely]] {
+      details.callers = callers;
+      details.with_inlined = names_.with_inlined(callers, details.row);
+    }
+    return details.with_inlined;
+  }
   struct Pending {
     Event event;
     Value value;
