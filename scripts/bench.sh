@@ -14,6 +14,7 @@ sooth_configure release
 sooth_build release sooth >&2
 recorded=()
 python3 scripts/bench.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
+python3 scripts/bench_analyze.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
 python3 scripts/bench_tree.py --sooth build/bin/sooth --scratch build/bench "$@" || missed=1
 python3 scripts/ipa_table.py --sooth build/bin/sooth --calls || missed=1
 if [[ " $* " == *" --quick "* ]]; then recorded=(--examples); fi

@@ -12,13 +12,13 @@
 #include "pipeline/findings.h"
 #include "pipeline/mcm_stage.h"
 #include "pipeline/overview.h"
+#include "pipeline/passes.h"
 #include "pipeline/recipe_stage.h"
 #include "pipeline/thread_ends.h"
 #include "predict/barrier_order.h"
 #include "race/site_key.h"
 #include "trace/check/validator.h"
 #include "trace/tools/census.h"
-#include "trace/tools/thread_slots.h"
 
 namespace sooth {
 namespace {
@@ -26,99 +26,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// A detector at work, and what it costs.
-struct RunningDetector {
-  const DetectorInfo* info;
-  std::unique_ptr<Detector> detector;
-  double seconds = 0;
-  bool slots = false;  // its threads are slots
-
-  template <typename Work>
-  void timed(Work&& work) {
-    const Clock::time_point start = Clock::now();
-    work(*detector);
-    seconds += seconds_since(start);
-  }
-};
-
-// One of each. An analysis that another one includes comes out of the pass of that one.
-std::vector<RunningDetector> make_detectors(const AnalysisOptions& options) {
-  std::vector<RunningDetector> all;
-  for (const DetectorInfo* info : options.detectors) {
-    if (info->make != nullptr) {
-      all.push_back({info, nullptr});
-    }
-  }
-  const auto includer_of = [&](const RunningDetector& part) {
-    return std::find_if(all.begin(), all.end(),
-                        [&](const auto& other) { return other.info->includes == part.info->name; });
-  };
-  for (RunningDetector& each : all) {
-    if (includer_of(each) == all.end()) {
-      each.detector = each.info->make(options.detector);
-      each.slots = each.info->takes_slots;
-    }
-  }
-  for (RunningDetector& each : all) {
-    if (each.detector == nullptr) {
-      each.detector = includer_of(each)->detector->included();
-    }
-  }
-  return all;
-}
-
-// All that a batch goes through.
-struct Stages {
-  std::unique_ptr<TreeFilter> filter;  // nullptr: none
-  double filter_seconds = 0;
-  std::vector<RunningDetector> detectors;
-  std::vector<RunningDetector> unfiltered;  // the same detectors again, to compare with; or none
-  bool any_slots = false;                   // somebody takes them
-  ThreadSlots slots;
-  std::vector<Event> renamed_events;
-
-  explicit Stages(const AnalysisOptions& options) {
-    detectors = make_detectors(options);
-    any_slots = std::any_of(detectors.begin(), detectors.end(), [](const auto& each) { return each.slots; });
-    if (options.filter.has_value()) {
-      if (options.compare_unfiltered) {
-        unfiltered = make_detectors(options);
-      }
-      filter = make_tree_filter(*options.filter);
-    }
-  }
-
-  void consume(const Batch& batch) {
-    Batch seen = batch;
-    if (filter != nullptr) {
-      const Clock::time_point start = Clock::now();
-      seen = filter->hide(batch);
-      filter_seconds += seconds_since(start);
-    }
-    if (any_slots) {
-      slots.follow(batch);
-    }
-    feed(detectors, seen);
-    feed(unfiltered, batch);
-  }
-  void feed(std::vector<RunningDetector>& to, const Batch& batch) {
-    if (to.empty()) {
-      return;
-    }
-    const Batch renamed = any_slots ? slots.renamed(batch, renamed_events) : batch;
-    for (RunningDetector& each : to) {
-      each.timed([&](Detector& detector) { detector.consume(each.slots ? renamed : batch); });
-    }
-  }
-  void finish() {
-    for (std::vector<RunningDetector>* all : {&detectors, &unfiltered}) {
-      for (RunningDetector& each : *all) {
-        each.timed([](Detector& detector) { detector.finish(); });
-      }
-    }
-  }
-};
 
 // Races as reports count them: sites that are one place of the program are one site.
 std::uint64_t distinct_races(const PairTable& races, const Tables& tables) {
@@ -157,8 +64,9 @@ Status refuse_calls(const Batch& batch, const std::vector<const DetectorInfo*>& 
 }
 
 // Feeds every batch to all; returns the number of events.
-Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, Stages& stages, TraceCensus& census,
-                          TraceCapture& capture, ForkLog& forks, OverviewCollector& overview, ThreadEnds& ends) {
+Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, DetectorPasses& passes,
+                          TraceCensus& census, TraceCapture& capture, ForkLog& forks, OverviewCollector& overview,
+                          ThreadEnds& ends) {
   TraceValidator validator;
   std::uint64_t events = 0;
   for (;;) {
@@ -172,7 +80,7 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, S
     if (!reader.info().exact) {
       batch->values = {};  // they say nothing when the order of events is not what happened
     }
-    SOOTH_RETURN_IF_ERROR(validator.consume(*batch, reader.tables()));
+    SOOTH_RETURN_IF_ERROR(validator.consume(*batch, reader.tables(), reader.explains_values()));
     SOOTH_RETURN_IF_ERROR(refuse_calls(*batch, options.detectors));
     if (options.census) {
       census.consume(*batch);
@@ -185,7 +93,7 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, S
         forks.consume(*batch, reader.tables());
       }
     }
-    stages.consume(*batch);
+    passes.consume(*batch);
     events += batch->events.size();
     if (options.progress) {
       options.progress(events);
@@ -195,8 +103,14 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, S
       break;
     }
   }
-  stages.finish();
-  return events;
+  const Result<std::uint64_t> seen = passes.finish(reader.tables());
+  if (!seen.ok()) {
+    return seen.status();
+  }
+  if (*seen < events) {
+    capture.cut();
+  }
+  return seen;
 }
 
 // Where the things in findings come from: from the part of the trace that was kept, if that is enough.
@@ -228,12 +142,12 @@ std::size_t count_lost(const PairTable& with, const PairTable& without) {
 }
 
 // What the filter did, and what the reader of the report must know of it.
-void report_filter(const Stages& stages, const TreeModeInfo& mode, const TraceCensus& census, Report& report) {
-  const FilterCounts counts = stages.filter->counts();
+void report_filter(const DetectorPasses& passes, const TreeModeInfo& mode, const TraceCensus& census, Report& report) {
+  const FilterCounts counts = passes.filter()->counts();
   report.stats.filter = FilterStats{std::string(mode.name), census.events_of(Op::kRead) + census.events_of(Op::kWrite),
                                     counts.hidden_intra,    counts.hidden_inter,
                                     counts.locations,       counts.memory,
-                                    stages.filter_seconds};
+                                    passes.filter_seconds()};
   report.notes.push_back("The filter " + std::string(mode.name) + " hid " +
                          std::to_string(counts.hidden_intra + counts.hidden_inter) +
                          " accesses from the analyses; dynamic pairs and distances are those of the others.");
@@ -241,12 +155,13 @@ void report_filter(const Stages& stages, const TreeModeInfo& mode, const TraceCe
     report.add_gap(GapKind::kWindow,
                    std::string(mode.name) + " keeps the first race of the trace; other pairs may be missing.");
   }
-  for (std::size_t i = 0; i < stages.unfiltered.size(); ++i) {
-    report.stats.analyses[i].seconds_unfiltered = stages.unfiltered[i].seconds;
-    const std::size_t lost = count_lost(stages.detectors[i].detector->races(), stages.unfiltered[i].detector->races());
+  for (std::size_t i = 0; i < passes.unfiltered().size(); ++i) {
+    report.stats.analyses[i].seconds_unfiltered = passes.unfiltered()[i].seconds;
+    const std::size_t lost =
+        count_lost(passes.detectors()[i].detector->races(), passes.unfiltered()[i].detector->races());
     if (lost > 0 && !mode.first_race_only) {
       report.notes.push_back("The filter " + std::string(mode.name) + " lost " + std::to_string(lost) +
-                             " of the pairs of " + std::string(stages.detectors[i].info->name) +
+                             " of the pairs of " + std::string(passes.detectors()[i].info->name) +
                              ". That is a fault of sooth: please report it.");
     }
   }
@@ -422,13 +337,13 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   if (!program.ok()) {
     return program.status();
   }
-  Stages stages(options);
+  DetectorPasses passes(options);
   TraceCensus census;
   TraceCapture capture(options.proof.max_events, (columns_for(options.detectors) & kValues) != 0);
   ForkLog forks;
   OverviewCollector overview;
   ThreadEnds ends;
-  Result<std::uint64_t> events = run(reader, options, stages, census, capture, forks, overview, ends);
+  Result<std::uint64_t> events = run(reader, options, passes, census, capture, forks, overview, ends);
   if (!events.ok()) {
     return std::move(events).status();
   }
@@ -459,15 +374,15 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
     }
   }
   std::vector<FinishedDetector> finished;
-  for (const RunningDetector& each : stages.detectors) {
-    finished.push_back({each.info, each.detector.get(), each.slots ? &stages.slots : nullptr});
+  for (const RunningDetector& each : passes.detectors()) {
+    finished.push_back({each.info, each.detector.get(), each.slots ? &passes.slots() : nullptr});
     report.stats.analyses.push_back(stats_of(each, reader.tables()));
     for (std::string& note : each.detector->notes()) {
       report.add_gap(GapKind::kWindow, note);
     }
   }
   if (options.filter.has_value()) {
-    report_filter(stages, tree_modes()[raw(options.filter->mode)], census, report);
+    report_filter(passes, tree_modes()[raw(options.filter->mode)], census, report);
   }
   const Clock::time_point proof_start = Clock::now();
   std::vector<Claim> claims = make_claims(finished, reader.tables(), report.exact);

@@ -26,14 +26,16 @@ struct AnalysisOptions {
   std::optional<TreeOptions> filter;  // in front of the detectors, as choose_filter() sets it up for them
   bool compare_unfiltered = false;    // run each detector once more without the filter: for times, and a check
   bool census = false;                // count locks, variables and sites for ReportStats
+  bool first_look = true;             // look where memory is shared first, if the trace can be read again (passes.h)
   ProofOptions proof;
   McmOptions mcm;
   RecipeOptions recipe;
   // The code of the recorded program, for recipe; the error says why there is none. Without it recipe is refused.
   std::function<Result<DeepProgram>()> deep_program;
   std::vector<std::string> barrier_globals;  // variables that every call reaches which was not recorded
-  // Opens the trace once more, with stacks, to look up where the things in findings come from. Without it (standard input) they
-  // are explained as far as the part of the trace goes that was kept for witnesses, and threads beyond that.
+  // Opens the trace once more, with stacks: for the detectors, after a first look, and to look up where the things in
+  // findings come from. Without it (standard input) they are explained as far as the part of the trace goes that was kept
+  // for witnesses, and threads beyond that.
   std::function<Result<std::unique_ptr<TraceReader>>()> reopen;
   // Called after each batch with the number of events so far.
   std::function<void(std::uint64_t events)> progress;

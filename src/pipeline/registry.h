@@ -10,6 +10,14 @@
 
 namespace sooth {
 
+// What of a trace a detector must see to find all that it finds: detect/sharing_scan.h.
+enum class Sees : std::uint8_t {
+  kEverything,
+  kSeveralThreads,  // accesses to memory that several threads use, whatever orders them
+  kSeveral,         // ... and threads that have a slot one after the other are one thread
+  kUnordered,       // accesses to memory where happens-before leaves some unordered
+};
+
 struct DetectorInfo {
   std::string_view name;
   std::string_view summary;
@@ -25,6 +33,7 @@ struct DetectorInfo {
   bool with_calls = true;  // what it reports stands in a trace with calls that were not recorded (Op::kCallBegin) too
   // Its threads may be slots (trace/tools/thread_slots.h): it reports the same then, and costs what live threads cost.
   bool takes_slots = false;
+  Sees sees = Sees::kEverything;
 };
 
 // In the order in which reports name them.

@@ -57,8 +57,11 @@ Result<TraceSource> open_source(const std::string& path, ColumnSet columns) {
   if (!reader.ok()) {
     return std::move(reader).status();
   }
-  return TraceSource{path, std::move(*reader), [path] { return open_trace(path, {kStacks}); },
-                     [path] { return DeepProgram::load(path); }};
+  // The same tables come out of it: ids of sites and stacks mean the same.
+  const auto again = [path, columns] {
+    return open_trace(path, {static_cast<ColumnSet>((columns & ~(kValues | kDeep)) | kStacks)});
+  };
+  return TraceSource{path, std::move(*reader), again, [path] { return DeepProgram::load(path); }};
 }
 
 Status check_source(const TraceSource& source, const std::vector<const DetectorInfo*>& detectors) {

@@ -1,0 +1,265 @@
+#include "pipeline/passes.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sooth {
+namespace {
+
+using PassClock = std::chrono::steady_clock;
+
+// After so many events it is decided whether looking goes on.
+constexpr std::size_t kFirstEvents = 1u << 18;
+// Shares of the accesses. Where much of the memory is shared and some of it is not in order, most of it will not be.
+constexpr double kMuch = 0.5;
+constexpr double kSome = 0.002;
+
+double seconds_from(PassClock::time_point start) {
+  return std::chrono::duration<double>(PassClock::now() - start).count();
+}
+
+Sharing sharing_for(Sees sees) { return sees == Sees::kUnordered ? Sharing::kUnordered : Sharing::kSeveral; }
+
+// One of each. An analysis that another one includes comes out of the pass of that one.
+std::vector<RunningDetector> make_detectors(const AnalysisOptions& options) {
+  std::vector<RunningDetector> all;
+  for (const DetectorInfo* info : options.detectors) {
+    if (info->make != nullptr) {
+      all.push_back({info, nullptr});
+    }
+  }
+  const auto includer_of = [&](const RunningDetector& part) {
+    return std::find_if(all.begin(), all.end(),
+                        [&](const auto& other) { return other.info->includes == part.info->name; });
+  };
+  for (RunningDetector& each : all) {
+    if (includer_of(each) == all.end()) {
+      each.detector = each.info->make(options.detector);
+      each.slots = each.info->takes_slots;
+    }
+  }
+  for (RunningDetector& each : all) {
+    if (each.detector == nullptr) {
+      each.detector = includer_of(each)->detector->included();
+      each.included = true;
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+DetectorPasses::DetectorPasses(const AnalysisOptions& options) : options_(options), detectors_(make_detectors(options)) {
+  any_slots_ = std::any_of(detectors_.begin(), detectors_.end(), [](const auto& each) { return each.slots; });
+  if (options.filter.has_value()) {
+    if (options.compare_unfiltered) {
+      unfiltered_ = make_detectors(options);
+    }
+    filter_ = make_tree_filter(*options.filter);
+  }
+  const bool any_to_gain = std::any_of(detectors_.begin(), detectors_.end(), [](const RunningDetector& each) {
+    return !each.included && each.info->sees != Sees::kEverything;
+  });
+  if (any_to_gain && options.reopen && options.first_look) {
+    scan_ = std::make_unique<SharingScan>();
+    // Who ignores must-order tells apart threads that share a slot.
+    scan_slots_ = std::none_of(detectors_.begin(), detectors_.end(),
+                               [](const RunningDetector& each) { return each.info->sees == Sees::kSeveralThreads; });
+    any_slots_ = any_slots_ || scan_slots_;
+  }
+}
+
+DetectorPasses::~DetectorPasses() = default;
+
+// A filter stands in front of all of them, and works along one pass.
+bool DetectorPasses::sees_all_at_once(const RunningDetector& detector) const {
+  return scan_ == nullptr || detector.direct || (filter_ == nullptr && detector.info->sees == Sees::kEverything);
+}
+
+void DetectorPasses::consume(const Batch& batch) {
+  if (any_slots_) {
+    slots_.follow(batch);
+  }
+  events_ += batch.events.size();
+  if (scan_ == nullptr) {
+    return feed(batch, nullptr);
+  }
+  const Batch renamed = any_slots_ ? slots_.renamed(batch, renamed_) : batch;
+  scan_->consume(scan_slots_ ? renamed : batch);
+  for (RunningDetector& each : detectors_) {
+    if (sees_all_at_once(each)) {
+      feed_one(each, each.slots ? renamed : batch);
+    }
+  }
+  if (keeping_) {
+    keep(batch);
+  }
+}
+
+void DetectorPasses::keep(const Batch& batch) {
+  first_stacks_.resize(batch.stacks.empty() ? first_stacks_.size() : first_events_.size());
+  first_events_.insert(first_events_.end(), batch.events.begin(), batch.events.end());
+  first_stacks_.insert(first_stacks_.end(), batch.stacks.begin(), batch.stacks.end());
+  if (first_events_.size() >= kFirstEvents) {
+    choose_direct();
+    stop_keeping();
+  }
+}
+
+// Those for which looking gains nothing catch up, and go on in this pass.
+void DetectorPasses::choose_direct() {
+  const auto share = [&](Sharing what) {
+    return static_cast<double>(scan_->accesses(what)) / static_cast<double>(std::max<std::uint64_t>(1, scan_->accesses()));
+  };
+  const bool several = share(Sharing::kSeveral) > kMuch;
+  const bool unordered = share(Sharing::kUnordered) > kMuch || (several && share(Sharing::kUnordered) > kSome);
+  const auto gains = [&](const RunningDetector& each) {
+    return each.info->sees != Sees::kEverything && !(each.info->sees == Sees::kUnordered ? unordered : several);
+  };
+  const Batch first = first_batch();
+  const bool nobody_gains = std::none_of(detectors_.begin(), detectors_.end(), gains);
+  if (filter_ != nullptr) {
+    // It works along one pass, which is the second as long as there is one.
+    if (nobody_gains) {
+      feed(first, nullptr);
+      scan_.reset();
+    }
+    return;
+  }
+  const Batch renamed = any_slots_ ? slots_.renamed(first, renamed_) : first;
+  for (RunningDetector& each : detectors_) {
+    if (!each.included && each.info->sees != Sees::kEverything && !gains(each)) {
+      feed_one(each, each.slots ? renamed : first);
+      each.direct = true;
+    }
+  }
+  if (nobody_gains) {
+    scan_.reset();
+  }
+}
+
+void DetectorPasses::stop_keeping() {
+  keeping_ = false;
+  first_events_ = {};
+  first_stacks_ = {};
+}
+
+Batch DetectorPasses::first_batch() {
+  first_stacks_.resize(first_stacks_.empty() ? 0 : first_events_.size());
+  Batch batch;
+  batch.events = first_events_;
+  batch.stacks = first_stacks_;
+  return batch;
+}
+
+Result<std::uint64_t> DetectorPasses::finish(const Tables& tables) {
+  std::uint64_t seen = events_;
+  if (scan_ != nullptr) {
+    Result<std::uint64_t> fed = feed_again(tables);
+    if (!fed.ok()) {
+      return fed;
+    }
+    seen = *fed;
+  }
+  for (std::vector<RunningDetector>* all : {&detectors_, &unfiltered_}) {
+    for (RunningDetector& each : *all) {
+      const PassClock::time_point start = PassClock::now();
+      each.detector->finish();
+      each.seconds += seconds_from(start);
+    }
+  }
+  return seen;
+}
+
+
+bool DetectorPasses::any_to_feed(const SharedTimes& times) const {
+  return filter_ != nullptr || std::any_of(detectors_.begin(), detectors_.end(), [&](const RunningDetector& each) {
+           return !sees_all_at_once(each) && !times.empty(sharing_for(each.info->sees));
+         });
+}
+
+// Which thread has which slot is known by now, and stays so.
+Result<std::uint64_t> DetectorPasses::feed_again(const Tables& tables) {
+  Views views(scan_->finish());
+  if (!any_to_feed(views.times)) {
+    return events_;
+  }
+  if (!keeping_) {
+    return read_again(views, tables);
+  }
+  feed(first_batch(), &views);
+  return events_;
+}
+
+// The second pass. What it finds is named by the tables of the first.
+Result<std::uint64_t> DetectorPasses::read_again(Views& views, const Tables& tables) {
+  const auto other = [] { return Status::bad_input("the trace has become another one while it was analysed"); };
+  const bool was_cut = options_.cancelled && options_.cancelled();
+  Result<std::unique_ptr<TraceReader>> again = options_.reopen();
+  if (!again.ok()) {
+    return std::move(again).status();
+  }
+  std::uint64_t seen = 0;
+  while (seen < events_) {
+    Result<Batch> batch = (*again)->next();
+    if (!batch.ok()) {
+      return std::move(batch).status();
+    }
+    if (batch->empty()) {
+      return other();
+    }
+    const std::size_t count = std::min<std::uint64_t>(batch->events.size(), events_ - seen);
+    batch->events = batch->events.first(count);
+    batch->stacks = batch->stacks.first(std::min(count, batch->stacks.size()));
+    feed(*batch, &views);
+    seen += count;
+    if (!was_cut && options_.cancelled && options_.cancelled()) {
+      return seen;
+    }
+  }
+  const Tables& found = (*again)->tables();
+  const bool same = found.thread_count() <= tables.thread_count() && found.site_count() <= tables.site_count() &&
+                    found.stack_count() <= tables.stack_count() && found.site_count() != 0 &&
+                    found.sites().back() == tables.sites()[found.site_count() - 1];
+  return same ? Result<std::uint64_t>(seen) : other();
+}
+
+void DetectorPasses::feed(const Batch& batch, Views* views) {
+  Batch seen = batch;
+  if (filter_ != nullptr) {
+    const PassClock::time_point start = PassClock::now();
+    seen = filter_->hide(batch);
+    filter_seconds_ += seconds_from(start);
+  }
+  feed(detectors_, seen, views);
+  feed(unfiltered_, batch, views);
+}
+
+void DetectorPasses::feed(std::vector<RunningDetector>& to, const Batch& batch, Views* views) {
+  for (const Sees sees : {Sees::kEverything, Sees::kSeveral, Sees::kUnordered}) {
+    const auto is_one = [&](const RunningDetector& each) {
+      const bool fits = each.info->sees == sees || (sees == Sees::kSeveral && each.info->sees == Sees::kSeveralThreads);
+      const bool fed_before = views != nullptr && sees_all_at_once(each);
+      return fits && !each.included && !fed_before;
+    };
+    if (std::none_of(to.begin(), to.end(), is_one)) {
+      continue;
+    }
+    const bool whole = views == nullptr || sees == Sees::kEverything;
+    const Batch left = whole ? batch : (sees == Sees::kSeveral ? views->shared : views->unordered).hide(batch);
+    const Batch renamed = any_slots_ ? slots_.renamed(left, renamed_) : left;
+    for (RunningDetector& each : to) {
+      if (is_one(each)) {
+        feed_one(each, each.slots ? renamed : left);
+      }
+    }
+  }
+}
+
+void DetectorPasses::feed_one(RunningDetector& to, const Batch& batch) {
+  const PassClock::time_point start = PassClock::now();
+  to.detector->consume(batch);
+  to.seconds += seconds_from(start);
+}
+
+}  // namespace sooth

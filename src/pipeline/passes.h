@@ -1,0 +1,92 @@
+// How the detectors come to see a trace: all of it in one pass, or, after a first look, what can matter to them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/status.h"
+#include "detect/sharing_scan.h"
+#include "filter/tree.h"
+#include "pipeline/analysis.h"
+#include "trace/tools/thread_slots.h"
+
+namespace sooth {
+
+// A detector at work, and what it costs.
+struct RunningDetector {
+  const DetectorInfo* info;
+  std::unique_ptr<Detector> detector;
+  double seconds = 0;
+  bool slots = false;     // its threads are slots
+  bool included = false;  // another one finds what it reports
+  bool direct = false;    // sees everything in the first pass, because looking first gains nothing for it
+};
+
+// Feeds batches to detectors. With a trace that can be read again, most of it is looked at only once, by a scan that
+// tells which memory is shared (detect/sharing_scan.h): the detectors then see the accesses to that memory in a second
+// pass, if there are any. Without one, or where most of the accesses are of that kind, they see everything in the first.
+// What they find is the same.
+class DetectorPasses {
+ public:
+  explicit DetectorPasses(const AnalysisOptions& options);
+  ~DetectorPasses();
+
+  // The first pass, batch by batch.
+  void consume(const Batch& batch);
+  // After the last batch; makes the second pass, if one is needed. Fails when the trace cannot be read again, or has
+  // become another one. Returns how many events the detectors have seen: all, unless cancelled.
+  // `tables` are those of the first pass.
+  Result<std::uint64_t> finish(const Tables& tables);
+
+  const std::vector<RunningDetector>& detectors() const { return detectors_; }
+  // The same detectors again, without the filter, to compare with; or none.
+  const std::vector<RunningDetector>& unfiltered() const { return unfiltered_; }
+  const TreeFilter* filter() const { return filter_.get(); }
+  double filter_seconds() const { return filter_seconds_; }
+  const ThreadSlots& slots() const { return slots_; }
+
+ private:
+  // What the second pass leaves out.
+  struct Views {
+    SharedTimes times;
+    SharedView shared;
+    SharedView unordered;
+
+    explicit Views(SharedTimes found)
+        : times(std::move(found)), shared(times, Sharing::kSeveral), unordered(times, Sharing::kUnordered) {}
+  };
+
+  void keep(const Batch& batch);
+  void stop_keeping();
+  void choose_direct();
+  Batch first_batch();
+  bool sees_all_at_once(const RunningDetector& detector) const;
+  bool any_to_feed(const SharedTimes& times) const;
+  Result<std::uint64_t> feed_again(const Tables& tables);
+  Result<std::uint64_t> read_again(Views& views, const Tables& tables);
+  void feed(const Batch& batch, Views* views);
+  void feed(std::vector<RunningDetector>& to, const Batch& batch, Views* views);
+  void feed_one(RunningDetector& to, const Batch& batch);
+
+  const AnalysisOptions& options_;
+  std::unique_ptr<TreeFilter> filter_;  // nullptr: none
+  double filter_seconds_ = 0;
+  std::vector<RunningDetector> detectors_;
+  std::vector<RunningDetector> unfiltered_;
+  bool any_slots_ = false;  // somebody takes them
+  ThreadSlots slots_;
+  std::vector<Event> renamed_;
+  std::uint64_t events_ = 0;
+
+  std::unique_ptr<SharingScan> scan_;  // nullptr: the detectors see everything in the first pass
+  bool scan_slots_ = false;            // it takes them
+  // The beginning of the trace, so that short traces need not be read again, nor those where looking gains nothing.
+  std::vector<Event> first_events_;
+  std::vector<StackId> first_stacks_;
+  bool keeping_ = true;
+};
+
+}  // namespace sooth

@@ -1,0 +1,187 @@
+// The first look at a trace (detect/sharing_scan.h) against detectors that see everything: the same pairs, with counts,
+// distances and examples, on random traces with memory of every kind. SOOTH_CASES sets the number of traces per analysis,
+// SOOTH_SEED the first seed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "base/test_environment.h"
+#include "detect/sharing_scan.h"
+#include "oracle/minimise.h"
+#include "oracle/oracle.h"
+#include "oracle/random.h"
+#include "oracle/random_trace.h"
+#include "oracle/short_threads.h"
+#include "oracle/trace_text.h"
+#include "pipeline/filters.h"
+#include "pipeline/registry.h"
+#include "trace/tools/thread_slots.h"
+
+namespace sooth::oracle {
+namespace {
+
+bool is_memory(Op op) { return is_access(op) || op == Op::kAlloc || op == Op::kFree; }
+
+// Random traces in which threads also have memory of their own, and blocks may be of many pages.
+std::vector<Event> memory_trace(std::uint64_t seed) {
+  Random random(seed ^ 0x73686172);
+  std::vector<Event> trace;
+  if (random.percent(25)) {
+    trace = short_threads(seed);
+  } else {
+    RandomTraceOptions options = random_options(kProfiles[seed % kProfiles.size()], seed);
+    options.events *= random.between(1, 3);
+    options.odd_memory = options.odd_memory || random.percent(40);
+    if (random.percent(60)) {
+      options.weights[raw(Action::kAlloc)] += random.between(1, 6);
+      options.weights[raw(Action::kFree)] += random.between(1, 6);
+    }
+    trace = random_trace(options, seed).events;
+  }
+  constexpr std::array<std::uint32_t, 8> kScales = {1, 1, 1, 2, 3, 100, 700, 3001};
+  const std::uint32_t scale = kScales[random.below(kScales.size())];
+  const std::uint32_t own_percent = random.percent(40) ? 0 : random.between(10, 90);
+  const std::uint64_t apart = random.percent(30) ? 16 : 0x10'0000;
+  for (Event& e : trace) {
+    if (is_memory(e.op)) {
+      e.object = e.object % 0x1'0000 * scale;
+      e.size *= scale;
+      e.object += random.percent(own_percent) ? apart * (1 + raw(e.thread)) : 0;
+    }
+  }
+  return trace;
+}
+
+// Far apart, so that times differ; or side by side.
+std::vector<EventId> ids_for(std::size_t count, std::uint64_t seed) {
+  Random random(seed ^ 0x6964);
+  const std::uint32_t most = random.percent(50) ? 1 : random.between(1, 100'000);
+  std::vector<EventId> ids;
+  std::uint64_t next = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    ids.push_back(EventId{next});
+    next += random.between(1, most);
+  }
+  return ids;
+}
+
+// Calls use(batch) for batches as the seed cuts them.
+template <typename Use>
+void in_batches(std::span<const Event> trace, std::span<const EventId> ids, std::uint64_t seed, Use&& use) {
+  Random random(seed);
+  for (std::size_t done = 0; done < trace.size();) {
+    const std::size_t count = random.percent(30) ? trace.size() - done : random.between(1, 9);
+    Batch batch;
+    batch.events = trace.subspan(done, std::min(count, trace.size() - done));
+    batch.ids = ids.subspan(done, batch.events.size());
+    batch.first = batch.ids.front();
+    done += batch.events.size();
+    use(batch);
+  }
+}
+
+std::vector<Event> with_slots(std::span<const Event> trace, std::span<const EventId> ids) {
+  Batch batch;
+  batch.events = trace;
+  batch.ids = ids;
+  ThreadSlots slots;
+  slots.follow(batch);
+  std::vector<Event> buffer;
+  const Batch renamed = slots.renamed(batch, buffer);
+  return {renamed.events.begin(), renamed.events.end()};
+}
+
+struct Comparison {
+  std::vector<SitePair> with;
+  std::vector<SitePair> without;
+  bool same_plans = true;
+  std::uint64_t hidden = 0;
+};
+
+// `mode`: of TREE in front of both; nullptr: none.
+Comparison compare(const DetectorInfo& info, std::vector<Event> trace, std::uint64_t seed,
+                   const TreeOptions* tree = nullptr) {
+  const std::vector<EventId> ids = ids_for(trace.size(), seed);
+  const std::vector<Event> slots = with_slots(trace, ids);
+  const std::vector<Event>& seen = info.takes_slots ? slots : trace;
+  SharingScan scan;
+  in_batches(info.sees == Sees::kSeveralThreads ? trace : slots, ids, seed, [&](const Batch& b) { scan.consume(b); });
+  const SharedTimes times = scan.finish();
+  SharedView view(times, info.sees == Sees::kUnordered ? Sharing::kUnordered : Sharing::kSeveral);
+  const std::unique_ptr<Detector> all = info.make({});
+  const std::unique_ptr<Detector> some = info.make({});
+  const std::unique_ptr<TreeFilter> filter = tree == nullptr ? nullptr : make_tree_filter(*tree);
+  in_batches(seen, ids, seed + 1, [&](const Batch& batch) {
+    const Batch left = filter == nullptr ? batch : filter->hide(batch);
+    all->consume(left);
+    some->consume(view.hide(left));
+  });
+  all->finish();
+  some->finish();
+  return {sorted(some->races().pairs()), sorted(all->races().pairs()), all->plans() == some->plans(), view.hidden()};
+}
+
+bool agrees(const Comparison& comparison) {
+  return same_pairs(comparison.with, comparison.without) && comparison.same_plans &&
+         std::equal(comparison.with.begin(), comparison.with.end(), comparison.without.begin(),
+                    [](const SitePair& a, const SitePair& b) {
+                      return a.first.event == b.first.event && a.second.event == b.second.event &&
+                             a.first.locks == b.first.locks && a.second.locks == b.second.locks;
+                    });
+}
+
+class SharingProperty : public testing::TestWithParam<const char*> {};
+
+TEST_P(SharingProperty, HidesNothingThatMatters) {
+  const DetectorInfo* info = find_detector(GetParam());
+  ASSERT_NE(info, nullptr);
+  const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000);
+  std::uint64_t with_pairs = 0, events = 0, hidden = 0;
+  for (std::uint64_t seed = from_environment("SOOTH_SEED", 1), i = 0; i < cases; ++i, ++seed) {
+    const std::vector<Event> trace = memory_trace(seed);
+    const Comparison comparison = compare(*info, trace, seed);
+    with_pairs += comparison.without.empty() ? 0 : 1;
+    events += trace.size();
+    hidden += comparison.hidden;
+    if (!agrees(comparison)) {
+      const std::vector<Event> small = minimise(
+          trace, [&](std::span<const Event> t) { return !agrees(compare(*info, {t.begin(), t.end()}, seed)); });
+      FAIL() << GetParam() << ": again with SOOTH_SEED=" << seed << " SOOTH_CASES=1. Shrunk:\n" << print_trace(small);
+    }
+  }
+  std::cout << GetParam() << ": pairs in " << with_pairs << " of " << cases << " traces, "
+            << 100 * hidden / std::max<std::uint64_t>(events, 1) << "% of the events hidden\n";
+  if (cases >= 1'000) {  // or nothing was compared
+    EXPECT_GE(with_pairs * 10, cases);
+    EXPECT_GE(hidden * 10, events);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Detectors, SharingProperty,
+                         testing::Values("hb", "lockset", "hybrid", "wcp", "syncp", "ipa", "ipa:1", "ipa:2"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), ':', '_');
+                           return name;
+                         });
+
+// Behind a filter: the look is at all of the trace, what it hides is hidden from what the filter has left.
+TEST(SharingBehindTree, HidesNothingThatMatters) {
+  const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000) / 4;
+  for (const auto& [name, mode] : {std::pair("hb", TreeMode::kHb), std::pair("wcp", TreeMode::kStrict)}) {
+    const DetectorInfo* info = find_detector(name);
+    TreeOptions tree;
+    tree.mode = mode;
+    for (std::uint64_t seed = from_environment("SOOTH_SEED", 1), i = 0; i < cases; ++i, ++seed) {
+      ASSERT_TRUE(agrees(compare(*info, memory_trace(seed), seed, &tree)))
+          << name << ": again with SOOTH_SEED=" << seed << " SOOTH_CASES=4";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sooth::oracle
