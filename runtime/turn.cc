@@ -172,30 +172,6 @@ void await_turn(Thread* t) {
 
 namespace {
 
-// The thread has the turn and could go on: the strategy says whether it does.
-void reschedule(Thread* t, SchedulingPoint point, StretchEnd how, bool at_operation) {
-  write_pending(t);
-  const u32* word = nullptr;
-  {
-    Locked locked(t);
-    Node* n = node_of(t);
-    if (point == SchedulingPoint::kQuantum) controlled::set_quantum(t, grant(n));
-    if (holder_ != n) return;  // it was taken away just now
-    spend_time(n, point, how, t->quantum);
-    Node* next = choose_next(n, point, how, at_operation);
-    if (next == n) {
-      if (recorder.controlled) keep_turn(t);
-      return;
-    }
-    end_stretch(n, how);
-    give_up(t);
-    word = pass_on_to(next);
-    make_ready(n);
-  }
-  wake_up(word);
-  await_turn(t);
-}
-
 // The node of a thread that was announced and has not arrived; or nullptr.
 Node* find_announced(u32 id) {
   auto is_it = [id](const Node* n) { return n->thread == nullptr && n->id == id; };
@@ -246,20 +222,6 @@ u32 wake_blocked(uptr object, u32 count) {
     n = next;
   }
   return woken;
-}
-
-// What the thread is about to do, for whoever wants to know; and whether it spins.
-void announce_step(Thread* t, const Step& what) {
-  if (what.pc != 0) t->progress.pc = what.pc;  // else it is a step inside of one
-  if (controlled::has_flag(sooth::control::kLogPoints)) {
-    controlled::log_step(t, node_of(t)->id, what.op, what.pc, what.object, what.bytes);
-  }
-  if ((t->special & kWatched) == 0 || is_access(what.op) != is_atomic(what.op)) return;
-  bool looks = what.op == Op::kAtomicLoad || what.tries;
-  bool spins = looks && t->spin.reads(what.object, what.pc);
-  if (!looks) t->spin.stop();
-  if (!t->spin.is_watching()) t->special &= ~kWatched;
-  if (spins) spun(t);
 }
 
 // `deadline` as in Node.
@@ -440,92 +402,6 @@ void finish(Thread* t) {
     free_node(n);
   }
   wake_up(word);
-}
-
-void yield(Thread* t) {
-  if (!taken()) return;
-  if (recorder.controlled) {
-    hold(t);
-    controlled::passes_point(t);
-  }
-  reschedule(t, SchedulingPoint::kYield, StretchEnd::kYielded, true);
-}
-
-void preempt(Thread* t) { reschedule(t, SchedulingPoint::kQuantum, StretchEnd::kPreempted, false); }
-
-void step(Thread* t, const Step& what) {
-  if (!taken()) return;
-  hold(t);
-  if (recorder.controlled) {
-    controlled::passes_point(t);
-    announce_step(t, what);
-  } else if (what.pc != 0) {
-    t->progress.pc = what.pc;  // for who asks where it waits
-  }
-  if (t->quantum <= kOperationWeight) {
-    reschedule(t, SchedulingPoint::kQuantum, StretchEnd::kPreempted, true);
-    return;
-  }
-  controlled::set_quantum(t, t->quantum - kOperationWeight);
-  if (asks_at_operations()) reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, true);
-}
-
-void step_access(Thread* t, const Step& what) {
-  announce_step(t, what);
-  reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, false);
-}
-
-void ending(Thread* t, Ending when) {
-  if (!taken() || nodes_ == 1 || t->busy != 0) return;
-  hold(t);
-  if (recorder.controlled) controlled::passes_point(t);
-  if (controlled::has_flag(sooth::control::kLogPoints)) {
-    // What runs at exit has points of its own: only the end itself is one more step.
-    if (when == Ending::kBegins) return;
-    announce_step(t, {});
-  }
-  if (recorder.controlled) {
-    Locked locked(t);
-    release_before_end();
-  }
-  // In turn means that everybody has one.
-  if (asks_at_operations())
-    reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, true);
-  else
-    reschedule(t, SchedulingPoint::kYield, StretchEnd::kYielded, true);
-}
-
-void created_thread(Thread* t) {
-  if (!taken()) return;
-  hold(t);
-  if (recorder.controlled) controlled::passes_point(t);
-  // Where each access is a point there is one anyway before the thread does anything that others see.
-  if (!asks_at_operations() || controlled::has_flag(sooth::control::kLogPoints)) return;
-  // Not in front of an operation, but behind one.
-  reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, false);
-  if (recorder.controlled) operation_done(t);
-}
-
-void step_clock(Thread* t) {
-  if (!recorder.controlled) return;
-  hold(t);
-  if (controlled::has_flag(sooth::control::kLogPoints) || follows_stretches()) {
-    announce_step(t, {Op::kAtomicRmw, 0, virtual_clock::object(), 1});
-    reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, false);
-  }
-  // Behind the point: nothing else tells the two sides of the reading apart. A schedule may end in front of the next
-  // access.
-  controlled::passes_point(t);
-  operation_done(t);
-}
-
-void changed_nothing(Thread* t) {
-  if (controlled::has_flag(sooth::control::kLogPoints)) controlled::log_step(t, node_of(t)->id, Op::kCallEnd, 0, 0, 0);
-}
-
-void spun(Thread* t) {
-  controlled::log(RecordKind::kSpin, node_of(t)->id);
-  reschedule(t, SchedulingPoint::kYield, StretchEnd::kSpun, true);
 }
 
 void end_run(Thread* t) {

@@ -1,5 +1,5 @@
-// What the scheduler knows, for turn.cc (threads come and go), choose.cc (who is next), deadlines.cc (time passes) and
-// those beside them. Nobody else.
+// What the scheduler knows, for turn.cc (threads come and go), turn_points.cc (where they ask for the turn), choose.cc
+// (who is next), deadlines.cc (time passes) and those beside them. Nobody else.
 #pragma once
 
 #include "runtime/clock.h"
