@@ -15,8 +15,8 @@ namespace {
 
 SOOTH_REAL Real<int(sem_t*)> real_trywait{"sem_trywait"};
 
-// How many recorded posts of a semaphore no recorded wait has taken. Only sem_init() needs it: where one semaphore lay
-// another may lie later, and posts that are left of the first must not serve waits of the second.
+// How many recorded posts of a semaphore no recorded wait has taken. Only sem_init() and sem_open() need it: where one
+// semaphore lay another may lie later, and posts that are left of the first must not serve waits of the second.
 class Tokens {
  public:
   void add(uptr semaphore, int tokens) {
@@ -33,6 +33,17 @@ class Tokens {
     slot->tokens = tokens;
     return before;
   }
+  // A named semaphore has one address however often it is open. True: it was not open before.
+  bool open(uptr semaphore) {
+    SpinGuard guard(lock_);
+    Slot* slot = find(semaphore);
+    return slot != nullptr && slot->opened++ == 0;
+  }
+  void close(uptr semaphore) {
+    SpinGuard guard(lock_);
+    Slot* slot = find(semaphore);
+    if (slot != nullptr && slot->opened > 0) --slot->opened;
+  }
   void restart_after_fork() { lock_.reset(); }
 
  private:
@@ -40,6 +51,7 @@ class Tokens {
   struct Slot {
     uptr semaphore;
     int tokens;
+    u32 opened;  // by sem_open()
   };
 
   // Semaphores are never forgotten: when all slots are taken, others have none.
@@ -65,6 +77,17 @@ void write_post(Thread* t, uptr pc, sem_t* semaphore) {
 void write_wait(Thread* t, uptr pc, sem_t* semaphore) {
   tokens_.add(address_of(semaphore), -1);
   write_event(t, pc, Shape::of(Op::kSemWait), address_of(semaphore));
+}
+
+// A wait that takes one of the first `value` tokens has nobody's post before it. They are posts of whoever makes the
+// semaphore, so that no wait of that number is taken to be ordered behind another thread's.
+void write_initial_value(Thread* t, uptr pc, sem_t* semaphore, unsigned value) {
+  constexpr unsigned kMost = 4096;  // of more, a wait for one of the others binds more than it must
+  int fresh = static_cast<int>(value < kMost ? value : kMost);
+  bool known = false;
+  int left = tokens_.exchange(address_of(semaphore), fresh, known);
+  for (; known && left > 0; --left) write_event(t, pc, Shape::of(Op::kSemWait), address_of(semaphore));
+  for (; known && fresh > 0; --fresh) write_event(t, pc, Shape::of(Op::kSemPost), address_of(semaphore));
 }
 
 // glibc's struct new_sem on 64-bit machines: value and waiters in one word, then which kind of futex it uses.
@@ -161,22 +184,10 @@ SOOTH_INTERCEPT(int, sem_post, sem_t* semaphore) {
   return result;
 }
 
-// A wait that takes one of the first `value` tokens has nobody's post before it. They are posts of whoever makes the
-// semaphore, so that no wait of that number is taken to be ordered behind another thread's.
 SOOTH_INTERCEPT(int, sem_init, sem_t* semaphore, int shared, unsigned value) {
   int result = real_sem_init(semaphore, shared, value);
   Thread* t = current();
-  if (t == nullptr || result != 0) return result;
-  constexpr unsigned kMost = 4096;  // of more, a wait for one of the others binds more than it must
-  int fresh = static_cast<int>(value < kMost ? value : kMost);
-  bool known = false;
-  int left = tokens_.exchange(address_of(semaphore), fresh, known);
-  for (; known && left > 0; --left) {
-    write_event(t, SOOTH_CALLER, Shape::of(Op::kSemWait), address_of(semaphore));
-  }
-  for (; known && fresh > 0; --fresh) {
-    write_event(t, SOOTH_CALLER, Shape::of(Op::kSemPost), address_of(semaphore));
-  }
+  if (t != nullptr && result == 0) write_initial_value(t, SOOTH_CALLER, semaphore, value);
   return result;
 }
 
@@ -187,4 +198,21 @@ SOOTH_INTERCEPT(int, sem_getvalue, sem_t* semaphore, int* value) {
   int result = real_sem_getvalue(semaphore, value);
   if (t != nullptr && result == 0) write_range(t, SOOTH_CALLER, Op::kWrite, address_of(value), sizeof *value);
   return result;
+}
+
+// The last two are there with O_CREAT only, and looked at then only. A semaphore that exists already has the value that
+// others left; later posts of other processes are not seen, and waits that take them are ordered behind nothing.
+SOOTH_INTERCEPT(sem_t*, sem_open, const char* name, int flags, unsigned mode, unsigned value) {
+  sem_t* semaphore = real_sem_open(name, flags, mode, value);
+  Thread* t = current();
+  if (t == nullptr || semaphore == SEM_FAILED) return semaphore;
+  int now = 0;
+  if (tokens_.open(address_of(semaphore)) && real_sem_getvalue(semaphore, &now) == 0 && now >= 0)
+    write_initial_value(t, SOOTH_CALLER, semaphore, static_cast<unsigned>(now));
+  return semaphore;
+}
+
+SOOTH_INTERCEPT(int, sem_close, sem_t* semaphore) {
+  tokens_.close(address_of(semaphore));
+  return real_sem_close(semaphore);
 }
