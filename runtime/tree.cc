@@ -48,7 +48,7 @@ void number_sections(Tree* tree, u32 from) {
   tree->valid = tree->depth;
 }
 
-LockUse* find_use(Tree* tree, u64 lock) {
+LockCounts* find_use(Tree* tree, u64 lock) {
   u64 place = hash(lock) >> 40;
   for (u32 i = 0; i < Tree::kProbes; ++i) {
     Tree::Use& entry = tree->uses[(place + i) & (Tree::kUses - 1)];
@@ -74,7 +74,7 @@ void acquire(Tree* tree, u64 lock, bool shared) {
   }
   section.counted = false;
   if (recorder.filter != FilterMode::kTreeHb) return;
-  LockUse* use = events == kUnknownEvents ? nullptr : find_use(tree, lock);
+  LockCounts* use = events == kUnknownEvents ? nullptr : find_use(tree, lock);
   section.counted = use != nullptr;
   tree->count += use != nullptr ? use->open(events, shared) : 1;
 }
@@ -93,7 +93,7 @@ void release(Tree* tree, u64 lock) {
     number_sections(tree, place);
   }
   if (recorder.filter != FilterMode::kTreeHb) return;
-  LockUse* use = section.counted ? find_use(tree, lock) : nullptr;
+  LockCounts* use = section.counted ? find_use(tree, lock) : nullptr;
   tree->count += use != nullptr ? use->close() : 1;
 }
 

@@ -25,7 +25,7 @@ struct Tree {
   struct Section {
     u64 lock;  // << 1 | shared
     u32 sequence;
-    bool counted;  // in tree:hb: its LockUse is open
+    bool counted;  // in tree:hb: its LockCounts is open
   };
   struct Node {  // sequence `before` and this lock
     u64 lock;
@@ -34,7 +34,7 @@ struct Tree {
   };
   struct Use {
     u64 lock;  // 0: empty
-    LockUse use;
+    LockCounts use;
   };
   static constexpr u32 kNodes = 1u << 12;
   static constexpr u32 kUses = 1u << 11;

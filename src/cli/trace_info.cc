@@ -166,7 +166,7 @@ Status check_deep(const std::string& path, const Tables& tables, const DeepTrace
               static_cast<unsigned long long>(functions), trace.records.size());
   for (const ThreadWalk& walk : walk_threads(*program, trace.events, trace.values, trace.records)) {
     std::printf("%s: deep: %s: %llu instructions, %llu calls and %llu events followed, %llu events outside%s%s\n",
-                path.c_str(), printable(tables.threads()[raw(walk.thread)]).c_str(),
+                path.c_str(), printable(tables.thread_name(walk.thread)).c_str(),
                 static_cast<unsigned long long>(walk.instructions), static_cast<unsigned long long>(walk.calls),
                 static_cast<unsigned long long>(walk.accesses), static_cast<unsigned long long>(walk.outside),
                 walk.stopped.empty() ? "" : "; stopped: ", printable(walk.stopped).c_str());

@@ -8,7 +8,8 @@ constexpr unsigned kFirstBits = 11;
 }  // namespace
 
 AccessLog::AccessLog(Keys keys)
-    : locks_mask_(keys == Keys::kByLocks ? ~0u : 0u),
+    : locks_mask_(keys == Keys::kPlain ? 0u : ~0u),
+      threads_mask_(keys == Keys::kLatestTwo ? 0u : ~0u),
       shift_(static_cast<std::uint8_t>(64 - kFirstBits)),
       buckets_(1u << kFirstBits) {}
 
@@ -38,6 +39,33 @@ void AccessLog::add(CellId cell, AccessView access, std::uint8_t shape, std::uin
   }
 }
 
+// Threads are no part of the hash then, so all entries of a key are in one bucket.
+void AccessLog::record_latest(CellId cell, AccessView access) {
+  const std::uint64_t key = key_of(cell, access.event);
+  const std::uint32_t bucket = bucket_of(own_hash(key, access.event.thread), access.locks);
+  std::uint32_t place = kNone;  // its own; or the oldest
+  std::uint32_t others = 0;
+  for (std::uint32_t i = buckets_[bucket]; i != kNone; i = entries_[i].next_in_bucket) {
+    if (entries_[i].cell_site_kind != key || entries_[i].locks != access.locks) {
+      continue;
+    }
+    if (entries_[i].thread == access.event.thread) {
+      place = i;
+      others = 2;
+      break;
+    }
+    ++others;
+    place = place == kNone || entries_[i].id_shape < entries_[place].id_shape ? i : place;
+  }
+  if (others < 2) {
+    return add(cell, access, kAnyShape, bucket);
+  }
+  entries_[place].thread = access.event.thread;
+  entries_[place].id_shape = raw(access.id) << 8 | kAnyShape;
+  entries_[place].time = access.time;
+  set_details(place, access);
+}
+
 std::uint32_t AccessLog::group_of(CellId cell, LockSetId locks) {
   if (const std::uint32_t known = group_index_.find(groups_, heads_[raw(cell)], cell, locks); known != kNone) {
     return known;
@@ -62,7 +90,7 @@ void AccessLog::grow() {
   for (std::uint32_t i = 1; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
     if (entry.cell_site_kind != kDropped) {
-      std::uint32_t& bucket = buckets_[bucket_of(entry.hash(), entry.locks)];
+      std::uint32_t& bucket = buckets_[bucket_of(own_hash(entry.cell_site_kind, entry.thread), entry.locks)];
       entry.next_in_bucket = bucket;
       bucket = i;
     }
@@ -71,7 +99,7 @@ void AccessLog::grow() {
 
 void AccessLog::unlink_from_bucket(std::uint32_t index) {
   const Entry& entry = entries_[index];
-  std::uint32_t* link = &buckets_[bucket_of(entry.hash(), entry.locks)];
+  std::uint32_t* link = &buckets_[bucket_of(own_hash(entry.cell_site_kind, entry.thread), entry.locks)];
   while (*link != index) {
     link = &entries_[*link].next_in_bucket;
   }

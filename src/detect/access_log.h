@@ -60,18 +60,22 @@ struct AccessView {
 class AccessLog {
  public:
   // kByLocks: accesses with different locks held are kept apart, for analyses that compare lock sets.
-  enum class Keys : std::uint8_t { kPlain, kByLocks };
+  // kLatestTwo: ... but of the threads of a key only the two that came last, which is enough for analyses that ignore
+  // all order between threads: the latest access of another thread than any given one is among them.
+  enum class Keys : std::uint8_t { kPlain, kByLocks, kLatestTwo };
   explicit AccessLog(Keys keys);
 
   // Remembers the access as the latest of its key.
   void record(CellId cell, const AccessView& access) {
-    record_in(bucket_of(hash(cell, access.event), access.locks), cell, access, kAnyShape);
+    if (threads_mask_ == 0) {
+      return record_latest(cell, access);
+    }
+    record_in(bucket_of(own_hash(key_of(cell, access.event), access.event.thread), access.locks), cell, access,
+              kAnyShape);
   }
 
   // Of the parts of a key but the locks.
-  static std::uint64_t hash(CellId cell, const Event& e) {
-    return key_of(cell, e) * 0x9e3779b97f4a7c15u ^ raw(e.thread) * 0xc2b2ae3d27d4eb4fu;
-  }
+  static std::uint64_t hash(CellId cell, const Event& e) { return hash_of(key_of(cell, e), raw(e.thread)); }
 
   // Where record() would look, computed ahead of time. `locks` is a guess of the locks held then.
   struct Place {
@@ -82,7 +86,7 @@ class AccessLog {
   };
   // For a plain access to exactly the bytes of the cell, which lie in one granule.
   Place place_of(CellId cell, const Event& e, LockSetId locks) const {
-    return {bucket_of(hash(cell, e), locks), key_locks(locks), shift_, shape_of(e)};
+    return {bucket_of(own_hash(key_of(cell, e), e.thread), locks), key_locks(locks), shift_, shape_of(e)};
   }
   bool by_locks() const { return locks_mask_ != 0; }
   // Asks for the memory that record_at() touches first, and, some time later, next.
@@ -90,9 +94,12 @@ class AccessLog {
   void prefetch_entry(const Place& place) const { __builtin_prefetch(&entries_[buckets_[place.bucket]], 1); }
   // record(), starting from a place that may be out of date.
   [[gnu::always_inline]] void record_at(const Place& place, CellId cell, const AccessView& access) {
+    if (threads_mask_ == 0) [[unlikely]] {
+      return record_latest(cell, access);
+    }
     std::uint32_t bucket = place.bucket;
     if (place.shift != shift_ || place.locks != key_locks(access.locks)) [[unlikely]] {
-      bucket = bucket_of(hash(cell, access.event), access.locks);
+      bucket = bucket_of(own_hash(key_of(cell, access.event), access.event.thread), access.locks);
     }
     record_in(bucket, cell, access, place.shape);
   }
@@ -138,7 +145,6 @@ class AccessLog {
     LockSetId locks = kNoLocks;
 
     CellId cell() const { return CellId(cell_site_kind >> 32); }
-    std::uint64_t hash() const { return cell_site_kind * 0x9e3779b97f4a7c15u ^ raw(thread) * 0xc2b2ae3d27d4eb4fu; }
   };
   static_assert(sizeof(Entry) == 32);
 
@@ -199,6 +205,11 @@ class AccessLog {
   static std::uint64_t key_of(CellId cell, const Event& e) {
     return std::uint64_t{raw(cell)} << 32 | (raw(e.site) << 2 | raw(access_kind(e.op)));
   }
+  static std::uint64_t hash_of(std::uint64_t key, std::uint32_t thread) {
+    return key * 0x9e3779b97f4a7c15u ^ thread * 0xc2b2ae3d27d4eb4fu;
+  }
+  // As this log has it: threads may be no part of it.
+  std::uint64_t own_hash(std::uint64_t key, ThreadId thread) const { return hash_of(key, raw(thread) & threads_mask_); }
   LockSetId key_locks(LockSetId locks) const { return LockSetId{raw(locks) & locks_mask_}; }
   std::uint32_t bucket_of(std::uint64_t hash, LockSetId locks) const {
     const std::uint64_t mixed = (hash ^ raw(key_locks(locks)) * 0xd6e8feb86659fd93u) * 0x9e3779b97f4a7c15u;
@@ -217,11 +228,14 @@ class AccessLog {
   // By value, so that the callers can keep the parts of an access in registers.
   void set_details(std::uint32_t i, AccessView access);
   void add(CellId cell, AccessView access, std::uint8_t shape, std::uint32_t bucket);
+  // record() with kLatestTwo.
+  void record_latest(CellId cell, AccessView access);
   std::uint32_t group_of(CellId cell, LockSetId locks);
   void unlink_from_bucket(std::uint32_t entry);
   void grow();
 
   std::uint32_t locks_mask_;
+  const std::uint32_t threads_mask_;  // 0: the latest two threads speak for all
   std::uint8_t shift_;
   std::vector<std::uint32_t> buckets_;  // a power of two, more than twice as many as entries
   std::vector<Entry> entries_{1};

@@ -52,7 +52,11 @@ class HbDetector final : public Detector {
       case Role::kAcquire: return order_.acquire(e);
       case Role::kRelease: return order_.release(e);
       case Role::kEdge: order_.incoming(e); return order_.outgoing(e);
-      case Role::kNone: return;
+      case Role::kNone:
+        if (e.op == Op::kEnd) {
+          order_.rest(e.thread);
+        }
+        return;
     }
   }
 

@@ -57,6 +57,9 @@ class HbOrder {
     clocks_.advance(e.thread);
   }
 
+  // The thread is over: its clock is packed until somebody asks for it.
+  void rest(ThreadId thread) { clocks_.rest(thread); }
+
   // MustOrder's host.
   const VectorClock& current(ThreadId thread) { return clocks_.of(thread); }
   void sent(ThreadId thread) { clocks_.advance(thread); }

@@ -45,7 +45,11 @@ class HybridDetector final : public Detector {
       case Role::kAcquire: locks_.acquire(e); return;
       case Role::kRelease: locks_.release(e); return;
       case Role::kEdge: must_order_.incoming(e); return must_order_.outgoing(e);
-      case Role::kNone: return;
+      case Role::kNone:
+        if (e.op == Op::kEnd) {
+          clocks_.rest(e.thread);
+        }
+        return;
     }
   }
 

@@ -99,7 +99,7 @@ bool protect(const std::vector<LockMode>& a, const std::vector<LockMode>& b) {
 
 }  // namespace
 
-LockCycleSearch::LockCycleSearch(const std::vector<LockUse>& uses, const LockSetTable& lock_sets,
+LockCycleSearch::LockCycleSearch(const std::vector<CycleUse>& uses, const LockSetTable& lock_sets,
                                  const LockOrderLimits& limits)
     : lock_sets_(lock_sets), limits_(limits) {
   add_kinds(uses);
@@ -107,10 +107,10 @@ LockCycleSearch::LockCycleSearch(const std::vector<LockUse>& uses, const LockSet
   index_holders();
 }
 
-void LockCycleSearch::add_kinds(const std::vector<LockUse>& uses) {
+void LockCycleSearch::add_kinds(const std::vector<CycleUse>& uses) {
   std::map<std::tuple<std::uint64_t, bool, LockSetId, SiteId>, KindIndex> index;
   std::set<ThreadId> threads;
-  for (const LockUse& use : uses) {
+  for (const CycleUse& use : uses) {
     threads.insert(use.thread);
     const AccessRecord& acquire = use.moments.front().acquire;
     const Event& e = acquire.event;
@@ -242,7 +242,7 @@ void LockCycleSearch::extend() {
 
 // Chooses for the kind that was added to the path, if need be anew for the others too.
 bool LockCycleSearch::choose_for_last() {
-  for (const LockUse* use : kinds_[path_.back()].uses) {
+  for (const CycleUse* use : kinds_[path_.back()].uses) {
     for (const LockMoment& moment : use->moments) {
       if (++steps_ >= limits_.max_steps) {
         return false;
@@ -262,7 +262,7 @@ bool LockCycleSearch::choose(std::size_t position) {
   if (position == path_.size()) {
     return true;
   }
-  for (const LockUse* use : kinds_[path_[position]].uses) {
+  for (const CycleUse* use : kinds_[path_[position]].uses) {
     for (const LockMoment& moment : use->moments) {
       if (++steps_ >= limits_.max_steps) {
         return false;

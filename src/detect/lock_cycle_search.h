@@ -24,7 +24,7 @@ struct LockMoment {
 };
 
 // One thread acquiring one lock in one mode at one site with one set of locks held. The moments are in trace order.
-struct LockUse {
+struct CycleUse {
   ThreadId thread{};
   std::vector<LockMoment> moments;
 };
@@ -35,7 +35,7 @@ struct LockUse {
 class LockCycleSearch {
  public:
   // All must outlive the search.
-  LockCycleSearch(const std::vector<LockUse>& uses, const LockSetTable& lock_sets, const LockOrderLimits& limits);
+  LockCycleSearch(const std::vector<CycleUse>& uses, const LockSetTable& lock_sets, const LockOrderLimits& limits);
 
   void run();
 
@@ -53,12 +53,12 @@ class LockCycleSearch {
     std::uint64_t lock = 0;
     bool shared = false;
     LockSetId held = kNoLocks;
-    std::vector<const LockUse*> uses;  // of different threads
-    bool on_cycle = false;             // as far as the graph of locks tells
+    std::vector<const CycleUse*> uses;  // of different threads
+    bool on_cycle = false;              // as far as the graph of locks tells
   };
   using KindIndex = std::uint32_t;
 
-  void add_kinds(const std::vector<LockUse>& uses);
+  void add_kinds(const std::vector<CycleUse>& uses);
   // Locks that lie on a cycle of the graph "acquired while holding" get the number of their component.
   void find_components();
   void index_holders();

@@ -76,9 +76,7 @@ class DeadlockDetector final : public Detector {
   }
   void receive(ThreadId thread, const VectorClock& message) {
     clocks_.of(thread).join(message);
-    if (raw(thread) < snapshots_.size()) {
-      snapshots_[raw(thread)] = nullptr;
-    }
+    drop_snapshot(thread);
   }
 
  private:
@@ -114,8 +112,13 @@ class DeadlockDetector final : public Detector {
         [[fallthrough]];
       case Role::kAlloc:
       case Role::kEdge: must_order_.incoming(e); return must_order_.outgoing(e);
-      case Role::kFree:
-      case Role::kNone: return;
+      case Role::kFree: return;
+      case Role::kNone:
+        if (e.op == Op::kEnd) {
+          clocks_.rest(e.thread);
+          drop_snapshot(e.thread);
+        }
+        return;
     }
   }
 
@@ -156,7 +159,7 @@ class DeadlockDetector final : public Detector {
         life = std::max(life, key.life);
       }
     }
-    std::vector<LockUse> kept;
+    std::vector<CycleUse> kept;
     index_.clear();
     for (auto& [key, use] : all) {
       Key any = key;
@@ -220,6 +223,11 @@ class DeadlockDetector final : public Detector {
 
   std::uint32_t life_of(ThreadId thread) const { return raw(thread) < lives_.size() ? lives_[raw(thread)] : 0; }
 
+  void drop_snapshot(ThreadId thread) {
+    if (raw(thread) < snapshots_.size()) {
+      snapshots_[raw(thread)] = nullptr;
+    }
+  }
   // What the thread knows of the others now; shared until it learns more.
   const std::shared_ptr<const VectorClock>& snapshot(ThreadId thread) {
     if (raw(thread) >= snapshots_.size()) {
@@ -239,7 +247,7 @@ class DeadlockDetector final : public Detector {
   std::vector<std::uint32_t> lives_;                           // by thread: how often it was forked
   std::vector<std::shared_ptr<const VectorClock>> snapshots_;  // by thread; null: to be taken again
   std::unordered_map<Key, std::size_t, KeyHash> index_;        // into uses_
-  std::vector<LockUse> uses_;                                  // in order of appearance
+  std::vector<CycleUse> uses_;                                 // in order of appearance
   PairTable races_;                                            // stays empty
   std::vector<DeadlockCandidate> deadlocks_;
   std::map<std::vector<SiteId>, std::size_t> found_;  // by sites, ascending: into deadlocks_

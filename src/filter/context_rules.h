@@ -48,7 +48,7 @@ constexpr bool sends_message(Op op, MemoryOrder order) {
 // How a thread used a lock, for contexts that only a lock which changes hands, or is left behind, makes new. The part
 // of the lock in the thread's count is while_held inside its sections and `releases` outside; open() and close() return
 // the change, modulo 2^64.
-struct LockUse {
+struct LockCounts {
   std::uint64_t releases = 0;            // outermost, by this thread
   std::uint64_t exclusive_releases = 0;  // ... of exclusive sections
   std::uint64_t own = 0;                 // acquires and releases of this thread among those of all

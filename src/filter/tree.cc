@@ -111,11 +111,11 @@ class TreeFilterImpl final : public TreeFilter {
   void begin_episodes(std::size_t batch_size);
   void follow_in_episode(const Event& e, std::uint32_t place);
   std::size_t hide_episodes();
-  std::uint32_t& episode_of(ThreadId thread) {
-    if (raw(thread) >= current_episode_.size()) [[unlikely]] {
-      current_episode_.resize(raw(thread) + 1);
-    }
-    return current_episode_[raw(thread)];
+  // 0: none.
+  std::uint32_t& episode_of(TreeContext& context) const {
+    context.episode = context.episode_batch == batch_ ? context.episode : 0;
+    context.episode_batch = batch_;
+    return context.episode;
   }
   void follow(const Event& e);
   void follow_memory(const Event& e);
@@ -162,11 +162,11 @@ class TreeFilterImpl final : public TreeFilter {
   std::uint64_t pausing_ = 0;     // events still to let pass
 
   std::array<Probe, kBlock> probes_;
-  std::vector<std::uint8_t> hides_;             // by place in the batch: 1 or 0
-  std::vector<Episode> episodes_;               // of the batch
-  std::vector<std::uint32_t> current_episode_;  // by thread; 0 for none
-  std::vector<std::uint32_t> earlier_;          // by place: the lock event before in the episode; scratch in a pause
-  std::vector<Event> events_;                   // what was left of it
+  std::vector<std::uint8_t> hides_;     // by place in the batch: 1 or 0
+  std::vector<Episode> episodes_;       // of the batch
+  std::uint64_t batch_ = 0;             // number of it
+  std::vector<std::uint32_t> earlier_;  // by place: the lock event before in the episode; scratch in a pause
+  std::vector<Event> events_;           // what was left of it
   std::vector<EventId> ids_;
   std::vector<StackId> stacks_;
 };
@@ -204,7 +204,7 @@ std::size_t TreeFilterImpl::prepare_block(std::span<const Event> events, std::si
     if (e.op <= Op::kWrite) {
       Probe& probe = probes_[count];
       probe.place = static_cast<std::uint32_t>(i);
-      probe.episode = options_.hide_sections ? episode_of(e.thread) : 0;
+      probe.episode = options_.hide_sections ? episode_of(contexts_.of(e.thread)) : 0;
       const bool may_hide = prepare(e, probe);
       episodes_[probe.episode].needed |= !may_hide;
       count += may_hide ? 1 : 0;
@@ -220,18 +220,18 @@ std::size_t TreeFilterImpl::prepare_block(std::span<const Event> events, std::si
 void TreeFilterImpl::begin_episodes(std::size_t batch_size) {
   episodes_.assign(1, Episode{});  // the one of all who are in none
   if (options_.hide_sections) {
-    std::fill(current_episode_.begin(), current_episode_.end(), 0);
+    ++batch_;
     earlier_.resize(std::max(earlier_.size(), batch_size));
   }
 }
 
 void TreeFilterImpl::follow_in_episode(const Event& e, std::uint32_t place) {
   TreeContext& context = contexts_.of(e.thread);
-  std::uint32_t& episode = episode_of(e.thread);
   if (e.op == Op::kAcquire && context.locks.empty()) {
-    episode = static_cast<std::uint32_t>(episodes_.size());
+    episode_of(context) = static_cast<std::uint32_t>(episodes_.size());
     episodes_.emplace_back();
   }
+  const std::uint32_t episode = episode_of(context);
   follow(e);
   if (e.op != Op::kAcquire && e.op != Op::kRelease) {
     episodes_[episode].needed = true;
@@ -241,7 +241,7 @@ void TreeFilterImpl::follow_in_episode(const Event& e, std::uint32_t place) {
   episodes_[episode].latest = place;
   if (e.op == Op::kRelease && contexts_.of(e.thread).locks.empty()) {
     episodes_[episode].over = true;
-    episode = 0;
+    episode_of(contexts_.of(e.thread)) = 0;
   }
 }
 
@@ -295,7 +295,9 @@ Batch TreeFilterImpl::let_pass(const Batch& batch) {
     std::size_t locks = 0;
     for (std::size_t i = 0; i < batch.events.size(); ++i) {
       earlier_[locks] = static_cast<std::uint32_t>(i);
-      locks += raw(batch.events[i].op) - unsigned{raw(Op::kAcquire)} <= 1 ? 1 : 0;
+      const Op op = batch.events[i].op;
+      const bool ends = (op == Op::kEnd) | (op == Op::kJoin);
+      locks += (raw(op) - unsigned{raw(Op::kAcquire)} <= 1) | ends ? 1 : 0;
     }
     for (std::size_t k = 0; k < locks; ++k) {
       contexts_.follow_locks(batch.events[earlier_[k]]);
@@ -413,8 +415,7 @@ FilterCounts TreeFilterImpl::counts() const {
                                (gates_ != nullptr ? gates_->memory() : 0) + contexts_.memory() +
                                events_.capacity() * sizeof(Event) + ids_.capacity() * sizeof(EventId) +
                                stacks_.capacity() * sizeof(StackId) + hides_.capacity() +
-                               (earlier_.capacity() + current_episode_.capacity()) * sizeof(std::uint32_t) +
-                               episodes_.capacity() * sizeof(Episode);
+                               earlier_.capacity() * sizeof(std::uint32_t) + episodes_.capacity() * sizeof(Episode);
   return {looked_at_, hidden_intra_, hidden_inter_, hidden_locks_, table_.size(), memory};
 }
 

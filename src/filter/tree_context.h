@@ -29,18 +29,22 @@ enum class ContextKind : std::uint8_t { kSends, kUncontended, kStretches, kLocks
 
 // The context of one thread. Everything here belongs to its thread, so that each may keep its own.
 struct TreeContext {
-  struct Use : LockUse {
+  struct Use : LockCounts {
     std::uint32_t lock = 0;  // its place in TreeContexts
   };
 
   std::uint64_t count = 0;
   LockStack locks;
+  ThreadId thread{~0u};  // nobody
+  // For TreeFilter: the episode of the thread in the batch of that number.
+  std::uint32_t episode = 0;
+  std::uint64_t episode_batch = 0;
   // For kUncontended. LockStack::Entry::note is the place in `uses`, + 1.
   std::vector<Use> uses;
   FlatMap<std::uint32_t> use_of;  // lock -> place in `uses`, + 1
 };
 
-// The contexts of all threads.
+// The contexts of all threads that are not over; four bytes for each of the others.
 class TreeContexts {
  public:
   // `track_sets`: the sets are asked for although the kind of context does not need them.
@@ -49,11 +53,11 @@ class TreeContexts {
 
   // Lasts until the next thread is seen for the first time.
   TreeContext& of(ThreadId thread) {
-    if (raw(thread) >= threads_.size()) [[unlikely]] {
-      threads_.resize(raw(thread) + 1);
-    }
-    return threads_[raw(thread)];
+    const std::uint32_t place = raw(thread) < places_.size() ? places_[raw(thread)] : 0;
+    return place != 0 ? threads_[place - 1] : start(thread);
   }
+  // Nothing follows of the thread.
+  void forget(ThreadId thread);
   LockSetId set(TreeContext& context) { return context.locks.set(table_); }
   LockSetTable& table() { return table_; }
   // Whether it matters to it that locks are followed even where nobody asks for contexts.
@@ -75,15 +79,23 @@ class TreeContexts {
     if (sends_message(e.op, e.order)) {
       send(e.thread);
     }
+    follow_end(e);
+  }
+  // The thread that an end or a join is about has no further events.
+  void follow_end(const Event& e) {
+    if (e.op == Op::kEnd || e.op == Op::kJoin) {
+      forget(e.op == Op::kEnd ? e.thread : ThreadId(e.object));
+    }
   }
 
   // Instead of follow(), while nobody asks for contexts: keeps up with the locks held, and with nothing else.
   void follow_locks(const Event& e) {
-    TreeContext& context = of(e.thread);
     if (e.op == Op::kAcquire) {
-      context.locks.acquire(e.object, is_shared(e));
+      of(e.thread).locks.acquire(e.object, is_shared(e));
     } else if (e.op == Op::kRelease) {
-      context.locks.release(e.object);
+      of(e.thread).locks.release(e.object);
+    } else {
+      follow_end(e);
     }
   }
   // After that. All counts start anew; returns the largest there was.
@@ -92,6 +104,7 @@ class TreeContexts {
   std::uint64_t memory() const;
 
  private:
+  TreeContext& start(ThreadId thread);
   void send(ThreadId thread) { of(thread).count += kind_ != ContextKind::kLocksOnly ? 1 : 0; }
   [[gnu::always_inline]] void acquire(const Event& e) {
     TreeContext& context = of(e.thread);
@@ -121,7 +134,10 @@ class TreeContexts {
 
   const ContextKind kind_;
   const bool tracks_sets_;
+  std::vector<std::uint32_t> places_;  // by thread: in threads_, + 1; 0: none
   std::vector<TreeContext> threads_;
+  std::vector<std::uint32_t> free_;  // places in threads_ that nobody has
+  std::uint64_t largest_ = 0;        // count of those that are forgotten
   LockSetTable table_;
   // For kUncontended.
   std::vector<std::uint64_t> lock_events_;  // outermost acquires and releases of each lock

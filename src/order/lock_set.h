@@ -60,7 +60,8 @@ class LockSetTable {
   FlatMap<Meet> meets_;  // smaller id << 32 | larger id
 };
 
-// The current set of every thread, kept up to date from its lock events.
+// The current set of every thread, kept up to date from its lock events. Memory: what those threads need that hold
+// something, and eight bytes for each of the others.
 class LockSets {
  public:
   // Constant time but for the first time a set is seen.

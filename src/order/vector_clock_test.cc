@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "order/thread_clocks.h"
 
 namespace sooth {
@@ -88,6 +91,39 @@ TEST(ThreadClocksTest, EachThreadStartsAtOneAndAdvancesAlone) {
   EXPECT_EQ(clocks.time(T2), 2u);
   EXPECT_EQ(clocks.time(T0), 1u);
   EXPECT_EQ(clocks.of(T0)[T2], 0u);
+}
+
+TEST(PackedClock, GivesBackTheClock) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 300; ++round) {
+    VectorClock clock;
+    const auto threads = static_cast<std::uint32_t>(random() % 300);
+    const std::uint64_t values = 1 + random() % 4;
+    for (std::uint32_t thread = 0; thread < threads; ++thread) {
+      clock.set(ThreadId{thread}, static_cast<Time>(random() % values * (random() % 8 == 0 ? 0xffffffu : 1u)));
+    }
+    const VectorClock back = PackedClock(clock).unpack();
+    ASSERT_TRUE(std::equal(clock.times().begin(), clock.times().end(), back.times().begin(), back.times().end()))
+        << "round " << round;
+  }
+}
+
+TEST(PackedClock, IsShortWhereThreadsAreAlike) {
+  VectorClock clock;
+  clock.set(ThreadId{100'000}, 7);
+  EXPECT_LE(PackedClock(clock).memory(), 8u) << "mostly zeros";
+}
+
+TEST(ThreadClocksTest, AClockThatRestsIsBackWhenItIsAskedFor) {
+  ThreadClocks clocks;
+  clocks.of(ThreadId{5'000}).set(ThreadId{3}, 9);
+  const std::size_t before = clocks.memory();
+  clocks.rest(ThreadId{5'000});
+  clocks.rest(ThreadId{5'000});
+  clocks.rest(ThreadId{9'000});
+  EXPECT_LT(clocks.memory() + 19'000, before);
+  EXPECT_EQ(clocks.time(ThreadId{5'000}), 1u);
+  EXPECT_EQ(clocks.of(ThreadId{5'000})[ThreadId{3}], 9u);
 }
 
 }  // namespace

@@ -56,10 +56,14 @@ void ForkLog::add(const AccessRecord& fork, const Tables& tables) {
   if (child >= tables.thread_count()) {
     return;
   }
-  if (child >= forks_.size()) {
-    forks_.resize(child + 1);
+  if (child >= place_.size()) {
+    place_.resize(child + 1);
   }
-  forks_[child] = {fork.id, fork.event.thread, fork.event.site, fork.stack, true};
+  ids_.push_back(raw(fork.id));
+  by_.push_back(raw(fork.event.thread));
+  sites_.push_back(raw(fork.event.site));
+  stacks_.push_back(raw(fork.stack));
+  place_[child] = static_cast<std::uint32_t>(ids_.size());
 }
 
 void ForkLog::consume(const Batch& batch, const Tables& tables) {
@@ -71,17 +75,17 @@ void ForkLog::consume(const Batch& batch, const Tables& tables) {
 }
 
 std::optional<AccessRecord> ForkLog::of(ThreadId thread) const {
-  if (raw(thread) >= forks_.size() || !forks_[raw(thread)].seen) {
+  if (raw(thread) >= place_.size() || place_[raw(thread)] == 0) {
     return std::nullopt;
   }
-  const Fork& fork = forks_[raw(thread)];
+  const std::size_t place = place_[raw(thread)] - 1;
   AccessRecord record;
   record.event.op = Op::kFork;
   record.event.object = raw(thread);
-  record.event.thread = fork.by;
-  record.event.site = fork.site;
-  record.id = fork.id;
-  record.stack = fork.stack;
+  record.event.thread = ThreadId(by_[place]);
+  record.event.site = SiteId(sites_[place]);
+  record.id = EventId{ids_[place]};
+  record.stack = StackId(stacks_[place]);
   return record;
 }
 
@@ -287,9 +291,17 @@ void add_context(std::vector<Finding>& findings, const Batch& beginning, const T
 }
 
 void add_thread_context(std::vector<Finding>& findings, const ForkLog& forks, const Tables& tables) {
-  std::map<std::string_view, std::vector<ThreadId>> by_name;
-  for (std::size_t i = 0; i < tables.thread_count(); ++i) {
-    by_name[tables.threads()[i]].push_back(ThreadId(i));
+  std::map<std::string, std::vector<ThreadId>> by_name;
+  for (const Finding& finding : findings) {
+    for (const Access& access : finding.accesses) {
+      by_name.try_emplace(access.thread);
+    }
+  }
+  for (std::size_t i = 0; i < tables.thread_count() && !by_name.empty(); ++i) {
+    const auto named = by_name.find(tables.thread_name(ThreadId(i)));
+    if (named != by_name.end()) {
+      named->second.push_back(ThreadId(i));
+    }
   }
   for (Finding& finding : findings) {
     if (!finding.context.empty()) {
@@ -297,7 +309,7 @@ void add_thread_context(std::vector<Finding>& findings, const ForkLog& forks, co
     }
     for (const Access& access : finding.accesses) {
       const auto named = by_name.find(access.thread);
-      if (named == by_name.end() || named->second.size() != 1) {
+      if (named->second.size() != 1) {
         continue;
       }
       if (const std::optional<AccessRecord> fork = forks.of(named->second.front())) {

@@ -26,15 +26,16 @@ void OverviewCollector::count(std::span<const Event> events) {
   for (std::size_t i = 0; i < events.size(); ++i) {
     const Event& e = events[i];
     const std::size_t number = raw(e.thread);
-    if (number >= recent_.size()) [[unlikely]] {
-      recent_.resize(number + 1);
+    if (number >= place_.size()) [[unlikely]] {
+      place_.resize(number + 1);
     }
-    Recent& recent = recent_[number];
     const auto at = static_cast<std::uint32_t>(i);
-    if (recent.events++ == 0) {
-      recent.first = at;
-      active_.push_back(raw(e.thread));
+    if (place_[number] == 0) [[unlikely]] {
+      recent_.push_back({raw(e.thread), 0, at, at});
+      place_[number] = static_cast<std::uint32_t>(recent_.size());
     }
+    Recent& recent = recent_[place_[number] - 1];
+    ++recent.events;
     recent.last = at;
     ++kinds[i % 2][raw(e.op)];
     if (e.op == Op::kAcquire) {
@@ -88,9 +89,8 @@ void OverviewCollector::count_acquire(const Event& e) {
 }
 
 void OverviewCollector::settle(std::size_t count) {
-  for (const std::uint32_t number : active_) {
-    Recent& recent = recent_[number];
-    Thread& thread = threads_[number];
+  for (const Recent& recent : recent_) {
+    Thread& thread = threads_[recent.thread];
     thread_count_ += thread.events == 0 ? 1 : 0;
     thread.first = thread.events == 0 ? EventId{events_ + recent.first} : thread.first;
     thread.last = EventId{events_ + recent.last};
@@ -99,9 +99,9 @@ void OverviewCollector::settle(std::size_t count) {
       thread.slices.push_back({events_ / width_, 0});
     }
     thread.slices.back().events += recent.events;
-    recent = {};
+    place_[recent.thread] = 0;
   }
-  active_.clear();
+  recent_.clear();
   events_ += count;
 }
 

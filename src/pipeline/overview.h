@@ -15,7 +15,7 @@
 namespace sooth {
 
 // A few additions per event and a lookup per acquire. Memory grows with the number of locks and of threads that are alive
-// together, and by 12 bytes for each thread.
+// together, and by four bytes for each thread.
 class OverviewCollector {
  public:
   static constexpr std::size_t kSlices = 96;
@@ -43,6 +43,7 @@ class OverviewCollector {
 
   // What a thread did in the stretch of events that is being counted; positions are in the stretch.
   struct Recent {
+    std::uint32_t thread = 0;
     std::uint32_t events = 0;
     std::uint32_t first = 0, last = 0;
   };
@@ -62,11 +63,11 @@ class OverviewCollector {
   std::uint64_t events_ = 0;
   std::uint64_t width_ = 1;  // events of a slice; doubles whenever the run outgrows the slices
   std::array<std::uint64_t, kOpCount> kinds_{};
-  FlatMap<Thread> threads_;            // by number
-  std::vector<std::uint64_t> over_;    // numbers of threads that are over and may be in threads_; may repeat
-  std::uint64_t thread_count_ = 0;     // all that had events
-  std::vector<Recent> recent_;         // by thread
-  std::vector<std::uint32_t> active_;  // the threads in recent_ that have events
+  FlatMap<Thread> threads_;           // by number
+  std::vector<std::uint64_t> over_;   // numbers of threads that are over and may be in threads_; may repeat
+  std::uint64_t thread_count_ = 0;    // all that had events
+  std::vector<std::uint32_t> place_;  // by thread: in recent_, + 1; 0: it had no event yet in the stretch
+  std::vector<Recent> recent_;        // of those that had
   FlatMap<Lock> locks_;
   std::vector<std::uint64_t> lock_order_;  // the keys of locks_, in the order of their first acquire
 };

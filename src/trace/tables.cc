@@ -14,13 +14,36 @@ bool lives_in_memory(ObjectKind kind) {
          kind == ObjectKind::kSemaphore;
 }
 
+std::string numbered_thread(std::uint64_t thread) { return "T" + std::to_string(thread); }
+
 }  // namespace
 
 Tables::Tables() : stacks_(1) {}
 
 ThreadId Tables::add_thread(std::string name) {
-  threads_.push_back(std::move(name));
-  return ThreadId(threads_.size() - 1);
+  set_thread_name(thread_count_, name);
+  return ThreadId(thread_count_++);
+}
+
+void Tables::set_thread_name(std::uint64_t thread, const std::string& name) {
+  if (name == numbered_thread(thread)) {
+    thread_names_.erase(thread);
+  } else {
+    thread_names_[thread] = name;
+  }
+}
+
+std::string Tables::thread_name(ThreadId thread) const {
+  const std::string* name = thread_names_.find(raw(thread));
+  return name == nullptr ? numbered_thread(raw(thread)) : *name;
+}
+
+std::vector<std::string> Tables::threads() const {
+  std::vector<std::string> names;
+  for (std::uint64_t thread = 0; thread < thread_count_; ++thread) {
+    names.push_back(thread_name(ThreadId(thread)));
+  }
+  return names;
 }
 
 SiteId Tables::add_site(Site site) {
@@ -38,8 +61,8 @@ StackId Tables::intern_stack(StackId parent, SiteId call) {
 }
 
 void Tables::name_object(ObjectKind kind, std::uint64_t object, std::string name) {
-  if (kind == ObjectKind::kThread && object < threads_.size()) {
-    threads_[object] = name;
+  if (kind == ObjectKind::kThread && object < thread_count_) {
+    set_thread_name(object, name);
   }
   name_index_[raw(kind)][object] = static_cast<std::uint32_t>(names_.size());
   names_.push_back({kind, object, std::move(name)});
@@ -75,8 +98,8 @@ const ObjectName* Tables::named_range(ObjectKind kind, std::uint64_t object) con
 }
 
 std::string Tables::describe(ObjectKind kind, std::uint64_t object) const {
-  if (kind == ObjectKind::kThread && object < threads_.size()) {
-    return threads_[object];
+  if (kind == ObjectKind::kThread && object < thread_count_) {
+    return thread_name(ThreadId(object));
   }
   if (kind == ObjectKind::kFunction && object < sites_.size()) {
     const Site& site = sites_[object];

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "trace/event.h"
 
 namespace sooth {
@@ -51,6 +52,7 @@ class Tables {
  public:
   Tables();
 
+  // Threads that are called by their number, T0, T1 and so on, cost nothing: there may be millions of them.
   ThreadId add_thread(std::string name);
   SiteId add_site(Site site);                         // no de-duplication
   StackId intern_stack(StackId parent, SiteId call);  // equal nodes get equal ids
@@ -60,11 +62,11 @@ class Tables {
   // overlap; one that begins where another does takes its place. `length` is not 0 and does not wrap around.
   void name_range(ObjectKind kind, std::uint64_t begin, std::uint64_t length, std::string name);
 
-  std::size_t thread_count() const { return threads_.size(); }
+  std::size_t thread_count() const { return thread_count_; }
   std::size_t site_count() const { return sites_.size(); }
   std::size_t stack_count() const { return stacks_.size(); }  // with the empty stack
 
-  const std::string& thread_name(ThreadId thread) const { return threads_[raw(thread)]; }
+  std::string thread_name(ThreadId thread) const;
   const Site& site(SiteId site) const { return sites_[raw(site)]; }
   const StackNode& stack(StackId stack) const { return stacks_[raw(stack)]; }
   // Call sites from the innermost to the outermost.
@@ -79,13 +81,17 @@ class Tables {
   std::string describe(ObjectKind kind, std::uint64_t object) const;
 
   // Everything in order of addition, for writers. stacks()[0] is the empty stack.
-  const std::vector<std::string>& threads() const { return threads_; }
   const std::vector<Site>& sites() const { return sites_; }
   const std::vector<StackNode>& stacks() const { return stacks_; }
   const std::vector<ObjectName>& names() const { return names_; }
+  // The names of all threads, made for the occasion: for tests and traces that are known to be small.
+  std::vector<std::string> threads() const;
 
  private:
-  std::vector<std::string> threads_;
+  void set_thread_name(std::uint64_t thread, const std::string& name);
+
+  std::uint64_t thread_count_ = 0;
+  FlatMap<std::string> thread_names_;  // of those that are not called by their number
   std::vector<Site> sites_;
   std::vector<StackNode> stacks_;
   std::vector<ObjectName> names_;

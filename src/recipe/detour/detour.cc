@@ -10,7 +10,7 @@
 
 namespace sooth {
 
-DetourExplorer::DetourExplorer(Execution& execution, const ThreadExecutor& path, std::uint32_t thread)
+DetourExplorer::DetourExplorer(SharedExecution& execution, const ThreadExecutor& path, std::uint32_t thread)
     : x_(execution), path_(path), thread_(thread) {
   const DeepProgram& program = execution.code.program();
   for (std::uint32_t m = 0; m < program.modules(); ++m) {
@@ -35,7 +35,7 @@ DetourExplorer::DetourExplorer(Execution& execution, const ThreadExecutor& path,
 
 DetourExplorer::~DetourExplorer() = default;
 
-std::unique_ptr<UntakenSides> explore_untaken_sides(Execution& execution, const ThreadExecutor& path,
+std::unique_ptr<UntakenSides> explore_untaken_sides(SharedExecution& execution, const ThreadExecutor& path,
                                                     std::uint32_t thread) {
   return std::make_unique<DetourExplorer>(execution, path, thread);
 }

@@ -20,7 +20,7 @@ namespace sooth {
 // else. Memory is what the thread had at the branch, with what the detour writes on top.
 class DetourExplorer final : public UntakenSides {
  public:
-  DetourExplorer(Execution& execution, const ThreadExecutor& path, std::uint32_t thread);
+  DetourExplorer(SharedExecution& execution, const ThreadExecutor& path, std::uint32_t thread);
   ~DetourExplorer() override;
 
   void explore(const llvm::Instruction& branch, const Cell& value, std::uint32_t outcome, std::uint32_t position,
@@ -47,7 +47,7 @@ class DetourExplorer final : public UntakenSides {
   };
   const ConstantGlobal* constant_at(std::uint64_t address) const;
 
-  Execution& x_;
+  SharedExecution& x_;
   const ThreadExecutor& path_;
   const std::uint32_t thread_;
   llvm::DenseMap<const llvm::Instruction*, Branch> branches_;

@@ -239,7 +239,7 @@ bool DetourWalk::known_call(const llvm::CallBase& call, llvm::StringRef name, co
 }
 
 bool DetourWalk::call(const llvm::CallBase& call, const Operands& operands, Cell* result) {
-  Execution& x = explorer_->x_;
+  SharedExecution& x = explorer_->x_;
   const auto go_on = [&] {
     const auto* invoke = llvm::dyn_cast<llvm::InvokeInst>(&call);
     return invoke == nullptr || enter_block(*invoke->getParent(), *invoke->getNormalDest());
@@ -388,7 +388,7 @@ void DetourWalk::write(std::uint64_t address, std::span<const Byte> bytes) {
 }
 
 bool DetourWalk::read(std::uint64_t address, std::span<Byte> bytes, ExprId& variable, bool& is_step) {
-  Execution& x = explorer_->x_;
+  SharedExecution& x = explorer_->x_;
   std::size_t own = 0;
   explorer_->path_.memory().load(address, bytes);
   for (std::size_t i = 0; i < bytes.size(); ++i) {

@@ -26,7 +26,7 @@ Result<SymbolicProgram> execute_symbolically(const DeepProgram& program, const T
   for (const Reach& reach : trace.reaches) {
     reached.assign(reach.begin, reach.begin + (reach.length - 1), true);
   }
-  Execution execution{code, index, trace, sharing, reached, options, out};
+  SharedExecution execution{code, index, trace, sharing, reached, options, out};
   for (std::uint32_t thread = 0; thread < index.thread_count(); ++thread) {
     out.threads.push_back(ThreadExecutor(execution, thread, std::move(by_thread[thread])).run());
   }

@@ -28,7 +28,7 @@ const char* name(DeepKind kind) {
 
 }  // namespace
 
-ThreadExecutor::ThreadExecutor(Execution& execution, std::uint32_t thread, std::vector<DeepRecord> records)
+ThreadExecutor::ThreadExecutor(SharedExecution& execution, std::uint32_t thread, std::vector<DeepRecord> records)
     : x_(execution),
       table_(execution.program.expressions),
       thread_(thread),

@@ -24,7 +24,7 @@ namespace sooth {
 class ThreadExecutor;
 
 // What the executors of all threads share.
-struct Execution {
+struct SharedExecution {
   CodeTable& code;
   const TraceIndex& index;
   const TraceView& trace;
@@ -61,7 +61,7 @@ class UntakenSides {
 };
 // Defined by recipe/detour/, which executes code with what is declared here. All must outlive it; `path` has executed
 // everything in front of the branch when explore() is called.
-std::unique_ptr<UntakenSides> explore_untaken_sides(Execution& execution, const ThreadExecutor& path,
+std::unique_ptr<UntakenSides> explore_untaken_sides(SharedExecution& execution, const ThreadExecutor& path,
                                                     std::uint32_t thread);
 
 // What one can know of a call without IR from the name of the function.
@@ -73,7 +73,7 @@ bool leaves_memory_alone(const llvm::CallBase& call);
 class ThreadExecutor final : public ConditionSink {
  public:
   // `records` are those of the thread.
-  ThreadExecutor(Execution& execution, std::uint32_t thread, std::vector<DeepRecord> records);
+  ThreadExecutor(SharedExecution& execution, std::uint32_t thread, std::vector<DeepRecord> records);
   ~ThreadExecutor() override;
 
   SymbolicThread run();
@@ -149,7 +149,7 @@ class ThreadExecutor final : public ConditionSink {
   void write_bytes(std::uint32_t position, std::vector<Byte>& bytes, ExprId read);
   EventIndex event(std::uint32_t position) const { return events_[position]; }
 
-  Execution& x_;
+  SharedExecution& x_;
   ExprTable& table_;
   const std::uint32_t thread_;
   const std::span<const EventIndex> events_;

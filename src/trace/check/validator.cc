@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <string>
 #include <vector>
@@ -23,8 +24,9 @@ struct ThreadHistory {
   EventId forked{};
   EventId first{};
   EventId over{};  // its end, or the join of it
-  bool was_forked = false;
 };
+// Of so many threads that are over it is still known when that was. Of others it is not said.
+constexpr std::size_t kRememberedEnds = 4096;
 
 // A hold of a lock by one thread: from its outermost acquire.
 struct Hold {
@@ -113,6 +115,13 @@ struct TraceValidator::State {
   bool check_reaches(const Batch& batch);
   void open_reaches(const Batch& batch);
 
+  void end_thread(std::uint64_t thread);
+  // " (event 17)"; nothing when that is forgotten.
+  std::string when(std::uint64_t thread, EventId ThreadHistory::*what) const {
+    const ThreadHistory* const history = histories_.find(thread);
+    return history == nullptr ? "" : " (event " + number(history->*what) + ")";
+  }
+
   [[gnu::cold]] bool fail(const Event& e, const std::string& what);
   [[gnu::cold]] bool fail(const std::string& what);
   std::string lock_name(const Event& e) const { return tables_->describe(ObjectKind::kLock, e.object); }
@@ -125,9 +134,12 @@ struct TraceValidator::State {
   Status error_;
 
   EventId next_{};
-  std::vector<Phase> phases_;  // by thread; apart from the histories, so that 10,000 of them stay in the cache
-  std::vector<ThreadHistory> histories_;
-  FlatMap<std::vector<OpenCall>> calls_;  // by thread
+  // A byte and a bit for each thread of the trace; all else for those that are not over, and some that are.
+  std::vector<Phase> phases_;  // by thread
+  std::vector<bool> forked_;   // by thread
+  FlatMap<ThreadHistory> histories_;
+  std::deque<std::uint64_t> ended_;       // those in histories_ that are over, the first to end first
+  FlatMap<std::vector<OpenCall>> calls_;  // by thread, if there are any
   FlatMap<Lock> locks_;
   ValueMemory memory_;
   std::size_t next_reach_ = 0;  // in the batch
@@ -142,7 +154,7 @@ Status TraceValidator::State::consume(const Batch& batch, const Tables& tables, 
   threads_ = std::min<std::size_t>(tables.thread_count(), std::numeric_limits<std::uint32_t>::max());
   sites_ = tables.site_count();
   phases_.resize(threads_, Phase::kUnseen);
-  histories_.resize(threads_);
+  forked_.resize(threads_);
   next_reach_ = 0;
   values_seen_ = values_seen_ || (!batch.values.empty() && !values_explained);
   const bool fine = check_columns(batch) && check_branches(batch) && check_reaches(batch) &&
@@ -222,22 +234,21 @@ bool TraceValidator::State::check_shape(const Event& e) {
 // May the thread do anything now, and is this its first event?
 bool TraceValidator::State::enter_thread(const Event& e) {
   Phase& phase = phases_[raw(e.thread)];
-  ThreadHistory& history = histories_[raw(e.thread)];
   switch (phase) {
     case Phase::kUnseen:
     case Phase::kForked:
       phase = Phase::kRunning;
-      history.first = now_;
+      histories_[raw(e.thread)].first = now_;
       return true;
     case Phase::kRunning:
       if (e.op == Op::kBegin) {
-        return fail(e, "begins, but did something before (event " + number(history.first) + ")");
+        return fail(e, "begins, but did something before" + when(raw(e.thread), &ThreadHistory::first));
       }
       return true;
     case Phase::kEnded:
-      return fail(e, with_article(e.op) + " after the end of its thread (event " + number(history.over) + ")");
+      return fail(e, with_article(e.op) + " after the end of its thread" + when(raw(e.thread), &ThreadHistory::over));
     case Phase::kJoined:
-      return fail(e, with_article(e.op) + " after its thread was joined (event " + number(history.over) + ")");
+      return fail(e, with_article(e.op) + " after its thread was joined" + when(raw(e.thread), &ThreadHistory::over));
   }
   return true;
 }
@@ -266,7 +277,7 @@ bool TraceValidator::State::check_rules(const Event& e) {
     case Op::kBegin: return true;
     case Op::kEnd:
       phases_[raw(e.thread)] = Phase::kEnded;
-      histories_[raw(e.thread)].over = now_;
+      end_thread(raw(e.thread));
       return true;
     case Op::kAcquire: return acquire(e);
     case Op::kRelease: return release(e);
@@ -292,26 +303,27 @@ bool TraceValidator::State::fork(const Event& e) {
     return fail(e, "forks thread " + std::to_string(e.object) + ", which is not one of the " +
                        std::to_string(threads_) + " threads of the trace");
   }
-  const std::string& child = tables_->threads()[e.object];
   if (e.object == raw(e.thread)) {
     return fail(e, "forks itself");
   }
-  ThreadHistory& history = histories_[e.object];
-  if (history.was_forked) {
-    return fail(e, "thread " + child + " is forked a second time (first at event " + number(history.forked) + ")");
+  const auto child = [&] { return "thread " + tables_->thread_name(ThreadId(e.object)); };
+  if (forked_[e.object]) {
+    const ThreadHistory* const history = histories_.find(e.object);
+    return fail(e, child() + " is forked a second time" +
+                       (history == nullptr ? "" : " (first at event " + number(history->forked) + ")"));
   }
   switch (phases_[e.object]) {
     case Phase::kUnseen: break;
     case Phase::kForked:
     case Phase::kRunning:
     case Phase::kEnded:
-      return fail(e, "thread " + child + " is forked after its first event (event " + number(history.first) + ")");
+      return fail(e, child() + " is forked after its first event" + when(e.object, &ThreadHistory::first));
     case Phase::kJoined:
-      return fail(e, "thread " + child + " is forked after it was joined (event " + number(history.over) + ")");
+      return fail(e, child() + " is forked after it was joined" + when(e.object, &ThreadHistory::over));
   }
   phases_[e.object] = Phase::kForked;
-  history.was_forked = true;
-  history.forked = now_;
+  forked_[e.object] = true;
+  histories_[e.object].forked = now_;
   return true;
 }
 
@@ -323,11 +335,26 @@ bool TraceValidator::State::join(const Event& e) {
   if (e.object == raw(e.thread)) {
     return fail(e, "joins itself");
   }
-  if (phases_[e.object] != Phase::kJoined) {
-    phases_[e.object] = Phase::kJoined;
-    histories_[e.object].over = now_;
+  Phase& phase = phases_[e.object];
+  if (phase == Phase::kEnded) {
+    if (ThreadHistory* const history = histories_.find(e.object)) {
+      history->over = now_;
+    }
+  } else if (phase != Phase::kJoined) {
+    end_thread(e.object);
   }
+  phase = Phase::kJoined;
   return true;
+}
+
+// The thread is over from now on.
+void TraceValidator::State::end_thread(std::uint64_t thread) {
+  histories_[thread].over = now_;
+  ended_.push_back(thread);
+  if (ended_.size() > kRememberedEnds) {
+    histories_.erase(ended_.front());
+    ended_.pop_front();
+  }
 }
 
 bool TraceValidator::State::acquire(const Event& e) {
@@ -408,6 +435,9 @@ bool TraceValidator::State::call_end(const Event& e) {
   }
   memory_.close_reach(call->begin);
   open.erase(std::next(call).base());
+  if (open.empty()) {
+    calls_.erase(raw(e.thread));
+  }
   return true;
 }
 

@@ -75,9 +75,9 @@ std::uint32_t encode_names(const Tables& tables, TablesCursor& cursor, Bytes& ou
   ByteWriter writer(out);
   std::uint32_t rows = 0;
   // Stacks refer to sites, so sites come first; nothing refers forward.
-  for (; cursor.threads < tables.threads().size() && out.size() < kEnough; ++cursor.threads, ++rows) {
+  for (; cursor.threads < tables.thread_count() && out.size() < kEnough; ++cursor.threads, ++rows) {
     writer.put(Row::kThread);
-    writer.put_string(tables.threads()[cursor.threads]);
+    writer.put_string(tables.thread_name(ThreadId(cursor.threads)));
   }
   for (; cursor.sites < tables.sites().size() && out.size() < kEnough; ++cursor.sites, ++rows) {
     writer.put(Row::kSite);

@@ -16,7 +16,7 @@ struct TablesCursor {
 
   // Behind all that is there now.
   static TablesCursor end_of(const Tables& tables) {
-    return {tables.threads().size(), tables.sites().size(), tables.stacks().size(), tables.names().size()};
+    return {tables.thread_count(), tables.sites().size(), tables.stacks().size(), tables.names().size()};
   }
   friend bool operator==(const TablesCursor&, const TablesCursor&) = default;
 };

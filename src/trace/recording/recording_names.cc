@@ -130,7 +130,7 @@ bool RecordingNames::use_thread(std::uint64_t thread) {
   while (tables_.thread_count() <= thread) {
     tables_.add_thread(thread_label(tables_.thread_count()));
   }
-  calls_.resize(tables_.thread_count());
+  places_of_calls_.resize(tables_.thread_count(), kInNoCall);
   return true;
 }
 
@@ -150,23 +150,37 @@ void RecordingNames::name_call(SiteId site) {
 }
 
 bool RecordingNames::pop_calls(ThreadId thread, std::uint64_t count) {
-  Calls& calls = calls_[raw(thread)];
+  std::uint32_t& place = places_of_calls_[raw(thread)];
+  Calls& calls = calls_[place];
   if (count > calls.depth) {
     return false;
   }
+  if (count == 0) {
+    return true;
+  }
   calls.depth -= count;
-  if (with_stacks_ && count != 0) {
+  if (with_stacks_) {
     calls.top = calls.below[calls.depth];
     calls.below.resize(calls.depth);
-    if (calls.depth == 0) {
-      calls.below = {};  // most likely the thread is over
-    }
+  }
+  if (calls.depth == 0) {  // most likely the thread is over
+    free_calls_.push_back(place);
+    place = kInNoCall;
   }
   return true;
 }
 
 void RecordingNames::push_call(ThreadId thread, std::uint32_t row) {
-  Calls& calls = calls_[raw(thread)];
+  std::uint32_t& place = places_of_calls_[raw(thread)];
+  if (place == kInNoCall) {
+    if (free_calls_.empty()) {
+      free_calls_.push_back(static_cast<std::uint32_t>(calls_.size()));
+      calls_.emplace_back();
+    }
+    place = free_calls_.back();
+    free_calls_.pop_back();
+  }
+  Calls& calls = calls_[place];
   ++calls.depth;
   if (!with_stacks_) {
     return;

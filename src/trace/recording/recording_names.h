@@ -58,7 +58,7 @@ class RecordingNames {
   // The calls that a thread is in. `pop` is false when there are not so many.
   bool pop_calls(ThreadId thread, std::uint64_t count);
   void push_call(ThreadId thread, std::uint32_t row);
-  StackId stack(ThreadId thread) const { return calls_[raw(thread)].top; }
+  StackId stack(ThreadId thread) const { return calls_[places_of_calls_[raw(thread)]].top; }
   // The stack of an event at `row` in a function whose calls are `stack`: more only when the row is inlined().
   StackId with_inlined(StackId stack, std::uint32_t row);
 
@@ -70,6 +70,7 @@ class RecordingNames {
     std::uint64_t depth = 0;
     std::vector<StackId> below;  // the stacks to come back to
   };
+  static constexpr std::uint32_t kInNoCall = 0;  // calls_[0] is empty and stays so
 
   void add_symbols(RecordingSymbols symbols);
   SiteId add_site(std::uint32_t row);
@@ -86,9 +87,12 @@ class RecordingNames {
   std::vector<SiteId> innermost_;  // by row
   std::map<Place, SiteId> places_;
   std::map<std::pair<std::string, std::uint64_t>, SiteId> offsets_;
-  std::vector<Calls> calls_;  // by thread
-  FlatMap<StackId> pushed_;   // stack << 32 | row: the stack with a call at that row on it
-  FlatMap<StackId> inlined_;  // stack << 32 | row: the same for events
+  // Four bytes for each thread that ever was; the calls themselves for those that are in one.
+  std::vector<std::uint32_t> places_of_calls_;  // by thread: in calls_
+  std::vector<Calls> calls_{1};
+  std::vector<std::uint32_t> free_calls_;  // places in calls_ that nobody uses
+  FlatMap<StackId> pushed_;                // stack << 32 | row: the stack with a call at that row on it
+  FlatMap<StackId> inlined_;               // stack << 32 | row: the same for events
 };
 
 }  // namespace sooth

@@ -105,6 +105,16 @@ const NameTable::Entry* StdDictionary::add(NameTable& table, std::string_view sp
   return entry;
 }
 
+bool StdDictionary::add_numbered_thread(std::string_view spelling) {
+  if (threads_.find(spelling) != nullptr || declared_threads_.contains(std::string(spelling))) {
+    return false;
+  }
+  numbered_.resize(tables_.thread_count() + 1);
+  numbered_.back() = true;
+  tables_.add_thread(std::string(spelling));
+  return true;
+}
+
 const NameTable::Entry* StdDictionary::add_thread(std::string_view spelling) {
   if (spelling.empty()) {
     fail("a thread needs a name");
@@ -113,6 +123,11 @@ const NameTable::Entry* StdDictionary::add_thread(std::string_view spelling) {
   return add(threads_, spelling, StdPlace::kThread, [this](const std::string& canonical, const std::string& name) {
     if (tables_.thread_count() > kMost) {
       return fail("more than 4294967296 threads");
+    }
+    // Another spelling of one that is there.
+    if (const std::uint64_t number = thread_number(canonical); number < numbered_.size() && numbered_[number]) {
+      threads_.insert(canonical, number);
+      return true;
     }
     const auto declared = declared_threads_.find(canonical);
     threads_.insert(canonical, raw(tables_.add_thread(declared == declared_threads_.end() ? name : declared->second)));
@@ -228,7 +243,9 @@ bool StdDictionary::declare_thread(std::string_view words) {
   if (spelling.empty()) {
     return fail("a thread is missing");
   }
-  if (threads_.find(spelling) != nullptr || !declared_threads_.emplace(spelling, unescape_std(words)).second) {
+  const std::uint64_t number = thread_number(spelling);
+  const bool known = threads_.find(spelling) != nullptr || (number < numbered_.size() && numbered_[number]);
+  if (known || !declared_threads_.emplace(spelling, unescape_std(words)).second) {
     return fail("the thread " + quote(spelling) + " already has a name");
   }
   return true;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "trace/tables.h"
 #include "trace/text/std_names.h"
@@ -19,6 +20,15 @@ class StdDictionary {
   StdDictionary();
 
   bool thread(std::string_view spelling, ThreadId& id) {
+    const std::uint64_t number = thread_number(spelling);
+    if (number < numbered_.size() && numbered_[number]) {
+      id = ThreadId(number);
+      return true;
+    }
+    if (number == tables_.thread_count() && add_numbered_thread(spelling)) {
+      id = ThreadId(number);
+      return true;
+    }
     return resolve(threads_, spelling, id, &StdDictionary::add_thread);
   }
   bool site(std::string_view label, SiteId& id) { return resolve(labels_, label, id, &StdDictionary::add_label); }
@@ -59,6 +69,25 @@ class StdDictionary {
     return true;
   }
 
+  static constexpr std::uint64_t kNoNumber = ~std::uint64_t{0};
+  // 17 of `T17`; kNoNumber of everything else, also of `T017`.
+  static std::uint64_t thread_number(std::string_view spelling) {
+    if (spelling.size() < 2 || spelling.size() > 10 || spelling[0] != 'T' ||
+        (spelling[1] == '0' && spelling.size() > 2)) {
+      return kNoNumber;
+    }
+    std::uint64_t number = 0;
+    for (const char c : spelling.substr(1)) {
+      if (c < '0' || c > '9') {
+        return kNoNumber;
+      }
+      number = number * 10 + static_cast<std::uint64_t>(c - '0');
+    }
+    return number;
+  }
+  // The next thread of the table has its own number in the text: it needs no entry. False: it has another name.
+  bool add_numbered_thread(std::string_view spelling);
+
   // What to do about a spelling that is not in its table: nullptr on error.
   const NameTable::Entry* add_thread(std::string_view spelling);
   const NameTable::Entry* add_label(std::string_view spelling);
@@ -73,7 +102,8 @@ class StdDictionary {
   bool fail(std::string sentence);  // false
 
   Tables tables_;
-  NameTable threads_;
+  NameTable threads_;           // but those in numbered_
+  std::vector<bool> numbered_;  // by thread: it is called T with its own number, in the text and in the table
   NameTable labels_;
   NameTable functions_;
   std::array<NameTable, kObjectKindCount> objects_;

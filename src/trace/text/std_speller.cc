@@ -76,7 +76,7 @@ const std::string* StdSpeller::function(SiteId function) {
 
 // Threads may share a name or have none; their spellings must differ all the same.
 std::string StdSpeller::new_thread(ThreadId thread) {
-  const std::string& name = tables_.thread_name(thread);
+  const std::string name = tables_.thread_name(thread);
   std::string spelling = escape_std(name, StdPlace::kThread);
   if (!name.empty() && thread_names_.insert(spelling).second) {
     return spelling;

@@ -7,7 +7,7 @@ Status TableCopier::copy_new(const Tables& from, Tables& to) {
     return Status::internal("the tables of the copy were changed by somebody else");
   }
   for (; threads_ < from.thread_count(); ++threads_) {
-    to.add_thread(from.threads()[threads_]);
+    to.add_thread(from.thread_name(ThreadId(threads_)));
   }
   for (; sites_ < from.site_count(); ++sites_) {
     to.add_site(from.sites()[sites_]);

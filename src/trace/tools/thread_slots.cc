@@ -1,7 +1,6 @@
 #include "trace/tools/thread_slots.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace sooth {
 
@@ -45,13 +44,34 @@ Batch ThreadSlots::renamed(const Batch& batch, std::vector<Event>& buffer) const
 }
 
 ThreadId ThreadSlots::thread(ThreadId slot, EventId event) const {
-  if (raw(slot) >= tenants_.size() || tenants_[raw(slot)].empty()) {
+  if (raw(slot) >= first_.size()) {
     return slot;
   }
-  const std::vector<Tenant>& tenants = tenants_[raw(slot)];
-  const auto next = std::upper_bound(tenants.begin(), tenants.end(), event,
-                                     [](EventId id, const Tenant& tenant) { return id < tenant.from; });
-  return next == tenants.begin() ? slot : std::prev(next)->thread;
+  std::size_t begin = 0, end = 0;
+  if (raw(slot) < tenants_.size() && tenants_[raw(slot)] != nullptr) {
+    end = tenants_[raw(slot)]->from.size();
+  }
+  const std::size_t count = end;
+  while (begin < end) {
+    const std::size_t middle = begin + (end - begin) / 2;
+    if (raw(event) < tenants_[raw(slot)]->from[middle]) {
+      end = middle;
+    } else {
+      begin = middle + 1;
+    }
+  }
+  return count == 0 || begin == 0 ? ThreadId{first_[raw(slot)]} : ThreadId(tenants_[raw(slot)]->threads[begin - 1]);
+}
+
+void ThreadSlots::add_tenant(std::uint32_t slot, EventId from, ThreadId thread) {
+  if (slot >= tenants_.size()) {
+    tenants_.resize(slot + 1);
+  }
+  if (tenants_[slot] == nullptr) {
+    tenants_[slot] = std::make_unique<Tenants>();
+  }
+  tenants_[slot]->from.push_back(raw(from));
+  tenants_[slot]->threads.push_back(raw(thread));
 }
 
 void ThreadSlots::fork(const Event& e, EventId id) {
@@ -71,10 +91,7 @@ void ThreadSlots::fork(const Event& e, EventId id) {
   const std::uint32_t slot = free_[parent].back();
   free_[parent].pop_back();
   slots_[raw(child)] = slot + 1;
-  if (slot >= tenants_.size()) {
-    tenants_.resize(slot + 1);
-  }
-  tenants_[slot].push_back({id, child});
+  add_tenant(slot, id, child);
 }
 
 void ThreadSlots::join(const Event& e) {
@@ -104,8 +121,7 @@ std::uint32_t ThreadSlots::slot_of(ThreadId thread) {
   std::uint32_t& slot = slots_[raw(thread)];
   if (slot == 0) [[unlikely]] {
     slot = ++next_slot_;
-    tenants_.resize(std::max<std::size_t>(tenants_.size(), slot));
-    tenants_[slot - 1].push_back({EventId{}, thread});
+    first_.push_back(raw(thread));
   }
   return slot - 1;
 }
@@ -116,6 +132,7 @@ void ThreadSlots::stop_being_identity() {
   slots_.resize(std::max<std::size_t>(slots_.size(), next_slot_));
   for (std::uint32_t thread = 0; thread < next_slot_; ++thread) {
     slots_[thread] = thread + 1;
+    first_.push_back(thread);
   }
 }
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "base/packed_column.h"
 #include "trace/batch.h"
 
 namespace sooth {
@@ -20,7 +22,8 @@ namespace sooth {
 // as it has: what follows is ordered after too much, never too little.
 //
 // As long as no slot was used again slots are the threads, and batches pass as they are. After that a batch costs a copy
-// of its events. Memory: 20 bytes per thread of the trace, to name threads in findings.
+// of its events. Memory: four bytes and a bit per thread of the trace, and four bytes or so more for one that took over
+// a slot, to name threads in findings.
 class ThreadSlots {
  public:
   // Every batch, before it or a part of it is renamed.
@@ -34,22 +37,25 @@ class ThreadSlots {
   std::size_t count() const { return next_slot_; }
 
  private:
-  struct Tenant {
-    EventId from{};
-    ThreadId thread{};
+  // Of a slot that was used again: from which event on which thread.
+  struct Tenants {
+    PackedColumn from;
+    PackedColumn threads;
   };
 
   void fork(const Event& e, EventId id);
   void join(const Event& e);
   std::uint32_t slot_of(ThreadId thread);
+  void add_tenant(std::uint32_t slot, EventId from, ThreadId thread);
   void stop_being_identity();
 
   bool identity_ = true;
-  std::uint32_t next_slot_ = 0;                   // above all threads seen, while slots are threads
-  std::vector<std::uint32_t> slots_;              // by thread: slot + 1; not used while slots are threads
-  std::vector<bool> joined_;                      // by thread
-  std::vector<std::vector<std::uint32_t>> free_;  // by slot: the slots that its thread may hand on
-  std::vector<std::vector<Tenant>> tenants_;      // by slot; empty: always the thread of that number
+  std::uint32_t next_slot_ = 0;                    // above all threads seen, while slots are threads
+  std::vector<std::uint32_t> slots_;               // by thread: slot + 1; not used while slots are threads
+  std::vector<bool> joined_;                       // by thread
+  std::vector<std::vector<std::uint32_t>> free_;   // by slot: the slots that its thread may hand on
+  std::vector<std::unique_ptr<Tenants>> tenants_;  // by slot; nullptr: always the thread in first_
+  std::vector<std::uint32_t> first_;               // by slot: its first thread; not used while slots are threads
 };
 
 }  // namespace sooth

@@ -1,0 +1,143 @@
+// What analyses keep of threads that are over: every byte that is allocated is counted.
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "pipeline/analysis.h"
+
+namespace {
+
+std::size_t live_bytes = 0, peak_bytes = 0;
+
+void* counted_new(std::size_t size) {
+  void* const block = std::malloc(size == 0 ? 1 : size);
+  if (block == nullptr) {
+    throw std::bad_alloc();
+  }
+  live_bytes += malloc_usable_size(block);
+  peak_bytes = live_bytes > peak_bytes ? live_bytes : peak_bytes;
+  return block;
+}
+
+void counted_delete(void* block) noexcept {
+  live_bytes -= block == nullptr ? 0 : malloc_usable_size(block);
+  std::free(block);
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted_new(size); }
+void operator delete(void* block) noexcept { counted_delete(block); }
+void operator delete(void* block, std::size_t) noexcept { counted_delete(block); }
+
+namespace sooth {
+namespace {
+
+// Threads that live one after the other. Each takes a lock and counts; every 1,000th also touches what is not protected.
+class ShortThreads final : public TraceReader {
+ public:
+  ShortThreads(std::uint32_t threads, bool joined) : threads_(threads), joined_(joined) {
+    for (const char* label : {"1", "2"}) {
+      Site site;
+      site.label = label;
+      tables_.add_site(site);
+    }
+    tables_.add_thread("main");
+  }
+
+  Result<Batch> next() override {
+    first_ += events_.size();
+    events_.clear();
+    for (std::uint32_t i = 0; i < 512 && next_ <= threads_; ++i, ++next_) {
+      tables_.add_thread("T" + std::to_string(next_));
+      add(0, Op::kFork, next_);
+      add(next_, Op::kBegin, 0);
+      add(next_, Op::kAcquire, 0x100);
+      add(next_, Op::kRead, 0x200, 8);
+      add(next_, Op::kWrite, 0x200, 8);
+      add(next_, Op::kRelease, 0x100);
+      if (next_ % 1000 == 0) {
+        add(next_, Op::kWrite, 0x300, 8, 1);
+      }
+      add(next_, Op::kEnd, 0);
+      if (joined_) {
+        add(0, Op::kJoin, next_);
+      }
+    }
+    Batch batch;
+    batch.first = EventId{first_};
+    batch.events = events_;
+    return batch;
+  }
+  const TraceInfo& info() const override { return info_; }
+  const Tables& tables() const override { return tables_; }
+  std::uint64_t bytes_read() const override { return 0; }
+  std::uint64_t bytes_total() const override { return 0; }
+
+ private:
+  void add(std::uint32_t thread, Op op, std::uint64_t object, std::uint32_t size = 0, std::uint32_t site = 0) {
+    events_.push_back({.object = object, .thread = ThreadId{thread}, .site = SiteId{site}, .size = size, .op = op});
+  }
+
+  const std::uint32_t threads_;
+  const bool joined_;
+  std::uint32_t next_ = 1;
+  std::uint64_t first_ = 0;
+  std::vector<Event> events_;
+  Tables tables_;
+  TraceInfo info_;
+};
+
+std::size_t peak_of(std::uint32_t threads, bool joined, const std::string& analyses, const char* filter = nullptr) {
+  ShortThreads reader(threads, joined);
+  AnalysisOptions options;
+  options.detectors = *parse_detectors(analyses);
+  options.proof.max_events = 1000;  // what is kept of the trace to prove things with has its own bound
+  if (filter != nullptr) {
+    options.filter = TreeOptions{.mode = find_tree_mode(filter)->mode, .locations = 1024};
+  }
+  const std::size_t before = live_bytes;
+  peak_bytes = live_bytes;
+  const Result<Report> report = analyze_trace(reader, options);
+  EXPECT_TRUE(report.ok()) << report.status().message();
+  return peak_bytes - before;
+}
+
+// Names, the check of the trace, the slots, the overview, who forked whom: small things that are kept of every thread.
+// Vectors double, so what grows by 30 bytes may take 60 at times.
+constexpr double kBytesPerThread = 64;
+
+TEST(ThreadMemory, ThreadsThatAreJoinedCostAFewBytesEach) {
+  constexpr std::uint32_t kFew = 20'000, kMany = 100'000;
+  // Not syncp: it remembers what happened, whoever did it, up to a limit of its own.
+  for (const char* analyses : {"none", "hb", "hybrid", "wcp", "deadlock", "lockset", "misuse"}) {
+    const std::size_t few = peak_of(kFew, true, analyses), many = peak_of(kMany, true, analyses);
+    EXPECT_LT(static_cast<double>(many) - static_cast<double>(few), kBytesPerThread * (kMany - kFew))
+        << analyses << ": " << few << " and " << many << " bytes";
+  }
+}
+
+TEST(ThreadMemory, SoDoTheyWithAFilter) {
+  constexpr std::uint32_t kFew = 20'000, kMany = 100'000;
+  for (const char* filter : {"tree", "tree:hb", "tree:strict"}) {
+    const std::size_t few = peak_of(kFew, true, "hybrid", filter), many = peak_of(kMany, true, "hybrid", filter);
+    EXPECT_LT(static_cast<double>(many) - static_cast<double>(few), kBytesPerThread * (kMany - kFew))
+        << filter << ": " << few << " and " << many << " bytes";
+  }
+}
+
+// Nobody is known to have seen the end of a thread that is never joined, so each has its component in the clocks of
+// those that live; but the clocks of those that are over are packed. Without that these were n * n * 2 bytes: 32 MB.
+TEST(ThreadMemory, OfThreadsThatNobodyJoinsOnlyTheLivingHaveAWholeClock) {
+  constexpr std::uint32_t kThreads = 4'000;
+  for (const char* analyses : {"hb", "hybrid", "lockset"}) {
+    EXPECT_LT(peak_of(kThreads, false, analyses), 4'000'000u) << analyses;
+  }
+}
+
+}  // namespace
+}  // namespace sooth
