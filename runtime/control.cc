@@ -419,6 +419,10 @@ void approach_atomic(Thread* t, uptr pc, Op op, uptr address, u32 bytes) {
   approach(t, pc, address, bytes, kinds);
 }
 
+void approach_acquire(Thread* t, uptr pc, uptr lock) {
+  if (has_sites() && t->held_count != 0 && t->busy == 0) approach(t, pc, lock, 1, sooth::control::kAcquires);
+}
+
 void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
   turn::hold(t);
   heed(t);

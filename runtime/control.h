@@ -72,6 +72,8 @@ u64 operations();
 void operation(Thread* t, uptr pc, Op op, u64 object, u64 size);
 // In front of an atomic access that turn::step() let pass.
 void approach_atomic(Thread* t, uptr pc, Op op, uptr address, u32 bytes);
+// Likewise an acquire that may wait for ever.
+void approach_acquire(Thread* t, uptr pc, uptr lock);
 
 // Program counters of plain accesses that are of no interest: direct-mapped.
 inline constexpr u32 kBoringEntries = 1u << 14;

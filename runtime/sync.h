@@ -7,6 +7,7 @@
 
 #include "runtime/blocking.h"
 #include "runtime/clock.h"
+#include "runtime/control.h"
 #include "runtime/signals.h"
 #include "runtime/thread.h"
 #include "runtime/turn.h"
@@ -29,6 +30,11 @@ struct Deadline {
 SOOTH_INLINE void begin_operation(Thread* t, uptr pc = 0, Op op = Op::kCallBegin, uptr object = 0) {
   if (turn::taken()) turn::step(t, {op, pc, object, object == 0 ? u64{0} : u64{1}});
   if (SOOTH_UNLIKELY(__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0)) deliver_pending_signals(t);
+}
+
+// In front of an acquire that may wait, behind begin_operation(): in a controlled run it may be one of a deadlock.
+SOOTH_INLINE void begin_waiting(Thread* t, uptr pc, uptr lock, const Deadline& deadline) {
+  if (SOOTH_UNLIKELY(recorder.controlled) && deadline.time == nullptr) controlled::approach_acquire(t, pc, lock);
 }
 
 template <typename T>

@@ -79,6 +79,7 @@ int lock_with(Thread* t, uptr pc, pthread_mutex_t* mutex, Deadline deadline, F b
       is_locked_by_caller(mutex)) {
     misuse(t, pc, Misuse::kDoubleLock, address_of(mutex));
   }
+  begin_waiting(t, pc, address_of(mutex), deadline);
   int result = turn::taken() ? lock_in_turn(t, mutex, deadline, block) : block();
   return acquired(t, pc, mutex, result, deadline.time == nullptr ? 0 : kTimed);
 }

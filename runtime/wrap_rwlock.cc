@@ -34,6 +34,7 @@ int lock_in_turn(Thread* t, pthread_rwlock_t* lock, bool shared, Deadline deadli
 template <typename F>
 int lock_with(Thread* t, uptr pc, pthread_rwlock_t* lock, bool shared, Deadline deadline, F block) {
   begin_operation(t, pc, sooth::Op::kAcquire, address_of(lock));
+  begin_waiting(t, pc, address_of(lock), deadline);
   int result = turn::taken() ? lock_in_turn(t, lock, shared, deadline, block) : block();
   u8 how = deadline.time == nullptr ? 0 : kTimed;
   if (result == 0) lock_acquired(t, pc, address_of(lock), shared, how);

@@ -199,8 +199,11 @@ RunPlan Campaign::trial(const Target& target, std::uint64_t index) const {
   if (target.kind == FindingKind::kRace) {
     plan.plan = control::Plan::kDirected;
     plan.sites = target.pair.sites;
+  } else if (index % 2 == 0 && !target.acquires.empty()) {
+    plan.plan = control::Plan::kDirected;
+    plan.sites = acquire_code(target.acquires);
   } else {
-    plan.strategy = index % 2 == 0 ? "random" : "pct:3";  // a deadlock needs few switches, but at the right places
+    plan.strategy = index % 4 == 1 ? "random" : "pct:3";  // a deadlock needs few switches, but at the right places
   }
   return plan;
 }

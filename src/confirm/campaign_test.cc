@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <set>
@@ -311,10 +312,30 @@ TEST(CampaignTest, DeadlocksCountWithTheirAcquiresOnly) {
   };
   const Confirmation found = confirmed(deadlock(0x208, 1), target);
   EXPECT_TRUE(found.harmful);
-  EXPECT_EQ(found.trials, 2u);
+  EXPECT_EQ(found.trials, 4u);
   EXPECT_EQ(found.run->plan.strategy, "pct:3");
   EXPECT_EQ(confirmed(deadlock(0x308, 1), target).hits, 0u) << "another place";
   EXPECT_EQ(confirmed(deadlock(0x208, 0), target).hits, 0u) << "no cycle";
+}
+
+TEST(CampaignTest, ThreadsAreStoppedInFrontOfTheAcquiresOfADeadlock) {
+  Target target;
+  target.kind = FindingKind::kDeadlock;
+  target.acquires = {kFirst, kSecond, kFirst};
+  std::vector<RunPlan> plans;
+  (void)confirmed(
+      [&](const RunPlan& plan) -> Result<RunOutcome> {
+        plans.push_back(plan);
+        return ended(0);
+      },
+      target);
+  const auto directed = std::find_if(plans.begin(), plans.end(),
+                                     [](const RunPlan& plan) { return plan.plan == control::Plan::kDirected; });
+  ASSERT_NE(directed, plans.end());
+  ASSERT_EQ(directed->sites.size(), kFirst.ranges.size() + kSecond.ranges.size()) << "each once";
+  for (const SiteCode& site : directed->sites) {
+    EXPECT_EQ(site.kinds, control::kAcquires);
+  }
 }
 
 TEST(CampaignTest, AProgramThatIsNotControlledIsAnError) {

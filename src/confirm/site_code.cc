@@ -114,6 +114,20 @@ PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const Plac
   return pair;
 }
 
+std::vector<SiteCode> acquire_code(const std::vector<PlaceCode>& acquires) {
+  std::vector<SiteCode> sites;
+  for (const PlaceCode& place : acquires) {
+    for (const AddressRange& range : place.ranges) {
+      SiteCode site{
+          .module = place.module, .begin = range.begin, .end = range.end, .sites = 3, .kinds = control::kAcquires};
+      if (std::find(sites.begin(), sites.end(), site) == sites.end()) {
+        sites.push_back(std::move(site));
+      }
+    }
+  }
+  return sites;
+}
+
 CodeFinder::CodeFinder(std::string program, const std::string& recorded, const std::string& trace)
     : program_(std::move(program)),
       recorded_name_(file_name(recorded.substr(0, recorded.find(' ')))),

@@ -45,6 +45,9 @@ struct PairCode {
 PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const PlaceCode& second,
                    std::uint32_t second_kinds);
 
+// The code of the acquires of a deadlock, for a run that stops threads in front of them.
+std::vector<SiteCode> acquire_code(const std::vector<PlaceCode>& acquires);
+
 // Finds the code of places in the files as they are now. Not thread safe.
 class CodeFinder {
  public:

@@ -8,6 +8,7 @@
 
 #include "pipeline/stage_gaps.h"
 #include "predict/barrier_order.h"
+#include "predict/deadlock_cycles.h"
 #include "race/site_key.h"
 
 namespace sooth {
@@ -45,12 +46,20 @@ class McmStage {
     for (McmSitePair& pair : found_.pairs) {
       take(pair);
     }
+    ask_about_deadlocks(index, options);
   }
 
   std::vector<Claim> finish(ProofCount& proven) {
     prove_given(given_, capture_, tables_, proven);
     for (Claim& claim : given_) {
       races_.emplace(Sites{claim.low_site, claim.high_site}, std::move(claim));
+    }
+    prove_given(given_deadlocks_, capture_, tables_, proven);
+    for (std::size_t i = 0; i < given_deadlocks_.size(); ++i) {
+      if (has_witness(given_deadlocks_[i])) {
+        add_name(given_deadlocks_[i].finding);
+      }
+      others_[given_places_[i]] = std::move(given_deadlocks_[i]);
     }
     std::vector<Claim> claims;
     for (auto& [sites, claim] : races_) {
@@ -89,7 +98,8 @@ class McmStage {
                    {"... decided by saturation", std::to_string(by[1])},
                    {"... decided by search", std::to_string(by[2])},
                    {"... decided by the solver", std::to_string(by[3])},
-                   {"... not decided", std::to_string(open)}};
+                   {"... not decided", std::to_string(open)},
+                   {"cycles of locks asked about", std::to_string(cycles_asked_)}};
     return stats;
   }
 
@@ -134,6 +144,44 @@ class McmStage {
     }
   }
 
+  // Those that have no witness in which every read sees the write that it saw: with branches or values there may be
+  // others.
+  void ask_about_deadlocks(const TraceIndex& index, const McmOptions& options) {
+    const bool fixed = index.reads_are_fixed();
+    if (fixed || std::all_of(others_.begin(), others_.end(), has_witness)) {
+      return;
+    }
+    const SiteCycles cycles(index);
+    const Windows windows(index, options.window);
+    const auto out_of_time = [&] { return options.out_of_time && options.out_of_time(); };
+    for (Claim& claim : others_) {
+      if (claim.finding.kind == FindingKind::kDeadlock && !has_witness(claim) && !claim.acquires.empty()) {
+        cycles.any_of(claim.acquires.front(), [&](std::span<const EventId> acquires) {
+          claim.given = predict_in_window(index, windows, acquires, options);
+          return claim.given.has_value() || out_of_time();
+        });
+      }
+      if (claim.given) {
+        given_places_.push_back(static_cast<std::size_t>(&claim - others_.data()));
+        given_deadlocks_.push_back(std::move(claim));
+      }
+    }
+  }
+
+  std::optional<Witness> predict_in_window(const TraceIndex& index, const Windows& windows,
+                                           std::span<const EventId> acquires, const McmOptions& options) {
+    const EventId last = *std::max_element(acquires.begin(), acquires.end());
+    const Window window = windows.window(static_cast<EventIndex>(raw(last)));
+    if (std::any_of(acquires.begin(), acquires.end(),
+                    [&](EventId id) { return window.is_past(index, static_cast<EventIndex>(raw(id))); })) {
+      return std::nullopt;
+    }
+    ++cycles_asked_;
+    Prediction prediction = predict_deadlock(index, acquires, options, &window);
+    Witness* const witness = std::get_if<Witness>(&prediction);
+    return witness == nullptr ? std::nullopt : std::optional(std::move(*witness));
+  }
+
   Claim new_claim(const McmSitePair& pair) const {
     Claim claim;
     claim.low_site = pair.low_site;
@@ -161,10 +209,11 @@ class McmStage {
   const std::set<Sites> refuted_;
   std::map<Sites, Claim> races_;
   std::vector<Claim> others_;
-  std::vector<Claim> given_;
+  std::vector<Claim> given_, given_deadlocks_;
+  std::vector<std::size_t> given_places_;  // of given_deadlocks_ among others_
   McmResult found_;
   std::set<std::pair<std::string, std::string>> places_;  // sites that are one place of the program are one
-  std::uint64_t dynamic_pairs_ = 0, unknown_ = 0, refuted_here_ = 0;
+  std::uint64_t dynamic_pairs_ = 0, unknown_ = 0, refuted_here_ = 0, cycles_asked_ = 0;
   std::string why_;  // of the first without an answer
 };
 

@@ -20,7 +20,8 @@ struct McmStageResult {
 
 // Asks about every pair of sites that `claims`, which prove() has been through, leave open: neither a checked witness
 // nor a complete refutation. What has a checked witness is a race by maximal causality, too. Claims get the name
-// of the analysis and a witness, or say that they are refuted; what nobody has claimed is added. The claims stay sorted by sites, deadlocks last.
+// of the analysis and a witness, or say that they are refuted; what nobody has claimed is added. Deadlocks that have no
+// witness are asked about, too. The claims stay sorted by sites, deadlocks last.
 McmStageResult run_mcm_stage(const DetectorInfo& info, std::vector<Claim>& claims, const ProofCount& so_far,
                              const TraceCapture& capture, const Tables& tables, bool exact, const McmOptions& options);
 

@@ -10,6 +10,7 @@
 #include "predict/barrier_order.h"
 #include "predict/closure.h"
 #include "predict/conflicts.h"
+#include "predict/deadlock_cycles.h"
 #include "predict/plan.h"
 #include "predict/search.h"
 #include "predict/trace_index.h"
@@ -100,9 +101,10 @@ class Prover {
         options_(options),
         calls_(view),
         index_(calls_.view(), calls_.order()),
-        whole_(index_) {
+        whole_(index_),
+        cycles_(index_) {
     for (std::size_t i = 0; i < view.events.size(); ++i) {
-      if (is_access(view.events[i].op) || view.events[i].op == Op::kFree || may_wait_for_ever(view.events[i])) {
+      if (is_access(view.events[i].op) || view.events[i].op == Op::kFree) {
         by_site_[view.events[i].site].push_back(EventId{i});
       }
     }
@@ -162,19 +164,18 @@ class Prover {
   Verdict try_deadlock(const Claim& claim) const {
     Verdict verdict;
     for (const std::vector<EventId>& acquires : claim.acquires) {
-      verdict = try_deadlock(acquires);
+      verdict = try_deadlock(std::span<const EventId>(acquires));
       if (verdict.witness.has_value()) {
         return verdict;
       }
     }
-    const auto is_known = [this](EventId acquire) { return raw(acquire) < view_.events.size(); };
-    if (!claim.acquires.empty() && view_.events.size() <= options_.max_events_for_heuristics &&
-        std::all_of(claim.acquires.front().begin(), claim.acquires.front().end(), is_known)) {
-      std::vector<EventId> chosen;
-      Patience left;
-      if (std::optional<Witness> witness = try_others(claim.acquires.front(), chosen, left)) {
-        verdict.witness = std::move(witness);
-      }
+    if (!claim.acquires.empty() && view_.events.size() <= options_.max_events_for_heuristics) {
+      cycles_.any_of(claim.acquires.front(), [&](std::span<const EventId> acquires) {
+        if (!(options_.out_of_time && options_.out_of_time())) {
+          verdict.witness = try_deadlock(acquires).witness;
+        }
+        return verdict.witness.has_value() || (options_.out_of_time && options_.out_of_time());
+      });
     }
     return verdict;
   }
@@ -184,7 +185,7 @@ class Prover {
   std::vector<LockMode> locks_at(EventId id) const { return sooth::locks_at(index_, id); }
 
  private:
-  Verdict try_deadlock(const std::vector<EventId>& acquires) const {
+  Verdict try_deadlock(std::span<const EventId> acquires) const {
     for (const EventId acquire : acquires) {
       if (raw(acquire) >= view_.events.size()) {
         return {std::nullopt, false, beyond()};
@@ -196,48 +197,6 @@ class Prover {
     }
     const Unknown* unknown = std::get_if<Unknown>(&prediction);
     return {std::nullopt, false, unknown != nullptr ? unknown->reason : "these acquires cannot all be next"};
-  }
-
-  // What is left to spend on other acquires than the examples.
-  struct Patience {
-    std::uint64_t looks = 50'000;
-    std::uint64_t cycles = 64;
-  };
-
-  // The examples may not be the acquires that can all be next: others of the same sites may. `chosen` stands for the
-  // first of `sites`, which are in the order of the cycle.
-  std::optional<Witness> try_others(const std::vector<EventId>& sites, std::vector<EventId>& chosen,
-                                    Patience& left) const {
-    if (chosen.size() == sites.size()) {
-      if (!holds(chosen.front(), chosen.back()) || left.cycles == 0 ||
-          (options_.out_of_time && options_.out_of_time())) {
-        return std::nullopt;
-      }
-      --left.cycles;
-      return try_deadlock(chosen).witness;
-    }
-    for (const EventId acquire : accesses_at(view_.events[raw(sites[chosen.size()])].site)) {
-      if (left.looks == 0 || left.cycles == 0) {
-        return std::nullopt;
-      }
-      --left.looks;
-      if (!may_wait_for_ever(view_.events[raw(acquire)]) || (!chosen.empty() && !holds(acquire, chosen.back()))) {
-        continue;
-      }
-      chosen.push_back(acquire);
-      if (std::optional<Witness> witness = try_others(sites, chosen, left)) {
-        return witness;
-      }
-      chosen.pop_back();
-    }
-    return std::nullopt;
-  }
-
-  // Whether the thread of the one acquire, in front of it, has the lock that the other one wants.
-  bool holds(EventId acquire, EventId other) const {
-    const std::vector<LockMode> held = locks_at(acquire);
-    return std::any_of(held.begin(), held.end(),
-                       [&](const LockMode& mode) { return mode.lock == view_.events[raw(other)].object; });
   }
 
   std::string beyond() const {
@@ -324,6 +283,7 @@ class Prover {
   const BarrierTrace calls_;
   const TraceIndex index_;
   const Window whole_;
+  const SiteCycles cycles_;
   std::map<SiteId, std::vector<EventId>> by_site_;
 };
 

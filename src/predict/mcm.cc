@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "predict/closure.h"
+#include "predict/deadlock_cycles.h"
 #include "predict/order_formula.h"
 #include "predict/race_candidates.h"
 #include "predict/saturation.h"
@@ -14,21 +15,22 @@
 namespace sooth {
 namespace {
 
-// One pair of accesses in one window.
+// One pair of accesses, or the acquires of one cycle, in one window.
 class Question {
  public:
-  Question(const TraceIndex& index, const Window& window, Candidate pair, const McmOptions& options, Effort& effort)
+  Question(const TraceIndex& index, const Window& window, FindingKind kind, std::vector<EventIndex> targets,
+           const McmOptions& options, Effort& effort)
       : index_(index),
         window_(window),
-        pair_(pair),
+        kind_(kind),
         options_(options),
         effort_(effort),
-        targets_{static_cast<EventIndex>(raw(pair.first)), static_cast<EventIndex>(raw(pair.second))},
+        targets_(std::move(targets)),
         poll_(options.out_of_time) {}
 
   Prediction answer() {
     effort_ = {DecidedBy::kSaturation, 0};
-    if (index_.thread(targets_[0]) == index_.thread(targets_[1])) {
+    if (share_a_thread(index_, targets_)) {
       return Infeasible{};
     }
     if (options_.stages.closure) {
@@ -62,7 +64,11 @@ class Question {
   Prediction no() const { return poll_.stopped() ? Prediction(Unknown{kOutOfTime}) : Prediction(Infeasible{}); }
 
   Witness witness(std::vector<EventId> order) const {
-    return {FindingKind::kRace, std::move(order), {pair_.first, pair_.second}};
+    std::vector<EventId> next;
+    for (const EventIndex target : targets_) {
+      next.push_back(EventId{target});
+    }
+    return {kind_, std::move(order), std::move(next)};
   }
 
   // What has happened before the window.
@@ -119,10 +125,10 @@ class Question {
 
   const TraceIndex& index_;
   const Window& window_;
-  const Candidate pair_;
+  const FindingKind kind_;
   const McmOptions& options_;
   Effort& effort_;
-  const EventIndex targets_[2];
+  const std::vector<EventIndex> targets_;
   StopPoll poll_;
 };
 
@@ -183,7 +189,23 @@ Prediction predict_race(const TraceIndex& index, Candidate pair, const McmOption
                         Effort* effort) {
   Effort unused;
   const Window whole = window == nullptr ? Window(index) : *window;
-  return Question(index, whole, pair, options, effort != nullptr ? *effort : unused).answer();
+  return Question(index, whole, FindingKind::kRace,
+                  {static_cast<EventIndex>(raw(pair.first)), static_cast<EventIndex>(raw(pair.second))}, options,
+                  effort != nullptr ? *effort : unused)
+      .answer();
+}
+
+Prediction predict_deadlock(const TraceIndex& index, std::span<const EventId> acquires, const McmOptions& options,
+                            const Window* window, Effort* effort) {
+  std::optional<std::vector<EventIndex>> cycle = deadlock_cycle(index, acquires);
+  if (!cycle) {
+    return Infeasible{};
+  }
+  Effort unused;
+  const Window whole = window == nullptr ? Window(index) : *window;
+  return Question(index, whole, FindingKind::kDeadlock, std::move(*cycle), options,
+                  effort != nullptr ? *effort : unused)
+      .answer();
 }
 
 McmResult find_mcm_races(const TraceIndex& index, const McmOptions& options,

@@ -1,11 +1,12 @@
 // Maximal causality: which conflicting accesses some correct reordering of a trace brings together. All of them, with a
-// witness for each, and a proof for every "no".
+// witness for each, and a proof for every "no". The same questions about deadlocks.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,11 @@ struct McmOptions {
 // threads.
 Prediction predict_race(const TraceIndex& index, Candidate pair, const McmOptions& options,
                         const Window* window = nullptr, Effort* effort = nullptr);
+
+// The same for acquires that wait for each other, as find_deadlock() (predict/search.h): whether all can be next, while
+// reads may see other writes where branches or values allow it.
+Prediction predict_deadlock(const TraceIndex& index, std::span<const EventId> acquires, const McmOptions& options,
+                            const Window* window = nullptr, Effort* effort = nullptr);
 
 // Two sites that some pair of accesses may bring together.
 struct McmSitePair {

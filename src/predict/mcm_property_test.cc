@@ -10,6 +10,7 @@
 #include "oracle/explorer.h"
 #include "oracle/minimise.h"
 #include "oracle/oracle.h"
+#include "oracle/random.h"
 #include "oracle/random_columns.h"
 #include "oracle/random_trace.h"
 #include "oracle/trace_text.h"
@@ -169,6 +170,81 @@ std::string window_disagreement(std::span<const Event> events, const Setting& se
   return "";
 }
 
+// Pairs and triples of acquires, of which few can wait for each other.
+std::string deadlock_disagreement(std::span<const Event> events, const Setting& setting, std::uint64_t seed,
+                                  Tally& tally) {
+  const Columns columns(events, setting, seed);
+  const TraceView view{events, columns.values, columns.branches};
+  const Exploration truth = explore(view, 100'000);
+  tally.skipped += truth.complete ? 0 : 1;
+  std::vector<std::vector<EventId>> questions;
+  std::vector<EventId> acquires;
+  for (Index e = 0; truth.complete && e < events.size(); ++e) {
+    if (events[e].op == Op::kAcquire) {
+      acquires.push_back(EventId{e});
+    }
+  }
+  for (std::size_t a = 0; a < acquires.size(); ++a) {
+    for (std::size_t b = a + 1; b < acquires.size(); ++b) {
+      questions.push_back({acquires[a], acquires[b]});
+      for (std::size_t c = b + 1; c < acquires.size(); ++c) {
+        questions.push_back({acquires[a], acquires[b], acquires[c]});
+      }
+    }
+  }
+  const TraceIndex index(view);
+  McmOptions options;
+  options.stages = setting.stages;
+  for (const std::vector<EventId>& question : questions) {
+    Effort effort;
+    const bool expected = truth.deadlocks.contains(question);
+    const Prediction prediction = predict_deadlock(index, question, options, nullptr, &effort);
+    const Witness* const witness = std::get_if<Witness>(&prediction);
+    ++tally.by[witness != nullptr ? 1 : 0][static_cast<int>(effort.decided_by)];
+    std::string wrong = std::holds_alternative<Unknown>(prediction) ? "unknown" : "";
+    if (wrong.empty() && (witness != nullptr) != expected) {
+      wrong = expected ? "infeasible, but the explorer gets there" : "a witness, but the explorer finds none";
+    }
+    if (wrong.empty() && witness != nullptr) {
+      const Status checked = check_witness(view, *witness);
+      wrong = why_no_witness(view, *witness) + checked.message();
+    }
+    if (!wrong.empty()) {
+      return "deadlock of acquires from " + std::to_string(raw(question.front())) + " on: " + wrong;
+    }
+  }
+  return "";
+}
+
+// One section within another after the other, with accesses between: dense in deadlocks.
+RandomTrace locking_trace(std::uint64_t seed) {
+  Random random(seed);
+  RandomTrace trace;
+  const std::uint32_t threads = random.between(2, 3);
+  const auto add = [&](std::uint32_t thread, Op op, std::uint64_t object, std::uint32_t size = 0) {
+    const SiteId site{static_cast<std::uint32_t>(trace.events.size())};
+    trace.events.push_back({.object = object, .thread = ThreadId{thread}, .site = site, .size = size, .op = op});
+  };
+  const auto access = [&](std::uint32_t thread) {
+    if (random.percent(40)) {
+      add(thread, random.percent(50) ? Op::kRead : Op::kWrite, 0x1000 + 16 * random.below(2), 4);
+    }
+  };
+  for (std::uint32_t rounds = random.between(2, 4); rounds > 0; --rounds) {
+    const std::uint32_t thread = random.below(threads);
+    const std::uint64_t outer = random.below(3), inner = (outer + 1 + random.below(2)) % 3;
+    access(thread);
+    add(thread, Op::kAcquire, outer);
+    access(thread);
+    add(thread, Op::kAcquire, inner);
+    access(thread);
+    add(thread, Op::kRelease, inner);
+    add(thread, Op::kRelease, outer);
+    access(thread);
+  }
+  return trace;
+}
+
 RandomTrace tiny_trace(std::uint64_t seed, Profile profile) {
   RandomTraceOptions options = random_options(profile, seed);
   options.events = 6 + options.events % 16;
@@ -182,10 +258,11 @@ RandomTrace any_trace(std::uint64_t seed) { return tiny_trace(seed, kProfiles[se
 RandomTrace trace_with_waits(std::uint64_t seed) { return tiny_trace(seed, Profile::kConditions); }
 
 using Disagreement = std::string (*)(std::span<const Event>, const Setting&, std::uint64_t seed, Tally&);
+using Draw = RandomTrace (*)(std::uint64_t seed);
 
 // Empty, or the first trace that is answered wrongly, shrunk.
 std::string compare(const Setting& setting, Disagreement disagree, std::uint64_t cases, Tally& tally,
-                    RandomTrace (*draw)(std::uint64_t) = any_trace) {
+                    Draw draw = any_trace) {
   const std::uint64_t first_seed = from_environment("SOOTH_SEED", 1);
   for (std::uint64_t seed = first_seed; seed < first_seed + cases; ++seed) {
     const RandomTrace trace = draw(seed);
@@ -233,6 +310,23 @@ TEST_P(McmProperty, FindsExactlyWhatTheExplorerFinds) {
     EXPECT_GT(tally.by[1][setting.stages.closure ? 0 : 3], cases / 10);
     EXPECT_GT(tally.by[0][1], 0u);
     if (setting.values + setting.branches != 0 && !setting.stages.search) {
+      EXPECT_GT(tally.by[1][3], 0u);
+    }
+  }
+}
+
+TEST_P(McmProperty, FindsExactlyTheDeadlocksThatTheExplorerFinds) {
+  const std::uint64_t cases = cases_of(GetParam().percent) / 10 + 1;
+  Tally tally;
+  ASSERT_EQ(compare(GetParam(), deadlock_disagreement, cases, tally, locking_trace), "");
+  std::uint64_t found = 0;
+  for (const std::uint64_t by : tally.by[1]) {
+    found += by;
+  }
+  std::cout << cases << " traces, " << found << " deadlocks, of which the solver found " << tally.by[1][3] << "\n";
+  if (cases >= 500) {
+    EXPECT_GT(found, cases / 20);
+    if (GetParam().values != 0) {
       EXPECT_GT(tally.by[1][3], 0u);
     }
   }

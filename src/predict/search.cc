@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "predict/closure.h"
+#include "predict/deadlock_cycles.h"
 #include "predict/saturation.h"
 #include "predict/scheduler.h"
 
@@ -129,40 +130,6 @@ Prediction reach(const TraceIndex& index, FindingKind kind, std::span<const Even
                         : Unknown{"the search gave up after " + std::to_string(effort.states) + " states"};
 }
 
-// Whether the thread of `holder`, when that acquire is next, holds the lock that `waiter` wants.
-bool waits_for(const TraceIndex& index, EventIndex waiter, EventIndex holder) {
-  const LockSection& wanted = index.section(index.section_of(waiter));
-  const std::vector<SectionIndex> held = index.held_after(index.thread(holder), index.position(holder));
-  return std::any_of(held.begin(), held.end(),
-                     [&](SectionIndex s) { return exclude_each_other(index.section(s), wanted); });
-}
-
-// Extends `cycle` by the rest of `acquires` such that each waits for the following one and the last for the first.
-bool complete_cycle(const TraceIndex& index, std::span<const EventIndex> acquires, std::vector<EventIndex>& cycle) {
-  if (cycle.size() == acquires.size()) {
-    return waits_for(index, cycle.back(), cycle.front());
-  }
-  for (const EventIndex next : acquires) {
-    if (std::find(cycle.begin(), cycle.end(), next) == cycle.end() && waits_for(index, cycle.back(), next)) {
-      cycle.push_back(next);
-      if (complete_cycle(index, acquires, cycle)) {
-        return true;
-      }
-      cycle.pop_back();
-    }
-  }
-  return false;
-}
-
-bool share_a_thread(const TraceIndex& index, std::span<const EventIndex> events) {
-  std::vector<std::uint32_t> threads;
-  for (const EventIndex e : events) {
-    threads.push_back(index.thread(e));
-  }
-  std::sort(threads.begin(), threads.end());
-  return std::adjacent_find(threads.begin(), threads.end()) != threads.end();
-}
-
 }  // namespace
 
 SearchOutcome search_order(const TraceIndex& index, const Window& window, const Bounds& bounds, const Budget& budget,
@@ -196,22 +163,11 @@ Prediction find_deadlock(const TraceIndex& index, std::span<const EventId> acqui
   Effort unused;
   Effort& used = effort != nullptr ? *effort : unused;
   used = {DecidedBy::kSaturation, 0};
-  std::vector<EventIndex> targets;
-  for (const EventId acquire : acquires) {
-    const EventIndex e = static_cast<EventIndex>(raw(acquire));
-    if (!may_wait_for_ever(index.event(e)) || index.section_of(e) == kNoSection) {
-      return Infeasible{};  // a try, and a re-entrant acquire, wait for nobody
-    }
-    targets.push_back(e);
-  }
-  if (targets.size() < 2 || share_a_thread(index, targets)) {
+  const std::optional<std::vector<EventIndex>> cycle = deadlock_cycle(index, acquires);
+  if (!cycle) {
     return Infeasible{};
   }
-  std::vector<EventIndex> cycle{targets.front()};
-  if (!complete_cycle(index, targets, cycle)) {
-    return Infeasible{};
-  }
-  return reach(index, FindingKind::kDeadlock, cycle, budget, used, stages);
+  return reach(index, FindingKind::kDeadlock, *cycle, budget, used, stages);
 }
 
 }  // namespace sooth

@@ -5,6 +5,10 @@
 // A function of the seed, of what was decided before and of who is postponed. Freestanding like strategy.h: the run
 // time library asks inside the program, tests ask without one.
 //
+// The same for deadlocks (Joshi, Park, Sen, Naik: A Randomized Dynamic Program Analysis Technique for Detecting Real
+// Deadlocks, PLDI 2009): a thread in front of an acquire of the cycle, with a lock in its hands, is postponed. When all
+// that could run are, each holds what another one wants.
+//
 // Two things that the paper leaves open. A thread that line 27 takes out of `postponed` does its access without being
 // asked again, for nothing else would end the wait of a thread that is alone. And a pair of different sites is met by
 // one thread at each: two threads at the same one of them may be in a race, but not in that of the pair.
@@ -40,6 +44,9 @@ constexpr bool are_racing(const SiteAccess& a, const SiteAccess& b) {
 // Whether an access of these kinds is one that a range of code means. A range with kAtomics means atomic ones too.
 constexpr bool is_meant(std::uint32_t range_kinds, std::uint32_t access_kinds) {
   const std::uint32_t directions = control::kReads | control::kWrites;
+  if ((range_kinds & access_kinds & control::kAcquires) != 0) {
+    return true;
+  }
   return (range_kinds & access_kinds & directions) != 0 && ((access_kinds & control::kAtomics) & ~range_kinds) == 0;
 }
 

@@ -8,6 +8,7 @@
 namespace sooth {
 namespace {
 
+using control::kAcquires;
 using control::kAtomics;
 using control::kReads;
 using control::kWrites;
@@ -47,6 +48,7 @@ TEST(Racing, NeedsACommonByteAWriteAndBothEndsOfThePair) {
       {"code of both sites and of one", access_of(100, 4, kWrites, 3), access_of(100, 4, kWrites, 1), true},
       {"both atomic", access_of(100, 4, kWrites | kAtomics, 1), access_of(100, 4, kReads | kAtomics, 2), false},
       {"one atomic", access_of(100, 4, kWrites | kAtomics, 1), access_of(100, 4, kReads, 2), true},
+      {"two acquires of one lock", access_of(100, 1, kAcquires, 3), access_of(100, 1, kAcquires, 3), false},
       {"an atomic read and a plain one", access_of(100, 4, kReads | kAtomics, 1), access_of(100, 4, kReads, 2), false},
   };
   for (const Case& c : cases) {
@@ -63,6 +65,9 @@ TEST(Racing, RangesMeanPlainAccessesAndWithTheBitAtomicOnesToo) {
   EXPECT_TRUE(is_meant(kReads | kWrites | kAtomics, kReads | kWrites | kAtomics));
   EXPECT_TRUE(is_meant(kReads | kAtomics, kReads));
   EXPECT_FALSE(is_meant(kReads | kAtomics, kWrites | kAtomics));
+  EXPECT_TRUE(is_meant(kAcquires, kAcquires));
+  EXPECT_FALSE(is_meant(kAcquires, kReads)) << "the mutex is read on the way";
+  EXPECT_FALSE(is_meant(kReads | kWrites, kAcquires));
 }
 
 TEST(Approach, PostponesUntilSomebodyMeetsIt) {

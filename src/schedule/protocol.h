@@ -75,6 +75,9 @@ struct ControlHeader {
 inline constexpr std::uint32_t kReads = 1;
 inline constexpr std::uint32_t kWrites = 2;
 inline constexpr std::uint32_t kAtomics = 4;
+// No access, but a call that waits for a lock, of a thread that holds another: it meets nobody, and waits like any other
+// until nobody else can run. So threads that can wait for each other's locks come to do so.
+inline constexpr std::uint32_t kAcquires = 8;
 
 // Code that belongs to a site of the pair: an access whose program counter (that of the call of the hook, less one)
 // lies in [begin, end) of the module, and which is of the kind. A site may have many ranges, and a range may belong to
@@ -82,7 +85,7 @@ inline constexpr std::uint32_t kAtomics = 4;
 struct SiteRange {
   std::uint32_t module;  // offset: path or file name of the module, ends with 0; empty: the program itself
   std::uint32_t sites;   // bit 0: the first site of the pair, bit 1: the second
-  std::uint32_t kinds;   // plain accesses: kReads, kWrites or both; with kAtomics, atomic ones
+  std::uint32_t kinds;   // plain accesses: kReads, kWrites or both; with kAtomics, atomic ones; or kAcquires
   std::uint32_t reserved;
   std::uint64_t begin, end;  // as in the ELF file: without the bias
 };

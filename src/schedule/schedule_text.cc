@@ -29,7 +29,8 @@ struct Letter {
   char letter;
   std::uint32_t bit;
 };
-constexpr Letter kKinds[] = {{'r', control::kReads}, {'w', control::kWrites}, {'a', control::kAtomics}};
+constexpr Letter kKinds[] = {
+    {'r', control::kReads}, {'w', control::kWrites}, {'a', control::kAtomics}, {'l', control::kAcquires}};
 constexpr Letter kSites[] = {{'1', 1}, {'2', 2}};
 
 struct FlagName {

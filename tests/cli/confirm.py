@@ -186,6 +186,22 @@ def deadlock(lab):
     check(after["findings"][0]["rung"] == "harmful", f"{after['findings'][0].get('replay')}")
 
 
+def steered_deadlock(lab):
+    """Without a witness: threads are stopped in front of their acquires, so that one run is enough."""
+    report, words = lab.report("deadlock_behind_value", schedule="pct:1", analyses="deadlock,mcm", options=())
+    check([f["rung"] for f in lab.load(report)["findings"] if f["kind"] == "deadlock"] == ["suspected"], "no reordering reaches it")
+    reached = directed = 0
+    for seed in range(1, 11):
+        shutil.copy(lab.path(report), lab.path("steered.json"))
+        after = lab.confirm("steered.json", words, "--trials", "1", "--baseline-runs", "1", "--seed", str(100 * seed))
+        found = next(f for f in after["findings"] if f["kind"] == "deadlock")
+        if found["rung"] == "harmful":
+            reached += 1
+            directed += found["replay"]["strategy"] == "directed"  # or else the run to compare with was there by chance
+            lab.tool("replay", f"steered.json#{found['id']}", "--", *words, expect=66)
+    check(reached >= 8 and directed >= 6, f"{reached} of 10 reached it, {directed} of them steered")
+
+
 def jobs_and_seeds(lab):
     """The answer does not depend on --jobs, and two campaigns with one seed are one campaign."""
     report, words = lab.report("figure_1")
@@ -317,7 +333,7 @@ def limits(lab):
     check(any("replay" in finding for finding in lab.load(report)["findings"]), "the report so far")
 
 
-TESTS = (figure_1, figure_2, crashes, witnesses, diverges, deadlock, jobs_and_seeds, pasted, updates, changed_program, refusals, limits)
+TESTS = (figure_1, figure_2, crashes, witnesses, diverges, deadlock, steered_deadlock, jobs_and_seeds, pasted, updates, changed_program, refusals, limits)
 
 
 if __name__ == "__main__":
