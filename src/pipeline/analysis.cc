@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/suggest.h"
 #include "base/text.h"
 #include "pipeline/context.h"
 #include "pipeline/findings.h"
@@ -283,12 +284,13 @@ void add_reach_note(std::uint64_t calls, Report& report) {
   }
 }
 
-std::string known_names() {
-  std::string names;
+std::vector<std::string> known_names() {
+  std::vector<std::string> names;
   for (const DetectorInfo& info : detectors()) {
-    names += std::string(info.name) + ", ";
+    names.emplace_back(info.name);
   }
-  return names + "none";
+  names.emplace_back("none");
+  return names;
 }
 
 }  // namespace
@@ -307,11 +309,11 @@ Result<std::vector<const DetectorInfo*>> parse_detectors(const std::string& name
         chosen[static_cast<std::size_t>(companion - detectors().data())] = true;
       }
     } else if (word != "none") {
-      return Status::usage("there is no analysis `" + word + "`; there are: " + known_names());
+      return Status::usage(no_such("analysis", word, known_names()));
     }
   }
   if (!any) {
-    return Status::usage("--with needs the name of an analysis; there are: " + known_names());
+    return Status::usage("--with needs the name of an analysis; `sooth analyze --list` lists them");
   }
   std::vector<const DetectorInfo*> rows;
   for (std::size_t i = 0; i < chosen.size(); ++i) {

@@ -269,8 +269,9 @@ TEST(Refusal, NamesOneModeForTheWholeChain) {
             "leave out the filter, or cp");
   EXPECT_EQ(message("tree:span", "syncp"),
             "--filter tree:span would change the pairs that syncp reports; use --filter tree:data");
-  EXPECT_EQ(message("treee", "hb"),
-            "there is no filter `treee`; there are: tree, tree:hb, tree:strict, tree:data, tree:span");
+  EXPECT_EQ(
+      message("treee", "hb"),
+      "there is no filter `treee`; there are: tree, tree:hb, tree:strict, tree:data, tree:span. Did you mean `tree`?");
   EXPECT_EQ(choose_filter("tree", {}, 1).status().message(), "--tree-locations needs at least 2");
   EXPECT_TRUE(choose_filter("tree", *parse_detectors("lockset,hybrid,deadlock"), 4).ok());
 }

@@ -2,16 +2,17 @@
 
 #include <algorithm>
 
+#include "base/suggest.h"
 #include "filter/location_table.h"
 #include "trace/recording/stream_format.h"
 
 namespace sooth {
 namespace {
 
-std::string known_filters() {
-  std::string names;
+std::vector<std::string> known_filters() {
+  std::vector<std::string> names;
   for (const TreeModeInfo& info : tree_modes()) {
-    names += (names.empty() ? "" : ", ") + std::string(info.name);
+    names.emplace_back(info.name);
   }
   return names;
 }
@@ -100,7 +101,7 @@ Result<TreeOptions> choose_filter(const std::string& name, const std::vector<con
                                   std::uint64_t locations) {
   const TreeModeInfo* mode = find_tree_mode(name);
   if (mode == nullptr) {
-    return Status::usage("there is no filter `" + name + "`; there are: " + known_filters());
+    return Status::usage(no_such("filter", name, known_filters()));
   }
   if (locations < LocationSet::kWays) {
     return Status::usage("--tree-locations needs at least " + std::to_string(LocationSet::kWays));
