@@ -86,4 +86,7 @@ function(sooth_test name)
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+  if("property" IN_LIST ARG_LABELS)
+    set_tests_properties(${name} PROPERTIES COST 20)  # ctest starts what is long first
+  endif()
 endfunction()

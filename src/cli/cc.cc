@@ -40,8 +40,16 @@ struct Wrapper {
   bool is_cxx;
   const char* summary;
 };
-constexpr Wrapper kC = {"cc", "SOOTH_CC", "gcc", false, "Compile C so that the program can be recorded"};
-constexpr Wrapper kCxx = {"c++", "SOOTH_CXX", "g++", true, "Compile C++ so that the program can be recorded"};
+constexpr Wrapper kC = {.name = "cc",
+                        .variable = "SOOTH_CC",
+                        .fallback = "gcc",
+                        .is_cxx = false,
+                        .summary = "Compile C so that the program can be recorded"};
+constexpr Wrapper kCxx = {.name = "c++",
+                          .variable = "SOOTH_CXX",
+                          .fallback = "g++",
+                          .is_cxx = true,
+                          .summary = "Compile C++ so that the program can be recorded"};
 
 std::vector<std::string> split_words(const std::string& text) {
   std::istringstream words(text);

@@ -24,7 +24,9 @@ using AddCommand = void (*)(CLI::App& root, CommandResult& result);
 void add_analyze_command(CLI::App& root, CommandResult& result);
 void add_compiler_commands(CLI::App& root, CommandResult& result);
 void add_confirm_command(CLI::App& root, CommandResult& result);
+void add_doctor_command(CLI::App& root, CommandResult& result);
 void add_explore_command(CLI::App& root, CommandResult& result);
+void add_help_command(CLI::App& root, CommandResult& result);
 void add_merge_command(CLI::App& root, CommandResult& result);
 void add_record_command(CLI::App& root, CommandResult& result);
 void add_reference_command(CLI::App& root, CommandResult& result);
@@ -47,6 +49,9 @@ const std::vector<std::string>& program_words();
 
 // Tells the user something besides the result: one line on standard error, whatever bytes are in it.
 void say(const std::string& sentence);
+
+// Prints what `--help` of the command at `path` ("sooth trace gen") prints; of the whole tool when there is none.
+void print_help(CLI::App& root, const std::string& path);
 
 // `sooth cc` and `sooth c++` pass on arguments that only a compiler understands, so they are not parsed as those of
 // other commands are. `arguments` are all of ours; nullopt when they are for another command, or ask for --help, which

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/config.h"
+#include "cli/usage.h"
 #include "cli/version.h"
 #include "report/describe.h"
 
@@ -18,9 +20,10 @@ namespace sooth {
 namespace {
 
 constexpr AddCommand kCommands[] = {
-    add_run_command,   add_analyze_command, add_compiler_commands, add_confirm_command,   add_explore_command,
-    add_merge_command, add_record_command,  add_replay_command,    add_report_command,    add_test_command,
-    add_trace_command, add_view_command,    add_witness_command,   add_reference_command,
+    add_run_command,    add_analyze_command, add_compiler_commands, add_confirm_command,
+    add_doctor_command, add_explore_command, add_help_command,      add_merge_command,
+    add_record_command, add_replay_command,  add_report_command,    add_test_command,
+    add_trace_command,  add_view_command,    add_witness_command,   add_reference_command,
 };
 
 // The commands that take `-- PROGRAM ARGUMENTS`. For others `--` means what it means everywhere: no options behind it.
@@ -43,22 +46,14 @@ int fail(const Status& status) {
   return raw(status.code());
 }
 
-// What is wrong with the command line, with the help to look at.
-Status explain(const CLI::App& root, const CLI::ParseError& error) {
-  const CLI::App* command = &root;
+// How the command that the user has chosen is called: "sooth trace gen".
+std::string chosen_path(const CLI::App& root) {
   std::string path = root.get_name();
-  while (!command->get_subcommands().empty()) {
+  for (const CLI::App* command = &root; !command->get_subcommands().empty();) {
     command = command->get_subcommands().front();
     path += " " + command->get_name();
   }
-  std::string what = error.what();
-  if (command->get_require_subcommand_min() > 0) {
-    const std::vector<std::string> rest = command->remaining();
-    what = rest.empty()                    ? "`" + path + "` needs a command"
-           : rest.front().starts_with('-') ? "`" + path + "` has no option `" + rest.front() + "`"
-                                           : "there is no command `" + path + " " + rest.front() + "`";
-  }
-  return Status::usage(what + ". Try `" + path + " --help`.");
+  return path;
 }
 
 // What was printed must have arrived: 70 instead of a success that nobody can read.
@@ -81,20 +76,26 @@ int run(int argc, char** argv) {
   root.set_version_flag("--version", std::string("sooth ") + kVersion);
   root.require_subcommand(1);
   root.footer(
-      "`sooth COMMAND --help` explains a command. Exit status: 0 nothing found, 66 findings, 64 wrong usage,\n"
-      "65 bad input, 67 a replay that diverged, 70 our own fault.");
+      "`sooth help COMMAND` explains a command. Exit status: 0 nothing found, 66 findings, 64 wrong usage,\n"
+      "65 bad input, 67 a replay that diverged, 70 our own fault or the machine's.");
   CommandResult result = ExitCode::kOk;
   for (AddCommand add : kCommands) {
     add(root, result);
   }
+  add_config_options(root);
   try {
     split_program(arguments);
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants a vector
     root.parse(arguments);
-  } catch (const CLI::Success& done) {  // --help, --version
+  } catch (const CLI::CallForHelp&) {
+    print_help(root, chosen_path(root));
+    return raw(ExitCode::kOk);
+  } catch (const CLI::Success& done) {  // --version
     return root.exit(done);
+  } catch (const CLI::FileError& error) {  // of the configuration
+    return fail(Status::bad_input(error.what()));
   } catch (const CLI::ParseError& error) {
-    return fail(explain(root, error));
+    return fail(explain_usage(root, error));
   }
   return answer(result);
 }

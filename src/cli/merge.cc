@@ -77,7 +77,8 @@ void add_merge_command(CLI::App& root, CommandResult& result) {
   command->add_option("REPORTS", options->paths, "Reports that --format json wrote")->required()->type_name("");
   add_report_options(*command, options->report);
   command->footer(
-      "Usage: sooth merge A.json B.json ... -o FILE. One finding per fingerprint, on the highest rung that a report "
+      "Usage: sooth merge [OPTIONS] REPORT REPORT... -o FILE. One finding per fingerprint, on the highest rung that a "
+      "report "
       "has it on; counts\n"
       "add up, notes are united. Shards of a campaign (--shard) become what it would be without. The order of the "
       "reports "

@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/usage.h"
+
 namespace sooth {
 namespace {
 
@@ -13,9 +15,8 @@ Status check_extras(const CLI::App& command, const std::string& call) {
     return {};
   }
   const std::string& word = extras.front();
-  return Status::usage(word.starts_with('-') ? command.get_name() + " has no option `" + word + "`. Try `sooth " +
-                                                   command.get_name() + " --help`."
-                                             : "write `--` in front of the program: `" + call + " -- " + word + "`");
+  return word.starts_with('-') ? no_such_option(command, "sooth " + command.get_name(), word)
+                               : Status::usage("write `--` in front of the program: `" + call + " -- " + word + "`");
 }
 
 CommandResult run_if(const Status& usage, const std::function<CommandResult()>& run) {

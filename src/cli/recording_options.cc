@@ -5,13 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "base/suggest.h"
 #include "cli/numbers.h"
+#include "cli/usage.h"
 #include "launch/excluded_code.h"
 #include "schedule/strategy.h"
 #include "trace/recording/stream_format.h"
 
 namespace sooth {
 namespace {
+
+const std::vector<std::string> kSchedules = {"os", "serial", "random", "pct:"};
 
 // Throws what is wrong with the value of --schedule.
 void check_schedule(const std::string& text) {
@@ -22,7 +26,7 @@ void check_schedule(const std::string& text) {
   const std::string advice = text.starts_with("pct")
                                  ? "pct takes a depth from 1 to " + std::to_string(kMaxPctDepth) +
                                        " and, if known, the number of steps of the run, like pct:3 or pct:3:1000"
-                                 : "there are os, serial, random and pct:D";
+                                 : "there are os, serial, random and pct:D." + did_you_mean(text, kSchedules);
   throw CLI::ValidationError("--schedule", "`" + text + "` is no schedule; " + advice);
 }
 
@@ -65,7 +69,7 @@ void add_recording_options(CLI::App& command, RecordingOptions& options) {
                   "What calls of excluded code may touch. everything: any memory. touched: the blocks and variables "
                   "that they are seen to touch; "
                   "for code that is instrumented throughout. none: they order nothing, and are not recorded")
-      ->check(CLI::IsMember({"everything", "touched", "none"}))
+      ->check(one_of({"everything", "touched", "none"}))
       ->type_name("everything|touched|none")
       ->capture_default_str();
 }
@@ -78,7 +82,7 @@ void add_recording_filter(CLI::App& command, const std::string& name, RecordingO
           name, options.filter,
           "repeat: leave out accesses that their thread has just recorded from the same place. off: record all. tree, "
           "tree:hb, tree:strict: leave out more; hybrid, hb, wcp find the same in what is left")
-      ->check(CLI::IsMember(filters))
+      ->check(one_of(filters))
       ->type_name("repeat|off|tree|tree:hb|tree:strict")
       ->capture_default_str();
 }

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/reference_model.h"
 #include "cli/reference_print.h"
+#include "cli/usage.h"
 #include "report/files.h"
 
 namespace sooth {
@@ -50,12 +51,9 @@ Status print(const ReferenceCommand& root, const ReferenceFlags& options) {
       words.insert(words.begin(), root.path);
       return words;
     }());
-    for (const ReferenceCommand* command : all_commands(root)) {
-      if (command->path == path) {
-        return write("", man_page(root, *command));
-      }
-    }
-    return Status::usage("there is no command `" + path + "`");
+    const ReferenceCommand* command = find_command(root, path);
+    return command != nullptr ? write("", man_page(root, *command))
+                              : Status::usage("there is no command `" + path + "`");
   }
   if (!options.command.empty()) {
     return Status::usage("only --format man is about one command");
@@ -72,7 +70,7 @@ void add_reference_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("reference", "Print the documentation of all commands");
   auto options = std::make_shared<ReferenceFlags>();
   command->add_option("--format", options->format, "A page, the manual page of a command, or completions for a shell")
-      ->check(CLI::IsMember({"markdown", "man", "bash", "zsh", "fish"}))
+      ->check(one_of({"markdown", "man", "bash", "zsh", "fish"}))
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "Write to this file; for man, all pages into this directory")
       ->type_name("FILE");

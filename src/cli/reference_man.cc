@@ -141,6 +141,14 @@ void add_options(std::string& out, const char* title, const std::vector<Referenc
   }
 }
 
+void add_man_examples(std::string& out, const ReferenceCommand& command) {
+  out += command.examples.empty() ? "" : ".SH EXAMPLES\n";
+  for (const CommandExample& example : command.examples) {
+    out += ".TP\n.nf\n" + bold(example.line) + "\n.fi\n";
+    add_filled(out, marked_up(std::string(example.purpose) + "."));
+  }
+}
+
 // "sooth trace gen" in bold, the rest as it is.
 std::string synopsis(const ReferenceCommand& command) {
   const std::size_t common = command.synopsis.starts_with(command.path) ? command.path.size() : 0;
@@ -186,6 +194,7 @@ std::string man_page(const ReferenceCommand& root, const ReferenceCommand& comma
   }
   add_options(out, "ARGUMENTS", command.positionals);
   add_options(out, "OPTIONS", command.options);
+  add_man_examples(out, command);
   out += ".SH SEE ALSO\n";
   const std::vector<std::string> names = related(root, command);
   for (const std::string& name : names) {

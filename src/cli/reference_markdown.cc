@@ -66,9 +66,17 @@ void add_markdown_option(std::string& out, const ReferenceOption& option) {
   out += '\n';
 }
 
+void add_markdown_examples(std::string& out, const ReferenceCommand& command) {
+  out += command.examples.empty() ? "" : "\nExamples:\n";
+  for (const CommandExample& example : command.examples) {
+    out += "\n    # " + std::string(example.purpose) + "\n    " + std::string(example.line) + "\n";
+  }
+}
+
 void add_command(std::string& out, const ReferenceCommand& command) {
   out += "\n## " + command.path + "\n\n" + escaped(command.summary) + ".\n\n    " + command.synopsis + "\n";
   add_blocks(out, command.text);
+  add_markdown_examples(out, command);
   for (const auto* list : {&command.positionals, &command.options}) {
     out += list->empty() ? "" : "\n";
     for (const ReferenceOption& option : *list) {

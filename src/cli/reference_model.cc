@@ -158,6 +158,7 @@ ReferenceCommand read_command(CLI::App& app, const std::string& path) {
     }
   }
   read_footer(app, out);
+  out.examples = examples_of(path);
   return out;
 }
 
@@ -172,6 +173,15 @@ std::vector<const ReferenceCommand*> all_commands(const ReferenceCommand& comman
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;
+}
+
+const ReferenceCommand* find_command(const ReferenceCommand& root, const std::string& path) {
+  for (const ReferenceCommand* command : all_commands(root)) {
+    if (command->path == path) {
+      return command;
+    }
+  }
+  return nullptr;
 }
 
 std::string join(const std::vector<std::string>& words, const std::string& separator) {

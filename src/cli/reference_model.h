@@ -8,6 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/examples.h"
+
 namespace sooth {
 
 // What a shell offers for a value.
@@ -39,6 +41,7 @@ struct ReferenceCommand {
   std::string text;      // paragraphs; lines that begin with two spaces are as they are
   std::vector<ReferenceOption> positionals, options;
   std::vector<ReferenceCommand> commands;
+  std::vector<CommandExample> examples;
   bool starts_program = false;  // takes `-- PROGRAM ARGUMENTS`
 
   // The last word of the path.
@@ -51,6 +54,9 @@ ReferenceCommand read_reference(CLI::App& root);
 
 // `command` and all below it, each before what is below it.
 std::vector<const ReferenceCommand*> all_commands(const ReferenceCommand& command);
+
+// The command at `path`, or nullptr.
+const ReferenceCommand* find_command(const ReferenceCommand& root, const std::string& path);
 
 // `words` with `separator` between them.
 std::string join(const std::vector<std::string>& words, const std::string& separator = " ");

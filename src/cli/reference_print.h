@@ -1,11 +1,15 @@
 // The shapes that documentation of the command line comes in. Each function returns a whole file.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "cli/reference_model.h"
 
 namespace sooth {
+
+// What `--help` prints, in lines of at most `width` characters, but for words that are longer and lines to copy.
+std::string help_page(const ReferenceCommand& command, std::size_t width);
 
 // docs/commands.md: all commands on one page.
 std::string markdown_page(const ReferenceCommand& root);

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "cli/config.h"
+#include "cli/usage.h"
 #include "cli/version.h"
 #include "report/baseline.h"
 #include "report/files.h"
@@ -82,17 +84,15 @@ Status deliver_text(const std::string& text, const ReportOptions& options) {
 }
 
 void add_report_options(CLI::App& command, ReportOptions& options) {
-  command.add_option("--format", options.format, format_help())
-      ->check(CLI::IsMember(format_names()))
-      ->capture_default_str();
+  command.add_option("--format", options.format, format_help())->check(one_of(format_names()))->capture_default_str();
   command.add_option("-o,--output", options.output, "Write the report to this file instead of standard output")
       ->type_name("FILE")
       ->check([](const std::string& path) { return path.empty() ? "needs the name of a file" : ""; });
   command.add_option("--color", options.color, "Color the text: on a terminal, always or never")
-      ->check(CLI::IsMember({"auto", "always", kNever}))
+      ->check(one_of({"auto", "always", kNever}))
       ->capture_default_str();
   command.add_option("--fail-on", options.fail_on, "Exit with 66 when a finding stands on this rung or above it")
-      ->check(CLI::IsMember(fail_on_names()))
+      ->check(one_of(fail_on_names()))
       ->capture_default_str();
   command
       .add_option("--suppressions", options.suppressions,
@@ -106,6 +106,7 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
 }
 
 Result<ExitCode> deliver(Report& report, const ReportOptions& options) {
+  note_config(report);
   fill_fingerprints(report);
   merge_equal_findings(report);
   Suppressions suppressions;

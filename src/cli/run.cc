@@ -13,6 +13,7 @@
 
 #include "cli/campaign_options.h"
 #include "cli/command.h"
+#include "cli/config.h"
 #include "cli/numbers.h"
 #include "cli/program_command.h"
 #include "cli/progress.h"
@@ -194,6 +195,7 @@ CommandResult run(RunFlags& options) {
   if (!result.ok()) {
     return std::move(result).status();
   }
+  note_config(result->report);
   Status status;
   if (stored != options.report.output) {
     status = store_report(result->report, stored, options.report.no_times);

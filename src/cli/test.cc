@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "base/suggest.h"
 #include "cli/campaign_options.h"
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "cli/program_command.h"
 #include "cli/progress.h"
 #include "cli/test_pairs.h"
+#include "cli/usage.h"
 #include "confirm/directed_tests.h"
 #include "confirm/replay.h"
 #include "confirm/shell_words.h"
@@ -291,7 +293,8 @@ void check_strategy(const std::string& text) {
       spec.kind == StrategyKind::kSerial) {
     throw CLI::ValidationError("--strategy",
                                "\"" + text + "\" is none of random, pct:D and directed; pct takes a depth from 1 to " +
-                                   std::to_string(kMaxPctDepth) + ", like pct:3");
+                                   std::to_string(kMaxPctDepth) + ", like pct:3." +
+                                   did_you_mean(text, std::vector<std::string>{"random", "pct:", kDirected}));
   }
 }
 
@@ -314,7 +317,7 @@ void add_test_command(CLI::App& root, CommandResult& result) {
                    "Write a schedule file for each kind of failure into this directory")
       ->type_name("DIR");
   command->add_option("--format", options->format, "How to print the result")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(one_of({"text", "json"}))
       ->type_name("text|json")
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "Write the result to a file")->type_name("FILE");

@@ -79,7 +79,7 @@ Status run_cat(const CatOptions& options) {
   if (!reader.ok()) {
     return reader.status();
   }
-  const OutputOptions to_stdout{"-", "std", false};
+  const OutputOptions to_stdout{.path = "-", .format = "std", .force = false};
   const Result<std::unique_ptr<OutputTrace>> output = OutputTrace::create(to_stdout, (*reader)->info());
   if (!output.ok()) {
     return output.status();

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "cli/usage.h"
+
 namespace sooth {
 namespace {
 
@@ -47,7 +49,7 @@ void add_output_options(CLI::App& command, const std::string& format_flag, Outpu
       .add_option(format_flag, options.format,
                   "Write STD text, as much of it as the RAPID tool reads, or a trace directory; by default text when "
                   "the name ends in .std or .txt")
-      ->check(CLI::IsMember({"std", "rapid", "sooth"}));
+      ->check(one_of({"std", "rapid", "sooth"}));
   command.add_flag("--force", options.force, "Replace the trace that is already there");
 }
 

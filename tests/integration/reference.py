@@ -10,6 +10,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import sys
 import time
@@ -62,16 +63,33 @@ def commands_page(_):
 
 
 def commands_page_knows_every_command(_):
-    """What `--help` lists, by another way than the reference."""
+    """What `--help` lists."""
     made = run([SOOTH, "reference", "--format", "markdown"]).stdout
     for group in ([], ["trace"], ["witness"]):
-        listed = run([SOOTH, *group, "--help"]).stdout.split("Subcommands:\n")[1].split("\n\n")[0]
+        listed = run([SOOTH, *group, "--help"]).stdout.split("Commands:\n")[1].split("\n\n")[0]
         for name in re.findall(r"^  (\S+)", listed, flags=re.M):
             check(f"\n## {' '.join(['sooth', *group, name])}\n" in made, f"there is no section on {name}")
-            options = re.findall(r"^  (?:-\w,)?(--[\w-]+)", run([SOOTH, *group, name, "--help"]).stdout, flags=re.M)
+            options = re.findall(r"^  (?:-\w, )?(--[\w-]+)", run([SOOTH, *group, name, "--help"]).stdout, flags=re.M)
             section = made.split(f"\n## {' '.join(['sooth', *group, name])}\n")[1].split("\n## ")[0]
             for option in options:
                 check(f"`{option}" in section, f"{option} is missing in the section on {name}")
+
+
+def examples(_):
+    """Every command has examples, and every option in them is one that the command takes, with a value that it takes."""
+    made = run([SOOTH, "reference", "--format", "markdown"]).stdout
+    for section in made.split("\n## ")[1:]:
+        name = section.split("\n")[0].removeprefix("sooth ")
+        lines = [line.strip() for line in section.partition("\nExamples:\n")[2].partition("\n\n- `")[0].splitlines()]
+        lines = [line for line in lines if line and not line.startswith("#")]
+        check(lines, f"sooth {name} has no example")
+        for line in lines:
+            words = shlex.split(line.partition(" | ")[0])
+            if name in ("cc", "c++") or words[0] != "sooth":
+                continue  # the rest is for a compiler, or a build system
+            words = words[1:words.index("--")] if "--" in words else words[1:]
+            check(words[:len(name.split())] == name.split(), f"{line!r} is no example of sooth {name}")
+            run([SOOTH, *words, "--help"])  # what is wrong is said before the help
 
 
 def manual_pages(scratch):
@@ -88,7 +106,7 @@ def manual_pages(scratch):
         lint = "\n".join(line for line in lint.splitlines() if "referenced manual not found" not in line)
         check(lint == "", f"mandoc of {page}: {lint}")
         text = run(["man", "--warnings", "-l", path], env=dict(ENVIRONMENT, MANPAGER="cat", MAN_KEEP_FORMATTING="", MANWIDTH="100")).stdout
-        for title in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "SEE ALSO"):
+        for title in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "SEE ALSO"):
             check(f"\n{title}\n" in text, f"{page} has no section {title}:\n{text}")
     shown = run(["man", "-l", os.path.join(scratch, "sooth-run.1")], env=dict(ENVIRONMENT, MANPAGER="cat", MANWIDTH="100")).stdout
     check("--fail-on suspected|predicted|confirmed|harmful|never" in re.sub(r".\x08", "", shown), shown)
@@ -209,4 +227,4 @@ def fish(scratch):
     check_offers("fish", offers)
 
 
-main([commands_page, commands_page_knows_every_command, manual_pages, bash, zsh, fish])
+main([commands_page, commands_page_knows_every_command, examples, manual_pages, bash, zsh, fish])
