@@ -13,16 +13,27 @@ namespace sooth {
 namespace {
 
 constexpr TreeModeInfo kModes[] = {
-    {"tree", "per set of locks, up to the next message the thread sends", TreeMode::kTree, Preserves::kHybridPairs,
-     false},
-    {"tree:hb", "per set of locks, until a lock changes hands or is left behind", TreeMode::kHb, Preserves::kHbPairs,
-     false},
-    {"tree:strict", "up to the next lock event or message of the thread", TreeMode::kStrict, Preserves::kWcpPairs,
-     false},
-    {"tree:data", "reads only, as tree:strict, up to the next write of the thread or to the memory", TreeMode::kData,
-     Preserves::kPredictablePairs, false},
-    {"tree:span", "as tree:strict, but all sites together: for the first race only", TreeMode::kSpan,
-     Preserves::kWcpPairs, true},
+    {.name = "tree",
+     .summary = "per set of locks, up to the next message the thread sends",
+     .mode = TreeMode::kTree,
+     .preserves = Preserves::kHybridPairs},
+    {.name = "tree:hb",
+     .summary = "per set of locks, until a lock changes hands or is left behind",
+     .mode = TreeMode::kHb,
+     .preserves = Preserves::kHbPairs},
+    {.name = "tree:strict",
+     .summary = "up to the next lock event or message of the thread",
+     .mode = TreeMode::kStrict,
+     .preserves = Preserves::kWcpPairs},
+    {.name = "tree:data",
+     .summary = "reads only, as tree:strict, up to the next write of the thread or to the memory",
+     .mode = TreeMode::kData,
+     .preserves = Preserves::kPredictablePairs},
+    {.name = "tree:span",
+     .summary = "as tree:strict, but all sites together: for the first race only",
+     .mode = TreeMode::kSpan,
+     .preserves = Preserves::kWcpPairs,
+     .first_race_only = true},
 };
 
 constexpr ContextKind context_kind(const TreeOptions& options) {

@@ -22,7 +22,7 @@ struct TreeModeInfo {
   std::string_view summary;
   TreeMode mode;
   Preserves preserves;
-  bool first_race_only;  // ... but of the pairs only that there is one, and which access completes the first
+  bool first_race_only = false;  // ... but of the pairs only that there is one, and which access completes the first
 };
 // In ascending order of what they preserve, the one for the first race last.
 std::span<const TreeModeInfo> tree_modes();

@@ -22,9 +22,9 @@ struct DetectorInfo {
   std::string_view name;
   std::string_view summary;
   Guarantee guarantee;
-  bool observed;  // its pairs are unordered in the recorded run itself: `predicted` without a witness
-  std::unique_ptr<Detector> (*make)(
-      const DetectorOptions&);      // nullptr: it works on what was kept of the trace, after the pass
+  bool observed = false;  // its pairs are unordered in the recorded run itself: `predicted` without a witness
+  // nullptr: it works on what was kept of the trace, after the pass.
+  std::unique_ptr<Detector> (*make)(const DetectorOptions&) = nullptr;
   std::string_view companion = {};  // the detector that tells the other half of what its pairs may mean
   // What a filter in front of it must preserve for its pairs to stay the same. Everything, if nobody says otherwise.
   Preserves needs = Preserves::kEverything;

@@ -4,14 +4,18 @@ namespace sooth {
 namespace {
 
 constexpr SinkInfo kSinks[] = {
-    {"text", "for people", write_text},
-    {"tsan", "the shape of ThreadSanitizer's reports, for tools that read those", write_tsan},
-    {"gcc", "file:line:column: warning: ..., for editors", write_gcc},
-    {"json", "everything, for programs (docs/report.schema.json)", write_json},
-    {"sarif", "SARIF 2.1.0, for code scanning services", write_sarif},
-    {"junit", "JUnit XML, for CI services: a test for each finding", write_junit},
-    {"markdown", "a summary for a comment on a pull request", write_markdown},
-    {"html", "one page with source and drawings of the witnesses, for a browser", write_html},
+    {.name = "text", .summary = "for people", .write = write_text},
+    {.name = "tsan",
+     .summary = "the shape of ThreadSanitizer's reports, for tools that read those",
+     .write = write_tsan},
+    {.name = "gcc", .summary = "file:line:column: warning: ..., for editors", .write = write_gcc},
+    {.name = "json", .summary = "everything, for programs (docs/report.schema.json)", .write = write_json},
+    {.name = "sarif", .summary = "SARIF 2.1.0, for code scanning services", .write = write_sarif},
+    {.name = "junit", .summary = "JUnit XML, for CI services: a test for each finding", .write = write_junit},
+    {.name = "markdown", .summary = "a summary for a comment on a pull request", .write = write_markdown},
+    {.name = "html",
+     .summary = "one page with source and drawings of the witnesses, for a browser",
+     .write = write_html},
 };
 
 }  // namespace
