@@ -10,4 +10,4 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 command -v valgrind >/dev/null || sooth_setup nightly
-exec python3 "$sooth_root/scripts/compare.py" "$@"
+exec python3 "$sooth_root/scripts/bench.py" compare "$@"

@@ -78,9 +78,11 @@ step_tidy() {
 step_programs() {
   sooth_configure release
   sooth_build release sooth
+  local status=0
   for schedule in os serial; do
-    python3 tests/programs/run.py --sooth build/bin/sooth --compilers gcc,clang-14,clang-19 --levels 0,1,2 --schedule "$schedule" --jobs "$sooth_jobs"
+    python3 tests/programs/run.py --sooth build/bin/sooth --compilers gcc,clang-14,clang-19 --levels 0,1,2 --schedule "$schedule" --jobs "$sooth_jobs" || status=1
   done
+  return "$status"
 }
 
 # `sooth run` finds what the other commands find: in all examples, and in programs drawn at random.
@@ -156,7 +158,7 @@ step_real_run() {
   sooth_configure release
   sooth_build release
   local status=0
-  python3 scripts/run_real.py || status=$?
+  python3 scripts/bench.py real || status=$?
   ((status == 0 || status == 77))
 }
 
@@ -185,9 +187,11 @@ step_compare() {
 step_rdit() {
   sooth_configure release
   sooth_build release
+  local status=0
   for level in 0 1; do
-    python3 scripts/eval_rdit.py --sooth build/bin/sooth --level "$level" --real
+    python3 scripts/bench.py rdit --level "$level" --real || status=1
   done
+  return "$status"
 }
 
 # The Debian package on a bare system. 77: this machine cannot make one.

@@ -21,4 +21,4 @@ if ! command -v apt-get >/dev/null; then
   echo "scripts/real-programs.sh: skipped, sources are fetched with apt-get"
   exit 77
 fi
-exec python3 "$sooth_root/scripts/real_programs.py" --sooth "$sooth" --work "$sooth_root/build/real-programs" "$@"
+exec python3 "$sooth_root/scripts/bench.py" --sooth "$sooth" programs "$@"

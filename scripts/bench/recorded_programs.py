@@ -1,4 +1,4 @@
-"""Recordings to measure analyses with: the examples, pbzip2 and zstd. For scripts/ipa_table.py and scripts/bench_tree.py."""
+"""Recordings to measure analyses with: the examples, pbzip2 and zstd. For ipa.py and tree.py."""
 import collections
 import json
 import os
@@ -8,7 +8,7 @@ import subprocess
 
 import program_sources
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # With so many bytes to work on, a run that is recorded with --filter off has five to fifteen million events.
 REAL_PROGRAMS = {"pbzip2": 120_000, "zstd": 700_000}
 

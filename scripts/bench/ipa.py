@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What IPA makes of the pairs of hybrid in recorded programs: the shape of Table V of the paper, and what it costs.
 
-    ipa_table.py --sooth build/bin/sooth [--work build/real-programs] [--runs N] [--examples | --calls] [--doc docs/ipa.md]
+    scripts/bench.py ipa [--work build/real-programs] [--runs N] [--examples | --calls] [--doc docs/ipa.md]
 
 Records the examples, pbzip2 and zstd (--examples: not these two), and prints for each how many pairs of sites hybrid reports, how many
 of them are in the upper bound (ipa:1) and the lower (ipa:2), how many have a witness that the checker accepts, and how many `sooth
@@ -23,6 +23,7 @@ import tempfile
 
 import measured
 import recorded_programs
+import tables
 
 MOST_MORE = 1.10  # what ipa may add to hybrid on recorded programs
 MOST_GROWTH = 1.5  # of calls per lock event, over the shortest trace
@@ -41,7 +42,7 @@ def analyze(sooth, trace, names, *flags):
 def must(command):
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=TIME_LIMIT)
     if done.returncode != 0:
-        sys.exit(f"ipa_table.py: `{' '.join(command)}` ended with {done.returncode}: {done.stderr.strip()}")
+        sys.exit(f"ipa.py: `{' '.join(command)}` ended with {done.returncode}: {done.stderr.strip()}")
     return done.stdout
 
 
@@ -89,14 +90,12 @@ def measure(sooth, recording, scratch, runs, confirm):
 
 
 def table(rows):
-    lines = ["| " + " | ".join(HEADINGS) + " |", "|---|" + "---:|" * (len(HEADINGS) - 1)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+    return tables.render([HEADINGS[0], *(">" + heading for heading in HEADINGS[1:])], rows)
 
 
 def measure_calls(sooth, scratch):
     """The table of calls per lock event, and whether they are linear. Sections are nested two deep."""
-    lines = ["| lock events | searched | potential calls | calls | per lock event | without reuse |", "|---:|---:|---:|---:|---:|---:|"]
-    rates = []
+    rows, rates = [], []
     for wanted in LOCK_EVENTS:
         trace = scratch / "generated"
         must([sooth, "trace", "gen", "--events", str(5 * wanted), "--threads", "4", "--locks", "16", "--nesting", "2", "--vars", "1000", "--sites", "200",
@@ -105,19 +104,8 @@ def measure_calls(sooth, scratch):
         shutil.rmtree(trace)
         figures = {name: int(value) for name, value in report["stats"]["analyses"]["ipa"]["extra"]}
         rates.append(figures["calls"] / figures["lock events"])
-        lines.append(f"| {figures['lock events']:,} | {figures['searched']:,} | {figures['potential calls']:,} | {figures['calls']:,} | {rates[-1]:.3f} | "
-                     f"{figures['calls without reuse']:,} |")
-    return "\n".join(lines), max(rates) / rates[0]
-
-
-def put_into(document, mark, text):
-    """Between <!-- mark --> and its end."""
-    path = pathlib.Path(document)
-    page = path.read_text(encoding="utf-8")
-    changed, count = re.subn(rf"(<!-- {mark} -->\n).*?(<!-- /{mark} -->)", lambda found: found[1] + text + "\n" + found[2], page, flags=re.S)
-    if count != 1:
-        sys.exit(f"ipa_table.py: {document} has no marks <!-- {mark} --> and <!-- /{mark} -->")
-    path.write_text(changed, encoding="utf-8")
+        rows.append([*(f"{figures[name]:,}" for name in ("lock events", "searched", "potential calls", "calls")), f"{rates[-1]:.3f}", f"{figures['calls without reuse']:,}"])
+    return tables.render([">lock events", ">searched", ">potential calls", ">calls", ">per lock event", ">without reuse"], rows), max(rates) / rates[0]
 
 
 def main():
@@ -134,7 +122,7 @@ def main():
             text, growth = measure_calls(options.sooth, pathlib.Path(folder))
         print(text)
         if options.doc:
-            put_into(options.doc, "ipa-calls", text)
+            tables.put_into(options.doc, "ipa-calls", text)
         print(f"\n  {'ok    ' if growth <= MOST_GROWTH else 'MISSED'} calls of ipa per lock event grow at most {MOST_GROWTH} times: {growth:.2f}x")
         return 0 if growth <= MOST_GROWTH else 1
     confirm = can_confirm(options.sooth)
@@ -146,7 +134,7 @@ def main():
             print(f"measured {recording.name}", file=sys.stderr)
     print(table(rows))
     if options.doc:
-        put_into(options.doc, "ipa-table", table(rows))
+        tables.put_into(options.doc, "ipa-table", table(rows))
     seconds = [sum(float(row[column]) for row in rows) for column in (HEADINGS.index("hybrid, s"), HEADINGS.index("hybrid,ipa, s"))]
     ratio = seconds[1] / seconds[0]
     print(f"\n  {'ok    ' if ratio <= MOST_MORE else 'MISSED'} hybrid,ipa costs at most 10% more than hybrid on recorded programs, all "

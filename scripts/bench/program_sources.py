@@ -1,7 +1,7 @@
 """Real programs of the distribution: where their sources come from, how they are built, and what they are run with.
 
 Sources come from the distribution's own archive, over a private configuration of apt that is derived from the
-machine's: that one is left as it is. For scripts/real_programs.py and scripts/bench_record.py.
+machine's: that one is left as it is. For programs.py, real.py, record.py and rdit.py.
 """
 import collections
 import glob

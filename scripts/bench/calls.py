@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What recording the calls of excluded code costs: Table 5.4 of the thesis on RDIT.
 
-    bench_barrier.py --sooth build/bin/sooth --scratch build/bench [--quick] [--runs N] [--sources build/real-programs]
+    scripts/bench.py calls [--quick] [--runs N] [--sources build/real-programs]
 
-A loop of scripts/bench-programs and a real program (left out when its sources cannot be had, and by --quick) are recorded whole, without the
+A loop of scripts/bench/workloads and a real program (left out when its sources cannot be had, and by --quick) are recorded whole, without the
 excluded code, and with the calls of it, serially, as rdit wants it (its traces should be exact): those that may touch everything, those with what they touch told once, and told again for each call. Both
 the processor time and the size are compared with the recording without calls. Medians of runs in turns; exits with 1 when a goal is missed.
 """
@@ -14,8 +14,9 @@ import statistics
 import sys
 import tempfile
 
-import bench_record
 import program_sources
+import record
+import tables
 
 # Program -> what is left out of it.
 EXCLUDED = {"call_loop": ["func:table_*", "func:std::vector<Entry*"], "zstd": ["func:HUF_*", "func:FSE_*", "func:HIST_*"]}
@@ -28,8 +29,8 @@ Cost = collections.namedtuple("Cost", "cpu bytes events calls")
 
 def cases(scratch, options):
     """(name, words, file for standard output) of each program, compiled for ThreadSanitizer."""
-    source = pathlib.Path(__file__).resolve().parent / "bench-programs" / "call_loop.cc"
-    compilers = bench_record.COMPILERS["tsan"]
+    source = pathlib.Path(__file__).resolve().parent / "workloads" / "call_loop.cc"
+    compilers = record.COMPILERS["tsan"]
     binary = str(scratch / "call_loop")
     program_sources.run([*compilers[1], "-O1", "-g", "-pthread", source, "-o", binary])
     yield "call_loop", [binary, *LOOP_ARGUMENTS], None
@@ -62,10 +63,10 @@ def measure_case(sooth, name, words, sink, scratch, turns):
     traces = {}
     for turn in range(turns):  # in turns, so that a slow moment of the machine hits all of them
         for mode, command in modes.items():
-            times[mode].append(bench_record.measure(command, sink).cpu)
+            times[mode].append(record.measure(command, sink).cpu)
             if turn == 0:
                 size = sum(path.stat().st_size for path in trace.rglob("*") if path.is_file())
-                traces[mode] = (size, bench_record.events_of(sooth, trace), count_calls(sooth, trace))
+                traces[mode] = (size, record.events_of(sooth, trace), count_calls(sooth, trace))
             shutil.rmtree(trace, ignore_errors=True)
     return {mode: Cost(statistics.median(times[mode]), *traces[mode]) for mode in modes}
 
@@ -75,13 +76,12 @@ def more_than(value, base):
 
 
 def print_table(results):
-    print("| program | recording | CPU s | more than without calls | bytes | more | events | calls |")
-    print("|---|---|---:|---:|---:|---:|---:|---:|")
+    table = tables.Printed("program", "recording", ">CPU s", ">more than without calls", ">bytes", ">more", ">events", ">calls")
     for name, costs in results.items():
         base = costs["no calls"]
         for mode, cost in costs.items():
-            print(f"| {name} | {mode} | {cost.cpu:.2f} | {more_than(cost.cpu, base.cpu):+.0f}% | {cost.bytes / 1e6:.1f}M | "
-                  f"{more_than(cost.bytes, base.bytes):+.0f}% | {cost.events / 1e6:.2f}M | {cost.calls} |")
+            table.row(name, mode, f"{cost.cpu:.2f}", f"{more_than(cost.cpu, base.cpu):+.0f}%", f"{cost.bytes / 1e6:.1f}M",
+                      f"{more_than(cost.bytes, base.bytes):+.0f}%", f"{cost.events / 1e6:.2f}M", cost.calls)
 
 
 def print_goals(results):
@@ -95,7 +95,7 @@ def print_goals(results):
 
 
 def main():
-    options = bench_record.read_options(__doc__.splitlines()[0])
+    options = record.read_options(__doc__.splitlines()[0])
     results = {}
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         scratch = pathlib.Path(folder).resolve()

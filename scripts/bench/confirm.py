@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What it costs to make a race happen: directed runs, campaigns, and the way from nothing to the first confirmed race.
 
-    bench_confirm.py --sooth build/bin/sooth --scratch build/bench [--quick]
+    scripts/bench.py confirm [--quick]
 
 Three tables: a directed run against the same program compiled plainly; controlled runs a second; and the time to the first
 confirmed race of a program (`sooth test --strategy directed`), and to all of them, against 1,000 plain runs of it and against runs under
@@ -19,7 +19,9 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import tables
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CPUS = os.cpu_count() or 1
 
 # Programs whose runs are compared: source, arguments ({} is the scratch directory), what they are bound by, and the greatest slowdown.
@@ -27,7 +29,7 @@ CPUS = os.cpu_count() or 1
 RUNS = [
     ("tests/confirm/figure_2.cc", ["20000000"], "accesses", 40),
     ("examples/tsp.cc", [], "start of the process", 40),
-    ("scripts/bench-programs/racy_files.cc", ["{}", "200"], "disk", 3),
+    ("scripts/bench/workloads/racy_files.cc", ["{}", "200"], "disk", 3),
 ]
 # Programs that fail by a race: source and arguments.
 HUNTS = [
@@ -147,10 +149,7 @@ def hunt(bench, plain_runs):
 
 
 def table(title, heads, rows):
-    print(title + "\n\n| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
-    for row in rows:
-        print("| " + " | ".join(map(str, row)) + " |")
-    print()
+    print(f"{title}\n\n{tables.render(heads, rows)}\n")
 
 
 def main():
@@ -171,7 +170,7 @@ def main():
     for promise, met in (("a directed run takes at most so many times a plain one", slow_met),
                          (f"a campaign makes at least {GOAL_RATE} runs a second", rates_met),
                          ("each program that fails by a race has one confirmed", hunts_met)):
-        print(f"  {'ok    ' if met else 'MISSED'} {promise}")
+        tables.goal(met, promise)
     return 0 if slow_met and rates_met and hunts_met else 1
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whether `sooth run --budget T` ends in time, on programs that make it hard: prints the figures and fails when one does not.
 
-    scripts/budgets.py SOOTH [--budget SECONDS] [NAME...]
+    scripts/bench.py budgets [--budget SECONDS] [NAME...]
 
 The time that counts is that of the whole command but for the recorded run itself, which has no budget. It may be 10 % more than the
 budget. Run it on an idle machine: what others compute counts, too.
@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import tables
 
 PROGRAMS = {
     # Each takes a lock, counts, and touches a little of a table.
@@ -96,7 +98,7 @@ PROGRAMS = {
 }
 
 
-def measure(sooth, name, budget, folder):
+def measure(table, sooth, name, budget, folder):
     source, program, report = (os.path.join(folder, name + ending) for ending in (".cc", "", ".json"))
     with open(source, "w") as file:
         file.write(PROGRAMS[name])
@@ -113,20 +115,20 @@ def measure(sooth, name, budget, folder):
     stages = {stage["stage"]: stage["seconds"] for stage in stages} if isinstance(stages, list) else stages
     record = stages.get("record", 0.0)
     over = (seconds - record) / budget
-    print(f"{name:10} {budget:6} {seconds - record:8.1f} {100 * over:6.0f} % {memory:>8} MB   " +
-          "  ".join(f"{stage} {float(spent):.1f}" for stage, spent in stages.items()) + f"   status {status}", flush=True)
+    table.row(name, budget, f"{seconds - record:.1f}", f"{100 * over:.0f}%", f"{memory} MB",
+              ", ".join(f"{stage} {float(spent):.1f}" for stage, spent in stages.items()), status)
     return over <= 1.1
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sooth")
+    parser.add_argument("--sooth", required=True)
     parser.add_argument("--budget", type=int, default=10)
     parser.add_argument("names", nargs="*", default=[], metavar="NAME")
     options = parser.parse_args()
-    print("program    budget  took s  of it     memory   stages, in seconds")
+    table = tables.Printed("program", ">budget, s", ">took, s", ">of it", ">memory", "stages, in seconds", ">status")
     with tempfile.TemporaryDirectory() as folder:
-        late = [name for name in options.names or PROGRAMS if not measure(os.path.abspath(options.sooth), name, options.budget, folder)]
+        late = [name for name in options.names or PROGRAMS if not measure(table, os.path.abspath(options.sooth), name, options.budget, folder)]
     if late:
         sys.exit("too late: " + ", ".join(late))
 

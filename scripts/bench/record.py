@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What recording costs: one binary, compiled by GCC for ThreadSanitizer, under libtsan and under sooth.
 
-    bench_record.py --sooth build/bin/sooth --scratch build/bench [--quick] [--runs N] [--sources build/real-programs]
+    scripts/bench.py record [--quick] [--runs N] [--sources build/real-programs]
 
-Two loops of scripts/bench-programs and two real programs (left out when their sources cannot be had, and by --quick), each plain, under
+Two loops of scripts/bench/workloads and two real programs (left out when their sources cannot be had, and by --quick), each plain, under
 libtsan, recorded free running and serially, and analysed live. Processor time is that of the program, sooth and everything they
 start; the median of five runs in turns. Exits with 1 when a goal is missed.
 """
@@ -19,6 +19,7 @@ import tempfile
 
 import measured
 import program_sources
+import tables
 
 LOOPS = {"matrix_loop": ["80"], "lock_loop": ["1500000"]}  # with their arguments
 REAL_PROGRAMS = ["pbzip2", "zstd"]
@@ -79,7 +80,7 @@ def measure_case(sooth, case, scratch, turns):
 
 
 def loop_cases(scratch):
-    sources = pathlib.Path(__file__).resolve().parent / "bench-programs"
+    sources = pathlib.Path(__file__).resolve().parent / "workloads"
     for name, arguments in LOOPS.items():
         binaries = {}
         for build, (_, compiler) in COMPILERS.items():
@@ -100,13 +101,12 @@ def real_cases(scratch, archive):
 
 
 def print_table(results):
-    print("| program | run | CPU s | x libtsan | x plain | wall s | events | bytes/event |")
-    print("|---|---|---:|---:|---:|---:|---:|---:|")
+    table = tables.Printed("program", "run", ">CPU s", ">x libtsan", ">x plain", ">wall s", ">events", ">bytes/event")
     for name, costs in results.items():
         for mode, cost in costs.items():
             recorded = [f"{cost.events / 1e6:.1f}M", f"{cost.bytes / cost.events:.2f}"] if cost.events else ["", ""]
-            print(f"| {name} | {mode} | {cost.cpu:.2f} | {cost.cpu / costs['libtsan'].cpu:.2f} | "
-                  f"{cost.cpu / max(costs['plain'].cpu, 0.001):.0f} | {cost.wall:.2f} | {' | '.join(recorded)} |")
+            table.row(name, mode, f"{cost.cpu:.2f}", f"{cost.cpu / costs['libtsan'].cpu:.2f}", f"{cost.cpu / max(costs['plain'].cpu, 0.001):.0f}",
+                      f"{cost.wall:.2f}", *recorded)
 
 
 def print_goals(results):
@@ -115,8 +115,7 @@ def print_goals(results):
     for goal in GOALS:
         for name, costs in results.items():
             value = goal.measure(costs)
-            met = met and value <= goal.bound
-            print(f"  {'ok    ' if value <= goal.bound else 'MISSED'} {goal.promise} ({name}): {value:.2f}{goal.unit}")
+            met &= tables.goal(value <= goal.bound, f"{goal.promise} ({name}): {value:.2f}{goal.unit}")
     return met
 
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """What the filter TREE hides and what it saves: the micro-benchmarks of the thesis, Figures 5.1 to 5.3.
 
-    bench_tree.py --sooth build/bin/sooth --scratch build/bench [--quick] [--plot docs] [--record | --programs] [--work build/real-programs]
+    scripts/bench.py tree [--quick] [--plot docs] [--record | --programs] [--work build/real-programs]
 
 Writes the traces that the programs of Figure 5.1 (the best case) and 5.3 (the worst) leave, runs each detector alone and behind
 the filter in turns, and prints the share hidden, the time of the whole command and the peak memory. Times are processor time, the
 smallest of several runs. --plot draws the nine curves of Figure 5.2 as SVG. Exits with 1 when a goal is missed.
 
 Then analyses recordings of the examples, pbzip2 and zstd behind the filters (--programs does only that; with --quick only the examples),
-and records bench_loops.cc and the examples with each filter of `sooth record`; --record does only that.
+and records tree_loops.cc and the examples with each filter of `sooth record`; --record does only that.
 """
 import argparse
 import collections
@@ -21,6 +21,7 @@ import tempfile
 
 import measured
 import recorded_programs
+import tables
 
 RUNS = 9
 # The detectors, each with the cheapest mode that keeps its pairs.
@@ -48,7 +49,7 @@ LOOPS = Shape(8, 4_000, 1)
 
 Measurement = collections.namedtuple("Measurement", "seconds peak_bytes")
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RECORD_FILTERS = ["off", "repeat", "tree", "tree:hb", "tree:strict"]
 LOOP_ROUNDS = 1_000
 MOST_OF_OFF = 0.5
@@ -130,15 +131,13 @@ def share_hidden(sooth, trace, detector, mode):
 def print_case(title, sooth, trace, runs):
     """The table of one trace; {detector: time with / time without}."""
     print(f"\n{title}\n")
-    print("| analysis | filter | accesses hidden | seconds without | seconds with | change | peak memory without | with |")
-    print("|---|---|---:|---:|---:|---:|---:|---:|")
+    table = tables.Printed("analysis", "filter", ">accesses hidden", ">seconds without", ">seconds with", ">change", ">peak memory without", ">with")
     ratios = {}
     for detector, mode in CHAINS:
         without, behind = compare(sooth, trace, detector, mode, runs)
         ratios[detector] = behind.seconds / without.seconds
-        print(f"| {detector} | {mode} | {share_hidden(sooth, trace, detector, mode):.1f}% | {without.seconds:.3f} | "
-              f"{behind.seconds:.3f} | {100 * (ratios[detector] - 1):+.1f}% | {without.peak_bytes / 2**20:.0f} MB | "
-              f"{behind.peak_bytes / 2**20:.0f} MB |")
+        table.row(detector, mode, f"{share_hidden(sooth, trace, detector, mode):.1f}%", f"{without.seconds:.3f}", f"{behind.seconds:.3f}",
+                  f"{100 * (ratios[detector] - 1):+.1f}%", f"{without.peak_bytes / 2**20:.0f} MB", f"{behind.peak_bytes / 2**20:.0f} MB")
     return ratios
 
 
@@ -199,8 +198,8 @@ def measure_curves(sooth, scratch, quick):
 
 def bench_programs(sooth, scratch, work, runs, quick):
     """The table of recorded programs, and its goals: the smallest of the runs, because what else the machine does only adds."""
-    print("\n| program | accesses | analysis | filter | redundant | hidden | seconds without | with | change |")
-    print("|---|---:|---|---|---:|---:|---:|---:|---:|")
+    print()
+    table = tables.Printed("program", ">accesses", "analysis", "filter", ">redundant", ">hidden", ">seconds without", ">with", ">change")
     met, ratios = True, {}
     for recording in recorded_programs.recordings(sooth, work, scratch, real=not quick):
         kinds = recorded_programs.trace_info(sooth, recording.trace)["kinds"]
@@ -209,8 +208,8 @@ def bench_programs(sooth, scratch, work, runs, quick):
             redundant, hidden = (sum(shares_hidden(sooth, recording.trace, chain, mode, always)) for always in (True, False))
             samples = [[run(command(sooth, recording.trace, chain, filters)).seconds for filters in (None, mode)] for _ in range(runs)]
             without, behind = (min(column) for column in zip(*samples))
-            print(f"| {recording.name} | {accesses:,} | {chain} | {mode} | {redundant:.1f}% | {hidden:.1f}% | {without:.3f} | {behind:.3f} | "
-                  f"{100 * (behind / without - 1):+.1f}% |", flush=True)
+            table.row(recording.name, f"{accesses:,}", chain, mode, f"{redundant:.1f}%", f"{hidden:.1f}%", f"{without:.3f}", f"{behind:.3f}",
+                      f"{100 * (behind / without - 1):+.1f}%")
             if without >= LEAST_SECONDS:
                 ratios[recording.name, chain, mode] = (behind / without, redundant, hidden)
     print()
@@ -244,29 +243,28 @@ def recorded_accesses(sooth, trace):
 
 
 def print_loops(sooth, scratch, runs):
-    """The table of bench_loops.cc; {filter: its time / that of off}. Filters in turns; the program measures its threads only."""
+    """The table of tree_loops.cc; {filter: its time / that of off}. Filters in turns; the program measures its threads only."""
     binary, trace = os.path.join(scratch, "loops"), os.path.join(scratch, "recording")
-    compile_program(sooth, os.path.join(ROOT, "scripts", "bench_loops.cc"), binary)
+    compile_program(sooth, os.path.join(ROOT, "scripts", "bench", "tree_loops.cc"), binary)
     seconds, accesses = {mode: [] for mode in RECORD_FILTERS}, {}
     for _ in range(runs):
         for mode in RECORD_FILTERS:
             seconds[mode].append(float(record(sooth, binary, trace, mode, str(LOOP_ROUNDS))))
             if mode not in accesses:
                 accesses[mode] = recorded_accesses(sooth, trace)
-    print(f"\nRecording bench_loops.cc, {LOOP_ROUNDS} rounds, the smallest of {runs}\n")
-    print("| `record --filter` | seconds | of `off` | accesses recorded | left out |")
-    print("|---|---:|---:|---:|---:|")
+    print(f"\nRecording tree_loops.cc, {LOOP_ROUNDS} rounds, the smallest of {runs}\n")
+    table = tables.Printed("`record --filter`", ">seconds", ">of `off`", ">accesses recorded", ">left out")
     best = {mode: min(seconds[mode]) for mode in RECORD_FILTERS}
     for mode in RECORD_FILTERS:
-        print(f"| `{mode}` | {best[mode]:.3f} | {best[mode] / best['off']:.2f}x | {accesses[mode]} | "
-              f"{100 * (1 - accesses[mode] / accesses['off']):.1f}% |")
+        table.row(f"`{mode}`", f"{best[mode]:.3f}", f"{best[mode] / best['off']:.2f}x", accesses[mode],
+                  f"{100 * (1 - accesses[mode] / accesses['off']):.1f}%")
     return {mode: best[mode] / best["off"] for mode in RECORD_FILTERS}
 
 
 def print_examples(sooth, scratch):
     """What is left out of the recordings of the examples. Runs differ a little, and so do the numbers of their accesses."""
-    print("\n| example | accesses | " + " | ".join(f"`{mode}`" for mode in RECORD_FILTERS[1:]) + " |")
-    print("|---|---:|" + "---:|" * len(RECORD_FILTERS[1:]))
+    print()
+    table = tables.Printed("example", ">accesses", *(f">`{mode}`" for mode in RECORD_FILTERS[1:]))
     folder = os.path.join(ROOT, "examples")
     for name in sorted(name for name in os.listdir(folder) if name.endswith(".cc")):
         binary, trace = os.path.join(scratch, "example"), os.path.join(scratch, "recording")
@@ -276,7 +274,7 @@ def print_examples(sooth, scratch):
             record(sooth, binary, trace, mode)
             accesses[mode] = recorded_accesses(sooth, trace)
         shares = [f"{max(0.0, 100 * (1 - accesses[mode] / max(1, accesses['off']))):.1f}%" for mode in RECORD_FILTERS[1:]]
-        print(f"| {name[:-3]} | {accesses['off']} | " + " | ".join(shares) + " |")
+        table.row(name[:-3], accesses["off"], *shares)
 
 
 def bench_recording(sooth, scratch, runs):

@@ -14,6 +14,7 @@ import sys
 import time
 
 import program_sources
+import tables
 from program_sources import PROGRAMS, Failure, NoSources, run
 
 # Witnesses are searched in so many events from the start; the analyses themselves read everything.
@@ -84,14 +85,6 @@ def judge_program(sooth, program, folders, work):
     return results
 
 
-def print_table(rows):
-    table = [HEADINGS, *rows]
-    widths = [max(len(row[column]) for row in table) for column in range(len(HEADINGS))]
-    for row in table:
-        print("  ".join(cell.ljust(width) if column < 2 else cell.rjust(width)
-                        for column, (cell, width) in enumerate(zip(row, widths))))
-
-
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="scripts/real-programs.sh", description=__doc__.splitlines()[0])
     parser.add_argument("--sooth", required=True, type=os.path.abspath, help=argparse.SUPPRESS)
@@ -125,7 +118,7 @@ def main():
         except (Failure, OSError, subprocess.TimeoutExpired, json.JSONDecodeError, KeyError) as failure:
             print(f"{program.name}: {failure!s}", flush=True)
             failed += 1
-    print_table(rows)
+    print(tables.render([*HEADINGS[:2], *(">" + heading for heading in HEADINGS[2:])], rows))
     if details:
         print("\n".join(details))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")

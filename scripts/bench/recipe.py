@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What recipe finds in recorded programs beside mcm: the shape of Table III of the paper, and what it costs.
 
-    recipe_table.py --sooth build/bin/sooth [--runs N] [--confirm] [--explore T] [--doc docs/recipe-table.md] [NAME ...]
+    scripts/bench.py recipe [--runs N] [--confirm] [--explore T] [--doc docs/recipe-table.md] [NAME ...]
 
 Builds the examples and the programs of the paper's figures with `sooth c++ --deep`, records each serially once, and analyses that recording with mcm, recipe:s (without branches that were not
 taken) and recipe, as the paper does with RV, Recipe-s and Recipe. Races are pairs of sites at `predicted`. `only recipe` and `only mcm` are the paper's Diff and Diff'. A second table has what recording
@@ -20,10 +20,11 @@ import sys
 import tempfile
 import time
 
-import ipa_table
+import ipa
 import measured
+import tables
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ANALYSES = ["mcm", "recipe:s", "recipe"]
 SYNCHRONISATION = {"acquire", "release", "wait", "notify", "condition wait", "condition notify", "barrier arrive", "barrier leave", "semaphore post", "semaphore wait", "fork", "join", "begin", "end",
                    "happens before", "happens after", "fence", "atomic load", "atomic store", "atomic rmw"}
@@ -63,7 +64,7 @@ def place(access):
 
 def races_of(report, rungs=("predicted",)):
     """Pairs of sites, each with its finding."""
-    return {tuple(sorted(place(access) for access in race["accesses"])): race for race in ipa_table.races_of(report) if race["rung"] in rungs}
+    return {tuple(sorted(place(access) for access in race["accesses"])): race for race in ipa.races_of(report) if race["rung"] in rungs}
 
 
 def analyze(sooth, trace, analysis, report):
@@ -144,8 +145,7 @@ def measure_cost(sooth, source, arguments, work, runs):
 
 
 def table(headings, rows):
-    lines = ["| " + " | ".join(headings) + " |", "|---|" + "---:|" * (len(headings) - 1)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+    return tables.render([headings[0], *(">" + heading for heading in headings[1:])], rows)
 
 
 def goals(rows):
@@ -189,7 +189,7 @@ def main():
                 failures.append(f"MISSED {source.stem}: {failure}")
         for name, arguments in LOOPS.items() if options.runs else ():
             try:
-                costs.append(measure_cost(options.sooth, ROOT / "scripts/bench-programs" / f"{name}.cc", arguments, work, options.runs))
+                costs.append(measure_cost(options.sooth, ROOT / "scripts/bench/workloads" / f"{name}.cc", arguments, work, options.runs))
             except Failure as failure:
                 failures.append(f"MISSED {name}: {failure}")
     if not rows:
@@ -198,7 +198,7 @@ def main():
     text = table(HEADINGS, rows) + "\n" + ("\n" + table(COST_HEADINGS, costs) + "\n" if costs else "") + "\n" + "\n".join(f"    {line}" for line in lines + failures)
     print(text)
     if options.doc:
-        ipa_table.put_into(options.doc, "recipe-table", text)
+        tables.put_into(options.doc, "recipe-table", text)
     return 0 if met and not failures else 1
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a deep recording costs: the programs of examples/ and two loops, built by `sooth c++ --deep`, against ThreadSanitizer of the same Clang.
 
-    bench_deep.py --sooth build/bin/sooth --scratch build/bench [--quick] [--runs N]
+    scripts/bench.py deep [--quick] [--runs N]
 
 Processor time of the program, sooth and everything they start, the least of N runs in turns. Examples run for milliseconds, most of which is starting:
 each is run again and again until it takes long enough to be measured, and the sum over all of them counts. The loops do nothing but what they
@@ -15,7 +15,9 @@ import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import tables
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMPILER = "clang++-19"
 EXAMPLES = ["airline", "bounded_buffer", "bubble_sort", "buffered_writer", "critical", "elevator", "merge_sort", "ping_pong",
             "producer_consumer", "textbook", "tsp"]
@@ -66,8 +68,9 @@ def main():
     scratch.mkdir(parents=True)
     trace = scratch / "trace"
     totals = {"plain": 0.0, "tsan": 0.0, "deep": 0.0}
-    print(f"{'program':20} {'plain':>9} {'tsan':>9} {'deep':>9}  {'deep/tsan':>9}   (milliseconds of CPU)")
-    for source in [ROOT / "examples" / f"{name}.cc" for name in EXAMPLES] + [ROOT / "scripts/bench-programs" / f"{name}.cc" for name in LOOPS]:
+    print("Milliseconds of processor time:\n")
+    table = tables.Printed("program", ">plain", ">tsan", ">deep", ">deep/tsan")
+    for source in [ROOT / "examples" / f"{name}.cc" for name in EXAMPLES] + [ROOT / "scripts/bench/workloads" / f"{name}.cc" for name in LOOPS]:
         name = build(options.sooth, source, scratch)
         arguments = LOOPS.get(source.stem, [])
         commands = {"plain": [f"{name}.plain", *arguments], "tsan": [f"{name}.tsan", *arguments],
@@ -75,15 +78,14 @@ def main():
         times = 1 if source.stem in LOOPS else 5
         costs = {mode: min(cpu_of(command, times, lambda: shutil.rmtree(trace, ignore_errors=True)) for _ in range(runs))
                  for mode, command in commands.items()}
-        print(f"{source.stem:20} " + " ".join(f"{1000 * costs[mode]:9.1f}" for mode in totals) + f"  {costs['deep'] / costs['tsan']:9.1f}")
+        table.row(source.stem, *(f"{1000 * costs[mode]:.1f}" for mode in totals), f"{costs['deep'] / costs['tsan']:.1f}")
         if source.stem not in LOOPS:
             for mode, cost in costs.items():
                 totals[mode] += cost
     ratio = totals["deep"] / totals["tsan"]
-    print(f"{'all examples':20} " + " ".join(f"{1000 * cost:9.1f}" for cost in totals.values()) + f"  {ratio:9.1f}")
-    verdict = "ok" if ratio <= GOAL else "MISSED"
-    print(f"\n{verdict}: deep recording of the examples takes {ratio:.2f} times the CPU time of ThreadSanitizer (goal: at most {GOAL})")
-    return 0 if ratio <= GOAL else 1
+    table.row("all examples", *(f"{1000 * cost:.1f}" for cost in totals.values()), f"{ratio:.1f}")
+    print()
+    return 0 if tables.goal(ratio <= GOAL, f"deep recording of the examples takes at most {GOAL} times the processor time of ThreadSanitizer: {ratio:.2f}") else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// A program of loops for bench_tree.py: each thread looks at a shared table, with a lock that is its own, and then
+// A program of loops for tree.py: each thread looks at a shared table, with a lock that is its own, and then
 // smooths an array of its own, pass after pass. Prints how much processor time the program took meanwhile, in seconds.
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A full `sooth run` on pbzip2 and zstd -T4: their results must be those without Sooth, time and memory must stay below what is stated here, and the figures are printed.
 
-    scripts/run_real.py [--sooth PATH] [--work DIR] [--budget SECONDS] [NAME...]
+    scripts/bench.py real [--work DIR] [--budget SECONDS] [NAME...]
 
 Sources come from the distribution, as for scripts/real-programs.sh; 77 when they cannot be had.
 """
@@ -16,9 +16,10 @@ import sys
 import time
 
 import program_sources
+import tables
 from program_sources import Failure, NoSources
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NAMES = ["pbzip2", "zstd"]
 MEMORY = 5 << 30  # bytes: of sooth and of every process that it starts
 TOTAL_SECONDS = 600  # for everything, whatever the budget is; the machine may have two cores and other work
@@ -111,10 +112,7 @@ def main():
             print(f"{program.name}: {failure!s}", flush=True)
             failed += 1
     print(f"\nBudget {options.budget} s, memory at most {MEMORY >> 20} MB:\n")
-    print("| program | events | record s | detect s | prove s | confirm s | in all s | peak memory | findings |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---|")
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
+    print(tables.render(["program", ">events", ">record s", ">detect s", ">prove s", ">confirm s", ">in all s", ">peak memory", "findings"], rows))
     return 1 if failed else 77 if passed == 0 else 0
 
 

@@ -6,7 +6,7 @@ synchronisation is dropped from the trace, with calls around the functions that 
 --functions-with-sync`). `hb`, `cp` and `mcm` read what is left without the calls, `rdit` with them. What an analysis reports
 there and the full trace does not have is a false alarm. Counts are distinct pairs of sites, `found (false)`.
 
-    eval_rdit.py --sooth build/bin/sooth [--level N] [--real [--bytes N]] [--work FOLDER] [--output FILE] [NAME ...]
+    scripts/bench.py rdit [--level N] [--real [--bytes N]] [--work FOLDER] [--output FILE] [NAME ...]
 
 By default the programs of examples/; --real adds pbzip2 and zstd from the distribution's archive. Exits with 1 when rdit
 raises a false alarm, or when hb, cp and mcm together raise none: then nothing was measured.
@@ -20,9 +20,10 @@ import sys
 import tempfile
 
 import program_sources
+import tables
 from program_sources import Failure, run
 
-EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = pathlib.Path(__file__).resolve().parent.parent.parent / "examples"
 REAL = ["pbzip2", "zstd"]
 ANALYSES = ["hb", "cp", "mcm", "rdit"]
 RECORD = ["--schedule", "serial", "--seed", "1", "--filter", "off"]
@@ -100,18 +101,14 @@ def real_program(sooth, name, archive, size, work):
 
 def table(rows):
     """Markdown, as docs/rdit.md shows it."""
-    lines = ["| program | events | dropped | calls | true races | HB | CP | MC | RDIT |", "|---|---|---|---|---|---|---|---|---|"]
-    for row in rows:
-        cells = [row.name, row.events, row.dropped, row.calls, len(row.true), *(row.cell(a) for a in ANALYSES)]
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    lines = [[row.name, row.events, row.dropped, row.calls, len(row.true), *(row.cell(a) for a in ANALYSES)] for row in rows]
     total = Row("total")
     cells = ["total", *(sum(getattr(row, field) for row in rows) for field in ("events", "dropped", "calls")),
              sum(len(row.true) for row in rows)]
     for analysis in ANALYSES:
         total.found[analysis] = sum(len(row.found[analysis]) for row in rows)
         cells.append(f"{total.found[analysis]} ({sum(len(row.false(analysis)) for row in rows)})")
-    lines.append("| " + " | ".join(map(str, cells)) + " |")
-    return "\n".join(lines)
+    return tables.render(["program", "events", "dropped", "calls", "true races", "HB", "CP", "MC", "RDIT"], [*lines, cells])
 
 
 def summary(rows):

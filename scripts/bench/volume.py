@@ -90,7 +90,7 @@ def measure_recordings(sooth, scratch, work, results):
             commands[name] = recorded_programs.build_real(sooth, name, size, work)
         except program_sources.NoSources as reason:
             print(f"{name}: left out, its sources cannot be had: {reason}", file=sys.stderr)
-    commands["objects"] = recorded_programs.build_example(sooth, pathlib.Path(__file__).parent / "bench-programs/objects.cc", scratch / "objects.bin")
+    commands["objects"] = recorded_programs.build_example(sooth, pathlib.Path(__file__).parent / "workloads/objects.cc", scratch / "objects.bin")
     for name, command in commands.items():
         print(f"measuring the recording of {name}", file=sys.stderr)
         trace = scratch / name

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How fast maximal causality decides pairs of accesses, and what its stages before the solver save.
 
-    bench_mcm.py --sooth build/bin/sooth --scratch build/bench [--quick]
+    scripts/bench.py mcm [--quick]
 
 Generates traces of 1,000, 5,000 and 10,000 events, each one window, without values and with few and many different values, and
 runs `sooth analyze --with mcm` on them: with all stages, and with the solver alone. Times are processor time of the whole command, with
@@ -15,6 +15,7 @@ import re
 import sys
 
 import measured
+import tables
 
 WINDOWS = [1_000, 5_000, 10_000]
 SEEDS = [1, 2, 3]
@@ -100,8 +101,7 @@ def main():
     options.scratch.mkdir(parents=True, exist_ok=True)
     seeds = SEEDS[:1] if options.quick else SEEDS
     missed = []
-    print("| window | values | pairs | without solver | undecided | pairs/s | solver alone, pairs/s | x | peak memory |")
-    print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    table = tables.Printed(">window", ">values", ">pairs", ">without solver", ">undecided", ">pairs/s", ">solver alone, pairs/s", ">x", ">peak memory")
     for events in WINDOWS:
         for values in [0, 100, 4, 2] if events == WINDOWS[0] else [0, 100]:
             traces = []
@@ -122,12 +122,11 @@ def main():
                     missed.append(f"the stages before the solver gain only a factor {gain:.0f} at {events} events; goal {LEAST_GAIN}")
             if values == 0 and share < LEAST_SHARE:
                 missed.append(f"{share:.1%} of pairs decided without the solver at {events} events; goal {LEAST_SHARE:.0%}")
-            print(f"| {events:,} | {values or '-'} | {pairs} | {share:.1%} | {undecided} | {pairs / seconds:.0f} | {alone_text} | "
-                  f"{gain_text} | {peak / 1e6:.0f} MB |", flush=True)
+            table.row(f"{events:,}", values or "-", pairs, f"{share:.1%}", undecided, f"{pairs / seconds:.0f}", alone_text, gain_text, f"{peak / 1e6:.0f} MB")
             for trace in traces:
                 trace.unlink()
     for sentence in missed:
-        print("missed: " + sentence)
+        tables.goal(False, sentence)
     sys.exit(1 if missed else 0)
 
 

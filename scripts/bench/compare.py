@@ -18,7 +18,9 @@ import tempfile
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import tables
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/programs"))
 import run as programs  # noqa: E402  (the marks, and how programs are built)
 import run_command  # noqa: E402  (the examples without marks)
@@ -220,23 +222,17 @@ def summary(truths, store, tool):
             f"{seconds:.0f}", f"{seconds / max(len(truths), 1):.2f}"]
 
 
-HEADINGS = ["tool", "races found", "false alarms", "only suspected", "no answer", "seconds", "seconds a program"]
-
-
-def print_table(rows):
-    for row in [HEADINGS, ["---", *["---:"] * (len(HEADINGS) - 1)], *rows]:
-        print("| " + " | ".join(row) + " |")
+HEADINGS = ["tool", ">races found", ">false alarms", ">only suspected", ">no answer", ">seconds", ">seconds a program"]
 
 
 def print_examples(truths, store):
-    print("| program | races | " + " | ".join(TOOLS[tool][0] for tool in TOOLS) + " |")
-    print("|---|---:|" + "---:|" * len(TOOLS))
+    table = tables.Printed("program", ">races", *(">" + TOOLS[tool][0] for tool in TOOLS))
     for truth in truths:
         cells = []
         for tool in TOOLS:
             answer = store.answers[Store.key(truth, tool)]
             cells.append(answer.ended.split(":")[0] or f"{len(answer.found)}" + (f" (+{len(answer.false)} false)" if answer.false else ""))
-        print(f"| {truth.name} | {len(truth.pairs)} | " + " | ".join(cells) + " |")
+        table.row(truth.name, len(truth.pairs), *cells)
 
 
 def parse_options():
@@ -279,7 +275,7 @@ def main():
     for title, group in (("examples", examples), ("program pairs", pairs)):
         if group:
             print(f"\n{len(group)} {title}, {sum(len(truth.pairs) for truth in group)} races:\n")
-            print_table([summary(group, store, tool) for tool in TOOLS])
+            print(tables.render(HEADINGS, [summary(group, store, tool) for tool in TOOLS]))
     if examples:
         print("\nThe examples one by one:\n")
         print_examples(examples, store)
