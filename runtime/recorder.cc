@@ -14,6 +14,7 @@
 #include "runtime/signals.h"
 #include "runtime/stream_writer.h"
 #include "runtime/turn.h"
+#include "trace/versions.h"
 
 namespace sooth::rt {
 
@@ -132,7 +133,7 @@ bool open_control() {
   u32 nobody = 0;
   if (!__atomic_compare_exchange_n(&control->pid, &nobody, pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return false;
-  control->version = 1;
+  control->version = kStreamVersion;
   control->chunk_bytes = kChunkBytes;
   control->flags = (recorder.serial ? stream::kExactOrder | stream::kWithValues : 0) |
                    static_cast<u32>(recorder.filter) << stream::kFilterShift |

@@ -27,6 +27,7 @@
 #include "trace/recording/stream_format.h"
 #include "trace/recording/symbol_file.h"
 #include "trace/text/std_text.h"
+#include "trace/versions.h"
 #include "trace/writer.h"
 
 namespace sooth {
@@ -157,7 +158,7 @@ void run_recording(std::string_view bytes) {
   Taker taker(bytes);
   auto control = taker.number<stream::Control>();
   control.magic = stream::kControlMagic;  // what fuzzing must not spend its time on
-  control.version = 1;
+  control.version = kStreamVersion;
   control.chunk_bytes = stream::kChunkBytes;
   control.sites %= 4096;
   fill(directory + "/sites", taker.piece(taker.number<std::uint32_t>()));

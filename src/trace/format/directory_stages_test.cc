@@ -11,6 +11,7 @@
 #include "trace/format/directory_testing.h"
 #include "trace/format/format.h"
 #include "trace/format/stage_file.h"
+#include "trace/versions.h"
 
 namespace sooth {
 namespace {
@@ -67,7 +68,9 @@ TEST(DirectoryStages, AnotherFormatVersionIsNamed) {
   ASSERT_TRUE(write_directory(random.trace({}), directory / "t").ok());
   const std::string path = directory / "t/version";
   std::string text = file_content(path);
-  text.replace(text.find("sooth-trace 1"), 13, "sooth-trace 2");
+  const std::string first_line = "sooth-trace " + std::to_string(kTraceVersion) + "\n";
+  ASSERT_EQ(text.substr(0, first_line.size()), first_line);
+  text.replace(0, first_line.size(), "sooth-trace 1000\n");
   fill_file(path, text);
   EXPECT_EQ(read_directory(directory / "t").status().message(), path + ": is damaged") << "the check line covers it";
 
@@ -77,7 +80,13 @@ TEST(DirectoryStages, AnotherFormatVersionIsNamed) {
                 static_cast<unsigned long long>(XXH3_64bits(text.data(), text.size())));
   fill_file(path, text + check);
   EXPECT_EQ(read_directory(directory / "t").status().message(),
-            path + ": the trace has format 2, which this version of sooth cannot read");
+            path + ": the trace has format 1000, and this sooth reads " + std::to_string(kTraceVersion) +
+                ": a newer sooth wrote it, which can read it");
+
+  EXPECT_TRUE(check_format_version("x", "trace", 3, 2, 4).ok());
+  EXPECT_EQ(
+      check_format_version("x", "trace", 1, 2, 4).message(),
+      "x: the trace has format 1, and this sooth reads 2 to 4: an older sooth wrote it; record the program again");
 }
 
 Event nth_event(std::uint64_t n) {

@@ -10,7 +10,6 @@ namespace sooth::format {
 inline constexpr char kIncompleteFile[] = "incomplete";  // life stage: being written, or its writer died
 inline constexpr char kVersionFile[] = "version";        // life stage: whole
 inline constexpr char kEventsFile[] = "events";          // the blocks
-inline constexpr char kFirstLine[] = "sooth-trace 1";
 
 inline constexpr std::uint32_t kBlockMagic = 0x4b4c4253;  // "SBLK"
 

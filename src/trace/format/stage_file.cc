@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "trace/format/format.h"
 #include "trace/format/small_file.h"
+#include "trace/versions.h"
 
 namespace sooth {
 namespace {
@@ -36,20 +37,32 @@ std::string one_line(std::string text) {
 // The first word of the first line, and the line that counts what there is.
 struct KindWords {
   std::string_view name;
-  std::string_view version;
+  std::uint32_t oldest;  // that can be read
+  std::uint32_t newest;  // that is written
   std::string_view count_key;
+  const char* what;
 };
 KindWords words_of(StageKind kind) {
   switch (kind) {
-    case StageKind::kTrace: return {"sooth-trace ", std::string_view(format::kFirstLine).substr(12), "events "};
-    case StageKind::kRecording: return {"sooth-recording ", "1", "chunks "};
+    case StageKind::kTrace:
+      return {.name = "sooth-trace ",
+              .oldest = kOldestTraceVersion,
+              .newest = kTraceVersion,
+              .count_key = "events ",
+              .what = "trace"};
+    case StageKind::kRecording:
+      return {.name = "sooth-recording ",
+              .oldest = kOldestStreamVersion,
+              .newest = kStreamVersion,
+              .count_key = "chunks ",
+              .what = "recording"};
   }
   return {};
 }
 
 std::string render(const Stage& stage, bool whole) {
   const KindWords words = words_of(stage.kind);
-  std::string text = std::string(words.name) + std::string(words.version) + "\n";
+  std::string text = std::string(words.name) + std::to_string(words.newest) + "\n";
   text += stage.info.exact ? "exact yes\n" : "exact no\n";
   text += "columns";
   for (const auto& column : kColumnNames) {
@@ -142,11 +155,14 @@ Result<Stage> parse(std::string_view text, const std::string& path, StageKind ki
   if (!first) {
     return damaged;
   }
-  if (*first != words_of(kind).version) {
-    return Status::bad_input(path + ": the trace has format " + std::string(*first) +
-                             ", which this version of sooth cannot read");
+  const KindWords words = words_of(kind);
+  const std::optional<std::uint64_t> version = parse_whole(*first, 10);
+  if (!version) {
+    return damaged;
   }
+  SOOTH_RETURN_IF_ERROR(check_format_version(path, words.what, *version, words.oldest, words.newest));
   Stage stage;
+  stage.version = static_cast<std::uint32_t>(*version);
   stage.kind = kind;
   const auto exact = take_line(body, "exact ");
   const auto columns_line = take_line(body, "columns");
@@ -169,6 +185,19 @@ Result<Stage> parse(std::string_view text, const std::string& path, StageKind ki
 }
 
 }  // namespace
+
+Status check_format_version(const std::string& path, const char* what, std::uint64_t version, std::uint32_t oldest,
+                            std::uint32_t newest) {
+  if (version >= oldest && version <= newest) {
+    return {};
+  }
+  const std::string has = path + ": the " + what + " has format " + std::to_string(version) + ", and this sooth reads ";
+  const std::string range =
+      oldest == newest ? std::to_string(newest) : std::to_string(oldest) + " to " + std::to_string(newest);
+  return Status::bad_input(has + range +
+                           (version > newest ? ": a newer sooth wrote it, which can read it"
+                                             : ": an older sooth wrote it; record the program again"));
+}
 
 Result<Stage> read_stage(const std::string& directory) {
   // `version` a second time, because a writer may have finished between the first two looks.

@@ -16,12 +16,18 @@ enum class StageKind : std::uint8_t {
 };
 
 struct Stage {
-  TraceInfo info;           // incomplete: read from `incomplete`, not from `version`
-  std::uint64_t bytes = 0;  // length of the events file, or of `streams`; only when whole
+  std::uint32_t version = 0;  // of the format that the files have; writers write the newest
+  TraceInfo info;             // incomplete: read from `incomplete`, not from `version`
+  std::uint64_t bytes = 0;    // length of the events file, or of `streams`; only when whole
   StageKind kind = StageKind::kTrace;
   std::uint64_t chunks = 0;  // of a recording
   std::uint64_t checks = 0;  // of a recording: the checksum of its file of checksums
 };
+
+// What to say of files in a version of the format that is not among those that this reader takes; ok for one that is.
+// `what` is "trace" or "recording".
+Status check_format_version(const std::string& path, const char* what, std::uint64_t version, std::uint32_t oldest,
+                            std::uint32_t newest);
 
 // Looks for `version`, then for `incomplete`.
 Result<Stage> read_stage(const std::string& directory);

@@ -16,6 +16,9 @@
 #include <thread>
 #include <utility>
 
+#include "trace/format/stage_file.h"
+#include "trace/versions.h"
+
 namespace sooth {
 namespace {
 
@@ -94,10 +97,8 @@ Status ChunkSource::check_control() const {
   if (control_->magic != stream::kControlMagic) {
     return damaged("it does not start like a file of streams");
   }
-  if (control_->version != 1) {
-    return Status::bad_input(path_ + ": the recording has version " + std::to_string(control_->version) +
-                             ", which this version of sooth cannot read");
-  }
+  SOOTH_RETURN_IF_ERROR(
+      check_format_version(path_, "recording", control_->version, kOldestStreamVersion, kStreamVersion));
   constexpr std::uint32_t kKnown =
       stream::kExactOrder | stream::kWithValues | stream::kFilterBits | stream::kWithCalls | stream::kWithDeep;
   const std::uint32_t flags = control_->flags;

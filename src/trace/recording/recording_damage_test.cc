@@ -234,7 +234,8 @@ TEST(RecordingDamage, NamesWhatIsWrong) {
     std::function<void(TestRecording&)> change;
   } cases[] = {
       {"does not start like a file of streams", [](TestRecording& r) { r.control.magic ^= 1; }},
-      {"has version 7", [](TestRecording& r) { r.control.version = 7; }},
+      {"the recording has format 0, and this sooth reads", [](TestRecording& r) { r.control.version = 0; }},
+      {"a newer sooth wrote it", [](TestRecording& r) { r.control.version = kStreamVersion + 1; }},
       {"first page contradicts itself", [](TestRecording& r) { r.control.chunk_bytes = 1; }},
       {"first page contradicts itself", [](TestRecording& r) { r.control.flags = 0x80; }},
       {"chunk 1 does not start like one", [&](TestRecording& r) { header(r, 1)->magic = 7; }},

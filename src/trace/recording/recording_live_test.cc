@@ -28,7 +28,7 @@ class LiveProgram {
     const TestRecording empty(flags);
     EXPECT_GT(::write(sites_, empty.sites_bytes().data(), empty.sites_bytes().size()), 0);
     EXPECT_GT(::write(process_, empty.process.data(), empty.process.size()), 0);
-    control().version = 1;
+    control().version = kStreamVersion;
     control().chunk_bytes = stream::kChunkBytes;
     control().flags = flags;
     control().next_ticket = 1;

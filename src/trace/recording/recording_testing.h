@@ -20,6 +20,7 @@
 #include "trace/recording/recording_reader.h"
 #include "trace/recording/stream_format.h"
 #include "trace/recording/symbol_file.h"
+#include "trace/versions.h"
 
 namespace sooth {
 
@@ -295,7 +296,7 @@ struct TestRecording {
 
   explicit TestRecording(std::uint32_t flags = 0, std::uint32_t site_rows = 16) {
     control.magic = stream::kControlMagic;
-    control.version = 1;
+    control.version = kStreamVersion;
     control.chunk_bytes = stream::kChunkBytes;
     control.flags = flags;
     control.next_ticket = ~std::uint64_t{0};

@@ -80,7 +80,7 @@ inline constexpr std::uint32_t kRingSlots = 512;
 // The first page of `streams`. Fields that change are accessed atomically by both sides.
 struct Control {
   std::uint64_t magic;
-  std::uint32_t version;      // 1
+  std::uint32_t version;      // kStreamVersion of who wrote it
   std::uint32_t chunk_bytes;  // kChunkBytes
   std::uint32_t flags;
   std::uint32_t pid;
