@@ -12,10 +12,13 @@ if (($# > 0)); then
   cd "$sooth_root"
 else
   cd "$sooth_root"
-  sooth_setup build
-  sooth_configure release
+  # What was built before is used as it is; else what the demo needs is enough.
+  preset=small
+  if grep -qs '^SOOTH_WITH_DEEP:BOOL=ON' build/CMakeCache.txt; then preset=release; fi
+  sooth_setup small
+  sooth_configure "$preset"
   echo "Building build/bin/sooth ..."
-  sooth_build release sooth
+  sooth_build "$preset" sooth
   sooth=$sooth_root/build/bin/sooth
 fi
 

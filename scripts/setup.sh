@@ -2,7 +2,7 @@
 # Installs what is missing of scripts/packages.txt, and nothing when nothing is missing: a second run needs neither
 # network nor root.
 #
-#   scripts/setup.sh [GROUP...]     groups of packages.txt; default: build
+#   scripts/setup.sh [GROUP...]     groups of packages.txt; default: build, which includes small
 #
 # The other scripts source this file for the functions below and call `sooth_setup GROUP...`.
 
@@ -113,6 +113,7 @@ sooth_setup_browser() {
 
 # sooth_setup GROUP...: afterwards everything in these groups is there, or the script has ended with a sentence.
 sooth_setup() {
+  [[ " $* " == *" build "* ]] && set -- small "$@"
   if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
     local missing
     missing=$(sooth_missing_packages "$@") || exit 1

@@ -60,8 +60,8 @@ demo() {
 }
 
 for part in "$@"; do
-  groups=(build)
-  if [[ $part == test ]]; then groups+=(test); fi
+  groups=(small)
+  if [[ $part == test ]]; then groups=(build test); fi
   rm -rf build build-asan
   timed "packages-$part" scripts/setup.sh "${groups[@]}"
   case $part in

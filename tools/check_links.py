@@ -4,7 +4,8 @@
     tools/check_links.py [ROOT]      checks the tree at ROOT (default: the tree this file is in)
     tools/check_links.py --selftest  checks that every rule rejects a tree that breaks it
 
-In every page (*.md): what a link names exists, and has the section that it names; numbered sections count 1, 2, 3, ... In
+In every page (*.md): what a link names exists, and has the section that it names; so does what is named as code by its
+path, `src/base/ids.h`, unless a word in capitals or a `*` stands for a part of it; numbered sections count 1, 2, 3, ... In
 everything else that people write: a page that is cited exists, and so does the section, "docs/NAME.md section 7". Every file
 of docs/ can be reached from README.md. Links to other sites are not followed.
 """
@@ -26,6 +27,9 @@ HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
 ANCHOR = re.compile(r"<a\s[^>]*(?:id|name)=\"([^\"]+)\"")
 NUMBERED = re.compile(r"^##\s+(\d+)\. ", re.MULTILINE)
 CITED = re.compile(r"\b(docs/[\w-]+\.md|src/trace/\w+/[A-Z]+\.md|[A-Z]+\.md)\b(?:,? sections? (\d+(?:(?: and | to |, )\d+)*))?")
+# Of the folders that are not everybody's: a page may speak of a reader's own src/ and tests/.
+NAMED = re.compile(r"`((?:src/(?:base|trace|race|order|filter|detect|smt|predict|schedule|symbol|deep|recipe|launch|confirm|report|pipeline|run|cli|"
+                   r"instrument|oracle)|runtime|tests/[a-z]+|tools|scripts|cmake|web)/[a-z][\w./+-]*)`")
 CITED_FIRST = re.compile(r"\bSections? (\d+) of (docs/[\w-]+\.md)", re.IGNORECASE)
 
 
@@ -78,6 +82,9 @@ def check_page(root, path, errors):
         targets.append(target)
         if section and (not target.endswith(".md") or section not in slugs(read(root, target))):
             errors.append(f"{where}: {target} has no section #{section}")
+    for match in NAMED.finditer(FENCE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)):
+        if not re.search(r"[A-Z]{3,}", match[1].rpartition("/")[2].partition(".")[0]) and not os.path.exists(os.path.join(root, match[1])):
+            errors.append(f"{path}:{line_of(text, match.start())}: `{match[1]}` does not exist")
     numbers = [int(number) for number in NUMBERED.findall(text)]
     if numbers != list(range(1, len(numbers) + 1)):
         errors.append(f"{path}: its sections are numbered {', '.join(map(str, numbers))}")
@@ -143,6 +150,8 @@ SELFTEST = [
     ({"README.md": README + "[x](#here)\n"}, "README.md has no section #here"),
     ({"README.md": README + "[x](docs/a.md#three)\n"}, "docs/a.md has no section #three"),
     ({"README.md": README + "## Twice\n## Twice\n[x](#twice-1)\n"}, None),
+    ({"README.md": README + "`src/base/none.h`\n"}, "README.md:3: `src/base/none.h` does not exist"),
+    ({"README.md": README + "`src/base/x.h`, `src/detect/NAME.cc`, `src/mine.cc`\n", "src/base/x.h": ""}, None),
     ({"docs/a.md": PAGE + "## 2. Again\n"}, "docs/a.md: its sections are numbered 1, 2, 2"),
     ({"docs/b.md": "# B\n"}, "docs/b.md: no page that README.md leads to"),
     ({"docs/ci/b.yml": "b\n"}, "docs/ci/b.yml: no page that README.md leads to"),

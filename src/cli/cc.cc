@@ -153,6 +153,9 @@ CommandResult compile(const Request& request) {
   if (!library.ok()) {
     return library.status();
   }
+  if (request.deep && ::access(library->path(kDeepPassName).c_str(), R_OK) != 0) {
+    return Status::usage("this sooth was built without --deep (SOOTH_WITH_DEEP=OFF)");
+  }
   const Result<CompilerCommand> command =
       wrap_compiler(request.compiler, *kind, request.arguments, *library, request.deep);
   if (!command.ok()) {

@@ -11,6 +11,7 @@
 #include "race/witness_order.h"
 #include "race/witness_text.h"
 #include "recipe/judge/check_machine.h"
+#include "recipe/judge/recorded_run.h"
 
 namespace sooth {
 namespace {
@@ -417,6 +418,11 @@ Status Checker::check_conflict(const Ready& a, const Ready& b) const {
 }
 
 }  // namespace
+
+ValueJudge::ValueJudge(std::unique_ptr<RecordedRun> run, std::span<const EventId> unnamed)
+    : run_(std::move(run)), unnamed_(unnamed.begin(), unnamed.end()) {}
+ValueJudge::ValueJudge(ValueJudge&&) noexcept = default;
+ValueJudge::~ValueJudge() = default;
 
 Result<ValueJudge> ValueJudge::make(const DeepProgram& program, const TraceView& trace,
                                     std::span<const EventId> unnamed) {

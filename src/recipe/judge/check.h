@@ -2,16 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "deep/program.h"
 #include "race/witness.h"
-#include "recipe/judge/recorded_run.h"
 #include "recipe/witness/value_witness.h"
 
 namespace sooth {
+
+class RecordedRun;
 
 // Shares no code with symbolic execution or with the formula (src/recipe/execute*, formula*): instructions compute with
 // llvm::APInt and llvm::APFloat, memory is bytes, and must-order, locks and call order are those of the checker of
@@ -39,6 +42,9 @@ class ValueJudge {
   static Result<ValueJudge> make(const DeepProgram& program, const TraceView& trace,
                                  std::span<const EventId> unnamed = {});
 
+  ValueJudge(ValueJudge&&) noexcept;
+  ~ValueJudge();
+
   // The error says what is wrong with the witness and names the event or the place of the program.
   Status check(const ValueWitness& witness) const;
 
@@ -46,8 +52,7 @@ class ValueJudge {
   const RecordedRun& recorded_run() const { return *run_; }
 
  private:
-  ValueJudge(std::unique_ptr<RecordedRun> run, std::span<const EventId> unnamed)
-      : run_(std::move(run)), unnamed_(unnamed.begin(), unnamed.end()) {}
+  ValueJudge(std::unique_ptr<RecordedRun> run, std::span<const EventId> unnamed);
 
   std::unique_ptr<RecordedRun> run_;
   std::vector<EventId> unnamed_;
