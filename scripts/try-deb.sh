@@ -29,7 +29,7 @@ deb=$(ls "$build"/sooth_*.deb)
 depends=$(dpkg-deb --field "$deb" Depends)
 echo "$(basename "$deb"): $(stat -c %s "$deb") bytes, depends on $depends"
 # What the tool is linked with; that these are enough shows below.
-for library in libc6 libstdc++6 libz3 libzstd1 libdw1 libelf1 libxxhash0; do
+for library in libc6 libstdc++6 libz3 libzstd1 libdw1 libelf1 libxxhash0 libtomlplusplus3; do
   [[ $depends == *"$library"* ]] || sooth_fail "the package does not depend on $library"
 done
 
