@@ -16,12 +16,12 @@ enum class StageKind : std::uint8_t {
 };
 
 struct Stage {
-  std::uint32_t version = 0;  // of the format that the files have; writers write the newest
-  TraceInfo info;             // incomplete: read from `incomplete`, not from `version`
-  std::uint64_t bytes = 0;    // length of the events file, or of `streams`; only when whole
+  TraceInfo info;           // incomplete: read from `incomplete`, not from `version`
+  std::uint64_t bytes = 0;  // length of the events file, or of `streams`; only when whole
   StageKind kind = StageKind::kTrace;
-  std::uint64_t chunks = 0;  // of a recording
-  std::uint64_t checks = 0;  // of a recording: the checksum of its file of checksums
+  std::uint64_t chunks = 0;   // of a recording
+  std::uint64_t checks = 0;   // of a recording: the checksum of its file of checksums
+  std::uint32_t version = 0;  // of the format that the files have; writers write the newest
 };
 
 // What to say of files in a version of the format that is not among those that this reader takes; ok for one that is.
