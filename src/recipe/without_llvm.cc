@@ -14,6 +14,7 @@ Status not_built() { return Status::usage("this sooth was built without deep rec
 class RecordedRun {};
 
 ValueJudge::ValueJudge(ValueJudge&&) noexcept = default;
+ValueJudge& ValueJudge::operator=(ValueJudge&&) noexcept = default;
 ValueJudge::~ValueJudge() = default;
 Result<ValueJudge> ValueJudge::make(const DeepProgram&, const TraceView&, std::span<const EventId>) {
   return not_built();

@@ -422,6 +422,7 @@ Status Checker::check_conflict(const Ready& a, const Ready& b) const {
 ValueJudge::ValueJudge(std::unique_ptr<RecordedRun> run, std::span<const EventId> unnamed)
     : run_(std::move(run)), unnamed_(unnamed.begin(), unnamed.end()) {}
 ValueJudge::ValueJudge(ValueJudge&&) noexcept = default;
+ValueJudge& ValueJudge::operator=(ValueJudge&&) noexcept = default;
 ValueJudge::~ValueJudge() = default;
 
 Result<ValueJudge> ValueJudge::make(const DeepProgram& program, const TraceView& trace,

@@ -43,6 +43,7 @@ class ValueJudge {
                                  std::span<const EventId> unnamed = {});
 
   ValueJudge(ValueJudge&&) noexcept;
+  ValueJudge& operator=(ValueJudge&&) noexcept;
   ~ValueJudge();
 
   // The error says what is wrong with the witness and names the event or the place of the program.

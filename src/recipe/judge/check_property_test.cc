@@ -10,6 +10,7 @@
 #include "recipe/judge/check.h"
 #include "recipe/judge/mini_program.h"
 #include "recipe/judge/mini_random.h"
+#include "recipe/judge/recorded_run.h"
 
 namespace sooth {
 namespace {

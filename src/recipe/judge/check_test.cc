@@ -8,6 +8,7 @@
 #include <string>
 
 #include "recipe/judge/mini_program.h"
+#include "recipe/judge/recorded_run.h"
 
 namespace sooth {
 namespace {

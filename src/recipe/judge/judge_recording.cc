@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "recipe/judge/check.h"
+#include "recipe/judge/recorded_run.h"
 
 namespace sooth {
 namespace {
