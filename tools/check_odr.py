@@ -18,6 +18,7 @@ import tree_check
 FOLDERS = ("src", "runtime")
 SUFFIXES = (".h", ".cc", ".inc")
 ALONE = {"src/cli/main.cc"}  # what tests of its folder have instead of it
+INSTEAD = re.compile(r"/without_\w+\.cc$")  # linked in place of other files, never beside them
 
 # What tokens are made of; comments, literals and the preprocessor are no tokens.
 TOKEN = re.compile(r"""
@@ -206,7 +207,7 @@ def check_tree(root):
                     found = File(file.read())
                 for kind, definitions in (("type", found.types), ("function", found.functions)):
                     for definition, line in definitions:
-                        if where in ALONE or definition.startswith("main("):
+                        if where in ALONE or INSTEAD.search(where) or definition.startswith("main("):
                             continue
                         earlier = seen.setdefault((kind, definition), (where, line))
                         if earlier[0] != where:

@@ -4,7 +4,7 @@
 
 namespace sooth {
 
-SharedTimes::Page& SharedTimes::page_of(std::uint64_t granule, Sharing what) {
+SharedTimes::Page& SharedTimes::page_of(std::uint64_t granule, SharingLevel what) {
   const std::uint64_t number = granule / kPageGranules;
   std::uint32_t& index = page_index_[number];
   if (index == 0) {
@@ -19,13 +19,13 @@ SharedTimes::Page& SharedTimes::page_of(std::uint64_t granule, Sharing what) {
   return pages_[index - 1];
 }
 
-void SharedTimes::add(std::uint64_t granule, EventId from, EventId to, Sharing what) {
+void SharedTimes::add(std::uint64_t granule, EventId from, EventId to, SharingLevel what) {
   for (unsigned level = 0; level <= raw(what); ++level) {
-    add_stretch(granule, from, to, Sharing(level));
+    add_stretch(granule, from, to, SharingLevel(level));
   }
 }
 
-void SharedTimes::add_stretch(std::uint64_t granule, EventId from, EventId to, Sharing what) {
+void SharedTimes::add_stretch(std::uint64_t granule, EventId from, EventId to, SharingLevel what) {
   Bits& ever = page_of(granule, what).ever[raw(what)];
   std::uint64_t& word = ever[granule % kPageGranules / 64];
   const std::uint64_t bit = std::uint64_t{1} << granule % 64;
@@ -43,7 +43,7 @@ void SharedTimes::add_stretch(std::uint64_t granule, EventId from, EventId to, S
   latest = static_cast<std::uint32_t>(stretches_.size()) - 1;
 }
 
-void SharedTimes::add_always(std::uint64_t granule, Sharing what) {
+void SharedTimes::add_always(std::uint64_t granule, SharingLevel what) {
   Page& page = page_of(granule, what);
   const std::uint64_t bit = std::uint64_t{1} << granule % 64;
   for (unsigned level = 0; level <= raw(what); ++level) {
@@ -54,9 +54,9 @@ void SharedTimes::add_always(std::uint64_t granule, Sharing what) {
   }
 }
 
-void SharedTimes::add_pages(std::uint64_t first, std::uint64_t last, EventId from, EventId to, Sharing what) {
+void SharedTimes::add_pages(std::uint64_t first, std::uint64_t last, EventId from, EventId to, SharingLevel what) {
   for (unsigned level = 0; level <= raw(what); ++level) {
-    page_stretches_.push_back({first, last, from, to, Sharing(level)});
+    page_stretches_.push_back({first, last, from, to, SharingLevel(level)});
     granules_[level] += (last - first + 1) * kPageGranules;
   }
 }
@@ -70,7 +70,7 @@ const SharedTimes::Page* SharedTimes::find_page(std::uint64_t number) const {
   return cached.page;
 }
 
-bool SharedTimes::any_in_range(std::uint64_t address, std::uint64_t size, EventId at, Sharing what) const {
+bool SharedTimes::any_in_range(std::uint64_t address, std::uint64_t size, EventId at, SharingLevel what) const {
   const std::uint64_t first = address / kGranule;
   const std::uint64_t last = (address + (size - 1)) / kGranule;
   const std::uint64_t first_page = first / kPageGranules;
@@ -88,7 +88,7 @@ bool SharedTimes::any_in_range(std::uint64_t address, std::uint64_t size, EventI
 
 // `first` and `last` are places in the page.
 bool SharedTimes::any_in_page(std::uint64_t number, std::uint64_t first, std::uint64_t last, EventId at,
-                              Sharing what) const {
+                              SharingLevel what) const {
   const Page* page = find_page(number);
   if (page == nullptr) {
     return false;
@@ -111,7 +111,7 @@ bool SharedTimes::any_in_page(std::uint64_t number, std::uint64_t first, std::ui
   return false;
 }
 
-bool SharedTimes::any_in_stretches(std::uint64_t granule, EventId at, Sharing what) const {
+bool SharedTimes::any_in_stretches(std::uint64_t granule, EventId at, SharingLevel what) const {
   const std::uint32_t* latest = latest_[raw(what)].find(granule);
   for (std::uint32_t i = latest == nullptr ? kNone : *latest; i != kNone; i = stretches_[i].earlier) {
     if (stretches_[i].from <= at) {
@@ -121,7 +121,7 @@ bool SharedTimes::any_in_stretches(std::uint64_t granule, EventId at, Sharing wh
   return false;
 }
 
-bool SharedTimes::any_in_pages(std::uint64_t address, std::uint64_t size, EventId at, Sharing what) const {
+bool SharedTimes::any_in_pages(std::uint64_t address, std::uint64_t size, EventId at, SharingLevel what) const {
   return std::any_of(page_stretches_.begin(), page_stretches_.end(), [&](const PageStretch& stretch) {
     return stretch.what == what && address / kPageBytes <= stretch.last &&
            (address + (size - 1)) / kPageBytes >= stretch.first && stretch.from <= at && at < stretch.to;

@@ -13,7 +13,7 @@ namespace sooth {
 
 // Memory in granules of 8 bytes, time in events. Two facts about a granule may be known, each for stretches of time; the
 // second is a special case of the first.
-enum class Sharing : std::uint8_t {
+enum class SharingLevel : std::uint8_t {
   kSeveral,    // several threads access it, and not only to read
   kUnordered,  // ... and happens-before leaves some of them unordered, or may
 };
@@ -27,14 +27,14 @@ class SharedTimes {
   static constexpr std::uint64_t kPageBytes = kGranule * kPageGranules;
 
   // From event `from` on and before event `to`. Those of one granule in order of time.
-  void add(std::uint64_t granule, EventId from, EventId to, Sharing what);
+  void add(std::uint64_t granule, EventId from, EventId to, SharingLevel what);
   // ... for ever.
-  void add_always(std::uint64_t granule, Sharing what);
+  void add_always(std::uint64_t granule, SharingLevel what);
   // ... for all granules of the pages [first, last].
-  void add_pages(std::uint64_t first, std::uint64_t last, EventId from, EventId to, Sharing what);
+  void add_pages(std::uint64_t first, std::uint64_t last, EventId from, EventId to, SharingLevel what);
 
   // Whether some byte of [address, address + size) is so at the event. size > 0, no wrap-around.
-  bool any(std::uint64_t address, std::uint64_t size, EventId at, Sharing what) const {
+  bool any(std::uint64_t address, std::uint64_t size, EventId at, SharingLevel what) const {
     const std::uint64_t page = address / kPageBytes;
     if ((address + (size - 1)) / kPageBytes == page && page_stretches_.empty()) [[likely]] {
       if ((filter_[raw(what)][page % kFilter / 64] >> page % 64 & 1) == 0) {
@@ -46,9 +46,9 @@ class SharedTimes {
     return any_in_range(address, size, at, what);
   }
   // Nothing is so, at any time.
-  bool empty(Sharing what) const { return granules_[raw(what)] == 0; }
+  bool empty(SharingLevel what) const { return granules_[raw(what)] == 0; }
   // For --stats.
-  std::uint64_t granules(Sharing what) const { return granules_[raw(what)]; }
+  std::uint64_t granules(SharingLevel what) const { return granules_[raw(what)]; }
 
  private:
   static constexpr std::uint32_t kNone = 0;
@@ -57,7 +57,7 @@ class SharedTimes {
   static constexpr std::uint64_t kFilter = 32768;     // bits
 
   using Bits = std::array<std::uint64_t, kPageGranules / 64>;
-  // By Sharing.
+  // By SharingLevel.
   struct Page {
     std::array<Bits, 2> ever{};
     std::array<Bits, 2> always{};
@@ -73,20 +73,20 @@ class SharedTimes {
     std::uint64_t last = 0;
     EventId from{};
     EventId to{};
-    Sharing what{};
+    SharingLevel what{};
   };
   struct CachedPage {
     std::uint64_t number = ~std::uint64_t{0};
     const Page* page = nullptr;  // nullptr: there is none
   };
 
-  Page& page_of(std::uint64_t granule, Sharing what);
-  void add_stretch(std::uint64_t granule, EventId from, EventId to, Sharing what);
+  Page& page_of(std::uint64_t granule, SharingLevel what);
+  void add_stretch(std::uint64_t granule, EventId from, EventId to, SharingLevel what);
   const Page* find_page(std::uint64_t number) const;
-  bool any_in_range(std::uint64_t address, std::uint64_t size, EventId at, Sharing what) const;
-  bool any_in_page(std::uint64_t number, std::uint64_t first, std::uint64_t last, EventId at, Sharing what) const;
-  bool any_in_stretches(std::uint64_t granule, EventId at, Sharing what) const;
-  bool any_in_pages(std::uint64_t address, std::uint64_t size, EventId at, Sharing what) const;
+  bool any_in_range(std::uint64_t address, std::uint64_t size, EventId at, SharingLevel what) const;
+  bool any_in_page(std::uint64_t number, std::uint64_t first, std::uint64_t last, EventId at, SharingLevel what) const;
+  bool any_in_stretches(std::uint64_t granule, EventId at, SharingLevel what) const;
+  bool any_in_pages(std::uint64_t address, std::uint64_t size, EventId at, SharingLevel what) const;
 
   std::vector<Page> pages_;
   FlatMap<std::uint32_t> page_index_;  // into pages_, + 1
@@ -95,7 +95,7 @@ class SharedTimes {
   std::vector<Stretch> stretches_{1};
   std::vector<PageStretch> page_stretches_;  // hardly ever any
   std::array<std::uint64_t, 2> granules_{};
-  // By Sharing: bit n % kFilter for page n, so that most of the other pages need not be looked for.
+  // By SharingLevel: bit n % kFilter for page n, so that most of the other pages need not be looked for.
   std::array<std::array<std::uint64_t, kFilter / 64>, 2> filter_{};
   mutable std::array<CachedPage, 256> cache_;  // programs use several pages in turn
 };
@@ -103,7 +103,7 @@ class SharedTimes {
 // Hides plain accesses and frees of memory of which nothing is known, as a Filter does (filter/filter.h).
 class SharedView {
  public:
-  SharedView(const SharedTimes& times, Sharing what) : times_(times), what_(what) {}
+  SharedView(const SharedTimes& times, SharingLevel what) : times_(times), what_(what) {}
 
   // What is left of the batch, with its stacks; values and the other columns are left out. Valid until the next call.
   Batch hide(const Batch& batch);
@@ -111,7 +111,7 @@ class SharedView {
 
  private:
   const SharedTimes& times_;
-  const Sharing what_;
+  const SharingLevel what_;
   std::vector<Event> events_;
   std::vector<EventId> ids_;
   std::vector<StackId> stacks_;

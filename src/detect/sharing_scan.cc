@@ -10,8 +10,8 @@
 namespace sooth {
 namespace {
 
-constexpr std::size_t kBlock = 32;            // events whose memory is asked for at once
-constexpr std::size_t kMostSets = 1u << 18;   // of readers; beyond that they are unordered with everything
+constexpr std::size_t kBlock = 32;           // events whose memory is asked for at once
+constexpr std::size_t kMostSets = 1u << 18;  // of readers; beyond that they are unordered with everything
 constexpr EventId kForever{~std::uint64_t{0}};
 
 constexpr std::uint64_t mask_of(std::uint64_t from, std::uint64_t to) { return (0xffu << from & 0xffu >> (7 - to)); }
@@ -374,7 +374,7 @@ void SharingScan::end_generation(std::uint64_t granule, const Cell& cell, EventI
   if ((cell.write & kAll) != kAll) {
     return;
   }
-  const Sharing what = (cell.write & kRacy) != 0 ? Sharing::kUnordered : Sharing::kSeveral;
+  const SharingLevel what = (cell.write & kRacy) != 0 ? SharingLevel::kUnordered : SharingLevel::kSeveral;
   if (to == kForever && (cell.write & kUsedBefore) == 0) {
     times_.add_always(granule, what);
   } else {
@@ -386,7 +386,7 @@ void SharingScan::finish_stretch(std::uint64_t first, const Stretch& stretch, Ev
   constexpr std::uint64_t kAll = kMulti | kWritten | kPlain;
   if ((stretch.cell.write & kAll) == kAll) {
     times_.add_pages(first, stretch.last, EventId{(stretch.cell.read & kLow) << kTimeUnit}, to,
-                     (stretch.cell.write & kRacy) != 0 ? Sharing::kUnordered : Sharing::kSeveral);
+                     (stretch.cell.write & kRacy) != 0 ? SharingLevel::kUnordered : SharingLevel::kSeveral);
   }
 }
 
@@ -437,7 +437,8 @@ SharingScan::Page& SharingScan::page_of(std::uint64_t number) {
     cell.write |= kUsedBefore;
     page->cells.fill(cell);
     page->first = static_cast<std::uint32_t>(cell.read & kLow);
-    page->owner = (cell.write & kMulti) != 0 ? kSeveral : static_cast<std::uint32_t>(cell.write >> kLowBits >> kTimeBits);
+    page->owner =
+        (cell.write & kMulti) != 0 ? kSeveral : static_cast<std::uint32_t>(cell.write >> kLowBits >> kTimeBits);
   } else {
     page_numbers_.for_each(number, number, [&](std::uint64_t) { page->cells.fill({kUsedBefore, 0}); });
   }

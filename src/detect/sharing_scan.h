@@ -44,7 +44,7 @@ class SharingScan {
 
   // Accesses so far, and those of them to granules that were so by then: how much is to be gained.
   std::uint64_t accesses() const { return accesses_; }
-  std::uint64_t accesses(Sharing what) const { return what == Sharing::kSeveral ? several_ : unordered_; }
+  std::uint64_t accesses(SharingLevel what) const { return what == SharingLevel::kSeveral ? several_ : unordered_; }
   // Bytes of the tables.
   std::uint64_t memory() const;
 

@@ -18,7 +18,9 @@ double seconds_from(PassClock::time_point start) {
   return std::chrono::duration<double>(PassClock::now() - start).count();
 }
 
-Sharing sharing_for(Sees sees) { return sees == Sees::kUnordered ? Sharing::kUnordered : Sharing::kSeveral; }
+SharingLevel sharing_for(Sees sees) {
+  return sees == Sees::kUnordered ? SharingLevel::kUnordered : SharingLevel::kSeveral;
+}
 
 // One of each. An analysis that another one includes comes out of the pass of that one.
 std::vector<RunningDetector> make_detectors(const AnalysisOptions& options) {
@@ -49,7 +51,8 @@ std::vector<RunningDetector> make_detectors(const AnalysisOptions& options) {
 
 }  // namespace
 
-DetectorPasses::DetectorPasses(const AnalysisOptions& options) : options_(options), detectors_(make_detectors(options)) {
+DetectorPasses::DetectorPasses(const AnalysisOptions& options)
+    : options_(options), detectors_(make_detectors(options)) {
   any_slots_ = std::any_of(detectors_.begin(), detectors_.end(), [](const auto& each) { return each.slots; });
   if (options.filter.has_value()) {
     if (options.compare_unfiltered) {
@@ -108,11 +111,13 @@ void DetectorPasses::keep(const Batch& batch) {
 
 // Those for which looking gains nothing catch up, and go on in this pass.
 void DetectorPasses::choose_direct() {
-  const auto share = [&](Sharing what) {
-    return static_cast<double>(scan_->accesses(what)) / static_cast<double>(std::max<std::uint64_t>(1, scan_->accesses()));
+  const auto share = [&](SharingLevel what) {
+    return static_cast<double>(scan_->accesses(what)) /
+           static_cast<double>(std::max<std::uint64_t>(1, scan_->accesses()));
   };
-  const bool several = share(Sharing::kSeveral) > kMuch;
-  const bool unordered = share(Sharing::kUnordered) > kMuch || (several && share(Sharing::kUnordered) > kSome);
+  const bool several = share(SharingLevel::kSeveral) > kMuch;
+  const bool unordered =
+      share(SharingLevel::kUnordered) > kMuch || (several && share(SharingLevel::kUnordered) > kSome);
   const auto gains = [&](const RunningDetector& each) {
     return each.info->sees != Sees::kEverything && !(each.info->sees == Sees::kUnordered ? unordered : several);
   };
@@ -170,7 +175,6 @@ Result<std::uint64_t> DetectorPasses::finish(const Tables& tables) {
   }
   return seen;
 }
-
 
 bool DetectorPasses::any_to_feed(const SharedTimes& times) const {
   return filter_ != nullptr || std::any_of(detectors_.begin(), detectors_.end(), [&](const RunningDetector& each) {

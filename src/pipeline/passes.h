@@ -56,7 +56,7 @@ class DetectorPasses {
     SharedView unordered;
 
     explicit Views(SharedTimes found)
-        : times(std::move(found)), shared(times, Sharing::kSeveral), unordered(times, Sharing::kUnordered) {}
+        : times(std::move(found)), shared(times, SharingLevel::kSeveral), unordered(times, SharingLevel::kUnordered) {}
   };
 
   void keep(const Batch& batch);

@@ -111,7 +111,7 @@ Comparison compare(const DetectorInfo& info, std::vector<Event> trace, std::uint
   SharingScan scan;
   in_batches(info.sees == Sees::kSeveralThreads ? trace : slots, ids, seed, [&](const Batch& b) { scan.consume(b); });
   const SharedTimes times = scan.finish();
-  SharedView view(times, info.sees == Sees::kUnordered ? Sharing::kUnordered : Sharing::kSeveral);
+  SharedView view(times, info.sees == Sees::kUnordered ? SharingLevel::kUnordered : SharingLevel::kSeveral);
   const std::unique_ptr<Detector> all = info.make({});
   const std::unique_ptr<Detector> some = info.make({});
   const std::unique_ptr<TreeFilter> filter = tree == nullptr ? nullptr : make_tree_filter(*tree);
@@ -148,8 +148,9 @@ TEST_P(SharingProperty, HidesNothingThatMatters) {
     events += trace.size();
     hidden += comparison.hidden;
     if (!agrees(comparison)) {
-      const std::vector<Event> small = minimise(
-          trace, [&](std::span<const Event> t) { return !agrees(compare(*info, {t.begin(), t.end()}, seed)); });
+      const std::vector<Event> small = minimise(trace, [&](std::span<const Event> t) {
+        return !agrees(compare(*info, {t.begin(), t.end()}, seed));
+      });
       FAIL() << GetParam() << ": again with SOOTH_SEED=" << seed << " SOOTH_CASES=1. Shrunk:\n" << print_trace(small);
     }
   }

@@ -1,34 +1,11 @@
 // In place of the rest of this folder when Sooth is built without LLVM (SOOTH_WITH_DEEP=OFF). DeepProgram::load() has
 // told the user before anything here is reached.
-#include "recipe/judge/check.h"
-#include "recipe/opaque/opaque_calls.h"
 #include "recipe/witness_report.h"
 
 namespace sooth {
-namespace {
 
-Status not_built() { return Status::usage("this sooth was built without deep recordings (SOOTH_WITH_DEEP=OFF)"); }
-
-}  // namespace
-
-class RecordedRun {};
-
-ValueJudge::ValueJudge(ValueJudge&&) noexcept = default;
-ValueJudge& ValueJudge::operator=(ValueJudge&&) noexcept = default;
-ValueJudge::~ValueJudge() = default;
-Result<ValueJudge> ValueJudge::make(const DeepProgram&, const TraceView&, std::span<const EventId>) {
-  return not_built();
+Result<ValueWitness> restore(const WitnessSummary&, std::vector<EventId>) {
+  return Status::usage("this sooth was built without deep recordings (SOOTH_WITH_DEEP=OFF)");
 }
-Status ValueJudge::check(const ValueWitness&) const { return not_built(); }
-
-std::vector<OpaqueCall> find_opaque_calls(const DeepProgram&, const TraceView&) { return {}; }
-std::string callee_name(const llvm::CallBase&) { return {}; }
-Site place_of(const OpaqueCall&, const DeepProgram&) { return {}; }
-std::vector<CallMark> marks_of(const std::vector<OpaqueCall>&) { return {}; }
-
-CallTrace::CallTrace(const DeepProgram&, const TraceView& trace) : inserter_({}), view_(trace) {}
-ValueWitness CallTrace::renumbered(ValueWitness witness) const { return witness; }
-
-Result<ValueWitness> restore(const WitnessSummary&, std::vector<EventId>) { return not_built(); }
 
 }  // namespace sooth
