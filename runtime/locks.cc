@@ -210,6 +210,8 @@ void lock_destroyed(Thread* t, uptr pc, uptr lock) {
   if ((holders & kHolders) != 0 && (holders & kUnclear) == 0 && t->ignore_sync == 0 && options.report_mutex_bugs &&
       options.report_destroy_locked) {
     misuse(t, pc, Misuse::kDestroyLocked, lock);
+  } else if ((holders & (kHolders | kUnclear)) == 0 && t->ignore_sync == 0 && options.report_mutex_bugs) {
+    misuse(t, pc, Misuse::kDestroy, lock);  // which it is if others may still use it: who knows what is ordered tells
   }
   lock_release_all(t, pc, lock);
   // Whoever held it may still unlock it, which would be the same mistake; a new lock here starts clean.

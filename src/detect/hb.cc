@@ -1,5 +1,6 @@
 #include "detect/hb.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "detect/access_history.h"
@@ -19,6 +20,7 @@ class HbDetector final : public Detector {
   const PairTable& races() const override { return races_; }
   const LockSetTable& lock_sets() const override { return order_.locks().table(); }
   std::vector<std::pair<std::string, std::string>> stats() const override { return history_.stats(); }
+  std::vector<MisuseCandidate> misuses() const override { return destroyed_; }
 
   void consume(const Batch& batch) override { history_.consume(batch); }
 
@@ -55,6 +57,8 @@ class HbDetector final : public Detector {
       case Role::kNone:
         if (e.op == Op::kEnd) {
           order_.rest(e.thread);
+        } else if (e.op == Op::kMisuse && MisuseKind(e.size) == MisuseKind::kDestroy) {
+          judge_destruction(batch, i);
         }
         return;
     }
@@ -69,6 +73,21 @@ class HbDetector final : public Detector {
   }
 
  private:
+  // All sections of the lock must be known to whoever destroys it. That one of them is may come from the lock itself.
+  void judge_destruction(const Batch& batch, std::size_t i) {
+    const Event& e = batch.events[i];
+    if (order_.knows_sections(e.thread, e.object)) {
+      return;
+    }
+    const auto known = std::find_if(destroyed_.begin(), destroyed_.end(),
+                                    [&](const MisuseCandidate& each) { return each.call.event.site == e.site; });
+    if (known != destroyed_.end()) {
+      ++known->times;
+    } else {
+      destroyed_.push_back({MisuseKind::kDestroy, AccessRecord(record_of(batch, i))});
+    }
+  }
+
   // By value, so that the callers can keep the parts of an access in registers.
   [[gnu::noinline]] void compare(CellId id, EpochSummary& cell, AccessView access) {
     const AccessKind kind = access_kind(access.event.op);
@@ -91,6 +110,7 @@ class HbDetector final : public Detector {
   ClockView own_;  // of the thread whose access is being looked at: record_of() comes first
   AccessHistory<HbDetector, EpochSummary> history_;
   PairTable races_;
+  std::vector<MisuseCandidate> destroyed_;  // locks that others may still use
 };
 
 }  // namespace

@@ -57,6 +57,13 @@ class HbOrder {
     clocks_.advance(e.thread);
   }
 
+  // Whether all sections of the lock that have ended happen before what the thread does next.
+  bool knows_sections(ThreadId thread, std::uint64_t lock) {
+    const Released* released = released_.find(lock);
+    const VectorClock& own = clocks_.of(thread);
+    return released == nullptr || (own.covers(released->exclusive) && own.covers(released->shared));
+  }
+
   // The thread is over: its clock is packed until somebody asks for it.
   void rest(ThreadId thread) { clocks_.rest(thread); }
 

@@ -30,7 +30,7 @@ class MisuseDetector final : public Detector {
         remember_fork(record_of(batch, i));
       } else if (e.op == Op::kJoin) {
         forks_.erase(e.object);
-      } else if (e.op == Op::kMisuse) {
+      } else if (e.op == Op::kMisuse && MisuseKind(e.size) != MisuseKind::kDestroy) {  // hb judges those
         add(record_of(batch, i));
       }
     }

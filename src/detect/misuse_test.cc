@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/test_environment.h"
+#include "detect/hb.h"
+#include "oracle/must_order.h"
+#include "oracle/random_trace.h"
 #include "oracle/trace_text.h"
 
 namespace sooth {
@@ -57,6 +63,59 @@ TEST(MisuseTest, KnowsTheLocksHeld) {
   const std::vector<MisuseCandidate> found = detector->misuses();
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(detector->lock_sets().locks(found[0].call.locks), (std::vector<LockMode>{{trace.events[1].object, true}}));
+}
+
+constexpr std::uint32_t kOwnSites = 1000;
+
+// Judged by its definition: some section of the lock was released before, and not before it by happens-before.
+TEST(MisuseTest, DestructionIsOneIfNothingOrdersItBehindASection) {
+  const std::uint64_t seed = from_environment("SOOTH_SEED", 1);
+  std::uint64_t found = 0, ordered = 0;
+  for (std::uint64_t i = 0; i < from_environment("SOOTH_CASES", 2000); ++i) {
+    const std::vector<Event> trace =
+        oracle::random_trace(oracle::kProfiles[i % oracle::kProfiles.size()], seed + i).events;
+    std::vector<Event> events;
+    for (std::size_t k = 0; k < trace.size(); ++k) {
+      events.push_back(trace[k]);
+      // By a thread that lives, of a lock that nobody need hold: the order is all that counts.
+      if (trace[k].op == Op::kRelease && k + 1 < trace.size() && trace[k + 1].op != Op::kBegin) {
+        Event destroy = trace[k];
+        destroy.op = Op::kMisuse;
+        destroy.flags = 0;
+        destroy.size = raw(MisuseKind::kDestroy);
+        destroy.thread = trace[k + 1].thread;
+        destroy.site = SiteId{static_cast<std::uint32_t>(kOwnSites + events.size())};
+        events.push_back(destroy);
+      }
+    }
+    const oracle::Relation before = oracle::happens_before(events);
+    std::vector<std::uint64_t> expected;
+    for (std::size_t d = 0; d < events.size(); ++d) {
+      if (events[d].op != Op::kMisuse || events[d].size != raw(MisuseKind::kDestroy)) {
+        continue;
+      }
+      const std::vector<oracle::Section> sections = oracle::sections_of(events);
+      const bool unordered = std::any_of(sections.begin(), sections.end(), [&](const oracle::Section& section) {
+        return section.lock == events[d].object && section.release && *section.release < d &&
+               !before.ordered(*section.release, d);
+      });
+      (unordered ? found : ordered) += 1;
+      if (unordered && events[d].site >= SiteId{kOwnSites}) {
+        expected.push_back(d);
+      }
+    }
+    const auto detector = make_hb_detector();
+    detector->consume({EventId{0}, events, {}, {}, {}, {}});
+    std::vector<std::uint64_t> judged;
+    for (const MisuseCandidate& misuse : detector->misuses()) {
+      if (misuse.call.event.site >= SiteId{kOwnSites}) {
+        judged.push_back(raw(misuse.call.id));
+      }
+    }
+    ASSERT_EQ(judged, expected) << "seed " << seed + i;
+  }
+  EXPECT_GT(found, 100u);
+  EXPECT_GT(ordered, 100u);
 }
 
 }  // namespace

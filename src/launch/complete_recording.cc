@@ -4,21 +4,17 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <system_error>
 
-#include "launch/preflight.h"
 #include "launch/recording_set.h"
 #include "launch/symbolize_recording.h"
-#include "symbol/elf_file.h"
+#include "launch/unseen_libraries.h"
 #include "trace/format/small_file.h"
 #include "trace/recording/call_reaches.h"
 #include "trace/recording/deep_file.h"
-#include "trace/recording/process_file.h"
 #include "trace/recording/recording_checks.h"
 
 namespace sooth {
@@ -89,33 +85,6 @@ Status complete_deep(const std::string& directory) {
 
 }  // namespace
 
-std::vector<std::string> unseen_libraries(const std::string& directory) {
-  std::set<std::string> names;
-  const Result<std::string> text = read_required_file(directory + "/" + stream::kProcessFile);
-  const Result<RecordedProcess> process = text.ok() ? parse_process(*text, directory) : text.status();
-  for (const RecordedModule& module : process.ok() ? process->modules : std::vector<RecordedModule>{}) {
-    const Result<BinaryInfo> file = inspect_binary(module.path);
-    if (!file.ok()) {
-      continue;
-    }
-    if (file->linking == Linking::kSharedLibrary) {
-      if (is_unseen_library(module.path, file->tsan)) {
-        names.insert(fs::path(module.path).filename().string());
-      }
-      continue;
-    }
-    // Only what instrumented code was called from or made known to us is a module; the program needs more than that.
-    const char* library_path = std::getenv("LD_LIBRARY_PATH");
-    const Result<ProgramInfo> program = inspect_program(module.path, library_path != nullptr ? library_path : "");
-    for (const NeededLibrary& each : program.ok() ? program->libraries : std::vector<NeededLibrary>{}) {
-      if (!each.info.path.empty() && is_unseen_library(each.soname, each.info.tsan)) {
-        names.insert(each.soname);
-      }
-    }
-  }
-  return {names.begin(), names.end()};
-}
-
 Result<CompletedRecording> complete_recording(const std::string& directory) {
   const Result<RecordingState> state = read_recording_state(directory);
   if (!state.ok()) {
@@ -138,7 +107,7 @@ Result<CompletedRecording> complete_recording(const std::string& directory) {
   SOOTH_RETURN_IF_ERROR(complete_deep(directory));
   SOOTH_RETURN_IF_ERROR(finish_recording(directory));
   result.has_calls = state->has_calls;
-  result.unseen = unseen_libraries(directory);
+  result.unseen = unseen_libraries(directory).loaded;
   result.notes = std::move(*notes);
   if (const std::string note = stop_note(directory, state->stop); !note.empty()) {
     result.notes.push_back(note);

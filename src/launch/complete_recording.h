@@ -13,7 +13,7 @@ struct CompletedRecording {
   std::uint32_t threads = 0;
   std::uint64_t bytes = 0;          // of the whole directory
   std::vector<std::string> notes;   // what the user should know, one sentence each
-  std::vector<std::string> unseen;  // unseen_libraries()
+  std::vector<std::string> unseen;  // UnseenLibraries::loaded
   bool has_calls = false;           // code was left out, and calls of it may be in the recording
 };
 
@@ -21,10 +21,5 @@ struct CompletedRecording {
 // as whole. One that a process still writes to is left alone, and a note says so. After an error the recording is as
 // readable as it was.
 Result<CompletedRecording> complete_recording(const std::string& directory);
-
-// Libraries that the recorded program needs, or was seen to have loaded, and that are not instrumented: file names,
-// sorted. Those of the C and C++ run time, whose synchronisation is seen, are not among them; nor are files that are
-// gone, nor anything of what is no recording.
-std::vector<std::string> unseen_libraries(const std::string& directory);
 
 }  // namespace sooth

@@ -52,6 +52,7 @@ std::string misuse_of(MisuseKind kind, const std::string& what) {
     case MisuseKind::kReadUnlockBad: return "read unlock of write-locked mutex " + what;
     case MisuseKind::kThreadLeak: return "leak of thread " + what;
     case MisuseKind::kReadLockBad: return "read lock of write-locked mutex " + what;
+    case MisuseKind::kDestroy: return "unordered destruction of mutex " + what;
   }
   return "misuse of " + what;
 }

@@ -182,6 +182,11 @@ std::string explain_misuse(const Finding& finding) {
     case MisuseKind::kReadLockBad:
       rule = "The thread holds this lock for writing and asks for it again for reading: it waits for itself.";
       break;
+    case MisuseKind::kDestroy:
+      rule =
+          "Nothing orders the destruction behind the last use of the mutex by another thread, which may come later "
+          "another time.";
+      break;
     case MisuseKind::kThreadLeak:
       rule = "The program ended without joining or detaching the thread that it created here.";
       break;

@@ -38,6 +38,7 @@ std::string_view misuse_title(MisuseKind kind) {
     case MisuseKind::kReadUnlockBad: return "read unlock of a write locked mutex";
     case MisuseKind::kThreadLeak: return "thread leak";
     case MisuseKind::kReadLockBad: return "read lock of a write locked mutex";
+    case MisuseKind::kDestroy: return "destroy of a mutex in use";
   }
   return "";
 }

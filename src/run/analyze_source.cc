@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "launch/complete_recording.h"
+#include "launch/unseen_libraries.h"
 #include "pipeline/filters.h"
 #include "pipeline/registry.h"
 #include "report/sources.h"
@@ -80,9 +80,10 @@ Result<Report> analyze_source(TraceSource& source, AnalysisOptions options) {
   }
   report->trace = source.name;
   note_sources(*report);
-  const std::vector<std::string> unseen = unseen_libraries(source.name);
+  const std::vector<std::string> unseen = unseen_libraries(source.name).may_order;
   for (Finding& finding : report->findings) {
-    if (finding.kind != FindingKind::kMisuse) {  // that one has happened, whatever is in order
+    if (finding.kind != FindingKind::kMisuse || finding.misuse == MisuseKind::kDestroy) {
+      // Others have happened, whatever is in order.
       finding.uninstrumented = unseen;
     }
   }

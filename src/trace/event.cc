@@ -102,6 +102,7 @@ std::string_view misuse_kind_name(MisuseKind kind) {
     case MisuseKind::kReadUnlockBad: return "bad_read_unlock";
     case MisuseKind::kThreadLeak: return "thread_leak";
     case MisuseKind::kReadLockBad: return "bad_read_lock";
+    case MisuseKind::kDestroy: return "destroy";
   }
   return "unknown";
 }

@@ -55,8 +55,9 @@ enum class MisuseKind : std::uint8_t {
   kReadUnlockBad = 6,      // releases in reader mode what is held exclusively
   kThreadLeak = 7,         // the program ends with a thread that was neither joined nor detached
   kReadLockBad = 8,        // acquires in reader mode what it holds exclusively
+  kDestroy = 9,            // destroys a lock that nobody holds: forbidden only if nothing keeps others from using it
 };
-inline constexpr int kMisuseKindCount = 9;  // with 0, which is none
+inline constexpr int kMisuseKindCount = 10;  // with 0, which is none
 
 // C++ memory orders, with kNotAtomic for plain accesses and everything that is no access.
 enum class MemoryOrder : std::uint8_t { kNotAtomic, kRelaxed, kConsume, kAcquire, kRelease, kAcqRel, kSeqCst };

@@ -336,6 +336,52 @@ def uninstrumented(lab):
     check(finding["rung"] == "confirmed" and finding["uninstrumented"] == ["libpost.so"], finding)
 
 
+IDLE_LIBRARY = """
+#include <sched.h>
+int deep() {
+#ifdef WAITS
+  sched_yield();
+#endif
+  return 1;
+}
+"""
+IDLE = """
+#include <thread>
+extern "C" int outer();
+int data;
+int main(int argc, char**) {
+  if (argc > 5) {
+    CALL
+  }
+  std::thread a([] { data = 1; }), b([] { data = 2; });
+  a.join();
+  b.join();
+}
+"""
+
+
+def only_loaded(lab):
+    """A library that is there because another needs it mutes nothing; nor does that one, if nobody calls it. Who calls it, or what waits by
+    means that are not seen, mutes."""
+    with open(lab.path("deep.c"), "w") as file:
+        file.write(IDLE_LIBRARY)
+    with open(lab.path("outer.c"), "w") as file:
+        file.write("int deep(void);\nint outer(void) { return deep(); }\n")
+    link = ["-L.", "-Wl,--no-as-needed", "-Wl,-rpath," + lab.scratch]
+    for waits, call, muted in (([], "", []), ([], "outer();", ["libouter.so"]), (["-DWAITS"], "", []),
+                               (["-DWAITS"], "outer();", ["libdeep.so", "libouter.so"])):
+        subprocess.run(["gcc", "-shared", "-fPIC", *waits, "deep.c", "-o", "libdeep.so"], cwd=lab.scratch, check=True)
+        subprocess.run(["gcc", "-shared", "-fPIC", "outer.c", "-o", "libouter.so", *link, "-ldeep"], cwd=lab.scratch, check=True)
+        with open(lab.path("idle.cc"), "w") as file:
+            file.write(IDLE.replace("CALL", call))
+        lab.tool("c++", "-g", "-O1", "idle.cc", "-o", "idle", *link, "-louter", expect=0)
+        lab.tool("run", "--trials", "0", "--store", "idle.json", "--", "./idle", expect=0 if muted else 66)
+        report = lab.load("idle.json")
+        finding, = report["findings"]
+        check(finding["rung"] == "predicted" and finding.get("uninstrumented", []) == muted, (waits, call, finding))
+        check(any("libouter.so" in text for text in gaps(report)["library"]), report["not_covered"])
+
+
 SLOW = """
 #include <chrono>
 #include <cstdio>
@@ -546,7 +592,7 @@ def merge(lab):
     lab.tool("merge", expect=64)
 
 
-TESTS = [replay_line, statuses, options, notes, forks, scripts, excluded, uninstrumented, interrupts, kills, full_disks, closed_output, merge]
+TESTS = [replay_line, statuses, options, notes, forks, scripts, excluded, uninstrumented, only_loaded, interrupts, kills, full_disks, closed_output, merge]
 
 
 def make_lab(sooth, scratch, folder):

@@ -6,7 +6,7 @@ A program is a test by existing: `x_race.cc`, `x_norace.cc`, `x_misuse.cc`, `x_d
 
     x = 1;  // RACE(a)      the lines with the same name are the two ends of one race; a name on one line only is a line
                             that races with itself. Every race of the run is marked, and no line else has one.
-    // MISUSE(kind)         on the line that misuses a primitive: unlock, double-lock, destroy-locked, invalid-use or thread-leak
+    // MISUSE(kind)         on the line that misuses a primitive: unlock, double-lock, destroy-locked, destroy, invalid-use or thread-leak
     // DEADLOCK(a)          the lines with the same name are the acquires that wait for each other. That is `predicted`;
                             of x_nodeadlock.cc nothing is even suspected
     // STACK(a): f g main   one end of race a has these functions on its stack, innermost first, before any others
@@ -269,7 +269,7 @@ class Sooth:
         return races
 
     MISUSE = {"unlock_unlocked": "unlock", "unlock_wrong_thread": "unlock", "double_lock": "double-lock",
-              "destroy_locked": "destroy-locked", "thread_leak": "thread-leak", "invalid_use": "invalid-use"}
+              "destroy_locked": "destroy-locked", "thread_leak": "thread-leak", "invalid_use": "invalid-use", "destroy": "destroy"}
 
     def _misuse(self, report):
         return {(self.MISUSE.get(finding["misuse"], finding["misuse"]), innermost(self._frames(finding["accesses"][0]))[1])
