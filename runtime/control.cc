@@ -348,6 +348,12 @@ void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes) {
   log(RecordKind::kStep, id, what, begin, end);
 }
 
+void log_frame(u32 thread, uptr pc) {
+  const KnownModule* m = module_of(pc);
+  u32 module = log_module(m);
+  log(RecordKind::kFrame, thread, m == nullptr ? pc : pc - m->bias, module);
+}
+
 void set_state(RunState state) {
   if (log_ != nullptr && process_ == 0)
     __atomic_store_n(reinterpret_cast<u32*>(&log_->state), static_cast<u32>(state), __ATOMIC_RELEASE);

@@ -76,6 +76,19 @@ bool has_unknown_threads() {
 
 }  // namespace
 
+void tell_where_all_are(const Thread* asked) {
+  if (asked->busy != 0) return;  // it may have the lock
+  lock_.lock();
+  controlled::log(sooth::control::RecordKind::kStopped, holder_ == nullptr ? 0 : holder_->id);
+  if (holder_ != nullptr && holder_->thread != nullptr) run_end::note_running(holder_->thread, holder_->id);
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next)
+    run_end::note_blocked(n->thread, n->id, n->blocked_on, holder_of(n), n->object);
+  for (const Queue* queue : {&ready_, &postponed_, &outside_})
+    for (Node* n = queue->first(); n != nullptr; n = n->next)
+      if (n->thread != nullptr) run_end::note_running(n->thread, n->id);
+  // Nobody goes on: the process is about to die, and keeps the lock.
+}
+
 void end_if_deadlocked() {
   if (blocked_.first() == nullptr || outside_.first() != nullptr || a_handler_may_run()) return;
   for (Node* n = blocked_.first(); n != nullptr; n = n->next) {

@@ -100,7 +100,7 @@ SOOTH_EXPORT void __tsan_vptr_update(void** p, void* value) {
 
 SOOTH_EXPORT void __tsan_func_entry(void* call) {
   Thread* t = current();
-  if (SOOTH_UNLIKELY(t == nullptr || (t->special & kControlled) != 0)) return;
+  if (SOOTH_UNLIKELY(t == nullptr)) return;
   uptr stack = SOOTH_STACK;
   Frame* top = t->top;
   // Frames that a longjmp or an exception left behind lie below this one.
@@ -108,13 +108,14 @@ SOOTH_EXPORT void __tsan_func_entry(void* call) {
   if (SOOTH_UNLIKELY(top < t->low)) t->low = top;
   if (SOOTH_LIKELY(top < t->frames + kMaxFrames)) *top++ = {reinterpret_cast<uptr>(call) - 1, stack};
   t->top = top;
+  if (SOOTH_UNLIKELY((t->special & kControlled) != 0)) return;  // only who asks where it waits wants to know
   t->special |= kStackChanged;
   if (SOOTH_UNLIKELY(recorder.watches_calls)) calls::entered(t, SOOTH_CALLER);
 }
 
 SOOTH_EXPORT void __tsan_func_exit() {
   Thread* t = current();
-  if (SOOTH_UNLIKELY(t == nullptr || (t->special & kControlled) != 0)) return;
+  if (SOOTH_UNLIKELY(t == nullptr)) return;
   uptr stack = SOOTH_STACK;
   Frame* top = t->top;
   bool left = false;
@@ -125,6 +126,7 @@ SOOTH_EXPORT void __tsan_func_exit() {
   if (SOOTH_LIKELY(!left && top > t->frames && top[-1].stack <= stack)) --top;
   if (top < t->low) t->low = top;
   t->top = top;
+  if (SOOTH_UNLIKELY((t->special & kControlled) != 0)) return;
   t->special |= kStackChanged;
   if (SOOTH_UNLIKELY(t->call_frame != nullptr)) calls::left(t);
 }

@@ -45,9 +45,62 @@ char* append_site(char* to, char* end, uptr pc) {
   return site == ~0u ? to : append_number(append_text(to, end, " "), end, site);
 }
 
+// Whether there is code of a loaded module at this address.
+bool is_code(uptr pc) {
+  dl_find_object found;
+  if (_dl_find_object(reinterpret_cast<void*>(pc), &found) != 0) return false;
+  auto start = reinterpret_cast<uptr>(found.dlfo_map_start);
+  const auto* elf = reinterpret_cast<const ElfW(Ehdr)*>(start);
+  if (memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 || elf->e_phoff > 4096) return false;
+  const auto* headers = reinterpret_cast<const ElfW(Phdr)*>(start + elf->e_phoff);
+  uptr offset = pc - found.dlfo_link_map->l_addr;
+  for (u32 i = 0; i < elf->e_phnum; ++i) {
+    const auto& h = headers[i];
+    if (h.p_type == PT_LOAD && (h.p_flags & PF_X) != 0 && offset >= h.p_vaddr && offset - h.p_vaddr < h.p_memsz)
+      return true;
+  }
+  return false;
+}
+
+// Whether an instruction that calls something ends in front of it.
+bool is_behind_call(uptr address) {
+  const u8* p = reinterpret_cast<const u8*>(address);
+  if (p[-5] == 0xe8) return true;
+  constexpr u8 kLengths[] = {2, 3, 6, 7};  // call through a register or memory, by its ways to say where
+  for (u8 length : kLengths)
+    if (p[-length] == 0xff && (p[1 - length] & 0x38) == 0x10) return true;
+  return false;
+}
+
+// Where the innermost function that is known has called the code in which the thread is; 0: unknown. Code without
+// instrumentation, such as the wait of a condition variable in libstdc++, may lie in between. A function has the same
+// stack pointer at all its calls, unless it takes memory there; so the address that this call returns to is where that
+// of the call of the hook was. `stack`: the stack pointer now; above it nothing is under way.
+uptr call_from_known(const Thread* t, uptr stack) {
+  if (t->top <= t->bottom) return 0;
+  uptr slot = t->top[-1].stack - sizeof(uptr);
+  if (slot < stack || slot % sizeof(uptr) != 0) return 0;
+  uptr address = *reinterpret_cast<const uptr*>(slot);
+  constexpr uptr kLongestCall = 7;
+  if (address < kLongestCall || is_library_code(address) || !is_code(address - kLongestCall) || !is_code(address))
+    return 0;
+  return is_behind_call(address) ? address - 1 : 0;
+}
+
+// Calls `each` with the program counters of a thread's stack, innermost first. `pc`: where it is, 0 unknown; `stack` as
+// in call_from_known().
+template <typename Each>
+void walk_stack(const Thread* t, uptr pc, uptr stack, Each each) {
+  if (pc != 0) each(pc);
+  uptr call = call_from_known(t, stack);
+  if (call != 0 && call != pc) each(call);
+  u32 frames = 0;
+  for (const Frame* f = t->top; f > t->bottom && frames < kMostFrames; ++frames) each(shown_call((--f)->call));
+}
+
 // "thread 2 1 3 0x1f 17 4": the thread, what it waits for, who holds it (- for nobody), the object, the sites of its
 // stack, innermost first.
-void write_thread(const Thread* t, u32 id, BlockedOn on, u32 holder, uptr object, uptr pc) {
+void write_thread(const Thread* t, u32 id, BlockedOn on, u32 holder, uptr object, uptr pc, uptr stack) {
   char line[2048];
   char* end = line + sizeof line - 1;
   char* p = append_number(append_text(line, end, "thread "), end, id);
@@ -55,21 +108,24 @@ void write_thread(const Thread* t, u32 id, BlockedOn on, u32 holder, uptr object
   p = append_text(p, end, " ");
   p = holder == sooth::control::kNone ? append_text(p, end, "-") : append_number(p, end, holder);
   p = append_number(append_text(p, end, " "), end, object);
-  if (pc != 0) p = append_site(p, end, pc);
-  u32 frames = 0;
-  for (const Frame* f = t->top; f > t->bottom && frames < kMostFrames; ++frames)
-    p = append_site(p, end, shown_call((--f)->call));
+  walk_stack(t, pc, stack, [&](uptr each) { p = append_site(p, end, each); });
   *p++ = '\n';
   write_line(line, p);
 }
 
-void note_crash(Thread* t, int number, uptr pc) {
+void log_stack(const Thread* t, u32 id, uptr pc, uptr stack) {
+  walk_stack(t, pc, stack, [&](uptr each) { controlled::log_frame(id, each); });
+}
+
+void note_crash(Thread* t, int number, uptr pc, uptr stack) {
   // An abort stops somewhere in libc; whoever called it says more.
   if (number == SIGABRT) pc = t->fatal_pc;
+  if (is_library_code(pc)) pc = 0;  // a hook looks at what the program is about to touch, and falls first
   if (recorder.controlled) {
     u64 place = pc == 0 ? 0 : controlled::module_offset(pc);
     if (pc != 0 && !controlled::is_in_program(pc)) place |= sooth::control::kInLibrary;
     controlled::log(RecordKind::kCrash, t->id, static_cast<u64>(number), 0, place);
+    log_stack(t, t->id, pc, stack);
     // What it did last is a part of the schedule that leads here.
     if (t->busy == 0) turn::end_run(t);
     return;
@@ -80,15 +136,21 @@ void note_crash(Thread* t, int number, uptr pc) {
   *p++ = '\n';
   write_line(line, p);
   write_delay();
-  write_thread(t, t->id, BlockedOn::kUnknown, sooth::control::kNone, 0, pc);
+  write_thread(t, t->id, BlockedOn::kUnknown, sooth::control::kNone, 0, pc, stack);
 }
 
 // Notes the crash, and lets the signal do what it would have done.
-void crashed(int number, siginfo_t*, void* context) {
+void crashed(int number, siginfo_t* info, void* context) {
   static u32 noted;
   Thread* t = current();
-  if (t != nullptr && __atomic_exchange_n(&noted, 1, __ATOMIC_ACQ_REL) == 0)
-    note_crash(t, number, static_cast<uptr>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]));
+  const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  auto pc = static_cast<uptr>(registers[REG_RIP]), stack = static_cast<uptr>(registers[REG_RSP]);
+  if (t != nullptr && __atomic_exchange_n(&noted, 1, __ATOMIC_ACQ_REL) == 0) {
+    if (recorder.controlled && number == sooth::control::kWhereSignal && info->si_code == SI_USER)
+      turn::tell_where_all_are(t);
+    else
+      note_crash(t, number, pc, stack);
+  }
   struct {
     void* handler;
     u64 flags;
@@ -136,10 +198,16 @@ void note_deadlock(u32 first) {
 
 void note_blocked(const Thread* t, u32 id, BlockedOn on, u32 holder, uptr object) {
   uptr pc = t->progress.pc;
-  if (!recorder.controlled) return write_thread(t, id, on, holder, object, pc);
+  if (!recorder.controlled) return write_thread(t, id, on, holder, object, pc, 0);
   u64 place =
       pc == 0 ? 0 : controlled::module_offset(pc) | (controlled::is_in_program(pc) ? 0 : sooth::control::kInLibrary);
   controlled::log(RecordKind::kBlockedThread, id, static_cast<u64>(on), holder, place);
+  log_stack(t, id, pc, 0);
+}
+
+void note_running(const Thread* t, u32 id) {
+  controlled::log(RecordKind::kBlockedThread, id, static_cast<u64>(BlockedOn::kUnknown), sooth::control::kNone, 0);
+  log_stack(t, id, 0, ~uptr{0});
 }
 
 // As libc says it: the standard error of a recorded program is its own.

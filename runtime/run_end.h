@@ -21,5 +21,7 @@ void note_assertion(const char* text, const char* file, unsigned line, const cha
 // A deadlock is noted: first this, then each thread.
 void note_deadlock(u32 first);
 void note_blocked(const Thread* t, u32 id, sooth::control::BlockedOn on, u32 holder, uptr object);
+// A thread that waits for nothing but the turn, or runs: the functions that it is in.
+void note_running(const Thread* t, u32 id);
 
 }  // namespace sooth::rt::run_end

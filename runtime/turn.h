@@ -82,6 +82,8 @@ void step_clock(Thread* t);
 u64 worked(const Thread* t);
 // By how much, at most, a deadline fired before others had run that could.
 u64 longest_delay();
+// In the handler of a signal that found this thread: logs where every thread is. Nobody goes on afterwards.
+void tell_where_all_are(const Thread* asked);
 // Makes up to `count` of the threads that are blocked on the object ready, in the order in which they blocked. Returns
 // how many.
 u32 wake(uptr object, u32 count);

@@ -16,37 +16,58 @@ std::string place_of(const Site& site) {
 
 }  // namespace
 
-Site CodeNames::site(const std::string& module, std::uint64_t offset) {
+std::string name_of(const Site& site) {
+  return !site.label.empty() ? site.label : file_name(site.module) + "+" + hexadecimal(site.offset);
+}
+
+std::vector<Site> CodeNames::sites(const std::string& module, std::uint64_t offset) {
   const bool is_program = module.empty() || module == file_name(program_);
-  const std::string& path = is_program ? program_ : module;
-  Site site;
-  site.module = path;
-  site.offset = offset;
-  if (ModuleSymbols* symbols = open(path)) {
-    const std::vector<Frame> frames = symbols->frames(offset);
-    const auto found =
-        std::find_if(frames.begin(), frames.end(), [](const Frame& frame) { return !is_library_glue(frame.file); });
-    const Frame* frame = found != frames.end() ? &*found : frames.empty() ? nullptr : &frames.front();
-    if (frame != nullptr) {
-      site.function = frame->function;
-    }
-    if (frame != nullptr && frame->line != 0) {
-      site.file = frame->file;
-      site.line = frame->line;
-      site.column = frame->column;
+  Site bare;
+  bare.module = is_program ? program_ : module;
+  bare.offset = offset;
+  ModuleSymbols* const symbols = open(bare.module);
+  std::vector<Site> sites;
+  for (const Frame& frame : symbols == nullptr ? std::vector<Frame>() : symbols->frames(offset)) {
+    Site& site = sites.emplace_back(bare);
+    site.function = frame.function;
+    if (frame.line != 0) {
+      site.file = frame.file;
+      site.line = frame.line;
+      site.column = frame.column;
       site.label = place_of(site);
     }
   }
-  return site;
+  if (sites.empty()) {
+    sites.push_back(std::move(bare));
+  }
+  return sites;
 }
 
-std::string CodeNames::name(const std::string& module, std::uint64_t offset) {
-  const Site found = site(module, offset);
-  if (!found.label.empty()) {
-    return found.label;
-  }
-  return file_name(found.module) + "+" + hexadecimal(offset);
+Site CodeNames::site(const std::string& module, std::uint64_t offset) {
+  std::vector<Site> found = sites(module, offset);
+  trim_glue(found);
+  return std::move(found.front());
 }
+
+std::vector<Site> CodeNames::stack(const std::vector<LoggedPlace>& places) {
+  std::vector<Site> stack;
+  for (const LoggedPlace& place : places) {
+    for (Site& site : sites(place.module, place.offset)) {
+      stack.push_back(std::move(site));
+    }
+  }
+  trim_glue(stack);
+  return stack;
+}
+
+Site CodeNames::site_of(const BlockedThread& thread) {
+  if (std::vector<Site> known = stack(thread.stack); !known.empty()) {
+    return std::move(known.front());
+  }
+  return thread.in_program && thread.offset != 0 ? site("", thread.offset) : Site();
+}
+
+std::string CodeNames::name(const std::string& module, std::uint64_t offset) { return name_of(site(module, offset)); }
 
 ModuleSymbols* CodeNames::open(const std::string& path) {
   const auto [it, added] = opened_.try_emplace(path);

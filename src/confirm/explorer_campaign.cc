@@ -30,7 +30,7 @@ class ExploreCampaign {
  public:
   ExploreCampaign(const std::function<Result<RunOutcome>(const RunPlan&)>& run, const std::string& program,
                   CodeNames& names, const ExploreOptions& options)
-      : run_(run), options_(options), tally_(program, names), explorer_(search_options()) {}
+      : run_(run), options_(options), names_(names), tally_(program, names), explorer_(search_options()) {}
 
   Result<ExploreResult> explore() {
     while (!error_ && !stopped_ && !options_.cancelled() && result_.runs < options_.runs) {
@@ -162,9 +162,9 @@ class ExploreCampaign {
       return;
     }
     const std::vector<BlockedThread>& blocked = run.log.processes.front().deadlock;
-    std::multiset<std::pair<std::uint64_t, control::BlockedOn>> where;
+    std::multiset<std::pair<std::string, control::BlockedOn>> where;
     for (const BlockedThread& each : blocked) {
-      where.emplace(each.offset, each.on);
+      where.emplace(name_of(names_.site_of(each)), each.on);
     }
     const auto [place, is_new] = deadlocks_.try_emplace(std::move(where), result_.deadlocks.size());
     if (is_new) {
@@ -175,10 +175,11 @@ class ExploreCampaign {
 
   const std::function<Result<RunOutcome>(const RunPlan&)>& run_;
   const ExploreOptions& options_;
+  CodeNames& names_;
   TestTally tally_;
   std::map<Pair, std::size_t> places_;  // of result_.races
   std::set<Pair> wanted_;
-  std::map<std::multiset<std::pair<std::uint64_t, control::BlockedOn>>, std::size_t> deadlocks_;
+  std::map<std::multiset<std::pair<std::string, control::BlockedOn>>, std::size_t> deadlocks_;
   Explorer explorer_;
   ExploreResult result_;
   std::optional<Status> error_;

@@ -60,7 +60,9 @@ Finding finding_of(const ExploredDeadlock& deadlock, const std::vector<BlockedTh
     access.op = Op::kAcquire;
     access.variable = "lock held by " + thread_name(blocked.holder);
     access.thread = thread_name(blocked.thread);
-    access.site = blocked.in_program ? names.site("", blocked.offset) : Site{};  // nobody knows in which library
+    std::vector<Site> stack = names.stack(blocked.stack);
+    access.site = names.site_of(blocked);
+    access.stack.assign(stack.begin() + (stack.empty() ? 0 : 1), stack.end());
     finding.accesses.push_back(std::move(access));
   }
   return finding;

@@ -128,7 +128,8 @@ Result<Replayed> replay(const ControlledProgram& program, const ScheduleFile& sc
 std::vector<std::string> describe_deadlock(const ProcessLog& process, CodeNames& names) {
   std::vector<std::string> sentences;
   for (const BlockedThread& blocked : process.deadlock) {
-    const std::string place = blocked.in_program ? " at " + names.name("", blocked.offset) : "";
+    const Site site = names.site_of(blocked);
+    const std::string place = site.module.empty() ? "" : " at " + name_of(site);
     std::string text = thread_number(blocked.thread) + place + " waits for " + name_of(blocked.on);
     if (blocked.holder != control::kNone) {
       text += blocked.on == control::BlockedOn::kJoin ? ": " + thread_number(blocked.holder)

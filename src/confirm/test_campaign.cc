@@ -37,7 +37,8 @@ std::string without_numbers_of_a_run(std::string_view text) {
 std::string places_of(const ProcessLog& process, CodeNames& names) {
   std::vector<std::string> places;
   for (const BlockedThread& blocked : process.deadlock) {
-    places.push_back((blocked.in_program ? names.name("", blocked.offset) : "a library") + " " +
+    const Site site = names.site_of(blocked);
+    places.push_back((site.module.empty() ? "a library" : name_of(site)) + " " +
                      std::to_string(static_cast<std::uint64_t>(blocked.on)));
   }
   std::sort(places.begin(), places.end());

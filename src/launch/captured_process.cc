@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 
 #include "launch/descendants.h"
@@ -24,6 +26,7 @@ using Clock = std::chrono::steady_clock;
 // How long nobody looks whether the run was cancelled, or, on a kernel without pidfd_open(), whether it has ended.
 constexpr int kPollMs = 50;
 constexpr int kPollWithoutPidfdMs = 5;
+constexpr int kAnswerMs = 500;  // to say where threads are
 
 class Descriptor {
  public:
@@ -132,6 +135,21 @@ int milliseconds_until(Clock::time_point deadline) {
   return static_cast<int>(std::clamp<long>(left, 0, 1'000'000'000));
 }
 
+// The run time library, if it is there, logs where threads are, and ends the process.
+void ask_where(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    constexpr std::string_view kCaught = "SigCgt:";
+    if (line.starts_with(kCaught) &&
+        (std::strtoull(line.c_str() + kCaught.size(), nullptr, 16) >> (control::kWhereSignal - 1) & 1) != 0) {
+      ::kill(pid, control::kWhereSignal);
+      for (int waited = 0; waited < kAnswerMs && !is_over(pid); waited += kPollWithoutPidfdMs) {
+        ::poll(nullptr, 0, kPollWithoutPidfdMs);
+      }
+    }
+  }
+}
+
 // Until the program is over: takes its output, so that it never waits for us, and watches the limits.
 void attend(pid_t pid, const std::string& mark, Stream& output, Stream& errors, const CaptureLimits& limits,
             Captured& captured) {
@@ -153,6 +171,9 @@ void attend(pid_t pid, const std::string& mark, Stream& output, Stream& errors, 
     }
     if ((captured.timed_out || captured.cancelled) && !killed) {
       killed = true;
+      if (captured.timed_out && !mark.empty()) {
+        ask_where(pid);
+      }
       // It must not go on because what it waited for has ended.
       ::kill(-pid, SIGSTOP);
       ::kill(pid, SIGSTOP);
@@ -191,6 +212,8 @@ Result<Captured> run_captured(const std::vector<std::string>& words, const std::
     options.output = their_output.get();
     options.errors = their_errors.get();
     options.own_group = options.fixed_addresses = options.no_core = true;
+    options.isolation = limits.isolation;
+    options.shared = limits.shared.c_str();
     const Result<pid_t> started = spawn_program(words, environment, options);
     if (!started.ok()) {
       return started.status();

@@ -21,7 +21,9 @@ struct CaptureLimits {
   const std::atomic<bool>* cancel = nullptr;  // the group is killed soon after it has become true
   // When it is given up in the same way, whatever the timeout.
   std::chrono::steady_clock::time_point give_up_at = std::chrono::steady_clock::time_point::max();
-  KeptInput input = {};  // what it reads
+  KeptInput input = {};                  // what it reads
+  const Isolation* isolation = nullptr;  // name spaces of its own, but for the folder `shared`
+  std::string shared = {};
 };
 
 struct Captured {

@@ -1,6 +1,7 @@
 #include "launch/control_files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "launch/isolation.h"
 #include "trace/format/small_file.h"
 
 namespace sooth {
@@ -43,6 +45,7 @@ Result<ControlFiles> ControlFiles::create(const std::string& control, std::uint6
   ControlFiles files(std::move(*directory));
   SOOTH_RETURN_IF_ERROR(write_small_file(files.control_path(), control));
   SOOTH_RETURN_IF_ERROR(files.create_log(max_records));
+  ::mkdir((files.directory() + "/" + Isolation::kMemoryFolder).c_str(), 0700);  // for runs in name spaces of their own
   return files;
 }
 

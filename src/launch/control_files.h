@@ -22,6 +22,7 @@ class ControlFiles {
   ControlFiles(ControlFiles&& other) noexcept;
   ControlFiles& operator=(ControlFiles&&) = delete;
 
+  const std::string& directory() const { return directory_.path(); }
   std::string control_path() const { return directory_.path() + "/control"; }
   std::string log_path() const { return directory_.path() + "/log"; }
 

@@ -57,10 +57,12 @@ Status run_through(const Words& words, const Words& environment, const Controlle
   return {};
 }
 
+// `shared`: the folder with its files.
 Status run_caught(const Words& words, const Words& environment, const ControlledRunOptions& options,
-                  RunOutcome& outcome) {
-  Result<Captured> captured = run_captured(
-      words, environment, {options.timeout, options.max_output, options.cancel, options.give_up_at, options.input});
+                  const std::string& shared, RunOutcome& outcome) {
+  const CaptureLimits limits{options.timeout, options.max_output, options.cancel, options.give_up_at,
+                             options.input,   options.isolation,  shared};
+  Result<Captured> captured = run_captured(words, environment, limits);
   if (!captured.ok()) {
     return captured.status();
   }
@@ -126,7 +128,8 @@ Result<RunOutcome> ControlledProgram::run(const RunPlan& plan, const ControlledR
   RunOutcome outcome;
   const auto start = std::chrono::steady_clock::now();
   const bool through = options.pass_through || options.under_gdb;
-  SOOTH_RETURN_IF_ERROR((through ? run_through : run_caught)(words_, *environment, options, outcome));
+  SOOTH_RETURN_IF_ERROR(through ? run_through(words_, *environment, options, outcome)
+                                : run_caught(words_, *environment, options, files->directory(), outcome));
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   Result<RunLog> log = files->read_log();
   if (!log.ok()) {

@@ -25,7 +25,8 @@ struct ControlledRunOptions {
   const std::atomic<bool>* cancel = nullptr;  // a captured run is killed soon after it has become true
   // When it is given up in the same way, whatever the timeout.
   std::chrono::steady_clock::time_point give_up_at = std::chrono::steady_clock::time_point::max();
-  KeptInput input = {};  // of a captured run
+  KeptInput input = {};                  // of a captured run
+  const Isolation* isolation = nullptr;  // a captured run gets name spaces of its own
 };
 
 struct RunOutcome {

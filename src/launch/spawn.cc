@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "launch/descendants.h"
+#include "launch/isolation.h"
 
 namespace sooth {
 namespace {
@@ -26,7 +27,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return out;
 }
 
-// The next three run in the new process: only async-signal-safe calls.
+// The next four run in the new process: only async-signal-safe calls.
 
 void prepare_process(const SpawnOptions& options) {
   if (options.own_group) {
@@ -57,11 +58,17 @@ bool set_streams(const SpawnOptions& options) {
   return true;
 }
 
+bool enter_isolation(const SpawnOptions& options) {
+  const bool entered = options.isolation->enter(options.shared);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // another user, so to speak, starts without it
+  return entered;
+}
+
 // Becomes the program, or tells through the pipe why not.
 [[noreturn]] void become(char* const* words, char* const* environment, const SpawnOptions& options,
                          const InheritedSignals& inherited, int pipe) {
   prepare_process(options);
-  if (set_streams(options)) {
+  if (set_streams(options) && (options.isolation == nullptr || enter_isolation(options))) {
     ::signal(SIGCHLD, inherited.on_child);
     ::sigprocmask(SIG_SETMASK, &inherited.mask, nullptr);
     ::execvpe(words[0], words, environment);

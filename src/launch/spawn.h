@@ -11,11 +11,15 @@
 
 namespace sooth {
 
+class Isolation;
+
 struct SpawnOptions {
   int input = -1, output = -1, errors = -1;  // descriptors, above 2, that become its standard streams; -1: it has ours
-  bool own_group = false;        // it leads a process group of its own, and dies with the thread that starts it
-  bool fixed_addresses = false;  // address space randomisation off, where the system allows it
-  bool no_core = false;          // leaves no core file
+  bool own_group = false;                // it leads a process group of its own, and dies with the thread that starts it
+  bool fixed_addresses = false;          // address space randomisation off, where the system allows it
+  bool no_core = false;                  // leaves no core file
+  const Isolation* isolation = nullptr;  // it gets name spaces of its own
+  const char* shared = nullptr;          // ... but for this folder
 };
 
 // How sooth itself was started: what a program gets, whatever sooth has changed since.

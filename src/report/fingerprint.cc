@@ -5,11 +5,26 @@
 
 #include "race/site_key.h"
 #include "report/describe.h"
+#include "trace/recording/library_glue.h"
 
 namespace sooth {
 namespace {
 
 constexpr char kSeparator = '\0';  // as in site_key()
+
+// What stands for a thread of a finding. All locks of a program without optimisation are taken in one line of a header
+// of the C++ library: who called that says which deadlock it is.
+Site telling_site(const Finding& finding, const Access& access) {
+  Site telling = access.site;
+  if ((finding.kind == FindingKind::kDeadlock || finding.kind == FindingKind::kCrash) && is_library_glue(access.site)) {
+    const auto caller =
+        std::find_if(access.stack.begin(), access.stack.end(), [](const Site& site) { return !is_library_glue(site); });
+    telling = caller == access.stack.end() ? access.site : *caller;
+  }
+  // A recorded access falls in its hook, another one itself: the same line, but not the same column.
+  telling.column = finding.kind == FindingKind::kCrash ? 0 : telling.column;
+  return telling;
+}
 
 }  // namespace
 
@@ -25,7 +40,10 @@ std::uint64_t fnv1a(std::string_view bytes) {
 std::string fingerprint(const Finding& finding) {
   std::vector<std::string> sites;
   for (const Access& access : finding.accesses) {
-    sites.push_back(site_key(access.site));
+    // Where threads were when somebody lost his patience with them is chance.
+    if (finding.kind != FindingKind::kHang) {
+      sites.push_back(site_key(telling_site(finding, access)));
+    }
   }
   std::sort(sites.begin(), sites.end());
   std::string key(finding_kind_name(finding.kind));

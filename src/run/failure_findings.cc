@@ -12,6 +12,7 @@
 #include "report/group.h"
 #include "trace/reader.h"
 #include "trace/recording/end_file.h"
+#include "trace/recording/library_glue.h"
 
 namespace sooth {
 namespace {
@@ -180,22 +181,20 @@ EndedRun ended_run(const RunOutcome& run, CodeNames& names) {
   }
   const ProcessLog& log = run.log.processes.front();
   ended.by_delay = was_delayed(run.log);
-  // Nobody knows in which library.
-  const auto stack_of = [&](std::uint64_t offset, bool in_program) {
-    return in_program && offset != 0 ? std::vector<Site>{names.site("", offset)} : std::vector<Site>();
+  const auto add = [&](const BlockedThread& blocked) {
+    StoppedThread thread{blocked.thread, blocked.on, std::nullopt, 0, "", names.stack(blocked.stack)};
+    if (blocked.holder != control::kNone) {
+      thread.holder = blocked.holder;
+    }
+    ended.threads.push_back(std::move(thread));
   };
   if (ended.outcome.kind == Outcome::Kind::kDeadlocked) {
-    for (const BlockedThread& blocked : log.deadlock) {
-      StoppedThread thread{
-          blocked.thread, blocked.on, std::nullopt, 0, "", stack_of(blocked.offset, blocked.in_program)};
-      if (blocked.holder != control::kNone) {
-        thread.holder = blocked.holder;
-      }
-      ended.threads.push_back(std::move(thread));
-    }
+    std::for_each(log.deadlock.begin(), log.deadlock.end(), add);
+  } else if (ended.outcome.kind == Outcome::Kind::kHung) {
+    std::for_each(log.stopped.begin(), log.stopped.end(), add);
   } else if (ended.outcome.kind == Outcome::Kind::kKilled && log.crash) {
-    ended.threads.push_back({log.crash->thread, control::BlockedOn::kUnknown, std::nullopt, 0, "",
-                             stack_of(log.crash->offset, log.crash->in_program)});
+    ended.threads.push_back(
+        {log.crash->thread, control::BlockedOn::kUnknown, std::nullopt, 0, "", names.stack(log.crash->stack)});
   }
   return ended;
 }
@@ -229,6 +228,7 @@ std::optional<EndedRun> ended_run(const ProgramEnd& end, bool timed_out, const s
       const auto on = thread.waits_for <= static_cast<std::uint32_t>(control::BlockedOn::kFutex)
                           ? static_cast<control::BlockedOn>(thread.waits_for)
                           : control::BlockedOn::kUnknown;
+      trim_glue(thread.stack);
       ended.threads.push_back(
           {thread.thread, on, thread.holder, thread.object, thread.object_name, std::move(thread.stack)});
     }
@@ -329,6 +329,7 @@ void FailureLog::move_to(FailureTally& tally, const std::string& words, const st
     replay.command = "sooth replay " + shell_word(report_name + "#" + id) + " -- " + words;
     replay.strategy = kept.schedule.plan.plan == control::Plan::kStrategy   ? kept.schedule.plan.strategy
                       : kept.schedule.plan.plan == control::Plan::kDirected ? "directed"
+                      : kept.schedule.plan.plan == control::Plan::kChoices  ? "explore"
                                                                             : "witness";
     replay.seed = kept.schedule.plan.seed;
     replay.schedule = print_schedule(kept.schedule);

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "report/describe.h"
+#include "report/fingerprint.h"
 
 namespace sooth {
 namespace {
@@ -80,6 +81,36 @@ TEST(FailureFindings, ADeadlockIsACycleOfLocksIfItIsOne) {
   EXPECT_EQ(lost.accesses[1].op, Op::kWait);
   EXPECT_EQ(headline(lost), "deadlock of 2 threads");
   EXPECT_EQ(awaited(lost, lost.accesses[0]), "");
+}
+
+// All locks of a program without optimisation are taken in one line of a header: who called it tells deadlocks apart.
+TEST(FailureFindings, TheUsersCodeTellsThemApart) {
+  using control::BlockedOn;
+  const auto locks = [](std::uint32_t thread, std::uint32_t holder, std::uint32_t line) {
+    StoppedThread stopped = waits(thread, BlockedOn::kMutex, holder);
+    Site glue = site(749);
+    glue.file = "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h";
+    Site library;
+    library.module = "/usr/lib/x86_64-linux-gnu/libstdc++.so.6";
+    library.offset = 0x10;
+    stopped.stack = {library, glue, site(line), site(99)};
+    return stopped;
+  };
+  const auto id = [&](std::uint32_t first, std::uint32_t second) {
+    return failure_of(deadlocked({locks(1, 2, first), locks(2, 1, second)}))->id;
+  };
+  EXPECT_EQ(id(3, 4), id(4, 3));
+  EXPECT_NE(id(3, 4), id(3, 5));
+  Finding plain = *failure_of(deadlocked({locks(1, 2, 3), locks(2, 1, 4)}));
+  for (Access& access : plain.accesses) {  // as an optimised build has it
+    access.site = access.stack[1];
+  }
+  EXPECT_EQ(fingerprint(plain), id(3, 4));
+  EndedRun hang = deadlocked({locks(1, 2, 3)});
+  hang.outcome.kind = Outcome::Kind::kHung;
+  const std::string hung = failure_of(hang)->id;
+  hang.threads = {locks(1, 2, 5)};
+  EXPECT_EQ(failure_of(hang)->id, hung) << "where it was when time was over is chance";
 }
 
 TEST(FailureFindings, EqualFailuresAreOne) {

@@ -184,7 +184,13 @@ enum class RecordKind : std::uint16_t {
   // The deadline of `thread` fired while others could run: a = by how many nanoseconds of virtual time early. They were
   // delayed for so long.
   kEarly = 17,
+  // A frame of `thread`, behind its kBlockedThread or kCrash, innermost first: a = offset of the program counter in its
+  // module, b = number of the module as in kModule, or kNone.
+  kFrame = 18,
+  kStopped = 19,  // the tool asked with kWhereSignal where everybody is: followed by kBlockedThread records
 };
+// A run that does not end is sent it before it is killed: threads say where they are.
+inline constexpr int kWhereSignal = 5;  // SIGTRAP
 
 inline constexpr std::uint64_t kGranule = 8;
 

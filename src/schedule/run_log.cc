@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <set>
+#include <string_view>
 
 namespace sooth {
 namespace {
@@ -32,13 +35,12 @@ bool add_stretch(const LogRecord& record, ProcessLog& process) {
   return true;
 }
 
-bool add_blocked(const LogRecord& record, ProcessLog& process) {
+bool add_blocked(const LogRecord& record, std::vector<BlockedThread>& threads) {
   if (record.a > static_cast<std::uint64_t>(control::BlockedOn::kFutex)) {
     return false;
   }
-  process.deadlock.push_back({record.thread, static_cast<control::BlockedOn>(record.a),
-                              static_cast<std::uint32_t>(record.b), record.c & ~control::kInLibrary,
-                              (record.c & control::kInLibrary) == 0});
+  threads.push_back({record.thread, static_cast<control::BlockedOn>(record.a), static_cast<std::uint32_t>(record.b),
+                     record.c & ~control::kInLibrary, (record.c & control::kInLibrary) == 0});
   return true;
 }
 
@@ -50,8 +52,61 @@ bool add_divergence(const LogRecord& record, ProcessLog& process) {
   return true;
 }
 
-bool add_record(const LogRecord& record, RecordKind before, RunLog& log) {
+// What has been read of a process so far, for records that need it.
+struct Reading {
+  RecordKind before = RecordKind::kNothing;
+  RecordKind about = RecordKind::kNothing;       // what kBlockedThread and kFrame records tell of
+  std::map<std::uint32_t, std::string> modules;  // paths, as far as they are known
+  std::set<std::uint32_t> whole;                 // those that are
+};
+
+// Whom kBlockedThread records belong to; nullptr: nobody.
+std::vector<BlockedThread>* told_of(const Reading& reading, ProcessLog& process) {
+  return reading.about == RecordKind::kDeadlock  ? &process.deadlock
+         : reading.about == RecordKind::kStopped ? &process.stopped
+                                                 : nullptr;
+}
+
+// Paths come in parts.
+void add_module(const LogRecord& record, Reading& reading) {
+  char part[3 * sizeof(std::uint64_t)];
+  std::memcpy(part, &record.a, sizeof part);
+  const std::string_view text(part, sizeof part);
+  std::string& path = reading.modules[record.thread];
+  if (reading.whole.erase(record.thread) != 0) {
+    path.clear();
+  }
+  path += text.substr(0, text.find('\0'));
+  if (text.find('\0') != std::string_view::npos) {
+    reading.whole.insert(record.thread);
+  }
+}
+
+// The stack that a frame belongs to; nullptr: of nobody.
+std::vector<LoggedPlace>* stack_of(std::uint32_t thread, const Reading& reading, ProcessLog& process) {
+  if (reading.about == RecordKind::kCrash) {
+    return process.crash->thread == thread ? &process.crash->stack : nullptr;
+  }
+  std::vector<BlockedThread>* const threads = told_of(reading, process);
+  const bool has = threads != nullptr && !threads->empty() && threads->back().thread == thread;
+  return has ? &threads->back().stack : nullptr;
+}
+
+bool add_frame(const LogRecord& record, Reading& reading, ProcessLog& process) {
+  std::vector<LoggedPlace>* const stack = stack_of(record.thread, reading, process);
+  if (stack == nullptr) {
+    return false;
+  }
+  const auto number = static_cast<std::uint32_t>(record.b);
+  if (number != control::kNone && reading.whole.contains(number)) {
+    stack->push_back({reading.modules[number], record.a});
+  }
+  return true;
+}
+
+bool add_record(const LogRecord& record, Reading& reading, RunLog& log) {
   ProcessLog& process = log.processes[record.process];
+  const RecordKind before = reading.before;
   switch (record.kind) {
     case RecordKind::kNothing: return true;
     case RecordKind::kThread:
@@ -69,14 +124,18 @@ bool add_record(const LogRecord& record, RecordKind before, RunLog& log) {
     case RecordKind::kLetGo: ++(record.a == 0 ? process.let_go : process.impatient); return true;
     case RecordKind::kTurnTaken: ++process.turns_taken; return true;
     case RecordKind::kSpin: ++process.spins; return true;
-    case RecordKind::kDeadlock: return true;
-    case RecordKind::kBlockedThread:
-      return (before == RecordKind::kDeadlock || before == RecordKind::kBlockedThread) && add_blocked(record, process);
+    case RecordKind::kDeadlock:
+    case RecordKind::kStopped: reading.about = record.kind; return true;
+    case RecordKind::kBlockedThread: {
+      std::vector<BlockedThread>* const threads = told_of(reading, process);
+      return threads != nullptr && add_blocked(record, *threads);
+    }
+    case RecordKind::kFrame: return add_frame(record, reading, process);
     case RecordKind::kDiverged: return add_divergence(record, process);
+    case RecordKind::kModule: add_module(record, reading); [[fallthrough]];
     case RecordKind::kPoint:
     case RecordKind::kStep:
     case RecordKind::kStepAt:
-    case RecordKind::kModule:
       if (record.process == 0) {
         log.points.push_back(record);
       }
@@ -84,6 +143,7 @@ bool add_record(const LogRecord& record, RecordKind before, RunLog& log) {
     case RecordKind::kExternal: ++process.external; return true;
     case RecordKind::kEarly: process.longest_delay = std::max(process.longest_delay, record.a); return true;
     case RecordKind::kCrash:
+      reading.about = record.kind;
       process.crash = {record.thread, static_cast<int>(record.a & 0x7f), record.c & ~control::kInLibrary,
                        (record.c & control::kInLibrary) == 0};
       return true;
@@ -129,7 +189,7 @@ Result<RunLog> parse_run_log(const std::string& bytes) {
   if (header->state != control::RunState::kNotStarted) {
     log.processes.resize(1);
   }
-  std::vector<RecordKind> before(log.processes.size(), RecordKind::kNothing);  // kRaceWith and kBlockedThread need it
+  std::vector<Reading> readings(log.processes.size());
   const std::uint64_t count = std::min(header->count, header->capacity);
   for (std::uint64_t i = 0; i < count; ++i) {
     LogRecord record;
@@ -139,13 +199,14 @@ Result<RunLog> parse_run_log(const std::string& bytes) {
     }
     if (record.process >= log.processes.size()) {
       log.processes.resize(record.process + std::size_t{1});
-      before.resize(log.processes.size(), RecordKind::kNothing);
+      readings.resize(log.processes.size());
     }
-    if (!add_record(record, before[record.process], log)) {
+    Reading& reading = readings[record.process];
+    if (!add_record(record, reading, log)) {
       return Status::bad_input("the log of the controlled run is damaged: record " + std::to_string(i) +
                                " is not one that a program writes");
     }
-    before[record.process] = record.kind;
+    reading.before = record.kind;
   }
   for (ProcessLog& process : log.processes) {
     // Its process died between the two records: nobody knows whom it met.

@@ -28,12 +28,21 @@ struct CreatedRace {
   std::vector<RacingThread> others;
 };
 
+// An instruction of a module.
+struct LoggedPlace {
+  std::string module;  // path; empty: the program itself
+  std::uint64_t offset = 0;
+
+  friend bool operator==(const LoggedPlace&, const LoggedPlace&) = default;
+};
+
 struct BlockedThread {
   std::uint32_t thread = 0;
   control::BlockedOn on = control::BlockedOn::kUnknown;
   std::uint32_t holder = control::kNone;
-  std::uint64_t offset = 0;  // of the program counter in its module
-  bool in_program = true;    // that is the program itself, not a library
+  std::uint64_t offset = 0;             // of the program counter in its module
+  bool in_program = true;               // that is the program itself, not a library
+  std::vector<LoggedPlace> stack = {};  // the whole of it, innermost first; empty: unknown
 };
 
 // A fault, or an abort().
@@ -42,6 +51,7 @@ struct CrashedThread {
   int signal = 0;
   std::uint64_t offset = 0;  // of the program counter in its module; 0: unknown
   bool in_program = true;
+  std::vector<LoggedPlace> stack = {};
 };
 
 struct Diverged {
@@ -56,6 +66,7 @@ struct ProcessLog {
   std::vector<control::Stretch> stretches;
   std::vector<CreatedRace> races;
   std::vector<BlockedThread> deadlock;  // empty: there was none
+  std::vector<BlockedThread> stopped;   // where threads were when a run that did not end was asked
   std::optional<CrashedThread> crash;
   std::vector<Diverged> divergences;
   std::uint64_t let_go = 0, impatient = 0, turns_taken = 0, spins = 0;  // interventions

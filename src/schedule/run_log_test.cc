@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "base/test_environment.h"
 #include "schedule/random.h"
@@ -29,6 +31,13 @@ std::uint64_t racing(std::uint32_t bytes, std::uint32_t kinds, bool first) {
   return bytes | std::uint64_t{kinds} << 32 | std::uint64_t{first} << 40;
 }
 
+// The next part of a path, of at most 24 bytes.
+LogRecord module_part(std::uint32_t number, std::string_view part) {
+  LogRecord record{RecordKind::kModule, 0, number, 0, 0, 0};
+  std::memcpy(&record.a, part.data(), std::min<std::size_t>(part.size(), 24));
+  return record;
+}
+
 std::vector<LogRecord> sample() {
   return {
       {RecordKind::kThread, 0, 1, 0, 0, 0},
@@ -50,9 +59,20 @@ std::vector<LogRecord> sample() {
       {RecordKind::kEarly, 0, 2, 1'000, 0, 0},
       {RecordKind::kEarly, 0, 1, 500, 0, 0},
       {RecordKind::kCrash, 0, 2, 11, 0, 0x30},
+      module_part(0, ""),
+      {RecordKind::kFrame, 0, 2, 0x30, 0, 0},
       {RecordKind::kDeadlock, 0, 0, 0, 0, 0},
       {RecordKind::kBlockedThread, 0, 0, 7, 1, 0x10},
+      {RecordKind::kFrame, 0, 0, 0x10, 0, 0},
       {RecordKind::kBlockedThread, 0, 1, 1, control::kNone, 0x20 | control::kInLibrary},
+      module_part(3, "/usr/lib/a/long/path/to/"),
+      module_part(3, "libwait.so"),
+      {RecordKind::kFrame, 0, 1, 0x20, 3, 0},
+      {RecordKind::kFrame, 0, 1, 0x77, control::kNone, 0},  // in no module
+      {RecordKind::kFrame, 0, 1, 0x11, 0, 0},
+      {RecordKind::kStopped, 0, 0, 0, 0, 0},
+      {RecordKind::kBlockedThread, 0, 5, 0, control::kNone, 0},
+      {RecordKind::kFrame, 0, 5, 0x12, 0, 0},
   };
 }
 
@@ -96,16 +116,22 @@ TEST(RunLog, TellsWhatHappened) {
   EXPECT_EQ(process.deadlock[1].holder, control::kNone);
   EXPECT_EQ(process.deadlock[1].offset, 0x20u);
   EXPECT_FALSE(process.deadlock[1].in_program);
+  EXPECT_EQ(process.deadlock[0].stack, (std::vector<LoggedPlace>{{"", 0x10}}));
+  EXPECT_EQ(process.deadlock[1].stack,
+            (std::vector<LoggedPlace>{{"/usr/lib/a/long/path/to/libwait.so", 0x20}, {"", 0x11}}));
+  ASSERT_EQ(process.stopped.size(), 1u);
+  EXPECT_EQ(process.stopped[0].stack, (std::vector<LoggedPlace>{{"", 0x12}}));
   EXPECT_EQ(process.longest_delay, 1'000u);
   ASSERT_TRUE(process.crash.has_value());
   EXPECT_EQ(process.crash->thread, 2u);
   EXPECT_EQ(process.crash->signal, 11);
   EXPECT_EQ(process.crash->offset, 0x30u);
   EXPECT_TRUE(process.crash->in_program);
+  EXPECT_EQ(process.crash->stack, (std::vector<LoggedPlace>{{"", 0x30}}));
   EXPECT_FALSE(log->processes[1].crash.has_value());
   EXPECT_EQ(log->processes[1].external, 1u);
   EXPECT_EQ(log->processes[1].turns_taken, 1u);
-  EXPECT_EQ(log->points.size(), 1u);
+  EXPECT_EQ(log->points.size(), 4u) << "one, and the parts of paths";
 }
 
 TEST(RunLog, OfAProgramThatNeverCameToLifeHasNoProcess) {
@@ -139,6 +165,7 @@ TEST(RunLog, NamesTheRecordThatIsWrong) {
       {RecordKind::kBlockedThread, 0, 1, 0, 0, 0},
       {RecordKind::kStretch, 0, 1, 0, 0, control::kStretchEndCount},
       {RecordKind::kDiverged, 0, 1, 0, 4, 0},
+      {RecordKind::kFrame, 0, 1, 0, 0, 0},
       {static_cast<RecordKind>(999), 0, 1, 0, 0, 0},
   };
   for (const LogRecord& record : wrong) {

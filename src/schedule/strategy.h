@@ -11,6 +11,8 @@
 //   pct:D:K     Bugs, ASPLOS 2010, section 3.2. Threads get random priorities and the highest that can run does; at D-1 steps, drawn
 //               from the first K of the run, the thread about to take the step falls below all others. A bug that needs D
 //               ordering constraints shows up in a run of n threads and at most K steps with probability 1/(n K^(D-1)) or more.
+//   first:N     As pct:1, but thread N, from 0 in the order in which they are created, is above all others; or below
+//   last:N      them. Who knows what order was never seen can ask for it.
 //
 // A step is an operation or the end of a quantum (see SchedulingPoint), while the program has more than one thread. K
 // is an estimate of their number. Who knows it, from a run before, says so. Otherwise the seed draws it, as a power of
@@ -35,11 +37,13 @@ inline constexpr std::uint32_t kMaxPctDepth = 32;
 
 struct StrategySpec {
   StrategyKind kind = StrategyKind::kSerial;
-  std::uint32_t depth = 1;  // of kPct: 1 to kMaxPctDepth
-  std::uint64_t steps = 0;  // of kPct: the estimate K; 0: the seed draws it
+  std::uint32_t depth = 1;   // of kPct: 1 to kMaxPctDepth
+  std::uint64_t steps = 0;   // of kPct: the estimate K; 0: the seed draws it
+  std::uint32_t placed = 0;  // of kPct: 1 + the number of the thread that is above all others, or below; 0: none
+  bool is_last = false;      // ... below
 };
 
-// "serial", "random", "pct:3", "pct:3:1000". False, with `spec` as it was, for anything else.
+// "serial", "random", "pct:3", "pct:3:1000", "first:2", "last:0". False, with `spec` as it was, for anything else.
 constexpr bool parse_strategy(const char* text, StrategySpec& spec);
 
 // Why a decision is due.
@@ -98,6 +102,7 @@ class Strategy {
   SeededRandom random_;
   std::uint32_t quantum_ = 1;
   std::uint32_t threads_ = 0;
+  std::uint32_t admitted_ = 0;  // in all
   std::uint64_t steps_ = 0;
   std::uint64_t lowest_ = kChanged;
   // [i], for 1 <= i < depth: the step at which a thread gets the i-th lowest priority.
@@ -135,6 +140,7 @@ constexpr bool parse_strategy(const char* text, StrategySpec& spec) {
   using strategy_detail::skip_number;
   using strategy_detail::skip_word;
   constexpr std::uint64_t kMaxSteps = std::uint64_t{1} << 48;
+  constexpr std::uint64_t kMaxThread = 1'000'000;
   StrategySpec parsed;
   if (skip_word(text, "random")) {
     parsed.kind = StrategyKind::kRandom;
@@ -146,6 +152,15 @@ constexpr bool parse_strategy(const char* text, StrategySpec& spec) {
       return false;
     }
     parsed.depth = static_cast<std::uint32_t>(depth);
+  } else if (skip_word(text, "first:") || (parsed.is_last = skip_word(text, "last:"))) {
+    std::uint64_t number = 0;
+    const bool is_zero = text[0] == '0' && skip_word(text, "0");
+    parsed.kind = StrategyKind::kPct;
+    parsed.steps = 1;
+    if (!is_zero && !skip_number(text, kMaxThread, number)) {
+      return false;
+    }
+    parsed.placed = static_cast<std::uint32_t>(number) + 1;
   } else if (!skip_word(text, "serial")) {
     return false;
   }
@@ -172,6 +187,9 @@ constexpr void Strategy::admit(Standing& thread) {
   thread = Standing{};
   if (spec_.kind == StrategyKind::kPct) {
     thread.priority = kAdmitted | random_.next();
+    if (++admitted_ == spec_.placed) {
+      thread.priority = spec_.is_last ? kAdmitted : ~std::uint64_t{0};
+    }
   }
 }
 

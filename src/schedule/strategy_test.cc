@@ -386,5 +386,22 @@ TEST(Pct, LosesPatienceWithWhoNeverYields) {
   EXPECT_GT(accesses, Strategy::kPatience * 100);
 }
 
+TEST(Strategy, AThreadCanBePutFirstOrLast) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    EXPECT_EQ(Model("first:1", seed, {2, 3, 2}).run().substr(0, 3), "bbb") << seed;
+    EXPECT_EQ(Model("last:0", seed, {2, 3, 2}).run().substr(5), "aa") << seed;
+    EXPECT_EQ(Model("first:7", seed, {2, 3, 2}).run().size(), 7u) << "there is no such thread";
+  }
+  std::set<std::string> others;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    others.insert(Model("first:1", seed, {2, 3, 2}).run());
+  }
+  EXPECT_GT(others.size(), 1u) << "the seed orders the others";
+  StrategySpec spec;
+  for (const char* wrong : {"first", "first:", "first:x", "first:1:2", "last:-1", "last:00", "first:2000000"}) {
+    EXPECT_FALSE(parse_strategy(wrong, spec)) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace sooth

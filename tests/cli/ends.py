@@ -58,6 +58,35 @@ SOURCES = {
       pthread_join(b, nullptr);
     }
     """,
+    # Two deadlocks by the same functions, whichever comes first, and a wait in libstdc++ that nobody ends.
+    "twice": r"""
+    #include <condition_variable>
+    #include <mutex>
+    #include <thread>
+    std::mutex a, b, c, d, m;
+    std::condition_variable ready;
+    bool is_ready;
+    using Guard = std::lock_guard<std::mutex>;
+    static void one() { Guard outer(a); Guard inner(b); }
+    static void other() { Guard outer(b); Guard inner(a); }
+    static void third() { Guard outer(c); Guard inner(d); }
+    static void fourth() { Guard outer(d); Guard inner(c); }
+    static void await_it() {
+      std::unique_lock<std::mutex> lock(m);
+      if (!is_ready) ready.wait(lock);
+    }
+    int main(int argc, char**) {
+      if (argc > 1) {
+        std::thread t(await_it);
+        ready.notify_all();
+        { std::lock_guard<std::mutex> lock(m); is_ready = true; }
+        t.join();
+        return 0;
+      }
+      { std::thread s(one), t(other); s.join(); t.join(); }
+      { std::thread s(third), t(fourth); s.join(); t.join(); }
+    }
+    """,
     # Fails in the way of its argument, in a thread.
     "fails": r"""
     #include <cassert>
@@ -205,6 +234,40 @@ def test_a_deadlock_ends_the_recording(bench):
     bench.run("replay", "out.json#" + again[0]["id"], "--", inverted, status=66)
 
 
+def test_controlled_runs_have_stacks(bench):
+    """At -O0 every mutex is locked in the same line of a header, and libstdc++ waits for conditions: where the user's code is tells them apart."""
+    twice = built(bench, "twice", "-O0")
+    report, _ = report_of(bench, "--", twice)
+    found = set()
+    for finding in report["findings"]:
+        if finding["kind"] == "deadlock" and finding["rung"] == "harmful":
+            stacks = [[access["site"], *access["stack"]] for access in finding["accesses"]]
+            own = [next(site for site in stack if site.get("file", "").endswith("twice.cc")) for stack in stacks]
+            found.add(tuple(sorted(site["function"].split("(")[0] for site in own)))
+    check(found == {("one", "other"), ("fourth", "third")}, report["findings"])
+    report, _ = report_of(bench, "--", twice, "lost")
+    found = failures(report, "deadlock")
+    check(len(found) == 1, report["findings"])
+    lines = {(a["thread"], a["site"].get("line")) for a in found[0]["accesses"]}
+    check(lines == {("main", 22), ("T1", 15)}, found[0]["accesses"])
+
+
+def test_controlled_crashes_have_stacks(bench):
+    fails = built(bench, "fails")
+    for how in ("fault", "assert", "throw", "abort"):
+        done = bench.run("test", "--runs", 2, "--format", "json", "--", fails, how, status=66, limit=300)
+        check(json.loads(done.stdout)["ends"], done.stdout)
+        report, _ = report_of(bench, "--", fails, how)
+        found = failures(report, "crash")
+        check(len(found) == 1 and "schedule" in found[0]["found_by"], (how, "the recorded crash and the controlled one are the same", report["findings"]))
+
+
+def test_a_controlled_hang_has_stacks(bench):
+    fails = built(bench, "fails")
+    done = bench.run("test", "--runs", 1, "--timeout", "2s", "--", fails, "hang", status=66, limit=300)
+    check("a hang" in done.stdout, done.stdout)
+
+
 def test_a_crash_is_a_finding(bench):
     fails = built(bench, "fails")
     for how, number, message in (("fault", 11, ""), ("assert", 6, "Assertion `how == \"other\"' failed."), ("throw", 6, ""), ("abort", 6, "")):
@@ -224,7 +287,7 @@ def test_a_crash_is_a_finding(bench):
 
 def test_a_hang_is_a_finding_if_a_time_is_set(bench):
     fails = built(bench, "fails")
-    report, _ = report_of(bench, "--trials", 0, "--timeout", "1500ms", "--", fails, "hang")
+    report, _ = report_of(bench, "--trials", 0, "--recordings", 2, "--timeout", "1500ms", "--", fails, "hang")
     found = failures(report, "hang")
     check(len(found) == 1 and found[0]["rung"] == "harmful", report["findings"])
     bench.run("record", "--timeout", "1s", "-o", "hanging", "--", fails, "hang", status=137, limit=60)

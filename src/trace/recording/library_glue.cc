@@ -34,4 +34,22 @@ bool is_library_glue(const std::string& file) {
          std::find(std::begin(kGlue), std::end(kGlue), std::string_view(file).substr(slash + 1)) != std::end(kGlue);
 }
 
+bool is_library_glue(const Site& site) {
+  if (!site.file.empty()) {
+    return is_library_glue(site.file);
+  }
+  constexpr std::string_view kLibraries[] = {"libstdc++.so",  "libc++.so",   "libc++abi.so", "libc.so",
+                                             "libpthread.so", "libgcc_s.so", "ld-linux"};
+  const std::string_view name = std::string_view(site.module).substr(site.module.rfind('/') + 1);
+  return std::any_of(std::begin(kLibraries), std::end(kLibraries),
+                     [&](std::string_view library) { return name.starts_with(library); });
+}
+
+void trim_glue(std::vector<Site>& stack) {
+  const auto first = std::find_if(stack.begin(), stack.end(), [](const Site& site) { return !is_library_glue(site); });
+  if (first != stack.end()) {
+    stack.erase(stack.begin(), first);
+  }
+}
+
 }  // namespace sooth
