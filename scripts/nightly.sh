@@ -99,7 +99,7 @@ step_programs() {
 step_union() {
   sooth_configure release
   sooth_build release sooth
-  python3 tests/union/run.py --sooth build/bin/sooth --programs 200 --examples
+  python3 tests/union/run.py --sooth build/bin/sooth --programs 200 --examples --pairs --budget 60s --jobs "$sooth_jobs"
 }
 
 # `sooth run` on every program, at the level that its table is of and at others.

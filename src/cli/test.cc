@@ -291,10 +291,11 @@ void check_strategy(const std::string& text) {
   }
   if (text.find('\0') != std::string::npos || !parse_strategy(text.c_str(), spec) ||
       spec.kind == StrategyKind::kSerial) {
-    throw CLI::ValidationError("--strategy",
-                               "\"" + text + "\" is none of random, pct:D and directed; pct takes a depth from 1 to " +
-                                   std::to_string(kMaxPctDepth) + ", like pct:3." +
-                                   did_you_mean(text, std::vector<std::string>{"random", "pct:", kDirected}));
+    throw CLI::ValidationError(
+        "--strategy", "\"" + text +
+                          "\" is none of random, pct:D, first:N, last:N and directed; pct takes a depth from 1 to " +
+                          std::to_string(kMaxPctDepth) + ", like pct:3." +
+                          did_you_mean(text, std::vector<std::string>{"random", "pct:", kDirected}));
   }
 }
 
@@ -307,8 +308,9 @@ void add_test_command(CLI::App& root, CommandResult& result) {
       ->add_option_function<std::string>(
           "--strategy", [options](const std::string& text) { check_strategy(options->strategy = text); },
           "random: any thread at every synchronisation. pct:D: by random priorities that change D-1 times, for bugs of "
-          "depth D. directed: records runs, finds pairs that may race, and steers runs into them")
-      ->type_name("random|pct:D|directed")
+          "depth D. first:N, last:N: thread N, from 0 as they are created, whenever it can, or only when no other can. "
+          "directed: records runs, finds pairs that may race, and steers runs into them")
+      ->type_name("random|pct:D|first:N|last:N|directed")
       ->default_str(options->strategy);
   add_count_option(*command, "--runs", options->runs, "How many");
   add_campaign_options(*command, options->flags);

@@ -35,6 +35,7 @@ struct SearchSummary {
   std::uint64_t seen_once = 0;
   std::uint32_t jobs = 1;                                   // controlled runs at a time
   std::string jobs_why;                                     // ... if that is not what was asked for
+  std::string explored;                                     // that all schedules were; empty: not all
   std::string ended;                                        // why there was no more of it: a sentence
   std::vector<std::pair<std::string, std::uint64_t>> ends;  // how controlled and recorded runs ended, and how many
 

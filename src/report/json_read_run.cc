@@ -89,6 +89,7 @@ void read_json(const JsonNode& node, SearchSummary& search) {
   node.get("seen_once", search.seen_once);
   node.get("jobs", search.jobs);
   node.get("jobs_why", search.jobs_why);
+  node.get("explored", search.explored);
   node.get("ended", search.ended);
   node.get("ends", search.ends);
 }

@@ -387,6 +387,7 @@ Json to_json(const SearchSummary& search) {
     json["recordings"].push_back(std::move(row));
   }
   put_text(json, "jobs_why", search.jobs_why);
+  put_text(json, "explored", search.explored);
   put_text(json, "ended", search.ended);
   json["ends"] = Json::array();
   for (const auto& [end, runs] : search.ends) {

@@ -120,6 +120,7 @@ SearchSummary random_search(Dice& dice) {
   }
   search.jobs = dice.number32();
   search.jobs_why = dice.text();
+  search.explored = dice.coin() ? dice.text() : "";
   search.ended = dice.text();
   for (std::size_t i = dice.below(3); i > 0; --i) {
     search.recordings.push_back({{dice.text(), dice.number()}, dice.number(), dice.number(), dice.text()});

@@ -348,7 +348,7 @@ void write_search(const SearchSummary& search, bool stats, std::ostream& out) {
         << " of the pairs that one more recording shows would be new (Good-Turing: " << search.seen_once << " of "
         << search.sightings << " sightings are of a pair seen once).";
   }
-  out << "\n";
+  out << (search.explored.empty() ? "" : " " + printable(search.explored)) << "\n";
   if (stats) {
     for (std::size_t i = 0; i < search.recordings.size(); ++i) {
       const SearchSummary::Recording& recording = search.recordings[i];

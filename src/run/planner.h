@@ -27,7 +27,7 @@ enum class Promise : std::uint8_t {
 // - All ends when there is no candidate left to try and no recording to make, or with the budget.
 class Planner {
  public:
-  static constexpr std::uint64_t kDryRecordings = 8;
+  static constexpr std::uint64_t kDryRecordings = 12;
   static constexpr std::uint64_t kRunsPerRecording = 10;
   static constexpr std::size_t kMostAtOnce = 16;  // candidates: news must not wait for long
 

@@ -108,10 +108,10 @@ TEST(PlannerTest, WithoutNewsRecordingsEnd) {
   // Late news make it wait as long again.
   Simulation late(options());
   late.planner.recorded(0, Ms(100));
-  late.news[9] = 1;
+  late.news[13] = 1;
   late.easy[0] = 1;
   EXPECT_EQ(late.go(), Stop::kNothingNew);
-  EXPECT_EQ(late.planner.recordings(), 18u);
+  EXPECT_EQ(late.planner.recordings(), 26u);
 }
 
 TEST(PlannerTest, RecordingsAndFurtherTurnsAlternate) {

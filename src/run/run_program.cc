@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "launch/program_path.h"
-#include "launch/reaching_out.h"
 #include "report/describe.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
@@ -16,19 +14,13 @@
 #include "run/coverage.h"
 #include "run/failure_findings.h"
 #include "run/merge_reports.h"
+#include "run/runs_apart.h"
 #include "run/search_loop.h"
+#include "run/stage_time.h"
 #include "run/work_limit.h"
 
 namespace sooth {
 namespace {
-
-// Of the budget, from its start: when looking for witnesses ends, and when asking mcm does. The rest is for controlled
-// runs.
-constexpr double kWitnessShare = 0.3;
-constexpr double kMcmShare = 0.5;
-// Of a later recording, from its analysis on.
-constexpr double kLaterWitnessShare = 0.05;
-constexpr double kLaterMcmShare = 0.1;
 
 // Above it (some ten million events) the analyses that remember the most are left out: all of them together take a
 // gigabyte for it.
@@ -65,7 +57,7 @@ class Run {
   Run& operator=(const Run&) = delete;
 
   Result<RunResult> finish() {
-    Result<std::vector<Report>> first = analyze_all(recording_.made, {kWitnessShare, kMcmShare});
+    Result<std::vector<Report>> first = analyze_all(recording_.made, {Stage::kWitnesses, Stage::kQuestions});
     if (!first.ok()) {
       return std::move(first).status();
     }
@@ -100,9 +92,9 @@ class Run {
   }
 
  private:
-  // Of the budget, from now on: when looking for witnesses ends, and when asking mcm does.
+  // Which looking for witnesses is, and asking mcm.
   struct Shares {
-    double witness, mcm;
+    Stage witness, mcm;
   };
 
   // One report for each process that can be read.
@@ -154,10 +146,10 @@ class Run {
     };
     options.cancelled = [&] { return limit_.interrupted(); };
     options.proof.progress = job_.progress.proving;
-    const double now = limit_.spent();
-    options.proof.out_of_time = [&] { return limit_.reached(std::min(1.0, now + shares.witness)); };
+    const StageTime witnesses(limit_, shares.witness), questions(limit_, shares.mcm);
+    options.proof.out_of_time = [&] { return witnesses.over(); };
     options.mcm.progress = job_.progress.asking;
-    options.mcm.out_of_time = [&] { return limit_.reached(std::min(1.0, now + shares.mcm)); };
+    options.mcm.out_of_time = [&] { return questions.over(); };
     options.recipe.progress = job_.progress.asking;
     options.recipe.out_of_time = options.mcm.out_of_time;
     return analyze_source(*source, std::move(options));
@@ -180,16 +172,14 @@ class Run {
   // Runs that overlap must not disturb each other.
   void choose_jobs(SearchJob& job) const {
     CampaignOptions& campaign = job.confirm.options.campaign;
-    if (campaign.jobs <= 1 || !job_.chooses_jobs) {
+    if (campaign.jobs <= 1 || !job_.chooses_jobs || campaign.trials == 0) {
       return;
     }
-    const Result<std::string> path = find_program(job_.record.words.front());
-    std::vector<std::string> calls = path.ok() ? calls_that_reach_out(*path) : std::vector<std::string>();
-    if (!calls.empty()) {
-      campaign.jobs = 1;
-      job.jobs_why = "one after the other, because the program calls " + listed(calls) +
-                     ", and runs that overlap might disturb each other (--jobs)";
-    }
+    RunsApart apart =
+        keep_runs_apart({job_.record.words, campaign.jobs, job.confirm.timeout, recording_.input}, limit_);
+    campaign.jobs = apart.jobs;
+    job.jobs_why = std::move(apart.why);
+    job.isolation = std::move(apart.isolation);
   }
 
   SearchJob search_job(const std::vector<Report>& first) {
@@ -203,11 +193,10 @@ class Run {
     job.max_recordings = job_.max_recordings;
     job.why_not_again = why_not_again();
     job.analyze = [this](const std::vector<MadeRecording>& made) {
-      return analyze_all(made, {kLaterWitnessShare, kLaterMcmShare});
+      return analyze_all(made, {Stage::kLaterWitnesses, Stage::kLaterQuestions});
     };
     job.progress = job_.progress.searching;
     job.input = recording_.input;
-    choose_jobs(job);
     const bool any = std::any_of(first.begin(), first.end(), [](const Report& report) {
       return std::any_of(report.findings.begin(), report.findings.end(), can_be_confirmed);
     });
@@ -226,6 +215,7 @@ class Run {
              "No controlled run was made: the recorded run was interrupted, and nobody would interrupt the others."});
       }
     }
+    choose_jobs(job);
     return job;
   }
 

@@ -13,16 +13,22 @@
 #include "confirm/outcome.h"
 #include "confirm/shell_words.h"
 #include "launch/private_directory.h"
+#include "run/explore_stage.h"
+#include "run/order_census.h"
 #include "run/planner.h"
+#include "run/stage_time.h"
+#include "trace/reader.h"
 
 namespace sooth {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How many schedules are tested once recordings show nothing new, and for which part of the budget at most.
+// How many schedules are tested once recordings show nothing new, at most.
 constexpr std::uint64_t kTestRuns = 400;
-constexpr int kTestShare = 30;
+// The same of schedules that are explored first, and how many events a recording of the program has then at most.
+constexpr std::uint64_t kExploreRuns = 1000;
+constexpr std::uint64_t kTinyEvents = 2000;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -32,13 +38,15 @@ std::string name_of_program(const std::string& command) {
   return word.substr(word.rfind('/') + 1);
 }
 
-// Which schedule a later recording has. Drawn switches and few, well placed ones show different things.
-RecordedUnder schedule_of(std::uint64_t recording, const RecordingOptions& first) {
+// Which schedule a later recording has. Drawn switches and few, well placed ones show different things; every third one
+// is steered to orders that no recording has shown.
+RecordedUnder schedule_of(std::uint64_t recording, const RecordingOptions& first, OrderCensus& census) {
   const std::uint64_t seed = first.seed + recording - 1;
   if (first.schedule == "os") {
     return {"os", seed};  // its runs differ by themselves
   }
-  return {recording % 2 == 0 ? "random" : "pct:3", seed};
+  const std::optional<std::string> steered = recording % 3 == 1 ? census.next_schedule() : std::nullopt;
+  return {steered.value_or(recording % 3 == 0 ? "pct:3" : "random"), seed};
 }
 
 std::string sentence(Planner::Stop why, const Planner& planner, const std::string& why_not_again) {
@@ -73,6 +81,8 @@ class Loop {
     const std::uint64_t number = planner_.recordings() + 1;
     std::uint64_t news = 0;
     for (Report& report : reports) {
+      events_ = std::max(events_, report.stats.events);
+      count_orders(report.trace);
       const Result<std::set<std::string>> wanted = wanted_ids(report, job_.confirm);
       if (!wanted.ok()) {
         add_gap("Findings were not tried: " + wanted.status().message());
@@ -117,7 +127,9 @@ class Loop {
 
   SearchResult finish() {
     const Clock::time_point start = Clock::now();
-    test_schedules();
+    if (!explore_all()) {
+      test_schedules();
+    }
     fail_again();
     std::uint64_t untried = 0;
     for (Candidate& candidate : candidates_) {
@@ -145,6 +157,7 @@ class Loop {
       }
       result_.findings.push_back(std::move(entry.finding));
     }
+    merge_explored(std::move(explored_), result_.findings);
     return std::move(result_);
   }
 
@@ -213,18 +226,54 @@ class Loop {
     }
   }
 
+  void count_orders(const std::string& trace) {
+    if (Result<std::unique_ptr<TraceReader>> reader = open_trace(trace, {.columns = 0}); reader.ok()) {
+      census_.add(**reader);
+    }
+  }
+
+  // Counts end what time would, if the result is not to depend on that.
+  bool is_over(const StageTime& time) const { return job_.deterministic ? limit_.reached() : time.over(); }
+
+  // All schedules, if the program is so small that they fit into the time. Whether they did.
+  bool explore_all() {
+    const CampaignOptions& options = job_.confirm.options.campaign;
+    if (why_ != Planner::Stop::kNothingNew || options.trials == 0 || !program_.ok() || events_ > kTinyEvents) {
+      return false;
+    }
+    const StageTime time(limit_, Stage::kExplore);
+    ExploreStageJob job;
+    job.program = shell_words(job_.words);
+    job.path = program_->path();
+    job.report_name = job_.confirm.options.report_name;
+    job.runs = kExploreRuns;
+    job.jobs = options.jobs;
+    job.cancelled = [&] { return is_over(time); };
+    job.on_run = [this] { tell("exploring all schedules"); };
+    job.run = [&](const RunPlan& plan) {
+      Result<RunOutcome> outcome = run(plan);
+      if (outcome.ok() && !outcome->cancelled && !outcome->timed_out) {
+        failures_.add(plan, *outcome);
+      }
+      return outcome;
+    };
+    Result<ExploreStageResult> explored = explore_stage(job);
+    if (!explored.ok()) {
+      return false;  // `sooth explore` says why
+    }
+    explored_ = std::move(explored->races);
+    result_.summary.explored = explored->told;
+    return explored->complete;
+  }
+
   // Not every bug is a race, or a cycle of locks: what `sooth test` does, for a while.
   void test_schedules() {
     const CampaignOptions& options = job_.confirm.options.campaign;
     if (why_ != Planner::Stop::kNothingNew || options.trials == 0 || !program_.ok()) {
       return;
     }
-    const Clock::time_point start = Clock::now();
-    const auto enough = [&] {
-      const bool late =
-          job_.budget.count() != 0 && !job_.deterministic && Clock::now() - start > job_.budget / kTestShare;
-      return late || limit_.reached();
-    };
+    const StageTime time(limit_, Stage::kTest);
+    const auto enough = [&] { return is_over(time); };
     const auto plan_of = [&](std::uint64_t i) {
       RunPlan plan;
       plan.seed = options.seed + i / 2;
@@ -272,6 +321,7 @@ class Loop {
     how.cancel = &WorkLimit::interrupt();
     how.give_up_at = limit_.end();
     how.input = job_.input;
+    how.isolation = job_.isolation ? &*job_.isolation : nullptr;
     Result<RunOutcome> outcome = program_->run(plan, how);
     if (outcome.ok() && !outcome->cancelled) {
       const std::lock_guard<std::mutex> guard(mutex_);
@@ -394,7 +444,7 @@ class Loop {
 
   Status record() {
     const std::uint64_t number = planner_.recordings() + 1;
-    const RecordedUnder how = schedule_of(number, job_.recording);
+    const RecordedUnder how = schedule_of(number, job_.recording, census_);
     tell("recording again (" + how.schedule + ", seed " + std::to_string(how.seed) + ")");
     const Clock::time_point start = Clock::now();
     if (!place_.has_value()) {
@@ -463,6 +513,9 @@ class Loop {
   FailureLog failures_;           // of controlled runs
   std::set<std::string> failed_;  // ids of failures of recorded runs
   Campaign campaign_;
+  OrderCensus census_;
+  std::uint64_t events_ = 0;       // of the longest recording
+  std::vector<Finding> explored_;  // races
   std::optional<PrivateDirectory> place_;
   std::unique_ptr<TargetFinder> finder_;
   std::size_t finder_source_ = 0;

@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "launch/environment.h"
+#include "launch/isolation.h"
 #include "race/finding.h"
 #include "race/search.h"
 #include "run/confirm_findings.h"
@@ -40,6 +41,7 @@ struct SearchJob {
   std::uint64_t max_recordings = 0;     // the first one included; 0: by the rule of the planner
   KeptInput input;                      // what every run reads
   std::string jobs_why;                 // for the summary
+  std::optional<Isolation> isolation;   // of controlled runs
   std::string why_not_again;            // why the program is not recorded again, as a sentence; empty: it is
   // What the analyses find in the recordings of one run. Reports have ids, and findings each once.
   std::function<Result<std::vector<Report>>(const std::vector<MadeRecording>&)> analyze;

@@ -25,7 +25,7 @@ void on_signal(int signal) {
 
 }  // namespace
 
-WorkLimit::WorkLimit(std::chrono::milliseconds budget) : start_(std::chrono::steady_clock::now()), budget_(budget) {
+WorkLimit::WorkLimit(std::chrono::milliseconds budget, Now now) : now_(now), start_(now()), budget_(budget) {
   stop_asked.store(false);
   first_signal.store(0);
   for (std::size_t i = 0; i < std::size(kSignals); ++i) {
@@ -46,7 +46,7 @@ WorkLimit::~WorkLimit() {
 }
 
 std::chrono::milliseconds WorkLimit::elapsed() const {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now_() - start_);
 }
 
 double WorkLimit::spent() const {

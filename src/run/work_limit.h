@@ -11,7 +11,9 @@ namespace sooth {
 // three ends the process. One at a time. `budget` counts from its construction; 0: there is none.
 class WorkLimit {
  public:
-  explicit WorkLimit(std::chrono::milliseconds budget);
+  using Now = std::chrono::steady_clock::time_point (*)();
+  // `now`: the clock; tests have one of their own.
+  explicit WorkLimit(std::chrono::milliseconds budget, Now now = std::chrono::steady_clock::now);
   ~WorkLimit();
   WorkLimit(const WorkLimit&) = delete;
   WorkLimit& operator=(const WorkLimit&) = delete;
@@ -32,6 +34,7 @@ class WorkLimit {
   static int signal();
 
  private:
+  Now now_;
   std::chrono::steady_clock::time_point start_;
   std::chrono::milliseconds budget_;
 };

@@ -1,0 +1,66 @@
+#include "run/explore_stage.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "confirm/confirm_report.h"
+#include "confirm/explorer_campaign.h"
+#include "report/fingerprint.h"
+#include "report/group.h"
+
+namespace sooth {
+
+Result<ExploreStageResult> explore_stage(const ExploreStageJob& job) {
+  CodeNames names(job.path);
+  ExploreOptions options;
+  options.runs = job.runs;
+  options.jobs = job.jobs;
+  options.cancelled = job.cancelled;
+  options.on_run = [&](std::uint64_t) { job.on_run(); };
+  const Result<ExploreResult> explored = explore(job.run, job.program, names, options);
+  if (!explored.ok()) {
+    return explored.status();
+  }
+  Result<Report> report =
+      report_of(*explored, job.program, names, [](const std::string&, const ScheduleFile&) { return std::string(); });
+  if (!report.ok()) {
+    return std::move(report).status();
+  }
+  std::erase_if(report->findings, [](const Finding& finding) { return finding.kind != FindingKind::kRace; });
+  fill_fingerprints(*report);
+  merge_equal_findings(*report);
+  for (Finding& finding : report->findings) {
+    finding.replay->command = replay_command(job.report_name, finding, job.program);
+  }
+  ExploreStageResult result;
+  result.races = std::move(report->findings);
+  result.runs = explored->runs;
+  result.complete = explored->is_complete();
+  if (result.complete) {
+    result.told =
+        "Every schedule was explored, but for the order of independent steps and the moment of frees: " +
+        counted(explored->runs, "run", "runs") +
+        (explored->has_waiting_loops ? "; loops that wait were followed for " +
+                                           counted(options.search.loop_turns + std::uint64_t{1}, "round", "rounds")
+                                     : "") +
+        ".";
+  }
+  return result;
+}
+
+void merge_explored(std::vector<Finding> races, std::vector<Finding>& findings) {
+  for (Finding& race : races) {
+    const auto known =
+        std::find_if(findings.begin(), findings.end(), [&](const Finding& each) { return each.id == race.id; });
+    if (known == findings.end()) {
+      findings.push_back(std::move(race));
+    } else if (known->rung < race.rung) {
+      known->rung = race.rung;
+      known->replay = std::move(race.replay);
+      known->found_by.push_back("explore");
+    }
+  }
+}
+
+}  // namespace sooth

@@ -1,0 +1,111 @@
+#include "run/order_census.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "order/must_order.h"
+#include "order/thread_clocks.h"
+#include "race/site_key.h"
+
+namespace sooth {
+namespace {
+
+constexpr std::uint64_t kGranule = 8;  // bytes of memory that are told apart
+
+// What must come before what, in any schedule: forks, joins and the like, not locks.
+class MustKnow {
+ public:
+  MustKnow() : order_(*this) {}
+
+  Epoch now(ThreadId thread) { return {thread, clocks_.time(thread)}; }
+  bool knows(ThreadId thread, Epoch earlier) { return clocks_.of(thread).knows(earlier); }
+  void learn(const Event& event) {
+    order_.incoming(event);
+    order_.outgoing(event);
+  }
+
+  // MustOrder's host.
+  const VectorClock& current(ThreadId thread) { return clocks_.of(thread); }
+  void sent(ThreadId thread) { clocks_.advance(thread); }
+  void receive(ThreadId thread, const VectorClock& message) { clocks_.of(thread).join(message); }
+
+ private:
+  ThreadClocks clocks_;
+  MustOrder<MustKnow, VectorClock> order_;
+};
+
+}  // namespace
+
+std::uint32_t OrderCensus::number_of(const Site& site) {
+  return sites_.try_emplace(site_key(site), static_cast<std::uint32_t>(sites_.size())).first->second;
+}
+
+void OrderCensus::add(TraceReader& trace) {
+  struct Last {
+    Place place;
+    Epoch when;
+  };
+  std::unordered_map<std::uint64_t, Last> locks, memory;  // who was there last
+  MustKnow must;
+  std::unordered_map<std::uint32_t, std::uint32_t> numbers;
+  for (std::uint64_t events = 0; events < kMostEvents;) {
+    const Result<Batch> batch = trace.next();
+    if (!batch.ok() || batch->empty()) {
+      return;
+    }
+    events += batch->events.size();
+    for (const Event& event : batch->events) {
+      const bool locks_it = event.op == Op::kAcquire || event.op == Op::kAcquireFailed;
+      if (!locks_it && !is_access(event.op)) {
+        must.learn(event);
+        continue;
+      }
+      const auto [number, is_new] = numbers.try_emplace(raw(event.site), 0);
+      if (is_new) {
+        number->second = number_of(trace.tables().site(event.site));
+      }
+      const Place here{number->second, raw(event.thread)};
+      auto& last = locks_it ? locks : memory;
+      const std::uint64_t object = locks_it ? event.object : event.object / kGranule;
+      const auto before = last.find(object);
+      // In front of what an atomic access learns: that is what the other order would change.
+      if (before != last.end() && before->second.place.second != here.second && seen_.size() < kMostPairs &&
+          !must.knows(event.thread, before->second.when)) {
+        seen_.emplace(before->second.place, here);
+      }
+      // What only reads leaves no order behind.
+      if (locks_it || is_write(event.op)) {
+        last[object] = {here, must.now(event.thread)};
+      }
+      must.learn(event);
+    }
+  }
+}
+
+std::uint64_t OrderCensus::one_way() const {
+  return static_cast<std::uint64_t>(std::count_if(seen_.begin(), seen_.end(), [&](const auto& pair) {
+    return !seen_.contains({pair.second, pair.first});
+  }));
+}
+
+std::optional<std::string> OrderCensus::next_schedule() {
+  std::map<std::string, std::uint64_t> gains;
+  for (const auto& [before, after] : seen_) {
+    if (!seen_.contains({after, before})) {
+      ++gains["first:" + std::to_string(after.second)];
+      ++gains["last:" + std::to_string(before.second)];
+    }
+  }
+  const auto better = [&](const auto& a, const auto& b) {
+    return std::tuple(chosen_[a.first], b.second, a.first) < std::tuple(chosen_[b.first], a.second, b.first);
+  };
+  const auto best = std::min_element(gains.begin(), gains.end(), better);
+  if (best == gains.end()) {
+    return std::nullopt;
+  }
+  ++chosen_[best->first];
+  return best->first;
+}
+
+}  // namespace sooth

@@ -1,0 +1,47 @@
+// Which part of the budget a stage of `sooth run` may take.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "run/work_limit.h"
+
+namespace sooth {
+
+// docs/run.md, "Time". What is left is for controlled runs and further recordings.
+enum class Stage : std::uint8_t {
+  kWitnesses,       // of the first recording
+  kQuestions,       // ... to mcm and recipe, with the time for witnesses in it
+  kLaterWitnesses,  // of a further recording
+  kLaterQuestions,
+  kExplore,
+  kTest,
+};
+
+constexpr double share_of(Stage stage) {
+  switch (stage) {
+    case Stage::kWitnesses: return 0.3;
+    case Stage::kQuestions: return 0.5;
+    case Stage::kLaterWitnesses: return 0.05;
+    case Stage::kLaterQuestions: return 0.1;
+    case Stage::kExplore: return 1.0 / 60;
+    case Stage::kTest: return 1.0 / 30;
+  }
+  return 0;
+}
+
+// Of a stage that begins with it. `limit` must outlive it.
+class StageTime {
+ public:
+  StageTime(const WorkLimit& limit, Stage stage)
+      : limit_(&limit), end_(std::min(1.0, limit.spent() + share_of(stage))) {}
+
+  // Its share is used up, or the whole budget, or somebody wants an end. Never the first without a budget.
+  bool over() const { return limit_->reached(end_); }
+
+ private:
+  const WorkLimit* limit_;
+  double end_;  // of the budget
+};
+
+}  // namespace sooth
