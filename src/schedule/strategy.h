@@ -12,7 +12,7 @@
 //               from the first K of the run, the thread about to take the step falls below all others. A bug that needs D
 //               ordering constraints shows up in a run of n threads and at most K steps with probability 1/(n K^(D-1)) or more.
 //   first:N     As pct:1, but thread N, from 0 in the order in which they are created, is above all others; or below
-//   last:N      them. Who knows what order was never seen can ask for it.
+//   last:N      them. Who knows what order was never seen can ask for it. Next to first:N comes thread 0, which creates it.
 //
 // A step is an operation or the end of a quantum (see SchedulingPoint), while the program has more than one thread. K
 // is an estimate of their number. Who knows it, from a run before, says so. Otherwise the seed draws it, as a power of
@@ -189,6 +189,9 @@ constexpr void Strategy::admit(Standing& thread) {
     thread.priority = kAdmitted | random_.next();
     if (++admitted_ == spec_.placed) {
       thread.priority = spec_.is_last ? kAdmitted : ~std::uint64_t{0};
+    } else if (admitted_ == 1 && spec_.placed != 0 && !spec_.is_last) {
+      thread.priority =
+          ~std::uint64_t{1};  // mostly the one that creates it: else others go first while it is not there
     }
   }
 }

@@ -388,13 +388,13 @@ TEST(Pct, LosesPatienceWithWhoNeverYields) {
 
 TEST(Strategy, AThreadCanBePutFirstOrLast) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    EXPECT_EQ(Model("first:1", seed, {2, 3, 2}).run().substr(0, 3), "bbb") << seed;
+    EXPECT_EQ(Model("first:1", seed, {2, 3, 2, 1}).run().substr(0, 5), "bbbaa") << seed;
     EXPECT_EQ(Model("last:0", seed, {2, 3, 2}).run().substr(5), "aa") << seed;
     EXPECT_EQ(Model("first:7", seed, {2, 3, 2}).run().size(), 7u) << "there is no such thread";
   }
   std::set<std::string> others;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    others.insert(Model("first:1", seed, {2, 3, 2}).run());
+    others.insert(Model("first:1", seed, {2, 3, 2, 1}).run());
   }
   EXPECT_GT(others.size(), 1u) << "the seed orders the others";
   StrategySpec spec;

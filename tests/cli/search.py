@@ -233,7 +233,7 @@ void work(int number, int* value) {
 }
 int main() {
   std::thread threads[5];
-  for (int i = 0; i < 5; ++i) threads[i] = std::thread([i] { work(i + 1, &data); if (RACY) data = 2; });
+  for (int i = 0; i < 5; ++i) threads[i] = std::thread([i] { if (RACY) data = 2; work(i + 1, &data); });
   for (std::thread& each : threads) each.join();
 }
 """
