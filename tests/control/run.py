@@ -29,7 +29,7 @@ ANY_ACCESSES = (1 << 64) - 1
 ENDS = ["preempted", "blocked", "yielded", "outside", "taken", "postponed", "ended", "spun", "run ended"]
 NOT_STARTED, RUNNING, ENDED, DEADLOCKED, DIVERGED = range(5)
 KINDS = ["nothing", "thread", "stretch", "race", "race with", "let go", "turn taken", "spin", "deadlock", "blocked thread", "diverged",
-         "point", "step", "external", "step at", "module", "crash", "early"]
+         "point", "step", "external", "step at", "module", "crash", "early", "frame", "stopped"]
 DEADLOCK_STATUS = 66
 LOG_HEADER, LOG_RECORD = 64, 32
 
@@ -203,6 +203,8 @@ def test_deadlock(program):
         assert len(run.of("deadlock")) == 1, run.records
         blocked = {r.thread: (r.a, r.b) for r in run.of("blocked thread")}
         assert blocked[1] == (1, 2) and blocked[2] == (1, 1), blocked
+        frames = collections.Counter(r.thread for r in run.of("frame"))
+        assert set(frames) == {0, 1, 2} and all(count >= 2 for count in frames.values()), frames
         assert "thread 1 waits for a mutex that thread 2 holds" in run.errors, run.errors
         assert "thread 2 waits for a mutex that thread 1 holds" in run.errors, run.errors
         assert "thread 0 waits for the end of thread 1" in run.errors, run.errors
