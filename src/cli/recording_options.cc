@@ -23,13 +23,12 @@ void check_schedule(const std::string& text) {
   if (text == "os" || (text.find('\0') == std::string::npos && parse_strategy(text.c_str(), spec))) {
     return;
   }
-  const std::string advice = text.starts_with("pct")
-                                 ? "pct takes a depth from 1 to " + std::to_string(kMaxPctDepth) +
-                                       " and, if known, the number of steps of the run, like pct:3 or pct:3:1000"
-                             : text.starts_with("first") || text.starts_with("last")
-                                 ? "first and last take the number of a thread, from 0, like first:2"
-                                 : "there are os, serial, random, pct:D, first:N and last:N." +
-                                       did_you_mean(text, kSchedules);
+  const std::string advice =
+      text.starts_with("pct") ? "pct takes a depth from 1 to " + std::to_string(kMaxPctDepth) +
+                                    " and, if known, the number of steps of the run, like pct:3 or pct:3:1000"
+      : text.starts_with("first") || text.starts_with("last")
+          ? "first and last take the number of a thread, from 0, like first:2"
+          : "there are os, serial, random, pct:D, first:N and last:N." + did_you_mean(text, kSchedules);
   throw CLI::ValidationError("--schedule", "`" + text + "` is no schedule; " + advice);
 }
 

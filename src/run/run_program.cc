@@ -57,7 +57,7 @@ class Run {
   Run& operator=(const Run&) = delete;
 
   Result<RunResult> finish() {
-    Result<std::vector<Report>> first = analyze_all(recording_.made, {Stage::kWitnesses, Stage::kQuestions});
+    Result<std::vector<Report>> first = analyze_all(recording_.made, {RunStage::kWitnesses, RunStage::kQuestions});
     if (!first.ok()) {
       return std::move(first).status();
     }
@@ -94,7 +94,7 @@ class Run {
  private:
   // Which looking for witnesses is, and asking mcm.
   struct Shares {
-    Stage witness, mcm;
+    RunStage witness, mcm;
   };
 
   // One report for each process that can be read.
@@ -193,7 +193,7 @@ class Run {
     job.max_recordings = job_.max_recordings;
     job.why_not_again = why_not_again();
     job.analyze = [this](const std::vector<MadeRecording>& made) {
-      return analyze_all(made, {Stage::kLaterWitnesses, Stage::kLaterQuestions});
+      return analyze_all(made, {RunStage::kLaterWitnesses, RunStage::kLaterQuestions});
     };
     job.progress = job_.progress.searching;
     job.input = recording_.input;

@@ -241,7 +241,7 @@ class Loop {
     if (why_ != Planner::Stop::kNothingNew || options.trials == 0 || !program_.ok() || events_ > kTinyEvents) {
       return false;
     }
-    const StageTime time(limit_, Stage::kExplore);
+    const StageTime time(limit_, RunStage::kExplore);
     ExploreStageJob job;
     job.program = shell_words(job_.words);
     job.path = program_->path();
@@ -272,7 +272,7 @@ class Loop {
     if (why_ != Planner::Stop::kNothingNew || options.trials == 0 || !program_.ok()) {
       return;
     }
-    const StageTime time(limit_, Stage::kTest);
+    const StageTime time(limit_, RunStage::kTest);
     const auto enough = [&] { return is_over(time); };
     const auto plan_of = [&](std::uint64_t i) {
       RunPlan plan;

@@ -9,7 +9,7 @@
 namespace sooth {
 
 // docs/run.md, "Time". What is left is for controlled runs and further recordings.
-enum class Stage : std::uint8_t {
+enum class RunStage : std::uint8_t {
   kWitnesses,       // of the first recording
   kQuestions,       // ... to mcm and recipe, with the time for witnesses in it
   kLaterWitnesses,  // of a further recording
@@ -18,14 +18,14 @@ enum class Stage : std::uint8_t {
   kTest,
 };
 
-constexpr double share_of(Stage stage) {
+constexpr double share_of(RunStage stage) {
   switch (stage) {
-    case Stage::kWitnesses: return 0.3;
-    case Stage::kQuestions: return 0.5;
-    case Stage::kLaterWitnesses: return 0.05;
-    case Stage::kLaterQuestions: return 0.1;
-    case Stage::kExplore: return 1.0 / 60;
-    case Stage::kTest: return 1.0 / 30;
+    case RunStage::kWitnesses: return 0.3;
+    case RunStage::kQuestions: return 0.5;
+    case RunStage::kLaterWitnesses: return 0.05;
+    case RunStage::kLaterQuestions: return 0.1;
+    case RunStage::kExplore: return 1.0 / 60;
+    case RunStage::kTest: return 1.0 / 30;
   }
   return 0;
 }
@@ -33,7 +33,7 @@ constexpr double share_of(Stage stage) {
 // Of a stage that begins with it. `limit` must outlive it.
 class StageTime {
  public:
-  StageTime(const WorkLimit& limit, Stage stage)
+  StageTime(const WorkLimit& limit, RunStage stage)
       : limit_(&limit), end_(std::min(1.0, limit.spent() + share_of(stage))) {}
 
   // Its share is used up, or the whole budget, or somebody wants an end. Never the first without a budget.

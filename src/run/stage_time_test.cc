@@ -12,7 +12,7 @@ steady_clock::time_point fake_now;
 steady_clock::time_point tell_fake() { return fake_now; }
 
 // The first millisecond of the budget at which the stage is over, if it begins after `begin`.
-std::int64_t length_of(Stage stage, std::int64_t begin, milliseconds budget) {
+std::int64_t length_of(RunStage stage, std::int64_t begin, milliseconds budget) {
   const WorkLimit limit(budget, tell_fake);
   const steady_clock::time_point start = fake_now;
   fake_now = start + milliseconds(begin);
@@ -28,18 +28,18 @@ std::int64_t length_of(Stage stage, std::int64_t begin, milliseconds budget) {
 
 TEST(StageTime, HasItsShareOfTheBudget) {
   const milliseconds budget(6'000);
-  EXPECT_EQ(length_of(Stage::kWitnesses, 0, budget), 1'800);
-  EXPECT_EQ(length_of(Stage::kQuestions, 0, budget), 3'000);
-  EXPECT_EQ(length_of(Stage::kLaterWitnesses, 1'000, budget), 300);
-  EXPECT_EQ(length_of(Stage::kLaterQuestions, 1'000, budget), 600);
-  EXPECT_EQ(length_of(Stage::kExplore, 2'000, budget), 100);
-  EXPECT_EQ(length_of(Stage::kTest, 2'000, budget), 200);
+  EXPECT_EQ(length_of(RunStage::kWitnesses, 0, budget), 1'800);
+  EXPECT_EQ(length_of(RunStage::kQuestions, 0, budget), 3'000);
+  EXPECT_EQ(length_of(RunStage::kLaterWitnesses, 1'000, budget), 300);
+  EXPECT_EQ(length_of(RunStage::kLaterQuestions, 1'000, budget), 600);
+  EXPECT_EQ(length_of(RunStage::kExplore, 2'000, budget), 100);
+  EXPECT_EQ(length_of(RunStage::kTest, 2'000, budget), 200);
 }
 
 TEST(StageTime, EndsWithTheBudget) {
   const milliseconds budget(1'000);
-  for (const Stage stage : {Stage::kWitnesses, Stage::kQuestions, Stage::kLaterWitnesses, Stage::kLaterQuestions,
-                            Stage::kExplore, Stage::kTest}) {
+  for (const RunStage stage : {RunStage::kWitnesses, RunStage::kQuestions, RunStage::kLaterWitnesses,
+                               RunStage::kLaterQuestions, RunStage::kExplore, RunStage::kTest}) {
     EXPECT_EQ(length_of(stage, 995, budget), 5);
     EXPECT_EQ(length_of(stage, 3'000, budget), 0) << "it was spent before";
   }
@@ -47,7 +47,7 @@ TEST(StageTime, EndsWithTheBudget) {
 
 TEST(StageTime, WithoutABudgetNeverEnds) {
   const WorkLimit limit(milliseconds(0), tell_fake);
-  const StageTime time(limit, Stage::kTest);
+  const StageTime time(limit, RunStage::kTest);
   fake_now += std::chrono::hours(100);
   EXPECT_FALSE(time.over());
   EXPECT_FALSE(limit.reached());
@@ -58,7 +58,7 @@ TEST(StageTime, WithoutABudgetNeverEnds) {
 // A small program ends within 5 s by default: what follows when recordings show nothing new takes 3 s at most.
 TEST(StageTime, WhatFollowsTheSearchIsShort) {
   const milliseconds budget(60'000);
-  EXPECT_EQ(length_of(Stage::kExplore, 500, budget) + length_of(Stage::kTest, 1'500, budget), 3'000);
+  EXPECT_EQ(length_of(RunStage::kExplore, 500, budget) + length_of(RunStage::kTest, 1'500, budget), 3'000);
 }
 
 }  // namespace
