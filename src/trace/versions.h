@@ -14,11 +14,11 @@
 namespace sooth {
 
 // Recordings: what the run time library writes (recording/stream_format.h) and `sooth record` adds.
-inline constexpr std::uint32_t kStreamVersion = 1;
+inline constexpr std::uint32_t kStreamVersion = 2;
 inline constexpr std::uint32_t kOldestStreamVersion = 1;
 
 // Trace directories: what `sooth trace convert` writes (format/format.h).
-inline constexpr std::uint32_t kTraceVersion = 1;
+inline constexpr std::uint32_t kTraceVersion = 2;
 inline constexpr std::uint32_t kOldestTraceVersion = 1;
 
 }  // namespace sooth

@@ -2,7 +2,8 @@
 """Small recordings and traces of every version of the formats on disk (src/trace/versions.h).
 
     tests/recordings/run.py SOOTH          every one is read and gives the events that it gave when it was made, or is refused by name
-    tests/recordings/run.py SOOTH --add    makes those of the version that SOOTH writes, for a version that has none
+    tests/recordings/run.py SOOTH --add [NAME...]
+                                           makes those of the version that SOOTH writes, as far as there are none: all, or these
 
 NAME-KIND-vN.tar.xz is a directory; NAME-KIND-vN.std has its events, as `sooth trace cat` printed them then. A version that is no longer read
 has, in place of the second, NAME-KIND-vN.refused with the sentence that `sooth trace cat` must end with.
@@ -18,13 +19,14 @@ import tarfile
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-EXAMPLES = HERE.parent.parent / "examples"
+ROOT = HERE.parent.parent
 # Name -> (source, options of the compiler, options of `sooth record`): what recordings can have.
 MADE = {
-    "free": ("bank_account_hidden.cc", [], ["--schedule", "os"]),
-    "serial": ("bank_account_hidden.cc", [], ["--schedule", "serial"]),
-    "filtered": ("bank_account_hidden.cc", [], ["--filter", "tree"]),
-    "deep": ("textbook.cc", ["--deep"], ["--schedule", "serial"]),
+    "free": ("examples/bank_account_hidden.cc", [], ["--schedule", "os"]),
+    "serial": ("examples/bank_account_hidden.cc", [], ["--schedule", "serial"]),
+    "filtered": ("examples/bank_account_hidden.cc", [], ["--filter", "tree"]),
+    "deep": ("examples/textbook.cc", ["--deep"], ["--schedule", "serial"]),
+    "conditions": ("tests/recordings/conditions.cc", [], ["--schedule", "serial"]),
 }
 
 
@@ -45,7 +47,7 @@ def version_of(directory):
     return kind, int(number)
 
 
-def make(sooth, folder):
+def make(sooth, folder, names):
     """Yields (name, directory) of what this tool writes. Everything is in `folder`, so that no recording names other places."""
     built = pathlib.Path(sooth).parent.parent
     for part in [*built.glob("runtime/*.so*"), pathlib.Path(sooth)]:
@@ -54,12 +56,15 @@ def make(sooth, folder):
         shutil.copy(part, target, follow_symlinks=False)
     sooth = folder / "tool" / pathlib.Path(sooth).relative_to(built)
     for name, (source, compiler, options) in MADE.items():
-        shutil.copy(EXAMPLES / source, folder)
-        must(sooth, "c++", *compiler, "-O1", f"-ffile-prefix-map={folder}=/examples", source, "-o", "program", cwd=folder)
+        if names and name not in names:
+            continue
+        shutil.copy(ROOT / source, folder)
+        must(sooth, "c++", *compiler, "-O1", f"-ffile-prefix-map={folder}=/examples", pathlib.Path(source).name, "-o", "program", cwd=folder)
         must(sooth, "record", "--no-config", *options, "-o", name, "--", "./program", cwd=folder)
         yield name, folder / name
-    must(sooth, "trace", "convert", "serial", "converted", cwd=folder)
-    yield "converted", folder / "converted"
+    if not names or "serial" in names:
+        must(sooth, "trace", "convert", "serial", "converted", cwd=folder)
+        yield "converted", folder / "converted"
 
 
 def pack(directory, target):
@@ -72,8 +77,8 @@ def pack(directory, target):
             archive.addfile(info, io.BytesIO(content))
 
 
-def add(sooth, folder):
-    for name, directory in make(sooth, folder):
+def add(sooth, folder, names):
+    for name, directory in make(sooth, folder, names):
         kind, number = version_of(directory)
         stem = f"{name}-{kind}-v{number}"
         if (HERE / f"{stem}.tar.xz").exists():
@@ -112,7 +117,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="sooth-recordings-") as name:
         folder = pathlib.Path(name)
         if "--add" in sys.argv:
-            add(sooth, folder)
+            add(sooth, folder, sys.argv[sys.argv.index("--add") + 1:])
             return 0
         archives = sorted(HERE.glob("*.tar.xz"))
         failed = 0
@@ -121,7 +126,7 @@ def main():
                 failed += 1
                 print(f"{archive.name}: {sentence}")
         # What is written today is among them.
-        header = (HERE.parent.parent / "src/trace/versions.h").read_text()
+        header = (ROOT / "src/trace/versions.h").read_text()
         for kind, constant in (("recording", "kStreamVersion"), ("trace", "kTraceVersion")):
             number = re.search(rf"\b{constant} = (\d+);", header)[1]
             if not list(HERE.glob(f"*-{kind}-v{number}.tar.xz")):

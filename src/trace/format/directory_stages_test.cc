@@ -80,8 +80,8 @@ TEST(DirectoryStages, AnotherFormatVersionIsNamed) {
                 static_cast<unsigned long long>(XXH3_64bits(text.data(), text.size())));
   fill_file(path, text + check);
   EXPECT_EQ(read_directory(directory / "t").status().message(),
-            path + ": the trace has format 1000, and this sooth reads " + std::to_string(kTraceVersion) +
-                ": a newer sooth wrote it, which can read it");
+            path + ": the trace has format 1000, and this sooth reads " + std::to_string(kOldestTraceVersion) + " to " +
+                std::to_string(kTraceVersion) + ": a newer sooth wrote it, which can read it");
 
   EXPECT_TRUE(check_format_version("x", "trace", 3, 2, 4).ok());
   EXPECT_EQ(
