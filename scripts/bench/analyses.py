@@ -154,7 +154,7 @@ def print_goals(results):
             continue
         ok = value <= goal.bound if goal.relation == "<=" else value >= goal.bound
         met = met and ok
-        print(f"  {'ok    ' if ok else 'MISSED'} {goal.promise}: {value:.2f}{goal.unit}")
+        tables.goal(ok, f"{goal.promise}: {value:.2f}{goal.unit}")
     return met
 
 

@@ -90,7 +90,7 @@ def print_goals(results):
     for name, costs in results.items():
         more = more_than(costs["touched, once"].cpu, costs["no calls"].cpu)
         met = met and more <= PROMISED
-        print(f"  {'ok    ' if more <= PROMISED else 'MISSED'} calls, told once, take at most {PROMISED}% more CPU time ({name}): {more:+.1f}%")
+        tables.goal(more <= PROMISED, f"calls, told once, take at most {PROMISED}% more CPU time ({name}): {more:+.1f}%")
     return met
 
 

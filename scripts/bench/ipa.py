@@ -14,7 +14,6 @@ import collections
 import json
 import os
 import pathlib
-import re
 import shutil
 import statistics
 import subprocess
@@ -123,7 +122,8 @@ def main():
         print(text)
         if options.doc:
             tables.put_into(options.doc, "ipa-calls", text)
-        print(f"\n  {'ok    ' if growth <= MOST_GROWTH else 'MISSED'} calls of ipa per lock event grow at most {MOST_GROWTH} times: {growth:.2f}x")
+        print()
+        tables.goal(growth <= MOST_GROWTH, f"calls of ipa per lock event grow at most {MOST_GROWTH} times: {growth:.2f}x")
         return 0 if growth <= MOST_GROWTH else 1
     confirm = can_confirm(options.sooth)
     rows = []
@@ -137,8 +137,8 @@ def main():
         tables.put_into(options.doc, "ipa-table", table(rows))
     seconds = [sum(float(row[column]) for row in rows) for column in (HEADINGS.index("hybrid, s"), HEADINGS.index("hybrid,ipa, s"))]
     ratio = seconds[1] / seconds[0]
-    print(f"\n  {'ok    ' if ratio <= MOST_MORE else 'MISSED'} hybrid,ipa costs at most 10% more than hybrid on recorded programs, all "
-          f"together: {ratio:.3f}x")
+    print()
+    tables.goal(ratio <= MOST_MORE, f"hybrid,ipa costs at most 10% more than hybrid on recorded programs, all together: {ratio:.3f}x")
     return 0 if ratio <= MOST_MORE else 1
 
 

@@ -220,9 +220,8 @@ def bench_programs(sooth, scratch, work, runs, quick):
         bound = 1.0 if chain in FASTER_ON_PROGRAMS else MOST_LOSS
         met &= goal(f"{chain} on {name} behind {mode}", ratio, bound)
         reached = hidden >= LEAST_HIDDEN
-        print(f"  {'ok    ' if reached else 'MISSED'} {mode} hides {LEAST_HIDDEN} to {MOST_HIDDEN}% of the accesses of {name}, or more: {hidden:.1f}% "
-              f"(of {redundant:.1f}% that are redundant: it looks only at a sample where looking costs more than it saves)")
-        met &= reached
+        met &= tables.goal(reached, f"{mode} hides {LEAST_HIDDEN} to {MOST_HIDDEN}% of the accesses of {name}, or more: {hidden:.1f}% "
+                           f"(of {redundant:.1f}% that are redundant: it looks only at a sample where looking costs more than it saves)")
     return met
 
 
@@ -289,8 +288,7 @@ def bench_recording(sooth, scratch, runs):
 
 
 def goal(promise, value, bound):
-    print(f"  {'ok    ' if value <= bound else 'MISSED'} {promise}: {value:.3f}x")
-    return value <= bound
+    return tables.goal(value <= bound, f"{promise}: {value:.3f}x")
 
 
 def main():

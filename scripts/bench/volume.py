@@ -18,6 +18,7 @@ import tempfile
 import measured
 import program_sources
 import recorded_programs
+import tables
 
 MILLION = 1_000_000
 ANALYSES = ["none", "hb", "wcp", "syncp", "hybrid", "ipa", "hb,wcp,syncp,deadlock"]
@@ -105,7 +106,7 @@ def generate(sooth, trace, arguments):
     measured.run([sooth, "trace", "gen", "--sites", "200", "--racy", "100", *arguments, "-o", trace])
 
 
-def measure_curves(sooth, scratch):
+def measure_curves(sooth, scratch, table):
     """True when no time for an event more than doubles along a curve whose events grow."""
     linear = True
     for what, values, arguments, analysis in CURVES:
@@ -115,7 +116,7 @@ def measure_curves(sooth, scratch):
             generate(sooth, trace, arguments(value))
             events = recorded_programs.trace_info(sooth, trace)["events"]
             figures.append(analyze(sooth, trace, analysis).cpu / events * MILLION)
-        print(f"| {what} | {analysis} | " + ", ".join(f"{value}: {figure:.3f}" for value, figure in zip(values, figures)) + " |")
+        table.row(what, analysis, ", ".join(f"{value}: {figure:.3f}" for value, figure in zip(values, figures)))
         linear = linear and (not what.startswith("events") or figures[-1] <= 2 * figures[0])
     return linear
 
@@ -137,13 +138,14 @@ def main():
             print(f"measuring a generated trace with {trace_name}", file=sys.stderr)
             generate(options.sooth, scratch / "trace", arguments)
             measure(options.sooth, trace_name, scratch / "trace", analyses, results)
-        print("| trace | events | analysis | CPU s | M events/s | x decode | peak memory |\n|---|---:|---|---:|---:|---:|---:|")
+        table = tables.Printed("trace", ">events", "analysis", ">CPU s", ">M events/s", ">x decode", ">peak memory")
         for (trace_name, analysis), row in results.rows.items():
-            print(f"| {trace_name} | {results.events[trace_name] / MILLION:.1f}M | {'decode only' if analysis == 'none' else analysis} | {row.cpu:.2f} | "
-                  f"{results.rate(trace_name, analysis):.1f} | {results.ratio(trace_name, analysis):.2f} | {row.peak_bytes / 2**20:.0f} MB |")
-        print("\n| what grows | analysis | microseconds for each event |\n|---|---|---|")
-        met = measure_curves(options.sooth, scratch)
-    print(f"\n  {'ok    ' if met else 'MISSED'} no time for an event doubles with the number of events")
+            table.row(trace_name, f"{results.events[trace_name] / MILLION:.1f}M", "decode only" if analysis == "none" else analysis, f"{row.cpu:.2f}",
+                      f"{results.rate(trace_name, analysis):.1f}", f"{results.ratio(trace_name, analysis):.2f}", f"{row.peak_bytes / 2**20:.0f} MB")
+        print()
+        met = measure_curves(options.sooth, scratch, tables.Printed("what grows", "analysis", "microseconds for each event"))
+    print()
+    tables.goal(met, "no time for an event doubles with the number of events")
     for goal in goals():
         try:
             value = goal.measure(results)
@@ -151,8 +153,7 @@ def main():
             print(f"  -      {goal.promise}: not measured by this run")
             continue
         fine = value <= goal.bound if goal.relation == "<=" else value >= goal.bound
-        met = met and fine
-        print(f"  {'ok    ' if fine else 'MISSED'} {goal.promise}: {value:.2f}{goal.unit}")
+        met &= tables.goal(fine, f"{goal.promise}: {value:.2f}{goal.unit}")
     return 0 if met else 1
 
 
