@@ -33,6 +33,9 @@ void AccessLog::add(CellId cell, AccessView access, std::uint8_t shape, std::uin
   details_[index].next_in_group = group.first;
   set_details(index, access);
   group.first = index;
+  if (++group.count >= kLong) {
+    list_entry(group, index);
+  }
   buckets_[bucket] = index;
   if (2 * ++entry_count_ > buckets_.size()) {
     grow();
@@ -64,6 +67,23 @@ void AccessLog::record_latest(CellId cell, AccessView access) {
   entries_[place].id_shape = raw(access.id) << 8 | kAnyShape;
   entries_[place].time = access.time;
   set_details(place, access);
+}
+
+// Only when a key is new, so that recording costs nothing more.
+void AccessLog::list_entry(Group& group, std::uint32_t entry) {
+  if (group.list != kNone) {
+    lists_[group.list].push_back(entry);
+    return;
+  }
+  if (free_lists_.empty()) {
+    free_lists_.push_back(static_cast<std::uint32_t>(lists_.size()));
+    lists_.emplace_back();
+  }
+  group.list = free_lists_.back();
+  free_lists_.pop_back();
+  for (std::uint32_t i = group.first; i != kNone; i = details_[i].next_in_group) {
+    lists_[group.list].push_back(i);
+  }
 }
 
 std::uint32_t AccessLog::group_of(CellId cell, LockSetId locks) {
@@ -138,6 +158,10 @@ void AccessLog::drop_cell(CellId cell) {
     }
     const std::uint32_t next = groups_[g].next;
     group_index_.remove(cell, groups_[g].locks);
+    if (groups_[g].list != kNone) {
+      lists_[groups_[g].list] = {};
+      free_lists_.push_back(groups_[g].list);
+    }
     groups_[g].next = free_group_;
     free_group_ = g;
     g = next;

@@ -1,6 +1,7 @@
 // Who accessed a cell of memory: for each (thread, site, kind) the latest access.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -117,6 +118,39 @@ class AccessLog {
       }
     }
   }
+  // Calls visit(const AccessRecord&) for the latest access of each site among the keys for which
+  // wanted(ThreadId, AccessKind, Time) is true: all that a PairTable asks of one second access. Without copies of the
+  // others: a variable that a thousand threads race on has thousands of keys.
+  template <typename Skip, typename Wanted, typename Visit>
+  void walk_latest(CellId cell, Skip&& skip, Wanted&& wanted, Visit&& visit) {
+    ++walks_;
+    latest_.clear();
+    const auto look = [&](std::uint32_t i) {
+      const Entry& entry = entries_[i];
+      if (wanted(entry.thread, AccessKind(entry.cell_site_kind & 3), entry.time)) {
+        note_latest(i);
+      }
+    };
+    for (std::uint32_t g = heads_[raw(cell)]; g != kNone; g = groups_[g].next) {
+      if (skip(groups_[g].locks)) {
+        continue;
+      }
+      if (groups_[g].list == kNone) {
+        for (std::uint32_t i = groups_[g].first; i != kNone; i = details_[i].next_in_group) {
+          look(i);
+        }
+        continue;
+      }
+      const std::vector<std::uint32_t>& members = lists_[groups_[g].list];
+      for (std::size_t k = 0; k < members.size(); ++k) {
+        __builtin_prefetch(&entries_[members[std::min(k + kAhead, members.size() - 1)]]);
+        look(members[k]);
+      }
+    }
+    for (const std::uint32_t i : latest_) {
+      visit(access_of(i));
+    }
+  }
   template <typename Visit>
   void walk(CellId cell, Visit&& visit) const {
     walk(
@@ -174,6 +208,15 @@ class AccessLog {
     std::uint32_t first = kNone;
     std::uint32_t next = kNone;
     std::uint32_t rank = 0;
+    std::uint32_t count = 0;     // of its entries
+    std::uint32_t list = kNone;  // ... in lists_, once there are kLong of them
+  };
+  static constexpr std::uint32_t kLong = 16;
+  static constexpr std::size_t kAhead = 8;
+  // Where in latest_ a site is, if it is of the walk.
+  struct SiteOfWalk {
+    std::uint64_t walk = 0;
+    std::uint32_t position = 0;
   };
 
   [[gnu::always_inline]] void record_in(std::uint32_t bucket, CellId cell, const AccessView& access,
@@ -231,6 +274,20 @@ class AccessLog {
   // record() with kLatestTwo.
   void record_latest(CellId cell, AccessView access);
   std::uint32_t group_of(CellId cell, LockSetId locks);
+  void list_entry(Group& group, std::uint32_t entry);
+  void note_latest(std::uint32_t entry) {
+    const std::uint32_t site = static_cast<std::uint32_t>(entries_[entry].cell_site_kind) >> 2;
+    if (site >= sites_of_walk_.size()) [[unlikely]] {
+      sites_of_walk_.resize(std::max<std::size_t>(site + 1, 2 * sites_of_walk_.size()));
+    }
+    SiteOfWalk& known = sites_of_walk_[site];
+    if (known.walk != walks_) {
+      known = {walks_, static_cast<std::uint32_t>(latest_.size())};
+      latest_.push_back(entry);
+    } else if (entries_[latest_[known.position]].id_shape < entries_[entry].id_shape) {
+      latest_[known.position] = entry;
+    }
+  }
   void unlink_from_bucket(std::uint32_t entry);
   void grow();
 
@@ -246,6 +303,12 @@ class AccessLog {
   std::uint32_t free_entry_ = kNone;  // dropped entries, chained by next_in_group
   std::uint32_t free_group_ = kNone;  // dropped groups, chained by next
   std::size_t entry_count_ = 0;
+  std::vector<std::vector<std::uint32_t>> lists_{1};  // entries of groups that have many, side by side
+  std::vector<std::uint32_t> free_lists_;
+  // Of walk_latest().
+  std::uint64_t walks_ = 0;
+  std::vector<std::uint32_t> latest_;
+  std::vector<SiteOfWalk> sites_of_walk_;  // by site
 };
 
 }  // namespace sooth

@@ -99,11 +99,13 @@ class HbDetector final : public Detector {
   }
 
   void find_races(CellId cell, const AccessRecord& access) {
-    history_.log().walk(cell, [&](const AccessRecord& earlier) {
-      if (conflict(earlier.event, access.event) && earlier.time > own_[earlier.event.thread]) {
-        races_.add(AccessRecord(earlier), access);
-      }
-    });
+    const AccessKind kind = access_kind(access.event.op);
+    history_.log().walk_latest(
+        cell, [](LockSetId) { return false; },
+        [&](ThreadId thread, AccessKind earlier, Time time) {
+          return time > own_[thread] && thread != access.event.thread && conflict(earlier, kind);
+        },
+        [&](const AccessRecord& earlier) { races_.add(earlier, access); });
   }
 
   HbOrder<LockSets> order_;

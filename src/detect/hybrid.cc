@@ -71,11 +71,13 @@ class HybridDetector final : public Detector {
  private:
   void find_pairs(CellId cell, const AccessRecord& access, const VectorClock& own) {
     const auto protects = [&](LockSetId locks) { return locks_.table().protects(locks, access.locks); };
-    history_.log().walk(cell, protects, [&](const AccessRecord& earlier) {
-      if (conflict(earlier.event, access.event) && earlier.time > own[earlier.event.thread]) {
-        races_.add(AccessRecord(earlier), access);
-      }
-    });
+    const AccessKind kind = access_kind(access.event.op);
+    history_.log().walk_latest(
+        cell, protects,
+        [&](ThreadId thread, AccessKind earlier, Time time) {
+          return time > own[thread] && thread != access.event.thread && conflict(earlier, kind);
+        },
+        [&](const AccessRecord& earlier) { races_.add(earlier, access); });
   }
 
   ThreadClocks clocks_;

@@ -87,11 +87,13 @@ class LocksetDetector final : public Detector {
 
   void find_pairs(CellId cell, const AccessRecord& access) {
     const auto protects = [&](LockSetId locks) { return locks_.table().protects(locks, access.locks); };
-    history_.log().walk(cell, protects, [&](const AccessRecord& earlier) {
-      if (conflict(earlier.event, access.event)) {
-        races_.add(earlier, access);
-      }
-    });
+    const AccessKind kind = access_kind(access.event.op);
+    history_.log().walk_latest(
+        cell, protects,
+        [&](ThreadId thread, AccessKind earlier, Time) {
+          return thread != access.event.thread && conflict(earlier, kind);
+        },
+        [&](const AccessRecord& earlier) { races_.add(earlier, access); });
   }
 
   LockSets locks_;

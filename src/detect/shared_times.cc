@@ -128,6 +128,14 @@ bool SharedTimes::any_in_pages(std::uint64_t address, std::uint64_t size, EventI
   });
 }
 
+void SharedView::follow(const Event& e) {
+  if (raw(e.thread) >= held_.size()) {
+    held_.resize(raw(e.thread) + 1);
+  }
+  std::uint32_t& held = held_[raw(e.thread)];
+  held = e.op == Op::kAcquire ? held + 1 : held - std::min(held, 1u);
+}
+
 Batch SharedView::hide(const Batch& batch) {
   const std::size_t size = batch.events.size();
   const bool stacks = !batch.stacks.empty();
@@ -138,8 +146,11 @@ Batch SharedView::hide(const Batch& batch) {
   for (std::size_t i = 0; i < size; ++i) {
     const Event& e = batch.events[i];
     const bool looked_at = e.op <= Op::kWrite || e.op == Op::kFree;
-    if (looked_at && !times_.any(e.object, e.size, batch.id(i), what_)) {
+    if (looked_at && !keeps(e, batch.id(i))) {
       continue;
+    }
+    if (sections_ && (e.op == Op::kAcquire || e.op == Op::kRelease)) {
+      follow(e);
     }
     events_[count] = e;
     ids_[count] = batch.id(i);

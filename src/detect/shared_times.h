@@ -103,15 +103,26 @@ class SharedTimes {
 // Hides plain accesses and frees of memory of which nothing is known, as a Filter does (filter/filter.h).
 class SharedView {
  public:
-  SharedView(const SharedTimes& times, SharingLevel what) : times_(times), what_(what) {}
+  // `sections`: accesses in critical sections, and frees there, stay where the memory is shared at all.
+  SharedView(const SharedTimes& times, SharingLevel what, bool sections = false)
+      : times_(times), what_(what), sections_(sections) {}
 
   // What is left of the batch, with its stacks; values and the other columns are left out. Valid until the next call.
   Batch hide(const Batch& batch);
   std::uint64_t hidden() const { return hidden_; }
 
  private:
+  bool keeps(const Event& e, EventId id) const {
+    return times_.any(e.object, e.size, id, what_) ||
+           (sections_ && raw(e.thread) < held_.size() && held_[raw(e.thread)] != 0 &&
+            times_.any(e.object, e.size, id, SharingLevel::kSeveral));
+  }
+  void follow(const Event& e);
+
   const SharedTimes& times_;
   const SharingLevel what_;
+  const bool sections_;
+  std::vector<std::uint32_t> held_;  // by thread: acquires without a release
   std::vector<Event> events_;
   std::vector<EventId> ids_;
   std::vector<StackId> stacks_;

@@ -27,6 +27,7 @@ struct AnalysisOptions {
   bool compare_unfiltered = false;    // run each detector once more without the filter: for times, and a check
   bool census = false;                // count locks, variables and sites for ReportStats
   bool first_look = true;             // look where memory is shared first, if the trace can be read again (passes.h)
+  std::uint64_t first_look_events = std::uint64_t{1} << 18;  // ... after so many it is decided who goes on with that
   ProofOptions proof;
   McmOptions mcm;
   RecipeOptions recipe;

@@ -8,8 +8,6 @@ namespace {
 
 using PassClock = std::chrono::steady_clock;
 
-// After so many events it is decided whether looking goes on.
-constexpr std::size_t kFirstEvents = 1u << 18;
 // Shares of the accesses. Where much of the memory is shared and some of it is not in order, most of it will not be.
 constexpr double kMuch = 0.5;
 constexpr double kSome = 0.002;
@@ -18,8 +16,9 @@ double seconds_from(PassClock::time_point start) {
   return std::chrono::duration<double>(PassClock::now() - start).count();
 }
 
+// Where there is none of it, the detector need not see anything.
 SharingLevel sharing_for(Sees sees) {
-  return sees == Sees::kUnordered ? SharingLevel::kUnordered : SharingLevel::kSeveral;
+  return sees == Sees::kUnordered || sees == Sees::kSections ? SharingLevel::kUnordered : SharingLevel::kSeveral;
 }
 
 // One of each. An analysis that another one includes comes out of the pass of that one.
@@ -64,7 +63,9 @@ DetectorPasses::DetectorPasses(const AnalysisOptions& options)
     return !each.included && each.info->sees != Sees::kEverything;
   });
   if (any_to_gain && options.reopen && options.first_look) {
-    scan_ = std::make_unique<SharingScan>();
+    const bool wcp = std::any_of(detectors_.begin(), detectors_.end(),
+                                 [](const RunningDetector& each) { return each.info->sees == Sees::kSections; });
+    scan_ = make_sharing_scan(wcp ? ScanOrder::kWcp : ScanOrder::kHb);
     // Who ignores must-order tells apart threads that share a slot.
     scan_slots_ = std::none_of(detectors_.begin(), detectors_.end(),
                                [](const RunningDetector& each) { return each.info->sees == Sees::kSeveralThreads; });
@@ -103,7 +104,7 @@ void DetectorPasses::keep(const Batch& batch) {
   first_stacks_.resize(batch.stacks.empty() ? first_stacks_.size() : first_events_.size());
   first_events_.insert(first_events_.end(), batch.events.begin(), batch.events.end());
   first_stacks_.insert(first_stacks_.end(), batch.stacks.begin(), batch.stacks.end());
-  if (first_events_.size() >= kFirstEvents) {
+  if (first_events_.size() >= options_.first_look_events) {
     choose_direct();
     stop_keeping();
   }
@@ -111,15 +112,21 @@ void DetectorPasses::keep(const Batch& batch) {
 
 // Those for which looking gains nothing catch up, and go on in this pass.
 void DetectorPasses::choose_direct() {
-  const auto share = [&](SharingLevel what) {
-    return static_cast<double>(scan_->accesses(what)) /
-           static_cast<double>(std::max<std::uint64_t>(1, scan_->accesses()));
+  const auto share = [&](SharingLevel what, bool sections) {
+    const auto all = static_cast<double>(std::max<std::uint64_t>(1, scan_->accesses()));
+    return static_cast<double>(scan_->accesses(what, sections)) / all;
   };
-  const bool several = share(SharingLevel::kSeveral) > kMuch;
-  const bool unordered =
-      share(SharingLevel::kUnordered) > kMuch || (several && share(SharingLevel::kUnordered) > kSome);
+  const double several = share(SharingLevel::kSeveral, false);
   const auto gains = [&](const RunningDetector& each) {
-    return each.info->sees != Sees::kEverything && !(each.info->sees == Sees::kUnordered ? unordered : several);
+    switch (each.info->sees) {
+      case Sees::kEverything: return false;
+      case Sees::kSeveralThreads:
+      case Sees::kSeveral: return several <= kMuch;
+      case Sees::kSections: return share(SharingLevel::kUnordered, true) <= kMuch;
+      case Sees::kUnordered: break;
+    }
+    const double unordered = share(SharingLevel::kUnordered, false);
+    return unordered <= (several > kMuch ? kSome : kMuch);
   };
   const Batch first = first_batch();
   const bool nobody_gains = std::none_of(detectors_.begin(), detectors_.end(), gains);
@@ -178,7 +185,8 @@ Result<std::uint64_t> DetectorPasses::finish(const Tables& tables) {
 
 bool DetectorPasses::any_to_feed(const SharedTimes& times) const {
   return filter_ != nullptr || std::any_of(detectors_.begin(), detectors_.end(), [&](const RunningDetector& each) {
-           return !sees_all_at_once(each) && !times.empty(sharing_for(each.info->sees));
+           const bool judges = each.info->sees == Sees::kUnordered && scan_->destroys_in_use();
+           return !sees_all_at_once(each) && (judges || !times.empty(sharing_for(each.info->sees)));
          });
 }
 
@@ -240,7 +248,7 @@ void DetectorPasses::feed(const Batch& batch, Views* views) {
 }
 
 void DetectorPasses::feed(std::vector<RunningDetector>& to, const Batch& batch, Views* views) {
-  for (const Sees sees : {Sees::kEverything, Sees::kSeveral, Sees::kUnordered}) {
+  for (const Sees sees : {Sees::kEverything, Sees::kSeveral, Sees::kSections, Sees::kUnordered}) {
     const auto is_one = [&](const RunningDetector& each) {
       const bool fits = each.info->sees == sees || (sees == Sees::kSeveral && each.info->sees == Sees::kSeveralThreads);
       const bool fed_before = views != nullptr && sees_all_at_once(each);
@@ -250,7 +258,7 @@ void DetectorPasses::feed(std::vector<RunningDetector>& to, const Batch& batch, 
       continue;
     }
     const bool whole = views == nullptr || sees == Sees::kEverything;
-    const Batch left = whole ? batch : (sees == Sees::kSeveral ? views->shared : views->unordered).hide(batch);
+    const Batch left = whole ? batch : views->view(sees).hide(batch);
     const Batch renamed = any_slots_ ? slots_.renamed(left, renamed_) : left;
     for (RunningDetector& each : to) {
       if (is_one(each)) {

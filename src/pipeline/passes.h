@@ -52,11 +52,19 @@ class DetectorPasses {
   // What the second pass leaves out.
   struct Views {
     SharedTimes times;
-    SharedView shared;
+    SharedView several;
+    SharedView sections;
     SharedView unordered;
 
     explicit Views(SharedTimes found)
-        : times(std::move(found)), shared(times, SharingLevel::kSeveral), unordered(times, SharingLevel::kUnordered) {}
+        : times(std::move(found)),
+          several(times, SharingLevel::kSeveral),
+          sections(times, SharingLevel::kUnordered, true),
+          unordered(times, SharingLevel::kUnordered) {}
+
+    SharedView& view(Sees sees) {
+      return sees == Sees::kUnordered ? unordered : sees == Sees::kSections ? sections : several;
+    }
   };
 
   void keep(const Batch& batch);
