@@ -8,7 +8,9 @@
 
 add_library(sooth_flags INTERFACE)
 target_compile_options(sooth_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-                       -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Wswitch)
+                       -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Wswitch
+                       # Later Clangs see what headers of an older libstdc++ use.
+                       $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports it for every `"x" + std::string` (GCC bug 105651).
   target_compile_options(sooth_flags INTERFACE -Wno-restrict)

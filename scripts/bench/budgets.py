@@ -61,6 +61,88 @@ PROGRAMS = {
           std::thread a(fill, 'a'), b(take), c(fill, 'b'), d(take);
           a.join(), b.join(), c.join(), d.join();
         }""",
+    # Blocks go through a queue to four threads that encode them byte by byte, by way of tables on the heap: millions of events.
+    "compressor": """
+        #include <condition_variable>
+        #include <deque>
+        #include <mutex>
+        #include <thread>
+        #include <vector>
+        struct Block { std::vector<unsigned char> in, out; int number; };
+        std::mutex mutex;
+        std::condition_variable filled, emptied;
+        std::deque<Block*> queue;
+        bool done;
+        long written, best;
+        void encode(Block& block) {
+          std::vector<int> last(256, -1), counts(256);
+          for (unsigned i = 0; i < block.in.size(); ++i) {
+            const unsigned char c = block.in[i];
+            ++counts[c];
+            if (last[c] >= 0 && i - last[c] < 16) block.out.push_back(static_cast<unsigned char>(i - last[c]));
+            else block.out.push_back(c);
+            last[c] = static_cast<int>(i);
+          }
+        }
+        void work() {
+          for (;;) {
+            std::unique_lock<std::mutex> lock(mutex);
+            filled.wait(lock, [] { return done || !queue.empty(); });
+            if (queue.empty()) return;
+            Block* block = queue.front();
+            queue.pop_front();
+            lock.unlock();
+            emptied.notify_one();
+            encode(*block);
+            if (static_cast<long>(block->out.size()) > best) best = static_cast<long>(block->out.size());
+            lock.lock();
+            written += static_cast<long>(block->out.size());
+            delete block;
+          }
+        }
+        int main() {
+          std::vector<std::thread> all;
+          for (int i = 0; i < 4; ++i) all.emplace_back(work);
+          unsigned state = 1;
+          for (int n = 0; n < 40; ++n) {
+            Block* block = new Block;
+            block->number = n;
+            for (int i = 0; i < 4096; ++i) block->in.push_back(static_cast<unsigned char>((state = state * 1103515245 + 12345) >> 28));
+            std::unique_lock<std::mutex> lock(mutex);
+            emptied.wait(lock, [] { return queue.size() < 8; });
+            queue.push_back(block);
+            lock.unlock();
+            filled.notify_one();
+          }
+          { std::lock_guard<std::mutex> lock(mutex); done = true; }
+          filled.notify_all();
+          for (std::thread& thread : all) thread.join();
+        }""",
+    # Loops that threads share, with a reduction, an atomic and a critical section, and one race.
+    "openmp": """
+        #include <vector>
+        int main() {
+          std::vector<double> a(2000), b(2000);
+          double sum = 0, largest = 0;
+          long hits = 0, seen = 0;
+          for (int round = 0; round < 40; ++round) {
+        #pragma omp parallel for num_threads(4) reduction(+ : sum) schedule(dynamic, 16)
+            for (int i = 0; i < 2000; ++i) {
+              a[i] = i * 0.5 + b[(i + round) % 2000];
+              sum += a[i];
+              if (i % 50 == 0) {
+        #pragma omp atomic
+                ++hits;
+        #pragma omp critical
+                if (a[i] > largest) largest = a[i];
+              }
+              if (i % 500 == 0) seen = i;
+            }
+        #pragma omp parallel for num_threads(4)
+            for (int i = 0; i < 2000; ++i) b[i] = a[i] * 0.5;
+          }
+          return sum + hits + seen < 0;
+        }""",
     # Sixteen places, eight locks: thousands of pairs that only a search or the solver decides.
     "pairs": """
         #include <mutex>
@@ -121,7 +203,7 @@ def measure(table, sooth, name, budget, folder):
     source, program, report = (os.path.join(folder, name + ending) for ending in (".cc", "", ".json"))
     with open(source, "w") as file:
         file.write(PROGRAMS[name])
-    subprocess.run([sooth, "c++", "-g", "-O1", source, "-o", program], check=True)
+    subprocess.run([sooth, "c++", "-g", "-O1", *(["-fopenmp"] if "#pragma omp" in PROGRAMS[name] else []), source, "-o", program], check=True)
     start = time.monotonic()
     # GNU time's way to the peak of one child is not there everywhere: ask in a process of its own.
     budget = DEFAULT_BUDGET if name == "quick" else budget

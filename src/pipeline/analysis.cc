@@ -367,8 +367,9 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   }
   if (capture.is_cut()) {
     report.incomplete = true;
-    report.add_gap(GapKind::kRecording,
-                   "Interrupted: only the first " + std::to_string(*events) + " events of the trace were analysed.");
+    report.add_gap(GapKind::kRecording, (options.why_cancelled ? options.why_cancelled() : "Interrupted") +
+                                            ": only the first " + std::to_string(*events) +
+                                            " events of the trace were analysed.");
   }
   if (!capture.is_cut() && reader.info().stopped.empty()) {
     for (const std::string& sentence : ends.sentences(reader.tables())) {

@@ -40,8 +40,10 @@ struct AnalysisOptions {
   std::function<Result<std::unique_ptr<TraceReader>>()> reopen;
   // Called after each batch with the number of events so far.
   std::function<void(std::uint64_t events)> progress;
-  // Asked after each batch: whether to leave it at what was read so far. The report then says so.
+  // Asked after each batch: whether to leave it at what was read so far. The report then says so, and why: "Interrupted"
+  // when nobody is there to ask.
   std::function<bool()> cancelled;
+  std::function<std::string()> why_cancelled;
 };
 
 // "hb,lockset" -> rows of the registry with their companions, in its order and without duplicates; "none" -> no rows.

@@ -152,5 +152,23 @@ TEST(AnalysisTest, McmTellsWhatItsWindowsKeepApart) {
   EXPECT_EQ(analyze_with_columns(text, "mcm", mcm)->findings.size(), 1u);
 }
 
+TEST(AnalysisTest, WhatIsCutOffSaysWhy) {
+  for (const bool asked : {false, true}) {
+    auto reader = read_std_text("T0|w(x)|1\nT1|w(x)|2\n", "test", {});
+    AnalysisOptions options;
+    options.detectors = *parse_detectors("hb");
+    options.cancelled = [] { return true; };
+    if (asked) {
+      options.why_cancelled = [] { return "Most of the budget was spent"; };
+    }
+    const Result<Report> report = analyze_trace(**reader, options);
+    ASSERT_TRUE(report.ok());
+    EXPECT_TRUE(report->incomplete);
+    ASSERT_FALSE(report->not_covered.empty());
+    EXPECT_EQ(report->not_covered.front().text, std::string(asked ? "Most of the budget was spent" : "Interrupted") +
+                                                    ": only the first 2 events of the trace were analysed.");
+  }
+}
+
 }  // namespace
 }  // namespace sooth

@@ -144,7 +144,10 @@ class Run {
         job_.progress.analyzing(events, source->reader->bytes_read(), source->reader->bytes_total());
       }
     };
-    options.cancelled = [&] { return limit_.interrupted(); };
+    // What is found in a part of the trace can still be proven and tried in what is left of the budget.
+    constexpr double kShareOfDetection = 0.8;
+    options.cancelled = [&] { return limit_.reached(kShareOfDetection); };
+    options.why_cancelled = [&] { return limit_.interrupted() ? "Interrupted" : "Most of the budget was spent"; };
     options.proof.progress = job_.progress.proving;
     const StageTime witnesses(limit_, shares.witness), questions(limit_, shares.mcm);
     options.proof.out_of_time = [&] { return witnesses.over(); };

@@ -41,7 +41,7 @@ STANDARD = frozenset(generate.FEATURES) - NOT_YET
 
 TIME_LIMIT = 300  # seconds for one command on a busy machine
 HANG_LIMIT = 40  # seconds for a run that may hang
-QUICK_LIMIT = "3s"  # for a recording; what one that hangs has recorded by then is judged, too
+QUICK_LIMIT = "3s"  # for a recording
 QUICK_SCHEDULES = ("serial", "random", "pct:3", "serial")
 QUICK_ANALYSES = "hb,wcp,syncp,deadlock,mcm,misuse"
 
@@ -120,11 +120,13 @@ class Judge:
                       limit=TIME_LIMIT)
 
     def quick_report(self, case, folder, binary, store):
-        """What `sooth analyze` says of one recording."""
+        """What `sooth analyze` says of one recording, or None when that deadlocked, as the program may."""
         trace = folder / "trace"
         shutil.rmtree(trace, ignore_errors=True)
         schedule = QUICK_SCHEDULES[sum(case.text.encode()) % len(QUICK_SCHEDULES)]
-        self.execute([self.options.sooth, "record", "--schedule", schedule, "--seed", 1 + len(case.text) % 7, "--timeout", QUICK_LIMIT, "-o", trace, "--", binary], folder, TIME_LIMIT)
+        _, status = self.execute([self.options.sooth, "record", "--schedule", schedule, "--seed", 1 + len(case.text) % 7, "--timeout", QUICK_LIMIT, "-o", trace, "--", binary], folder, TIME_LIMIT)
+        if status != 0 and case.stuck:
+            return None
         command = [self.options.sooth, "analyze", trace, "--with", QUICK_ANALYSES, "--format", "json", "-o", store]
         errors, status = self.execute(command, folder, TIME_LIMIT)
         if status not in (0, 66) or not store.exists():

@@ -165,7 +165,71 @@ def little_memory(lab):
         check(failed, f"no limit let pthread_create fail under {schedule}")
 
 
-TESTS = [parallel_runs, parallel_records, claims_go_away, ended_recordings, daemons, signals, little_memory]
+# Sets its own limit, so that it is met at every place: in libc, in the recorder, by the thread that watches.
+SHORT_OF_MEMORY = """
+#include <pthread.h>
+#include <cstdio>
+#include <cstdlib>
+#include <sys/resource.h>
+static unsigned long used() {
+  unsigned long pages = 0;
+  FILE* file = std::fopen("/proc/self/statm", "r");
+  if (std::fscanf(file, "%lu", &pages) != 1) pages = 0;
+  std::fclose(file);
+  return pages * 4096;
+}
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static int waiting;
+static bool go;
+static void* work(void*) {
+  pthread_mutex_lock(&mutex);
+  ++waiting;
+  pthread_cond_broadcast(&condition);
+  while (!go) pthread_cond_wait(&condition, &mutex);
+  pthread_mutex_unlock(&mutex);
+  return nullptr;
+}
+int main(int count, char** words) {
+  pthread_t threads[65];
+  int made = 0, failed = 0;
+  if (count > 2 && pthread_create(&threads[made], nullptr, work, nullptr) == 0) ++made;
+  const unsigned long size = used() + 1024 * std::strtoul(words[1], nullptr, 10);
+  const rlimit limit = {size, size};
+  setrlimit(RLIMIT_AS, &limit);
+  for (int i = 0; i < 64; ++i) {
+    if (pthread_create(&threads[made], nullptr, work, nullptr) == 0)
+      ++made;
+    else
+      ++failed;
+  }
+  pthread_mutex_lock(&mutex);
+  while (waiting < made) pthread_cond_wait(&condition, &mutex);
+  go = true;
+  pthread_cond_broadcast(&condition);
+  pthread_mutex_unlock(&mutex);
+  for (int i = 0; i < made; ++i) pthread_join(threads[i], nullptr);
+  std::printf("%d\\n", failed);
+}
+"""
+
+
+def short_of_memory(lab):
+    """The same with limits from nothing to plenty, in recordings and controlled runs: no program hangs, and what was recorded can be analysed."""
+    program = lab.write("short", SHORT_OF_MEMORY)
+    failed = 0
+    for more in ((), ("early",)):
+        for kilobytes in (0, 4, 64, 200, 800, 3000, 8300, 12000, 25000, 80000, 900000):
+            for schedule in ("os", "serial", "random"):
+                trace = f"short-{schedule}-{kilobytes}-{len(more)}"
+                end = lab.tool("record", "--schedule", schedule, "-o", trace, "--", program, kilobytes, *more, expect=0)
+                failed += int(end.stdout) > 0
+                lab.tool("analyze", trace, "--with", "hb", expect=0)
+            lab.tool("test", "--runs", "2", "--timeout", "20s", "--", program, kilobytes, *more, expect=0)
+    check(failed >= 30, f"pthread_create failed in {failed} recordings only")
+
+
+TESTS = [parallel_runs, parallel_records, claims_go_away, ended_recordings, daemons, signals, little_memory, short_of_memory]
 
 if __name__ == "__main__":
     sys.exit(command.main_with(TESTS, __doc__))
