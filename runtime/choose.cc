@@ -24,6 +24,7 @@ StretchFollower stretches_;
 bool follows_ = false;  // stretches_ says who is next
 bool diverged_ = false;
 bool awaits_return_ = false;  // of a thread that went outside where the stretches do not say so
+bool awaits_outside_ = true;  // see may_return()
 ChoiceFollower choices_;
 u64 hook_calls_ = 0;
 EarlyEnds early_ends_;
@@ -179,10 +180,18 @@ Node* choose_by_plan(Node* from, SchedulingPoint point, StretchEnd how, bool at_
   return next;
 }
 
+// The race that a schedule leads to may need somebody who is outside, and mostly on the way back: in a read of what was
+// written just now. The monitor ends it when that takes too long.
+bool may_return() {
+  return plan_ == Plan::kStretches && !diverged_ && controlled::has_sites() && awaits_outside_ &&
+         outside_.first() != nullptr;
+}
+
 // Everybody that could run waits for something that is not going to happen by itself.
 Node* choose_when_none_is_ready() {
   let_time_pass();
   if (ready_.first() != nullptr) return choose_by_strategy(nullptr, SchedulingPoint::kBlocked);
+  if (postponed_.first() != nullptr && may_return()) return nullptr;
   if (Node* n = directed_.release(postponed_.first())) {
     let_go(n, 0);
     return n;
@@ -234,6 +243,7 @@ void restart_choices() {
     choices_ = controlled::make_choice_follower();
     follows_ = plan_ == Plan::kStretches && !stretches_.is_over();
     diverged_ = awaits_return_ = false;
+    awaits_outside_ = true;
     hook_calls_ = 0;
     polled_at_ = ~u64{0};
   }
@@ -271,6 +281,10 @@ Node* wanted_among_waiting(uptr condition) {
 }
 
 bool stop_awaiting_return() {
+  if (postponed_.first() != nullptr && may_return()) {
+    awaits_outside_ = false;
+    return true;
+  }
   if (!follows_ || !awaits_return_) return false;
   diverge(stretches_.wanted(), Divergence::kEarly, static_cast<u64>(StretchEnd::kOutside));
   return true;
@@ -365,8 +379,8 @@ bool is_directed(Thread* t) {
 Approach decide_approach(Thread*, const SiteAccess& access) {
   // Only at its end does a schedule meet the race.
   if (follows_ && !stretches_.is_last()) return Approach::kPostpone;
-  // Threads that are outside come back at a moment that is not up to the schedule: nobody waits for them.
-  bool alone = ready_.first() == nullptr;
+  // Threads that are outside come back at a moment that is not up to the schedule: only who follows one waits for them.
+  bool alone = ready_.first() == nullptr && !may_return();
   for (Node* n = blocked_.first(); n != nullptr; n = n->next) alone = alone && !n->has_deadline();
   Approach approach = directed_.approach<Node>(access, postponed_.first(), alone);
   if (approach == Approach::kGoesFirst) follows_ = false;

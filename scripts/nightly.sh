@@ -102,6 +102,13 @@ step_union() {
   python3 tests/union/run.py --sooth build/bin/sooth --programs 200 --examples --pairs --budget 60s --jobs "$sooth_jobs"
 }
 
+# Real programs follow witnesses through sleeps, time-outs, reads and polls.
+step_following() {
+  sooth_configure release
+  sooth_build release sooth
+  python3 tests/witness/following.py --sooth build/bin/sooth --drawn 60 --jobs "$sooth_jobs"
+}
+
 # `sooth run` on every program, at the level that its table is of and at others.
 step_run_command() {
   sooth_configure release
@@ -223,7 +230,7 @@ step_bazel() {
 
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz parsers deep_code tsan debug clang tidy small programs run_command union sweep confirm recipe campaign bugs real_programs real_run chaos soak compare rdit deb bazel bench)
+steps=(test properties asan fuzz parsers deep_code tsan debug clang tidy small programs run_command union following sweep confirm recipe campaign bugs real_programs real_run chaos soak compare rdit deb bazel bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

@@ -99,7 +99,7 @@ def main():
                     if why:
                         print(f"{source.name}, {schedule}: {place}: {why}", flush=True)
             share = 100 * followed / witnesses if witnesses else 0
-            low = low or share < options.goal
+            low = low or (witnesses > 0 and share < options.goal)
             print(f"{schedule}: {followed} of {witnesses} witnesses of {len(programs)} programs followed to the race: {share:.1f} %", flush=True)
     sys.exit(1 if low else 0)
 
