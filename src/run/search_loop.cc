@@ -235,10 +235,12 @@ class Loop {
   // Counts end what time would, if the result is not to depend on that.
   bool is_over(const StageTime& time) const { return job_.deterministic ? limit_.reached() : time.over(); }
 
-  // All schedules, if the program is so small that they fit into the time. Whether they did.
+  // All schedules, if the program is so small that they fit into the time. Whether they did. Not of scripts and the like,
+  // which start the programs that count: the explorer knows of one.
   bool explore_all() {
     const CampaignOptions& options = job_.confirm.options.campaign;
-    if (why_ != Planner::Stop::kNothingNew || options.trials == 0 || !program_.ok() || events_ > kTinyEvents) {
+    if (why_ != Planner::Stop::kNothingNew || options.trials == 0 || !program_.ok() || !program_->instrumented() ||
+        events_ > kTinyEvents) {
       return false;
     }
     const StageTime time(limit_, RunStage::kExplore);
