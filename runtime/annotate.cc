@@ -3,6 +3,7 @@
 #include "sooth/annotate.h"
 
 #include "runtime/benign.h"
+#include "runtime/deep.h"
 #include "runtime/fibers.h"
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
@@ -42,14 +43,15 @@ void end_ignoring_accesses() {
   end_ignoring(&Thread::ignore_writes, kIgnoreWrites);
 }
 
+// Whoever follows the code of a deep recording needs the atomics, too.
 void enter_lock() {
   begin_ignoring_accesses();
-  begin_ignoring(&Thread::ignore_sync, kIgnoreSync);
+  if (!is_deep()) begin_ignoring(&Thread::ignore_sync, kIgnoreSync);
 }
 
 void leave_lock() {
   end_ignoring_accesses();
-  end_ignoring(&Thread::ignore_sync, kIgnoreSync);
+  if (!is_deep()) end_ignoring(&Thread::ignore_sync, kIgnoreSync);
 }
 
 void acquired(const volatile void* lock, bool shared, uptr pc, u8 how = 0) {

@@ -98,6 +98,8 @@ SOOTH_INLINE void put_word(Thread* t, Kind kind, u64 value) {
 
 }  // namespace
 
+bool is_deep() { return __atomic_load_n(&next_number_, __ATOMIC_RELAXED) != 0; }
+
 bool restart_deep_after_fork() {
   modules_lock_.reset();
   if (next_number_ == 0) return true;

@@ -6,6 +6,9 @@
 
 namespace sooth::rt {
 
+// Whether code that is recorded says which ways it takes. Then none of its accesses may be missing.
+bool is_deep();
+
 // In the child of a fork: its recording needs the code of the modules, too. False: it cannot be written.
 bool restart_deep_after_fork();
 

@@ -97,9 +97,11 @@ std::optional<std::string> OrderCensus::next_schedule() {
       ++gains["last:" + std::to_string(before.second)];
     }
   }
-  const auto better = [&](const auto& a, const auto& b) {
-    return std::tuple(chosen_[a.first], b.second, a.first) < std::tuple(chosen_[b.first], a.second, b.first);
+  // Who comes first changes what all the others find; who comes last is often last anyhow.
+  const auto rank = [&](const auto& each) {
+    return std::tuple(chosen_[each.first], each.first.starts_with("last"), ~each.second, each.first);
   };
+  const auto better = [&](const auto& a, const auto& b) { return rank(a) < rank(b); };
   const auto best = std::min_element(gains.begin(), gains.end(), better);
   if (best == gains.end()) {
     return std::nullopt;

@@ -21,7 +21,7 @@ class OrderCensus {
   // Of one recording. Looks at the first kMostEvents of it; an error ends it there.
   void add(TraceReader& trace);
   // "first:N" lets thread N run whenever it can, "last:N" only when no other can: the one that turns the most pairs
-  // around that no recording has shown in the other order, fewest uses first. nullopt: there are none.
+  // around that no recording has shown in the other order; fewest uses first, then "first". nullopt: there are none.
   std::optional<std::string> next_schedule();
 
   std::uint64_t one_way() const;  // pairs that were seen in one order only
