@@ -3,7 +3,7 @@
 // the program aborts.
 //
 // FOUND(alive): hb wcp    the reader's use of an entry, and the cleaner that puts it to death
-// FOUND(value): hb wcp    the reader's use of its value, and the cleaner that gives its memory back
+// FOUND(value): hb wcp ?  the reader's use of its value, and the cleaner that gives its memory back; not told by a run that aborts before
 // FOUND(free): hb wcp     the reader's first look at it, and the memory that is given back
 //
 // No race: the list and the counts of uses, always under the lock.
