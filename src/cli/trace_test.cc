@@ -210,7 +210,7 @@ TEST_F(TraceCommandTest, WrongUsageIsExplained) {
       {{"gen", "--threads", "5G", "-o", path("x")}, "--threads: 5G is too large"},
       {{"gen", "--format", "sooth", "-o", "-"},
        "a trace directory cannot be written to standard output: give -o a name"},
-      {{"gen", "--format", "xml", "-o", path("x")}, "--format: there is no value `xml`; there are: std, sooth"},
+      {{"gen", "--format", "xml", "-o", path("x")}, "--format: there is no value `xml`; there are: std, rapid, sooth"},
       {{"gen", "-o", ""}, "the name of the new trace is empty"},
       {{"drop", "a", "-o", "b"}, "nothing to drop: give --function, --site, --kind or --functions-with-sync"},
   };

@@ -128,7 +128,7 @@ def main():
                 failures += 1
         for case in options.case.split(","):
             seconds, problems, report = run_case(case, options, program, rounds, folder)
-            stages = {stage["name"]: round(stage["seconds"], 1) for stage in report.get("stats", {}).get("stages", [])} if report else {}
+            stages = {stage["stage"]: round(stage["seconds"], 1) for stage in report.get("stats", {}).get("stages", [])} if report else {}
             print(f"{case}: {rounds} rounds, {seconds:.1f} s, {report.get('stats', {}).get('events', 0)} events, {stages}: {'; '.join(problems) or 'confirmed'}")
             failures += bool(problems)
     sys.exit(1 if failures else 0)
