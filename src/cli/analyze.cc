@@ -316,6 +316,8 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
                    "Pairs of accesses that recipe tries for two places before its answer is that it does not know");
   add_count_option(*command, "--witness-events", options->proof.max_events,
                    "Look for witnesses in so many events from the start of the trace; 0 for none");
+  command->add_flag("--whole-witnesses", options->proof.whole_witnesses,
+                    "Leave threads and steps in witnesses that could be cut out of them");
   add_count_option(*command, "--witness-search-events", options->proof.max_events_for_search,
                    "Try to reverse critical sections in so many of them; slower");
   add_count_option(*command, "--witness-states", options->proof.budget.states,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -10,11 +11,15 @@ namespace sooth {
 namespace {
 
 // Empty when all that is known of the object is its number, which describe() would give.
-std::string name_of(ObjectKind kind, std::uint64_t object, const Tables& tables) {
+std::string name_of(ObjectKind kind, std::uint64_t object, const Tables& tables, std::uint64_t size, EventId at) {
   const bool named = kind == ObjectKind::kThread || tables.object_name(kind, object) != nullptr ||
                      tables.named_range(kind, object) != nullptr ||
                      (kind == ObjectKind::kLock && tables.named_range(ObjectKind::kMemory, object) != nullptr);
-  return named ? tables.describe(kind, object) : "";
+  if (!named && kind == ObjectKind::kMemory) {
+    const std::optional<NamedPart> variable = tables.variables().find(object, size, at);
+    return variable.has_value() ? variable->name : "";
+  }
+  return named ? tables.describe(kind, object, size) : "";
 }
 
 }  // namespace
@@ -27,7 +32,7 @@ Access make_access(const AccessRecord& record, const std::vector<LockMode>& lock
   access.size = event.op == Op::kMisuse ? 0 : event.size;
   access.shared = event.op == Op::kAcquire && is_shared(event);
   access.address = event.object;
-  access.variable = name_of(object_kind(event), event.object, tables);
+  access.variable = name_of(object_kind(event), event.object, tables, access.size, record.id);
   access.thread = tables.thread_name(event.thread);
   access.event = record.id;
   access.site = tables.site(event.site);

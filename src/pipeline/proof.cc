@@ -14,6 +14,7 @@
 #include "predict/plan.h"
 #include "predict/search.h"
 #include "predict/trace_index.h"
+#include "race/witness_size.h"
 #include "race/witness_summary.h"
 #include "trace/recording/call_reaches.h"
 
@@ -406,7 +407,8 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
       const TraceView seen = part_for(*verdict.witness, view);
       const Status status = check_witness(seen, *verdict.witness);
       if (status.ok()) {
-        show_witness(claim.finding, *verdict.witness, prover, seen, tables);
+        show_witness(claim.finding, options.whole_witnesses ? *verdict.witness : shrink(seen, *verdict.witness), prover,
+                     seen, tables);
         ++count.checked;
         continue;
       }
@@ -433,7 +435,7 @@ void prove_given(std::vector<Claim>& claims, const TraceCapture& capture, const 
     const TraceView seen = part_for(*claim.given, view);
     const Status status = check_witness(seen, *claim.given);
     if (status.ok()) {
-      show_witness(claim.finding, *claim.given, prover, seen, tables);
+      show_witness(claim.finding, shrink(seen, *claim.given), prover, seen, tables);
       ++count.checked;
     } else {
       ++count.rejected;

@@ -26,6 +26,8 @@ struct ProofOptions {
   // Reorderings that reverse critical sections are searched in so many events: that takes seconds for a pair behind a
   // million events, where those that keep their order take milliseconds.
   std::uint64_t max_events_for_search = 250'000;
+  // Reports have witnesses as they were found, with all threads and steps, not made small.
+  bool whole_witnesses = false;
   // In traces up to this length also pairs of heuristic analyses are tried, of which there may be thousands, and where
   // the examples of the analyses fail, all pairs of accesses with their sites.
   std::uint64_t max_events_for_heuristics = 50'000;

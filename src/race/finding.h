@@ -210,12 +210,16 @@ std::optional<MemoryKind> memory_kind_from_name(std::string_view name);
 // What the first byte that both sides of a race touch is a part of.
 struct MemoryContext {
   MemoryKind kind = MemoryKind::kHeap;
-  std::uint64_t address = 0;        // first byte of the variable or block
-  std::uint64_t size = 0;           // bytes; 0 when not known
-  std::uint64_t offset = 0;         // of that byte in it
-  std::string name;                 // of a global
-  std::string thread;               // whose stack it is
+  std::uint64_t address = 0;  // first byte of the variable or block
+  std::uint64_t size = 0;     // bytes; 0 when not known
+  std::uint64_t offset = 0;   // of that byte in it
+  // What the source calls it, "accounts[0].balance": then address, size and offset are those of just that, but for a
+  // heap block, whose they stay. Empty when it has no name.
+  std::string name;
+  std::string thread;               // whose stack it is, or whose thread-local variable
   std::optional<Origin> allocated;  // a heap block
+  std::string function = {};        // of a local variable on the stack
+  std::string type = {};            // what a heap block holds, one or many of it
 
   friend bool operator==(const MemoryContext&, const MemoryContext&) = default;
 };

@@ -137,6 +137,10 @@ Json detail_json(const Finding& finding, const ReportStats& stats, std::size_t m
     if (note.origin != nullptr) {
       json["site"] = site_json(note.origin->site);
       json["event"] = raw(note.origin->event);
+      json["stack"] = Json::array();
+      for (const Site& caller : note.origin->stack) {
+        json["stack"].push_back(site_json(caller));
+      }
     }
     text["notes"].push_back(std::move(json));
   }

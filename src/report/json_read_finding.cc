@@ -55,6 +55,8 @@ static void read_json(const JsonNode& node, MemoryContext& memory) {
   node.get("offset", memory.offset);
   node.get("name", memory.name);
   node.get("thread", memory.thread);
+  node.get("function", memory.function);
+  node.get("type", memory.type);
   node.get("allocated", memory.allocated);
 }
 

@@ -191,6 +191,8 @@ Json to_json(const MemoryContext& memory) {
   json["offset"] = memory.offset;
   put_text(json, "name", memory.name);
   put_text(json, "thread", memory.thread);
+  put_text(json, "function", memory.function);
+  put_text(json, "type", memory.type);
   if (memory.allocated.has_value()) {
     json["allocated"] = to_json(*memory.allocated);
   }

@@ -244,7 +244,10 @@ class TsanWriter {
       case MemoryKind::kGlobal:
         out_ << "  Location is global '" << printable(memory.name) << "'" << at << "\n\n";
         break;
-      case MemoryKind::kStack: out_ << "  Location is stack of " << thread(memory.thread) << ".\n\n"; break;
+      case MemoryKind::kStack:
+        out_ << "  Location is stack of " << thread(memory.thread)
+             << (memory.name.empty() ? "" : ", variable '" + printable(memory.name) + "'") << ".\n\n";
+        break;
       case MemoryKind::kHeap:
         out_ << "  Location is heap block" << at;
         if (memory.allocated.has_value()) {
