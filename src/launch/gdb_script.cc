@@ -132,7 +132,9 @@ sooth:       who meets whom"""
 
 
 def stopped(event):
-    if not isinstance(event, gdb.SignalEvent) or event.stop_signal != "SIGTRAP" or not read_stop():
+    if isinstance(event, gdb.BreakpointEvent) or not read_stop() or not is_runtime(gdb.newest_frame()):
+        return
+    if Stop.threads.get(gdb.selected_thread().ptid[1]) != Stop.here:
         return
     name_threads()
     select_user_frame()

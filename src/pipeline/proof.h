@@ -61,7 +61,7 @@ class TraceCapture {
   std::uint64_t unbounded_calls() const { return unbounded_calls_; }  // those of them that may touch everything
   // Every call of what was kept reaches the ranges, too.
   void reach_everywhere(std::span<const Reach> ranges);
-  Batch batch() const { return {EventId{0}, events_, {}, stacks_, branches_, {}}; }
+  Batch batch() const { return {EventId{0}, events_, values_, stacks_, branches_, {}}; }
   StackId stack(EventId id) const { return raw(id) < stacks_.size() ? stacks_[raw(id)] : kNoStack; }
 
  private:

@@ -222,7 +222,7 @@ class WitnessGraph {
 };
 
 std::vector<std::pair<Position, Position>> WitnessGraph::dependences(const std::vector<bool>& kept,
-                                                                      bool with_locks) const {
+                                                                     bool with_locks) const {
   struct Byte {
     Position writer = kNowhere;
     Position reader = kNowhere;  // the latest since; earlier ones stand in front of it by edges of their own
@@ -426,9 +426,9 @@ class Shrinker {
     const WitnessSize now = size_of(trace_, best_);
     Witness other{best_.kind, std::move(order), best_.next};
     const WitnessSize size = size_of(trace_, other);
-    const bool is_smaller = size.threads <= now.threads && size.switches <= now.switches && size.events <= now.events &&
-                            std::tie(size.threads, size.switches, size.events) <
-                                std::tie(now.threads, now.switches, now.events);
+    const bool is_smaller =
+        size.threads <= now.threads && size.switches <= now.switches && size.events <= now.events &&
+        std::tie(size.threads, size.switches, size.events) < std::tie(now.threads, now.switches, now.events);
     if (!is_smaller || work_ < trace_.events.size()) {
       return false;
     }

@@ -138,8 +138,7 @@ class FrameWalk {
     Dwarf_Addr base = 0, begin = 0, end = 0;
     Dwarf_Op* ops = nullptr;
     std::size_t count = 0;
-    for (std::ptrdiff_t at = 0;
-         (at = dwarf_getlocations(&attribute, at, &base, &begin, &end, &ops, &count)) > 0;) {
+    for (std::ptrdiff_t at = 0; (at = dwarf_getlocations(&attribute, at, &base, &begin, &end, &ops, &count)) > 0;) {
       if (count != 1) {
         continue;
       }
@@ -219,8 +218,8 @@ TypeId constructed_type(UnitIndex& unit, std::uint32_t at, std::uint64_t address
                         TypeReader& types) {
   const UnitIndex::Scope* next = nullptr;
   for (const UnitIndex::Scope& scope : unit.scopes()) {
-    const bool is_near = scope.inlined && scope.parent == at && scope.entry > address &&
-                         scope.entry - address <= kConstructorWithin;
+    const bool is_near =
+        scope.inlined && scope.parent == at && scope.entry > address && scope.entry - address <= kConstructorWithin;
     if (is_near && (next == nullptr || scope.entry < next->entry)) {
       Dwarf_Die die = scope.die;
       if (unsigned_of(die, DW_AT_call_line) == line && class_of_constructor(die, types) != kNoType) {

@@ -20,7 +20,8 @@ std::vector<ShortLived> local_variables(DebugFile& file, UnitIndex& unit, const 
 // The type that the code behind a call of operator new makes there: of the constructor that is called or was inlined
 // next, at the line of the call. kNoType when there is none, which is so for what has no constructor.
 // `address` is that of the call in the scope `at`.
-TypeId constructed_type(UnitIndex& unit, std::uint32_t at, std::uint64_t address, std::uint32_t line, TypeReader& types);
+TypeId constructed_type(UnitIndex& unit, std::uint32_t at, std::uint64_t address, std::uint32_t line,
+                        TypeReader& types);
 // The same of a function: the class whose constructor it is; kNoType when it is none.
 TypeId class_of_constructor(Dwarf_Die function, TypeReader& types);
 

@@ -142,7 +142,11 @@ std::string ModuleSymbols::variable_name(UnitIndex& unit, Dwarf_Die& die, const 
   if (mangled == nullptr) {
     mangled = symbol != nullptr && is_mangled(symbol->name) ? symbol->name : nullptr;
   }
-  return mangled != nullptr ? demangle(mangled) : unit.qualified_name(die);
+  std::string name = mangled != nullptr ? demangle(mangled) : unit.qualified_name(die);
+  if (const std::size_t tag = name.find("[abi:"); tag != std::string::npos) {
+    name.erase(tag, name.find(']', tag) + 1 - tag);  // looks like an element of an array
+  }
+  return name;
 }
 
 GlobalVariable ModuleSymbols::describe(const Global& global) {

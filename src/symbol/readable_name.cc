@@ -16,8 +16,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kInline =
     {{"std::__cxx11::", "std::"}, {"std::__1::", "std::"}, {"std::__ndk1::", "std::"}}};
 
 // Template arguments that the library fills in. Never the first one.
-constexpr std::array<std::string_view, 7> kDefaults = {"std::allocator<", "std::less<",     "std::char_traits<",
-                                                       "std::hash<",      "std::equal_to<", "std::default_delete<",
+constexpr std::array<std::string_view, 7> kDefaults = {"std::allocator<",
+                                                       "std::less<",
+                                                       "std::char_traits<",
+                                                       "std::hash<",
+                                                       "std::equal_to<",
+                                                       "std::default_delete<",
                                                        "std::pmr::polymorphic_allocator<"};
 
 // Templates that everybody calls by a typedef. With <char>.
@@ -102,7 +106,8 @@ std::string lambda_text(std::string name) {
     }
     const std::string_view rest = text.substr(std::min(end + 1, text.size()));
     const std::size_t mark = text.substr(0, end).rfind('#');
-    if (rest.empty() || rest.starts_with("::operator()") || rest.starts_with("::_FUN") || rest.starts_with("::__invoke")) {
+    if (rest.empty() || rest.starts_with("::operator()") || rest.starts_with("::_FUN") ||
+        rest.starts_with("::__invoke")) {
       const bool is_numbered = mark != std::string_view::npos && mark > at;
       return lambda_in(text.substr(0, at), is_numbered ? std::strtoul(name.c_str() + mark + 1, nullptr, 10) : 1);
     }
@@ -234,8 +239,7 @@ std::string short_function(std::string_view name) {
   }
   // What it returns, which only templates have.
   const std::size_t space = last_outside(text, " ");
-  if (space != std::string::npos && !text.starts_with("lambda ") &&
-      text.find("operator ") == std::string::npos) {
+  if (space != std::string::npos && !text.starts_with("lambda ") && text.find("operator ") == std::string::npos) {
     text.erase(0, space + 1);
   }
   return text.empty() ? text : text + "()";

@@ -22,10 +22,12 @@ TEST(ReadableName, SaysWhatPeopleWrite) {
        "std::vector<std::vector<int>>", nullptr},
       {"std::map<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, int, "
        "std::less<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > >, "
-       "std::allocator<std::pair<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const, "
+       "std::allocator<std::pair<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > "
+       "const, "
        "int> > >",
        "std::map<std::string, int>", nullptr},
-      {"std::unordered_map<int, long, std::hash<int>, std::equal_to<int>, std::allocator<std::pair<int const, long> > >",
+      {"std::unordered_map<int, long, std::hash<int>, std::equal_to<int>, std::allocator<std::pair<int const, long> > "
+       ">",
        "std::unordered_map<int, long>", nullptr},
       {"std::unique_ptr<Account, std::default_delete<Account> >", "std::unique_ptr<Account>", nullptr},
       {"std::vector<int, my::Pool<int> >", "std::vector<int, my::Pool<int>>", nullptr},

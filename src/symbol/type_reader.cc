@@ -18,9 +18,15 @@ constexpr std::size_t kMostMembers = 4096;
 constexpr int kDeepestType = 64;
 
 // What C calls by a typedef and nobody looks into.
-constexpr std::array<std::string_view, 9> kOpaqueNames = {
-    "pthread_mutex_t",   "pthread_cond_t", "pthread_rwlock_t", "pthread_spinlock_t", "pthread_barrier_t",
-    "pthread_once_t", "pthread_attr_t", "sem_t",              "FILE"};
+constexpr std::array<std::string_view, 9> kOpaqueNames = {"pthread_mutex_t",
+                                                          "pthread_cond_t",
+                                                          "pthread_rwlock_t",
+                                                          "pthread_spinlock_t",
+                                                          "pthread_barrier_t",
+                                                          "pthread_once_t",
+                                                          "pthread_attr_t",
+                                                          "sem_t",
+                                                          "FILE"};
 
 const char* name_of(Dwarf_Die& die) {
   Dwarf_Attribute attribute;
@@ -49,8 +55,8 @@ std::uint64_t bytes_of(Dwarf_Die& type) {
 }
 
 bool is_qualifier(int tag) {
-  return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_atomic_type ||
-         tag == DW_TAG_restrict_type;
+  return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
+         tag == DW_TAG_atomic_type || tag == DW_TAG_restrict_type;
 }
 
 // How many elements a dimension has; 0 when that is not fixed.
@@ -261,7 +267,12 @@ void TypeReader::note_names(Dwarf_Die& parent, const std::string& around, int de
     }
     if (is_class || tag == DW_TAG_namespace) {
       const char* name = name_of(die);
-      note_names(die, around + (name != nullptr ? name : tag == DW_TAG_namespace ? "(anonymous namespace)" : "") + "::",
+      note_names(die,
+                 around +
+                     (name != nullptr           ? name
+                      : tag == DW_TAG_namespace ? "(anonymous namespace)"
+                                                : "") +
+                     "::",
                  depth + 1);
     }
   } while (dwarf_siblingof(&die, &die) == 0);

@@ -56,8 +56,8 @@ class TypeReader {
 
   DebugFile& file_;
   TypeCatalog& catalog_;
-  std::unordered_map<const void*, TypeId> known_;            // by die
-  std::unordered_map<const void*, std::string> enclosing_;   // die of a class -> "ns::Outer::"
+  std::unordered_map<const void*, TypeId> known_;           // by die
+  std::unordered_map<const void*, std::string> enclosing_;  // die of a class -> "ns::Outer::"
   bool names_noted_ = false;
   int depth_ = 0;
 };

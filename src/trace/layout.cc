@@ -57,7 +57,8 @@ class PartSearch {
   }
 
   bool holds(const TypeMember& member) const {
-    return rest_ >= member.offset && rest_ - member.offset < member.size && size_ <= member.size - (rest_ - member.offset);
+    return rest_ >= member.offset && rest_ - member.offset < member.size &&
+           size_ <= member.size - (rest_ - member.offset);
   }
 
   bool into_member() {
@@ -68,7 +69,7 @@ class PartSearch {
       }
     }
     if (type_->is_union) {
-      std::erase_if(holders, [&](const TypeMember* member) { return leaf_size(*member, rest_) != size_; });
+      std::erase_if(holders, [&](const TypeMember* member) { return !is_just(*member, rest_); });
     }
     if (holders.empty() || (type_->is_union && holders.size() > 1)) {
       return bit_fields();
@@ -84,11 +85,12 @@ class PartSearch {
     return true;
   }
 
-  // Of a union's member: how many bytes what lies at the offset has.
-  std::uint64_t leaf_size(const TypeMember& member, std::uint64_t rest) const {
+  // Whether what a union's member has at the offset is one thing, as long as the access.
+  bool is_just(const TypeMember& member, std::uint64_t rest) const {
     PartSearch inside(types_, size_);
     inside.part_.size = member.size;
-    return inside.run(member.type, rest - member.offset).size;
+    const TypePart part = inside.run(member.type, rest - member.offset);
+    return part.size == size_ && part.path.find("..") == std::string::npos;
   }
 
   // They share bytes, so an access is to all that these bytes hold.

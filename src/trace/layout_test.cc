@@ -15,11 +15,11 @@ struct AccountTypes {
   TypeId letter = table.add_type({.name = "char", .size = 1});
   TypeId letters = table.add_type({.name = "", .size = 8, .element = letter, .count = 8});
   TypeId text = table.add_type({.name = "std::string", .size = 32, .opaque = true});
-  TypeId either = table.add_type({.name = "",
-                                  .size = 8,
-                                  .is_union = true,
-                                  .members = {{"i", 0, 4, integer, false}, {"f", 0, 4, integer, false},
-                                              {"c", 0, 8, letters, false}}});
+  TypeId either = table.add_type(
+      {.name = "",
+       .size = 8,
+       .is_union = true,
+       .members = {{"i", 0, 4, integer, false}, {"f", 0, 4, integer, false}, {"c", 0, 8, letters, false}}});
   TypeId account = table.add_type({.name = "Account",
                                    .size = 48,
                                    .members = {{"id", 0, 4, integer, false},
@@ -42,11 +42,11 @@ TEST(Layout, NamesTheSmallestPartThatHoldsTheBytes) {
     std::uint64_t begin, bytes;
   };
   const PartCase cases[] = {
-      {0, 4, "[0].id", 0, 4},         {48, 4, "[1].id", 48, 4},      {50, 1, "[1].id", 48, 4},
-      {52, 1, "[1].c[0]", 52, 1},     {54, 1, "[1].c[2]", 54, 1},    {52, 4, "[1]", 52, 8},  // i or f
-      {52, 8, "[1].c", 52, 8},        {60, 1, "[1].a..b", 60, 1},    {70, 8, "[1].s", 64, 32},
-      {0, 48, "[0]", 0, 48},          {48, 96, "[1..2]", 48, 96},    {0, 144, "", 0, 144},
-      {61, 1, "[1]", 48, 48},         {200, 4, "", 0, 144},          {140, 8, "", 0, 144},
+      {0, 4, "[0].id", 0, 4},     {48, 4, "[1].id", 48, 4},   {50, 1, "[1].id", 48, 4},
+      {52, 1, "[1].c[0]", 52, 1}, {54, 1, "[1].c[2]", 54, 1}, {52, 4, "[1]", 52, 8},  // i or f
+      {52, 8, "[1].c", 52, 8},    {60, 1, "[1].a..b", 60, 1}, {70, 8, "[1].s", 64, 32},
+      {0, 48, "[0]", 0, 48},      {48, 96, "[1..2]", 48, 96}, {0, 144, "", 0, 144},
+      {61, 1, "[1]", 48, 48},     {200, 4, "", 0, 144},       {140, 8, "", 0, 144},
   };
   for (const PartCase& each : cases) {
     const TypePart part = types.part(each.offset, each.size);
@@ -66,7 +66,8 @@ TEST(Layout, TypesThatContainThemselvesEnd) {
 TEST(Variables, LiveForATime) {
   AccountTypes types;
   VariableTable& table = types.table;
-  const std::uint32_t outer = table.add_layout({{"x", "f()", -16, 4, types.integer}, {"all", "f()", -200, 144, types.accounts}});
+  const std::uint32_t outer =
+      table.add_layout({{"x", "f()", -16, 4, types.integer}, {"all", "f()", -200, 144, types.accounts}});
   const std::uint32_t inner = table.add_layout({{"y", "g()", -8, 8, kNoType}});
   const std::uint32_t frame = table.place(outer, ThreadId{1}, 0x1000, EventId{10});
   ASSERT_TRUE(table.find(0x1000 - 16, 4, EventId{10}).has_value());

@@ -60,8 +60,12 @@ std::optional<NamedPart> VariableTable::find(std::uint64_t address, std::uint64_
         continue;
       }
       const TypePart part = find_part(types_, variable.type, address - begin, size);
-      return NamedPart{variable.name + part.path, variable.function, frame->thread, begin + part.offset,
-                       part.size != 0 ? part.size : variable.size, part.type};
+      return NamedPart{variable.name + part.path,
+                       variable.function,
+                       frame->thread,
+                       begin + part.offset,
+                       part.size != 0 ? part.size : variable.size,
+                       part.type};
     }
   }
   return std::nullopt;

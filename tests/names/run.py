@@ -4,8 +4,8 @@
     tests/names/run.py SOOTH [--compilers g++,clang++-19] [--levels -O0,-O2] [--keep DIR]
 
 Each line with `//= TEXT` must be a race whose memory is called TEXT; a heap block also tells how many bytes the
-program asked for. A line may say `//= TEXT |-O2 OTHER` for what only
-that level gives. Prints what differs, and a closing sentence with the number of cases.
+program asked for. A line may say `//= TEXT |-O2 OTHER` or `|clang++-14-O2
+OTHER` where compilers tell less. Prints what differs, and a closing sentence with the number of cases.
 """
 import argparse
 import json
@@ -26,13 +26,13 @@ def expectations(compiler, level):
     wanted = {}
     with open(SOURCE, encoding="utf-8") as source:
         for number, line in enumerate(source, 1):
-            match = re.search(r"//= (.*)$", line)
+            match = re.search(r"TOUCH\(.*//= (.*)$", line)
             if not match:
                 continue
             first, *others = [part.strip() for part in match.group(1).split("|")]
             for other in others:
                 condition, text = other.split(" ", 1)
-                if condition in (level, compiler.split("+")[0], compiler.split("+")[0] + level):
+                if condition in (level, compiler, compiler + level):
                     first = text
             wanted[number] = first
     return wanted
@@ -41,6 +41,8 @@ def expectations(compiler, level):
 def text_of(finding):
     memory = finding.get("context", {}).get("memory", {})
     name = memory.get("name", "")
+    if not name and memory.get("kind") == "stack":
+        return "stack of " + memory["thread"]
     if not name:
         return "%s block of %s bytes" % (memory.get("kind", "no"), memory.get("size", "?"))
     if memory["kind"] == "stack":
