@@ -22,7 +22,7 @@ struct TablesCursor {
   // Behind all that is there now.
   static TablesCursor end_of(const Tables& tables) {
     const VariableTable& variables = tables.variables();
-    return {tables.thread_count(),    tables.sites().size(),     tables.stacks().size(),
+    return {tables.thread_count(),      tables.sites().size(),     tables.stacks().size(),
             tables.names().size(),      variables.types().size(),  variables.allocations().size(),
             variables.layouts().size(), variables.frames().size(), variables.ends().size()};
   }
