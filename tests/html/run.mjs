@@ -172,7 +172,7 @@ for (const count of [2, 10, 60]) {
     }
     equal(await page.locator('.threads .fold').count(), count > 5 ? 1 : 0, 'the number of folded columns');
     if (count > 5) {
-      equal(await page.locator('.threads .fold').innerText(), `${count - 1} more threads ▸`, 'what is folded');
+      equal(await page.locator('.threads .fold').innerText(), `${count - 1} more ▸`, 'what is folded');
       equal(await page.locator('.threads span').count(), 2, 'columns with a name');
       await page.shot(`threads${count}`);
       await page.locator('.unfold').click();

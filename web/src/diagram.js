@@ -245,7 +245,7 @@ export function createDiagram(finding) {
     replace(names, m.threads.map((name, i) => h('span', { class: racing.has(i) ? 'racing' : null, title: name, css: { left: `${left(i)}px`, width: `${width(i) - 6}px`, ...colour(i) } }, name)).filter((_, i) => !isFolded(i)));
     if (others > MAX_OTHERS) {
       const column = m.racers;
-      const text = folded ? `${counted(others, 'more thread')} ▸` : '◂ fold';
+      const text = folded ? `${others} more ▸` : '◂ fold';
       names.append(h('button', { type: 'button', class: 'fold', tabindex: '-1', title: folded ? 'Show each in a column of its own' : 'Show them in one column',
         css: { left: `${folded ? left(column) : left(m.threads.length) - 70}px` }, onclick: toggleFold }, text));
     }
