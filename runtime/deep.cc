@@ -134,6 +134,7 @@ SOOTH_EXPORT void __sooth_deep_loaded(Descriptor* module) {
     return stop_for_lack_of_room();
   }
   __atomic_fetch_or(&recorder.control->flags, stream::kWithDeep, __ATOMIC_RELAXED);
+  ownership::keep_all();  // whoever executes the code again must know what it read
   ++next_number_;
   (first_ == nullptr ? first_ : last_->next) = module;
   last_ = module;

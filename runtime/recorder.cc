@@ -11,6 +11,7 @@
 #include "runtime/deep.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
+#include "runtime/ownership.h"
 #include "runtime/signals.h"
 #include "runtime/stream_writer.h"
 #include "runtime/turn.h"
@@ -194,6 +195,7 @@ long next_chunk_index() {
     stop_recording(StopReason::kSizeLimit);
     return -1;
   }
+  ownership::grown((u64{index} + 1) * kChunkBytes);
   return index;
 }
 
@@ -365,6 +367,8 @@ void start_recording() {
   }
   if (!open_control()) return;
   if (!start_modules() || !calls::start()) recorder.control = nullptr;
+  // Calls that nobody saw may touch anything.
+  if (recording() && recorder.serial && !recorder.watches_calls) ownership::start(number_of("SOOTH_THIN_FROM"));
 }
 
 void restart_recording_after_fork() {
@@ -376,6 +380,7 @@ void restart_recording_after_fork() {
     return;
   }
   growth_.reset();
+  ownership::restart_after_fork();
   for (int fd : {recorder.streams_fd, recorder.sites_fd, recorder.process_fd}) sys_call(SYS_close, fd);
   // A live recording follows the first process only.
   if (recorder.directory == nullptr || !make_directory(base_directory_, true) || !open_directory() || !open_control())

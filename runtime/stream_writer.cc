@@ -45,6 +45,8 @@ SOOTH_INLINE void put_value(Builder& b, Thread* t, u32 slot, const EventValue* v
   b.put_bytes(high, high_bytes);
 }
 
+void put_definition(Thread* t, u32 slot, uptr pc, Shape shape, u32 site);
+
 }  // namespace
 
 bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape) {
@@ -56,6 +58,13 @@ bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape) {
   }
   u32 site = intern_site(pc);
   if (site == ~0u) return false;
+  put_definition(t, slot, pc, shape, site);
+  return true;
+}
+
+namespace {
+
+void put_definition(Thread* t, u32 slot, uptr pc, Shape shape, u32 site) {
   t->slots[slot] = {slot_key(pc, shape), 0, 0};
   if (recorder.serial) t->values[2 * slot] = t->values[2 * slot + 1] = 0;
   // Accesses that were seen through the slot's former shape must not hide ones through this.
@@ -69,8 +78,9 @@ bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape) {
   b.put_varint(shape.size());
   b.put_varint(site);
   b.commit();
-  return true;
 }
+
+}  // namespace
 
 void write_stack(Thread* t) {
   t->special &= ~kStackChanged;
@@ -192,6 +202,7 @@ SOOTH_INLINE void put_deferred(Thread* t) {
 // A write that waited for its value, which by now is in memory, and the read that waited for the write.
 SOOTH_INLINE void put_pending(Thread* t) {
   u32 slot = t->pending_slot;
+  if (SOOTH_UNLIKELY(t->pending_without_value)) return write_pending_unknown(t);
   EventValue value = read_memory(t->pending_object, t->pending_size);
   t->pending_slot = 0;
   if (SOOTH_LIKELY(t->pending_size <= 8))
@@ -216,11 +227,56 @@ void write_pending_unknown(Thread* t) {
   u32 slot = t->pending_slot;
   if (slot == 0) return;
   t->pending_slot = 0;
+  t->pending_without_value = false;
   put_pending_with(t, slot, nullptr);
   put_deferred(t);
 }
 
+void put_message(Thread* t, u64 message, u32 site) {
+  constexpr Shape shape = Shape::of(Op::kHappensBefore);
+  u32 slot = used_slot_of(kNoSite, shape);
+  Slot& s = t->slots[slot];
+  if (s.key != slot_key(kNoSite, shape) || is_far(s, message)) put_definition(t, slot, kNoSite, shape, site);
+  u64 delta = 0;
+  slot_delta(s, message, delta);
+  u32 length = byte_length(delta);
+  Builder b(t, static_cast<u16>(length << stream::kSlotBits | slot));
+  b.put_bytes(delta, length);
+  b.commit();
+  follow(t, slot);
+  t->run_end = nullptr;
+}
+
 namespace {
+
+// A write to a granule, of a value that nobody needs to know.
+__attribute__((noinline)) void restate(Thread* t, uptr granule, uptr pc) {
+  constexpr Shape shape = serial_shape<8, true>();
+  write_pending(t);
+  if ((t->special & kStackChanged) != 0) write_stack(t);
+  u32 slot = used_slot_of(pc, shape);
+  Slot& s = t->slots[slot];
+  u64 delta = 0;
+  if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) return;
+  if (!slot_delta(s, granule, delta) && define_slot(t, slot, pc, shape)) slot_delta(s, granule, delta);
+  set_pending(t, slot, 8, granule, byte_length(delta), delta);
+  write_pending_unknown(t);
+  if (t->cursor > t->limit) attend(t);
+}
+
+// What ownership.h says of an access; true: there is nothing more to write.
+SOOTH_INLINE bool is_told(Thread* t, uptr address, uptr pc, u64 size, bool is_write, ownership::Verdict& verdict) {
+  if (ownership::state.cells == nullptr) return false;
+  verdict = ownership::touch(t, address, size, is_write);
+  if (verdict == ownership::Verdict::kLeaveOut) {
+    ++t->left_out;
+    heed(t);
+    return true;
+  }
+  if (SOOTH_LIKELY(verdict != ownership::Verdict::kRestate)) return false;
+  restate(t, address & ~uptr{7}, pc);
+  return true;
+}
 
 // The slot could not be defined: its site is left out.
 void skip_access(Thread* t, uptr pc, uptr address, u64 size) {
@@ -250,6 +306,10 @@ __attribute__((noinline)) void access_in_turn(Thread* t, uptr address, uptr pc) 
     else
       turn::preempt(t);
   }
+  ownership::Verdict verdict = ownership::Verdict::kRecord;
+  if (is_told(t, address, pc, size, is_write, verdict)) return;
+  waits = waits && t->pending_slot != 0;  // another thread's mark may have come behind it
+  is_defined = s.key == slot_key(pc, shape);
   if (SOOTH_UNLIKELY(!is_defined) && !define_slot(t, slot, pc, shape)) return skip_access(t, pc, address, size);
   // Before the slot moves on: the handler of a fault here may never return.
   u64 value = is_write ? 0 : read_memory(address, size).low;
@@ -263,6 +323,7 @@ __attribute__((noinline)) void access_in_turn(Thread* t, uptr address, uptr pc) 
   u32 length = byte_length(delta);
   if constexpr (is_write) {
     set_pending(t, slot, size, address, length, delta);
+    t->pending_without_value = verdict == ownership::Verdict::kWithoutValue;
   } else if (waits) {
     t->deferred_slot = slot;
     t->deferred_code = length;
@@ -281,7 +342,10 @@ template <unsigned size, bool is_write>
 void access_serially(Thread* t, uptr address, uptr pc) {
   constexpr Shape shape = serial_shape<size, is_write>();
   if (SOOTH_UNLIKELY(!is_undisturbed(t, pc, shape))) return access_in_turn<size, is_write>(t, address, pc);
+  // Whatever is not all of one granule, or has to be said in other words, goes the long way.
   u32 slot = slot_of(pc, shape);
+  if (ownership::state.cells != nullptr && !ownership::is_simple(t, address, size))
+    return access_in_turn<size, is_write>(t, address, pc);
   Slot& s = t->slots[slot];
   // Before the slot moves on: the handler of a fault here may never return.
   u64 value = is_write ? 0 : read_memory(address, size).low;
@@ -377,6 +441,10 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
     t->special |= kStackChanged;
     if (t->call_frame != nullptr) calls::left(t);
   }
+  ownership::Verdict verdict = ownership::Verdict::kRecord;
+  if ((special & kSerialMode) != 0 &&
+      is_told(t, address, pc, shape.is_sized() ? size : shape.size(), is_write, verdict))
+    return;
   // Before the stack is written: a function that does nothing new leaves no trace at all.
   if (t->tree != nullptr && !shape.is_sized() && tree::remembers(t->tree, address, pc, shape)) return;
   if ((t->special & kStackChanged) != 0) write_stack(t);
@@ -397,6 +465,7 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
   u32 length = byte_length(delta);
   if ((special & kSerialMode) != 0 && is_write && !shape.is_sized()) {
     set_pending(t, slot, shape.size(), address, length, delta);
+    t->pending_without_value = verdict == ownership::Verdict::kWithoutValue;
     if (t->cursor > t->limit) attend(t);
     return;
   }
@@ -426,6 +495,12 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
   if (SOOTH_UNLIKELY(any_ignored_memory())) t->special |= kIgnoreMemory;
   if (SOOTH_UNLIKELY((t->special & kInCall) != 0)) calls::happened(t, pc);
   if (recorder.serial) write_pending(t);
+  if (ownership::state.cells != nullptr) {
+    if (is_access(shape.op())) ownership::touch_atomically(t, object, shape.is_sized() ? size : shape.size());
+    if (shape.op() == Op::kFree) ownership::touch_to_free(t, object, size);
+    if (shape.op() == Op::kAlloc) ownership::forget(object, size);
+    if (shape.op() == Op::kEnd) ownership::settle(t);
+  }
   if ((t->special & kStackChanged) != 0) write_stack(t);
   if (SOOTH_UNLIKELY(t->placed != t->top) && hands_out_pointers(shape.op())) write_frames(t);
   u32 slot = used_slot_of(pc, shape);
@@ -515,6 +590,7 @@ void write_turn(Thread* t) {
 void write_thread_switch(Thread* t, u32 id, bool ticketed) {
   if ((t->special & kStopped) != 0) return;
   if (recorder.serial) write_pending(t);
+  ownership::settle(t);
   if (ticketed && !recorder.serial) {
     Builder b(t, escape(Record::kTicket));
     b.put_ticket();
@@ -524,6 +600,7 @@ void write_thread_switch(Thread* t, u32 id, bool ticketed) {
   b.put_varint(id);
   b.commit();
   if (t->tree != nullptr) tree::restart(t->tree);
+  ownership::begin_thread(t, id);
   next_epoch(t);
   publish(t);
   if (t->cursor > t->limit) attend(t);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime/control.h"
+#include "runtime/ownership.h"
 #include "runtime/record_builder.h"
 #include "runtime/recorder.h"
 #include "runtime/thread.h"
@@ -139,6 +140,8 @@ void write_thread_switch(Thread* t, u32 id, bool ticketed);
 void write_turn(Thread* t);
 // Where the thread has the variables that are its own.
 void write_thread_pointer(Thread* t);
+// A kHappensBefore at `site`, the number of kNoSite. By the thread, or by whoever takes the turn away from it: no lock, no libc.
+void put_message(Thread* t, u64 message, u32 site);
 // A write of a serial recording whose value was not known yet. Waits for the turn first if it was taken away: then the
 // write is written already.
 void write_pending(Thread* t);
@@ -189,6 +192,9 @@ SOOTH_INLINE void access(uptr address, uptr pc, Shape shape, uptr stack) {
   u32 slot = slot_of(pc, shape);
   if (SOOTH_UNLIKELY(t->special != 0) || SOOTH_UNLIKELY(t->slots[slot].key != pc)) {
     if ((t->special & kControlled) != 0) return access_controlled(t, address, pc, shape);
+    if ((t->special & ~kStackChanged) == kSerialMode &&
+        ownership::is_left_out(t, address, shape.size(), shape.op() == Op::kWrite))
+      return;
     if (t->special == kSerialMode && shape.size() <= 8) return access_serially(t, address, pc, shape);
     if (t->special == kStackChanged && t->slots[slot].key == pc)
       return access_after_call(t, address, pc, shape, stack, slot);

@@ -174,6 +174,8 @@ void restart_threads_after_fork(Thread* t) {
   if (t->tree != nullptr) tree::forget(t->tree);
   t->last_ticket = 0;
   t->pending_slot = t->deferred_slot = 0;
+  t->pending_without_value = false;
+  t->left_out = 0;
   t->sequence = 0;
   if (!recording() || infos_ == nullptr) {
     self_ = nullptr;

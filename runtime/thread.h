@@ -131,12 +131,16 @@ struct Thread {
   uptr deferred_object;
   u64 deferred_delta;
   u64 deferred_value;
-  u32 quantum;        // accesses until another thread gets the turn
-  u32 turn_state;     // of turn.h
-  u64* values;        // two per slot, serial recordings only
-  u32 context;        // of what comes next: see `following`
-  u8* run_end;        // the cursor behind the run that may still grow; anything else: there is none
-  Progress progress;  // controlled runs only
+  // For ownership.h.
+  bool pending_without_value;  // what the pending write leaves is nobody's business
+  u32 owner;                   // as cells have it; 0: there are too many threads
+  u64 left_out;                // accesses since the last mark
+  u32 quantum;                 // accesses until another thread gets the turn
+  u32 turn_state;              // of turn.h
+  u64* values;                 // two per slot, serial recordings only
+  u32 context;                 // of what comes next: see `following`
+  u8* run_end;                 // the cursor behind the run that may still grow; anything else: there is none
+  Progress progress;           // controlled runs only
 
   u32 id;  // ThreadId of the trace
   u32 stream;

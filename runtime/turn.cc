@@ -238,6 +238,7 @@ Wake wait_for(Thread* t, uptr object, BlockedOn on, u64 deadline, bool polls) {
   {
     Locked locked(t);
     if (holder_ != n) return Wake::kWoken;  // it was taken away just now
+    ownership::settle(t);
     give_up(t);
     begin_wait(n, object, on, deadline, polls);
     word = pass_on(n, StretchEnd::kBlocked);
@@ -374,6 +375,7 @@ void leave(Thread* t) {
     Locked locked(t);
     Node* n = node_of(t);
     if (holder_ == n) {
+      ownership::settle(t);
       set_state(n, State::kOutside);
       __atomic_store_n(&t->turn_state, kAway, __ATOMIC_RELAXED);
       word = pass_on(n, StretchEnd::kOutside);
@@ -505,6 +507,7 @@ void take_away(const Sample& seen) {
                  __atomic_load_n(&t->quantum, __ATOMIC_RELAXED) == seen.quantum;
     if (quiet) {
       write_pending_now(t);
+      ownership::settle(t);
       if (recorder.controlled) {
         controlled::log(RecordKind::kTurnTaken, holder_->id);
         controlled::log_external(holder_->id, External::kTurnTaken);

@@ -28,6 +28,7 @@ void reschedule(Thread* t, SchedulingPoint point, StretchEnd how, bool at_operat
       return;
     }
     end_stretch(n, how);
+    ownership::settle(t);
     give_up(t);
     word = pass_on_to(next);
     make_ready(n);

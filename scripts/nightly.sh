@@ -143,6 +143,14 @@ step_recipe() {
     python3 tests/recipe/campaign.py --sooth build/bin/sooth --seeds "${SOOTH_RECIPE_SEEDS:-500}" --first-seed "${SOOTH_SEED:-$(date +%Y%m%d)}" --jobs "$sooth_jobs"
 }
 
+step_volume() {
+  say "late races behind private work: half a second of it, five, and a minute"
+  python3 tests/volume/run.py --sooth build/bin/sooth --seconds 0.5 &&
+    python3 tests/volume/run.py --sooth build/bin/sooth --seconds 5 &&
+    python3 tests/volume/run.py --sooth build/bin/sooth --seconds 60 --budget 1800 --case before,between,beside-1 &&
+    python3 tests/campaign/run.py --sooth build/bin/sooth --programs "${SOOTH_CAMPAIGN_PROGRAMS:-1000}" --first-seed "${SOOTH_SEED:-$(date +%Y%m%d)}" --thin-from 1 --jobs "$sooth_jobs"
+}
+
 # Random programs against all interleavings of their models: nothing that `sooth run` says is false; and, of many more with locks of all kinds,
 # nothing that is predicted from one recording.
 step_campaign() {
@@ -237,7 +245,7 @@ step_witness_sizes() {
 
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz parsers deep_code tsan debug clang tidy small programs run_command union following sweep confirm recipe campaign bugs real_programs real_run chaos soak compare rdit deb bazel witness_sizes bench)
+steps=(test properties asan fuzz parsers deep_code tsan debug clang tidy small programs run_command union following sweep confirm recipe campaign volume bugs real_programs real_run chaos soak compare rdit deb bazel witness_sizes bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

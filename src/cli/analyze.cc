@@ -231,6 +231,7 @@ CommandResult analyze(const AnalyzeOptions& options) {
   // What is neither a directory nor a file comes by only once.
   if (is_text && !std::filesystem::is_regular_file(trace.name)) {
     trace.reopen = {};
+    trace.read_again = {};
   }
   Progress proving("looking for witnesses:", Progress::terminal(), "findings");
   Progress asking("asking what else can meet:", Progress::terminal(), "pairs");

@@ -78,6 +78,12 @@ void add_recording_options(CLI::App& command, RecordingOptions& options) {
       ->capture_default_str();
 }
 
+void add_thinning_option(CLI::App& command, RecordingOptions& options) {
+  add_count_option(command, "--thin-from", options.thin_from,
+                   "From this size on, like 16M, a serial recording leaves out most accesses to memory that one thread "
+                   "has to itself. 0: never");
+}
+
 void add_recording_filter(CLI::App& command, const std::string& name, RecordingOptions& options) {
   std::vector<std::string> filters = {"repeat", "off"};
   filters.insert(filters.end(), std::begin(stream::kFilterNames) + 1, std::end(stream::kFilterNames));

@@ -13,5 +13,7 @@ void add_recording_options(CLI::App& command, RecordingOptions& options);
 // Adds what is left out already inside the program, as the flag `name`: a command that analyses has a --filter of its
 // own.
 void add_recording_filter(CLI::App& command, const std::string& name, RecordingOptions& options);
+// Adds --thin-from.
+void add_thinning_option(CLI::App& command, RecordingOptions& options);
 
 }  // namespace sooth

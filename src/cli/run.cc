@@ -228,7 +228,7 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   options->flags.budget = std::chrono::seconds(60);
   options->flags.timeout = std::chrono::milliseconds(0);
   options->job.record.options.schedule = "serial";
-  options->job.record.options.max_bytes = std::uint64_t{128} << 20;  // the analyses then take some gigabytes
+  options->job.record.options.thin_from = std::uint64_t{16} << 20;  // some three million events
   options->job.confirm.options.campaign.trials = 30;
   add_duration_option(*command, "--budget", options->flags.budget,
                       "Time for proofs and controlled runs, after the recorded run; 0: as long as it takes", "60s");
@@ -239,6 +239,7 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   add_recording_options(*command, options->job.record.options);
   add_count_option(*command, "--max-trace", options->job.record.options.max_bytes,
                    "End the recording at so many bytes; the program goes on. 0: no limit");
+  add_thinning_option(*command, options->job.record.options);
   command
       ->add_option_function<std::string>(
           "--keep", [options](const std::string& directory) { options->keep_in = directory; },

@@ -199,6 +199,7 @@ RunPlan Campaign::trial(const Target& target, std::uint64_t index) const {
   if (target.kind == FindingKind::kRace) {
     plan.plan = control::Plan::kDirected;
     plan.sites = target.pair.sites;
+    plan.patience = index % 2 == 0 ? options_.patience : 0;
   } else if (index % 2 == 0 && !target.acquires.empty()) {
     plan.plan = control::Plan::kDirected;
     plan.sites = acquire_code(target.acquires);
@@ -226,6 +227,7 @@ RunPlan Campaign::along(const WitnessSchedule& witness, const Target& target) co
   plan.sites = target.pair.sites;
   plan.stretches = witness.stretches;
   plan.threads = witness.threads;
+  plan.patience = options_.patience;
   return plan;
 }
 

@@ -29,6 +29,9 @@ struct CampaignOptions {
   std::uint64_t seed = 1;      // of trial 0; trial i has seed + i
   std::uint32_t jobs = 1;
   std::uint64_t baseline_runs = 10;
+  // Hook calls of others that a thread in front of its access of a race waits for in every second trial, the first among them; 0: as in the others. Those have
+  // a patience that suits threads that do nothing but wait for the one that waits.
+  std::uint64_t patience = 0;
   std::function<bool()> cancelled = [] { return false; };  // asked from several threads
   std::function<void()> on_run = [] {};                    // after each run that counts, from the thread of the caller
   // The same, with the run.

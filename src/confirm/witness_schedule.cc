@@ -11,6 +11,7 @@
 #include "race/witness_conditions.h"
 #include "race/witness_summary.h"
 #include "schedule/schedule_file.h"
+#include "trace/recording/stream_format.h"
 
 namespace sooth {
 namespace {
@@ -18,6 +19,13 @@ namespace {
 // Accesses to memory of its own that a thread may make on a branch that was not taken, and that witnesses leave out.
 // Each number is a run.
 constexpr std::uint64_t kMaxUnseen = 8;
+
+// Put there by the recorder, where accesses were left out: the program does nothing of that kind.
+bool is_mark(const Event& event) {
+  return (event.op == Op::kHappensBefore || event.op == Op::kHappensAfter) && stream::is_mark(event.object);
+}
+
+bool is_thinned(const TraceView& trace) { return std::any_of(trace.events.begin(), trace.events.end(), is_mark); }
 
 // How far a thread has come, as the scheduler counts.
 struct Position {
@@ -45,6 +53,9 @@ std::vector<bool> operation_is_next(const TraceView& trace) {
       of_thread.resize(raw(event.thread) + 1);
     }
     next[i] = of_thread[raw(event.thread)];
+    if (is_mark(event)) {
+      continue;
+    }
     if (control::is_operation(event.op)) {
       of_thread[raw(event.thread)] = true;
     } else if (event.op == Op::kRead || event.op == Op::kWrite) {
@@ -71,7 +82,9 @@ struct Leaving {
 class Builder {
  public:
   Builder(const TraceView& trace, bool every_access)
-      : trace_(trace), every_access_(every_access), operation_next_(operation_is_next(trace)) {}
+      : trace_(trace),
+        every_access_(every_access && !is_thinned(trace)),  // else they cannot be counted
+        operation_next_(operation_is_next(trace)) {}
 
   // Behind this event its thread does something else than in the trace, so its accesses have to be counted up to there.
   void leaves_behind(EventId id) { leaves_behind_.insert(id); }
@@ -80,6 +93,9 @@ class Builder {
   // what the thread does next; if there is nothing of the kind, the thread still waits.
   void add(EventId id) {
     const Event& event = trace_.events[raw(id)];
+    if (is_mark(event)) {
+      return;
+    }
     end_wait(event.thread);
     if (event.op == Op::kCondWait) {
       waits_[event.thread] = id;

@@ -42,6 +42,19 @@ std::string stop_note(const std::string& directory, stream::StopReason reason) {
   return ends + "the reason is not known";
 }
 
+std::string thinning_note(const std::string& directory, const RecordingState& state) {
+  if (state.left_out == 0) {
+    return "";
+  }
+  std::string note = directory + " is without " + std::to_string(state.left_out) +
+                     " accesses to memory that one thread had to itself (--thin-from)";
+  if (state.handed_over > 0) {
+    note += "; " + std::to_string(state.handed_over * 8) +
+            " bytes of it were touched by other threads later, and races with what was left out are not seen";
+  }
+  return note;
+}
+
 bool still_written(const RecordingState& state) {
   return !state.ended && ::kill(static_cast<pid_t>(state.pid), 0) == 0;
 }
@@ -92,6 +105,7 @@ Result<CompletedRecording> complete_recording(const std::string& directory) {
   }
   CompletedRecording result;
   result.threads = state->threads;
+  result.left_out = state->left_out;
   if (still_written(*state)) {
     result.notes.push_back("process " + std::to_string(state->pid) + " still runs and records in " + directory +
                            ", which is left without symbols");
@@ -110,6 +124,9 @@ Result<CompletedRecording> complete_recording(const std::string& directory) {
   result.unseen = unseen_libraries(directory).loaded;
   result.notes = std::move(*notes);
   if (const std::string note = stop_note(directory, state->stop); !note.empty()) {
+    result.notes.push_back(note);
+  }
+  if (const std::string note = thinning_note(directory, *state); !note.empty()) {
     result.notes.push_back(note);
   }
   result.bytes = size_of(directory);

@@ -12,6 +12,7 @@ namespace sooth {
 struct CompletedRecording {
   std::uint32_t threads = 0;
   std::uint64_t bytes = 0;          // of the whole directory
+  std::uint64_t left_out = 0;       // accesses, because one thread had the memory to itself
   std::vector<std::string> notes;   // what the user should know, one sentence each
   std::vector<std::string> unseen;  // UnseenLibraries::loaded
   bool has_calls = false;           // code was left out, and calls of it may be in the recording

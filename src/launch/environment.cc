@@ -46,8 +46,9 @@ Status load_library(std::vector<std::string>& environment, const std::string& li
     return Status::usage("the dynamic linker cannot load " + library +
                          " into the program, because its path has a space or colon; install sooth elsewhere");
   }
-  for (const char* ours : {"SOOTH_RECORD", "SOOTH_RECORD_FDS", "SOOTH_CHUNK_LIMIT", "SOOTH_MAX_TRACE", "SOOTH_EXCLUDE",
-                           "SOOTH_EXCLUDE_CODE", "SOOTH_REACH", control::kControlVariable, control::kLogVariable}) {
+  for (const char* ours :
+       {"SOOTH_RECORD", "SOOTH_RECORD_FDS", "SOOTH_CHUNK_LIMIT", "SOOTH_MAX_TRACE", "SOOTH_THIN_FROM", "SOOTH_EXCLUDE",
+        "SOOTH_EXCLUDE_CODE", "SOOTH_REACH", control::kControlVariable, control::kLogVariable}) {
     take(environment, ours);
   }
   const std::string preloaded = take(environment, "LD_PRELOAD");
@@ -77,6 +78,9 @@ Result<std::vector<std::string>> recording_environment(std::vector<std::string> 
   set(current, "SOOTH_FILTER", options.filter);
   if (options.max_bytes != 0) {
     set(current, "SOOTH_MAX_TRACE", std::to_string(options.max_bytes));
+  }
+  if (options.thin_from != 0) {
+    set(current, "SOOTH_THIN_FROM", std::to_string(options.thin_from));
   }
   if (const std::string modules = join(options.exclude); !modules.empty()) {
     set(current, "SOOTH_EXCLUDE", modules);

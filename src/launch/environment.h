@@ -16,6 +16,9 @@ struct RecordingOptions {
   std::string schedule = "os";
   std::uint64_t seed = 1;       // of a schedule that is drawn
   std::uint64_t max_bytes = 0;  // of `streams`; 0: no limit
+  // From so many bytes on, accesses to memory that one thread has to itself are mostly left out, in serial recordings;
+  // 0: never.
+  std::uint64_t thin_from = 0;
   // Accesses that are left out: none ("off"), those that their thread has just recorded from the same place ("repeat"), or
   // those that a mode of stream::kFilterNames calls redundant, in kFree only.
   std::string filter = "repeat";

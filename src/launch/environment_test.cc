@@ -21,8 +21,8 @@ TEST(RecordingEnvironment, LoadsOursBeforeWhatTheUserLoads) {
 }
 
 TEST(RecordingEnvironment, ReplacesWhatAnOuterRecordingSet) {
-  const Words outer = {"SOOTH_RECORD=/outer", "SOOTH_EXCLUDE=*", "SOOTH_MAX_TRACE=1", "SOOTH_SCHEDULE=os",
-                       "SOOTH_OPTIONS=help=1"};
+  const Words outer = {"SOOTH_RECORD=/outer", "SOOTH_EXCLUDE=*",   "SOOTH_MAX_TRACE=1",
+                       "SOOTH_THIN_FROM=1",   "SOOTH_SCHEDULE=os", "SOOTH_OPTIONS=help=1"};
   RecordingTarget target;
   target.streams = 7;
   target.sites = 8;
@@ -42,11 +42,13 @@ TEST(RecordingEnvironment, CarriesLimitsAndPatterns) {
   RecordingTarget target;
   target.directory = "/d";
   RecordingOptions options;
+  options.thin_from = 16'777'216;
   options.max_bytes = 5'000'000'000;
   options.exclude = {"*/liba.so", "b*"};
   const auto environment = recording_environment({}, "/rt.so", target, options);
   ASSERT_TRUE(environment.ok());
   EXPECT_TRUE(has(*environment, "SOOTH_MAX_TRACE=5000000000"));
+  EXPECT_TRUE(has(*environment, "SOOTH_THIN_FROM=16777216"));
   EXPECT_TRUE(has(*environment, "SOOTH_EXCLUDE=*/liba.so,b*"));
 }
 

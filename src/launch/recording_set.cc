@@ -79,6 +79,8 @@ Result<RecordingState> read_recording_state(const std::string& directory) {
   state.has_calls = (control.flags & stream::kWithCalls) != 0;
   state.ended = control.ended != 0;
   state.stop = static_cast<stream::StopReason>(control.stop_reason);
+  state.left_out = control.left_out;
+  state.handed_over = control.handed_over;
   return state;
 }
 

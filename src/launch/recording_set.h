@@ -21,6 +21,8 @@ struct RecordingState {
   bool has_calls = false;  // stream::kWithCalls
   bool ended = false;      // the program came to its end in an orderly way
   stream::StopReason stop = stream::StopReason::kNone;
+  std::uint64_t left_out = 0;     // accesses to memory that one thread had to itself
+  std::uint64_t handed_over = 0;  // granules of it that other threads touched later
 
   std::uint64_t stream_bytes() const {  // of `streams` that mean something
     return stream::kControlBytes + std::uint64_t{chunks} * stream::kChunkBytes;

@@ -66,10 +66,11 @@ Status refuse_calls(const Batch& batch, const std::vector<const DetectorInfo*>& 
 
 // Feeds every batch to all; returns the number of events.
 Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, DetectorPasses& passes,
-                          TraceCensus& census, TraceCapture& capture, ForkLog& forks, OverviewCollector& overview,
-                          ThreadEnds& ends) {
+                          TraceCensus& census, TraceCapture& capture, SharedMemory& shared, ForkLog& forks,
+                          OverviewCollector& overview, ThreadEnds& ends) {
   TraceValidator validator;
   std::uint64_t events = 0;
+  const bool looks_again = static_cast<bool>(options.read_again) && options.proof.max_events > 0;
   for (;;) {
     Result<Batch> batch = reader.next();
     if (!batch.ok()) {
@@ -87,7 +88,14 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, D
       census.consume(*batch);
     }
     if (!options.detectors.empty()) {
+      const bool was_whole = capture.whole();
       capture.consume(*batch);
+      if (looks_again && !capture.whole()) {
+        if (was_whole) {
+          shared.consume(capture.batch().events);
+        }
+        shared.consume(batch->events.subspan(was_whole ? capture.size() - events : 0));
+      }
       overview.consume(*batch);
       ends.consume(*batch);
       if (!options.reopen) {
@@ -112,6 +120,37 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, D
     capture.cut();
   }
   return seen;
+}
+
+// All of a long trace that matters to more than one thread, if that can be had; else no projection. The first look at the
+// trace may have ended after `events`, and then so does this one.
+TraceCapture project(const AnalysisOptions& options, const TraceCapture& beginning, const SharedMemory& shared,
+                     std::uint64_t events, bool deep, const Report& report) {
+  // Unrecorded calls, and whoever executes the code again, may touch what one thread seems to have to itself.
+  const bool useful = beginning.size() < events && beginning.calls() == 0 && !deep && !options.detectors.empty();
+  if (!useful || !options.read_again || options.proof.max_events == 0) {
+    return TraceCapture(0);
+  }
+  const Result<std::unique_ptr<TraceReader>> reader = options.read_again();
+  TraceCapture capture(options.proof.max_events, (columns_for(options.detectors) & kValues) != 0, shared);
+  for (std::uint64_t seen = 0; seen < events && capture.whole();) {
+    Result<Batch> batch = reader.ok() ? (*reader)->next() : reader.status();
+    if (!batch.ok()) {
+      return TraceCapture(0);  // whoever explains the findings tells of it
+    }
+    if (batch->empty()) {
+      break;
+    }
+    if (!report.exact) {
+      batch->values = {};
+    }
+    capture.consume(*batch);
+    seen += batch->events.size();
+  }
+  if (beginning.is_cut()) {
+    capture.cut();
+  }
+  return capture;
 }
 
 // Where the things in findings come from: from the part of the trace that was kept, if that is enough.
@@ -345,9 +384,13 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   ForkLog forks;
   OverviewCollector overview;
   ThreadEnds ends;
-  Result<std::uint64_t> events = run(reader, options, passes, census, capture, forks, overview, ends);
+  SharedMemory shared;
+  Result<std::uint64_t> events = run(reader, options, passes, census, capture, shared, forks, overview, ends);
   if (!events.ok()) {
     return std::move(events).status();
+  }
+  if (options.detected) {
+    options.detected();
   }
   if (!options.barrier_globals.empty()) {
     const Result<std::vector<Reach>> globals =
@@ -366,10 +409,11 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
                                             std::to_string(*events) + " events that it had written.");
   }
   if (capture.is_cut()) {
+    const bool hurried = options.out_of_time && options.out_of_time();
     report.incomplete = true;
-    report.add_gap(GapKind::kRecording, (options.why_cancelled ? options.why_cancelled() : "Interrupted") +
-                                            ": only the first " + std::to_string(*events) +
-                                            " events of the trace were analysed.");
+    report.add_gap(hurried ? GapKind::kBudget : GapKind::kRecording,
+                   (options.why_cancelled ? options.why_cancelled() : "Interrupted") + ": only the first " +
+                       std::to_string(*events) + " events of the trace were analysed.");
   }
   if (!capture.is_cut() && reader.info().stopped.empty()) {
     for (const std::string& sentence : ends.sentences(reader.tables())) {
@@ -389,10 +433,12 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   }
   const Clock::time_point proof_start = Clock::now();
   std::vector<Claim> claims = make_claims(finished, reader.tables(), report.exact);
-  ProofCount proven = prove(claims, capture, reader.tables(), options.proof);
+  const TraceCapture projection = project(options, capture, shared, *events, program->has_value(), report);
+  const TraceCapture& kept = projection.is_projection() ? projection : capture;
+  ProofCount proven = prove(claims, kept, reader.tables(), options.proof);
   for (const char* name : {"mcm", "rdit"}) {
     if (const DetectorInfo* info = find_in(options.detectors, name)) {
-      add_mcm(*info, claims, proven, capture, reader.tables(), options, report);
+      add_mcm(*info, claims, proven, kept, reader.tables(), options, report);
     }
   }
   if (program->has_value()) {

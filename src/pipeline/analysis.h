@@ -38,12 +38,19 @@ struct AnalysisOptions {
   // findings come from. Without it (standard input) they are explained as far as the part of the trace goes that was kept
   // for witnesses, and threads beyond that.
   std::function<Result<std::unique_ptr<TraceReader>>()> reopen;
+  // The same with all columns that it had the first time, so that ids mean the same: to look for proofs behind the
+  // beginning of a long trace (trace_capture.h). Without it they are looked for in the beginning only.
+  std::function<Result<std::unique_ptr<TraceReader>>()> read_again;
   // Called after each batch with the number of events so far.
   std::function<void(std::uint64_t events)> progress;
   // Asked after each batch: whether to leave it at what was read so far. The report then says so, and why: "Interrupted"
   // when nobody is there to ask.
   std::function<bool()> cancelled;
   std::function<std::string()> why_cancelled;
+  // Asked when it was cancelled: whether that was because the time for reading was over.
+  std::function<bool()> out_of_time;
+  // Called when the trace was read, and before proofs are looked for.
+  std::function<void()> detected;
 };
 
 // "hb,lockset" -> rows of the registry with their companions, in its order and without duplicates; "none" -> no rows.

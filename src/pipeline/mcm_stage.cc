@@ -189,7 +189,7 @@ class McmStage {
     claim.finding.exact = exact_;
     claim.finding.dynamic_pairs = 1;
     const auto [first, last] = std::minmax(pair.witness->next.front(), pair.witness->next.back());
-    claim.finding.distance = raw(last) - raw(first);
+    claim.finding.distance = raw(capture_.original(last)) - raw(capture_.original(first));
     return claim;
   }
 

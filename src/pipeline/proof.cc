@@ -16,50 +16,8 @@
 #include "predict/trace_index.h"
 #include "race/witness_size.h"
 #include "race/witness_summary.h"
-#include "trace/recording/call_reaches.h"
 
 namespace sooth {
-
-void TraceCapture::consume(const Batch& batch) {
-  const std::size_t room = max_events_ - std::min<std::uint64_t>(max_events_, events_.size());
-  const std::size_t take = std::min(room, batch.events.size());
-  whole_ = whole_ && take == batch.events.size();
-  events_.insert(events_.end(), batch.events.begin(), batch.events.begin() + static_cast<std::ptrdiff_t>(take));
-  if (keeps_values_ && !batch.values.empty()) {
-    values_.resize(events_.size() - take);  // a text trace may have its first value late
-    values_.insert(values_.end(), batch.values.begin(), batch.values.begin() + static_cast<std::ptrdiff_t>(take));
-  } else if (!values_.empty()) {
-    values_.resize(events_.size());
-  }
-  if (!batch.stacks.empty()) {
-    stacks_.resize(events_.size() - take);
-    stacks_.insert(stacks_.end(), batch.stacks.begin(), batch.stacks.begin() + static_cast<std::ptrdiff_t>(take));
-  } else if (!stacks_.empty()) {
-    stacks_.resize(events_.size());
-  }
-  for (const Branch& branch : batch.branches) {
-    if (raw(branch.before) <= events_.size()) {
-      branches_.push_back(branch);
-    }
-  }
-  for (const DeepRecord& record : batch.deep) {
-    if (raw(record.before) <= events_.size()) {
-      deep_.push_back(record);
-    }
-  }
-  for (std::size_t i = 0; i < batch.reaches.size(); ++i) {
-    const Reach& reach = batch.reaches[i];
-    calls_ += i == 0 || batch.reaches[i - 1].call != reach.call ? 1 : 0;
-    unbounded_calls_ += MemoryRange{reach.begin, reach.length} == kEverything ? 1 : 0;
-    if (raw(reach.call) < events_.size()) {
-      reaches_.push_back(reach);
-    }
-  }
-}
-
-void TraceCapture::reach_everywhere(std::span<const Reach> ranges) {
-  reaches_ = with_globals(events_, reaches_, ranges);
-}
 
 namespace {
 
@@ -181,8 +139,17 @@ class Prover {
     return verdict;
   }
 
+  // Why there is no witness for what is not in the view.
+  std::string beyond() const {
+    return "it lies behind the first " + std::to_string(view_.events.size()) +
+           (capture_.is_projection() ? " events that matter to several threads" : " events") +
+           ", in which witnesses are looked for (--witness-events)";
+  }
+
   // An access of a witness as the report shows it.
-  AccessRecord record_of(EventId id) const { return {view_.events[raw(id)], id, 0, kNoLocks, capture_.stack(id)}; }
+  AccessRecord record_of(EventId id) const {
+    return {view_.events[raw(id)], capture_.original(id), 0, kNoLocks, capture_.stack(id)};
+  }
   std::vector<LockMode> locks_at(EventId id) const { return sooth::locks_at(index_, id); }
 
  private:
@@ -198,11 +165,6 @@ class Prover {
     }
     const Unknown* unknown = std::get_if<Unknown>(&prediction);
     return {std::nullopt, false, unknown != nullptr ? unknown->reason : "these acquires cannot all be next"};
-  }
-
-  std::string beyond() const {
-    return "it lies behind the first " + std::to_string(view_.events.size()) +
-           " events, in which witnesses are looked for (--witness-events)";
   }
 
   std::optional<Witness> try_closure(const Candidate& candidate, StopPoll& poll) const {
@@ -288,9 +250,40 @@ class Prover {
   std::map<SiteId, std::vector<EventId>> by_site_;
 };
 
+// A summary of a witness in a projection, with the events by the names that they have in the trace, and what was dropped
+// put back.
+void put_back(const Witness& witness, const TraceCapture& capture, WitnessSummary& summary) {
+  summary.order.clear();  // of all events; the runs say it shorter
+  const auto rename = [&](EventId& id) { id = capture.original(id); };
+  for (WitnessSummary::Run& run : summary.runs) {
+    const auto dropped = capture.dropped_before(run.first);
+    rename(run.first);
+    rename(run.last);
+    run.first = dropped.has_value() ? dropped->first : run.first;
+  }
+  for (WitnessStep& step : summary.steps) {
+    rename(step.first);
+    rename(step.last);
+  }
+  for (SectionSwap& swap : summary.swaps) {
+    rename(swap.now_first.acquire);
+    rename(swap.now_second.acquire);
+  }
+  if (summary.drawing.has_value()) {
+    for (WitnessDrawing::Row& row : summary.drawing->rows) {
+      rename(row.event);
+    }
+  }
+  for (const EventId next : witness.next) {
+    if (const auto dropped = capture.dropped_before(next)) {
+      summary.runs.push_back({capture.view_thread(next), dropped->first, dropped->last});
+    }
+  }
+}
+
 // Replaces the example of the claim by the pair of the witness.
-void show_witness(Finding& finding, const Witness& witness, const Prover& prover, const TraceView& view,
-                  const Tables& tables) {
+void show_witness(Finding& finding, const Witness& witness, const Prover& prover, const TraceCapture& capture,
+                  const TraceView& view, const Tables& tables) {
   finding.accesses.clear();
   std::vector<EventId> next = witness.next;
   if (finding.kind == FindingKind::kRace) {
@@ -303,6 +296,30 @@ void show_witness(Finding& finding, const Witness& witness, const Prover& prover
   }
   finding.rung = std::max(finding.rung, Rung::kPredicted);
   finding.witness = summarise(witness, view);
+  if (capture.is_projection()) {
+    put_back(witness, capture, *finding.witness);
+  }
+}
+
+// From the names that events have in the trace to those in the projection. What is not in it can be no part of a witness
+// there. False: nothing of the claim is.
+bool rename_to_positions(Claim& claim, const TraceCapture& capture) {
+  // True: the event is not there.
+  const auto rename = [&](EventId& id) {
+    const std::optional<EventId> position = capture.position(id);
+    id = position.value_or(EventId{capture.size()});
+    return !position.has_value();
+  };
+  std::erase_if(claim.candidates, [&](Candidate& race) { return rename(race.first) || rename(race.second); });
+  std::erase_if(claim.plans, [&](RacePlan& plan) {
+    plan.moment = capture.position_at_least(plan.moment);
+    return rename(plan.race.first) || rename(plan.race.second) ||
+           std::any_of(plan.steps.begin(), plan.steps.end(), rename);
+  });
+  for (std::vector<EventId>& acquires : claim.acquires) {
+    std::for_each(acquires.begin(), acquires.end(), rename);
+  }
+  return !claim.candidates.empty() || !claim.plans.empty() || !claim.acquires.empty();
 }
 
 // How much of the trace the claims need.
@@ -362,6 +379,10 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
                  const ProofOptions& options) {
   ProofCount count;
   TraceView view = capture.view(tables);
+  std::vector<bool> is_beyond(claims.size());
+  for (std::size_t i = 0; capture.is_projection() && i < claims.size(); ++i) {
+    is_beyond[i] = !rename_to_positions(claims[i], capture);
+  }
   const bool needed = std::any_of(claims.begin(), claims.end(), [](const Claim& c) { return !c.finding.observed; });
   const std::uint64_t limit =
       needed ? options.max_events : std::min(options.max_events, options.max_events_if_observed);
@@ -390,6 +411,8 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
     Verdict verdict;
     if (options.out_of_time && options.out_of_time()) {
       verdict.why = kNotLookedFor;
+    } else if (is_beyond[static_cast<std::size_t>(&claim - claims.data())]) {
+      verdict.why = prover.beyond();
     } else if (claim.heuristic && claim.finding.kind != FindingKind::kDeadlock &&
                view.events.size() > options.max_events_for_heuristics) {
       StopPoll poll(options.out_of_time);
@@ -408,7 +431,7 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
       const Status status = check_witness(seen, *verdict.witness);
       if (status.ok()) {
         show_witness(claim.finding, options.whole_witnesses ? *verdict.witness : shrink(seen, *verdict.witness), prover,
-                     seen, tables);
+                     capture, seen, tables);
         ++count.checked;
         continue;
       }
@@ -435,7 +458,7 @@ void prove_given(std::vector<Claim>& claims, const TraceCapture& capture, const 
     const TraceView seen = part_for(*claim.given, view);
     const Status status = check_witness(seen, *claim.given);
     if (status.ok()) {
-      show_witness(claim.finding, shrink(seen, *claim.given), prover, seen, tables);
+      show_witness(claim.finding, shrink(seen, *claim.given), prover, capture, seen, tables);
       ++count.checked;
     } else {
       ++count.rejected;

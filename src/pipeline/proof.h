@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/trace_capture.h"
 #include "predict/predictor.h"
 #include "race/deadlock.h"
 #include "race/finding.h"
@@ -38,45 +39,6 @@ struct ProofOptions {
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
   // Asked all the time (StopPoll); from then on the others stay open, and say so. Without it there is time for all.
   std::function<bool()> out_of_time;
-};
-
-// The beginning of a trace, kept while the analyses read it.
-class TraceCapture {
- public:
-  // `values`: keep these too, where batches have them.
-  explicit TraceCapture(std::uint64_t max_events, bool values = false)
-      : max_events_(max_events), keeps_values_(values) {}
-
-  void consume(const Batch& batch);
-  // What comes from now on is not read by anybody.
-  void cut() { cut_ = true, whole_ = false; }
-  bool is_cut() const { return cut_; }
-  // Whether it is the whole trace.
-  bool whole() const { return whole_; }
-  // `tables` is for the names in the view.
-  TraceView view(const Tables& tables) const { return {events_, values_, branches_, &tables, reaches_, deep_}; }
-  std::uint64_t size() const { return events_.size(); }
-  // Calls that reach something, in all batches.
-  std::uint64_t calls() const { return calls_; }
-  std::uint64_t unbounded_calls() const { return unbounded_calls_; }  // those of them that may touch everything
-  // Every call of what was kept reaches the ranges, too.
-  void reach_everywhere(std::span<const Reach> ranges);
-  Batch batch() const { return {EventId{0}, events_, values_, stacks_, branches_, {}}; }
-  StackId stack(EventId id) const { return raw(id) < stacks_.size() ? stacks_[raw(id)] : kNoStack; }
-
- private:
-  std::uint64_t max_events_;
-  bool keeps_values_;
-  std::vector<Event> events_;
-  std::vector<Value> values_;    // empty, or parallel to events_
-  std::vector<StackId> stacks_;  // empty, or parallel to events_
-  std::vector<Branch> branches_;
-  std::vector<Reach> reaches_;
-  std::vector<DeepRecord> deep_;
-  std::uint64_t calls_ = 0;
-  std::uint64_t unbounded_calls_ = 0;
-  bool whole_ = true;
-  bool cut_ = false;
 };
 
 // A finding on its way, with what is needed to prove it.

@@ -20,8 +20,10 @@ std::vector<Gap> stage_gaps(const StageBounds& bounds, const TraceCapture& captu
     gaps.push_back({GapKind::kUnknown, name + " has no answer for some pairs" + of + std::string(bounds.why_not_all)});
   }
   if (!capture.whole()) {
-    gaps.push_back({GapKind::kWindow, name + " looked at the first " + std::to_string(capture.size()) +
-                                          " events only (--witness-events)."});
+    gaps.push_back({GapKind::kWindow,
+                    name + " looked at the first " + std::to_string(capture.size()) +
+                        (capture.is_projection() ? " events that matter to several threads only" : " events only") +
+                        " (--witness-events)."});
   }
   if (bounds.far_pairs > 0) {
     gaps.push_back({GapKind::kWindow, name + " did not look at some accesses of " + counted(bounds.far_pairs, "pair") +

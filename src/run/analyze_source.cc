@@ -1,7 +1,6 @@
 #include "run/analyze_source.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "launch/unseen_libraries.h"
@@ -61,7 +60,8 @@ Result<TraceSource> open_source(const std::string& path, ColumnSet columns) {
   const auto again = [path, columns] {
     return open_trace(path, {static_cast<ColumnSet>((columns & ~(kValues | kDeep)) | kStacks)});
   };
-  return TraceSource{path, std::move(*reader), again, [path] { return DeepProgram::load(path); }};
+  return TraceSource{path, std::move(*reader), again, [path] { return DeepProgram::load(path); },
+                     [path, columns] { return open_trace(path, {columns}); }};
 }
 
 Status check_source(const TraceSource& source, const std::vector<const DetectorInfo*>& detectors) {
@@ -71,6 +71,7 @@ Status check_source(const TraceSource& source, const std::vector<const DetectorI
 
 Result<Report> analyze_source(TraceSource& source, AnalysisOptions options) {
   options.reopen = source.reopen;
+  options.read_again = source.read_again;
   options.deep_program = source.deep_program;
   Result<Report> report = analyze_trace(*source.reader, options);
   if (!report.ok()) {
@@ -90,7 +91,7 @@ Result<Report> analyze_source(TraceSource& source, AnalysisOptions options) {
   return report;
 }
 
-Result<std::string> analyses_for(const std::string& path, bool large) {
+Result<std::string> analyses_for(const std::string& path) {
   const Result<bool> calls = has_calls(path);
   if (!calls.ok()) {
     return calls.status();
@@ -98,9 +99,7 @@ Result<std::string> analyses_for(const std::string& path, bool large) {
   std::string names;
   const auto add = [&names](std::string_view name) { names += (names.empty() ? "" : ",") + std::string(name); };
   for (const std::string_view name : kChain) {
-    const bool too_much = large && std::find(std::begin(kLeftOutOfLargeTraces), std::end(kLeftOutOfLargeTraces),
-                                             name) != std::end(kLeftOutOfLargeTraces);
-    if (!too_much && (!*calls || find_detector(name)->with_calls)) {
+    if (!*calls || find_detector(name)->with_calls) {
       add(name);
     }
   }

@@ -19,6 +19,7 @@ struct TraceSource {
   std::function<Result<std::unique_ptr<TraceReader>>()>
       reopen;                                         // as AnalysisOptions has it; empty: it comes by only once
   std::function<Result<DeepProgram>()> deep_program;  // likewise
+  std::function<Result<std::unique_ptr<TraceReader>>()> read_again = {};
 };
 
 // Opens what lies on the disk.
@@ -31,10 +32,7 @@ Status check_source(const TraceSource& source, const std::vector<const DetectorI
 Result<Report> analyze_source(TraceSource& source, AnalysisOptions options);
 
 // The analyses that `sooth run` asks, by name: what the trace has decides. Where calls were not recorded, rdit takes
-// the place of those that such calls would fool. Reads the trace up to the first such call. Of a `large` trace those
-// that need the most time or memory are left out.
-Result<std::string> analyses_for(const std::string& path, bool large = false);
-// Which these are.
-inline constexpr std::string_view kLeftOutOfLargeTraces[] = {"syncp", "hybrid", "ipa"};
+// the place of those that such calls would fool. Reads the trace up to the first such call.
+Result<std::string> analyses_for(const std::string& path);
 
 }  // namespace sooth

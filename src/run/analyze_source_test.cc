@@ -93,11 +93,6 @@ TEST_F(Hurried, InterruptedItTellsHowFarItCame) {
   EXPECT_NE(report.notes[0].find("Interrupted: only the first"), std::string::npos) << report.notes[0];
 }
 
-TEST(AnalysesFor, LessForALargeTrace) {
-  EXPECT_EQ(*analyses_for(kGolden + "plain_race.std", true), "hb,wcp,mcm,deadlock,misuse");
-  EXPECT_EQ(*analyses_for(kGolden + "rdit/rdit_figure_4_1_race.std", true), "deadlock,misuse,rdit");
-}
-
 TEST(AnalysesFor, ErrorsNameTheTrace) {
   const Result<std::string> names = analyses_for(kGolden + "no_such_trace.std");
   ASSERT_FALSE(names.ok());

@@ -18,18 +18,10 @@
 #include "run/search_loop.h"
 #include "run/stage_time.h"
 #include "run/work_limit.h"
+#include "schedule/directed.h"
 
 namespace sooth {
 namespace {
-
-// Above it (some ten million events) the analyses that remember the most are left out: all of them together take a
-// gigabyte for it.
-constexpr std::uint64_t kLargeRecording = std::uint64_t{32} << 20;
-
-std::string note_on_large() {
-  std::vector<std::string> names(std::begin(kLeftOutOfLargeTraces), std::end(kLeftOutOfLargeTraces));
-  return "The recording is large, so " + listed(names) + " were not asked (--with asks them).";
-}
 
 // A controlled run is slower than a recorded one. What takes longer than this is a hang.
 std::chrono::milliseconds timeout_from(double recorded_seconds) {
@@ -57,7 +49,8 @@ class Run {
   Run& operator=(const Run&) = delete;
 
   Result<RunResult> finish() {
-    Result<std::vector<Report>> first = analyze_all(recording_.made, {RunStage::kWitnesses, RunStage::kQuestions});
+    Result<std::vector<Report>> first =
+        analyze_all(recording_.made, {RunStage::kReading, RunStage::kWitnesses, RunStage::kQuestions});
     if (!first.ok()) {
       return std::move(first).status();
     }
@@ -92,9 +85,9 @@ class Run {
   }
 
  private:
-  // Which looking for witnesses is, and asking mcm.
+  // Which reading the recording is, looking for witnesses, and asking mcm.
   struct Shares {
-    RunStage witness, mcm;
+    RunStage read, witness, mcm;
   };
 
   // One report for each process that can be read.
@@ -106,15 +99,11 @@ class Run {
         first_error = first_error.ok() ? completed.status() : first_error;
         continue;
       }
-      const bool large = completed->bytes > kLargeRecording && job_.analyses.empty();
-      Result<Report> report = analyze(directory, large, shares);
+      Result<Report> report = analyze(directory, shares);
       if (!report.ok()) {
         first_error = first_error.ok() ? report.status() : first_error;
         gaps_.push_back({GapKind::kRecording, "A process was not analysed: " + report.status().message()});
         continue;
-      }
-      if (large) {
-        report->add_gap(GapKind::kWindow, note_on_large());
       }
       fill_fingerprints(*report);
       merge_equal_findings(*report);
@@ -123,8 +112,8 @@ class Run {
     return reports.empty() ? Result<std::vector<Report>>(first_error) : std::move(reports);
   }
 
-  Result<Report> analyze(const std::string& directory, bool large, const Shares& shares) const {
-    const Result<std::string> names = job_.analyses.empty() ? analyses_for(directory, large) : job_.analyses;
+  Result<Report> analyze(const std::string& directory, const Shares& shares) const {
+    const Result<std::string> names = job_.analyses.empty() ? analyses_for(directory) : job_.analyses;
     if (!names.ok()) {
       return names.status();
     }
@@ -144,12 +133,18 @@ class Run {
         job_.progress.analyzing(events, source->reader->bytes_read(), source->reader->bytes_total());
       }
     };
-    // What is found in a part of the trace can still be proven and tried in what is left of the budget.
-    constexpr double kShareOfDetection = 0.8;
-    options.cancelled = [&] { return limit_.reached(kShareOfDetection); };
-    options.why_cancelled = [&] { return limit_.interrupted() ? "Interrupted" : "Most of the budget was spent"; };
+    const StageTime reading(limit_, shares.read);
+    options.cancelled = [&] { return reading.over(); };
+    options.out_of_time = [&] { return reading.over() && !limit_.interrupted(); };
+    options.why_cancelled = [&] {
+      return limit_.interrupted() ? "Interrupted" : "The time for reading the recording was over";
+    };
     options.proof.progress = job_.progress.proving;
-    const StageTime witnesses(limit_, shares.witness), questions(limit_, shares.mcm);
+    StageTime witnesses(limit_, shares.witness), questions(limit_, shares.mcm);
+    options.detected = [&] {
+      witnesses = StageTime(limit_, shares.witness);
+      questions = StageTime(limit_, shares.mcm);
+    };
     options.proof.out_of_time = [&] { return witnesses.over(); };
     options.mcm.progress = job_.progress.asking;
     options.mcm.out_of_time = [&] { return questions.over(); };
@@ -185,18 +180,32 @@ class Run {
     job.isolation = std::move(apart.isolation);
   }
 
+  // What a thread may have to wait for in front of its access: all that others do in the recorded run. 0: the usual patience
+  // is enough.
+  std::uint64_t patience(const std::vector<Report>& first) const {
+    std::uint64_t events = 0;
+    for (const Report& report : first) {
+      events += report.stats.events;
+    }
+    for (const MadeRecording& each : recording_.made) {
+      events += each.completed.ok() ? each.completed->left_out : 0;
+    }
+    return 2 * events > Directed::kDefaultPatience ? 2 * events : 0;
+  }
+
   SearchJob search_job(const std::vector<Report>& first) {
     SearchJob job;
     job.words = job_.record.words;
     job.recording = job_.record.options;
     job.confirm = job_.confirm;
     job.confirm.timeout = job_.timeout.count() != 0 ? job_.timeout : timeout_from(recording_.seconds);
+    job.confirm.options.campaign.patience = patience(first);
     job.budget = job_.budget;
     job.deterministic = job_.deterministic;
     job.max_recordings = job_.max_recordings;
     job.why_not_again = why_not_again();
     job.analyze = [this](const std::vector<MadeRecording>& made) {
-      return analyze_all(made, {RunStage::kLaterWitnesses, RunStage::kLaterQuestions});
+      return analyze_all(made, {RunStage::kLaterReading, RunStage::kLaterWitnesses, RunStage::kLaterQuestions});
     };
     job.progress = job_.progress.searching;
     job.input = recording_.input;

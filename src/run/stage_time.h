@@ -10,9 +10,11 @@ namespace sooth {
 
 // docs/run.md, "Time". What is left is for controlled runs and further recordings.
 enum class RunStage : std::uint8_t {
-  kWitnesses,       // of the first recording
+  kReading,         // the first recording, for all detectors
+  kWitnesses,       // ... of it, from there
   kQuestions,       // ... to mcm and recipe, with the time for witnesses in it
-  kLaterWitnesses,  // of a further recording
+  kLaterReading,    // a further recording
+  kLaterWitnesses,  // ... of it
   kLaterQuestions,
   kExplore,
   kTest,
@@ -20,8 +22,10 @@ enum class RunStage : std::uint8_t {
 
 constexpr double share_of(RunStage stage) {
   switch (stage) {
-    case RunStage::kWitnesses: return 0.3;
-    case RunStage::kQuestions: return 0.5;
+    case RunStage::kReading: return 0.4;
+    case RunStage::kWitnesses: return 0.2;
+    case RunStage::kQuestions: return 0.3;
+    case RunStage::kLaterReading: return 0.15;
     case RunStage::kLaterWitnesses: return 0.05;
     case RunStage::kLaterQuestions: return 0.1;
     case RunStage::kExplore: return 1.0 / 60;

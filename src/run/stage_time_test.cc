@@ -28,8 +28,10 @@ std::int64_t length_of(RunStage stage, std::int64_t begin, milliseconds budget) 
 
 TEST(StageTime, HasItsShareOfTheBudget) {
   const milliseconds budget(6'000);
-  EXPECT_EQ(length_of(RunStage::kWitnesses, 0, budget), 1'800);
-  EXPECT_EQ(length_of(RunStage::kQuestions, 0, budget), 3'000);
+  EXPECT_EQ(length_of(RunStage::kReading, 0, budget), 2'400);
+  EXPECT_EQ(length_of(RunStage::kWitnesses, 2'400, budget), 1'200);
+  EXPECT_EQ(length_of(RunStage::kQuestions, 2'400, budget), 1'800);
+  EXPECT_EQ(length_of(RunStage::kLaterReading, 1'000, budget), 900);
   EXPECT_EQ(length_of(RunStage::kLaterWitnesses, 1'000, budget), 300);
   EXPECT_EQ(length_of(RunStage::kLaterQuestions, 1'000, budget), 600);
   EXPECT_EQ(length_of(RunStage::kExplore, 2'000, budget), 100);

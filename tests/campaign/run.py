@@ -131,7 +131,7 @@ class Judge:
         if self.options.quick:
             return self.quick_report(case, folder, binary, store)
         command = [self.options.sooth, "run", "--budget", f"{self.options.budget}s", "--timeout", "5s", "--trials", self.options.trials, "--jobs", 1, "--store", store,
-                   "-o", folder / "report.txt", "--", binary]
+                   "-o", folder / "report.txt", *(["--thin-from", self.options.thin_from] if self.options.thin_from else []), "--", binary]
         errors, status = self.execute(command, folder, HANG_LIMIT if case.stuck else TIME_LIMIT)
         if status is None and case.stuck:
             return None
@@ -325,6 +325,7 @@ def parse_options():
     parser.add_argument("--explore", type=float, default=30.0, help="seconds of processor time for a model; --states ends it before on any machine")
     parser.add_argument("--budget", type=int, default=10, help="seconds of `sooth run`")
     parser.add_argument("--trials", type=int, default=5, help="controlled runs towards each finding")
+    parser.add_argument("--thin-from", help="passed to `sooth run`: 1 leaves out of recordings what can be left out")
     parser.add_argument("--shrink", type=int, default=60, help="seconds to make an exception smaller; 0: do not")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs at a time")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for exceptions")

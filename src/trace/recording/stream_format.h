@@ -74,6 +74,13 @@ enum class StopReason : std::uint32_t {
   kNoDescriptor = 10  // RLIMIT_NOFILE
 };
 
+// In a recording that leaves accesses out (docs/recording.md, "Thinning"), messages between kFirstMark and kLastMark tell
+// how far a thread had come that did: a kHappensBefore of that thread, and a kHappensAfter of whoever touches the same
+// memory later.
+inline constexpr std::uint64_t kFirstMark = std::uint64_t{1} << 46;
+inline constexpr std::uint64_t kLastMark = kFirstMark + (std::uint64_t{1} << 42) - 1;
+constexpr bool is_mark(std::uint64_t message) { return kFirstMark <= message && message <= kLastMark; }
+
 // A free chunk of a live recording goes back to the program through this ring: the reader puts, the program takes.
 inline constexpr std::uint32_t kRingSlots = 512;
 
@@ -84,7 +91,9 @@ struct Control {
   std::uint32_t chunk_bytes;  // kChunkBytes
   std::uint32_t flags;
   std::uint32_t pid;
-  std::uint64_t reserved0[5];
+  std::uint64_t left_out;     // accesses to memory that one thread has to itself, so far
+  std::uint64_t handed_over;  // granules of 8 bytes of it that other threads touched later
+  std::uint64_t reserved0[3];
   // Its own cache line: every synchronisation of every thread adds to it.
   alignas(64) std::uint64_t next_ticket;
   alignas(64) std::uint64_t stop_ticket;  // kNeverStopped, or no record with this ticket or a later one counts
