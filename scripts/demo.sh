@@ -14,7 +14,7 @@ else
   cd "$sooth_root"
   # What was built before is used as it is; else what the demo needs is enough.
   preset=small
-  if grep -qs '^SOOTH_WITH_DEEP:BOOL=ON' build/CMakeCache.txt; then preset=release; fi
+  if [[ -f build/CMakeCache.txt ]] && ! grep -q '^SOOTH_WITH_DEEP:BOOL=OFF' build/CMakeCache.txt; then preset=release; fi
   sooth_setup small
   sooth_configure "$preset"
   echo "Building build/bin/sooth ..."
