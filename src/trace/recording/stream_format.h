@@ -77,7 +77,7 @@ enum class StopReason : std::uint32_t {
 // In a recording that leaves accesses out (docs/recording.md, "Thinning"), messages between kFirstMark and kLastMark tell
 // how far a thread had come that did: a kHappensBefore of that thread, and a kHappensAfter of whoever touches the same
 // memory later.
-inline constexpr std::uint64_t kFirstMark = std::uint64_t{1} << 46;
+inline constexpr std::uint64_t kFirstMark = std::uint64_t{3} << 44;  // beside those of runtime/descriptors.cc
 inline constexpr std::uint64_t kLastMark = kFirstMark + (std::uint64_t{1} << 42) - 1;
 constexpr bool is_mark(std::uint64_t message) { return kFirstMark <= message && message <= kLastMark; }
 
