@@ -11,9 +11,7 @@
 namespace sooth {
 namespace {
 
-// Recorders announce the stack of a thread as a block right behind its begin. The smallest that Linux allows: a short
-// block there is an ordinary one.
-constexpr std::uint32_t kSmallestStack = 16 * 1024;
+constexpr std::size_t kMostLocks = 16;  // of which it is counted how often they are held
 
 Origin make_origin(const AccessRecord& record, const Tables& tables) {
   Origin origin;
@@ -103,7 +101,7 @@ ContextCollector::ContextCollector(const std::vector<Finding>& findings) {
       last = std::max(last, access.event);
     }
     if (finding.kind == FindingKind::kRace && !finding.accesses.empty()) {
-      bytes_.push_back({first_common_byte(finding), last, i, std::nullopt, false});
+      bytes_.push_back({first_common_byte(finding), last, i, std::nullopt, false, 0, {}});
     }
   }
   std::stable_sort(stops_.begin(), stops_.end(), [](const Stop& a, const Stop& b) { return a.event < b.event; });
@@ -142,7 +140,7 @@ void ContextCollector::step(const Batch& batch, std::size_t i, const Tables& tab
     case Op::kWrite:
     case Op::kAtomicLoad:
     case Op::kAtomicStore:
-    case Op::kAtomicRmw:
+    case Op::kAtomicRmw: count_access(e); break;
     case Op::kFence:
     case Op::kNotify:
     case Op::kWait:
@@ -200,6 +198,31 @@ void ContextCollector::store_pointer(const Event& write, EventId id, std::uint64
   }
 }
 
+// Which locks are held where the bytes of races are touched.
+void ContextCollector::count_access(const Event& e) {
+  if (bytes_.empty() || e.object > bytes_.back().address || e.object + e.size <= bytes_.front().address) {
+    return;
+  }
+  auto byte = std::lower_bound(bytes_.begin(), bytes_.end(), e.object,
+                               [](const Byte& b, std::uint64_t address) { return b.address < address; });
+  for (; byte != bytes_.end() && byte->address - e.object < e.size; ++byte) {
+    ++byte->accesses;
+    for (const HeldLock& lock : held_.of(e.thread)) {
+      if (byte->holding.size() < kMostLocks || byte->holding.contains(lock.lock)) {
+        ++byte->holding[lock.lock];
+      }
+    }
+  }
+}
+
+void ContextCollector::explain_habit(const Byte& byte, Finding& finding, const Tables& tables) const {
+  const auto most = std::max_element(byte.holding.begin(), byte.holding.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most != byte.holding.end()) {
+    finding.context.habit = {tables.describe(ObjectKind::kLock, most->first), most->second, byte.accesses};
+  }
+}
+
 // Several findings may name one event.
 void ContextCollector::stop(const Event& event) {
   for (const EventId now = stops_[next_].event; next_ < stops_.size() && stops_[next_].event == now; ++next_) {
@@ -238,6 +261,7 @@ void ContextCollector::explain(std::vector<Finding>& findings, const Tables& tab
   for (const Byte& byte : bytes_) {
     if (whole[byte.finding]) {
       explain_memory(byte, findings[byte.finding], tables);
+      explain_habit(byte, findings[byte.finding], tables);
     }
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_set>
 #include <vector>
@@ -16,6 +17,10 @@
 #include "trace/reader.h"
 
 namespace sooth {
+
+// Recorders announce the stack of a thread as a block right behind its begin. The smallest that Linux allows: a short
+// block there is an ordinary one.
+inline constexpr std::uint32_t kSmallestStack = 16 * 1024;
 
 // Who started which thread. Memory grows by ten bytes or so with each thread.
 class ForkLog {
@@ -70,6 +75,8 @@ class ContextCollector {
     bool stack = false;  // ... announces the stack of its thread
     // The first variable that got the address of the block, in a trace with values.
     std::optional<NamedPart> owner = {};
+    std::uint64_t accesses = 0;
+    std::map<std::uint64_t, std::uint64_t> holding;  // accesses by lock
   };
 
   void step(const Batch& batch, std::size_t i, const Tables& tables);
@@ -77,6 +84,8 @@ class ContextCollector {
   void stop(const Event& event);
   void store_pointer(const Event& write, EventId id, std::uint64_t value, const Tables& tables);
   void explain_heap(const Byte& byte, std::uint64_t size, Finding& finding, const Tables& tables) const;
+  void count_access(const Event& event);
+  void explain_habit(const Byte& byte, Finding& finding, const Tables& tables) const;
   void explain_memory(const Byte& byte, Finding& finding, const Tables& tables) const;
   void explain_access(const Stop& stop, Finding& finding, const Tables& tables) const;
 

@@ -210,7 +210,7 @@ class Prover {
           break;
         }
         if ((claim.low_site == claim.high_site && b <= a) ||
-            !conflicts.conflicts_with(static_cast<EventIndex>(raw(b)), poll)) {
+            !conflicts.conflicts_with(static_cast<EventIndex>(raw(b)), poll) || !is_about(claim, a, b)) {
           continue;
         }
         if (++tried > options_.max_pairs) {
@@ -232,6 +232,13 @@ class Prover {
       return {std::nullopt, true, {}};
     }
     return {std::nullopt, false, why.empty() ? "no recorded pair of accesses has one" : why};
+  }
+
+  // Whether the two touch the variable of the claim, not that of another at the same sites.
+  bool is_about(const Claim& claim, EventId a, EventId b) const {
+    return !claim.one_of_several || options_.variables == nullptr ||
+           options_.variables->class_of(std::max(view_.events[raw(a)].object, view_.events[raw(b)].object)) ==
+               claim.variable;
   }
 
   std::span<const EventId> accesses_at(SiteId site) const {

@@ -14,6 +14,7 @@ struct Frame {
   std::string function;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
+  std::uint32_t function_line = 0;  // where the function is declared
 
   friend bool operator==(const Frame&, const Frame&) = default;
 };

@@ -61,7 +61,7 @@ std::vector<Frame> ModuleSymbols::frames(std::uint64_t address) {
   const LineTable::Row* row = lines_.find(address);
   std::uint32_t at = UnitIndex::kNoScope;
   if (row != nullptr) {
-    frame = {.file = lines_.file(*row), .function = "", .line = row->line, .column = row->column};
+    frame = {.file = lines_.file(*row), .function = "", .line = row->line, .column = row->column, .function_line = 0};
     at = unit(row->unit).find(address);
   }
   if (at == UnitIndex::kNoScope) {
@@ -77,12 +77,14 @@ std::vector<Frame> ModuleSymbols::frames(std::uint64_t address) {
   while (at != UnitIndex::kNoScope) {
     UnitIndex::Scope& scope = index.scope(at);
     frame.function = function_name(index, scope);
+    frame.function_line = number(scope.die, DW_AT_decl_line);
     frames.push_back(std::move(frame));
     if (scope.inlined) {
       frame = {.file = file_name(row->unit, scope.die, DW_AT_call_file),
                .function = "",
                .line = number(scope.die, DW_AT_call_line),
-               .column = number(scope.die, DW_AT_call_column)};
+               .column = number(scope.die, DW_AT_call_column),
+               .function_line = 0};
     }
     at = scope.parent;
   }
