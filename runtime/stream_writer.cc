@@ -275,6 +275,7 @@ SOOTH_INLINE bool is_told(Thread* t, uptr address, uptr pc, u64 size, bool is_wr
   }
   if (SOOTH_LIKELY(verdict != ownership::Verdict::kRestate)) return false;
   restate(t, address & ~uptr{7}, pc);
+  ++t->left_out;  // it covers bytes that the program did not write: others must be behind it in any case
   return true;
 }
 
