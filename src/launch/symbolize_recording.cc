@@ -12,7 +12,7 @@ namespace sooth {
 namespace {
 
 SiteSymbols symbols_of(const Module& module, std::uint64_t address, const std::vector<Frame>& frames) {
-  SiteSymbols symbols{module.path, address, {}, kNoType, {}};
+  SiteSymbols symbols{module.path, address, {}};
   for (const Frame& frame : frames) {
     symbols.frames.push_back({frame.file, frame.function, frame.line, frame.column});
   }
@@ -59,10 +59,10 @@ void RecordingSymbolizer::use_modules(const std::vector<RecordedModule>& modules
       notes_.push_back(id.status().message());
     }
   }
-  symbolizer_ = std::make_unique<Symbolizer>(*table_, SeparateDebug::kOfInstrumented, types_);
+  symbolizer_ = std::make_unique<Symbolizer>(*table_, SeparateDebug::kOfInstrumented);
 }
 
-void RecordingSymbolizer::meet(ModuleId id, RecordingSymbols& symbols) {
+void RecordingSymbolizer::meet(ModuleId id, std::vector<GlobalSymbol>& globals) {
   const Module& module = table_->module(id);
   if (!met_.emplace(module.path, module.bias).second) {
     return;
@@ -74,25 +74,10 @@ void RecordingSymbolizer::meet(ModuleId id, RecordingSymbols& symbols) {
   }
   for (const PlacedGlobal& global : symbolizer_->globals(id)) {
     const std::uint64_t begin = global.address + module.bias;
-    symbols.globals.push_back({begin, begin + std::max<std::uint64_t>(global.variable.size, 1), global.variable.name,
-                               global.variable.file, global.variable.line, global.variable.type});
-  }
-  if (file.ok() && file->linking == Linking::kDynamic) {
-    add_thread_locals(id, symbols.thread_locals);
+    globals.push_back({begin, begin + std::max<std::uint64_t>(global.variable.size, 1), global.variable.name,
+                       global.variable.file, global.variable.line});
   }
   add_note(*symbolizer_, module, id, notes_);
-}
-
-// Those of the program itself lie right below the thread pointer; where libraries have theirs differs from run to run.
-void RecordingSymbolizer::add_thread_locals(ModuleId id, std::vector<ShortLived>& variables) {
-  const Result<std::uint64_t> block = thread_local_bytes(table_->module(id).path);
-  if (!block.ok()) {
-    return;
-  }
-  for (ShortLived& variable : symbolizer_->thread_locals(id)) {
-    variable.offset -= static_cast<std::int64_t>(*block);
-    variables.push_back(std::move(variable));
-  }
 }
 
 RecordingSymbols RecordingSymbolizer::symbolize(const RecordedProcess& process,
@@ -115,19 +100,10 @@ RecordingSymbols RecordingSymbolizer::symbolize(const RecordedProcess& process,
     }
     const std::vector<std::vector<Frame>> frames = symbolizer_->symbolize(addresses);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      SiteSymbols& site = symbols.sites[rows[i]];
-      site = symbols_of(table_->module(id), addresses[i].address, frames[i]);
-      if (sites[rows[i]].use == stream::kFrameRow) {
-        site.locals = symbolizer_->locals(addresses[i]);
-      } else {
-        site.allocates = symbolizer_->allocated_type(addresses[i]);
-      }
+      symbols.sites[rows[i]] = symbols_of(table_->module(id), addresses[i].address, frames[i]);
     }
-    meet(id, symbols);
+    meet(id, symbols.globals);
   }
-  const std::vector<TypeLayout>& types = types_->types();
-  symbols.types.assign(types.begin() + static_cast<std::ptrdiff_t>(types_told_), types.end());
-  types_told_ = types.size();
   return symbols;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/text.h"
 #include "race/site_key.h"
 #include "report/describe.h"
 #include "trace/recording/library_glue.h"
@@ -62,9 +61,16 @@ std::string fingerprint(const Finding& finding) {
     key += site;
     key.push_back(kSeparator);
   }
-  return hex_digits(fnv1a(key), 16);
+  const std::string digits = hexadecimal(fnv1a(key)).substr(2);
+  return std::string(16 - digits.size(), '0') + digits;
 }
 
-void fill_fingerprints(Report& report, const IdentityOptions& options) { Identifier(options).identify(report); }
+void fill_fingerprints(Report& report) {
+  for (Finding& finding : report.findings) {
+    if (finding.id.empty()) {
+      finding.id = fingerprint(finding);
+    }
+  }
+}
 
 }  // namespace sooth

@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "trace/layout.h"
-
 namespace sooth {
 
 // One level of a call stack in the source. What is unknown is empty or 0.
@@ -14,7 +12,6 @@ struct Frame {
   std::string function;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
-  std::uint32_t function_line = 0;  // where the function is declared
 
   friend bool operator==(const Frame&, const Frame&) = default;
 };
@@ -26,7 +23,6 @@ struct GlobalVariable {
   std::uint32_t line = 0;
   std::uint64_t offset = 0;  // of the address in the variable, in bytes
   std::uint64_t size = 0;    // 0: unknown
-  TypeId type{};             // in the catalogue that was asked for
 
   friend bool operator==(const GlobalVariable&, const GlobalVariable&) = default;
 };

@@ -87,8 +87,7 @@ class RecordingReader final : public TraceReader {
              0,
              kRecordedBatchEvents,
              (info_.columns & kReaches) != 0 ? &calls_ : nullptr,
-             wants_deep_ ? &deep_ : nullptr,
-             emitted_};
+             wants_deep_ ? &deep_ : nullptr};
     calls_.clear();
     reaches_.clear();
     deep_.clear();
