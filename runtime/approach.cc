@@ -1,8 +1,19 @@
 // In front of an access at a site of the pair: RaceFuzzer's rule (schedule/directed.h), carried out.
 #include <signal.h>
 
+#include "runtime/intercept.h"
 #include "runtime/turn.h"
 #include "runtime/turn_state.h"
+
+// For the script that `sooth replay --gdb` gives to gdb: the thread that stopped and one that it meets, by our numbers,
+// how many threads follow, and of each our number and the kernel's.
+struct DebuggedThreads {
+  static constexpr sooth::rt::u32 kMost = 1024;
+  sooth::rt::u32 here, other, count;
+  sooth::rt::u32 threads[kMost][2];
+};
+SOOTH_EXPORT DebuggedThreads __sooth_debugged;
+DebuggedThreads __sooth_debugged;
 
 namespace sooth::rt::turn {
 
@@ -32,6 +43,13 @@ void release_racing(const SiteAccess& access) {
   }
 }
 
+void tell_debugger(const Node* n) {
+  DebuggedThreads& d = __sooth_debugged;
+  if (d.count == DebuggedThreads::kMost) return;
+  d.threads[d.count][0] = n->id;
+  d.threads[d.count++][1] = n->system_id;
+}
+
 // For a debugger: this thread and those it meets stand in front of their accesses.
 void stop_at_race(Thread* t, const SiteAccess& access) {
   char line[512];
@@ -41,6 +59,15 @@ void stop_at_race(Thread* t, const SiteAccess& access) {
     if (are_racing(access, n->access)) p = append_number(append_text(p, end, " meets thread "), end, n->id);
   append_text(p, end, "; stopped in front of both accesses");
   warn(line);
+  DebuggedThreads& d = __sooth_debugged;
+  d.here = d.other = node_of(t)->id;
+  d.count = 0;
+  tell_debugger(node_of(t));
+  for (Queue* queue : {&postponed_, &ready_, &blocked_})
+    for (Node* n = queue->first(); n != nullptr; n = n->next)
+      if (n != node_of(t)) tell_debugger(n);
+  for (Node* n = postponed_.first(); n != nullptr; n = n->next)
+    if (are_racing(access, n->access)) d.other = n->id;
   sys_call(SYS_tgkill, sys_call(SYS_getpid), sys_call(SYS_gettid), SIGTRAP);
 }
 

@@ -320,8 +320,20 @@ void log_external(u32 thread, sooth::control::External what) {
   log(RecordKind::kExternal, thread, static_cast<u64>(what));
 }
 
+// One more than where in the program's file the variable is; 0: in none of its variables. Modules that are not known yet
+// are not looked for: the loader may have to be asked, and this thread holds our lock.
+static u64 variable_offset(uptr address) {
+  for (u32 i = 0; i < module_count_; ++i) {
+    const KnownModule& m = modules_[i];
+    if (m.path == nullptr && address >= m.begin && address < m.end && address - m.bias < 0xffffffffu)
+      return address - m.bias + 1;
+  }
+  return 0;
+}
+
 void log_race(u32 thread, const SiteAccess& access, RecordKind kind, bool goes_first) {
-  log(kind, thread, access.offset, access.range, access.bytes | u64{access.kinds} << 32 | u64{goes_first} << 40);
+  log(kind, thread, access.offset, access.range | variable_offset(access.address) << 32,
+      access.bytes | u64{access.kinds} << 32 | u64{goes_first} << 40);
 }
 
 void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes) {

@@ -56,7 +56,7 @@ void load(Thread* t, Fiber* fiber) {
   t->frames = fiber->frames;
   t->bottom = fiber->bottom;
   // The reader knows the stack of a thread as of when it was left: all of it was written then.
-  t->top = t->low = t->written = fiber->top;
+  t->top = t->low = t->written = t->placed = fiber->top;
   t->held_count = fiber->held_count;
   for (u32 i = 0; i < fiber->held_count; ++i) t->held[i] = fiber->held[i];
   t->special &= ~kStackChanged;

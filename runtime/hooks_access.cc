@@ -106,7 +106,7 @@ SOOTH_EXPORT void __tsan_func_entry(void* call) {
   // Frames that a longjmp or an exception left behind lie below this one.
   while (SOOTH_UNLIKELY(top > t->frames && top[-1].stack <= stack)) --top;
   if (SOOTH_UNLIKELY(top < t->low)) t->low = top;
-  if (SOOTH_LIKELY(top < t->frames + kMaxFrames)) *top++ = {reinterpret_cast<uptr>(call) - 1, stack};
+  if (SOOTH_LIKELY(top < t->frames + kMaxFrames)) *top++ = {reinterpret_cast<uptr>(call) - 1, stack, SOOTH_CALLER};
   t->top = top;
   if (SOOTH_UNLIKELY((t->special & kControlled) != 0)) return;  // only who asks where it waits wants to know
   t->special |= kStackChanged;

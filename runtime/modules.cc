@@ -254,7 +254,7 @@ void write_command() {
 }
 
 // The row for a new site; ~0u when there is no room for it.
-u32 append_row(uptr pc, u32 generation) {
+u32 append_row(uptr pc, u32 generation, u32 use) {
   SpinGuard guard(rows_lock_);
   u32 number = recorder.control->sites;
   constexpr u32 kStep = 4096;  // rows
@@ -270,7 +270,7 @@ u32 append_row(uptr pc, u32 generation) {
     }
     rows_reserved_ += kStep;
   }
-  rows_[number] = {pc, generation, 0};
+  rows_[number] = {pc, generation, use};
   __atomic_store_n(&recorder.control->sites, number + 1, __ATOMIC_RELEASE);
   return number;
 }
@@ -300,17 +300,21 @@ u32 module_generation() { return __atomic_load_n(&generation_, __ATOMIC_RELAXED)
 
 namespace {
 
-// `is_name`: a row of its own, for a function that makes no events.
-u32 intern(uptr pc, bool is_name) {
+// What a row is for: rows of different kinds have the same program counter.
+enum class RowKind : u32 { kSite = 0, kFrame = 1, kName = 2 };
+
+// RowKind::kName: a row of its own, for a function that makes no events.
+u32 intern(uptr pc, RowKind kind) {
   u32 generation = module_generation();
   u64 key = (static_cast<u64>(pc) & ((u64{1} << 48) - 1)) |
-            static_cast<u64>((generation & 0x7fff) | (is_name ? 0x8000u : 0)) << 48;
+            static_cast<u64>((generation & 0x3fff) | static_cast<u32>(kind) << 14) << 48;
   u32 at = static_cast<u32>((key * 0x9e3779b97f4a7c15) >> 40) & (kSiteEntries - 1);
   for (u32 probes = 0; probes < kSiteEntries; ++probes, at = (at + 1) & (kSiteEntries - 1)) {
     SiteEntry& e = entries_[at];
     u64 found = __atomic_load_n(&e.key, __ATOMIC_ACQUIRE);
     if (found == 0 && __atomic_compare_exchange_n(&e.key, &found, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-      u32 number = !is_name && code_kind(pc) != CodeKind::kRecorded ? kExcluded : append_row(pc, generation);
+      bool is_out = kind != RowKind::kName && code_kind(pc) != CodeKind::kRecorded;
+      u32 number = is_out ? kExcluded : append_row(pc, generation, kind == RowKind::kFrame ? stream::kFrameRow : 0);
       __atomic_store_n(&e.number, number == ~0u ? kExcluded : number + 1, __ATOMIC_RELEASE);
       return number;
     }
@@ -324,8 +328,9 @@ u32 intern(uptr pc, bool is_name) {
 
 }  // namespace
 
-u32 intern_site(uptr pc) { return intern(pc, false); }
-u32 intern_function(uptr pc) { return intern(pc, true); }
+u32 intern_site(uptr pc) { return intern(pc, RowKind::kSite); }
+u32 intern_frame(uptr pc) { return intern(pc, RowKind::kFrame); }
+u32 intern_function(uptr pc) { return intern(pc, RowKind::kName); }
 
 void modules_unloaded() {
   if (recorder.controlled) return controlled::modules_changed();

@@ -67,6 +67,8 @@ u32 new_stream();
 
 // The number of a program counter in `sites`; ~0u when its module is excluded.
 u32 intern_site(uptr pc);
+// A row of its own (stream::kFrameRow), for a function whose frame is told of; ~0u when it is excluded.
+u32 intern_frame(uptr pc);
 // The same for the name of a function, whoever it is excluded by; ~0u when there is no room.
 u32 intern_function(uptr pc);
 // dlclose returned: program counters may mean something else now.

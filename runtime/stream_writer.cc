@@ -102,10 +102,45 @@ void write_stack(Thread* t) {
     pops = 0;
     if (t->cursor > t->limit) attend(t);
   }
+  if (t->placed > t->low) t->placed = t->low;
   t->low = t->written = t->top;
 }
 
 namespace {
+
+// The canonical frame address of a function: its return address lies right below. 0 when that is not found, which is so
+// in functions that were jumped to.
+uptr frame_address(const Thread* t, const Frame* f) {
+  constexpr uptr kFarthest = 64 * 1024;
+  uptr end = f->stack + kFarthest;
+  if (f > t->bottom && f[-1].stack < end) end = f[-1].stack;
+  if (t->stack_end > f->stack && t->stack_end < end) end = t->stack_end;
+  for (uptr at = f->stack & ~uptr{7}; at + sizeof(uptr) <= end; at += sizeof(uptr))
+    if (*reinterpret_cast<const volatile uptr*>(at) == f->call + 1) return at + sizeof(uptr);
+  return 0;
+}
+
+// Others learn of variables on this thread's stack when it starts them or tells them something: not at locks and
+// atomics, where it would cost too much.
+SOOTH_INLINE bool hands_out_pointers(Op op) {
+  return op == Op::kFork || op == Op::kNotify || op == Op::kCondNotify || op == Op::kSemPost ||
+         op == Op::kHappensBefore || op == Op::kBarrierArrive;
+}
+
+// Says of the functions on the stack where their frames are, as far as that is not known yet.
+SOOTH_NOINLINE void write_frames(Thread* t) {
+  for (; t->placed < t->top; ++t->placed) {
+    uptr address = frame_address(t, t->placed);
+    u32 site = address == 0 ? ~0u : intern_frame(t->placed->pc);
+    if (site == ~0u) continue;
+    Builder b(t, escape(Record::kFrame));
+    b.put_varint(static_cast<u64>(t->placed - t->bottom) + 1);
+    b.put_varint(site);
+    b.put_varint(address);
+    b.commit();
+    if (t->cursor > t->limit) attend(t);
+  }
+}
 
 SOOTH_INLINE void set_pending(Thread* t, u32 slot, u32 size, uptr address, u32 length, u64 delta) {
   t->pending_slot = slot;
@@ -468,6 +503,7 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
     if (shape.op() == Op::kEnd) ownership::settle(t);
   }
   if ((t->special & kStackChanged) != 0) write_stack(t);
+  if (SOOTH_UNLIKELY(t->placed != t->top) && hands_out_pointers(shape.op())) write_frames(t);
   u32 slot = used_slot_of(pc, shape);
   Slot& s = t->slots[slot];
   if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) {
@@ -529,6 +565,16 @@ void write_name(Thread* t, ObjectKind kind, u64 object, const char* name) {
   if (length > 40) length = 40;
   b.put_varint(length);
   for (u32 i = 0; i < length; ++i) b.put8(static_cast<u8>(name[i]));
+  b.commit();
+  if (t->cursor > t->limit) attend(t);
+}
+
+void write_thread_pointer(Thread* t) {
+  if ((t->special & kStopped) != 0) return;
+  uptr pointer;
+  asm("mov %%fs:0, %0" : "=r"(pointer));
+  Builder b(t, escape(Record::kThreadPointer));
+  b.put_varint(pointer);
   b.commit();
   if (t->cursor > t->limit) attend(t);
 }

@@ -138,6 +138,8 @@ void write_range(Thread* t, uptr pc, Op op, uptr address, u64 size);
 void write_name(Thread* t, ObjectKind kind, u64 object, const char* name);
 void write_thread_switch(Thread* t, u32 id, bool ticketed);
 void write_turn(Thread* t);
+// Where the thread has the variables that are its own.
+void write_thread_pointer(Thread* t);
 // A kHappensBefore at `site`, the number of kNoSite. By the thread, or by whoever takes the turn away from it: no lock, no libc.
 void put_message(Thread* t, u64 message, u32 site);
 // A write of a serial recording whose value was not known yet. Waits for the turn first if it was taken away: then the

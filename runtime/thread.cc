@@ -37,7 +37,7 @@ Thread* make_thread() {
     return nullptr;
   }
   t->values = values;
-  t->bottom = t->frames = t->top = t->low = t->written = frames;
+  t->bottom = t->frames = t->top = t->low = t->written = t->placed = frames;
   t->stream = new_stream();
   t->generation = module_generation();
   t->tree = tree::make();
@@ -101,7 +101,7 @@ void attach_thread(Thread* t, u32 id) {
   t->special = (recorder.serial ? kSerialMode : 0) | (recorder.drop_repeats || recorder.serial ? 0 : kKeepRepeats) |
                (t->special & kStopped);
   if (recorder.controlled) controlled::begin_thread(t);
-  t->frames = t->top = t->low = t->written = t->bottom;
+  t->frames = t->top = t->low = t->written = t->placed = t->bottom;
   t->ignore_reads = t->ignore_writes = t->ignore_sync = 0;
   t->held_count = 0;
   t->call_frame = nullptr;
@@ -119,6 +119,7 @@ void attach_thread(Thread* t, u32 id) {
   // A thread begins and ends where it was created.
   uptr pc = infos_[id].created_at != 0 ? infos_[id].created_at : kNoSite;
   write_event(t, pc, Shape::of(Op::kBegin), 0);
+  write_thread_pointer(t);
   // Code that is left out did not allocate it.
   if (recorder.watches_calls && code_kind(pc) != CodeKind::kRecorded) pc = kNoSite;
   // Not the stack of the main thread: it is not used again, and grows.

@@ -69,6 +69,7 @@ inline constexpr u64 kDisplaced = u64{1} << 63;
 struct Frame {
   uptr call;   // return address less one
   uptr stack;  // the stack pointer of the function that was entered: frames below the current one are dead
+  uptr pc;     // in that function, behind its prologue
 };
 inline constexpr u32 kMaxFrames = 64 * 1024;
 
@@ -109,6 +110,7 @@ struct Thread {
   Frame* top;      // one past the innermost frame
   Frame* low;      // the lowest that `top` has been since the last record
   Frame* written;  // as far as the stream knows the stack
+  Frame* placed;   // ... and where in memory the frames are
   Frame* frames;   // the floor: frames below it belong to what a signal interrupted
   Frame* bottom;   // of the whole array
   u64 last_ticket;

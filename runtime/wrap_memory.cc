@@ -37,11 +37,16 @@ void write_block(Thread* t, uptr pc, Op op, uptr address, u64 size) {
 }
 
 // All bytes that the block has, not only those asked for: free() covers them, too, and must find them of its own
-// generation.
-void allocated(void* block, uptr pc) {
+// generation. Those that were not asked for come first, as a block of their own: so reports tell the size that the
+// program knows.
+void allocated(void* block, std::size_t size, uptr pc) {
   Thread* t = current();
-  if (SOOTH_LIKELY(t != nullptr && block != nullptr && t->busy == 0))
-    write_block(t, pc, Op::kAlloc, reinterpret_cast<uptr>(block), malloc_usable_size(block));
+  if (SOOTH_UNLIKELY(t == nullptr || block == nullptr || t->busy != 0)) return;
+  uptr address = reinterpret_cast<uptr>(block);
+  std::size_t whole = malloc_usable_size(block);
+  if (size > whole) size = whole;
+  if (size < whole) write_block(t, pc, Op::kAlloc, address + size, whole - size);
+  if (size != 0) write_block(t, pc, Op::kAlloc, address, size);
 }
 
 // Where the dynamic loader lies.
@@ -81,13 +86,13 @@ void freeing(void* block, uptr pc) {
 
 void* allocate(std::size_t size, uptr pc) {
   void* block = __libc_malloc(size);
-  allocated(block, pc);
+  allocated(block, size, pc);
   return block;
 }
 
 void* allocate_aligned(std::size_t alignment, std::size_t size, uptr pc) {
   void* block = __libc_memalign(alignment, size);
-  allocated(block, pc);
+  allocated(block, size, pc);
   return block;
 }
 
@@ -101,8 +106,8 @@ void* reallocate(void* block, std::size_t size, uptr pc) {
   freeing(block, pc);
   void* moved = __libc_realloc(block, size);
   // It failed: the old block lives on, as a new variable to us.
-  if (moved == nullptr && size != 0) allocated(block, pc);
-  allocated(moved, pc);
+  if (moved == nullptr && size != 0) allocated(block, malloc_usable_size(block), pc);
+  allocated(moved, size, pc);
   return moved;
 }
 
@@ -115,7 +120,7 @@ void* reallocate(void* block, std::size_t size, uptr pc) {
 SOOTH_DEFINE(void*, malloc, std::size_t size) { return allocate(size, SOOTH_CALLER); }
 SOOTH_DEFINE(void*, calloc, std::size_t count, std::size_t size) {
   void* block = __libc_calloc(count, size);
-  allocated(block, SOOTH_CALLER);
+  allocated(block, count * size, SOOTH_CALLER);
   return block;
 }
 SOOTH_DEFINE(void*, realloc, void* block, std::size_t size) { return reallocate(block, size, SOOTH_CALLER); }
@@ -154,7 +159,7 @@ SOOTH_DEFINE(int, posix_memalign, void** out, std::size_t alignment, std::size_t
   SOOTH_EXPORT void* symbol parameters {                                  \
     void* block = allocation;                                             \
     if (SOOTH_UNLIKELY(block == nullptr)) return real_##symbol arguments; \
-    allocated(block, SOOTH_CALLER);                                       \
+    allocated(block, n, SOOTH_CALLER);                                    \
     return block;                                                         \
   }
 SOOTH_NEW(_Znwm, (std::size_t n), (n), __libc_malloc(n))

@@ -4,6 +4,7 @@
 // variables before them, are recorded as parts of the thread.
 #include <errno.h>
 #include <limits.h>
+#include <sys/prctl.h>
 
 #include "runtime/init.h"
 #include "runtime/intercept.h"
@@ -233,6 +234,15 @@ SOOTH_EXPORT void sooth_pthread_testcancel(void) asm("pthread_testcancel");
 void sooth_pthread_testcancel(void) {
   if (Thread* t = current()) turn::step(t);
   real_testcancel();
+}
+
+// The other way to name a thread: the calling one.
+SOOTH_INTERCEPT(int, prctl, int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
+  int result = real_prctl(option, a, b, c, d);
+  Thread* t = current();
+  if (option == PR_SET_NAME && result == 0 && t != nullptr)
+    write_name(t, ObjectKind::kThread, t->id, reinterpret_cast<const char*>(a));
+  return result;
 }
 
 SOOTH_INTERCEPT(int, pthread_setname_np, pthread_t thread, const char* name) {

@@ -236,9 +236,16 @@ step_bazel() {
   ((status == 0 || status == 77))
 }
 
+# How large witnesses are, over the examples: docs/witnesses.md has the table.
+step_witness_sizes() {
+  sooth_configure release
+  sooth_build release sooth
+  python3 scripts/witness_sizes.py
+}
+
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz parsers deep_code tsan debug clang tidy small programs run_command union following sweep confirm recipe campaign volume bugs real_programs real_run chaos soak compare rdit deb bazel bench)
+steps=(test properties asan fuzz parsers deep_code tsan debug clang tidy small programs run_command union following sweep confirm recipe campaign volume bugs real_programs real_run chaos soak compare rdit deb bazel witness_sizes bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

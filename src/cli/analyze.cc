@@ -195,6 +195,7 @@ CommandResult analyze(const AnalyzeOptions& options) {
     analysis.filter->patience = options.tree_always ? 0 : analysis.filter->patience;
     analysis.compare_unfiltered = options.report.stats;
   }
+  SOOTH_RETURN_IF_ERROR(check_report_options(options.report));
   Result<Source> source = choose_source(options, columns_for(*detectors));
   if (!source.ok()) {
     return std::move(source).status();
@@ -252,18 +253,21 @@ CommandResult analyze(const AnalyzeOptions& options) {
     analysis.mcm.out_of_time = [] { return WorkLimit::interrupt().load(); };
     analysis.recipe.out_of_time = analysis.mcm.out_of_time;
   }
-  Result<Report> report = analyze_source(trace, std::move(analysis));
+  Result<Report> report = analyze_source(trace, std::move(analysis), options.report.identity());
   progress.clear();
   proving.clear();
   asking.clear();
   if (!report.ok()) {
     return std::move(report).status();
   }
+  report->date = date_of_report(options.report);
   if (source->run != nullptr) {
     for (const std::string& note : source->run->notes()) {
       std::fprintf(stderr, "sooth: note: %s\n", printable(note).c_str());
     }
-    std::fprintf(stderr, "sooth: %s ended with %s\n", trace.name.c_str(), source->run->finish().describe().c_str());
+    const ProgramEnd end = source->run->finish();
+    report->outcome = {static_cast<std::uint32_t>(end.status), static_cast<std::uint32_t>(end.signal)};
+    std::fprintf(stderr, "sooth: %s ended with %s\n", trace.name.c_str(), end.describe().c_str());
   }
   return deliver(*report, options.report);
 }
@@ -317,6 +321,8 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
                    "Pairs of accesses that recipe tries for two places before its answer is that it does not know");
   add_count_option(*command, "--witness-events", options->proof.max_events,
                    "Look for witnesses in so many events from the start of the trace; 0 for none");
+  command->add_flag("--whole-witnesses", options->proof.whole_witnesses,
+                    "Leave threads and steps in witnesses that could be cut out of them");
   add_count_option(*command, "--witness-search-events", options->proof.max_events_for_search,
                    "Try to reverse critical sections in so many of them; slower");
   add_count_option(*command, "--witness-states", options->proof.budget.states,
@@ -327,7 +333,10 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
       ->default_str("the number of cores");
   command->add_flag("--list", options->list, "List the analyses and what their findings are worth");
   add_report_options(*command, options->report);
-  command->callback([options, &result] { result = analyze(*options); });
+  command->callback([options, &result] {
+    options->report.beside_program = options->live;
+    result = analyze(*options);
+  });
 }
 
 }  // namespace sooth

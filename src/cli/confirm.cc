@@ -11,6 +11,7 @@
 #include "cli/program_command.h"
 #include "cli/progress.h"
 #include "cli/report_options.h"
+#include "cli/version.h"
 #include "launch/controlled_run.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
@@ -95,7 +96,8 @@ CommandResult confirm(ConfirmFlags& options) {
     return std::move(report).status();
   }
   SOOTH_RETURN_IF_ERROR(check_report(*report, options));
-  fill_fingerprints(*report);
+  SOOTH_RETURN_IF_ERROR(check_report_options(options.report));
+  fill_fingerprints(*report, options.report.identity());
   merge_equal_findings(*report);
   if (report->findings.empty()) {
     say(options.path + " has no findings: there is nothing to confirm");
@@ -111,7 +113,7 @@ CommandResult confirm(ConfirmFlags& options) {
     return result.status();
   }
   if (!goes_elsewhere(options)) {  // the whole report, with what is suppressed, back to where it came from
-    SOOTH_RETURN_IF_ERROR(store_report(*report, options.path, options.report.no_times));
+    SOOTH_RETURN_IF_ERROR(store_report(*report, options.path, kVersion, options.report.no_times));
   }
   const ConfirmCounts* const counts = &result->counts;
   say("tried " + std::to_string(counts->tried) + (counts->tried == 1 ? " finding: " : " findings: ") +

@@ -1,7 +1,9 @@
 // sooth merge: one report from many.
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "cli/report_options.h"
 #include "report/files.h"
 #include "report/json.h"
+#include "report/sink.h"
 #include "run/merge_reports.h"
 #include "run/merge_tests.h"
 
@@ -42,6 +45,42 @@ Result<std::optional<std::string>> merge_test_results(const MergeFlags& options)
                      : Result<std::optional<std::string>>(merged.status());
 }
 
+// So that one sees which of the reports had it. Shards of a campaign are parts of one.
+void name_report(Report& report, const std::string& path) {
+  for (Finding& finding : report.findings) {
+    if (finding.reports.empty() && !report.shard.has_value()) {
+      finding.reports = {path};
+    }
+  }
+}
+
+// Equal reports count once, whatever they are called.
+void drop_copies(std::vector<Report>& reports) {
+  std::map<std::string, std::size_t> kept;  // by text, into reports
+  std::vector<Report> distinct;
+  for (Report& report : reports) {
+    Report nameless = report;
+    for (Finding& finding : nameless.findings) {
+      finding.reports.clear();
+    }
+    std::ostringstream text;
+    (void)write_json(nameless, {}, text);  // any report can be expressed as JSON
+    const auto [it, added] = kept.try_emplace(text.str(), distinct.size());
+    if (added) {
+      distinct.push_back(std::move(report));
+      continue;
+    }
+    Report& same = distinct[it->second];
+    const auto first_name = [](const Report& each) {
+      return each.findings.empty() ? std::vector<std::string>() : each.findings.front().reports;
+    };
+    if (first_name(report) < first_name(same)) {  // the order of the reports plays no part
+      same = std::move(report);
+    }
+  }
+  reports = std::move(distinct);
+}
+
 CommandResult merge(const MergeFlags& options) {
   const Result<std::optional<std::string>> tests =
       options.paths.front() == "-" ? std::optional<std::string>() : merge_test_results(options);
@@ -58,8 +97,10 @@ CommandResult merge(const MergeFlags& options) {
     if (!report.ok()) {
       return std::move(report).status();
     }
+    name_report(*report, path);
     reports.push_back(std::move(*report));
   }
+  drop_copies(reports);
   Report merged = merge_reports(std::move(reports));
   if (!options.report.output.empty() && options.report.format == "json") {
     name_replays(merged, options.report.output);

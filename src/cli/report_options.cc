@@ -1,9 +1,15 @@
 #include "cli/report_options.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
 #include <sstream>
 
 #include "cli/config.h"
@@ -13,6 +19,7 @@
 #include "report/files.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
+#include "report/redact.h"
 #include "report/sink.h"
 #include "report/suppressions.h"
 
@@ -46,17 +53,34 @@ std::vector<std::string> fail_on_names() {
   return names;
 }
 
+// The text is for people and must not get into what the program writes; the other formats are asked for by programs.
+bool to_standard_error(const ReportOptions& options) { return options.beside_program && options.format == "text"; }
+int descriptor(const ReportOptions& options) { return to_standard_error(options) ? STDERR_FILENO : STDOUT_FILENO; }
+
 bool wants_color(const ReportOptions& options) {
   if (options.color != "auto") {
     return options.color == "always";
   }
   const char* no_color = std::getenv("NO_COLOR");  // no-color.org: any value but the empty one
-  return options.output.empty() && (no_color == nullptr || *no_color == '\0') && ::isatty(STDOUT_FILENO) == 1;
+  return options.output.empty() && (no_color == nullptr || *no_color == '\0') && ::isatty(descriptor(options)) == 1;
 }
 
-Status write_to_stdout(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    return Status::internal("cannot write the report to standard output");
+// Columns of the terminal that the text goes to; 0: it goes to none.
+std::uint32_t width_of(const ReportOptions& options) {
+  constexpr std::uint32_t kNarrowest = 40;
+  if (!options.output.empty() || ::isatty(descriptor(options)) != 1) {
+    return 0;
+  }
+  struct winsize size {};
+  if (::ioctl(descriptor(options), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+    return 80;
+  }
+  return std::max<std::uint32_t>(size.ws_col, kNarrowest);
+}
+
+Status write_to(std::FILE* stream, const char* name, const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stream) != text.size() || std::fflush(stream) != 0) {
+    return Status::internal("cannot write the report to " + std::string(name));
   }
   return {};
 }
@@ -69,6 +93,8 @@ Status write_report(const Report& report, const ReportOptions& options) {
   SinkOptions how;
   how.color = wants_color(options);
   how.stats = options.stats;
+  how.verbose = options.verbose;
+  how.width = width_of(options);
   how.deterministic = options.no_times;
   how.version = kVersion;
   how.fail_on = rung_from_name(options.fail_on);  // no rung is called "never"
@@ -80,7 +106,62 @@ Status write_report(const Report& report, const ReportOptions& options) {
 }  // namespace
 
 Status deliver_text(const std::string& text, const ReportOptions& options) {
-  return options.output.empty() ? write_to_stdout(text) : write_whole_file(options.output, text);
+  if (!options.output.empty()) {
+    return write_whole_file(options.output, text);
+  }
+  return to_standard_error(options) ? write_to(stderr, "standard error", text)
+                                    : write_to(stdout, "standard output", text);
+}
+
+Status check_writable(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    return Status::usage("cannot write " + file + ": " + folder.string() + ": " + std::strerror(errno));
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) {
+    return Status::usage("cannot write " + file + ": it is a directory");
+  }
+  return {};
+}
+
+Status check_report_options(const ReportOptions& options) {
+  Suppressions suppressions;
+  for (const std::string& path : options.suppressions) {
+    SOOTH_RETURN_IF_ERROR(suppressions.read(path));
+  }
+  if (!options.baseline.empty()) {
+    Report none;
+    SOOTH_RETURN_IF_ERROR(apply_baseline(none, options.baseline, options.identity()));
+  }
+  return options.output.empty() ? Status() : check_writable(options.output);
+}
+
+std::string date_of_report(const ReportOptions& options) {
+  std::time_t now = std::time(nullptr);
+  if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH"); epoch != nullptr && *epoch != '\0') {
+    now = static_cast<std::time_t>(std::strtoll(epoch, nullptr, 10));
+  } else if (options.no_times) {
+    return "";
+  }
+  std::tm parts{};
+  char text[32];
+  return ::gmtime_r(&now, &parts) != nullptr && std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) > 0
+             ? text
+             : "";
+}
+
+void add_identity_options(CLI::App& command, ReportOptions& options) {
+  command
+      .add_option("--user-code", options.user_code,
+                  "What is your own code: functions, files or modules that match, as in suppressions; may be repeated")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
+  command
+      .add_option("--source-root", options.source_root,
+                  "The folder that ids name files in (default: the working copy that they are in)")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory);
 }
 
 void add_report_options(CLI::App& command, ReportOptions& options) {
@@ -101,13 +182,17 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
       ->allow_extra_args(false);  // one file each time: what follows may be the report
   command.add_option("--baseline", options.baseline, "Do not fail on findings that this older JSON report has, too")
       ->type_name("OLD.json");
+  add_identity_options(command, options);
+  command.add_flag("--verbose", options.verbose, "With stacks, witnesses and where things come from (text)");
+  command.add_flag("--redact", options.redact,
+                   "Without folders, arguments, values and source lines, for a report that is to be shared");
   command.add_flag("--stats", options.stats, "With figures about the trace and the analyses");
   command.add_flag("--no-times", options.no_times, "Without measured times, so that equal runs give equal reports");
 }
 
 Result<ExitCode> deliver(Report& report, const ReportOptions& options) {
   note_config(report);
-  fill_fingerprints(report);
+  fill_fingerprints(report, options.identity());
   merge_equal_findings(report);
   Suppressions suppressions;
   for (const std::string& path : options.suppressions) {
@@ -115,9 +200,15 @@ Result<ExitCode> deliver(Report& report, const ReportOptions& options) {
   }
   suppressions.apply(report);
   if (!options.baseline.empty()) {
-    SOOTH_RETURN_IF_ERROR(apply_baseline(report, options.baseline));
+    SOOTH_RETURN_IF_ERROR(apply_baseline(report, options.baseline, options.identity()));
   }
-  SOOTH_RETURN_IF_ERROR(write_report(report, options));
+  if (options.redact) {
+    Report shared = report;
+    redact(shared);
+    SOOTH_RETURN_IF_ERROR(write_report(shared, options));
+  } else {
+    SOOTH_RETURN_IF_ERROR(write_report(report, options));
+  }
   return exit_code_for(report, rung_from_name(options.fail_on));  // no rung is called "never"
 }
 

@@ -20,6 +20,7 @@
 #include "cli/recording_options.h"
 #include "cli/report_options.h"
 #include "cli/tsan_options.h"
+#include "cli/version.h"
 #include "launch/child_process.h"
 #include "launch/claimed_file.h"
 #include "launch/private_directory.h"
@@ -46,15 +47,6 @@ std::string named_report(const RunFlags& options) {
   return options.report.format == "json" ? options.report.output : "";
 }
 
-// Told before the program runs: afterwards its run would be lost.
-Status check_writable(const std::string& file) {
-  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    return Status::usage("cannot write " + file + ": " + folder.string() + ": " + std::strerror(errno));
-  }
-  return {};
-}
-
 Status check_usage(const RunFlags& options) {
   if (!options.job.analyses.empty()) {
     if (const auto known = parse_detectors(options.job.analyses); !known.ok()) {
@@ -64,7 +56,7 @@ Status check_usage(const RunFlags& options) {
   if (const std::string named = named_report(options); !named.empty()) {
     SOOTH_RETURN_IF_ERROR(check_writable(named));
   }
-  return options.report.output.empty() ? Status() : check_writable(options.report.output);
+  return check_report_options(options.report);
 }
 
 // The stages on a terminal, one after the other.
@@ -147,7 +139,8 @@ Result<RunResult> work(RunFlags& options, const std::string& report_name) {
   job.record.warn = say;
   job.keeps_trace = options.keep;
   job.deterministic = options.report.no_times;
-  job.analysis.census = options.report.stats;
+  job.analysis.census = true;
+  job.identity = options.report.identity();
   job.analysis.mcm.jobs = options.flags.jobs;
   job.analysis.mcm.solver_timeout = std::chrono::seconds(2);
   job.analysis.recipe.jobs = options.flags.jobs;
@@ -196,9 +189,12 @@ CommandResult run(RunFlags& options) {
     return std::move(result).status();
   }
   note_config(result->report);
+  result->report.date = date_of_report(options.report);
+  result->report.outcome = {static_cast<std::uint32_t>(result->end.status),
+                            static_cast<std::uint32_t>(result->end.signal)};
   Status status;
   if (stored != options.report.output) {
-    status = store_report(result->report, stored, options.report.no_times);
+    status = store_report(result->report, stored, kVersion, options.report.no_times);
   }
   forget_held_signals();
   if (options.report.output.empty()) {
@@ -213,7 +209,8 @@ CommandResult run(RunFlags& options) {
   if (!tsan.log_path.empty()) {
     SOOTH_RETURN_IF_ERROR(write_tsan_log(result->report, rung_from_name(options.report.fail_on), tsan.log_path));
   }
-  say("the report is in " + stored + "; `sooth report " + stored + "` prints it again");
+  say("the report is in " + stored + "; `sooth view " + stored + "` shows it in a browser, `sooth report --verbose " +
+      stored + "` prints all of it");
   if (*code != ExitCode::kOk) {
     return *code;
   }
@@ -225,6 +222,7 @@ CommandResult run(RunFlags& options) {
 void add_run_command(CLI::App& root, CommandResult& result) {
   CLI::App* command = root.add_subcommand("run", "Find, prove and confirm the races of a program: all in one");
   auto options = std::make_shared<RunFlags>();
+  options->report.beside_program = true;
   options->flags.budget = std::chrono::seconds(60);
   options->flags.timeout = std::chrono::milliseconds(0);
   options->job.record.options.schedule = "serial";
@@ -262,8 +260,8 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   add_report_options(*command, options->report);
   command->add_option("--store", options->store, "Store the report as JSON in this file")->type_name("FILE");
   command->footer(
-      "Usage: sooth run [OPTIONS] -- PROGRAM ARGUMENTS. Prints the report behind the program's own output, or to -o "
-      "FILE, and\n"
+      "Usage: sooth run [OPTIONS] -- PROGRAM ARGUMENTS. Prints the report to standard error, other "
+      "formats than text to standard output, or to -o FILE, and\n"
       "stores it as JSON for `sooth replay`: sooth-PROGRAM.json, or the FILE of --store or of `--format json -o FILE`. "
       "--seed counts "
       "for\n"

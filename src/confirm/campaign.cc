@@ -45,9 +45,23 @@ bool deadlocks_at(const std::vector<PlaceCode>& acquires, const std::vector<Bloc
   });
 }
 
-bool creates(const PairCode& pair, const CreatedRace& race) {
-  return std::any_of(race.others.begin(), race.others.end(),
-                     [&](const RacingThread& other) { return pair.is_met_by(race.here, other); });
+// Whether the first byte that both touch is in the variable of the target.
+bool is_about(const Target& target, const RacingThread& here, const RacingThread& other) {
+  if (!target.variable.has_value()) {
+    return true;
+  }
+  if (!here.variable.has_value() || !other.variable.has_value()) {
+    return target.variable->empty();
+  }
+  const std::uint64_t byte = std::max(*here.variable, *other.variable);
+  return std::any_of(target.variable->begin(), target.variable->end(),
+                     [&](const AddressRange& range) { return byte >= range.begin && byte < range.end; });
+}
+
+bool creates(const Target& target, const CreatedRace& race) {
+  return std::any_of(race.others.begin(), race.others.end(), [&](const RacingThread& other) {
+    return target.pair.is_met_by(race.here, other) && is_about(target, race.here, other);
+  });
 }
 
 }  // namespace
@@ -57,7 +71,7 @@ bool reaches(const Target& target, const RunLog& log) {
     return target.kind == FindingKind::kDeadlock
                ? deadlocks_at(target.acquires, process.deadlock)
                : std::any_of(process.races.begin(), process.races.end(),
-                             [&](const CreatedRace& race) { return creates(target.pair, race); });
+                             [&](const CreatedRace& race) { return creates(target, race); });
   });
 }
 

@@ -41,7 +41,10 @@ struct CampaignOptions {
 // What to bring about.
 struct Target {
   FindingKind kind = FindingKind::kRace;
-  PairCode pair;                           // of a race
+  PairCode pair;  // of a race
+  // ... and the variable, where others are touched at the same places: addresses in the file of the program, or that it
+  // is in none of its variables. Nothing: any.
+  std::optional<std::vector<AddressRange>> variable;
   std::vector<PlaceCode> acquires;         // of a deadlock: one for each thread, around the cycle
   std::vector<WitnessSchedule> witnesses;  // to follow first, one after the other until one gets there
   bool proven = true;                      // they are of a witness; else guesses, of which nothing is told

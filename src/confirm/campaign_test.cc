@@ -34,8 +34,10 @@ RunOutcome ended(int status) {
 
 RunOutcome race_then(int status) {
   RunOutcome run = ended(status);
-  RacingThread reader{.thread = 1, .offset = 0x104, .range = 0, .bytes = 4, .kinds = control::kReads, .first = true};
-  RacingThread writer{.thread = 2, .offset = 0x204, .range = 1, .bytes = 4, .kinds = control::kWrites, .first = false};
+  RacingThread reader{
+      .thread = 1, .offset = 0x104, .range = 0, .variable = {}, .bytes = 4, .kinds = control::kReads, .first = true};
+  RacingThread writer{
+      .thread = 2, .offset = 0x204, .range = 1, .variable = {}, .bytes = 4, .kinds = control::kWrites, .first = false};
   run.log.processes[0].races.push_back({.stretch = 0, .here = writer, .others = {reader}});
   return run;
 }

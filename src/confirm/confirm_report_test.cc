@@ -31,8 +31,10 @@ Result<RunOutcome> reaches_0x10(const RunPlan& plan) {
   run.log.state = control::RunState::kEnded;
   run.log.processes.resize(1);
   if (plan.plan == control::Plan::kDirected && plan.sites.front().begin == 0x10) {
-    RacingThread here{.thread = 1, .offset = 0x10, .range = 0, .bytes = 4, .kinds = control::kWrites, .first = true};
-    RacingThread other{.thread = 2, .offset = 0x20, .range = 1, .bytes = 4, .kinds = control::kWrites, .first = false};
+    RacingThread here{
+        .thread = 1, .offset = 0x10, .range = 0, .variable = {}, .bytes = 4, .kinds = control::kWrites, .first = true};
+    RacingThread other{
+        .thread = 2, .offset = 0x20, .range = 1, .variable = {}, .bytes = 4, .kinds = control::kWrites, .first = false};
     run.log.processes[0].races.push_back({.stretch = 0, .here = here, .others = {other}});
   }
   return run;

@@ -26,9 +26,9 @@ RunOutcome plain() {
 RunOutcome with_race() {
   RunOutcome run = plain();
   const RacingThread reader{
-      .thread = 1, .offset = 0x104, .range = 0, .bytes = 4, .kinds = control::kReads, .first = true};
+      .thread = 1, .offset = 0x104, .range = 0, .variable = {}, .bytes = 4, .kinds = control::kReads, .first = true};
   const RacingThread writer{
-      .thread = 2, .offset = 0x204, .range = 1, .bytes = 4, .kinds = control::kWrites, .first = false};
+      .thread = 2, .offset = 0x204, .range = 1, .variable = {}, .bytes = 4, .kinds = control::kWrites, .first = false};
   run.log.processes[0].races.push_back({.stretch = 0, .here = writer, .others = {reader}});
   return run;
 }

@@ -42,13 +42,16 @@ TEST(PairCodeTest, ModulesAreKeptApartAndSorted) {
 
 TEST(PairCodeTest, MetByOneThreadAtEachPlaceInEitherOrder) {
   const PairCode pair = pair_code({"", {{10, 20}}}, control::kReads, {"", {{10, 20}, {30, 40}}}, control::kWrites);
-  const RacingThread reader{.thread = 1, .offset = 12, .range = 0, .bytes = 4, .kinds = control::kReads};
-  const RacingThread writer{.thread = 2, .offset = 12, .range = 0, .bytes = 4, .kinds = control::kWrites};
-  const RacingThread other_writer{.thread = 2, .offset = 32, .range = 1, .bytes = 4, .kinds = control::kWrites};
+  const RacingThread reader{
+      .thread = 1, .offset = 12, .range = 0, .variable = {}, .bytes = 4, .kinds = control::kReads};
+  const RacingThread writer{
+      .thread = 2, .offset = 12, .range = 0, .variable = {}, .bytes = 4, .kinds = control::kWrites};
+  const RacingThread other_writer{
+      .thread = 2, .offset = 32, .range = 1, .variable = {}, .bytes = 4, .kinds = control::kWrites};
   EXPECT_TRUE(pair.is_met_by(reader, writer));
   EXPECT_TRUE(pair.is_met_by(other_writer, reader));
   EXPECT_FALSE(pair.is_met_by(writer, other_writer)) << "a race, but of the second place with itself";
-  EXPECT_FALSE(pair.is_met_by(reader, {.thread = 3, .range = 7, .kinds = control::kWrites}));
+  EXPECT_FALSE(pair.is_met_by(reader, {.thread = 3, .range = 7, .variable = {}, .kinds = control::kWrites}));
 }
 
 class CodeFinderTest : public testing::Test {

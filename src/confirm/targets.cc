@@ -63,11 +63,37 @@ class TargetFinder::WitnessTrace {
 
 TargetFinder::TargetFinder(std::string program, const std::string& recorded, const std::string& trace,
                            std::uint64_t max_events, EventId last)
-    : code_(std::move(program), recorded, trace), trace_(std::make_unique<WitnessTrace>(trace, max_events, last)) {}
+    : program_(program),
+      code_(std::move(program), recorded, trace),
+      trace_(std::make_unique<WitnessTrace>(trace, max_events, last)) {}
 
 TargetFinder::~TargetFinder() = default;
 
-Result<FoundTarget> TargetFinder::find(const Finding& finding) {
+std::optional<std::vector<AddressRange>> TargetFinder::variable_of(const Finding& finding) {
+  const std::optional<MemoryContext>& memory = finding.context.memory;
+  if (!memory.has_value() || program_.empty()) {
+    return std::nullopt;
+  }
+  std::vector<AddressRange> ranges;
+  if (memory->kind != MemoryKind::kGlobal) {
+    return ranges;
+  }
+  if (symbols_ == nullptr) {
+    Result<std::unique_ptr<ModuleSymbols>> opened = ModuleSymbols::open(program_, "");
+    if (!opened.ok()) {
+      return std::nullopt;
+    }
+    symbols_ = std::move(*opened);
+  }
+  for (const PlacedGlobal& global : symbols_->globals()) {
+    if (global.variable.name == memory->name) {
+      ranges.push_back({global.address, global.address + std::max<std::uint64_t>(global.variable.size, 1)});
+    }
+  }
+  return ranges.empty() ? std::nullopt : std::optional(std::move(ranges));
+}
+
+Result<FoundTarget> TargetFinder::find(const Finding& finding, bool tell_variables) {
   FoundTarget found;
   Target& target = found.target;
   target.kind = finding.kind;
@@ -77,6 +103,7 @@ Result<FoundTarget> TargetFinder::find(const Finding& finding) {
       return std::move(pair).status();
     }
     target.pair = std::move(*pair);
+    target.variable = tell_variables ? variable_of(finding) : std::nullopt;
   } else {
     for (const Access& acquire : finding.accesses) {
       Result<PlaceCode> place = code_.find(acquire.site);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "confirm/campaign.h"
 #include "confirm/site_code.h"
 #include "race/finding.h"
+#include "symbol/module_symbols.h"
 
 namespace sooth {
 
@@ -31,14 +33,20 @@ class TargetFinder {
                EventId last);
   ~TargetFinder();
 
-  // The error says why it cannot be tried.
-  Result<FoundTarget> find(const Finding& finding);
+  // The error says why it cannot be tried. `tell_variables`: other findings are about other variables at the same
+  // places, and a run must reach this one.
+  Result<FoundTarget> find(const Finding& finding, bool tell_variables = false);
 
   // As CodeFinder::notes().
   const std::vector<std::string>& notes() const { return code_.notes(); }
 
  private:
   class WitnessTrace;
+  // The addresses of the variable that the finding is about, in the file of the program.
+  std::optional<std::vector<AddressRange>> variable_of(const Finding& finding);
+
+  std::string program_;
+  std::unique_ptr<ModuleSymbols> symbols_;  // of the program, once asked for
   CodeFinder code_;
   std::unique_ptr<WitnessTrace> trace_;
 };

@@ -83,6 +83,7 @@ class CpDetector final : public Detector {
 
   Guarantee guarantee() const override { return Guarantee::kSoundFirstOnly; }
   const PairTable& races() const override { return races_; }
+  void tell_apart(VariableClasses* variables) override { races_.tell_apart(variables); }
   const LockSetTable& lock_sets() const override { return locks_.table(); }
   std::vector<std::pair<std::string, std::string>> stats() const override {
     return {{"windows", std::to_string(windows_)}, {"sweeps", std::to_string(sweeps_)}};

@@ -44,6 +44,8 @@ class Detector {
   virtual void consume(const Batch& batch) = 0;
   // After the last batch.
   virtual void finish() {}
+  // Called before the first batch: finds at the same sites are to be told apart by these, too. They live as long as this.
+  virtual void tell_apart(VariableClasses* /*variables*/) {}
   // The distinct site pairs found so far.
   virtual const PairTable& races() const = 0;
   // The cycles found, one for each multiset of sites. After finish().

@@ -18,6 +18,7 @@ class HbDetector final : public Detector {
 
   Guarantee guarantee() const override { return Guarantee::kSound; }
   const PairTable& races() const override { return races_; }
+  void tell_apart(VariableClasses* variables) override { races_.tell_apart(variables); }
   const LockSetTable& lock_sets() const override { return order_.locks().table(); }
   std::vector<std::pair<std::string, std::string>> stats() const override { return history_.stats(); }
   std::vector<MisuseCandidate> misuses() const override { return destroyed_; }

@@ -50,6 +50,10 @@ class IpaDetector final : public Detector {
 
   Guarantee guarantee() const override { return Guarantee::kHeuristic; }
   const PairTable& races() const override { return races_; }
+  void tell_apart(VariableClasses* variables) override {
+    races_.tell_apart(variables);
+    hybrid_races_.tell_apart(variables);
+  }
   const LockSetTable& lock_sets() const override { return histories_.lock_sets(); }
   std::vector<RacePlan> plans() const override {
     std::vector<RacePlan> plans;

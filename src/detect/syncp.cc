@@ -43,6 +43,7 @@ class SyncpDetector final : public Detector {
 
   Guarantee guarantee() const override { return Guarantee::kSound; }
   const PairTable& races() const override { return races_; }
+  void tell_apart(VariableClasses* variables) override { races_.tell_apart(variables); }
   const LockSetTable& lock_sets() const override { return locks_.table(); }
   std::vector<std::pair<std::string, std::string>> stats() const override {
     return {{"cells", std::to_string(memory_.cell_count())},

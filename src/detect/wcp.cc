@@ -18,6 +18,7 @@ class WcpDetector final : public Detector {
 
   Guarantee guarantee() const override { return Guarantee::kSoundFirstOnly; }
   const PairTable& races() const override { return races_; }
+  void tell_apart(VariableClasses* variables) override { races_.tell_apart(variables); }
   const LockSetTable& lock_sets() const override { return order_.locks().table(); }
   std::vector<std::pair<std::string, std::string>> stats() const override {
     auto rows = history_.stats();

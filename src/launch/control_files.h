@@ -25,6 +25,7 @@ class ControlFiles {
   const std::string& directory() const { return directory_.path(); }
   std::string control_path() const { return directory_.path() + "/control"; }
   std::string log_path() const { return directory_.path() + "/log"; }
+  std::string gdb_script_path() const { return directory_.path() + "/gdb.py"; }  // not made here
 
   // What the library has written so far.
   Result<RunLog> read_log() const;

@@ -7,8 +7,10 @@
 #include "launch/control_files.h"
 #include "launch/descendants.h"
 #include "launch/environment.h"
+#include "launch/gdb_script.h"
 #include "launch/preflight.h"
 #include "launch/program_path.h"
+#include "trace/format/small_file.h"
 
 namespace sooth {
 namespace {
@@ -16,14 +18,14 @@ namespace {
 using Words = std::vector<std::string>;
 
 // What the program shall find in its environment, said to gdb: gdb itself must not load the library.
-Result<Words> gdb_words(const Words& program, const Words& environment) {
+Result<Words> gdb_words(const Words& program, const Words& environment, const std::string& script) {
   const Result<std::string> gdb = find_program("gdb");
   if (!gdb.ok()) {
     return Status::usage("gdb is not installed, or not in PATH; install the package gdb, or replay without --gdb");
   }
   // A shell in between would be the first program to load the library. Addresses stay as gdb sets them by itself: not
   // random.
-  Words words = {*gdb, "-q", "-ex", "set startup-with-shell off"};
+  Words words = {*gdb, "-q", "-ex", "set startup-with-shell off", "-ex", "source " + script};
   for (const std::string& entry : environment) {
     const std::string name = entry.substr(0, entry.find('='));
     if (name == "LD_PRELOAD" || name == control::kControlVariable || name == control::kLogVariable) {
@@ -36,10 +38,11 @@ Result<Words> gdb_words(const Words& program, const Words& environment) {
 }
 
 Status run_through(const Words& words, const Words& environment, const ControlledRunOptions& options,
-                   RunOutcome& outcome) {
+                   const std::string& script, RunOutcome& outcome) {
   Words started = words;
   if (options.under_gdb) {
-    Result<Words> with_gdb = gdb_words(words, environment);
+    SOOTH_RETURN_IF_ERROR(write_small_file(script, gdb_script()));
+    Result<Words> with_gdb = gdb_words(words, environment, script);
     if (!with_gdb.ok()) {
       return with_gdb.status();
     }
@@ -128,7 +131,7 @@ Result<RunOutcome> ControlledProgram::run(const RunPlan& plan, const ControlledR
   RunOutcome outcome;
   const auto start = std::chrono::steady_clock::now();
   const bool through = options.pass_through || options.under_gdb;
-  SOOTH_RETURN_IF_ERROR(through ? run_through(words_, *environment, options, outcome)
+  SOOTH_RETURN_IF_ERROR(through ? run_through(words_, *environment, options, files->gdb_script_path(), outcome)
                                 : run_caught(words_, *environment, options, files->directory(), outcome));
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   Result<RunLog> log = files->read_log();

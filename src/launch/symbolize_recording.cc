@@ -12,7 +12,7 @@ namespace sooth {
 namespace {
 
 SiteSymbols symbols_of(const Module& module, std::uint64_t address, const std::vector<Frame>& frames) {
-  SiteSymbols symbols{module.path, address, {}};
+  SiteSymbols symbols{module.path, address, {}, kNoType, {}};
   for (const Frame& frame : frames) {
     symbols.frames.push_back({frame.file, frame.function, frame.line, frame.column});
   }
@@ -59,10 +59,10 @@ void RecordingSymbolizer::use_modules(const std::vector<RecordedModule>& modules
       notes_.push_back(id.status().message());
     }
   }
-  symbolizer_ = std::make_unique<Symbolizer>(*table_, SeparateDebug::kOfInstrumented);
+  symbolizer_ = std::make_unique<Symbolizer>(*table_, SeparateDebug::kOfInstrumented, types_);
 }
 
-void RecordingSymbolizer::meet(ModuleId id, std::vector<GlobalSymbol>& globals) {
+void RecordingSymbolizer::meet(ModuleId id, RecordingSymbols& symbols) {
   const Module& module = table_->module(id);
   if (!met_.emplace(module.path, module.bias).second) {
     return;
@@ -74,10 +74,25 @@ void RecordingSymbolizer::meet(ModuleId id, std::vector<GlobalSymbol>& globals) 
   }
   for (const PlacedGlobal& global : symbolizer_->globals(id)) {
     const std::uint64_t begin = global.address + module.bias;
-    globals.push_back({begin, begin + std::max<std::uint64_t>(global.variable.size, 1), global.variable.name,
-                       global.variable.file, global.variable.line});
+    symbols.globals.push_back({begin, begin + std::max<std::uint64_t>(global.variable.size, 1), global.variable.name,
+                               global.variable.file, global.variable.line, global.variable.type});
+  }
+  if (file.ok() && file->linking == Linking::kDynamic) {
+    add_thread_locals(id, symbols.thread_locals);
   }
   add_note(*symbolizer_, module, id, notes_);
+}
+
+// Those of the program itself lie right below the thread pointer; where libraries have theirs differs from run to run.
+void RecordingSymbolizer::add_thread_locals(ModuleId id, std::vector<ShortLived>& variables) {
+  const Result<std::uint64_t> block = thread_local_bytes(table_->module(id).path);
+  if (!block.ok()) {
+    return;
+  }
+  for (ShortLived& variable : symbolizer_->thread_locals(id)) {
+    variable.offset -= static_cast<std::int64_t>(*block);
+    variables.push_back(std::move(variable));
+  }
 }
 
 RecordingSymbols RecordingSymbolizer::symbolize(const RecordedProcess& process,
@@ -100,10 +115,19 @@ RecordingSymbols RecordingSymbolizer::symbolize(const RecordedProcess& process,
     }
     const std::vector<std::vector<Frame>> frames = symbolizer_->symbolize(addresses);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      symbols.sites[rows[i]] = symbols_of(table_->module(id), addresses[i].address, frames[i]);
+      SiteSymbols& site = symbols.sites[rows[i]];
+      site = symbols_of(table_->module(id), addresses[i].address, frames[i]);
+      if (sites[rows[i]].use == stream::kFrameRow) {
+        site.locals = symbolizer_->locals(addresses[i]);
+      } else {
+        site.allocates = symbolizer_->allocated_type(addresses[i]);
+      }
     }
-    meet(id, symbols.globals);
+    meet(id, symbols);
   }
+  const std::vector<TypeLayout>& types = types_->types();
+  symbols.types.assign(types.begin() + static_cast<std::ptrdiff_t>(types_told_), types.end());
+  types_told_ = types.size();
   return symbols;
 }
 

@@ -28,7 +28,7 @@ class RecordingSymbolizer {
   RecordingSymbolizer& operator=(const RecordingSymbolizer&) = delete;
 
   // The places of the program counters, in their order, and the variables with static storage of the instrumented
-  // modules that no earlier call has met. `process` may have grown since then.
+  // modules that no earlier call has met, with the types that none has told of. `process` may have grown since then.
   RecordingSymbols symbolize(const RecordedProcess& process, std::span<const stream::SiteRow> sites);
 
   // Instrumented modules whose names are missing, and why; one sentence each.
@@ -36,12 +36,15 @@ class RecordingSymbolizer {
 
  private:
   void use_modules(const std::vector<RecordedModule>& modules);
-  void meet(ModuleId id, std::vector<GlobalSymbol>& globals);
+  void meet(ModuleId id, RecordingSymbols& symbols);
+  void add_thread_locals(ModuleId id, std::vector<ShortLived>& variables);
 
   std::vector<RecordedModule> recorded_;  // what table_ was made of
   std::unique_ptr<ModuleTable> table_;
+  std::shared_ptr<TypeCatalog> types_ = std::make_shared<TypeCatalog>();
   std::unique_ptr<Symbolizer> symbolizer_;               // of table_
   std::set<std::pair<std::string, std::uint64_t>> met_;  // path and bias
+  std::size_t types_told_ = 1;                           // of types_; [0] is none
   std::vector<std::string> notes_;
 };
 

@@ -102,7 +102,7 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, D
         forks.consume(*batch, reader.tables());
       }
     }
-    passes.consume(*batch);
+    passes.consume(*batch, reader.tables());
     events += batch->events.size();
     if (options.progress) {
       options.progress(events);
@@ -435,7 +435,9 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   std::vector<Claim> claims = make_claims(finished, reader.tables(), report.exact);
   const TraceCapture projection = project(options, capture, shared, *events, program->has_value(), report);
   const TraceCapture& kept = projection.is_projection() ? projection : capture;
-  ProofCount proven = prove(claims, kept, reader.tables(), options.proof);
+  ProofOptions proof = options.proof;
+  proof.variables = &passes.variables();
+  ProofCount proven = prove(claims, kept, reader.tables(), proof);
   for (const char* name : {"mcm", "rdit"}) {
     if (const DetectorInfo* info = find_in(options.detectors, name)) {
       add_mcm(*info, claims, proven, kept, reader.tables(), options, report);

@@ -15,6 +15,7 @@
 #include "pipeline/registry.h"
 #include "predict/mcm.h"
 #include "race/finding.h"
+#include "race/user_code.h"
 #include "recipe/recipe.h"
 #include "trace/reader.h"
 
@@ -34,6 +35,7 @@ struct AnalysisOptions {
   // The code of the recorded program, for recipe; the error says why there is none. Without it recipe is refused.
   std::function<Result<DeepProgram>()> deep_program;
   std::vector<std::string> barrier_globals;  // variables that every call reaches which was not recorded
+  UserCode user_code;                        // by whose places heap blocks are told apart
   // Opens the trace once more, with stacks: for the detectors, after a first look, and to look up where the things in
   // findings come from. Without it (standard input) they are explained as far as the part of the trace goes that was kept
   // for witnesses, and threads beyond that.

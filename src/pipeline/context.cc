@@ -5,14 +5,13 @@
 #include <string>
 #include <utility>
 
+#include "pipeline/heap_names.h"
 #include "trace/text/std_syntax.h"
 
 namespace sooth {
 namespace {
 
-// Recorders announce the stack of a thread as a block right behind its begin. The smallest that Linux allows: a short
-// block there is an ordinary one.
-constexpr std::uint32_t kSmallestStack = 16 * 1024;
+constexpr std::size_t kMostLocks = 16;  // of which it is counted how often they are held
 
 Origin make_origin(const AccessRecord& record, const Tables& tables) {
   Origin origin;
@@ -102,7 +101,7 @@ ContextCollector::ContextCollector(const std::vector<Finding>& findings) {
       last = std::max(last, access.event);
     }
     if (finding.kind == FindingKind::kRace && !finding.accesses.empty()) {
-      bytes_.push_back({first_common_byte(finding), last, i, std::nullopt, false});
+      bytes_.push_back({first_common_byte(finding), last, i, std::nullopt, false, 0, {}});
     }
   }
   std::stable_sort(stops_.begin(), stops_.end(), [](const Stop& a, const Stop& b) { return a.event < b.event; });
@@ -141,7 +140,7 @@ void ContextCollector::step(const Batch& batch, std::size_t i, const Tables& tab
     case Op::kWrite:
     case Op::kAtomicLoad:
     case Op::kAtomicStore:
-    case Op::kAtomicRmw:
+    case Op::kAtomicRmw: count_access(e); break;
     case Op::kFence:
     case Op::kNotify:
     case Op::kWait:
@@ -163,6 +162,10 @@ void ContextCollector::step(const Batch& batch, std::size_t i, const Tables& tab
     case Op::kCondWait:
     case Op::kAcquireFailed: break;
   }
+  if (!blocks_.empty() && !batch.values.empty() && is_write(e.op) && e.size == sizeof(std::uint64_t) &&
+      batch.values[i].size == e.size && blocks_.contains(batch.values[i].low)) {
+    store_pointer(e, batch.id(i), batch.values[i].low, tables);
+  }
   if (batch.id(i) == stops_[next_].event) {
     stop(e);
   }
@@ -176,7 +179,47 @@ void ContextCollector::allocate(const AccessRecord& alloc, bool right_behind_beg
     if (alloc.id < byte->until) {
       byte->alloc = alloc;
       byte->stack = right_behind_begin && e.size >= kSmallestStack;
+      byte->owner.reset();
+      blocks_.insert(e.object);
     }
+  }
+}
+
+// Whoever holds the address of a block has had it made, mostly: the pointer of a vector to its elements.
+void ContextCollector::store_pointer(const Event& write, EventId id, std::uint64_t value, const Tables& tables) {
+  const std::optional<NamedPart> owner = tables.find_variable(write.object, write.size, id);
+  if (!owner.has_value()) {
+    return;
+  }
+  for (Byte& byte : bytes_) {
+    if (byte.alloc.has_value() && byte.alloc->event.object == value && !byte.owner.has_value() && id < byte.until) {
+      byte.owner = owner;
+    }
+  }
+}
+
+// Which locks are held where the bytes of races are touched.
+void ContextCollector::count_access(const Event& e) {
+  if (bytes_.empty() || e.object > bytes_.back().address || e.object + e.size <= bytes_.front().address) {
+    return;
+  }
+  auto byte = std::lower_bound(bytes_.begin(), bytes_.end(), e.object,
+                               [](const Byte& b, std::uint64_t address) { return b.address < address; });
+  for (; byte != bytes_.end() && byte->address - e.object < e.size; ++byte) {
+    ++byte->accesses;
+    for (const HeldLock& lock : held_.of(e.thread)) {
+      if (byte->holding.size() < kMostLocks || byte->holding.contains(lock.lock)) {
+        ++byte->holding[lock.lock];
+      }
+    }
+  }
+}
+
+void ContextCollector::explain_habit(const Byte& byte, Finding& finding, const Tables& tables) const {
+  const auto most = std::max_element(byte.holding.begin(), byte.holding.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most != byte.holding.end()) {
+    finding.context.habit = {tables.describe(ObjectKind::kLock, most->first), most->second, byte.accesses};
   }
 }
 
@@ -218,6 +261,7 @@ void ContextCollector::explain(std::vector<Finding>& findings, const Tables& tab
   for (const Byte& byte : bytes_) {
     if (whole[byte.finding]) {
       explain_memory(byte, findings[byte.finding], tables);
+      explain_habit(byte, findings[byte.finding], tables);
     }
   }
 }
@@ -235,24 +279,35 @@ void ContextCollector::explain_access(const Stop& stop, Finding& finding, const 
 
 void ContextCollector::explain_memory(const Byte& byte, Finding& finding, const Tables& tables) const {
   MemoryContext memory;
-  if (const ObjectName* global = tables.named_range(ObjectKind::kMemory, byte.address)) {
-    finding.context.memory = {
-        MemoryKind::kGlobal, global->object, global->length, byte.address - global->object, global->name, "",
-        std::nullopt};
+  std::uint64_t size = finding.accesses.front().size;
+  for (const Access& access : finding.accesses) {
+    size = std::min<std::uint64_t>(size,
+                                   access.size - std::min<std::uint64_t>(byte.address - access.address, access.size));
+  }
+  const std::optional<NamedPart> part = tables.find_variable(byte.address, size, byte.until);
+  const bool is_global = tables.named_range(ObjectKind::kMemory, byte.address) != nullptr;
+  // What was the stack of a thread that has ended may be a heap block now.
+  const bool is_gone = !is_global && byte.alloc.has_value() &&
+                       !(byte.stack && part.has_value() && byte.alloc->event.thread == part->thread);
+  if (part.has_value() && !is_gone) {
+    memory.kind = is_global ? MemoryKind::kGlobal : MemoryKind::kStack;
+    memory.address = part->address;
+    memory.size = part->size;
+    memory.offset = byte.address - part->address;
+    memory.name = part->name;
+    memory.function = part->function;
+    memory.thread = is_global ? "" : tables.thread_name(part->thread);
+    finding.context.memory = std::move(memory);
+    return;
+  }
+  if (byte.alloc.has_value() && !byte.stack) {
+    explain_heap(byte, size, finding, tables);
     return;
   }
   if (byte.alloc.has_value()) {
     const Event& e = byte.alloc->event;
-    memory.kind = byte.stack ? MemoryKind::kStack : MemoryKind::kHeap;
-    memory.address = e.object;
-    memory.size = e.size;
-    memory.offset = byte.address - e.object;
-    if (byte.stack) {
-      memory.thread = tables.thread_name(e.thread);
-    } else {
-      memory.allocated = make_origin(*byte.alloc, tables);
-    }
-    finding.context.memory = std::move(memory);
+    finding.context.memory = {MemoryKind::kStack,           e.object,    e.size, byte.address - e.object, "",
+                              tables.thread_name(e.thread), std::nullopt};
     return;
   }
   // A variable of a text trace that only has a name may be anything.
@@ -266,6 +321,26 @@ void ContextCollector::explain_memory(const Byte& byte, Finding& finding, const 
     memory.offset = byte.address - access->address;
     finding.context.memory = std::move(memory);
   }
+}
+
+void ContextCollector::explain_heap(const Byte& byte, std::uint64_t size, Finding& finding,
+                                    const Tables& tables) const {
+  const Event& e = byte.alloc->event;
+  MemoryContext memory;
+  memory.kind = MemoryKind::kHeap;
+  memory.address = e.object;
+  memory.size = e.size;
+  memory.offset = byte.address - e.object;
+  memory.allocated = make_origin(*byte.alloc, tables);
+  const TypeId type = tables.variables().allocated(e.site);
+  memory.type = tables.variables().types()[raw(type)].name;
+  memory.name = heap_name(tables, type, e.size, memory.offset, size, byte.owner);
+  for (Access& access : finding.accesses) {
+    if (access.variable.empty() && is_access(access.op)) {
+      access.variable = memory.name;
+    }
+  }
+  finding.context.memory = std::move(memory);
 }
 
 Status add_context(std::vector<Finding>& findings, TraceReader& reader) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "base/flat_map.h"
@@ -15,6 +17,10 @@
 #include "trace/reader.h"
 
 namespace sooth {
+
+// Recorders announce the stack of a thread as a block right behind its begin. The smallest that Linux allows: a short
+// block there is an ordinary one.
+inline constexpr std::uint32_t kSmallestStack = 16 * 1024;
 
 // Who started which thread. Memory grows by ten bytes or so with each thread.
 class ForkLog {
@@ -67,17 +73,26 @@ class ContextCollector {
     std::size_t finding = 0;
     std::optional<AccessRecord> alloc;
     bool stack = false;  // ... announces the stack of its thread
+    // The first variable that got the address of the block, in a trace with values.
+    std::optional<NamedPart> owner = {};
+    std::uint64_t accesses = 0;
+    std::map<std::uint64_t, std::uint64_t> holding;  // accesses by lock
   };
 
   void step(const Batch& batch, std::size_t i, const Tables& tables);
   void allocate(const AccessRecord& alloc, bool right_behind_begin);
   void stop(const Event& event);
+  void store_pointer(const Event& write, EventId id, std::uint64_t value, const Tables& tables);
+  void explain_heap(const Byte& byte, std::uint64_t size, Finding& finding, const Tables& tables) const;
+  void count_access(const Event& event);
+  void explain_habit(const Byte& byte, Finding& finding, const Tables& tables) const;
   void explain_memory(const Byte& byte, Finding& finding, const Tables& tables) const;
   void explain_access(const Stop& stop, Finding& finding, const Tables& tables) const;
 
-  std::vector<Stop> stops_;  // by event
-  std::size_t next_ = 0;     // the first stop that was not reached
-  std::vector<Byte> bytes_;  // by address
+  std::vector<Stop> stops_;                   // by event
+  std::size_t next_ = 0;                      // the first stop that was not reached
+  std::vector<Byte> bytes_;                   // by address
+  std::unordered_set<std::uint64_t> blocks_;  // that some of them are in
   ForkLog forks_;
   HeldLocks held_;
   FlatMap<AccessRecord> first_acquires_;  // by lock

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace sooth {
@@ -10,11 +12,15 @@ namespace sooth {
 namespace {
 
 // Empty when all that is known of the object is its number, which describe() would give.
-std::string name_of(ObjectKind kind, std::uint64_t object, const Tables& tables) {
+std::string name_of(ObjectKind kind, std::uint64_t object, const Tables& tables, std::uint64_t size, EventId at) {
   const bool named = kind == ObjectKind::kThread || tables.object_name(kind, object) != nullptr ||
                      tables.named_range(kind, object) != nullptr ||
                      (kind == ObjectKind::kLock && tables.named_range(ObjectKind::kMemory, object) != nullptr);
-  return named ? tables.describe(kind, object) : "";
+  if (!named && kind == ObjectKind::kMemory) {
+    const std::optional<NamedPart> variable = tables.variables().find(object, size, at);
+    return variable.has_value() ? variable->name : "";
+  }
+  return named ? tables.describe(kind, object, size) : "";
 }
 
 }  // namespace
@@ -27,7 +33,7 @@ Access make_access(const AccessRecord& record, const std::vector<LockMode>& lock
   access.size = event.op == Op::kMisuse ? 0 : event.size;
   access.shared = event.op == Op::kAcquire && is_shared(event);
   access.address = event.object;
-  access.variable = name_of(object_kind(event), event.object, tables);
+  access.variable = name_of(object_kind(event), event.object, tables, access.size, record.id);
   access.thread = tables.thread_name(event.thread);
   access.event = record.id;
   access.site = tables.site(event.site);
@@ -73,19 +79,42 @@ Finding make_finding(const DeadlockCandidate& cycle, const FinishedDetector& by,
 
 }  // namespace
 
+namespace {
+
+using ClaimsBySites = std::map<std::tuple<SiteId, SiteId, std::uint32_t>, Claim>;
+
+// A plan does not say on which variable: it belongs to the claim that has the same pair of accesses, or to the only one
+// at its sites.
+void add_plan(const RacePlan& plan, ClaimsBySites& claims) {
+  const auto first = claims.lower_bound({plan.low_site, plan.high_site, 0});
+  const auto last = claims.upper_bound({plan.low_site, plan.high_site, UINT32_MAX});
+  const auto same = std::find_if(first, last, [&](const auto& each) {
+    const std::vector<Candidate>& candidates = each.second.candidates;
+    return std::find(candidates.begin(), candidates.end(), plan.race) != candidates.end();
+  });
+  if (same != last) {
+    same->second.plans.push_back(plan);
+  } else if (first != last && std::next(first) == last) {
+    first->second.plans.push_back(plan);
+  }
+}
+
+}  // namespace
+
 std::vector<Claim> make_claims(const std::vector<FinishedDetector>& detectors, const Tables& tables, bool exact) {
   std::vector<FinishedDetector> strongest_first = detectors;
   std::stable_sort(strongest_first.begin(), strongest_first.end(),
                    [](const auto& a, const auto& b) { return a.info->guarantee < b.info->guarantee; });
-  std::map<std::pair<SiteId, SiteId>, Claim> by_sites;
+  ClaimsBySites by_sites;
   for (const FinishedDetector& by : strongest_first) {
     for (const SitePair& pair : by.detector->races().pairs()) {
-      const auto [it, added] = by_sites.try_emplace({pair.low_site, pair.high_site});
+      const auto [it, added] = by_sites.try_emplace({pair.low_site, pair.high_site, pair.variable});
       Claim& claim = it->second;
       if (added) {
         claim.finding = make_finding(pair, by, tables, exact);
         claim.low_site = pair.low_site;
         claim.high_site = pair.high_site;
+        claim.variable = pair.variable;
         claim.heuristic = by.info->guarantee == Guarantee::kHeuristic;
       }
       if (std::find(claim.candidates.begin(), claim.candidates.end(), pair.example) == claim.candidates.end()) {
@@ -96,17 +125,20 @@ std::vector<Claim> make_claims(const std::vector<FinishedDetector>& detectors, c
   // Named in the order of the registry, whoever was strongest.
   for (const FinishedDetector& by : detectors) {
     for (const SitePair& pair : by.detector->races().pairs()) {
-      Claim& claim = by_sites.at({pair.low_site, pair.high_site});
+      Claim& claim = by_sites.at({pair.low_site, pair.high_site, pair.variable});
       claim.finding.found_by.emplace_back(by.info->name);
       claim.data_abstraction = claim.data_abstraction || by.info->data_abstraction;
     }
     for (const RacePlan& plan : by.detector->plans()) {
-      by_sites.at({plan.low_site, plan.high_site}).plans.push_back(plan);
+      add_plan(plan, by_sites);
     }
   }
   std::vector<Claim> claims;
   claims.reserve(by_sites.size());
   for (auto& [sites, claim] : by_sites) {
+    if (!claims.empty() && claims.back().low_site == claim.low_site && claims.back().high_site == claim.high_site) {
+      claims.back().one_of_several = claim.one_of_several = true;
+    }
     claims.push_back(std::move(claim));
   }
   std::map<std::vector<SiteId>, std::size_t> cycles;  // into claims

@@ -24,7 +24,7 @@ struct FinishedDetector {
   }
 };
 
-// One claim for each pair of sites, found by all that name it, on the highest rung that any of them justifies without a
+// One claim for each pair of sites and variable, found by all that name it, on the highest rung that any of them justifies without a
 // witness. The accesses, counts and distance are those of the detector with the strongest guarantee. One more for each
 // deadlock.
 std::vector<Claim> make_claims(const std::vector<FinishedDetector>& detectors, const Tables& tables, bool exact);

@@ -26,10 +26,13 @@ class McmStage {
         exact_(exact),
         refuted_(so_far.refuted_sites.begin(), so_far.refuted_sites.end()) {
     for (Claim& claim : claims) {
-      if (claim.finding.kind == FindingKind::kRace) {
-        races_.emplace(Sites{claim.low_site, claim.high_site}, std::move(claim));
-      } else {
+      const Sites sites{claim.low_site, claim.high_site};
+      if (claim.finding.kind != FindingKind::kRace) {
         others_.push_back(std::move(claim));
+      } else if (claim.one_of_several) {
+        several_.emplace(sites, std::move(claim));
+      } else {
+        races_.emplace(sites, std::move(claim));
       }
     }
   }
@@ -52,7 +55,11 @@ class McmStage {
   std::vector<Claim> finish(ProofCount& proven) {
     prove_given(given_, capture_, tables_, proven);
     for (Claim& claim : given_) {
-      races_.emplace(Sites{claim.low_site, claim.high_site}, std::move(claim));
+      const Sites sites{claim.low_site, claim.high_site};
+      several_.emplace(sites, std::move(claim));
+    }
+    for (auto& [sites, claim] : races_) {
+      several_.emplace(sites, std::move(claim));
     }
     prove_given(given_deadlocks_, capture_, tables_, proven);
     for (std::size_t i = 0; i < given_deadlocks_.size(); ++i) {
@@ -62,7 +69,7 @@ class McmStage {
       others_[given_places_[i]] = std::move(given_deadlocks_[i]);
     }
     std::vector<Claim> claims;
-    for (auto& [sites, claim] : races_) {
+    for (auto& [sites, claim] : several_) {
       if (has_witness(claim)) {
         add_name(claim.finding);
         ++dynamic_pairs_;
@@ -115,7 +122,9 @@ class McmStage {
 
   bool is_decided(const Sites& sites) const {
     const auto claim = races_.find(sites);
-    return refuted_.contains(sites) || (claim != races_.end() && has_witness(claim->second));
+    const auto [first, last] = several_.equal_range(sites);
+    return refuted_.contains(sites) || (claim != races_.end() && has_witness(claim->second)) ||
+           std::any_of(first, last, [](const auto& each) { return has_witness(each.second); });
   }
 
   void take(McmSitePair& pair) {
@@ -132,9 +141,8 @@ class McmStage {
         return;
       }
       case McmSitePair::Answer::kNoRace:
-        if (claimed != races_.end() && pair.complete && capture_.whole()) {
-          say_refuted(claimed->second);
-          ++refuted_here_;
+        if (pair.complete && capture_.whole()) {
+          refute(sites);
         }
         return;
       case McmSitePair::Answer::kUnknown:
@@ -182,6 +190,19 @@ class McmStage {
     return witness == nullptr ? std::nullopt : std::optional(std::move(*witness));
   }
 
+  void refute(const Sites& sites) {
+    const auto claimed = races_.find(sites);
+    if (claimed != races_.end()) {
+      say_refuted(claimed->second);
+      ++refuted_here_;
+    }
+    const auto [first, last] = several_.equal_range(sites);
+    for (auto each = first; each != last; ++each) {
+      say_refuted(each->second);
+      ++refuted_here_;
+    }
+  }
+
   Claim new_claim(const McmSitePair& pair) const {
     Claim claim;
     claim.low_site = pair.low_site;
@@ -208,6 +229,9 @@ class McmStage {
   const bool exact_;
   const std::set<Sites> refuted_;
   std::map<Sites, Claim> races_;
+  // Those at sites of several variables. What is found there is a claim of its own: those that are one bug are merged in
+  // the end.
+  std::multimap<Sites, Claim> several_;
   std::vector<Claim> others_;
   std::vector<Claim> given_, given_deadlocks_;
   std::vector<std::size_t> given_places_;  // of given_deadlocks_ among others_

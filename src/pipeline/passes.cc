@@ -51,13 +51,18 @@ std::vector<RunningDetector> make_detectors(const AnalysisOptions& options) {
 }  // namespace
 
 DetectorPasses::DetectorPasses(const AnalysisOptions& options)
-    : options_(options), detectors_(make_detectors(options)) {
+    : options_(options), detectors_(make_detectors(options)), variables_(options.user_code) {
   any_slots_ = std::any_of(detectors_.begin(), detectors_.end(), [](const auto& each) { return each.slots; });
   if (options.filter.has_value()) {
     if (options.compare_unfiltered) {
       unfiltered_ = make_detectors(options);
     }
     filter_ = make_tree_filter(*options.filter);
+  }
+  for (std::vector<RunningDetector>* all : {&detectors_, &unfiltered_}) {
+    for (RunningDetector& each : *all) {
+      each.detector->tell_apart(&variables_);
+    }
   }
   const bool any_to_gain = std::any_of(detectors_.begin(), detectors_.end(), [](const RunningDetector& each) {
     return !each.included && each.info->sees != Sees::kEverything;
@@ -80,7 +85,10 @@ bool DetectorPasses::sees_all_at_once(const RunningDetector& detector) const {
   return scan_ == nullptr || detector.direct || (filter_ == nullptr && detector.info->sees == Sees::kEverything);
 }
 
-void DetectorPasses::consume(const Batch& batch) {
+void DetectorPasses::consume(const Batch& batch, const Tables& tables) {
+  if (!detectors_.empty()) {
+    variables_.consume(batch, tables);
+  }
   if (any_slots_) {
     slots_.follow(batch);
   }
@@ -199,7 +207,18 @@ Result<std::uint64_t> DetectorPasses::feed_again(const Tables& tables) {
   if (!keeping_) {
     return read_again(views, tables);
   }
-  feed(first_batch(), &views);
+  // In parts, as variables come and go.
+  constexpr std::size_t kPart = 4096;
+  const Batch all = first_batch();
+  variables_.restart();
+  for (std::size_t from = 0; from < all.events.size(); from += kPart) {
+    Batch part;
+    part.first = EventId{from};
+    part.events = all.events.subspan(from, std::min(kPart, all.events.size() - from));
+    part.stacks = all.stacks.empty() ? all.stacks : all.stacks.subspan(from, part.events.size());
+    variables_.consume(part, tables);
+    feed(part, &views);
+  }
   return events_;
 }
 
@@ -211,6 +230,7 @@ Result<std::uint64_t> DetectorPasses::read_again(Views& views, const Tables& tab
   if (!again.ok()) {
     return std::move(again).status();
   }
+  variables_.restart();
   std::uint64_t seen = 0;
   while (seen < events_) {
     Result<Batch> batch = (*again)->next();
@@ -223,6 +243,7 @@ Result<std::uint64_t> DetectorPasses::read_again(Views& views, const Tables& tab
     const std::size_t count = std::min<std::uint64_t>(batch->events.size(), events_ - seen);
     batch->events = batch->events.first(count);
     batch->stacks = batch->stacks.first(std::min(count, batch->stacks.size()));
+    variables_.consume(*batch, tables);
     feed(*batch, &views);
     seen += count;
     if (!was_cut && options_.cancelled && options_.cancelled()) {

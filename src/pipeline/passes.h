@@ -11,6 +11,7 @@
 #include "detect/sharing_scan.h"
 #include "filter/tree.h"
 #include "pipeline/analysis.h"
+#include "pipeline/trace_variables.h"
 #include "trace/tools/thread_slots.h"
 
 namespace sooth {
@@ -34,8 +35,8 @@ class DetectorPasses {
   explicit DetectorPasses(const AnalysisOptions& options);
   ~DetectorPasses();
 
-  // The first pass, batch by batch.
-  void consume(const Batch& batch);
+  // The first pass, batch by batch. `tables` resolve what is in it.
+  void consume(const Batch& batch, const Tables& tables);
   // After the last batch; makes the second pass, if one is needed. Fails when the trace cannot be read again, or has
   // become another one. Returns how many events the detectors have seen: all, unless cancelled.
   // `tables` are those of the first pass.
@@ -47,6 +48,8 @@ class DetectorPasses {
   const TreeFilter* filter() const { return filter_.get(); }
   double filter_seconds() const { return filter_seconds_; }
   const ThreadSlots& slots() const { return slots_; }
+  // By which finds at the same sites were told apart.
+  VariableClasses& variables() { return variables_; }
 
  private:
   // What the second pass leaves out.
@@ -87,6 +90,7 @@ class DetectorPasses {
   bool any_slots_ = false;  // somebody takes them
   ThreadSlots slots_;
   std::vector<Event> renamed_;
+  TraceVariables variables_;
   std::uint64_t events_ = 0;
 
   std::unique_ptr<SharingScan> scan_;  // nullptr: the detectors see everything in the first pass

@@ -14,6 +14,7 @@
 #include "predict/plan.h"
 #include "predict/search.h"
 #include "predict/trace_index.h"
+#include "race/witness_size.h"
 #include "race/witness_summary.h"
 
 namespace sooth {
@@ -209,7 +210,7 @@ class Prover {
           break;
         }
         if ((claim.low_site == claim.high_site && b <= a) ||
-            !conflicts.conflicts_with(static_cast<EventIndex>(raw(b)), poll)) {
+            !conflicts.conflicts_with(static_cast<EventIndex>(raw(b)), poll) || !is_about(claim, a, b)) {
           continue;
         }
         if (++tried > options_.max_pairs) {
@@ -231,6 +232,13 @@ class Prover {
       return {std::nullopt, true, {}};
     }
     return {std::nullopt, false, why.empty() ? "no recorded pair of accesses has one" : why};
+  }
+
+  // Whether the two touch the variable of the claim, not that of another at the same sites.
+  bool is_about(const Claim& claim, EventId a, EventId b) const {
+    return !claim.one_of_several || options_.variables == nullptr ||
+           options_.variables->class_of(std::max(view_.events[raw(a)].object, view_.events[raw(b)].object)) ==
+               claim.variable;
   }
 
   std::span<const EventId> accesses_at(SiteId site) const {
@@ -429,7 +437,8 @@ ProofCount prove(std::vector<Claim>& claims, const TraceCapture& capture, const 
       const TraceView seen = part_for(*verdict.witness, view);
       const Status status = check_witness(seen, *verdict.witness);
       if (status.ok()) {
-        show_witness(claim.finding, *verdict.witness, prover, capture, seen, tables);
+        show_witness(claim.finding, options.whole_witnesses ? *verdict.witness : shrink(seen, *verdict.witness), prover,
+                     capture, seen, tables);
         ++count.checked;
         continue;
       }
@@ -456,7 +465,7 @@ void prove_given(std::vector<Claim>& claims, const TraceCapture& capture, const 
     const TraceView seen = part_for(*claim.given, view);
     const Status status = check_witness(seen, *claim.given);
     if (status.ok()) {
-      show_witness(claim.finding, *claim.given, prover, capture, seen, tables);
+      show_witness(claim.finding, shrink(seen, *claim.given), prover, capture, seen, tables);
       ++count.checked;
     } else {
       ++count.rejected;

@@ -27,12 +27,15 @@ struct ProofOptions {
   // Reorderings that reverse critical sections are searched in so many events: that takes seconds for a pair behind a
   // million events, where those that keep their order take milliseconds.
   std::uint64_t max_events_for_search = 250'000;
+  // Reports have witnesses as they were found, with all threads and steps, not made small.
+  bool whole_witnesses = false;
   // In traces up to this length also pairs of heuristic analyses are tried, of which there may be thousands, and where
   // the examples of the analyses fail, all pairs of accesses with their sites.
   std::uint64_t max_events_for_heuristics = 50'000;
   // Pairs of accesses tried for one pair of sites before giving up.
   std::size_t max_pairs = 256;
   Budget budget;
+  VariableClasses* variables = nullptr;  // by which claims at the same sites are told apart
   // Called before each claim with the number of claims done and in all.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
   // Asked all the time (StopPoll); from then on the others stay open, and say so. Without it there is time for all.
@@ -45,11 +48,13 @@ struct Claim {
   bool heuristic = false;  // only analyses that guess have named it
   SiteId low_site{};       // of a race
   SiteId high_site{};
-  std::vector<Candidate> candidates;           // ... the examples of the analyses
-  std::vector<RacePlan> plans;                 // ... ways there that some of them have found
-  bool data_abstraction = false;               // ... an analysis has shown that locks and must-order let it happen
-  std::vector<std::vector<EventId>> acquires;  // of a deadlock: the examples of the analyses
-  std::optional<Witness> given;                // for prove_given()
+  std::uint32_t variable = VariableClasses::kOne;  // ... and what they touch
+  bool one_of_several = false;                     // ... as other claims at the same sites do not
+  std::vector<Candidate> candidates;               // ... the examples of the analyses
+  std::vector<RacePlan> plans;                     // ... ways there that some of them have found
+  bool data_abstraction = false;                   // ... an analysis has shown that locks and must-order let it happen
+  std::vector<std::vector<EventId>> acquires;      // of a deadlock: the examples of the analyses
+  std::optional<Witness> given;                    // for prove_given()
 };
 
 struct ProofCount {

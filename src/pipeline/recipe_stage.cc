@@ -69,7 +69,8 @@ class RecipeStage {
     }
     claims_ = std::move(claims);
     for (std::size_t i = 0; i < claims_.size(); ++i) {
-      if (claims_[i].finding.kind == FindingKind::kRace) {
+      // What is found at sites of several variables is a claim of its own: those that are one bug are merged in the end.
+      if (claims_[i].finding.kind == FindingKind::kRace && !claims_[i].one_of_several) {
         races_.emplace(Sites{claims_[i].low_site, claims_[i].high_site}, i);
       }
     }
@@ -238,7 +239,7 @@ class RecipeStage {
   static const Claim* find_race(const std::vector<Claim>& claims, const Claim& like) {
     const auto same = std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) {
       return claim.finding.kind == FindingKind::kRace && claim.low_site == like.low_site &&
-             claim.high_site == like.high_site;
+             claim.high_site == like.high_site && claim.variable == like.variable;
     });
     return same == claims.end() ? nullptr : &*same;
   }

@@ -56,6 +56,12 @@ struct Access {
   Site site;
   std::vector<Site> stack;         // call sites, innermost first; the site itself is not repeated
   std::vector<std::string> locks;  // held, outermost first; reader mode marked "(shared)"
+  // The innermost frame of the user's own code: 0 for the site, i for stack[i - 1].
+  std::uint32_t frame = 0;
+  std::string code;  // the line of that frame, as it was when the report was made; may be empty
+
+  // What to point at.
+  const Site& place() const { return frame == 0 || frame > stack.size() ? site : stack[frame - 1]; }
 
   friend bool operator==(const Access&, const Access&) = default;
 };
@@ -173,7 +179,7 @@ struct WitnessSummary {
   bool checked = false;
   std::string why;             // why there is none, when !checked
   bool refuted = false;        // no reordering of the recorded run in which every read keeps its value gets there
-  std::vector<EventId> order;  // left empty above 10,000 events
+  std::vector<EventId> order;  // left empty above 100 events: the runs say the same in less
   struct Run {
     ThreadId thread{};
     EventId first{}, last{};
@@ -194,6 +200,9 @@ struct Origin {
   EventId event{};
   Site site;
   std::vector<Site> stack;  // call sites, innermost first; the site itself is not repeated
+  std::uint32_t frame = 0;  // as Access::frame
+
+  const Site& place() const { return frame == 0 || frame > stack.size() ? site : stack[frame - 1]; }
 
   friend bool operator==(const Origin&, const Origin&) = default;
 };
@@ -210,12 +219,16 @@ std::optional<MemoryKind> memory_kind_from_name(std::string_view name);
 // What the first byte that both sides of a race touch is a part of.
 struct MemoryContext {
   MemoryKind kind = MemoryKind::kHeap;
-  std::uint64_t address = 0;        // first byte of the variable or block
-  std::uint64_t size = 0;           // bytes; 0 when not known
-  std::uint64_t offset = 0;         // of that byte in it
-  std::string name;                 // of a global
-  std::string thread;               // whose stack it is
+  std::uint64_t address = 0;  // first byte of the variable or block
+  std::uint64_t size = 0;     // bytes; 0 when not known
+  std::uint64_t offset = 0;   // of that byte in it
+  // What the source calls it, "accounts[0].balance": then address, size and offset are those of just that, but for a
+  // heap block, whose they stay. Empty when it has no name.
+  std::string name;
+  std::string thread;               // whose stack it is, or whose thread-local variable
   std::optional<Origin> allocated;  // a heap block
+  std::string function = {};        // of a local variable on the stack
+  std::string type = {};            // what a heap block holds, one or many of it
 
   friend bool operator==(const MemoryContext&, const MemoryContext&) = default;
 };
@@ -237,13 +250,23 @@ struct LockContext {
   friend bool operator==(const LockContext&, const LockContext&) = default;
 };
 
+// How a variable is used in the recorded run: the lock that most accesses to it hold.
+struct LockHabit {
+  std::string lock;
+  std::uint64_t holding = 0;   // accesses that hold it
+  std::uint64_t accesses = 0;  // in all
+
+  friend bool operator==(const LockHabit&, const LockHabit&) = default;
+};
+
 // What else the trace knows about the things in a finding; empty where it knows nothing.
 struct FindingContext {
   std::optional<MemoryContext> memory;
   std::vector<ThreadContext> threads;  // of those that the accesses name, in that order
   std::vector<LockContext> locks;      // likewise
+  std::optional<LockHabit> habit;      // of a race
 
-  bool empty() const { return !memory.has_value() && threads.empty() && locks.empty(); }
+  bool empty() const { return !memory.has_value() && threads.empty() && locks.empty() && !habit.has_value(); }
   friend bool operator==(const FindingContext&, const FindingContext&) = default;
 };
 
@@ -273,7 +296,7 @@ struct ReplaySummary {
 };
 
 struct Finding {
-  std::string id;  // stable fingerprint: kind and sites; equal across runs
+  std::string id;  // stable: what a person would call the same bug has the same (report/identity.h)
   FindingKind kind = FindingKind::kRace;
   Rung rung = Rung::kSuspected;
   std::vector<std::string> found_by;  // analyses, in the order of the registry
@@ -288,6 +311,8 @@ struct Finding {
   // forbidden call, or the fork of a leaked thread. Of a failure: where each thread stood that had to do with it, one
   // at least.
   std::vector<Access> accesses;
+  // Of a race: what meets what at these places, "read/write"; more than one when findings were merged.
+  std::vector<std::string> conflicts;
   std::optional<MisuseKind> misuse;       // of a misuse
   std::optional<FailureSummary> failure;  // of a crash or hang, and of a deadlock that a run ended in
   // Libraries that nobody sees into, and that may order the two for all one knows.
@@ -297,6 +322,7 @@ struct Finding {
   std::optional<RecordedUnder> recorded_under;
   std::optional<WitnessSummary> witness;
   std::optional<ReplaySummary> replay;
+  std::vector<std::string> reports;  // of a merged report: those that have it, sorted
 
   friend bool operator==(const Finding&, const Finding&) = default;
 };
@@ -390,12 +416,24 @@ struct SourceFile {
   friend bool operator==(const SourceFile&, const SourceFile&) = default;
 };
 
+// How the recorded program ended.
+struct ProgramOutcome {
+  std::uint32_t status = 0;  // that it returned; 0 when a signal ended it
+  std::uint32_t signal = 0;
+
+  friend bool operator==(const ProgramOutcome&, const ProgramOutcome&) = default;
+};
+
 struct Report {
   // A gap, and the sentence as a note. Each once.
   void add_gap(GapKind kind, const std::string& text);
 
   std::string trace;    // path as the user gave it
   std::string program;  // command line of the recorded program
+  std::optional<ProgramOutcome> outcome;
+  std::string date;  // when it was made, "2026-01-31T12:00:00Z"; empty where equal runs must give equal reports
+  std::uint32_t id_version =
+      0;  // of the rules by which ids were given (report/identity.h); 0: before there were numbers
   bool exact = true;
   bool incomplete = false;       // only a prefix of the run was analysed
   std::vector<Gap> not_covered;  // sorted by kind; the sentences are in `notes` as well, but for what is always so

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
+#include "race/variable_classes.h"
 #include "trace/event.h"
 
 namespace sooth {
@@ -43,7 +46,7 @@ struct RacePlan {
   friend bool operator==(const RacePlan&, const RacePlan&) = default;
 };
 
-// One unordered pair of sites. `low_site` <= `high_site`.
+// One unordered pair of sites, on one variable. `low_site` <= `high_site`.
 struct SitePair {
   SiteId low_site{};
   SiteId high_site{};
@@ -52,11 +55,17 @@ struct SitePair {
   std::uint64_t distance = 0;         // smallest id(second) - id(first)
   AccessRecord first;                 // the accesses of the example
   AccessRecord second;
+  std::uint32_t variable = VariableClasses::kOne;
 };
 
 // Finds are added in trace order of the second access.
 class PairTable {
  public:
+  // Pairs of sites are from now on told apart by the variable, too, up to kMostVariables for each: the others count as
+  // the first. It must live as long as finds are added.
+  void tell_apart(VariableClasses* variables) { variables_ = variables; }
+  static constexpr std::size_t kMostVariables = 32;
+
   // The two can race. Cheap for site pairs already known.
   void add(const AccessRecord& first, const AccessRecord& second);
 
@@ -64,7 +73,16 @@ class PairTable {
   const std::vector<SitePair>& pairs() const { return pairs_; }
 
  private:
-  std::unordered_map<std::uint64_t, std::uint32_t> index_;  // low << 32 | high, into pairs_
+  // What is known of two sites.
+  struct Known {
+    std::uint32_t first = 0;  // into pairs_
+    // The others, by variable, into pairs_; nullptr: there are none.
+    std::unique_ptr<std::map<std::uint32_t, std::uint32_t>> others;
+  };
+  std::uint32_t row_of(Known& known, std::uint32_t variable, const AccessRecord& first, const AccessRecord& second);
+
+  VariableClasses* variables_ = nullptr;
+  std::unordered_map<std::uint64_t, Known> index_;  // low << 32 | high
   std::vector<SitePair> pairs_;
   std::vector<EventId> last_second_;  // parallel to pairs_: counts each second access once
 };

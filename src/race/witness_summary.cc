@@ -64,16 +64,33 @@ Status append(const WitnessSummary::Run& run, const ThreadEvents& events, std::s
   return {};
 }
 
+// Code of the program, as far as one can tell by its path: what a person reading a witness looks for.
+bool is_own_code(const Site& site) {
+  return !site.file.empty() && !site.file.starts_with("/usr/include/") && !site.file.starts_with("/usr/lib/");
+}
+
+// Where a run begins or ends in the program's own code; where it has none, in whatever it has.
+const Site& end_of_run(const WitnessSummary::Run& run, bool is_last, const TraceView& trace) {
+  constexpr std::uint64_t kFarthest = 10'000;
+  const std::uint64_t from = raw(is_last ? run.last : run.first);
+  for (std::uint64_t step = 0; step <= std::min(raw(run.last) - raw(run.first), kFarthest); ++step) {
+    const Event& e = trace.events[is_last ? from - step : from + step];
+    if (e.thread == run.thread && is_own_code(trace.tables->site(e.site))) {
+      return trace.tables->site(e.site);
+    }
+  }
+  return trace.tables->site(trace.events[from].site);
+}
+
 // The last runs with names, as far as the trace has them.
 std::vector<WitnessStep> steps_of(const std::vector<WitnessSummary::Run>& runs, const TraceView& trace) {
   std::vector<WitnessStep> steps;
   if (trace.tables == nullptr) {
     return steps;
   }
-  const auto site = [&](EventId id) { return trace.tables->site(trace.events[raw(id)].site); };
   for (std::size_t i = runs.size() - std::min(runs.size(), kMaxSteps); i < runs.size(); ++i) {
-    steps.push_back({trace.tables->thread_name(runs[i].thread), runs[i].first, runs[i].last, site(runs[i].first),
-                     site(runs[i].last)});
+    steps.push_back({trace.tables->thread_name(runs[i].thread), runs[i].first, runs[i].last,
+                     end_of_run(runs[i], false, trace), end_of_run(runs[i], true, trace)});
   }
   return steps;
 }

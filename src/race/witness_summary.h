@@ -10,7 +10,7 @@
 namespace sooth {
 
 // Orders with more events stand in reports as runs only.
-inline constexpr std::size_t kMaxListedOrder = 10'000;
+inline constexpr std::size_t kMaxListedOrder = 100;
 
 // Of a witness that check_witness() has accepted: the summary says that it was checked. Linear in trace and witness.
 WitnessSummary summarise(const Witness& witness, const TraceView& trace);

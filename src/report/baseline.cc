@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
+#include "report/group.h"
 #include "report/json.h"
 
 namespace sooth {
@@ -19,13 +21,41 @@ void mark_known(Report& report, const Report& older) {
   }
 }
 
-Status apply_baseline(Report& report, const std::string& path) {
+Status apply_baseline(Report& report, const std::string& path, const IdentityOptions& identity) {
   Result<Report> older = read_report(path);
   if (!older.ok()) {
     return std::move(older).status().prefixed("the baseline");
   }
   mark_known(report, *older);
+  if (older->id_version < kIdVersion) {
+    upgrade_ids(*older, identity);
+    mark_known(report, *older);
+  }
   return {};
+}
+
+bool upgrade_ids(Report& report, const IdentityOptions& identity) {
+  if (report.id_version >= kIdVersion) {
+    return false;
+  }
+  const bool changed = std::any_of(report.sources.begin(), report.sources.end(),
+                                   [](const SourceFile& source) { return !is_unchanged(source); });
+  std::vector<std::string> old_ids;
+  for (Finding& finding : report.findings) {
+    old_ids.push_back(std::exchange(finding.id, ""));
+  }
+  Identifier(identity).identify(report);
+  for (std::size_t i = 0; i < old_ids.size(); ++i) {
+    Finding& finding = report.findings[i];
+    std::string none;
+    std::string& command = finding.replay.has_value() ? finding.replay->command : none;
+    const std::size_t place = old_ids[i].empty() ? std::string::npos : command.find("#" + old_ids[i]);
+    if (place != std::string::npos) {
+      command.replace(place + 1, old_ids[i].size(), finding.id);
+    }
+  }
+  merge_equal_findings(report);
+  return changed;
 }
 
 Rung rung_for_failing(const Finding& finding) {

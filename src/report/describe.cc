@@ -68,7 +68,15 @@ std::string memory_text(const MemoryContext& memory) {
     case MemoryKind::kHeap:
       return "in a heap block" + at +
              (memory.allocated.has_value() ? ", allocated by " + named_thread(memory.allocated->thread) : "");
-    case MemoryKind::kStack: return "on the stack of " + named_thread(memory.thread);
+    case MemoryKind::kStack: {
+      if (memory.name.empty()) {
+        return "on the stack of " + named_thread(memory.thread);
+      }
+      const std::string quoted = "'" + printable(memory.name) + "'";
+      return memory.function.empty() ? "in the thread-local variable " + quoted + " of " + named_thread(memory.thread)
+                                     : "in the local variable " + quoted + " of " + printable(memory.function) +
+                                           " on the stack of " + named_thread(memory.thread);
+    }
   }
   return "";
 }

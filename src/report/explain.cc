@@ -1,6 +1,8 @@
 #include "report/explain.h"
 
+#include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "report/describe.h"
 
@@ -38,7 +40,8 @@ std::string capital(std::string text) {
 
 // "thread T1 writes 'x' at a.cc:12:3 holding mu"
 std::string act(const Access& access, const std::string& what) {
-  return actor(access) + " " + verb(access) + " " + what + " at " + short_place(access.site) + " " + held_locks(access);
+  return actor(access) + " " + verb(access) + " " + what + " at " + short_place(access.place()) + " " +
+         held_locks(access);
 }
 
 // What the locks of both sides make of it.
@@ -126,7 +129,7 @@ std::string explain_failure(const Finding& finding) {
     case FindingKind::kHang: text = "The program did not end."; break;
     case FindingKind::kDeadlock: text = "Every thread waited for another, and none could ever go on."; break;
     default:
-      text = capital(actor(first)) + " ended the program at " + short_place(first.site) + ": " +
+      text = capital(actor(first)) + " ended the program at " + short_place(first.place()) + ": " +
              printable(finding.failure->outcome) + ".";
   }
   if (!finding.failure->message.empty()) {
@@ -147,7 +150,7 @@ std::string explain_deadlock(const Finding& finding) {
   for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
     const Access& access = finding.accesses[i];
     text += i == 0 ? "" : i + 1 == finding.accesses.size() ? ", and " : ", ";
-    text += actor(access) + " asks for " + printable(lock_of(access)) + " at " + short_place(access.site) + " " +
+    text += actor(access) + " asks for " + printable(lock_of(access)) + " at " + short_place(access.place()) + " " +
             held_locks(access);
   }
   text = capital(text) + ".";
@@ -160,7 +163,8 @@ std::string explain_deadlock(const Finding& finding) {
   return text;
 }
 
-std::string explain_misuse(const Finding& finding) {
+// What the rules of locks and threads say.
+std::string rule_of(const Finding& finding) {
   const char* rule = "It breaks a rule of locks or threads.";
   switch (finding.misuse.value_or(MisuseKind::kInvalidUse)) {
     case MisuseKind::kDoubleLock:
@@ -191,12 +195,68 @@ std::string explain_misuse(const Finding& finding) {
       rule = "The program ended without joining or detaching the thread that it created here.";
       break;
   }
+  return rule;
+}
+
+std::string explain_misuse(const Finding& finding) {
   const Access& call = finding.accesses.front();
-  return std::string(rule) + " " + capital(actor(call)) + " did that in the recorded run at " + short_place(call.site) +
-         ".";
+  return rule_of(finding) + " " + capital(actor(call)) + " did that in the recorded run at " +
+         short_place(call.place()) + ".";
+}
+
+// "T1 and T2 do not", of those that do not hold the lock; empty when all of them do.
+std::string who_does_not(const Finding& race, const std::string& lock) {
+  std::vector<std::string> names;
+  for (const Access& access : race.accesses) {
+    const bool holds = std::any_of(access.locks.begin(), access.locks.end(),
+                                   [&](const std::string& held) { return parse_held(held).name == lock; });
+    if (!holds && std::find(names.begin(), names.end(), access.thread) == names.end()) {
+      names.push_back(access.thread);
+    }
+  }
+  return names.empty() ? "" : listed(names) + (names.size() == 1 ? " does not" : " do not");
+}
+
+std::string why_race(const Finding& finding) {
+  const Access& first = finding.accesses.front();
+  const Access& second = finding.accesses.back();
+  const std::optional<LockHabit>& habit = finding.context.habit;
+  if (habit.has_value() && habit->holding * 2 > habit->accesses) {
+    if (const std::string others = who_does_not(finding, habit->lock); !others.empty()) {
+      return std::to_string(habit->holding) + " of the " + std::to_string(habit->accesses) + " accesses to it hold " +
+             printable(habit->lock) + "; here " + others;
+    }
+  }
+  const bool proven = finding.witness.has_value() && finding.witness->checked;
+  if (proven && !finding.witness->swaps.empty()) {
+    const SectionSwap& swap = finding.witness->swaps.front();
+    return "only the order in which " + printable(swap.now_second.thread) + " and then " +
+           printable(swap.now_first.thread) + " took " + printable(swap.lock) + " kept them apart";
+  }
+  std::string locks = about_locks(first, second);
+  if (!locks.empty()) {
+    locks[0] = static_cast<char>(locks[0] - 'A' + 'a');
+    locks.pop_back();  // the full stop
+  }
+  return locks;
 }
 
 }  // namespace
+
+std::string why_it_can_happen(const Finding& finding) {
+  if (finding.accesses.empty()) {
+    return "";
+  }
+  switch (finding.kind) {
+    case FindingKind::kRace: return why_race(finding);
+    case FindingKind::kDeadlock:
+      return is_cycle_of_locks(finding) ? "each holds a lock that the one before it waits for" : "";
+    case FindingKind::kMisuse: return rule_of(finding);
+    case FindingKind::kCrash:
+    case FindingKind::kHang: break;
+  }
+  return "";
+}
 
 std::string explanation(const Finding& finding) {
   if (finding.accesses.empty()) {

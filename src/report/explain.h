@@ -11,4 +11,7 @@ namespace sooth {
 // what became of it when it was tried. Claims no more than the rung does.
 std::string explanation(const Finding& finding);
 
+// The same in one clause, for the terminal: what is missing, or what order kept it from happening. May be empty.
+std::string why_it_can_happen(const Finding& finding);
+
 }  // namespace sooth

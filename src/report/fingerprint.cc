@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/text.h"
 #include "race/site_key.h"
 #include "report/describe.h"
 #include "trace/recording/library_glue.h"
@@ -61,16 +62,9 @@ std::string fingerprint(const Finding& finding) {
     key += site;
     key.push_back(kSeparator);
   }
-  const std::string digits = hexadecimal(fnv1a(key)).substr(2);
-  return std::string(16 - digits.size(), '0') + digits;
+  return hex_digits(fnv1a(key), 16);
 }
 
-void fill_fingerprints(Report& report) {
-  for (Finding& finding : report.findings) {
-    if (finding.id.empty()) {
-      finding.id = fingerprint(finding);
-    }
-  }
-}
+void fill_fingerprints(Report& report, const IdentityOptions& options) { Identifier(options).identify(report); }
 
 }  // namespace sooth

@@ -18,11 +18,11 @@ std::string prefix(const Site& site, const Report& report) {
 
 std::string side(const Finding& finding, const Access& access) {
   std::string text = deed_in(finding, access) + " by " + actor(access);
-  if (!access.site.function.empty()) {
-    text += " in " + printable(access.site.function);
+  if (!access.place().function.empty()) {
+    text += " in " + printable(access.place().function);
   }
-  if (access.site.file.empty()) {
-    text += " at " + place(access.site);
+  if (access.place().file.empty()) {
+    text += " at " + place(access.place());
   }
   return text + ", " + held_locks(access) + awaited(finding, access) + how_reached(access);
 }
@@ -41,19 +41,20 @@ Status write_gcc(const Report& report, const SinkOptions&, std::ostream& out) {
   for (const Finding* finding : new_findings(report)) {
     const std::vector<const Access*> accesses = accesses_primary_first(*finding);
     const Access& primary = primary_access(*finding);
-    out << prefix(primary.site, report) << ": " << severity(finding->rung) << ": " << rung_name(finding->rung) << " "
+    out << prefix(primary.place(), report) << ": " << severity(finding->rung) << ": " << rung_name(finding->rung) << " "
         << title(*finding, primary) << ": " << side(*finding, primary) << " [sooth-" << finding_kind_name(finding->kind)
         << "]\n";
     for (std::size_t i = 1; i < accesses.size(); ++i) {
-      out << prefix(accesses[i]->site, report) << ": note: " << (finding->kind == FindingKind::kRace ? "with " : "and ")
-          << side(*finding, *accesses[i]) << "\n";
+      out << prefix(accesses[i]->place(), report)
+          << ": note: " << (finding->kind == FindingKind::kRace ? "with " : "and ") << side(*finding, *accesses[i])
+          << "\n";
     }
     for (const ContextNote& note : context_notes(*finding)) {
-      const Site& site = note.origin != nullptr ? note.origin->site : primary.site;
+      const Site& site = note.origin != nullptr ? note.origin->place() : primary.place();
       out << prefix(site, report) << ": note: " << note.text
           << (note.origin != nullptr && site.file.empty() ? " at " + place(site) : "") << "\n";
     }
-    out << prefix(primary.site, report) << ": note: " << why_on_rung(*finding, report.stats) << "; found by "
+    out << prefix(primary.place(), report) << ": note: " << why_on_rung(*finding, report.stats) << "; found by "
         << listed(finding->found_by) << " [" << printable(finding->id) << "]\n";
   }
   return {};

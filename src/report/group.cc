@@ -1,10 +1,13 @@
 #include "report/group.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
+
+#include "report/identity.h"
 
 namespace sooth {
 namespace {
@@ -41,6 +44,18 @@ void merge_finding(Finding& finding, Finding other) {
       finding.found_by.push_back(std::move(name));
     }
   }
+  for (std::string& conflict : other.conflicts) {
+    const auto place = std::lower_bound(finding.conflicts.begin(), finding.conflicts.end(), conflict);
+    if (place == finding.conflicts.end() || *place != conflict) {
+      finding.conflicts.insert(place, std::move(conflict));
+    }
+  }
+  for (std::string& report : other.reports) {
+    const auto place = std::lower_bound(finding.reports.begin(), finding.reports.end(), report);
+    if (place == finding.reports.end() || *place != report) {
+      finding.reports.insert(place, std::move(report));
+    }
+  }
   finding.dynamic_pairs += other.dynamic_pairs;
   finding.distance = std::min(finding.distance, other.distance);
   finding.observed = finding.observed || other.observed;
@@ -53,12 +68,14 @@ void merge_finding(Finding& finding, Finding other) {
   }
 }
 
-void merge_equal_findings(Report& report) {
+namespace {
+
+void merge_by(Report& report, const std::function<std::string(const Finding&)>& key) {
   std::vector<Finding> merged;
   std::unordered_map<std::string, std::size_t> index;
   std::set<std::size_t> grown;  // into merged: those whose found_by may be out of order
   for (Finding& finding : report.findings) {
-    const auto [it, added] = index.try_emplace(finding.id, merged.size());
+    const auto [it, added] = index.try_emplace(key(finding), merged.size());
     if (added) {
       merged.push_back(std::move(finding));
     } else {
@@ -81,6 +98,16 @@ void merge_equal_findings(Report& report) {
     return a.rung != b.rung ? a.rung > b.rung : place(a) != place(b) ? place(a) < place(b) : happens_earlier(a, b);
   });
   report.findings = std::move(merged);
+}
+
+}  // namespace
+
+void merge_equal_findings(Report& report) {
+  merge_by(report, [](const Finding& finding) { return finding.id; });
+}
+
+void merge_equal_pairs(Report& report, const UserCode& user_code) {
+  merge_by(report, [&](const Finding& finding) { return pair_key(finding, user_code); });
 }
 
 }  // namespace sooth

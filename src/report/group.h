@@ -1,8 +1,8 @@
-// One finding per fingerprint: what different sites of the trace (inlined or duplicated code) found at the same place
-// of the source is the same race.
+// One finding per id: what different sites of the trace found at the same place of the user's code is the same race.
 #pragma once
 
 #include "race/finding.h"
+#include "race/user_code.h"
 
 namespace sooth {
 
@@ -19,5 +19,9 @@ void merge_finding(Finding& finding, Finding other);
 // the sum of dynamic pairs and the smallest distance. Findings are then sorted as a report wants them: highest rung
 // first, then by first event, then by the events after it: by nothing that depends on how sites are numbered.
 void merge_equal_findings(Report& report);
+
+// The same by pair_key(): for controlled runs, which try each pair of sites by itself although several of them may be
+// one bug.
+void merge_equal_pairs(Report& report, const UserCode& user_code);
 
 }  // namespace sooth

@@ -86,9 +86,9 @@ Json row_json(const Finding& finding) {
   std::set<std::string> files;
   for (const Access* access : accesses_primary_first(finding)) {
     json["threads"].push_back(printable(access->thread));
-    json["places"].push_back({{"text", place(access->site)}, {"function", printable(access->site.function)}});
-    if (!access->site.file.empty() && files.insert(access->site.file).second) {
-      json["files"].push_back(access->site.file);
+    json["places"].push_back({{"text", place(access->place())}, {"function", printable(access->place().function)}});
+    if (!access->place().file.empty() && files.insert(access->place().file).second) {
+      json["files"].push_back(access->place().file);
     }
   }
   return json;
@@ -130,13 +130,17 @@ Json detail_json(const Finding& finding, const ReportStats& stats, std::size_t m
                              {"actor", actor(access)},
                              {"locks", held_locks(access)},
                              {"awaited", awaited(finding, access)},
-                             {"place", place(access.site)}});
+                             {"place", place(access.place())}});
   }
   for (const ContextNote& note : context_notes(finding)) {
     Json json = {{"text", note.text}};
     if (note.origin != nullptr) {
       json["site"] = site_json(note.origin->site);
       json["event"] = raw(note.origin->event);
+      json["stack"] = Json::array();
+      for (const Site& caller : note.origin->stack) {
+        json["stack"].push_back(site_json(caller));
+      }
     }
     text["notes"].push_back(std::move(json));
   }

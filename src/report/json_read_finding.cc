@@ -38,6 +38,8 @@ static void read_json(const JsonNode& node, Access& access) {
   node.get("reached_when", access.when);
   node.required("site").get(access.site);
   node.get("stack", access.stack);
+  node.get("frame", access.frame);
+  node.get("code", access.code);
   node.get("locks", access.locks);
 }
 
@@ -46,6 +48,7 @@ static void read_json(const JsonNode& node, Origin& origin) {
   node.get("event", origin.event);
   node.get("site", origin.site);
   node.get("stack", origin.stack);
+  node.get("frame", origin.frame);
 }
 
 static void read_json(const JsonNode& node, MemoryContext& memory) {
@@ -55,6 +58,8 @@ static void read_json(const JsonNode& node, MemoryContext& memory) {
   node.get("offset", memory.offset);
   node.get("name", memory.name);
   node.get("thread", memory.thread);
+  node.get("function", memory.function);
+  node.get("type", memory.type);
   node.get("allocated", memory.allocated);
 }
 
@@ -69,7 +74,14 @@ static void read_json(const JsonNode& node, LockContext& lock) {
   node.get("first_acquired", lock.first_acquired);
 }
 
+static void read_json(const JsonNode& node, LockHabit& habit) {
+  node.get("lock", habit.lock);
+  node.get("holding", habit.holding);
+  node.get("accesses", habit.accesses);
+}
+
 static void read_json(const JsonNode& node, FindingContext& context) {
+  node.get("habit", context.habit);
   node.get("memory", context.memory);
   node.get("threads", context.threads);
   node.get("locks", context.locks);
@@ -126,6 +138,7 @@ void read_json(const JsonNode& node, Finding& finding) {
   node.get("observed", finding.observed);
   node.get("exact", finding.exact);
   node.get("known", finding.known);
+  node.get("conflicts", finding.conflicts);
   node.get("uninstrumented", finding.uninstrumented);
   node.get("recording", finding.recorded_under);
   node.get("witness", finding.witness);
@@ -142,6 +155,7 @@ void read_json(const JsonNode& node, Finding& finding) {
   node.get("failure", finding.failure);
   node.get("context", finding.context);
   node.get("replay", finding.replay);
+  node.get("reports", finding.reports);
 }
 
 }  // namespace sooth

@@ -35,6 +35,11 @@ static void read_json(const JsonNode& node, SourceFile& source) {
   node["digest"].get_address(source.digest);
 }
 
+static void read_json(const JsonNode& node, ProgramOutcome& outcome) {
+  node.get("status", outcome.status);
+  node.get("signal", outcome.signal);
+}
+
 static void read_json(const JsonNode& root, Report& report) {
   const JsonNode schema = root.required("schema");
   std::string version;
@@ -45,6 +50,9 @@ static void read_json(const JsonNode& root, Report& report) {
   }
   root.get("trace", report.trace);
   root.get("program", report.program);
+  root.get("outcome", report.outcome);
+  root.get("date", report.date);
+  root.get("ids", report.id_version);
   root.get("exact", report.exact);
   root.get("incomplete", report.incomplete);
   root.required("findings").get(report.findings);

@@ -74,6 +74,10 @@ Json to_json(const Access& access) {
   }
   json["site"] = to_json(access.site);
   json["stack"] = to_json(access.stack);
+  if (access.frame > 0) {
+    json["frame"] = access.frame;
+  }
+  put_text(json, "code", access.code);
   json["locks"] = access.locks;
   return json;
 }
@@ -177,10 +181,14 @@ Json to_json(const WitnessSummary& witness) {
 }
 
 Json to_json(const Origin& origin) {
-  return {{"thread", origin.thread},
-          {"event", raw(origin.event)},
-          {"site", to_json(origin.site)},
-          {"stack", to_json(origin.stack)}};
+  Json json = {{"thread", origin.thread},
+               {"event", raw(origin.event)},
+               {"site", to_json(origin.site)},
+               {"stack", to_json(origin.stack)}};
+  if (origin.frame > 0) {
+    json["frame"] = origin.frame;
+  }
+  return json;
 }
 
 Json to_json(const MemoryContext& memory) {
@@ -191,6 +199,8 @@ Json to_json(const MemoryContext& memory) {
   json["offset"] = memory.offset;
   put_text(json, "name", memory.name);
   put_text(json, "thread", memory.thread);
+  put_text(json, "function", memory.function);
+  put_text(json, "type", memory.type);
   if (memory.allocated.has_value()) {
     json["allocated"] = to_json(*memory.allocated);
   }
@@ -211,6 +221,10 @@ Json to_json(const FindingContext& context) {
     json["locks"].push_back({{"lock", lock.lock},
                              {"address", hexadecimal(lock.address)},
                              {"first_acquired", to_json(lock.first_acquired)}});
+  }
+  if (context.habit.has_value()) {
+    json["habit"] = {
+        {"lock", context.habit->lock}, {"holding", context.habit->holding}, {"accesses", context.habit->accesses}};
   }
   return json;
 }
@@ -272,6 +286,9 @@ Json to_json(const Finding& finding) {
                {"observed", finding.observed},
                {"exact", finding.exact},
                {"known", finding.known}};
+  if (!finding.conflicts.empty()) {
+    json["conflicts"] = finding.conflicts;
+  }
   if (!finding.uninstrumented.empty()) {
     json["uninstrumented"] = finding.uninstrumented;
   }
@@ -296,6 +313,9 @@ Json to_json(const Finding& finding) {
   }
   if (finding.replay.has_value()) {
     json["replay"] = to_json(*finding.replay);
+  }
+  if (!finding.reports.empty()) {
+    json["reports"] = finding.reports;
   }
   return json;
 }
@@ -327,11 +347,13 @@ Json to_json(const FilterStats& filter, const SinkOptions& options) {
 }
 
 Json to_json(const ReportStats& stats, const SinkOptions& options) {
-  Json json = {{"events", stats.events},
-               {"threads", stats.threads},
-               {"locks", stats.locks},
-               {"variables", stats.variables},
-               {"sites", stats.sites}};
+  Json json = {{"events", stats.events}, {"threads", stats.threads}};
+  // What nobody counted is not 0.
+  if (stats.variables > 0 || stats.locks > 0 || stats.events == 0) {
+    json["locks"] = stats.locks;
+    json["variables"] = stats.variables;
+  }
+  json["sites"] = stats.sites;
   put_seconds(json, stats.seconds, options);
   if (!options.deterministic && std::isfinite(stats.witness_seconds)) {
     json["witness_seconds"] = stats.witness_seconds;
@@ -406,6 +428,24 @@ Json to_json(const Report& report, const SinkOptions& options, bool with_finding
                {"program", report.program},
                {"exact", report.exact},
                {"incomplete", report.incomplete}};
+  if (!options.version.empty()) {
+    json["tool"] = {{"name", "sooth"}, {"version", options.version}};
+  }
+  if (report.id_version > 0) {
+    json["ids"] = report.id_version;
+  }
+  if (!options.deterministic) {
+    put_text(json, "date", report.date);
+  }
+  if (report.outcome.has_value()) {
+    json["outcome"] = {{"status", report.outcome->status}, {"signal", report.outcome->signal}};
+  }
+  if (report.search.has_value()) {
+    json["seeds"] = Json::array();
+    for (const SearchSummary::Recording& recording : report.search->recordings) {
+      json["seeds"].push_back(recording.how.seed);
+    }
+  }
   if (with_findings) {
     json["findings"] = Json::array();
     for (const Finding& finding : report.findings) {

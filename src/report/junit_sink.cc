@@ -53,14 +53,14 @@ void write_text(const Finding& finding, const ReportStats& stats, std::ostream& 
     out << xml(deed_in(finding, *access) + " by " + actor(*access) + ", " + held_locks(*access) +
                awaited(finding, *access))
         << "\n";
-    out << "  at " << xml(place(access->site)) << (access->site.function.empty() ? "" : " in ")
-        << xml(access->site.function) << "\n";
+    out << "  at " << xml(place(access->place())) << (access->place().function.empty() ? "" : " in ")
+        << xml(access->place().function) << "\n";
     for (const Site& call : access->stack) {
       out << "  called at " << xml(place(call)) << (call.function.empty() ? "" : " in ") << xml(call.function) << "\n";
     }
   }
   for (const ContextNote& note : context_notes(finding)) {
-    out << xml(note.text) << (note.origin != nullptr ? " at " + xml(place(note.origin->site)) : "") << "\n";
+    out << xml(note.text) << (note.origin != nullptr ? " at " + xml(place(note.origin->place())) : "") << "\n";
   }
   out << xml(explanation(finding)) << "\n"
       << rung_name(finding.rung) << ": " << xml(why_on_rung(finding, stats)) << "\n"
@@ -71,7 +71,7 @@ void write_text(const Finding& finding, const ReportStats& stats, std::ostream& 
 }
 
 void write_case(const Finding& finding, const ReportStats& stats, const SinkOptions& options, std::ostream& out) {
-  const Site& site = primary_access(finding).site;
+  const Site& site = primary_access(finding).place();
   out << "    <testcase classname=\"" << xml("sooth." + std::string(finding_kind_name(finding.kind))) << "\" name=\""
       << xml(headline(finding) + " at " + place(site) + " [" + finding.id + "]") << "\"";
   if (!site.file.empty()) {

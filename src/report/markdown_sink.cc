@@ -61,7 +61,7 @@ std::string code(std::string_view text) {
 std::string places(const Finding& finding) {
   std::string text;
   for (const Access* access : accesses_primary_first(finding)) {
-    text += (text.empty() ? "" : ", ") + code(short_place(access->site));
+    text += (text.empty() ? "" : ", ") + code(short_place(access->place()));
   }
   return text;
 }
@@ -75,15 +75,16 @@ std::string details(const Finding& finding, const ReportStats& stats) {
       << plain(explanation(finding)) << "\n\n";
   for (const Access* access : accesses_primary_first(finding)) {
     out << "- " << plain(deed_in(finding, *access)) << " by " << plain(actor(*access)) << ", "
-        << plain(held_locks(*access)) << plain(awaited(finding, *access)) << "\n  - " << code(place(access->site));
-    out << (access->site.function.empty() ? "" : " in " + code(access->site.function)) << "\n";
+        << plain(held_locks(*access)) << plain(awaited(finding, *access)) << "\n  - " << code(place(access->place()));
+    out << (access->place().function.empty() ? "" : " in " + code(access->place().function)) << "\n";
     for (const Site& call : access->stack) {
       out << "  - called at " << code(place(call)) << (call.function.empty() ? "" : " in " + code(call.function))
           << "\n";
     }
   }
   for (const ContextNote& note : context_notes(finding)) {
-    out << "- " << plain(note.text) << (note.origin != nullptr ? " at " + code(place(note.origin->site)) : "") << "\n";
+    out << "- " << plain(note.text) << (note.origin != nullptr ? " at " + code(place(note.origin->place())) : "")
+        << "\n";
   }
   out << "\n"
       << rung_name(finding.rung) << ": " << plain(why_on_rung(finding, stats)) << ". Found by "

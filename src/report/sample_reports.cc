@@ -265,11 +265,12 @@ Report context_report() {
   stack.accesses[0].site.line = 13;
   stack.context = {MemoryContext{MemoryKind::kStack, 0x7f0012000000, 8u << 20, 0x345678, "", "worker", {}},
                    heap.context.threads,
+                   {},
                    {}};
   Finding global = heap;
   global.accesses[0].site.line = 14;
   global.accesses[0].variable = global.accesses[1].variable = "pool_size";
-  global.context = {MemoryContext{MemoryKind::kGlobal, 0x7f0012345678, 4, 0, "pool_size", "", {}}, {}, {}};
+  global.context = {MemoryContext{MemoryKind::kGlobal, 0x7f0012345678, 4, 0, "pool_size", "", {}}, {}, {}, {}};
   report.findings = {heap, stack, global};
   report.stats.events = 100;
   report.stats.analyses = {analysis("hb", "sound", 3)};

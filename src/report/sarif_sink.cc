@@ -27,26 +27,19 @@ const char* level(Rung rung) {
   return "none";
 }
 
-// A rule for each kind on each rung, because a service lets its users choose by rule.
-std::string rule_id(FindingKind kind, Rung rung) {
-  return std::string(finding_kind_name(kind)) + "/" + std::string(rung_name(rung));
-}
-std::size_t rule_index(FindingKind kind, Rung rung) { return raw(kind) * std::size_t{kRungCount} + raw(rung); }
+// The rule says what is wrong, the level how sure that is: a finding that moves up the ladder stays the same alert.
+std::string rule_id(FindingKind kind) { return std::string(finding_kind_name(kind)); }
 
 constexpr const char* kFailureExplanation =
     "A run of the program crashed or did not end; the schedule makes it happen again.";
 constexpr char kMisuseExplanation[] = "The recorded run itself broke a rule of locks or threads.";
 
-const char* rung_explanation(Rung rung) {
-  switch (rung) {
-    case Rung::kSuspected: return "A heuristic analysis suspects it; it may be a false alarm.";
-    case Rung::kPredicted:
-      return "The recorded run leaves the accesses unordered, or a checked reordering of it leads there.";
-    case Rung::kConfirmed: return "A controlled run of the program reached it.";
-    case Rung::kHarmful: return "A controlled run of the program reached it, and failed.";
-  }
-  return "";
-}
+constexpr char kLadder[] =
+    "note: suspected by an analysis that can be wrong. warning: predicted, because the recorded run leaves the "
+    "accesses "
+    "unordered or a checked reordering of it leads there. error: confirmed by a controlled run of the program, or "
+    "harmful, "
+    "because that run then failed.";
 
 // 3.11.5 and 3.11.6: braces mark placeholders and [text](target) is a link; names may hold both.
 Json message(const std::string& text) {
@@ -67,18 +60,16 @@ Json rules() {
   Json list = Json::array();
   for (int k = 0; k < kFindingKindCount; ++k) {
     const FindingKind kind = FindingKind(k);
-    for (int i = 0; i < kRungCount; ++i) {
-      const Rung rung = Rung(i);
-      std::string name = std::string(rung_name(rung)) + " " + std::string(kind_phrase(kind));
-      name[0] = static_cast<char>(name[0] - 'a' + 'A');
-      list.push_back({{"id", rule_id(kind, rung)},
-                      {"shortDescription", message(name + ".")},
-                      {"fullDescription", message(kind >= FindingKind::kCrash    ? kFailureExplanation
-                                                  : kind == FindingKind::kMisuse ? kMisuseExplanation
-                                                                                 : rung_explanation(rung))},
-                      {"defaultConfiguration", {{"level", level(rung)}}},
-                      {"properties", {{"tags", Json::array({"concurrency", finding_kind_name(kind)})}}}});
-    }
+    const bool failure = kind >= FindingKind::kCrash;
+    std::string name(kind_phrase(kind));
+    name[0] = static_cast<char>(name[0] - 'a' + 'A');
+    list.push_back({{"id", rule_id(kind)},
+                    {"shortDescription", message(name + ".")},
+                    {"fullDescription", message(failure                        ? kFailureExplanation
+                                                : kind == FindingKind::kMisuse ? kMisuseExplanation
+                                                                               : kLadder)},
+                    {"defaultConfiguration", {{"level", failure ? "error" : "warning"}}},
+                    {"properties", {{"tags", Json::array({"concurrency", finding_kind_name(kind)})}}}});
   }
   return list;
 }
@@ -163,10 +154,11 @@ Json stack(const Access& access) {
 // 3.37: how the thread got there, outermost call first.
 Json thread_flow(const Finding& finding, const Access& access) {
   Json locations = Json::array();
-  for (auto call = access.stack.rbegin(); call != access.stack.rend(); ++call) {
+  const auto innermost = static_cast<std::ptrdiff_t>(access.frame <= access.stack.size() ? access.frame : 0);
+  for (auto call = access.stack.rbegin(); call != access.stack.rend() - innermost; ++call) {
     locations.push_back({{"location", location(*call, "call")}, {"nestingLevel", locations.size()}});
   }
-  locations.push_back({{"location", location(access.site, role_of(finding, access))},
+  locations.push_back({{"location", location(access.place(), role_of(finding, access))},
                        {"nestingLevel", locations.size()},
                        {"importance", "essential"}});
   return {{"id", printable(access.thread)}, {"locations", std::move(locations)}};
@@ -179,7 +171,7 @@ std::string sentence(const Finding& finding, const ReportStats& stats, const std
   const std::string_view link = finding.kind == FindingKind::kRace ? "; with " : "; and ";
   for (std::size_t i = 0; i < accesses.size(); ++i) {
     text += std::string(i == 0 ? "" : link) + role_of(finding, *accesses[i]);
-    text += i == 0 ? "" : " at " + place(accesses[i]->site);
+    text += i == 0 ? "" : " at " + place(accesses[i]->place());
   }
   return text + ". " + "Why " + std::string(rung_name(finding.rung)) + ": " + why_on_rung(finding, stats) +
          ". Found by " + listed(finding.found_by) + ".";
@@ -233,7 +225,7 @@ Json witness_flow(const Finding& finding) {
     add(step.thread, step.from, step.thread + " runs from here to " + place(step.to), i + 1);
   }
   for (const Access& access : finding.accesses) {
-    add(access.thread, access.site, role_of(finding, access) + " is next", steps.size() + 1);
+    add(access.thread, access.place(), role_of(finding, access) + " is next", steps.size() + 1);
   }
   Json flows = Json::array();
   for (auto& [thread, locations] : by_thread) {
@@ -251,21 +243,22 @@ Json related_locations(const Finding& finding, const std::vector<const Access*>&
     list.push_back(std::move(related));
   };
   for (std::size_t i = 1; i < accesses.size(); ++i) {
-    add(accesses[i]->site, role_of(finding, *accesses[i]));
+    add(accesses[i]->place(), role_of(finding, *accesses[i]));
   }
   for (const ContextNote& note : context_notes(finding)) {
-    add(note.origin != nullptr ? note.origin->site : primary_access(finding).site, note.text);
+    add(note.origin != nullptr ? note.origin->place() : primary_access(finding).place(), note.text);
   }
   return list;
 }
 
 Json result(const Finding& finding, const ReportStats& stats, bool with_baseline) {
   const std::vector<const Access*> accesses = accesses_primary_first(finding);
-  Json json = {{"ruleId", rule_id(finding.kind, finding.rung)},
-               {"ruleIndex", rule_index(finding.kind, finding.rung)},
+  Json json = {{"ruleId", rule_id(finding.kind)},
+               {"ruleIndex", raw(finding.kind)},
                {"level", level(finding.rung)},
                {"message", message(sentence(finding, stats, accesses))}};
-  json["locations"] = Json::array({location(primary_access(finding).site, role_of(finding, primary_access(finding)))});
+  json["locations"] =
+      Json::array({location(primary_access(finding).place(), role_of(finding, primary_access(finding)))});
   json["relatedLocations"] = related_locations(finding, accesses);
   json["stacks"] = Json::array();
   Json flows = Json::array();
@@ -279,7 +272,7 @@ Json result(const Finding& finding, const ReportStats& stats, bool with_baseline
   if (finding.witness.has_value() && finding.witness->checked && !finding.witness->steps.empty()) {
     json["codeFlows"].push_back(witness_flow(finding));
   }
-  json["partialFingerprints"] = {{"soothSites/v1", finding.id}};
+  json["partialFingerprints"] = {{"soothFinding/v2", finding.id}};
   if (with_baseline) {
     put_baseline_state(json, finding);
   }

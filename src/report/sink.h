@@ -1,6 +1,7 @@
 // Where reports go: one file per format, one row per format in sink.cc.
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 #include <optional>
 #include <span>
@@ -13,6 +14,8 @@ namespace sooth {
 
 struct SinkOptions {
   bool color = false;
+  bool verbose = false;        // text: with stacks, witnesses and where things come from
+  std::uint32_t width = 0;     // text: columns of the terminal; 0: lines may be as long as they like
   bool stats = false;          // with the figures of --stats (text only; JSON always has them)
   bool deterministic = false;  // without measured times, the only fields that differ between equal runs
   std::string_view version;    // of this tool, for formats that name it; may be empty

@@ -113,6 +113,17 @@ std::map<std::string, std::set<std::uint32_t>> named_lines(const Report& report)
 
 }  // namespace
 
+const std::vector<std::string>* SourceLines::of(const std::string& file) {
+  const auto [it, added] = files_.try_emplace(file);
+  if (added) {
+    if (const Content content = content_of(file); content.text.has_value()) {
+      const std::vector<std::string_view> lines = lines_of(*content.text);
+      it->second.emplace(lines.begin(), lines.end());
+    }
+  }
+  return it->second.has_value() ? &*it->second : nullptr;
+}
+
 std::vector<const Site*> sites_of(const Finding& finding) {
   std::vector<const Site*> sites;
   const auto add_all = [&sites](const std::vector<Site>& list) {
@@ -147,6 +158,11 @@ std::vector<const Site*> sites_of(const Finding& finding) {
     }
   }
   return sites;
+}
+
+bool is_unchanged(const SourceFile& source) {
+  const Content content = content_of(source.file);
+  return content.text.has_value() && fnv1a(*content.text) == source.digest;
 }
 
 void note_sources(Report& report) {

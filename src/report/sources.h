@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,8 +16,21 @@ namespace sooth {
 // Every site of a finding that people may want to look at: accesses, stacks, where things come from, the witness.
 std::vector<const Site*> sites_of(const Finding& finding);
 
+// Whether the file is as it was when the report was made.
+bool is_unchanged(const SourceFile& source);
+
 // Writes into the report what the files that its findings name are like now, if they can be read.
 void note_sources(Report& report);
+
+// The lines of source files, each file read once. Only files with a name like that of a source file, up to 8 MiB.
+class SourceLines {
+ public:
+  // nullptr when the file cannot be read. Lines have no end; very long ones are cut.
+  const std::vector<std::string>* of(const std::string& file);
+
+ private:
+  std::map<std::string, std::optional<std::vector<std::string>>> files_;
+};
 
 enum class SourceState : std::uint8_t {
   kSame,     // as it was when the report was made

@@ -17,13 +17,10 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/wildcard.h"
 #include "race/finding.h"
 
 namespace sooth {
-
-// Whether ThreadSanitizer's template `pattern` matches `text`. Nothing matches an empty text. Time is linear in the
-// length of both, times the number of stars.
-bool matches_template(std::string_view pattern, std::string_view text);
 
 class Suppressions {
  public:

@@ -9,50 +9,16 @@
 
 #include "report/describe.h"
 #include "report/sink.h"
+#include "report/text_finding.h"
 
 namespace sooth {
 namespace {
 
 constexpr std::size_t kMaxWitnessLines = 20;
 
-// ANSI sequences, or nothing.
-class Paint {
- public:
-  explicit Paint(bool on) : on_(on) {}
-
-  std::string bold(const std::string& text) const { return in("1", text); }
-  std::string dim(const std::string& text) const { return in("2", text); }
-  std::string rung(Rung rung) const {
-    const std::string name(rung_name(rung));
-    switch (rung) {
-      case Rung::kSuspected: return in("1;33", name);
-      case Rung::kPredicted: return in("1;35", name);
-      case Rung::kConfirmed: return in("1;31", name);
-      case Rung::kHarmful: return in("1;37;41", name);
-    }
-    return name;
-  }
-
- private:
-  std::string in(const char* code, const std::string& text) const {
-    return on_ ? "\x1b[" + std::string(code) + "m" + text + "\x1b[0m" : text;
-  }
-
-  bool on_;
-};
-
 void write_frame(std::size_t depth, const Site& site, std::ostream& out) {
   out << "    #" << depth << " " << (site.function.empty() ? "" : printable(site.function) + " at ") << place(site)
       << "\n";
-}
-
-// Two accesses in a trace are two events. A finding of `sooth explore` comes from no trace: nobody knows which events
-// and locks there were.
-bool is_from_trace(const Finding& finding) {
-  const bool names_events = std::any_of(finding.accesses.begin(), finding.accesses.end(), [](const Access& access) {
-    return access.event != EventId{} || !access.executed;
-  });
-  return names_events || (finding.accesses.size() < 2 && !finding.failure.has_value());
 }
 
 void write_access(const Finding& finding, const Access& access, const Paint& paint, std::ostream& out) {
@@ -156,19 +122,6 @@ void write_witness(const WitnessSummary& witness, FindingKind kind, std::ostream
   }
 }
 
-// Nothing when only the run along the witness got there, which is no trial.
-std::string how_often_reached(const ReplaySummary& replay) {
-  if (replay.hits > 0) {
-    return ", reached in " + std::to_string(replay.hits) + " of " + counted(replay.trials, "run", "runs");
-  }
-  if (replay.probability > 0) {
-    char share[48];
-    std::snprintf(share, sizeof share, ", reached in %.0f %% of the runs", replay.probability * 100);
-    return share;
-  }
-  return "";
-}
-
 void write_replay(const ReplaySummary& replay, std::ostream& out) {
   if (!replay.diverged.empty()) {
     out << "  along the witness: " << printable(replay.diverged) << "\n";
@@ -194,14 +147,18 @@ std::string how_often(const Finding& finding) {
   return "";
 }
 
-void write_finding(const Finding& finding, const ReportStats& stats, const Paint& paint, std::ostream& out) {
-  out << paint.bold(place(primary_access(finding).site) + ":") << " " << paint.rung(finding.rung) << " "
-      << paint.bold(headline(finding)) << " " << paint.dim("[" + printable(finding.id) + "]") << "\n";
+// All that is known.
+void write_finding(const Finding& finding, const ReportStats& stats, const SinkOptions& options, const Paint& paint,
+                   std::ostream& out) {
+  write_headline(finding, options, paint, out);
   for (const Access* access : accesses_primary_first(finding)) {
     write_access(finding, *access, paint, out);
   }
   write_context(finding, paint, out);
   out << "  " << rung_name(finding.rung) << ": " << why_on_rung(finding, stats) << "\n";
+  if (finding.conflicts.size() > 1) {
+    out << "  conflicts: " << listed(finding.conflicts) << "\n";
+  }
   out << "  found by " << (finding.found_by.empty() ? "nobody who says so" : listed(finding.found_by)) << ", "
       << how_often(finding) << "\n";
   if (finding.recorded_under.has_value()) {
@@ -236,7 +193,7 @@ void write_suspicions(const std::vector<const Finding*>& suspicions, const Repor
     for (const Finding* finding : findings) {
       std::string places;
       for (const Access* access : accesses_primary_first(*finding)) {
-        places += (places.empty() ? "" : ", ") + place(access->site) + " (" + std::string(op_name(access->op)) + ")";
+        places += (places.empty() ? "" : ", ") + place(access->place()) + " (" + std::string(op_name(access->op)) + ")";
       }
       const std::string vain = attempts(*finding);
       out << "  " << places << ": " << why_on_rung(*finding, stats) << (vain.empty() ? "" : "; " + vain) << " "
@@ -476,7 +433,7 @@ Status write_text(const Report& report, const SinkOptions& options, std::ostream
     if (finding->rung == Rung::kSuspected) {
       suspicions.push_back(finding);
     } else {
-      write_finding(*finding, report.stats, paint, out);
+      (options.verbose ? write_finding : write_brief)(*finding, report.stats, options, paint, out);
     }
   }
   if (shows_suspicions) {

@@ -108,7 +108,7 @@ class TsanWriter {
       for (const std::string& lock : named_) {
         out_ << "  Mutex " << mutexes_.of(lock) << " is " << printable(lock) << "\n\n";
       }
-      const Site& site = primary_access(*finding).site;
+      const Site& site = primary_access(*finding).place();
       out_ << "SUMMARY: ThreadSanitizer: " << title(*finding) << " " << summary_place(site)
            << (site.function.empty() ? "" : " in " + printable(site.function)) << "\n"
            << kRule;
@@ -194,7 +194,7 @@ class TsanWriter {
     for (const Access* access : accesses_primary_first(finding)) {
       out_ << "  " << kind_of_access(*access, previous) << " of size " << access->size << " at "
            << hexadecimal(access->address) << " by " << thread(access->thread) << mutexes(*access) << ":\n";
-      write_stack(access->site, access->stack);
+      write_stack(access->site, access->stack, access->frame);
       previous = true;
     }
     const Access& primary = primary_access(finding);
@@ -218,7 +218,7 @@ class TsanWriter {
     for (const Access& access : finding.accesses) {
       out_ << "  Mutex " << mutex(lock_of(access)) << " acquired here while holding mutex " << mutex(lock_of(*waiting))
            << " in " << thread(access.thread) << ":\n";
-      write_stack(access.site, access.stack);
+      write_stack(access.site, access.stack, access.frame);
       waiting = &access;
     }
   }
@@ -230,7 +230,7 @@ class TsanWriter {
       } else {
         out_ << "  " << capitalised(thread(access.variable)) << " created by " << thread(access.thread) << " at:\n";
       }
-      write_stack(access.site, access.stack);
+      write_stack(access.site, access.stack, access.frame);
     }
     if (finding.misuse == MisuseKind::kThreadLeak && finding.dynamic_pairs > 1) {
       out_ << "  And " << finding.dynamic_pairs - 1 << " more similar thread leaks.\n\n";
@@ -244,12 +244,15 @@ class TsanWriter {
       case MemoryKind::kGlobal:
         out_ << "  Location is global '" << printable(memory.name) << "'" << at << "\n\n";
         break;
-      case MemoryKind::kStack: out_ << "  Location is stack of " << thread(memory.thread) << ".\n\n"; break;
+      case MemoryKind::kStack:
+        out_ << "  Location is stack of " << thread(memory.thread)
+             << (memory.name.empty() ? "" : ", variable '" + printable(memory.name) + "'") << ".\n\n";
+        break;
       case MemoryKind::kHeap:
         out_ << "  Location is heap block" << at;
         if (memory.allocated.has_value()) {
           out_ << " allocated by " << thread(memory.allocated->thread) << ":\n";
-          write_stack(memory.allocated->site, memory.allocated->stack);
+          write_stack(memory.allocated->site, memory.allocated->stack, memory.allocated->frame);
         } else {
           out_ << "\n\n";
         }
@@ -262,12 +265,12 @@ class TsanWriter {
     for (const LockContext& lock : finding.context.locks) {
       out_ << "  Mutex " << mutex(lock.lock) << " (" << hexadecimal(lock.address) << ") first acquired by "
            << thread(lock.first_acquired.thread) << " at:\n";
-      write_stack(lock.first_acquired.site, lock.first_acquired.stack);
+      write_stack(lock.first_acquired.site, lock.first_acquired.stack, lock.first_acquired.frame);
     }
     for (const ThreadContext& context : finding.context.threads) {
       out_ << "  " << capitalised(thread(context.thread)) << " created by " << thread(context.created.thread)
            << " at:\n";
-      write_stack(context.created.site, context.created.stack);
+      write_stack(context.created.site, context.created.stack, context.created.frame);
     }
   }
 
@@ -289,10 +292,15 @@ class TsanWriter {
     out_ << "\n";
   }
 
-  void write_stack(const Site& site, const std::vector<Site>& callers) {
-    write_frame(0, site);
-    for (std::size_t i = 0; i < callers.size(); ++i) {
-      write_frame(i + 1, callers[i]);
+  // From the innermost frame of the user's own code on: readers take the first for the place of the bug.
+  void write_stack(const Site& site, const std::vector<Site>& callers, std::size_t frame) {
+    std::size_t depth = 0;
+    if (frame == 0 || frame > callers.size()) {
+      write_frame(depth++, site);
+      frame = 1;
+    }
+    for (std::size_t i = frame - 1; i < callers.size(); ++i) {
+      write_frame(depth++, callers[i]);
     }
     out_ << "\n";
   }

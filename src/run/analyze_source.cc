@@ -69,7 +69,8 @@ Status check_source(const TraceSource& source, const std::vector<const DetectorI
   return allowed.ok() ? Status() : std::move(allowed).prefixed(source.name);
 }
 
-Result<Report> analyze_source(TraceSource& source, AnalysisOptions options) {
+Result<Report> analyze_source(TraceSource& source, AnalysisOptions options, const IdentityOptions& identity) {
+  options.user_code = identity.user_code;
   options.reopen = source.reopen;
   options.read_again = source.read_again;
   options.deep_program = source.deep_program;
@@ -81,6 +82,9 @@ Result<Report> analyze_source(TraceSource& source, AnalysisOptions options) {
   }
   report->trace = source.name;
   note_sources(*report);
+  Identifier identifier(identity);
+  identifier.know_files(source.reader->tables().sites());
+  identifier.identify(*report);
   const std::vector<std::string> unseen = unseen_libraries(source.name).may_order;
   for (Finding& finding : report->findings) {
     if (finding.kind != FindingKind::kMisuse || finding.misuse == MisuseKind::kDestroy) {

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "pipeline/analysis.h"
 #include "race/finding.h"
+#include "report/identity.h"
 #include "trace/reader.h"
 
 namespace sooth {
@@ -28,8 +29,8 @@ Result<TraceSource> open_source(const std::string& path, ColumnSet columns);
 // Whether the analyses may look at what the recorder has left in the trace. Says so before anything is read.
 Status check_source(const TraceSource& source, const std::vector<const DetectorInfo*>& detectors);
 
-// analyze_trace() with errors and a report that name the source.
-Result<Report> analyze_source(TraceSource& source, AnalysisOptions options);
+// analyze_trace() with errors and a report that name the source, and findings that have ids.
+Result<Report> analyze_source(TraceSource& source, AnalysisOptions options, const IdentityOptions& identity = {});
 
 // The analyses that `sooth run` asks, by name: what the trace has decides. Where calls were not recorded, rdit takes
 // the place of those that such calls would fool. Reads the trace up to the first such call.

@@ -117,8 +117,9 @@ Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& 
   return result;
 }
 
-Status store_report(const Report& report, const std::string& path, bool deterministic) {
+Status store_report(const Report& report, const std::string& path, std::string_view version, bool deterministic) {
   SinkOptions how;
+  how.version = version;
   how.deterministic = deterministic;
   std::ostringstream text;
   SOOTH_RETURN_IF_ERROR(write_json(report, how, text));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -51,6 +52,6 @@ Result<ConfirmResult> confirm_findings(Report& report, const ControlledProgram& 
 
 // Writes the whole report, as JSON, where `sooth replay` finds it. Without measured times when it is to be
 // `deterministic`.
-Status store_report(const Report& report, const std::string& path, bool deterministic);
+Status store_report(const Report& report, const std::string& path, std::string_view version, bool deterministic);
 
 }  // namespace sooth

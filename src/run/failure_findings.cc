@@ -142,7 +142,9 @@ bool is_failure(const EndedRun& run) {
 
 }  // namespace
 
-std::optional<Finding> failure_of(const EndedRun& run) {
+std::string failure_key(const Finding& failure) { return fingerprint(failure); }
+
+std::optional<Finding> failure_of(const EndedRun& run, Identifier& identifier) {
   if (!is_failure(run)) {
     return std::nullopt;
   }
@@ -169,7 +171,7 @@ std::optional<Finding> failure_of(const EndedRun& run) {
   if (finding.accesses.empty()) {
     finding.accesses.emplace_back().op = Op::kCallBegin;
   }
-  finding.id = fingerprint(finding);
+  identifier.identify(finding);
   return finding;
 }
 
@@ -236,19 +238,53 @@ std::optional<EndedRun> ended_run(const ProgramEnd& end, bool timed_out, const s
   return ended;
 }
 
+namespace {
+
+// With the command that repeats it.
+void give_id(Finding& finding, const std::string& id) {
+  if (finding.replay.has_value()) {
+    std::string& command = finding.replay->command;
+    const std::size_t old = command.find("#" + finding.id);
+    command = old == std::string::npos ? command : command.replace(old + 1, finding.id.size(), id);
+  }
+  finding.id = id;
+}
+
+// A controlled run tells of a thread only the innermost place, which may be one of a library. A deadlock that was
+// predicted at the same places is the same.
+void call_as_predicted(Finding& failure, const Report& report) {
+  if (failure.kind != FindingKind::kDeadlock) {
+    return;
+  }
+  const std::string key = failure_key(failure);
+  const auto same = std::find_if(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
+    return finding.kind == FindingKind::kDeadlock && failure_key(finding) == key;
+  });
+  if (same != report.findings.end()) {
+    give_id(failure, same->id);
+  }
+}
+
+}  // namespace
+
 std::string FailureTally::add(const EndedRun& run, const FailureReplay& replay, std::uint64_t times) {
   controlled_ += run.recorded ? 0 : times;
   std::optional<Finding> fresh = failure_of(run);
   if (!fresh) {
     return "";
   }
-  auto known =
-      std::find_if(findings_.begin(), findings_.end(), [&](const Finding& each) { return each.id == fresh->id; });
+  const std::string key = failure_key(*fresh);
+  auto known = std::find_if(findings_.begin(), findings_.end(),
+                            [&](const Finding& each) { return each.id == fresh->id || failure_key(each) == key; });
   if (known == findings_.end()) {
     fresh->dynamic_pairs = times;
     findings_.push_back(std::move(*fresh));
     known = findings_.end() - 1;
   } else {
+    if (run.recorded && !known->failure->recorded) {  // it knows the stacks, and with them the place in the user's code
+      give_id(*known, fresh->id);
+      known->accesses = std::move(fresh->accesses);
+    }
     known->dynamic_pairs += times;
     known->failure->recorded = known->failure->recorded || run.recorded;
     known->failure->by_delay = known->failure->by_delay && run.by_delay;
@@ -283,6 +319,7 @@ void FailureTally::may_be_caused_by(const std::string& failure, const std::strin
 
 void FailureTally::move_to(Report& report) {
   for (Finding& finding : findings_) {
+    call_as_predicted(finding, report);
     if (finding.replay) {
       finding.replay->trials = controlled_;
       finding.replay->probability = static_cast<double>(finding.replay->hits) / static_cast<double>(controlled_);
@@ -299,12 +336,13 @@ void FailureLog::add(const RunPlan& plan, const RunOutcome& run) {
   EndedRun ended = ended_run(run, names_);
   // Who steers a run may keep it from its end: a hang is one of the program only under a schedule that is fair.
   const bool hung = ended.outcome.kind == Outcome::Kind::kHung && plan.plan != control::Plan::kStrategy;
-  const std::optional<Finding> failure = hung ? std::nullopt : failure_of(ended);
+  const std::optional<Finding> failure = hung ? std::nullopt : failure_of(ended, identifier_);
   if (!failure) {
     ++good_;
     return;
   }
-  Kept& kept = kept_[failure->id];
+  Kept& kept = kept_[failure_key(*failure)];
+  kept.id = kept.times == 0 ? failure->id : std::min(kept.id, failure->id);
   const auto rank = [](const RunPlan& each) { return std::tuple(each.plan, each.strategy, each.seed); };
   const bool by_delay = ended.by_delay && (kept.times == 0 || kept.run.by_delay);
   if (kept.times++ == 0 || rank(plan) < rank(kept.schedule.plan)) {
@@ -314,19 +352,19 @@ void FailureLog::add(const RunPlan& plan, const RunOutcome& run) {
   kept.run.by_delay = by_delay;
 }
 
-bool FailureLog::has(const std::string& id) {
+bool FailureLog::has(const std::string& key) {
   const std::lock_guard<std::mutex> guard(mutex_);
-  return kept_.contains(id);
+  return kept_.contains(key);
 }
 
 void FailureLog::move_to(FailureTally& tally, const std::string& words, const std::string& report_name) {
   const std::lock_guard<std::mutex> guard(mutex_);
   tally.add_good_runs(std::exchange(good_, 0));
-  for (auto& [id, kept] : kept_) {
+  for (auto& [key, kept] : kept_) {
     kept.schedule.program = words;
     kept.schedule.outcome = kept.run.outcome.describe();
     FailureReplay replay;
-    replay.command = "sooth replay " + shell_word(report_name + "#" + id) + " -- " + words;
+    replay.command = "sooth replay " + shell_word(report_name + "#" + kept.id) + " -- " + words;
     replay.strategy = kept.schedule.plan.plan == control::Plan::kStrategy   ? kept.schedule.plan.strategy
                       : kept.schedule.plan.plan == control::Plan::kDirected ? "directed"
                       : kept.schedule.plan.plan == control::Plan::kChoices  ? "explore"

@@ -12,6 +12,7 @@
 #include "confirm/code_names.h"
 #include "confirm/outcome.h"
 #include "race/finding.h"
+#include "report/identity.h"
 #include "run/record_program.h"
 #include "schedule/protocol.h"
 #include "schedule/schedule_file.h"
@@ -38,7 +39,10 @@ struct EndedRun {
 
 // A failure is a crash, a deadlock, a hang, or a complaint of an assertion, the C++ run time, glibc or a sanitizer. An
 // exit status alone is none: only the program knows what it means. nullopt: the run did not fail. The finding has an id.
-std::optional<Finding> failure_of(const EndedRun& run);
+std::optional<Finding> failure_of(const EndedRun& run, Identifier& identifier);
+// The innermost places, which are all that is known of a controlled run: equal for the same failure of any run, where
+// ids go by places further out if these are known.
+std::string failure_key(const Finding& failure);
 
 // The same of a controlled run; `names` of the program.
 EndedRun ended_run(const RunOutcome& run, CodeNames& names);
@@ -57,6 +61,10 @@ struct FailureReplay {
 // Sorts failures of runs that come one after the other. The order of the runs is that of the findings.
 class FailureTally {
  public:
+  explicit FailureTally(const IdentityOptions& identity = {}) : identifier_(identity) {}
+
+  // The failure of the run, with its id.
+  std::optional<Finding> failure_of(const EndedRun& run) { return sooth::failure_of(run, identifier_); }
   // Counts a run. The id of its failure; empty: it did not fail. A failure that some run shows without a delay is not
   // `by_delay`. `replay` may be empty. `times`: so many runs that are alike.
   std::string add(const EndedRun& run, const FailureReplay& replay = {}, std::uint64_t times = 1);
@@ -72,6 +80,7 @@ class FailureTally {
   void move_to(Report& report);
 
  private:
+  Identifier identifier_;
   std::vector<Finding> findings_;
   std::uint64_t controlled_ = 0;
 };
@@ -81,11 +90,12 @@ class FailureTally {
 class FailureLog {
  public:
   // `program`: path of the executable.
-  explicit FailureLog(const std::string& program) : names_(program) {}
+  explicit FailureLog(const std::string& program, const IdentityOptions& identity = {})
+      : names_(program), identifier_(identity) {}
 
   void add(const RunPlan& plan, const RunOutcome& run);
-  // Whether some run had the failure with this id.
-  bool has(const std::string& id);
+  // Whether some run had the failure with this failure_key().
+  bool has(const std::string& key);
   // In an order that does not depend on that of add(). `words`: the program as typed; `report_name`: the file that the
   // report goes to, for commands.
   void move_to(FailureTally& tally, const std::string& words, const std::string& report_name);
@@ -95,10 +105,12 @@ class FailureLog {
     EndedRun run;
     ScheduleFile schedule;  // of the run with the lowest seed
     std::uint64_t times = 0;
+    std::string id;
   };
   std::mutex mutex_;
   CodeNames names_;
-  std::map<std::string, Kept> kept_;  // by id
+  Identifier identifier_;
+  std::map<std::string, Kept> kept_;  // by failure_key()
   std::uint64_t good_ = 0;
 };
 

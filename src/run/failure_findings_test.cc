@@ -10,6 +10,11 @@
 namespace sooth {
 namespace {
 
+FailureTally& tally_of_tests() {
+  static FailureTally tally;
+  return tally;
+}
+
 Site site(std::uint32_t line) {
   Site place;
   place.file = "a.cc";
@@ -40,7 +45,7 @@ EndedRun deadlocked(std::vector<StoppedThread> threads) {
 TEST(FailureFindings, ACrashIsHarmfulAndTellsWhere) {
   EndedRun run = crashed(SIGSEGV, 7);
   run.recorded = true;
-  const std::optional<Finding> finding = failure_of(run);
+  const std::optional<Finding> finding = tally_of_tests().failure_of(run);
   ASSERT_TRUE(finding.has_value());
   EXPECT_EQ(finding->kind, FindingKind::kCrash);
   EXPECT_EQ(finding->rung, Rung::kHarmful);
@@ -55,28 +60,29 @@ TEST(FailureFindings, ACrashIsHarmfulAndTellsWhere) {
 
 TEST(FailureFindings, SomeEndsAreNone) {
   EndedRun run;
-  EXPECT_FALSE(failure_of(run).has_value());
+  EXPECT_FALSE(tally_of_tests().failure_of(run).has_value());
   run.outcome.number = 3;
-  EXPECT_FALSE(failure_of(run).has_value()) << "only the program knows what a status means";
+  EXPECT_FALSE(tally_of_tests().failure_of(run).has_value()) << "only the program knows what a status means";
   run.outcome.complained = true;
   run.outcome.last_words = "free(): invalid pointer";
-  ASSERT_TRUE(failure_of(run).has_value());
-  EXPECT_EQ(failure_of(run)->kind, FindingKind::kCrash);
-  EXPECT_EQ(failure_of(run)->failure->message, "free(): invalid pointer");
+  ASSERT_TRUE(tally_of_tests().failure_of(run).has_value());
+  EXPECT_EQ(tally_of_tests().failure_of(run)->kind, FindingKind::kCrash);
+  EXPECT_EQ(tally_of_tests().failure_of(run)->failure->message, "free(): invalid pointer");
   EndedRun killed = crashed(SIGTERM, 7);
   killed.recorded = true;
-  EXPECT_FALSE(failure_of(killed).has_value()) << "somebody else ended it";
+  EXPECT_FALSE(tally_of_tests().failure_of(killed).has_value()) << "somebody else ended it";
 }
 
 TEST(FailureFindings, ADeadlockIsACycleOfLocksIfItIsOne) {
   using control::BlockedOn;
-  const Finding cycle = *failure_of(
+  const Finding cycle = *tally_of_tests().failure_of(
       deadlocked({waits(0, BlockedOn::kJoin, 1), waits(1, BlockedOn::kMutex, 2), waits(2, BlockedOn::kMutex, 1)}));
   EXPECT_EQ(cycle.kind, FindingKind::kDeadlock);
   ASSERT_EQ(cycle.accesses.size(), 2u);
   EXPECT_EQ(cycle.accesses[0].op, Op::kAcquire);
   EXPECT_EQ(awaited(cycle, cycle.accesses[0]), ", waiting for thread T2");
-  const Finding lost = *failure_of(deadlocked({waits(0, BlockedOn::kJoin, 1), waits(1, BlockedOn::kCondition, {})}));
+  const Finding lost =
+      *tally_of_tests().failure_of(deadlocked({waits(0, BlockedOn::kJoin, 1), waits(1, BlockedOn::kCondition, {})}));
   ASSERT_EQ(lost.accesses.size(), 2u);
   EXPECT_EQ(lost.accesses[1].op, Op::kWait);
   EXPECT_EQ(headline(lost), "deadlock of 2 threads");
@@ -97,20 +103,22 @@ TEST(FailureFindings, TheUsersCodeTellsThemApart) {
     return stopped;
   };
   const auto id = [&](std::uint32_t first, std::uint32_t second) {
-    return failure_of(deadlocked({locks(1, 2, first), locks(2, 1, second)}))->id;
+    return tally_of_tests().failure_of(deadlocked({locks(1, 2, first), locks(2, 1, second)}))->id;
   };
   EXPECT_EQ(id(3, 4), id(4, 3));
   EXPECT_NE(id(3, 4), id(3, 5));
-  Finding plain = *failure_of(deadlocked({locks(1, 2, 3), locks(2, 1, 4)}));
+  Finding plain = *tally_of_tests().failure_of(deadlocked({locks(1, 2, 3), locks(2, 1, 4)}));
   for (Access& access : plain.accesses) {  // as an optimised build has it
     access.site = access.stack[1];
   }
-  EXPECT_EQ(fingerprint(plain), id(3, 4));
+  plain.id.clear();
+  Identifier().identify(plain);
+  EXPECT_EQ(plain.id, id(3, 4));
   EndedRun hang = deadlocked({locks(1, 2, 3)});
   hang.outcome.kind = Outcome::Kind::kHung;
-  const std::string hung = failure_of(hang)->id;
+  const std::string hung = tally_of_tests().failure_of(hang)->id;
   hang.threads = {locks(1, 2, 5)};
-  EXPECT_EQ(failure_of(hang)->id, hung) << "where it was when time was over is chance";
+  EXPECT_EQ(tally_of_tests().failure_of(hang)->id, hung) << "where it was when time was over is chance";
 }
 
 TEST(FailureFindings, EqualFailuresAreOne) {

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "pipeline/registry.h"
+#include "race/site_key.h"
 #include "report/group.h"
+#include "report/identity.h"
 
 namespace sooth {
 namespace {
@@ -30,7 +32,7 @@ std::vector<FindingPool::Change> FindingPool::add(std::vector<Finding> findings,
                                                   std::size_t source) {
   std::vector<Change> changes;
   for (Finding& finding : findings) {
-    const auto [known, added] = by_id_.try_emplace(finding.id, entries_.size());
+    const auto [known, added] = by_pair_.try_emplace(finding.id + pair_key(finding, user_code_), entries_.size());
     if (added) {
       entries_.push_back({std::move(finding), source, 1, recording});
       changes.push_back({known->second, true});
@@ -57,6 +59,24 @@ std::vector<FindingPool::Change> FindingPool::add(std::vector<Finding> findings,
 std::uint64_t FindingPool::seen_in(std::uint64_t recording) const {
   return static_cast<std::uint64_t>(
       std::count_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.last == recording; }));
+}
+
+bool FindingPool::shares_sites(std::size_t entry) const {
+  const auto same_sites = [](const Finding& a, const Finding& b) {
+    const auto sites = [](const Finding& finding) {
+      std::vector<std::string> keys;
+      for (const Access& access : finding.accesses) {
+        keys.push_back(site_key(access.site));
+      }
+      std::sort(keys.begin(), keys.end());
+      return keys;
+    };
+    return a.kind == b.kind && sites(a) == sites(b);
+  };
+  const Finding& finding = entries_[entry].finding;
+  return finding.kind == FindingKind::kRace && std::any_of(entries_.begin(), entries_.end(), [&](const Entry& other) {
+           return &other.finding != &finding && same_sites(other.finding, finding);
+         });
 }
 
 std::uint64_t FindingPool::seen_once() const {

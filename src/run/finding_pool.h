@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "race/finding.h"
+#include "race/user_code.h"
 #include "run/planner.h"
 
 namespace sooth {
@@ -15,8 +16,11 @@ namespace sooth {
 // How much speaks for trying it.
 Promise promise_of(const Finding& finding);
 
+// One entry for each pair of sites: several may be one bug, and have one id.
 class FindingPool {
  public:
+  explicit FindingPool(UserCode user_code = {}) : user_code_(std::move(user_code)) {}
+
   struct Entry {
     Finding finding;         // as the recording has it that proves it best
     std::size_t source = 0;  // of `finding`: what add() was told
@@ -35,12 +39,15 @@ class FindingPool {
   std::vector<Entry>& entries() { return entries_; }
   const std::vector<Entry>& entries() const { return entries_; }
   std::uint64_t seen_in(std::uint64_t recording) const;  // entries whose latest recording it is
+  // Whether others are about other variables at the same sites.
+  bool shares_sites(std::size_t entry) const;
   std::uint64_t seen_once() const;
   std::uint64_t sightings() const;
 
  private:
   std::vector<Entry> entries_;
-  std::map<std::string, std::size_t> by_id_;
+  UserCode user_code_;
+  std::map<std::string, std::size_t> by_pair_;  // by id and pair_key()
 };
 
 }  // namespace sooth

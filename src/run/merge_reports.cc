@@ -195,6 +195,7 @@ Report merge_reports(std::vector<Report> reports) {
     Report& other = ordered[i];
     merged.trace = merged.trace == other.trace ? merged.trace : "";
     merged.program = merged.program == other.program ? merged.program : "";
+    merged.id_version = std::min(merged.id_version, other.id_version);
     merged.exact = merged.exact && other.exact;
     merged.incomplete = merged.incomplete || other.incomplete;
     merged.suppressed += other.suppressed;

@@ -105,8 +105,7 @@ class Run {
         gaps_.push_back({GapKind::kRecording, "A process was not analysed: " + report.status().message()});
         continue;
       }
-      fill_fingerprints(*report);
-      merge_equal_findings(*report);
+      merge_equal_pairs(*report, job_.identity.user_code);
       reports.push_back(std::move(*report));
     }
     return reports.empty() ? Result<std::vector<Report>>(first_error) : std::move(reports);
@@ -150,7 +149,7 @@ class Run {
     options.mcm.out_of_time = [&] { return questions.over(); };
     options.recipe.progress = job_.progress.asking;
     options.recipe.out_of_time = options.mcm.out_of_time;
-    return analyze_source(*source, std::move(options));
+    return analyze_source(*source, std::move(options), job_.identity);
   }
 
   // Why there is nothing but the recorded run, as a sentence; empty when there may be more.
@@ -196,6 +195,7 @@ class Run {
   SearchJob search_job(const std::vector<Report>& first) {
     SearchJob job;
     job.words = job_.record.words;
+    job.identity = job_.identity;
     job.recording = job_.record.options;
     job.confirm = job_.confirm;
     job.confirm.timeout = job_.timeout.count() != 0 ? job_.timeout : timeout_from(recording_.seconds);

@@ -29,6 +29,7 @@ struct RunJob {
   RecordJob record;
   std::string analyses;        // names, by commas; empty: what analyses_for() chooses
   AnalysisOptions analysis;    // without detectors and callbacks
+  IdentityOptions identity;    // what is the user's code, and where it lies
   ConfirmJob confirm;          // 0 trials: nothing is tried
   bool keeps_trace = false;    // the report may name it
   bool deterministic = false;  // no measured times in notes

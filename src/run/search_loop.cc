@@ -69,8 +69,10 @@ class Loop {
       : limit_(limit),
         job_(job),
         planner_({job.budget, job.confirm.options.campaign.trials, job.why_not_again.empty(), job.max_recordings}),
+        pool_(job.identity.user_code),
+        result_{.findings = {}, .summary = {}, .failures = FailureTally(job.identity), .control = {}, .gaps = {}},
         program_(ControlledProgram::prepare(job.words)),
-        failures_(program_.ok() ? program_->path() : ""),
+        failures_(program_.ok() ? program_->path() : "", job.identity),
         campaign_([this](const RunPlan& plan) { return run(plan); }, campaign_options()) {
     note_end(first.end);
     note_failure(ended_run(first.end, first.timed_out, first.made));
@@ -221,8 +223,8 @@ class Loop {
   }
 
   void note_failure(const std::optional<EndedRun>& recorded) {
-    if (const std::optional<Finding> failure = recorded ? failure_of(*recorded) : std::nullopt) {
-      failed_.insert(failure->id);
+    if (const std::optional<Finding> failure = recorded ? result_.failures.failure_of(*recorded) : std::nullopt) {
+      failed_.insert(failure_key(*failure));
     }
   }
 
@@ -299,7 +301,7 @@ class Loop {
   // A recorded run cannot be replayed: looks for controlled ones that fail in the same way.
   void fail_again() {
     const auto all_seen = [this] {
-      return std::all_of(failed_.begin(), failed_.end(), [this](const std::string& id) { return failures_.has(id); });
+      return std::all_of(failed_.begin(), failed_.end(), [this](const std::string& key) { return failures_.has(key); });
     };
     const CampaignOptions& options = job_.confirm.options.campaign;
     for (std::uint64_t i = 0; i < options.trials && program_.ok() && !all_seen() && !limit_.reached(); ++i) {
@@ -381,7 +383,7 @@ class Loop {
       return candidate.attempt.get();
     }
     const FindingPool::Entry& entry = pool_.entries()[candidate.entry];
-    Result<FoundTarget> found = finder_for(entry.source).find(entry.finding);
+    Result<FoundTarget> found = finder_for(entry.source).find(entry.finding, pool_.shares_sites(candidate.entry));
     if (!found.ok()) {
       if (candidate.attempt == nullptr) {
         candidate.impossible = true;
@@ -513,7 +515,7 @@ class Loop {
   std::uint64_t reached_ = 0;
   const Result<ControlledProgram> program_;
   FailureLog failures_;           // of controlled runs
-  std::set<std::string> failed_;  // ids of failures of recorded runs
+  std::set<std::string> failed_;  // failure_key() of failures of recorded runs
   Campaign campaign_;
   OrderCensus census_;
   std::uint64_t events_ = 0;       // of the longest recording

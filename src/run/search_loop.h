@@ -34,6 +34,7 @@ struct SearchProgress {
 
 struct SearchJob {
   std::vector<std::string> words;       // the program
+  IdentityOptions identity;             // of findings
   RecordingOptions recording;           // of the first one; the others have other schedules and seeds
   ConfirmJob confirm;                   // options.campaign.trials 0: nothing is tried
   std::chrono::milliseconds budget{0};  // 0: no end

@@ -17,6 +17,9 @@ RacingThread racing_thread(const LogRecord& record) {
   thread.thread = record.thread;
   thread.offset = record.a;
   thread.range = static_cast<std::uint32_t>(record.b);
+  if (record.b >> 32 != 0) {
+    thread.variable = static_cast<std::uint32_t>((record.b >> 32) - 1);
+  }
   thread.bytes = static_cast<std::uint32_t>(record.c);
   thread.kinds = static_cast<std::uint32_t>(record.c >> 32 & 0xff);
   thread.first = (record.c >> 40 & 1) != 0;

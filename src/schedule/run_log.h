@@ -16,6 +16,8 @@ struct RacingThread {
   std::uint32_t thread = 0;
   std::uint64_t offset = 0;  // of the program counter in its module
   std::uint32_t range = 0;   // index of the SiteRange in the control file
+  // Of the bytes in the file of the program, if they are in one of its variables.
+  std::optional<std::uint32_t> variable;
   std::uint32_t bytes = 0;
   std::uint32_t kinds = 0;  // control::kReads, ...
   bool first = false;       // was let go first

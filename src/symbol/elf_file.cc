@@ -227,6 +227,24 @@ class LibraryWalk {
 
 }  // namespace
 
+Result<std::uint64_t> thread_local_bytes(const std::string& path) {
+  const auto file = MappedFile::open(path);
+  if (!file.ok()) {
+    return file.status();
+  }
+  const auto image = ElfImage::parse(file->bytes(), path);
+  if (!image.ok()) {
+    return image.status();
+  }
+  for (const Elf64_Phdr& segment : image->segments()) {
+    if (segment.p_type == PT_TLS) {
+      const std::uint64_t alignment = std::max<std::uint64_t>(segment.p_align, 1);
+      return (segment.p_memsz + alignment - 1) / alignment * alignment;
+    }
+  }
+  return std::uint64_t{0};
+}
+
 Result<BinaryInfo> inspect_binary(const std::string& path) {
   const auto file = MappedFile::open(path);
   if (!file.ok()) {

@@ -62,6 +62,9 @@ inline constexpr std::string_view kSoothSymbolPrefix = "__sooth_";
 // Linear in the size of the symbol tables. Fails for files that cannot be read and for damaged ELF files.
 Result<BinaryInfo> inspect_binary(const std::string& path);
 
+// How far below the thread pointer the block of an executable's thread-local variables begins; 0 when it has none.
+Result<std::uint64_t> thread_local_bytes(const std::string& path);
+
 struct NeededLibrary {
   std::string soname;     // as in DT_NEEDED
   std::string needed_by;  // path of the file that names it first

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "trace/layout.h"
+
 namespace sooth {
 
 // One level of a call stack in the source. What is unknown is empty or 0.
@@ -12,6 +14,7 @@ struct Frame {
   std::string function;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
+  std::uint32_t function_line = 0;  // where the function is declared
 
   friend bool operator==(const Frame&, const Frame&) = default;
 };
@@ -23,6 +26,7 @@ struct GlobalVariable {
   std::uint32_t line = 0;
   std::uint64_t offset = 0;  // of the address in the variable, in bytes
   std::uint64_t size = 0;    // 0: unknown
+  TypeId type{};             // in the catalogue that was asked for
 
   friend bool operator==(const GlobalVariable&, const GlobalVariable&) = default;
 };

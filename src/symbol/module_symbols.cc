@@ -3,10 +3,12 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <tuple>
 
 #include "symbol/demangle.h"
+#include "symbol/local_variables.h"
 
 namespace sooth {
 namespace {
@@ -59,7 +61,7 @@ std::vector<Frame> ModuleSymbols::frames(std::uint64_t address) {
   const LineTable::Row* row = lines_.find(address);
   std::uint32_t at = UnitIndex::kNoScope;
   if (row != nullptr) {
-    frame = {.file = lines_.file(*row), .function = "", .line = row->line, .column = row->column};
+    frame = {.file = lines_.file(*row), .function = "", .line = row->line, .column = row->column, .function_line = 0};
     at = unit(row->unit).find(address);
   }
   if (at == UnitIndex::kNoScope) {
@@ -75,12 +77,14 @@ std::vector<Frame> ModuleSymbols::frames(std::uint64_t address) {
   while (at != UnitIndex::kNoScope) {
     UnitIndex::Scope& scope = index.scope(at);
     frame.function = function_name(index, scope);
+    frame.function_line = number(scope.die, DW_AT_decl_line);
     frames.push_back(std::move(frame));
     if (scope.inlined) {
       frame = {.file = file_name(row->unit, scope.die, DW_AT_call_file),
                .function = "",
                .line = number(scope.die, DW_AT_call_line),
-               .column = number(scope.die, DW_AT_call_column)};
+               .column = number(scope.die, DW_AT_call_column),
+               .function_line = 0};
     }
     at = scope.parent;
   }
@@ -121,7 +125,12 @@ void ModuleSymbols::read_globals() {
     for (std::uint32_t v = 0; v < variables.size(); ++v) {
       const std::uint64_t begin = variables[v].address;
       if (begin != 0) {  // the linker has dropped it
-        globals_->push_back({begin, begin + std::max<std::uint64_t>(size_of(variables[v].die), 1), u, v});
+        std::uint64_t size = size_of(variables[v].die);
+        if (size == 0) {  // the type is complete in another unit only
+          const SymbolTable::Symbol* symbol = symbols_.object(begin);
+          size = symbol != nullptr && symbol->begin == begin ? symbol->end - symbol->begin : 1;
+        }
+        globals_->push_back({begin, begin + size, u, v});
       }
     }
   }
@@ -130,19 +139,28 @@ void ModuleSymbols::read_globals() {
   });
 }
 
+std::string ModuleSymbols::variable_name(UnitIndex& unit, Dwarf_Die& die, const SymbolTable::Symbol* symbol) {
+  const char* mangled = UnitIndex::linkage_name(die);
+  if (mangled == nullptr) {
+    mangled = symbol != nullptr && is_mangled(symbol->name) ? symbol->name : nullptr;
+  }
+  std::string name = mangled != nullptr ? demangle(mangled) : unit.qualified_name(die);
+  if (const std::size_t tag = name.find("[abi:"); tag != std::string::npos) {
+    name.erase(tag, name.find(']', tag) + 1 - tag);  // looks like an element of an array
+  }
+  return name;
+}
+
 GlobalVariable ModuleSymbols::describe(const Global& global) {
   UnitIndex& index = unit(global.unit);
   Dwarf_Die& die = index.variables()[global.variable].die;
-  const char* mangled = UnitIndex::linkage_name(die);
-  if (mangled == nullptr) {
-    const SymbolTable::Symbol* symbol = symbols_.object(global.begin);
-    mangled = symbol != nullptr && symbol->begin == global.begin && is_mangled(symbol->name) ? symbol->name : nullptr;
-  }
-  return {.name = mangled != nullptr ? demangle(mangled) : index.qualified_name(die),
+  const SymbolTable::Symbol* symbol = symbols_.object(global.begin);
+  return {.name = variable_name(index, die, symbol != nullptr && symbol->begin == global.begin ? symbol : nullptr),
           .file = file_name(global.unit, die, DW_AT_decl_file),
           .line = number(die, DW_AT_decl_line),
           .offset = 0,
-          .size = size_of(die)};
+          .size = global.end - global.begin,
+          .type = types_ != nullptr ? types_->type_of(die) : kNoType};
 }
 
 std::optional<GlobalVariable> ModuleSymbols::global(std::uint64_t address) {
@@ -165,7 +183,8 @@ std::optional<GlobalVariable> ModuleSymbols::global(std::uint64_t address) {
                         .file = "",
                         .line = 0,
                         .offset = address - symbol->begin,
-                        .size = symbol->end - symbol->begin};
+                        .size = symbol->end - symbol->begin,
+                        .type = kNoType};
 }
 
 std::vector<PlacedGlobal> ModuleSymbols::globals() {
@@ -189,6 +208,94 @@ std::vector<PlacedGlobal> ModuleSymbols::globals() {
     }
   }
   return placed;
+}
+
+std::vector<ShortLived> ModuleSymbols::locals(std::uint64_t address) {
+  const LineTable::Row* row = lines_.find(address);
+  if (row == nullptr || types_ == nullptr) {
+    return {};
+  }
+  UnitIndex& index = unit(row->unit);
+  std::uint32_t at = index.find(address);
+  while (at != UnitIndex::kNoScope && index.scope(at).inlined) {
+    at = index.scope(at).parent;
+  }
+  return at == UnitIndex::kNoScope ? std::vector<ShortLived>()
+                                   : local_variables(*file_, index, index.scope(at), address, *types_);
+}
+
+std::vector<ShortLived> ModuleSymbols::thread_locals() {
+  std::vector<ShortLived> found;
+  for (std::uint32_t u = 0; u < units_.size() && types_ != nullptr; ++u) {
+    UnitIndex& index = unit(u);
+    for (UnitIndex::Variable& variable : index.thread_locals()) {
+      const std::uint64_t size = size_of(variable.die);
+      found.push_back({variable_name(index, variable.die, nullptr), "", static_cast<std::int64_t>(variable.address),
+                       std::max<std::uint64_t>(size, 1), types_->type_of(variable.die)});
+    }
+  }
+  std::sort(found.begin(), found.end(), [](const ShortLived& a, const ShortLived& b) { return a.offset < b.offset; });
+  return found;
+}
+
+TypeId ModuleSymbols::allocated_type(std::uint64_t address) {
+  const LineTable::Row* row = lines_.find(address);
+  if (row == nullptr || types_ == nullptr) {
+    return kNoType;
+  }
+  UnitIndex& index = unit(row->unit);
+  const std::uint32_t innermost = index.find(address);
+  for (std::uint32_t at = innermost; at != UnitIndex::kNoScope; at = index.scope(at).parent) {
+    UnitIndex::Scope& scope = index.scope(at);
+    const std::string name = function_name(index, scope);
+    const bool is_library = name.starts_with("std::") || name.starts_with("__gnu_cxx::");
+    if (is_library && name.find("::allocate(") != std::string::npos) {
+      if (const TypeId type = types_->pointee_of(scope.die); type != kNoType) {
+        return type;
+      }
+    }
+  }
+  const TypeId inlined =
+      innermost == UnitIndex::kNoScope ? kNoType : constructed_type(index, innermost, address, row->line, *types_);
+  return inlined != kNoType ? inlined : constructor_called_after(address);
+}
+
+// A call is E8 and how far the function is behind it. That other bytes look like a call of just a constructor, in the
+// line of an operator new, does not happen.
+TypeId ModuleSymbols::constructor_called_after(std::uint64_t address) {
+  constexpr std::uint64_t kWithin = 128;
+  constexpr std::uint8_t kCall = 0xe8;
+  const LineTable::Row* line = lines_.find(address);
+  Dwarf_Addr base = address + 1;
+  Dwarf_Addr bias = 0;
+  Elf_Scn* section = dwfl_module_address_section(file_->module(), &base, &bias);
+  Elf_Data* data = section == nullptr ? nullptr : elf_getdata(section, nullptr);
+  if (data == nullptr || data->d_buf == nullptr || base >= data->d_size) {
+    return kNoType;
+  }
+  const auto* bytes = static_cast<const std::uint8_t*>(data->d_buf);
+  for (std::uint64_t i = 0; i < kWithin && base + i + 5 <= data->d_size; ++i) {
+    if (bytes[base + i] != kCall) {
+      continue;
+    }
+    std::int32_t distance = 0;
+    std::memcpy(&distance, bytes + base + i + 1, sizeof distance);
+    const std::uint64_t target = address + 1 + i + 5 + static_cast<std::uint64_t>(std::int64_t{distance});
+    const SymbolTable::Symbol* function = symbols_.function(target);
+    const LineTable::Row* there = lines_.find(target);
+    const LineTable::Row* row = lines_.find(address + 1 + i);
+    if (function == nullptr || function->begin != target || there == nullptr || row == nullptr ||
+        row->unit != line->unit || row->line != line->line) {
+      continue;
+    }
+    UnitIndex& index = unit(there->unit);
+    const std::uint32_t scope = index.find(target);
+    const TypeId type = scope == UnitIndex::kNoScope ? kNoType : class_of_constructor(index.scope(scope).die, *types_);
+    if (type != kNoType) {
+      return type;
+    }
+  }
+  return kNoType;
 }
 
 }  // namespace sooth

@@ -11,7 +11,8 @@ struct Symbolizer::Opened {
   std::unique_ptr<ModuleSymbols> symbols;  // null when !status.ok()
 };
 
-Symbolizer::Symbolizer(const ModuleTable& modules, SeparateDebug separate) : modules_(modules), separate_(separate) {}
+Symbolizer::Symbolizer(const ModuleTable& modules, SeparateDebug separate, std::shared_ptr<TypeCatalog> catalog)
+    : modules_(modules), separate_(separate), catalog_(std::move(catalog)) {}
 Symbolizer::~Symbolizer() = default;
 
 Symbolizer::Opened& Symbolizer::open(ModuleId module) {
@@ -25,6 +26,9 @@ Symbolizer::Opened& Symbolizer::open(ModuleId module) {
     auto symbols = ModuleSymbols::open(entry.path, entry.build_id, separate_);
     if (symbols.ok()) {
       slot->symbols = std::move(*symbols);
+      if (catalog_ != nullptr) {
+        slot->symbols->use_types(*catalog_);
+      }
     } else {
       slot->status = std::move(symbols).status();
     }
@@ -54,6 +58,21 @@ std::vector<PlacedGlobal> Symbolizer::globals(ModuleId module) {
 std::optional<GlobalVariable> Symbolizer::global(ModuleAddress address) {
   const Opened& opened = open(address.module);
   return opened.symbols == nullptr ? std::nullopt : opened.symbols->global(address.address);
+}
+
+std::vector<ShortLived> Symbolizer::locals(ModuleAddress address) {
+  const Opened& opened = open(address.module);
+  return opened.symbols == nullptr ? std::vector<ShortLived>() : opened.symbols->locals(address.address);
+}
+
+std::vector<ShortLived> Symbolizer::thread_locals(ModuleId module) {
+  const Opened& opened = open(module);
+  return opened.symbols == nullptr ? std::vector<ShortLived>() : opened.symbols->thread_locals();
+}
+
+TypeId Symbolizer::allocated_type(ModuleAddress address) {
+  const Opened& opened = open(address.module);
+  return opened.symbols == nullptr ? kNoType : opened.symbols->allocated_type(address.address);
 }
 
 SymbolLevel Symbolizer::level(ModuleId module) {

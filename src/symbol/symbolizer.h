@@ -11,6 +11,8 @@
 #include "symbol/debug_file.h"
 #include "symbol/frame.h"
 #include "symbol/module_table.h"
+#include "symbol/type_reader.h"
+#include "trace/variables.h"
 
 namespace sooth {
 
@@ -28,7 +30,9 @@ enum class SymbolLevel : std::uint8_t {
 // statement.
 class Symbolizer {
  public:
-  explicit Symbolizer(const ModuleTable& modules, SeparateDebug separate = SeparateDebug::kOfAll);
+  // Variables have types when there is a catalogue to put them in.
+  explicit Symbolizer(const ModuleTable& modules, SeparateDebug separate = SeparateDebug::kOfAll,
+                      std::shared_ptr<TypeCatalog> catalog = nullptr);
   ~Symbolizer();
   Symbolizer(const Symbolizer&) = delete;
   Symbolizer& operator=(const Symbolizer&) = delete;
@@ -44,6 +48,11 @@ class Symbolizer {
   // All variables with static storage of the module, by address, none overlapping.
   std::vector<PlacedGlobal> globals(ModuleId module);
 
+  // As those of ModuleSymbols; nothing without a catalogue.
+  std::vector<ShortLived> locals(ModuleAddress address);
+  std::vector<ShortLived> thread_locals(ModuleId module);
+  TypeId allocated_type(ModuleAddress address);
+
   SymbolLevel level(ModuleId module);
   // Why the module could not be opened, with what to do about it; ok when it could.
   const Status& status(ModuleId module);
@@ -54,6 +63,7 @@ class Symbolizer {
 
   const ModuleTable& modules_;
   const SeparateDebug separate_;
+  std::shared_ptr<TypeCatalog> catalog_;
   std::vector<std::unique_ptr<Opened>> opened_;  // by ModuleId
 };
 

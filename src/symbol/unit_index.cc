@@ -43,6 +43,45 @@ bool fixed_address(Dwarf_Die& die, std::uint64_t& address) {
   return dwarf_getlocation_attr(&attribute, operations, &indexed) == 0 && dwarf_formaddr(&indexed, &address) == 0;
 }
 
+// Where a thread-local variable lies in the block that each thread has: a number, and an operation that adds the block.
+bool thread_local_offset(Dwarf_Die& die, std::uint64_t& offset) {
+  Dwarf_Attribute attribute;
+  Dwarf_Op* operations = nullptr;
+  std::size_t count = 0;
+  if (dwarf_attr(&die, DW_AT_location, &attribute) == nullptr ||
+      dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 2 ||
+      (operations[1].atom != DW_OP_form_tls_address && operations[1].atom != DW_OP_GNU_push_tls_address)) {
+    return false;
+  }
+  switch (operations[0].atom) {
+    case DW_OP_addr:
+    case DW_OP_const4u:
+    case DW_OP_const8u:
+    case DW_OP_constu: offset = operations[0].number; return true;
+    case DW_OP_addrx:
+    case DW_OP_constx:
+    case DW_OP_GNU_addr_index:
+    case DW_OP_GNU_const_index: {
+      Dwarf_Attribute indexed;
+      return dwarf_getlocation_attr(&attribute, operations, &indexed) == 0 &&
+             (dwarf_formaddr(&indexed, &offset) == 0 || dwarf_formudata(&indexed, &offset) == 0);
+    }
+    default: return false;
+  }
+}
+
+// Its location is nothing but a constant and thread-local storage: looked at before libdw parses and remembers it.
+bool may_be_thread_local(Dwarf_Die& die) {
+  Dwarf_Attribute attribute;
+  Dwarf_Block block;
+  if (dwarf_attr(&die, DW_AT_location, &attribute) == nullptr || dwarf_formblock(&attribute, &block) != 0 ||
+      block.length == 0) {
+    return false;
+  }
+  const std::uint8_t last = block.data[block.length - 1];
+  return last == DW_OP_form_tls_address || last == DW_OP_GNU_push_tls_address;
+}
+
 }  // namespace
 
 // The walk over the tree, with the dies around the current one.
@@ -113,7 +152,11 @@ class UnitIndex::Walk {
     if (is_fixed) {
       index_.variables_.push_back({die, address});
     }
-    if (is_fixed || !is_local) {
+    const bool is_of_threads = !is_fixed && may_be_thread_local(die) && thread_local_offset(die, address);
+    if (is_of_threads) {
+      index_.thread_locals_.push_back({die, address});
+    }
+    if (is_fixed || is_of_threads || !is_local) {
       note_enclosing(die);
     }
   }

@@ -35,6 +35,10 @@ class UnitIndex {
   std::uint32_t find(std::uint64_t address) const;
   Scope& scope(std::uint32_t index) { return scopes_[index]; }
   std::vector<Variable>& variables() { return variables_; }
+  // Variables that each thread has of its own; `address` is the offset in the block of thread-local variables.
+  std::vector<Variable>& thread_locals() { return thread_locals_; }
+  // All functions and inlined calls, parents first.
+  const std::vector<Scope>& scopes() const { return scopes_; }
 
   // The mangled name that debug information gives, or nullptr: C has none, and GCC leaves it out for what has internal
   // linkage.
@@ -53,6 +57,7 @@ class UnitIndex {
   std::vector<Scope> scopes_;    // parents first
   std::vector<Range> segments_;  // disjoint, by begin: the innermost scope of each piece
   std::vector<Variable> variables_;
+  std::vector<Variable> thread_locals_;
   std::unordered_map<Dwarf_Off, std::string> enclosing_;  // die without linkage name -> "ns::Class::", unless empty
 };
 

@@ -65,12 +65,12 @@ void Tables::name_object(ObjectKind kind, std::uint64_t object, std::string name
     set_thread_name(object, name);
   }
   name_index_[raw(kind)][object] = static_cast<std::uint32_t>(names_.size());
-  names_.push_back({kind, object, std::move(name)});
+  names_.push_back({kind, object, std::move(name), 0, kNoType});
 }
 
-void Tables::name_range(ObjectKind kind, std::uint64_t begin, std::uint64_t length, std::string name) {
+void Tables::name_range(ObjectKind kind, std::uint64_t begin, std::uint64_t length, std::string name, TypeId type) {
   range_index_[raw(kind)][begin] = static_cast<std::uint32_t>(names_.size());
-  names_.push_back({kind, begin, std::move(name), length});
+  names_.push_back({kind, begin, std::move(name), length, type});
 }
 
 std::vector<SiteId> Tables::frames(StackId stack) const {
@@ -97,7 +97,7 @@ const ObjectName* Tables::named_range(ObjectKind kind, std::uint64_t object) con
   return object - range.object < range.length ? &range : nullptr;
 }
 
-std::string Tables::describe(ObjectKind kind, std::uint64_t object) const {
+std::string Tables::describe(ObjectKind kind, std::uint64_t object, std::uint64_t size) const {
   if (kind == ObjectKind::kThread && object < thread_count_) {
     return thread_name(ThreadId(object));
   }
@@ -113,10 +113,25 @@ std::string Tables::describe(ObjectKind kind, std::uint64_t object) const {
     range = named_range(ObjectKind::kMemory, object);
   }
   if (range != nullptr) {
-    const std::uint64_t offset = object - range->object;
-    return offset == 0 ? range->name : range->name + "+" + std::to_string(offset);
+    const TypePart part = find_part(variables_.types(), range->type, object - range->object, size);
+    const std::uint64_t offset = part.opaque ? 0 : object - range->object - part.offset;
+    return range->name + part.path + (offset == 0 ? "" : "+" + std::to_string(offset));
   }
   return hexadecimal(object);
+}
+
+std::optional<NamedPart> Tables::find_variable(std::uint64_t address, std::uint64_t size, EventId at) const {
+  const ObjectName* range = named_range(ObjectKind::kMemory, address);
+  if (range == nullptr) {
+    return variables_.find(address, size, at);
+  }
+  const TypePart part = find_part(variables_.types(), range->type, address - range->object, size);
+  NamedPart named;
+  named.name = range->name + part.path;
+  named.address = range->object + part.offset;
+  named.size = part.path.empty() ? range->length : part.size;
+  named.type = part.type;
+  return named;
 }
 
 }  // namespace sooth

@@ -12,6 +12,7 @@
 
 #include "base/flat_map.h"
 #include "trace/event.h"
+#include "trace/variables.h"
 
 namespace sooth {
 
@@ -42,6 +43,7 @@ struct ObjectName {
   std::uint64_t object = 0;
   std::string name;
   std::uint64_t length = 0;  // 0: the object itself; else the name is that of the range [object, object + length)
+  TypeId type{};             // of what is in the range; in variables()
 
   friend bool operator==(const ObjectName&, const ObjectName&) = default;
 };
@@ -59,8 +61,12 @@ class Tables {
   // The last name wins. The name of a thread that is in the table takes the place of the one it was added with.
   void name_object(ObjectKind kind, std::uint64_t object, std::string name);
   // Names what lies in [begin, begin + length), as far as it has no name of its own: "table", "table+16". Ranges do not
-  // overlap; one that begins where another does takes its place. `length` is not 0 and does not wrap around.
-  void name_range(ObjectKind kind, std::uint64_t begin, std::uint64_t length, std::string name);
+  // overlap; one that begins where another does takes its place. `length` is not 0 and does not wrap around. With a type
+  // parts have names: "table[2].key".
+  void name_range(ObjectKind kind, std::uint64_t begin, std::uint64_t length, std::string name, TypeId type = kNoType);
+  // Types, and variables that do not live for ever.
+  VariableTable& variables() { return variables_; }
+  const VariableTable& variables() const { return variables_; }
 
   std::size_t thread_count() const { return thread_count_; }
   std::size_t site_count() const { return sites_.size(); }
@@ -76,9 +82,11 @@ class Tables {
   // The range around the object that has a name; nullptr when there is none.
   const ObjectName* named_range(ObjectKind kind, std::uint64_t object) const;
   // The name, or that of the range it is in, or the number in hexadecimal; thread names for ObjectKind::kThread. Locks
-  // and other objects that live in memory are in the ranges of memory, too: `queue+40` is a mutex in the variable
-  // `queue`.
-  std::string describe(ObjectKind kind, std::uint64_t object) const;
+  // and other objects that live in memory are in the ranges of memory, too: `queue.mutex` is a mutex in the variable
+  // `queue`; `queue+40` when its type is not known. `size`: bytes of the memory that is meant.
+  std::string describe(ObjectKind kind, std::uint64_t object, std::uint64_t size = 1) const;
+  // The part of a variable of any kind that the bytes lie in, just before the event. Only of ObjectKind::kMemory.
+  std::optional<NamedPart> find_variable(std::uint64_t address, std::uint64_t size, EventId at) const;
 
   // Everything in order of addition, for writers. stacks()[0] is the empty stack.
   const std::vector<Site>& sites() const { return sites_; }
@@ -95,6 +103,7 @@ class Tables {
   std::vector<Site> sites_;
   std::vector<StackNode> stacks_;
   std::vector<ObjectName> names_;
+  VariableTable variables_;
   std::unordered_map<std::uint64_t, StackId> stack_index_;                                     // parent << 32 | call
   std::array<std::unordered_map<std::uint64_t, std::uint32_t>, kObjectKindCount> name_index_;  // into names_
   std::array<std::map<std::uint64_t, std::uint32_t>, kObjectKindCount> range_index_;           // by begin, into names_

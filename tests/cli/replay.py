@@ -172,6 +172,20 @@ def test_gdb(bench):
     check(re.search(r"race created: thread \d \((write|read) of 4 bytes at .*race\.cc:\d+", done.stderr), done.stderr)
     done = bench.run("replay", "--gdb", "race.json#" + finding["id"], "--", race, stdin="thread apply all bt\nkill\nquit\n")
     check("SIGTRAP" in done.stdout and "writer" in done.stdout and "reader" in done.stdout, done.stdout + done.stderr)
+    commands = ["echo AT\\n", "frame", "echo OTHER\\n", "sooth other", "echo HERE\\n", "sooth here", "echo THREADS\\n",
+                "info threads", "echo BOTH\\n", "sooth both", "echo END\\n", "kill", "quit", ""]
+    done = bench.run("replay", "--gdb", "race.json#" + finding["id"], "--", race, stdin="\n".join(commands))
+    parts = re.split(r"\b(?:AT|OTHER|HERE|THREADS|BOTH|END)\n", done.stdout)
+    check(len(parts) == 7, done.stdout + done.stderr)
+    stop, here, other, again, threads, both, _ = parts
+    # The user's own code, in both threads, and not the run time library.
+    check(re.search(r"sooth: T\d meets T\d\. ", stop), stop)
+    for text in (here, other, again):
+        check(re.search(r"\b(writer|reader) \(.*race\.cc:\d+", text) and "libtsan" not in text, text)
+    where = [re.search(r"\b(writer|reader) \(", text).group(1) for text in (here, other, again)]
+    check(where[0] == where[2] != where[1], str(where))
+    check(re.search(r'"?\bmain\b', threads) and re.search(r"\bT1\b", threads) and re.search(r"\bT2\b", threads), threads)
+    check(re.search(r"T\d:\n  #0 (writer|reader)", both) and "reader" in both and "writer" in both, both)
 
 
 if __name__ == "__main__":

@@ -119,14 +119,14 @@ def signals(lab):
         run = start_analysis(lab)
         os.kill(run.pid, number)
         end = lab.end(run, ["run", f"ended by signal {number:d}"], 128 + number)
-        check("Interrupted" in end.stdout and lab.left() == [], (number, end.stdout, lab.left()))
+        check("Interrupted" in end.stderr and lab.left() == [], (number, end.stderr, lab.left()))
     # Findings are more important than how it ended.
     run = lab.start("run", "--trials", "1000000", "--baseline-runs", "1000000", "--budget", "0", "--jobs", "1", "--", lab.write("counter", COUNTER))
     wait_for(lambda: lab.left() and command.children_of(run.pid), "a controlled run")
     time.sleep(0.5)
     os.kill(run.pid, signal.SIGUSR1)
     end = lab.end(run, ["run", "with findings, ended by SIGUSR1"], 66)
-    check("Interrupted" in end.stdout and lab.left() == [], (end.stdout, lab.left()))
+    check("Interrupted" in end.stderr and lab.left() == [], (end.stderr, lab.left()))
 
 
 MANY = """

@@ -97,10 +97,11 @@ def races(report):
 
 def replay_line(lab):
     """The line that the report prints makes the race happen."""
-    run = lab.tool("run", "--", lab.example("textbook"), expect=66)
-    command = re.search(r"replay: sooth replay (\S+) -- (\S+)", run.stdout)
-    check(command is not None, run.stdout)
-    check("confirmed" in run.stdout and "swapped critical sections" in run.stdout, run.stdout)
+    run = lab.tool("run", "--verbose", "--", lab.example("textbook"), expect=66)
+    check(run.stdout == "", "the report is beside what the program writes, not in it")
+    command = re.search(r"replay: sooth replay (\S+) -- (\S+)", run.stderr)
+    check(command is not None, run.stderr)
+    check("confirmed" in run.stderr and "swapped critical sections" in run.stderr, run.stderr)
     check("the report is in sooth-textbook.json" in run.stderr, run.stderr)
     again = lab.tool("replay", command[1].strip("'"), "--", command[2], expect=0)
     check("race" in again.stdout + again.stderr, again)
@@ -174,7 +175,7 @@ def notes(lab):
     check("of the budget of 60.0 s" in text, text)
     check("--exclude" in " ".join(gaps(report)["excluded-code"]), report["not_covered"])
     check([row["stage"] for row in report["stats"]["stages"]] == ["record", "detect", "prove", "confirm", "record again"], report["stats"])
-    quick = lab.tool("run", "--budget", "1ms", "--no-times", "--", program, expect=(0, 66)).stdout
+    quick = lab.tool("run", "--budget", "1ms", "--no-times", "--", program, expect=(0, 66)).stderr
     check("The budget of 1 ms was spent" in quick and "time was over" in quick, quick)
     first, second = (lab.tool("run", "--no-times", "--format", "json", "-o", "d.json", "--", program, expect=66) and
                      open(lab.path("d.json")).read() for _ in range(2))
@@ -324,7 +325,7 @@ def uninstrumented(lab):
     report = lab.load("sooth-main.json")
     finding = next(f for f in report["findings"] if f["kind"] == "race")
     check(finding["rung"] == "predicted" and finding["uninstrumented"] == ["libpost.so"], finding)
-    check("What was not covered:\n" in run.stdout and "fails no run before it is confirmed" in run.stdout, run.stdout)
+    check("What was not covered:\n" in run.stderr and "fails no run before it is confirmed" in run.stderr, run.stderr)
     check(any("libpost.so" in text for text in gaps(report)["library"]), report["not_covered"])
     check("trials" in gaps(report) and "not-executed" in gaps(report) and "budget" in gaps(report), report["not_covered"])
     check(all(text in report["notes"] for kind, texts in gaps(report).items() for text in texts if kind != "not-executed"), report["notes"])
@@ -462,20 +463,20 @@ def interrupts(lab):
     check(run.stdout.readline() == "up\n", "the program is up")
     os.kill(run.pid, signal.SIGINT)
     end = lab.end(run, ["run", "interrupted while it records"], 66)
-    check("No controlled run was made: the recorded run was interrupted" in end.stdout, end.stdout)
-    check("predicted" in end.stdout and lab.left() == [], (end.stdout, lab.left()))
+    check("No controlled run was made: the recorded run was interrupted" in end.stderr, end.stderr)
+    check("predicted" in end.stderr and lab.left() == [], (end.stderr, lab.left()))
     # While three million events are analysed.
     run = start_analysis(lab)
     os.kill(run.pid, signal.SIGINT)
     end = lab.end(run, ["run", "interrupted while it analyses"], 128 + signal.SIGINT)
-    check("Interrupted: only the first" in end.stdout and lab.left() == [], (end.stdout, lab.left()))
+    check("Interrupted: only the first" in end.stderr and lab.left() == [], (end.stderr, lab.left()))
     # Controlled runs of a program that takes its time, until somebody has enough of it.
     run = lab.start("run", "--trials", "1000000", "--baseline-runs", "1000000", "--budget", "0", "--jobs", "1", "--", lab.example("textbook"))
     wait_for(lambda: any("control" in name or name.startswith("sooth") for name in lab.left()) and children_of(run.pid), "a run")
     time.sleep(1)
     os.kill(run.pid, signal.SIGINT)
     end = lab.end(run, ["run", "interrupted while it confirms"], (0, 66))
-    check("Interrupted" in end.stdout and "race" in end.stdout, end.stdout)
+    check("Interrupted" in end.stderr and "race" in end.stderr, end.stderr)
     check(lab.left() == [], lab.left())
 
 
@@ -501,7 +502,7 @@ def kills(lab):
     wait_for(lambda: children_of(run.pid), "the program")
     os.kill(children_of(run.pid)[0], signal.SIGKILL)
     end = lab.end(run, ["run", "whose program is killed"], 66)
-    check("The recorded run was killed" in end.stdout, end.stdout)
+    check("The recorded run was killed" in end.stderr, end.stderr)
     # sooth itself, while it records: the program goes on, as documented.
     run = lab.start("run", "--", program, "wait")
     check(run.stdout.readline() == "up\n", "the program is up")
@@ -553,7 +554,7 @@ def full_disks(lab):
                       lab.tool("run", "--format", "json", "-o", "small/r.json", "--", program, expect=70).stderr, re.MULTILINE),
             "a full disk is told"))
         lab.environment["TMPDIR"] = lab.path("small")
-        on_small_disk(lab, "1m", lambda: check("the disk was full" in lab.tool("run", "--", lab.write("busy", BUSY), expect=0).stdout,
+        on_small_disk(lab, "1m", lambda: check("the disk was full" in lab.tool("run", "--", lab.write("busy", BUSY), expect=0).stderr,
                                                "the report tells how far the recording goes"))
 
 

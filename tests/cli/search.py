@@ -49,11 +49,11 @@ def counter(racy):
 def refuted(lab):
     """The values of a counter under a lock refute every reordering of the recorded run. The program races all the same."""
     racy = lab.write("refuted_race", counter(True))
-    run = lab.tool("run", "--recordings", "1", "--", racy, expect=66)
+    run = lab.tool("run", "--verbose", "--recordings", "1", "--", racy, expect=66)
     report = lab.load("sooth-refuted_race.json")
     check(proven(report) == {(8, 13): "confirmed"}, report["findings"])
     check(report["findings"][0]["witness"].get("refuted") is True, report["findings"][0]["witness"])
-    check("no reordering of the recorded run in which every read keeps its value reaches it" in run.stdout, run.stdout)
+    check("no reordering of the recorded run in which every read keeps its value reaches it" in run.stderr, run.stderr)
     # An analysis of the one recording does not know better, and does not fail.
     lab.tool("record", "--schedule", "serial", "-o", "t.trace", "--", racy, expect=0)
     hidden = lab.tool("analyze", "t.trace", "--with", "hybrid,mcm", expect=0).stdout
@@ -94,7 +94,7 @@ def other_schedules(lab):
     calm = lab.write("schedule_norace", SCHEDULE.replace("ACQUIRE", "acquire").replace("RELEASE", "release"))
     run = lab.tool("run", "--stats", "--", calm, expect=0)
     check(proven(lab.load("sooth-schedule_norace.json")) == {}, "ordered")
-    check("recordings in a row showed no new pair" in run.stdout and "recording 2: random" in run.stdout, run.stdout)
+    check("recordings in a row showed no new pair" in run.stderr and "recording 2: random" in run.stderr, run.stderr)
 
 
 INPUT = """
@@ -281,7 +281,7 @@ def no_rerun(lab):
     run = lab.tool("run", "--no-rerun", "--", lab.write("counted", COUNTED), expect=66)
     with open(lab.path("runs")) as file:
         check(file.read() == "run\n", "one run")
-    check("--no-rerun" in run.stdout and "nothing is confirmed" in run.stdout, run.stdout)
+    check("--no-rerun" in run.stderr and "nothing is confirmed" in run.stderr, run.stderr)
     check(set(proven(lab.load("sooth-counted.json")).values()) == {"predicted"}, "observed")
 
 

@@ -72,11 +72,20 @@ export function makePages(sooth, out, root) {
   };
   page('thousand', write('thousand.json', { ...account, findings: Array.from({ length: 1000 }, (_, i) => clone(i)) }));
 
-  // Two threads that hand a lock to and fro 25,000 times and then collide.
-  const rounds = 'T1|acq(l)|1\nT1|rel(l)|2\nT2|acq(l)|3\nT2|rel(l)|4\n'.repeat(25000);
+  // Two threads that hand something to and fro 25,000 times and then collide.
+  const rounds = 'T1|acq(l)|1\nT1|w(y)|2\nT1|rel(l)|2\nT2|acq(l)|3\nT2|r(y)|4\nT2|rel(l)|4\n'.repeat(25000);
   write('long.std', `T0|fork(T1)|10\nT0|fork(T2)|11\n${rounds}T1|w(x)|5\nT2|w(x)|6\n`);
   run(['analyze', 'long.std', '--with', 'hb', '--format', 'json', '-o', 'long.json']);
   page('long', path.join(out, 'long.json'));
+
+  // A bucket goes from thread to thread, so that each takes part; then the last two collide.
+  for (const count of [2, 10, 60]) {
+    const ids = Array.from({ length: count }, (_, i) => i + 1);
+    const passing = ids.map((i) => `T${i}|acq(m)|1\nT${i}|r(y)|2\nT${i}|w(y)|3\nT${i}|rel(m)|4\n`).join('');
+    write(`threads${count}.std`, `${ids.map((i) => `T0|fork(T${i})|10\n`).join('')}${passing}T${count - 1}|w(x)|5\nT${count}|w(x)|6\n`);
+    run(['analyze', `threads${count}.std`, '--with', 'wcp,hb', '--format', 'json', '-o', `threads${count}.json`]);
+    page(`threads${count}`, path.join(out, `threads${count}.json`));
+  }
 
   // A deadlock with a witness.
   run(['analyze', path.join(root, 'tests', 'golden', 'deadlock_fork_join.std'), '--format', 'json', '-o', 'cycle.json']);

@@ -161,6 +161,58 @@ await test('a deadlock and what leads there', async () => {
   page.calm();
 });
 
+for (const count of [2, 10, 60]) {
+  await test(`${count} threads: those that race come first`, async () => {
+    const page = await open(`threads${count}`);
+    const racing = page.locator('.threads .racing');
+    equal((await racing.allInnerTexts()).join(' '), `T${count - 1} T${count}`, 'the first columns');
+    const stage = await page.locator('.scroller').boundingBox();
+    for (const box of [...await Promise.all((await racing.all()).map((each) => each.boundingBox())), ...await Promise.all((await page.locator('.step.next .target').all()).map((each) => each.boundingBox()))]) {
+      check(box.x >= stage.x && box.x + box.width <= stage.x + stage.width, `a racing thread is at ${box.x}, out of sight`);
+    }
+    equal(await page.locator('.threads .fold').count(), count > 5 ? 1 : 0, 'the number of folded columns');
+    if (count > 5) {
+      equal(await page.locator('.threads .fold').innerText(), `${count - 1} more ▸`, 'what is folded');
+      equal(await page.locator('.threads span').count(), 2, 'columns with a name');
+      await page.shot(`threads${count}`);
+      await page.locator('.unfold').click();
+      equal(await page.locator('.threads span').count(), count + 1, 'columns when all are shown');
+      await page.shot(`threads${count}-all`);
+      await page.locator('.unfold').click();
+    }
+    equal(await page.locator('.threads span').count(), count > 5 ? 2 : 3, 'columns with a name in the end');
+    await page.shot(`threads${count}-folded`);
+    await accessible(page, 'the diagram');
+    page.calm();
+  });
+}
+
+await test('what is said about the end is not cut', async () => {
+  for (const [name, hash] of [['cycle', ''], ['account', ''], ['mixed', '']]) {
+    const page = await open(name, { hash });
+    if (await page.locator('.about').count() === 0) {
+      continue;
+    }
+    const panel = await page.locator('.about').boundingBox();
+    for (const line of await page.locator('.about .line.marked').all()) {
+      const box = await line.boundingBox();
+      check(box.y + box.height <= panel.y + panel.height && box.x + box.width <= panel.x + panel.width, `a marked line of ${name} is cut`);
+      check(await line.evaluate((node) => node.scrollWidth <= node.clientWidth), `a marked line of ${name} is longer than its box`);
+    }
+    page.calm();
+  }
+});
+
+await test('who started the threads', async () => {
+  const page = await open('account');
+  const note = page.locator('.origins details').filter({ hasText: 'created' }).first();
+  await note.locator('summary').first().click();
+  check(await note.locator('.source').count() > 0, 'the place is shown');
+  check(await note.locator('.calls li').count() > 1, 'the calls that led there are shown');
+  await page.shot('created');
+  page.calm();
+});
+
 await test('a witness of which only stretches are known', async () => {
   const page = await open('mixed', { hash: '#acfee5915ddcc27f' });
   check((await page.locator('.summary').innerText()).startsWith('A reordering of 25 stretches of 3 threads'), 'says what is known');
@@ -339,10 +391,10 @@ await test('1,000 races', async () => {
   page.calm();
 });
 
-await test('a witness of 100,000 events', async () => {
+await test('a witness of 150,000 events', async () => {
   const page = await open('long');
   const start = Date.now();
-  check(/A reordering of 100,00\d events/.test(await page.locator('.summary').innerText()), 'says how long it is');
+  check(/A reordering of 150,00\d events/.test(await page.locator('.summary').innerText()), 'says how long it is');
   check(await page.locator('.step').count() < 120, 'draws the rows in sight');
   await page.locator('.events').focus();
   await page.keyboard.press('Home');
@@ -366,7 +418,7 @@ await test('a witness of 100,000 events', async () => {
   await page.shot('long-open');
   await page.keyboard.press('End');
   check((await page.locator('.about').innerText()).startsWith('Both are next'), 'the end is reached');
-  console.log(`     100,000 events: ${size} rows opened in ${opened.toFixed(0)} ms, ${Date.now() - start} ms in all`);
+  console.log(`     150,000 events: ${size} rows opened in ${opened.toFixed(0)} ms, ${Date.now() - start} ms in all`);
   check(opened < 3000, `opening took ${opened} ms`);
   page.calm();
 });

@@ -28,8 +28,18 @@ const Ajv = require('ajv').default;
 const AjvDraft04 = require('ajv-draft-04').default;  // SARIF's schema is a draft-04 schema
 
 const load = (file) => JSON.parse(fs.readFileSync(file, 'utf8'));
-// Our schema must be a strict one: a misspelt keyword is an error.
-const ours = addFormats(new Ajv({ strict: true })).compile(load(schemaFile));
+// Later versions may add members, so our schema lets them pass; what this version writes must all be in it.
+function closed(schema) {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  if (schema.type === 'object' && schema.properties && !('additionalProperties' in schema)) {
+    copy.additionalProperties = false;
+  }
+  return copy;
+}
+// A misspelt keyword is an error.
+const ours = addFormats(new Ajv({ strict: true })).compile(closed(load(schemaFile)));
 // The official schema has a pattern with a stray bracket, which only expressions without the u flag allow.
 const sarif = addFormats(new AjvDraft04({ strict: false, unicodeRegExp: false })).compile(
   load(require.resolve('@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json')));

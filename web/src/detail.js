@@ -78,6 +78,9 @@ function originPart(finding) {
     fold.addEventListener('toggle', () => {
       if (fold.open && fold.childElementCount === 1) {
         fold.append(snippet(note.site, { context: 3, label: note.text }));
+        if (note.stack?.length) {
+          fold.append(h('ol', { class: 'calls' }, [note.site, ...note.stack].map(frame)));
+        }
       }
     });
     return h('li', {}, fold);

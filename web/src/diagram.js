@@ -10,6 +10,7 @@ const GUTTER = innerWidth < 700 ? 44 : 62;  // for the positions at the left
 const NEXT = 58;     // height of the last row
 const BAR = 9;       // width of a bar
 const MAX_DEPTH = 4;
+const MAX_OTHERS = 3;  // columns of threads that only take part; more of them share one
 
 const VERB = {
   acquire: 'lock', release: 'unlock', fork: 'start', join: 'join', 'atomic load': 'load', 'atomic store': 'store', 'atomic rmw': 'update',
@@ -47,6 +48,13 @@ function model(finding) {
     }
     accesses.forEach(({ thread }) => threads.includes(thread) || threads.push(thread));
   }
+  // Those who meet in the end come first: with many threads the others would push them out of sight.
+  const racers = [...new Set(accesses.map(({ thread }) => Math.max(0, threads.indexOf(thread))))].sort((a, b) => a - b);
+  const order = [...racers, ...threads.keys()].filter((column, i, all) => all.indexOf(column) === i);
+  const columnOf = [];
+  order.forEach((old, column) => { columnOf[old] = column; });
+  idOf.forEach((old, id) => idOf.set(id, columnOf[old]));
+  threads.splice(0, threads.length, ...order.map((old) => threads[old]));
   const runOf = runFinder(runs);
   const leftOut = witness.runs_left_out ?? 0;
   const swapped = new Set((witness.swaps ?? []).flatMap((swap) => [swap.now_first.acquire, swap.now_second.acquire]));
@@ -63,14 +71,14 @@ function model(finding) {
     const { op, shared } = drawing.deeds[deed];
     const run = runOf(drawing.threads[thread].id, event);
     gap(position, run);
-    rows.push({ kind: 'event', position, event, thread, op, shared, object: drawing.objects[object], site: drawing.sites[site], swapped: swapped.has(event) });
+    rows.push({ kind: 'event', position, event, thread: columnOf[thread], op, shared, object: drawing.objects[object], site: drawing.sites[site], swapped: swapped.has(event) });
     before = { position, run };
   }
   const length = drawing?.length ?? runs.length;
   gap(length, runs.length);
   rows.push({ kind: 'next' });
   const next = accesses.map((access) => ({ access, thread: Math.max(0, threads.indexOf(access.thread)) }));
-  return { threads, rows, runs, column: (id) => idOf.get(id) ?? 0, next, length, named: Boolean(drawing) };
+  return { threads, racers: racers.length, rows, runs, column: (id) => idOf.get(id) ?? 0, next, length, named: Boolean(drawing) };
 }
 
 // Critical sections over the rows: { thread, lock, depth, from, to, swapped }; `from` is -1 when it began before what is shown.
@@ -123,11 +131,22 @@ export function createDiagram(finding) {
 
   const top = (index) => index * ZOOM[zoom].row;
   // Wide enough for the labels, and as wide as there is room; those who meet in the end need most.
+  const others = m.threads.length - m.racers;
+  let folded = others > MAX_OTHERS;
+  const isFolded = (column) => folded && column >= m.racers;
   const weight = (column) => racing.has(column) ? 1 : 0.6;
-  const whole = m.threads.reduce((sum, _, i) => sum + weight(i), 0);
-  const unit = () => Math.max(ZOOM[zoom].column, Math.min(320, (scroller.clientWidth - GUTTER - 12) / whole));
+  let starts = [];
+  function placeColumns() {
+    starts = [0];
+    m.threads.forEach((_, i) => starts.push(starts[i] + (isFolded(i) ? 0 : weight(i))));
+    if (folded) {
+      starts[m.threads.length] += weight(m.racers);  // all of them in one
+    }
+  }
+  placeColumns();
+  const whole = () => starts[m.threads.length];
+  const unit = () => Math.max(ZOOM[zoom].column, Math.min(320, (scroller.clientWidth - GUTTER - 12) / whole()));
   const width = (column) => weight(column) * unit();
-  const starts = m.threads.map((_, i) => m.threads.slice(0, i).reduce((sum, __, k) => sum + weight(k), 0)).concat(whole);
   const left = (column) => GUTTER + starts[column] * unit();
   const colour = (column) => ({ '--thread': `var(--thread-${column % 8})` });
 
@@ -148,7 +167,7 @@ export function createDiagram(finding) {
     } else {
       replace(about, h('h3', {}, finding.kind === 'deadlock' ? 'Nobody can go on' : 'Both are next'),
         m.next.map(({ access }, i) => [h('p', { css: colour(m.next[i].thread) }, h('span', { class: 'thread' }, access.thread), ' ', quoted(finding.text.deeds[i].deed)),
-          snippet(access.site, { context: 1, label: finding.text.deeds[i].deed })]));
+          snippet(access.site, { context: m.next.length > 2 ? 0 : 1, label: finding.text.deeds[i].deed })]));
     }
   }
 
@@ -165,12 +184,12 @@ export function createDiagram(finding) {
       const sync = row.op === 'acquire' || row.op === 'release';
       add(node, [h('span', { class: 'position' }, number(row.position + 1)), offscreen(` ${m.threads[row.thread]}: `),
         cell(row.thread, h('i', { class: `dot ${sync ? 'sync' : ''}` }),
-          h('span', { class: `what ${PLAIN.has(row.op) ? '' : 'sync'}`, css: { 'padding-left': `${indent}px` } }, h('b', {}, VERB[row.op] ?? row.op), ' ', row.object,
+          h('span', { class: `what ${PLAIN.has(row.op) ? '' : 'sync'}`, css: { 'padding-left': `${indent}px` } }, isFolded(row.thread) ? `${m.threads[row.thread]} ` : null, h('b', {}, VERB[row.op] ?? row.op), ' ', row.object,
             row.swapped ? h('span', { class: 'flip', title: 'The other way round than in the recorded run' }, '⇅', offscreen(' reversed')) : null)), offscreen(`, ${shortPlace(row.site)}`)]);
     } else if (row.kind === 'run') {
       const [thread, first, last] = m.runs[row.run];
       const column = m.column(thread);
-      add(node, [offscreen(`${m.threads[column]} runs, event `), cell(column, h('i', { class: 'stretch' }), h('span', { class: 'what' }, first === last ? number(first) : `${number(first)} – ${number(last)}`))]);
+      add(node, [offscreen(`${m.threads[column]} runs, event `), cell(column, h('i', { class: 'stretch' }), h('span', { class: 'what' }, isFolded(column) ? `${m.threads[column]} ` : '', first === last ? number(first) : `${number(first)} – ${number(last)}`))]);
     } else if (row.kind === 'gap') {
       const stretches = counted(row.last - row.first + 1, 'stretch', 'stretches');
       const text = row.nameless ? stretches : `${counted(row.count, 'event')}${row.inside ? '' : ` in ${stretches}`}`;
@@ -197,6 +216,9 @@ export function createDiagram(finding) {
     canvas.style.setProperty('width', `${left(m.threads.length) + 8}px`);
     const nodes = [];
     m.threads.forEach((_, i) => {
+      if (isFolded(i) && i > m.racers) {
+        return;
+      }
       const first = rows.findIndex((each) => (each.kind === 'event' && each.thread === i) || (each.kind === 'next' && racing.has(i)) || (each.kind === 'gap' && !each.inside));
       nodes.push(h('i', { class: 'life', css: { left: `${left(i) + 12}px`, top: `${top(Math.max(0, first)) + row / 2}px`, height: `${height - top(Math.max(0, first)) - row / 2}px`, ...colour(i) } }));
     });
@@ -220,7 +242,13 @@ export function createDiagram(finding) {
     });
     bars.replaceChildren(...nodes);
     names.style.setProperty('width', `${left(m.threads.length) + 8}px`);
-    replace(names, m.threads.map((name, i) => h('span', { class: racing.has(i) ? 'racing' : null, title: name, css: { left: `${left(i)}px`, width: `${width(i) - 6}px`, ...colour(i) } }, name)));
+    replace(names, m.threads.map((name, i) => h('span', { class: racing.has(i) ? 'racing' : null, title: name, css: { left: `${left(i)}px`, width: `${width(i) - 6}px`, ...colour(i) } }, name)).filter((_, i) => !isFolded(i)));
+    if (others > MAX_OTHERS) {
+      const column = m.racers;
+      const text = folded ? `${others} more ▸` : '◂ fold';
+      names.append(h('button', { type: 'button', class: 'fold', tabindex: '-1', title: folded ? 'Show each in a column of its own' : 'Show them in one column',
+        css: { left: `${folded ? left(column) : left(m.threads.length) - 70}px` }, onclick: toggleFold }, text));
+    }
     scroller.dataset.zoom = zoom;
     scroller.style.setProperty('--gutter', `${GUTTER}px`);
   }
@@ -275,6 +303,14 @@ export function createDiagram(finding) {
     spans = sections(rows);
     drawBars();
     choose(rows.indexOf(row), true);
+  }
+
+  function toggleFold() {
+    folded = !folded;
+    placeColumns();
+    drawBars();
+    drawRows();
+    foldButton.textContent = folded ? 'Show all threads' : 'Fold threads';
   }
 
   function setZoom(next) {
@@ -333,6 +369,7 @@ export function createDiagram(finding) {
   const zoomOut = h('button', { type: 'button', 'aria-label': 'Zoom out', title: 'Zoom out (-)', onclick: () => setZoom(zoom - 1) }, '−');
   const zoomIn = h('button', { type: 'button', 'aria-label': 'Zoom in', title: 'Zoom in (+)', onclick: () => setZoom(zoom + 1) }, '+');
   const toEnd = h('button', { type: 'button', onclick: () => { choose(rows.length - 1, true); list.focus(); } }, finding.kind === 'deadlock' ? 'To the deadlock' : 'To the race');
+  const foldButton = others > MAX_OTHERS ? h('button', { type: 'button', class: 'unfold', onclick: toggleFold }, 'Show all threads') : null;
   const swaps = finding.witness.swaps ?? [];
   summary.textContent = summaryOf(m, swaps);
   const legend = h('ul', { class: 'legend' },
@@ -344,7 +381,7 @@ export function createDiagram(finding) {
     node: h('div', { class: 'witness' }, summary,
       swaps.length ? h('ul', { class: 'swaps' }, swaps.map((swap) => h('li', {}, h('code', {}, swap.lock), ': ', h('b', {}, swap.now_first.thread), ` takes it at ${shortPlace(swap.now_first.site)} before `,
         h('b', {}, swap.now_second.thread), ` does at ${shortPlace(swap.now_second.site)}; in the recorded run it was the other way round`))) : null,
-      h('div', { class: 'tools' }, legend, h('span', { class: 'buttons', role: 'group', 'aria-label': 'Diagram' }, toEnd, zoomOut, zoomIn)),
+      h('div', { class: 'tools' }, legend, h('span', { class: 'buttons', role: 'group', 'aria-label': 'Diagram' }, foldButton, toEnd, zoomOut, zoomIn)),
       h('div', { class: 'stage' }, scroller, about)),
     threads: m.threads,
     // Once it is in the document, and so has a size.

@@ -104,7 +104,15 @@ class RandomDirectoryTrace {
     for (std::size_t i = 0; i < shape.names; ++i) {
       const std::uint64_t object = number();
       if (one_in(3)) {
-        tables.name_range(ObjectKind(below(kObjectKindCount)), object, 1 + below(std::min(~object, 4096ul)), text());
+        const auto type = [&] { return TypeId(below(tables.variables().types().size())); };
+        TypeLayout layout{
+            .name = text(), .size = number(), .opaque = one_in(2), .is_union = one_in(2), .element = type()};
+        for (std::size_t members = below(4); members > 0; --members) {
+          layout.members.push_back({text(), below(1000), below(1000), type(), one_in(2)});
+        }
+        (void)tables.variables().add_type(std::move(layout));
+        tables.name_range(ObjectKind(below(kObjectKindCount)), object, 1 + below(std::min(~object, 4096ul)), text(),
+                          type());
       } else {
         tables.name_object(ObjectKind(below(kObjectKindCount)), object, text());
       }
@@ -184,12 +192,15 @@ inline void add_rows(const Tables& from, Tables& to, const Batch* batch) {
     for (std::size_t i = to.thread_count(); i < from.thread_count(); ++i) {
       to.add_thread(from.threads()[i]);
     }
+    for (std::size_t i = to.variables().types().size(); i < from.variables().types().size(); ++i) {
+      (void)to.variables().add_type(from.variables().types()[i]);
+    }
     for (std::size_t i = to.names().size(); i < from.names().size(); ++i) {
       const ObjectName& name = from.names()[i];
       if (name.length == 0) {
         to.name_object(name.kind, name.object, name.name);
       } else {
-        to.name_range(name.kind, name.object, name.length, name.name);
+        to.name_range(name.kind, name.object, name.length, name.name, name.type);
       }
     }
   }
@@ -262,6 +273,7 @@ inline Result<WholeTrace> read_directory(const std::string& path, ColumnSet colu
 inline std::string difference(const WholeTrace& written, const WholeTrace& read, ColumnSet columns) {
   const auto wanted = [&](ColumnSet bit) { return (written.info.columns & columns & bit) != 0; };
   const auto differ = [&](const auto& a, const auto& b, ColumnSet bit) { return wanted(bit) ? a != b : !b.empty(); };
+  if (written.tables.variables().types() != read.tables.variables().types()) return "types";
   if (written.info != read.info) return "info";
   if (written.events != read.events) return "events";
   if (differ(written.values, read.values, kValues)) return "values";

@@ -13,10 +13,18 @@ struct TablesCursor {
   std::size_t sites = 0;
   std::size_t stacks = 1;  // the empty stack is never written
   std::size_t names = 0;
+  std::size_t types = 1;  // kNoType is never written
+  std::size_t allocations = 0;
+  std::size_t layouts = 0;
+  std::size_t frames = 0;
+  std::size_t ends = 0;
 
   // Behind all that is there now.
   static TablesCursor end_of(const Tables& tables) {
-    return {tables.thread_count(), tables.sites().size(), tables.stacks().size(), tables.names().size()};
+    const VariableTable& variables = tables.variables();
+    return {tables.thread_count(),      tables.sites().size(),     tables.stacks().size(),
+            tables.names().size(),      variables.types().size(),  variables.allocations().size(),
+            variables.layouts().size(), variables.frames().size(), variables.ends().size()};
   }
   friend bool operator==(const TablesCursor&, const TablesCursor&) = default;
 };

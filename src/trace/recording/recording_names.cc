@@ -50,12 +50,20 @@ RecordingNames::RecordingNames(RecordedProcess process, RecordingSymbols symbols
 }
 
 void RecordingNames::add_symbols(RecordingSymbols symbols) {
+  VariableTable& variables = tables_.variables();
+  for (TypeLayout& type : symbols.types) {
+    (void)variables.add_type(std::move(type));
+  }
   for (SiteSymbols& site : symbols.sites) {
     trim_glue(site);
+    layouts_.push_back(site.locals.empty() ? kNoLayout : variables.add_layout(std::move(site.locals)));
     symbols_.push_back(std::move(site));
   }
   for (const GlobalSymbol& global : symbols.globals) {
-    tables_.name_range(ObjectKind::kMemory, global.begin, global.end - global.begin, global.name);
+    tables_.name_range(ObjectKind::kMemory, global.begin, global.end - global.begin, global.name, global.type);
+  }
+  if (!symbols.thread_locals.empty()) {
+    thread_layouts_.push_back(variables.add_layout(std::move(symbols.thread_locals)));
   }
 }
 
@@ -83,6 +91,9 @@ SiteId RecordingNames::add_site(std::uint32_t row) {
     site = add_frame(*symbols, symbols->frames.front());
   }
   innermost_[row] = site;
+  if (symbols != nullptr && symbols->allocates != kNoType) {
+    tables_.variables().set_allocated(site, symbols->allocates);
+  }
   return site;
 }
 
@@ -159,6 +170,9 @@ bool RecordingNames::pop_calls(ThreadId thread, std::uint64_t count) {
     return true;
   }
   calls.depth -= count;
+  for (; !calls.placed.empty() && calls.placed.back().first > calls.depth; calls.placed.pop_back()) {
+    tables_.variables().end(calls.placed.back().second, now_);
+  }
   if (with_stacks_) {
     calls.top = calls.below[calls.depth];
     calls.below.resize(calls.depth);
@@ -168,6 +182,23 @@ bool RecordingNames::pop_calls(ThreadId thread, std::uint64_t count) {
     place = kInNoCall;
   }
   return true;
+}
+
+bool RecordingNames::place_frame(ThreadId thread, std::uint64_t depth, std::uint64_t row, std::uint64_t base) {
+  Calls& calls = calls_[places_of_calls_[raw(thread)]];
+  if (depth == 0 || depth > calls.depth || !has_site(row)) {
+    return false;
+  }
+  if (row < layouts_.size() && layouts_[row] != kNoLayout) {
+    calls.placed.emplace_back(depth, tables_.variables().place(layouts_[row], thread, base, now_));
+  }
+  return true;
+}
+
+void RecordingNames::place_thread_locals(ThreadId thread, std::uint64_t thread_pointer) {
+  for (const std::uint32_t layout : thread_layouts_) {
+    (void)tables_.variables().place(layout, thread, thread_pointer, now_);
+  }
 }
 
 void RecordingNames::push_call(ThreadId thread, std::uint32_t row) {

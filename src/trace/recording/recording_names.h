@@ -59,6 +59,13 @@ class RecordingNames {
   bool pop_calls(ThreadId thread, std::uint64_t count);
   void push_call(ThreadId thread, std::uint32_t row);
   StackId stack(ThreadId thread) const { return calls_[places_of_calls_[raw(thread)]].top; }
+  // What happens from here on happens in front of the event.
+  void set_now(EventId event) { now_ = event; }
+  // The innermost call but `outer` has its frame there; `row` is in its function. One that was placed before and is
+  // not on the stack any more is gone. False when the row is missing, or there are not so many calls.
+  bool place_frame(ThreadId thread, std::uint64_t depth, std::uint64_t row, std::uint64_t base);
+  // The variables that the thread has of its own are there.
+  void place_thread_locals(ThreadId thread, std::uint64_t thread_pointer);
   // The stack of an event at `row` in a function whose calls are `stack`: more only when the row is inlined().
   StackId with_inlined(StackId stack, std::uint32_t row);
 
@@ -69,8 +76,11 @@ class RecordingNames {
     StackId top = kNoStack;
     std::uint64_t depth = 0;
     std::vector<StackId> below;  // the stacks to come back to
+    // Frames of which we know where they are: the depth with them on the stack, and their numbers. Innermost last.
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> placed = {};
   };
   static constexpr std::uint32_t kInNoCall = 0;  // calls_[0] is empty and stays so
+  static constexpr std::uint32_t kNoLayout = 0xffffffff;
 
   void add_symbols(RecordingSymbols symbols);
   SiteId add_site(std::uint32_t row);
@@ -83,6 +93,9 @@ class RecordingNames {
   const bool with_stacks_;
   const Source source_;
   Tables tables_;
+  EventId now_{};
+  std::vector<std::uint32_t> layouts_;         // by row: of the variables of its function
+  std::vector<std::uint32_t> thread_layouts_;  // of thread-local variables
   std::vector<stream::SiteRow> rows_;
   std::vector<SiteId> innermost_;  // by row
   std::map<Place, SiteId> places_;

@@ -87,7 +87,8 @@ class RecordingReader final : public TraceReader {
              0,
              kRecordedBatchEvents,
              (info_.columns & kReaches) != 0 ? &calls_ : nullptr,
-             wants_deep_ ? &deep_ : nullptr};
+             wants_deep_ ? &deep_ : nullptr,
+             emitted_};
     calls_.clear();
     reaches_.clear();
     deep_.clear();

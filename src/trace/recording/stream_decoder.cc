@@ -292,7 +292,11 @@ bool StreamDecoder::escape(std::uint32_t number, EventSink& out) {
   }
   switch (static_cast<stream::Record>(number)) {
     case stream::Record::kDefine: return define();
-    case stream::Record::kStack: return change_stack();
+    case stream::Record::kStack: names_.set_now(EventId{out.first + out.count}); return change_stack();
+    case stream::Record::kFrame:
+    case stream::Record::kThreadPointer:
+      names_.set_now(EventId{out.first + out.count});
+      return take_place(static_cast<stream::Record>(number) == stream::Record::kFrame);
     case stream::Record::kThread: return switch_thread();
     case stream::Record::kName: return take_name();
     case stream::Record::kTurn:
@@ -486,6 +490,24 @@ bool StreamDecoder::take_name() {
   names_.name(ObjectKind(kind), object, name);
   at_ = limit_ - in.remaining();
   return true;
+}
+
+// Where the variables of a function or of the thread are.
+bool StreamDecoder::take_place(bool is_frame) {
+  const std::uint64_t depth = is_frame ? varint() : 0;
+  const std::uint64_t row = is_frame ? varint() : 0;
+  const std::uint64_t address = varint();
+  if (at_ > limit_) {
+    return true;  // the caller complains
+  }
+  if (!thread_known_) {
+    return fail("it belongs to no thread");
+  }
+  if (!is_frame) {
+    names_.place_thread_locals(thread_, address);
+    return true;
+  }
+  return names_.place_frame(thread_, depth, row, address) || fail("it tells of a call or a site that does not exist");
 }
 
 // Tickets of a stream increase; only the very first of all may be 0.

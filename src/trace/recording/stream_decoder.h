@@ -24,6 +24,7 @@ struct EventSink {
   std::vector<std::size_t>* calls = nullptr;  // where kCallBegin stand in `events`
   // Deep records; `before` counts from the first event of the sink. nullptr: they are skipped. The sink is also full when there are `capacity` of them.
   std::vector<DeepRecord>* deep = nullptr;
+  std::uint64_t first = 0;  // the id of the first event
 
   bool full() const { return count >= capacity || (deep != nullptr && deep->size() >= capacity); }
 };
@@ -145,6 +146,7 @@ class StreamDecoder {
   bool change_stack();
   bool switch_thread();
   bool take_name();
+  bool take_place(bool is_frame);
   bool next_ticket();
   bool check_object(const Event& event);
   void emit(Pending& pending, EventSink& out);

@@ -127,9 +127,10 @@ static_assert(sizeof(ChunkHeader) == 32);
 struct SiteRow {
   std::uint64_t pc;          // address of the last byte of the call instruction: return address less one
   std::uint32_t generation;  // how many times modules had been unloaded: modules are looked up as of then
-  std::uint32_t reserved;
+  std::uint32_t use;         // 0, or kFrameRow
 };
 static_assert(sizeof(SiteRow) == 16);
+inline constexpr std::uint32_t kFrameRow = 1;  // in a function whose variables matter, behind its prologue
 // The pc of events that belong to no place in the program: the first thread begins, a module that was left out
 // synchronises.
 inline constexpr std::uint64_t kNoSite = 1;
@@ -197,6 +198,10 @@ enum class Record : std::uint16_t {
   kThread = 4,
   kName = 5,    // u8 ObjectKind; varint object; string: the name of a thread, lock, ...; sent again when it changes
   kTicket = 6,  // varint ticket less the stream's last ticket: no event; orders a kThread record that follows
+  // Varint depth; varint site, of a kFrameRow; varint address. The function that was called as the depth-th, from 1, has
+  // its frame there (the canonical frame address of DWARF: above its return address).
+  kFrame = 7,
+  kThreadPointer = 8,  // varint address: what thread-local variables of the program itself are reckoned from
 };
 
 // Numbers from kDeepRecords on are deep records: bits 9 to 11 the DeepKind (trace/batch.h), bits 0 to 8 a small number

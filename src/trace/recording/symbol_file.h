@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/status.h"
+#include "trace/layout.h"
+#include "trace/variables.h"
 
 namespace sooth {
 
@@ -22,9 +24,11 @@ struct SiteFrame {
 
 // One row of `sites`.
 struct SiteSymbols {
-  std::string module;             // path; empty for code that comes from no file
-  std::uint64_t offset = 0;       // address in the ELF file; the program counter itself without a module
-  std::vector<SiteFrame> frames;  // innermost first: the others are functions that the first was inlined into
+  std::string module;                   // path; empty for code that comes from no file
+  std::uint64_t offset = 0;             // address in the ELF file; the program counter itself without a module
+  std::vector<SiteFrame> frames;        // innermost first: the others are functions that the first was inlined into
+  TypeId allocates{};                   // what a block holds that the call here allocates; kNoType: unknown
+  std::vector<ShortLived> locals = {};  // of a row for frames: the variables of the function, from its frame address
 
   friend bool operator==(const SiteSymbols&, const SiteSymbols&) = default;
 };
@@ -36,6 +40,7 @@ struct GlobalSymbol {
   std::string name;
   std::string file;
   std::uint32_t line = 0;
+  TypeId type{};
 
   friend bool operator==(const GlobalSymbol&, const GlobalSymbol&) = default;
 };
@@ -43,6 +48,9 @@ struct GlobalSymbol {
 struct RecordingSymbols {
   std::vector<SiteSymbols> sites;  // by row of `sites`; rows behind the end are unknown
   std::vector<GlobalSymbol> globals;
+  // Those that no symbols before these have: their numbers go on from there, and begin with 1.
+  std::vector<TypeLayout> types = {};
+  std::vector<ShortLived> thread_locals = {};  // from the thread pointer; those that no symbols before these have
 
   friend bool operator==(const RecordingSymbols&, const RecordingSymbols&) = default;
 };

@@ -18,12 +18,21 @@ Status TableCopier::copy_new(const Tables& from, Tables& to) {
       return Status::bad_input("stack " + std::to_string(stacks_) + " is in the trace twice");
     }
   }
+  // Not where functions had their variables: the copy may number its events anew.
+  const VariableTable& variables = from.variables();
+  for (; types_ < variables.types().size(); ++types_) {
+    (void)to.variables().add_type(variables.types()[types_]);
+  }
+  for (; allocations_ < variables.allocations().size(); ++allocations_) {
+    const auto& [site, type] = variables.allocations()[allocations_];
+    to.variables().set_allocated(site, type);
+  }
   for (; names_ < from.names().size(); ++names_) {
     const ObjectName& name = from.names()[names_];
     if (name.length == 0) {
       to.name_object(name.kind, name.object, name.name);
     } else {
-      to.name_range(name.kind, name.object, name.length, name.name);
+      to.name_range(name.kind, name.object, name.length, name.name, name.type);
     }
   }
   return {};

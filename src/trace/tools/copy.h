@@ -21,6 +21,8 @@ class TableCopier {
   std::size_t sites_ = 0;
   std::size_t stacks_ = 1;  // the empty stack is always there
   std::size_t names_ = 0;
+  std::size_t types_ = 1;
+  std::size_t allocations_ = 0;
 };
 
 // What becomes of a batch.

@@ -1,0 +1,208 @@
+#include "report/text_finding.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "report/describe.h"
+#include "report/explain.h"
+
+namespace sooth {
+namespace {
+
+constexpr std::size_t kMostPlaces = 4;  // of a deadlock of many threads
+constexpr std::size_t kTabWidth = 4;
+constexpr std::size_t kUsualWidth = 100;  // for code, where nobody says how wide it may be
+
+// Bytes that begin a character.
+std::size_t columns_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+// "in libstdc++": the library that a frame which is not the user's belongs to.
+std::string library_of(const Site& site) {
+  if (site.file.find("/c++/") != std::string::npos || site.module.find("libstdc++") != std::string::npos ||
+      site.function.find("std::") != std::string::npos) {
+    return site.file.find("/c++/v1/") != std::string::npos ? "libc++" : "libstdc++";
+  }
+  return site.module.empty() || site.file.starts_with("/usr/include/") ? "system headers" : file_name(site.module);
+}
+
+// ", through 3 frames in libstdc++".
+std::string folded(const Access& access) {
+  if (access.frame == 0 || access.frame > access.stack.size()) {
+    return "";
+  }
+  std::vector<std::string> names{library_of(access.site)};
+  for (std::size_t i = 0; i + 1 < access.frame; ++i) {
+    std::string name = library_of(access.stack[i]);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(std::move(name));
+    }
+  }
+  return ", through " + counted(access.frame, "frame", "frames") + " in " + listed(names);
+}
+
+// What the thread does, without what the headline has said.
+std::string brief_deed(const Finding& finding, const Access& access) {
+  if (finding.kind != FindingKind::kRace) {
+    return deed_in(finding, access);
+  }
+  Access bare = access;
+  bare.variable.clear();
+  bare.address = 0;
+  return deed(bare);
+}
+
+// The line and a caret under the column.
+void write_code(const Access& access, const SinkOptions& options, const Paint& paint, std::ostream& out) {
+  const Site& place = access.place();
+  if (access.code.empty()) {
+    return;
+  }
+  std::string line;
+  std::size_t caret = std::string::npos;
+  for (std::size_t i = 0; i < access.code.size(); ++i) {
+    if (place.column > 0 && i + 1 == place.column) {
+      caret = columns_of(line);
+    }
+    line += access.code[i] == '\t' ? std::string(kTabWidth, ' ') : std::string(1, access.code[i]);
+  }
+  line = printable(line);
+  const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+  line.erase(0, indent);
+  const std::string number = std::to_string(place.line);
+  const std::size_t room =
+      (options.width > 0 ? options.width : kUsualWidth) - std::min<std::size_t>(number.size() + 9, 40);
+  if (columns_of(line) > room) {
+    std::size_t end = room - 3;
+    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) {
+      --end;
+    }
+    line = line.substr(0, end) + "...";
+  }
+  out << "      " << paint.dim(number + " |") << " " << line << "\n";
+  if (caret != std::string::npos && caret >= indent && caret - indent < columns_of(line)) {
+    out << "      " << paint.dim(std::string(number.size(), ' ') + " |") << " " << std::string(caret - indent, ' ')
+        << paint.red("^") << "\n";
+  }
+}
+
+void write_place(const Finding& finding, const Access& access, const SinkOptions& options, const Paint& paint,
+                 std::ostream& out) {
+  std::string text = brief_deed(finding, access) + " by " + actor(access);
+  if (is_from_trace(finding)) {
+    text += ", " + held_locks(access);
+  }
+  text += awaited(finding, access) + folded(access) + how_reached(access);
+  write_wrapped(paint.bold(short_place(access.place())) + "  ", text, options.width, out);
+  write_code(access, options, paint, out);
+}
+
+}  // namespace
+
+bool is_from_trace(const Finding& finding) {
+  const bool names_events = std::any_of(finding.accesses.begin(), finding.accesses.end(), [](const Access& access) {
+    return access.event != EventId{} || !access.executed;
+  });
+  return names_events || (finding.accesses.size() < 2 && !finding.failure.has_value());
+}
+
+// Nothing when only the run along the witness got there, which is no trial.
+std::string how_often_reached(const ReplaySummary& replay) {
+  if (replay.hits > 0) {
+    return ", reached in " + std::to_string(replay.hits) + " of " + counted(replay.trials, "run", "runs");
+  }
+  if (replay.probability > 0) {
+    char share[48];
+    std::snprintf(share, sizeof share, ", reached in %.0f %% of the runs", replay.probability * 100);
+    return share;
+  }
+  return "";
+}
+
+std::string Paint::rung(Rung rung) const {
+  const std::string name(rung_name(rung));
+  switch (rung) {
+    case Rung::kSuspected: return in("1;33", name);
+    case Rung::kPredicted: return in("1;35", name);
+    case Rung::kConfirmed: return in("1;31", name);
+    case Rung::kHarmful: return in("1;37;41", name);
+  }
+  return name;
+}
+
+void write_wrapped(const std::string& label, const std::string& text, std::uint32_t width, std::ostream& out) {
+  // Colors take no room.
+  std::string bare;
+  for (std::size_t i = 0; i < label.size(); ++i) {
+    if (label[i] == '\x1b') {
+      i = label.find('m', i);
+      continue;
+    }
+    bare += label[i];
+  }
+  out << "  " << label;
+  std::size_t column = 2 + columns_of(bare);
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    const bool first = begin == 0;
+    if (!first && width > 0 && column + 1 + columns_of(word) > width) {
+      out << "\n    " << word;
+      column = 4 + columns_of(word);
+    } else {
+      out << (first ? "" : " ") << word;
+      column += (first ? 0 : 1) + columns_of(word);
+    }
+    begin = end + 1;
+  }
+  out << "\n";
+}
+
+void write_headline(const Finding& finding, const SinkOptions& options, const Paint& paint, std::ostream& out) {
+  const std::string where = place(primary_access(finding).place()) + ":";
+  const std::string what = headline(finding);
+  const std::string id = "[" + printable(finding.id) + "]";
+  const std::string name(rung_name(finding.rung));
+  const std::size_t length = columns_of(where) + columns_of(name) + columns_of(what) + id.size() + 3;
+  const bool fits = options.width == 0 || length <= options.width;
+  out << paint.bold(where) << (fits ? " " : "\n  ") << paint.rung(finding.rung) << " " << paint.bold(what) << " "
+      << paint.dim(id) << "\n";
+}
+
+void write_brief(const Finding& finding, const ReportStats& stats, const SinkOptions& options, const Paint& paint,
+                 std::ostream& out) {
+  write_headline(finding, options, paint, out);
+  const std::vector<const Access*> accesses = accesses_primary_first(finding);
+  for (std::size_t i = 0; i < std::min(accesses.size(), kMostPlaces); ++i) {
+    write_place(finding, *accesses[i], options, paint, out);
+  }
+  if (accesses.size() > kMostPlaces) {
+    out << "  ... and " << counted(accesses.size() - kMostPlaces, "other thread", "other threads") << "\n";
+  }
+  if (const std::string why = why_it_can_happen(finding); !why.empty()) {
+    write_wrapped("", why, options.width, out);
+  }
+  write_wrapped(std::string(rung_name(finding.rung)) + ": ", why_on_rung(finding, stats), options.width, out);
+  if (finding.failure.has_value() && !finding.failure->after.empty()) {
+    write_wrapped("", "perhaps because of the races " + listed(finding.failure->after) + ", which happened before it",
+                  options.width, out);
+  }
+  if (const std::string vain = attempts(finding); !vain.empty()) {
+    write_wrapped("not confirmed: ", vain, options.width, out);
+  }
+  if (finding.replay.has_value() && !finding.replay->command.empty()) {
+    // To be copied: not broken.
+    out << "  replay: " << printable(finding.replay->command) << " (seed " << finding.replay->seed
+        << how_often_reached(*finding.replay) << ")\n";
+  }
+  out << "\n";
+}
+
+}  // namespace sooth

@@ -1,0 +1,212 @@
+#include "report/text_finding.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "report/files.h"
+#include "report/sink.h"
+
+namespace sooth {
+namespace {
+
+Site at(std::string file, std::uint32_t line, std::uint32_t column, std::string function) {
+  Site site;
+  site.label = file + ":" + std::to_string(line) + ":" + std::to_string(column);
+  site.file = std::move(file);
+  site.line = line;
+  site.column = column;
+  site.function = std::move(function);
+  return site;
+}
+
+Access access(Op op, const std::string& variable, const std::string& thread, std::uint64_t event, Site site,
+              std::string code, std::vector<std::string> locks = {}) {
+  Access made;
+  made.op = op;
+  made.size = is_access(op) ? 8 : 0;
+  made.address = 0x7f0012345678;
+  made.variable = variable;
+  made.thread = thread;
+  made.event = EventId{event};
+  made.site = std::move(site);
+  made.code = std::move(code);
+  made.locks = std::move(locks);
+  return made;
+}
+
+Finding race() {
+  Finding finding;
+  finding.id = "b44edf796ca1dd06";
+  finding.rung = Rung::kConfirmed;
+  finding.observed = true;
+  finding.found_by = {"hb", "wcp"};
+  finding.dynamic_pairs = 12;
+  finding.accesses = {
+      access(Op::kRead, "account.balance", "main", 40, at("/home/u/bank/src/account.cc", 31, 10, "total()"),
+             "  return account.balance;", {}),
+      access(Op::kWrite, "account.balance", "T2", 52, at("/usr/include/c++/12/bits/stl_numeric.h", 88, 3, "std::x()"),
+             "\taccount.balance += std::accumulate(fees.begin(), fees.end(), amount);", {"account_mutex"})};
+  finding.accesses[1].stack = {at("/usr/include/c++/12/numeric", 9, 3, "std::y()"),
+                               at("/home/u/bank/src/account.cc", 12, 2, "deposit(long)")};
+  finding.accesses[1].frame = 2;
+  finding.context.habit = {"account_mutex", 13, 14};
+  finding.replay.emplace();
+  finding.replay->command = "sooth replay sooth-bank.json#b44edf796ca1dd06 -- ./bank";
+  finding.replay->seed = 7;
+  finding.replay->trials = 10;
+  finding.replay->hits = 9;
+  return finding;
+}
+
+Finding hidden_race() {
+  Finding finding;
+  finding.id = "0123456789abcdef";
+  finding.rung = Rung::kPredicted;
+  finding.found_by = {"wcp"};
+  finding.dynamic_pairs = 1;
+  finding.accesses = {access(Op::kWrite, "x", "T1", 5, at("textbook.cc", 9, 5, "first()"), "  x = 1;"),
+                      access(Op::kWrite, "x", "T2", 12, at("textbook.cc", 19, 5, "second()"), "  x = 2;")};
+  finding.witness.emplace();
+  finding.witness->checked = true;
+  finding.witness->swaps = {{"m",
+                             {"T2", EventId{9}, at("textbook.cc", 16, 3, "second()")},
+                             {"T1", EventId{6}, at("textbook.cc", 10, 3, "first()")}}};
+  return finding;
+}
+
+Finding deadlock() {
+  Finding finding;
+  finding.id = "0ec4875e7a05cd2a";
+  finding.kind = FindingKind::kDeadlock;
+  finding.rung = Rung::kPredicted;
+  finding.found_by = {"deadlock"};
+  finding.accesses = {access(Op::kAcquire, "accounts.mu", "T1", 50, at("src/bank.cc", 10, 5, "deposit()"),
+                             "  accounts.mu.lock();", {"log.mu"}),
+                      access(Op::kAcquire, "log.mu", "T2", 58, at("src/bank.cc", 20, 5, "audit()"), "  log.mu.lock();",
+                             {"accounts.mu"})};
+  finding.witness.emplace();
+  finding.witness->checked = true;
+  return finding;
+}
+
+Finding crash() {
+  Finding finding;
+  finding.id = "4cd5bce8dd2466e8";
+  finding.kind = FindingKind::kCrash;
+  finding.rung = Rung::kHarmful;
+  finding.found_by = {"schedule"};
+  finding.dynamic_pairs = 3;
+  finding.failure.emplace();
+  finding.failure->outcome = "killed by signal 6 (Aborted)";
+  finding.failure->message = "queue.cc:88: pop: Assertion `!empty()' failed.";
+  finding.failure->signal = 6;
+  finding.failure->after = {"b44edf796ca1dd06"};
+  finding.accesses = {access(Op::kCallBegin, "", "T3", 0, at("queue.cc", 88, 3, "pop()"), "  assert(!empty());")};
+  finding.accesses[0].address = 0;
+  finding.replay.emplace();
+  finding.replay->command = "sooth replay sooth-queue.json#4cd5bce8dd2466e8 -- ./queue";
+  finding.replay->seed = 3;
+  finding.replay->trials = 40;
+  finding.replay->hits = 3;
+  return finding;
+}
+
+Finding misuse() {
+  Finding finding;
+  finding.id = "1c2f4d53f03a5b1e";
+  finding.kind = FindingKind::kMisuse;
+  finding.misuse = MisuseKind::kDoubleLock;
+  finding.rung = Rung::kPredicted;
+  finding.observed = true;
+  finding.found_by = {"misuse"};
+  finding.accesses = {
+      access(Op::kMisuse, "queue.mu", "T1", 112, at("src/queue.cc", 41, 3, "pop()"), "  mu.lock();", {"queue.mu"})};
+  return finding;
+}
+
+Finding unexecuted() {
+  Finding finding;
+  finding.id = "77aa77aa77aa77aa";
+  finding.rung = Rung::kPredicted;
+  finding.found_by = {"recipe"};
+  finding.accesses = {access(Op::kWrite, "data", "T1", 20, at("ready.cc", 14, 8, "producer()"), "  data = 42;"),
+                      access(Op::kRead, "data", "T2", 0, at("ready.cc", 27, 12, "consumer()"), "    return data;")};
+  finding.accesses[1].executed = false;
+  finding.accesses[1].when = {"ready == 0 (read at ready.cc:25)"};
+  finding.witness.emplace();
+  finding.witness->checked = true;
+  return finding;
+}
+
+const std::vector<Finding>& six_findings() {
+  static const std::vector<Finding> kFindings = {race(), hidden_race(), deadlock(), crash(), misuse(), unexecuted()};
+  return kFindings;
+}
+
+std::string brief(const Finding& finding, std::uint32_t width, bool color) {
+  SinkOptions options;
+  options.width = width;
+  options.color = color;
+  std::ostringstream out;
+  write_brief(finding, {}, options, Paint(color), out);
+  return out.str();
+}
+
+void expect_text(const std::string& name, const std::string& text) {
+  const std::string path = std::string(SOOTH_SOURCE_DIR) + "/tests/report/golden/" + name;
+  const char* update = std::getenv("SOOTH_UPDATE_GOLDEN");
+  if (update != nullptr && std::string_view(update) == "1") {
+    ASSERT_TRUE(write_whole_file(path, text).ok());
+  }
+  const Result<std::string> golden = read_whole_file(path);
+  ASSERT_TRUE(golden.ok()) << golden.status().message();
+  EXPECT_EQ(*golden, text) << path << ": run the test with SOOTH_UPDATE_GOLDEN=1 if this is what you meant";
+}
+
+TEST(TextFindingTest, SixFindingsOnTerminals) {
+  for (const std::uint32_t width : {80u, 120u}) {
+    for (const bool color : {false, true}) {
+      std::string all;
+      for (const Finding& finding : six_findings()) {
+        all += brief(finding, width, color);
+      }
+      expect_text("terminal." + std::to_string(width) + (color ? ".color" : "") + ".text", all);
+    }
+  }
+}
+
+TEST(TextFindingTest, NoneIsLongerThanFifteenLinesOrWiderThanTheTerminal) {
+  for (const Finding& finding : six_findings()) {
+    for (const std::uint32_t width : {80u, 120u}) {
+      std::istringstream lines(brief(finding, width, false));
+      int count = 0;
+      for (std::string line; std::getline(lines, line); ++count) {
+        EXPECT_LE(line.size(), line.starts_with("  replay: ") ? 200u : width) << line;
+      }
+      EXPECT_LE(count, 15) << brief(finding, width, false);
+    }
+  }
+}
+
+TEST(TextFindingTest, TheCaretStandsUnderTheColumn) {
+  const std::string text = brief(hidden_race(), 0, false);
+  EXPECT_NE(text.find("      19 | x = 2;\n         |   ^\n"), std::string::npos) << text;
+  const std::string tab = brief(race(), 0, false);
+  EXPECT_NE(tab.find("      12 | account.balance += "), std::string::npos) << tab;
+  EXPECT_NE(tab.find("         | ^\n"), std::string::npos) << tab;
+}
+
+TEST(TextFindingTest, LibrariesAreFolded) {
+  const std::string text = brief(race(), 0, false);
+  EXPECT_NE(text.find("through 2 frames in libstdc++"), std::string::npos) << text;
+  EXPECT_EQ(text.find("stl_numeric.h"), std::string::npos) << text;
+  EXPECT_TRUE(text.starts_with("/home/u/bank/src/account.cc:12:2: ")) << text;
+}
+
+}  // namespace
+}  // namespace sooth

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Races inside of the standard library: every format names the user's file first, and threads were created in main.
+
+    tests/report/places.py SOOTH
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+PROGRAM = """
+#include <functional>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+std::vector<int> numbers;
+std::string text;
+std::map<int, int> tree;
+std::unordered_map<int, int> table;
+std::shared_ptr<int> shared;
+std::function<int()> call;
+std::ostringstream stream;
+
+void work() {
+  numbers.push_back(1);
+  text.push_back('x');
+  tree[1] = 2;
+  table[1] = 2;
+  shared = std::make_shared<int>(3);
+  call = [] { return 4; };
+  stream.width(5);
+}
+
+int main() {
+  numbers.reserve(9);
+  std::thread one(work);
+  std::thread two(work);
+  one.join();
+  two.join();
+}
+"""
+LINES = {"numbers.push_back": "vector", "text.push_back": "string", "tree[1]": "map", "table[1]": "unordered_map", "shared = ": "shared_ptr",
+         "call = ": "function", "stream.width": "iostream"}
+FILE = "stl.cc"
+
+
+def check(condition, what):
+    if not condition:
+        raise SystemExit(what)
+
+
+def main():
+    sooth = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory(prefix="sooth-places-") as folder:
+        with open(os.path.join(folder, FILE), "w", encoding="utf-8") as file:
+            file.write(PROGRAM)
+
+        def run(*words):
+            done = subprocess.run([sooth, *words], cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+            check(done.returncode == 0, f"sooth {' '.join(words)}: {done.returncode}\n{done.stdout}{done.stderr}")
+            return done.stdout
+        run("c++", "-O2", FILE, "-o", "stl")
+        run("record", "-o", "t", "--schedule", "serial", "--", "./stl")
+        run("analyze", "t", "--with", "hb", "--format", "json", "-o", "r.json", "--fail-on", "never")
+        with open(os.path.join(folder, "r.json"), encoding="utf-8") as file:
+            findings = json.load(file)["findings"]
+        printed = {form: run("report", "r.json", "--fail-on", "never", "--format", form)
+                   for form in ("text", "gcc", "sarif", "junit", "markdown", "tsan")}
+    lines = PROGRAM.splitlines()
+    kinds = set()
+    for finding in findings:
+        for access in finding["accesses"]:
+            place = access["stack"][access["frame"] - 1] if access.get("frame") else access["site"]
+            check(place["file"].endswith("/" + FILE), f"{place} is not the user's")
+            check(access["code"] == lines[place["line"] - 1], access)
+            kinds |= {kind for mark, kind in LINES.items() if mark in access["code"]}
+        for thread in finding["context"]["threads"]:
+            check(any(frame.get("function") == "main" for frame in thread["created"]["stack"]), f"{thread} was not created in main")
+    check(kinds == set(LINES.values()), f"races of {sorted(kinds)} only")
+    count = len(findings)
+    heads = re.findall(r"^(\S+): (?:predicted|confirmed) data race", printed["text"], re.MULTILINE)
+    check(len(heads) == count and all(f"/{FILE}:" in head for head in heads), heads)
+    heads = re.findall(r"^(\S+): warning: ", printed["gcc"], re.MULTILINE)
+    check(len(heads) == count and all(f"/{FILE}:" in head for head in heads), heads)
+    results = json.loads(printed["sarif"])["runs"][0]["results"]
+    uris = [result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in results]
+    check(len(uris) == count and all(uri.endswith("/" + FILE) for uri in uris), uris)
+    cases = xml.etree.ElementTree.fromstring(printed["junit"]).iter("testcase")
+    check([case.get("file", "").endswith("/" + FILE) for case in cases] == [True] * count, printed["junit"])
+    rows = [line for line in printed["markdown"].splitlines() if line.startswith("|") and "data race" in line]
+    check(len(rows) == count and all(FILE in row and "stl_" not in row and "/c++/" not in row for row in rows), rows)
+    firsts = re.findall(r"^    #0 .*$|^SUMMARY: .*$", printed["tsan"], re.MULTILINE)
+    check(len(firsts) >= 3 * count and all(FILE + ":" in first for first in firsts), [first for first in firsts if FILE + ":" not in first])
+    print(f"{count} races in {len(kinds)} parts of the library: every format names {FILE} first")
+
+
+if __name__ == "__main__":
+    main()
