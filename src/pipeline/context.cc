@@ -101,7 +101,7 @@ ContextCollector::ContextCollector(const std::vector<Finding>& findings) {
       last = std::max(last, access.event);
     }
     if (finding.kind == FindingKind::kRace && !finding.accesses.empty()) {
-      bytes_.push_back({first_common_byte(finding), last, i, std::nullopt, false, 0, {}});
+      bytes_.push_back({first_common_byte(finding), last, i, std::nullopt, false, std::nullopt, 0, {}});
     }
   }
   std::stable_sort(stops_.begin(), stops_.end(), [](const Stop& a, const Stop& b) { return a.event < b.event; });

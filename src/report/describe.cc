@@ -407,6 +407,14 @@ std::string subject(const Finding& finding) {
       return "'" + printable(access->variable) + "'";
     }
   }
+  if (const std::optional<MemoryContext>& memory = finding.context.memory; memory.has_value()) {
+    if (memory->kind == MemoryKind::kHeap && memory->size > 0) {
+      return "a heap block of " + counted(memory->size, "byte", "bytes");
+    }
+    if (memory->kind == MemoryKind::kStack) {
+      return "the stack of " + named_thread(memory->thread);
+    }
+  }
   const std::uint64_t address = primary_access(finding).address;
   return address == 0 ? "" : hexadecimal(address);
 }

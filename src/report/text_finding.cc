@@ -17,10 +17,17 @@ constexpr std::size_t kMostPlaces = 4;  // of a deadlock of many threads
 constexpr std::size_t kTabWidth = 4;
 constexpr std::size_t kUsualWidth = 100;  // for code, where nobody says how wide it may be
 
-// Bytes that begin a character.
+// Bytes that begin a character; colors take no room.
 std::size_t columns_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  std::size_t columns = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\x1b') {
+      i = std::min(text.find('m', i), text.size());
+    } else if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) {
+      ++columns;
+    }
+  }
+  return columns;
 }
 
 // "in libstdc++": the library that a frame which is not the user's belongs to.
@@ -137,17 +144,8 @@ std::string Paint::rung(Rung rung) const {
 }
 
 void write_wrapped(const std::string& label, const std::string& text, std::uint32_t width, std::ostream& out) {
-  // Colors take no room.
-  std::string bare;
-  for (std::size_t i = 0; i < label.size(); ++i) {
-    if (label[i] == '\x1b') {
-      i = label.find('m', i);
-      continue;
-    }
-    bare += label[i];
-  }
   out << "  " << label;
-  std::size_t column = 2 + columns_of(bare);
+  std::size_t column = 2 + columns_of(label);
   std::size_t begin = 0;
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
@@ -171,9 +169,13 @@ void write_headline(const Finding& finding, const SinkOptions& options, const Pa
   const std::string id = "[" + printable(finding.id) + "]";
   const std::string name(rung_name(finding.rung));
   const std::size_t length = columns_of(where) + columns_of(name) + columns_of(what) + id.size() + 3;
-  const bool fits = options.width == 0 || length <= options.width;
-  out << paint.bold(where) << (fits ? " " : "\n  ") << paint.rung(finding.rung) << " " << paint.bold(what) << " "
-      << paint.dim(id) << "\n";
+  if (options.width == 0 || length <= options.width) {
+    out << paint.bold(where) << " " << paint.rung(finding.rung) << " " << paint.bold(what) << " " << paint.dim(id)
+        << "\n";
+    return;
+  }
+  out << paint.bold(where) << "\n";
+  write_wrapped(paint.rung(finding.rung) + " ", paint.bold(what) + " " + paint.dim(id), options.width, out);
 }
 
 void write_brief(const Finding& finding, const ReportStats& stats, const SinkOptions& options, const Paint& paint,

@@ -7,15 +7,34 @@
 
 namespace sooth {
 
+namespace {
+
+// Empty: it is no mangled name.
+std::string demangle_whole(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> readable(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && readable != nullptr ? std::string(readable.get()) : std::string();
+}
+
+}  // namespace
+
 std::string demangle(std::string_view name) {
   std::string text(name.substr(0, name.find('@')));
   if (!text.starts_with("_Z")) {
     return text;
   }
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> readable(
-      abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && readable != nullptr ? std::string(readable.get()) : text;
+  if (std::string readable = demangle_whole(text); !readable.empty()) {
+    return readable;
+  }
+  // Clang splits static variables into their members and numbers them.
+  const std::size_t part = text.find_last_not_of("0123456789");
+  if (part != std::string::npos && text[part] == '.' && part + 1 < text.size()) {
+    if (std::string readable = demangle_whole(text.substr(0, part)); !readable.empty()) {
+      return readable + text.substr(part);
+    }
+  }
+  return text;
 }
 
 }  // namespace sooth

@@ -8,7 +8,7 @@ namespace sooth {
 
 // The C++ name behind a mangled one, spelled as c++filt does: qualified, with parameters, without the return type of
 // ordinary functions ("ns::Queue<int>::push(int const&)"). Everything else is returned as it is, but for a symbol
-// version ("stdout@GLIBC_2.2.5"), which is cut off.
+// version ("stdout@GLIBC_2.2.5"), which is cut off. A part of a variable keeps its number ("ns::point.0").
 std::string demangle(std::string_view name);
 
 }  // namespace sooth

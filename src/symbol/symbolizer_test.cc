@@ -325,6 +325,8 @@ TEST(Demangle, PlainNamesStay) {
   EXPECT_EQ(demangle("_Z"), "_Z");
   EXPECT_EQ(demangle("stdout@GLIBC_2.2.5"), "stdout");
   EXPECT_EQ(demangle("i"), "i");
+  EXPECT_EQ(demangle("_ZN2ns5pointE.0"), "ns::point.0");
+  EXPECT_EQ(demangle("_ZN2ns5pointE."), "_ZN2ns5pointE.");
 }
 
 }  // namespace
