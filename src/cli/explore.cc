@@ -120,8 +120,8 @@ Result<std::string> summary(const ExploreResult& result, const ExploreFlags& opt
   }
   return counted(result.runs, "run", "runs") + " of " + printable(shell_words(program_words())) + " (" +
          std::to_string(result.redundant) + " redundant): " + counted(result.outcomes(), "outcome", "outcomes") + ", " +
-         counted(result.races.size(), "race", "races") + ", " + counted(deadlocks, "deadlock", "deadlocks") + "\n" +
-         completeness(result, options) + "\n" + *ends;
+         counted(result.races.size(), "racing pair", "racing pairs") + ", " +
+         counted(deadlocks, "deadlock", "deadlocks") + "\n" + completeness(result, options) + "\n" + *ends;
 }
 
 Result<ExploreResult> run_exploration(const ControlledProgram& program, CodeNames& names, ExploreFlags& options) {

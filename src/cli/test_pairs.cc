@@ -86,7 +86,7 @@ Result<std::vector<DirectedPair>> find_test_pairs(const ControlledProgram& progr
     return std::move(report).status();
   }
   fill_fingerprints(*report);
-  merge_equal_findings(*report);
+  merge_equal_pairs(*report, UserCode());
   CodeFinder finder(program.path(), report->program, directory);
   for (const Finding& finding : report->findings) {
     if (finding.kind != FindingKind::kRace || finding.accesses.size() != 2) {

@@ -10,6 +10,19 @@
 #include "report/group.h"
 
 namespace sooth {
+namespace {
+
+// Where it is, whatever the variable: controlled runs see addresses, and do not know what these are.
+std::vector<std::pair<std::string, std::uint32_t>> lines_of(const Finding& finding) {
+  std::vector<std::pair<std::string, std::uint32_t>> lines;
+  for (const Access& access : finding.accesses) {
+    lines.emplace_back(access.place().file, access.place().line);
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+}  // namespace
 
 Result<ExploreStageResult> explore_stage(const ExploreStageJob& job) {
   CodeNames names(job.path);
@@ -28,7 +41,7 @@ Result<ExploreStageResult> explore_stage(const ExploreStageJob& job) {
     return std::move(report).status();
   }
   std::erase_if(report->findings, [](const Finding& finding) { return finding.kind != FindingKind::kRace; });
-  fill_fingerprints(*report);
+  fill_fingerprints(*report, job.identity);
   merge_equal_findings(*report);
   for (Finding& finding : report->findings) {
     finding.replay->command = replay_command(job.report_name, finding, job.program);
@@ -51,15 +64,25 @@ Result<ExploreStageResult> explore_stage(const ExploreStageJob& job) {
 
 void merge_explored(std::vector<Finding> races, std::vector<Finding>& findings) {
   for (Finding& race : races) {
-    const auto known =
-        std::find_if(findings.begin(), findings.end(), [&](const Finding& each) { return each.id == race.id; });
-    if (known == findings.end()) {
-      findings.push_back(std::move(race));
-    } else if (known->rung < race.rung) {
-      known->rung = race.rung;
-      known->replay = std::move(race.replay);
-      known->found_by.push_back("explore");
+    std::vector<Finding*> known;
+    for (Finding& each : findings) {
+      if (each.kind == FindingKind::kRace && lines_of(each) == lines_of(race)) {
+        known.push_back(&each);
+      }
     }
+    const bool is_told =
+        std::any_of(known.begin(), known.end(), [&](const Finding* each) { return each->rung >= race.rung; });
+    if (is_told) {
+      continue;
+    }
+    if (known.size() != 1) {
+      findings.push_back(
+          std::move(race));  // nothing is there, or several variables, and it is not known which one it is
+      continue;
+    }
+    known.front()->rung = race.rung;
+    known.front()->replay = std::move(race.replay);
+    known.front()->found_by.push_back("explore");
   }
 }
 

@@ -10,14 +10,16 @@
 #include "confirm/code_names.h"
 #include "launch/controlled_run.h"
 #include "race/finding.h"
+#include "report/identity.h"
 
 namespace sooth {
 
 struct ExploreStageJob {
-  std::string program;      // as typed
-  std::string path;         // of the executable
-  std::string report_name;  // the file that the report goes to, for commands
-  std::uint64_t runs = 0;   // at most
+  std::string program;       // as typed
+  std::string path;          // of the executable
+  std::string report_name;   // the file that the report goes to, for commands
+  IdentityOptions identity;  // of the races
+  std::uint64_t runs = 0;    // at most
   std::uint32_t jobs = 1;
   std::function<Result<RunOutcome>(const RunPlan&)> run;  // called from several threads
   std::function<bool()> cancelled;                        // likewise
@@ -34,7 +36,7 @@ struct ExploreStageResult {
 // Fails when the program cannot be run so. Deadlocks and crashes are for whoever hands in `run` to see.
 Result<ExploreStageResult> explore_stage(const ExploreStageJob& job);
 
-// Puts them into the findings: one that is there gets the proof, if it has none.
+// Puts them into the findings: one on the same lines gets the proof, if it has none.
 void merge_explored(std::vector<Finding> races, std::vector<Finding>& findings);
 
 }  // namespace sooth

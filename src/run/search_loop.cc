@@ -250,6 +250,7 @@ class Loop {
     job.program = shell_words(job_.words);
     job.path = program_->path();
     job.report_name = job_.confirm.options.report_name;
+    job.identity = job_.identity;
     job.runs = kExploreRuns;
     job.jobs = options.jobs;
     job.cancelled = [&] { return is_over(time); };

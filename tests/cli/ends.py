@@ -303,8 +303,8 @@ def test_an_interrupted_run_says_so(bench):
             time.sleep(0.05)
         time.sleep(1)
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=120)
-    check("did not end by itself: it was interrupted after" in output, output)
+        _, report = process.communicate(timeout=120)
+    check("did not end by itself: it was interrupted after" in report, report)
 
 
 def test_sleeps_hide_nothing(bench):

@@ -252,12 +252,12 @@ def steered(lab):
 def explored(lab):
     """Of a tiny program all schedules are made, and the report says so; of a larger one not, and it does not."""
     run = lab.tool("run", "--", lab.write("tiny", SCHEDULE.replace("ACQUIRE", "acquire").replace("RELEASE", "release")), expect=0)
-    check("Every schedule was explored, but for the order of independent steps" in run.stdout, run.stdout)
+    check("Every schedule was explored, but for the order of independent steps" in run.stderr, run.stderr)
     check("explored" in lab.load("sooth-tiny.json")["search"], "told")
     large = SCHEDULE.replace("data = 1;", "for (int i = 0; i < 20; ++i) n++;").replace("data = 2;", "for (int i = 0; i < 20; ++i) n++;")
     large = large.replace("if (ready.load(std::memory_order_ACQUIRE))", "").replace("RELEASE", "release").replace("int data;", "std::atomic<int> n;")
     run = lab.tool("run", "--", lab.write("large", large), expect=0)
-    check("Every schedule was explored" not in run.stdout and "explored" not in lab.load("sooth-large.json")["search"], run.stdout)
+    check("Every schedule was explored" not in run.stderr and "explored" not in lab.load("sooth-large.json")["search"], run.stderr)
 
 
 COUNTED = """

@@ -38,6 +38,11 @@ def label_key(label):
     return [(0, int(part)) if part.isdigit() else (1, part) for part in re.findall(r"\d+|\D", label)]
 
 
+def name_of(site):
+    """Its label; of source code the line: what races on one line is one finding, and any of its columns may stand for it."""
+    return f"{site['file']}:{site['line']}" if "file" in site else site["label"]
+
+
 def findings(sooth, trace, analyses, *flags):
     """The findings of the JSON report of the tool, each with its sorted labels."""
     command = [sooth, "analyze", str(trace), "--with", ",".join(analyses), "--format", "json", "--fail-on", "never", *flags]
@@ -46,7 +51,7 @@ def findings(sooth, trace, analyses, *flags):
         raise RuntimeError(f"`{' '.join(command)}` exited with {run.returncode}: {run.stderr.strip()}")
     found = json.loads(run.stdout)["findings"]
     for finding in found:
-        finding["labels"] = sorted((access["site"]["label"] for access in finding["accesses"]), key=label_key)
+        finding["labels"] = sorted((name_of(access["site"]) for access in finding["accesses"]), key=label_key)
     return found
 
 
