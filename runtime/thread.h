@@ -114,7 +114,8 @@ struct Thread {
   Frame* frames;   // the floor: frames below it belong to what a signal interrupted
   Frame* bottom;   // of the whole array
   u64 last_ticket;
-  uptr missed_lock;  // of the latest kAcquireFailed
+  uptr start_caller;  // of std::thread's constructor that is about to call pthread_create; 0: none
+  uptr missed_lock;   // of the latest kAcquireFailed
   u64 missed_ticket;
   Tree* tree;  // nullptr: no redundant accesses are left out but those in `repeats`
 

@@ -177,7 +177,19 @@ SOOTH_EXPORT int sooth_pthread_create(pthread_t* thread, const pthread_attr_t* a
 int sooth_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument) {
   Thread* t = current();
   if (t == nullptr) return real_create(thread, attributes, routine, argument);
-  return create_thread(t, SOOTH_CALLER, thread, attributes, routine, argument, false);
+  uptr pc = t->start_caller != 0 ? t->start_caller : SOOTH_CALLER;
+  t->start_caller = 0;
+  return create_thread(t, pc, thread, attributes, routine, argument, false);
+}
+
+// std::thread::_M_start_thread(std::unique_ptr<_State>, void (*)()), a part of the library that the constructor calls, which
+// is inlined into the program: whoever calls this creates the thread. The pointer is passed by reference.
+#define SOOTH_START_THREAD "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"
+SOOTH_REAL static Real<void(void*, void*, void (*)())> real_start_thread{SOOTH_START_THREAD};
+SOOTH_EXPORT void sooth_start_thread(void* self, void* state, void (*depend)()) asm(SOOTH_START_THREAD);
+void sooth_start_thread(void* self, void* state, void (*depend)()) {
+  if (Thread* t = current(); t != nullptr) t->start_caller = SOOTH_CALLER;
+  real_start_thread(self, state, depend);
 }
 
 SOOTH_EXPORT int sooth_pthread_join(pthread_t thread, void** result) asm("pthread_join");

@@ -62,6 +62,13 @@ constexpr CommandExample kExamples[] = {
     {.command = "sooth help", .line = "sooth help run", .purpose = "The same as `sooth run --help`"},
     {.command = "sooth help", .line = "sooth help trace gen", .purpose = "The same as `sooth trace gen --help`"},
 
+    {.command = "sooth baseline",
+     .line = "sooth baseline upgrade old.json",
+     .purpose = "A baseline of an earlier version of Sooth, for this one"},
+    {.command = "sooth baseline upgrade",
+     .line = "sooth baseline upgrade old.json -o new.json",
+     .purpose = "The same, in another file"},
+
     {.command = "sooth merge",
      .line = "sooth merge first.json second.json -o all.json",
      .purpose = "One report of two runs"},

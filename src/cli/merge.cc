@@ -1,4 +1,5 @@
 // sooth merge: one report from many.
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -45,40 +46,35 @@ Result<std::optional<std::string>> merge_test_results(const MergeFlags& options)
                      : Result<std::optional<std::string>>(merged.status());
 }
 
-// So that one sees which of the reports had it. Shards of a campaign are parts of one.
-void name_report(Report& report, const std::string& path) {
-  for (Finding& finding : report.findings) {
-    if (finding.reports.empty() && !report.shard.has_value()) {
-      finding.reports = {path};
-    }
-  }
-}
+struct NamedReport {
+  std::string path;
+  Report report;
+};
 
-// Equal reports count once, whatever they are called.
-void drop_copies(std::vector<Report>& reports) {
-  std::map<std::string, std::size_t> kept;  // by text, into reports
-  std::vector<Report> distinct;
-  for (Report& report : reports) {
-    Report nameless = report;
-    for (Finding& finding : nameless.findings) {
-      finding.reports.clear();
-    }
+// Equal reports count once, by the first of their names: the order of the reports plays no part.
+std::vector<NamedReport> distinct_reports(std::vector<NamedReport> reports) {
+  std::map<std::string, std::size_t> kept;  // by text, into `distinct`
+  std::vector<NamedReport> distinct;
+  for (NamedReport& each : reports) {
     std::ostringstream text;
-    (void)write_json(nameless, {}, text);  // any report can be expressed as JSON
+    (void)write_json(each.report, {}, text);  // any report can be expressed as JSON
     const auto [it, added] = kept.try_emplace(text.str(), distinct.size());
     if (added) {
-      distinct.push_back(std::move(report));
-      continue;
-    }
-    Report& same = distinct[it->second];
-    const auto first_name = [](const Report& each) {
-      return each.findings.empty() ? std::vector<std::string>() : each.findings.front().reports;
-    };
-    if (first_name(report) < first_name(same)) {  // the order of the reports plays no part
-      same = std::move(report);
+      distinct.push_back(std::move(each));
+    } else {
+      distinct[it->second].path = std::min(distinct[it->second].path, each.path);
     }
   }
-  reports = std::move(distinct);
+  return distinct;
+}
+
+// So that one sees which of several reports had it. Shards of a campaign are parts of one.
+void name_findings(NamedReport& named) {
+  for (Finding& finding : named.report.findings) {
+    if (finding.reports.empty() && !named.report.shard.has_value()) {
+      finding.reports = {named.path};
+    }
+  }
 }
 
 CommandResult merge(const MergeFlags& options) {
@@ -91,16 +87,22 @@ CommandResult merge(const MergeFlags& options) {
     SOOTH_RETURN_IF_ERROR(deliver_text(**tests, options.report));
     return ExitCode::kOk;
   }
-  std::vector<Report> reports;
+  std::vector<NamedReport> named;
   for (const std::string& path : options.paths) {
     Result<Report> report = read_report(path);
     if (!report.ok()) {
       return std::move(report).status();
     }
-    name_report(*report, path);
-    reports.push_back(std::move(*report));
+    named.push_back({path, std::move(*report)});
   }
-  drop_copies(reports);
+  named = distinct_reports(std::move(named));
+  std::vector<Report> reports;
+  for (NamedReport& each : named) {
+    if (named.size() > 1) {
+      name_findings(each);
+    }
+    reports.push_back(std::move(each.report));
+  }
   Report merged = merge_reports(std::move(reports));
   if (!options.report.output.empty() && options.report.format == "json") {
     name_replays(merged, options.report.output);

@@ -59,9 +59,10 @@ TEST(DescribeEvents, TellsWhoMetWhomAndWhoWaits) {
   plan.sites = {{"", 0x10, 0x20, 1, control::kWrites}, {"/lib/libx.so", 0x30, 0x40, 2, control::kReads}};
   RunLog log;
   log.processes.resize(1);
-  log.processes[0].races.assign(5, CreatedRace{0,
-                                               {1, 0x14, 0, 4, control::kWrites, false},
-                                               {{2, 0x34, 1, 1, control::kReads | control::kAtomics, true}}});
+  log.processes[0].races.assign(
+      5, CreatedRace{0,
+                     {1, 0x14, 0, std::nullopt, 4, control::kWrites, false},
+                     {{2, 0x34, 1, std::nullopt, 1, control::kReads | control::kAtomics, true}}});
   log.processes[0].deadlock = {{1, control::BlockedOn::kMutex, 2, 0x50},
                                {2, control::BlockedOn::kJoin, 1, 0x60},
                                {3, control::BlockedOn::kCondition, control::kNone, 0x70, false}};

@@ -63,6 +63,9 @@ std::string qualified(std::string_view function) {
       name.erase(name.size() - tail.size());
     }
   }
+  while (name.ends_with(' ')) {
+    name.pop_back();  // "operator<< <char>"
+  }
   const std::size_t kept = name.find("operator");
   const std::size_t blank = name.substr(0, kept).rfind(' ');
   return blank == std::string::npos ? name : name.substr(blank + 1);

@@ -18,6 +18,9 @@ Finding race(const std::string& id, Rung rung) {
   finding.dynamic_pairs = 2;
   finding.distance = 10;
   finding.accesses.resize(2);
+  finding.accesses[0].op = Op::kRead;
+  finding.accesses[1].op = Op::kWrite;
+  finding.conflicts = {"read/write"};
   return finding;
 }
 

@@ -375,7 +375,7 @@ def test_time(bench):
 def test_formats(bench):
     racy = built(bench, "racy")
     done = bench.run("explore", "--format", "json", "-o", "found.json", "--", racy, status=66)
-    check(done.stdout == "" and "2 outcomes, 2 races" in done.stderr, done.stdout + done.stderr)
+    check(done.stdout == "" and "2 outcomes, 2 racing pairs" in done.stderr, done.stdout + done.stderr)
     report = json.loads(bench.read("found.json"))
     check({f["rung"] for f in report["findings"]} == {"confirmed"} and not report["incomplete"], report)
     check(all(f["found_by"] == ["explore"] and f["accesses"][0]["site"]["line"] > 0 for f in report["findings"]), report)

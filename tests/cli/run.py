@@ -559,17 +559,20 @@ def full_disks(lab):
 
 
 def closed_output(lab):
-    """A report that nobody can read is an error, but it is stored."""
-    with open("/dev/full", "w") as full:
-        process = subprocess.Popen([lab.sooth, "run", "--", lab.example("textbook")], cwd=lab.scratch, env=lab.environment,
-                                   stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, text=True)
-        errors = process.communicate(timeout=TIME_LIMIT)[1]
-    check(process.returncode == 70 and "cannot write the report to standard output" in errors, errors)
+    """A report that nobody can read is an error, but it is stored. Where the program's output goes is the program's business."""
+    def status(redirection, example, options=""):
+        shell = ["sh", "-c", f'"$0" run {options} -- "$1" {redirection}', lab.sooth, lab.example(example)]
+        process = subprocess.Popen(shell, cwd=lab.scratch, env=lab.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        return process.communicate(timeout=TIME_LIMIT)[1], process.returncode
+    check(status("2>/dev/full", "textbook")[1] == 70, "the report goes to standard error")
     check(lab.load("sooth-textbook.json")["findings"], "the report is stored all the same")
-    process = subprocess.Popen(["sh", "-c", '"$0" run -- "$1" >&-', lab.sooth, lab.example("bank_account_race")], cwd=lab.scratch,
-                               env=lab.environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    errors = process.communicate(timeout=TIME_LIMIT)[1]
-    check(process.returncode == 70 and "sooth: cannot write" in errors, (process.returncode, errors))
+    errors, code = status(">/dev/full", "bank_account_race")
+    check(code == 66 and "confirmed data race" in errors, (code, errors))
+    errors, code = status(">&-", "bank_account_race")
+    check(code == 66 and "confirmed data race" in errors, (code, errors))
+    errors, code = status(">/dev/full", "textbook", "--format json")
+    check(code == 70 and "cannot write the report to standard output" in errors, (code, errors))
 
 
 def merge(lab):

@@ -214,7 +214,7 @@ await test('who started the threads', async () => {
 });
 
 await test('a witness of which only stretches are known', async () => {
-  const page = await open('mixed', { hash: '#acfee5915ddcc27f' });
+  const page = await open('mixed', { hash: '#5c562ceb1453b90f' });
   check((await page.locator('.summary').innerText()).startsWith('A reordering of 25 stretches of 3 threads'), 'says what is known');
   await page.locator('.step.gap').click();
   await page.locator('.events').focus();
