@@ -207,7 +207,7 @@ await test('who started the threads', async () => {
   const page = await open('account');
   const note = page.locator('.origins details').filter({ hasText: 'created' }).first();
   await note.locator('summary').first().click();
-  check(await note.locator('.source').count() > 0, 'the place is shown');
+  await note.locator('.source').first().waitFor();  // it is made when the fold opens
   check(await note.locator('.calls li').count() > 1, 'the calls that led there are shown');
   await page.shot('created');
   page.calm();
