@@ -150,7 +150,8 @@ enum class RecordKind : std::uint16_t {
   kStretch = 2,  // of `thread`: a = events, b = accesses, c = StretchEnd | timed_out << 8 | hash << 32
   // `thread` meets the thread of the kRaceWith record that comes next, both in front of accesses to the same bytes, at
   // least one a write, not both atomic. a = offset of the program counter in its module, b = index of the SiteRange |
-  // one more than the offset of the bytes in the program << 32 if they are in a variable of it, c = bytes | kinds << 32 | 1 << 40 if it goes first.
+  // one more than the offset of the bytes in the program << 32 if they are in a variable of it, c = bytes | kinds << 32
+  // | 1 << 40 if it goes first.
   kRace = 3,
   kRaceWith = 4,  // the other one, in the same form; one per postponed thread that it meets
   // A postponed `thread` goes on without a race: a = 0 all others are postponed or blocked, 1 its patience is over.

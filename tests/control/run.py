@@ -174,7 +174,7 @@ def test_race_is_created(program):
         first.add(winner.thread)
         assert run.output == f"{1 if winner.thread == 1 else 0} 40\n", (seed, run.output, races)
         assert {r.c & 0xffffffff for r in races} == {4}, races
-        sites = [handover.sites()[r.b] for r in races]
+        sites = [handover.sites()[r.b & 0xffffffff] for r in races]
         assert {s.sites for s in sites} == {1, 2} and all(s.begin <= r.a < s.end for s, r in zip(sites, races)), races
     assert first == {1, 2}, first
 
@@ -363,7 +363,7 @@ def test_sites_in_a_library(program):
         for seed in range(5):
             run = plugin.run(DIRECTED, seed=seed, sites=sites)
             assert run.status == 0 and len(run.of("race")) == 2, (module, seed, run.status, run.records)
-            firsts = sum(r.c >> 40 & 1 for r in run.of("race", "race with") if plugin.sites()[r.b].sites == 1)
+            firsts = sum(r.c >> 40 & 1 for r in run.of("race", "race with") if plugin.sites()[r.b & 0xffffffff].sites == 1)
             assert run.output == f"{firsts}\n", (run.output, run.records)
     run = plugin.run(DIRECTED, sites=[s._replace(module="") for s in plugin.sites()])
     assert run.status == 0 and not run.of("race"), run.records
