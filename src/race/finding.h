@@ -295,6 +295,15 @@ struct ReplaySummary {
   friend bool operator==(const ReplaySummary&, const ReplaySummary&) = default;
 };
 
+// Another pair of sites that is the same bug, and how well it is proven itself.
+struct OtherPair {
+  Rung rung = Rung::kSuspected;
+  std::vector<std::string> found_by;
+  std::vector<Site> sites;
+
+  friend bool operator==(const OtherPair&, const OtherPair&) = default;
+};
+
 struct Finding {
   std::string id;  // stable: what a person would call the same bug has the same (report/identity.h)
   FindingKind kind = FindingKind::kRace;
@@ -313,6 +322,8 @@ struct Finding {
   std::vector<Access> accesses;
   // Of a race: what meets what at these places, "read/write"; more than one when findings were merged.
   std::vector<std::string> conflicts;
+  // ... and then the other pairs, sorted by their sites; not all, when there are very many.
+  std::vector<OtherPair> others;
   std::optional<MisuseKind> misuse;       // of a misuse
   std::optional<FailureSummary> failure;  // of a crash or hang, and of a deadlock that a run ended in
   // Libraries that nobody sees into, and that may order the two for all one knows.

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "race/site_key.h"
 #include "report/identity.h"
 
 namespace sooth {
@@ -29,6 +30,56 @@ bool happens_earlier(const Finding& a, const Finding& b) {
   return std::tuple(a.accesses.empty(), events(a)) < std::tuple(b.accesses.empty(), events(b));
 }
 
+constexpr std::size_t kMostPairs = 64;
+
+std::vector<std::string> keys_of(const std::vector<Site>& sites) {
+  std::vector<std::string> keys;
+  for (const Site& site : sites) {
+    keys.push_back(site_key(site));
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+OtherPair main_pair(const Finding& finding) {
+  OtherPair pair{finding.rung, finding.found_by, {}};
+  for (const Access& access : finding.accesses) {
+    pair.sites.push_back(access.site);
+  }
+  return pair;
+}
+
+// The pairs of a race that is the same bug.
+void add_pairs(Finding& finding, const Finding& other) {
+  if (finding.kind != FindingKind::kRace) {
+    return;
+  }
+  const std::vector<std::string> own = keys_of(main_pair(finding).sites);
+  std::vector<OtherPair> pairs = other.others;
+  pairs.push_back(main_pair(other));
+  for (OtherPair& pair : pairs) {
+    const std::vector<std::string> keys = keys_of(pair.sites);
+    const auto place = std::lower_bound(
+        finding.others.begin(), finding.others.end(), keys,
+        [](const OtherPair& each, const std::vector<std::string>& k) { return keys_of(each.sites) < k; });
+    if (keys == own) {
+      continue;
+    }
+    if (place == finding.others.end() || keys_of(place->sites) != keys) {
+      finding.others.insert(place, std::move(pair));
+      continue;
+    }
+    place->rung = std::max(place->rung, pair.rung);
+    for (std::string& name : pair.found_by) {
+      if (std::find(place->found_by.begin(), place->found_by.end(), name) == place->found_by.end()) {
+        place->found_by.push_back(std::move(name));
+      }
+    }
+    std::sort(place->found_by.begin(), place->found_by.end());
+  }
+  finding.others.resize(std::min(finding.others.size(), kMostPairs));
+}
+
 }  // namespace
 
 bool better_proven(const Finding& a, const Finding& b) {
@@ -39,6 +90,7 @@ void merge_finding(Finding& finding, Finding other) {
   if (better_proven(other, finding)) {
     std::swap(finding, other);
   }
+  add_pairs(finding, other);
   for (std::string& name : other.found_by) {
     if (std::find(finding.found_by.begin(), finding.found_by.end(), name) == finding.found_by.end()) {
       finding.found_by.push_back(std::move(name));

@@ -128,6 +128,12 @@ static bool right_number_of_accesses(const Finding& finding) {
   return false;
 }
 
+void read_json(const JsonNode& node, OtherPair& pair) {
+  node.required("rung").get_name(pair.rung, rung_from_name, "rung");
+  node.get("found_by", pair.found_by);
+  node.get("sites", pair.sites);
+}
+
 void read_json(const JsonNode& node, Finding& finding) {
   node.get("id", finding.id);
   node.required("kind").get_name(finding.kind, finding_kind_from_name, "kind of finding");
@@ -139,6 +145,7 @@ void read_json(const JsonNode& node, Finding& finding) {
   node.get("exact", finding.exact);
   node.get("known", finding.known);
   node.get("conflicts", finding.conflicts);
+  node.get("others", finding.others);
   node.get("uninstrumented", finding.uninstrumented);
   node.get("recording", finding.recorded_under);
   node.get("witness", finding.witness);

@@ -289,6 +289,10 @@ Json to_json(const Finding& finding) {
   if (!finding.conflicts.empty()) {
     json["conflicts"] = finding.conflicts;
   }
+  for (const OtherPair& pair : finding.others) {
+    json["others"].push_back(
+        {{"rung", rung_name(pair.rung)}, {"found_by", pair.found_by}, {"sites", to_json(pair.sites)}});
+  }
   if (!finding.uninstrumented.empty()) {
     json["uninstrumented"] = finding.uninstrumented;
   }

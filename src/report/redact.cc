@@ -61,6 +61,9 @@ void redact_finding(Finding& finding) {
     access.when.clear();
     access.code.clear();
   }
+  for (OtherPair& pair : finding.others) {
+    redact_stack(pair.sites);
+  }
   FindingContext& context = finding.context;
   if (context.memory.has_value() && context.memory->allocated.has_value()) {
     redact_origin(*context.memory->allocated);

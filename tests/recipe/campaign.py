@@ -48,14 +48,23 @@ def run(command, status=(0,), cwd=None):
     return done
 
 
-def place(access):
-    return access["site"].get("line", 0), access["site"].get("column", 0)
+def place(site):
+    return site.get("line", 0), site.get("column", 0)
+
+
+def site_pairs(report):
+    """(sites, found_by, rung) of all pairs: several may be one finding."""
+    for finding in report["findings"]:
+        if finding["kind"] == "race":
+            yield [access["site"] for access in finding["accesses"]], finding["found_by"], finding["rung"]
+            for other in finding.get("others", []):
+                yield other["sites"], other["found_by"], other["rung"]
 
 
 def pairs(report, analysis=None, rung=None):
     """The races of a report by the places of their accesses; of one analysis, at a rung."""
-    return {tuple(sorted(place(access) for access in finding["accesses"])) for finding in report["findings"]
-            if finding["kind"] == "race" and not any(access["site"].get("file", "").endswith("outside.c") for access in finding["accesses"]) and (analysis is None or analysis in finding["found_by"]) and rung in (None, finding["rung"])}
+    return {tuple(sorted(map(place, sites))) for sites, found_by, proven in site_pairs(report)
+            if not any(site.get("file", "").endswith("outside.c") for site in sites) and (analysis is None or analysis in found_by) and rung in (None, proven)}
 
 
 def calls_outside(text):
