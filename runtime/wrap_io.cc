@@ -15,23 +15,19 @@
 #include "runtime/blocking.h"
 #include "runtime/descriptors.h"
 #include "runtime/intercept.h"
+#include "runtime/on_behalf.h"
 #include "runtime/signals.h"
-#include "runtime/stream_writer.h"
 
 using namespace sooth;
 using namespace sooth::rt;
 
 namespace {
 
-void range(Thread* t, uptr pc, Op op, const void* p, std::size_t n) {
-  write_range(t, pc, op, reinterpret_cast<uptr>(p), n);
-}
-
 void ranges(Thread* t, uptr pc, Op op, const iovec* parts, int count, ssize_t bytes) {
   for (int i = 0; i < count && bytes > 0; ++i) {
     std::size_t n =
         parts[i].iov_len < static_cast<std::size_t>(bytes) ? parts[i].iov_len : static_cast<std::size_t>(bytes);
-    range(t, pc, op, parts[i].iov_base, n);
+    write_range(t, pc, op, reinterpret_cast<uptr>(parts[i].iov_base), n);
     bytes -= static_cast<ssize_t>(n);
   }
 }
@@ -63,16 +59,16 @@ SOOTH_INLINE ssize_t send_through(Thread* t, uptr pc, int fd, Call call) {
 
 }  // namespace
 
-#define SOOTH_RECEIVER(result, name, parameters, arguments, fd, buffer)       \
-  SOOTH_REAL static Real<result parameters> real_##name{#name};               \
-  SOOTH_EXPORT result sooth_##name parameters asm(#name);                     \
-  result sooth_##name parameters {                                            \
-    Thread* t = current();                                                    \
-    if (t == nullptr) return real_##name arguments;                           \
-    uptr pc = SOOTH_CALLER;                                                   \
-    ssize_t n = receive(t, pc, fd, [&] { return real_##name arguments; });    \
-    if (n > 0) range(t, pc, Op::kWrite, buffer, static_cast<std::size_t>(n)); \
-    return n;                                                                 \
+#define SOOTH_RECEIVER(result, name, parameters, arguments, fd, buffer)    \
+  SOOTH_REAL static Real<result parameters> real_##name{#name};            \
+  SOOTH_EXPORT result sooth_##name parameters asm(#name);                  \
+  result sooth_##name parameters {                                         \
+    Thread* t = current();                                                 \
+    if (t == nullptr) return real_##name arguments;                        \
+    uptr pc = SOOTH_CALLER;                                                \
+    ssize_t n = receive(t, pc, fd, [&] { return real_##name arguments; }); \
+    if (n > 0) writes(t, pc, buffer, static_cast<std::size_t>(n));         \
+    return n;                                                              \
   }
 #define SOOTH_SENDER(result, name, parameters, arguments, fd, buffer, size) \
   SOOTH_REAL static Real<result parameters> real_##name{#name};             \
@@ -81,7 +77,7 @@ SOOTH_INLINE ssize_t send_through(Thread* t, uptr pc, int fd, Call call) {
     Thread* t = current();                                                  \
     if (t == nullptr) return real_##name arguments;                         \
     uptr pc = SOOTH_CALLER;                                                 \
-    range(t, pc, Op::kRead, buffer, size);                                  \
+    reads(t, pc, buffer, size);                                             \
     return send_through(t, pc, fd, [&] { return real_##name arguments; });  \
   }
 
@@ -99,7 +95,7 @@ SOOTH_INTERCEPT(ssize_t, read, int fd, void* to, std::size_t size) {
   ssize_t n = receive(t, pc, fd, [&] { return real_read(fd, to, size); });
   if (n > 0) {
     signals_read(t, pc, fd, to, n);
-    range(t, pc, Op::kWrite, to, static_cast<std::size_t>(n));
+    writes(t, pc, to, static_cast<std::size_t>(n));
   }
   return n;
 }
@@ -150,7 +146,7 @@ SOOTH_INTERCEPT(int, eventfd_read, int fd, eventfd_t* value) {
   Thread* t = current();
   if (t == nullptr) return real_eventfd_read(fd, value);
   ssize_t n = receive(t, SOOTH_CALLER, fd, [&] { return static_cast<ssize_t>(real_eventfd_read(fd, value)); });
-  if (n >= 0) range(t, SOOTH_CALLER, Op::kWrite, value, sizeof *value);
+  if (n >= 0) writes(t, SOOTH_CALLER, value, sizeof *value);
   return static_cast<int>(n);
 }
 SOOTH_INTERCEPT(int, eventfd_write, int fd, eventfd_t value) {
@@ -216,7 +212,7 @@ SOOTH_INTERCEPT(int, timerfd_settime, int fd, int flags, const itimerspec* value
   if (t == nullptr) return real_timerfd_settime(fd, flags, value, old);
   descriptor_sends(t, SOOTH_CALLER, fd);
   int result = real_timerfd_settime(fd, flags, value, old);
-  if (result == 0 && old != nullptr) range(t, SOOTH_CALLER, Op::kWrite, old, sizeof *old);
+  if (result == 0 && old != nullptr) writes(t, SOOTH_CALLER, old, sizeof *old);
   return result;
 }
 SOOTH_INTERCEPT(int, signalfd, int fd, const sigset_t* set, int flags) {

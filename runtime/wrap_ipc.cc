@@ -11,7 +11,7 @@
 #include "runtime/blocking.h"
 #include "runtime/descriptors.h"
 #include "runtime/intercept.h"
-#include "runtime/stream_writer.h"
+#include "runtime/on_behalf.h"
 
 using namespace sooth;
 using namespace sooth::rt;
@@ -20,10 +20,6 @@ namespace {
 
 u64 semaphore(int set, unsigned number) { return channel_named(Named::kSemaphore, static_cast<u64>(set), number); }
 u64 messages(int queue) { return channel_named(Named::kMessages, static_cast<u64>(queue)); }
-
-void range(Thread* t, uptr pc, Op op, const void* p, std::size_t n) {
-  write_range(t, pc, op, reinterpret_cast<uptr>(p), n);
-}
 
 // Whoever waits for a semaphore, or for it to be 0, comes behind those that changed it before.
 template <typename Call>
@@ -83,7 +79,7 @@ int sooth_semctl(int set, int number, int command, ...) {
 SOOTH_INTERCEPT(int, msgsnd, int queue, const void* message, std::size_t size, int flags) {
   Thread* t = current();
   if (t == nullptr) return real_msgsnd(queue, message, size, flags);
-  range(t, SOOTH_CALLER, Op::kRead, message, sizeof(long) + size);
+  reads(t, SOOTH_CALLER, message, sizeof(long) + size);
   channel_sends(t, SOOTH_CALLER, messages(queue));
   Blocking blocking(t, (flags & IPC_NOWAIT) == 0);
   return real_msgsnd(queue, message, size, flags);
@@ -98,7 +94,7 @@ SOOTH_INTERCEPT(ssize_t, msgrcv, int queue, void* message, std::size_t size, lon
   }
   if (n >= 0) {
     channel_received(t, SOOTH_CALLER, messages(queue));
-    range(t, SOOTH_CALLER, Op::kWrite, message, sizeof(long) + static_cast<std::size_t>(n));
+    writes(t, SOOTH_CALLER, message, sizeof(long) + static_cast<std::size_t>(n));
   } else {
     failed_try(t);
   }
@@ -109,7 +105,7 @@ SOOTH_INTERCEPT(ssize_t, msgrcv, int queue, void* message, std::size_t size, lon
 SOOTH_INTERCEPT(int, mq_send, mqd_t queue, const char* from, std::size_t size, unsigned priority) {
   Thread* t = current();
   if (t == nullptr) return real_mq_send(queue, from, size, priority);
-  range(t, SOOTH_CALLER, Op::kRead, from, size);
+  reads(t, SOOTH_CALLER, from, size);
   descriptor_sends(t, SOOTH_CALLER, queue);
   Blocking blocking(t);
   return real_mq_send(queue, from, size, priority);
@@ -118,7 +114,7 @@ SOOTH_INTERCEPT(int, mq_timedsend, mqd_t queue, const char* from, std::size_t si
                 const timespec* limit) {
   Thread* t = current();
   if (t == nullptr) return real_mq_timedsend(queue, from, size, priority, limit);
-  range(t, SOOTH_CALLER, Op::kRead, from, size);
+  reads(t, SOOTH_CALLER, from, size);
   descriptor_sends(t, SOOTH_CALLER, queue);
   Blocking blocking(t);
   return real_mq_timedsend(queue, from, size, priority, virtual_clock::RealDeadline(limit, CLOCK_REALTIME));
@@ -126,8 +122,8 @@ SOOTH_INTERCEPT(int, mq_timedsend, mqd_t queue, const char* from, std::size_t si
 static void message_came(Thread* t, uptr pc, mqd_t queue, char* to, const unsigned* priority, ssize_t n) {
   if (n < 0) return failed_try(t);
   descriptor_received(t, pc, queue);
-  range(t, pc, Op::kWrite, to, static_cast<std::size_t>(n));
-  if (priority != nullptr) range(t, pc, Op::kWrite, priority, sizeof *priority);
+  writes(t, pc, to, static_cast<std::size_t>(n));
+  if (priority != nullptr) writes(t, pc, priority, sizeof *priority);
 }
 SOOTH_INTERCEPT(ssize_t, mq_receive, mqd_t queue, char* to, std::size_t size, unsigned* priority) {
   Thread* t = current();

@@ -9,7 +9,7 @@
 
 #include "runtime/descriptors.h"
 #include "runtime/intercept.h"
-#include "runtime/stream_writer.h"
+#include "runtime/on_behalf.h"
 #include "runtime/turn.h"
 
 using namespace sooth;
@@ -103,16 +103,16 @@ SOOTH_INTERCEPT(int, rename, const char* from, const char* to) {
 }
 
 // Functions that look; the size of what they fill in for their caller, or 0.
-#define SOOTH_SEES_NAME(name, parameters, arguments, path, to, size)                                            \
-  SOOTH_REAL static Real<int parameters> real_##name{#name};                                                    \
-  SOOTH_EXPORT int sooth_##name parameters asm(#name);                                                          \
-  int sooth_##name parameters {                                                                                 \
-    int result = real_##name arguments;                                                                         \
-    if (Thread* t = current()) {                                                                                \
-      name_seen(t, SOOTH_CALLER, path, result == 0);                                                            \
-      if (result == 0 && size != 0) write_range(t, SOOTH_CALLER, Op::kWrite, reinterpret_cast<uptr>(to), size); \
-    }                                                                                                           \
-    return result;                                                                                              \
+#define SOOTH_SEES_NAME(name, parameters, arguments, path, to, size)   \
+  SOOTH_REAL static Real<int parameters> real_##name{#name};           \
+  SOOTH_EXPORT int sooth_##name parameters asm(#name);                 \
+  int sooth_##name parameters {                                        \
+    int result = real_##name arguments;                                \
+    if (Thread* t = current()) {                                       \
+      name_seen(t, SOOTH_CALLER, path, result == 0);                   \
+      if (result == 0 && size != 0) writes(t, SOOTH_CALLER, to, size); \
+    }                                                                  \
+    return result;                                                     \
   }
 SOOTH_SEES_NAME(access, (const char* path, int mode), (path, mode), path, nullptr, 0)
 SOOTH_SEES_NAME(faccessat, (int folder, const char* path, int mode, int flags), (folder, path, mode, flags), path,
@@ -127,15 +127,15 @@ SOOTH_SEES_NAME(fstatat64, (int folder, const char* path, struct stat64* to, int
                 path, to, sizeof *to)
 
 // What it tells of the size comes from those who wrote.
-#define SOOTH_FSTAT(name, type)                                                         \
-  SOOTH_INTERCEPT(int, name, int fd, type* to) {                                        \
-    int result = real_##name(fd, to);                                                   \
-    Thread* t = current();                                                              \
-    if (t != nullptr && result == 0) {                                                  \
-      descriptor_received(t, SOOTH_CALLER, fd);                                         \
-      write_range(t, SOOTH_CALLER, Op::kWrite, reinterpret_cast<uptr>(to), sizeof *to); \
-    }                                                                                   \
-    return result;                                                                      \
+#define SOOTH_FSTAT(name, type)                  \
+  SOOTH_INTERCEPT(int, name, int fd, type* to) { \
+    int result = real_##name(fd, to);            \
+    Thread* t = current();                       \
+    if (t != nullptr && result == 0) {           \
+      descriptor_received(t, SOOTH_CALLER, fd);  \
+      writes(t, SOOTH_CALLER, to, sizeof *to);   \
+    }                                            \
+    return result;                               \
   }
 SOOTH_FSTAT(fstat, struct stat)
 SOOTH_FSTAT(fstat64, struct stat64)

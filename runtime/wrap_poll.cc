@@ -7,7 +7,7 @@
 #include "runtime/blocking.h"
 #include "runtime/descriptors.h"
 #include "runtime/intercept.h"
-#include "runtime/stream_writer.h"
+#include "runtime/on_behalf.h"
 
 using namespace sooth;
 using namespace sooth::rt;
@@ -77,7 +77,7 @@ static void epoll_reported(Thread* t, uptr pc, int set, const epoll_event* event
   if (n <= 0) return;
   descriptor_received(t, pc, set);
   for (int i = 0; i < n; ++i) members_ready(t, pc, set, events[i]);
-  write_range(t, pc, Op::kWrite, reinterpret_cast<uptr>(events), static_cast<std::size_t>(n) * sizeof *events);
+  writes(t, pc, events, static_cast<std::size_t>(n) * sizeof *events);
 }
 SOOTH_INTERCEPT(int, epoll_wait, int set, epoll_event* events, int room, int timeout) {
   Thread* t = current();
