@@ -9,6 +9,7 @@
 #include "runtime/control.h"
 #include "runtime/intercept.h"
 #include "runtime/modules.h"
+#include "runtime/on_behalf.h"
 #include "runtime/recorder.h"
 #include "runtime/run_end.h"
 #include "runtime/stream_writer.h"
@@ -241,7 +242,11 @@ using sooth::Op;
 SOOTH_EXPORT int sooth_sigaction(int number, const struct sigaction* action, struct sigaction* old) asm("sigaction");
 int sooth_sigaction(int number, const struct sigaction* action, struct sigaction* old) {
   if (!recording()) return real_sigaction_(number, action, old);
-  return set_action(current(), SOOTH_CALLER, number, action, old);
+  const OnBehalf on(recorded_thread(), SOOTH_CALLER);
+  on.in(action);
+  int result = set_action(current(), SOOTH_CALLER, number, action, old);
+  if (result == 0) on.out(old);
+  return result;
 }
 
 SOOTH_INTERCEPT(sighandler_t, signal, int number, sighandler_t handler) {
@@ -258,16 +263,33 @@ SOOTH_INTERCEPT(sighandler_t, sysv_signal, int number, sighandler_t handler) {
 }
 
 // A handler that waits came before the mask changes.
+static void mask_changes() {
+  Thread* t = current();
+  if (t != nullptr && t->pending_signals != 0) deliver_pending_signals(t);
+}
+template <typename Call>
+static int change_mask(uptr pc, const sigset_t* set, const sigset_t* old, Call call) {
+  mask_changes();
+  const OnBehalf on(recorded_thread(), pc);
+  on.in(set);
+  int result = call();
+  if (result == 0) on.out(old);
+  return result;
+}
 SOOTH_EXPORT int sooth_pthread_sigmask(int how, const sigset_t* set, sigset_t* old) asm("pthread_sigmask");
 int sooth_pthread_sigmask(int how, const sigset_t* set, sigset_t* old) {
-  Thread* t = current();
-  if (t != nullptr && t->pending_signals != 0) deliver_pending_signals(t);
-  return real_pthread_sigmask(how, set, old);
+  return change_mask(SOOTH_CALLER, set, old, [&] { return real_pthread_sigmask(how, set, old); });
 }
 SOOTH_INTERCEPT(int, sigprocmask, int how, const sigset_t* set, sigset_t* old) {
-  Thread* t = current();
-  if (t != nullptr && t->pending_signals != 0) deliver_pending_signals(t);
-  return real_sigprocmask(how, set, old);
+  return change_mask(SOOTH_CALLER, set, old, [&] { return real_sigprocmask(how, set, old); });
+}
+SOOTH_INTERCEPT(int, sigblock, int mask) {
+  mask_changes();
+  return real_sigblock(mask);
+}
+SOOTH_INTERCEPT(int, sigsetmask, int mask) {
+  mask_changes();
+  return real_sigsetmask(mask);
 }
 
 SOOTH_INTERCEPT(int, raise, int number) {
@@ -321,7 +343,9 @@ SOOTH_INTERCEPT(int, sigwait, const sigset_t* set, int* number) {
   turn::leave(t);
   int result = real_sigwait(set, number);
   turn::enter(t);
-  if (result == 0) signal_received(t, SOOTH_CALLER, *number);
+  if (result != 0) return result;
+  signal_received(t, SOOTH_CALLER, *number);
+  OnBehalf(recorded_thread(), SOOTH_CALLER).out(number);
   return result;
 }
 SOOTH_INTERCEPT(int, sigwaitinfo, const sigset_t* set, siginfo_t* info) {
@@ -331,6 +355,7 @@ SOOTH_INTERCEPT(int, sigwaitinfo, const sigset_t* set, siginfo_t* info) {
   int result = real_sigwaitinfo(set, info);
   turn::enter(t);
   if (result > 0) signal_received(t, SOOTH_CALLER, result);
+  if (result > 0) OnBehalf(recorded_thread(), SOOTH_CALLER).out(info);
   return result;
 }
 SOOTH_INTERCEPT(int, sigtimedwait, const sigset_t* set, siginfo_t* info, const struct timespec* timeout) {
@@ -343,5 +368,6 @@ SOOTH_INTERCEPT(int, sigtimedwait, const sigset_t* set, siginfo_t* info, const s
   // It waits in real time, which virtual time follows.
   if (result == -1 && errno == EAGAIN && end < virtual_clock::kNever) virtual_clock::advance_to(end);
   if (result > 0) signal_received(t, SOOTH_CALLER, result);
+  if (result > 0) OnBehalf(recorded_thread(), SOOTH_CALLER).out(info);
   return result;
 }

@@ -137,6 +137,8 @@ SOOTH_INTERCEPT(int, pthread_barrier_wait, pthread_barrier_t* barrier) {
 // of it.
 namespace {
 
+bool some_guard_failed_ = false;
+
 void record_guard(Op op, MemoryOrder order, uptr pc, const u64* guard) {
   Thread* t = current();
   if (t == nullptr || !is_synchronisation_seen(t)) return;
@@ -150,7 +152,20 @@ SOOTH_INTERCEPT(int, __cxa_guard_acquire, u64* guard) {
   if (Thread* t = current()) begin_operation(t, SOOTH_CALLER);
   int must_initialise = real___cxa_guard_acquire(guard);
   if (must_initialise == 0) record_guard(Op::kAtomicLoad, MemoryOrder::kAcquire, SOOTH_CALLER, guard);
+  if (must_initialise != 0 && __atomic_load_n(&some_guard_failed_, __ATOMIC_RELAXED)) {
+    if (Thread* t = current()) write_event(t, SOOTH_CALLER, Shape::of(Op::kHappensAfter), address_of(guard));
+  }
   return must_initialise;
+}
+
+// An initialisation that throws comes before the next try.
+SOOTH_INTERCEPT(void, __cxa_guard_abort, u64* guard) {
+  if (Thread* t = current()) {
+    begin_operation(t);
+    __atomic_store_n(&some_guard_failed_, true, __ATOMIC_RELAXED);
+    write_event(t, SOOTH_CALLER, Shape::of(Op::kHappensBefore), address_of(guard));
+  }
+  real___cxa_guard_abort(guard);
 }
 
 SOOTH_INTERCEPT(void, __cxa_guard_release, u64* guard) {

@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -102,8 +104,6 @@ SOOTH_INTERCEPT(ssize_t, read, int fd, void* to, std::size_t size) {
 SOOTH_RECEIVER(ssize_t, pread, (int fd, void* to, std::size_t size, off_t at), (fd, to, size, at), fd, to)
 SOOTH_RECEIVER(ssize_t, pread64, (int fd, void* to, std::size_t size, off_t at), (fd, to, size, at), fd, to)
 SOOTH_RECEIVER(ssize_t, recv, (int fd, void* to, std::size_t size, int flags), (fd, to, size, flags), fd, to)
-SOOTH_RECEIVER(ssize_t, recvfrom, (int fd, void* to, std::size_t size, int flags, sockaddr* from, socklen_t* length),
-               (fd, to, size, flags, from, length), fd, to)
 SOOTH_SENDER(ssize_t, write, (int fd, const void* from, std::size_t size), (fd, from, size), fd, from, size)
 SOOTH_SENDER(ssize_t, pwrite, (int fd, const void* from, std::size_t size, off_t at), (fd, from, size, at), fd, from,
              size)
@@ -111,36 +111,108 @@ SOOTH_SENDER(ssize_t, pwrite64, (int fd, const void* from, std::size_t size, off
              size)
 SOOTH_SENDER(ssize_t, send, (int fd, const void* from, std::size_t size, int flags), (fd, from, size, flags), fd, from,
              size)
-SOOTH_SENDER(ssize_t, sendto,
-             (int fd, const void* from, std::size_t size, int flags, const sockaddr* to, socklen_t length),
-             (fd, from, size, flags, to, length), fd, from, size)
 
-SOOTH_INTERCEPT(ssize_t, readv, int fd, const iovec* parts, int count) {
+// The addresses of sockets. What fits of one of *length bytes into `room`; the kernel says how long it is.
+static void address_came(Thread* t, uptr pc, const void* address, const socklen_t* length, socklen_t room) {
+  if (address == nullptr || length == nullptr) return;
+  writes(t, pc, address, *length < room ? *length : room);
+  writes(t, pc, length, sizeof *length);
+}
+SOOTH_INTERCEPT(ssize_t, recvfrom, int fd, void* to, std::size_t size, int flags, sockaddr* from, socklen_t* length) {
   Thread* t = current();
-  if (t == nullptr) return real_readv(fd, parts, count);
-  ssize_t n = receive(t, SOOTH_CALLER, fd, [&] { return real_readv(fd, parts, count); });
-  ranges(t, SOOTH_CALLER, Op::kWrite, parts, count, n);
+  if (t == nullptr) return real_recvfrom(fd, to, size, flags, from, length);
+  uptr pc = SOOTH_CALLER;
+  socklen_t room = length != nullptr ? *length : 0;
+  ssize_t n = receive(t, pc, fd, [&] { return real_recvfrom(fd, to, size, flags, from, length); });
+  if (n < 0) return n;
+  writes(t, pc, to, static_cast<std::size_t>(n) < size ? static_cast<std::size_t>(n) : size);
+  address_came(t, pc, from, length, room);
   return n;
 }
-SOOTH_INTERCEPT(ssize_t, writev, int fd, const iovec* parts, int count) {
+SOOTH_INTERCEPT(ssize_t, sendto, int fd, const void* from, std::size_t size, int flags, const sockaddr* to,
+                socklen_t length) {
   Thread* t = current();
-  if (t == nullptr) return real_writev(fd, parts, count);
-  ranges(t, SOOTH_CALLER, Op::kRead, parts, count, total(parts, count));
-  return send_through(t, SOOTH_CALLER, fd, [&] { return real_writev(fd, parts, count); });
+  if (t == nullptr) return real_sendto(fd, from, size, flags, to, length);
+  reads(t, SOOTH_CALLER, from, size);
+  if (to != nullptr) reads(t, SOOTH_CALLER, to, length);
+  return send_through(t, SOOTH_CALLER, fd, [&] { return real_sendto(fd, from, size, flags, to, length); });
+}
+
+#define SOOTH_BOTH(...) __VA_ARGS__
+#define SOOTH_READV(name, parameters, arguments)                                                  \
+  SOOTH_INTERCEPT(ssize_t, name, parameters) {                                                    \
+    Thread* t = current();                                                                        \
+    if (t == nullptr) return real_##name(arguments);                                              \
+    ssize_t n = receive(t, SOOTH_CALLER, fd, [&] { return real_##name(arguments); });             \
+    reads(t, SOOTH_CALLER, parts, static_cast<std::size_t>(count < 0 ? 0 : count) * sizeof *parts); \
+    ranges(t, SOOTH_CALLER, Op::kWrite, parts, count, n);                                         \
+    return n;                                                                                     \
+  }
+#define SOOTH_WRITEV(name, parameters, arguments)                                                 \
+  SOOTH_INTERCEPT(ssize_t, name, parameters) {                                                    \
+    Thread* t = current();                                                                        \
+    if (t == nullptr) return real_##name(arguments);                                              \
+    reads(t, SOOTH_CALLER, parts, static_cast<std::size_t>(count < 0 ? 0 : count) * sizeof *parts); \
+    ranges(t, SOOTH_CALLER, Op::kRead, parts, count, total(parts, count));                        \
+    return send_through(t, SOOTH_CALLER, fd, [&] { return real_##name(arguments); });             \
+  }
+SOOTH_READV(readv, SOOTH_BOTH(int fd, const iovec* parts, int count), SOOTH_BOTH(fd, parts, count))
+SOOTH_READV(preadv, SOOTH_BOTH(int fd, const iovec* parts, int count, off_t at), SOOTH_BOTH(fd, parts, count, at))
+SOOTH_READV(preadv64, SOOTH_BOTH(int fd, const iovec* parts, int count, off_t at), SOOTH_BOTH(fd, parts, count, at))
+SOOTH_READV(preadv2, SOOTH_BOTH(int fd, const iovec* parts, int count, off_t at, int flags),
+            SOOTH_BOTH(fd, parts, count, at, flags))
+SOOTH_WRITEV(writev, SOOTH_BOTH(int fd, const iovec* parts, int count), SOOTH_BOTH(fd, parts, count))
+SOOTH_WRITEV(pwritev, SOOTH_BOTH(int fd, const iovec* parts, int count, off_t at), SOOTH_BOTH(fd, parts, count, at))
+SOOTH_WRITEV(pwritev64, SOOTH_BOTH(int fd, const iovec* parts, int count, off_t at), SOOTH_BOTH(fd, parts, count, at))
+SOOTH_WRITEV(pwritev2, SOOTH_BOTH(int fd, const iovec* parts, int count, off_t at, int flags),
+             SOOTH_BOTH(fd, parts, count, at, flags))
+
+// A message and what it points to: parts, the address of the other end, control data.
+static void message_taken(Thread* t, uptr pc, const msghdr* message, ssize_t n) {
+  ranges(t, pc, Op::kWrite, message->msg_iov, static_cast<int>(message->msg_iovlen), n);
+  if (message->msg_name != nullptr) writes(t, pc, message->msg_name, message->msg_namelen);
+  if (message->msg_control != nullptr) writes(t, pc, message->msg_control, message->msg_controllen);
+  writes(t, pc, message, sizeof *message);
+}
+static void message_given(Thread* t, uptr pc, const msghdr* message) {
+  int count = static_cast<int>(message->msg_iovlen);
+  reads(t, pc, message, sizeof *message);
+  ranges(t, pc, Op::kRead, message->msg_iov, count, total(message->msg_iov, count));
+  if (message->msg_name != nullptr) reads(t, pc, message->msg_name, message->msg_namelen);
+  if (message->msg_control != nullptr) reads(t, pc, message->msg_control, message->msg_controllen);
 }
 SOOTH_INTERCEPT(ssize_t, recvmsg, int fd, msghdr* message, int flags) {
   Thread* t = current();
   if (t == nullptr) return real_recvmsg(fd, message, flags);
   ssize_t n = receive(t, SOOTH_CALLER, fd, [&] { return real_recvmsg(fd, message, flags); });
-  ranges(t, SOOTH_CALLER, Op::kWrite, message->msg_iov, static_cast<int>(message->msg_iovlen), n);
+  if (n >= 0) message_taken(t, SOOTH_CALLER, message, n);
   return n;
 }
 SOOTH_INTERCEPT(ssize_t, sendmsg, int fd, const msghdr* message, int flags) {
   Thread* t = current();
   if (t == nullptr) return real_sendmsg(fd, message, flags);
-  int count = static_cast<int>(message->msg_iovlen);
-  ranges(t, SOOTH_CALLER, Op::kRead, message->msg_iov, count, total(message->msg_iov, count));
+  message_given(t, SOOTH_CALLER, message);
   return send_through(t, SOOTH_CALLER, fd, [&] { return real_sendmsg(fd, message, flags); });
+}
+SOOTH_INTERCEPT(int, recvmmsg, int fd, mmsghdr* messages, unsigned count, int flags, timespec* limit) {
+  Thread* t = current();
+  if (t == nullptr) return real_recvmmsg(fd, messages, count, flags, limit);
+  int n = static_cast<int>(receive(
+      t, SOOTH_CALLER, fd, [&] { return static_cast<ssize_t>(real_recvmmsg(fd, messages, count, flags, limit)); }));
+  for (int i = 0; i < n; ++i) {
+    message_taken(t, SOOTH_CALLER, &messages[i].msg_hdr, messages[i].msg_len);
+    writes(t, SOOTH_CALLER, &messages[i].msg_len, sizeof messages[i].msg_len);
+  }
+  return n;
+}
+SOOTH_INTERCEPT(int, sendmmsg, int fd, mmsghdr* messages, unsigned count, int flags) {
+  Thread* t = current();
+  if (t == nullptr) return real_sendmmsg(fd, messages, count, flags);
+  for (unsigned i = 0; i < count; ++i) message_given(t, SOOTH_CALLER, &messages[i].msg_hdr);
+  int n = static_cast<int>(send_through(
+      t, SOOTH_CALLER, fd, [&] { return static_cast<ssize_t>(real_sendmmsg(fd, messages, count, flags)); }));
+  for (int i = 0; i < n; ++i) writes(t, SOOTH_CALLER, &messages[i].msg_len, sizeof messages[i].msg_len);
+  return n;
 }
 SOOTH_INTERCEPT(int, eventfd_read, int fd, eventfd_t* value) {
   Thread* t = current();
@@ -221,20 +293,26 @@ SOOTH_INTERCEPT(int, signalfd, int fd, const sigset_t* set, int flags) {
   return result;
 }
 
-SOOTH_INTERCEPT(int, pipe, int* ends) {
-  int result = real_pipe(ends);
-  if (result == 0 && recording()) descriptors_paired(ends[0], ends[1]);
+static int paired(uptr pc, const int* ends, int result) {
+  if (result != 0 || !recording()) return result;
+  descriptors_paired(ends[0], ends[1]);
+  if (Thread* t = recorded_thread()) writes(t, pc, ends, 2 * sizeof *ends);
   return result;
 }
-SOOTH_INTERCEPT(int, pipe2, int* ends, int flags) {
-  int result = real_pipe2(ends, flags);
-  if (result == 0 && recording()) descriptors_paired(ends[0], ends[1]);
-  return result;
-}
+SOOTH_INTERCEPT(int, pipe, int* ends) { return paired(SOOTH_CALLER, ends, real_pipe(ends)); }
+SOOTH_INTERCEPT(int, pipe2, int* ends, int flags) { return paired(SOOTH_CALLER, ends, real_pipe2(ends, flags)); }
 SOOTH_INTERCEPT(int, socketpair, int domain, int type, int protocol, int* ends) {
-  int result = real_socketpair(domain, type, protocol, ends);
-  if (result == 0 && recording()) descriptors_paired(ends[0], ends[1]);
-  return result;
+  return paired(SOOTH_CALLER, ends, real_socketpair(domain, type, protocol, ends));
+}
+SOOTH_INTERCEPT(int, inotify_init, void) {
+  int fd = real_inotify_init();
+  descriptor_opened(fd);
+  return fd;
+}
+SOOTH_INTERCEPT(int, inotify_init1, int flags) {
+  int fd = real_inotify_init1(flags);
+  descriptor_opened(fd);
+  return fd;
 }
 SOOTH_INTERCEPT(int, eventfd, unsigned count, int flags) {
   int fd = real_eventfd(count, flags);
@@ -249,6 +327,7 @@ SOOTH_INTERCEPT(int, socket, int domain, int type, int protocol) {
 SOOTH_INTERCEPT(int, connect, int fd, const sockaddr* address, socklen_t length) {
   Thread* t = current();
   if (t == nullptr) return real_connect(fd, address, length);
+  if (address != nullptr) reads(t, SOOTH_CALLER, address, length);
   // Whoever accepts the connection comes after whoever asked for it: listening sockets have one channel.
   descriptor_sends(t, SOOTH_CALLER, fd);
   Blocking blocking(t);
@@ -262,22 +341,26 @@ SOOTH_INTERCEPT(int, accept, int listener, sockaddr* address, socklen_t* length)
   Thread* t = current();
   if (t == nullptr) return real_accept(listener, address, length);
   int fd;
+  socklen_t room = length != nullptr ? *length : 0;
   {
     Blocking blocking(t);
     fd = real_accept(listener, address, length);
   }
   accepted(t, SOOTH_CALLER, listener, fd);
+  if (fd >= 0) address_came(t, SOOTH_CALLER, address, length, room);
   return fd;
 }
 SOOTH_INTERCEPT(int, accept4, int listener, sockaddr* address, socklen_t* length, int flags) {
   Thread* t = current();
   if (t == nullptr) return real_accept4(listener, address, length, flags);
   int fd;
+  socklen_t room = length != nullptr ? *length : 0;
   {
     Blocking blocking(t);
     fd = real_accept4(listener, address, length, flags);
   }
   accepted(t, SOOTH_CALLER, listener, fd);
+  if (fd >= 0) address_came(t, SOOTH_CALLER, address, length, room);
   return fd;
 }
 
@@ -341,21 +424,37 @@ SOOTH_INTERCEPT(int, dup3, int fd, int wish, int flags) {
   return copy;
 }
 
+// Children: how they ended, and what they used.
+template <typename Call>
+static pid_t wait_for_child(Thread* t, uptr pc, int flags, const int* status, const rusage* usage, Call call) {
+  pid_t child;
+  {
+    Blocking blocking(t, (flags & WNOHANG) == 0);
+    child = call();
+  }
+  if (child > 0 && status != nullptr) writes(t, pc, status, sizeof *status);
+  if (child > 0 && usage != nullptr) writes(t, pc, usage, sizeof *usage);
+  return child;
+}
 SOOTH_INTERCEPT(pid_t, waitpid, pid_t pid, int* status, int flags) {
   Thread* t = current();
   if (t == nullptr) return real_waitpid(pid, status, flags);
-  Blocking blocking(t, (flags & WNOHANG) == 0);
-  return real_waitpid(pid, status, flags);
+  return wait_for_child(t, SOOTH_CALLER, flags, status, nullptr, [&] { return real_waitpid(pid, status, flags); });
 }
 SOOTH_INTERCEPT(pid_t, wait, int* status) {
   Thread* t = current();
   if (t == nullptr) return real_wait(status);
-  Blocking blocking(t);
-  return real_wait(status);
+  return wait_for_child(t, SOOTH_CALLER, 0, status, nullptr, [&] { return real_wait(status); });
+}
+SOOTH_INTERCEPT(pid_t, wait3, int* status, int flags, rusage* usage) {
+  Thread* t = current();
+  if (t == nullptr) return real_wait3(status, flags, usage);
+  return wait_for_child(t, SOOTH_CALLER, flags, status, usage, [&] { return real_wait3(status, flags, usage); });
 }
 SOOTH_INTERCEPT(pid_t, wait4, pid_t pid, int* status, int flags, rusage* usage) {
   Thread* t = current();
   if (t == nullptr) return real_wait4(pid, status, flags, usage);
-  Blocking blocking(t, (flags & WNOHANG) == 0);
-  return real_wait4(pid, status, flags, usage);
+  return wait_for_child(t, SOOTH_CALLER, flags, status, usage, [&] { return real_wait4(pid, status, flags, usage); });
 }
+
+SOOTH_SAME_AS(__close, close);

@@ -167,3 +167,6 @@ SOOTH_INTERCEPT(int, pthread_mutex_destroy, pthread_mutex_t* mutex) {
   if (Thread* t = current()) lock_destroyed(t, SOOTH_CALLER, address_of(mutex));
   return real_pthread_mutex_destroy(mutex);
 }
+
+SOOTH_SAME_AS(__pthread_mutex_lock, pthread_mutex_lock);
+SOOTH_SAME_AS(__pthread_mutex_unlock, pthread_mutex_unlock);

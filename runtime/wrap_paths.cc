@@ -68,12 +68,15 @@ SOOTH_OPEN(open64, const char* path, path)
 SOOTH_OPEN(openat, SOOTH_BOTH(int folder, const char* path), SOOTH_BOTH(folder, path))
 SOOTH_OPEN(openat64, SOOTH_BOTH(int folder, const char* path), SOOTH_BOTH(folder, path))
 
-SOOTH_INTERCEPT(int, creat, const char* path, mode_t mode) {
-  if (Thread* t = current()) name_changes(t, SOOTH_CALLER, path);
-  int fd = real_creat(path, mode);
-  if (recording()) descriptor_opened(fd);
-  return fd;
-}
+#define SOOTH_CREAT(name)                                           \
+  SOOTH_INTERCEPT(int, name, const char* path, mode_t mode) {       \
+    if (Thread* t = current()) name_changes(t, SOOTH_CALLER, path); \
+    int fd = real_##name(path, mode);                               \
+    if (recording()) descriptor_opened(fd);                         \
+    return fd;                                                      \
+  }
+SOOTH_CREAT(creat)
+SOOTH_CREAT(creat64)
 
 // Functions that give a name or take one away.
 #define SOOTH_CHANGES_NAME(name, parameters, arguments, path)       \
@@ -125,17 +128,28 @@ SOOTH_SEES_NAME(fstatat, (int folder, const char* path, struct stat* to, int fla
                 to, sizeof *to)
 SOOTH_SEES_NAME(fstatat64, (int folder, const char* path, struct stat64* to, int flags), (folder, path, to, flags),
                 path, to, sizeof *to)
+// What programs call that were built before glibc 2.33.
+SOOTH_SEES_NAME(__xstat, (int version, const char* path, struct stat* to), (version, path, to), path, to, sizeof *to)
+SOOTH_SEES_NAME(__xstat64, (int version, const char* path, struct stat64* to), (version, path, to), path, to,
+                sizeof *to)
+SOOTH_SEES_NAME(__lxstat, (int version, const char* path, struct stat* to), (version, path, to), path, to, sizeof *to)
+SOOTH_SEES_NAME(__lxstat64, (int version, const char* path, struct stat64* to), (version, path, to), path, to,
+                sizeof *to)
 
 // What it tells of the size comes from those who wrote.
-#define SOOTH_FSTAT(name, type)                  \
-  SOOTH_INTERCEPT(int, name, int fd, type* to) { \
-    int result = real_##name(fd, to);            \
-    Thread* t = current();                       \
-    if (t != nullptr && result == 0) {           \
-      descriptor_received(t, SOOTH_CALLER, fd);  \
-      writes(t, SOOTH_CALLER, to, sizeof *to);   \
-    }                                            \
-    return result;                               \
+#define SOOTH_FSTAT(name, parameters, arguments)             \
+  SOOTH_REAL static Real<int parameters> real_##name{#name}; \
+  SOOTH_EXPORT int sooth_##name parameters asm(#name);       \
+  int sooth_##name parameters {                              \
+    int result = real_##name arguments;                      \
+    Thread* t = current();                                   \
+    if (t != nullptr && result == 0) {                       \
+      descriptor_received(t, SOOTH_CALLER, fd);              \
+      writes(t, SOOTH_CALLER, to, sizeof *to);               \
+    }                                                        \
+    return result;                                           \
   }
-SOOTH_FSTAT(fstat, struct stat)
-SOOTH_FSTAT(fstat64, struct stat64)
+SOOTH_FSTAT(fstat, (int fd, struct stat* to), (fd, to))
+SOOTH_FSTAT(fstat64, (int fd, struct stat64* to), (fd, to))
+SOOTH_FSTAT(__fxstat, (int version, int fd, struct stat* to), (version, fd, to))
+SOOTH_FSTAT(__fxstat64, (int version, int fd, struct stat64* to), (version, fd, to))

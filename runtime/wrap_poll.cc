@@ -68,6 +68,7 @@ SOOTH_INTERCEPT(int, epoll_create1, int flags) {
 }
 SOOTH_INTERCEPT(int, epoll_ctl, int set, int operation, int fd, epoll_event* event) {
   if (Thread* t = current()) {
+    if (event != nullptr && operation != EPOLL_CTL_DEL) reads(t, SOOTH_CALLER, event, sizeof *event);
     descriptor_sends(t, SOOTH_CALLER, set);
     remember_member(set, operation, fd, event);
   }
@@ -94,9 +95,22 @@ SOOTH_INTERCEPT(int, epoll_pwait, int set, epoll_event* events, int room, int ti
   epoll_reported(t, SOOTH_CALLER, set, events, n);
   return n;
 }
+SOOTH_INTERCEPT(int, epoll_pwait2, int set, epoll_event* events, int room, const timespec* timeout,
+                const sigset_t* mask) {
+  Thread* t = current();
+  if (t == nullptr) return real_epoll_pwait2(set, events, room, timeout, mask);
+  int n = wait_for_descriptors(t, true, limit_of(timeout),
+                               [&] { return real_epoll_pwait2(set, events, room, timeout, mask); });
+  epoll_reported(t, SOOTH_CALLER, set, events, n);
+  return n;
+}
 
 // Whoever hears that there is something to read comes behind whoever put it there, also when it does not read it.
 static void polled(Thread* t, uptr pc, const pollfd* set, nfds_t count, int n) {
+  for (nfds_t i = 0; n >= 0 && i < count; ++i) {
+    reads(t, pc, &set[i], sizeof set[i].fd + sizeof set[i].events);
+    writes(t, pc, &set[i].revents, sizeof set[i].revents);
+  }
   for (nfds_t i = 0; n > 0 && i < count; ++i)
     if (set[i].revents != 0)
       is_ready(t, pc, set[i].fd, set[i].revents & POLLIN, set[i].revents & (POLLHUP | POLLRDHUP));

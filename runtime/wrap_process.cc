@@ -31,9 +31,33 @@ void watch_forks() { pthread_atfork(fork_parent, nullptr, fork_child); }
 
 }  // namespace sooth::rt
 
+// Who wants something to run at the end of the process comes before it runs: by the thread that ends it.
+// Nothing need be said before there are threads.
+static bool at_exit_;
+
+static void registers(uptr pc) {
+  Thread* t = current();
+  if (t == nullptr || t->busy != 0 || thread_count() < 2) return;
+  __atomic_store_n(&at_exit_, true, __ATOMIC_RELAXED);
+  write_event(t, pc, Shape::of(Op::kHappensBefore), reinterpret_cast<u64>(&at_exit_));
+}
+
+SOOTH_INTERCEPT(int, __cxa_atexit, void (*function)(void*), void* argument, void* module) {
+  registers(SOOTH_CALLER);
+  return real___cxa_atexit(function, argument, module);
+}
+SOOTH_INTERCEPT(int, on_exit, void (*function)(int, void*), void* argument) {
+  registers(SOOTH_CALLER);
+  return real_on_exit(function, argument);
+}
+
 // The end of the process is a scheduling point, in front of what runs at exit and behind it (init.cc has the latter).
-static void ending() {
-  if (Thread* t = current()) turn::ending(t, turn::Ending::kBegins);
+static void ending(uptr pc) {
+  Thread* t = current();
+  if (t == nullptr) return;
+  turn::ending(t, turn::Ending::kBegins);
+  if (__atomic_load_n(&at_exit_, __ATOMIC_RELAXED))
+    write_event(t, pc, Shape::of(Op::kHappensAfter), reinterpret_cast<u64>(&at_exit_));
 }
 
 using Main = int(int, char**, char**);
@@ -42,7 +66,7 @@ static Main* main_ = nullptr;
 static int run_main(int count, char** arguments, char** environment) {
   main_caller_ = SOOTH_CALLER;
   int status = main_(count, arguments, environment);
-  ending();
+  ending(SOOTH_CALLER);
   return status;
 }
 
@@ -61,8 +85,8 @@ SOOTH_INTERCEPT(int, __libc_start_main, Main* main, int count, char** arguments,
     real_##name(status);                                                    \
     __builtin_unreachable();                                                \
   }
-SOOTH_EXIT(exit, ending())
-SOOTH_EXIT(quick_exit, ending())
+SOOTH_EXIT(exit, ending(SOOTH_CALLER))
+SOOTH_EXIT(quick_exit, ending(SOOTH_CALLER))
 // Nothing runs at such an exit, and nobody is reminded of threads.
 #define SOOTH_BEFORE_END \
   if (Thread* t = current(); t != nullptr && t->busy == 0) before_exit(t, false)

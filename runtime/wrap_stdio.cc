@@ -1,42 +1,12 @@
 // Streams of stdio: what they copy from and to the caller's memory, and what goes through their descriptors.
-#include <stdarg.h>
 #include <stdio.h>
 
-#include "runtime/blocking.h"
-#include "runtime/descriptors.h"
-#include "runtime/intercept.h"
 #include "runtime/on_behalf.h"
 #include "runtime/paths.h"
+#include "runtime/streams.h"
 
 using namespace sooth;
 using namespace sooth::rt;
-
-namespace {
-
-// The standard streams lead out of the program: what all threads print orders nobody.
-bool is_channel(const FILE* file) { return file->_fileno > 2; }
-
-// Before something is put in. It may stay in the buffer for a while; whoever empties that sends it on without a word.
-void putting(Thread* t, uptr pc, const FILE* file) {
-  if (is_channel(file)) descriptor_sends(t, pc, file->_fileno);
-}
-
-// Runs a call that takes something out, and waits for it when the buffer is empty.
-template <typename Call>
-auto get(Thread* t, uptr pc, FILE* file, Call call) {
-  constexpr int kAtEnd = 0x10;  // of _flags
-  bool waits = turn::taken() && file->_IO_read_ptr >= file->_IO_read_end && file->_fileno >= 0 &&
-               descriptor_may_block(file->_fileno);
-  auto take = [&] {
-    Blocking blocking(t, waits);
-    return call();
-  };
-  auto result = take();
-  if (is_channel(file)) descriptor_received(t, pc, file->_fileno, (file->_flags & kAtEnd) != 0);
-  return result;
-}
-
-}  // namespace
 
 SOOTH_INTERCEPT(std::size_t, fread, void* to, std::size_t size, std::size_t count, FILE* file) {
   Thread* t = recorded_thread();
@@ -103,20 +73,7 @@ SOOTH_PUT_CHARACTER(putc)
   }
 SOOTH_GET_LINE(getline, (char** line, std::size_t* room, FILE* file), (line, room, file))
 SOOTH_GET_LINE(getdelim, (char** line, std::size_t* room, int end, FILE* file), (line, room, end, file))
-
-SOOTH_INTERCEPT(int, vfprintf, FILE* file, const char* format, va_list arguments) {
-  if (Thread* t = recorded_thread()) putting(t, SOOTH_CALLER, file);
-  return real_vfprintf(file, format, arguments);
-}
-SOOTH_EXPORT int sooth_fprintf(FILE* file, const char* format, ...) asm("fprintf");
-int sooth_fprintf(FILE* file, const char* format, ...) {
-  if (Thread* t = recorded_thread()) putting(t, SOOTH_CALLER, file);
-  va_list arguments;
-  va_start(arguments, format);
-  int result = real_vfprintf(file, format, arguments);
-  va_end(arguments);
-  return result;
-}
+SOOTH_GET_LINE(__getdelim, (char** line, std::size_t* room, int end, FILE* file), (line, room, end, file))
 
 SOOTH_INTERCEPT(int, fflush, FILE* file) {
   Thread* t = recorded_thread();
@@ -163,4 +120,17 @@ SOOTH_INTERCEPT(FILE*, popen, const char* command, const char* mode) {
   FILE* file = real_popen(command, mode);
   if (file != nullptr && recording()) descriptor_opened(file->_fileno);
   return file;
+}
+// A descriptor under a new number, or none: streams in memory.
+static FILE* opened(FILE* file) {
+  if (file != nullptr && file->_fileno >= 0 && recording()) descriptor_opened(file->_fileno);
+  return file;
+}
+SOOTH_INTERCEPT(FILE*, tmpfile, void) { return opened(real_tmpfile()); }
+SOOTH_INTERCEPT(FILE*, tmpfile64, void) { return opened(real_tmpfile64()); }
+SOOTH_INTERCEPT(FILE*, freopen, const char* path, const char* mode, FILE* file) {
+  return opened(real_freopen(path, mode, file));
+}
+SOOTH_INTERCEPT(FILE*, freopen64, const char* path, const char* mode, FILE* file) {
+  return opened(real_freopen64(path, mode, file));
 }

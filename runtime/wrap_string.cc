@@ -1,23 +1,11 @@
 // Functions of libc that read and write memory for their caller: each becomes the accesses it makes.
-#include <stdarg.h>
 #include <string.h>
 #include <wchar.h>
 
-#include "runtime/intercept.h"
 #include "runtime/on_behalf.h"
 
 using namespace sooth;
 using namespace sooth::rt;
-
-namespace {
-
-std::size_t bounded_length(const char* s, std::size_t limit) {
-  std::size_t n = 0;
-  while (n < limit && s[n] != 0) ++n;
-  return n;
-}
-
-}  // namespace
 
 #define SOOTH_COPY(name)                                                    \
   SOOTH_INTERCEPT(void*, name, void* to, const void* from, std::size_t n) { \
@@ -57,6 +45,23 @@ SOOTH_INTERCEPT(void, bcopy, const void* from, void* to, std::size_t n) {
   real_memmove(to, from, n);
 }
 
+// What is called instead with _FORTIFY_SOURCE: libc looks at the size, if it is too small, and ends the program.
+#define SOOTH_COPY_CHECKED(name)                                                              \
+  SOOTH_INTERCEPT(void*, name, void* to, const void* from, std::size_t n, std::size_t room) { \
+    if (Thread* t = recorded_thread()) {                                                      \
+      reads(t, SOOTH_CALLER, from, n);                                                        \
+      writes(t, SOOTH_CALLER, to, n);                                                         \
+    }                                                                                         \
+    return real_##name(to, from, n, room);                                                    \
+  }
+SOOTH_COPY_CHECKED(__memcpy_chk)
+SOOTH_COPY_CHECKED(__memmove_chk)
+SOOTH_COPY_CHECKED(__mempcpy_chk)
+SOOTH_INTERCEPT(void*, __memset_chk, void* to, int byte, std::size_t n, std::size_t room) {
+  if (Thread* t = recorded_thread()) writes(t, SOOTH_CALLER, to, n);
+  return real___memset_chk(to, byte, n, room);
+}
+
 // clang 19 calls these instead of libc's.
 SOOTH_EXPORT void* __tsan_memcpy(void* to, const void* from, std::size_t n) {
   if (Thread* t = current()) {
@@ -77,19 +82,22 @@ SOOTH_EXPORT void* __tsan_memset(void* to, int byte, std::size_t n) {
   return real_memset(to, byte, n);
 }
 
-SOOTH_INTERCEPT(int, memcmp, const void* a, const void* b, std::size_t n) {
-  int result = real_memcmp(a, b, n);
-  if (Thread* t = recorded_thread()) {
-    // Up to the first difference: what lies behind it is not read.
-    std::size_t used = n;
-    if (result != 0)
-      for (used = 0; static_cast<const u8*>(a)[used] == static_cast<const u8*>(b)[used];) ++used;
-    if (result != 0) ++used;
-    reads(t, SOOTH_CALLER, a, used);
-    reads(t, SOOTH_CALLER, b, used);
+#define SOOTH_COMPARE_BYTES(name)                                                          \
+  SOOTH_INTERCEPT(int, name, const void* a, const void* b, std::size_t n) {                \
+    int result = real_##name(a, b, n);                                                     \
+    if (Thread* t = recorded_thread()) {                                                   \
+      /* Up to the first difference: what lies behind it is not read. */                   \
+      std::size_t used = n;                                                                \
+      if (result != 0)                                                                     \
+        for (used = 0; static_cast<const u8*>(a)[used] == static_cast<const u8*>(b)[used];) ++used; \
+      if (result != 0) ++used;                                                             \
+      reads(t, SOOTH_CALLER, a, used);                                                     \
+      reads(t, SOOTH_CALLER, b, used);                                                     \
+    }                                                                                      \
+    return result;                                                                         \
   }
-  return result;
-}
+SOOTH_COMPARE_BYTES(memcmp)
+SOOTH_COMPARE_BYTES(bcmp)
 
 SOOTH_INTERCEPT(void*, memchr, const void* s, int c, std::size_t n) {
   void* found = real_memchr(s, c, n);
@@ -187,11 +195,23 @@ SOOTH_TWO_STRINGS(char*, strpbrk)
 SOOTH_STRING_COPY(strcpy)
 SOOTH_STRING_COPY(stpcpy)
 
+#define SOOTH_STRING_COPY_CHECKED(name)                                        \
+  SOOTH_INTERCEPT(char*, name, char* to, const char* from, std::size_t room) { \
+    if (Thread* t = recorded_thread()) {                                       \
+      std::size_t n = real_strlen(from) + 1;                                   \
+      reads(t, SOOTH_CALLER, from, n);                                         \
+      writes(t, SOOTH_CALLER, to, n);                                          \
+    }                                                                          \
+    return real_##name(to, from, room);                                        \
+  }
+SOOTH_STRING_COPY_CHECKED(__strcpy_chk)
+SOOTH_STRING_COPY_CHECKED(__stpcpy_chk)
+
 // Fills up with zeros.
 #define SOOTH_BOUNDED_STRING_COPY(name)                                     \
   SOOTH_INTERCEPT(char*, name, char* to, const char* from, std::size_t n) { \
     if (Thread* t = recorded_thread()) {                                    \
-      std::size_t used = bounded_length(from, n);                           \
+      std::size_t used = length_of(from, n);                           \
       reads(t, SOOTH_CALLER, from, used < n ? used + 1 : n);                \
       writes(t, SOOTH_CALLER, to, n);                                       \
     }                                                                       \
@@ -199,6 +219,14 @@ SOOTH_STRING_COPY(stpcpy)
   }
 SOOTH_BOUNDED_STRING_COPY(strncpy)
 SOOTH_BOUNDED_STRING_COPY(stpncpy)
+SOOTH_INTERCEPT(char*, __strncpy_chk, char* to, const char* from, std::size_t n, std::size_t room) {
+  if (Thread* t = recorded_thread()) {
+    std::size_t used = length_of(from, n);
+    reads(t, SOOTH_CALLER, from, used < n ? used + 1 : n);
+    writes(t, SOOTH_CALLER, to, n);
+  }
+  return real___strncpy_chk(to, from, n, room);
+}
 
 SOOTH_INTERCEPT(char*, strcat, char* to, const char* from) {
   if (Thread* t = recorded_thread()) {
@@ -209,9 +237,18 @@ SOOTH_INTERCEPT(char*, strcat, char* to, const char* from) {
   }
   return real_strcat(to, from);
 }
+SOOTH_INTERCEPT(char*, __strcat_chk, char* to, const char* from, std::size_t room) {
+  if (Thread* t = recorded_thread()) {
+    std::size_t n = real_strlen(from) + 1, at = real_strlen(to);
+    reads(t, SOOTH_CALLER, from, n);
+    reads(t, SOOTH_CALLER, to, at + 1);
+    writes(t, SOOTH_CALLER, to + at, n);
+  }
+  return real___strcat_chk(to, from, room);
+}
 SOOTH_INTERCEPT(char*, strncat, char* to, const char* from, std::size_t n) {
   if (Thread* t = recorded_thread()) {
-    std::size_t used = bounded_length(from, n), at = real_strlen(to);
+    std::size_t used = length_of(from, n), at = real_strlen(to);
     reads(t, SOOTH_CALLER, from, used < n ? used + 1 : n);
     reads(t, SOOTH_CALLER, to, at + 1);
     writes(t, SOOTH_CALLER, to + at, used + 1);
@@ -225,44 +262,12 @@ SOOTH_INTERCEPT(char*, strdup, const char* s) {
 }
 SOOTH_INTERCEPT(char*, strndup, const char* s, std::size_t n) {
   if (Thread* t = recorded_thread()) {
-    std::size_t used = bounded_length(s, n);
+    std::size_t used = length_of(s, n);
     reads(t, SOOTH_CALLER, s, used < n ? used + 1 : n);
   }
   return real_strndup(s, n);
 }
 
-// Formatted output into memory.
-SOOTH_INTERCEPT(int, vsnprintf, char* to, std::size_t n, const char* format, va_list arguments) {
-  int result = real_vsnprintf(to, n, format, arguments);
-  Thread* t = recorded_thread();
-  if (t != nullptr && n > 0 && result >= 0)
-    writes(t, SOOTH_CALLER, to, static_cast<std::size_t>(result) < n ? static_cast<std::size_t>(result) + 1 : n);
-  return result;
-}
-SOOTH_INTERCEPT(int, vsprintf, char* to, const char* format, va_list arguments) {
-  int result = real_vsprintf(to, format, arguments);
-  Thread* t = recorded_thread();
-  if (t != nullptr && result >= 0) writes(t, SOOTH_CALLER, to, static_cast<std::size_t>(result) + 1);
-  return result;
-}
-SOOTH_EXPORT int sooth_snprintf(char* to, std::size_t n, const char* format, ...) asm("snprintf");
-int sooth_snprintf(char* to, std::size_t n, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  int result = real_vsnprintf(to, n, format, arguments);
-  va_end(arguments);
-  Thread* t = recorded_thread();
-  if (t != nullptr && n > 0 && result >= 0)
-    writes(t, SOOTH_CALLER, to, static_cast<std::size_t>(result) < n ? static_cast<std::size_t>(result) + 1 : n);
-  return result;
-}
-SOOTH_EXPORT int sooth_sprintf(char* to, const char* format, ...) asm("sprintf");
-int sooth_sprintf(char* to, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  int result = real_vsprintf(to, format, arguments);
-  va_end(arguments);
-  Thread* t = recorded_thread();
-  if (t != nullptr && result >= 0) writes(t, SOOTH_CALLER, to, static_cast<std::size_t>(result) + 1);
-  return result;
-}
+// Other names of the same functions, which old programs and libraries call.
+SOOTH_SAME_AS(__bzero, bzero);
+SOOTH_SAME_AS(__strndup, strndup);

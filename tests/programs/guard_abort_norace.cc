@@ -1,0 +1,21 @@
+// A static object whose first initialisation throws: the second comes behind it.
+#include "harness.h"
+
+int tries;
+
+struct Fails {
+  Fails() {
+    if (++tries == 1) throw 1;
+  }
+};
+
+static void use() {
+  try {
+    static Fails object;
+  } catch (int) {
+  }
+}
+
+int main() {
+  run_threads(use, use);
+}

@@ -1,0 +1,36 @@
+// Sorting reads and writes the array, and calls back, and is looked at behind the join.
+#include <search.h>
+#include <stdlib.h>
+
+#include "harness.h"
+
+int numbers[4] = {3, 1, 2, 4};
+alignas(64) int comparisons;
+alignas(64) int keys[4] = {1, 2, 3, 4};
+alignas(64) void* root;
+Apart copy, result;
+
+static int compare(const void* a, const void* b) {
+  comparisons = 1;
+  return *static_cast<const int*>(a) - *static_cast<const int*>(b);
+}
+static int compare_keys(const void* a, const void* b) {
+  return *static_cast<const int*>(a) -
+         *static_cast<const int*>(b);
+}
+
+static void worker() {
+  qsort(numbers, 4, sizeof numbers[0], compare);
+  int key = 2;
+  result.value = bsearch(&key, keys, 4, sizeof keys[0], compare_keys) != nullptr;
+  result.value += tsearch(&result, &root, compare_keys) != nullptr;
+}
+
+int main() {
+  pthread_t thread = start(worker);
+  join(thread);
+  copy.value = numbers[3];
+  copy.value += comparisons;
+  keys[1] = 2;
+  copy.value += root != nullptr;
+}
