@@ -122,6 +122,30 @@ TEST(Release, LetsAnyOfThePostponedGo) {
   EXPECT_EQ(released, (std::set<DirectedEntry*>{&entries[0], &entries[1], &entries[2]}));
 }
 
+TEST(Approach, WaitsLessAndLessOftenAtAHotSite) {
+  Directed directed(1, 1600);
+  const SiteAccess here = access_of(100, 4, kWrites, 1);
+  int waits = 0, late = 0;
+  for (int i = 0; i < 1'000'000; ++i) {
+    if (directed.approach<DirectedEntry>(here, nullptr, false) == Approach::kPostpone) {
+      ++waits;
+      late += i >= 500'000;
+    }
+  }
+  EXPECT_GE(waits, 64);
+  EXPECT_LT(waits, 1200) << "about 64 * (1 + ln(1,000,000 / 64)) are expected";
+  EXPECT_LT(late, 120);
+  SiteAccess other = here;
+  other.range = 1;
+  EXPECT_EQ(directed.approach<DirectedEntry>(other, nullptr, false), Approach::kPostpone)
+      << "another site has its own count";
+  DirectedEntry entry;
+  entry.access = here;
+  EXPECT_EQ(directed.impatient(&entry, 10), &entry) << "patience shrinks, too";
+  entry.access = other;
+  EXPECT_EQ(directed.impatient(&entry, 10), nullptr);
+}
+
 TEST(Patience, IsCountedInHookCallsOfOthers) {
   DirectedEntry later{nullptr, {}, 1000};
   DirectedEntry earlier{&later, {}, 950};
