@@ -29,61 +29,15 @@ void load_environment() {
 
 // Known to ThreadSanitizer, but about things that happen elsewhere here (in reports, in its shadow memory) or not at
 // all.
-constexpr const char* kTsanOnly[] = {"halt_on_error",
-                                     "abort_on_error",
-                                     "exitcode",
-                                     "suppressions",
-                                     "history_size",
-                                     "second_deadlock_stack",
-                                     "log_path",
-                                     "verbosity",
-                                     "symbolize",
-                                     "external_symbolizer_path",
-                                     "color",
-                                     "print_suppressions",
-                                     "report_bugs",
-                                     "report_signal_unsafe",
-                                     "report_atomic_races",
-                                     "suppress_equal_stacks",
-                                     "suppress_equal_addresses",
-                                     "detect_deadlocks",
-                                     "report_bugs",
-                                     "flush_memory_ms",
-                                     "flush_symbolizer_ms",
-                                     "memory_limit_mb",
-                                     "stop_on_start",
-                                     "running_on_valgrind",
-                                     "atexit_sleep_ms",
-                                     "profile_memory",
-                                     "print_benign",
-                                     "shared_ptr_interceptor",
-                                     "die_after_fork",
-                                     "strip_path_prefix",
-                                     "stack_trace_format",
-                                     "handle_segv",
-                                     "handle_abort",
-                                     "handle_sigbus",
-                                     "handle_sigfpe",
-                                     "handle_sigill",
-                                     "allow_addr2line",
-                                     "fast_unwind_on_fatal",
-                                     "disable_coredump",
-                                     "use_sigaltstack",
-                                     "allocator_may_return_null",
-                                     "log_exe_name",
-                                     "log_to_syslog",
-                                     "print_summary",
-                                     "print_full_thread_history",
-                                     "max_allocation_size_mb",
-                                     "intercept_send",
-                                     "strict_string_checks",
-                                     "detect_leaks",
-                                     "malloc_context_size",
-                                     "no_huge_pages_for_shadow",
-                                     "coverage",
-                                     "coverage_dir",
-                                     "legacy_pthread_cond",
-                                     "handle_ioctl"};
+struct Flag {
+  const char* name;
+  const char* instead;
+};
+constexpr Flag kTsanOnly[] = {
+#define SOOTH_TSAN_FLAG(name, instead) {#name, instead},
+#include "runtime/tsan_flags.inc"
+#undef SOOTH_TSAN_FLAG
+};
 
 bool same(const char* text, std::size_t length, const char* name) {
   for (std::size_t i = 0; i < length; ++i)
@@ -134,15 +88,16 @@ void set_option(const char* where, const char* name, std::size_t name_length, co
   }
 #include "runtime/options.inc"
 #undef SOOTH_OPTION
-  for (const char* known : kTsanOnly)
-    if (same(name, name_length, known)) return;
+  for (const Flag& known : kTsanOnly)
+    if (same(name, name_length, known.name)) return;
   warn_about("unknown option ", where, name, name_length);
 }
 
 bool is_separator(char c) { return c == ':' || c == ',' || c == ' ' || c == '\n' || c == '\t'; }
 
 // key=value, separated as ThreadSanitizer allows it; a value may be in quotes.
-void parse_list(const char* where, const char* text) {
+using SetOption = void(const char*, const char*, std::size_t, const char*, std::size_t);
+void parse_list(const char* where, const char* text, SetOption* set) {
   while (text != nullptr && *text != 0) {
     while (is_separator(*text)) ++text;
     const char* name = text;
@@ -155,15 +110,23 @@ void parse_list(const char* where, const char* text) {
     char quote = *text == '\'' || *text == '"' ? *text++ : 0;
     const char* value = text;
     while (*text != 0 && (quote != 0 ? *text != quote : !is_separator(*text))) ++text;
-    set_option(where, name, name_length, value, static_cast<std::size_t>(text - value));
+    set(where, name, name_length, value, static_cast<std::size_t>(text - value));
     if (quote != 0 && *text == quote) ++text;
   }
+}
+
+// verbosity=1.
+void tell_of_flag(const char*, const char* name, std::size_t name_length, const char*, std::size_t) {
+  for (const Flag& known : kTsanOnly)
+    if (same(name, name_length, known.name)) warn("the flag ", known.name, " does nothing here; ", known.instead);
 }
 
 void print_help() {
 #define SOOTH_OPTION(type, name, initial, description) warn("  " #name "=" #initial "  (" #type ") ", description);
 #include "runtime/options.inc"
 #undef SOOTH_OPTION
+  warn("flags of ThreadSanitizer that do nothing here:");
+  for (const Flag& flag : kTsanOnly) warn("  ", flag.name, ": ", flag.instead);
 }
 
 }  // namespace
@@ -184,9 +147,11 @@ const char* environment(const char* name) {
 }
 
 void parse_options(const char* defaults, const char* tsan, const char* sooth) {
-  parse_list("__tsan_default_options", defaults);
-  parse_list("TSAN_OPTIONS", tsan);
-  parse_list("SOOTH_OPTIONS", sooth);
+  parse_list("__tsan_default_options", defaults, set_option);
+  parse_list("TSAN_OPTIONS", tsan, set_option);
+  parse_list("SOOTH_OPTIONS", sooth, set_option);
+  if (options.verbosity > 0)
+    for (const char* list : {defaults, tsan, sooth}) parse_list("", list, tell_of_flag);
   if (options.help) print_help();
 }
 

@@ -2,11 +2,13 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/init.h"
 #include "runtime/intercept.h"
 #include "runtime/modules.h"
+#include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/signals.h"
 #include "runtime/stream_writer.h"
@@ -56,6 +58,11 @@ static void ending(uptr pc) {
   Thread* t = current();
   if (t == nullptr) return;
   turn::ending(t, turn::Ending::kBegins);
+  // For whoever is used to it: other threads may go on for a while. Under a schedule they go on anyhow.
+  if (options.atexit_sleep_ms > 0 && !turn::taken()) {
+    timespec time = {options.atexit_sleep_ms / 1000, options.atexit_sleep_ms % 1000 * 1'000'000};
+    sys_call(SYS_nanosleep, reinterpret_cast<long>(&time), 0);
+  }
   if (__atomic_load_n(&at_exit_, __ATOMIC_RELAXED))
     write_event(t, pc, Shape::of(Op::kHappensAfter), reinterpret_cast<u64>(&at_exit_));
 }
