@@ -7,6 +7,7 @@
 #include "runtime/fibers.h"
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
+#include "runtime/options.h"
 #include "runtime/stream_writer.h"
 
 using namespace sooth;
@@ -55,11 +56,19 @@ void leave_lock() {
 }
 
 void acquired(const volatile void* lock, bool shared, uptr pc, u8 how = 0) {
-  if (Thread* t = current()) lock_acquired(t, pc, number(lock), shared, how);
+  Thread* t = current();
+  if (t == nullptr) return;
+  if (shared && holds_exclusively(t, number(lock)) && options.report_mutex_bugs)
+    misuse(t, pc, Misuse::kReadLockBad, number(lock));
+  lock_acquired(t, pc, number(lock), shared, how);
 }
 
-void releasing(const volatile void* lock, uptr pc) {
-  if (Thread* t = current()) lock_releasing(t, pc, number(lock));
+void releasing(const volatile void* lock, bool shared, uptr pc) {
+  Thread* t = current();
+  if (t == nullptr) return;
+  if (shared && holds_exclusively(t, number(lock)) && options.report_mutex_bugs)
+    misuse(t, pc, Misuse::kReadUnlockBad, number(lock));
+  lock_releasing(t, pc, number(lock));
 }
 
 void block(Op op, const volatile void* memory, std::size_t size, uptr pc) {
@@ -79,7 +88,9 @@ SOOTH_API void sooth_annotate_happens_after(const volatile void* m) { message(Op
 SOOTH_API void sooth_annotate_lock_acquired(const volatile void* lock, int shared) {
   acquired(lock, shared != 0, SOOTH_CALLER);
 }
-SOOTH_API void sooth_annotate_lock_released(const volatile void* lock, int) { releasing(lock, SOOTH_CALLER); }
+SOOTH_API void sooth_annotate_lock_released(const volatile void* lock, int shared) {
+  releasing(lock, shared != 0, SOOTH_CALLER);
+}
 SOOTH_API void sooth_annotate_new_memory(const volatile void* memory, size_t size) {
   block(Op::kAlloc, memory, size, SOOTH_CALLER);
 }
@@ -120,8 +131,8 @@ SOOTH_API void __tsan_mutex_post_lock(void* lock, unsigned flags, int) {
   else if (Thread* t = current())
     lock_missed(t, SOOTH_CALLER, number(lock), shared, kTry);
 }
-SOOTH_API int __tsan_mutex_pre_unlock(void* lock, unsigned) {
-  releasing(lock, SOOTH_CALLER);
+SOOTH_API int __tsan_mutex_pre_unlock(void* lock, unsigned flags) {
+  releasing(lock, (flags & kReadLock) != 0, SOOTH_CALLER);
   enter_lock();
   return 0;
 }
@@ -203,8 +214,8 @@ SOOTH_API void AnnotateRWLockDestroy(SOOTH_FILE_LINE, uptr lock) {
 SOOTH_API void AnnotateRWLockAcquired(SOOTH_FILE_LINE, uptr lock, uptr is_write) {
   acquired(reinterpret_cast<void*>(lock), is_write == 0, SOOTH_CALLER);
 }
-SOOTH_API void AnnotateRWLockReleased(SOOTH_FILE_LINE, uptr lock, uptr) {
-  releasing(reinterpret_cast<void*>(lock), SOOTH_CALLER);
+SOOTH_API void AnnotateRWLockReleased(SOOTH_FILE_LINE, uptr lock, uptr is_write) {
+  releasing(reinterpret_cast<void*>(lock), is_write == 0, SOOTH_CALLER);
 }
 SOOTH_API void AnnotateTraceMemory(SOOTH_FILE_LINE, uptr) {}
 SOOTH_API void AnnotateFlushState(SOOTH_FILE_LINE) {}

@@ -9,6 +9,11 @@
 #include "runtime/stream_writer.h"
 
 namespace sooth::rt {
+
+// Nobody reads or writes these but in the trace. Their name is what reports show.
+extern char file_descriptors[];
+char file_descriptors[1 << 16];
+
 namespace {
 
 constexpr int kDescriptors = 1 << 16;
@@ -19,6 +24,9 @@ constexpr u64 kSignals = kFirstChannel - 2;     // of all descriptors of signalf
 // 0: not known yet. Racing uses of a descriptor find the same answer, or a program that closes what another thread uses.
 u64 channels_[kDescriptors];
 u64 next_channel_ = 0;
+bool was_closed_[kDescriptors];
+
+uptr address_of(const void* p) { return reinterpret_cast<uptr>(p); }
 
 bool is_valid(int fd) { return fd >= 0 && fd < kDescriptors; }
 
@@ -110,10 +118,26 @@ void channel_received(Thread* t, uptr pc, u64 channel) {
 }
 
 void descriptor_opened(int fd) {
+  if (!is_valid(fd)) return;
+  __atomic_store_n(&channels_[fd], 0, __ATOMIC_RELEASE);
+  Thread* t = current();
+  if (t != nullptr && t->busy == 0 && __atomic_exchange_n(&was_closed_[fd], false, __ATOMIC_RELAXED))
+    write_event(t, 1, Shape::sized(Op::kAlloc), address_of(&file_descriptors[fd]), 1);
+}
+
+void descriptor_closed(int fd) {
   if (is_valid(fd)) __atomic_store_n(&channels_[fd], 0, __ATOMIC_RELEASE);
 }
 
-void descriptor_closed(int fd) { descriptor_opened(fd); }
+void descriptor_used(Thread* t, uptr pc, int fd) {
+  if (is_valid(fd) && t->busy == 0) write_range(t, pc, Op::kRead, address_of(&file_descriptors[fd]), 1);
+}
+
+void descriptor_closes(Thread* t, uptr pc, int fd) {
+  if (!is_valid(fd) || t->busy != 0) return;
+  __atomic_store_n(&was_closed_[fd], true, __ATOMIC_RELAXED);
+  write_range(t, pc, Op::kWrite, address_of(&file_descriptors[fd]), 1);
+}
 
 void descriptors_closed(unsigned first, unsigned last) {
   for (unsigned fd = first; fd <= last && fd < kDescriptors; ++fd) descriptor_closed(static_cast<int>(fd));

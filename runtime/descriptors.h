@@ -25,6 +25,10 @@ void descriptor_closed(int fd);
 void descriptors_closed(unsigned first, unsigned last);
 void descriptors_paired(int a, int b);
 void descriptor_copied(int from, int to);
+// A descriptor is a variable, too: whoever uses it reads it, whoever closes it writes it, and a new one of the same number
+// is another one.
+void descriptor_used(Thread* t, uptr pc, int fd);
+void descriptor_closes(Thread* t, uptr pc, int fd);
 // It is one of signalfd().
 void descriptor_hands_out_signals(int fd);
 bool hands_out_signals(int fd);

@@ -9,11 +9,11 @@ namespace {
 enum class Length { kByte, kShort, kNone, kLong, kLongLong, kLongDouble };
 
 struct Directive {
-  const char* next;   // behind it
-  bool is_positional; // %1$s: arguments are not in order
-  bool is_skipped;    // scanf's *
-  bool allocates;     // scanf's m
-  int stars;          // width and precision that are arguments: of printf
+  const char* next;    // behind it
+  bool is_positional;  // %1$s: arguments are not in order
+  bool is_skipped;     // scanf's *
+  bool allocates;      // scanf's m
+  int stars;           // width and precision that are arguments: of printf
   bool precision_is_star;
   long width, precision;  // -1: none
   Length length;

@@ -71,8 +71,7 @@ class Real<R(A...)> : public AnyReal {
   result sooth_##name(__VA_ARGS__)
 
 // `alias` is another name of the function `name` of the same source file.
-#define SOOTH_SAME_AS(alias, name) \
-  asm(".globl " #alias "\n.type " #alias ", @function\n.set " #alias ", " #name)
+#define SOOTH_SAME_AS(alias, name) asm(".globl " #alias "\n.type " #alias ", @function\n.set " #alias ", " #name)
 
 // The program counter of the call that reached a hook or wrapper: return address less one.
 #define SOOTH_CALLER (reinterpret_cast<::sooth::rt::uptr>(__builtin_return_address(0)) - 1)

@@ -187,6 +187,13 @@ bool lock_releasing(Thread* t, uptr pc, uptr lock, bool report) {
 
 bool holds_lock(const Thread* t, uptr lock) { return find_held(const_cast<Thread*>(t), lock) != nullptr; }
 
+bool holds_exclusively(const Thread* t, uptr lock) {
+  const HeldLock* held = find_held(const_cast<Thread*>(t), lock);
+  return held != nullptr && !held->shared;
+}
+
+void waits_without_lock(Thread* t, uptr pc, uptr lock) { report_bad_unlock(t, pc, lock); }
+
 u32 lock_holder(uptr lock) {
   const Entry* e = find_entry(lock, false);
   u64 owner = e == nullptr ? 0 : __atomic_load_n(&e->holders, __ATOMIC_RELAXED) & 0xffffffff;

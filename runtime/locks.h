@@ -17,6 +17,9 @@ void lock_missed(Thread* t, uptr pc, uptr lock, bool shared, u8 how);
 // was recorded when it is certain (`report`), and nothing was released.
 bool lock_releasing(Thread* t, uptr pc, uptr lock, bool report = true);
 bool holds_lock(const Thread* t, uptr lock);
+bool holds_exclusively(const Thread* t, uptr lock);
+// A condition wait without the lock, which it is about to give back: the same misuse as unlocking it.
+void waits_without_lock(Thread* t, uptr pc, uptr lock);
 // The id of the thread that holds the lock exclusively; ~0u: nobody does, or nobody knows.
 u32 lock_holder(uptr lock);
 // All levels of a recursive lock at once, as a condition wait does; returns the depth for lock_reacquired().

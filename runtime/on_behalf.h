@@ -122,18 +122,18 @@ SOOTH_INLINE auto call_blocking(Call call) {
   return call();
 }
 
-#define SOOTH_ON_BEHALF_BY(call, result, name, parameters, arguments, before, ...)    \
-  SOOTH_REAL static ::sooth::rt::Real<result parameters> real_##name{#name};          \
-  SOOTH_EXPORT result sooth_##name parameters asm(#name);                             \
-  result sooth_##name parameters {                                                    \
-    const ::sooth::rt::OnBehalf on(::sooth::rt::recorded_thread(), SOOTH_CALLER);     \
-    before;                                                                           \
-    [[maybe_unused]] result r = call([&] { return real_##name arguments; });          \
-    if (on) {                                                                         \
-      ::sooth::rt::KeepErrno keep;                                                    \
-      __VA_ARGS__;                                                                    \
-    }                                                                                 \
-    return r;                                                                         \
+#define SOOTH_ON_BEHALF_BY(call, result, name, parameters, arguments, before, ...) \
+  SOOTH_REAL static ::sooth::rt::Real<result parameters> real_##name{#name};       \
+  SOOTH_EXPORT result sooth_##name parameters asm(#name);                          \
+  result sooth_##name parameters {                                                 \
+    const ::sooth::rt::OnBehalf on(::sooth::rt::recorded_thread(), SOOTH_CALLER);  \
+    before;                                                                        \
+    [[maybe_unused]] result r = call([&] { return real_##name arguments; });       \
+    if (on) {                                                                      \
+      ::sooth::rt::KeepErrno keep;                                                 \
+      __VA_ARGS__;                                                                 \
+    }                                                                              \
+    return r;                                                                      \
   }
 #define SOOTH_CALL(lambda) lambda()
 #define SOOTH_ON_BEHALF(result, name, parameters, arguments, before, ...) \

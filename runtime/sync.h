@@ -9,6 +9,7 @@
 #include "runtime/clock.h"
 #include "runtime/control.h"
 #include "runtime/signals.h"
+#include "runtime/stream_writer.h"
 #include "runtime/thread.h"
 #include "runtime/turn.h"
 
@@ -30,6 +31,25 @@ struct Deadline {
 SOOTH_INLINE void begin_operation(Thread* t, uptr pc = 0, Op op = Op::kCallBegin, uptr object = 0) {
   if (turn::taken()) turn::step(t, {op, pc, object, object == 0 ? u64{0} : u64{1}});
   if (SOOTH_UNLIKELY(__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0)) deliver_pending_signals(t);
+}
+
+// Barriers, conditions and semaphores are memory, too: whoever uses one reads it, whoever makes or destroys it writes it.
+// One byte stands for all of it: one that libc never changes, so that recorded values agree.
+inline uptr quiet_byte(const pthread_cond_t* object) {
+  return reinterpret_cast<uptr>(&object->__data.__wrefs) + 3;  // of the number of waiters, the bits that are 0
+}
+template <typename Object>
+uptr quiet_byte(const Object* object) {
+  static_assert(sizeof *object == 32);  // barriers and semaphores have 20 bytes at most, and room
+  return reinterpret_cast<uptr>(object) + 31;
+}
+template <typename Object>
+void object_used(Thread* t, uptr pc, const Object* object) {
+  if (t->busy == 0) write_range(t, pc, Op::kRead, quiet_byte(object), 1);
+}
+template <typename Object>
+void object_changed(Thread* t, uptr pc, const Object* object) {
+  if (t != nullptr && t->busy == 0) write_range(t, pc, Op::kWrite, quiet_byte(object), 1);
 }
 
 // In front of an acquire that may wait, behind begin_operation(): in a controlled run it may be one of a deadlock.

@@ -2,6 +2,8 @@
 #include <errno.h>
 
 #include "runtime/intercept.h"
+#include "runtime/locks.h"
+#include "runtime/options.h"
 #include "runtime/stream_writer.h"
 #include "runtime/sync.h"
 
@@ -103,6 +105,7 @@ int sooth_pthread_once(pthread_once_t* control, void (*routine)()) {
 
 SOOTH_INTERCEPT(int, pthread_barrier_init, pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes,
                 unsigned count) {
+  object_changed(current(), SOOTH_CALLER, barrier);
   int result = real_pthread_barrier_init(barrier, attributes, count);
   if (result != 0 || current() == nullptr || !turn::taken()) return result;
   begin_operation(current());
@@ -114,9 +117,13 @@ SOOTH_INTERCEPT(int, pthread_barrier_init, pthread_barrier_t* barrier, const pth
 }
 
 SOOTH_INTERCEPT(int, pthread_barrier_destroy, pthread_barrier_t* barrier) {
-  if (Thread* t = current(); t != nullptr && turn::taken()) {
-    begin_operation(t);
-    if (Barrier* b = find_barrier(address_of(barrier), false)) b->address = 0;
+  if (Thread* t = current()) {
+    if (turn::taken()) begin_operation(t);
+    object_changed(t, SOOTH_CALLER, barrier);
+    Barrier* b = turn::taken() ? find_barrier(address_of(barrier), false) : nullptr;
+    if (b != nullptr && b->arrived != 0 && options.report_mutex_bugs)
+      misuse(t, SOOTH_CALLER, Misuse::kDestroyLocked, address_of(barrier));
+    if (b != nullptr) b->address = 0;
   }
   return real_pthread_barrier_destroy(barrier);
 }
@@ -125,6 +132,7 @@ SOOTH_INTERCEPT(int, pthread_barrier_wait, pthread_barrier_t* barrier) {
   Thread* t = current();
   if (t == nullptr) return real_pthread_barrier_wait(barrier);
   begin_operation(t, SOOTH_CALLER);
+  object_used(t, SOOTH_CALLER, barrier);
   write_event(t, SOOTH_CALLER, Shape::of(Op::kBarrierArrive), address_of(barrier));
   Barrier* b = turn::taken() ? find_barrier(address_of(barrier), false) : nullptr;
   int result = b != nullptr ? wait_in_turn(t, b) : call_outside(t, [&] { return real_pthread_barrier_wait(barrier); });

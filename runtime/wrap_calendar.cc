@@ -14,7 +14,8 @@ using namespace sooth::rt;
 #define SOOTH_CALENDAR(name) SOOTH_ON_BEHALF(tm*, name, (const time_t* time), (time), on.in(time), on.out(r))
 SOOTH_CALENDAR(localtime)
 SOOTH_CALENDAR(gmtime)
-#define SOOTH_CALENDAR_R(name) SOOTH_ON_BEHALF(tm*, name, (const time_t* time, tm* to), (time, to), on.in(time), on.out(r))
+#define SOOTH_CALENDAR_R(name) \
+  SOOTH_ON_BEHALF(tm*, name, (const time_t* time, tm* to), (time, to), on.in(time), on.out(r))
 SOOTH_CALENDAR_R(localtime_r)
 SOOTH_CALENDAR_R(gmtime_r)
 SOOTH_ON_BEHALF(char*, asctime, (const tm* time), (time), on.in(time), on.out_text(r))
@@ -30,7 +31,8 @@ SOOTH_ON_BEHALF(char*, strptime, (const char* s, const char* format, tm* to), (s
                 on.text(format), if (r != nullptr) on.out(to))
 SOOTH_ON_BEHALF(int, ftime, (timeb * to), (to), (void)0, on.out(to))
 SOOTH_ON_BEHALF(int, clock_settime, (clockid_t clock, const timespec* time), (clock, time), on.in(time))
-SOOTH_ON_BEHALF(int, clock_getcpuclockid, (pid_t process, clockid_t* to), (process, to), (void)0, if (r == 0) on.out(to))
+SOOTH_ON_BEHALF(int, clock_getcpuclockid, (pid_t process, clockid_t* to), (process, to), (void)0,
+                if (r == 0) on.out(to))
 SOOTH_ON_BEHALF(int, getitimer, (int which, itimerval* to), (which, to), (void)0, if (r == 0) on.out(to))
 SOOTH_ON_BEHALF(int, setitimer, (int which, const itimerval* time, itimerval* old), (which, time, old), on.in(time),
                 if (r == 0) on.out(old))

@@ -99,6 +99,10 @@ int wait_in_turn(Waiter& w, Deadline deadline) {
 template <typename F>
 int wait_with(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex, Deadline deadline, F wait) {
   begin_operation(t, pc);
+  object_used(t, pc, cond);
+  if (!holds_lock(t, address_of(mutex)) &&
+      __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED) != static_cast<int>(sys_call(SYS_gettid)))
+    waits_without_lock(t, pc, address_of(mutex));
   Waiter w = {t, pc, cond, mutex, 0};
   if (turn::taken() && (cond->__data.__wrefs & kSharedBit) == 0) return wait_in_turn(w, deadline);
   return wait_outside(w, wait);
@@ -108,6 +112,7 @@ int wait_with(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex, 
 int notify(Thread* t, uptr pc, pthread_cond_t* cond, u32 count) {
   if (t != nullptr) {
     begin_operation(t, pc);
+    object_used(t, pc, cond);
     write_event(t, pc, Shape::with_flags(Op::kCondNotify, count == 1 ? 0 : kEverybody), address_of(cond));
   }
   turn::wake(address_of(cond), count);
@@ -160,10 +165,12 @@ int sooth_pthread_cond_signal(pthread_cond_t* cond) { return signal_cond(current
 SOOTH_EXPORT int sooth_pthread_cond_broadcast(pthread_cond_t* cond) asm("pthread_cond_broadcast");
 int sooth_pthread_cond_broadcast(pthread_cond_t* cond) { return broadcast_cond(current(), SOOTH_CALLER, cond); }
 
-// Interposed only for their version: the program's references have none and would get the oldest, of another layout.
+// By their version: the program's references have none and would get the oldest, of another layout.
 SOOTH_INTERCEPT_VERSION(int, pthread_cond_init, kVersion, pthread_cond_t* cond, const pthread_condattr_t* attributes) {
+  object_changed(current(), SOOTH_CALLER, cond);
   return real_pthread_cond_init(cond, attributes);
 }
 SOOTH_INTERCEPT_VERSION(int, pthread_cond_destroy, kVersion, pthread_cond_t* cond) {
+  object_changed(current(), SOOTH_CALLER, cond);
   return real_pthread_cond_destroy(cond);
 }

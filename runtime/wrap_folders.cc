@@ -55,11 +55,13 @@ SOOTH_ON_BEHALF(int, readdir64_r, (DIR * folder, dirent64* to, dirent64** found)
 SOOTH_ON_BEHALF(int, scandir,
                 (const char* path, dirent*** to, int (*wanted)(const dirent*),
                  int (*compare)(const dirent**, const dirent**)),
-                (path, to, wanted, compare), on.text(path), seen(on, path, r >= 0); entries(on, to, r))
+                (path, to, wanted, compare), on.text(path), seen(on, path, r >= 0);
+                entries(on, to, r))
 SOOTH_ON_BEHALF(int, scandir64,
                 (const char* path, dirent64*** to, int (*wanted)(const dirent64*),
                  int (*compare)(const dirent64**, const dirent64**)),
-                (path, to, wanted, compare), on.text(path), seen(on, path, r >= 0); entries(on, to, r))
+                (path, to, wanted, compare), on.text(path), seen(on, path, r >= 0);
+                entries(on, to, r))
 
 // Family libc_paths: where names lead to.
 SOOTH_ON_BEHALF(char*, realpath, (const char* path, char* to), (path, to), on.text(path), seen(on, path, r != nullptr);
@@ -97,7 +99,7 @@ SOOTH_STATFS(statvfs, struct statvfs, const char*, on.text(at))
 SOOTH_STATFS(statvfs64, struct statvfs64, const char*, on.text(at))
 SOOTH_STATFS(fstatvfs, struct statvfs, int, (void)0)
 SOOTH_STATFS(fstatvfs64, struct statvfs64, int, (void)0)
-#define SOOTH_GETXATTR(name, what, tells)                                                                    \
+#define SOOTH_GETXATTR(name, what, tells)                                                                      \
   SOOTH_ON_BEHALF(ssize_t, name, (what at, const char* key, void* to, std::size_t n), (at, key, to, n), tells; \
                   on.text(key), if (r > 0 && n > 0) on.out(to, size(r)))
 SOOTH_GETXATTR(getxattr, const char*, on.text(at))

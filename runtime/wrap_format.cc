@@ -57,31 +57,33 @@ std::size_t printed(int result, std::size_t room) {
 
 // A row is a pair, the function with `...` and the one with a va_list: names, parameters, arguments of the second, and
 // what is done before and behind the call.
-#define SOOTH_PRINTF(name, parameters, vname, vparameters, varguments, before, ...)                                    \
-  SOOTH_REAL static Real<int vparameters> real_##vname{#vname};                                                        \
-  SOOTH_EXPORT int sooth_##vname vparameters asm(#vname);                                                              \
-  int sooth_##vname vparameters {                                                                                      \
-    const OnBehalf on(recorded_thread(), SOOTH_CALLER);                                                                \
-    before;                                                                                                            \
-    auto done = [&]([[maybe_unused]] int r) { __VA_ARGS__; };                                                          \
-    return print(on, format, list, [&] { return real_##vname varguments; }, done);                       \
-  }                                                                                                                    \
-  SOOTH_EXPORT int sooth_##name parameters asm(#name);                                                                 \
-  int sooth_##name parameters {                                                                                        \
-    const OnBehalf on(recorded_thread(), SOOTH_CALLER);                                                                \
-    before;                                                                                                            \
-    auto done = [&]([[maybe_unused]] int r) { __VA_ARGS__; };                                                          \
-    va_list list;                                                                                                      \
-    va_start(list, format);                                                                                       \
-    int result = print(on, format, list, [&] { return real_##vname varguments; }, done);            \
-    va_end(list);                                                                                                 \
-    return result;                                                                                                     \
+#define SOOTH_PRINTF(name, parameters, vname, vparameters, varguments, before, ...) \
+  SOOTH_REAL static Real<int vparameters> real_##vname{#vname};                     \
+  SOOTH_EXPORT int sooth_##vname vparameters asm(#vname);                           \
+  int sooth_##vname vparameters {                                                   \
+    const OnBehalf on(recorded_thread(), SOOTH_CALLER);                             \
+    before;                                                                         \
+    auto done = [&]([[maybe_unused]] int r) { __VA_ARGS__; };                       \
+    return print(                                                                   \
+        on, format, list, [&] { return real_##vname varguments; }, done);           \
+  }                                                                                 \
+  SOOTH_EXPORT int sooth_##name parameters asm(#name);                              \
+  int sooth_##name parameters {                                                     \
+    const OnBehalf on(recorded_thread(), SOOTH_CALLER);                             \
+    before;                                                                         \
+    auto done = [&]([[maybe_unused]] int r) { __VA_ARGS__; };                       \
+    va_list list;                                                                   \
+    va_start(list, format);                                                         \
+    int result = print(                                                             \
+        on, format, list, [&] { return real_##vname varguments; }, done);           \
+    va_end(list);                                                                   \
+    return result;                                                                  \
   }
 
 // Family printf_arguments: formatted output to streams, descriptors, buffers and new memory.
 SOOTH_PRINTF(printf, (const char* format, ...), vprintf, (const char* format, va_list list), (format, list), (void)0)
-SOOTH_PRINTF(fprintf, (FILE * file, const char* format, ...), vfprintf,
-             (FILE * file, const char* format, va_list list), (file, format, list), putting(on.thread(), on.pc(), file))
+SOOTH_PRINTF(fprintf, (FILE * file, const char* format, ...), vfprintf, (FILE * file, const char* format, va_list list),
+             (file, format, list), putting(on.thread(), on.pc(), file))
 SOOTH_PRINTF(dprintf, (int fd, const char* format, ...), vdprintf, (int fd, const char* format, va_list list),
              (fd, format, list), if (on && fd > 2) descriptor_sends(on.thread(), on.pc(), fd))
 SOOTH_PRINTF(sprintf, (char* to, const char* format, ...), vsprintf, (char* to, const char* format, va_list list),
@@ -89,8 +91,8 @@ SOOTH_PRINTF(sprintf, (char* to, const char* format, ...), vsprintf, (char* to, 
 SOOTH_PRINTF(snprintf, (char* to, std::size_t room, const char* format, ...), vsnprintf,
              (char* to, std::size_t room, const char* format, va_list list), (to, room, format, list), (void)0,
              on.out(to, printed(r, room)))
-SOOTH_PRINTF(asprintf, (char** to, const char* format, ...), vasprintf,
-             (char** to, const char* format, va_list list), (to, format, list), (void)0, on.out(to), on.out_text(*to))
+SOOTH_PRINTF(asprintf, (char** to, const char* format, ...), vasprintf, (char** to, const char* format, va_list list),
+             (to, format, list), (void)0, on.out(to), on.out_text(*to))
 // What is called instead with _FORTIFY_SOURCE.
 SOOTH_PRINTF(__printf_chk, (int flag, const char* format, ...), __vprintf_chk,
              (int flag, const char* format, va_list list), (flag, format, list), (void)0)
@@ -111,38 +113,38 @@ SOOTH_PRINTF(__asprintf_chk, (char** to, int flag, const char* format, ...), __v
              (char** to, int flag, const char* format, va_list list), (to, flag, format, list), (void)0, on.out(to),
              on.out_text(*to))
 
-#define SOOTH_SCANF_BY(from, name, parameters, vname, vparameters, varguments, before)       \
-  SOOTH_REAL static Real<int vparameters> real_##vname{#vname};                              \
-  SOOTH_EXPORT int sooth_##vname vparameters asm(#vname);                                    \
-  int sooth_##vname vparameters {                                                            \
-    const OnBehalf on(recorded_thread(), SOOTH_CALLER);                                      \
-    before;                                                                                  \
-    auto call = [&] { return from([&] { return real_##vname varguments; }); }; \
-    return scan(on, format, list, call);                                                     \
-  }                                                                                          \
-  SOOTH_EXPORT int sooth_##name parameters asm(#name);                                       \
-  int sooth_##name parameters {                                                              \
-    const OnBehalf on(recorded_thread(), SOOTH_CALLER);                                      \
-    before;                                                                                  \
-    va_list list;                                                                            \
-    va_start(list, format);                                                             \
-    auto call = [&] { return from([&] { return real_##vname varguments; }); }; \
-    int result = scan(on, format, list, call);                                          \
-    va_end(list);                                                                       \
-    return result;                                                                           \
+#define SOOTH_SCANF_BY(from, name, parameters, vname, vparameters, varguments, before) \
+  SOOTH_REAL static Real<int vparameters> real_##vname{#vname};                        \
+  SOOTH_EXPORT int sooth_##vname vparameters asm(#vname);                              \
+  int sooth_##vname vparameters {                                                      \
+    const OnBehalf on(recorded_thread(), SOOTH_CALLER);                                \
+    before;                                                                            \
+    auto call = [&] { return from([&] { return real_##vname varguments; }); };         \
+    return scan(on, format, list, call);                                               \
+  }                                                                                    \
+  SOOTH_EXPORT int sooth_##name parameters asm(#name);                                 \
+  int sooth_##name parameters {                                                        \
+    const OnBehalf on(recorded_thread(), SOOTH_CALLER);                                \
+    before;                                                                            \
+    va_list list;                                                                      \
+    va_start(list, format);                                                            \
+    auto call = [&] { return from([&] { return real_##vname varguments; }); };         \
+    int result = scan(on, format, list, call);                                         \
+    va_end(list);                                                                      \
+    return result;                                                                     \
   }
 #define SOOTH_FROM_TEXT(call) call()
 #define SOOTH_FROM_FILE(call) scan_stream(on, file, call)
 #define SOOTH_FROM_INPUT(call) scan_stream(on, stdin, call)
 
 // Family scanf_results: formatted input; the names with isoc99 and isoc23 are what C99 and C23 call.
-#define SOOTH_SCANF(name, vname)                                                                             \
+#define SOOTH_SCANF(name, vname)                                                                               \
   SOOTH_SCANF_BY(SOOTH_FROM_INPUT, name, (const char* format, ...), vname, (const char* format, va_list list), \
                  (format, list), (void)0)
-#define SOOTH_FSCANF(name, vname)                                                  \
+#define SOOTH_FSCANF(name, vname)                                                      \
   SOOTH_SCANF_BY(SOOTH_FROM_FILE, name, (FILE * file, const char* format, ...), vname, \
                  (FILE * file, const char* format, va_list list), (file, format, list), (void)0)
-#define SOOTH_SSCANF(name, vname)                                                      \
+#define SOOTH_SSCANF(name, vname)                                                           \
   SOOTH_SCANF_BY(SOOTH_FROM_TEXT, name, (const char* text, const char* format, ...), vname, \
                  (const char* text, const char* format, va_list list), (text, format, list), on.text(text))
 SOOTH_SCANF(scanf, vscanf)

@@ -43,6 +43,7 @@ ssize_t total(const iovec* parts, int count) {
 // Runs a call that takes bytes out of `fd`; the result is their number, 0 at the end of the input, or -1.
 template <typename Call>
 SOOTH_INLINE ssize_t receive(Thread* t, uptr pc, int fd, Call call) {
+  descriptor_used(t, pc, fd);
   ssize_t n;
   {
     Blocking blocking(t, turn::taken() && descriptor_may_block(fd));
@@ -54,6 +55,7 @@ SOOTH_INLINE ssize_t receive(Thread* t, uptr pc, int fd, Call call) {
 
 template <typename Call>
 SOOTH_INLINE ssize_t send_through(Thread* t, uptr pc, int fd, Call call) {
+  descriptor_used(t, pc, fd);
   descriptor_sends(t, pc, fd);
   Blocking blocking(t, turn::taken() && descriptor_may_block(fd));
   return call();
@@ -139,22 +141,22 @@ SOOTH_INTERCEPT(ssize_t, sendto, int fd, const void* from, std::size_t size, int
 }
 
 #define SOOTH_BOTH(...) __VA_ARGS__
-#define SOOTH_READV(name, parameters, arguments)                                                  \
-  SOOTH_INTERCEPT(ssize_t, name, parameters) {                                                    \
-    Thread* t = current();                                                                        \
-    if (t == nullptr) return real_##name(arguments);                                              \
-    ssize_t n = receive(t, SOOTH_CALLER, fd, [&] { return real_##name(arguments); });             \
+#define SOOTH_READV(name, parameters, arguments)                                                    \
+  SOOTH_INTERCEPT(ssize_t, name, parameters) {                                                      \
+    Thread* t = current();                                                                          \
+    if (t == nullptr) return real_##name(arguments);                                                \
+    ssize_t n = receive(t, SOOTH_CALLER, fd, [&] { return real_##name(arguments); });               \
     reads(t, SOOTH_CALLER, parts, static_cast<std::size_t>(count < 0 ? 0 : count) * sizeof *parts); \
-    ranges(t, SOOTH_CALLER, Op::kWrite, parts, count, n);                                         \
-    return n;                                                                                     \
+    ranges(t, SOOTH_CALLER, Op::kWrite, parts, count, n);                                           \
+    return n;                                                                                       \
   }
-#define SOOTH_WRITEV(name, parameters, arguments)                                                 \
-  SOOTH_INTERCEPT(ssize_t, name, parameters) {                                                    \
-    Thread* t = current();                                                                        \
-    if (t == nullptr) return real_##name(arguments);                                              \
+#define SOOTH_WRITEV(name, parameters, arguments)                                                   \
+  SOOTH_INTERCEPT(ssize_t, name, parameters) {                                                      \
+    Thread* t = current();                                                                          \
+    if (t == nullptr) return real_##name(arguments);                                                \
     reads(t, SOOTH_CALLER, parts, static_cast<std::size_t>(count < 0 ? 0 : count) * sizeof *parts); \
-    ranges(t, SOOTH_CALLER, Op::kRead, parts, count, total(parts, count));                        \
-    return send_through(t, SOOTH_CALLER, fd, [&] { return real_##name(arguments); });             \
+    ranges(t, SOOTH_CALLER, Op::kRead, parts, count, total(parts, count));                          \
+    return send_through(t, SOOTH_CALLER, fd, [&] { return real_##name(arguments); });               \
   }
 SOOTH_READV(readv, SOOTH_BOTH(int fd, const iovec* parts, int count), SOOTH_BOTH(fd, parts, count))
 SOOTH_READV(preadv, SOOTH_BOTH(int fd, const iovec* parts, int count, off_t at), SOOTH_BOTH(fd, parts, count, at))
@@ -373,6 +375,7 @@ SOOTH_INTERCEPT(int, close, int fd) {
     errno = EBADF;
     return -1;
   }
+  descriptor_closes(t, SOOTH_CALLER, fd);
   descriptor_ends(t, SOOTH_CALLER, fd);
   if (u64 lock = lock_channel_of(fd); lock != 0) channel_sends(t, SOOTH_CALLER, lock);
   descriptor_closed(fd);

@@ -109,8 +109,7 @@ SOOTH_ON_BEHALF(char*, if_indextoname, (unsigned index, char* to), (index, to), 
 SOOTH_ON_BEHALF(unsigned, if_nametoindex, (const char* name), (name), on.text(name))
 
 // Family libc_hosts: names of machines, services and protocols. Those without _r return memory that all threads share.
-SOOTH_ON_BEHALF_WAITING(int, getaddrinfo,
-                        (const char* name, const char* service, const addrinfo* like, addrinfo** to),
+SOOTH_ON_BEHALF_WAITING(int, getaddrinfo, (const char* name, const char* service, const addrinfo* like, addrinfo** to),
                         (name, service, like, to), on.text(name);
                         on.text(service); on.in(like), if (r == 0) on.out(to); if (r == 0) found_addresses(on, *to))
 SOOTH_ON_BEHALF_WAITING(int, getnameinfo,

@@ -3,6 +3,7 @@
 
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
+#include "runtime/options.h"
 #include "runtime/sync.h"
 
 using namespace sooth::rt;
@@ -31,9 +32,23 @@ int lock_in_turn(Thread* t, pthread_rwlock_t* lock, bool shared, Deadline deadli
   }
 }
 
+// Waiting for oneself. What we remember of a lock may be of one that died without a word, so the lock must agree.
+void check_own(Thread* t, uptr pc, const pthread_rwlock_t* lock, bool shared) {
+  uptr address = address_of(lock);
+  if (!holds_lock(t, address) || !options.report_mutex_bugs) return;
+  constexpr unsigned kReaderShift = 3;  // of __readers
+  if (holds_exclusively(t, address)) {
+    if (__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED) == static_cast<int>(sys_call(SYS_gettid)))
+      misuse(t, pc, shared ? Misuse::kReadLockBad : Misuse::kDoubleLock, address);
+  } else if (!shared && __atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED) >> kReaderShift != 0) {
+    misuse(t, pc, Misuse::kDoubleLock, address);
+  }
+}
+
 template <typename F>
 int lock_with(Thread* t, uptr pc, pthread_rwlock_t* lock, bool shared, Deadline deadline, F block) {
   begin_operation(t, pc, sooth::Op::kAcquire, address_of(lock));
+  check_own(t, pc, lock, shared);
   begin_waiting(t, pc, address_of(lock), deadline);
   int result = turn::taken() ? lock_in_turn(t, lock, shared, deadline, block) : block();
   u8 how = deadline.time == nullptr ? 0 : kTimed;

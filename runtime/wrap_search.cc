@@ -31,10 +31,8 @@ void sooth_qsort_r(void* array, std::size_t n, std::size_t size, CompareWith* co
   if (n > 1) on.out(array, n * size);
 }
 // The root is the caller's. The nodes are not, but for the pointers to keys.
-SOOTH_ON_BEHALF(void*, tsearch, (const void* key, void** root, Compare* compare), (key, root, compare),
-                on.in(root);
-                void* old = root != nullptr ? *root : nullptr,
-                if (root != nullptr && *root != old) on.out(root);
+SOOTH_ON_BEHALF(void*, tsearch, (const void* key, void** root, Compare* compare), (key, root, compare), on.in(root);
+                void* old = root != nullptr ? *root : nullptr, if (root != nullptr && *root != old) on.out(root);
                 r != nullptr && *static_cast<void**>(r) == key ? on.out(r, sizeof(void*)) : (void)0)
 SOOTH_ON_BEHALF(void*, tfind, (const void* key, void* const* root, Compare* compare), (key, root, compare), on.in(root))
 SOOTH_ON_BEHALF(void*, tdelete, (const void* key, void** root, Compare* compare), (key, root, compare), on.in(root),

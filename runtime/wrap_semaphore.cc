@@ -128,6 +128,7 @@ int wait_in_turn(Thread* t, sem_t* semaphore, Deadline deadline, F block) {
 template <typename F>
 int wait_with(Thread* t, uptr pc, sem_t* semaphore, Deadline deadline, F block) {
   begin_operation(t, pc, Op::kSemWait, address_of(semaphore));
+  object_used(t, pc, semaphore);
   int result = turn::taken() ? wait_in_turn(t, semaphore, deadline, block) : block();
   if (result == 0) write_wait(t, pc, semaphore);
   return result;
@@ -163,6 +164,7 @@ int sooth_sem_trywait(sem_t* semaphore) {
   Thread* t = current();
   if (t == nullptr) return real_trywait(semaphore);
   begin_operation(t, SOOTH_CALLER, Op::kSemWait, address_of(semaphore));
+  object_used(t, SOOTH_CALLER, semaphore);
   int result = real_trywait(semaphore);
   if (result == 0) {
     write_wait(t, SOOTH_CALLER, semaphore);
@@ -177,6 +179,7 @@ int sooth_sem_trywait(sem_t* semaphore) {
 SOOTH_INTERCEPT(int, sem_post, sem_t* semaphore) {
   if (Thread* t = current()) {
     begin_operation(t, SOOTH_CALLER, Op::kSemPost, address_of(semaphore));
+    object_used(t, SOOTH_CALLER, semaphore);
     write_post(t, SOOTH_CALLER, semaphore);
   }
   int result = real_sem_post(semaphore);
@@ -185,10 +188,16 @@ SOOTH_INTERCEPT(int, sem_post, sem_t* semaphore) {
 }
 
 SOOTH_INTERCEPT(int, sem_init, sem_t* semaphore, int shared, unsigned value) {
-  int result = real_sem_init(semaphore, shared, value);
   Thread* t = current();
+  object_changed(t, SOOTH_CALLER, semaphore);
+  int result = real_sem_init(semaphore, shared, value);
   if (t != nullptr && result == 0) write_initial_value(t, SOOTH_CALLER, semaphore, value);
   return result;
+}
+
+SOOTH_INTERCEPT(int, sem_destroy, sem_t* semaphore) {
+  object_changed(current(), SOOTH_CALLER, semaphore);
+  return real_sem_destroy(semaphore);
 }
 
 SOOTH_INTERCEPT(int, sem_getvalue, sem_t* semaphore, int* value) {

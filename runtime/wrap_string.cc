@@ -82,19 +82,19 @@ SOOTH_EXPORT void* __tsan_memset(void* to, int byte, std::size_t n) {
   return real_memset(to, byte, n);
 }
 
-#define SOOTH_COMPARE_BYTES(name)                                                          \
-  SOOTH_INTERCEPT(int, name, const void* a, const void* b, std::size_t n) {                \
-    int result = real_##name(a, b, n);                                                     \
-    if (Thread* t = recorded_thread()) {                                                   \
-      /* Up to the first difference: what lies behind it is not read. */                   \
-      std::size_t used = n;                                                                \
-      if (result != 0)                                                                     \
+#define SOOTH_COMPARE_BYTES(name)                                                                   \
+  SOOTH_INTERCEPT(int, name, const void* a, const void* b, std::size_t n) {                         \
+    int result = real_##name(a, b, n);                                                              \
+    if (Thread* t = recorded_thread()) {                                                            \
+      /* Up to the first difference: what lies behind it is not read. */                            \
+      std::size_t used = n;                                                                         \
+      if (result != 0)                                                                              \
         for (used = 0; static_cast<const u8*>(a)[used] == static_cast<const u8*>(b)[used];) ++used; \
-      if (result != 0) ++used;                                                             \
-      reads(t, SOOTH_CALLER, a, used);                                                     \
-      reads(t, SOOTH_CALLER, b, used);                                                     \
-    }                                                                                      \
-    return result;                                                                         \
+      if (result != 0) ++used;                                                                      \
+      reads(t, SOOTH_CALLER, a, used);                                                              \
+      reads(t, SOOTH_CALLER, b, used);                                                              \
+    }                                                                                               \
+    return result;                                                                                  \
   }
 SOOTH_COMPARE_BYTES(memcmp)
 SOOTH_COMPARE_BYTES(bcmp)
@@ -211,7 +211,7 @@ SOOTH_STRING_COPY_CHECKED(__stpcpy_chk)
 #define SOOTH_BOUNDED_STRING_COPY(name)                                     \
   SOOTH_INTERCEPT(char*, name, char* to, const char* from, std::size_t n) { \
     if (Thread* t = recorded_thread()) {                                    \
-      std::size_t used = length_of(from, n);                           \
+      std::size_t used = length_of(from, n);                                \
       reads(t, SOOTH_CALLER, from, used < n ? used + 1 : n);                \
       writes(t, SOOTH_CALLER, to, n);                                       \
     }                                                                       \

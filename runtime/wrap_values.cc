@@ -23,7 +23,7 @@ using namespace sooth::rt;
 // Family libc_attributes: of threads and of what they synchronise with.
 #define SOOTH_GETS(name, object, type) \
   SOOTH_ON_BEHALF(int, name, (object of, type * to), (of, to), (void)0, if (r == 0) on.out(to))
-#define SOOTH_GETS_TWO(name, object, first, second)                                                  \
+#define SOOTH_GETS_TWO(name, object, first, second)                                                                   \
   SOOTH_ON_BEHALF(int, name, (object of, first * to, second * also), (of, to, also), (void)0, if (r == 0) on.out(to); \
                   if (r == 0) on.out(also))
 #define SOOTH_GETS_BYTES(name, object, type) \
@@ -96,8 +96,7 @@ SOOTH_ON_BEHALF(char**, backtrace_symbols, (void* const* from, int n), (from, n)
 SOOTH_ON_BEHALF(int, capget, (void* header, void* to), (header, to), on.in(header, 8), if (r == 0) on.out(to, 24))
 SOOTH_ON_BEHALF(int, capset, (void* header, const void* from), (header, from), on.in(header, 8); on.in(from, 24))
 SOOTH_ON_BEHALF(int, prctl, (int what, unsigned long a, unsigned long b, unsigned long c, unsigned long d),
-                (what, a, b, c, d),
-                if (what == PR_SET_NAME) on.text(reinterpret_cast<const char*>(a), 16),
+                (what, a, b, c, d), if (what == PR_SET_NAME) on.text(reinterpret_cast<const char*>(a), 16),
                 if (r == 0 && what == PR_GET_NAME) on.out(reinterpret_cast<const char*>(a), 16))
 // The rest of the memory is another process's.
 static void local_parts(const OnBehalf& on, const iovec* parts, unsigned long count, ssize_t n, bool writes) {
@@ -133,14 +132,14 @@ SOOTH_PARTS(lgammal_r, long double, int)
 SOOTH_REMQUO(remquo, double)
 SOOTH_REMQUO(remquof, float)
 SOOTH_REMQUO(remquol, long double)
-#define SOOTH_SINCOS(name, number)                                          \
-  SOOTH_REAL static Real<void(number, number*, number*)> real_##name{#name}; \
+#define SOOTH_SINCOS(name, number)                                                   \
+  SOOTH_REAL static Real<void(number, number*, number*)> real_##name{#name};         \
   SOOTH_EXPORT void sooth_##name(number x, number* sine, number* cosine) asm(#name); \
-  void sooth_##name(number x, number* sine, number* cosine) {               \
-    const OnBehalf on(recorded_thread(), SOOTH_CALLER);                     \
-    real_##name(x, sine, cosine);                                           \
-    on.out(sine);                                                           \
-    on.out(cosine);                                                         \
+  void sooth_##name(number x, number* sine, number* cosine) {                        \
+    const OnBehalf on(recorded_thread(), SOOTH_CALLER);                              \
+    real_##name(x, sine, cosine);                                                    \
+    on.out(sine);                                                                    \
+    on.out(cosine);                                                                  \
   }
 SOOTH_SINCOS(sincos, double)
 SOOTH_SINCOS(sincosf, float)

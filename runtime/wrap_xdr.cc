@@ -25,8 +25,8 @@ void after_xdr(const OnBehalf& on, const Xdr* xdr, const T* value, int done) {
 }  // namespace
 
 // Family libc_xdr: one function for each type.
-#define SOOTH_XDR(name, type)                                                                            \
-  SOOTH_ON_BEHALF(int, name, (Xdr * xdr, type * value), (xdr, value), before_xdr(on, xdr, value),         \
+#define SOOTH_XDR(name, type)                                                                     \
+  SOOTH_ON_BEHALF(int, name, (Xdr * xdr, type * value), (xdr, value), before_xdr(on, xdr, value), \
                   after_xdr(on, xdr, value, r))
 SOOTH_XDR(xdr_bool, int)
 SOOTH_XDR(xdr_char, char)

@@ -1,4 +1,5 @@
 // What is found about names is written, and another thread looks at it without waiting.
+// TSAN: some, it does not see what all of these functions touch
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

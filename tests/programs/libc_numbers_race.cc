@@ -1,4 +1,5 @@
 // The text is read and the end is written, and another thread looks at it without waiting.
+// TSAN: some, it does not see what all of these functions touch
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 // Sorting reads and writes the array, and calls back, and another thread looks at it without waiting.
+// TSAN: some, it does not see what all of these functions touch
 #include <search.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 // Sets of signals are written, and another thread looks at it without waiting.
+// TSAN: some, it does not see what all of these functions touch
 #include <signal.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // Addresses, options and messages of sockets are read and written, and another thread looks at it without waiting.
+// TSAN: some, it does not see what all of these functions touch
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/uio.h>

@@ -1,4 +1,5 @@
 // What is told of terminals and devices is written, and another thread looks at it without waiting.
+// TSAN: some, it does not see what all of these functions touch
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // Wide characters are read and written, and another thread looks at it without waiting.
+// TSAN: some, it does not see what all of these functions touch
 #include <iconv.h>
 #include <stdlib.h>
 #include <wchar.h>

@@ -1,4 +1,5 @@
 // Tokens end with a zero that is written; messages are, and another thread looks at it without waiting.
+// TSAN: some, it does not see what all of these functions touch
 #include <string.h>
 
 #include "harness.h"

@@ -6,7 +6,8 @@ A program is a test by existing: `x_race.cc`, `x_norace.cc`, `x_misuse.cc`, `x_d
 
     x = 1;  // RACE(a)      the lines with the same name are the two ends of one race; a name on one line only is a line
                             that races with itself. Every race of the run is marked, and no line else has one.
-    // MISUSE(kind)         on the line that misuses a primitive: unlock, double-lock, destroy-locked, destroy, invalid-use or thread-leak
+    // MISUSE(kind)         on the line that misuses a primitive: unlock, double-lock, destroy-locked, destroy, invalid-use,
+                            bad-read-lock, bad-read-unlock or thread-leak
     // DEADLOCK(a)          the lines with the same name are the acquires that wait for each other. That is `predicted`;
                             of x_nodeadlock.cc nothing is even suspected
     // STACK(a): f g main   one end of race a has these functions on its stack, innermost first, before any others
@@ -269,6 +270,7 @@ class Sooth:
         return races
 
     MISUSE = {"unlock_unlocked": "unlock", "unlock_wrong_thread": "unlock", "double_lock": "double-lock",
+              "bad_read_lock": "bad-read-lock", "bad_read_unlock": "bad-read-unlock",
               "destroy_locked": "destroy-locked", "thread_leak": "thread-leak", "invalid_use": "invalid-use", "destroy": "destroy"}
 
     def _misuse(self, report):
@@ -288,6 +290,7 @@ class Tsan:
     OPTIONS = ("exitcode=0 atexit_sleep_ms=0 report_signal_unsafe=0 suppress_equal_stacks=0 suppress_equal_addresses=0 "
                "history_size=7 detect_deadlocks=0 die_after_fork=0 ignore_noninstrumented_modules=0")
     MISUSE = {"unlock of an unlocked mutex": "unlock", "double lock of a mutex": "double-lock",
+              "read lock of a write locked mutex": "bad-read-lock", "read unlock of a write locked mutex": "bad-read-unlock",
               "destroy of a locked mutex": "destroy-locked", "thread leak": "thread-leak",
               "use of an invalid mutex": "invalid-use"}
 

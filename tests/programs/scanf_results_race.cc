@@ -1,4 +1,5 @@
 // Conversions write what they are given, and another thread looks at it without waiting.
+// TSAN: some, it does not see what all of these functions touch
 #include <stdio.h>
 
 #include "harness.h"
