@@ -156,6 +156,20 @@ int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* a
   return 0;
 }
 
+Thread* adopt_thread(uptr pc) {
+  // A controlled run knows threads by who made them.
+  if (current() != nullptr || !recording() || recorder.controlled) return nullptr;
+  Thread* t = new_thread();
+  if (t == nullptr) return nullptr;
+  u32 id = new_thread_id(nullptr, pc);
+  __atomic_fetch_or(&thread_info(id).state, kDetachedBit, __ATOMIC_RELAXED);
+  turn::announce(id);
+  set_thread_handle(id, static_cast<u64>(pthread_self()));
+  attach_thread(t, id);
+  arm_end();
+  return t;
+}
+
 void test_cancel() { real_testcancel(); }
 
 int join_thread(Thread* t, uptr pc, pthread_t thread, void** result) {
