@@ -15,7 +15,7 @@ Apart copy, result;
 static void worker() {
   result.value = static_cast<int>(wcslen(text));
   result.value += static_cast<int>(mbstowcs(made, "more", 8));
-  iconv_t how = iconv_open("UTF-8", "ISO-8859-1");
+  iconv_t how = iconv_open("UTF-8", "ASCII");
   char *from = bytes, *to = out;
   std::size_t n = 2;
   result.value += static_cast<int>(iconv(how, &from, &n, &to, &left));

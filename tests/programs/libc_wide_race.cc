@@ -16,7 +16,7 @@ Apart copy, result;
 static void worker() {
   result.value = static_cast<int>(wcslen(text));  // RACE(a)
   result.value += static_cast<int>(mbstowcs(made, "more", 8));  // RACE(b)
-  iconv_t how = iconv_open("UTF-8", "ISO-8859-1");
+  iconv_t how = iconv_open("UTF-8", "ASCII");
   char *from = bytes, *to = out;
   std::size_t n = 2;
   result.value += static_cast<int>(iconv(how, &from, &n, &to, &left));  // RACE(c) RACE(d)
