@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -95,9 +94,6 @@ SOOTH_ON_BEHALF(char**, backtrace_symbols, (void* const* from, int n), (from, n)
 // libcap's: a header and two sets of 12 bytes.
 SOOTH_ON_BEHALF(int, capget, (void* header, void* to), (header, to), on.in(header, 8), if (r == 0) on.out(to, 24))
 SOOTH_ON_BEHALF(int, capset, (void* header, const void* from), (header, from), on.in(header, 8); on.in(from, 24))
-SOOTH_ON_BEHALF(int, prctl, (int what, unsigned long a, unsigned long b, unsigned long c, unsigned long d),
-                (what, a, b, c, d), if (what == PR_SET_NAME) on.text(reinterpret_cast<const char*>(a), 16),
-                if (r == 0 && what == PR_GET_NAME) on.out(reinterpret_cast<const char*>(a), 16))
 // The rest of the memory is another process's.
 static void local_parts(const OnBehalf& on, const iovec* parts, unsigned long count, ssize_t n, bool writes) {
   for (unsigned long i = 0; i < count && n > 0; ++i) {
