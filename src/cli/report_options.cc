@@ -97,6 +97,7 @@ Status write_report(const Report& report, const ReportOptions& options) {
   how.width = width_of(options);
   how.deterministic = options.no_times;
   how.version = kVersion;
+  how.sources = !options.redact;
   how.fail_on = rung_from_name(options.fail_on);  // no rung is called "never"
   std::ostringstream text;
   SOOTH_RETURN_IF_ERROR(sink->write(report, how, text));

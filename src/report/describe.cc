@@ -393,6 +393,17 @@ std::string headline(const Finding& finding) {
   return text;
 }
 
+bool is_from_trace(const Finding& finding) {
+  const bool names_events = std::any_of(finding.accesses.begin(), finding.accesses.end(), [](const Access& access) {
+    return access.event != EventId{} || !access.executed;
+  });
+  return names_events || (finding.accesses.size() < 2 && !finding.failure.has_value());
+}
+
+std::string with_locks(const Finding& finding, const Access& access) {
+  return access.locks.empty() && !is_from_trace(finding) ? "" : ", " + held_locks(access);
+}
+
 std::string awaited(const Finding& finding, const Access& access) {
   if (finding.kind != FindingKind::kDeadlock || finding.accesses.size() < 2 || !is_cycle_of_locks(finding)) {
     return "";

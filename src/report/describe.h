@@ -49,6 +49,11 @@ std::string deed_in(const Finding& finding, const Access& access);
 // 'm'". An arrow leads from a lock to one that was acquired while it was held; the cycle starts with what the first
 // acquire's thread held.
 std::string headline(const Finding& finding);
+// Two accesses in a trace are two events. A finding of a controlled run comes from no trace: nobody knows which events
+// and locks there were.
+bool is_from_trace(const Finding& finding);
+// ", holding mu and log.mu"; nothing when that is not known.
+std::string with_locks(const Finding& finding, const Access& access);
 // ", waiting for thread T2" for an acquire of a deadlock, which must be one of finding.accesses; nothing for a race.
 std::string awaited(const Finding& finding, const Access& access);
 // Each thread of the deadlock waits for a lock that the next one has. One that a run ended in may be of another kind.

@@ -39,9 +39,10 @@ std::string capital(std::string text) {
 }
 
 // "thread T1 writes 'x' at a.cc:12:3 holding mu"
-std::string act(const Access& access, const std::string& what) {
-  return actor(access) + " " + verb(access) + " " + what + " at " + short_place(access.place()) + " " +
-         held_locks(access);
+std::string act(const Finding& finding, const Access& access, const std::string& what) {
+  const std::string locks = with_locks(finding, access);
+  return actor(access) + " " + verb(access) + " " + what + " at " + short_place(access.place()) +
+         (locks.empty() ? "" : locks.substr(1));
 }
 
 // What the locks of both sides make of it.
@@ -105,8 +106,9 @@ std::string explain_race(const Finding& finding) {
   const Access& first = finding.accesses.front();
   const Access& second = finding.accesses.back();
   const std::string what = subject(finding);
-  std::string text = capital(act(first, what.empty() ? "the same memory" : what)) + ", and " + act(second, "it") + ".";
-  add(text, about_locks(first, second));
+  std::string text = capital(act(finding, first, what.empty() ? "the same memory" : what)) + ", and " +
+                     act(finding, second, "it") + ".";
+  add(text, is_from_trace(finding) ? about_locks(first, second) : "");
   const bool proven = finding.witness.has_value() && finding.witness->checked;
   // A run of its own may leave unordered what another one orders by its locks: the witness is of the latter, and so is
   // what is shown.
@@ -150,8 +152,9 @@ std::string explain_deadlock(const Finding& finding) {
   for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
     const Access& access = finding.accesses[i];
     text += i == 0 ? "" : i + 1 == finding.accesses.size() ? ", and " : ", ";
-    text += actor(access) + " asks for " + printable(lock_of(access)) + " at " + short_place(access.place()) + " " +
-            held_locks(access);
+    const std::string locks = with_locks(finding, access);
+    text += actor(access) + " asks for " + printable(lock_of(access)) + " at " + short_place(access.place()) +
+            (locks.empty() ? "" : locks.substr(1));
   }
   text = capital(text) + ".";
   add(text,
@@ -223,8 +226,8 @@ std::string why_race(const Finding& finding) {
   const std::optional<LockHabit>& habit = finding.context.habit;
   if (habit.has_value() && habit->holding * 2 > habit->accesses) {
     if (const std::string others = who_does_not(finding, habit->lock); !others.empty()) {
-      return std::to_string(habit->holding) + " of the " + std::to_string(habit->accesses) + " accesses to it hold " +
-             printable(habit->lock) + "; here " + others;
+      return std::to_string(habit->holding) + " of the " + std::to_string(habit->accesses) +
+             " accesses to it until then hold " + printable(habit->lock) + "; here " + others;
     }
   }
   const bool proven = finding.witness.has_value() && finding.witness->checked;
@@ -233,7 +236,7 @@ std::string why_race(const Finding& finding) {
     return "only the order in which " + printable(swap.now_second.thread) + " and then " +
            printable(swap.now_first.thread) + " took " + printable(swap.lock) + " kept them apart";
   }
-  std::string locks = about_locks(first, second);
+  std::string locks = is_from_trace(finding) ? about_locks(first, second) : "";
   if (!locks.empty()) {
     locks[0] = static_cast<char>(locks[0] - 'A' + 'a');
     locks.pop_back();  // the full stop

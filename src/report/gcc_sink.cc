@@ -24,7 +24,7 @@ std::string side(const Finding& finding, const Access& access) {
   if (access.place().file.empty()) {
     text += " at " + place(access.place());
   }
-  return text + ", " + held_locks(access) + awaited(finding, access) + how_reached(access);
+  return text + with_locks(finding, access) + awaited(finding, access) + how_reached(access);
 }
 
 // The deed says what a finding is about, except for a leaked thread, whose deed is its fork.

@@ -166,7 +166,7 @@ Status write_html(const Report& report, const SinkOptions& options, std::ostream
   }
   Json frame = frame_json(report, options);
   frame["version"] = options.version;
-  frame["source_texts"] = sources_json(report);
+  frame["source_texts"] = options.sources ? sources_json(report) : Json::array();
   frame["rows"] = Json::array();
   for (const Finding& finding : report.findings) {
     frame["rows"].push_back(row_json(finding));

@@ -131,7 +131,7 @@ Json location(const Site& site, const std::string& text) {
 }
 
 std::string role_of(const Finding& finding, const Access& access) {
-  return deed_in(finding, access) + " by " + actor(access) + ", " + held_locks(access) + awaited(finding, access) +
+  return deed_in(finding, access) + " by " + actor(access) + with_locks(finding, access) + awaited(finding, access) +
          how_reached(access);
 }
 

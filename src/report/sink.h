@@ -18,6 +18,7 @@ struct SinkOptions {
   std::uint32_t width = 0;     // text: columns of the terminal; 0: lines may be as long as they like
   bool stats = false;          // with the figures of --stats (text only; JSON always has them)
   bool deterministic = false;  // without measured times, the only fields that differ between equal runs
+  bool sources = true;         // html: with the lines of the source around what it names
   std::string_view version;    // of this tool, for formats that name it; may be empty
   // As exit_code_for() takes it; JUnit's tests fail for the same findings.
   std::optional<Rung> fail_on = Rung::kPredicted;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostPlaces = 4;  // of a deadlock of many threads
 constexpr std::size_t kTabWidth = 4;
+constexpr std::size_t kBehindCaret = 8;   // columns of a long line that are shown at least
 constexpr std::size_t kUsualWidth = 100;  // for code, where nobody says how wide it may be
 
 // Bytes that begin a character; colors take no room.
@@ -28,6 +29,18 @@ std::size_t columns_of(const std::string& text) {
     }
   }
   return columns;
+}
+
+// Without so many columns of its beginning.
+std::string without_columns(const std::string& text, std::size_t columns) {
+  std::size_t begin = 0;
+  while (begin < text.size() && columns_of(text.substr(0, begin)) < columns) {
+    ++begin;
+  }
+  while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xc0) == 0x80) {
+    ++begin;
+  }
+  return text.substr(begin);
 }
 
 // "in libstdc++": the library that a frame which is not the user's belongs to.
@@ -85,6 +98,11 @@ void write_code(const Access& access, const SinkOptions& options, const Paint& p
   const std::string number = std::to_string(place.line);
   const std::size_t room =
       (options.width > 0 ? options.width : kUsualWidth) - std::min<std::size_t>(number.size() + 9, 40);
+  if (caret != std::string::npos && caret >= indent && caret - indent + kBehindCaret > room) {
+    const std::size_t cut = caret - indent - room / 2;
+    line = "..." + without_columns(line, cut + 3);
+    caret -= cut;
+  }
   if (columns_of(line) > room) {
     std::size_t end = room - 3;
     while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) {
@@ -102,22 +120,13 @@ void write_code(const Access& access, const SinkOptions& options, const Paint& p
 void write_place(const Finding& finding, const Access& access, const SinkOptions& options, const Paint& paint,
                  std::ostream& out) {
   std::string text = brief_deed(finding, access) + " by " + actor(access);
-  if (is_from_trace(finding)) {
-    text += ", " + held_locks(access);
-  }
+  text += with_locks(finding, access);
   text += awaited(finding, access) + folded(access) + how_reached(access);
   write_wrapped(paint.bold(short_place(access.place())) + "  ", text, options.width, out);
   write_code(access, options, paint, out);
 }
 
 }  // namespace
-
-bool is_from_trace(const Finding& finding) {
-  const bool names_events = std::any_of(finding.accesses.begin(), finding.accesses.end(), [](const Access& access) {
-    return access.event != EventId{} || !access.executed;
-  });
-  return names_events || (finding.accesses.size() < 2 && !finding.failure.has_value());
-}
 
 // Nothing when only the run along the witness got there, which is no trial.
 std::string how_often_reached(const ReplaySummary& replay) {

@@ -27,10 +27,6 @@ class Paint {
   bool on_;
 };
 
-// Two accesses in a trace are two events. A finding of `sooth explore` comes from no trace: nobody knows which events and
-// locks there were.
-bool is_from_trace(const Finding& finding);
-
 // What stands in front of everything else: place, rung, what it is, id.
 void write_headline(const Finding& finding, const SinkOptions& options, const Paint& paint, std::ostream& out);
 

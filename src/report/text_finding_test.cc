@@ -201,6 +201,31 @@ TEST(TextFindingTest, TheCaretStandsUnderTheColumn) {
   EXPECT_NE(tab.find("         | ^\n"), std::string::npos) << tab;
 }
 
+TEST(TextFindingTest, TheCaretOfALongLineIsInSight) {
+  Finding finding = hidden_race();
+  Access& access = finding.accesses.back();
+  access.code = "  for (;;) { " + std::string(100, ';') + " x = 2; " + std::string(100, ';') + " }";
+  access.site.column = static_cast<std::uint32_t>(access.code.find("x = 2")) + 1;
+  std::istringstream lines(brief(finding, 80, false));
+  std::string code, caret;
+  while (std::getline(lines, caret) && caret.find("| ") == std::string::npos) {
+  }
+  std::swap(code, caret);
+  std::getline(lines, caret);
+  EXPECT_LE(code.size(), 80u) << code;
+  EXPECT_NE(code.find("| ..."), std::string::npos) << code;
+  EXPECT_EQ(code.find("x = 2"), caret.find('^')) << code << "\n" << caret;
+}
+
+TEST(TextFindingTest, LocksAreToldWhereTheyAreKnown) {
+  Finding finding = hidden_race();
+  for (Access& access : finding.accesses) {
+    access.event = EventId{};
+  }
+  finding.witness.reset();
+  EXPECT_EQ(brief(finding, 0, false).find("lock"), std::string::npos) << brief(finding, 0, false);
+}
+
 TEST(TextFindingTest, LibrariesAreFolded) {
   const std::string text = brief(race(), 0, false);
   EXPECT_NE(text.find("through 2 frames in libstdc++"), std::string::npos) << text;

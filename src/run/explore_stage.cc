@@ -75,9 +75,11 @@ void merge_explored(std::vector<Finding> races, std::vector<Finding>& findings) 
     if (is_told) {
       continue;
     }
-    if (known.size() != 1) {
-      findings.push_back(
-          std::move(race));  // nothing is there, or several variables, and it is not known which one it is
+    if (known.size() > 1) {
+      continue;  // several variables, and it is not known which of them it is about
+    }
+    if (known.empty()) {
+      findings.push_back(std::move(race));
       continue;
     }
     known.front()->rung = race.rung;

@@ -89,6 +89,18 @@ TEST_F(ReportCommandTest, APageThatNeedsNothingElse) {
   EXPECT_EQ(sooth("report " + kGolden + "program.json --format html --fail-on never").output, page);
 }
 
+// Also where the files are there to be read.
+TEST_F(ReportCommandTest, ARedactedPageHasNoSource) {
+  std::string report = golden("program.json");
+  const std::string source = file("cache.cc", std::string(87, '\n') + "secret = 1;\n");
+  for (std::size_t at = 0; (at = report.find("src/cache.cc", at)) != std::string::npos; at += source.size()) {
+    report.replace(at, 12, source);
+  }
+  const std::string path = file("report.json", report);
+  EXPECT_NE(sooth("report " + path + " --format html").output.find("secret = 1"), std::string::npos);
+  EXPECT_EQ(sooth("report " + path + " --format html --redact").output.find("secret = 1"), std::string::npos);
+}
+
 TEST_F(ReportCommandTest, ViewPrintsThePathWhereThereIsNoTerminal) {
   const std::string path = folder_ / "page.html";
   const Outcome named = sooth("view " + kGolden + "program.json -o " + path);
