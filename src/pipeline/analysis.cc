@@ -433,7 +433,11 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   }
   const Clock::time_point proof_start = Clock::now();
   std::vector<Claim> claims = make_claims(finished, reader.tables(), report.exact);
-  const TraceCapture projection = project(options, capture, shared, *events, program->has_value(), report);
+  // Reading the trace again is for claims, and for those who look for some of their own.
+  const bool asked =
+      !claims.empty() || find_in(options.detectors, "mcm") != nullptr || find_in(options.detectors, "rdit") != nullptr;
+  const TraceCapture projection =
+      asked ? project(options, capture, shared, *events, program->has_value(), report) : TraceCapture(0);
   const TraceCapture& kept = projection.is_projection() ? projection : capture;
   ProofCount proven = prove(claims, kept, reader.tables(), options.proof);
   for (const char* name : {"mcm", "rdit"}) {
