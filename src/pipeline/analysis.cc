@@ -156,6 +156,9 @@ TraceCapture project(const AnalysisOptions& options, const TraceCapture& beginni
 // Where the things in findings come from: from the part of the trace that was kept, if that is enough.
 void explain(const AnalysisOptions& options, const TraceCapture& capture, const ForkLog& forks, const Tables& tables,
              Report& report) {
+  if (report.findings.empty()) {
+    return;
+  }
   if (events_named(report.findings) <= capture.size() || !options.reopen) {
     add_context(report.findings, capture.batch(), tables);
     add_thread_context(report.findings, forks, tables);
