@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <toml++/toml.h>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -14,7 +15,37 @@
 namespace sooth {
 namespace {
 
-constexpr std::uintmax_t kLargestFile = 1 << 20;
+constexpr std::size_t kLargestFile = 1 << 20;
+
+// Each part of a dotted key is a table in the one before, and the library destroys tables within each other: so many that
+// they fill the stack would end the process. Nobody needs more than two dots in a key, or many numbers.
+constexpr std::size_t kMostDots = 1000;
+
+// Dots that may be part of a key. A text that does not end counts as one that does at the end of its line.
+std::size_t dots_outside_texts(std::string_view text) {
+  std::size_t dots = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    dots += c == '.' ? 1 : 0;
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (c == '"' || c == '\'') {
+      const std::string_view fence = text.substr(at, 3) == std::string(3, c) ? text.substr(at, 3) : text.substr(at, 1);
+      at += fence.size();
+      for (; at < text.size() && text.substr(at, fence.size()) != fence && (fence.size() == 3 || text[at] != '\n');
+           ++at) {
+        at += c == '"' && text[at] == '\\' ? 1 : 0;
+      }
+      at += fence.size() - 1;
+      // A text of several lines may end in up to two quotes of its own.
+      for (int own = 0;
+           own < 2 && fence.size() == 3 && text.substr(std::min(at + 1, text.size()), 1) == fence.substr(0, 1); ++own) {
+        ++at;
+      }
+    }
+  }
+  return dots;
+}
 
 // A number as it would be typed: 90, not 90.000000.
 std::string typed(double number) {
@@ -111,29 +142,36 @@ std::string find_config_file(std::vector<std::string>& notes) {
   return {};
 }
 
+// What has no size, as a device or a pipe, may have no end either.
 Result<ConfigFile> read_config_file(const std::string& path) {
   std::error_code error;
-  if (const std::uintmax_t size = std::filesystem::file_size(path, error); !error && size > kLargestFile) {
-    return Status::bad_input(path + ": larger than a megabyte: that is no configuration");
-  }
   if (std::filesystem::is_directory(path, error)) {
     return Status::bad_input("cannot read " + path + ": it is a directory");
   }
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    if (file && file.peek() == std::ifstream::traits_type::eof()) {
-      return parse_config("", path);
-    }
+  if (!file) {
     return Status::bad_input("cannot read " + path + ": " + std::strerror(errno));
   }
-  return parse_config(text.str(), path);
+  std::string text(kLargestFile + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) {
+    return Status::bad_input("cannot read " + path + ": " + std::strerror(errno));
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kLargestFile) {
+    return Status::bad_input(path + ": larger than a megabyte: that is no configuration");
+  }
+  return parse_config(text, path);
 }
 
 Result<ConfigFile> parse_config(const std::string& text, const std::string& path) {
   ConfigFile file;
   file.path = path;
   file.directory = std::filesystem::path(path).parent_path().string();
+  if (dots_outside_texts(text) > kMostDots) {
+    return Status::bad_input(path + ": more than " + std::to_string(kMostDots) +
+                             " dots outside of texts: that is no configuration");
+  }
   try {
     const toml::table table = toml::parse(std::string_view(text));
     SOOTH_RETURN_IF_ERROR(ConfigReader(file).read(table, ""));

@@ -121,6 +121,23 @@ TEST_F(ConfigTest, ErrorsNameFileAndLine) {
   }
 }
 
+TEST_F(ConfigTest, WhatIsNoConfigurationIsRefused) {
+  std::string dots;
+  for (int i = 0; i < 200'000; ++i) {
+    dots += "a.";
+  }
+  const std::string sentence = "sooth.toml: more than 1000 dots outside of texts: that is no configuration";
+  EXPECT_EQ(apply(dots + "a = 1"), sentence);
+  EXPECT_EQ(apply("[" + dots + "a]"), sentence);
+  EXPECT_EQ(apply("budget = 'it''s' # '\n" + dots + "a = 1"), sentence);
+  EXPECT_EQ(apply("budget = \"\\\"\"\n" + dots + "a = 1"), sentence);
+  EXPECT_EQ(apply("x = { y = \"\"\"x\"\"\"\", " + dots + "a = 1 }"), sentence);
+  EXPECT_EQ(apply("budget = \"\"\"\n" + dots + "\"\"\""), "");
+  EXPECT_EQ(apply("budget = '" + dots + "'"), "");
+  EXPECT_EQ(read_config_file("/dev/zero").status().message(),
+            "/dev/zero: larger than a megabyte: that is no configuration");
+}
+
 TEST_F(ConfigTest, IsFoundUpwards) {
   const std::filesystem::path before = std::filesystem::current_path();
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "sooth_config_test";

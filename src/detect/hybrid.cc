@@ -48,7 +48,7 @@ class HybridDetector final : public Detector {
       case Role::kEdge: must_order_.incoming(e); return must_order_.outgoing(e);
       case Role::kNone:
         if (e.op == Op::kEnd) {
-          clocks_.rest(e.thread);
+          rest(e.thread);
         }
         return;
     }
@@ -68,6 +68,7 @@ class HybridDetector final : public Detector {
   void sent(ThreadId thread) { clocks_.advance(thread); }
   void restart(ThreadId thread) { locks_.restart(thread); }
   void receive(ThreadId thread, const VectorClock& message) { clocks_.of(thread).join(message); }
+  void rest(ThreadId thread) { clocks_.rest(thread); }
 
  private:
   void find_pairs(CellId cell, const AccessRecord& access, const VectorClock& own) {

@@ -1,6 +1,7 @@
 #include "detect/ipa_history.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "order/role.h"
 
@@ -45,7 +46,11 @@ void LockHistories::step(const Event& e, EventId id, StackId stack) {
     case Role::kEdge:
     case Role::kAccess:
     case Role::kFree: must_order_.incoming(e); return must_order_.outgoing(e);
-    case Role::kNone: return;
+    case Role::kNone:
+      if (e.op == Op::kEnd) {
+        rest(e.thread);
+      }
+      return;
   }
 }
 
@@ -53,7 +58,7 @@ void LockHistories::add_step(const Event& e, EventId id, StackId stack, LockSetI
   const Time time = clocks_.time(e.thread);
   Lane& mine = lane(e.thread);
   if (mine.snapshot == kNoClock) {
-    mine.snapshot = pool_.add(clocks_.of(e.thread));
+    mine.snapshot = pool_.add(clocks_.of(e.thread).of_others(e.thread));
   }
   pool_.hold(mine.snapshot);
   const LockPosition position = end(e.thread);
@@ -83,6 +88,11 @@ void LockHistories::receive(ThreadId thread, const VectorClock& message) {
   Lane& mine = lane(thread);
   pool_.drop(mine.snapshot);
   mine.snapshot = kNoClock;
+}
+
+void LockHistories::rest(ThreadId thread) {
+  clocks_.rest(thread);
+  pool_.drop(std::exchange(lane(thread).snapshot, kNoClock));
 }
 
 void LockHistories::trim(std::size_t keep) {

@@ -109,6 +109,7 @@ class LockHistories {
   const VectorClock& current(ThreadId thread) { return clocks_.of(thread); }
   void sent(ThreadId thread) { tick(thread); }
   void receive(ThreadId thread, const VectorClock& message);
+  void rest(ThreadId thread);
 
  private:
   // Positions of acquires.
@@ -123,7 +124,7 @@ class LockHistories {
     Time first_tick = 1;          // the local time that ended with ticks.front()
     std::vector<EventId> ticks;   // the events at which local times ended
     EventId last{};               // of the thread
-    ClockId snapshot = kNoClock;  // a copy of the clock, but for the own component; none: to be taken again
+    ClockId snapshot = kNoClock;  // what the clock knows of others; none: to be taken again
     std::uint32_t releases = 0;
     EventId known_from{};  // of the moments since then nothing is forgotten
   };

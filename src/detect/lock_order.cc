@@ -78,6 +78,10 @@ class DeadlockDetector final : public Detector {
     clocks_.of(thread).join(message);
     drop_snapshot(thread);
   }
+  void rest(ThreadId thread) {
+    clocks_.rest(thread);
+    drop_snapshot(thread);
+  }
 
  private:
   struct Key {
@@ -115,8 +119,7 @@ class DeadlockDetector final : public Detector {
       case Role::kFree: return;
       case Role::kNone:
         if (e.op == Op::kEnd) {
-          clocks_.rest(e.thread);
-          drop_snapshot(e.thread);
+          rest(e.thread);
         }
         return;
     }

@@ -68,7 +68,7 @@ class WcpLook {
   void allocate(const Event& e) { memory_.allocate(e.object, e.size); }
 
   bool knows_sections(ThreadId thread, std::uint64_t lock) { return order_.knows_sections(thread, lock); }
-  void rest(ThreadId) {}
+  void rest(ThreadId thread) { order_.rest(thread); }
   void incoming(const Event& e) { order_.incoming(e); }
   void outgoing(const Event& e) { order_.outgoing(e); }
   void acquire(const Event& e) { order_.acquire(e); }

@@ -2,14 +2,38 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace sooth {
 
-SyncpHistory::Thread& SyncpHistory::of(ThreadId thread) {
+// What was forgotten while the thread was packed it is taken to know.
+void SyncpHistory::begin(ThreadId thread) {
   while (raw(thread) >= threads_.size()) {
     threads_.emplace_back().clock = forgotten_;
   }
-  return threads_[raw(thread)];
+  Thread& t = threads_[raw(thread)];
+  if (const Packed* packed = t.packed ? packed_.find(raw(thread)) : nullptr) {
+    t.clock = packed->clock.unpack();
+    t.closure = packed->closure.unpack();
+    t.packed = false;
+    packed_.erase(raw(thread));
+    learn(thread, forgotten_);
+  }
+}
+
+void SyncpHistory::end(ThreadId thread) {
+  Thread& t = of(thread);
+  t.ended = true;
+  packed_[raw(thread)] = {PackedClock(t.clock), PackedClock(t.closure)};
+  t.packed = true;
+  t.clock = {};
+  t.closure = {};
+  const std::uint32_t end = t.first_version + static_cast<std::uint32_t>(t.states.size());
+  for (std::uint32_t version = std::max(t.unpacked_from, t.first_version); version < end; ++version) {
+    auto& clock = t.states[version - t.first_version].clock;
+    clock = PackedClock(std::get<VectorClock>(clock));
+  }
+  t.unpacked_from = end;
 }
 
 Time SyncpHistory::advance(ThreadId thread) {
@@ -23,8 +47,9 @@ PastEvent SyncpHistory::latest(ThreadId thread) {
   Thread& t = of(thread);
   const Time time = t.clock[thread];
   if (t.changed) {
-    t.states.push_back({time, t.clock});
-    t.states.back().clock.set(thread, time - 1);  // the past of an event is without it
+    VectorClock past = t.clock;
+    past.set(thread, time - 1);  // the past of an event is without it
+    t.states.push_back({time, std::move(past)});
     t.changed = false;
     ++size_;
   }
@@ -102,7 +127,12 @@ void SyncpHistory::include_past(const PastEvent& event, VectorClock& set) const 
   const Thread& thread = threads_[raw(event.thread)];
   // Of a forgotten state the oldest one left is a superset, which is what forgetting may cost.
   const std::uint32_t state = event.version - std::min(event.version, thread.first_version);
-  set.join(thread.states[state].clock);
+  const auto& clock = thread.states[state].clock;
+  if (const VectorClock* known = std::get_if<VectorClock>(&clock)) {
+    set.join(*known);
+  } else {
+    std::get<PackedClock>(clock).join_to(set);
+  }
   if (set[event.thread] + 1 < event.time) {
     set.set(event.thread, event.time - 1);
   }
@@ -219,7 +249,7 @@ bool SyncpHistory::overtaken(const VectorClock& set, ThreadId thread, Time time,
 
 void SyncpHistory::begin_idle_period() {
   for (std::uint32_t i = 0; i < threads_.size(); ++i) {
-    threads_[i].idle_since = threads_[i].clock[ThreadId{i}];
+    threads_[i].idle_since = threads_[i].clock[ThreadId{i}];  // of one that has ended it does not matter
   }
 }
 
@@ -243,7 +273,9 @@ void SyncpHistory::forget_common_past(Idle idle) {
     forgotten_.set(ThreadId{i}, std::max(common, forgotten_[ThreadId{i}]));
   }
   for (std::uint32_t i = 0; i < threads_.size(); ++i) {
-    learn(ThreadId{i}, forgotten_);
+    if (!threads_[i].packed) {
+      learn(ThreadId{i}, forgotten_);
+    }
   }
   for (std::uint32_t i = 0; i < threads_.size(); ++i) {
     trim(threads_[i], forgotten_[ThreadId{i}]);

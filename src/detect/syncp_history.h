@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <variant>
 #include <vector>
 
 #include "base/flat_map.h"
+#include "order/packed_clock.h"
 #include "order/vector_clock.h"
 #include "trace/event.h"
 
@@ -59,8 +61,9 @@ class SyncpHistory {
   // and excludes it. Then no closed superset of both ends before that section is released.
   bool overtaken(const VectorClock& set, ThreadId thread, Time time, std::uint64_t lock) const;
 
-  // The thread makes no more events: nobody has to wait for it to learn anything.
-  void end(ThreadId thread) { of(thread).ended = true; }
+  // The thread makes no more events: nobody has to wait for it to learn anything, and its clocks are packed. Who asks
+  // for its clock, to join it, says so again.
+  void end(ThreadId thread);
   // A thread of this number begins; it will be taught all that one before it knew.
   void restart(ThreadId thread) { of(thread).ended = false; }
   // Forgets what every thread knows that has not ended and, with kIsSkipped, has made an event since
@@ -101,7 +104,12 @@ class SyncpHistory {
   };
   struct State {
     Time from;  // the first event of this version; an event that learns by reading may be the last of one, too
-    VectorClock clock;
+    std::variant<VectorClock, PackedClock> clock;
+  };
+  // What is rarely asked for of a thread that has ended.
+  struct Packed {
+    PackedClock clock;
+    PackedClock closure;
   };
   struct Thread {
     VectorClock clock;
@@ -109,7 +117,9 @@ class SyncpHistory {
     std::uint32_t first_version = 0;
     bool changed = true;  // the clock learnt something since the latest state
     bool ended = false;
-    Time idle_since = 0;  // its events at begin_idle_period()
+    bool packed = false;              // `clock` and `closure` are in packed_
+    std::uint32_t unpacked_from = 0;  // the first version whose state may not be packed
+    Time idle_since = 0;              // its events at begin_idle_period()
     std::uint32_t segment = 0;
     std::deque<Acquire> acquires;
     std::vector<std::uint32_t> locks;  // those it has ever taken
@@ -117,7 +127,13 @@ class SyncpHistory {
     std::uint32_t closure_segment = ~std::uint32_t{0};  // when `closure` was computed
   };
 
-  Thread& of(ThreadId thread);
+  Thread& of(ThreadId thread) {
+    if (raw(thread) >= threads_.size() || threads_[raw(thread)].packed) [[unlikely]] {
+      begin(thread);
+    }
+    return threads_[raw(thread)];
+  }
+  void begin(ThreadId thread);
   std::uint32_t lock_index(std::uint64_t lock);
   Sections* sections_of(Lock& lock, ThreadId thread);
   // The latest section that the set has the acquire of; nullptr when there is none.
@@ -129,6 +145,7 @@ class SyncpHistory {
   void trim(Sections& sections, Time time);
 
   std::vector<Thread> threads_;
+  FlatMap<Packed> packed_;  // by thread
   std::vector<Lock> locks_;
   FlatMap<std::uint32_t> lock_ids_;  // lock -> index + 1
   VectorClock forgotten_;

@@ -86,7 +86,11 @@ void WcpDetector::step_rarely(const Batch& batch, std::size_t i) {
     case Role::kAcquire: return order_.acquire(e);
     case Role::kRelease: return order_.release(e);
     case Role::kEdge: order_.incoming(e); return order_.outgoing(e);
-    case Role::kNone: return;
+    case Role::kNone:
+      if (e.op == Op::kEnd) {
+        order_.rest(e.thread);
+      }
+      return;
   }
 }
 

@@ -6,6 +6,26 @@
 
 namespace sooth {
 
+void WcpOrder::start(ThreadId id, Thread& fresh) {
+  if (const Resting* resting = resting_.find(raw(id))) {
+    fresh.clocks = {resting->hb.unpack(), resting->wcp.unpack(), resting->must.unpack()};
+    resting_.erase(raw(id));
+    return;
+  }
+  fresh.began = 1;
+  fresh.clocks.hb.set(id, 1);
+  fresh.clocks.must.set(id, 1);
+  fresh.clocks.wcp.set(id, 0);  // not empty, for WcpKnowledge
+}
+
+void WcpOrder::rest(ThreadId id) {
+  if (raw(id) < threads_.size() && !threads_[raw(id)].clocks.must.empty()) {
+    WcpClocks& clocks = threads_[raw(id)].clocks;
+    resting_[raw(id)] = {PackedClock(clocks.hb), PackedClock(clocks.wcp), PackedClock(clocks.must)};
+    clocks = {};
+  }
+}
+
 void WcpOrder::receive(ThreadId id, const WcpMessage& message) {
   Thread& receiver = thread(id);
   receiver.clocks.join(message.clocks);
@@ -181,6 +201,10 @@ void WcpOrder::mark_needed(const std::vector<SectionQueue*>& queues) {
     needed.need(each.clocks.hb);
     needed.need(each.clocks.wcp);
   }
+  resting_.for_each([&](std::uint64_t, const Resting& each) {
+    needed.need(each.hb.unpack());
+    needed.need(each.wcp.unpack());
+  });
   lock_states_.for_each([&](std::uint64_t, const Lock& lock) {
     needed.need(lock.exclusive_wcp);
     needed.need(lock.shared_hb);

@@ -15,6 +15,7 @@
 #include "detect/wcp_message.h"
 #include "order/lock_set.h"
 #include "order/must_order.h"
+#include "order/packed_clock.h"
 #include "order/vector_clock.h"
 
 namespace sooth {
@@ -71,6 +72,8 @@ class WcpOrder {
     must_order_.incoming(e);
   }
   void outgoing(const Event& e) { must_order_.outgoing(e); }
+  // The thread is over: its clocks are packed until somebody asks for them, who joins it.
+  void rest(ThreadId id);
 
   [[gnu::always_inline]] void access_in_sections(CellId cell, const Event& e) {
     for (const std::uint32_t number : threads_[raw(e.thread)].open) {
@@ -102,7 +105,13 @@ class WcpOrder {
   struct Thread {
     WcpClocks clocks;
     std::vector<std::uint32_t> open;  // its open sections, outermost first
-    Time began = 0;                   // when the thread that has the number now was forked; 0: not started
+    Time began = 0;                   // when the thread that has the number now was forked
+  };
+  // Of a thread that is over.
+  struct Resting {
+    PackedClock hb;
+    PackedClock wcp;
+    PackedClock must;
   };
   // What an open section has accessed under its lock.
   struct Touched {
@@ -133,17 +142,12 @@ class WcpOrder {
       threads_.resize(raw(id) + 1);
     }
     Thread& result = threads_[raw(id)];
-    if (result.began == 0) [[unlikely]] {
+    if (result.clocks.must.empty()) [[unlikely]] {
       start(id, result);
     }
     return result;
   }
-  static void start(ThreadId id, Thread& fresh) {
-    fresh.began = 1;
-    fresh.clocks.hb.set(id, 1);
-    fresh.clocks.must.set(id, 1);
-    fresh.clocks.wcp.set(id, 0);  // not empty, for Knowledge
-  }
+  void start(ThreadId id, Thread& fresh);
   ThreadLife life_of(ThreadId id) const { return {id, threads_[raw(id)].began}; }
   void advance(ThreadId id) {
     WcpClocks& own = threads_[raw(id)].clocks;
@@ -172,7 +176,8 @@ class WcpOrder {
   std::uint64_t forget_at_;  // sections in all queues at which they are looked through next
   ClockPool pool_;
   SectionGuards guards_;
-  std::vector<Thread> threads_;
+  std::vector<Thread> threads_;  // with empty clocks: not started, or in resting_
+  FlatMap<Resting> resting_;     // by thread
   LockSets locks_;
   FlatMap<Lock> lock_states_;
   std::vector<Section> sections_{1};  // by number; 0 is none

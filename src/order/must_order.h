@@ -23,6 +23,7 @@ namespace sooth {
 //   void receive(ThreadId, const Message&);  // the thread learns it
 // and may provide
 //   void restart(ThreadId);                  // a fork begins a thread of this number, which others may have had before
+//   void rest(ThreadId);                     // the thread was joined: its clock is hardly ever asked for again
 // A number may be used again once its thread was joined, by a thread that the joiner or someone after it forks
 // (trace/tools/thread_slots.h).
 template <typename Host, typename Message>
@@ -179,6 +180,9 @@ class MustOrder {
     const Message message = host_.current(over);
     host_.sent(over);
     host_.receive(e.thread, message);
+    if constexpr (requires { host_.rest(over); }) {
+      host_.rest(over);
+    }
   }
 
   void receive_if(ThreadId thread, const Message* message) {

@@ -30,17 +30,16 @@ class PackedClock {
 
   VectorClock unpack() const {
     VectorClock clock;
-    std::size_t at = 0;
-    for (std::size_t thread = 0; at < bytes_.size();) {
-      const std::uint64_t length = get(at);
-      const auto time = static_cast<Time>(get(at));
-      // The last component first: the clock gets its length at once.
-      for (std::uint64_t i = length; i-- > 0;) {
-        clock.set(ThreadId(thread + i), time);
-      }
-      thread += length;
-    }
+    for_each_run([&](std::size_t begin, std::size_t end, Time time) { clock.join_run(begin, end, time); });
     return clock;
+  }
+  // clock.join(unpack())
+  void join_to(VectorClock& clock) const {
+    for_each_run([&](std::size_t begin, std::size_t end, Time time) {
+      if (time != 0) {
+        clock.join_run(begin, end, time);
+      }
+    });
   }
 
   bool empty() const { return bytes_.empty(); }
@@ -61,6 +60,16 @@ class PackedClock {
       if ((byte & 0x80) == 0) {
         return number;
       }
+    }
+  }
+
+  template <typename Visit>
+  void for_each_run(Visit&& visit) const {
+    std::size_t thread = 0;
+    for (std::size_t at = 0; at < bytes_.size();) {
+      const std::size_t end = thread + get(at);
+      visit(thread, end, static_cast<Time>(get(at)));
+      thread = end;
     }
   }
 

@@ -83,6 +83,15 @@ class VectorClock {
       mine[i] = std::max(mine[i], theirs[i]);
     }
   }
+  // The same with a clock that has `time` for the threads from `begin` to `end` and knows nothing else.
+  void join_run(std::size_t begin, std::size_t end, Time time) {
+    if (times_.size() < end) {
+      times_.resize(end);
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      times_[i] = std::max(times_[i], time);
+    }
+  }
   // Whoever has this clock knows everything that `other` knows.
   bool covers(const VectorClock& other) const { return covered(other, *this, *this); }
   // Everything that `times` knows is known to `a` or to `b`, each component for itself.
@@ -103,6 +112,20 @@ class VectorClock {
   }
   // The event at `epoch` is ordered before whoever has this clock.
   bool knows(Epoch epoch) const { return epoch.time() <= (*this)[epoch.thread()]; }
+  // What the clock knows of others than `thread`, with no components behind the last that it knows anything of: short
+  // where a thread with a large number knows few others.
+  VectorClock of_others(ThreadId thread) const {
+    std::size_t end = times_.size();
+    while (end > 0 && (end - 1 == raw(thread) || times_[end - 1] == 0)) {
+      --end;
+    }
+    VectorClock others;
+    others.times_.assign(times_.begin(), times_.begin() + static_cast<std::ptrdiff_t>(end));
+    if (raw(thread) < end) {
+      others.times_[raw(thread)] = 0;
+    }
+    return others;
+  }
   bool empty() const { return times_.empty(); }
   void clear() { times_.clear(); }
   // By thread; those behind the end are 0.

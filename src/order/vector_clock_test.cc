@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <vector>
 
 #include "order/thread_clocks.h"
 
@@ -53,6 +54,26 @@ TEST(VectorClockTest, JoinIsTheComponentWiseMaximum) {
     }
     EXPECT_TRUE(joined.covers(row.a));
     EXPECT_TRUE(joined.covers(row.b));
+  }
+}
+
+TEST(VectorClockTest, OfOthersIsAsShortAsItCanBe) {
+  const struct {
+    VectorClock whole;
+    ThreadId thread;
+    std::vector<Time> others;
+  } table[] = {
+      {clock({}), T0, {}},
+      {clock({7}), T0, {}},
+      {clock({7}), T9, {7}},
+      {clock({5, 0, 0, 8}), ThreadId{3}, {5}},
+      {clock({5, 2, 0, 8}), T1, {5, 0, 0, 8}},
+      {clock({0, 0, 3}), T0, {0, 0, 3}},
+      {clock({0, 4, 0}), T1, {}},
+  };
+  for (const auto& row : table) {
+    const VectorClock others = row.whole.of_others(row.thread);
+    EXPECT_EQ(std::vector<Time>(others.times().begin(), others.times().end()), row.others);
   }
 }
 

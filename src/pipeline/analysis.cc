@@ -156,6 +156,9 @@ TraceCapture project(const AnalysisOptions& options, const TraceCapture& beginni
 // Where the things in findings come from: from the part of the trace that was kept, if that is enough.
 void explain(const AnalysisOptions& options, const TraceCapture& capture, const ForkLog& forks, const Tables& tables,
              Report& report) {
+  if (report.findings.empty()) {
+    return;
+  }
   if (events_named(report.findings) <= capture.size() || !options.reopen) {
     add_context(report.findings, capture.batch(), tables);
     add_thread_context(report.findings, forks, tables);
@@ -433,7 +436,11 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   }
   const Clock::time_point proof_start = Clock::now();
   std::vector<Claim> claims = make_claims(finished, reader.tables(), report.exact);
-  const TraceCapture projection = project(options, capture, shared, *events, program->has_value(), report);
+  // Reading the trace again is for claims, and for those who look for some of their own.
+  const bool asked =
+      !claims.empty() || find_in(options.detectors, "mcm") != nullptr || find_in(options.detectors, "rdit") != nullptr;
+  const TraceCapture projection =
+      asked ? project(options, capture, shared, *events, program->has_value(), report) : TraceCapture(0);
   const TraceCapture& kept = projection.is_projection() ? projection : capture;
   ProofOptions proof = options.proof;
   proof.variables = &passes.variables();

@@ -77,14 +77,13 @@ static std::string position(std::string_view text, std::size_t offset) {
 
 Result<Report> parse_report(std::string_view text, const std::string& path) {
   // Not ordered_json: that looks for duplicates linearly, and a hostile file may have a million members.
-  using Json = nlohmann::json;
-  Json json;
+  nlohmann::json json;
   try {
-    json = Json::parse(text);
-  } catch (const Json::parse_error& error) {
+    json = nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
     const std::size_t offset = error.byte > 0 ? error.byte - 1 : 0;  // the library counts from 1
     return Status::bad_input(path + ": " + position(text, offset) + ": this is not valid JSON, so no report of sooth");
-  } catch (const Json::exception&) {
+  } catch (const nlohmann::json::exception&) {
     return Status::bad_input(path + ": this is no report of sooth: it has a number that is too large for any computer");
   }
   JsonComplaint complaint;

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <vector>
 
+#include "cli/config_file.h"
 #include "report/baseline.h"
 #include "report/json.h"
 #include "report/sink.h"
@@ -240,6 +241,12 @@ void run_deep(std::string_view bytes) {
   }
 }
 
+void run_config(std::string_view bytes) {
+  if (const Result<ConfigFile> file = parse_config(std::string(bytes), "sooth.toml"); !file.ok()) {
+    must_be_bad_input(file.status());
+  }
+}
+
 void run_process(std::string_view bytes) { (void)parse_process(bytes, "fuzz"); }
 
 // What follows the header, which is made when it runs.
@@ -255,9 +262,17 @@ void run_symbols(std::string_view bytes) {
 }
 
 constexpr ParserHarness kHarnesses[] = {
-    {"std", run_std},           {"trace", run_trace},     {"recording", run_recording},       {"report", run_report},
-    {"schedule", run_schedule}, {"run_log", run_log},     {"suppressions", run_suppressions}, {"deep", run_deep},
-    {"process", run_process},   {"symbols", run_symbols},
+    {"std", run_std},
+    {"trace", run_trace},
+    {"recording", run_recording},
+    {"report", run_report},
+    {"schedule", run_schedule},
+    {"run_log", run_log},
+    {"suppressions", run_suppressions},
+    {"deep", run_deep},
+    {"process", run_process},
+    {"symbols", run_symbols},
+    {"config", run_config},
 };
 
 }  // namespace
