@@ -17,8 +17,8 @@ double seconds_from(PassClock::time_point start) {
 }
 
 // Where there is none of it, the detector need not see anything.
-SharingLevel sharing_for(Sees sees) {
-  return sees == Sees::kUnordered || sees == Sees::kSections ? SharingLevel::kUnordered : SharingLevel::kSeveral;
+SharingLevel sharing_for(Sees view) {
+  return view == Sees::kUnordered || view == Sees::kSections ? SharingLevel::kUnordered : SharingLevel::kSeveral;
 }
 
 // One of each. An analysis that another one includes comes out of the pass of that one.
@@ -68,9 +68,15 @@ DetectorPasses::DetectorPasses(const AnalysisOptions& options)
     return !each.included && each.info->sees != Sees::kEverything;
   });
   if (any_to_gain && options.reopen && options.first_look) {
-    const bool wcp = std::any_of(detectors_.begin(), detectors_.end(),
-                                 [](const RunningDetector& each) { return each.info->sees == Sees::kSections; });
-    scan_ = make_sharing_scan(wcp ? ScanOrder::kWcp : ScanOrder::kHb);
+    const auto any_sees = [&](Sees sees) {
+      return std::any_of(detectors_.begin(), detectors_.end(),
+                         [&](const RunningDetector& each) { return each.info->sees == sees; });
+    };
+    // What reads teach is known of all of them; a filter may have hidden some.
+    looks_at_reads_ = any_sees(Sees::kReads) && filter_ == nullptr;
+    scan_ = make_sharing_scan(looks_at_reads_             ? ScanOrder::kReads
+                              : any_sees(Sees::kSections) ? ScanOrder::kWcp
+                                                          : ScanOrder::kHb);
     // Who ignores must-order tells apart threads that share a slot.
     scan_slots_ = std::none_of(detectors_.begin(), detectors_.end(),
                                [](const RunningDetector& each) { return each.info->sees == Sees::kSeveralThreads; });
@@ -79,6 +85,19 @@ DetectorPasses::DetectorPasses(const AnalysisOptions& options)
 }
 
 DetectorPasses::~DetectorPasses() = default;
+
+// How much of the memory that is a detector must see.
+Sees DetectorPasses::view_for(const RunningDetector& detector) const {
+  switch (detector.info->sees) {
+    case Sees::kSeveralThreads: return Sees::kSeveral;
+    case Sees::kReads: return looks_at_reads_ ? Sees::kUnordered : Sees::kSeveral;
+    case Sees::kEverything:
+    case Sees::kSeveral:
+    case Sees::kSections:
+    case Sees::kUnordered: break;
+  }
+  return detector.info->sees;
+}
 
 // A filter stands in front of all of them, and works along one pass.
 bool DetectorPasses::sees_all_at_once(const RunningDetector& detector) const {
@@ -126,15 +145,16 @@ void DetectorPasses::choose_direct() {
   };
   const double several = share(SharingLevel::kSeveral, false);
   const auto gains = [&](const RunningDetector& each) {
-    switch (each.info->sees) {
+    switch (view_for(each)) {
       case Sees::kEverything: return false;
-      case Sees::kSeveralThreads:
-      case Sees::kSeveral: return several <= kMuch;
       case Sees::kSections: return share(SharingLevel::kUnordered, true) <= kMuch;
       case Sees::kUnordered: break;
+      case Sees::kReads:
+      case Sees::kSeveralThreads:
+      case Sees::kSeveral: return several <= kMuch;
     }
     const double unordered = share(SharingLevel::kUnordered, false);
-    return unordered <= (several > kMuch ? kSome : kMuch);
+    return unordered <= (several > kMuch && !looks_at_reads_ ? kSome : kMuch);
   };
   const Batch first = first_batch();
   const bool nobody_gains = std::none_of(detectors_.begin(), detectors_.end(), gains);
@@ -194,7 +214,7 @@ Result<std::uint64_t> DetectorPasses::finish(const Tables& tables) {
 bool DetectorPasses::any_to_feed(const SharedTimes& times) const {
   return filter_ != nullptr || std::any_of(detectors_.begin(), detectors_.end(), [&](const RunningDetector& each) {
            const bool judges = each.info->sees == Sees::kUnordered && scan_->destroys_in_use();
-           return !sees_all_at_once(each) && (judges || !times.empty(sharing_for(each.info->sees)));
+           return !sees_all_at_once(each) && (judges || !times.empty(sharing_for(view_for(each))));
          });
 }
 
@@ -271,9 +291,8 @@ void DetectorPasses::feed(const Batch& batch, Views* views) {
 void DetectorPasses::feed(std::vector<RunningDetector>& to, const Batch& batch, Views* views) {
   for (const Sees sees : {Sees::kEverything, Sees::kSeveral, Sees::kSections, Sees::kUnordered}) {
     const auto is_one = [&](const RunningDetector& each) {
-      const bool fits = each.info->sees == sees || (sees == Sees::kSeveral && each.info->sees == Sees::kSeveralThreads);
       const bool fed_before = views != nullptr && sees_all_at_once(each);
-      return fits && !each.included && !fed_before;
+      return view_for(each) == sees && !each.included && !fed_before;
     };
     if (std::none_of(to.begin(), to.end(), is_one)) {
       continue;

@@ -21,9 +21,9 @@ struct RunningDetector {
   const DetectorInfo* info;
   std::unique_ptr<Detector> detector;
   double seconds = 0;
-  bool slots = false;     // its threads are slots
-  bool included = false;  // another one finds what it reports
-  bool direct = false;    // sees everything in the first pass, because looking first gains nothing for it
+  bool slots = false;      // its threads are slots
+  bool included = false;   // another one finds what it reports
+  bool direct = false;     // sees everything in the first pass, because looking first gains nothing for it
 };
 
 // Feeds batches to detectors. With a trace that can be read again, most of it is looked at only once, by a scan that
@@ -74,6 +74,7 @@ class DetectorPasses {
   void stop_keeping();
   void choose_direct();
   Batch first_batch();
+  Sees view_for(const RunningDetector& detector) const;
   bool sees_all_at_once(const RunningDetector& detector) const;
   bool any_to_feed(const SharedTimes& times) const;
   Result<std::uint64_t> feed_again(const Tables& tables);
@@ -95,6 +96,7 @@ class DetectorPasses {
 
   std::unique_ptr<SharingScan> scan_;  // nullptr: the detectors see everything in the first pass
   bool scan_slots_ = false;            // it takes them
+  bool looks_at_reads_ = false;        // it is ScanOrder::kReads
   // The beginning of the trace, so that short traces need not be read again, nor those where looking gains nothing.
   std::vector<Event> first_events_;
   std::vector<StackId> first_stacks_;
