@@ -533,6 +533,9 @@ SharedTimes GranuleScan<Look>::finish() {
   for (const auto& [first, stretch] : stretches_) {
     finish_stretch(first, stretch, granule_scan::kForever);
   }
+  page_cache_.fill({});
+  pages_ = FlatMap<std::unique_ptr<Page>>();
+  spare_pages_.clear();
   return std::move(times_);
 }
 

@@ -33,7 +33,7 @@ class SharingScan {
 
   // Batches in trace order.
   virtual void consume(const Batch& batch) = 0;
-  // What there was; nothing may be consumed afterwards.
+  // What there was; nothing may be consumed afterwards, and the memory is given back.
   virtual SharedTimes finish() = 0;
 
   // Accesses so far, and those of them that a view with these arguments (SharedView) would have kept, as far as was known

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/memory_use.h"
+#include "pipeline/stopped_detector.h"
+
 namespace sooth {
 namespace {
 
@@ -11,6 +14,8 @@ using PassClock = std::chrono::steady_clock;
 // Shares of the accesses. Where much of the memory is shared and some of it is not in order, most of it will not be.
 constexpr double kMuch = 0.5;
 constexpr double kSome = 0.002;
+
+constexpr std::uint64_t kSampleEvents = 1 << 16;  // between two looks at the memory of the process
 
 double seconds_from(PassClock::time_point start) {
   return std::chrono::duration<double>(PassClock::now() - start).count();
@@ -112,8 +117,12 @@ void DetectorPasses::consume(const Batch& batch, const Tables& tables) {
     slots_.follow(batch);
   }
   events_ += batch.events.size();
+  begin_sample(batch.events.size());
   if (scan_ == nullptr) {
-    return feed(batch, nullptr);
+    feed(batch, nullptr);
+    // Who cannot read it again reads on, so that a program that runs meanwhile does not have to wait.
+    (void)bound_memory(events_);
+    return;
   }
   const Batch renamed = any_slots_ ? slots_.renamed(batch, renamed_) : batch;
   scan_->consume(scan_slots_ ? renamed : batch);
@@ -125,6 +134,7 @@ void DetectorPasses::consume(const Batch& batch, const Tables& tables) {
   if (keeping_) {
     keep(batch);
   }
+  out_of_memory_ = !bound_memory(events_);
 }
 
 void DetectorPasses::keep(const Batch& batch) {
@@ -203,6 +213,9 @@ Result<std::uint64_t> DetectorPasses::finish(const Tables& tables) {
   }
   for (std::vector<RunningDetector>* all : {&detectors_, &unfiltered_}) {
     for (RunningDetector& each : *all) {
+      if (each.stopped_at.has_value()) {
+        continue;
+      }
       const PassClock::time_point start = PassClock::now();
       each.detector->finish();
       each.seconds += seconds_from(start);
@@ -264,8 +277,10 @@ Result<std::uint64_t> DetectorPasses::read_again(Views& views, const Tables& tab
     batch->events = batch->events.first(count);
     batch->stacks = batch->stacks.first(std::min(count, batch->stacks.size()));
     variables_.consume(*batch, tables);
+    begin_sample(count);
     feed(*batch, &views);
     seen += count;
+    (void)bound_memory(seen);
     if (!was_cut && options_.cancelled && options_.cancelled()) {
       return seen;
     }
@@ -309,9 +324,62 @@ void DetectorPasses::feed(std::vector<RunningDetector>& to, const Batch& batch, 
 }
 
 void DetectorPasses::feed_one(RunningDetector& to, const Batch& batch) {
+  const std::uint64_t before = sampling_ ? memory_in_use() : 0;
   const PassClock::time_point start = PassClock::now();
   to.detector->consume(batch);
   to.seconds += seconds_from(start);
+  if (sampling_) {
+    to.grown += static_cast<std::int64_t>(memory_in_use() - before);
+  }
+}
+
+std::uint64_t DetectorPasses::memory_in_use() const {
+  return options_.memory_in_use ? options_.memory_in_use() : resident_bytes();
+}
+
+void DetectorPasses::begin_sample(std::size_t events) {
+  unsampled_ += events;
+  sampling_ = options_.max_memory != 0 && unsampled_ >= std::min(kSampleEvents, options_.memory_sample_events);
+  unsampled_ = sampling_ ? 0 : unsampled_;
+}
+
+// After a batch up to event `seen` of the pass. Whether it is enough to stop detectors.
+bool DetectorPasses::bound_memory(std::uint64_t seen) {
+  if (!std::exchange(sampling_, false) || memory_in_use() <= options_.max_memory) {
+    return true;
+  }
+  give_back_memory();
+  while (memory_in_use() > options_.max_memory) {
+    if (!stop_largest(seen)) {
+      return false;
+    }
+    give_back_memory();
+  }
+  return true;
+}
+
+// Whether there was one that has grown.
+bool DetectorPasses::stop_largest(std::uint64_t seen) {
+  RunningDetector* largest = nullptr;
+  for (RunningDetector& each : detectors_) {
+    const bool works = !each.included && !each.stopped_at.has_value() && each.grown > 0;
+    largest = works && (largest == nullptr || each.grown > largest->grown) ? &each : largest;
+  }
+  if (largest == nullptr) {
+    return false;
+  }
+  const PassClock::time_point start = PassClock::now();
+  largest->detector->finish();
+  largest->seconds += seconds_from(start);
+  for (RunningDetector& each : detectors_) {
+    if (each.included && each.info->name == largest->info->includes) {
+      each.detector = stop_detector(std::move(each.detector));
+      each.stopped_at = seen;
+    }
+  }
+  largest->detector = stop_detector(std::move(largest->detector));
+  largest->stopped_at = seen;
+  return true;
 }
 
 }  // namespace sooth
