@@ -37,7 +37,8 @@ SCRATCH = ("--scratch", "build/bench")
 REAL = ("--work", "build/real-programs")
 BENCHMARKS = [
     Benchmark("analyses", "how fast traces are decoded and analysed", places=SCRATCH, in_all=True, takes_quick=True),
-    Benchmark("volume", "the same on recordings of real programs and on large working sets, and how it grows", places=SCRATCH, in_all=True,
+    Benchmark("volume", "the same on recordings of real programs and on large working sets", places=SCRATCH, in_all=True, takes_quick=True),
+    Benchmark("growth", "how time and memory grow with events, threads, locks, nesting and a hot racy variable", places=SCRATCH, in_all=True,
               takes_quick=True),
     Benchmark("tree", "what the filter TREE hides and saves", places=SCRATCH, in_all=True, takes_quick=True),
     Benchmark("ipa", "what IPA makes of hybrid's pairs, and what it costs", in_all=True, also=("--calls",)),

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What the analyses cost on recordings of real programs and on large working sets, and how they grow; for scripts/bench.sh.
+"""What the analyses cost on recordings of real programs and on large working sets; for scripts/bench.sh.
 
-Processor time and peak memory; ratios are to the decode-only pass in the same run. Three parts:
+Processor time and peak memory; ratios are to the decode-only pass in the same run. Two parts:
   recordings   zstd, pbzip2 (from the distribution's sources) and a program that allocates all the time
   generated    traces in which everything is shared, with few and with ten million variables
-  growth       events, threads, locks, nesting and a hot racy variable: time for each event, which must not grow with the trace
+How they grow: growth.py.
 """
 import argparse
 import collections
@@ -31,19 +31,6 @@ GENERATED = [
     ("1,000 variables", ["--events", "10M", "--threads", "16", "--locks", "16", "--vars", "1000"], ["none", "hb", "wcp"]),
     ("10 M variables", ["--events", "10M", "--threads", "16", "--locks", "16", "--vars", "10M"], ["none", "hb", "wcp"]),
 ]
-# What grows, its values, the trace for each, the analysis. The figure is microseconds for each event.
-CURVES = [
-    ("events", [1, 10], lambda n: ["--events", f"{n}M", "--threads", "8"], "hb"),
-    ("events", [1, 10], lambda n: ["--events", f"{n}M", "--threads", "8"], "wcp"),
-    ("events, nesting 8, 64 locks (100 k)", [1, 2, 4], lambda n: ["--events", f"{n}00k", "--threads", "8", "--locks", "64", "--nesting", "8"], "syncp"),
-    ("events, nesting 8, 64 locks (100 k)", [1, 2, 4], lambda n: ["--events", f"{n}00k", "--threads", "8", "--locks", "64", "--nesting", "8"], "hybrid"),
-    ("threads", [2, 32, 1024], lambda n: ["--events", "1M", "--threads", str(n)], "hb"),
-    ("threads", [2, 32, 1024], lambda n: ["--events", "1M", "--threads", str(n)], "wcp"),
-    ("locks", [16, 1000, 100_000], lambda n: ["--events", "1M", "--threads", "8", "--locks", str(n), "--vars", str(max(1000, n))], "wcp"),
-    ("nesting", [1, 4, 16], lambda n: ["--events", "1M", "--threads", "8", "--locks", "64", "--nesting", str(n)], "hb"),
-    ("events on one racy variable (100 k)", [1, 2, 4], lambda n: ["--events", f"{n}00k", "--threads", "64", "--vars", "1", "--racy", "1000000"], "hb"),
-]
-
 Goal = collections.namedtuple("Goal", "promise measure relation bound unit")
 
 
@@ -106,21 +93,6 @@ def generate(sooth, trace, arguments):
     measured.run([sooth, "trace", "gen", "--sites", "200", "--racy", "100", *arguments, "-o", trace])
 
 
-def measure_curves(sooth, scratch, table):
-    """True when no time for an event more than doubles along a curve whose events grow."""
-    linear = True
-    for what, values, arguments, analysis in CURVES:
-        figures = []
-        for value in values:
-            trace = scratch / "curve"
-            generate(sooth, trace, arguments(value))
-            events = recorded_programs.trace_info(sooth, trace)["events"]
-            figures.append(analyze(sooth, trace, analysis).cpu / events * MILLION)
-        table.row(what, analysis, ", ".join(f"{value}: {figure:.3f}" for value, figure in zip(values, figures)))
-        linear = linear and (not what.startswith("events") or figures[-1] <= 2 * figures[0])
-    return linear
-
-
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench.sh", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="no real programs")
@@ -142,10 +114,8 @@ def main():
         for (trace_name, analysis), row in results.rows.items():
             table.row(trace_name, f"{results.events[trace_name] / MILLION:.1f}M", "decode only" if analysis == "none" else analysis, f"{row.cpu:.2f}",
                       f"{results.rate(trace_name, analysis):.1f}", f"{results.ratio(trace_name, analysis):.2f}", f"{row.peak_bytes / 2**20:.0f} MB")
-        print()
-        met = measure_curves(options.sooth, scratch, tables.Printed("what grows", "analysis", "microseconds for each event"))
     print()
-    tables.goal(met, "no time for an event doubles with the number of events")
+    met = True
     for goal in goals():
         try:
             value = goal.measure(results)

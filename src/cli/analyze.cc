@@ -49,6 +49,7 @@ struct AnalyzeOptions {
   std::uint64_t window = kOwnWindow;
   std::vector<std::string> barrier_globals;
   std::uint32_t jobs = std::max(1u, std::thread::hardware_concurrency());  // threads of ours
+  std::uint64_t max_memory = 0;
   bool list = false;
   ReportOptions report;
 };
@@ -212,6 +213,7 @@ CommandResult analyze(const AnalyzeOptions& options) {
   analysis.detectors = std::move(*detectors);
   analysis.detector = options.detector;
   analysis.detector.compare = options.report.stats;
+  analysis.max_memory = options.max_memory;
   analysis.proof = options.proof;
   analysis.mcm = options.mcm;
   analysis.mcm.stages = *stages;
@@ -331,6 +333,7 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
                    "Threads to use, at most: mcm asks about several pairs at a time, text is read in one of its own. "
                    "--with none always uses one, to compare with")
       ->default_str("the number of cores");
+  add_memory_option(*command, options->max_memory);
   command->add_flag("--list", options->list, "List the analyses and what their findings are worth");
   add_report_options(*command, options->report);
   command->callback([options, &result] {

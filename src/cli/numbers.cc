@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/memory_use.h"
+
 namespace sooth {
 namespace {
 
@@ -119,6 +121,14 @@ std::string short_duration(double seconds) {
     std::snprintf(text, sizeof text, "%llu h %llu min", whole / 3600, whole / 60 % 60);
   }
   return text;
+}
+
+CLI::Option* add_memory_option(CLI::App& command, std::uint64_t& bytes) {
+  bytes = machine_memory() / 2;
+  return add_count_option(command, "--max-memory", bytes,
+                          "Bytes that analyses may take while they read the trace: one for which that is not enough "
+                          "ends early, and the report says so. 0: no limit")
+      ->default_str("half of what the machine has");
 }
 
 }  // namespace sooth

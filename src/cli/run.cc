@@ -238,6 +238,7 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   add_count_option(*command, "--max-trace", options->job.record.options.max_bytes,
                    "End the recording at so many bytes; the program goes on. 0: no limit");
   add_thinning_option(*command, options->job.record.options);
+  add_memory_option(*command, options->job.analysis.max_memory);
   command
       ->add_option_function<std::string>(
           "--keep", [options](const std::string& directory) { options->keep_in = directory; },

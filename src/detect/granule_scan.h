@@ -26,6 +26,13 @@ inline constexpr EventId kForever{~std::uint64_t{0}};
 
 constexpr std::uint64_t mask_of(std::uint64_t from, std::uint64_t to) { return (0xffu << from & 0xffu >> (7 - to)); }
 
+// Bit i: the mask has byte 2 i or 2 i + 1.
+constexpr std::uint64_t pairs_of(std::uint64_t mask) {
+  const std::uint64_t even = (mask | mask >> 1) & 0x55;
+  const std::uint64_t close = (even | even >> 1) & 0x33;
+  return (close | close >> 2) & 0xf;
+}
+
 // Calls visit(page, first, last): the places of the first and the last byte in each page of a block.
 template <typename Visit>
 void for_each_page(std::uint64_t address, std::uint64_t size, Visit&& visit) {
@@ -53,8 +60,9 @@ void for_each_granule(std::uint64_t first, std::uint64_t last, Visit&& visit) {
 //   void look_up(ThreadId);                          // what follows is about this thread, until any event but a plain
 //                                                    // access outside of sections
 //   Time time(); bool knows(ThreadId, Time); bool covers(const VectorClock&);
-//   bool in_section();                               // access_in_section() comes before accesses
-//   void access_in_section(const Event&); void allocate(const Event&);
+//   bool in_section();
+//   kAccessesTeach: void access_in_section(const Event&) comes before accesses in sections, void allocate(const Event&)
+//   kReadsTeach: void read(ThreadId writer, Time);   // the thread, which did not know it, has read what was written then
 //   void incoming(const Event&), outgoing(...), acquire(...), release(...); void rest(ThreadId);
 //   bool knows_sections(ThreadId, lock);             // as HbOrder has them
 template <typename Look>
@@ -93,6 +101,10 @@ class GranuleScan final : public SharingScan {
   static constexpr std::uint64_t kAtomic = 1u << 13;       // ... and atomic ones
   static constexpr std::uint64_t kAtomicWrite = 1u << 14;  // since the latest plain write
   static constexpr std::uint64_t kPlainRead = 1u << 15;    // since the latest plain write
+  // With kReadsTeach: of each two bytes, whether the epoch of the latest plain write has written one of them, and nobody
+  // has since. Then `write` is kept where the granule is kRacy, too.
+  static constexpr unsigned kFreshBit = 16;
+  static constexpr std::uint64_t kFresh = 0xfu << kFreshBit;
 
   static constexpr std::uint64_t kGranule = SharedTimes::kGranule;
   static constexpr std::uint64_t kPageGranules = SharedTimes::kPageGranules;
@@ -131,6 +143,8 @@ class GranuleScan final : public SharingScan {
   void touch(Page& page, Cell& cell, std::uint64_t mask, Kind kind);
   [[gnu::noinline]] void touch_slowly(Page& page, Cell& cell, std::uint64_t mask, Kind kind);
   void touch_cell(Cell& cell, std::uint64_t mask, Kind kind);
+  void touch_racy(std::uint64_t& flags, std::uint64_t& write, std::uint64_t mask, Kind kind);
+  void learn_from_reads();
   void free(const Event& e);
   void allocate(const Event& e, EventId id);
   void allocate_page(std::uint64_t number, std::uint64_t first, std::uint64_t last, EventId id);
@@ -159,6 +173,7 @@ class GranuleScan final : public SharingScan {
   std::array<CachedPage, 1024> page_cache_;
   std::map<std::uint64_t, Stretch> stretches_;  // by first page; disjoint
   ReaderSets readers_;
+  std::vector<std::uint64_t> read_;  // epochs of the writes that the access at hand has seen and did not know
 
   SharedTimes times_;
   bool destroys_in_use_ = false;
@@ -215,7 +230,9 @@ void GranuleScan<Look>::step(const Batch& batch, std::size_t i) {
       return;
     case Role::kAlloc:
       allocate(e, batch.id(i));
-      look_.allocate(e);
+      if constexpr (Look::kAccessesTeach) {
+        look_.allocate(e);
+      }
       return look_.incoming(e);
     case Role::kAcquire: return look_.acquire(e);
     case Role::kRelease: return look_.release(e);
@@ -233,9 +250,11 @@ void GranuleScan<Look>::step(const Batch& batch, std::size_t i) {
 // In a section the access itself may teach its thread something.
 template <typename Look>
 inline void GranuleScan<Look>::before_access(const Event& e) {
-  if (look_.in_section()) {
-    look_.access_in_section(e);
-    look_.look_up(e.thread);
+  if constexpr (Look::kAccessesTeach) {
+    if (look_.in_section()) {
+      look_.access_in_section(e);
+      look_.look_up(e.thread);
+    }
   }
 }
 
@@ -262,9 +281,24 @@ inline void GranuleScan<Look>::access(const Event& e, Kind kind) {
     Cell& cell = page->cells[e.object % kPageBytes / kGranule];
     touch(*page, cell, granule_scan::mask_of(offset, offset + e.size - 1), kind);
     count(cell.write);
-    return;
+  } else {
+    access_range(e, kind);
   }
-  access_range(e, kind);
+  if (Look::kReadsTeach && !read_.empty()) [[unlikely]] {
+    learn_from_reads();
+  }
+}
+
+// After the access was judged: in all of its granules it is one that did not know.
+template <typename Look>
+void GranuleScan<Look>::learn_from_reads() {
+  if constexpr (Look::kReadsTeach) {
+    for (const std::uint64_t epoch : read_) {
+      look_.read(ThreadId(static_cast<std::uint32_t>(epoch >> kTimeBits)), static_cast<Time>(epoch & kMostTime));
+    }
+    looked_up_ = false;
+  }
+  read_.clear();
 }
 
 template <typename Look>
@@ -288,7 +322,7 @@ inline void GranuleScan<Look>::touch(Page& page, Cell& cell, std::uint64_t mask,
                      : kind == Kind::kWrite ? cell.write >> kLowBits == epoch_ && (read == 0 || read == epoch_)
                                             : false;
   if (again && (cell.write & kAtomic) == 0) [[likely]] {
-    cell.write |= mask;
+    cell.write |= mask | (Look::kReadsTeach && kind == Kind::kWrite ? granule_scan::pairs_of(mask) << kFreshBit : 0);
     return;
   }
   touch_slowly(page, cell, mask, kind);
@@ -329,18 +363,37 @@ void GranuleScan<Look>::touch_cell(Cell& cell, std::uint64_t mask, Kind kind) {
     // The rest plays no part any more.
     flags |= kRacy | kMulti | kWritten;
     readers_.give_back(read);
-    write = read = 0;
+    read = 0;
+    touch_racy(flags, write, mask, kind);
   } else if (kind == Kind::kWrite) {
     readers_.give_back(read);
     write = epoch_;
     read = 0;
-    flags &= ~(kAtomicWrite | kPlainRead);
+    flags &= ~(kAtomicWrite | kPlainRead | kFresh);
+    flags |= Look::kReadsTeach ? granule_scan::pairs_of(mask) << kFreshBit : 0;
   } else {
     read = readers_.with(read, epoch_, (flags & kAtomic) != 0, look_);
     flags |= kind == Kind::kRead ? kPlainRead : kind == Kind::kAtomicWrite ? kAtomicWrite : 0;
+    flags &= kind == Kind::kAtomicWrite ? ~kFresh : ~std::uint64_t{0};
   }
   cell.write = write << kLowBits | flags;
   cell.read = read << kLowBits | start;
+}
+
+// Who reads all bytes of a pair that were ever used has seen what was written to one of them.
+template <typename Look>
+void GranuleScan<Look>::touch_racy(std::uint64_t& flags, std::uint64_t& write, std::uint64_t mask, Kind kind) {
+  const bool forgotten = !Look::kReadsTeach || too_large_ || kind == Kind::kAtomicWrite;
+  if (kind == Kind::kWrite || forgotten) {
+    write = forgotten ? 0 : epoch_;
+    flags &= ~kFresh;
+    flags |= forgotten ? 0 : granule_scan::pairs_of(mask) << kFreshBit;
+  } else if (kind == Kind::kRead && write != 0 && !knows(write)) {
+    const std::uint64_t unseen = granule_scan::pairs_of(flags & kBytes & ~mask);
+    if ((flags >> kFreshBit & ~unseen & 0xf) != 0) {
+      read_.push_back(write);
+    }
+  }
 }
 
 template <typename Look>
@@ -372,6 +425,7 @@ void GranuleScan<Look>::free(const Event& e) {
     Page& page = page_of(number);
     granule_scan::for_each_granule(first, last, [&](std::uint64_t place, std::uint64_t mask) {
       touch(page, page.cells[place], mask, Kind::kWrite);
+      page.cells[place].write &= ~kFresh;  // there is nothing to be read
     });
   });
   if (whole_first > whole_last) {
@@ -391,6 +445,7 @@ void GranuleScan<Look>::free(const Event& e) {
   for (auto it = stretches_.lower_bound(whole_first); it != stretches_.end() && it->first <= whole_last; ++it) {
     Cell& cell = it->second.cell;
     touch_cell(cell, kBytes, Kind::kWrite);
+    cell.write &= ~kFresh;
     cell.read = (cell.read & ~kLow) | std::min(cell.read & kLow, start);
   }
 }
@@ -437,6 +492,7 @@ void GranuleScan<Look>::allocate_page(std::uint64_t number, std::uint64_t first,
         readers_.give_back(cell.read >> kLowBits);
         cell = {kUsedBefore, 0};
       }
+      cell.write &= ~kFresh;
     });
   }
   if (whole) {
@@ -477,6 +533,9 @@ SharedTimes GranuleScan<Look>::finish() {
   for (const auto& [first, stretch] : stretches_) {
     finish_stretch(first, stretch, granule_scan::kForever);
   }
+  page_cache_.fill({});
+  pages_ = FlatMap<std::unique_ptr<Page>>();
+  spare_pages_.clear();
   return std::move(times_);
 }
 

@@ -4,6 +4,7 @@
 
 #include "detect/granule_scan.h"
 #include "detect/hb_order.h"
+#include "detect/read_order.h"
 #include "detect/wcp_order.h"
 #include "order/held_locks.h"
 #include "order/shadow_memory.h"
@@ -14,7 +15,8 @@ namespace {
 // What happens-before knows.
 class HbLook {
  public:
-  static constexpr bool kSections = false;
+  static constexpr bool kAccessesTeach = false;
+  static constexpr bool kReadsTeach = false;
 
   void look_up(ThreadId thread) {
     own_ = ClockView(order_.clock(thread));
@@ -25,8 +27,6 @@ class HbLook {
   bool knows(ThreadId thread, Time time) const { return time <= own_[thread]; }
   bool covers(const VectorClock& times) const { return own_.covers(times); }
   static constexpr bool in_section() { return false; }
-  void access_in_section(const Event&) {}
-  void allocate(const Event&) {}
 
   bool knows_sections(ThreadId thread, std::uint64_t lock) { return order_.knows_sections(thread, lock); }
   void rest(ThreadId thread) { order_.rest(thread); }
@@ -44,7 +44,8 @@ class HbLook {
 // What WCP knows. Only accesses in critical sections need cells.
 class WcpLook {
  public:
-  static constexpr bool kSections = true;
+  static constexpr bool kAccessesTeach = true;
+  static constexpr bool kReadsTeach = false;
 
   WcpLook() : order_(kTrimAt), memory_(*this) {}
 
@@ -89,13 +90,49 @@ class WcpLook {
   bool in_section_ = false;
 };
 
+// What all of them know.
+class ReadLook {
+ public:
+  static constexpr bool kAccessesTeach = false;
+  static constexpr bool kReadsTeach = true;
+
+  void look_up(ThreadId thread) {
+    thread_ = thread;
+    own_ = ClockView(order_.clock(thread));
+    time_ = own_[thread];
+    in_section_ = order_.in_section(thread);
+  }
+  Time time() const { return time_; }
+  bool knows(ThreadId thread, Time time) const { return time <= own_[thread]; }
+  bool covers(const VectorClock& times) const { return own_.covers(times); }
+  bool in_section() const { return in_section_; }
+  void read(ThreadId writer, Time time) { order_.read(thread_, writer, time); }
+
+  // Not followed.
+  bool knows_sections(ThreadId, std::uint64_t) { return false; }
+  void rest(ThreadId thread) { order_.rest(thread); }
+  void incoming(const Event& e) { order_.incoming(e); }
+  void outgoing(const Event& e) { order_.outgoing(e); }
+  void acquire(const Event& e) { order_.acquire(e); }
+  void release(const Event& e) { order_.release(e); }
+
+ private:
+  ReadOrder order_;
+  ThreadId thread_{};
+  ClockView own_;
+  Time time_ = 0;
+  bool in_section_ = false;
+};
+
 }  // namespace
 
 std::unique_ptr<SharingScan> make_sharing_scan(ScanOrder order) {
-  if (order == ScanOrder::kWcp) {
-    return std::make_unique<GranuleScan<WcpLook>>();
+  switch (order) {
+    case ScanOrder::kHb: return std::make_unique<GranuleScan<HbLook>>();
+    case ScanOrder::kWcp: return std::make_unique<GranuleScan<WcpLook>>();
+    case ScanOrder::kReads: break;
   }
-  return std::make_unique<GranuleScan<HbLook>>();
+  return std::make_unique<GranuleScan<ReadLook>>();
 }
 
 }  // namespace sooth

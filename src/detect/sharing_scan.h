@@ -19,8 +19,9 @@ namespace sooth {
 //    so hiding others changes no clock.
 //  - wcp: the same of its order, but accesses in critical sections do order something, by conflicts with those of other
 //    threads. So these are seen, too, where several threads access the memory.
-//  - all others: a pair needs accesses of two threads to a byte of one generation, one of which writes. What was read
-//    and written plays a part (syncp) only where another thread wrote.
+//  - syncp: the same of must-order and reads-from. A read orders something only where the write that it saw is not known
+//    yet; then the two are unordered before it, and the memory is seen.
+//  - all others: a pair needs accesses of two threads to a byte of one generation, one of which writes.
 //
 // Errs to one side only: bytes of a granule are not told apart, an allocation that begins or ends in the middle of what
 // was accessed begins no generation, and what does not fit into a word is unordered.
@@ -32,7 +33,7 @@ class SharingScan {
 
   // Batches in trace order.
   virtual void consume(const Batch& batch) = 0;
-  // What there was; nothing may be consumed afterwards.
+  // What there was; nothing may be consumed afterwards, and the memory is given back.
   virtual SharedTimes finish() = 0;
 
   // Accesses so far, and those of them that a view with these arguments (SharedView) would have kept, as far as was known
@@ -45,8 +46,9 @@ class SharingScan {
   virtual std::uint64_t memory() const = 0;
 };
 
-// The order that leaves accesses unordered. What happens-before does, wcp does too.
-enum class ScanOrder : std::uint8_t { kHb, kWcp };
+// The order that leaves accesses unordered. What happens-before does, wcp does too; what either or syncp's order does,
+// kReads does (detect/read_order.h).
+enum class ScanOrder : std::uint8_t { kHb, kWcp, kReads };
 std::unique_ptr<SharingScan> make_sharing_scan(ScanOrder order);
 
 }  // namespace sooth

@@ -107,7 +107,7 @@ Result<std::uint64_t> run(TraceReader& reader, const AnalysisOptions& options, D
     if (options.progress) {
       options.progress(events);
     }
-    if (options.cancelled && options.cancelled()) {
+    if (passes.out_of_memory() || (options.cancelled && options.cancelled())) {
       capture.cut();
       break;
     }
@@ -206,6 +206,26 @@ void report_filter(const DetectorPasses& passes, const TreeModeInfo& mode, const
       report.notes.push_back("The filter " + std::string(mode.name) + " lost " + std::to_string(lost) +
                              " of the pairs of " + std::string(passes.detectors()[i].info->name) +
                              ". That is a fault of sooth: please report it.");
+    }
+  }
+}
+
+// What was not looked at because there was no memory for it: unknown, not absent.
+void report_memory(const AnalysisOptions& options, const DetectorPasses& passes, std::uint64_t events, Report& report) {
+  const std::string ceiling = std::to_string(options.max_memory / 1'000'000) + " MB of --max-memory";
+  if (passes.out_of_memory()) {
+    report.incomplete = true;
+    report.add_gap(GapKind::kWindow, "Only the first " + std::to_string(events) +
+                                         " events of the trace were analysed: more of them need more than the " +
+                                         ceiling + ". What comes later is unknown.");
+  }
+  for (const RunningDetector& each : passes.detectors()) {
+    if (each.stopped_at.has_value()) {
+      report.incomplete = true;
+      report.add_gap(GapKind::kWindow, std::string(each.info->name) + " ended after " +
+                                           std::to_string(*each.stopped_at) + " of " + std::to_string(events) +
+                                           " events, where it came to the " + ceiling +
+                                           ": it tells what it had found by then, and the rest is unknown to it.");
     }
   }
 }
@@ -411,7 +431,8 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
     report.add_gap(GapKind::kRecording, "The trace is incomplete: its writer did not finish. Analysed are the " +
                                             std::to_string(*events) + " events that it had written.");
   }
-  if (capture.is_cut()) {
+  report_memory(options, passes, *events, report);
+  if (capture.is_cut() && !passes.out_of_memory()) {
     const bool hurried = options.out_of_time && options.out_of_time();
     report.incomplete = true;
     report.add_gap(hurried ? GapKind::kBudget : GapKind::kRecording,

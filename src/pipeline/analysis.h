@@ -29,6 +29,11 @@ struct AnalysisOptions {
   bool census = false;                // count locks, variables and sites for ReportStats
   bool first_look = true;             // look where memory is shared first, if the trace can be read again (passes.h)
   std::uint64_t first_look_events = std::uint64_t{1} << 18;  // ... after so many it is decided who goes on with that
+  // Bytes that the process may take while the trace is read; 0: as many as it takes. An analysis for which that is not
+  // enough ends early, and the report says so.
+  std::uint64_t max_memory = 0;
+  std::uint64_t memory_sample_events = ~std::uint64_t{0};  // how often it is looked at, at least; for tests
+  std::function<std::uint64_t()> memory_in_use;            // likewise; otherwise resident_bytes() is asked
   ProofOptions proof;
   McmOptions mcm;
   RecipeOptions recipe;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "trace/memory_trace.h"
 #include "trace/text/std_text.h"
 
@@ -36,6 +38,84 @@ TEST(AnalysisTest, MisusesAreFindingsThatWereObserved) {
   EXPECT_EQ(leak.accesses.at(0).op, Op::kFork);
   EXPECT_EQ(leak.accesses.at(0).variable, "T1");
   EXPECT_EQ(leak.accesses.at(0).site.label, "3");
+}
+
+// Two races, one in the first and one in the last of ten thousand events.
+MemoryTrace early_and_late_race() {
+  MemoryTrace trace;
+  for (std::uint32_t at = 0; at < 4; ++at) {
+    trace.tables.add_site(Site{"a.c:" + std::to_string(at + 1), "a.c", "f", "app", at, at + 1, 0});
+  }
+  for (std::uint32_t thread = 0; thread < 2; ++thread) {
+    trace.tables.add_thread("T" + std::to_string(thread));
+  }
+  const auto write = [&](std::uint64_t address, std::uint32_t thread, std::uint32_t site) {
+    trace.events.push_back(
+        {.object = address, .thread = ThreadId{thread}, .site = SiteId{site}, .size = 4, .op = Op::kWrite});
+  };
+  write(0x1000, 0, 0);
+  write(0x1000, 1, 1);
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    write(0x100000 + 8 * i, 0, 0);
+  }
+  write(0x2000, 0, 2);
+  write(0x2000, 1, 3);
+  return trace;
+}
+
+std::size_t sentences_with(const Report& report, std::string_view words) {
+  return static_cast<std::size_t>(
+      std::count_if(report.not_covered.begin(), report.not_covered.end(),
+                    [&](const Gap& gap) { return gap.text.find(words) != std::string::npos; }));
+}
+
+TEST(AnalysisTest, WhoWouldTakeTooMuchMemoryEndsEarlyAndKeepsWhatItFound) {
+  const MemoryTrace trace = early_and_late_race();
+  AnalysisOptions options;
+  options.detectors = *parse_detectors("hb,hybrid,ipa,misuse");
+  options.memory_sample_events = 1;
+  options.max_memory = 1'000'000'000;
+  std::uint64_t bytes = 0;
+  std::uint64_t growth = 0;
+  options.memory_in_use = [&] { return bytes += growth; };
+  const auto analyzed = [&] {
+    bytes = 0;
+    MemoryTraceReader reader(trace, 100);
+    return *analyze_trace(reader, options);
+  };
+  const Report whole = analyzed();
+  EXPECT_EQ(whole.findings.size(), 2u);
+  EXPECT_FALSE(whole.incomplete);
+  growth = 5'000'000;
+  const Report part = analyzed();
+  EXPECT_TRUE(part.incomplete);
+  ASSERT_EQ(part.findings.size(), 1u);
+  EXPECT_EQ(part.findings[0].found_by, whole.findings[0].found_by);
+  for (const char* name : {"hb", "hybrid", "ipa", "misuse"}) {
+    EXPECT_EQ(sentences_with(part, std::string(name) + " ended after "), 1u) << name;
+  }
+  EXPECT_EQ(sentences_with(part, "1000 MB of --max-memory"), 4u);
+}
+
+TEST(AnalysisTest, AFirstLookThatTakesTooMuchMemoryEndsTheTrace) {
+  const MemoryTrace trace = early_and_late_race();
+  AnalysisOptions options;
+  options.detectors = *parse_detectors("hb");
+  options.memory_sample_events = 1;
+  options.first_look_events = 500;
+  options.reopen = [&]() -> Result<std::unique_ptr<TraceReader>> {
+    return std::unique_ptr<TraceReader>(std::make_unique<MemoryTraceReader>(trace, 100));
+  };
+  options.max_memory = 1'000'000;
+  std::uint64_t asked = 0;
+  options.memory_in_use = [&] { return ++asked < 20 ? 0 : options.max_memory + 1; };
+  MemoryTraceReader reader(trace, 100);
+  const Result<Report> report = analyze_trace(reader, options);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->findings.size(), 1u);
+  EXPECT_TRUE(report->incomplete);
+  EXPECT_LT(report->stats.events, trace.events.size());
+  EXPECT_EQ(sentences_with(*report, "Only the first "), 1u);
 }
 
 // Inlined twice, a line has two program counters; it is one place all the same.

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/memory_use.h"
+#include "pipeline/stopped_detector.h"
+
 namespace sooth {
 namespace {
 
@@ -12,13 +15,15 @@ using PassClock = std::chrono::steady_clock;
 constexpr double kMuch = 0.5;
 constexpr double kSome = 0.002;
 
+constexpr std::uint64_t kSampleEvents = 1 << 16;  // between two looks at the memory of the process
+
 double seconds_from(PassClock::time_point start) {
   return std::chrono::duration<double>(PassClock::now() - start).count();
 }
 
 // Where there is none of it, the detector need not see anything.
-SharingLevel sharing_for(Sees sees) {
-  return sees == Sees::kUnordered || sees == Sees::kSections ? SharingLevel::kUnordered : SharingLevel::kSeveral;
+SharingLevel sharing_for(Sees view) {
+  return view == Sees::kUnordered || view == Sees::kSections ? SharingLevel::kUnordered : SharingLevel::kSeveral;
 }
 
 // One of each. An analysis that another one includes comes out of the pass of that one.
@@ -68,9 +73,15 @@ DetectorPasses::DetectorPasses(const AnalysisOptions& options)
     return !each.included && each.info->sees != Sees::kEverything;
   });
   if (any_to_gain && options.reopen && options.first_look) {
-    const bool wcp = std::any_of(detectors_.begin(), detectors_.end(),
-                                 [](const RunningDetector& each) { return each.info->sees == Sees::kSections; });
-    scan_ = make_sharing_scan(wcp ? ScanOrder::kWcp : ScanOrder::kHb);
+    const auto any_sees = [&](Sees sees) {
+      return std::any_of(detectors_.begin(), detectors_.end(),
+                         [&](const RunningDetector& each) { return each.info->sees == sees; });
+    };
+    // What reads teach is known of all of them; a filter may have hidden some.
+    looks_at_reads_ = any_sees(Sees::kReads) && filter_ == nullptr;
+    scan_ = make_sharing_scan(looks_at_reads_             ? ScanOrder::kReads
+                              : any_sees(Sees::kSections) ? ScanOrder::kWcp
+                                                          : ScanOrder::kHb);
     // Who ignores must-order tells apart threads that share a slot.
     scan_slots_ = std::none_of(detectors_.begin(), detectors_.end(),
                                [](const RunningDetector& each) { return each.info->sees == Sees::kSeveralThreads; });
@@ -79,6 +90,19 @@ DetectorPasses::DetectorPasses(const AnalysisOptions& options)
 }
 
 DetectorPasses::~DetectorPasses() = default;
+
+// How much of the memory that is a detector must see.
+Sees DetectorPasses::view_for(const RunningDetector& detector) const {
+  switch (detector.info->sees) {
+    case Sees::kSeveralThreads: return Sees::kSeveral;
+    case Sees::kReads: return looks_at_reads_ ? Sees::kUnordered : Sees::kSeveral;
+    case Sees::kEverything:
+    case Sees::kSeveral:
+    case Sees::kSections:
+    case Sees::kUnordered: break;
+  }
+  return detector.info->sees;
+}
 
 // A filter stands in front of all of them, and works along one pass.
 bool DetectorPasses::sees_all_at_once(const RunningDetector& detector) const {
@@ -93,8 +117,12 @@ void DetectorPasses::consume(const Batch& batch, const Tables& tables) {
     slots_.follow(batch);
   }
   events_ += batch.events.size();
+  begin_sample(batch.events.size());
   if (scan_ == nullptr) {
-    return feed(batch, nullptr);
+    feed(batch, nullptr);
+    // Who cannot read it again reads on, so that a program that runs meanwhile does not have to wait.
+    (void)bound_memory(events_);
+    return;
   }
   const Batch renamed = any_slots_ ? slots_.renamed(batch, renamed_) : batch;
   scan_->consume(scan_slots_ ? renamed : batch);
@@ -106,6 +134,7 @@ void DetectorPasses::consume(const Batch& batch, const Tables& tables) {
   if (keeping_) {
     keep(batch);
   }
+  out_of_memory_ = !bound_memory(events_);
 }
 
 void DetectorPasses::keep(const Batch& batch) {
@@ -126,15 +155,16 @@ void DetectorPasses::choose_direct() {
   };
   const double several = share(SharingLevel::kSeveral, false);
   const auto gains = [&](const RunningDetector& each) {
-    switch (each.info->sees) {
+    switch (view_for(each)) {
       case Sees::kEverything: return false;
-      case Sees::kSeveralThreads:
-      case Sees::kSeveral: return several <= kMuch;
       case Sees::kSections: return share(SharingLevel::kUnordered, true) <= kMuch;
       case Sees::kUnordered: break;
+      case Sees::kReads:
+      case Sees::kSeveralThreads:
+      case Sees::kSeveral: return several <= kMuch;
     }
     const double unordered = share(SharingLevel::kUnordered, false);
-    return unordered <= (several > kMuch ? kSome : kMuch);
+    return unordered <= (several > kMuch && !looks_at_reads_ ? kSome : kMuch);
   };
   const Batch first = first_batch();
   const bool nobody_gains = std::none_of(detectors_.begin(), detectors_.end(), gains);
@@ -183,6 +213,9 @@ Result<std::uint64_t> DetectorPasses::finish(const Tables& tables) {
   }
   for (std::vector<RunningDetector>* all : {&detectors_, &unfiltered_}) {
     for (RunningDetector& each : *all) {
+      if (each.stopped_at.has_value()) {
+        continue;
+      }
       const PassClock::time_point start = PassClock::now();
       each.detector->finish();
       each.seconds += seconds_from(start);
@@ -194,7 +227,7 @@ Result<std::uint64_t> DetectorPasses::finish(const Tables& tables) {
 bool DetectorPasses::any_to_feed(const SharedTimes& times) const {
   return filter_ != nullptr || std::any_of(detectors_.begin(), detectors_.end(), [&](const RunningDetector& each) {
            const bool judges = each.info->sees == Sees::kUnordered && scan_->destroys_in_use();
-           return !sees_all_at_once(each) && (judges || !times.empty(sharing_for(each.info->sees)));
+           return !sees_all_at_once(each) && (judges || !times.empty(sharing_for(view_for(each))));
          });
 }
 
@@ -244,8 +277,10 @@ Result<std::uint64_t> DetectorPasses::read_again(Views& views, const Tables& tab
     batch->events = batch->events.first(count);
     batch->stacks = batch->stacks.first(std::min(count, batch->stacks.size()));
     variables_.consume(*batch, tables);
+    begin_sample(count);
     feed(*batch, &views);
     seen += count;
+    (void)bound_memory(seen);
     if (!was_cut && options_.cancelled && options_.cancelled()) {
       return seen;
     }
@@ -271,9 +306,8 @@ void DetectorPasses::feed(const Batch& batch, Views* views) {
 void DetectorPasses::feed(std::vector<RunningDetector>& to, const Batch& batch, Views* views) {
   for (const Sees sees : {Sees::kEverything, Sees::kSeveral, Sees::kSections, Sees::kUnordered}) {
     const auto is_one = [&](const RunningDetector& each) {
-      const bool fits = each.info->sees == sees || (sees == Sees::kSeveral && each.info->sees == Sees::kSeveralThreads);
       const bool fed_before = views != nullptr && sees_all_at_once(each);
-      return fits && !each.included && !fed_before;
+      return view_for(each) == sees && !each.included && !fed_before;
     };
     if (std::none_of(to.begin(), to.end(), is_one)) {
       continue;
@@ -290,9 +324,62 @@ void DetectorPasses::feed(std::vector<RunningDetector>& to, const Batch& batch, 
 }
 
 void DetectorPasses::feed_one(RunningDetector& to, const Batch& batch) {
+  const std::uint64_t before = sampling_ ? memory_in_use() : 0;
   const PassClock::time_point start = PassClock::now();
   to.detector->consume(batch);
   to.seconds += seconds_from(start);
+  if (sampling_) {
+    to.grown += static_cast<std::int64_t>(memory_in_use() - before);
+  }
+}
+
+std::uint64_t DetectorPasses::memory_in_use() const {
+  return options_.memory_in_use ? options_.memory_in_use() : resident_bytes();
+}
+
+void DetectorPasses::begin_sample(std::size_t events) {
+  unsampled_ += events;
+  sampling_ = options_.max_memory != 0 && unsampled_ >= std::min(kSampleEvents, options_.memory_sample_events);
+  unsampled_ = sampling_ ? 0 : unsampled_;
+}
+
+// After a batch up to event `seen` of the pass. Whether it is enough to stop detectors.
+bool DetectorPasses::bound_memory(std::uint64_t seen) {
+  if (!std::exchange(sampling_, false) || memory_in_use() <= options_.max_memory) {
+    return true;
+  }
+  give_back_memory();
+  while (memory_in_use() > options_.max_memory) {
+    if (!stop_largest(seen)) {
+      return false;
+    }
+    give_back_memory();
+  }
+  return true;
+}
+
+// Whether there was one that has grown.
+bool DetectorPasses::stop_largest(std::uint64_t seen) {
+  RunningDetector* largest = nullptr;
+  for (RunningDetector& each : detectors_) {
+    const bool works = !each.included && !each.stopped_at.has_value() && each.grown > 0;
+    largest = works && (largest == nullptr || each.grown > largest->grown) ? &each : largest;
+  }
+  if (largest == nullptr) {
+    return false;
+  }
+  const PassClock::time_point start = PassClock::now();
+  largest->detector->finish();
+  largest->seconds += seconds_from(start);
+  for (RunningDetector& each : detectors_) {
+    if (each.included && each.info->name == largest->info->includes) {
+      each.detector = stop_detector(std::move(each.detector));
+      each.stopped_at = seen;
+    }
+  }
+  largest->detector = stop_detector(std::move(largest->detector));
+  largest->stopped_at = seen;
+  return true;
 }
 
 }  // namespace sooth

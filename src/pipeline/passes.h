@@ -21,15 +21,20 @@ struct RunningDetector {
   const DetectorInfo* info;
   std::unique_ptr<Detector> detector;
   double seconds = 0;
-  bool slots = false;     // its threads are slots
-  bool included = false;  // another one finds what it reports
-  bool direct = false;    // sees everything in the first pass, because looking first gains nothing for it
+  bool slots = false;      // its threads are slots
+  bool included = false;   // another one finds what it reports
+  bool direct = false;     // sees everything in the first pass, because looking first gains nothing for it
+  std::int64_t grown = 0;  // bytes by which the process grew while it worked, of a sample
+  std::optional<std::uint64_t> stopped_at{};  // it would have taken more memory than there may be; events until then
 };
 
 // Feeds batches to detectors. With a trace that can be read again, most of it is looked at only once, by a scan that
 // tells which memory is shared (detect/sharing_scan.h): the detectors then see the accesses to that memory in a second
 // pass, if there are any. Without one, or where most of the accesses are of that kind, they see everything in the first.
 // What they find is the same.
+//
+// When the process takes more than AnalysisOptions::max_memory, the detector that grows most is stopped: what it has found
+// stays, and it finds nothing more. When it is the first look that grows, the trace ends there for all of them.
 class DetectorPasses {
  public:
   explicit DetectorPasses(const AnalysisOptions& options);
@@ -41,6 +46,8 @@ class DetectorPasses {
   // become another one. Returns how many events the detectors have seen: all, unless cancelled.
   // `tables` are those of the first pass.
   Result<std::uint64_t> finish(const Tables& tables);
+  // Nothing more should be consumed: there is no memory for it.
+  bool out_of_memory() const { return out_of_memory_; }
 
   const std::vector<RunningDetector>& detectors() const { return detectors_; }
   // The same detectors again, without the filter, to compare with; or none.
@@ -74,6 +81,7 @@ class DetectorPasses {
   void stop_keeping();
   void choose_direct();
   Batch first_batch();
+  Sees view_for(const RunningDetector& detector) const;
   bool sees_all_at_once(const RunningDetector& detector) const;
   bool any_to_feed(const SharedTimes& times) const;
   Result<std::uint64_t> feed_again(const Tables& tables);
@@ -81,6 +89,10 @@ class DetectorPasses {
   void feed(const Batch& batch, Views* views);
   void feed(std::vector<RunningDetector>& to, const Batch& batch, Views* views);
   void feed_one(RunningDetector& to, const Batch& batch);
+  void begin_sample(std::size_t events);
+  bool bound_memory(std::uint64_t seen);
+  bool stop_largest(std::uint64_t seen);
+  std::uint64_t memory_in_use() const;
 
   const AnalysisOptions& options_;
   std::unique_ptr<TreeFilter> filter_;  // nullptr: none
@@ -92,9 +104,13 @@ class DetectorPasses {
   std::vector<Event> renamed_;
   TraceVariables variables_;
   std::uint64_t events_ = 0;
+  bool sampling_ = false;  // memory is looked at during this batch
+  std::uint64_t unsampled_ = 0;
+  bool out_of_memory_ = false;
 
   std::unique_ptr<SharingScan> scan_;  // nullptr: the detectors see everything in the first pass
   bool scan_slots_ = false;            // it takes them
+  bool looks_at_reads_ = false;        // it is ScanOrder::kReads
   // The beginning of the trace, so that short traces need not be read again, nor those where looking gains nothing.
   std::vector<Event> first_events_;
   std::vector<StackId> first_stacks_;

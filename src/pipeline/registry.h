@@ -15,6 +15,7 @@ enum class Sees : std::uint8_t {
   kEverything,
   kSeveralThreads,  // accesses to memory that several threads use, whatever orders them
   kSeveral,         // ... and threads that have a slot one after the other are one thread
+  kReads,           // accesses to memory where must-order and reads-from leave some unordered
   kSections,        // accesses to memory where WCP leaves some unordered, and in sections those of kSeveral
   kUnordered,       // accesses to memory where happens-before leaves some unordered
 };

@@ -111,12 +111,15 @@ Comparison compare(const DetectorInfo& info, std::vector<Event> trace, std::uint
   const std::vector<Event> slots = with_slots(trace, ids);
   const std::vector<Event>& seen = info.takes_slots ? slots : trace;
   const bool sections = info.sees == Sees::kSections;
-  // Who only needs happens-before may get more.
+  const bool unordered = sections || info.sees == Sees::kUnordered || info.sees == Sees::kReads;
+  // Who only needs happens-before, or WCP, may get more.
+  const bool reads = info.sees == Sees::kReads || (unordered && tree == nullptr && seed % 5 < 2);
   const bool wcp = sections || (info.sees == Sees::kUnordered && seed % 3 == 0);
-  const std::unique_ptr<SharingScan> scan = make_sharing_scan(wcp ? ScanOrder::kWcp : ScanOrder::kHb);
+  const std::unique_ptr<SharingScan> scan = make_sharing_scan(reads ? ScanOrder::kReads
+                                                              : wcp ? ScanOrder::kWcp
+                                                                    : ScanOrder::kHb);
   in_batches(info.sees == Sees::kSeveralThreads ? trace : slots, ids, seed, [&](const Batch& b) { scan->consume(b); });
   const SharedTimes times = scan->finish();
-  const bool unordered = sections || info.sees == Sees::kUnordered;
   SharedView view(times, unordered ? SharingLevel::kUnordered : SharingLevel::kSeveral, sections);
   const std::unique_ptr<Detector> all = info.make({});
   const std::unique_ptr<Detector> some = info.make({});

@@ -71,6 +71,12 @@ class PairTable {
 
   // In order of discovery.
   const std::vector<SitePair>& pairs() const { return pairs_; }
+  // The same pairs, to which nothing is to be added.
+  PairTable closed_copy() const {
+    PairTable copy;
+    copy.pairs_ = pairs_;
+    return copy;
+  }
 
  private:
   // What is known of two sites.
