@@ -252,6 +252,7 @@ CommandResult analyze(const AnalyzeOptions& options) {
     live_end.emplace(*source->run);
     analysis.cancelled = [&] { return live_end->interrupted(); };
     analysis.proof.out_of_time = analysis.cancelled;
+    analysis.suspicions_out_of_time = analysis.cancelled;
     analysis.mcm.out_of_time = [] { return WorkLimit::interrupt().load(); };
     analysis.recipe.out_of_time = analysis.mcm.out_of_time;
   }

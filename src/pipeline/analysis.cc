@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "pipeline/context.h"
 #include "pipeline/findings.h"
+#include "pipeline/hand_over_stage.h"
 #include "pipeline/mcm_stage.h"
 #include "pipeline/overview.h"
 #include "pipeline/passes.h"
@@ -474,6 +475,7 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   if (program->has_value()) {
     SOOTH_RETURN_IF_ERROR(add_recipe(claims, proven, capture, reader.tables(), **program, options, report));
   }
+  recognise_hand_overs(claims, kept, reader.tables(), options.suspicions_out_of_time);
   add_call_note(capture.calls(), options.detectors, report);
   add_reach_note(capture.unbounded_calls(), report);
   add_notes(proven, report);

@@ -56,6 +56,8 @@ struct AnalysisOptions {
   std::function<std::string()> why_cancelled;
   // Asked when it was cancelled: whether that was because the time for reading was over.
   std::function<bool()> out_of_time;
+  // Asked while suspicions are looked at (hand_over_stage.h), as soon as that begins.
+  std::function<bool()> suspicions_out_of_time;
   // Called when the trace was read, and before proofs are looked for.
   std::function<void()> detected;
 };

@@ -11,6 +11,7 @@
 
 #include "race/failure.h"
 #include "race/gap.h"
+#include "race/hand_over.h"
 #include "race/search.h"
 #include "trace/event.h"
 #include "trace/tables.h"
@@ -332,11 +333,18 @@ struct Finding {
   // The recording that all of this is of, when that is not the one that the report names.
   std::optional<RecordedUnder> recorded_under;
   std::optional<WitnessSummary> witness;
+  std::optional<HandOver> hand_over;  // of a race that no analysis could prove; nothing when that says nothing
   std::optional<ReplaySummary> replay;
   std::vector<std::string> reports;  // of a merged report: those that have it, sorted
 
   friend bool operator==(const Finding&, const Finding&) = default;
 };
+
+// No run and no proof gets there, and wherever it was seen its order came from something that was handed over.
+inline bool looks_handed_over(const Finding& finding) {
+  return finding.rung == Rung::kSuspected && finding.hand_over.has_value() &&
+         finding.hand_over->verdict == HandOverVerdict::kRecognised;
+}
 
 struct AnalysisStats {
   std::string name;

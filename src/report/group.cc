@@ -118,6 +118,13 @@ void merge_finding(Finding& finding, Finding other) {
   if (!finding.replay.has_value()) {
     finding.replay = std::move(other.replay);
   }
+  if (other.hand_over.has_value()) {
+    if (finding.hand_over.has_value()) {
+      merge_hand_over(*finding.hand_over, *other.hand_over);
+    } else {
+      finding.hand_over = std::move(other.hand_over);
+    }
+  }
 }
 
 namespace {

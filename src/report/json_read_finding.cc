@@ -116,6 +116,22 @@ static void read_json(const JsonNode& node, FailureSummary& failure) {
   node.get("after", failure.after);
 }
 
+static std::optional<bool> pointer_from_name(std::string_view name) {
+  return name == "pointer" || name == "value" ? std::optional(name == "pointer") : std::nullopt;
+}
+
+static void read_json(const JsonNode& node, HandOver& hand_over) {
+  node.required("verdict").get_name(hand_over.verdict, hand_over_verdict_from_name, "verdict on a hand-over");
+  node.get("pairs", hand_over.pairs);
+  if (hand_over.verdict == HandOverVerdict::kRecognised) {
+    node.required("by").get_name(hand_over.by_pointer, pointer_from_name, "way to hand something over");
+    node.get("write", hand_over.write);
+    node.get("read", hand_over.read);
+    node.get("variable", hand_over.variable);
+    node.get("lock", hand_over.lock);
+  }
+}
+
 // A race has two accesses, a misuse the forbidden call, a deadlock one acquire for each thread.
 static bool right_number_of_accesses(const Finding& finding) {
   switch (finding.kind) {
@@ -149,6 +165,7 @@ void read_json(const JsonNode& node, Finding& finding) {
   node.get("uninstrumented", finding.uninstrumented);
   node.get("recording", finding.recorded_under);
   node.get("witness", finding.witness);
+  node.get("hand_over", finding.hand_over);
   const JsonNode accesses = node.required("accesses");
   accesses.get(finding.accesses);
   if (!right_number_of_accesses(finding)) {

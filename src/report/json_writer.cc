@@ -276,6 +276,18 @@ Json to_json(const FailureSummary& failure) {
   return json;
 }
 
+Json to_json(const HandOver& hand_over) {
+  Json json = {{"verdict", hand_over_verdict_name(hand_over.verdict)}, {"pairs", hand_over.pairs}};
+  if (hand_over.verdict == HandOverVerdict::kRecognised) {
+    json["by"] = hand_over.by_pointer ? "pointer" : "value";
+    json["write"] = to_json(hand_over.write);
+    json["read"] = to_json(hand_over.read);
+    put_text(json, "variable", hand_over.variable);
+    put_text(json, "lock", hand_over.lock);
+  }
+  return json;
+}
+
 Json to_json(const Finding& finding) {
   Json json = {{"id", finding.id},
                {"kind", finding_kind_name(finding.kind)},
@@ -307,6 +319,9 @@ Json to_json(const Finding& finding) {
   }
   if (finding.witness.has_value()) {
     json["witness"] = to_json(*finding.witness);
+  }
+  if (finding.hand_over.has_value()) {
+    json["hand_over"] = to_json(*finding.hand_over);
   }
   json["accesses"] = Json::array();
   for (const Access& access : finding.accesses) {

@@ -278,6 +278,18 @@ Finding random_finding(Dice& dice) {
     finding.recorded_under = {dice.text(), dice.number()};
   }
   if (dice.coin()) {
+    HandOver& hand_over = finding.hand_over.emplace();
+    hand_over.verdict = static_cast<HandOverVerdict>(dice.below(kHandOverVerdictCount));
+    hand_over.pairs = dice.number();
+    if (hand_over.verdict == HandOverVerdict::kRecognised) {
+      hand_over.by_pointer = dice.coin();
+      hand_over.write = random_site(dice);
+      hand_over.read = random_site(dice);
+      hand_over.variable = dice.text();
+      hand_over.lock = dice.text();
+    }
+  }
+  if (dice.coin()) {
     finding.replay = random_replay(dice);
   }
   finding.id = fingerprint(finding);

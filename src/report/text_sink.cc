@@ -443,6 +443,12 @@ Status write_text(const Report& report, const SinkOptions& options, std::ostream
   if (!suspicions.empty() && !shows_suspicions) {
     out << counted(suspicions.size(), "suspicion is", "suspicions are")
         << " not shown: unproven, and perhaps false. --fail-on suspected shows them, a line each.\n";
+    const auto handed = std::count_if(suspicions.begin(), suspicions.end(),
+                                      [](const Finding* finding) { return looks_handed_over(*finding); });
+    if (handed > 0) {
+      out << "  Of these " << handed << (handed == 1 ? " looks" : " look")
+          << " like something that one thread hands to another under a lock.\n";
+    }
   }
   if (report.search.has_value()) {
     write_search(*report.search, options.stats, out);

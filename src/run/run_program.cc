@@ -147,6 +147,10 @@ class Run {
     options.proof.out_of_time = [&] { return witnesses.over(); };
     options.mcm.progress = job_.progress.asking;
     options.mcm.out_of_time = [&] { return questions.over(); };
+    std::optional<StageTime> suspicions;  // proofs may have taken all the time that they had
+    options.suspicions_out_of_time = [&] {
+      return (suspicions.has_value() ? *suspicions : suspicions.emplace(limit_, RunStage::kSuspicions)).over();
+    };
     options.recipe.progress = job_.progress.asking;
     options.recipe.out_of_time = options.mcm.out_of_time;
     return analyze_source(*source, std::move(options), job_.identity);

@@ -29,6 +29,9 @@ constexpr std::uint64_t kTestRuns = 400;
 // The same of schedules that are explored first, and how many events a recording of the program has then at most.
 constexpr std::uint64_t kExploreRuns = 1000;
 constexpr std::uint64_t kTinyEvents = 2000;
+// Shares of the budget are time, and time says little on a busy machine or with a small budget: so many schedules are
+// tested, and explored, in any case, unless that takes half of what is left.
+constexpr std::uint64_t kLeastRuns = 200;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -235,17 +238,23 @@ class Loop {
   }
 
   // Counts end what time would, if the result is not to depend on that.
-  bool is_over(const StageTime& time) const { return job_.deterministic ? limit_.reached() : time.over(); }
+  bool is_over(const StageTime& time, const StageTime& most, std::uint64_t runs) const {
+    return job_.deterministic ? limit_.reached() : most.over() || (runs >= kLeastRuns && time.over());
+  }
+
+  // Recordings have shown what they can; or one of them takes so long that what is left is better used otherwise.
+  bool recordings_are_over() const { return why_ == Planner::Stop::kNothingNew || why_ == Planner::Stop::kTooShort; }
 
   // All schedules, if the program is so small that they fit into the time. Whether they did. Not of scripts and the like,
   // which start the programs that count: the explorer knows of one.
   bool explore_all() {
     const CampaignOptions& options = job_.confirm.options.campaign;
-    if (why_ != Planner::Stop::kNothingNew || options.trials == 0 || !program_.ok() || !program_->instrumented() ||
+    if (!recordings_are_over() || options.trials == 0 || !program_.ok() || !program_->instrumented() ||
         events_ > kTinyEvents) {
       return false;
     }
-    const StageTime time(limit_, RunStage::kExplore);
+    const StageTime time(limit_, RunStage::kExplore), most(limit_, RunStage::kHalfOfTheRest);
+    const std::uint64_t before = runs_made_;
     ExploreStageJob job;
     job.program = shell_words(job_.words);
     job.path = program_->path();
@@ -253,7 +262,7 @@ class Loop {
     job.identity = job_.identity;
     job.runs = kExploreRuns;
     job.jobs = options.jobs;
-    job.cancelled = [&] { return is_over(time); };
+    job.cancelled = [&] { return is_over(time, most, runs_made_ - before); };
     job.on_run = [this] { tell("exploring all schedules"); };
     job.run = [&](const RunPlan& plan) {
       Result<RunOutcome> outcome = run(plan);
@@ -274,11 +283,12 @@ class Loop {
   // Not every bug is a race, or a cycle of locks: what `sooth test` does, for a while.
   void test_schedules() {
     const CampaignOptions& options = job_.confirm.options.campaign;
-    if (why_ != Planner::Stop::kNothingNew || options.trials == 0 || !program_.ok()) {
+    if (!recordings_are_over() || options.trials == 0 || !program_.ok()) {
       return;
     }
-    const StageTime time(limit_, RunStage::kTest);
-    const auto enough = [&] { return is_over(time); };
+    const StageTime time(limit_, RunStage::kTest), most(limit_, RunStage::kHalfOfTheRest);
+    const std::uint64_t before = runs_made_;
+    const auto enough = [&] { return is_over(time, most, runs_made_ - before); };
     const auto plan_of = [&](std::uint64_t i) {
       RunPlan plan;
       plan.seed = options.seed + i / 2;

@@ -16,11 +16,14 @@ enum class RunStage : std::uint8_t {
   kLaterReading,    // a further recording
   kLaterWitnesses,  // ... of it
   kLaterQuestions,
+  kSuspicions,  // of any recording
   kExplore,
   kTest,
+  kHalfOfTheRest,  // what the last two may take for the least that they do
 };
 
-constexpr double share_of(RunStage stage) {
+// Of the budget; of what is left of it when so much is `spent`.
+constexpr double share_of(RunStage stage, double spent) {
   switch (stage) {
     case RunStage::kReading: return 0.4;
     case RunStage::kWitnesses: return 0.2;
@@ -28,8 +31,10 @@ constexpr double share_of(RunStage stage) {
     case RunStage::kLaterReading: return 0.15;
     case RunStage::kLaterWitnesses: return 0.05;
     case RunStage::kLaterQuestions: return 0.1;
+    case RunStage::kSuspicions: return 0.03;
     case RunStage::kExplore: return 1.0 / 60;
     case RunStage::kTest: return 1.0 / 30;
+    case RunStage::kHalfOfTheRest: return (1 - spent) / 2;
   }
   return 0;
 }
@@ -38,7 +43,7 @@ constexpr double share_of(RunStage stage) {
 class StageTime {
  public:
   StageTime(const WorkLimit& limit, RunStage stage)
-      : limit_(&limit), end_(std::min(1.0, limit.spent() + share_of(stage))) {}
+      : limit_(&limit), end_(std::min(1.0, limit.spent() + share_of(stage, limit.spent()))) {}
 
   // Its share is used up, or the whole budget, or somebody wants an end. Never the first without a budget.
   bool over() const { return limit_->reached(end_); }

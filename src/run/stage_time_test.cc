@@ -34,8 +34,10 @@ TEST(StageTime, HasItsShareOfTheBudget) {
   EXPECT_NEAR(length_of(RunStage::kLaterReading, 1'000, budget), 900, 1);
   EXPECT_NEAR(length_of(RunStage::kLaterWitnesses, 1'000, budget), 300, 1);
   EXPECT_NEAR(length_of(RunStage::kLaterQuestions, 1'000, budget), 600, 1);
+  EXPECT_NEAR(length_of(RunStage::kSuspicions, 1'000, budget), 180, 1);
   EXPECT_NEAR(length_of(RunStage::kExplore, 2'000, budget), 100, 1);
   EXPECT_NEAR(length_of(RunStage::kTest, 2'000, budget), 200, 1);
+  EXPECT_NEAR(length_of(RunStage::kHalfOfTheRest, 2'000, budget), 2'000, 1);
 }
 
 TEST(StageTime, EndsWithTheBudget) {

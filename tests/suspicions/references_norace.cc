@@ -1,0 +1,35 @@
+// A count of references under a lock: the last one frees the object.
+#include <mutex>
+#include <thread>
+
+struct Object {
+  std::mutex mutex;
+  int references = 2;
+  int data = 0;
+};
+
+void drop(Object* object) {
+  bool last;
+  {
+    std::lock_guard lock(object->mutex);
+    last = --object->references == 0;
+  }
+  if (last) {
+    object->data = 7;
+    delete object;
+  }
+}
+
+void work(Object* object) {
+  object->mutex.lock();
+  ++object->data;
+  object->mutex.unlock();
+  drop(object);
+}
+
+int main() {
+  Object* object = new Object;
+  std::thread worker(work, object);
+  work(object);
+  worker.join();
+}
