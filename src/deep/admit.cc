@@ -159,6 +159,12 @@ class Admission {
     return measure(type, extent, 0);
   }
 
+  // Of what a pointer steps over. The verifier looks at instructions, not at constants; and LLVM does not come back from the
+  // question how large a function is.
+  bool is_stride_fine(llvm::Type* type) {
+    return is_type_fine(type) && (type->isSized() || no("it has types whose size is not known"));
+  }
+
   // Of something in a register.
   bool is_value_fine(llvm::Type* type) {
     Extent extent;
@@ -179,7 +185,7 @@ class Admission {
       return 0;
     }
     if (const auto* gep = llvm::dyn_cast<llvm::GEPOperator>(&constant);
-        gep != nullptr && !is_type_fine(gep->getSourceElementType())) {
+        gep != nullptr && !is_stride_fine(gep->getSourceElementType())) {
       return 0;
     }
     std::uint64_t parts = 1;

@@ -10,6 +10,7 @@ Access access(Op op, std::string thread, std::uint32_t line, std::vector<std::st
   access.op = op;
   access.size = 4;
   access.variable = "x";
+  access.event = EventId{line};  // of a trace: its locks are known
   access.thread = std::move(thread);
   access.site.file = "a.cc";
   access.site.line = line;
