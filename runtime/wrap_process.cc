@@ -48,6 +48,17 @@ SOOTH_INTERCEPT(int, __cxa_atexit, void (*function)(void*), void* argument, void
   registers(SOOTH_CALLER);
   return real___cxa_atexit(function, argument, module);
 }
+// libc has it in the part that is linked into each module, so that a module that is unloaded takes its functions along. But
+// programs that were linked with ThreadSanitizer's library take it from there: for these alone it has a version (exports.map),
+// which a linker passes over and the loader finds.
+static void call_at_exit(void* function) { reinterpret_cast<void (*)()>(function)(); }
+SOOTH_EXPORT int sooth_atexit(void (*function)());
+int sooth_atexit(void (*function)()) {
+  registers(SOOTH_CALLER);
+  return real___cxa_atexit(call_at_exit, reinterpret_cast<void*>(function), nullptr);
+}
+asm(".symver sooth_atexit, atexit@SOOTH_LINKED_WITH_LIBTSAN");
+
 SOOTH_INTERCEPT(int, on_exit, void (*function)(int, void*), void* argument) {
   registers(SOOTH_CALLER);
   return real_on_exit(function, argument);

@@ -4,7 +4,9 @@
 #include <signal.h>
 #include <time.h>
 
+#include "runtime/control.h"
 #include "runtime/intercept.h"
+#include "runtime/recorder.h"
 #include "runtime/stream_writer.h"
 #include "runtime/sync.h"
 
@@ -32,6 +34,8 @@ void notify(sigval value) {
 // Before the thread may start.
 void asked(Thread* t, uptr pc, const Notification* notification) {
   write_event(t, pc, Shape::of(Op::kHappensBefore), address_of(notification));
+  // When it comes, nobody here decides.
+  if (recorder.controlled) controlled::log_external(t->id, sooth::control::External::kSignal);
 }
 
 // `event` with ours in the place of the program's function; nullptr: it is none for a thread, or there is no memory.
