@@ -1,4 +1,5 @@
 // What is told of the machine and of children is written, and is looked at behind the join.
+// DEEP: some, the child of a fork begins in the middle
 #include <sys/random.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>

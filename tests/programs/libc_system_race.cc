@@ -1,4 +1,5 @@
 // What is told of the machine and of children is written, and another thread looks at it without waiting.
+// DEEP: some, the child of a fork begins in the middle
 #include <sys/random.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
