@@ -70,15 +70,12 @@ void merge_explored(std::vector<Finding> races, std::vector<Finding>& findings) 
         known.push_back(&each);
       }
     }
-    const bool is_told =
-        std::any_of(known.begin(), known.end(), [&](const Finding* each) { return each->rung >= race.rung; });
-    if (is_told) {
+    // Of several variables it is not known which one it is about: what is proven of one of them stands for it.
+    const Rung enough = known.size() > 1 ? std::min(race.rung, Rung::kPredicted) : race.rung;
+    if (std::any_of(known.begin(), known.end(), [&](const Finding* each) { return each->rung >= enough; })) {
       continue;
     }
-    if (known.size() > 1) {
-      continue;  // several variables, and it is not known which of them it is about
-    }
-    if (known.empty()) {
+    if (known.size() != 1) {
       findings.push_back(std::move(race));
       continue;
     }
