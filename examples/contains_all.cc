@@ -4,7 +4,7 @@
 //
 // FOUND(begin): hb wcp    the begin of the walk, and the removal from the collection it walks through
 // FOUND(removal): hb wcp  the walk that looks for changes, and the removal
-// FOUND(links): hb wcp    the walk that follows the links, and the removal that changes them
+// FOUND(links): hb wcp ?  the walk that follows the links, and the removal that changes them; not told by a run that dies before
 //
 // No race: `first` is never changed while `second` is walked through; each list is built before the threads start,
 // and main looks at the sizes after the join.
