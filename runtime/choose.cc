@@ -280,6 +280,21 @@ Node* wanted_among_waiting(uptr condition) {
   return wanted;
 }
 
+Node* drawn_among_waiting(uptr condition, Node* notifier) {
+  u32 count = 0;
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next)
+    count += n->object == condition && n->blocked_on == BlockedOn::kCondition ? 1 : 0;
+  if (count < 2 || notifier == nullptr) return nullptr;
+  u32 number = notifier->notified++;
+  bool is_chosen = recorder.controlled && plan_ == Plan::kChoices;
+  u32 place = is_chosen ? controlled::chosen_place(notifier->id, number) : strategy_.draw(count);
+  if (place >= count) place = 0;
+  if (is_chosen) controlled::log(RecordKind::kWake, notifier->id, number, place, count);
+  Node* n = blocked_.first();
+  for (u32 left = place;; n = n->next)
+    if (n->object == condition && n->blocked_on == BlockedOn::kCondition && left-- == 0) return n;
+}
+
 bool stop_awaiting_return() {
   if (postponed_.first() != nullptr && may_return()) {
     awaits_outside_ = false;

@@ -20,6 +20,7 @@ using sooth::control::Plan;
 using sooth::control::RecordKind;
 using sooth::control::RunState;
 using sooth::control::SiteRange;
+using sooth::control::WakeChoice;
 
 uptr boring_[kBoringEntries];
 
@@ -94,7 +95,8 @@ bool is_valid(u64 bytes) {
       !is_inside<SiteRange>(h.ranges, h.range_count, h.bytes) ||
       !is_inside<sooth::control::Stretch>(h.stretches, h.stretch_count, h.bytes) ||
       !is_inside<sooth::control::ThreadOrigin>(h.threads, h.thread_count, h.bytes) ||
-      !is_inside<u16>(h.choices, h.choice_count, h.bytes)) {
+      !is_inside<u16>(h.choices, h.choice_count, h.bytes) ||
+      !is_inside<WakeChoice>(h.choices + h.choice_count * sizeof(u16), h.wake_count, h.bytes)) {
     return false;
   }
   for (u32 i = 0; i < h.range_count; ++i)
@@ -284,6 +286,14 @@ StretchFollower make_stretch_follower() {
 ChoiceFollower make_choice_follower() {
   const ControlHeader& h = header();
   return {table<u16>(h.choices), process_ == 0 ? h.choice_count : 0};
+}
+
+u32 chosen_place(u32 thread, u32 number) {
+  const ControlHeader& h = header();
+  const auto* wakes = table<WakeChoice>(h.choices + h.choice_count * static_cast<u32>(sizeof(u16)));
+  for (u32 i = 0; i < h.wake_count && process_ == 0; ++i)
+    if (wakes[i].thread == thread && wakes[i].number == number) return wakes[i].place;
+  return 0;
 }
 
 void begin_thread(Thread* t) {

@@ -31,6 +31,8 @@ sooth::control::Plan plan();
 const char* strategy_text();
 StretchFollower make_stretch_follower();
 ChoiceFollower make_choice_follower();
+// control::WakeChoice; 0 if none is for it.
+u32 chosen_place(u32 thread, u32 number);
 bool has_sites();
 
 // The log. Any thread, at any time; takes no lock.

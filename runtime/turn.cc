@@ -208,9 +208,13 @@ u64 to_monotonic(const timespec& time, int clock) {
 }
 
 u32 wake_blocked(uptr object, u32 count) {
-  if (Node* n = count == 1 ? wanted_among_waiting(object) : nullptr) {
-    end_wait(n, Wake::kWoken);
-    return 1;
+  if (count == 1) {
+    Node* n = wanted_among_waiting(object);
+    if (n == nullptr) n = drawn_among_waiting(object, holder_);
+    if (n != nullptr) {
+      end_wait(n, Wake::kWoken);
+      return 1;
+    }
   }
   u32 woken = 0;
   for (Node* n = blocked_.first(); n != nullptr && woken < count;) {

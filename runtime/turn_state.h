@@ -59,6 +59,7 @@ struct Node {
   sooth::control::StretchEnd stopped_by;
   u64 counted_calls;  // of its hooks, in hook_calls_
   u64 postponed_at;   // waiting_time() then
+  u32 notified;       // one of several that waited, so many times
   u32 yields;         // without a turn of others in between
   u32 unstopped;      // points at which it went on along its stretch of a schedule, since it last did an operation
   SiteAccess access;  // in front of which it is postponed
@@ -159,6 +160,9 @@ bool follows_stretches();
 // Of those that wait for the condition variable the one that the schedule comes to first; nullptr: whoever has waited
 // longest will do. A notification may wake anybody.
 Node* wanted_among_waiting(uptr condition);
+// Whom `notifier`, nullptr if it is nobody whom we know, wakes if nothing is wanted: nobody promises that it is who has
+// waited longest. nullptr: the first.
+Node* drawn_among_waiting(uptr condition, Node* notifier);
 // Whoever is awaited does not come back: diverges. False: nobody is, or the schedule knows that it may take its time.
 bool stop_awaiting_return();
 void admit(Node* n);

@@ -1,6 +1,8 @@
 #include "confirm/explorer_campaign.h"
 
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -30,30 +32,62 @@ class ExploreCampaign {
  public:
   ExploreCampaign(const std::function<Result<RunOutcome>(const RunPlan&)>& run, const std::string& program,
                   CodeNames& names, const ExploreOptions& options)
-      : run_(run), options_(options), names_(names), tally_(program, names), explorer_(search_options()) {}
+      : run_(run), options_(options), names_(names), tally_(program, names) {}
 
+  // One search for each way to say whom notifications wake. By thread and number of the notification, since then two
+  // that are independent of each other do not change each other's choice when they change places.
   Result<ExploreResult> explore() {
+    result_.is_exhausted = true;
+    while (!wakes_.empty() && result_.is_exhausted) {
+      wakes_now_ = std::move(wakes_.front());
+      wakes_.pop_front();
+      search();
+      if (error_) {
+        return *error_;
+      }
+    }
+    result_.tests = tally_.finish();
+    return std::move(result_);
+  }
+
+ private:
+  // Thread and number of a notification, and whom it wakes if that is not the first: control::WakeChoice.
+  using Wakes = std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint16_t>;
+
+  void search() {
+    Explorer& explorer = explorer_.emplace(search_options());
     while (!error_ && !stopped_ && !options_.cancelled() && result_.runs < options_.runs) {
       const std::vector<Explorer::Request> requests =
-          explorer_.next(std::min<std::uint64_t>(kBatch, options_.runs - result_.runs));
+          explorer.next(std::min<std::uint64_t>(kBatch, options_.runs - result_.runs));
       if (requests.empty()) {
         break;
       }
       make(requests);
     }
-    if (error_) {
-      return *error_;
-    }
-    result_.tests = tally_.finish();
-    result_.redundant = explorer_.redundant();
-    result_.diverged += explorer_.diverged();
-    result_.cut = explorer_.cut();
-    result_.is_exhausted = explorer_.is_exhausted();
-    result_.has_waiting_loops = explorer_.has_waiting_loops();
-    return std::move(result_);
+    result_.redundant += explorer.redundant();
+    result_.diverged += explorer.diverged();
+    result_.cut += explorer.cut();
+    result_.is_exhausted = explorer.is_exhausted();
+    result_.has_waiting_loops = result_.has_waiting_loops || explorer.has_waiting_loops();
   }
 
- private:
+  // What else the notifications of a run could have woken.
+  void ask_for_others(const RunLog& log) {
+    if (log.processes.empty()) {
+      return;
+    }
+    for (const Woken& woken : log.processes.front().woken) {
+      const std::pair key(woken.choice.thread, woken.choice.number);
+      for (std::uint16_t place = 1; !wakes_now_.contains(key) && place < woken.waited; ++place) {
+        Wakes other = wakes_now_;
+        other.emplace(key, place);
+        if (seen_wakes_.insert(other).second) {
+          wakes_.push_back(std::move(other));
+        }
+      }
+    }
+  }
+
   struct Made {
     RunPlan plan;
     Result<RunOutcome> outcome;
@@ -77,6 +111,9 @@ class ExploreCampaign {
       plan.strategy = "serial";
       plan.seed = before + i + 1;
       plan.choices = requests[i].choices;
+      for (const auto& [notification, place] : wakes_now_) {
+        plan.wakes.push_back({notification.first, notification.second, place});
+      }
       Result<RunOutcome> outcome = run_(plan);
       return Made{std::move(plan), std::move(outcome)};
     };
@@ -114,7 +151,8 @@ class ExploreCampaign {
     result_.is_repeatable = result_.is_repeatable && execution->is_repeatable;
     keep_races(*execution, plan, run);
     keep_deadlock(plan, run);
-    explorer_.add(request, *execution);
+    ask_for_others(run.log);
+    explorer_->add(request, *execution);
   }
 
   void keep_races(const Execution& execution, const RunPlan& plan, const RunOutcome& run) {
@@ -180,7 +218,10 @@ class ExploreCampaign {
   std::map<Pair, std::size_t> places_;  // of result_.races
   std::set<Pair> wanted_;
   std::map<std::multiset<std::pair<std::string, control::BlockedOn>>, std::size_t> deadlocks_;
-  Explorer explorer_;
+  std::optional<Explorer> explorer_;
+  Wakes wakes_now_;
+  std::deque<Wakes> wakes_{Wakes{}};  // to be searched
+  std::set<Wakes> seen_wakes_;
   ExploreResult result_;
   std::optional<Status> error_;
   bool stopped_ = false;

@@ -64,6 +64,8 @@ std::string encode_control(const RunPlan& plan, std::vector<std::uint32_t>* orde
   place(header.stretches, header.stretch_count, plan.stretches.size(), sizeof(control::Stretch));
   place(header.threads, header.thread_count, plan.threads.size(), sizeof(control::ThreadOrigin));
   place(header.choices, header.choice_count, plan.choices.size(), sizeof(std::uint16_t));
+  header.wake_count = static_cast<std::uint32_t>(plan.wakes.size());
+  at += plan.wakes.size() * sizeof(control::WakeChoice);
   StringTable strings(at);
   header.strategy = strings.offset(plan.strategy);
   std::vector<control::SiteRange> ranges;
@@ -77,6 +79,7 @@ std::string encode_control(const RunPlan& plan, std::vector<std::uint32_t>* orde
   append(bytes, plan.stretches);
   append(bytes, plan.threads);
   append(bytes, plan.choices);
+  append(bytes, plan.wakes);
   bytes += strings.bytes();
   if (order != nullptr) {
     *order = site_order;

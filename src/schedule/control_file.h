@@ -27,10 +27,11 @@ struct RunPlan {
   std::uint32_t quantum = 0;   // 0: the library's own
   std::uint64_t patience = 0;  // likewise
   std::uint32_t flags = 0;
-  std::vector<SiteCode> sites;                 // kDirected, and kStretches that end at a race
-  std::vector<control::Stretch> stretches;     // kStretches
-  std::vector<control::ThreadOrigin> threads;  // kStretches
-  std::vector<std::uint16_t> choices;          // kChoices
+  std::vector<SiteCode> sites;                  // kDirected, and kStretches that end at a race
+  std::vector<control::Stretch> stretches;      // kStretches
+  std::vector<control::ThreadOrigin> threads;   // kStretches
+  std::vector<std::uint16_t> choices;           // kChoices
+  std::vector<control::WakeChoice> wakes = {};  // likewise
 };
 
 // The bytes of a control file. Sorts the sites as the protocol wants it: `order` tells for each SiteRange of the file

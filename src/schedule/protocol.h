@@ -68,7 +68,14 @@ struct ControlHeader {
   std::uint32_t stretches, stretch_count;  // of Stretch
   std::uint32_t threads, thread_count;     // of ThreadOrigin: whom the stretches mean
   std::uint32_t choices, choice_count;     // of std::uint16_t: thread ids
-  std::uint32_t reserved;
+  std::uint32_t wake_count;                // of WakeChoice, right behind the choices
+};
+
+// With kChoices: the notification of one that `thread` makes as its number `number` (from 0) of those for which several
+// threads wait wakes the one that stands behind `place` others, in the order in which they began to wait. Without a row:
+// the first.
+struct WakeChoice {
+  std::uint16_t thread, number, place;
 };
 
 // Bits of SiteRange::kinds and of what an access is.
@@ -188,6 +195,8 @@ enum class RecordKind : std::uint16_t {
   // A frame of `thread`, behind its kBlockedThread or kCrash, innermost first: a = offset of the program counter in its
   // module, b = number of the module as in kModule, or kNone.
   kFrame = 18,
+  // `thread` notified one of several that waited: a = number, b = place, both as in WakeChoice, c = how many waited.
+  kWake = 20,
   kStopped = 19,  // the tool asked with kWhereSignal where everybody is: followed by kBlockedThread records
 };
 // A run that does not end is sent it before it is killed: threads say where they are.

@@ -144,6 +144,11 @@ bool add_record(const LogRecord& record, Reading& reading, RunLog& log) {
       }
       return true;
     case RecordKind::kExternal: ++process.external; return true;
+    case RecordKind::kWake:
+      process.woken.push_back({{static_cast<std::uint16_t>(record.thread), static_cast<std::uint16_t>(record.a),
+                                static_cast<std::uint16_t>(record.b)},
+                               record.c});
+      return true;
     case RecordKind::kEarly: process.longest_delay = std::max(process.longest_delay, record.a); return true;
     case RecordKind::kCrash:
       reading.about = record.kind;

@@ -63,6 +63,17 @@ struct Diverged {
   std::uint64_t found = 0;
 };
 
+// A notification of one, for which several waited: control::WakeChoice.
+struct Woken {
+  control::WakeChoice choice{};
+  std::uint64_t waited = 0;  // how many
+
+  friend bool operator==(const Woken& a, const Woken& b) {
+    return a.choice.thread == b.choice.thread && a.choice.number == b.choice.number &&
+           a.choice.place == b.choice.place && a.waited == b.waited;
+  }
+};
+
 struct ProcessLog {
   std::vector<control::ThreadOrigin> threads;
   std::vector<control::Stretch> stretches;
@@ -71,6 +82,7 @@ struct ProcessLog {
   std::vector<BlockedThread> stopped;   // where threads were when a run that did not end was asked
   std::optional<CrashedThread> crash;
   std::vector<Diverged> divergences;
+  std::vector<Woken> woken;
   std::uint64_t let_go = 0, impatient = 0, turns_taken = 0, spins = 0;  // interventions
   std::uint64_t longest_delay = 0;  // nanoseconds of virtual time by which a deadline fired before others had run
   std::uint64_t external = 0;       // things from outside that took part: > 0: the seed alone may not repeat the run

@@ -85,6 +85,11 @@ class Strategy {
   // next.
   constexpr std::uint32_t grant(Standing& thread);
 
+  // One of so many for whom nobody's order is promised; `serial`: the first.
+  constexpr std::uint32_t draw(std::uint32_t count) {
+    return spec_.kind == StrategyKind::kSerial ? 0 : static_cast<std::uint32_t>(random_.below(count));
+  }
+
   constexpr std::uint64_t steps() const { return steps_; }  // so far, under `pct`
 
  private:

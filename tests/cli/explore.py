@@ -214,6 +214,40 @@ SOURCES = {
       std::printf("%d\n", result);
     }
     """,
+    # Two threads wait, one after the other, and one is notified, which notifies the other. -DASSERT: the first of them is.
+    "notify": r"""
+    static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_cond_t c = PTHREAD_COND_INITIALIZER, began = PTHREAD_COND_INITIALIZER;
+    static int waiting, first;
+    template <int I> void wait() {
+      pthread_mutex_lock(&m);
+      ++waiting;
+      pthread_cond_signal(&began);
+      pthread_cond_wait(&c, &m);
+      if (first == 0) first = I;
+      pthread_cond_signal(&c);
+      pthread_mutex_unlock(&m);
+    }
+    static void until(int count) { while (waiting < count) pthread_cond_wait(&began, &m); }
+    int main() {
+      pthread_t a, b;
+      pthread_create(&a, nullptr, call<wait<1>>, nullptr);
+      pthread_mutex_lock(&m);
+      until(1);
+      pthread_mutex_unlock(&m);
+      pthread_create(&b, nullptr, call<wait<2>>, nullptr);
+      pthread_mutex_lock(&m);
+      until(2);
+      pthread_cond_signal(&c);
+      pthread_mutex_unlock(&m);
+      pthread_join(a, nullptr);
+      pthread_join(b, nullptr);
+    #ifdef ASSERT
+      assert(first == 1);
+    #endif
+      std::printf("%d\n", first);
+    }
+    """,
     # The process may end before the other thread has written.
     "detached": r"""
     static std::atomic<int> written;
@@ -352,6 +386,21 @@ def test_failures(bench):
     for _ in range(3):
         again = bench.run(*shlex.split(line), status=134)
         check("the same run as in the schedule" in again.stderr, again.stderr)
+
+
+def test_whom_a_notification_wakes(bench):
+    """Any of those that wait; drawn by strategies, and the same in a replay."""
+    done = explore(bench, built(bench, "notify"))
+    check(outputs(done) == ["1", "2"] and counts(done)[2:] == (0, 0) and is_complete(done), done.stdout)
+    notify = built(bench, "notify", "-DASSERT")
+    done = explore(bench, notify, status=66)
+    line = re.search(r"again: sooth (replay .*)", done.stdout)[1]
+    again = bench.run(*shlex.split(line), status=134)
+    check("the same run as in the schedule" in again.stderr, again.stderr)
+    for strategy in ("random", "pct:3"):
+        done = bench.run("test", "--strategy", strategy, "--runs", 40, "--", notify, status=66, limit=300)
+        check("first == 1" in done.stdout, done.stdout)
+    bench.run("record", "--schedule", "serial", "-o", "notify.trace", "--", notify, status=0)
 
 
 def test_end_of_the_process(bench):
