@@ -360,8 +360,15 @@ std::shared_ptr<Campaign::Attempt> Campaign::begin(Target target) const {
 }
 
 Status Campaign::advance(std::span<Attempt* const> attempts, std::uint64_t trials) {
-  SOOTH_RETURN_IF_ERROR(extend_baseline(options_.baseline_runs));
+  // A race that is created is confirmed, whatever other runs do: those come after the first look at each finding, or
+  // the budget of a slow program would be gone with them.
   SOOTH_RETURN_IF_ERROR(follow_witnesses(attempts));
+  SOOTH_RETURN_IF_ERROR(run_trials(attempts, std::min<std::uint64_t>(trials, 1)));
+  if (trials <= 1 ||
+      std::all_of(attempts.begin(), attempts.end(), [this](const Attempt* each) { return over(*each); })) {
+    return {};
+  }
+  SOOTH_RETURN_IF_ERROR(extend_baseline(options_.baseline_runs));
   return run_trials(attempts, trials);
 }
 

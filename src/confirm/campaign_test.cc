@@ -245,6 +245,19 @@ TEST(CampaignTest, AFailureThatGoesWithTheOrderIsHarm) {
   EXPECT_FALSE(chance.harmful || chance.order_matters);
 }
 
+// The runs to compare with must not use the time up that a slow program has.
+TEST(CampaignTest, AFindingIsTriedBeforeUndirectedRunsAreMade) {
+  std::vector<bool> made;
+  CampaignOptions options;
+  options.cancelled = [&] { return made.size() == 4; };
+  const auto run = [&](const RunPlan& plan) -> Result<RunOutcome> {
+    made.push_back(directed(plan));
+    return directed(plan) ? race_then(0) : ended(0);
+  };
+  EXPECT_TRUE(confirmed(run, race_target(), options).run.has_value());
+  EXPECT_EQ(made, (std::vector<bool>{true, false, false, false}));
+}
+
 TEST(CampaignTest, TheWitnessIsFollowedFirst) {
   Target target = race_target();
   target.witnesses.resize(1);
