@@ -1,55 +1,53 @@
 // OpenMP as GCC compiles it: the synchronisation of libgomp, seen at its entry points. Its threads come from
-// pthread_create and are recorded as usual; what happens inside libgomp itself is not instrumented. `taskloop` is not
-// modelled (a note says so); nor is clang's libomp, which `sooth record` says of a program that needs it.
+// pthread_create and are recorded as usual; what happens inside libgomp itself is not instrumented. Tasks are in
+// wrap_openmp_tasks.cc. Clang's libomp is not modelled, which `sooth record` says of a program that needs it.
+//
+// In a serial recording a thread gives its turn up wherever libgomp may wait, asleep or spinning. It takes part again when
+// libgomp calls back or returns.
 #include <stdarg.h>
 
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
-#include "runtime/stream_writer.h"
+#include "runtime/openmp.h"
+#include "runtime/sync.h"
 
 using namespace sooth;
 using namespace sooth::rt;
+using namespace sooth::rt::openmp;
+
+extern "C" __attribute__((weak)) int omp_get_num_threads();
+
+namespace sooth::rt::openmp {
+
+__thread Team* team_ __attribute__((tls_model("initial-exec"))) = nullptr;
+__thread Context* context_ __attribute__((tls_model("initial-exec"))) = nullptr;
 
 namespace {
 
-// A parallel region. Its fields' addresses are the messages and the barrier of the region.
-struct Team {
-  void (*body)(void*);
-  void* data;
-  char start, end, barrier, copy, ordered, tasks;
-};
+constexpr u64 kFirstMessage = u64{1} << 44;
+u64 next_message_ = 0;
 
-// What waits for the tasks of a task.
-struct TaskContext {
-  char children;
-};
+}  // namespace
 
-__thread Team* team_ __attribute__((tls_model("initial-exec"))) = nullptr;
-__thread TaskContext* task_ __attribute__((tls_model("initial-exec"))) = nullptr;
+u64 new_message() { return kFirstMessage + __atomic_add_fetch(&next_message_, 1, __ATOMIC_RELAXED); }
 
-constexpr u32 kMaxDependences = 16;
-struct Task {
-  void (*body)(void*);
-  void (*copy)(void*, void*);
-  void* original;  // the arguments as the program gave them
-  u32 offset;      // of the arguments behind this header
-  u32 dependences, outputs;
-  Team* team;
-  TaskContext* parent;
-  u64 message;
-  uptr pc;
-  uptr addresses[kMaxDependences];
-};
+}  // namespace sooth::rt::openmp
 
-constexpr u64 kFirstTaskMessage = u64{1} << 44;
-u64 next_task_ = 0;
+namespace {
 
-void before(Thread* t, uptr pc, u64 message) { write_event(t, pc, Shape::of(Op::kHappensBefore), message); }
-void after(Thread* t, uptr pc, u64 message) { write_event(t, pc, Shape::of(Op::kHappensAfter), message); }
-u64 of(const void* p) { return reinterpret_cast<u64>(p); }
-// Readers of a dependence and writers of it: two messages for an address.
-u64 readers_of(uptr address) {
-  return address ^ u64 { 1 } << 43;
+// Threads come back from libgomp when the kernel lets them. In a serial recording none goes on before all are there, so
+// that the schedule does not depend on that.
+void assemble(Thread* t, Team* team) {
+  if (!turn::taken() || team->threads < 2) return;
+  u32 meeting = team->meetings;
+  if (++team->arrived == team->threads) {
+    team->arrived = 0;
+    ++team->meetings;
+    turn::wake(of(&team->meetings), turn::kAll);
+    turn::yield(t);  // whoever came last is as good as the others
+    return;
+  }
+  while (team->meetings == meeting) turn::block(t, of(&team->meetings), turn::BlockedOn::kBarrier);
 }
 
 // The body of a parallel region in each of its threads.
@@ -57,108 +55,94 @@ void run_member(void* p) {
   auto* team = static_cast<Team*>(p);
   Thread* t = current();
   Team* outer = team_;
-  TaskContext* outer_task = task_;
-  TaskContext context;
+  Context* outer_context = context_;
+  Context context{};
+  context.children = new_message();
   team_ = team;
-  task_ = &context;
+  context_ = &context;
   uptr pc = reinterpret_cast<uptr>(team->body);
-  if (t != nullptr) after(t, pc, of(&team->start));
+  if (t != nullptr) {
+    turn::hold(t);
+    if (omp_get_num_threads != nullptr) team->threads = static_cast<u32>(omp_get_num_threads());
+    after(t, pc, of(&team->start));
+    assemble(t, team);
+  }
   team->body(team->data);
-  if ((t = current()) != nullptr) before(t, pc, of(&team->end));
+  if ((t = current()) != nullptr) {
+    before(t, pc, of(&team->end));
+    turn::leave(t);  // to where the threads of libgomp wait for each other, and for the next region
+  }
   team_ = outer;
-  task_ = outer_task;
+  context_ = outer_context;
 }
 
-void run_task(void* p) {
-  auto* task = static_cast<Task*>(p);
-  TaskContext context;
-  TaskContext* outer = task_;
-  Team* outer_team = team_;
-  task_ = &context;
-  team_ = task->team;
-  if (Thread* t = current()) {
-    after(t, task->pc, task->message);
-    for (u32 i = 0; i < task->dependences; ++i) {
-      after(t, task->pc, task->addresses[i]);
-      if (i < task->outputs) after(t, task->pc, readers_of(task->addresses[i]));
-    }
-  }
-  task->body(static_cast<char*>(p) + task->offset);
-  if (Thread* t = current()) {
-    for (u32 i = 0; i < task->dependences; ++i)
-      before(t, task->pc, i < task->outputs ? task->addresses[i] : readers_of(task->addresses[i]));
-    if (task->parent != nullptr) before(t, task->pc, of(&task->parent->children));
-    if (task->team != nullptr) before(t, task->pc, of(&task->team->tasks));
-  }
-  task_ = outer;
-  team_ = outer_team;
-}
-
-void copy_task(void* to, void* from) {
-  auto* task = static_cast<Task*>(from);
-  copy_memory(to, task, sizeof *task);
-  task->copy(static_cast<char*>(to) + task->offset, task->original);
-}
-
-// All threads of the region meet, and all its tasks are done.
+// All threads of the region meet, and all its tasks are done. `all`: none of them is left out because of a cancellation.
 template <typename Call>
-SOOTH_INLINE auto meet(uptr pc, Call call) {
+SOOTH_INLINE auto meet(uptr pc, bool all, Call call) {
   Thread* t = current();
   Team* team = team_;
   if (t == nullptr || team == nullptr) return call();
   write_event(t, pc, Shape::of(Op::kBarrierArrive), of(&team->barrier));
+  const auto met = [&] {
+    write_event(t, pc, Shape::of(Op::kBarrierLeave), of(&team->barrier));
+    after(t, pc, of(&team->tasks));
+    if (all) assemble(t, team);
+  };
   if constexpr (__is_same(decltype(call()), void)) {
-    call();
-    write_event(t, pc, Shape::of(Op::kBarrierLeave), of(&team->barrier));
-    after(t, pc, of(&team->tasks));
+    call_waiting(t, call);
+    met();
   } else {
-    auto result = call();
-    write_event(t, pc, Shape::of(Op::kBarrierLeave), of(&team->barrier));
-    after(t, pc, of(&team->tasks));
+    auto result = call_waiting(t, call);
+    met();
     return result;
   }
 }
 
 // Runs a region: `call` gets the body and data to hand to libgomp.
 template <typename Call>
-SOOTH_INLINE auto run_region(uptr pc, void (*body)(void*), void* data, Call call) {
+SOOTH_INLINE auto run_region(uptr pc, void (*body)(void*), void* data, bool reduces, Call call) {
   Thread* t = current();
   if (t == nullptr) return call(body, data);
-  Team team{body, data, 0, 0, 0, 0, 0, 0};
+  Team team{};
+  team.reductions = reduces ? *static_cast<uptr*>(data) : 0;
+  team.body = body;
+  team.data = data;
+  team.number = new_message();
   before(t, pc, of(&team.start));
+  const auto over = [&] {
+    turn::enter(t);
+    after(t, pc, of(&team.end));
+    after(t, pc, of(&team.tasks));
+  };
   if constexpr (__is_same(decltype(call(body, data)), void)) {
     call(run_member, &team);
-    after(t, pc, of(&team.end));
-    after(t, pc, of(&team.tasks));
+    over();
   } else {
     auto result = call(run_member, &team);
-    after(t, pc, of(&team.end));
-    after(t, pc, of(&team.tasks));
+    over();
     return result;
   }
 }
-
-char critical_, atomic_;
 
 }  // namespace
 
 using Body = void (*)(void*);
 
 SOOTH_INTERCEPT(void, GOMP_parallel, Body body, void* data, unsigned threads, unsigned flags) {
-  run_region(SOOTH_CALLER, body, data, [&](Body b, void* d) { real_GOMP_parallel(b, d, threads, flags); });
+  run_region(SOOTH_CALLER, body, data, false, [&](Body b, void* d) { real_GOMP_parallel(b, d, threads, flags); });
 }
 SOOTH_INTERCEPT(unsigned, GOMP_parallel_reductions, Body body, void* data, unsigned threads, unsigned flags) {
-  return run_region(SOOTH_CALLER, body, data,
+  return run_region(SOOTH_CALLER, body, data, true,
                     [&](Body b, void* d) { return real_GOMP_parallel_reductions(b, d, threads, flags); });
 }
 SOOTH_INTERCEPT(void, GOMP_parallel_sections, Body body, void* data, unsigned threads, unsigned count, unsigned flags) {
-  run_region(SOOTH_CALLER, body, data,
+  run_region(SOOTH_CALLER, body, data, false,
              [&](Body b, void* d) { real_GOMP_parallel_sections(b, d, threads, count, flags); });
 }
 #define SOOTH_LOOP(name)                                                                                          \
   SOOTH_INTERCEPT(void, name, Body body, void* data, unsigned threads, long from, long to, long step, long chunk, \
                   unsigned flags) {                                                                               \
-    run_region(SOOTH_CALLER, body, data,                                                                          \
+    run_region(SOOTH_CALLER, body, data, false,                                                                   \
                [&](Body b, void* d) { real_##name(b, d, threads, from, to, step, chunk, flags); });               \
   }
 SOOTH_LOOP(GOMP_parallel_loop_static)
@@ -166,47 +150,87 @@ SOOTH_LOOP(GOMP_parallel_loop_dynamic)
 SOOTH_LOOP(GOMP_parallel_loop_guided)
 SOOTH_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
 SOOTH_LOOP(GOMP_parallel_loop_nonmonotonic_guided)
-#define SOOTH_LOOP_AT_RUN_TIME(name)                                                                                   \
-  SOOTH_INTERCEPT(void, name, Body body, void* data, unsigned threads, long from, long to, long step,                  \
-                  unsigned flags) {                                                                                    \
-    run_region(SOOTH_CALLER, body, data, [&](Body b, void* d) { real_##name(b, d, threads, from, to, step, flags); }); \
+#define SOOTH_LOOP_AT_RUN_TIME(name)                                                                  \
+  SOOTH_INTERCEPT(void, name, Body body, void* data, unsigned threads, long from, long to, long step, \
+                  unsigned flags) {                                                                   \
+    run_region(SOOTH_CALLER, body, data, false,                                                       \
+               [&](Body b, void* d) { real_##name(b, d, threads, from, to, step, flags); });          \
   }
 SOOTH_LOOP_AT_RUN_TIME(GOMP_parallel_loop_runtime)
 SOOTH_LOOP_AT_RUN_TIME(GOMP_parallel_loop_nonmonotonic_runtime)
 SOOTH_LOOP_AT_RUN_TIME(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
-#define SOOTH_MEETING(result, name)                          \
-  SOOTH_INTERCEPT(result, name, void) {                      \
-    return meet(SOOTH_CALLER, [] { return real_##name(); }); \
+#define SOOTH_MEETING(result, name, all)                          \
+  SOOTH_INTERCEPT(result, name, void) {                           \
+    return meet(SOOTH_CALLER, all, [] { return real_##name(); }); \
   }
-SOOTH_MEETING(void, GOMP_barrier)
-SOOTH_MEETING(bool, GOMP_barrier_cancel)
-SOOTH_MEETING(void, GOMP_loop_end)
-SOOTH_MEETING(bool, GOMP_loop_end_cancel)
-SOOTH_MEETING(void, GOMP_sections_end)
-SOOTH_MEETING(bool, GOMP_sections_end_cancel)
+SOOTH_MEETING(void, GOMP_barrier, true)
+SOOTH_MEETING(bool, GOMP_barrier_cancel, false)
+SOOTH_MEETING(void, GOMP_loop_end, true)
+SOOTH_MEETING(bool, GOMP_loop_end_cancel, false)
+SOOTH_MEETING(void, GOMP_sections_end, true)
+SOOTH_MEETING(bool, GOMP_sections_end_cancel, false)
+SOOTH_INTERCEPT(void, GOMP_workshare_task_reduction_unregister, bool cancelled) {
+  if (cancelled) return real_GOMP_workshare_task_reduction_unregister(cancelled);  // nobody waits then
+  meet(SOOTH_CALLER, false, [&] { real_GOMP_workshare_task_reduction_unregister(cancelled); });
+}
 
-// Locks: known to the trace by the address of what libgomp is given.
-#define SOOTH_OMP_LOCK(name, parameters, arguments, lock)                                    \
-  SOOTH_INTERCEPT(void, name, parameters) {                                                  \
-    real_##name arguments;                                                                   \
-    if (Thread* t = current()) lock_acquired(t, SOOTH_CALLER, reinterpret_cast<uptr>(lock)); \
+// Locks: known to the trace by the address of what libgomp is given. `tries` takes it if it is free.
+namespace {
+
+template <typename Try, typename Wait>
+SOOTH_INLINE void lock_in_turn(uptr pc, uptr lock, Try tries, Wait waits) {
+  Thread* t = current();
+  if (t == nullptr) return waits();
+  if (!turn::taken()) {
+    waits();
+  } else {
+    begin_operation(t, pc, Op::kAcquire, lock);
+    begin_waiting(t, pc, lock, {});
+    while (!tries()) turn::block(t, lock, turn::BlockedOn::kMutex);
   }
-#define SOOTH_OMP_UNLOCK(name, parameters, arguments, lock)                                   \
-  SOOTH_INTERCEPT(void, name, parameters) {                                                   \
-    if (Thread* t = current()) lock_releasing(t, SOOTH_CALLER, reinterpret_cast<uptr>(lock)); \
-    real_##name arguments;                                                                    \
+  lock_acquired(t, pc, lock);
+}
+template <typename Give>
+SOOTH_INLINE void unlock_in_turn(uptr pc, uptr lock, Give gives) {
+  Thread* t = current();
+  if (t == nullptr) return gives();
+  if (turn::taken()) begin_operation(t, pc, Op::kRelease, lock);
+  lock_releasing(t, pc, lock);
+  gives();
+  if (turn::taken()) turn::wake(lock, turn::kAll);
+}
+
+// libgomp has no function that tries to enter a critical section. The section without a name is a word of ours in a serial
+// recording; one with a name is the word that libgomp uses, which is 1 where nobody waits inside libgomp.
+bool take_word(int* word) {
+  int free = 0;
+  return __atomic_compare_exchange_n(word, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+void give_word(int* word) { __atomic_store_n(word, 0, __ATOMIC_RELEASE); }
+
+int critical_ = 0, atomic_ = 0;
+
+}  // namespace
+
+#define SOOTH_OMP_SECTION(start, end, word)                                                                     \
+  SOOTH_INTERCEPT(void, start, void) {                                                                          \
+    lock_in_turn(SOOTH_CALLER, of(&(word)), [] { return take_word(&(word)); }, [] { real_##start(); });          \
+  }                                                                                                             \
+  SOOTH_INTERCEPT(void, end, void) {                                                                            \
+    unlock_in_turn(SOOTH_CALLER, of(&(word)), [] { turn::taken() ? give_word(&(word)) : real_##end(); }); \
   }
-SOOTH_OMP_LOCK(GOMP_critical_start, void, (), &critical_)
-SOOTH_OMP_UNLOCK(GOMP_critical_end, void, (), &critical_)
-SOOTH_OMP_LOCK(GOMP_atomic_start, void, (), &atomic_)
-SOOTH_OMP_UNLOCK(GOMP_atomic_end, void, (), &atomic_)
-SOOTH_OMP_LOCK(GOMP_critical_name_start, void** name, (name), name)
-SOOTH_OMP_UNLOCK(GOMP_critical_name_end, void** name, (name), name)
-SOOTH_OMP_LOCK(omp_set_lock, void* lock, (lock), lock)
-SOOTH_OMP_UNLOCK(omp_unset_lock, void* lock, (lock), lock)
-SOOTH_OMP_LOCK(omp_set_nest_lock, void* lock, (lock), lock)
-SOOTH_OMP_UNLOCK(omp_unset_nest_lock, void* lock, (lock), lock)
+SOOTH_OMP_SECTION(GOMP_critical_start, GOMP_critical_end, critical_)
+SOOTH_OMP_SECTION(GOMP_atomic_start, GOMP_atomic_end, atomic_)
+SOOTH_INTERCEPT(void, GOMP_critical_name_start, void** name) {
+  lock_in_turn(
+      SOOTH_CALLER, of(name), [&] { return take_word(reinterpret_cast<int*>(name)); },
+      [&] { real_GOMP_critical_name_start(name); });
+}
+SOOTH_INTERCEPT(void, GOMP_critical_name_end, void** name) {
+  unlock_in_turn(SOOTH_CALLER, of(name), [&] { real_GOMP_critical_name_end(name); });
+}
+
 namespace {
 
 void tested(uptr pc, uptr lock, bool taken) {
@@ -220,94 +244,101 @@ void tested(uptr pc, uptr lock, bool taken) {
 
 }  // namespace
 
-SOOTH_INTERCEPT(int, omp_test_lock, void* lock) {
-  int taken = real_omp_test_lock(lock);
-  tested(SOOTH_CALLER, reinterpret_cast<uptr>(lock), taken != 0);
-  return taken;
-}
-SOOTH_INTERCEPT(int, omp_test_nest_lock, void* lock) {
-  int taken = real_omp_test_nest_lock(lock);
-  tested(SOOTH_CALLER, reinterpret_cast<uptr>(lock), taken != 0);
-  return taken;
-}
+#define SOOTH_OMP_LOCK(set, test, unset)                                                                       \
+  SOOTH_INTERCEPT(int, test, void* lock) {                                                                     \
+    if (Thread* t = current(); t != nullptr && turn::taken())                                                  \
+      begin_operation(t, SOOTH_CALLER, Op::kAcquire, of(lock));                                                \
+    int taken = real_##test(lock);                                                                             \
+    tested(SOOTH_CALLER, of(lock), taken != 0);                                                                \
+    return taken;                                                                                              \
+  }                                                                                                            \
+  SOOTH_INTERCEPT(void, set, void* lock) {                                                                     \
+    lock_in_turn(                                                                                              \
+        SOOTH_CALLER, of(lock), [&] { return real_##test(lock) != 0; }, [&] { real_##set(lock); });            \
+  }                                                                                                            \
+  SOOTH_INTERCEPT(void, unset, void* lock) {                                                                   \
+    unlock_in_turn(SOOTH_CALLER, of(lock), [&] { real_##unset(lock); });                                       \
+  }
+SOOTH_OMP_LOCK(omp_set_lock, omp_test_lock, omp_unset_lock)
+SOOTH_OMP_LOCK(omp_set_nest_lock, omp_test_nest_lock, omp_unset_nest_lock)
 
 SOOTH_INTERCEPT(void*, GOMP_single_copy_start, void) {
-  void* data = real_GOMP_single_copy_start();
   Thread* t = current();
+  void* data = call_waiting(t, [] { return real_GOMP_single_copy_start(); });
   if (t != nullptr && team_ != nullptr && data != nullptr) after(t, SOOTH_CALLER, of(&team_->copy));
   return data;
 }
 SOOTH_INTERCEPT(void, GOMP_single_copy_end, void* data) {
-  if (Thread* t = current(); t != nullptr && team_ != nullptr) before(t, SOOTH_CALLER, of(&team_->copy));
-  real_GOMP_single_copy_end(data);
+  Thread* t = current();
+  if (t != nullptr && team_ != nullptr) before(t, SOOTH_CALLER, of(&team_->copy));
+  call_waiting(t, [&] { real_GOMP_single_copy_end(data); });
 }
 SOOTH_INTERCEPT(void, GOMP_ordered_start, void) {
-  real_GOMP_ordered_start();
-  if (Thread* t = current(); t != nullptr && team_ != nullptr) after(t, SOOTH_CALLER, of(&team_->ordered));
+  Thread* t = current();
+  call_waiting(t, [] { real_GOMP_ordered_start(); });
+  if (t != nullptr && team_ != nullptr) after(t, SOOTH_CALLER, of(&team_->ordered));
 }
 SOOTH_INTERCEPT(void, GOMP_ordered_end, void) {
   if (Thread* t = current(); t != nullptr && team_ != nullptr) before(t, SOOTH_CALLER, of(&team_->ordered));
   real_GOMP_ordered_end();
 }
 
-// Dependences: { count, outputs, addresses... }, or { 0, count, outputs, mutexinoutset, in, addresses... }. Outputs
-// come first.
-static void read_dependences(Task& task, void** depend) {
-  bool extended = depend[0] == nullptr;
-  auto count = static_cast<u32>(reinterpret_cast<uptr>(depend[extended ? 1 : 0]));
-  auto outputs = static_cast<u32>(reinterpret_cast<uptr>(depend[extended ? 2 : 1]));
-  // Members of mutexinoutset exclude one another; ordering them is the nearest that is safe.
-  if (extended) outputs += static_cast<u32>(reinterpret_cast<uptr>(depend[3]));
-  void** addresses = depend + (extended ? 5 : 2);
-  task.dependences = count < kMaxDependences ? count : kMaxDependences;
-  task.outputs = outputs < task.dependences ? outputs : task.dependences;
-  for (u32 i = 0; i < task.dependences; ++i) task.addresses[i] = reinterpret_cast<uptr>(addresses[i]);
+// Loops whose iterations wait for named other ones. Every thread of a region comes by its loops in the same order, so
+// their number tells them apart.
+namespace {
+
+constexpr unsigned kDimensions = 16;  // that are handed on
+
+u64 iteration(const Team* team, const Context* context, const long* counts, unsigned dimensions) {
+  u64 hash = mixed(team->number, context->loops);
+  for (unsigned i = 0; i < dimensions; ++i) hash = mixed(hash, static_cast<u64>(counts[i]));
+  return hashed(hash);
 }
 
-SOOTH_INTERCEPT(void, GOMP_task, Body body, void* data, void (*copy)(void*, void*), long size, long alignment,
-                bool deferred, unsigned flags, void** depend, int priority, void* detach) {
-  Thread* t = current();
-  if (t == nullptr) return real_GOMP_task(body, data, copy, size, alignment, deferred, flags, depend, priority, detach);
-  constexpr unsigned kDepend = 8;
-  long align = alignment < 16 ? 16 : alignment;
-  auto offset = static_cast<u32>((static_cast<long>(sizeof(Task)) + align - 1) / align * align);
-  auto* buffer = static_cast<char*>(__builtin_alloca_with_align(static_cast<std::size_t>(offset + size + align), 128));
-  buffer = reinterpret_cast<char*>((reinterpret_cast<uptr>(buffer) + static_cast<uptr>(align) - 1) /
-                                   static_cast<uptr>(align) * static_cast<uptr>(align));
-  auto* task = reinterpret_cast<Task*>(buffer);
-  zero_memory(task, sizeof *task);
-  task->body = body;
-  task->copy = copy;
-  task->original = data;
-  task->offset = offset;
-  task->team = team_;
-  task->parent = task_;
-  task->message = kFirstTaskMessage + __atomic_add_fetch(&next_task_, 1, __ATOMIC_RELAXED);
-  task->pc = SOOTH_CALLER;
-  if ((flags & kDepend) != 0 && depend != nullptr) read_dependences(*task, depend);
-  if (copy == nullptr) copy_memory(buffer + offset, data, static_cast<std::size_t>(size));
-  before(t, task->pc, task->message);
-  real_GOMP_task(run_task, buffer, copy == nullptr ? nullptr : copy_task, offset + size, align, deferred, flags, depend,
-                 priority, detach);
+__thread unsigned dimensions_ __attribute__((tls_model("initial-exec"))) = 0;
+
+void begin_doacross(unsigned dimensions) {
+  dimensions_ = dimensions < kDimensions ? dimensions : kDimensions;
+  if (context_ != nullptr) ++context_->loops;
 }
-SOOTH_INTERCEPT(void, GOMP_taskwait, void) {
-  real_GOMP_taskwait();
-  if (Thread* t = current(); t != nullptr && task_ != nullptr) after(t, SOOTH_CALLER, of(&task_->children));
-}
-SOOTH_INTERCEPT(void, GOMP_taskwait_depend, void** depend) {
-  real_GOMP_taskwait_depend(depend);
-  if (Thread* t = current(); t != nullptr && task_ != nullptr) after(t, SOOTH_CALLER, of(&task_->children));
-}
-SOOTH_INTERCEPT(void, GOMP_taskgroup_end, void) {
-  real_GOMP_taskgroup_end();
-  if (Thread* t = current(); t != nullptr && team_ != nullptr) after(t, SOOTH_CALLER, of(&team_->tasks));
-}
-SOOTH_INTERCEPT(void, GOMP_taskloop, Body body, void* data, void (*copy)(void*, void*), long size, long alignment,
-                unsigned flags, unsigned long tasks, int priority, long from, long to, long step) {
-  static bool warned = false;
-  if (current() != nullptr && !warned) {
-    warned = true;
-    warn("OpenMP's taskloop is not modelled: races between its iterations and the rest may be false");
+
+}  // namespace
+
+#define SOOTH_DOACROSS(name)                                                                                     \
+  SOOTH_INTERCEPT(bool, name, unsigned dimensions, void* counts, long chunk, long* first, long* last) {          \
+    begin_doacross(dimensions);                                                                                  \
+    return real_##name(dimensions, counts, chunk, first, last);                                                  \
   }
-  real_GOMP_taskloop(body, data, copy, size, alignment, flags, tasks, priority, from, to, step);
+SOOTH_DOACROSS(GOMP_loop_doacross_static_start)
+SOOTH_DOACROSS(GOMP_loop_doacross_dynamic_start)
+SOOTH_DOACROSS(GOMP_loop_doacross_guided_start)
+SOOTH_INTERCEPT(bool, GOMP_loop_doacross_runtime_start, unsigned dimensions, void* counts, long* first, long* last) {
+  begin_doacross(dimensions);
+  return real_GOMP_loop_doacross_runtime_start(dimensions, counts, first, last);
+}
+SOOTH_INTERCEPT(bool, GOMP_loop_doacross_start, unsigned dimensions, void* counts, long schedule, long chunk, long* first,
+                long* last, uptr* reductions, void** memory) {
+  begin_doacross(dimensions);
+  return real_GOMP_loop_doacross_start(dimensions, counts, schedule, chunk, first, last, reductions, memory);
+}
+SOOTH_INTERCEPT(void, GOMP_doacross_post, long* counts) {
+  if (Thread* t = current(); t != nullptr && team_ != nullptr && context_ != nullptr)
+    before(t, SOOTH_CALLER, iteration(team_, context_, counts, dimensions_));
+  real_GOMP_doacross_post(counts);
+}
+SOOTH_REAL static Real<void(long, long, long, long, long, long, long, long)> real_GOMP_doacross_wait{"GOMP_doacross_wait"};
+SOOTH_EXPORT void sooth_GOMP_doacross_wait(long first, ...) asm("GOMP_doacross_wait");
+void sooth_GOMP_doacross_wait(long first, ...) {
+  constexpr unsigned kHandedOn = 8;
+  long counts[kHandedOn] = {first};
+  va_list rest;
+  va_start(rest, first);
+  for (unsigned i = 1; i < dimensions_ && i < kHandedOn; ++i) counts[i] = va_arg(rest, long);
+  va_end(rest);
+  Thread* t = current();
+  call_waiting(t, [&] {
+    real_GOMP_doacross_wait(counts[0], counts[1], counts[2], counts[3], counts[4], counts[5], counts[6], counts[7]);
+  });
+  if (t != nullptr && team_ != nullptr && context_ != nullptr && dimensions_ <= kHandedOn)
+    after(t, SOOTH_CALLER, iteration(team_, context_, counts, dimensions_));
 }
