@@ -18,6 +18,7 @@ struct Team {
   u32 threads;
   // Of the meeting that the threads of a serial recording have: used only by the one that has the turn.
   u32 arrived, meetings;
+  void* origins;                                   // of taskloops that nobody waits for: wrap_openmp_tasks.cc
   char start, end, barrier, copy, ordered, tasks;  // messages, and the barrier, by their addresses
 };
 
@@ -25,15 +26,15 @@ struct Team {
 // task may outlive the one that made it.
 struct Context {
   static constexpr u32 kGroups = 16;
-  u64 children;         // message of the tasks that it makes, when they are done
-  u64 group;            // ... of those in the innermost group; 0: none
-  u64 outer[kGroups];   // the groups around it that this one has opened
-  u32 depth;            // how many; those beyond kGroups count as the last
-  u32 loops;            // doacross loops that it has begun
-  bool final;           // tasks that it makes are parts of it
-  bool reduces;         // it uses what its thread has collected of a reduction
-  Fiber* task;          // it, if it is a thread of its own
-  Fiber* runner;        // ... and what runs it
+  u64 children;        // message of the tasks that it makes, when they are done
+  u64 group;           // ... of those in the innermost group; 0: none
+  u64 outer[kGroups];  // the groups around it that this one has opened
+  u32 depth;           // how many; those beyond kGroups count as the last
+  u32 loops;           // doacross loops that it has begun
+  bool final;          // tasks that it makes are parts of it
+  bool reduces;        // it uses what its thread has collected of a reduction
+  Fiber* task;         // it, if it is a thread of its own
+  Fiber* runner;       // ... and what runs it
 };
 
 extern __thread Team* team_ __attribute__((tls_model("initial-exec")));
@@ -49,6 +50,20 @@ inline u64 mixed(u64 hash, u64 word) {
   return hash ^ hash >> 29;
 }
 inline u64 hashed(u64 hash) { return (hash & ((u64{1} << 45) - 1)) | u64{1} << 45; }
+
+// Where libgomp lies, once a region has been begun; empty before. What it frees nobody uses any more, which it knows by
+// means that we do not see.
+struct Library {
+  uptr begin, end;
+};
+extern Library library_;
+inline bool is_library(uptr pc) {
+  return pc < __atomic_load_n(&library_.end, __ATOMIC_ACQUIRE) &&
+         pc >= __atomic_load_n(&library_.begin, __ATOMIC_RELAXED);
+}
+
+// The region is over.
+void drop_origins(Thread* t, uptr pc, Team& team);
 
 // The program's code, called by libgomp while the thread that libgomp was called in waits: in a serial recording, without
 // the turn.

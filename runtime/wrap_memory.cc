@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/intercept.h"
+#include "runtime/openmp.h"
 #include "runtime/stream_writer.h"
 
 using namespace sooth;
@@ -76,7 +77,7 @@ bool is_loader(uptr pc) {
 }
 
 // A free that is no access leaves nothing behind: memory that is handed out again is a new variable anyhow.
-bool is_access(const Thread* t, uptr pc) { return t->ignore_writes == 0 && !is_loader(pc); }
+bool is_access(const Thread* t, uptr pc) { return t->ignore_writes == 0 && !is_loader(pc) && !openmp::is_library(pc); }
 
 void freeing(void* block, uptr pc) {
   Thread* t = current();

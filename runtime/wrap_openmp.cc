@@ -4,6 +4,7 @@
 //
 // In a serial recording a thread gives its turn up wherever libgomp may wait, asleep or spinning. It takes part again when
 // libgomp calls back or returns.
+#include <link.h>
 #include <stdarg.h>
 
 #include "runtime/intercept.h"
@@ -22,7 +23,22 @@ namespace sooth::rt::openmp {
 __thread Team* team_ __attribute__((tls_model("initial-exec"))) = nullptr;
 __thread Context* context_ __attribute__((tls_model("initial-exec"))) = nullptr;
 
+Library library_;
+
 namespace {
+
+int find_library(dl_phdr_info* module, std::size_t, void*) {
+  auto code = reinterpret_cast<uptr>(&omp_get_num_threads);
+  for (int i = 0; i < module->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = module->dlpi_phdr[i];
+    uptr begin = module->dlpi_addr + segment.p_vaddr, end = begin + segment.p_memsz;
+    if (segment.p_type != PT_LOAD || code < begin || code >= end) continue;
+    __atomic_store_n(&library_.begin, begin, __ATOMIC_RELAXED);
+    __atomic_store_n(&library_.end, end, __ATOMIC_RELEASE);
+    return 1;
+  }
+  return 0;
+}
 
 constexpr u64 kFirstMessage = u64{1} << 44;
 u64 next_message_ = 0;
@@ -103,6 +119,7 @@ template <typename Call>
 SOOTH_INLINE auto run_region(uptr pc, void (*body)(void*), void* data, bool reduces, Call call) {
   Thread* t = current();
   if (t == nullptr) return call(body, data);
+  if (library_.end == 0 && omp_get_num_threads != nullptr) dl_iterate_phdr(find_library, nullptr);
   Team team{};
   team.reductions = reduces ? *static_cast<uptr*>(data) : 0;
   team.body = body;
@@ -113,6 +130,7 @@ SOOTH_INLINE auto run_region(uptr pc, void (*body)(void*), void* data, bool redu
     turn::enter(t);
     after(t, pc, of(&team.end));
     after(t, pc, of(&team.tasks));
+    drop_origins(t, pc, team);
   };
   if constexpr (__is_same(decltype(call(body, data)), void)) {
     call(run_member, &team);
@@ -213,11 +231,12 @@ int critical_ = 0, atomic_ = 0;
 
 }  // namespace
 
-#define SOOTH_OMP_SECTION(start, end, word)                                                                     \
-  SOOTH_INTERCEPT(void, start, void) {                                                                          \
-    lock_in_turn(SOOTH_CALLER, of(&(word)), [] { return take_word(&(word)); }, [] { real_##start(); });          \
-  }                                                                                                             \
-  SOOTH_INTERCEPT(void, end, void) {                                                                            \
+#define SOOTH_OMP_SECTION(start, end, word)                                                               \
+  SOOTH_INTERCEPT(void, start, void) {                                                                    \
+    lock_in_turn(                                                                                         \
+        SOOTH_CALLER, of(&(word)), [] { return take_word(&(word)); }, [] { real_##start(); });            \
+  }                                                                                                       \
+  SOOTH_INTERCEPT(void, end, void) {                                                                      \
     unlock_in_turn(SOOTH_CALLER, of(&(word)), [] { turn::taken() ? give_word(&(word)) : real_##end(); }); \
   }
 SOOTH_OMP_SECTION(GOMP_critical_start, GOMP_critical_end, critical_)
@@ -244,20 +263,20 @@ void tested(uptr pc, uptr lock, bool taken) {
 
 }  // namespace
 
-#define SOOTH_OMP_LOCK(set, test, unset)                                                                       \
-  SOOTH_INTERCEPT(int, test, void* lock) {                                                                     \
-    if (Thread* t = current(); t != nullptr && turn::taken())                                                  \
-      begin_operation(t, SOOTH_CALLER, Op::kAcquire, of(lock));                                                \
-    int taken = real_##test(lock);                                                                             \
-    tested(SOOTH_CALLER, of(lock), taken != 0);                                                                \
-    return taken;                                                                                              \
-  }                                                                                                            \
-  SOOTH_INTERCEPT(void, set, void* lock) {                                                                     \
-    lock_in_turn(                                                                                              \
-        SOOTH_CALLER, of(lock), [&] { return real_##test(lock) != 0; }, [&] { real_##set(lock); });            \
-  }                                                                                                            \
-  SOOTH_INTERCEPT(void, unset, void* lock) {                                                                   \
-    unlock_in_turn(SOOTH_CALLER, of(lock), [&] { real_##unset(lock); });                                       \
+#define SOOTH_OMP_LOCK(set, test, unset)                                                            \
+  SOOTH_INTERCEPT(int, test, void* lock) {                                                          \
+    if (Thread* t = current(); t != nullptr && turn::taken())                                       \
+      begin_operation(t, SOOTH_CALLER, Op::kAcquire, of(lock));                                     \
+    int taken = real_##test(lock);                                                                  \
+    tested(SOOTH_CALLER, of(lock), taken != 0);                                                     \
+    return taken;                                                                                   \
+  }                                                                                                 \
+  SOOTH_INTERCEPT(void, set, void* lock) {                                                          \
+    lock_in_turn(                                                                                   \
+        SOOTH_CALLER, of(lock), [&] { return real_##test(lock) != 0; }, [&] { real_##set(lock); }); \
+  }                                                                                                 \
+  SOOTH_INTERCEPT(void, unset, void* lock) {                                                        \
+    unlock_in_turn(SOOTH_CALLER, of(lock), [&] { real_##unset(lock); });                            \
   }
 SOOTH_OMP_LOCK(omp_set_lock, omp_test_lock, omp_unset_lock)
 SOOTH_OMP_LOCK(omp_set_nest_lock, omp_test_nest_lock, omp_unset_nest_lock)
@@ -304,10 +323,10 @@ void begin_doacross(unsigned dimensions) {
 
 }  // namespace
 
-#define SOOTH_DOACROSS(name)                                                                                     \
-  SOOTH_INTERCEPT(bool, name, unsigned dimensions, void* counts, long chunk, long* first, long* last) {          \
-    begin_doacross(dimensions);                                                                                  \
-    return real_##name(dimensions, counts, chunk, first, last);                                                  \
+#define SOOTH_DOACROSS(name)                                                                            \
+  SOOTH_INTERCEPT(bool, name, unsigned dimensions, void* counts, long chunk, long* first, long* last) { \
+    begin_doacross(dimensions);                                                                         \
+    return real_##name(dimensions, counts, chunk, first, last);                                         \
   }
 SOOTH_DOACROSS(GOMP_loop_doacross_static_start)
 SOOTH_DOACROSS(GOMP_loop_doacross_dynamic_start)
@@ -316,8 +335,8 @@ SOOTH_INTERCEPT(bool, GOMP_loop_doacross_runtime_start, unsigned dimensions, voi
   begin_doacross(dimensions);
   return real_GOMP_loop_doacross_runtime_start(dimensions, counts, first, last);
 }
-SOOTH_INTERCEPT(bool, GOMP_loop_doacross_start, unsigned dimensions, void* counts, long schedule, long chunk, long* first,
-                long* last, uptr* reductions, void** memory) {
+SOOTH_INTERCEPT(bool, GOMP_loop_doacross_start, unsigned dimensions, void* counts, long schedule, long chunk,
+                long* first, long* last, uptr* reductions, void** memory) {
   begin_doacross(dimensions);
   return real_GOMP_loop_doacross_start(dimensions, counts, schedule, chunk, first, last, reductions, memory);
 }
@@ -326,7 +345,8 @@ SOOTH_INTERCEPT(void, GOMP_doacross_post, long* counts) {
     before(t, SOOTH_CALLER, iteration(team_, context_, counts, dimensions_));
   real_GOMP_doacross_post(counts);
 }
-SOOTH_REAL static Real<void(long, long, long, long, long, long, long, long)> real_GOMP_doacross_wait{"GOMP_doacross_wait"};
+SOOTH_REAL static Real<void(long, long, long, long, long, long, long, long)> real_GOMP_doacross_wait{
+    "GOMP_doacross_wait"};
 SOOTH_EXPORT void sooth_GOMP_doacross_wait(long first, ...) asm("GOMP_doacross_wait");
 void sooth_GOMP_doacross_wait(long first, ...) {
   constexpr unsigned kHandedOn = 8;

@@ -37,17 +37,27 @@ struct Dependence {
   Kind kind;
 };
 
+// Where the tasks of a taskloop come from: how many there are is libgomp's business, so each becomes a thread when it is run.
+// All are made by the fiber of the loop, which does nothing else, and which the maker of the loop has made.
+struct Origin {
+  Fiber* fiber;
+  SpinLock lock;  // only one thread can be it
+  Origin* next;   // of those that nobody has waited for
+};
+
 struct Task {
   uptr words[3];  // libgomp's: the event of a task that can be detached, or the range and reductions of a taskloop's
   u32 own_words;  // how many of them it has written: the arguments have them, too
   u32 offset;     // of the arguments
   u32 dependences;
   bool final;
+  bool reduces;  // a part of what its thread collects of a reduction, from its first step on
   Body body;
   Copy copy;
   void* original;  // the arguments as the program gave them
   Team* team;
-  Fiber* fiber;  // nullptr: it is part of whoever runs it
+  Fiber* fiber;    // nullptr: it is part of whoever runs it
+  Origin* origin;  // of a taskloop
   u64 message, parent, group;
   uptr pc;
 
@@ -133,7 +143,8 @@ Range own_variables() {
 void renew_own_memory(Thread* t, uptr pc) {
   constexpr uptr kStack = 1 << 20;
   uptr top = reinterpret_cast<uptr>(__builtin_frame_address(0));
-  uptr low = t->stack_begin != 0 && t->stack_begin < top && top - t->stack_begin < kStack ? t->stack_begin : top - kStack;
+  uptr low =
+      t->stack_begin != 0 && t->stack_begin < top && top - t->stack_begin < kStack ? t->stack_begin : top - kStack;
   write_event(t, pc, Shape::sized(Op::kAlloc), low, top - low);
   Range own = own_variables();
   if (own.begin < own.end) write_event(t, pc, Shape::sized(Op::kAlloc), own.begin, own.end - own.begin);
@@ -142,13 +153,26 @@ void renew_own_memory(Thread* t, uptr pc) {
 // What a thread has collected of a reduction is handed from task to task that it runs: a message of its own.
 __thread char collected_ __attribute__((tls_model("initial-exec")));
 
+// `all`: the region collects, so the part of the thread in the region may have added to it, too.
+void join_collected(Thread* t, uptr pc, bool all) {
+  if (context_->reduces) return;
+  if (all && context_->task != nullptr) {
+    switch_to_fiber(t, pc, context_->runner, false);
+    before(t, pc, of(&collected_));
+    switch_to_fiber(t, pc, context_->task, false);
+  }
+  after(t, pc, of(&collected_));
+  context_->reduces = true;
+}
+
 void run_body(Task* task) {
   Thread* t = current();
   if (t != nullptr) {
     after(t, task->pc, task->message);
     for (u32 i = 0; i < task->dependences; ++i) receive(t, *task, task->places()[i]);
     for (u32 i = 0; i < task->dependences; ++i)
-      if (task->places()[i].kind == Kind::kExcludes) lock_acquired(t, task->pc, channel(*task, task->places()[i].place, Kind::kExcludes));
+      if (task->places()[i].kind == Kind::kExcludes)
+        lock_acquired(t, task->pc, channel(*task, task->places()[i].place, Kind::kExcludes));
   }
   task->body(task->arguments());
   if ((t = current()) != nullptr) {
@@ -181,6 +205,7 @@ void run_task(void* p) {
   }
   context.task = task->fiber;
   context.runner = before_it;
+  if (task->reduces && t != nullptr) join_collected(t, task->pc, false);
   run_body(task);
   if (context.reduces && (t = current()) != nullptr) before(t, task->pc, of(&collected_));
   if (before_it != nullptr && (t = current()) != nullptr) {
@@ -192,13 +217,31 @@ void run_task(void* p) {
   team_ = outer_team;
 }
 
-// A task of a taskloop: there are many of one description, and each is a thread of its own.
 void run_task_of_loop(void* p) {
   auto* task = static_cast<Task*>(p);
   Thread* t = current();
   Inside inside(t);
-  task->fiber = t != nullptr && task->team != nullptr && task->team->threads > 1 ? create_fiber(t, task->pc) : nullptr;
+  if (t != nullptr) {
+    SpinGuard guard(task->origin->lock);
+    Fiber* runner = current_fiber(t);
+    switch_to_fiber(t, task->pc, task->origin->fiber, false);
+    task->fiber = create_fiber(t, task->pc);
+    switch_to_fiber(t, task->pc, runner, false);
+  }
   run_task(p);
+}
+
+SpinLock origins_lock_;  // of lists of them
+
+Origin* make_origin(Thread* t, uptr pc) {
+  auto* origin = static_cast<Origin*>(map_memory(sizeof(Origin)));
+  if (origin == nullptr) fatal("out of memory for another taskloop");
+  origin->fiber = create_fiber(t, pc);
+  return origin;
+}
+void drop_origin(Thread* t, uptr pc, Origin* origin) {
+  destroy_fiber(t, pc, origin->fiber);
+  unmap_memory(origin, sizeof *origin);
 }
 
 void copy_task(void* to, void* from) {
@@ -281,6 +324,13 @@ void close_group(Thread* t, uptr pc) {
 
 }  // namespace
 
+void sooth::rt::openmp::drop_origins(Thread* t, uptr pc, Team& team) {
+  while (auto* origin = static_cast<Origin*>(team.origins)) {
+    team.origins = origin->next;
+    drop_origin(t, pc, origin);
+  }
+}
+
 SOOTH_INTERCEPT(void, GOMP_task, Body body, void* data, Copy copy, long size, long alignment, bool deferred,
                 unsigned flags, void** depend, int priority, void* detach) {
   Thread* t = current();
@@ -294,8 +344,8 @@ SOOTH_INTERCEPT(void, GOMP_task, Body body, void* data, Copy copy, long size, lo
   for (u32 i = 0; i < dependences; ++i) task->places()[i] = dependence(depend, i);
   if (!is_part_of_maker(deferred)) task->fiber = create_fiber(t, task->pc);
   const auto call = [&] {
-    real_GOMP_task(run_task, task, copy == nullptr ? nullptr : copy_task, layout.offset + size, layout.alignment, deferred,
-                   flags, depend, priority, detach);
+    real_GOMP_task(run_task, task, copy == nullptr ? nullptr : copy_task, layout.offset + size, layout.alignment,
+                   deferred, flags, depend, priority, detach);
   };
   uptr pc = task->pc;
   u64 done = task->parent;
@@ -321,26 +371,35 @@ SOOTH_INLINE void run_taskloop(Real& real, uptr pc, Body body, void* data, Copy 
   Task* task = layout.place(static_cast<char*>(__builtin_alloca_with_align(layout.bytes(size), 128)));
   describe(t, *task, pc, body, data, copy, size, flags, layout.offset);
   task->own_words = 2;
-  if ((flags & kReduces) != 0) task->words[2] = static_cast<uptr*>(data)[2];
+  task->reduces = (flags & kReduces) != 0;
+  if (task->reduces) task->words[2] = static_cast<uptr*>(data)[2];
   bool apart = !is_part_of_maker((flags & kIf) != 0);
+  if (apart) task->origin = make_origin(t, pc);
   call_waiting(t, [&] {
     real(apart ? run_task_of_loop : run_task, task, copy == nullptr ? nullptr : copy_task, layout.offset + size,
          layout.alignment, flags, tasks, priority, from, to, step);
   });
   if (grouped) close_group(t, pc);
+  if (apart && grouped) drop_origin(t, pc, task->origin);
+  if (apart && !grouped) {
+    SpinGuard guard(origins_lock_);
+    task->origin->next = static_cast<Origin*>(team_->origins);
+    team_->origins = task->origin;
+  }
 }
 
 }  // namespace
 
 SOOTH_INTERCEPT(void, GOMP_taskloop, Body body, void* data, Copy copy, long size, long alignment, unsigned flags,
                 unsigned long tasks, int priority, long from, long to, long step) {
-  run_taskloop(real_GOMP_taskloop, SOOTH_CALLER, body, data, copy, size, alignment, flags, tasks, priority, from, to, step);
+  run_taskloop(real_GOMP_taskloop, SOOTH_CALLER, body, data, copy, size, alignment, flags, tasks, priority, from, to,
+               step);
 }
 SOOTH_INTERCEPT(void, GOMP_taskloop_ull, Body body, void* data, Copy copy, long size, long alignment, unsigned flags,
                 unsigned long tasks, int priority, unsigned long long from, unsigned long long to,
                 unsigned long long step) {
-  run_taskloop(real_GOMP_taskloop_ull, SOOTH_CALLER, body, data, copy, size, alignment, flags, tasks, priority, from, to,
-               step);
+  run_taskloop(real_GOMP_taskloop_ull, SOOTH_CALLER, body, data, copy, size, alignment, flags, tasks, priority, from,
+               to, step);
 }
 
 SOOTH_INTERCEPT(void, GOMP_taskwait, void) {
@@ -369,18 +428,12 @@ SOOTH_INTERCEPT(void, GOMP_taskgroup_end, void) {
 SOOTH_INTERCEPT(void, GOMP_task_reduction_remap, std::size_t count, std::size_t originals, void** places) {
   real_GOMP_task_reduction_remap(count, originals, places);
   Thread* t = current();
-  if (t == nullptr || context_ == nullptr || context_->reduces) return;
-  uptr pc = SOOTH_CALLER;
-  if (context_->task != nullptr) {
-    switch_to_fiber(t, pc, context_->runner, false);
-    before(t, pc, of(&collected_));
-    switch_to_fiber(t, pc, context_->task, false);
-  }
-  after(t, pc, of(&collected_));
-  context_->reduces = true;
+  if (t == nullptr || context_ == nullptr) return;
+  join_collected(t, SOOTH_CALLER, true);
 }
 SOOTH_INTERCEPT(void, omp_fulfill_event, uptr event) {
-  if (Thread* t = current()) {
+  Thread* t = current();
+  if (t != nullptr) {
     Detached found{};
     {
       SpinGuard guard(detached_lock_);
@@ -400,5 +453,8 @@ SOOTH_INTERCEPT(void, omp_fulfill_event, uptr event) {
       }
     }
   }
+  // It may free the task, by a jump that looks like the program's call.
+  if (t != nullptr) ++t->ignore_writes;
   real_omp_fulfill_event(event);
+  if (t != nullptr) --t->ignore_writes;
 }

@@ -1,0 +1,19 @@
+// OpenMP: the parent reads before its task is done.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+// NEEDS: gcc
+#include <omp.h>
+#include <stdio.h>
+
+int total, part;
+
+int main() {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+#pragma omp task
+    part = 1;  // RACE(a)
+    total = part;  // RACE(a)
+  }
+  printf("%d\n", total >= 0);
+}
