@@ -4,6 +4,7 @@
 #include "runtime/blocking.h"
 #include "runtime/fibers.h"
 #include "runtime/stream_writer.h"
+#include "runtime/sync.h"
 #include "runtime/thread.h"
 
 namespace sooth::rt::openmp {
@@ -85,8 +86,9 @@ class Inside {
 
 // A call of libgomp that may wait for other threads, or run tasks.
 template <typename F>
-auto call_waiting(Thread* t, F call) {
+auto call_waiting(Thread* t, uptr pc, F call) {
   if (t == nullptr) return call();
+  begin_operation(t, pc);
   Blocking blocking(t);
   return call();
 }

@@ -10,7 +10,6 @@
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
 #include "runtime/openmp.h"
-#include "runtime/sync.h"
 
 using namespace sooth;
 using namespace sooth::rt;
@@ -86,6 +85,7 @@ void run_member(void* p) {
   team->body(team->data);
   if ((t = current()) != nullptr) {
     before(t, pc, of(&team->end));
+    begin_operation(t, pc);
     turn::leave(t);  // to where the threads of libgomp wait for each other, and for the next region
   }
   team_ = outer;
@@ -105,10 +105,10 @@ SOOTH_INLINE auto meet(uptr pc, bool all, Call call) {
     if (all) assemble(t, team);
   };
   if constexpr (__is_same(decltype(call()), void)) {
-    call_waiting(t, call);
+    call_waiting(t, pc, call);
     met();
   } else {
-    auto result = call_waiting(t, call);
+    auto result = call_waiting(t, pc, call);
     met();
     return result;
   }
@@ -283,18 +283,18 @@ SOOTH_OMP_LOCK(omp_set_nest_lock, omp_test_nest_lock, omp_unset_nest_lock)
 
 SOOTH_INTERCEPT(void*, GOMP_single_copy_start, void) {
   Thread* t = current();
-  void* data = call_waiting(t, [] { return real_GOMP_single_copy_start(); });
+  void* data = call_waiting(t, SOOTH_CALLER, [] { return real_GOMP_single_copy_start(); });
   if (t != nullptr && team_ != nullptr && data != nullptr) after(t, SOOTH_CALLER, of(&team_->copy));
   return data;
 }
 SOOTH_INTERCEPT(void, GOMP_single_copy_end, void* data) {
   Thread* t = current();
   if (t != nullptr && team_ != nullptr) before(t, SOOTH_CALLER, of(&team_->copy));
-  call_waiting(t, [&] { real_GOMP_single_copy_end(data); });
+  call_waiting(t, SOOTH_CALLER, [&] { real_GOMP_single_copy_end(data); });
 }
 SOOTH_INTERCEPT(void, GOMP_ordered_start, void) {
   Thread* t = current();
-  call_waiting(t, [] { real_GOMP_ordered_start(); });
+  call_waiting(t, SOOTH_CALLER, [] { real_GOMP_ordered_start(); });
   if (t != nullptr && team_ != nullptr) after(t, SOOTH_CALLER, of(&team_->ordered));
 }
 SOOTH_INTERCEPT(void, GOMP_ordered_end, void) {
@@ -356,7 +356,7 @@ void sooth_GOMP_doacross_wait(long first, ...) {
   for (unsigned i = 1; i < dimensions_ && i < kHandedOn; ++i) counts[i] = va_arg(rest, long);
   va_end(rest);
   Thread* t = current();
-  call_waiting(t, [&] {
+  call_waiting(t, SOOTH_CALLER, [&] {
     real_GOMP_doacross_wait(counts[0], counts[1], counts[2], counts[3], counts[4], counts[5], counts[6], counts[7]);
   });
   if (t != nullptr && team_ != nullptr && context_ != nullptr && dimensions_ <= kHandedOn)

@@ -12,7 +12,6 @@
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
 #include "runtime/openmp.h"
-#include "runtime/sync.h"
 
 using namespace sooth;
 using namespace sooth::rt;
@@ -352,7 +351,7 @@ SOOTH_INTERCEPT(void, GOMP_task, Body body, void* data, Copy copy, long size, lo
   if (deferred)
     call();
   else
-    call_waiting(t, call);  // for what it depends on
+    call_waiting(t, pc, call);  // for what it depends on
   if (task->own_words == 1) note_detached(*static_cast<uptr*>(detach), *task, nullptr);
   if (!deferred && dependences != 0) after(t, pc, done);
 }
@@ -375,7 +374,7 @@ SOOTH_INLINE void run_taskloop(Real& real, uptr pc, Body body, void* data, Copy 
   if (task->reduces) task->words[2] = static_cast<uptr*>(data)[2];
   bool apart = !is_part_of_maker((flags & kIf) != 0);
   if (apart) task->origin = make_origin(t, pc);
-  call_waiting(t, [&] {
+  call_waiting(t, pc, [&] {
     real(apart ? run_task_of_loop : run_task, task, copy == nullptr ? nullptr : copy_task, layout.offset + size,
          layout.alignment, flags, tasks, priority, from, to, step);
   });
@@ -404,12 +403,12 @@ SOOTH_INTERCEPT(void, GOMP_taskloop_ull, Body body, void* data, Copy copy, long 
 
 SOOTH_INTERCEPT(void, GOMP_taskwait, void) {
   Thread* t = current();
-  call_waiting(t, [] { real_GOMP_taskwait(); });
+  call_waiting(t, SOOTH_CALLER, [] { real_GOMP_taskwait(); });
   if (t != nullptr && context_ != nullptr) after(t, SOOTH_CALLER, context_->children);
 }
 SOOTH_INTERCEPT(void, GOMP_taskwait_depend, void** depend) {
   Thread* t = current();
-  call_waiting(t, [&] { real_GOMP_taskwait_depend(depend); });
+  call_waiting(t, SOOTH_CALLER, [&] { real_GOMP_taskwait_depend(depend); });
   if (t == nullptr || context_ == nullptr) return;
   Task task{};
   task.parent = context_->children;
@@ -422,7 +421,7 @@ SOOTH_INTERCEPT(void, GOMP_taskgroup_start, void) {
 }
 SOOTH_INTERCEPT(void, GOMP_taskgroup_end, void) {
   Thread* t = current();
-  call_waiting(t, [] { real_GOMP_taskgroup_end(); });
+  call_waiting(t, SOOTH_CALLER, [] { real_GOMP_taskgroup_end(); });
   if (t != nullptr && context_ != nullptr && context_->depth != 0) close_group(t, SOOTH_CALLER);
 }
 SOOTH_INTERCEPT(void, GOMP_task_reduction_remap, std::size_t count, std::size_t originals, void** places) {

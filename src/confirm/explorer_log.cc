@@ -140,8 +140,9 @@ class Reader {
       thread.pending = std::move(thread.announced);
       thread.announced = nullptr;
       point.is_fresh = true;
-    } else if (how == control::StretchEnd::kYielded) {
-      thread.pending = nullptr;  // is done: nothing but the yield comes next
+    } else if (how == control::StretchEnd::kYielded || how == control::StretchEnd::kOutside ||
+               how == control::StretchEnd::kTaken) {
+      thread.pending = nullptr;  // is done: nothing but the yield comes next, or what nobody sees
     }
   }
 

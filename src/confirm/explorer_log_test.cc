@@ -133,6 +133,21 @@ TEST(ExplorerLog, ATurnThatChangesNothingIsALook) {
   EXPECT_TRUE(execution.points[1].done->writes);
 }
 
+// It has done what it announced, and does what nobody sees: it stands in front of nothing when it is ready again.
+TEST(ExplorerLog, WhoComesBackFromOutsideAnnouncesNothing) {
+  for (const StretchEnd how : {StretchEnd::kOutside, StretchEnd::kTaken}) {
+    LogWriter writer;
+    writer.at(1, 1, 0, 0, 0).step(1, Op::kWrite, 0, 0, 0, 4).point(1, 6, 1);
+    writer.point(1, 4, 2, SchedulingPoint::kBlocked, how);
+    writer.at(2, 1, 0, 1, 0).step(2, Op::kRead, 0, 0, 0, 4).point(2, 6, 1);
+    const Execution execution = read(writer);
+    ASSERT_EQ(execution.points.size(), 3u);
+    EXPECT_NE(execution.points[0].pending[1], nullptr);
+    EXPECT_EQ(execution.points[2].pending[1], nullptr);
+    EXPECT_TRUE(meetings_in(execution).empty());
+  }
+}
+
 TEST(ExplorerLog, SaysWhenThereIsMore) {
   LogWriter writer;
   writer.at(1, 1, 0, 0, 0).everything(1).point(1, 2, 1);
