@@ -13,8 +13,9 @@ struct LockOrderLimits {
   std::uint64_t max_steps = 20'000'000;  // of the search
   // Moments that are told apart for one thread, site, lock and set of locks held; at least 2.
   std::size_t max_moments = 16;
-  // Uses of locks (thread, site, lock, locks held) that come together before those of threads that are over are thinned
-  // out.
+  // Uses of locks (thread, site, lock, locks held) that come together before those are left out for which others stand.
+  std::size_t few_uses = 1'024;
+  // ... and before those of threads that are over are thinned out.
   std::size_t max_uses = 65'536;
 };
 

@@ -61,6 +61,8 @@ class ShortThreads final : public TraceReader {
       add(next_, Op::kAcquire, 0x100);
       add(next_, Op::kRead, 0x200, 8);
       add(next_, Op::kWrite, 0x200, 8);
+      add(next_, Op::kAcquire, 0x180, 0, 1);
+      add(next_, Op::kRelease, 0x180);
       add(next_, Op::kRelease, 0x100);
       if (next_ % 1000 == 0) {
         add(next_, Op::kWrite, 0x300, 8, 1);
