@@ -155,12 +155,16 @@ struct Thread {
   HeldLock held[kMaxHeld];
   Thread* next_free;
   uptr stack_begin, stack_end;
-  u32 turn_word;      // futex of turn.h
-  u64 turn_data[8];   // owned by turn.cc
-  SpinWatch spin;     // controlled runs only
-  void* signal_data;  // owned by signals.cc
-  u32 interruptions;  // handlers that have run and after which calls are not restarted
-  u32 raises;         // the signal that it is about to send to itself; 0: none
+  u32 turn_word;           // futex of turn.h
+  u64 turn_data[8];        // owned by turn.cc
+  SpinWatch spin;          // controlled runs only
+  void* signal_data;       // owned by signals.cc
+  u32 interruptions;       // handlers that have run and after which calls are not restarted
+  u32 raises;              // the signal that it is about to send to itself; 0: none
+  bool raises_only;        // ... by raise(), behind which the standard lets handlers call what they like
+  u32 handlers;            // that run now and must not call what they may have interrupted
+  bool in_unsafe_call;     // one of them does: what that function calls is its own business
+  bool waits_for_signals;  // in a call that lets signals in which the thread keeps back otherwise
 
   // For run_end.h.
   uptr fatal_pc;   // where it called abort(), or an assertion failed; 0: nowhere

@@ -87,6 +87,8 @@ void tell_where_all_are(const Thread* asked);
 // Makes up to `count` of the threads that are blocked on the object ready, in the order in which they blocked. Returns
 // how many.
 u32 wake(uptr object, u32 count);
+// Some thread is blocked on the object.
+bool is_waited_for(uptr object);
 inline constexpr u32 kAll = ~0u;
 // The thread of this id, if it is blocked, goes on without a reason: it was cancelled.
 void interrupt(u32 id);

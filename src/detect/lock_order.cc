@@ -303,6 +303,12 @@ class DeadlockDetector final : public Detector {
 
 std::unique_ptr<Detector> make_deadlock_detector() { return make_deadlock_detector(LockOrderLimits{}); }
 
+std::unique_ptr<Detector> make_deadlock_detector(const DetectorOptions& options) {
+  LockOrderLimits limits;
+  limits.all_orders = options.all_lock_orders;
+  return make_deadlock_detector(limits);
+}
+
 std::unique_ptr<Detector> make_deadlock_detector(const LockOrderLimits& limits) {
   return std::make_unique<DeadlockDetector>(limits);
 }

@@ -32,7 +32,7 @@ std::optional<Rung> rung_from_name(std::string_view name);
 enum class FindingKind : std::uint8_t {
   kRace,
   kDeadlock,
-  kMisuse,  // a call that the rules of locks or threads forbid, made in the recorded run
+  kMisuse,  // a call that the rules of locks, threads, signals or the heap forbid, made in the recorded run
   kCrash,   // a run was killed by a signal of its own doing, failed an assertion, or died of an exception
   kHang,    // a run did not end
 };
@@ -326,6 +326,7 @@ struct Finding {
   // ... and then the other pairs, sorted by their sites; not all, when there are very many.
   std::vector<OtherPair> others;
   std::optional<MisuseKind> misuse;       // of a misuse
+  bool on_vptr = false;                   // of a race: on the pointer to an object's virtual functions
   std::optional<FailureSummary> failure;  // of a crash or hang, and of a deadlock that a run ended in
   // Libraries that nobody sees into, and that may order the two for all one knows.
   std::vector<std::string> uninstrumented;

@@ -41,7 +41,7 @@ std::string object(const Access& access) {
   return text;
 }
 
-// `what` is the lock or thread.
+// `what` is the lock, thread, function or signal.
 std::string misuse_of(MisuseKind kind, const std::string& what) {
   switch (kind) {
     case MisuseKind::kDoubleLock: return "double lock of mutex " + what;
@@ -53,6 +53,9 @@ std::string misuse_of(MisuseKind kind, const std::string& what) {
     case MisuseKind::kThreadLeak: return "leak of thread " + what;
     case MisuseKind::kReadLockBad: return "read lock of write-locked mutex " + what;
     case MisuseKind::kDestroy: return "unordered destruction of mutex " + what;
+    case MisuseKind::kSignalUnsafe: return "call of " + what + " in a signal handler";
+    case MisuseKind::kSignalErrno: return "handler of " + what + " changes errno";
+    case MisuseKind::kUseAfterFree: return "use of " + what + " after its free";
   }
   return "misuse of " + what;
 }
@@ -367,7 +370,13 @@ std::string headline(const Finding& finding) {
   std::string text(kind_phrase(finding.kind));
   switch (finding.kind) {
     case FindingKind::kRace: {
-      const std::string what = subject(finding);
+      std::string what = subject(finding);
+      if (finding.on_vptr) {
+        constexpr std::string_view kMember = ".vptr'";
+        what.replace(what.ends_with(kMember) ? what.size() - kMember.size() : what.size(), kMember.size(),
+                     what.ends_with(kMember) ? "'" : "");
+        return text + " on the vptr" + (what.empty() ? "" : " of " + what);
+      }
       return text + (what.empty() ? "" : " on " + what);
     }
     case FindingKind::kDeadlock:

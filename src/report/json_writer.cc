@@ -308,6 +308,9 @@ Json to_json(const Finding& finding) {
   if (!finding.uninstrumented.empty()) {
     json["uninstrumented"] = finding.uninstrumented;
   }
+  if (finding.on_vptr) {
+    json["vptr"] = true;
+  }
   if (finding.misuse.has_value()) {
     json["misuse"] = misuse_kind_name(*finding.misuse);
   }

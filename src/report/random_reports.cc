@@ -246,6 +246,7 @@ ReplaySummary random_replay(Dice& dice) {
 Finding random_finding(Dice& dice) {
   Finding finding;
   finding.kind = FindingKind(dice.below(kFindingKindCount));
+  finding.on_vptr = finding.kind == FindingKind::kRace && dice.below(4) == 0;
   if (finding.kind == FindingKind::kMisuse) {
     finding.misuse = MisuseKind(1 + dice.below(kMisuseKindCount - 1));
   }
