@@ -95,6 +95,16 @@ struct Progress {
   uptr pc;         // of the last operation that turn::step() was told of; in serial recordings, too
 };
 
+// What an atomic operation that changed nothing saw, and how often in a row; for threads that spin in serial recordings.
+struct Look {
+  uptr pc;
+  uptr address;
+  u64 value;
+  u32 quantum;  // behind it: how far the thread has come since
+  u32 times;
+};
+inline constexpr u32 kLooks = 4;
+
 struct Tree;          // tree.h
 struct TouchedLines;  // calls.cc
 inline constexpr u32 kKnownCode = 256;
@@ -142,6 +152,7 @@ struct Thread {
   u32 context;                 // of what comes next: see `following`
   u8* run_end;                 // the cursor behind the run that may still grow; anything else: there is none
   Progress progress;           // controlled runs only
+  Look looks[kLooks];          // by pc; serial recordings only
 
   u32 id;  // ThreadId of the trace
   u32 stream;
