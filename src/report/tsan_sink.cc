@@ -2,7 +2,6 @@
 //
 // Those readers expect threads to be called T<number> and locks M<number>. Names of that form are kept; the others
 // get the free numbers in order of appearance, with the name beside the number, as ThreadSanitizer does.
-#include <algorithm>
 #include <cctype>
 #include <map>
 #include <ostream>
@@ -30,8 +29,8 @@ bool is_numbered(std::string_view name, char letter) {
 }
 
 std::string_view race_title(const Finding& race) {
-  const bool freed = std::any_of(race.accesses.begin(), race.accesses.end(),
-                                 [](const Access& access) { return access.op == Op::kFree; });
+  // A free behind the access is a write as any other.
+  const bool freed = !race.accesses.empty() && race.accesses.front().op == Op::kFree;
   if (freed) {
     return race.on_vptr ? "heap-use-after-free (virtual call vs free)" : "heap-use-after-free";
   }
