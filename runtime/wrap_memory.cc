@@ -132,7 +132,7 @@ void* reallocate(void* block, std::size_t size, uptr pc) {
   result sooth_##name(__VA_ARGS__)
 
 SOOTH_DEFINE(void*, malloc, std::size_t size) {
-  SOOTH_UNSAFE(name);
+  SOOTH_UNSAFE(malloc);
   return allocate(size, SOOTH_CALLER);
 }
 SOOTH_DEFINE(void*, calloc, std::size_t count, std::size_t size) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-volatile sig_atomic_t times;
+volatile sig_atomic_t count;
 void* volatile kept;
 char* volatile made;
 
@@ -14,7 +14,7 @@ static void handle(int) {
   free(kept);  // MISUSE(signal-unsafe)
   made = new char(1);  // MISUSE(signal-unsafe)
   delete made;  // MISUSE(signal-unsafe)
-  times = times + 1;
+  count = count + 1;
 }
 
 int main() {
@@ -22,5 +22,5 @@ int main() {
   action.sa_handler = handle;
   sigaction(SIGUSR1, &action, nullptr);
   for (int i = 0; i < 3; ++i) kill(getpid(), SIGUSR1);
-  printf("%d times\n", static_cast<int>(times));
+  printf("%d times\n", static_cast<int>(count));
 }
