@@ -52,6 +52,7 @@ class Reader {
       case RecordKind::kStepAt: threads_[record.thread].at = record; return true;
       case RecordKind::kStep: return add_step(record, threads_[record.thread]);
       case RecordKind::kPoint: return add_point(record);
+      case RecordKind::kEarly: delay_ = std::max(delay_, record.a); return true;
       default: return false;
     }
   }
@@ -150,6 +151,7 @@ class Reader {
     const auto how = static_cast<control::StretchEnd>(record.c >> 8 & 0xff);
     ExploredPoint point;
     point.stretches = stretches_;
+    point.delay = delay_;
     if (record.thread != control::kNone) {
       announce(threads_[record.thread], point, how);
       stretches_ += kind == SchedulingPoint::kBlocked || record.b != record.thread ? 1 : 0;
@@ -186,6 +188,7 @@ class Reader {
   std::map<std::uint32_t, Module> modules_;
   std::map<std::uint32_t, Thread> threads_;
   std::uint64_t stretches_ = 0;
+  std::uint64_t delay_ = 0;
   Execution execution_;
 };
 

@@ -57,6 +57,7 @@ struct ExploredPoint {
   std::vector<StepPtr> pending;  // by thread: what it does next
   StepPtr done;                  // what `chosen` then did
   std::uint64_t stretches = 0;   // that were over when `from` came here
+  std::uint64_t delay = 0;       // ProcessLog::longest_delay until then
 
   bool is_choice() const { return (ready & (ready - 1)) != 0; }
 };

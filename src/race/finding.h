@@ -288,6 +288,8 @@ struct ReplaySummary {
   std::uint64_t baseline_runs = 0;      // undirected runs that this was compared with
   std::uint64_t baseline_failures = 0;  // of these ended in the same way
   std::uint64_t missed_failures = 0;    // of the trials that did not reach it, too
+  // Only runs in which a thread that could run was kept from it for longer than a time-out, before that, reached it.
+  bool by_delay = false;
   // Fisher's exact test: the probability of so many failures among those that reached it, if that played no part. 1 when
   // there were none.
   double chance = 1;
@@ -345,6 +347,11 @@ struct Finding {
 inline bool looks_handed_over(const Finding& finding) {
   return finding.rung == Rung::kSuspected && finding.hand_over.has_value() &&
          finding.hand_over->verdict == HandOverVerdict::kRecognised;
+}
+
+// Seen only where a thread was kept from running for longer than a time-out: that happens, but rarely.
+inline bool is_by_delay(const Finding& finding) {
+  return finding.failure.has_value() ? finding.failure->by_delay : finding.replay.has_value() && finding.replay->by_delay;
 }
 
 struct AnalysisStats {

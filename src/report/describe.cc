@@ -229,10 +229,15 @@ std::string runs_that_reached(const ReplaySummary& replay) {
               : std::to_string(replay.hits) + " of " + std::to_string(replay.trials) + " controlled runs");
 }
 
+constexpr std::string_view kTakesDelay = "it takes a thread that is kept from running for longer than a time-out";
+
 std::string why_confirmed(const Finding& finding) {
   const std::string runs = finding.replay.has_value() ? runs_that_reached(*finding.replay) : "a controlled run";
-  return runs + (finding.kind == FindingKind::kRace ? " stopped with both threads about to do it"
-                                                    : " stopped with every thread waiting for the next");
+  const bool delayed = finding.replay.has_value() && finding.replay->by_delay;
+  return runs +
+         (finding.kind == FindingKind::kRace ? " stopped with both threads about to do it"
+                                             : " stopped with every thread waiting for the next") +
+         (delayed ? " (" + std::string(kTakesDelay) + ")" : "");
 }
 
 // "the recorded run ended so", "3 of 40 controlled runs ended so".
@@ -245,7 +250,7 @@ std::string why_failed(const Finding& finding) {
   }
   text = (text.empty() ? "a controlled run" : text) + " ended so: " + printable(failure.outcome);
   text += failure.message.empty() ? "" : " after \"" + printable(failure.message) + "\"";
-  return text + (failure.by_delay ? "; it takes a thread that is kept from running for longer than a time-out" : "");
+  return text + (failure.by_delay ? "; " + std::string(kTakesDelay) : "");
 }
 
 // How the runs that did not reach it ended: "of 10 undirected runs none did".

@@ -102,6 +102,7 @@ static void read_json(const JsonNode& node, ReplaySummary& replay) {
   node.get("baseline_runs", replay.baseline_runs);
   node.get("baseline_failures", replay.baseline_failures);
   node.get("missed_failures", replay.missed_failures);
+  node.get("by_delay", replay.by_delay);
   node.get("chance", replay.chance);
   node.get("schedule", replay.schedule);
 }

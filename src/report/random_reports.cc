@@ -238,6 +238,7 @@ ReplaySummary random_replay(Dice& dice) {
   replay.baseline_runs = dice.number();
   replay.baseline_failures = dice.number();
   replay.missed_failures = dice.number();
+  replay.by_delay = dice.coin();
   replay.chance = static_cast<double>(dice.below(1001)) / 1000.0;
   replay.schedule = dice.text();
   return replay;
