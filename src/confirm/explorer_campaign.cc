@@ -114,7 +114,7 @@ class ExploreCampaign {
     const auto work = [&](std::uint64_t i) {
       RunPlan plan;
       plan.plan = control::Plan::kChoices;
-      plan.flags = control::kEveryAccess | control::kLogPoints;
+      plan.flags = control::kEveryAccess | control::kEveryFree | control::kLogPoints;
       plan.strategy = "serial";
       plan.seed = before + i + 1;
       plan.choices = requests[i].choices;

@@ -43,6 +43,8 @@ inline constexpr std::uint32_t kRealTime = 2;  // clocks and sleeps are those of
 // Each plain access is a scheduling point, not only those at the pair's sites.
 inline constexpr std::uint32_t kEveryAccess = 4;
 inline constexpr std::uint32_t kLogPoints = 8;  // a kPoint record for each scheduling point
+// Each free is a scheduling point, too, and counts in `accesses`.
+inline constexpr std::uint32_t kEveryFree = 16;
 
 enum class Plan : std::uint32_t {
   kStrategy = 0,   // `strategy` decides

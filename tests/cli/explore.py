@@ -248,6 +248,40 @@ SOURCES = {
       std::printf("%d\n", first);
     }
     """,
+    # One takes the block away and frees it, the other looks at it. -DLOCKED: not between its two steps. -DLARGE: it is
+    # large, and looked at far behind its begin.
+    "frees": r"""
+    #ifdef LARGE
+    struct Block { char before[5000]; int value; };
+    #else
+    struct Block { int value; };
+    #endif
+    static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    static std::atomic<Block*> shared;
+    static int seen;
+    static void look() {
+    #ifdef LOCKED
+      pthread_mutex_lock(&m);
+    #endif
+      if (Block* block = shared.load()) seen = block->value;
+    #ifdef LOCKED
+      pthread_mutex_unlock(&m);
+    #endif
+    }
+    static void take() {
+      pthread_mutex_lock(&m);
+      Block* block = shared.exchange(nullptr);
+      pthread_mutex_unlock(&m);
+      delete block;
+    }
+    int main() {
+      Block* block = new Block;
+      block->value = 1;
+      shared = block;
+      together<look, take>();
+      std::printf("%s\n", seen == 0 ? "nothing" : "something");
+    }
+    """,
     # The process may end before the other thread has written.
     "detached": r"""
     static std::atomic<int> written;
@@ -401,6 +435,18 @@ def test_whom_a_notification_wakes(bench):
         done = bench.run("test", "--strategy", strategy, "--runs", 40, "--", notify, status=66, limit=300)
         check("first == 1" in done.stdout, done.stdout)
     bench.run("record", "--schedule", "serial", "-o", "notify.trace", "--", notify, status=0)
+
+
+def test_frees_are_steps(bench):
+    for flags in ((), ("-DLARGE",)):
+        done = explore(bench, built(bench, "frees", *flags), status=66)
+        check(outputs(done) == ["nothing", "something"] and counts(done)[2] == 1 and is_complete(done), done.stdout)
+        check("free of" in done.stdout and "read of 4 bytes" in done.stdout, done.stdout)
+        line = re.search(r"replay: sooth (replay .*schedule -- \S+)", done.stdout)[1]
+        again = bench.run(*shlex.split(line), status=None)
+        check("the same run as in the schedule" in again.stderr, again.stderr)
+        done = explore(bench, built(bench, "frees", "-DLOCKED", *flags))
+        check(counts(done)[2:] == (0, 0) and is_complete(done), done.stdout)
 
 
 def test_end_of_the_process(bench):
