@@ -395,6 +395,11 @@ void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes) {
   log(RecordKind::kStep, id, what, begin, end);
 }
 
+void log_also(u32 id, Op op, uptr object) {
+  u64 number = number_of_object(object / sooth::control::kGranule + 1);
+  log(RecordKind::kStep, id, static_cast<u64>(op) | 1 << 8 | sooth::control::kWholeGranules, number, number);
+}
+
 void log_frame(u32 thread, uptr pc) {
   const KnownModule* m = module_of(pc);
   u32 module = log_module(m);

@@ -150,9 +150,9 @@ SOOTH_INTERCEPT(int, pthread_barrier_wait, pthread_barrier_t* barrier) {
   SOOTH_UNSAFE(pthread_barrier_wait);
   Thread* t = current();
   if (t == nullptr) return real_pthread_barrier_wait(barrier);
+  object_used(t, SOOTH_CALLER, barrier);
   begin_operation(t, SOOTH_CALLER);
   check_barrier(t, SOOTH_CALLER, barrier);
-  object_used(t, SOOTH_CALLER, barrier);
   write_event(t, SOOTH_CALLER, Shape::of(Op::kBarrierArrive), address_of(barrier));
   Barrier* b = turn::taken() ? find_barrier(address_of(barrier), false) : nullptr;
   int result = b != nullptr ? wait_in_turn(t, b) : call_outside(t, [&] { return real_pthread_barrier_wait(barrier); });

@@ -100,8 +100,10 @@ int wait_in_turn(Waiter& w, Deadline deadline) {
 template <typename F>
 int wait_with(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex, Deadline deadline, F wait) {
   unsafe_in_handler(t, pc, sooth::unsafe_call("pthread_cond_wait"));
-  begin_operation(t, pc);
   object_used(t, pc, cond);
+  // Where time takes part it may be about anything.
+  bool is_timed = deadline.time != nullptr;
+  begin_operation(t, pc, Op::kCondWait, is_timed ? 0 : address_of(cond), is_timed ? 0 : address_of(mutex));
   if (!holds_lock(t, address_of(mutex)) &&
       __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED) != static_cast<int>(sys_call(SYS_gettid)))
     waits_without_lock(t, pc, address_of(mutex));
@@ -115,8 +117,8 @@ int notify(Thread* t, uptr pc, pthread_cond_t* cond, u32 count) {
   if (t != nullptr) {
     unsafe_in_handler(
         t, pc, count == 1 ? sooth::unsafe_call("pthread_cond_signal") : sooth::unsafe_call("pthread_cond_broadcast"));
-    begin_operation(t, pc);
     object_used(t, pc, cond);
+    begin_operation(t, pc, Op::kCondNotify, address_of(cond));
     write_event(t, pc, Shape::with_flags(Op::kCondNotify, count == 1 ? 0 : kEverybody), address_of(cond));
   }
   turn::wake(address_of(cond), count);
