@@ -32,7 +32,7 @@ struct ExploredRace {
   std::uint64_t runs = 0;  // in which it was seen
   // In all of them a thread was kept from running before it (kUsualDelay), and no other run has both accesses unordered.
   bool by_delay = true;
-  bool stops = false;      // a run along `schedule` stops both threads there; else it only comes through
+  bool stops = false;  // a run along `schedule` stops both threads there; else it only comes through
   ScheduleFile schedule;
 };
 

@@ -75,8 +75,8 @@ class Reader {
       const std::uint64_t begin = step.parts.size() * control::kGranule;  // bytes from that of the first granule on
       std::uint8_t bytes = 0;
       for (std::uint64_t i = 0; i < control::kGranule; ++i) {
-        const bool touched = (record.a & control::kWholeGranules) != 0 ||
-                             (begin + i >= skipped && begin + i < skipped + step.size);
+        const bool touched =
+            (record.a & control::kWholeGranules) != 0 || (begin + i >= skipped && begin + i < skipped + step.size);
         bytes = static_cast<std::uint8_t>(bytes | (touched ? 1u << i : 0u));
       }
       step.parts.push_back({granule, bytes});

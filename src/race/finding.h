@@ -351,7 +351,8 @@ inline bool looks_handed_over(const Finding& finding) {
 
 // Seen only where a thread was kept from running for longer than a time-out: that happens, but rarely.
 inline bool is_by_delay(const Finding& finding) {
-  return finding.failure.has_value() ? finding.failure->by_delay : finding.replay.has_value() && finding.replay->by_delay;
+  return finding.failure.has_value() ? finding.failure->by_delay
+                                     : finding.replay.has_value() && finding.replay->by_delay;
 }
 
 struct AnalysisStats {

@@ -117,7 +117,9 @@ bool add_record(const LogRecord& record, Reading& reading, RunLog& log) {
           {record.thread, static_cast<std::uint32_t>(record.a), static_cast<std::uint32_t>(record.b), 0});
       return true;
     case RecordKind::kStretch: return add_stretch(record, process);
-    case RecordKind::kRace: process.races.push_back({process.stretches.size(), racing_thread(record), {}, process.longest_delay}); return true;
+    case RecordKind::kRace:
+      process.races.push_back({process.stretches.size(), racing_thread(record), {}, process.longest_delay});
+      return true;
     case RecordKind::kRaceWith:
       if (before != RecordKind::kRace && before != RecordKind::kRaceWith) {
         return false;

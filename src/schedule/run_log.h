@@ -93,8 +93,8 @@ struct RunLog {
   control::RunState state = control::RunState::kNotStarted;
   std::uint64_t hook_calls = 0;
   std::uint64_t scheduling_points = 0;
-  bool truncated = false;                  // the log was full: what came later is not in it
-  std::vector<ProcessLog> processes;       // at least one when something started
+  bool truncated = false;             // the log was full: what came later is not in it
+  std::vector<ProcessLog> processes;  // at least one when something started
   // kPoint, kStep, kStepAt, kEarly and kModule records of the first process, in order.
   std::vector<control::LogRecord> points;
 };
