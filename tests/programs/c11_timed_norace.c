@@ -24,7 +24,7 @@ int main(void) {
   timespec_get(&until, TIME_UTC);
   until.tv_sec += 60;
   int status = mtx_timedlock(&mutex, &until);
-  data = 2;
+  if (status == thrd_success) data = 2;
   if (status == thrd_success) mtx_unlock(&mutex);
   __atomic_store_n(&steps, 2, __ATOMIC_RELAXED);
   thrd_join(thread, 0);

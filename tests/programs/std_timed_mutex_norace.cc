@@ -17,7 +17,7 @@ static void holder() {
 static void hurried() {
   await(1);
   bool locked = mutex.try_lock_for(std::chrono::seconds(60));
-  value = 2;
+  if (locked) value = 2;
   if (locked) mutex.unlock();
   reach(2);
 }

@@ -31,7 +31,7 @@ int main() {
   await(3);
   timespec real = in_a_minute(CLOCK_REALTIME);
   status = pthread_timedjoin_np(timed, nullptr, &real);
-  data[1].value = 2;
+  if (status == 0) data[1].value = 2;
   reach(4);
   if (status != 0) join(timed);
 
@@ -42,7 +42,7 @@ int main() {
   await(5);
   timespec monotonic = in_a_minute(CLOCK_MONOTONIC);
   status = pthread_clockjoin_np(clocked, nullptr, CLOCK_MONOTONIC, &monotonic);
-  data[2].value = 2;
+  if (status == 0) data[2].value = 2;
   reach(6);
   if (status != 0) join(clocked);
 }
