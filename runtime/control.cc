@@ -233,16 +233,20 @@ bool is_ignored(const Thread* t, uptr address, bool is_write) {
          ((t->special & kIgnoreMemory) != 0 && is_ignored_memory(address));
 }
 
-u64 number_of_object(u64 key) {
+constexpr u64 kUnknownObject = ~u64{0};
+
+u64 number_of_object(u64 key, bool adds) {
   if (objects_ == nullptr) objects_ = static_cast<NumberedObject*>(map_memory(kObjectEntries * sizeof(NumberedObject)));
   if (objects_ == nullptr) fatal("out of memory for the objects of steps");
   u32 at = static_cast<u32>(key * 0x9e3779b97f4a7c15 >> 40) & (kObjectEntries - 1);
   for (u32 probes = 0; probes < kObjectEntries; ++probes, at = (at + 1) & (kObjectEntries - 1)) {
+    if (objects_[at].key == 0 && !adds) return kUnknownObject;
     if (objects_[at].key == 0) objects_[at] = {key, object_count_++};
     if (objects_[at].key == key) return objects_[at].number;
   }
   fatal("too many objects for the log of steps");
 }
+u64 number_of_object(u64 key) { return number_of_object(key, true); }
 
 }  // namespace
 
@@ -346,6 +350,24 @@ void log_race(u32 thread, const SiteAccess& access, RecordKind kind, bool goes_f
       access.bytes | u64{access.kinds} << 32 | u64{goes_first} << 40);
 }
 
+// A free of a large block: it is about what somebody has touched there. False: that is too much.
+static bool log_large_free(u32 id, u64 what, u64 first, u64 last) {
+  using sooth::control::kGranule;
+  constexpr u64 kMostGranules = 64, kLongest = 1 << 17;
+  u64 numbers[kMostGranules], count = 0;
+  if (last - first >= kLongest) return false;
+  for (u64 granule = first; granule <= last; ++granule) {
+    u64 number = number_of_object(granule + 1, false);
+    if (number == kUnknownObject) continue;
+    if (count == kMostGranules) return false;
+    numbers[count++] = number;
+  }
+  what = (what & 0xffff) | count * kGranule << 32;
+  for (u64 i = 0; i < count; ++i) log(RecordKind::kStep, id, what, numbers[i], numbers[i]);
+  if (count == 0) log(RecordKind::kStep, id, what, 1, 0);
+  return true;
+}
+
 void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes) {
   using sooth::control::kGranule;
   constexpr u64 kMostGranules = 64;
@@ -356,7 +378,10 @@ void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes) {
   bool writes = !is_access(op) || is_write(op);
   u64 what = static_cast<u64>(op) | u64{writes} << 8 | (object % kGranule) << 16 | bytes << 32;
   u64 first = object / kGranule, last = (object + bytes - 1) / kGranule;
-  if (bytes == 0 || last - first >= kMostGranules) return log(RecordKind::kStep, id, (what & 0xffff) | 1 << 9);
+  if (bytes == 0 || last - first >= kMostGranules) {
+    if (op == Op::kFree && bytes != 0 && log_large_free(id, what, first, last)) return;
+    return log(RecordKind::kStep, id, (what & 0xffff) | 1 << 9);
+  }
   // Neighbours that were met one after the other are one record.
   u64 begin = number_of_object(first + 1), end = begin;
   for (u64 granule = first + 1; granule <= last; ++granule) {
@@ -368,6 +393,11 @@ void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes) {
     end = number;
   }
   log(RecordKind::kStep, id, what, begin, end);
+}
+
+void log_also(u32 id, Op op, uptr object) {
+  u64 number = number_of_object(object / sooth::control::kGranule + 1);
+  log(RecordKind::kStep, id, static_cast<u64>(op) | 1 << 8 | sooth::control::kWholeGranules, number, number);
 }
 
 void log_frame(u32 thread, uptr pc) {
@@ -422,11 +452,21 @@ void passes_point(Thread* t) {
 
 u64 operations() { return operations_; }
 
+// It counts as a write to all of the block, which the caller has not given back yet.
+static void before_free(Thread* t, uptr pc, uptr block, u64 size) {
+  const KnownModule* m = has_flag(sooth::control::kEveryFree) ? module_of(pc) : nullptr;
+  bool is_point = has_flag(sooth::control::kEveryFree) && (m == nullptr || !m->excluded);
+  if (is_point) {
+    turn::step_access(t, {Op::kFree, pc, block, size});
+    while (t->quantum <= 1) turn::preempt(t);
+  }
+  if (has_sites()) approach(t, pc, block, static_cast<u32>(size), sooth::control::kWrites);
+  if (is_point) --t->quantum;  // it is done
+}
+
 void operation(Thread* t, uptr pc, Op op, u64 object, u64 size) {
   turn::hold(t);
-  // Counts as a write to all of the block, which the caller has not given back yet.
-  if (op == Op::kFree && has_sites() && t->busy == 0)
-    approach(t, pc, object, static_cast<u32>(size), sooth::control::kWrites);
+  if (op == Op::kFree && t->busy == 0) before_free(t, pc, object, size);
   if (!sooth::control::is_operation(op)) return;
   if (SOOTH_UNLIKELY(any_ignored_memory())) t->special |= kIgnoreMemory;
   Progress& p = t->progress;

@@ -42,6 +42,7 @@ void log_race(u32 thread, const SiteAccess& access, sooth::control::RecordKind k
 // What the thread, which is `id` to the scheduler, is about to do: kLogPoints only. `pc` 0: nobody knows where; `bytes`
 // 0: everything, as far as anybody knows.
 void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes);
+void log_also(u32 id, Op op, uptr object);  // behind it: the step is about this, too
 // A frame of the thread, behind the record of the thread.
 void log_frame(u32 thread, uptr pc);
 void set_state(sooth::control::RunState state);

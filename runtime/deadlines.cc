@@ -79,6 +79,15 @@ void begin_idling(Node* keeper) {
   if (__atomic_exchange_n(word, kDisturbed, __ATOMIC_ACQ_REL) == kAsleep) futex_wake(word, 1);
 }
 
+// A thread that could run is kept from it until this deadline.
+void note_delay(const Node* n) {
+  u64 now = virtual_clock::now();
+  if (n->deadline <= now) return;
+  u64 delay = n->deadline - now;
+  if (delay > longest_delay_) longest_delay_ = delay;
+  if (recorder.controlled) controlled::log(sooth::control::RecordKind::kEarly, n->id, delay);
+}
+
 // Real time has come to a deadline.
 void fire_externally(Node* n) {
   if (recorder.controlled) controlled::log_external(n->id, sooth::control::External::kDeadline);
@@ -169,10 +178,12 @@ void let_time_pass() {
   if (postponed_.first() != nullptr && n->blocked_on != BlockedOn::kUnknown &&
       n->deadline > virtual_clock::now() + EarlyEnds::kLongest)
     return;
-  if (outside_.first() == nullptr)
-    jump_to(n->deadline);
-  else
+  if (outside_.first() != nullptr) {
     begin_idling(n);
+    return;
+  }
+  if (postponed_.first() != nullptr) note_delay(n);
+  jump_to(n->deadline);
 }
 
 u64 longest_delay() { return longest_delay_; }
@@ -185,11 +196,7 @@ bool fire_now(Node* n) {
   if (!virtual_clock::is_on() || !n->has_deadline()) return false;
   u64 before = virtual_clock::now();
   bool others = ready_.first() != nullptr || (holder_ != nullptr && holder_->state == State::kRunning);
-  if (others && n->deadline > before) {
-    u64 delay = n->deadline - before;
-    if (delay > longest_delay_) longest_delay_ = delay;
-    if (recorder.controlled) controlled::log(sooth::control::RecordKind::kEarly, n->id, delay);
-  }
+  if (others) note_delay(n);
   // With those that fire together, as when nobody was ready.
   if (n->deadline > before) jump_to(earliest_deadline()->deadline);
   if (n->state != State::kBlocked) return true;

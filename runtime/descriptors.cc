@@ -130,7 +130,13 @@ void descriptor_closed(int fd) {
 }
 
 void descriptor_used(Thread* t, uptr pc, int fd) {
-  if (is_valid(fd) && t->busy == 0) write_range(t, pc, Op::kRead, address_of(&file_descriptors[fd]), 1);
+  if (!is_valid(fd) || t->busy != 0) return;
+  // One that was closed and is open again came from a call that nobody saw.
+  struct stat status;
+  if (SOOTH_UNLIKELY(__atomic_load_n(&was_closed_[fd], __ATOMIC_RELAXED)) &&
+      sys_call(SYS_fstat, fd, reinterpret_cast<long>(&status)) == 0)
+    descriptor_opened(fd);
+  write_range(t, pc, Op::kRead, address_of(&file_descriptors[fd]), 1);
 }
 
 void descriptor_closes(Thread* t, uptr pc, int fd) {

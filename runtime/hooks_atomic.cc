@@ -114,6 +114,27 @@ SOOTH_INLINE void begin_access(Thread* t, Op op, const volatile void* p, u32 byt
   if (SOOTH_UNLIKELY(recorder.controlled)) controlled::approach_atomic(t, pc, op, address, bytes);
 }
 
+// Who looks at the same again and again and does nothing else waits for somebody: a serial recording lets others go on. In
+// controlled runs the schedule decides (SpinWatch).
+SOOTH_INLINE void looked(Thread* t, uptr pc, const volatile void* p, u64 value) {
+  if (!recorder.serial || recorder.controlled) return;
+  constexpr u32 kPatience = 8, kOnTheWay = 512;  // times in a row; what a few operations and accesses take of a quantum
+  Look& look = t->looks[pc / 4 % kLooks];
+  auto address = reinterpret_cast<uptr>(p);
+  bool again =
+      look.pc == pc && look.address == address && look.value == value && look.quantum - t->quantum <= kOnTheWay;
+  look = {pc, address, value, t->quantum, again ? look.times + 1 : 0};
+  if (SOOTH_UNLIKELY(look.times >= kPatience)) {
+    look.times = 0;
+    turn::yield(t);
+    look.quantum = t->quantum;
+  }
+}
+SOOTH_INLINE void changed(Thread* t) {
+  if (!recorder.serial || recorder.controlled) return;
+  for (Look& look : t->looks) look.times = 0;
+}
+
 // Runs `operation` (returns what the access read, or wrote for a store) and records it as `op`.
 template <Op op, typename T, typename F>
 SOOTH_INLINE T perform(const volatile T* p, int order, uptr pc, F operation) {
@@ -121,12 +142,21 @@ SOOTH_INLINE T perform(const volatile T* p, int order, uptr pc, F operation) {
   if (SOOTH_UNLIKELY(is_unrecorded(t))) return operation();
   begin_access(t, op, p, sizeof(T), pc);
   touch(p);
-  Busy busy(t);
-  SpinGuard guard(shard_of(p));
-  T value = operation();
-  if (op == Op::kAtomicRmw && SOOTH_UNLIKELY(recorder.controlled) && machine_load(p) == value) turn::changed_nothing(t);
-  EventValue recorded = value_of(value);
-  write_event(t, pc, Shape::of(op, order_of(order), sizeof(T)), reinterpret_cast<uptr>(p), 0, &recorded);
+  T value;
+  bool same = op == Op::kAtomicLoad;
+  {
+    Busy busy(t);
+    SpinGuard guard(shard_of(p));
+    value = operation();
+    if (op == Op::kAtomicRmw && recorder.serial) same = machine_load(p) == value;
+    if (op == Op::kAtomicRmw && same && SOOTH_UNLIKELY(recorder.controlled)) turn::changed_nothing(t);
+    EventValue recorded = value_of(value);
+    write_event(t, pc, Shape::of(op, order_of(order), sizeof(T)), reinterpret_cast<uptr>(p), 0, &recorded);
+  }
+  if (same)
+    looked(t, pc, p, value_of(value).low);
+  else
+    changed(t);
   return value;
 }
 
@@ -137,13 +167,21 @@ SOOTH_INLINE bool compare_exchange(volatile T* p, T& expected, T desired, int su
   if (SOOTH_UNLIKELY(is_unrecorded(t))) return machine_cas(p, expected, desired);
   begin_access(t, Op::kAtomicRmw, p, sizeof(T), pc, true);
   touch(p);
-  Busy busy(t);
-  SpinGuard guard(shard_of(p));
-  bool done = machine_cas(p, expected, desired);
-  if (!done && SOOTH_UNLIKELY(recorder.controlled)) turn::changed_nothing(t);
-  EventValue seen = value_of(expected);
-  write_event(t, pc, Shape::of(done ? Op::kAtomicRmw : Op::kAtomicLoad, order_of(done ? success : failure), sizeof(T)),
-              reinterpret_cast<uptr>(p), 0, &seen);
+  bool done;
+  {
+    Busy busy(t);
+    SpinGuard guard(shard_of(p));
+    done = machine_cas(p, expected, desired);
+    if (!done && SOOTH_UNLIKELY(recorder.controlled)) turn::changed_nothing(t);
+    EventValue seen = value_of(expected);
+    Op op = done ? Op::kAtomicRmw : Op::kAtomicLoad;
+    write_event(t, pc, Shape::of(op, order_of(done ? success : failure), sizeof(T)), reinterpret_cast<uptr>(p), 0,
+                &seen);
+  }
+  if (done)
+    changed(t);
+  else
+    looked(t, pc, p, value_of(expected).low);
   return done;
 }
 

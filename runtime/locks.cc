@@ -10,15 +10,17 @@ namespace {
 // Who holds a lock in the trace, which differs from the truth when a thread unlocks what another has locked. In one
 // word:
 //   bits 0-31  the owner's id and one; 0: nobody, or readers
-//   bits 32-60 number of readers
+//   bits 32-59 number of readers
+//   bit 60     somebody has taken it since it was made
 //   bit 61     an annotation told when it was made
 //   bit 62     an annotation said that it is never destroyed
 //   bit 63     locked or unlocked out of our view: nothing is certain any more
 constexpr u64 kReader = u64{1} << 32;
+constexpr u64 kTaken = u64{1} << 60;
 constexpr u64 kMade = u64{1} << 61;
 constexpr u64 kStatic = u64{1} << 62;
 constexpr u64 kUnclear = u64{1} << 63;
-constexpr u64 kHolders = kMade - 1;
+constexpr u64 kHolders = kTaken - 1;
 
 struct Entry {
   uptr lock;  // 0: free
@@ -33,6 +35,19 @@ Entry* table_ = nullptr;
 // How often each lock of the table was taken and given back, for tree:hb only.
 u64* events_ = nullptr;
 SpinLock table_lock_;
+// Where locks are or were, so that most memory that is freed need not be searched for them: a bit for each page, by hash.
+constexpr unsigned kPageBits = 12;
+constexpr u32 kLockPages = 1u << 16;
+u64 lock_pages_[kLockPages / 64];
+u32 lock_page_of(uptr address) { return static_cast<u32>((address >> kPageBits) * 0x9e3779b97f4a7c15 >> 48); }
+bool may_hold_locks(uptr address) {
+  u32 bit = lock_page_of(address);
+  return (__atomic_load_n(&lock_pages_[bit / 64], __ATOMIC_RELAXED) >> (bit % 64) & 1) != 0;
+}
+void has_lock(uptr address) {
+  u32 bit = lock_page_of(address);
+  if (!may_hold_locks(address)) __atomic_fetch_or(&lock_pages_[bit / 64], u64{1} << (bit % 64), __ATOMIC_RELAXED);
+}
 
 // nullptr when there is no memory: then no lock is followed.
 Entry* table() {
@@ -59,8 +74,10 @@ Entry* find_entry(uptr lock, bool add) {
     if (seen == lock) return &e;
     if (seen != 0) continue;
     if (!add) return nullptr;
-    if (__atomic_compare_exchange_n(&e.lock, &seen, lock, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) || seen == lock)
+    if (__atomic_compare_exchange_n(&e.lock, &seen, lock, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) || seen == lock) {
+      has_lock(lock);
       return &e;
+    }
   }
   return nullptr;
 }
@@ -73,7 +90,7 @@ bool take(Entry* e, const Thread* t, bool shared) {
   u64 old = __atomic_load_n(&e->holders, __ATOMIC_RELAXED);
   for (;;) {
     bool excluded = shared ? (old & 0xffffffff) != 0 : (old & kHolders) != 0;
-    u64 wanted = excluded ? old | kUnclear : shared ? old + kReader : old | owner_bits(t);
+    u64 wanted = (excluded ? old | kUnclear : shared ? old + kReader : old | owner_bits(t)) | kTaken;
     if (__atomic_compare_exchange_n(&e->holders, &old, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
       return !excluded;
   }
@@ -226,6 +243,20 @@ void lock_destroyed(Thread* t, uptr pc, uptr lock) {
     mark_unclear(e);
   else
     __atomic_fetch_and(&e->holders, kStatic, __ATOMIC_RELAXED);
+}
+
+// Destructors of std::mutex and its like call nothing.
+void locks_freed(Thread* t, uptr pc, uptr begin, uptr end) {
+  constexpr uptr kAlignment = 8, kPage = uptr{1} << kPageBits;
+  for (uptr page = begin & ~(kPage - 1); page < end; page += kPage) {
+    if (SOOTH_LIKELY(!may_hold_locks(page))) continue;
+    uptr last = page + kPage < end ? page + kPage : end;
+    for (uptr lock = page > begin ? page : begin; lock < last; lock += kAlignment) {
+      const Entry* e = find_entry(lock, false);
+      u64 known = e == nullptr ? 0 : __atomic_load_n(&e->holders, __ATOMIC_RELAXED);
+      if ((known & kTaken) != 0 && (known & kStatic) == 0) lock_destroyed(t, pc, lock);
+    }
+  }
 }
 
 void lock_announced(uptr lock, bool is_static, bool says_when_made) {

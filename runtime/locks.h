@@ -32,6 +32,8 @@ void lock_announced(uptr lock, bool is_static, bool says_when_made);
 bool lock_can_die(uptr lock, bool is_static, bool says_when_made);
 // The lock is destroyed. Records a misuse when some thread holds it.
 void lock_destroyed(Thread* t, uptr pc, uptr lock);
+// Memory is freed: the locks in it die.
+void locks_freed(Thread* t, uptr pc, uptr begin, uptr end);
 // There is a new lock at this address: one that the thread held there before is gone, without a word.
 void lock_created(Thread* t, uptr pc, uptr lock);
 // The thread is about to end. What it still holds stays held in the trace, but whoever gets it all the same (a robust

@@ -15,9 +15,13 @@
 #include "runtime/blocking.h"
 #include "runtime/intercept.h"
 #include "runtime/options.h"
+#include "runtime/signals.h"
 #include "runtime/stream_writer.h"
 
 namespace sooth::rt {
+
+// wrap_memory.cc: a block of the heap is about to be given back, at `pc`.
+void block_freed(void* block, uptr pc);
 
 // nullptr: not recorded.
 SOOTH_INLINE Thread* recorded_thread() {
@@ -126,6 +130,7 @@ SOOTH_INLINE auto call_blocking(Call call) {
   SOOTH_REAL static ::sooth::rt::Real<result parameters> real_##name{#name};       \
   SOOTH_EXPORT result sooth_##name parameters asm(#name);                          \
   result sooth_##name parameters {                                                 \
+    SOOTH_UNSAFE(name);                                                            \
     const ::sooth::rt::OnBehalf on(::sooth::rt::recorded_thread(), SOOTH_CALLER);  \
     before;                                                                        \
     [[maybe_unused]] result r = call([&] { return real_##name arguments; });       \

@@ -35,7 +35,16 @@ struct Flag {
 };
 constexpr Flag kTsanOnly[] = {
 #define SOOTH_TSAN_FLAG(name, instead) {#name, instead},
-#include "runtime/tsan_flags.inc"
+#define SOOTH_COMMAND_FLAG(name, instead)
+#include "launch/tsan_flags.inc"
+#undef SOOTH_COMMAND_FLAG
+#undef SOOTH_TSAN_FLAG
+};
+constexpr Flag kForCommands[] = {
+#define SOOTH_TSAN_FLAG(name, instead)
+#define SOOTH_COMMAND_FLAG(name, meaning) {#name, meaning},
+#include "launch/tsan_flags.inc"
+#undef SOOTH_COMMAND_FLAG
 #undef SOOTH_TSAN_FLAG
 };
 
@@ -90,6 +99,8 @@ void set_option(const char* where, const char* name, std::size_t name_length, co
 #undef SOOTH_OPTION
   for (const Flag& known : kTsanOnly)
     if (same(name, name_length, known.name)) return;
+  for (const Flag& known : kForCommands)
+    if (same(name, name_length, known.name)) return;
   warn_about("unknown option ", where, name, name_length);
 }
 
@@ -125,6 +136,8 @@ void print_help() {
 #define SOOTH_OPTION(type, name, initial, description) warn("  " #name "=" #initial "  (" #type ") ", description);
 #include "runtime/options.inc"
 #undef SOOTH_OPTION
+  warn("flags that commands read:");
+  for (const Flag& flag : kForCommands) warn("  ", flag.name, ": ", flag.instead);
   warn("flags of ThreadSanitizer that do nothing here:");
   for (const Flag& flag : kTsanOnly) warn("  ", flag.name, ": ", flag.instead);
 }

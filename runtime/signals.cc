@@ -1,15 +1,19 @@
 #include "runtime/signals.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "runtime/clock.h"
 #include "runtime/control.h"
 #include "runtime/intercept.h"
+#include "runtime/locks.h"
 #include "runtime/modules.h"
 #include "runtime/on_behalf.h"
+#include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/run_end.h"
 #include "runtime/stream_writer.h"
@@ -51,6 +55,24 @@ void call_handler(const struct sigaction& action, int number, siginfo_t* info, v
     action.sa_handler(number);
 }
 
+// While it lives, a handler runs that must not call what it may have interrupted.
+class HandlerRuns {
+ public:
+  HandlerRuns(Thread* t, bool careful) : t_(t), counts_(careful) {
+    if (counts_) ++t_->handlers;
+  }
+  ~HandlerRuns() {
+    // It may have jumped into this one, out of another.
+    if (counts_ && t_->handlers != 0) --t_->handlers;
+  }
+  HandlerRuns(const HandlerRuns&) = delete;
+  HandlerRuns& operator=(const HandlerRuns&) = delete;
+
+ private:
+  Thread* t_;
+  bool counts_;
+};
+
 // The handler as a part of thread t: behind whatever raised the signal, on top of the stack it interrupted.
 void run_handler(Thread* t, int number, siginfo_t* info, void* context) {
   struct sigaction action = wanted_[number];
@@ -60,8 +82,16 @@ void run_handler(Thread* t, int number, siginfo_t* info, void* context) {
   Frame* top = t->top;
   t->frames = top;
   write_event(t, reinterpret_cast<uptr>(action.sa_handler), Shape::of(Op::kHappensAfter), message_of(number));
-  call_handler(action, number, info, context);
+  bool own = t->raises == static_cast<u32>(number);  // what the thread calls itself may change errno
+  {
+    HandlerRuns runs(t, !(own && t->raises_only) && !t->waits_for_signals);
+    call_handler(action, number, info, context);
+  }
   if (current() != t) return;
+  // A call that only waits for signals says itself that one came.
+  if (errno != saved_errno && !own && !t->waits_for_signals && !is_synchronous(number, info) &&
+      options.report_signal_unsafe)
+    misuse(t, reinterpret_cast<uptr>(action.sa_handler), Misuse::kSignalErrno, static_cast<u64>(number));
   if ((action.sa_flags & SA_RESTART) == 0) ++t->interruptions;
   if (recorder.serial) write_pending(t);
   t->frames = floor;
@@ -145,6 +175,10 @@ void deliver_pending_signals(Thread* t) {
 
 void signal_received(Thread* t, uptr pc, int number) {
   if (number > 0 && number < kSignals) write_event(t, pc, Shape::of(Op::kHappensAfter), message_of(number));
+}
+
+void report_unsafe_call(Thread* t, uptr pc, u64 call) {
+  if (!t->in_unsafe_call && t->busy == 0 && options.report_signal_unsafe) misuse(t, pc, Misuse::kSignalUnsafe, call);
 }
 
 bool a_handler_may_run() {
@@ -292,30 +326,38 @@ SOOTH_INTERCEPT(int, sigsetmask, int mask) {
   return real_sigsetmask(mask);
 }
 
-SOOTH_INTERCEPT(int, raise, int number) {
+// `to_itself`: the handler may run before the call returns, in this thread.
+template <typename Call>
+static int send(uptr pc, int number, bool to_itself, bool raise, Call call) {
   Thread* t = current();
-  if (t == nullptr) return real_raise(number);
-  raising(t, SOOTH_CALLER, number);
-  t->raises = static_cast<u32>(number);
-  int result = real_raise(number);
-  t->raises = 0;
+  if (t == nullptr) return call();
+  raising(t, pc, number);
+  u32 before = t->raises;
+  bool only = t->raises_only;
+  if (to_itself) {
+    t->raises = static_cast<u32>(number);
+    t->raises_only = raise;
+  }
+  int result = call();
+  t->raises = before;
+  t->raises_only = only;
   return result;
 }
+SOOTH_INTERCEPT(int, raise, int number) {
+  return send(SOOTH_CALLER, number, true, true, [&] { return real_raise(number); });
+}
 SOOTH_INTERCEPT(int, kill, pid_t pid, int number) {
-  if (Thread* t = current()) raising(t, SOOTH_CALLER, number);
-  return real_kill(pid, number);
+  return send(SOOTH_CALLER, number, pid == getpid(), false, [&] { return real_kill(pid, number); });
 }
 SOOTH_INTERCEPT(int, pthread_kill, pthread_t thread, int number) {
-  if (Thread* t = current()) raising(t, SOOTH_CALLER, number);
-  return real_pthread_kill(thread, number);
+  return send(SOOTH_CALLER, number, thread == pthread_self(), false, [&] { return real_pthread_kill(thread, number); });
 }
 SOOTH_INTERCEPT(int, sigqueue, pid_t pid, int number, const union sigval value) {
-  if (Thread* t = current()) raising(t, SOOTH_CALLER, number);
-  return real_sigqueue(pid, number, value);
+  return send(SOOTH_CALLER, number, pid == getpid(), false, [&] { return real_sigqueue(pid, number, value); });
 }
 SOOTH_INTERCEPT(int, pthread_sigqueue, pthread_t thread, int number, const union sigval value) {
-  if (Thread* t = current()) raising(t, SOOTH_CALLER, number);
-  return real_pthread_sigqueue(thread, number, value);
+  return send(SOOTH_CALLER, number, thread == pthread_self(), false,
+              [&] { return real_pthread_sigqueue(thread, number, value); });
 }
 
 // These return when a signal was taken: whoever sent it comes first. Their handlers run before they return.
@@ -333,7 +375,9 @@ SOOTH_INTERCEPT(int, sigsuspend, const sigset_t* mask) {
   if (t == nullptr) return real_sigsuspend(mask);
   deliver_pending_signals(t);
   turn::leave(t);
+  t->waits_for_signals = true;
   int result = real_sigsuspend(mask);
+  t->waits_for_signals = false;
   turn::enter(t);
   return result;
 }

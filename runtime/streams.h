@@ -13,7 +13,9 @@ inline bool is_channel(const FILE* file) { return file->_fileno > 2; }
 
 // Before something is put in. It may stay in the buffer for a while; whoever empties that sends it on without a word.
 inline void putting(Thread* t, uptr pc, const FILE* file) {
-  if (t != nullptr && is_channel(file)) descriptor_sends(t, pc, file->_fileno);
+  if (t == nullptr || !is_channel(file)) return;
+  descriptor_used(t, pc, file->_fileno);
+  descriptor_sends(t, pc, file->_fileno);
 }
 
 // Runs a call that takes something out, and waits for it when the buffer is empty.
@@ -26,6 +28,7 @@ auto get(Thread* t, uptr pc, FILE* file, Call call) {
     Blocking blocking(t, waits);
     return call();
   };
+  if (is_channel(file)) descriptor_used(t, pc, file->_fileno);
   auto result = take();
   if (is_channel(file)) descriptor_received(t, pc, file->_fileno, (file->_flags & kAtEnd) != 0);
   return result;

@@ -27,9 +27,9 @@ struct Deadline {
 
 // The first step of a wrapper: the thread has the turn (in serial recordings, where others may go first), and handlers
 // that waited have run. `pc` 0: whoever asks what it is about does not learn where; `object` 0: it may be about
-// anything.
-SOOTH_INLINE void begin_operation(Thread* t, uptr pc = 0, Op op = Op::kCallBegin, uptr object = 0) {
-  if (turn::taken()) turn::step(t, {op, pc, object, object == 0 ? u64{0} : u64{1}});
+// anything; `also` is another that it is about.
+SOOTH_INLINE void begin_operation(Thread* t, uptr pc = 0, Op op = Op::kCallBegin, uptr object = 0, uptr also = 0) {
+  if (turn::taken()) turn::step(t, {op, pc, object, object == 0 ? u64{0} : u64{1}, false, also});
   if (SOOTH_UNLIKELY(__atomic_load_n(&t->pending_signals, __ATOMIC_RELAXED) != 0)) deliver_pending_signals(t);
 }
 
@@ -43,6 +43,7 @@ uptr quiet_byte(const Object* object) {
   static_assert(sizeof *object == 32);  // barriers and semaphores have 20 bytes at most, and room
   return reinterpret_cast<uptr>(object) + 31;
 }
+// In front of begin_operation(): what follows that is done with the step that it announces.
 template <typename Object>
 void object_used(Thread* t, uptr pc, const Object* object) {
   if (t->busy == 0) write_range(t, pc, Op::kRead, quiet_byte(object), 1);

@@ -95,6 +95,16 @@ struct Progress {
   uptr pc;         // of the last operation that turn::step() was told of; in serial recordings, too
 };
 
+// What an atomic operation that changed nothing saw, and how often in a row; for threads that spin in serial recordings.
+struct Look {
+  uptr pc;
+  uptr address;
+  u64 value;
+  u32 quantum;  // behind it: how far the thread has come since
+  u32 times;
+};
+inline constexpr u32 kLooks = 4;
+
 struct Tree;          // tree.h
 struct TouchedLines;  // calls.cc
 inline constexpr u32 kKnownCode = 256;
@@ -142,6 +152,7 @@ struct Thread {
   u32 context;                 // of what comes next: see `following`
   u8* run_end;                 // the cursor behind the run that may still grow; anything else: there is none
   Progress progress;           // controlled runs only
+  Look looks[kLooks];          // by pc; serial recordings only
 
   u32 id;  // ThreadId of the trace
   u32 stream;
@@ -155,12 +166,16 @@ struct Thread {
   HeldLock held[kMaxHeld];
   Thread* next_free;
   uptr stack_begin, stack_end;
-  u32 turn_word;      // futex of turn.h
-  u64 turn_data[8];   // owned by turn.cc
-  SpinWatch spin;     // controlled runs only
-  void* signal_data;  // owned by signals.cc
-  u32 interruptions;  // handlers that have run and after which calls are not restarted
-  u32 raises;         // the signal that it is about to send to itself; 0: none
+  u32 turn_word;           // futex of turn.h
+  u64 turn_data[8];        // owned by turn.cc
+  SpinWatch spin;          // controlled runs only
+  void* signal_data;       // owned by signals.cc
+  u32 interruptions;       // handlers that have run and after which calls are not restarted
+  u32 raises;              // the signal that it is about to send to itself; 0: none
+  bool raises_only;        // ... by raise(), behind which the standard lets handlers call what they like
+  u32 handlers;            // that run now and must not call what they may have interrupted
+  bool in_unsafe_call;     // one of them does: what that function calls is its own business
+  bool waits_for_signals;  // in a call that lets signals in which the thread keeps back otherwise
 
   // For run_end.h.
   uptr fatal_pc;   // where it called abort(), or an assertion failed; 0: nowhere

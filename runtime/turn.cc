@@ -448,6 +448,15 @@ u32 wake(uptr object, u32 count) {
   return woken;
 }
 
+bool is_waited_for(uptr object) {
+  if (!taken()) return false;
+  Locked locked(current());
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
+    if (n->object == object) return true;
+  }
+  return false;
+}
+
 void interrupt(u32 id) {
   if (!taken()) return;
   const u32* word = nullptr;

@@ -58,6 +58,7 @@ struct Step {
   uptr object = 0;
   u64 bytes = 0;       // of the object; 0: it may be about anything
   bool tries = false;  // a compare-exchange: a look at the object if it fails
+  uptr also = 0;       // another object that it is about; 0: none
 };
 // In front of an operation of synchronisation: the strategy may let others go first. Counts as many accesses, so that
 // threads that wait for one another in a loop of atomic loads soon get on.
@@ -87,6 +88,8 @@ void tell_where_all_are(const Thread* asked);
 // Makes up to `count` of the threads that are blocked on the object ready, in the order in which they blocked. Returns
 // how many.
 u32 wake(uptr object, u32 count);
+// Some thread is blocked on the object.
+bool is_waited_for(uptr object);
 inline constexpr u32 kAll = ~0u;
 // The thread of this id, if it is blocked, goes on without a reason: it was cancelled.
 void interrupt(u32 id);

@@ -42,6 +42,7 @@ void announce_step(Thread* t, const Step& what) {
   if (what.pc != 0) t->progress.pc = what.pc;  // else it is a step inside of one
   if (controlled::has_flag(sooth::control::kLogPoints)) {
     controlled::log_step(t, node_of(t)->id, what.op, what.pc, what.object, what.bytes);
+    if (what.also != 0) controlled::log_also(node_of(t)->id, what.op, what.also);
   }
   if ((t->special & kWatched) == 0 || is_access(what.op) != is_atomic(what.op)) return;
   bool looks = what.op == Op::kAtomicLoad || what.tries;

@@ -100,13 +100,28 @@ int run_once(Thread* t, uptr pc, pthread_once_t* control, void (*routine)()) {
 
 SOOTH_EXPORT int sooth_pthread_once(pthread_once_t* control, void (*routine)()) asm("pthread_once");
 int sooth_pthread_once(pthread_once_t* control, void (*routine)()) {
+  SOOTH_UNSAFE(pthread_once);
   return run_once(current(), SOOTH_CALLER, control, routine);
+}
+
+// Barriers have no static initialiser: one that nobody made is of zeros, or of anything. libc leaves one that was destroyed
+// as it is: we mark it, in room that libc does not use.
+constexpr u32 kUnusedWord = 6, kDestroyedBarrier = 0x62617264;
+static void mark_barrier(pthread_barrier_t* barrier, bool alive) {
+  reinterpret_cast<u32*>(barrier)[kUnusedWord] = alive ? 0 : kDestroyedBarrier;
+}
+static void check_barrier(Thread* t, uptr pc, const pthread_barrier_t* barrier) {
+  constexpr u32 kCountWord = 2;
+  const u32* words = reinterpret_cast<const u32*>(barrier);
+  if ((words[kUnusedWord] == kDestroyedBarrier || words[kCountWord] == 0) && options.report_mutex_bugs)
+    misuse(t, pc, Misuse::kInvalidUse, address_of(barrier));
 }
 
 SOOTH_INTERCEPT(int, pthread_barrier_init, pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes,
                 unsigned count) {
   object_changed(current(), SOOTH_CALLER, barrier);
   int result = real_pthread_barrier_init(barrier, attributes, count);
+  if (result == 0) mark_barrier(barrier, true);
   if (result != 0 || current() == nullptr || !turn::taken()) return result;
   begin_operation(current());
   int shared = PTHREAD_PROCESS_PRIVATE;
@@ -119,20 +134,25 @@ SOOTH_INTERCEPT(int, pthread_barrier_init, pthread_barrier_t* barrier, const pth
 SOOTH_INTERCEPT(int, pthread_barrier_destroy, pthread_barrier_t* barrier) {
   if (Thread* t = current()) {
     if (turn::taken()) begin_operation(t);
+    check_barrier(t, SOOTH_CALLER, barrier);
     object_changed(t, SOOTH_CALLER, barrier);
     Barrier* b = turn::taken() ? find_barrier(address_of(barrier), false) : nullptr;
     if (b != nullptr && b->arrived != 0 && options.report_mutex_bugs)
       misuse(t, SOOTH_CALLER, Misuse::kDestroyLocked, address_of(barrier));
     if (b != nullptr) b->address = 0;
   }
-  return real_pthread_barrier_destroy(barrier);
+  int result = real_pthread_barrier_destroy(barrier);
+  if (result == 0 && current() != nullptr) mark_barrier(barrier, false);
+  return result;
 }
 
 SOOTH_INTERCEPT(int, pthread_barrier_wait, pthread_barrier_t* barrier) {
+  SOOTH_UNSAFE(pthread_barrier_wait);
   Thread* t = current();
   if (t == nullptr) return real_pthread_barrier_wait(barrier);
-  begin_operation(t, SOOTH_CALLER);
   object_used(t, SOOTH_CALLER, barrier);
+  begin_operation(t, SOOTH_CALLER);
+  check_barrier(t, SOOTH_CALLER, barrier);
   write_event(t, SOOTH_CALLER, Shape::of(Op::kBarrierArrive), address_of(barrier));
   Barrier* b = turn::taken() ? find_barrier(address_of(barrier), false) : nullptr;
   int result = b != nullptr ? wait_in_turn(t, b) : call_outside(t, [&] { return real_pthread_barrier_wait(barrier); });

@@ -7,6 +7,7 @@
 
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
+#include "runtime/options.h"
 #include "runtime/stream_writer.h"
 #include "runtime/sync.h"
 
@@ -98,8 +99,11 @@ int wait_in_turn(Waiter& w, Deadline deadline) {
 
 template <typename F>
 int wait_with(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex, Deadline deadline, F wait) {
-  begin_operation(t, pc);
+  unsafe_in_handler(t, pc, sooth::unsafe_call("pthread_cond_wait"));
   object_used(t, pc, cond);
+  // Where time takes part it may be about anything.
+  bool is_timed = deadline.time != nullptr;
+  begin_operation(t, pc, Op::kCondWait, is_timed ? 0 : address_of(cond), is_timed ? 0 : address_of(mutex));
   if (!holds_lock(t, address_of(mutex)) &&
       __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED) != static_cast<int>(sys_call(SYS_gettid)))
     waits_without_lock(t, pc, address_of(mutex));
@@ -111,8 +115,10 @@ int wait_with(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex, 
 // Also to those that wait in the kernel: from another process, or in threads that are not recorded.
 int notify(Thread* t, uptr pc, pthread_cond_t* cond, u32 count) {
   if (t != nullptr) {
-    begin_operation(t, pc);
+    unsafe_in_handler(
+        t, pc, count == 1 ? sooth::unsafe_call("pthread_cond_signal") : sooth::unsafe_call("pthread_cond_broadcast"));
     object_used(t, pc, cond);
+    begin_operation(t, pc, Op::kCondNotify, address_of(cond));
     write_event(t, pc, Shape::with_flags(Op::kCondNotify, count == 1 ? 0 : kEverybody), address_of(cond));
   }
   turn::wake(address_of(cond), count);
@@ -171,6 +177,10 @@ SOOTH_INTERCEPT_VERSION(int, pthread_cond_init, kVersion, pthread_cond_t* cond, 
   return real_pthread_cond_init(cond, attributes);
 }
 SOOTH_INTERCEPT_VERSION(int, pthread_cond_destroy, kVersion, pthread_cond_t* cond) {
-  object_changed(current(), SOOTH_CALLER, cond);
+  Thread* t = current();
+  if (t != nullptr && turn::taken()) begin_operation(t, SOOTH_CALLER);
+  object_changed(t, SOOTH_CALLER, cond);
+  if (t != nullptr && turn::is_waited_for(address_of(cond)) && options.report_mutex_bugs)
+    misuse(t, SOOTH_CALLER, Misuse::kDestroyLocked, address_of(cond));
   return real_pthread_cond_destroy(cond);
 }

@@ -26,6 +26,24 @@ void seen(const OnBehalf& on, const char* path, bool found) {
   if (path != nullptr) name_seen(on.thread(), on.pc(), path, found);
 }
 
+// A folder has a descriptor of its own, which ends with it.
+void opened(DIR* folder) {
+  if (folder != nullptr) descriptor_opened(dirfd(folder));
+}
+void uses(const OnBehalf& on, DIR* folder) {
+  if (on && folder != nullptr) descriptor_used(on.thread(), on.pc(), dirfd(folder));
+}
+// What libc frees is freed by whoever closes the folder.
+void closes(const OnBehalf& on, DIR* folder) {
+  if (!on) return;
+  if (folder != nullptr) {
+    descriptor_closes(on.thread(), on.pc(), dirfd(folder));
+    descriptor_closed(dirfd(folder));
+    block_freed(folder, on.pc());
+  }
+  ++on.thread()->ignore_writes;
+}
+
 template <typename Entry>
 void entry(const OnBehalf& on, const Entry* p) {
   if (p != nullptr) on.out(p, p->d_reclen);
@@ -43,13 +61,14 @@ std::size_t size(ssize_t n) { return static_cast<std::size_t>(n); }
 }  // namespace
 
 // Family libc_folders: entries of folders. One that was read stays until the next is read from the same folder.
-SOOTH_ON_BEHALF(DIR*, opendir, (const char* path), (path), on.text(path), seen(on, path, r != nullptr))
-SOOTH_ON_BEHALF(dirent*, readdir, (DIR * folder), (folder), (void)0, entry(on, r))
-SOOTH_ON_BEHALF(dirent64*, readdir64, (DIR * folder), (folder), (void)0, entry(on, r))
-SOOTH_ON_BEHALF(int, readdir_r, (DIR * folder, dirent* to, dirent** found), (folder, to, found), (void)0,
+SOOTH_ON_BEHALF(DIR*, opendir, (const char* path), (path), on.text(path), opened(r), seen(on, path, r != nullptr))
+SOOTH_ON_BEHALF(int, closedir, (DIR * folder), (folder), closes(on, folder), --on.thread()->ignore_writes)
+SOOTH_ON_BEHALF(dirent*, readdir, (DIR * folder), (folder), uses(on, folder), entry(on, r))
+SOOTH_ON_BEHALF(dirent64*, readdir64, (DIR * folder), (folder), uses(on, folder), entry(on, r))
+SOOTH_ON_BEHALF(int, readdir_r, (DIR * folder, dirent* to, dirent** found), (folder, to, found), uses(on, folder),
                 if (r == 0) on.out(found);
                 if (r == 0) entry(on, *found))
-SOOTH_ON_BEHALF(int, readdir64_r, (DIR * folder, dirent64* to, dirent64** found), (folder, to, found), (void)0,
+SOOTH_ON_BEHALF(int, readdir64_r, (DIR * folder, dirent64* to, dirent64** found), (folder, to, found), uses(on, folder),
                 if (r == 0) on.out(found);
                 if (r == 0) entry(on, *found))
 SOOTH_ON_BEHALF(int, scandir,

@@ -61,6 +61,7 @@ std::size_t printed(int result, std::size_t room) {
   SOOTH_REAL static Real<int vparameters> real_##vname{#vname};                     \
   SOOTH_EXPORT int sooth_##vname vparameters asm(#vname);                           \
   int sooth_##vname vparameters {                                                   \
+    SOOTH_UNSAFE(vname);                                                            \
     const OnBehalf on(recorded_thread(), SOOTH_CALLER);                             \
     before;                                                                         \
     auto done = [&]([[maybe_unused]] int r) { __VA_ARGS__; };                       \
@@ -69,6 +70,7 @@ std::size_t printed(int result, std::size_t room) {
   }                                                                                 \
   SOOTH_EXPORT int sooth_##name parameters asm(#name);                              \
   int sooth_##name parameters {                                                     \
+    SOOTH_UNSAFE(name);                                                             \
     const OnBehalf on(recorded_thread(), SOOTH_CALLER);                             \
     before;                                                                         \
     auto done = [&]([[maybe_unused]] int r) { __VA_ARGS__; };                       \
@@ -117,6 +119,7 @@ SOOTH_PRINTF(__asprintf_chk, (char** to, int flag, const char* format, ...), __v
   SOOTH_REAL static Real<int vparameters> real_##vname{#vname};                        \
   SOOTH_EXPORT int sooth_##vname vparameters asm(#vname);                              \
   int sooth_##vname vparameters {                                                      \
+    SOOTH_UNSAFE(vname);                                                               \
     const OnBehalf on(recorded_thread(), SOOTH_CALLER);                                \
     before;                                                                            \
     auto call = [&] { return from([&] { return real_##vname varguments; }); };         \
@@ -124,6 +127,7 @@ SOOTH_PRINTF(__asprintf_chk, (char** to, int flag, const char* format, ...), __v
   }                                                                                    \
   SOOTH_EXPORT int sooth_##name parameters asm(#name);                                 \
   int sooth_##name parameters {                                                        \
+    SOOTH_UNSAFE(name);                                                                \
     const OnBehalf on(recorded_thread(), SOOTH_CALLER);                                \
     before;                                                                            \
     va_list list;                                                                      \

@@ -409,19 +409,29 @@ SOOTH_INTERCEPT(int, shutdown, int fd, int how) {
   if (Thread* t = current()) descriptor_ends(t, SOOTH_CALLER, fd);
   return real_shutdown(fd, how);
 }
+// Who replaces a descriptor by another does so in one step, that others may come before or behind: it is no close.
+static void duplicates(uptr pc, int fd, int wish) {
+  Thread* t = current();
+  if (t == nullptr || fd == wish) return;
+  descriptor_used(t, pc, fd);
+  if (wish >= 0) descriptor_used(t, pc, wish);
+}
 SOOTH_INTERCEPT(int, dup, int fd) {
+  duplicates(SOOTH_CALLER, fd, -1);
   int copy = real_dup(fd);
   if (copy >= 0 && recording()) descriptor_copied(fd, copy);
   return copy;
 }
 SOOTH_INTERCEPT(int, dup2, int fd, int wish) {
   if (fd != wish) vacate_descriptor(wish);
+  duplicates(SOOTH_CALLER, fd, wish);
   int copy = real_dup2(fd, wish);
   if (copy >= 0 && copy != fd && recording()) descriptor_copied(fd, copy);
   return copy;
 }
 SOOTH_INTERCEPT(int, dup3, int fd, int wish, int flags) {
   if (fd != wish) vacate_descriptor(wish);
+  duplicates(SOOTH_CALLER, fd, wish);
   int copy = real_dup3(fd, wish, flags);
   if (copy >= 0 && recording()) descriptor_copied(fd, copy);
   return copy;

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "runtime/intercept.h"
+#include "runtime/locks.h"
 #include "runtime/openmp.h"
+#include "runtime/signals.h"
 #include "runtime/stream_writer.h"
 
 using namespace sooth;
@@ -81,9 +83,21 @@ bool is_access(const Thread* t, uptr pc) { return t->ignore_writes == 0 && !is_l
 
 void freeing(void* block, uptr pc) {
   Thread* t = current();
-  if (SOOTH_LIKELY(t != nullptr && block != nullptr && t->busy == 0) && is_access(t, pc))
-    write_block(t, pc, Op::kFree, reinterpret_cast<uptr>(block), malloc_usable_size(block));
+  if (SOOTH_LIKELY(t != nullptr && block != nullptr && t->busy == 0) && is_access(t, pc)) {
+    uptr begin = reinterpret_cast<uptr>(block);
+    u64 size = malloc_usable_size(block);
+    locks_freed(t, pc, begin, begin + size);
+    write_block(t, pc, Op::kFree, begin, size);
+  }
 }
+
+}  // namespace
+
+namespace sooth::rt {
+void block_freed(void* block, uptr pc) { freeing(block, pc); }
+}  // namespace sooth::rt
+
+namespace {
 
 void* allocate(std::size_t size, uptr pc) {
   void* block = __libc_malloc(size);
@@ -118,14 +132,22 @@ void* reallocate(void* block, std::size_t size, uptr pc) {
   SOOTH_EXPORT result sooth_##name(__VA_ARGS__) asm(#name); \
   result sooth_##name(__VA_ARGS__)
 
-SOOTH_DEFINE(void*, malloc, std::size_t size) { return allocate(size, SOOTH_CALLER); }
+SOOTH_DEFINE(void*, malloc, std::size_t size) {
+  SOOTH_UNSAFE(malloc);
+  return allocate(size, SOOTH_CALLER);
+}
 SOOTH_DEFINE(void*, calloc, std::size_t count, std::size_t size) {
+  SOOTH_UNSAFE(calloc);
   void* block = __libc_calloc(count, size);
   allocated(block, count * size, SOOTH_CALLER);
   return block;
 }
-SOOTH_DEFINE(void*, realloc, void* block, std::size_t size) { return reallocate(block, size, SOOTH_CALLER); }
+SOOTH_DEFINE(void*, realloc, void* block, std::size_t size) {
+  SOOTH_UNSAFE(realloc);
+  return reallocate(block, size, SOOTH_CALLER);
+}
 SOOTH_DEFINE(void*, reallocarray, void* block, std::size_t count, std::size_t size) {
+  SOOTH_UNSAFE(reallocarray);
   std::size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) {
     errno = ENOMEM;
@@ -133,19 +155,32 @@ SOOTH_DEFINE(void*, reallocarray, void* block, std::size_t count, std::size_t si
   }
   return reallocate(block, bytes, SOOTH_CALLER);
 }
-SOOTH_DEFINE(void, free, void* block) { release(block, SOOTH_CALLER); }
-SOOTH_DEFINE(void, cfree, void* block) { release(block, SOOTH_CALLER); }
+SOOTH_DEFINE(void, free, void* block) {
+  SOOTH_UNSAFE(free);
+  release(block, SOOTH_CALLER);
+}
+SOOTH_DEFINE(void, cfree, void* block) {
+  SOOTH_UNSAFE(free);
+  release(block, SOOTH_CALLER);
+}
 SOOTH_DEFINE(void*, memalign, std::size_t alignment, std::size_t size) {
+  SOOTH_UNSAFE(memalign);
   return allocate_aligned(alignment, size, SOOTH_CALLER);
 }
 SOOTH_DEFINE(void*, aligned_alloc, std::size_t alignment, std::size_t size) {
+  SOOTH_UNSAFE(aligned_alloc);
   return allocate_aligned(alignment, size, SOOTH_CALLER);
 }
-SOOTH_DEFINE(void*, valloc, std::size_t size) { return allocate_aligned(4096, size, SOOTH_CALLER); }
+SOOTH_DEFINE(void*, valloc, std::size_t size) {
+  SOOTH_UNSAFE(valloc);
+  return allocate_aligned(4096, size, SOOTH_CALLER);
+}
 SOOTH_DEFINE(void*, pvalloc, std::size_t size) {
+  SOOTH_UNSAFE(pvalloc);
   return allocate_aligned(4096, (size + 4095) & ~std::size_t{4095}, SOOTH_CALLER);
 }
 SOOTH_DEFINE(int, posix_memalign, void** out, std::size_t alignment, std::size_t size) {
+  SOOTH_UNSAFE(posix_memalign);
   if (alignment < sizeof(void*) || (alignment & (alignment - 1)) != 0) return EINVAL;
   void* block = allocate_aligned(alignment, size, SOOTH_CALLER);
   if (block == nullptr) return ENOMEM;
@@ -158,6 +193,7 @@ SOOTH_DEFINE(int, posix_memalign, void** out, std::size_t alignment, std::size_t
 #define SOOTH_NEW(symbol, parameters, arguments, allocation)              \
   SOOTH_REAL static Real<void * parameters> real_##symbol{#symbol};       \
   SOOTH_EXPORT void* symbol parameters {                                  \
+    SOOTH_UNSAFE(operator new);                                           \
     void* block = allocation;                                             \
     if (SOOTH_UNLIKELY(block == nullptr)) return real_##symbol arguments; \
     allocated(block, n, SOOTH_CALLER);                                    \
@@ -174,8 +210,11 @@ SOOTH_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (std::size_t n, std::size_t a, con
 SOOTH_NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (std::size_t n, std::size_t a, const void* tag), (n, a, tag),
           __libc_memalign(a, n))
 
-#define SOOTH_DELETE(symbol, ...) \
-  SOOTH_EXPORT void symbol(void* block __VA_OPT__(, ) __VA_ARGS__) { release(block, SOOTH_CALLER); }
+#define SOOTH_DELETE(symbol, ...)                                    \
+  SOOTH_EXPORT void symbol(void* block __VA_OPT__(, ) __VA_ARGS__) { \
+    SOOTH_UNSAFE(operator delete);                                   \
+    release(block, SOOTH_CALLER);                                    \
+  }
 SOOTH_DELETE(_ZdlPv)
 SOOTH_DELETE(_ZdaPv)
 SOOTH_DELETE(_ZdlPvm, std::size_t)

@@ -72,6 +72,7 @@ int acquired(Thread* t, uptr pc, pthread_mutex_t* mutex, int result, u8 how) {
 
 template <typename F>
 int lock_with(Thread* t, uptr pc, pthread_mutex_t* mutex, Deadline deadline, F block) {
+  unsafe_in_handler(t, pc, sooth::unsafe_call("pthread_mutex_lock"));
   begin_operation(t, pc, sooth::Op::kAcquire, address_of(mutex));
   check_alive(t, pc, mutex);
   int type = type_of(mutex);
@@ -93,6 +94,7 @@ int lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
 }
 
 int try_lock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex) {
+  unsafe_in_handler(t, pc, sooth::unsafe_call("pthread_mutex_trylock"));
   begin_operation(t, pc, sooth::Op::kAcquire, address_of(mutex));
   check_alive(t, pc, mutex);
   int result = acquired(t, pc, mutex, real_trylock(mutex), kTry);

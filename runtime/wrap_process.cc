@@ -99,6 +99,7 @@ SOOTH_INTERCEPT(int, __libc_start_main, Main* main, int count, char** arguments,
   SOOTH_REAL static Real<void(int)> real_##name{#name};                     \
   SOOTH_EXPORT __attribute__((noreturn)) void sooth_##name(int) asm(#name); \
   void sooth_##name(int status) {                                           \
+    SOOTH_UNSAFE(name);                                                     \
     before;                                                                 \
     real_##name(status);                                                    \
     __builtin_unreachable();                                                \
@@ -128,6 +129,8 @@ static void jumping() {
   Thread* t = current();
   if (t == nullptr) return;
   t->frames = t->bottom;
+  t->handlers = 0;
+  t->in_unsafe_call = false;
   t->special |= kJumped;
 }
 

@@ -45,9 +45,20 @@ void check_own(Thread* t, uptr pc, const pthread_rwlock_t* lock, bool shared) {
   }
 }
 
+// glibc leaves what was destroyed as it is: we mark it, in room that it does not use, until something else is made of it.
+constexpr unsigned long kDestroyedMark = 0x736f6f7468646573;
+void check_alive(Thread* t, uptr pc, const pthread_rwlock_t* lock) {
+  if (SOOTH_UNLIKELY(__atomic_load_n(&lock->__data.__pad2, __ATOMIC_RELAXED) == kDestroyedMark) &&
+      options.report_mutex_bugs)
+    misuse(t, pc, Misuse::kInvalidUse, address_of(lock));
+}
+
 template <typename F>
 int lock_with(Thread* t, uptr pc, pthread_rwlock_t* lock, bool shared, Deadline deadline, F block) {
+  unsafe_in_handler(t, pc,
+                    shared ? sooth::unsafe_call("pthread_rwlock_rdlock") : sooth::unsafe_call("pthread_rwlock_wrlock"));
   begin_operation(t, pc, sooth::Op::kAcquire, address_of(lock));
+  check_alive(t, pc, lock);
   check_own(t, pc, lock, shared);
   begin_waiting(t, pc, address_of(lock), deadline);
   int result = turn::taken() ? lock_in_turn(t, lock, shared, deadline, block) : block();
@@ -59,6 +70,7 @@ int lock_with(Thread* t, uptr pc, pthread_rwlock_t* lock, bool shared, Deadline 
 
 int try_lock(Thread* t, uptr pc, pthread_rwlock_t* lock, bool shared) {
   begin_operation(t, pc, sooth::Op::kAcquire, address_of(lock));
+  check_alive(t, pc, lock);
   int result = shared ? real_tryrdlock(lock) : real_trywrlock(lock);
   if (result == 0) lock_acquired(t, pc, address_of(lock), shared, kTry);
   if (result == EBUSY) lock_missed(t, pc, address_of(lock), shared, kTry);
@@ -120,8 +132,14 @@ SOOTH_INTERCEPT(int, pthread_rwlock_init, pthread_rwlock_t* lock, const pthread_
 }
 
 SOOTH_INTERCEPT(int, pthread_rwlock_destroy, pthread_rwlock_t* lock) {
-  if (Thread* t = current()) lock_destroyed(t, SOOTH_CALLER, address_of(lock));
-  return real_pthread_rwlock_destroy(lock);
+  Thread* t = current();
+  if (t != nullptr) {
+    check_alive(t, SOOTH_CALLER, lock);
+    lock_destroyed(t, SOOTH_CALLER, address_of(lock));
+  }
+  int result = real_pthread_rwlock_destroy(lock);
+  if (result == 0 && t != nullptr) lock->__data.__pad2 = kDestroyedMark;
+  return result;
 }
 
 SOOTH_INTERCEPT(int, pthread_spin_trylock, pthread_spinlock_t* lock) {

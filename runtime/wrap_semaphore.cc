@@ -127,8 +127,8 @@ int wait_in_turn(Thread* t, sem_t* semaphore, Deadline deadline, F block) {
 
 template <typename F>
 int wait_with(Thread* t, uptr pc, sem_t* semaphore, Deadline deadline, F block) {
-  begin_operation(t, pc, Op::kSemWait, address_of(semaphore));
   object_used(t, pc, semaphore);
+  begin_operation(t, pc, Op::kSemWait, address_of(semaphore));
   int result = turn::taken() ? wait_in_turn(t, semaphore, deadline, block) : block();
   if (result == 0) write_wait(t, pc, semaphore);
   return result;
@@ -163,8 +163,8 @@ SOOTH_EXPORT int sooth_sem_trywait(sem_t* semaphore) asm("sem_trywait");
 int sooth_sem_trywait(sem_t* semaphore) {
   Thread* t = current();
   if (t == nullptr) return real_trywait(semaphore);
-  begin_operation(t, SOOTH_CALLER, Op::kSemWait, address_of(semaphore));
   object_used(t, SOOTH_CALLER, semaphore);
+  begin_operation(t, SOOTH_CALLER, Op::kSemWait, address_of(semaphore));
   int result = real_trywait(semaphore);
   if (result == 0) {
     write_wait(t, SOOTH_CALLER, semaphore);
@@ -178,8 +178,8 @@ int sooth_sem_trywait(sem_t* semaphore) {
 
 SOOTH_INTERCEPT(int, sem_post, sem_t* semaphore) {
   if (Thread* t = current()) {
-    begin_operation(t, SOOTH_CALLER, Op::kSemPost, address_of(semaphore));
     object_used(t, SOOTH_CALLER, semaphore);
+    begin_operation(t, SOOTH_CALLER, Op::kSemPost, address_of(semaphore));
     write_post(t, SOOTH_CALLER, semaphore);
   }
   int result = real_sem_post(semaphore);

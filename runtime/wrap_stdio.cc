@@ -9,6 +9,7 @@ using namespace sooth;
 using namespace sooth::rt;
 
 SOOTH_INTERCEPT(std::size_t, fread, void* to, std::size_t size, std::size_t count, FILE* file) {
+  SOOTH_UNSAFE(fread);
   Thread* t = recorded_thread();
   if (t == nullptr) return real_fread(to, size, count, file);
   std::size_t done = get(t, SOOTH_CALLER, file, [&] { return real_fread(to, size, count, file); });
@@ -16,6 +17,7 @@ SOOTH_INTERCEPT(std::size_t, fread, void* to, std::size_t size, std::size_t coun
   return done;
 }
 SOOTH_INTERCEPT(std::size_t, fwrite, const void* from, std::size_t size, std::size_t count, FILE* file) {
+  SOOTH_UNSAFE(fwrite);
   if (Thread* t = recorded_thread()) {
     reads(t, SOOTH_CALLER, from, size * count);
     putting(t, SOOTH_CALLER, file);
@@ -23,6 +25,7 @@ SOOTH_INTERCEPT(std::size_t, fwrite, const void* from, std::size_t size, std::si
   return real_fwrite(from, size, count, file);
 }
 SOOTH_INTERCEPT(char*, fgets, char* to, int n, FILE* file) {
+  SOOTH_UNSAFE(fgets);
   Thread* t = recorded_thread();
   if (t == nullptr) return real_fgets(to, n, file);
   char* result = get(t, SOOTH_CALLER, file, [&] { return real_fgets(to, n, file); });
@@ -30,6 +33,7 @@ SOOTH_INTERCEPT(char*, fgets, char* to, int n, FILE* file) {
   return result;
 }
 SOOTH_INTERCEPT(int, fputs, const char* s, FILE* file) {
+  SOOTH_UNSAFE(fputs);
   if (Thread* t = recorded_thread()) {
     reads_text(t, SOOTH_CALLER, s);
     putting(t, SOOTH_CALLER, file);
@@ -37,12 +41,14 @@ SOOTH_INTERCEPT(int, fputs, const char* s, FILE* file) {
   return real_fputs(s, file);
 }
 SOOTH_INTERCEPT(int, puts, const char* s) {
+  SOOTH_UNSAFE(puts);
   if (Thread* t = recorded_thread()) reads_text(t, SOOTH_CALLER, s);
   return real_puts(s);
 }
 
 #define SOOTH_GET_CHARACTER(name)                                         \
   SOOTH_INTERCEPT(int, name, FILE* file) {                                \
+    SOOTH_UNSAFE(name);                                                   \
     Thread* t = recorded_thread();                                        \
     if (t == nullptr) return real_##name(file);                           \
     return get(t, SOOTH_CALLER, file, [&] { return real_##name(file); }); \
@@ -51,6 +57,7 @@ SOOTH_GET_CHARACTER(fgetc)
 SOOTH_GET_CHARACTER(getc)
 #define SOOTH_PUT_CHARACTER(name)                                      \
   SOOTH_INTERCEPT(int, name, int character, FILE* file) {              \
+    SOOTH_UNSAFE(name);                                                \
     if (Thread* t = recorded_thread()) putting(t, SOOTH_CALLER, file); \
     return real_##name(character, file);                               \
   }
@@ -62,6 +69,7 @@ SOOTH_PUT_CHARACTER(putc)
   SOOTH_REAL static Real<ssize_t parameters> real_##name{#name};                   \
   SOOTH_EXPORT ssize_t sooth_##name parameters asm(#name);                         \
   ssize_t sooth_##name parameters {                                                \
+    SOOTH_UNSAFE(name);                                                            \
     Thread* t = recorded_thread();                                                 \
     if (t == nullptr) return real_##name arguments;                                \
     ssize_t n = get(t, SOOTH_CALLER, file, [&] { return real_##name arguments; }); \
@@ -76,6 +84,7 @@ SOOTH_GET_LINE(getdelim, (char** line, std::size_t* room, int end, FILE* file), 
 SOOTH_GET_LINE(__getdelim, (char** line, std::size_t* room, int end, FILE* file), (line, room, end, file))
 
 SOOTH_INTERCEPT(int, fflush, FILE* file) {
+  SOOTH_UNSAFE(fflush);
   Thread* t = recorded_thread();
   if (t != nullptr && file != nullptr) putting(t, SOOTH_CALLER, file);
   return real_fflush(file);
@@ -84,9 +93,11 @@ SOOTH_INTERCEPT(int, fflush, FILE* file) {
 // As close() of the descriptor.
 #define SOOTH_CLOSE_STREAM(name, waits)                            \
   SOOTH_INTERCEPT(int, name, FILE* file) {                         \
+    SOOTH_UNSAFE(name);                                            \
     Thread* t = recorded_thread();                                 \
     if (t == nullptr || file == nullptr) return real_##name(file); \
     int fd = file->_fileno;                                        \
+    if (fd >= 0) descriptor_closes(t, SOOTH_CALLER, fd);           \
     if (is_channel(file)) {                                        \
       descriptor_sends(t, SOOTH_CALLER, fd);                       \
       descriptor_ends(t, SOOTH_CALLER, fd);                        \
@@ -110,6 +121,7 @@ static FILE* open_stream(Thread* t, uptr pc, const char* path, const char* mode,
 }
 #define SOOTH_FOPEN(name)                                                                     \
   SOOTH_INTERCEPT(FILE*, name, const char* path, const char* mode) {                          \
+    SOOTH_UNSAFE(name);                                                                       \
     Thread* t = recorded_thread();                                                            \
     if (t == nullptr) return real_##name(path, mode);                                         \
     return open_stream(t, SOOTH_CALLER, path, mode, [&] { return real_##name(path, mode); }); \
@@ -117,6 +129,7 @@ static FILE* open_stream(Thread* t, uptr pc, const char* path, const char* mode,
 SOOTH_FOPEN(fopen)
 SOOTH_FOPEN(fopen64)
 SOOTH_INTERCEPT(FILE*, popen, const char* command, const char* mode) {
+  SOOTH_UNSAFE(popen);
   FILE* file = real_popen(command, mode);
   if (file != nullptr && recording()) descriptor_opened(file->_fileno);
   return file;
@@ -126,11 +139,19 @@ static FILE* opened(FILE* file) {
   if (file != nullptr && file->_fileno >= 0 && recording()) descriptor_opened(file->_fileno);
   return file;
 }
-SOOTH_INTERCEPT(FILE*, tmpfile, void) { return opened(real_tmpfile()); }
-SOOTH_INTERCEPT(FILE*, tmpfile64, void) { return opened(real_tmpfile64()); }
+SOOTH_INTERCEPT(FILE*, tmpfile, void) {
+  SOOTH_UNSAFE(tmpfile);
+  return opened(real_tmpfile());
+}
+SOOTH_INTERCEPT(FILE*, tmpfile64, void) {
+  SOOTH_UNSAFE(tmpfile64);
+  return opened(real_tmpfile64());
+}
 SOOTH_INTERCEPT(FILE*, freopen, const char* path, const char* mode, FILE* file) {
+  SOOTH_UNSAFE(freopen);
   return opened(real_freopen(path, mode, file));
 }
 SOOTH_INTERCEPT(FILE*, freopen64, const char* path, const char* mode, FILE* file) {
+  SOOTH_UNSAFE(freopen64);
   return opened(real_freopen64(path, mode, file));
 }

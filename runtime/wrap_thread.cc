@@ -189,6 +189,7 @@ int detach_other_thread(Thread* t, pthread_t thread) {
 SOOTH_EXPORT int sooth_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
                                       void* argument) asm("pthread_create");
 int sooth_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument) {
+  SOOTH_UNSAFE(pthread_create);
   Thread* t = current();
   if (t == nullptr) return real_create(thread, attributes, routine, argument);
   uptr pc = t->start_caller != 0 ? t->start_caller : SOOTH_CALLER;
@@ -208,6 +209,7 @@ void sooth_start_thread(void* self, void* state, void (*depend)()) {
 
 SOOTH_EXPORT int sooth_pthread_join(pthread_t thread, void** result) asm("pthread_join");
 int sooth_pthread_join(pthread_t thread, void** result) {
+  SOOTH_UNSAFE(pthread_join);
   Thread* t = current();
   return t == nullptr ? real_join(thread, result) : join_thread(t, SOOTH_CALLER, thread, result);
 }

@@ -66,7 +66,6 @@ OTHERWISE = {
     "malloc_usable_size": ("not needed: the allocator is that of libc", "heap_new"),
     "__libc_memalign": ("not needed: the allocator is that of libc, and the loader calls it", "heap_new"),
     "__tls_get_addr": ("not needed: memory of a thread is told of when it starts", "thread_local"),
-    "closedir": ("not needed: it frees the folder, which is seen", "libc_folders"),
     "fdopen": ("not needed: the descriptor is known, and stays the same", "stdio_pipe"),
     "listen": ("not needed: whoever connects comes before whoever accepts", "tcp"),
 }
@@ -230,8 +229,11 @@ def flags(root):
     """The table of flags, from the two lists of the run time library."""
     runtime = root / "runtime"
     works = re.findall(r'^SOOTH_OPTION\((\w+), (\w+), (".*?"|\w+), "(.*)"\)', (runtime / "options.inc").read_text(), re.MULTILINE)
-    nothing = re.findall(r'^SOOTH_TSAN_FLAG\((\w+), "(.*)"\)', (runtime / "tsan_flags.inc").read_text(), re.MULTILINE)
+    others = (root / "src" / "launch" / "tsan_flags.inc").read_text()
+    nothing = re.findall(r'^SOOTH_TSAN_FLAG\((\w+), "(.*)"\)', others, re.MULTILINE)
+    commands = re.findall(r'^SOOTH_COMMAND_FLAG\((\w+), "(.*)"\)', others, re.MULTILINE)
     rows = [(name, f"works, `{default}` by default: {words}") for _, name, default, words in works if name not in OWN_OPTIONS]
+    rows += [(name, f"works: {words}") for name, words in commands]
     rows += [(name, f"does nothing; {words}") for name, words in nothing]
     return "\n".join(["| flag | here |", "|---|---|", *(f"| `{name}` | {words} |" for name, words in sorted(rows))])
 

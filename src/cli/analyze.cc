@@ -334,6 +334,7 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
                    "Threads to use, at most: mcm asks about several pairs at a time, text is read in one of its own. "
                    "--with none always uses one, to compare with")
       ->default_str("the number of cores");
+  add_lock_order_option(*command, options->detector.all_lock_orders);
   add_memory_option(*command, options->max_memory);
   command->add_flag("--list", options->list, "List the analyses and what their findings are worth");
   add_report_options(*command, options->report);

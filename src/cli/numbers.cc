@@ -123,6 +123,17 @@ std::string short_duration(double seconds) {
   return text;
 }
 
+CLI::Option* add_lock_order_option(CLI::App& command, bool& all) {
+  return command
+      .add_option_function<std::string>(
+          "--lock-order", [&all](const std::string& which) { all = which == "tsan"; },
+          "Which cycles of locks are told: those that can happen, or with tsan all that ThreadSanitizer would report, "
+          "of one "
+          "thread alone, too")
+      ->check(CLI::IsMember({"possible", "tsan"}))
+      ->default_str("possible");
+}
+
 CLI::Option* add_memory_option(CLI::App& command, std::uint64_t& bytes) {
   bytes = machine_memory() / 2;
   return add_count_option(command, "--max-memory", bytes,

@@ -45,6 +45,8 @@ CLI::Option* add_duration_option(CLI::App& command, const std::string& name, std
                                  const std::string& help, const std::string& what_default);
 
 // --max-memory, in bytes; `bytes` becomes the default.
+// --lock-order.
+CLI::Option* add_lock_order_option(CLI::App& command, bool& all);
 CLI::Option* add_memory_option(CLI::App& command, std::uint64_t& bytes);
 
 }  // namespace sooth

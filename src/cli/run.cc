@@ -24,6 +24,7 @@
 #include "launch/child_process.h"
 #include "launch/claimed_file.h"
 #include "launch/private_directory.h"
+#include "report/describe.h"
 #include "run/run_program.h"
 
 namespace sooth {
@@ -160,7 +161,7 @@ Result<RunResult> work(RunFlags& options, const std::string& report_name) {
   return result;
 }
 
-// What TSAN_OPTIONS ask for. The run time library in the program reads them too, and takes these two for none of its
+// What TSAN_OPTIONS ask for. The run time library in the program reads them too, and takes those for commands for none of its
 // business.
 TsanOptions tsan_options() {
   const char* text = std::getenv("TSAN_OPTIONS");
@@ -188,6 +189,10 @@ CommandResult run(RunFlags& options) {
   if (!result.ok()) {
     return std::move(result).status();
   }
+  if (!tsan.report_bugs) {
+    result->report.suppressed += result->report.findings.size();
+    result->report.findings.clear();
+  }
   note_config(result->report);
   result->report.date = date_of_report(options.report);
   result->report.outcome = {static_cast<std::uint32_t>(result->end.status),
@@ -211,7 +216,14 @@ CommandResult run(RunFlags& options) {
   }
   say("the report is in " + stored + "; `sooth view " + stored + "` shows it in a browser, `sooth report --verbose " +
       stored + "` prints all of it");
-  if (*code != ExitCode::kOk) {
+  if (!tsan.without_effect.empty()) {
+    say("of TSAN_OPTIONS, " + listed(tsan.without_effect) + (tsan.without_effect.size() == 1 ? " does" : " do") +
+        " nothing here; add verbosity=1 to learn what takes the place");
+  }
+  if (*code == ExitCode::kFindings && tsan.exit_code.value_or(1) != 0) {
+    return tsan.exit_code.has_value() ? static_cast<ExitCode>(*tsan.exit_code) : *code;
+  }
+  if (*code != ExitCode::kOk && *code != ExitCode::kFindings) {
     return *code;
   }
   return static_cast<ExitCode>(result->interrupted != 0 ? 128 + result->interrupted : result->end.shell_status());
@@ -238,6 +250,7 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   add_count_option(*command, "--max-trace", options->job.record.options.max_bytes,
                    "End the recording at so many bytes; the program goes on. 0: no limit");
   add_thinning_option(*command, options->job.record.options);
+  add_lock_order_option(*command, options->job.analysis.detector.all_lock_orders);
   add_memory_option(*command, options->job.analysis.max_memory);
   command
       ->add_option_function<std::string>(

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <sstream>
 
 #include "report/baseline.h"
@@ -10,6 +12,30 @@
 #include "report/sink.h"
 
 namespace sooth {
+
+namespace {
+
+constexpr std::string_view kWithoutEffect[] = {
+#define SOOTH_TSAN_FLAG(name, instead) #name,
+#define SOOTH_COMMAND_FLAG(name, meaning)
+#include "launch/tsan_flags.inc"
+#undef SOOTH_COMMAND_FLAG
+#undef SOOTH_TSAN_FLAG
+};
+
+bool means_nothing(std::string_view name) {
+  return std::find(std::begin(kWithoutEffect), std::end(kWithoutEffect), name) != std::end(kWithoutEffect);
+}
+
+// As processes end: the low eight bits. Nothing when it is no number.
+std::optional<std::uint8_t> parse_status(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(static_cast<std::uint8_t>(number)) : std::nullopt;
+}
+
+}  // namespace
 
 TsanOptions parse_tsan_options(std::string_view text) {
   constexpr std::string_view kSeparators = ":, \n\t";
@@ -35,6 +61,13 @@ TsanOptions parse_tsan_options(std::string_view text) {
       options.log_path = value == "stdout" || value == "stderr" ? std::string_view() : value;
     } else if (name == "suppressions") {
       options.suppressions = value;
+    } else if (name == "exitcode") {
+      options.exit_code = parse_status(value);
+    } else if (name == "report_bugs") {
+      options.report_bugs = value != "0" && value != "false" && value != "no";
+    } else if (means_nothing(name) && std::find(options.without_effect.begin(), options.without_effect.end(), name) ==
+                                          options.without_effect.end()) {
+      options.without_effect.emplace_back(name);
     }
   }
 }

@@ -2,9 +2,11 @@
 // for them so.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "race/finding.h"
@@ -15,6 +17,9 @@ namespace sooth {
 struct TsanOptions {
   std::string log_path;      // reports go to FILE.PID as well; empty: they do not. `stdout` and `stderr` are no files
   std::string suppressions;  // file; empty for none
+  std::optional<std::uint8_t> exit_code;  // when there are findings; 0: that of the program
+  bool report_bugs = true;
+  std::vector<std::string> without_effect;  // flags that mean nothing here, as they were named
 };
 
 // `text` as ThreadSanitizer reads it: name=value, separated by colons, commas or blanks; a value may be in quotes. The

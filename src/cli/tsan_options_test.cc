@@ -11,6 +11,18 @@
 namespace sooth {
 namespace {
 
+TEST(TsanOptions, ReadsStatusAndWhatMeansNothing) {
+  EXPECT_EQ(parse_tsan_options("exitcode=3").exit_code, 3);
+  EXPECT_EQ(parse_tsan_options("exitcode=0").exit_code, 0);
+  EXPECT_EQ(parse_tsan_options("exitcode=x").exit_code, std::nullopt);
+  EXPECT_EQ(parse_tsan_options("").exit_code, std::nullopt);
+  EXPECT_FALSE(parse_tsan_options("report_bugs=0").report_bugs);
+  EXPECT_TRUE(parse_tsan_options("report_bugs=1").report_bugs);
+  const std::vector<std::string> nothing = {"halt_on_error", "history_size"};
+  EXPECT_EQ(parse_tsan_options("halt_on_error=1:exitcode=1:history_size=7 halt_on_error=0,io_sync=2").without_effect,
+            nothing);
+}
+
 TEST(TsanOptions, ReadsWhatThreadSanitizerReads) {
   const struct {
     const char* text;

@@ -75,6 +75,16 @@ bool reaches(const Target& target, const RunLog& log) {
   });
 }
 
+bool reaches_by_delay(const Target& target, const RunLog& log) {
+  return std::none_of(log.processes.begin(), log.processes.end(), [&](const ProcessLog& process) {
+    return target.kind == FindingKind::kDeadlock
+               ? process.longest_delay <= kUsualDelay && deadlocks_at(target.acquires, process.deadlock)
+               : std::any_of(process.races.begin(), process.races.end(), [&](const CreatedRace& race) {
+                   return race.delay <= kUsualDelay && creates(target, race);
+                 });
+  });
+}
+
 int first_place(const PairCode& pair, const RunLog& log) {
   for (const ProcessLog& process : log.processes) {
     for (const CreatedRace& race : process.races) {
@@ -97,6 +107,7 @@ class Campaign::Tally {
 
   void add(RunPlan plan, RunOutcome run, bool along_witness) {
     ++reached_;
+    delayed_ += reaches_by_delay(target_, run.log) ? 1 : 0;
     const Outcome outcome = classify(run);
     const int place = first_place(target_.pair, run.log);
     auto group =
@@ -157,6 +168,7 @@ class Campaign::Tally {
     return any_failure() ? harm(kClear) != nullptr : reached_ >= kHarmlessHits;
   }
   std::uint64_t reached() const { return reached_; }
+  bool by_delay() const { return reached_ > 0 && delayed_ == reached_; }
   const Group* first() const { return groups_.empty() ? nullptr : &groups_.front(); }
 
  private:
@@ -167,7 +179,7 @@ class Campaign::Tally {
   const Target& target_;
   const Baseline& baseline_;
   Baseline missed_;
-  std::uint64_t reached_ = 0;
+  std::uint64_t reached_ = 0, delayed_ = 0;
   std::array<std::uint64_t, 2> with_first_{};
   std::vector<Group> groups_;  // in the order in which they were met
 };
@@ -401,6 +413,7 @@ Result<Confirmation> Campaign::finish(Attempt& attempt) {
   chosen = chosen != nullptr ? chosen : tally.failure();
   chosen = chosen != nullptr ? chosen : tally.first();
   result.baseline_runs = baseline_.runs();
+  result.by_delay = tally.by_delay();
   if (chosen != nullptr) {
     result.along_witness = chosen->along_witness;
     result.failures = chosen->outcome.failed() ? chosen->runs : 0;

@@ -54,6 +54,9 @@ struct Target {
 // threads at these acquires, each held up by the next.
 bool reaches(const Target& target, const RunLog& log);
 
+// Whether that took a thread that was kept from running for longer than usual: was_delayed(), up to the race.
+bool reaches_by_delay(const Target& target, const RunLog& log);
+
 // Which of the two places went first when the race was first created: 0 or 1; -1 when there is no telling.
 int first_place(const PairCode& pair, const RunLog& log);
 
@@ -75,6 +78,7 @@ struct Confirmation {
   bool order_matters = false;  // the failure depends on which of the two accesses goes first
   std::uint64_t failures = 0;  // runs that got there and ended like `run`, if that failed
   std::uint64_t baseline_runs = 0, baseline_failures = 0, missed_failures = 0;
+  bool by_delay = false;   // as ReplaySummary::by_delay
   double chance = 1;       // as ReplaySummary::chance
   bool cancelled = false;  // before it was decided
 

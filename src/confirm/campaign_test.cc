@@ -121,6 +121,19 @@ TEST(CampaignTest, AHarmlessRaceIsLeftAfterTenHits) {
   EXPECT_EQ(result.run->plan.seed, 1u);
 }
 
+TEST(CampaignTest, ARaceThatOnlyADelayLeadsToSaysSo) {
+  const auto run = [](std::uint64_t undelayed) {
+    return [=](const RunPlan& plan) -> Result<RunOutcome> {
+      RunOutcome outcome = race_then(0);
+      outcome.log.processes[0].races[0].delay = plan.seed == undelayed ? 0 : kUsualDelay + 1;
+      return directed(plan) ? outcome : ended(0);
+    };
+  };
+  EXPECT_TRUE(confirmed(run(0), race_target()).by_delay);
+  EXPECT_FALSE(confirmed(run(3), race_target()).by_delay);
+  EXPECT_FALSE(confirmed([](const RunPlan&) -> Result<RunOutcome> { return ended(0); }, race_target()).by_delay);
+}
+
 TEST(CampaignTest, WhatIsNeverReachedTakesAllTrials) {
   const Confirmation result = confirmed([](const RunPlan&) -> Result<RunOutcome> { return ended(0); }, race_target());
   EXPECT_EQ(result.trials, 100u);

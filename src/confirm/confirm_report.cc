@@ -163,6 +163,7 @@ void apply(const Confirmation& confirmation, const std::string& program, const s
   const Rung rung = !confirmation.run.has_value() ? finding.rung
                     : confirmation.harmful        ? Rung::kHarmful
                                                   : Rung::kConfirmed;
+  const bool predicted_before = finding.rung >= Rung::kPredicted;
   const bool proven_before = finding.replay.has_value() && finding.rung >= Rung::kConfirmed;
   if (proven_before && (!confirmation.run.has_value() || rung < finding.rung)) {
     return;
@@ -186,6 +187,7 @@ void apply(const Confirmation& confirmation, const std::string& program, const s
     replay.baseline_failures = confirmation.baseline_failures;
     replay.missed_failures = confirmation.missed_failures;
     replay.chance = confirmation.chance;
+    replay.by_delay = confirmation.by_delay && !predicted_before;
     ScheduleFile schedule = make_schedule(program, run.plan, run.log);
     schedule.outcome = run.end.describe();
     replay.schedule = print_schedule(schedule);

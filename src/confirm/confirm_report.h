@@ -37,7 +37,8 @@ Result<ConfirmCounts> confirm_report(Report& report, const std::vector<std::stri
 // What to type to make it happen again; `program` is a command line.
 std::string replay_command(const std::string& report, const Finding& finding, const std::string& program);
 
-// What a confirmation makes of a finding. One that an earlier campaign took further stays as it is.
+// What a confirmation makes of a finding. One that an earlier campaign took further stays as it is. What a recording
+// predicts takes no delay: sleeps order nothing in it.
 void apply(const Confirmation& confirmation, const std::string& program, const std::string& command, Finding& finding);
 
 }  // namespace sooth

@@ -359,7 +359,7 @@ void Explorer::arrange_meeting(const Path& path, const Execution& execution, con
   const StepPtr& first = execution.points[early].done;
   const StepPtr& second = execution.points[late].done;
   if (first == nullptr || second == nullptr || !are_conflicting(*first, *second) ||
-      !options_.wants_meeting(*first, *second)) {
+      !options_.wants_meeting(*first, *second, execution.points[late].delay)) {
     return;
   }
   // The thread of `early` stays ready in front of its access, so there is a choice at every point.

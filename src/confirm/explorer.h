@@ -28,9 +28,9 @@ struct ExplorerOptions {
   // without end.
   std::uint32_t loop_turns = 2;
   // Reduction only: whether to make a run that brings these two unordered, conflicting accesses together. Asked once
-  // for each such pair that is met.
-  std::function<bool(const ExploredStep& first, const ExploredStep& second)> wants_meeting =
-      [](const ExploredStep&, const ExploredStep&) { return false; };
+  // for each such pair that is met; `delay`: of ExploredPoint, at the second.
+  std::function<bool(const ExploredStep& first, const ExploredStep& second, std::uint64_t delay)> wants_meeting =
+      [](const ExploredStep&, const ExploredStep&, std::uint64_t) { return false; };
 };
 
 // Every run is a function of its choices. What is asked for depends on what was added, and on nothing else.

@@ -46,6 +46,10 @@ class ExploreCampaign {
         return *error_;
       }
     }
+    for (const auto& [pair, place] : places_) {
+      ExploredRace& race = result_.races[place];
+      race.by_delay = race.by_delay && !undelayed_.contains(pair);
+    }
     result_.tests = tally_.finish();
     return std::move(result_);
   }
@@ -95,8 +99,11 @@ class ExploreCampaign {
 
   ExplorerOptions search_options() {
     ExplorerOptions search = options_.search;
-    search.wants_meeting = [this](const ExploredStep& first, const ExploredStep& second) {
+    search.wants_meeting = [this](const ExploredStep& first, const ExploredStep& second, std::uint64_t delay) {
       const Pair pair = pair_of(first, second);
+      if (delay <= kUsualDelay) {
+        undelayed_.insert(pair);
+      }
       return !places_.contains(pair) && wanted_.insert(pair).second;
     };
     return search;
@@ -107,7 +114,7 @@ class ExploreCampaign {
     const auto work = [&](std::uint64_t i) {
       RunPlan plan;
       plan.plan = control::Plan::kChoices;
-      plan.flags = control::kEveryAccess | control::kLogPoints;
+      plan.flags = control::kEveryAccess | control::kEveryFree | control::kLogPoints;
       plan.strategy = "serial";
       plan.seed = before + i + 1;
       plan.choices = requests[i].choices;
@@ -163,11 +170,13 @@ class ExploreCampaign {
       const Pair pair = pair_of(first, second);
       const auto [place, is_new] = places_.try_emplace(pair, result_.races.size());
       if (is_new) {
-        ExploredRace race{first, second, meeting.other, meeting.here, 0, false, {}};
+        ExploredRace race{first, second, meeting.other, meeting.here, 0, true, false, {}};
         arrange(meeting, execution, plan, run, race);
         result_.races.push_back(std::move(race));
       }
-      result_.races[place->second].runs += here.insert(pair).second ? 1 : 0;
+      ExploredRace& race = result_.races[place->second];
+      race.runs += here.insert(pair).second ? 1 : 0;
+      race.by_delay = race.by_delay && execution.points[meeting.point].delay > kUsualDelay;
     }
   }
 
@@ -217,6 +226,7 @@ class ExploreCampaign {
   TestTally tally_;
   std::map<Pair, std::size_t> places_;  // of result_.races
   std::set<Pair> wanted_;
+  std::set<Pair> undelayed_;  // a run has both, and nothing but a sleep between them
   std::map<std::multiset<std::pair<std::string, control::BlockedOn>>, std::size_t> deadlocks_;
   std::optional<Explorer> explorer_;
   Wakes wakes_now_;

@@ -30,7 +30,9 @@ struct ExploredRace {
   ExploredStep first, second;
   std::uint32_t first_thread = 0, second_thread = 0;
   std::uint64_t runs = 0;  // in which it was seen
-  bool stops = false;      // a run along `schedule` stops both threads there; else it only comes through
+  // In all of them a thread was kept from running before it (kUsualDelay), and no other run has both accesses unordered.
+  bool by_delay = true;
+  bool stops = false;  // a run along `schedule` stops both threads there; else it only comes through
   ScheduleFile schedule;
 };
 

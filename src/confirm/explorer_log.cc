@@ -52,6 +52,7 @@ class Reader {
       case RecordKind::kStepAt: threads_[record.thread].at = record; return true;
       case RecordKind::kStep: return add_step(record, threads_[record.thread]);
       case RecordKind::kPoint: return add_point(record);
+      case RecordKind::kEarly: delay_ = std::max(delay_, record.a); return true;
       default: return false;
     }
   }
@@ -74,7 +75,8 @@ class Reader {
       const std::uint64_t begin = step.parts.size() * control::kGranule;  // bytes from that of the first granule on
       std::uint8_t bytes = 0;
       for (std::uint64_t i = 0; i < control::kGranule; ++i) {
-        const bool touched = begin + i >= skipped && begin + i < skipped + step.size;
+        const bool touched =
+            (record.a & control::kWholeGranules) != 0 || (begin + i >= skipped && begin + i < skipped + step.size);
         bytes = static_cast<std::uint8_t>(bytes | (touched ? 1u << i : 0u));
       }
       step.parts.push_back({granule, bytes});
@@ -151,6 +153,7 @@ class Reader {
     const auto how = static_cast<control::StretchEnd>(record.c >> 8 & 0xff);
     ExploredPoint point;
     point.stretches = stretches_;
+    point.delay = delay_;
     if (record.thread != control::kNone) {
       announce(threads_[record.thread], point, how);
       stretches_ += kind == SchedulingPoint::kBlocked || record.b != record.thread ? 1 : 0;
@@ -187,6 +190,7 @@ class Reader {
   std::map<std::uint32_t, Module> modules_;
   std::map<std::uint32_t, Thread> threads_;
   std::uint64_t stretches_ = 0;
+  std::uint64_t delay_ = 0;
   Execution execution_;
 };
 

@@ -45,6 +45,15 @@ class LogWriter {
                            granule, last});
     return *this;
   }
+  LogWriter& also(std::uint32_t thread, Op op, std::uint64_t granule) {
+    log_.points.push_back({RecordKind::kStep, 0, thread,
+                           static_cast<std::uint64_t>(op) | 1 << 8 | control::kWholeGranules, granule, granule});
+    return *this;
+  }
+  LogWriter& early(std::uint32_t thread, std::uint64_t delay) {
+    log_.points.push_back({RecordKind::kEarly, 0, thread, delay, 0, 0});
+    return *this;
+  }
   LogWriter& everything(std::uint32_t thread, Op op = Op::kCallBegin) {
     log_.points.push_back({RecordKind::kStep, 0, thread, static_cast<std::uint64_t>(op) | 3 << 8, 0, 0});
     return *this;
@@ -97,6 +106,24 @@ TEST(ExplorerLog, NeighboursDoNotMeet) {
   ASSERT_EQ(meetings.size(), 1u);
   EXPECT_EQ(std::tuple(meetings[0].point, meetings[0].here, meetings[0].other), std::tuple(3u, 2u, 1u));
   EXPECT_EQ(execution.points[3].stretches, 2u);
+}
+
+TEST(ExplorerLog, AStepMayBeAboutTwoThings) {
+  LogWriter writer;
+  writer.at(1, 1, 0, 0, 0).step(1, Op::kCondWait, 7, 7, 0, 1).also(1, Op::kCondWait, 3).point(1, 2, 1);
+  EXPECT_EQ(read(writer).points[0].done->parts, (std::vector<ExploredStep::Part>{{3, 0xff}, {7, 0x01}}));
+}
+
+TEST(ExplorerLog, AFreeMeetsWhoUsesTheBlock) {
+  LogWriter writer;
+  writer.point(0, 6, 1, SchedulingPoint::kBlocked, StretchEnd::kBlocked);
+  writer.at(1, 1, 0, 0, 0).step(1, Op::kFree, 0, 2, 0, 24).point(1, 6, 2);
+  writer.early(0, 5);
+  writer.at(2, 2, 0, 0, 0).step(2, Op::kAtomicLoad, 1, 1, 4, 4).point(2, 6, 2);
+  const Execution execution = read(writer);
+  ASSERT_EQ(meetings_in(execution).size(), 1u);
+  EXPECT_EQ(execution.points[1].delay, 0u);
+  EXPECT_EQ(execution.points[2].delay, 5u);
 }
 
 TEST(ExplorerLog, KnowsWhatIsDone) {

@@ -41,7 +41,7 @@ RunPlan plan_of_meeting(const Meeting& meeting, const Execution& execution, cons
   const ExploredStep& other = meeting.other_step(execution);
   RunPlan plan;
   plan.plan = control::Plan::kStretches;
-  plan.flags = control::kEveryAccess;
+  plan.flags = control::kEveryAccess | control::kEveryFree;
   if (here.is_at(other) && here.op == other.op) {
     plan.sites = {site_of(here, 3)};
   } else {

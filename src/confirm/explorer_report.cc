@@ -24,6 +24,7 @@ Finding finding_of(const ExploredRace& race, CodeNames& names) {
   finding.dynamic_pairs = race.runs;
   finding.accesses = {access_of(race.first, race.first_thread, names),
                       access_of(race.second, race.second_thread, names)};
+  finding.replay.emplace().by_delay = race.by_delay;
   return finding;
 }
 
@@ -81,7 +82,7 @@ Result<Report> report_of(const ExploreResult& result, const std::string& program
       return command.status();
     }
     finding.found_by = {"explore"};
-    ReplaySummary replay;
+    ReplaySummary replay = finding.replay.value_or(ReplaySummary());
     replay.command = *command;
     replay.seed = schedule.plan.seed;
     replay.strategy = "explore";

@@ -40,7 +40,8 @@ StepRelation relation(const StepPtr& first, const StepPtr& second) {
 }
 
 bool are_conflicting(const ExploredStep& first, const ExploredStep& second) {
-  return is_access(first.op) && is_access(second.op) && (first.is_plain() || second.is_plain()) &&
+  const auto touches = [](const ExploredStep& step) { return step.is_plain() || is_access(step.op); };
+  return touches(first) && touches(second) && (first.is_plain() || second.is_plain()) &&
          (is_write(first.op) || is_write(second.op)) && !first.is_everything && !second.is_everything &&
          have_common_byte(first.parts, second.parts);
 }

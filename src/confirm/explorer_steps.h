@@ -31,7 +31,8 @@ struct ExploredStep {
   std::uint64_t offset = 0;                // of the program counter in its module; 0: unknown
   std::uint64_t events = 0, accesses = 0;  // position of the thread in front of it
 
-  bool is_plain() const { return op == Op::kRead || op == Op::kWrite; }
+  // A free is a write to all of its block.
+  bool is_plain() const { return op == Op::kRead || op == Op::kWrite || op == Op::kFree; }
   bool is_at(const ExploredStep& other) const { return offset == other.offset && module == other.module; }
 };
 // nullptr: nothing that others could notice.
@@ -57,6 +58,7 @@ struct ExploredPoint {
   std::vector<StepPtr> pending;  // by thread: what it does next
   StepPtr done;                  // what `chosen` then did
   std::uint64_t stretches = 0;   // that were over when `from` came here
+  std::uint64_t delay = 0;       // ProcessLog::longest_delay until then
 
   bool is_choice() const { return (ready & (ready - 1)) != 0; }
 };

@@ -241,7 +241,7 @@ SitePair pair_of(const ExploredStep& a, const ExploredStep& b) {
 Seen explore(const Program& program, ExplorerOptions options, std::size_t batch, std::uint64_t limit = 200'000) {
   Seen seen;
   std::set<SitePair> asked;
-  options.wants_meeting = [&](const ExploredStep& a, const ExploredStep& b) {
+  options.wants_meeting = [&](const ExploredStep& a, const ExploredStep& b, std::uint64_t) {
     return !seen.races.contains(pair_of(a, b)) && asked.insert(pair_of(a, b)).second;
   };
   Explorer explorer(options);

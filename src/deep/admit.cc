@@ -242,16 +242,31 @@ class Admission {
     return true;
   }
 
+  static bool is_text(const llvm::Metadata* text) { return text == nullptr || llvm::isa<llvm::MDString>(text); }
+
+  // What DeepProgram::site() reads there as text is text: LLVM's reader believes what the file says, and its verifier
+  // does not ask.
+  static bool is_named(const llvm::DILocalScope& scope) {
+    const llvm::Metadata* raw_file = scope.getRawFile();
+    const auto* file = llvm::dyn_cast_or_null<llvm::DIFile>(raw_file);
+    const auto* function = llvm::dyn_cast<llvm::DISubprogram>(&scope);
+    return (raw_file == nullptr || file != nullptr) &&
+           (file == nullptr || (is_text(file->getOperand(0)) && is_text(file->getOperand(1)))) &&
+           (function == nullptr || is_text(function->getOperand(2)));
+  }
+
   // The chains that DeepProgram::site() follows have an end, and at it a function.
   bool is_place_fine(const llvm::DILocation* location) {
     for (unsigned depth = 0; location != nullptr && places_.insert(location).second; ++depth) {
       const auto* scope = llvm::dyn_cast_or_null<llvm::DILocalScope>(location->getRawScope());
+      const bool has_file = scope != nullptr && is_named(*scope);
       for (unsigned inner = 0; scope != nullptr && !llvm::isa<llvm::DISubprogram>(scope); ++inner) {
         const auto* block = inner < kLongestChain ? llvm::dyn_cast<llvm::DILexicalBlockBase>(scope) : nullptr;
         scope = block == nullptr ? nullptr : llvm::dyn_cast_or_null<llvm::DILocalScope>(block->getRawScope());
       }
       const llvm::Metadata* outer = location->getRawInlinedAt();
-      if (scope == nullptr || depth > kLongestChain || (outer != nullptr && !llvm::isa<llvm::DILocation>(outer))) {
+      if (scope == nullptr || !has_file || !is_named(*scope) || depth > kLongestChain ||
+          (outer != nullptr && !llvm::isa<llvm::DILocation>(outer))) {
         return no("its debug information names no place");
       }
       if (outer == location) {

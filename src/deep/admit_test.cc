@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 #include <llvm/AsmParser/Parser.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/GlobalVariable.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/MemoryBufferRef.h>
@@ -68,6 +73,64 @@ TEST(Admit, RefusesWhatNobodyCanWorkWith) {
   for (const auto& c : cases) {
     const std::string text = c.text.starts_with("target") ? c.text : kMachine + c.text;
     EXPECT_NE(why_not(text).find(c.why), std::string::npos) << c.text.substr(0, 200) << "\n" << why_not(text);
+  }
+}
+
+// LLVM's reader of text refuses such code; its reader of bitcode and its verifier do not.
+TEST(Admit, RefusesStepsOverThingsWithoutASize) {
+  llvm::LLVMContext context;
+  llvm::Type* const byte = llvm::Type::getInt8Ty(context);
+  llvm::Type* const strides[] = {byte, llvm::FunctionType::get(byte, false),
+                                 llvm::StructType::create(context, "opaque"),
+                                 llvm::StructType::get(context, {byte, llvm::StructType::create(context, "inside")})};
+  for (llvm::Type* stride : strides) {
+    for (const bool is_initialiser : {true, false}) {
+      llvm::Module module("module", context);
+      module.setDataLayout("e-m:e-i64:64-n8:16:32:64-S128");
+      auto* function = llvm::Function::Create(llvm::FunctionType::get(llvm::PointerType::get(context, 0), false),
+                                              llvm::Function::ExternalLinkage, "f", module);
+      llvm::Constant* const stepped = llvm::ConstantExpr::getGetElementPtr(
+          stride, static_cast<llvm::Constant*>(function), llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), 1));
+      auto* const global =
+          new llvm::GlobalVariable(module, stepped->getType(), false, llvm::GlobalValue::ExternalLinkage,
+                                   is_initialiser ? stepped : function, "g");
+      llvm::ReturnInst::Create(context, is_initialiser ? static_cast<llvm::Value*>(global) : stepped,
+                               llvm::BasicBlock::Create(context, "", function));
+      EXPECT_EQ(why_not_admitted(module), stride == byte ? "" : "it has types whose size is not known")
+          << is_initialiser << " " << stride->getTypeID();
+    }
+  }
+}
+
+// The same of names: LLVM takes whatever stands in their place for text.
+TEST(Admit, RefusesNamesThatAreNoText) {
+  const std::string text = std::string(kMachine) + R"(
+define void @f() !dbg !6 {
+  ret void, !dbg !9
+}
+!llvm.dbg.cu = !{!0}
+!llvm.module.flags = !{!3}
+!0 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus_14, file: !1, producer: "test", emissionKind: FullDebug)
+!1 = distinct !DIFile(filename: "a.cc", directory: "/src/prog")
+!3 = !{i32 2, !"Debug Info Version", i32 3}
+!6 = distinct !DISubprogram(name: "f", scope: !1, file: !1, type: !7, unit: !0, spFlags: DISPFlagDefinition)
+!7 = !DISubroutineType(types: !8)
+!8 = !{null}
+!9 = !DILocation(line: 5, column: 11, scope: !6)
+)";
+  for (const std::string_view wrong : {"nothing", "filename", "directory", "function"}) {
+    llvm::LLVMContext context;
+    llvm::SMDiagnostic diagnostic;
+    const auto module = llvm::parseAssembly(llvm::MemoryBufferRef(text, "module"), diagnostic, context);
+    ASSERT_NE(module, nullptr) << diagnostic.getMessage().str();
+    llvm::DISubprogram* const function = module->getFunction("f")->getSubprogram();
+    llvm::MDNode* const other = llvm::MDTuple::get(context, {});
+    if (wrong == "function") {
+      function->replaceOperandWith(2, other);
+    } else if (wrong != "nothing") {
+      function->getFile()->replaceOperandWith(wrong == "filename" ? 0 : 1, other);
+    }
+    EXPECT_EQ(why_not_admitted(*module), wrong == "nothing" ? "" : "its debug information names no place") << wrong;
   }
 }
 

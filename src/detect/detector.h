@@ -27,8 +27,9 @@ std::string_view guarantee_name(Guarantee guarantee);
 // What users may choose about detectors. Each one takes what concerns it.
 struct DetectorOptions {
   std::uint64_t window =
-      2'000;             // events that an analysis which cannot look at a whole trace takes at a time; at least 1
-  bool compare = false;  // measure also what an analysis avoids, for stats(); may cost several times as much
+      2'000;  // events that an analysis which cannot look at a whole trace takes at a time; at least 1
+  bool all_lock_orders = false;  // of deadlocks: also cycles that cannot happen, as ThreadSanitizer reports them
+  bool compare = false;          // measure also what an analysis avoids, for stats(); may cost several times as much
 };
 
 // To write one: a class in its own file, consume() switching over Op without a default, and one row in

@@ -167,7 +167,9 @@ void LockCycleSearch::index_holders() {
 }
 
 void LockCycleSearch::run() {
-  for (length_ = 2; length_ <= thread_count_ && !out_of_steps(); ++length_) {
+  constexpr std::size_t kTsanLongest = 10;
+  const std::size_t longest = limits_.all_orders ? std::min(kinds_.size(), kTsanLongest) : thread_count_;
+  for (length_ = 2; length_ <= longest && !out_of_steps(); ++length_) {
     if (length_ > limits_.max_threads) {
       cut_ = true;
       return;
@@ -198,7 +200,7 @@ bool LockCycleSearch::waits_for(const Kind& waiting, const Kind& other) const {
 bool LockCycleSearch::may_follow(const Kind& next) const {
   for (std::size_t i = 0; i < path_.size(); ++i) {
     const Kind& kind = kinds_[path_[i]];
-    if (protect(lock_sets_.locks(kind.held), lock_sets_.locks(next.held)) ||
+    if ((!limits_.all_orders && protect(lock_sets_.locks(kind.held), lock_sets_.locks(next.held))) ||
         (i + 1 < path_.size() && waits_for(kind, next)) || (i > 0 && waits_for(next, kind))) {
       return false;
     }
@@ -280,9 +282,9 @@ bool LockCycleSearch::choose(std::size_t position) {
 }
 
 bool LockCycleSearch::fits(const LockMoment& moment) const {
-  return std::all_of(chosen_.begin(), chosen_.end(), [&](const LockMoment* other) {
-    return other->acquire.event.thread != moment.acquire.event.thread && unordered(*other, moment);
-  });
+  return limits_.all_orders || std::all_of(chosen_.begin(), chosen_.end(), [&](const LockMoment* other) {
+           return other->acquire.event.thread != moment.acquire.event.thread && unordered(*other, moment);
+         });
 }
 
 void LockCycleSearch::note() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "detect/lock_cycle_search.h"
+#include "detect/lock_use_thinning.h"
 #include "order/lock_set.h"
 #include "order/must_order.h"
 #include "order/role.h"
@@ -19,7 +20,7 @@ namespace {
 class DeadlockDetector final : public Detector {
  public:
   explicit DeadlockDetector(const LockOrderLimits& limits)
-      : limits_(limits), must_order_(*this), thin_out_at_(limits.max_uses) {}
+      : limits_(limits), must_order_(*this), leave_out_at_(limits.few_uses), thin_out_at_(limits.max_uses) {}
 
   Guarantee guarantee() const override { return Guarantee::kHeuristic; }
   const PairTable& races() const override { return races_; }
@@ -29,6 +30,7 @@ class DeadlockDetector final : public Detector {
   std::vector<std::pair<std::string, std::string>> stats() const override {
     return {{"cycles", std::to_string(deadlocks_.size())},
             {"lock uses", std::to_string(uses_.size())},
+            {"lock uses left out", std::to_string(left_out_)},
             {"lock uses thinned out", std::to_string(thinned_out_)},
             {"locksets", std::to_string(locks_.table().size())},
             {"merged moments", std::to_string(merged_)},
@@ -38,6 +40,9 @@ class DeadlockDetector final : public Detector {
   void consume(const Batch& batch) override {
     for (std::size_t i = 0; i < batch.events.size(); ++i) {
       step(batch, i);
+    }
+    if (uses_.size() >= leave_out_at_) {
+      leave_out();
     }
     if (uses_.size() >= thin_out_at_) {
       thin_out();
@@ -144,6 +149,24 @@ class DeadlockDetector final : public Detector {
     }
   }
 
+  // Forgets uses for which a later one stands in every cycle: see dispensable_uses(). Without it, a program that starts
+  // threads for ever would have more and more of them.
+  void leave_out() {
+    std::vector<std::pair<Key, std::size_t>> all(index_.begin(), index_.end());
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.life > b.first.life; });
+    std::unordered_map<Key, std::size_t, KeyHash> later;  // by the key with life 0: the next use
+    std::vector<std::size_t> next(uses_.size(), kNoUse);
+    for (const auto& [key, use] : all) {
+      const auto [it, is_last] = later.try_emplace(of_any_life(key), use);
+      if (!is_last) {
+        next[use] = std::exchange(it->second, use);
+      }
+    }
+    const std::vector<bool> dispensable = dispensable_uses(uses_, next, locks_.table(), kStepsToLeaveOut);
+    left_out_ += keep([&](const Key&, std::size_t use) { return !dispensable[use]; });
+    leave_out_at_ = uses_.size() + std::max(limits_.few_uses, uses_.size());
+  }
+
   // Cycles among what happened so far are looked for first. What is left to find has a use that is still to come. Who
   // does not know a use of a thread does not know the later ones of threads with its number either: of uses that differ
   // in that alone, the latest of a thread that is over can stand for the earlier ones, unless the cycle has another
@@ -151,30 +174,40 @@ class DeadlockDetector final : public Detector {
   void thin_out() {
     LockCycleSearch search(uses_, locks_.table(), limits_);
     find_cycles(search);
-    std::vector<std::pair<Key, std::size_t>> all(index_.begin(), index_.end());
-    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     std::unordered_map<Key, std::uint32_t, KeyHash> latest;  // by the key with life 0: of threads that are over
-    for (auto& [key, use] : all) {
+    for (const auto& [key, use] : index_) {
       if (key.life != life_of(key.thread)) {
-        Key any = key;
-        any.life = 0;
-        std::uint32_t& life = latest[any];
+        std::uint32_t& life = latest[of_any_life(key)];
         life = std::max(life, key.life);
       }
     }
+    thinned_out_ += keep([&](const Key& key, std::size_t) {
+      return key.life == life_of(key.thread) || key.life == latest[of_any_life(key)];
+    });
+    thin_out_at_ = uses_.size() + std::max(limits_.max_uses, uses_.size());
+  }
+
+  static Key of_any_life(Key key) {
+    key.life = 0;
+    return key;
+  }
+
+  // Those that the predicate wants, in their order. Returns how many are gone.
+  template <typename Predicate>
+  std::size_t keep(const Predicate& is_kept) {
+    const std::size_t before = uses_.size();
+    std::vector<std::pair<Key, std::size_t>> all(index_.begin(), index_.end());
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     std::vector<CycleUse> kept;
     index_.clear();
-    for (auto& [key, use] : all) {
-      Key any = key;
-      any.life = 0;
-      if (key.life == life_of(key.thread) || key.life == latest[any]) {
+    for (const auto& [key, use] : all) {
+      if (is_kept(key, use)) {
         index_.emplace(key, kept.size());
         kept.push_back(std::move(uses_[use]));
       }
     }
-    thinned_out_ += uses_.size() - kept.size();
     uses_ = std::move(kept);
-    thin_out_at_ = uses_.size() + std::max(limits_.max_uses, uses_.size());
+    return before - uses_.size();
   }
 
   // A thread that holds nothing can wait, but nobody waits for it. One that tries, or waits up to some time, holds what
@@ -231,17 +264,20 @@ class DeadlockDetector final : public Detector {
       snapshots_[raw(thread)] = nullptr;
     }
   }
-  // What the thread knows of the others now; shared until it learns more.
+  // What the thread knows of the others now; shared until it learns more. Nobody asks what it knows of itself, and without
+  // that it is short for all threads that know few others, whatever their numbers.
   const std::shared_ptr<const VectorClock>& snapshot(ThreadId thread) {
     if (raw(thread) >= snapshots_.size()) {
       snapshots_.resize(raw(thread) + 1);
     }
     std::shared_ptr<const VectorClock>& clock = snapshots_[raw(thread)];
     if (clock == nullptr) {
-      clock = std::make_shared<const VectorClock>(clocks_.of(thread));
+      clock = std::make_shared<const VectorClock>(clocks_.of(thread).of_others(thread));
     }
     return clock;
   }
+
+  static constexpr std::uint64_t kStepsToLeaveOut = 4'000'000;
 
   const LockOrderLimits limits_;
   ThreadClocks clocks_;
@@ -255,7 +291,9 @@ class DeadlockDetector final : public Detector {
   std::vector<DeadlockCandidate> deadlocks_;
   std::map<std::vector<SiteId>, std::size_t> found_;  // by sites, ascending: into deadlocks_
   std::vector<std::string> notes_;
+  std::size_t leave_out_at_;
   std::size_t thin_out_at_;
+  std::uint64_t left_out_ = 0;
   std::uint64_t thinned_out_ = 0;
   std::uint64_t merged_ = 0;
   std::uint64_t steps_ = 0;
@@ -264,6 +302,12 @@ class DeadlockDetector final : public Detector {
 }  // namespace
 
 std::unique_ptr<Detector> make_deadlock_detector() { return make_deadlock_detector(LockOrderLimits{}); }
+
+std::unique_ptr<Detector> make_deadlock_detector(const DetectorOptions& options) {
+  LockOrderLimits limits;
+  limits.all_orders = options.all_lock_orders;
+  return make_deadlock_detector(limits);
+}
 
 std::unique_ptr<Detector> make_deadlock_detector(const LockOrderLimits& limits) {
   return std::make_unique<DeadlockDetector>(limits);

@@ -13,9 +13,13 @@ struct LockOrderLimits {
   std::uint64_t max_steps = 20'000'000;  // of the search
   // Moments that are told apart for one thread, site, lock and set of locks held; at least 2.
   std::size_t max_moments = 16;
-  // Uses of locks (thread, site, lock, locks held) that come together before those of threads that are over are thinned
-  // out.
+  // Uses of locks (thread, site, lock, locks held) that come together before those are left out for which others stand.
+  std::size_t few_uses = 1'024;
+  // ... and before those of threads that are over are thinned out.
   std::size_t max_uses = 65'536;
+  // As ThreadSanitizer: also cycles that cannot happen, because one thread alone makes them, a lock keeps its threads apart,
+  // or must-order does. Of ten acquires at most.
+  bool all_orders = false;
 };
 
 // Reports what docs/deadlocks.md calls a lock cycle: acquires of different threads, each of a lock that the next
@@ -27,5 +31,6 @@ struct LockOrderLimits {
 // grows with the number of those, not with the trace. What is exact and what the limits cost: docs/deadlocks.md.
 std::unique_ptr<Detector> make_deadlock_detector();
 std::unique_ptr<Detector> make_deadlock_detector(const LockOrderLimits& limits);
+std::unique_ptr<Detector> make_deadlock_detector(const DetectorOptions& options);
 
 }  // namespace sooth

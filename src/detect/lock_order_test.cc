@@ -79,6 +79,20 @@ TEST(LockOrderTest, OneThreadIsNoDeadlock) {
   EXPECT_EQ(cycles("A|acq(l)|1 A|acq(m)|2 A|rel(m)|3 A|rel(l)|4 A|acq(m)|5 A|acq(l)|6 A|rel(l)|7 A|rel(m)|8"), "");
 }
 
+TEST(LockOrderTest, AllOrdersAreWhatThreadSanitizerTells) {
+  LockOrderLimits all;
+  all.all_orders = true;
+  EXPECT_EQ(cycles("A|acq(l)|1 A|acq(m)|2 A|rel(m)|3 A|rel(l)|4 A|acq(m)|5 A|acq(l)|6 A|rel(l)|7 A|rel(m)|8", all),
+            "2,6");
+  const char* kGated =
+      "A|acq(g)|0 A|acq(l)|1 A|acq(m)|2 A|rel(m)|3 A|rel(l)|4 A|rel(g)|4 "
+      "B|acq(g)|5 B|acq(m)|5 B|acq(l)|6 B|rel(l)|7 B|rel(m)|8 B|rel(g)|9";
+  EXPECT_EQ(cycles(kGated, all), "2,6");
+  EXPECT_EQ(cycles("A|acq(l)|1 A|acq(m)|2 A|rel(m)|3 A|rel(l)|4 B|acq(l)|5 B|acq(m)|6", all), "");
+  EXPECT_EQ(cycles("A|acq(l)|1 A|acq(m)|2 A|acq(n)|3 A|rel(n)|4 A|rel(m)|4 A|rel(l)|4 A|acq(n)|5 A|acq(l)|6", all),
+            "3,6");
+}
+
 TEST(LockOrderTest, AGateLockKeepsThemApart) {
   const char* kGated =
       "A|acq(g)|0 A|acq(l)|1 A|acq(m)|2 A|rel(m)|3 A|rel(l)|4 A|rel(g)|4 "

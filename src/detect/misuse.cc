@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "detect/freed_memory.h"
 #include "order/lock_set.h"
 
 namespace sooth {
@@ -22,7 +23,15 @@ class MisuseDetector final : public Detector {
   void consume(const Batch& batch) override {
     for (std::size_t i = 0; i < batch.events.size(); ++i) {
       const Event& e = batch.events[i];
-      if (e.op == Op::kAcquire) {
+      if (is_access(e.op)) {
+        if (const AccessRecord* free = freed_.find(e.object, e.size); free != nullptr) [[unlikely]] {
+          add_use(*free, record_of(batch, i));
+        }
+      } else if (e.op == Op::kAlloc) {
+        freed_.allocate(e.object, e.size);
+      } else if (e.op == Op::kFree) {
+        freed_.free(record_of(batch, i));
+      } else if (e.op == Op::kAcquire) {
         locks_.acquire(e);
       } else if (e.op == Op::kRelease) {
         locks_.release(e);
@@ -58,10 +67,22 @@ class MisuseDetector final : public Detector {
     }
   }
 
+  void add_use(const AccessRecord& free, const AccessRecord& use) {
+    const std::uint64_t sites = std::uint64_t{raw(free.event.site)} << 32 | raw(use.event.site);
+    const auto [it, added] = uses_.try_emplace(sites, found_.size());
+    if (added) {
+      found_.push_back({MisuseKind::kUseAfterFree, use, free});
+    } else {
+      ++found_[it->second].times;
+    }
+  }
+
   LockSets locks_;
+  FreedMemory freed_;
   PairTable races_;                                       // none
   FlatMap<AccessRecord> forks_;                           // by the new thread, until somebody joins it
   std::unordered_map<std::uint64_t, std::size_t> index_;  // site << 8 | kind, into found_
+  std::unordered_map<std::uint64_t, std::size_t> uses_;   // site of the free << 32 | site of the use, into found_
   std::vector<MisuseCandidate> found_;
 };
 

@@ -55,6 +55,24 @@ TEST(MisuseTest, LeakedThreadsCountWhereTheyWereForked) {
   expect_misuses("T1|r(x)|1 T0|misuse.thread_leak(T1)|9", {{MisuseKind::kThreadLeak, 1, 1}});
 }
 
+TEST(MisuseTest, UsesOfFreedMemory) {
+  const auto uses = [](std::uint64_t event, std::uint64_t times) {
+    return Expected{MisuseKind::kUseAfterFree, event, times};
+  };
+  expect_misuses("T0|alloc(0x1010:16)|1 T0|w(0x1010:8)|2 T0|free(0x1010:16)|3", {});
+  // Once for each place, whatever orders the two.
+  expect_misuses("T0|alloc(0x1010:16)|1 T0|free(0x1010:16)|2 T0|w(0x1010:8)|3 T0|r(0x1018:4)|4 T0|r(0x1018:4)|4",
+                 {uses(2, 1), uses(3, 2)});
+  expect_misuses("T0|acq(l)|1 T0|free(0x1010:16)|2 T0|rel(l)|3 T1|acq(l)|4 T1|r(0x100c:8)|5", {uses(4, 1)});
+  // Handed out again, whole or in part; and beside it.
+  expect_misuses("T0|free(0x1010:16)|1 T1|alloc(0x1010:16)|2 T1|w(0x1010:8)|3", {});
+  expect_misuses("T0|free(0x1010:32)|1 T1|alloc(0x1018:8)|2 T1|w(0x1018:8)|3 T1|w(0x1010:8)|4 T1|w(0x1020:8)|5",
+                 {uses(3, 1), uses(4, 1)});
+  expect_misuses("T0|free(0x1010:16)|1 T1|w(0x1008:8)|2 T1|w(0x1020:8)|3", {});
+  // Pages that go back to the system may come again unseen.
+  expect_misuses("T0|free(0x2000:4096)|1 T1|w(0x2008:8)|2", {});
+}
+
 TEST(MisuseTest, KnowsTheLocksHeld) {
   const oracle::TextTrace trace =
       oracle::parse_trace("T0|acq(l)|1 T0|racq(m)|2 T0|rel(l)|3 T0|misuse.bad_read_unlock(n)|4");

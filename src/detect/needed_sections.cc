@@ -61,7 +61,7 @@ void NeededSections::need(const VectorClock& clock) {
   }
   work_ += threads;
   while (!found_.empty()) {
-    const std::span<const Time> said = clocks_[found_.back()->said].times();
+    const std::span<const Time> said = clocks_.whole(found_.back()->said, unpacked_).times();
     found_.pop_back();
     for (std::size_t i = 0; i < std::min(said.size(), threads_.size()); ++i) {
       if (said[i] > clock[ThreadId(i)]) {

@@ -58,6 +58,7 @@ class NeededSections {
   std::vector<Sections> threads_;  // by thread
   std::uint64_t round_ = 0;
   std::vector<const SectionQueue::Section*> found_;
+  VectorClock unpacked_;  // scratch
   std::uint64_t work_ = 0;
 };
 

@@ -63,7 +63,7 @@ class SectionQueue {
       }
       cursor = static_cast<std::size_t>(section - sections_.data());
       if (last != nullptr && !known.knows(Epoch(last->thread, last->released))) {
-        known.join(clocks[last->said]);
+        clocks.join_to(last->said, known);
         learnt = true;
       }
     }

@@ -15,7 +15,7 @@ namespace sooth {
 // Linear in the events, times the number of threads at synchronisation. Memory: what happens-before needs, a record for
 // each lock and variable used together, and the sections that rule (b) may still be asked about: docs/wcp.md. All
 // sections are looked through for forgettable ones when `trim_at` more have come together, or as many as the work is
-// worth; 1: after every release, for tests.
+// worth; 1: after every release, and all their clocks are packed, for tests.
 std::unique_ptr<Detector> make_wcp_detector(std::size_t trim_at = 1'024);
 
 }  // namespace sooth

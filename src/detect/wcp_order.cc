@@ -145,7 +145,7 @@ void WcpOrder::close_section(ThreadId id, const Section& section, Lock& lock) {
       if (it == lock.shared_sections.end()) {
         it = lock.shared_sections.emplace(it, id, SectionQueue());
       }
-      push(it->second, {id, section.acquired, now, said});
+      push(it->second, {id, section.acquired, now, said}, own.hb);
     }
   } else {
     pool_.hold(said);
@@ -155,14 +155,19 @@ void WcpOrder::close_section(ThreadId id, const Section& section, Lock& lock) {
     lock.shared_hb.clear();  // the section came after them all
     lock.shared_wcp.clear();
     if (section.acquired != now) {
-      push(lock.exclusive_sections, {id, section.acquired, now, said});
+      push(lock.exclusive_sections, {id, section.acquired, now, said}, own.hb);
     }
   }
   pool_.drop(said);
 }
 
-void WcpOrder::push(SectionQueue& queue, const SectionQueue::Section& section) {
-  pool_.hold(section.said);
+// Sections may stay for long where many threads are never known to be over, and then each said much.
+void WcpOrder::push(SectionQueue& queue, SectionQueue::Section section, const VectorClock& said) {
+  if (said.times().size() >= packed_from_) {
+    section.said = pool_.add_packed(said);
+  } else {
+    pool_.hold(section.said);
+  }
   queue.push(section);
   most_stored_ = std::max(most_stored_, ++stored_);
 }

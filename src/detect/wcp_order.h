@@ -44,7 +44,12 @@ class WcpKnowledge {
 class WcpOrder {
  public:
   // Sections that nobody can ask for any more are looked for when so many have come together.
-  explicit WcpOrder(std::size_t trim_at) : trim_at_(trim_at), forget_at_(trim_at), guards_(pool_), must_order_(*this) {}
+  explicit WcpOrder(std::size_t trim_at)
+      : trim_at_(trim_at),
+        packed_from_(trim_at == 1 ? 1 : 64),
+        forget_at_(trim_at),
+        guards_(pool_),
+        must_order_(*this) {}
   WcpOrder(const WcpOrder&) = delete;
   WcpOrder& operator=(const WcpOrder&) = delete;
 
@@ -158,7 +163,8 @@ class WcpOrder {
 
   void apply_rule_b(ThreadId id, const Section& section, Lock& lock);
   void close_section(ThreadId id, const Section& section, Lock& lock);
-  void push(SectionQueue& queue, const SectionQueue::Section& section);
+  // `said` is the clock of section.said.
+  void push(SectionQueue& queue, SectionQueue::Section section, const VectorClock& said);
   void forget_sections();
   void mark_needed(const std::vector<SectionQueue*>& queues);
   std::uint32_t open_section(const Event& e, Time acquired);
@@ -173,7 +179,8 @@ class WcpOrder {
   void note_access(std::uint32_t number, GuardId guard, AccessKind kind);
 
   const std::size_t trim_at_;
-  std::uint64_t forget_at_;  // sections in all queues at which they are looked through next
+  const std::size_t packed_from_;  // components that a clock has at least whose section keeps it packed
+  std::uint64_t forget_at_;        // sections in all queues at which they are looked through next
   ClockPool pool_;
   SectionGuards guards_;
   std::vector<Thread> threads_;  // with empty clocks: not started, or in resting_

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "base/ids.h"
+#include "order/packed_clock.h"
 #include "order/vector_clock.h"
 
 namespace sooth {
@@ -20,19 +22,32 @@ class ClockPool {
 
   // A copy of `clock`, held once.
   ClockId add(const VectorClock& clock) {
-    ClockId id;
-    if (free_.empty()) {
-      id = ClockId(entries_.size());
-      entries_.emplace_back();
-    } else {
-      id = free_.back();
-      free_.pop_back();
-    }
+    const ClockId id = fresh();
     entries_[raw(id)].clock = clock;
-    entries_[raw(id)].holders = 1;
     return id;
   }
   const VectorClock& operator[](ClockId id) const { return entries_[raw(id)].clock; }
+
+  // The same, packed, of a clock that is not empty: for many threads and few questions. The operator above and for_each()
+  // find an empty clock there, the functions below the right one.
+  ClockId add_packed(const VectorClock& clock) {
+    const ClockId id = fresh();
+    entries_[raw(id)].clock = VectorClock();
+    packed_[raw(id)] = PackedClock(clock);
+    return id;
+  }
+  void join_to(ClockId id, VectorClock& clock) const {
+    if (const VectorClock& own = (*this)[id]; !own.empty()) [[likely]] {
+      clock.join(own);
+    } else if (const PackedClock* packed = packed_.find(raw(id))) {
+      packed->join_to(clock);
+    }
+  }
+  // `room` is where a packed clock becomes whole again, if it is one.
+  const VectorClock& whole(ClockId id, VectorClock& room) const {
+    const PackedClock* packed = (*this)[id].empty() ? packed_.find(raw(id)) : nullptr;
+    return packed == nullptr ? (*this)[id] : room = packed->unpack();
+  }
 
   void hold(ClockId id) {
     if (id != kNoClock) {
@@ -41,6 +56,9 @@ class ClockPool {
   }
   void drop(ClockId id) {
     if (id != kNoClock && --entries_[raw(id)].holders == 0) {
+      if (entries_[raw(id)].clock.empty()) {
+        packed_.erase(raw(id));
+      }
       free_.push_back(id);
     }
   }
@@ -64,8 +82,24 @@ class ClockPool {
     VectorClock clock;
     std::uint32_t holders = 0;
   };
+
+  // Held once, with whatever clock its number had before.
+  ClockId fresh() {
+    ClockId id;
+    if (free_.empty()) {
+      id = ClockId(entries_.size());
+      entries_.emplace_back();
+    } else {
+      id = free_.back();
+      free_.pop_back();
+    }
+    entries_[raw(id)].holders = 1;
+    return id;
+  }
+
   std::vector<Entry> entries_;
   std::vector<ClockId> free_;
+  FlatMap<PackedClock> packed_;  // by id
 };
 
 }  // namespace sooth

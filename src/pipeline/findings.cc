@@ -1,11 +1,17 @@
 #include "pipeline/findings.h"
 
+#include <signal.h>
+#include <string.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
+
+#include "trace/unsafe_calls.h"
 
 namespace sooth {
 
@@ -23,6 +29,14 @@ std::string name_of(ObjectKind kind, std::uint64_t object, const Tables& tables,
   return named ? tables.describe(kind, object, size) : "";
 }
 
+std::string unsafe_call_name(std::uint64_t number) { return number < kUnsafeCallCount ? kUnsafeCalls[number] : ""; }
+
+// "SIGALRM", where the system has a name for it.
+std::string signal_name(std::uint64_t number) {
+  const char* name = number < NSIG ? ::sigabbrev_np(static_cast<int>(number)) : nullptr;
+  return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(number);
+}
+
 }  // namespace
 
 Access make_access(const AccessRecord& record, const std::vector<LockMode>& locks, const Tables& tables) {
@@ -34,6 +48,11 @@ Access make_access(const AccessRecord& record, const std::vector<LockMode>& lock
   access.shared = event.op == Op::kAcquire && is_shared(event);
   access.address = event.object;
   access.variable = name_of(object_kind(event), event.object, tables, access.size, record.id);
+  if (event.op == Op::kMisuse && is_signal_misuse(MisuseKind(event.size))) {
+    access.address = 0;
+    access.variable =
+        MisuseKind(event.size) == MisuseKind::kSignalErrno ? signal_name(event.object) : unsafe_call_name(event.object);
+  }
   access.thread = tables.thread_name(event.thread);
   access.event = record.id;
   access.site = tables.site(event.site);
@@ -157,16 +176,41 @@ std::vector<Claim> make_claims(const std::vector<FinishedDetector>& detectors, c
       } else {
         claims[it->second].finding.found_by.emplace_back(by.info->name);
       }
-      claims[it->second].acquires.push_back(std::move(acquires));
+      // What one thread does alone cannot be brought about.
+      std::set<ThreadId> threads;
+      for (const AccessRecord& acquire : cycle.acquires) {
+        threads.insert(acquire.event.thread);
+      }
+      if (threads.size() == cycle.acquires.size()) {
+        claims[it->second].acquires.push_back(std::move(acquires));
+      }
     }
   }
   return claims;
 }
 
+namespace {
+
+// Two accesses that nothing orders are a race, which says more.
+bool is_race(const std::vector<FinishedDetector>& detectors, const MisuseCandidate& use) {
+  const auto [low, high] = std::minmax(use.call.event.site, use.before->event.site);
+  return std::any_of(detectors.begin(), detectors.end(), [&, low = low, high = high](const FinishedDetector& by) {
+    const std::vector<SitePair>& pairs = by.detector->races().pairs();
+    return by.info->observed && std::any_of(pairs.begin(), pairs.end(), [&](const SitePair& pair) {
+             return pair.low_site == low && pair.high_site == high;
+           });
+  });
+}
+
+}  // namespace
+
 std::vector<Finding> misuse_findings(const std::vector<FinishedDetector>& detectors, const Tables& tables, bool exact) {
   std::vector<Finding> findings;
   for (const FinishedDetector& by : detectors) {
     for (const MisuseCandidate& misuse : by.detector->misuses()) {
+      if (misuse.before.has_value() && is_race(detectors, misuse)) {
+        continue;
+      }
       Finding& finding = findings.emplace_back();
       finding.kind = FindingKind::kMisuse;
       finding.misuse = misuse.kind;
@@ -175,7 +219,13 @@ std::vector<Finding> misuse_findings(const std::vector<FinishedDetector>& detect
       finding.exact = exact;
       finding.found_by.emplace_back(by.info->name);
       finding.dynamic_pairs = misuse.times;
-      finding.accesses.push_back(make_access(misuse.call, by.detector->lock_sets().locks(misuse.call.locks), tables));
+      const auto add = [&](const AccessRecord& record) {
+        finding.accesses.push_back(make_access(record, by.detector->lock_sets().locks(record.locks), tables));
+      };
+      if (misuse.before.has_value()) {
+        add(*misuse.before);
+      }
+      add(misuse.call);
     }
   }
   return findings;

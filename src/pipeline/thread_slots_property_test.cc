@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -117,9 +118,10 @@ INSTANTIATE_TEST_SUITE_P(Detectors, SlotsProperty,
 
 // Cycles are compared with those that are found when every thread has its own number.
 std::vector<DeadlockCandidate> cycles_of(std::span<const Event> trace, std::uint64_t seed, bool with_slots,
-                                         std::size_t max_uses) {
+                                         std::size_t max_uses, std::size_t few_uses = 65'536) {
   LockOrderLimits limits;
   limits.max_uses = max_uses;
+  limits.few_uses = few_uses;
   Analysed made{make_deadlock_detector(limits), {}};
   run(trace, seed, with_slots, made);
   return made.detector->deadlocks();
@@ -131,6 +133,50 @@ std::multiset<SiteId> sites_of(const DeadlockCandidate& cycle) {
     sites.insert(acquire.event.site);
   }
   return sites;
+}
+
+std::uint64_t figure(const Detector& detector, const std::string& name) {
+  for (const auto& [label, value] : detector.stats()) {
+    if (label == name) {
+      return std::stoull(value);
+    }
+  }
+  ADD_FAILURE() << "there is no figure " << name;
+  return 0;
+}
+
+// Threads that nest two of a few locks in any order, at a site for each pair, and are joined sooner or later: dense in
+// cycles of two, three and four.
+std::vector<Event> nesting_threads(std::uint64_t seed) {
+  Random random(seed);
+  const std::uint32_t locks = random.between(2, 4);
+  std::vector<Event> trace;
+  const auto emit = [&](std::uint32_t thread, Op op, std::uint64_t object, std::uint32_t site = 0) {
+    trace.push_back({.object = object, .thread = ThreadId{thread}, .site = SiteId{site}, .op = op});
+  };
+  std::vector<std::uint32_t> running = {0};
+  std::uint32_t next = 1;
+  for (std::uint32_t step = random.between(16, 60); step > 0; --step) {
+    const std::uint32_t what = random.below(100);
+    if (what < 30 && running.size() < 5) {
+      emit(0, Op::kFork, next);
+      running.push_back(next++);
+    } else if (what < 55 && running.size() > 1) {
+      const std::size_t which = 1 + random.below(static_cast<std::uint32_t>(running.size() - 1));
+      emit(running[which], Op::kEnd, 0);
+      emit(0, Op::kJoin, running[which]);
+      running.erase(running.begin() + static_cast<std::ptrdiff_t>(which));
+    } else {
+      const std::uint32_t thread = random.pick(running);
+      const std::uint32_t outer = random.below(locks);
+      const std::uint32_t inner = (outer + 1 + random.below(locks - 1)) % locks;
+      emit(thread, Op::kAcquire, outer);
+      emit(thread, Op::kAcquire, inner, 1 + outer * locks + inner);
+      emit(thread, Op::kRelease, inner);
+      emit(thread, Op::kRelease, outer);
+    }
+  }
+  return trace;
 }
 
 // Uses of threads that are over may be thinned out at any time: no cycle of two is lost, and none is made up.
@@ -153,6 +199,78 @@ TEST(SlotsDeadlocks, OfTwoThreadsOutliveThinningOut) {
     ASSERT_TRUE(std::includes(expected.begin(), expected.end(), found.begin(), found.end()))
         << "SOOTH_SEED=" << seed << " SOOTH_CASES=1\n"
         << print_trace(trace);
+  }
+}
+
+// Uses for which others stand may be left out at any time: no cycle is lost, whatever its length, and none is made up.
+TEST(SlotsDeadlocks, OutliveLeavingOut) {
+  const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000);
+  const std::uint64_t first_seed = from_environment("SOOTH_SEED", 1);
+  const auto counted = [](const std::vector<DeadlockCandidate>& cycles) {
+    std::map<std::multiset<SiteId>, std::uint64_t> all;
+    for (const DeadlockCandidate& cycle : cycles) {
+      all[sites_of(cycle)] = cycle.cycles;
+    }
+    return all;
+  };
+  std::uint64_t left_out = 0;
+  std::uint64_t longer = 0;
+  for (std::uint64_t seed = first_seed; seed < first_seed + cases; ++seed) {
+    const std::vector<Event> trace = seed % 2 == 0 ? short_threads(seed) : nesting_threads(seed);
+    LockOrderLimits limits;
+    limits.few_uses = 1;
+    Analysed made{make_deadlock_detector(limits), {}};
+    run(trace, seed, true, made);
+    const auto expected = cycles_of(trace, seed, false, 65'536);
+    ASSERT_EQ(counted(made.detector->deadlocks()), counted(expected)) << "SOOTH_SEED=" << seed << " SOOTH_CASES=1\n"
+                                                                      << print_trace(trace);
+    left_out += figure(*made.detector, "lock uses left out") > 0 ? 1 : 0;
+    longer +=
+        std::any_of(expected.begin(), expected.end(), [](const auto& c) { return c.acquires.size() > 2; }) ? 1 : 0;
+  }
+  std::cout << "left out in " << left_out << " traces; " << longer << " with a cycle of three or more\n";
+  EXPECT_TRUE(cases < 1'000 || (left_out * 20 >= cases && longer * 50 >= cases));
+}
+
+// Workers for ever, short threads two at a time; all of them nest locks, which the short ones do in an order of their own.
+std::vector<Event> server(std::uint32_t threads) {
+  std::vector<Event> trace;
+  const auto emit = [&](std::uint32_t thread, Op op, std::uint64_t object, std::uint32_t site = 0) {
+    trace.push_back({.object = object, .thread = ThreadId{thread}, .site = SiteId{site}, .op = op});
+  };
+  const auto nest = [&](std::uint32_t thread, std::uint64_t inner) {
+    emit(thread, Op::kAcquire, 1);
+    emit(thread, Op::kAcquire, inner, static_cast<std::uint32_t>(inner));
+    emit(thread, Op::kRelease, inner);
+    emit(thread, Op::kRelease, 1);
+  };
+  emit(0, Op::kFork, 1);
+  emit(0, Op::kFork, 2);
+  for (std::uint32_t t = 3; t < 3 + threads; t += 2) {
+    emit(0, Op::kFork, t);
+    emit(0, Op::kFork, t + 1);
+    for (std::uint32_t worker = 1; worker <= 2; ++worker) {
+      nest(worker, 2);
+      nest(t + worker - 1, 2 + worker);
+      emit(t + worker - 1, Op::kEnd, 0);
+    }
+    emit(0, Op::kJoin, t);
+    emit(0, Op::kJoin, t + 1);
+  }
+  return trace;
+}
+
+// What is kept of the uses of locks does not grow with the threads of a program that never changes, long before the
+// limit at which cycles could be lost.
+TEST(SlotsDeadlocks, RememberNoMoreOfAServerThatRunsOn) {
+  LockOrderLimits limits;
+  limits.few_uses = 64;
+  for (const std::uint32_t threads : {1'000u, 20'000u}) {
+    Analysed made{make_deadlock_detector(limits), {}};
+    run(server(threads), 0, true, made);
+    EXPECT_LE(figure(*made.detector, "lock uses"), 128u + 64u) << threads;  // twice, and a batch
+    EXPECT_GE(figure(*made.detector, "lock uses left out"), threads - 192) << threads;
+    EXPECT_EQ(figure(*made.detector, "lock uses thinned out"), 0u) << threads;
   }
 }
 

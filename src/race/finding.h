@@ -32,7 +32,7 @@ std::optional<Rung> rung_from_name(std::string_view name);
 enum class FindingKind : std::uint8_t {
   kRace,
   kDeadlock,
-  kMisuse,  // a call that the rules of locks or threads forbid, made in the recorded run
+  kMisuse,  // a call that the rules of locks, threads, signals or the heap forbid, made in the recorded run
   kCrash,   // a run was killed by a signal of its own doing, failed an assertion, or died of an exception
   kHang,    // a run did not end
 };
@@ -288,6 +288,8 @@ struct ReplaySummary {
   std::uint64_t baseline_runs = 0;      // undirected runs that this was compared with
   std::uint64_t baseline_failures = 0;  // of these ended in the same way
   std::uint64_t missed_failures = 0;    // of the trials that did not reach it, too
+  // Only runs in which a thread that could run was kept from it for longer than a time-out, before that, reached it.
+  bool by_delay = false;
   // Fisher's exact test: the probability of so many failures among those that reached it, if that played no part. 1 when
   // there were none.
   double chance = 1;
@@ -326,6 +328,7 @@ struct Finding {
   // ... and then the other pairs, sorted by their sites; not all, when there are very many.
   std::vector<OtherPair> others;
   std::optional<MisuseKind> misuse;       // of a misuse
+  bool on_vptr = false;                   // of a race: on the pointer to an object's virtual functions
   std::optional<FailureSummary> failure;  // of a crash or hang, and of a deadlock that a run ended in
   // Libraries that nobody sees into, and that may order the two for all one knows.
   std::vector<std::string> uninstrumented;
@@ -344,6 +347,12 @@ struct Finding {
 inline bool looks_handed_over(const Finding& finding) {
   return finding.rung == Rung::kSuspected && finding.hand_over.has_value() &&
          finding.hand_over->verdict == HandOverVerdict::kRecognised;
+}
+
+// Seen only where a thread was kept from running for longer than a time-out: that happens, but rarely.
+inline bool is_by_delay(const Finding& finding) {
+  return finding.failure.has_value() ? finding.failure->by_delay
+                                     : finding.replay.has_value() && finding.replay->by_delay;
 }
 
 struct AnalysisStats {

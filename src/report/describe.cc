@@ -41,7 +41,7 @@ std::string object(const Access& access) {
   return text;
 }
 
-// `what` is the lock or thread.
+// `what` is the lock, thread, function or signal.
 std::string misuse_of(MisuseKind kind, const std::string& what) {
   switch (kind) {
     case MisuseKind::kDoubleLock: return "double lock of mutex " + what;
@@ -53,6 +53,9 @@ std::string misuse_of(MisuseKind kind, const std::string& what) {
     case MisuseKind::kThreadLeak: return "leak of thread " + what;
     case MisuseKind::kReadLockBad: return "read lock of write-locked mutex " + what;
     case MisuseKind::kDestroy: return "unordered destruction of mutex " + what;
+    case MisuseKind::kSignalUnsafe: return "call of " + what + " in a signal handler";
+    case MisuseKind::kSignalErrno: return "handler of " + what + " changes errno";
+    case MisuseKind::kUseAfterFree: return "use of " + what + " after its free";
   }
   return "misuse of " + what;
 }
@@ -226,10 +229,15 @@ std::string runs_that_reached(const ReplaySummary& replay) {
               : std::to_string(replay.hits) + " of " + std::to_string(replay.trials) + " controlled runs");
 }
 
+constexpr std::string_view kTakesDelay = "it takes a thread that is kept from running for longer than a time-out";
+
 std::string why_confirmed(const Finding& finding) {
   const std::string runs = finding.replay.has_value() ? runs_that_reached(*finding.replay) : "a controlled run";
-  return runs + (finding.kind == FindingKind::kRace ? " stopped with both threads about to do it"
-                                                    : " stopped with every thread waiting for the next");
+  const bool delayed = finding.replay.has_value() && finding.replay->by_delay;
+  return runs +
+         (finding.kind == FindingKind::kRace ? " stopped with both threads about to do it"
+                                             : " stopped with every thread waiting for the next") +
+         (delayed ? " (" + std::string(kTakesDelay) + ")" : "");
 }
 
 // "the recorded run ended so", "3 of 40 controlled runs ended so".
@@ -242,7 +250,7 @@ std::string why_failed(const Finding& finding) {
   }
   text = (text.empty() ? "a controlled run" : text) + " ended so: " + printable(failure.outcome);
   text += failure.message.empty() ? "" : " after \"" + printable(failure.message) + "\"";
-  return text + (failure.by_delay ? "; it takes a thread that is kept from running for longer than a time-out" : "");
+  return text + (failure.by_delay ? "; " + std::string(kTakesDelay) : "");
 }
 
 // How the runs that did not reach it ended: "of 10 undirected runs none did".
@@ -367,7 +375,13 @@ std::string headline(const Finding& finding) {
   std::string text(kind_phrase(finding.kind));
   switch (finding.kind) {
     case FindingKind::kRace: {
-      const std::string what = subject(finding);
+      std::string what = subject(finding);
+      if (finding.on_vptr) {
+        constexpr std::string_view kMember = ".vptr'";
+        what.replace(what.ends_with(kMember) ? what.size() - kMember.size() : what.size(), kMember.size(),
+                     what.ends_with(kMember) ? "'" : "");
+        return text + " on the vptr" + (what.empty() ? "" : " of " + what);
+      }
       return text + (what.empty() ? "" : " on " + what);
     }
     case FindingKind::kDeadlock:

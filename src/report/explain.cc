@@ -168,7 +168,7 @@ std::string explain_deadlock(const Finding& finding) {
 
 // What the rules of locks and threads say.
 std::string rule_of(const Finding& finding) {
-  const char* rule = "It breaks a rule of locks or threads.";
+  const char* rule = "It breaks a rule of locks, threads, signals or the heap.";
   switch (finding.misuse.value_or(MisuseKind::kInvalidUse)) {
     case MisuseKind::kDoubleLock:
       rule = "The thread already holds this mutex, which is not re-entrant: the call blocks for ever or is undefined.";
@@ -194,6 +194,19 @@ std::string rule_of(const Finding& finding) {
           "Nothing orders the destruction behind the last use of the mutex by another thread, which may come later "
           "another time.";
       break;
+    case MisuseKind::kSignalUnsafe:
+      rule =
+          "The handler calls a function that it may have interrupted, and that takes locks or keeps something between "
+          "calls: it hangs, or damages what the function keeps.";
+      break;
+    case MisuseKind::kSignalErrno:
+      rule =
+          "The handler returns with another errno than it found: the code that it interrupts may look at errno just "
+          "then.";
+      break;
+    case MisuseKind::kUseAfterFree:
+      rule = "The memory was freed before, and may belong to somebody else by then.";
+      break;
     case MisuseKind::kThreadLeak:
       rule = "The program ended without joining or detaching the thread that it created here.";
       break;
@@ -202,7 +215,7 @@ std::string rule_of(const Finding& finding) {
 }
 
 std::string explain_misuse(const Finding& finding) {
-  const Access& call = finding.accesses.front();
+  const Access& call = finding.accesses.back();
   return rule_of(finding) + " " + capital(actor(call)) + " did that in the recorded run at " +
          short_place(call.place()) + ".";
 }

@@ -142,6 +142,22 @@ TEST(GroupTest, OfFindingsThatBeginTogetherTheOneThatEndsFirstComesFirst) {
   EXPECT_EQ(report.findings[0].id, "early");
 }
 
+TEST(GroupTest, WhatTookADelayComesLastOfItsRungAndProvesLess) {
+  Report report;
+  report.findings = {found("delayed", Rung::kConfirmed, {"hb"}, 1, 1, 10),
+                     found("usual", Rung::kConfirmed, {"hb"}, 1, 1, 20),
+                     found("guess", Rung::kSuspected, {"hb"}, 1, 1, 1)};
+  report.findings[0].replay.emplace().by_delay = true;
+  report.findings[1].replay.emplace();
+  merge_equal_findings(report);
+  EXPECT_EQ(report.findings[0].id, "usual");
+  EXPECT_EQ(report.findings[1].id, "delayed");
+  report.findings[0].id = "delayed";
+  merge_equal_findings(report);
+  ASSERT_EQ(report.findings.size(), 2u);
+  EXPECT_FALSE(is_by_delay(report.findings[0]));
+}
+
 TEST(GroupTest, MergingTwiceChangesNothing) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Report report = random_report(seed);

@@ -83,7 +83,10 @@ void add_pairs(Finding& finding, const Finding& other) {
 }  // namespace
 
 bool better_proven(const Finding& a, const Finding& b) {
-  return std::tuple(a.rung, a.exact, has_checked_witness(a)) > std::tuple(b.rung, b.exact, has_checked_witness(b));
+  const auto proof = [](const Finding& finding) {
+    return std::tuple(finding.rung, !is_by_delay(finding), finding.exact, has_checked_witness(finding));
+  };
+  return proof(a) > proof(b);
 }
 
 void merge_finding(Finding& finding, Finding other) {
@@ -153,7 +156,7 @@ void merge_by(Report& report, const std::function<std::string(const Finding&)>& 
   }
   std::stable_sort(merged.begin(), merged.end(), [](const Finding& a, const Finding& b) {
     // Runs that failed come first; but what took an unlikely delay says least.
-    const auto place = [](const Finding& f) { return !f.failure.has_value() ? 1 : f.failure->by_delay ? 2 : 0; };
+    const auto place = [](const Finding& f) { return is_by_delay(f) ? 2 : f.failure.has_value() ? 0 : 1; };
     return a.rung != b.rung ? a.rung > b.rung : place(a) != place(b) ? place(a) < place(b) : happens_earlier(a, b);
   });
   report.findings = std::move(merged);

@@ -273,7 +273,27 @@ std::string Identifier::place_key(const Site& site) {
   return key + line_key(site);
 }
 
+// A constructor or destructor sets the pointer, or a call of a virtual function reads it: compilers announce these with
+// hooks of their own, so the instruction in front of the access tells.
+bool Identifier::is_on_vptr(const Site& site) {
+  if (site.module.empty() || site.offset == 0) {
+    return false;
+  }
+  const auto [it, added] = calls_.try_emplace(site.module);
+  if (added) {
+    if (Result<std::unique_ptr<ImportedCalls>> opened = ImportedCalls::open(site.module); opened.ok()) {
+      it->second = std::move(*opened);
+    }
+  }
+  const std::string callee = it->second != nullptr ? it->second->callee(site.offset) : "";
+  return callee == "__tsan_vptr_update" || callee == "__tsan_vptr_read" || callee == "__sooth_deep_vptr";
+}
+
 void Identifier::find_frames(Finding& finding) {
+  if (finding.kind == FindingKind::kRace && !finding.on_vptr) {
+    finding.on_vptr = std::any_of(finding.accesses.begin(), finding.accesses.end(),
+                                  [this](const Access& access) { return is_on_vptr(access.site); });
+  }
   for (Access& access : finding.accesses) {
     const auto frame = static_cast<std::uint32_t>(options_.user_code.innermost(access.site, access.stack));
     access.code = frame == access.frame ? std::move(access.code) : "";

@@ -13,6 +13,7 @@
 #include "race/finding.h"
 #include "race/user_code.h"
 #include "report/sources.h"
+#include "symbol/imported_calls.h"
 #include "symbol/module_symbols.h"
 
 namespace sooth {
@@ -60,6 +61,7 @@ class Identifier {
   std::optional<std::string> repository_path(const std::string& file);
   std::uint32_t function_line(const Site& site);
   std::string line_key(const Site& site);
+  bool is_on_vptr(const Site& site);
   void add_file(const std::string& file);
 
   IdentityOptions options_;
@@ -68,6 +70,7 @@ class Identifier {
   std::set<std::string> changed_;                                  // files that are not as they were
   std::map<std::string, std::string> roots_;                       // by folder; empty: none
   std::map<std::string, std::unique_ptr<ModuleSymbols>> modules_;  // by path; nullptr: cannot be read
+  std::map<std::string, std::unique_ptr<ImportedCalls>> calls_;    // likewise
 };
 
 }  // namespace sooth

@@ -102,6 +102,7 @@ static void read_json(const JsonNode& node, ReplaySummary& replay) {
   node.get("baseline_runs", replay.baseline_runs);
   node.get("baseline_failures", replay.baseline_failures);
   node.get("missed_failures", replay.missed_failures);
+  node.get("by_delay", replay.by_delay);
   node.get("chance", replay.chance);
   node.get("schedule", replay.schedule);
 }
@@ -132,14 +133,14 @@ static void read_json(const JsonNode& node, HandOver& hand_over) {
   }
 }
 
-// A race has two accesses, a misuse the forbidden call, a deadlock one acquire for each thread.
+// A race has two accesses, a misuse the forbidden call (behind the free, of a use after free), a deadlock one acquire for each thread.
 static bool right_number_of_accesses(const Finding& finding) {
   switch (finding.kind) {
     case FindingKind::kRace: return finding.accesses.size() == 2;
     case FindingKind::kDeadlock:
     case FindingKind::kCrash:
     case FindingKind::kHang: return !finding.accesses.empty();
-    case FindingKind::kMisuse: return finding.accesses.size() == 1;
+    case FindingKind::kMisuse: return finding.accesses.size() == 1 || finding.accesses.size() == 2;
   }
   return false;
 }
@@ -161,6 +162,7 @@ void read_json(const JsonNode& node, Finding& finding) {
   node.get("exact", finding.exact);
   node.get("known", finding.known);
   node.get("conflicts", finding.conflicts);
+  node.get("vptr", finding.on_vptr);
   node.get("others", finding.others);
   node.get("uninstrumented", finding.uninstrumented);
   node.get("recording", finding.recorded_under);

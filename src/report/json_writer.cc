@@ -255,6 +255,9 @@ Json to_json(const ReplaySummary& replay) {
   if (replay.missed_failures > 0) {
     json["missed_failures"] = replay.missed_failures;
   }
+  if (replay.by_delay) {
+    json["by_delay"] = true;
+  }
   if (std::isfinite(replay.chance) && replay.chance != 1) {
     json["chance"] = replay.chance;
   }
@@ -307,6 +310,9 @@ Json to_json(const Finding& finding) {
   }
   if (!finding.uninstrumented.empty()) {
     json["uninstrumented"] = finding.uninstrumented;
+  }
+  if (finding.on_vptr) {
+    json["vptr"] = true;
   }
   if (finding.misuse.has_value()) {
     json["misuse"] = misuse_kind_name(*finding.misuse);

@@ -238,6 +238,7 @@ ReplaySummary random_replay(Dice& dice) {
   replay.baseline_runs = dice.number();
   replay.baseline_failures = dice.number();
   replay.missed_failures = dice.number();
+  replay.by_delay = dice.coin();
   replay.chance = static_cast<double>(dice.below(1001)) / 1000.0;
   replay.schedule = dice.text();
   return replay;
@@ -246,6 +247,7 @@ ReplaySummary random_replay(Dice& dice) {
 Finding random_finding(Dice& dice) {
   Finding finding;
   finding.kind = FindingKind(dice.below(kFindingKindCount));
+  finding.on_vptr = finding.kind == FindingKind::kRace && dice.below(4) == 0;
   if (finding.kind == FindingKind::kMisuse) {
     finding.misuse = MisuseKind(1 + dice.below(kMisuseKindCount - 1));
   }

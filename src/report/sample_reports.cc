@@ -296,6 +296,19 @@ Report misuse_report() {
     call.variable = leak ? "worker" : kind % 2 == 0 ? "" : "pool.mu";
     call.locks = kind == 1 ? std::vector<std::string>{"pool.mu"} : std::vector<std::string>{};
     finding.accesses = {call};
+    if (is_signal_misuse(*finding.misuse)) {
+      finding.accesses.back().address = 0;
+      finding.accesses.back().variable = finding.misuse == MisuseKind::kSignalUnsafe ? "printf" : "SIGALRM";
+    }
+    if (finding.misuse == MisuseKind::kUseAfterFree) {
+      Access use = access(Op::kRead, "T1", kind, source("src/locks.cc", kind, 3, "run()"));
+      use.size = 4;
+      use.address = 0x90;
+      Access freed = access(Op::kFree, "main", kind - 1, source("src/locks.cc", 30, 3, "stop()"));
+      freed.size = 40;
+      freed.address = 0x80;
+      finding.accesses = {freed, use};
+    }
   }
   report.findings[0].context.locks = {{"pool.mu", 0x80, origin("main", 0, source("src/locks.cc", 20, 3, "setup()"))}};
   report.stats.events = 20;

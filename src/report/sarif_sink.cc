@@ -32,7 +32,7 @@ std::string rule_id(FindingKind kind) { return std::string(finding_kind_name(kin
 
 constexpr const char* kFailureExplanation =
     "A run of the program crashed or did not end; the schedule makes it happen again.";
-constexpr char kMisuseExplanation[] = "The recorded run itself broke a rule of locks or threads.";
+constexpr char kMisuseExplanation[] = "The recorded run itself broke a rule of locks, threads, signals or the heap.";
 
 constexpr char kLadder[] =
     "note: suspected by an analysis that can be wrong. warning: predicted, because the recorded run leaves the "

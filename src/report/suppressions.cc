@@ -41,7 +41,12 @@ bool any_frame_or_creator(const Finding& finding, Predicate predicate) {
          });
 }
 
+// A race, or a use after free, which ThreadSanitizer takes for one.
+bool is_of_memory(const Finding& finding) {
+  return finding.kind == FindingKind::kRace || finding.misuse == MisuseKind::kUseAfterFree;
+}
 bool is_leak(const Finding& finding) { return finding.misuse == MisuseKind::kThreadLeak; }
+bool is_of_signal(const Finding& finding) { return finding.misuse.has_value() && is_signal_misuse(*finding.misuse); }
 
 }  // namespace
 
@@ -50,7 +55,7 @@ bool Suppressions::type_from_name(std::string_view name, Type& type) {
       {"race", Type::kRace},         {"race_top", Type::kRaceTop},
       {"deadlock", Type::kDeadlock}, {"called_from_lib", Type::kCalledFromLib},
       {"mutex", Type::kMutex},       {"thread", Type::kThread},
-      {"signal", Type::kNotOurs},
+      {"signal", Type::kSignal},
   };
   for (const auto& [known, value] : kTypes) {
     if (known == name) {
@@ -100,20 +105,22 @@ bool Suppressions::matches(const Rule& rule, const Finding& finding) {
   const auto module = [&rule](const Site& s) { return matches_template(rule.pattern, s.module); };
   switch (rule.type) {
     case Type::kRace:
-      return finding.kind == FindingKind::kRace &&
+      return is_of_memory(finding) &&
              (any_frame_or_creator(finding, site) ||
               std::any_of(finding.accesses.begin(), finding.accesses.end(),
                           [&rule](const Access& a) { return matches_template(rule.pattern, a.variable); }));
     case Type::kRaceTop:
-      return finding.kind == FindingKind::kRace && std::any_of(finding.accesses.begin(), finding.accesses.end(),
-                                                               [&site](const Access& a) { return site(a.site); });
+      return is_of_memory(finding) && std::any_of(finding.accesses.begin(), finding.accesses.end(),
+                                                  [&site](const Access& a) { return site(a.site); });
     case Type::kDeadlock: return finding.kind == FindingKind::kDeadlock && any_frame_or_creator(finding, site);
     case Type::kMutex:
-      return finding.kind == FindingKind::kMisuse && !is_leak(finding) && any_frame_or_creator(finding, site);
+      return finding.kind == FindingKind::kMisuse && !is_leak(finding) && !is_of_signal(finding) &&
+             !is_of_memory(finding) && any_frame_or_creator(finding, site);
     case Type::kThread:
       return finding.kind == FindingKind::kMisuse && is_leak(finding) && any_frame_or_creator(finding, site);
     case Type::kCalledFromLib: return any_frame(finding, module);
-    case Type::kNotOurs: return false;
+    case Type::kSignal:
+      return finding.kind == FindingKind::kMisuse && is_of_signal(finding) && any_frame_or_creator(finding, site);
   }
   return false;
 }

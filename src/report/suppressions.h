@@ -34,7 +34,7 @@ class Suppressions {
   void apply(Report& report) const;
 
  private:
-  enum class Type { kRace, kRaceTop, kDeadlock, kMutex, kThread, kCalledFromLib, kNotOurs };
+  enum class Type { kRace, kRaceTop, kDeadlock, kMutex, kThread, kSignal, kCalledFromLib };
   struct Rule {
     Type type;
     std::string pattern;

@@ -64,34 +64,36 @@ Report report_with(FindingKind kind, MisuseKind misuse = MisuseKind::kDoubleLock
 TEST(SuppressionsTest, EachTypeLooksWhereItShould) {
   struct Case {
     std::string_view rule;
-    bool race, deadlock, mutex, leak;
+    bool race, deadlock, mutex, leak, signal;
   };
   const Case cases[] = {
-      {"race:top_one", true, false, false, false},
-      {"race:caller_two", true, false, false, false},
-      {"race:^two.cc$", true, false, false, false},
-      {"race:libtwo", true, false, false, false},
-      {"race:^counter$", true, false, false, false},
-      {"race:label345", true, false, false, false},
-      {"race:nowhere", false, false, false, false},
-      {"race:start_thread", true, false, false, false},
-      {"race_top:top_two", true, false, false, false},
-      {"race_top:caller_one", false, false, false, false},
-      {"race_top:one.cc", true, false, false, false},
-      {"race_top:counter", false, false, false, false},
-      {"race_top:start_thread", false, false, false, false},
-      {"deadlock:caller_one", false, true, false, false},
-      {"deadlock:start.cc", false, true, false, false},
-      {"deadlock:nowhere", false, false, false, false},
-      {"called_from_lib:libtwo", true, true, true, true},
-      {"called_from_lib:top_one", false, false, false, false},
-      {"called_from_lib:libpool", false, false, false, false},
-      {"mutex:top_one", false, false, true, false},
-      {"mutex:start_thread", false, false, true, false},
-      {"mutex:nowhere", false, false, false, false},
-      {"thread:caller_two", false, false, false, true},
-      {"thread:nowhere", false, false, false, false},
-      {"signal:*", false, false, false, false},
+      {"race:top_one", true, false, false, false, false},
+      {"race:caller_two", true, false, false, false, false},
+      {"race:^two.cc$", true, false, false, false, false},
+      {"race:libtwo", true, false, false, false, false},
+      {"race:^counter$", true, false, false, false, false},
+      {"race:label345", true, false, false, false, false},
+      {"race:nowhere", false, false, false, false, false},
+      {"race:start_thread", true, false, false, false, false},
+      {"race_top:top_two", true, false, false, false, false},
+      {"race_top:caller_one", false, false, false, false, false},
+      {"race_top:one.cc", true, false, false, false, false},
+      {"race_top:counter", false, false, false, false, false},
+      {"race_top:start_thread", false, false, false, false, false},
+      {"deadlock:caller_one", false, true, false, false, false},
+      {"deadlock:start.cc", false, true, false, false, false},
+      {"deadlock:nowhere", false, false, false, false, false},
+      {"called_from_lib:libtwo", true, true, true, true, true},
+      {"called_from_lib:top_one", false, false, false, false, false},
+      {"called_from_lib:libpool", false, false, false, false, false},
+      {"mutex:top_one", false, false, true, false, false},
+      {"mutex:start_thread", false, false, true, false, false},
+      {"mutex:nowhere", false, false, false, false, false},
+      {"thread:caller_two", false, false, false, true, false},
+      {"thread:nowhere", false, false, false, false, false},
+      {"signal:*", false, false, false, false, true},
+      {"signal:top_one", false, false, false, false, true},
+      {"signal:nowhere", false, false, false, false, false},
   };
   for (const Case& c : cases) {
     const std::pair<Report, bool> reports[] = {
@@ -99,6 +101,7 @@ TEST(SuppressionsTest, EachTypeLooksWhereItShould) {
         {report_with(FindingKind::kDeadlock), c.deadlock},
         {report_with(FindingKind::kMisuse), c.mutex},
         {report_with(FindingKind::kMisuse, MisuseKind::kThreadLeak), c.leak},
+        {report_with(FindingKind::kMisuse, MisuseKind::kSignalUnsafe), c.signal},
     };
     for (auto [report, expected] : reports) {
       const std::string_view kind = finding_kind_name(report.findings[0].kind);

@@ -269,9 +269,6 @@ void write_summary(const Report& report, const std::vector<const Finding*>& find
   out << paint.bold(found.empty() ? nothing_found(report, known) + rest + "." : found + rest) << "\n";
 }
 
-// Suppression files are shared with ThreadSanitizer; what only it reports is not worth a word.
-bool could_match(const SuppressionUse& use) { return !use.text.starts_with("signal:"); }
-
 // "excluded code", as people say.
 std::string spoken(GapKind kind) {
   std::string name(gap_kind_name(kind));
@@ -333,7 +330,7 @@ void write_remarks(const Report& report, std::ostream& out) {
     }
   }
   for (const SuppressionUse& use : report.suppressions) {
-    if (use.hits == 0 && could_match(use)) {
+    if (use.hits == 0) {
       out << printable(use.file) << ":" << use.line << ": unused suppression " << printable(use.text) << "\n";
     }
   }

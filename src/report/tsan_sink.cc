@@ -28,6 +28,15 @@ bool is_numbered(std::string_view name, char letter) {
   return true;
 }
 
+std::string_view race_title(const Finding& race) {
+  // A free behind the access is a write as any other.
+  const bool freed = !race.accesses.empty() && race.accesses.front().op == Op::kFree;
+  if (freed) {
+    return race.on_vptr ? "heap-use-after-free (virtual call vs free)" : "heap-use-after-free";
+  }
+  return race.on_vptr ? "data race on vptr (ctor/dtor vs virtual call)" : "data race";
+}
+
 std::string_view misuse_title(MisuseKind kind) {
   switch (kind) {
     case MisuseKind::kDoubleLock: return "double lock of a mutex";
@@ -39,6 +48,9 @@ std::string_view misuse_title(MisuseKind kind) {
     case MisuseKind::kThreadLeak: return "thread leak";
     case MisuseKind::kReadLockBad: return "read lock of a write locked mutex";
     case MisuseKind::kDestroy: return "destroy of a mutex in use";
+    case MisuseKind::kSignalUnsafe: return "signal-unsafe call inside of a signal";
+    case MisuseKind::kSignalErrno: return "signal handler spoils errno";
+    case MisuseKind::kUseAfterFree: return "heap-use-after-free";
   }
   return "";
 }
@@ -102,7 +114,9 @@ class TsanWriter {
         case FindingKind::kDeadlock: write_deadlock(*finding); break;
         case FindingKind::kMisuse:
         case FindingKind::kCrash:
-        case FindingKind::kHang: write_misuse(*finding); break;
+        case FindingKind::kHang:
+          finding->misuse == MisuseKind::kUseAfterFree ? write_race(*finding) : write_misuse(*finding);
+          break;
       }
       write_context(*finding);
       for (const std::string& lock : named_) {
@@ -121,7 +135,7 @@ class TsanWriter {
  private:
   static std::string_view title(const Finding& finding) {
     switch (finding.kind) {
-      case FindingKind::kRace: return "data race";
+      case FindingKind::kRace: return race_title(finding);
       case FindingKind::kDeadlock: return "lock-order-inversion (potential deadlock)";
       case FindingKind::kMisuse: return finding.misuse.has_value() ? misuse_title(*finding.misuse) : "";
       case FindingKind::kCrash: return "the program crashed";
@@ -130,8 +144,12 @@ class TsanWriter {
     return "";
   }
 
+  static bool is_signal_misuse(const Finding& finding) {
+    return finding.misuse.has_value() && sooth::is_signal_misuse(*finding.misuse);
+  }
   static bool is_lock_misuse(const Finding& finding) {
-    return finding.kind == FindingKind::kMisuse && finding.misuse != MisuseKind::kThreadLeak;
+    return finding.kind == FindingKind::kMisuse && finding.misuse != MisuseKind::kThreadLeak &&
+           finding.misuse != MisuseKind::kUseAfterFree && !is_signal_misuse(finding);
   }
 
   void reserve_context(const FindingContext& context) {
@@ -227,7 +245,7 @@ class TsanWriter {
     for (const Access& access : finding.accesses) {
       if (is_lock_misuse(finding)) {
         out_ << "  Mutex " << mutex(lock_of(access)) << " in " << thread(access.thread) << mutexes(access) << ":\n";
-      } else {
+      } else if (!is_signal_misuse(finding)) {
         out_ << "  " << capitalised(thread(access.variable)) << " created by " << thread(access.thread) << " at:\n";
       }
       write_stack(access.site, access.stack, access.frame);

@@ -52,7 +52,7 @@ Result<ExploreStageResult> explore_stage(const ExploreStageJob& job) {
   result.complete = explored->is_complete();
   if (result.complete) {
     result.told =
-        "Every schedule was explored, but for the order of independent steps and the moment of frees: " +
+        "Every schedule was explored, but for the order of independent steps: " +
         counted(explored->runs, "run", "runs") +
         (explored->has_waiting_loops ? "; loops that wait were followed for " +
                                            counted(options.search.loop_turns + std::uint64_t{1}, "round", "rounds")
@@ -72,7 +72,11 @@ void merge_explored(std::vector<Finding> races, std::vector<Finding>& findings) 
     }
     // Of several variables it is not known which one it is about: what is proven of one of them stands for it.
     const Rung enough = known.size() > 1 ? std::min(race.rung, Rung::kPredicted) : race.rung;
-    if (std::any_of(known.begin(), known.end(), [&](const Finding* each) { return each->rung >= enough; })) {
+    // What is known to take an unlikely delay is known better when a run without one gets there.
+    const auto is_known = [&](const Finding* each) {
+      return each->rung >= enough && (each->rung != race.rung || !is_by_delay(*each) || is_by_delay(race));
+    };
+    if (std::any_of(known.begin(), known.end(), is_known)) {
       continue;
     }
     if (known.size() != 1) {

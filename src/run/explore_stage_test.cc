@@ -39,6 +39,14 @@ TEST(MergeExplored, WhatIsProvenIsNotToldAgain) {
   EXPECT_EQ(merged({race(Rung::kPredicted, "x"), race(Rung::kSuspected, "y")}).size(), 2u);
 }
 
+TEST(MergeExplored, ARunWithoutDelayIsTheBetterProof) {
+  Finding delayed = race(Rung::kConfirmed, "x");
+  delayed.replay.emplace().by_delay = true;
+  const std::vector<Finding> findings = merged({delayed});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_FALSE(is_by_delay(findings[0]));
+}
+
 TEST(MergeExplored, WhatIsNewIsAFinding) {
   EXPECT_EQ(merged({}).size(), 1u);
   EXPECT_EQ(merged({race(Rung::kConfirmed, "x", 8)}).size(), 2u);

@@ -454,6 +454,11 @@ class Loop {
     confirmation->diverged = candidate.no_witness.empty() ? std::move(confirmation->diverged) : candidate.no_witness;
     const std::string program = shell_words(job_.words);
     apply(*confirmation, program, replay_command(job_.confirm.options.report_name, finding, program), finding);
+    // In a recording whose time-outs are drawn, threads may have been kept from running, too.
+    const std::string& recorded = sources_[pool_.entries()[candidate.entry].source].how.schedule;
+    if (recorded != "serial" && recorded != "os" && finding.replay->by_delay != confirmation->by_delay) {
+      finding.replay->by_delay = confirmation->by_delay;
+    }
     return true;
   }
 

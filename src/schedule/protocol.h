@@ -43,6 +43,8 @@ inline constexpr std::uint32_t kRealTime = 2;  // clocks and sleeps are those of
 // Each plain access is a scheduling point, not only those at the pair's sites.
 inline constexpr std::uint32_t kEveryAccess = 4;
 inline constexpr std::uint32_t kLogPoints = 8;  // a kPoint record for each scheduling point
+// Each free is a scheduling point, too, and counts in `accesses`.
+inline constexpr std::uint32_t kEveryFree = 16;
 
 enum class Plan : std::uint32_t {
   kStrategy = 0,   // `strategy` decides
@@ -174,8 +176,8 @@ enum class RecordKind : std::uint16_t {
   // A scheduling point: the `thread` that had the turn; a = threads that could be chosen as bits 0..63, b = the chosen one, c = kind
   // of point | StretchEnd << 8, by which it stops if another is chosen.
   kPoint = 11,
-  // What `thread` is about to do at its next turn: a = Op | is_write << 8 | is_everything << 9 | first byte << 16 |
-  // bytes << 32, b = first and c = last of the objects it is about, numbered in the order in which they were first met;
+  // What `thread` is about to do at its next turn: a = Op | is_write << 8 | is_everything << 9 | kWholeGranules or 0 |
+  // first byte << 16 | bytes << 32, b = first and c = last of the objects it is about, numbered in the order in which they were first met;
   // b > c: of none. Objects are granules of kGranule bytes; the first byte is one of the first granule. A step may have
   // several records, granules in order. Op::kEnd: the thread ends with what it did at its last turn. Op::kCallEnd: that
   // was atomic, and wrote what was there.
@@ -203,6 +205,7 @@ enum class RecordKind : std::uint16_t {
 inline constexpr int kWhereSignal = 5;  // SIGTRAP
 
 inline constexpr std::uint64_t kGranule = 8;
+inline constexpr std::uint64_t kWholeGranules = 1 << 10;  // of a kStep: all bytes of these
 
 enum class BlockedOn : std::uint64_t {
   kUnknown = 0,

@@ -117,7 +117,9 @@ bool add_record(const LogRecord& record, Reading& reading, RunLog& log) {
           {record.thread, static_cast<std::uint32_t>(record.a), static_cast<std::uint32_t>(record.b), 0});
       return true;
     case RecordKind::kStretch: return add_stretch(record, process);
-    case RecordKind::kRace: process.races.push_back({process.stretches.size(), racing_thread(record), {}}); return true;
+    case RecordKind::kRace:
+      process.races.push_back({process.stretches.size(), racing_thread(record), {}, process.longest_delay});
+      return true;
     case RecordKind::kRaceWith:
       if (before != RecordKind::kRace && before != RecordKind::kRaceWith) {
         return false;
@@ -149,7 +151,12 @@ bool add_record(const LogRecord& record, Reading& reading, RunLog& log) {
                                 static_cast<std::uint16_t>(record.b)},
                                record.c});
       return true;
-    case RecordKind::kEarly: process.longest_delay = std::max(process.longest_delay, record.a); return true;
+    case RecordKind::kEarly:
+      process.longest_delay = std::max(process.longest_delay, record.a);
+      if (record.process == 0) {
+        log.points.push_back(record);
+      }
+      return true;
     case RecordKind::kCrash:
       reading.about = record.kind;
       process.crash = {record.thread, static_cast<int>(record.a & 0x7f), record.c & ~control::kInLibrary,

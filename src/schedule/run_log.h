@@ -28,6 +28,7 @@ struct CreatedRace {
   std::uint64_t stretch = 0;  // stretches of the process before it
   RacingThread here;
   std::vector<RacingThread> others;
+  std::uint64_t delay = 0;  // ProcessLog::longest_delay until then
 };
 
 // An instruction of a module.
@@ -92,9 +93,10 @@ struct RunLog {
   control::RunState state = control::RunState::kNotStarted;
   std::uint64_t hook_calls = 0;
   std::uint64_t scheduling_points = 0;
-  bool truncated = false;                  // the log was full: what came later is not in it
-  std::vector<ProcessLog> processes;       // at least one when something started
-  std::vector<control::LogRecord> points;  // kPoint, kStep, kStepAt and kModule records of the first process, in order
+  bool truncated = false;             // the log was full: what came later is not in it
+  std::vector<ProcessLog> processes;  // at least one when something started
+  // kPoint, kStep, kStepAt, kEarly and kModule records of the first process, in order.
+  std::vector<control::LogRecord> points;
 };
 
 // `bytes`: the header and at least the records that it counts, up to its capacity. Any bytes may be thrown at it. The

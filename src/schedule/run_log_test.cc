@@ -48,6 +48,7 @@ std::vector<LogRecord> sample() {
       {RecordKind::kRace, 0, 2, 0x1a40, 1, racing(4, control::kWrites, true)},
       {RecordKind::kPoint, 0, 2, 6, 1, 0},
       {RecordKind::kNothing, 0, 0, 0, 0, 0},
+      {RecordKind::kEarly, 0, 1, 300, 0, 0},
       {RecordKind::kRace, 0, 2, 0x1a40, 1, racing(4, control::kWrites, false)},
       {RecordKind::kTurnTaken, 1, 2, 0, 0, 0},
       {RecordKind::kRaceWith, 0, 1, 0x1a60, 0, racing(8, control::kReads, true)},
@@ -95,6 +96,7 @@ TEST(RunLog, TellsWhatHappened) {
   ASSERT_EQ(process.races.size(), 1u) << "a race of which one side was not written is none";
   const CreatedRace& race = process.races[0];
   EXPECT_EQ(race.stretch, 2u);
+  EXPECT_EQ(race.delay, 300u) << "what came behind it plays no part";
   EXPECT_EQ(race.here.offset, 0x1a40u);
   EXPECT_EQ(race.here.range, 1u);
   EXPECT_EQ(race.here.kinds, control::kWrites);
@@ -131,7 +133,7 @@ TEST(RunLog, TellsWhatHappened) {
   EXPECT_FALSE(log->processes[1].crash.has_value());
   EXPECT_EQ(log->processes[1].external, 1u);
   EXPECT_EQ(log->processes[1].turns_taken, 1u);
-  EXPECT_EQ(log->points.size(), 4u) << "one, and the parts of paths";
+  EXPECT_EQ(log->points.size(), 7u) << "one, the parts of paths, and what fired early";
 }
 
 TEST(RunLog, OfAProgramThatNeverCameToLifeHasNoProcess) {

@@ -37,7 +37,8 @@ struct FlagName {
   std::string_view name;
   std::uint32_t bit;
 };
-constexpr FlagName kFlags[] = {{"real-time", control::kRealTime}, {"every-access", control::kEveryAccess}};
+constexpr FlagName kFlags[] = {
+    {"real-time", control::kRealTime}, {"every-access", control::kEveryAccess}, {"every-free", control::kEveryFree}};
 
 // --- printing
 

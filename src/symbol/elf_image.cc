@@ -152,6 +152,45 @@ Result<std::span<const char>> ElfImage::at_address(std::uint64_t address, std::u
   return damaged(std::string(what) + " is in no segment of the file");
 }
 
+std::span<const char> ElfImage::loaded(std::uint64_t address, std::uint64_t size) const {
+  for (const Elf64_Phdr& segment : segments_) {
+    const std::uint64_t before = address - segment.p_vaddr;
+    if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && before < segment.p_filesz &&
+        size <= segment.p_filesz - before && segment.p_offset <= bytes_.size()) {
+      const Result<std::span<const char>> found = range(segment.p_offset + before, size, "code");
+      return found.ok() ? *found : std::span<const char>();
+    }
+  }
+  return {};
+}
+
+Result<std::vector<ElfImage::Import>> ElfImage::imports() const {
+  std::vector<Import> found;
+  for (const Elf64_Shdr& section : sections_) {
+    if (section.sh_type != SHT_RELA || section.sh_link >= sections_.size() ||
+        sections_[section.sh_link].sh_type != SHT_DYNSYM || sections_[section.sh_link].sh_link >= sections_.size()) {
+      continue;
+    }
+    const Elf64_Shdr& symbol_section = sections_[section.sh_link];
+    const Elf64_Shdr& name_section = sections_[symbol_section.sh_link];
+    const auto rows = table<Elf64_Rela>(section.sh_offset, section.sh_size / sizeof(Elf64_Rela), "a relocation table");
+    const auto symbols =
+        table<Elf64_Sym>(symbol_section.sh_offset, symbol_section.sh_size / sizeof(Elf64_Sym), "the symbol table");
+    const auto names = range(name_section.sh_offset, name_section.sh_size, "the names of symbols");
+    if (!rows.ok() || !symbols.ok() || !names.ok()) {
+      return !rows.ok() ? rows.status() : !symbols.ok() ? symbols.status() : names.status();
+    }
+    for (const Elf64_Rela& row : *rows) {
+      const std::uint64_t type = ELF64_R_TYPE(row.r_info);
+      const std::uint64_t symbol = ELF64_R_SYM(row.r_info);
+      if ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) && symbol < symbols->size()) {
+        found.push_back({row.r_offset, string_in(*names, (*symbols)[symbol].st_name)});
+      }
+    }
+  }
+  return found;
+}
+
 Result<std::vector<Elf64_Dyn>> ElfImage::dynamic() const {
   for (const Elf64_Phdr& segment : segments_) {
     if (segment.p_type != PT_DYNAMIC) {

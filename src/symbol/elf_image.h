@@ -44,6 +44,10 @@ class ElfImage {
     std::string_view name;
     bool defined = false;
   };
+  struct Import {
+    std::uint64_t slot = 0;
+    std::string_view name;
+  };
 
   // `name` is what errors call the file.
   static Result<ElfImage> parse(std::span<const char> bytes, const std::string& name);
@@ -58,6 +62,10 @@ class ElfImage {
   Result<std::vector<std::string>> dynamic_strings(std::span<const Elf64_Dyn> entries, std::int64_t tag) const;
   // The symbols of .symtab and .dynsym that have a name.
   Result<std::vector<Symbol>> symbols() const;
+  // What the file takes from others: the place that holds the address of each, and its name.
+  Result<std::vector<Import>> imports() const;
+  // The bytes that the file puts at an address; none where it has fewer.
+  std::span<const char> loaded(std::uint64_t address, std::uint64_t size) const;
   // The GNU build id in hexadecimal; empty when there is none.
   Result<std::string> build_id() const;
   // The string of PT_INTERP; empty when there is none.

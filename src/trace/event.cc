@@ -103,6 +103,9 @@ std::string_view misuse_kind_name(MisuseKind kind) {
     case MisuseKind::kThreadLeak: return "thread_leak";
     case MisuseKind::kReadLockBad: return "bad_read_lock";
     case MisuseKind::kDestroy: return "destroy";
+    case MisuseKind::kSignalUnsafe: return "signal_unsafe";
+    case MisuseKind::kSignalErrno: return "signal_errno";
+    case MisuseKind::kUseAfterFree: return "use_after_free";
   }
   return "unknown";
 }

@@ -35,7 +35,7 @@ enum class Op : std::uint8_t {
   kExit = 23,           // function (a SiteId)
   kCallBegin = 24,      // call: something that is not recorded starts; its reach is a side column
   kCallEnd = 25,        // call: ... and is over
-  kMisuse = 26,         // lock, or for kThreadLeak the thread; Event::size is a MisuseKind. Orders nothing
+  kMisuse = 26,         // lock, or what MisuseKind says; Event::size is a MisuseKind. Orders nothing
   kAcquireFailed = 27,  // lock; a try (kTry) that found it taken, or a wait for it (kTimed) that was over before it was
                         // free; with kShared in reader mode
   kCondNotify = 28,     // condition variable: one of those that wait for it may go on; with kEverybody all of them
@@ -44,8 +44,8 @@ enum class Op : std::uint8_t {
 };
 inline constexpr int kOpCount = 30;
 
-// What a kMisuse event reports: a call that the rules of locks and threads forbid, seen when it was made. Values are
-// part of the trace format, too.
+// What a kMisuse event reports: a call that the rules of locks, threads and signals forbid, seen when it was made. Values
+// are part of the trace format, too.
 enum class MisuseKind : std::uint8_t {
   kDoubleLock = 1,         // acquires a lock that is not re-entrant and that it holds
   kUnlockUnlocked = 2,     // releases a lock that nobody holds
@@ -53,11 +53,14 @@ enum class MisuseKind : std::uint8_t {
   kDestroyLocked = 4,      // destroys a lock that somebody holds
   kInvalidUse = 5,         // uses a lock that is not initialised, or no more
   kReadUnlockBad = 6,      // releases in reader mode what is held exclusively
-  kThreadLeak = 7,         // the program ends with a thread that was neither joined nor detached
+  kThreadLeak = 7,         // the program ends with a thread, the object, that was neither joined nor detached
   kReadLockBad = 8,        // acquires in reader mode what it holds exclusively
   kDestroy = 9,            // destroys a lock that nobody holds: forbidden only if nothing keeps others from using it
+  kSignalUnsafe = 10,  // a signal handler calls a function, the object (unsafe_calls.h), that it may have interrupted
+  kSignalErrno = 11,   // the handler of a signal, the object, leaves another errno behind
+  kUseAfterFree = 12,  // uses memory that was freed; not in traces, which have the two events themselves
 };
-inline constexpr int kMisuseKindCount = 10;  // with 0, which is none
+inline constexpr int kMisuseKindCount = 13;  // with 0, which is none
 
 // C++ memory orders, with kNotAtomic for plain accesses and everything that is no access.
 enum class MemoryOrder : std::uint8_t { kNotAtomic, kRelaxed, kConsume, kAcquire, kRelease, kAcqRel, kSeqCst };
@@ -73,6 +76,9 @@ inline constexpr std::uint8_t kAllFlags = kShared | kTry | kTimed;
 
 constexpr bool is_condition_op(Op op) { return op == Op::kCondNotify || op == Op::kCondWait; }
 constexpr bool is_lock_op(Op op) { return op == Op::kAcquire || op == Op::kRelease || op == Op::kAcquireFailed; }
+constexpr bool is_signal_misuse(MisuseKind kind) {
+  return kind == MisuseKind::kSignalUnsafe || kind == MisuseKind::kSignalErrno;
+}
 constexpr bool is_misuse_kind(std::uint32_t number) { return number > 0 && number < kMisuseKindCount; }
 constexpr bool is_access(Op op) { return op <= Op::kAtomicRmw; }
 constexpr bool is_atomic(Op op) { return op >= Op::kAtomicLoad && op <= Op::kAtomicRmw; }

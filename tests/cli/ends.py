@@ -145,6 +145,51 @@ SOURCES = {
       pthread_join(b, nullptr);
     }
     """,
+    # Nothing but a sleep orders the two.
+    "sleep_orders": r"""
+    #include <pthread.h>
+    #include <unistd.h>
+    int shared;
+    static void* late(void*) {
+      sleep(2);
+      shared = 1;
+      return nullptr;
+    }
+    int main() {
+      pthread_t a;
+      pthread_create(&a, nullptr, late, nullptr);
+      shared = 2;
+      pthread_join(a, nullptr);
+    }
+    """,
+    # Who does not get the lock in time goes on without it. -DSHORT: which a busy machine brings about.
+    "gives_up": r"""
+    #include <pthread.h>
+    #include <time.h>
+    static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    int shared;
+    static void* impatient(void*) {
+      timespec until;
+      clock_gettime(CLOCK_REALTIME, &until);
+    #ifdef SHORT
+      until.tv_nsec += 1000;
+    #else
+      until.tv_sec += 2;
+    #endif
+      bool locked = pthread_mutex_timedlock(&m, &until) == 0;
+      shared = 1;
+      if (locked) pthread_mutex_unlock(&m);
+      return nullptr;
+    }
+    int main() {
+      pthread_t a;
+      pthread_create(&a, nullptr, impatient, nullptr);
+      pthread_mutex_lock(&m);
+      shared = 2;
+      pthread_mutex_unlock(&m);
+      pthread_join(a, nullptr);
+    }
+    """,
     # Sleeps on both sides of the race: a witness leads through them.
     "slow_race": r"""
     #include <pthread.h>
@@ -321,6 +366,19 @@ def test_sleeps_hide_nothing(bench):
     line = re.search(r"again: sooth (.*)", done.stdout)[1]
     again = bench.run(*shlex.split(line), status=134)
     check("the same run as in the schedule" in again.stderr, again.stderr)
+
+
+def test_races_that_take_a_delay_say_so(bench):
+    """Of those that only a time-out leads to; a sleep orders nothing."""
+    for name, flags, by_delay in (("sleep_orders", "", False), ("gives_up", "-DSHORT", False), ("gives_up", "", True)):
+        program = built(bench, name, *flags.split())
+        done = bench.run("explore", "--format", "json", "--", program, status=66, limit=300)
+        explored = [f["replay"] for f in json.loads(done.stdout)["findings"]]
+        check([r.get("by_delay", False) for r in explored] == [by_delay], (name, flags, explored))
+        report, done = report_of(bench, "--", program)
+        races = [f for f in report["findings"] if f["kind"] == "race"]
+        check([(f["rung"], f["replay"].get("by_delay", False)) for f in races] == [("confirmed", by_delay)], (name, flags, races))
+    check("kept from running" in bench.run("report", "out.json", status=66).stdout, name)
 
 
 def test_witnesses_lead_through_sleeps(bench):

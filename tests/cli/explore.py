@@ -214,38 +214,74 @@ SOURCES = {
       std::printf("%d\n", result);
     }
     """,
-    # Two threads wait, one after the other, and one is notified, which notifies the other. -DASSERT: the first of them is.
+    # If two threads wait one of them is notified, which notifies the other. It need not be who began first.
     "notify": r"""
     static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-    static pthread_cond_t c = PTHREAD_COND_INITIALIZER, began = PTHREAD_COND_INITIALIZER;
-    static int waiting, first;
+    static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+    static int waiting, began, woken, late;
     template <int I> void wait() {
       pthread_mutex_lock(&m);
-      ++waiting;
-      pthread_cond_signal(&began);
-      pthread_cond_wait(&c, &m);
-      if (first == 0) first = I;
-      pthread_cond_signal(&c);
+      if (!late) {
+        if (++waiting == 1) began = I;
+        pthread_cond_wait(&c, &m);
+        if (woken == 0) woken = I;
+        if (!late) pthread_cond_signal(&c);
+      }
       pthread_mutex_unlock(&m);
     }
-    static void until(int count) { while (waiting < count) pthread_cond_wait(&began, &m); }
+    static void notify() {
+      pthread_mutex_lock(&m);
+      if (waiting == 2) {
+        pthread_cond_signal(&c);
+      } else {
+        late = 1;
+        pthread_cond_broadcast(&c);
+      }
+      pthread_mutex_unlock(&m);
+    }
     int main() {
       pthread_t a, b;
       pthread_create(&a, nullptr, call<wait<1>>, nullptr);
-      pthread_mutex_lock(&m);
-      until(1);
-      pthread_mutex_unlock(&m);
       pthread_create(&b, nullptr, call<wait<2>>, nullptr);
-      pthread_mutex_lock(&m);
-      until(2);
-      pthread_cond_signal(&c);
-      pthread_mutex_unlock(&m);
+      notify();
       pthread_join(a, nullptr);
       pthread_join(b, nullptr);
-    #ifdef ASSERT
-      assert(first == 1);
+      assert(late || woken == began);
+      std::printf("%s\n", late ? "late" : "first");
+    }
+    """,
+    # One takes the block away and frees it, the other looks at it. -DLOCKED: not between its two steps. -DLARGE: it is
+    # large, and looked at far behind its begin.
+    "frees": r"""
+    #ifdef LARGE
+    struct Block { char before[5000]; int value; };
+    #else
+    struct Block { int value; };
     #endif
-      std::printf("%d\n", first);
+    static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    static std::atomic<Block*> shared;
+    static int seen;
+    static void look() {
+    #ifdef LOCKED
+      pthread_mutex_lock(&m);
+    #endif
+      if (Block* block = shared.load()) seen = block->value;
+    #ifdef LOCKED
+      pthread_mutex_unlock(&m);
+    #endif
+    }
+    static void take() {
+      pthread_mutex_lock(&m);
+      Block* block = shared.exchange(nullptr);
+      pthread_mutex_unlock(&m);
+      delete block;
+    }
+    int main() {
+      Block* block = new Block;
+      block->value = 1;
+      shared = block;
+      together<look, take>();
+      std::printf("%s\n", seen == 0 ? "nothing" : "something");
     }
     """,
     # The process may end before the other thread has written.
@@ -390,17 +426,28 @@ def test_failures(bench):
 
 def test_whom_a_notification_wakes(bench):
     """Any of those that wait; drawn by strategies, and the same in a replay."""
-    done = explore(bench, built(bench, "notify"))
-    check(outputs(done) == ["1", "2"] and counts(done)[2:] == (0, 0) and is_complete(done), done.stdout)
-    notify = built(bench, "notify", "-DASSERT")
+    notify = built(bench, "notify")
     done = explore(bench, notify, status=66)
+    check(outputs(done) == ["first", "late"] and counts(done)[1:] == (3, 0, 0) and is_complete(done), done.stdout)
     line = re.search(r"again: sooth (replay .*)", done.stdout)[1]
     again = bench.run(*shlex.split(line), status=134)
     check("the same run as in the schedule" in again.stderr, again.stderr)
     for strategy in ("random", "pct:3"):
         done = bench.run("test", "--strategy", strategy, "--runs", 40, "--", notify, status=66, limit=300)
-        check("first == 1" in done.stdout, done.stdout)
+        check("woken == began" in done.stdout, done.stdout)
     bench.run("record", "--schedule", "serial", "-o", "notify.trace", "--", notify, status=0)
+
+
+def test_frees_are_steps(bench):
+    for flags in ((), ("-DLARGE",)):
+        done = explore(bench, built(bench, "frees", *flags), status=66)
+        check(outputs(done) == ["nothing", "something"] and counts(done)[2] == 1 and is_complete(done), done.stdout)
+        check("free of" in done.stdout and "read of 4 bytes" in done.stdout, done.stdout)
+        line = re.search(r"replay: sooth (replay .*schedule -- \S+)", done.stdout)[1]
+        again = bench.run(*shlex.split(line), status=None)
+        check("the same run as in the schedule" in again.stderr, again.stderr)
+        done = explore(bench, built(bench, "frees", "-DLOCKED", *flags))
+        check(counts(done)[2:] == (0, 0) and is_complete(done), done.stdout)
 
 
 def test_end_of_the_process(bench):

@@ -7,7 +7,8 @@ A program is a test by existing: `x_race.cc`, `x_norace.cc`, `x_misuse.cc`, `x_d
     x = 1;  // RACE(a)      the lines with the same name are the two ends of one race; a name on one line only is a line
                             that races with itself. Every race of the run is marked, and no line else has one.
     // MISUSE(kind)         on the line that misuses a primitive: unlock, double-lock, destroy-locked, destroy, invalid-use,
-                            bad-read-lock, bad-read-unlock or thread-leak
+                            bad-read-lock, bad-read-unlock, thread-leak, signal-unsafe, signal-errno
+                            or use-after-free
     // DEADLOCK(a)          the lines with the same name are the acquires that wait for each other. That is `predicted`;
                             of x_nodeadlock.cc nothing is even suspected
     // STACK(a): f g main   one end of race a has these functions on its stack, innermost first, before any others
@@ -271,10 +272,11 @@ class Sooth:
 
     MISUSE = {"unlock_unlocked": "unlock", "unlock_wrong_thread": "unlock", "double_lock": "double-lock",
               "bad_read_lock": "bad-read-lock", "bad_read_unlock": "bad-read-unlock",
-              "destroy_locked": "destroy-locked", "thread_leak": "thread-leak", "invalid_use": "invalid-use", "destroy": "destroy"}
+              "destroy_locked": "destroy-locked", "thread_leak": "thread-leak", "invalid_use": "invalid-use", "destroy": "destroy",
+              "signal_unsafe": "signal-unsafe", "signal_errno": "signal-errno", "use_after_free": "use-after-free"}
 
     def _misuse(self, report):
-        return {(self.MISUSE.get(finding["misuse"], finding["misuse"]), innermost(self._frames(finding["accesses"][0]))[1])
+        return {(self.MISUSE.get(finding["misuse"], finding["misuse"]), innermost(self._frames(finding["accesses"][-1]))[1])
                 for finding in report["findings"] if finding["kind"] == "misuse"}
 
 

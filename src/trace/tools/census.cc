@@ -13,7 +13,8 @@ void TraceCensus::consume(const Batch& batch) {
     ++by_op_[raw(e.op)];
     active_threads_[raw(e.thread)];
     active_sites_[raw(e.site)];
-    if (e.op != Op::kAlloc && e.op != Op::kFree) {
+    const bool of_signal = e.op == Op::kMisuse && is_signal_misuse(MisuseKind(e.size));  // its object is a mere number
+    if (e.op != Op::kAlloc && e.op != Op::kFree && !of_signal) {
       objects_[raw(object_kind(e))][e.object];
     }
   }

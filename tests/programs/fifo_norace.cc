@@ -1,0 +1,32 @@
+// Bytes through a named pipe bring along what was written before.
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+char path[64];
+int data;
+
+static void sender() {
+  int fd = open(path, O_WRONLY);
+  data = 1;
+  if (write(fd, "x", 1) != 1) return;
+  close(fd);
+}
+
+static void receiver() {
+  int fd = open(path, O_RDONLY);
+  char byte;
+  if (read(fd, &byte, 1) != 1) return;
+  data = 2;
+  close(fd);
+}
+
+int main() {
+  snprintf(path, sizeof path, "/tmp/sooth_fifo_%d", getpid());
+  if (mkfifo(path, 0600) != 0) return 1;
+  run_threads(sender, receiver);
+  unlink(path);
+}

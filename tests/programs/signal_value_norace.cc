@@ -1,0 +1,27 @@
+// Whoever takes a signal with a value comes behind whoever sent it.
+#include <signal.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+sigset_t set;
+pthread_t target;
+int data;
+
+static void taker() {
+  siginfo_t info;
+  sigwaitinfo(&set, &info);
+  data = 2;
+}
+
+int main() {
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  target = start(taker);
+  sigval value{};
+  value.sival_int = 1;
+  data = 1;
+  pthread_sigqueue(target, SIGUSR1, value);
+  join(target);
+}

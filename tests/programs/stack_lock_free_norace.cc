@@ -1,0 +1,27 @@
+// A lock-free stack.
+#include "harness.h"
+
+struct Node {
+  Node* next;
+  int value;
+};
+
+Node node;
+Node* head;
+volatile int copy;
+
+static void push() {
+  node.value = 1;
+  node.next = __atomic_load_n(&head, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(&head, &node.next, &node, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+  }
+  reach(1);
+}
+
+static void pop() {
+  await(1);
+  Node* top = __atomic_load_n(&head, __ATOMIC_ACQUIRE);
+  if (top != nullptr) copy = top->value;
+}
+
+int main() { run_threads(push, pop); }

@@ -1,0 +1,27 @@
+// An exception that is handed over brings along what was written before.
+#include <exception>
+#include <future>
+#include <stdexcept>
+
+#include "harness.h"
+
+std::promise<void>* promise;
+int detail;
+
+static void failing() {
+  detail = 1;
+  promise->set_exception(std::make_exception_ptr(std::runtime_error("no")));
+}
+
+int main() {
+  std::promise<void> made;
+  promise = &made;
+  std::future<void> future = made.get_future();
+  pthread_t thread = start(failing);
+  try {
+    future.get();
+  } catch (const std::runtime_error&) {
+    detail = 2;
+  }
+  join(thread);
+}
