@@ -8,6 +8,7 @@ import os
 import re
 import resource
 import signal
+import subprocess
 import sys
 import time
 
@@ -235,7 +236,28 @@ def short_of_memory(lab):
     check(failed >= 30, f"pthread_create failed in {failed} recordings only")
 
 
-TESTS = [parallel_runs, parallel_records, claims_go_away, ended_recordings, daemons, signals, little_memory, short_of_memory]
+SANITIZED = "#include <cstdio>\nint main() { std::puts(\"fine\"); return 3; }\n"
+
+
+def other_sanitizers(lab):
+    """What a script starts runs as it does without us, also with another sanitizer in it, which our library would keep from starting."""
+    with open(lab.path("sanitized.cc"), "w") as file:
+        file.write(SANITIZED)
+    for name, flags in (("thread", ["-fsanitize=thread", "-static-libtsan"]), ("address", ["-fsanitize=address"]),
+                        ("address_static", ["-fsanitize=address", "-static-libasan"]), ("undefined", ["-fsanitize=undefined"]), ("static", ["-static"])):
+        program = lab.path(name)
+        made = subprocess.run(["g++", *flags, "-o", program, lab.path("sanitized.cc")], capture_output=True, text=True, check=False)
+        if made.returncode != 0:
+            continue  # the compiler comes without that library
+        # ThreadSanitizer of old does not like how new kernels lay memory out.
+        for words in (["sh", "-c", f"setarch -R {program}; exit $?"], ["env", "A=1", "setarch", "-R", program]):
+            end = lab.tool("record", "-o", f"{name}-{words[0]}", "--", *words, expect=3)
+            check(end.stdout == "fine\n", (name, words, end.stdout, end.stderr))
+            told = "is not recorded: it has" in end.stderr
+            check(told == (name in ("thread", "address", "address_static")), (name, words, end.stderr))
+
+
+TESTS = [other_sanitizers, parallel_runs, parallel_records, claims_go_away, ended_recordings, daemons, signals, little_memory, short_of_memory]
 
 if __name__ == "__main__":
     sys.exit(command.main_with(TESTS, __doc__))
