@@ -35,6 +35,29 @@ SOURCES = {
           return 0;
         }
         """,
+    # Spin locks of three kinds. The argument says which.
+    "spin_locks.cc": r"""
+        #include <atomic>
+        #include <cstdio>
+        #include <thread>
+        #include <vector>
+        static std::atomic<unsigned> word, ticket;
+        static long counter;
+        static unsigned take(char kind) {
+          unsigned expected = 0, mine = kind == 't' ? ticket.fetch_add(1) : 0;
+          if (kind == 'c') while (!word.compare_exchange_weak(expected, 1)) expected = 0;
+          if (kind == 'x') while (word.exchange(1) != 0) while (word.load() != 0) {}
+          if (kind == 't') while (word.load() != mine) {}
+          return kind == 't' ? mine + 1 : 0;
+        }
+        int main(int, char** argv) {
+          std::vector<std::thread> threads;
+          for (int t = 0; t < 8; ++t)
+            threads.emplace_back([kind = argv[1][0]] { for (int i = 0; i < 1000; ++i) { unsigned next = take(kind); ++counter; word.store(next); } });
+          for (std::thread& thread : threads) thread.join();
+          std::printf("%ld\n", counter);
+        }
+        """,
     # A queue with a condition, and threads that come and go.
     "queue.cc": r"""
         #include <condition_variable>
@@ -157,6 +180,17 @@ def test_schedules_end(bench):
     for strategy in STRATEGIES:
         for seed in range(1, 6):
             check(scheduled(bench, strategy, seed, spinner)[0] == "done\n", f"{strategy}, seed {seed}")
+
+
+def test_spinning_is_short(bench):
+    """Threads that spin give their turn up: not many more events than with locks that are free. Taking and giving back are five at least."""
+    program = bench.build("spin_locks.cc", "-O1")
+    for kind in ["compare-exchange", "x", "ticket"]:
+        trace = bench.fresh("spin")
+        run = bench.run(bench.sooth, "record", "-o", trace, "--schedule", "serial", "--", program, kind, status=0)
+        check(run.stdout == "8000\n", run.stdout)
+        events = int(re.search(r"events: +(\d+)", bench.run(bench.sooth, "trace", "info", trace, status=0).stdout)[1])
+        check(events < 3 * 8000 * 8, f"{kind}: {events} events")
 
 
 if __name__ == "__main__":
