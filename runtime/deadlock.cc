@@ -43,6 +43,31 @@ u32 holder_of(const Node* n) {
   return sooth::control::kNone;
 }
 
+Node* blocked_thread(u32 id) {
+  Node* n = blocked_.first();
+  while (n != nullptr && n->id != id) n = n->next;
+  return n;
+}
+
+bool waits_for_lock(const Node* n) {
+  bool is_lock =
+      n->blocked_on == BlockedOn::kMutex || n->blocked_on == BlockedOn::kRwlock || n->blocked_on == BlockedOn::kSpin;
+  return is_lock && !n->has_deadline();
+}
+
+// Threads each of which waits for a lock that the next holds. No handler of a signal helps them: none may unlock.
+bool has_cycle_of_locks() {
+  for (Node* start = blocked_.first(); start != nullptr; start = start->next) {
+    Node* at = start;
+    for (u32 steps = 0; steps < nodes_ && at != nullptr && waits_for_lock(at); ++steps) {
+      u32 holder = holder_of(at);
+      if (holder == start->id) return true;
+      at = holder == sooth::control::kNone ? nullptr : blocked_thread(holder);
+    }
+  }
+  return false;
+}
+
 // "thread 1 waits for a mutex that thread 2 holds"
 char* describe(const Node* n, char* to, char* end) {
   u32 holder = holder_of(n);
@@ -90,7 +115,8 @@ void tell_where_all_are(const Thread* asked) {
 }
 
 void end_if_deadlocked() {
-  if (blocked_.first() == nullptr || outside_.first() != nullptr || a_handler_may_run()) return;
+  if (blocked_.first() == nullptr || outside_.first() != nullptr) return;
+  if (a_handler_may_run() && !has_cycle_of_locks()) return;
   for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
     if (n->has_deadline() || __atomic_load_n(&n->thread->pending_signals, __ATOMIC_RELAXED) != 0) return;
     if (n->polls && !recorder.controlled) return;  // it looks again by itself

@@ -145,6 +145,24 @@ SOURCES = {
       pthread_join(b, nullptr);
     }
     """,
+    # The handler waits for the thread that it interrupts.
+    "handler_locks": r"""
+    #include <pthread.h>
+    #include <csignal>
+    static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    static int count;
+    static void handler(int) {
+      pthread_mutex_lock(&m);
+      ++count;
+      pthread_mutex_unlock(&m);
+    }
+    int main() {
+      std::signal(SIGUSR1, handler);
+      pthread_mutex_lock(&m);
+      raise(SIGUSR1);
+      pthread_mutex_unlock(&m);
+    }
+    """,
     # Nothing but a sleep orders the two.
     "sleep_orders": r"""
     #include <pthread.h>
@@ -350,6 +368,12 @@ def test_an_interrupted_run_says_so(bench):
         process.send_signal(signal.SIGINT)
         _, report = process.communicate(timeout=120)
     check("did not end by itself: it was interrupted after" in report, report)
+
+
+def test_a_handler_that_deadlocks(bench):
+    """Other handlers could run for ever, but none of them may unlock."""
+    report, _ = report_of(bench, "--", built(bench, "handler_locks"))
+    check([f["rung"] for f in failures(report, "deadlock")] == ["harmful"] and not failures(report, "hang"), report["findings"])
 
 
 def test_sleeps_hide_nothing(bench):
