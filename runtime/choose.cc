@@ -30,6 +30,7 @@ u64 hook_calls_ = 0;
 EarlyEnds early_ends_;
 u64 next_early_ = EarlyEnds::kNotEarly;  // no Node::early_at of a blocked thread is less
 u64 points_ = 0;
+u64 yields_ = 0;           // of those points
 u64 polled_at_ = ~u64{0};  // operations of the process when those who poll last looked
 
 // The quantum of a thread that follows a schedule to its next operation; and points it passes on the way, quanta
@@ -251,6 +252,7 @@ void restart_choices() {
   early_ends_ = EarlyEnds(seed_);
   next_early_ = EarlyEnds::kNotEarly;
   points_ = 0;
+  yields_ = 0;
 }
 
 u64 draw_early(u64 ahead) {
@@ -327,6 +329,7 @@ u32 grant(Node* n) {
 Node* choose_next(Node* from, SchedulingPoint point, StretchEnd how, bool at_operation) {
   bool goes_on = point != SchedulingPoint::kBlocked;
   ++points_;
+  yields_ += point == SchedulingPoint::kYield ? 1 : 0;
   if (!recorder.controlled) {
     Node* next = fire_early();
     if (next == nullptr) next = strategy_.choose(ready_.first(), goes_on ? from : nullptr, point);
@@ -407,11 +410,11 @@ void release_before_end() {
   if (Node* n = directed_.release(postponed_.first())) let_go(n, 0);
 }
 
-// A change of threads takes as long as some tens of hooks: two threads that yield to each other in loops must not cost
-// seconds.
+// A change of threads takes as long as some tens of hooks, on a busy machine as hundreds; and who yields says that it
+// waits. Threads that yield to each other in loops must not cost seconds.
 u64 waiting_time() {
-  constexpr u64 kHooksPerPoint = 32;
-  return hook_calls_ + kHooksPerPoint * points_;
+  constexpr u64 kHooksPerPoint = 32, kHooksPerYield = 480;
+  return hook_calls_ + kHooksPerPoint * points_ + kHooksPerYield * yields_;
 }
 void publish_run() { controlled::publish_counts(hook_calls_, points_); }
 
