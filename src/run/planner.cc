@@ -81,6 +81,10 @@ Planner::Step Planner::next(std::chrono::milliseconds elapsed) const {
   if (turn == 0) {
     return turn_of(0, UINT64_MAX);
   }
+  // The rest is for schedules that are explored and tested, which find what no recording shows.
+  if (has_end && options_.records && elapsed >= options_.budget * 4 / 5) {
+    return {.why = Stop::kTooShort};
+  }
   const bool news = dry_ < dry_limit();
   const bool fits = !has_end || elapsed + longest_ <= options_.budget;
   const bool enough = options_.max_recordings != 0 && recordings_ >= options_.max_recordings;

@@ -136,6 +136,15 @@ TEST(PlannerTest, TheBudgetEndsEverything) {
   EXPECT_EQ(run.planner.next(Ms(1'000)).why, Stop::kBudget);
 }
 
+TEST(PlannerTest, AFifthOfTheBudgetIsLeftForOtherSchedules) {
+  Planner planner(options(Ms(1'000)));
+  planner.recorded(1, Ms(1));
+  EXPECT_EQ(planner.next(Ms(799)).kind, Kind::kRecord);
+  EXPECT_EQ(planner.next(Ms(800)).why, Stop::kTooShort);
+  planner.add(Promise{});
+  EXPECT_EQ(planner.next(Ms(900)).kind, Kind::kTryFindings) << "each once, in any case";
+}
+
 TEST(PlannerTest, WhatIsNewAboutACandidateOpensItAgain) {
   Planner planner(options(Ms(0), 10, false));
   planner.recorded(1, Ms(1));
