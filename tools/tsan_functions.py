@@ -34,6 +34,7 @@ FILES = {
     "wrap_barrier.cc": ("a barrier, a once, or a guard of a static object", "barrier"),
     "wrap_c11.cc": ("a thread or lock of C11", "c11_threads"),
     "wrap_cond.cc": ("a condition variable", "cond_signal"),
+    "wrap_exec.cc": ("the program that it starts gets our library, unless another sanitizer is in it", "spawn"),
     "wrap_futex.cc": ("system calls by number: futexes", "futex"),
     "wrap_io.cc": ("what goes through a descriptor orders, and what it copies is read or written", "libc_io"),
     "wrap_ipc.cc": ("messages and semaphores of the kernel order", "sysv_semaphore"),
