@@ -28,6 +28,8 @@ def sizes(report):
         if witness.get("status") != "checked" or "values" in witness:
             continue
         runs = witness.get("order_runs", [])
+        for first, count in witness.get("order_slices", []):
+            runs += report["shared_runs"][first:first + count]
         events = witness["drawing"]["length"] if "drawing" in witness else len(witness.get("order", []))
         found[finding["id"]] = (len({run[0] for run in runs}), max(0, len(runs) - 1), events)
     return found

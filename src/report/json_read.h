@@ -14,6 +14,8 @@ void read_json(const JsonNode& node, Site& site);
 void read_json(const JsonNode& node, Finding& finding);
 // json_read_witness.cc
 void read_json(const JsonNode& node, WitnessSummary& witness);
+// Gives witnesses the stretches that they share; `root` is the document.
+void read_shared_runs(const JsonNode& root, std::vector<Finding>& findings);
 // json_read_run.cc
 void read_json(const JsonNode& node, ReportStats& stats);
 void read_json(const JsonNode& node, RunOverview& overview);

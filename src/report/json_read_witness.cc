@@ -1,5 +1,6 @@
 // The witness of a finding: the order, what reads see along it, and how to draw it.
 #include "report/json_read.h"
+#include "report/shared_runs.h"
 
 namespace sooth {
 
@@ -130,6 +131,47 @@ void read_json(const JsonNode& node, WitnessSummary& witness) {
   node.get("swaps", witness.swaps);
   node.get("values", witness.values);
   node.get("drawing", witness.drawing);
+}
+
+// Slices of a table of `size` rows; `total` counts those of all witnesses.
+static std::vector<SharedRuns::Slice> read_slices(const JsonNode& node, std::size_t size, std::uint64_t& total) {
+  std::vector<SharedRuns::Slice> slices;
+  for (const JsonNode& element : node.elements()) {
+    const auto parts = element.tuple(2, "[first of the shared runs, how many]");
+    if (parts.empty()) {
+      return {};
+    }
+    SharedRuns::Slice& slice = slices.emplace_back();
+    parts[0].get(slice.first);
+    parts[1].get(slice.count);
+    if (slice.first > size || slice.count > size - slice.first) {
+      element.fail("leads out of the shared runs, of which there are " + std::to_string(size));
+      return {};
+    }
+    if (slice.count > kMaxSharedRuns - total) {
+      element.fail("is too much: witnesses may share " + std::to_string(kMaxSharedRuns) + " runs");
+      return {};
+    }
+    total += slice.count;
+  }
+  return slices;
+}
+
+void read_shared_runs(const JsonNode& root, std::vector<Finding>& findings) {
+  std::vector<WitnessSummary::Run> table;
+  root.get("shared_runs", table);
+  const std::vector<JsonNode> nodes = root["findings"].elements();
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < nodes.size() && i < findings.size(); ++i) {
+    if (!findings[i].witness.has_value()) {
+      continue;
+    }
+    std::vector<WitnessSummary::Run>& runs = findings[i].witness->runs;
+    for (const auto& [first, count] : read_slices(nodes[i]["witness"]["order_slices"], table.size(), total)) {
+      const auto begin = table.begin() + static_cast<std::ptrdiff_t>(first);
+      runs.insert(runs.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+    }
+  }
 }
 
 }  // namespace sooth

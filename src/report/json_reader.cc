@@ -56,6 +56,7 @@ static void read_json(const JsonNode& root, Report& report) {
   root.get("exact", report.exact);
   root.get("incomplete", report.incomplete);
   root.required("findings").get(report.findings);
+  read_shared_runs(root, report.findings);
   root.get("suppressed", report.suppressed);
   root.get("suppressions", report.suppressions);
   root.get("notes", report.notes);

@@ -8,6 +8,7 @@
 
 #include "report/files.h"
 #include "report/sample_reports.h"
+#include "report/shared_runs.h"
 #include "report/sink.h"
 
 namespace sooth {
@@ -71,6 +72,64 @@ TEST(JsonTest, ALongWitnessHasRunsAndNoOrder) {
   EXPECT_NE(to_text(report).find("\"order_runs\""), std::string::npos);
 }
 
+// How witnesses of races all over a trace of a million events look: the way there is mostly the same, in stretches of
+// some 50 events; the last of them are each finding's own, and here and there something was taken out.
+Report report_on_a_million_events(std::size_t findings) {
+  constexpr std::uint64_t kEvents = 1'000'000;
+  std::vector<WitnessSummary::Run> way;
+  for (std::uint64_t i = 0; i < kEvents; i += 56) {
+    way.push_back({ThreadId{static_cast<std::uint32_t>(i / 56 % 4)}, EventId{i}, EventId{i + 150}});
+  }
+  const Finding model = sample_reports()[1].second.findings[0];
+  Report report;
+  for (std::size_t k = 0; k < findings; ++k) {
+    Finding& finding = report.findings.emplace_back(model);
+    finding.id = "race-" + std::to_string(k);
+    WitnessSummary& witness = finding.witness.emplace();
+    witness.checked = true;
+    const std::size_t length = way.size() * (findings + k) / (2 * findings);
+    witness.runs.assign(way.begin(), way.begin() + static_cast<std::ptrdiff_t>(length));
+    witness.runs.erase(witness.runs.begin() + static_cast<std::ptrdiff_t>(length * k / findings));
+    for (std::size_t i = 0; i < 40; ++i) {
+      WitnessSummary::Run& run = witness.runs[witness.runs.size() - 1 - i];
+      run.last = EventId{raw(run.last) - k % 50};
+    }
+  }
+  return report;
+}
+
+TEST(JsonTest, LongWitnessesShareTheirRuns) {
+  const Report report = report_on_a_million_events(58);
+  const std::string text = to_text(report);
+  EXPECT_EQ(text.find("\"order_runs\""), std::string::npos);
+  EXPECT_LT(text.size(), 1'500'000u);  // with 250 kB of runs each it would be 13 MB
+  const Result<Report> back = parse_report(text, "r.json");
+  ASSERT_TRUE(back.ok()) << back.status().message();
+  EXPECT_TRUE(back->findings == report.findings);
+}
+
+TEST(JsonTest, ShortWitnessesKeepTheirRuns) {
+  Report report = report_on_a_million_events(1);
+  report.findings[0].witness->runs.resize(kMaxOwnRuns);
+  EXPECT_EQ(to_text(report).find("\"shared_runs\""), std::string::npos);
+  report.findings[0].witness->runs.emplace_back();
+  EXPECT_NE(to_text(report).find("\"shared_runs\""), std::string::npos);
+}
+
+// A file of 200 kB that stands for more runs than any memory holds.
+TEST(JsonTest, RefusesToShareRunsWithoutEnd) {
+  std::string text = R"({"schema": "sooth-report/1", "shared_runs": [)";
+  for (int i = 0; i < 10'000; ++i) {
+    text += i == 0 ? "[0,0,0]" : ",[0,0,0]";
+  }
+  text += R"(], "findings": [{"kind": "race", "rung": "predicted", "accesses": [{"op": "read", "site": {"label": "1"}},
+      {"op": "read", "site": {"label": "1"}}], "witness": {"status": "checked", "order_slices": [)";
+  for (int i = 0; i < 10'000; ++i) {
+    text += i == 0 ? "[0,10000]" : ",[0,10000]";
+  }
+  EXPECT_NE(complaint(text + "]}}]}").find("witnesses may share 16000000 runs"), std::string::npos);
+}
+
 TEST(JsonTest, UnknownFieldsAreIgnored) {
   EXPECT_EQ(complaint(R"({"schema": "sooth-report/1", "findings": [], "later": {"x": [1]}})"), "");
 }
@@ -112,6 +171,10 @@ TEST(JsonTest, RefusesWithTheFileAndTheReason) {
        "findings[0].witness.order_runs[0] is not [thread, first event, last event]"},
       {with_finding(R"(, "witness": {"status": "checked", "order_runs": [[4294967296, 2, 3]]})"),
        "order_runs[0][0] is 4294967296, not a whole number from 0 to 4294967295"},
+      {with_finding(R"(, "witness": {"status": "checked", "order_slices": [[0]]})"),
+       "findings[0].witness.order_slices[0] is not [first of the shared runs, how many]"},
+      {with_finding(R"(, "witness": {"status": "checked", "order_slices": [[0, 1]]})"),
+       "findings[0].witness.order_slices[0] leads out of the shared runs, of which there are 0"},
       {with_finding(R"(, "witness": {"status": "checked", "drawing": {"rows": [[0, 0, 0, 0, 0]]}})"),
        "witness.drawing.rows[0] is not [position, event, thread, deed, object, site]"},
       {with_finding(

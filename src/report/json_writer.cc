@@ -7,6 +7,7 @@
 #include "report/describe.h"
 #include "report/json.h"
 #include "report/json_print.h"
+#include "report/shared_runs.h"
 #include "report/sink.h"
 
 namespace sooth {
@@ -141,7 +142,25 @@ Json to_json(const WitnessDrawing& drawing) {
   return json;
 }
 
-Json to_json(const WitnessSummary& witness) {
+Json to_json(const WitnessSummary::Run& run) { return Json::array({raw(run.thread), raw(run.first), raw(run.last)}); }
+
+void put_runs(Json& json, const std::vector<WitnessSummary::Run>& runs, SharedRuns* shared) {
+  if (shared != nullptr && runs.size() > kMaxOwnRuns) {
+    if (const auto slices = shared->add(runs)) {
+      json["order_slices"] = Json::array();
+      for (const SharedRuns::Slice& slice : *slices) {
+        json["order_slices"].push_back(Json::array({slice.first, slice.count}));
+      }
+      return;
+    }
+  }
+  json["order_runs"] = Json::array();
+  for (const WitnessSummary::Run& run : runs) {
+    json["order_runs"].push_back(to_json(run));
+  }
+}
+
+Json to_json(const WitnessSummary& witness, SharedRuns* shared) {
   Json json = {{"status", witness.checked ? "checked" : "none"}};
   put_text(json, "why", witness.why);
   if (witness.refuted) {
@@ -155,10 +174,7 @@ Json to_json(const WitnessSummary& witness) {
     }
   }
   if (!witness.runs.empty() || witness.checked) {
-    json["order_runs"] = Json::array();
-    for (const WitnessSummary::Run& run : witness.runs) {
-      json["order_runs"].push_back(Json::array({raw(run.thread), raw(run.first), raw(run.last)}));
-    }
+    put_runs(json, witness.runs, shared);
   }
   for (const WitnessStep& step : witness.steps) {
     json["steps"].push_back({{"thread", step.thread},
@@ -291,7 +307,7 @@ Json to_json(const HandOver& hand_over) {
   return json;
 }
 
-Json to_json(const Finding& finding) {
+Json to_json(const Finding& finding, SharedRuns* shared) {
   Json json = {{"id", finding.id},
                {"kind", finding_kind_name(finding.kind)},
                {"rung", rung_name(finding.rung)},
@@ -324,7 +340,7 @@ Json to_json(const Finding& finding) {
     json["recording"] = to_json(*finding.recorded_under);
   }
   if (finding.witness.has_value()) {
-    json["witness"] = to_json(*finding.witness);
+    json["witness"] = to_json(*finding.witness, shared);
   }
   if (finding.hand_over.has_value()) {
     json["hand_over"] = to_json(*finding.hand_over);
@@ -472,9 +488,13 @@ Json to_json(const Report& report, const SinkOptions& options, bool with_finding
     }
   }
   if (with_findings) {
+    SharedRuns shared;
     json["findings"] = Json::array();
     for (const Finding& finding : report.findings) {
-      json["findings"].push_back(to_json(finding));
+      json["findings"].push_back(to_json(finding, &shared));
+    }
+    for (const WitnessSummary::Run& run : shared.table()) {
+      json["shared_runs"].push_back(to_json(run));
     }
   }
   json["suppressed"] = report.suppressed;
@@ -510,7 +530,7 @@ Json to_json(const Report& report, const SinkOptions& options, bool with_finding
 
 }  // namespace
 
-Json finding_json(const Finding& finding) { return to_json(finding); }
+Json finding_json(const Finding& finding) { return to_json(finding, nullptr); }
 Json site_json(const Site& site) { return to_json(site); }
 Json frame_json(const Report& report, const SinkOptions& options) { return to_json(report, options, false); }
 

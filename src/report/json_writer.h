@@ -8,7 +8,7 @@
 
 namespace sooth {
 
-// As docs/report.schema.json has them.
+// As docs/report.schema.json has them; a witness has all its stretches beside it.
 nlohmann::ordered_json finding_json(const Finding& finding);
 nlohmann::ordered_json site_json(const Site& site);
 // The report without its findings.
