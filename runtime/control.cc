@@ -334,9 +334,7 @@ void log_external(u32 thread, sooth::control::External what) {
   log(RecordKind::kExternal, thread, static_cast<u64>(what));
 }
 
-// One more than where in the program's file the variable is; 0: in none of its variables. Modules that are not known yet
-// are not looked for: the loader may have to be asked, and this thread holds our lock.
-static u64 variable_offset(uptr address) {
+u64 variable_offset(uptr address) {
   for (u32 i = 0; i < module_count_; ++i) {
     const KnownModule& m = modules_[i];
     if (m.path == nullptr && address >= m.begin && address < m.end && address - m.bias < 0xffffffffu)
@@ -373,8 +371,9 @@ void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes) {
   constexpr u64 kMostGranules = 64;
   const KnownModule* m = pc == 0 ? nullptr : module_of(pc);
   Position position = position_of(t);
+  constexpr u64 kMost = 0xffffffffu;
   log(RecordKind::kStepAt, id, m == nullptr ? pc : pc - m->bias, position.events << 32 | log_module(m),
-      position.accesses);
+      (position.accesses < kMost ? position.accesses : kMost) | variable_offset(object) << 32);
   bool writes = !is_access(op) || is_write(op);
   u64 what = static_cast<u64>(op) | u64{writes} << 8 | (object % kGranule) << 16 | bytes << 32;
   u64 first = object / kGranule, last = (object + bytes - 1) / kGranule;

@@ -49,6 +49,9 @@ void set_state(sooth::control::RunState state);
 void publish_counts(u64 hook_calls, u64 scheduling_points);
 // Where a program counter is in its module, as in the ELF file; itself when it is in none.
 u64 module_offset(uptr pc);
+// One more than where in the program's file the variable is; 0: in none of its variables. Modules that are not known yet
+// are not looked for: the loader may have to be asked, and the caller may hold our lock.
+u64 variable_offset(uptr address);
 // Whether it is in the program itself, not in a library.
 bool is_in_program(uptr pc);
 // dlclose returned.

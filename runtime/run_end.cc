@@ -201,7 +201,8 @@ void note_blocked(const Thread* t, u32 id, BlockedOn on, u32 holder, uptr object
   if (!recorder.controlled) return write_thread(t, id, on, holder, object, pc, 0);
   u64 place =
       pc == 0 ? 0 : controlled::module_offset(pc) | (controlled::is_in_program(pc) ? 0 : sooth::control::kInLibrary);
-  controlled::log(RecordKind::kBlockedThread, id, static_cast<u64>(on), holder, place);
+  controlled::log(RecordKind::kBlockedThread, id, static_cast<u64>(on),
+                  holder | controlled::variable_offset(object) << 32, place);
   log_stack(t, id, pc, 0);
 }
 
@@ -253,7 +254,10 @@ void sooth___assert_fail(const char* text, const char* file, unsigned line, cons
 SOOTH_REAL static Real<void(void*, void*, void (*)(void*))> real___cxa_throw{"__cxa_throw"};
 SOOTH_EXPORT __attribute__((noreturn)) void sooth___cxa_throw(void*, void*, void (*)(void*)) asm("__cxa_throw");
 void sooth___cxa_throw(void* exception, void* type, void (*destroy)(void*)) {
-  if (Thread* t = current()) t->thrown_at = SOOTH_CALLER;
+  if (Thread* t = current()) {
+    t->thrown_at = SOOTH_CALLER;
+    t->library_call = 0;
+  }
   real___cxa_throw(exception, type, destroy);
   __builtin_unreachable();
 }

@@ -181,6 +181,10 @@ struct Thread {
   uptr fatal_pc;   // where it called abort(), or an assertion failed; 0: nowhere
   uptr thrown_at;  // the last exception
 
+  // The frame of a call of libstdc++.so that is told as a whole: what it copies is not told again. 0: there is none.
+  uptr library_call;
+  uptr library_pc;  // where it was called
+
   // The call of code that is left out: calls.h.
   Frame* call_frame;  // of its function; nullptr: it has none, or there is no call
   uptr call_stack;    // the stack pointer of its function

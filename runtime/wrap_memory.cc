@@ -31,6 +31,7 @@ constexpr u64 kPart = u64{1} << 30;
 
 // Events hold at most 4 GiB, so longer blocks go in parts.
 void write_block(Thread* t, uptr pc, Op op, uptr address, u64 size) {
+  if (t->library_call != 0) pc = t->library_pc;  // of libstdc++.so, for its caller
   while (size > 0) {
     u64 part = size < kPart ? size : kPart;
     write_event(t, pc, Shape::sized(op), address, part);

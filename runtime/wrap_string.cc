@@ -7,9 +7,18 @@
 using namespace sooth;
 using namespace sooth::rt;
 
+// nullptr: not recorded; also where libstdc++.so does what is told of its caller: wrap_cxx.cc.
+SOOTH_INLINE Thread* copying_thread() {
+  Thread* t = recorded_thread();
+  if (SOOTH_UNLIKELY(t != nullptr && t->library_call != 0) &&
+      reinterpret_cast<uptr>(__builtin_frame_address(0)) < t->library_call)
+    return nullptr;
+  return t;
+}
+
 #define SOOTH_COPY(name)                                                    \
   SOOTH_INTERCEPT(void*, name, void* to, const void* from, std::size_t n) { \
-    if (Thread* t = recorded_thread()) {                                    \
+    if (Thread* t = copying_thread()) {                                     \
       reads(t, SOOTH_CALLER, from, n);                                      \
       writes(t, SOOTH_CALLER, to, n);                                       \
     }                                                                       \
@@ -22,7 +31,7 @@ SOOTH_COPY(mempcpy)
 SOOTH_REAL static Real<void*(void*, const void*, std::size_t)> real_memcpy{"memcpy", "GLIBC_2.14"};
 SOOTH_EXPORT void* sooth_memcpy(void* to, const void* from, std::size_t n) asm("memcpy");
 void* sooth_memcpy(void* to, const void* from, std::size_t n) {
-  if (Thread* t = recorded_thread()) {
+  if (Thread* t = copying_thread()) {
     reads(t, SOOTH_CALLER, from, n);
     writes(t, SOOTH_CALLER, to, n);
   }
@@ -30,15 +39,15 @@ void* sooth_memcpy(void* to, const void* from, std::size_t n) {
 }
 
 SOOTH_INTERCEPT(void*, memset, void* to, int byte, std::size_t n) {
-  if (Thread* t = recorded_thread()) writes(t, SOOTH_CALLER, to, n);
+  if (Thread* t = copying_thread()) writes(t, SOOTH_CALLER, to, n);
   return real_memset(to, byte, n);
 }
 SOOTH_INTERCEPT(void, bzero, void* to, std::size_t n) {
-  if (Thread* t = recorded_thread()) writes(t, SOOTH_CALLER, to, n);
+  if (Thread* t = copying_thread()) writes(t, SOOTH_CALLER, to, n);
   real_memset(to, 0, n);
 }
 SOOTH_INTERCEPT(void, bcopy, const void* from, void* to, std::size_t n) {
-  if (Thread* t = recorded_thread()) {
+  if (Thread* t = copying_thread()) {
     reads(t, SOOTH_CALLER, from, n);
     writes(t, SOOTH_CALLER, to, n);
   }
@@ -48,7 +57,7 @@ SOOTH_INTERCEPT(void, bcopy, const void* from, void* to, std::size_t n) {
 // What is called instead with _FORTIFY_SOURCE: libc looks at the size, if it is too small, and ends the program.
 #define SOOTH_COPY_CHECKED(name)                                                              \
   SOOTH_INTERCEPT(void*, name, void* to, const void* from, std::size_t n, std::size_t room) { \
-    if (Thread* t = recorded_thread()) {                                                      \
+    if (Thread* t = copying_thread()) {                                                       \
       reads(t, SOOTH_CALLER, from, n);                                                        \
       writes(t, SOOTH_CALLER, to, n);                                                         \
     }                                                                                         \
@@ -58,7 +67,7 @@ SOOTH_COPY_CHECKED(__memcpy_chk)
 SOOTH_COPY_CHECKED(__memmove_chk)
 SOOTH_COPY_CHECKED(__mempcpy_chk)
 SOOTH_INTERCEPT(void*, __memset_chk, void* to, int byte, std::size_t n, std::size_t room) {
-  if (Thread* t = recorded_thread()) writes(t, SOOTH_CALLER, to, n);
+  if (Thread* t = copying_thread()) writes(t, SOOTH_CALLER, to, n);
   return real___memset_chk(to, byte, n, room);
 }
 
@@ -85,7 +94,7 @@ SOOTH_EXPORT void* __tsan_memset(void* to, int byte, std::size_t n) {
 #define SOOTH_COMPARE_BYTES(name)                                                                   \
   SOOTH_INTERCEPT(int, name, const void* a, const void* b, std::size_t n) {                         \
     int result = real_##name(a, b, n);                                                              \
-    if (Thread* t = recorded_thread()) {                                                            \
+    if (Thread* t = copying_thread()) {                                                             \
       /* Up to the first difference: what lies behind it is not read. */                            \
       std::size_t used = n;                                                                         \
       if (result != 0)                                                                              \
@@ -101,31 +110,31 @@ SOOTH_COMPARE_BYTES(bcmp)
 
 SOOTH_INTERCEPT(void*, memchr, const void* s, int c, std::size_t n) {
   void* found = real_memchr(s, c, n);
-  if (Thread* t = recorded_thread())
+  if (Thread* t = copying_thread())
     reads(t, SOOTH_CALLER, s,
           found == nullptr ? n : static_cast<std::size_t>(static_cast<char*>(found) - static_cast<const char*>(s)) + 1);
   return found;
 }
 SOOTH_INTERCEPT(void*, memrchr, const void* s, int c, std::size_t n) {
-  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, n);
+  if (Thread* t = copying_thread()) reads(t, SOOTH_CALLER, s, n);
   return real_memrchr(s, c, n);
 }
 
 SOOTH_INTERCEPT(std::size_t, strlen, const char* s) {
   std::size_t n = real_strlen(s);
-  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, n + 1);
+  if (Thread* t = copying_thread()) reads(t, SOOTH_CALLER, s, n + 1);
   return n;
 }
 SOOTH_INTERCEPT(std::size_t, strnlen, const char* s, std::size_t limit) {
   std::size_t n = real_strnlen(s, limit);
-  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, n < limit ? n + 1 : n);
+  if (Thread* t = copying_thread()) reads(t, SOOTH_CALLER, s, n < limit ? n + 1 : n);
   return n;
 }
 
 // Both strings as far as a comparison looks at them.
 #define SOOTH_COMPARE(name, same)                            \
   SOOTH_INTERCEPT(int, name, const char* a, const char* b) { \
-    if (Thread* t = recorded_thread()) {                     \
+    if (Thread* t = copying_thread()) {                      \
       std::size_t n = 0;                                     \
       while (a[n] != 0 && same(a[n], b[n])) ++n;             \
       reads(t, SOOTH_CALLER, a, n + 1);                      \
@@ -135,7 +144,7 @@ SOOTH_INTERCEPT(std::size_t, strnlen, const char* s, std::size_t limit) {
   }
 #define SOOTH_COMPARE_N(name, same)                                             \
   SOOTH_INTERCEPT(int, name, const char* a, const char* b, std::size_t limit) { \
-    if (Thread* t = recorded_thread()) {                                        \
+    if (Thread* t = copying_thread()) {                                         \
       std::size_t n = 0;                                                        \
       while (n < limit && a[n] != 0 && same(a[n], b[n])) ++n;                   \
       if (n < limit) ++n;                                                       \
@@ -156,22 +165,22 @@ SOOTH_COMPARE_N(strncasecmp, same_letter)
 
 SOOTH_INTERCEPT(char*, strchr, const char* s, int c) {
   char* found = real_strchr(s, c);
-  if (Thread* t = recorded_thread())
+  if (Thread* t = copying_thread())
     reads(t, SOOTH_CALLER, s, (found == nullptr ? real_strlen(s) : static_cast<std::size_t>(found - s)) + 1);
   return found;
 }
 SOOTH_INTERCEPT(char*, strchrnul, const char* s, int c) {
   char* found = real_strchrnul(s, c);
-  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, static_cast<std::size_t>(found - s) + 1);
+  if (Thread* t = copying_thread()) reads(t, SOOTH_CALLER, s, static_cast<std::size_t>(found - s) + 1);
   return found;
 }
 SOOTH_INTERCEPT(char*, strrchr, const char* s, int c) {
-  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, real_strlen(s) + 1);
+  if (Thread* t = copying_thread()) reads(t, SOOTH_CALLER, s, real_strlen(s) + 1);
   return real_strrchr(s, c);
 }
 #define SOOTH_TWO_STRINGS(result, name)                             \
   SOOTH_INTERCEPT(result, name, const char* s, const char* other) { \
-    if (Thread* t = recorded_thread()) {                            \
+    if (Thread* t = copying_thread()) {                             \
       reads(t, SOOTH_CALLER, s, real_strlen(s) + 1);                \
       reads(t, SOOTH_CALLER, other, real_strlen(other) + 1);        \
     }                                                               \
@@ -185,7 +194,7 @@ SOOTH_TWO_STRINGS(char*, strpbrk)
 
 #define SOOTH_STRING_COPY(name)                              \
   SOOTH_INTERCEPT(char*, name, char* to, const char* from) { \
-    if (Thread* t = recorded_thread()) {                     \
+    if (Thread* t = copying_thread()) {                      \
       std::size_t n = real_strlen(from) + 1;                 \
       reads(t, SOOTH_CALLER, from, n);                       \
       writes(t, SOOTH_CALLER, to, n);                        \
@@ -197,7 +206,7 @@ SOOTH_STRING_COPY(stpcpy)
 
 #define SOOTH_STRING_COPY_CHECKED(name)                                        \
   SOOTH_INTERCEPT(char*, name, char* to, const char* from, std::size_t room) { \
-    if (Thread* t = recorded_thread()) {                                       \
+    if (Thread* t = copying_thread()) {                                        \
       std::size_t n = real_strlen(from) + 1;                                   \
       reads(t, SOOTH_CALLER, from, n);                                         \
       writes(t, SOOTH_CALLER, to, n);                                          \
@@ -210,7 +219,7 @@ SOOTH_STRING_COPY_CHECKED(__stpcpy_chk)
 // Fills up with zeros.
 #define SOOTH_BOUNDED_STRING_COPY(name)                                     \
   SOOTH_INTERCEPT(char*, name, char* to, const char* from, std::size_t n) { \
-    if (Thread* t = recorded_thread()) {                                    \
+    if (Thread* t = copying_thread()) {                                     \
       std::size_t used = length_of(from, n);                                \
       reads(t, SOOTH_CALLER, from, used < n ? used + 1 : n);                \
       writes(t, SOOTH_CALLER, to, n);                                       \
@@ -220,7 +229,7 @@ SOOTH_STRING_COPY_CHECKED(__stpcpy_chk)
 SOOTH_BOUNDED_STRING_COPY(strncpy)
 SOOTH_BOUNDED_STRING_COPY(stpncpy)
 SOOTH_INTERCEPT(char*, __strncpy_chk, char* to, const char* from, std::size_t n, std::size_t room) {
-  if (Thread* t = recorded_thread()) {
+  if (Thread* t = copying_thread()) {
     std::size_t used = length_of(from, n);
     reads(t, SOOTH_CALLER, from, used < n ? used + 1 : n);
     writes(t, SOOTH_CALLER, to, n);
@@ -229,7 +238,7 @@ SOOTH_INTERCEPT(char*, __strncpy_chk, char* to, const char* from, std::size_t n,
 }
 
 SOOTH_INTERCEPT(char*, strcat, char* to, const char* from) {
-  if (Thread* t = recorded_thread()) {
+  if (Thread* t = copying_thread()) {
     std::size_t n = real_strlen(from) + 1, at = real_strlen(to);
     reads(t, SOOTH_CALLER, from, n);
     reads(t, SOOTH_CALLER, to, at + 1);
@@ -238,7 +247,7 @@ SOOTH_INTERCEPT(char*, strcat, char* to, const char* from) {
   return real_strcat(to, from);
 }
 SOOTH_INTERCEPT(char*, __strcat_chk, char* to, const char* from, std::size_t room) {
-  if (Thread* t = recorded_thread()) {
+  if (Thread* t = copying_thread()) {
     std::size_t n = real_strlen(from) + 1, at = real_strlen(to);
     reads(t, SOOTH_CALLER, from, n);
     reads(t, SOOTH_CALLER, to, at + 1);
@@ -247,7 +256,7 @@ SOOTH_INTERCEPT(char*, __strcat_chk, char* to, const char* from, std::size_t roo
   return real___strcat_chk(to, from, room);
 }
 SOOTH_INTERCEPT(char*, strncat, char* to, const char* from, std::size_t n) {
-  if (Thread* t = recorded_thread()) {
+  if (Thread* t = copying_thread()) {
     std::size_t used = length_of(from, n), at = real_strlen(to);
     reads(t, SOOTH_CALLER, from, used < n ? used + 1 : n);
     reads(t, SOOTH_CALLER, to, at + 1);
@@ -257,11 +266,11 @@ SOOTH_INTERCEPT(char*, strncat, char* to, const char* from, std::size_t n) {
 }
 // The copy is allocated inside libc, which calls our malloc.
 SOOTH_INTERCEPT(char*, strdup, const char* s) {
-  if (Thread* t = recorded_thread()) reads(t, SOOTH_CALLER, s, real_strlen(s) + 1);
+  if (Thread* t = copying_thread()) reads(t, SOOTH_CALLER, s, real_strlen(s) + 1);
   return real_strdup(s);
 }
 SOOTH_INTERCEPT(char*, strndup, const char* s, std::size_t n) {
-  if (Thread* t = recorded_thread()) {
+  if (Thread* t = copying_thread()) {
     std::size_t used = length_of(s, n);
     reads(t, SOOTH_CALLER, s, used < n ? used + 1 : n);
   }

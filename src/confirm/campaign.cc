@@ -30,14 +30,24 @@ bool is_at(const PlaceCode& place, std::uint64_t offset) {
                      [&](const AddressRange& range) { return offset >= range.begin && offset < range.end; });
 }
 
-bool deadlocks_at(const std::vector<PlaceCode>& acquires, const std::vector<BlockedThread>& blocked) {
+// Whether it waits for one of these; also where nobody knows.
+bool waits_for(const std::vector<AddressRange>& lock, const BlockedThread& blocked) {
+  return lock.empty() || !blocked.variable.has_value() ||
+         std::any_of(lock.begin(), lock.end(), [&](const AddressRange& range) {
+           return *blocked.variable >= range.begin && *blocked.variable < range.end;
+         });
+}
+
+bool deadlocks_at(const Target& target, const std::vector<BlockedThread>& blocked) {
+  const std::vector<PlaceCode>& acquires = target.acquires;
   return std::any_of(blocked.begin(), blocked.end(), [&](const BlockedThread& start) {
     const std::vector<const BlockedThread*> cycle = cycle_through(blocked, start.thread);
     if (cycle.size() != acquires.size()) {
       return false;
     }
     for (std::size_t i = 0; i < cycle.size(); ++i) {
-      if (!is_at(acquires[i], cycle[i]->offset)) {
+      if (!is_at(acquires[i], cycle[i]->offset) ||
+          (i < target.locks.size() && !waits_for(target.locks[i], *cycle[i]))) {
         return false;
       }
     }
@@ -69,7 +79,7 @@ bool creates(const Target& target, const CreatedRace& race) {
 bool reaches(const Target& target, const RunLog& log) {
   return std::any_of(log.processes.begin(), log.processes.end(), [&](const ProcessLog& process) {
     return target.kind == FindingKind::kDeadlock
-               ? deadlocks_at(target.acquires, process.deadlock)
+               ? deadlocks_at(target, process.deadlock)
                : std::any_of(process.races.begin(), process.races.end(),
                              [&](const CreatedRace& race) { return creates(target, race); });
   });

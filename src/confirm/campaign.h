@@ -45,7 +45,9 @@ struct Target {
   // ... and the variable, where others are touched at the same places: addresses in the file of the program, or that it
   // is in none of its variables. Nothing: any.
   std::optional<std::vector<AddressRange>> variable;
-  std::vector<PlaceCode> acquires;         // of a deadlock: one for each thread, around the cycle
+  std::vector<PlaceCode> acquires;  // of a deadlock: one for each thread, around the cycle
+  // ... and where in the program its lock is; empty: nobody knows. Parallel to `acquires`, or empty.
+  std::vector<std::vector<AddressRange>> locks = {};
   std::vector<WitnessSchedule> witnesses;  // to follow first, one after the other until one gets there
   bool proven = true;                      // they are of a witness; else guesses, of which nothing is told
 };

@@ -69,11 +69,24 @@ Site CodeNames::site_of(const BlockedThread& thread) {
 
 std::string CodeNames::name(const std::string& module, std::uint64_t offset) { return name_of(site(module, offset)); }
 
+std::string CodeNames::variable(std::uint64_t offset) {
+  ModuleSymbols* const symbols = open(program_);
+  const std::optional<GlobalVariable> global = symbols == nullptr ? std::nullopt : symbols->global(offset);
+  if (!global.has_value()) {
+    return "";
+  }
+  // As Tables::describe() calls it.
+  const TypePart part = find_part(types_.types(), global->type, global->offset, 0);
+  const std::uint64_t inside = part.opaque ? 0 : global->offset - part.offset;
+  return global->name + part.path + (inside == 0 ? "" : "+" + std::to_string(inside));
+}
+
 ModuleSymbols* CodeNames::open(const std::string& path) {
   const auto [it, added] = opened_.try_emplace(path);
   if (added) {
     if (Result<std::unique_ptr<ModuleSymbols>> symbols = ModuleSymbols::open(path, ""); symbols.ok()) {
       it->second = std::move(*symbols);
+      it->second->use_types(types_);
     }
   }
   return it->second.get();

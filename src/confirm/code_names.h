@@ -30,6 +30,8 @@ class CodeNames {
   std::vector<Site> stack(const std::vector<LoggedPlace>& places);
   // Where a thread waits, in the user's code. Empty label: nobody knows.
   Site site_of(const BlockedThread& thread);
+  // The variable of the program at that place of its file, "accounts[0].lock"; empty: nobody knows.
+  std::string variable(std::uint64_t offset);
 
  private:
   // What the instruction stands for, innermost first; at least one.
@@ -38,6 +40,7 @@ class CodeNames {
   ModuleSymbols* open(const std::string& path);
 
   std::string program_;
+  TypeCatalog types_;
   std::map<std::string, std::unique_ptr<ModuleSymbols>> opened_;  // by path
 };
 

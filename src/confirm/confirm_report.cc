@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "confirm/shell_words.h"
+#include "race/site_key.h"
 #include "schedule/schedule_file.h"
 
 namespace sooth {
@@ -12,6 +13,15 @@ namespace {
 
 // Findings whose runs overlap.
 constexpr std::size_t kAtOnce = 16;
+
+std::vector<std::string> places_of(const Finding& finding) {
+  std::vector<std::string> places;
+  for (const Access& access : finding.accesses) {
+    places.push_back(site_key(access.site));
+  }
+  std::sort(places.begin(), places.end());
+  return places;
+}
 
 class ReportCampaign {
  public:
@@ -75,6 +85,13 @@ class ReportCampaign {
 
   void note(const std::string& sentence) { report_.add_gap(GapKind::kTrials, sentence); }
 
+  // Whether another race of the report is about another variable at the same places.
+  bool shares_places(const Finding& finding) const {
+    return std::count_if(report_.findings.begin(), report_.findings.end(), [&](const Finding& each) {
+             return each.kind == FindingKind::kRace && places_of(each) == places_of(finding);
+           }) > 1;
+  }
+
   // Nothing when it cannot be tried.
   Campaign::Attempt* attempt_of(Chosen& chosen) {
     if (chosen.attempt == nullptr && !chosen.impossible) {
@@ -82,7 +99,7 @@ class ReportCampaign {
       if (finding.recorded_under) {
         finding.witness.reset();  // of another recording than the one at hand
       }
-      Result<FoundTarget> found = finder_.find(finding);
+      Result<FoundTarget> found = finder_.find(finding, shares_places(finding));
       if (found.ok()) {
         chosen.attempt = campaign_.begin(std::move(found->target));
         chosen.no_witness = std::move(found->no_witness);

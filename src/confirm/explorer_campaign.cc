@@ -11,6 +11,7 @@
 #include "confirm/explorer_log.h"
 #include "confirm/explorer_races.h"
 #include "confirm/ordered_work.h"
+#include "race/user_code.h"
 
 namespace sooth {
 namespace {
@@ -20,13 +21,11 @@ constexpr std::size_t kBatch = 16;
 constexpr std::uint64_t kMaxDraws = 20;
 
 using Place = std::tuple<std::string, std::uint64_t, Op>;
-using Pair = std::pair<Place, Place>;
+using Pair = std::tuple<Place, Place, std::uint32_t>;  // and the variable
 
 Place place_of(const ExploredStep& step) { return {step.module, step.offset, step.op}; }
 
-Pair pair_of(const ExploredStep& first, const ExploredStep& second) {
-  return std::minmax(place_of(first), place_of(second));
-}
+constexpr std::uint32_t kMostVariables = 64;  // that are told apart
 
 class ExploreCampaign {
  public:
@@ -90,6 +89,22 @@ class ExploreCampaign {
         }
       }
     }
+  }
+
+  // Elements of an array are one variable, and so is all that is in none of the program.
+  std::uint32_t variable_class(std::uint32_t variable) {
+    const auto [known, is_new] = variables_.try_emplace(variable, 0);
+    if (is_new && variable != 0) {
+      const std::string name = bare_variable(names_.variable(variable - std::uint64_t{1}));
+      const auto number = static_cast<std::uint32_t>(std::min<std::size_t>(named_.size() + 1, kMostVariables));
+      known->second = name.empty() ? 0 : named_.try_emplace(name, number).first->second;
+    }
+    return known->second;
+  }
+
+  Pair pair_of(const ExploredStep& first, const ExploredStep& second) {
+    const auto [low, high] = std::minmax(place_of(first), place_of(second));
+    return {low, high, variable_class(variable_of(first, second))};
   }
 
   struct Made {
@@ -224,7 +239,9 @@ class ExploreCampaign {
   const ExploreOptions& options_;
   CodeNames& names_;
   TestTally tally_;
-  std::map<Pair, std::size_t> places_;  // of result_.races
+  std::map<Pair, std::size_t> places_;                // of result_.races
+  std::map<std::uint32_t, std::uint32_t> variables_;  // numbers by ExploredStep::variable
+  std::map<std::string, std::uint32_t> named_;        // and by name
   std::set<Pair> wanted_;
   std::set<Pair> undelayed_;  // a run has both, and nothing but a sleep between them
   std::map<std::multiset<std::pair<std::string, control::BlockedOn>>, std::size_t> deadlocks_;

@@ -115,7 +115,8 @@ class Reader {
       // In none of the modules: nobody can say where that is in the next run.
       fresh.offset = module == modules_.end() ? 0 : thread.at.a;
       fresh.events = thread.at.b >> 32;
-      fresh.accesses = thread.at.c;
+      fresh.accesses = static_cast<std::uint32_t>(thread.at.c);
+      fresh.variable = static_cast<std::uint32_t>(thread.at.c >> 32);
       thread.announced = std::make_shared<ExploredStep>(std::move(fresh));
     }
     if (!is_everything) {

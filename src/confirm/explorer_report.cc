@@ -25,6 +25,12 @@ Finding finding_of(const ExploredRace& race, CodeNames& names) {
   finding.accesses = {access_of(race.first, race.first_thread, names),
                       access_of(race.second, race.second_thread, names)};
   finding.replay.emplace().by_delay = race.by_delay;
+  // Of the first byte that both touch, as everywhere.
+  const std::uint32_t variable = variable_of(race.first, race.second);
+  const std::string name = variable == 0 ? "" : names.variable(variable - std::uint64_t{1});
+  for (Access& access : finding.accesses) {
+    access.variable = name;
+  }
   return finding;
 }
 
@@ -59,7 +65,10 @@ Finding finding_of(const ExploredDeadlock& deadlock, const std::vector<BlockedTh
   for (const BlockedThread& blocked : cycle) {
     Access access;
     access.op = Op::kAcquire;
-    access.variable = "lock held by " + thread_name(blocked.holder);
+    access.variable = blocked.variable.has_value() ? names.variable(*blocked.variable) : "";
+    if (access.variable.empty()) {
+      access.variable = "lock held by " + thread_name(blocked.holder);
+    }
     access.thread = thread_name(blocked.thread);
     std::vector<Site> stack = names.stack(blocked.stack);
     access.site = names.site_of(blocked);

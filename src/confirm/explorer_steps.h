@@ -30,6 +30,7 @@ struct ExploredStep {
   std::string module;                      // as SiteCode::module
   std::uint64_t offset = 0;                // of the program counter in its module; 0: unknown
   std::uint64_t events = 0, accesses = 0;  // position of the thread in front of it
+  std::uint32_t variable = 0;              // one more than where in the program's file it touches one; 0: none
 
   // A free is a write to all of its block.
   bool is_plain() const { return op == Op::kRead || op == Op::kWrite || op == Op::kFree; }
@@ -47,6 +48,10 @@ enum class StepRelation : std::uint8_t {
 StepRelation relation(const StepPtr& first, const StepPtr& second);
 // Two accesses to a common byte, at least one a write, not both atomic.
 bool are_conflicting(const ExploredStep& first, const ExploredStep& second);
+// ExploredStep::variable of the first byte that both touch.
+inline std::uint32_t variable_of(const ExploredStep& first, const ExploredStep& second) {
+  return first.variable == 0 || second.variable == 0 ? 0 : std::max(first.variable, second.variable);
+}
 
 // A scheduling point, and the choice that was made there.
 struct ExploredPoint {

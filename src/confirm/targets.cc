@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "race/trace_store.h"
+#include "race/user_code.h"
 #include "race/witness_summary.h"
 #include "trace/reader.h"
 
@@ -14,6 +15,7 @@ namespace {
 // Bounds of what is tried along the recorded run when there is no witness: it may be in vain.
 constexpr std::uint64_t kMaxGuessEvents = 5'000'000;
 constexpr std::size_t kMaxGuessStretches = 100'000;
+constexpr std::size_t kMaxPartsOfVariable = 100'000;  // of a variable, that are looked at
 
 bool has_witness(const Finding& finding) { return finding.witness.has_value() && finding.witness->checked; }
 
@@ -78,19 +80,40 @@ std::optional<std::vector<AddressRange>> TargetFinder::variable_of(const Finding
   if (memory->kind != MemoryKind::kGlobal) {
     return ranges;
   }
+  ranges = ranges_of(memory->name);
+  return ranges.empty() ? std::nullopt : std::optional(std::move(ranges));
+}
+
+std::vector<AddressRange> TargetFinder::ranges_of(const std::string& name) {
   if (symbols_ == nullptr) {
     Result<std::unique_ptr<ModuleSymbols>> opened = ModuleSymbols::open(program_, "");
     if (!opened.ok()) {
-      return std::nullopt;
+      return {};
     }
     symbols_ = std::move(*opened);
+    symbols_->use_types(types_);
+    globals_ = symbols_->globals();
   }
-  for (const PlacedGlobal& global : symbols_->globals()) {
-    if (global.variable.name == memory->name) {
-      ranges.push_back({global.address, global.address + std::max<std::uint64_t>(global.variable.size, 1)});
+  const std::string wanted = bare_variable(name);
+  std::vector<AddressRange> ranges;
+  for (const auto& [address, variable] : globals_) {
+    const std::string whole = bare_variable(variable.name);
+    if (whole == wanted) {
+      ranges.push_back({address, address + std::max<std::uint64_t>(variable.size, 1)});
+    } else if (wanted.starts_with(whole + ".") || wanted.starts_with(whole + "[")) {
+      // Its parts, of all elements.
+      std::uint64_t offset = 0;
+      for (std::size_t i = 0; i < kMaxPartsOfVariable && offset < variable.size; ++i) {
+        const TypePart part = find_part(types_.types(), variable.type, offset, 1);
+        const std::uint64_t end = std::max(offset + 1, part.offset + part.size);
+        if (bare_variable(variable.name + part.path).starts_with(wanted)) {
+          ranges.push_back({address + offset, address + end});
+        }
+        offset = end;
+      }
     }
   }
-  return ranges.empty() ? std::nullopt : std::optional(std::move(ranges));
+  return ranges;
 }
 
 Result<FoundTarget> TargetFinder::find(const Finding& finding, bool tell_variables) {
@@ -111,6 +134,8 @@ Result<FoundTarget> TargetFinder::find(const Finding& finding, bool tell_variabl
         return std::move(place).status();
       }
       target.acquires.push_back(std::move(*place));
+      target.locks.push_back(acquire.variable.empty() || program_.empty() ? std::vector<AddressRange>()
+                                                                          : ranges_of(acquire.variable));
     }
   }
   target.proven = has_witness(finding);

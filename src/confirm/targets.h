@@ -44,9 +44,13 @@ class TargetFinder {
   class WitnessTrace;
   // The addresses of the variable that the finding is about, in the file of the program.
   std::optional<std::vector<AddressRange>> variable_of(const Finding& finding);
+  // Where variables of that name are there, "accounts[0].balance" in all of its elements.
+  std::vector<AddressRange> ranges_of(const std::string& name);
 
   std::string program_;
+  TypeCatalog types_;
   std::unique_ptr<ModuleSymbols> symbols_;  // of the program, once asked for
+  std::vector<PlacedGlobal> globals_;
   CodeFinder code_;
   std::unique_ptr<WitnessTrace> trace_;
 };

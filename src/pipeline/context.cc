@@ -335,6 +335,7 @@ void ContextCollector::explain_heap(const Byte& byte, std::uint64_t size, Findin
   const TypeId type = tables.variables().allocated(e.site);
   memory.type = tables.variables().types()[raw(type)].name;
   memory.name = heap_name(tables, type, e.size, memory.offset, size, byte.owner);
+  memory.member = heap_member(tables, type, memory.offset, size);
   for (Access& access : finding.accesses) {
     if (access.variable.empty() && is_access(access.op)) {
       access.variable = memory.name;

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "race/user_code.h"
+
 namespace sooth {
 namespace {
 
@@ -34,7 +36,8 @@ std::string heap_name(const Tables& tables, TypeId type, std::uint64_t block_siz
     return held.name.empty() || is_library_type(held.name) ? "" : held.name + index + behind;
   }
   if (held.size == 0 || held.opaque) {
-    return is_smart_pointer(owner_type) && held.size == 0
+    // clang describes no std::string: what has no type is no pointer, of which each has one.
+    return is_smart_pointer(owner_type) && held.size == 0 && owner->type != kNoType
                ? (offset == 0 ? "*" + owner->name : "*" + owner->name + "+" + std::to_string(offset))
                : "element of " + owner->name;
   }
@@ -43,6 +46,15 @@ std::string heap_name(const Tables& tables, TypeId type, std::uint64_t block_siz
   }
   return behind.empty() ? "*" + owner->name
                         : owner->name + (behind.starts_with(".") ? "->" + behind.substr(1) : behind);
+}
+
+std::string heap_member(const Tables& tables, TypeId type, std::uint64_t offset, std::uint64_t size) {
+  const auto& types = tables.variables().types();
+  const TypeLayout& held = types[raw(type)];
+  if (held.size == 0 || held.opaque || is_library_type(held.name)) {
+    return "";
+  }
+  return bare_variable(find_part(types, type, offset % held.size, size).path);
 }
 
 }  // namespace sooth

@@ -15,4 +15,8 @@ namespace sooth {
 std::string heap_name(const Tables& tables, TypeId type, std::uint64_t block_size, std::uint64_t offset,
                       std::uint64_t size, const std::optional<NamedPart>& owner);
 
+// Which part of what such a block holds it is, without places in arrays: ".home.y". Empty when the type is unknown or the
+// library's own, and for the whole of it.
+std::string heap_member(const Tables& tables, TypeId type, std::uint64_t offset, std::uint64_t size);
+
 }  // namespace sooth

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "pipeline/context.h"
+#include "pipeline/heap_names.h"
 
 namespace sooth {
 
@@ -48,6 +49,7 @@ void TraceVariables::allocate(const Event& event, StackId stack, bool right_behi
     block.variable = kStack;
     return;
   }
+  block.type = tables_->variables().allocated(event.site);
   const auto [known, added] = sites_of_.try_emplace(std::uint64_t{raw(event.site)} << 32 | raw(stack));
   if (added) {
     std::vector<Site> frames;
@@ -73,12 +75,15 @@ std::uint32_t TraceVariables::resolve(std::uint64_t address) {
     return number_of("named " + bare_variable(tables_->describe(ObjectKind::kMemory, address)));
   }
   const auto behind = blocks_.upper_bound(address);
-  if (behind == blocks_.begin() || address - std::prev(behind)->first >= std::prev(behind)->second.length) {
-    return kOne;
+  const bool in_block =
+      behind != blocks_.begin() && address - std::prev(behind)->first < std::prev(behind)->second.length;
+  if (in_block && std::prev(behind)->second.variable != kStack) {
+    const Block& block = std::prev(behind)->second;
+    const std::string member = heap_member(*tables_, block.type, address - std::prev(behind)->first, 1);
+    return member.empty() ? block.variable : number_of(std::to_string(block.variable) + member);
   }
-  const std::uint32_t variable = std::prev(behind)->second.variable;
-  if (variable != kStack) {
-    return variable;
+  if (!in_block && address < kStackOfMain) {
+    return kOne;
   }
   if (!on_stacks_.contains(address) && on_stacks_.size() >= kMostOnStacks) {
     return number_of("on stacks");

@@ -1,5 +1,5 @@
 // Variables of a recorded program while its trace goes by: globals by name, heap blocks by where the user's code
-// allocated them.
+// allocated them, and their members.
 #pragma once
 
 #include <array>
@@ -32,6 +32,7 @@ class TraceVariables final : public VariableClasses {
   struct Block {
     std::uint64_t length = 0;
     std::uint32_t variable = kOne;  // kStack: see there
+    TypeId type{};                  // what it holds
   };
   struct Remembered {
     std::uint64_t address = 0;
@@ -39,6 +40,8 @@ class TraceVariables final : public VariableClasses {
     std::uint32_t variable = kOne;
   };
   static constexpr std::uint32_t kStack = UINT32_MAX;
+  // What nobody allocated above it is on the stack of the main thread, where Linux puts that on x86-64.
+  static constexpr std::uint64_t kStackOfMain = 0x7ff000000000;
   // Variables on stacks have no names here: each address is one, up to so many; then they are elements of arrays.
   static constexpr std::size_t kMostOnStacks = 64;
 

@@ -230,6 +230,7 @@ struct MemoryContext {
   std::optional<Origin> allocated;  // a heap block
   std::string function = {};        // of a local variable on the stack
   std::string type = {};            // what a heap block holds, one or many of it
+  std::string member = {};          // ... and which part of that it is, ".home.y"
 
   friend bool operator==(const MemoryContext&, const MemoryContext&) = default;
 };

@@ -16,6 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kIdentityEnd = '\0';  // as in site_key()
+// Begins what is hashed: findings that version 3 does not tell apart further keep the ids that version 2 gave them.
+constexpr std::string_view kIdSeed = "2";
 constexpr std::string_view kVersionControl[] = {".git", ".hg", ".svn", ".jj", "_darcs", ".bzr", ".fslckout"};
 
 void put(std::string& key, std::string_view field) {
@@ -35,18 +37,23 @@ template <typename PlaceKey>
 std::string memory_key(const Finding& finding, const UserCode& user_code, PlaceKey place_key) {
   const std::optional<MemoryContext>& memory = finding.context.memory;
   if (memory.has_value() && memory->kind == MemoryKind::kHeap && memory->allocated.has_value()) {
-    return "allocated" + std::string(1, kIdentityEnd) + place_key(origin_place(*memory->allocated, user_code));
+    return "allocated" + std::string(1, kIdentityEnd) + place_key(origin_place(*memory->allocated, user_code)) +
+           memory->member;
   }
+  // Functions may have variables of the same name.
+  const std::string function = memory.has_value() && memory->kind == MemoryKind::kStack && !memory->function.empty()
+                                   ? bare_function(memory->function) + std::string(1, kIdentityEnd)
+                                   : "";
   for (const Access& access : finding.accesses) {
     if (is_name(access.variable)) {
-      return bare_variable(access.variable);
+      return function + bare_variable(access.variable);
     }
   }
   return memory.has_value() ? std::string(memory_kind_name(memory->kind)) + " " + bare_variable(memory->name) : "";
 }
 
 // The lock that is misused.
-std::string lock_key(const Finding& finding) {
+std::string misused_key(const Finding& finding) {
   std::set<std::string> names;
   for (const Access& access : finding.accesses) {
     if (is_name(access.variable) && access.op != Op::kFork && access.op != Op::kJoin) {
@@ -64,8 +71,8 @@ template <typename PlaceKey>
 std::string key_of_variable(const Finding& finding, const UserCode& user_code, PlaceKey place_key) {
   switch (finding.kind) {
     case FindingKind::kRace: return memory_key(finding, user_code, place_key);
-    case FindingKind::kMisuse: return lock_key(finding);
-    case FindingKind::kDeadlock:  // the same whoever has seen it coming: a run that ended in it does not know the names
+    case FindingKind::kMisuse: return misused_key(finding);
+    case FindingKind::kDeadlock: return locks_key(finding);
     case FindingKind::kCrash:
     case FindingKind::kHang: break;
   }
@@ -151,6 +158,21 @@ std::string bare_line(std::string_view line) {
     bare.pop_back();
   }
   return bare;
+}
+
+std::string locks_key(const Finding& deadlock) {
+  std::set<std::string> names;
+  for (const Access& access : deadlock.accesses) {
+    if (access.op != Op::kAcquire || !is_name(access.variable)) {
+      return "";
+    }
+    names.insert(bare_variable(access.variable));
+  }
+  std::string key;
+  for (const std::string& name : names) {
+    put(key, name);
+  }
+  return key;
 }
 
 std::string pair_key(const Finding& finding, const UserCode& user_code) {
@@ -333,8 +355,8 @@ void Identifier::identify(Finding& finding) {
     finding.id = fingerprint(finding);
     return;
   }
-  std::string key = std::to_string(kIdVersion);
-  key.push_back(kIdentityEnd);
+  std::string key;
+  put(key, kIdSeed);
   key += kind_key(finding);
   key += places_key(finding, [this](const Access& access) { return place_key(access.place()); });
   key += key_of_variable(finding, options_.user_code, [this](const Site& site) { return place_key(site); });

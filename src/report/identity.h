@@ -19,7 +19,7 @@
 namespace sooth {
 
 // Of the rules below.
-inline constexpr std::uint32_t kIdVersion = 2;
+inline constexpr std::uint32_t kIdVersion = 3;
 
 struct IdentityOptions {
   UserCode user_code;
@@ -32,12 +32,15 @@ std::string bare_line(std::string_view line);
 // What a finding is called: "2" and, each followed by a zero byte, the kind, the places (FILE, FUNCTION, TEXT, ORDINAL
 // each, sorted) and the variable, hashed with FNV-1a. TEXT is the line without blanks and comment, ORDINAL counts equal
 // lines in front of it in its function. The variable is a global with the members in its name, or the place in the user's
-// code where the block was allocated; of a misuse the lock. Where no source is known the sites alone are hashed, as
+// code where the block was allocated; of a misuse the lock, of a deadlock its locks if all are globals. Where no source is known the sites alone are hashed, as
 // fingerprint() says. docs/reports.md tells it to users: baselines hold these.
 
 // The finding as controlled runs and analyses tell them apart: the sites themselves, with line and column, and the
 // variable. Equal in all runs of one executable.
 std::string pair_key(const Finding& finding, const UserCode& user_code);
+
+// The locks that the threads of a deadlock wait for, as ids have them; empty when some have no name.
+std::string locks_key(const Finding& deadlock);
 
 // Gives findings their ids. Reads source files and, where equal lines stand in a file, debug information, each once.
 // Not thread safe.

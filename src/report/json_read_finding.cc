@@ -58,6 +58,7 @@ static void read_json(const JsonNode& node, MemoryContext& memory) {
   node.get("offset", memory.offset);
   node.get("name", memory.name);
   node.get("thread", memory.thread);
+  node.get("member", memory.member);
   node.get("function", memory.function);
   node.get("type", memory.type);
   node.get("allocated", memory.allocated);

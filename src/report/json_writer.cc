@@ -217,6 +217,7 @@ Json to_json(const MemoryContext& memory) {
   put_text(json, "thread", memory.thread);
   put_text(json, "function", memory.function);
   put_text(json, "type", memory.type);
+  put_text(json, "member", memory.member);
   if (memory.allocated.has_value()) {
     json["allocated"] = to_json(*memory.allocated);
   }

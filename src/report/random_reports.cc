@@ -210,6 +210,7 @@ FindingContext random_context(Dice& dice) {
                       dice.text(),
                       {}};
     if (dice.coin()) {
+      context.memory->member = dice.text();
       context.memory->allocated = random_origin(dice);
     }
   }

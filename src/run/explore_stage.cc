@@ -12,7 +12,7 @@
 namespace sooth {
 namespace {
 
-// Where it is, whatever the variable: controlled runs see addresses, and do not know what these are.
+// Where it is, whatever the variable.
 std::vector<std::pair<std::string, std::uint32_t>> lines_of(const Finding& finding) {
   std::vector<std::pair<std::string, std::uint32_t>> lines;
   for (const Access& access : finding.accesses) {
@@ -20,6 +20,23 @@ std::vector<std::pair<std::string, std::uint32_t>> lines_of(const Finding& findi
   }
   std::sort(lines.begin(), lines.end());
   return lines;
+}
+
+// The explored race has the name of a variable if that is one of the program.
+bool may_be_same_variable(const Finding& finding, const Finding& explored) {
+  const std::string name = bare_variable(explored.accesses.front().variable);
+  const std::optional<MemoryContext>& memory = finding.context.memory;
+  if (name.empty()) {
+    const bool in_program = std::none_of(explored.accesses.begin(), explored.accesses.end(), [](const Access& access) {
+      return access.site.module.find(".so") != std::string::npos;  // which has variables of its own
+    });
+    return !in_program || !memory.has_value() || memory->kind != MemoryKind::kGlobal;
+  }
+  return std::any_of(finding.accesses.begin(), finding.accesses.end(), [&](const Access& access) {
+    // An access to several members has the name of what they are in.
+    const std::string known = bare_variable(access.variable);
+    return known.empty() ? !memory.has_value() : known.starts_with(name) || name.starts_with(known);
+  });
 }
 
 }  // namespace
@@ -52,7 +69,7 @@ Result<ExploreStageResult> explore_stage(const ExploreStageJob& job) {
   result.complete = explored->is_complete();
   if (result.complete) {
     result.told =
-        "Every schedule was explored, but for the order of independent steps: " +
+        "Every schedule was explored, but for the order of independent steps and what code without instrumentation does: " +
         counted(explored->runs, "run", "runs") +
         (explored->has_waiting_loops ? "; loops that wait were followed for " +
                                            counted(options.search.loop_turns + std::uint64_t{1}, "round", "rounds")
@@ -66,7 +83,7 @@ void merge_explored(std::vector<Finding> races, std::vector<Finding>& findings) 
   for (Finding& race : races) {
     std::vector<Finding*> known;
     for (Finding& each : findings) {
-      if (each.kind == FindingKind::kRace && lines_of(each) == lines_of(race)) {
+      if (each.kind == FindingKind::kRace && lines_of(each) == lines_of(race) && may_be_same_variable(each, race)) {
         known.push_back(&each);
       }
     }

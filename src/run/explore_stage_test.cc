@@ -22,6 +22,11 @@ Finding race(Rung rung, const std::string& variable = "", std::uint32_t line = 7
   return finding;
 }
 
+Finding on(MemoryKind kind, Finding finding) {
+  finding.context.memory.emplace().kind = kind;
+  return finding;
+}
+
 std::vector<Finding> merged(std::vector<Finding> findings) {
   merge_explored({race(Rung::kConfirmed)}, findings);
   return findings;
@@ -52,6 +57,26 @@ TEST(MergeExplored, WhatIsNewIsAFinding) {
   EXPECT_EQ(merged({race(Rung::kConfirmed, "x", 8)}).size(), 2u);
   // Which of the two variables it is about is not known; but that there is a race is.
   EXPECT_EQ(merged({race(Rung::kSuspected, "x"), race(Rung::kSuspected, "y")}).size(), 3u);
+}
+
+TEST(MergeExplored, GlobalsAreToldApart) {
+  std::vector<Finding> findings = {race(Rung::kSuspected, "hits"), race(Rung::kSuspected, "misses")};
+  merge_explored({race(Rung::kConfirmed, "misses")}, findings);
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].rung, Rung::kSuspected);
+  EXPECT_EQ(findings[1].rung, Rung::kConfirmed);
+  // The one finding on its lines is about something else.
+  findings = {race(Rung::kSuspected, "hits")};
+  merge_explored({race(Rung::kConfirmed, "misses")}, findings);
+  EXPECT_EQ(findings.size(), 2u);
+  findings = {race(Rung::kSuspected, "cells[3]")};
+  merge_explored({race(Rung::kConfirmed, "cells[4]")}, findings);
+  EXPECT_EQ(findings.size(), 1u);
+}
+
+TEST(MergeExplored, WhatIsInNoVariableOfTheProgramIsNoGlobal) {
+  EXPECT_EQ(merged({on(MemoryKind::kGlobal, race(Rung::kSuspected, "hits"))}).size(), 2u);
+  EXPECT_EQ(merged({on(MemoryKind::kHeap, race(Rung::kSuspected, "*hits"))}).size(), 1u);
 }
 
 }  // namespace

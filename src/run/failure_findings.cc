@@ -18,6 +18,8 @@ namespace sooth {
 namespace {
 
 constexpr std::size_t kMaxRaces = 8;
+const std::string kHeldLock = "lock held by ";
+constexpr char kKeySeparator = '/';  // behind the places of a failure_key()
 constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
 
 std::string name_of(std::uint32_t thread) { return thread == 0 ? "main" : "T" + std::to_string(thread); }
@@ -72,7 +74,7 @@ Access access_of(const StoppedThread& thread) {
   }
   if (access.variable.empty() && thread.holder) {
     access.variable =
-        thread.on == control::BlockedOn::kJoin ? name_of(*thread.holder) : "lock held by " + name_of(*thread.holder);
+        thread.on == control::BlockedOn::kJoin ? name_of(*thread.holder) : kHeldLock + name_of(*thread.holder);
     access.address = 0;
   }
   if (!thread.stack.empty()) {
@@ -142,7 +144,18 @@ bool is_failure(const EndedRun& run) {
 
 }  // namespace
 
-std::string failure_key(const Finding& failure) { return fingerprint(failure); }
+std::string failure_key(const Finding& failure) {
+  return fingerprint(failure) + kKeySeparator + (failure.kind == FindingKind::kDeadlock ? locks_key(failure) : "");
+}
+
+bool is_same_failure(std::string_view key, std::string_view other) {
+  const std::size_t end = key.find(kKeySeparator);
+  const std::size_t other_end = other.find(kKeySeparator);
+  if (key.substr(0, end) != other.substr(0, other_end)) {
+    return false;
+  }
+  return key.size() == end + 1 || other.size() == other_end + 1 || key == other;
+}
 
 std::optional<Finding> failure_of(const EndedRun& run, Identifier& identifier) {
   if (!is_failure(run)) {
@@ -168,6 +181,12 @@ std::optional<Finding> failure_of(const EndedRun& run, Identifier& identifier) {
   for (const StoppedThread& thread : cycle.empty() ? run.threads : cycle) {
     finding.accesses.push_back(access_of(thread));
   }
+  // Each waits for what the next one holds.
+  for (std::size_t i = 0; i < cycle.size(); ++i) {
+    if (!cycle[i].name.empty()) {
+      finding.accesses[(i + 1) % cycle.size()].locks = {cycle[i].name};
+    }
+  }
   if (finding.accesses.empty()) {
     finding.accesses.emplace_back().op = Op::kCallBegin;
   }
@@ -187,6 +206,9 @@ EndedRun ended_run(const RunOutcome& run, CodeNames& names) {
     StoppedThread thread{blocked.thread, blocked.on, std::nullopt, 0, "", names.stack(blocked.stack)};
     if (blocked.holder != control::kNone) {
       thread.holder = blocked.holder;
+    }
+    if (blocked.variable.has_value()) {
+      thread.name = names.variable(*blocked.variable);
     }
     ended.threads.push_back(std::move(thread));
   };
@@ -250,17 +272,39 @@ void give_id(Finding& finding, const std::string& id) {
   finding.id = id;
 }
 
+// What is known of the recorded run: its locks by name, and who started the threads.
+void add_predicted_names(Finding& failure, const Finding& predicted) {
+  bool same_threads = true;
+  for (Access& access : failure.accesses) {
+    const auto same = std::find_if(predicted.accesses.begin(), predicted.accesses.end(),
+                                   [&](const Access& each) { return each.thread == access.thread; });
+    if (same == predicted.accesses.end()) {
+      same_threads = false;
+      continue;
+    }
+    if (access.variable.empty() || access.variable.starts_with(kHeldLock)) {
+      access.variable = same->variable;
+      access.address = same->address;
+    }
+    access.locks = access.locks.empty() ? same->locks : std::move(access.locks);
+  }
+  if (same_threads && failure.context.empty()) {
+    failure.context = predicted.context;
+  }
+}
+
 // A controlled run tells of a thread only the innermost place, which may be one of a library. A deadlock that was
-// predicted at the same places is the same.
+// predicted at the same places is the same, unless its locks are others.
 void call_as_predicted(Finding& failure, const Report& report) {
   if (failure.kind != FindingKind::kDeadlock) {
     return;
   }
   const std::string key = failure_key(failure);
   const auto same = std::find_if(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
-    return finding.kind == FindingKind::kDeadlock && failure_key(finding) == key;
+    return finding.kind == FindingKind::kDeadlock && is_same_failure(failure_key(finding), key);
   });
   if (same != report.findings.end()) {
+    add_predicted_names(failure, *same);
     give_id(failure, same->id);
   }
 }
@@ -274,8 +318,9 @@ std::string FailureTally::add(const EndedRun& run, const FailureReplay& replay, 
     return "";
   }
   const std::string key = failure_key(*fresh);
-  auto known = std::find_if(findings_.begin(), findings_.end(),
-                            [&](const Finding& each) { return each.id == fresh->id || failure_key(each) == key; });
+  auto known = std::find_if(findings_.begin(), findings_.end(), [&](const Finding& each) {
+    return each.id == fresh->id || is_same_failure(failure_key(each), key);
+  });
   if (known == findings_.end()) {
     fresh->dynamic_pairs = times;
     findings_.push_back(std::move(*fresh));
@@ -354,7 +399,7 @@ void FailureLog::add(const RunPlan& plan, const RunOutcome& run) {
 
 bool FailureLog::has(const std::string& key) {
   const std::lock_guard<std::mutex> guard(mutex_);
-  return kept_.contains(key);
+  return std::any_of(kept_.begin(), kept_.end(), [&](const auto& each) { return is_same_failure(each.first, key); });
 }
 
 void FailureLog::move_to(FailureTally& tally, const std::string& words, const std::string& report_name) {

@@ -40,9 +40,11 @@ struct EndedRun {
 // A failure is a crash, a deadlock, a hang, or a complaint of an assertion, the C++ run time, glibc or a sanitizer. An
 // exit status alone is none: only the program knows what it means. nullopt: the run did not fail. The finding has an id.
 std::optional<Finding> failure_of(const EndedRun& run, Identifier& identifier);
-// The innermost places, which are all that is known of a controlled run: equal for the same failure of any run, where
-// ids go by places further out if these are known.
+// The innermost places, and the locks of a deadlock as far as the run knows their names: where ids go by places further
+// out if these are known.
 std::string failure_key(const Finding& failure);
+// Whether two of these keys may be of the same failure: a controlled run does not know all names.
+bool is_same_failure(std::string_view key, std::string_view other);
 
 // The same of a controlled run; `names` of the program.
 EndedRun ended_run(const RunOutcome& run, CodeNames& names);

@@ -89,6 +89,40 @@ TEST(FailureFindings, ADeadlockIsACycleOfLocksIfItIsOne) {
   EXPECT_EQ(awaited(lost, lost.accesses[0]), "");
 }
 
+TEST(FailureFindings, LocksTellDeadlocksApartThatOneFunctionMakes) {
+  using control::BlockedOn;
+  const auto run = [](const std::string& first, const std::string& second) {
+    StoppedThread one = waits(1, BlockedOn::kMutex, 2);
+    StoppedThread two = waits(2, BlockedOn::kMutex, 1);
+    one.name = first;
+    two.name = second;
+    return deadlocked({one, two});
+  };
+  const Finding ab = *tally_of_tests().failure_of(run("a", "b"));
+  EXPECT_EQ(ab.accesses[0].locks, std::vector<std::string>{"b"});
+  EXPECT_EQ(ab.accesses[1].locks, std::vector<std::string>{"a"});
+  const Finding cd = *tally_of_tests().failure_of(run("c", "d"));
+  EXPECT_NE(ab.id, cd.id);
+  EXPECT_FALSE(is_same_failure(failure_key(ab), failure_key(cd)));
+  const Finding nameless = *tally_of_tests().failure_of(run("", ""));
+  EXPECT_TRUE(is_same_failure(failure_key(ab), failure_key(nameless)));
+  // It is the one that was predicted, and is called as that.
+  Report report;
+  Finding& predicted = report.findings.emplace_back(cd);
+  predicted.rung = Rung::kPredicted;
+  predicted.failure.reset();
+  predicted.accesses[0].variable = "c";
+  predicted.context.threads.push_back({"T1", {}});
+  FailureTally tally;
+  tally.add(run("", ""));
+  tally.move_to(report);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].rung, Rung::kHarmful);
+  EXPECT_EQ(report.findings[0].id, cd.id);
+  EXPECT_EQ(report.findings[0].accesses[0].variable, "c");
+  EXPECT_EQ(report.findings[0].context.threads.size(), 1u);
+}
+
 // All locks of a program without optimisation are taken in one line of a header: who called it tells deadlocks apart.
 TEST(FailureFindings, TheUsersCodeTellsThemApart) {
   using control::BlockedOn;

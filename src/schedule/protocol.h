@@ -168,8 +168,9 @@ enum class RecordKind : std::uint16_t {
   kTurnTaken = 6,  // the monitor took the turn from `thread`
   kSpin = 7,       // `thread` was found spinning and lost the turn
   kDeadlock = 8,   // followed by one kBlockedThread per thread that is not over
-  // A = BlockedOn, b = thread that holds what it waits for, or kNone, c = program counter's offset in its module |
-  // kInLibrary if that is not the program itself.
+  // A = BlockedOn, b = thread that holds what it waits for, or kNone | one more than the offset of that in the program <<
+  // 32 if it is in a variable of it, c = program counter's offset in its module | kInLibrary if that is not the program
+  // itself.
   kBlockedThread = 9,
   // `thread` at stretch a of the schedule: b = Divergence, c = what was found instead (see Divergence).
   kDiverged = 10,
@@ -184,7 +185,8 @@ enum class RecordKind : std::uint16_t {
   kStep = 12,
   kExternal = 13,  // something from outside took part, so the seed alone does not repeat the run: a = External
   // In front of the kStep records of a step: a = offset of the program counter in its module, or 0, b = events << 32 |
-  // module, c = accesses. Where the thread is; the module is a number, or kNone.
+  // module, c = accesses | one more than the offset in the program of what it is about << 32 if that is in a variable of
+  // it. Where the thread is; the module is a number, or kNone.
   kStepAt = 14,
   // `thread` is the number of a module: a, b, c = the next 24 bytes of its path, up to a record with a 0 in it; the
   // path of the program itself is empty. A number may be given again.

@@ -44,6 +44,9 @@ bool add_blocked(const LogRecord& record, std::vector<BlockedThread>& threads) {
   }
   threads.push_back({record.thread, static_cast<control::BlockedOn>(record.a), static_cast<std::uint32_t>(record.b),
                      record.c & ~control::kInLibrary, (record.c & control::kInLibrary) == 0});
+  if (record.b >> 32 != 0) {
+    threads.back().variable = static_cast<std::uint32_t>((record.b >> 32) - 1);
+  }
   return true;
 }
 

@@ -46,6 +46,8 @@ struct BlockedThread {
   std::uint64_t offset = 0;             // of the program counter in its module
   bool in_program = true;               // that is the program itself, not a library
   std::vector<LoggedPlace> stack = {};  // the whole of it, innermost first; empty: unknown
+  // Where in the file of the program what it waits for is, if that is in one of its variables.
+  std::optional<std::uint32_t> variable = {};
 };
 
 // A fault, or an abort().

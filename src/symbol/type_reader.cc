@@ -182,7 +182,8 @@ void TypeReader::add_members(Dwarf_Die& type, bool is_library, TypeLayout& layou
 void TypeReader::add_member(Dwarf_Die& die, bool is_library, TypeLayout& layout) {
   const char* given = dwarf_tag(&die) == DW_TAG_inheritance ? nullptr : name_of(die);
   TypeMember member{.name = given != nullptr ? given : ""};
-  if (is_library && member.name.starts_with("_") && !is_array_storage(member.name)) {
+  // What the library keeps to itself has names that begin so, or none, as the buffer of a std::string.
+  if (is_library && (member.name.empty() || member.name.starts_with("_")) && !is_array_storage(member.name)) {
     return;
   }
   member.name = is_array_storage(member.name) ? "" : member.name.starts_with("_vptr") ? "vptr" : member.name;

@@ -72,6 +72,32 @@ LOCKS = program("pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTE
                 "void* mn(void*) {\n  pthread_mutex_lock(&m);\n  pthread_mutex_lock(&n);\n  pthread_mutex_unlock(&n);\n  pthread_mutex_unlock(&m);\n  return 0;\n}\n"
                 "void* nm(void*) {\n  pthread_mutex_lock(&n);\n  pthread_mutex_lock(&m);\n  pthread_mutex_unlock(&m);\n  pthread_mutex_unlock(&n);\n  return 0;\n}\n",
                 "mn", "nm")
+HELPED = program("pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER, o = PTHREAD_MUTEX_INITIALIZER;\n"
+                 "void both(pthread_mutex_t* p, pthread_mutex_t* q) {\n  pthread_mutex_lock(p);\n  pthread_mutex_lock(q);\n  pthread_mutex_unlock(q);\n"
+                 "  pthread_mutex_unlock(p);\n}\n"
+                 "void* mn(void*) {\n  both(&m, &n);\n  return 0;\n}\nvoid* nm(void*) {\n  both(&n, &m);\n  return 0;\n}\n", "mn", "nm")
+MEMBERS = program("struct Stats {\n  int hits, misses;\n  Stats() : hits(0), misses(0) {}\n};\nStats* stats = new Stats;\n"
+                  "void bump(int* p) {\n  ++*p;\n}\nvoid* work(void*) {\n  bump(&stats->hits);\n  return 0;\n}\n")
+LOCALS = """
+#include <pthread.h>
+struct Both { int* first; int* second; };
+void bump(int* p) {
+  ++*p;
+}
+void* work(void* p) {
+  bump(static_cast<Both*>(p)->first);
+  return 0;
+}
+int main() {
+  int one = 0, two = 0;
+  Both both{&one, &two};
+  pthread_t a, b;
+  pthread_create(&a, 0, work, &both);
+  pthread_create(&b, 0, work, &both);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+}
+"""
 VECTOR = """
 #include <pthread.h>
 #include <vector>
@@ -156,6 +182,11 @@ PAIRS = [
     ("two files of a name", p(UNITS), None, 2),
     ("another deadlock", p(LOCKS), p(LOCKS.replace("void* mn(void*) {", "void* mn(void*) {\n  pthread_mutex_trylock(&n);\n  pthread_mutex_unlock(&n);")
                                      .replace("  pthread_mutex_lock(&m);\n  pthread_mutex_lock(&n);", "  pthread_mutex_lock(&m); pthread_mutex_lock(&n);")), "other"),
+    ("other locks behind one function", p(HELPED), p(HELPED.replace("&n", "&o")), "other"),
+    ("other member of a heap object", p(MEMBERS), p(MEMBERS.replace("->hits", "->misses")), "other"),
+    ("two members of a heap object", p(MEMBERS.replace("bump(&stats->hits);", "bump(&stats->hits); bump(&stats->misses);")), None, 2),
+    ("member of a heap object, optimised", p(MEMBERS), p(MEMBERS, "g++ -O2"), "same"),
+    ("two locals behind one function", p(LOCALS.replace("->first);", "->first); bump(static_cast<Both*>(p)->second);")), None, 2),
 ]
 
 

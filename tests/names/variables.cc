@@ -237,7 +237,7 @@ static void touch_heap() {
   TOUCH(eight_bytes[3] = 1)         //= *eight_bytes+3 in 8 bytes
   TOUCH(orders[2] = 1)              //= orders[2] in 20 bytes
   TOUCH(ledger[1].number = 1)       //= ledger[1].number in 72 bytes
-  TOUCH(long_text[7] = 'x')         //= heap block of 41 bytes
+  TOUCH(long_text[7] = 'x')         //= element of long_text in 41 bytes
   TOUCH(owned->balance = 1)         //= owned->balance in 24 bytes
   TOUCH(shop.prices[1] = 1)         //= shop.prices[1] in 16 bytes
 }

@@ -86,7 +86,7 @@ void add_sites(const SiteSymbols& symbols, bool is_innermost, std::vector<Site>&
   }
 }
 
-void add_names(const RecordingSymbols& symbols, EndedThread& thread) {
+void add_names(const RecordingSymbols& symbols, const std::vector<TypeLayout>& types, EndedThread& thread) {
   for (std::size_t i = 0; i < thread.rows.size(); ++i) {
     if (thread.rows[i] < symbols.sites.size()) {
       add_sites(symbols.sites[thread.rows[i]], i == 0, thread.stack);
@@ -96,7 +96,11 @@ void add_names(const RecordingSymbols& symbols, EndedThread& thread) {
     return thread.object >= each.begin && thread.object < each.end;
   });
   if (global != symbols.globals.end()) {
-    thread.object_name = global->name;
+    // As Tables::describe() calls it.
+    const std::uint64_t offset = thread.object - global->begin;
+    const TypePart part = find_part(types, global->type, offset, 0);
+    const std::uint64_t inside = part.opaque ? 0 : offset - part.offset;
+    thread.object_name = global->name + part.path + (inside == 0 ? "" : "+" + std::to_string(inside));
   }
 }
 
@@ -159,8 +163,10 @@ Result<std::optional<RecordedEnd>> read_recorded_end(const std::string& director
   }
   // Without symbols there are still threads and what they wait for.
   if (const Result<RecordingSymbols> symbols = symbols_of(directory); symbols.ok()) {
+    std::vector<TypeLayout> types(1);
+    types.insert(types.end(), symbols->types.begin(), symbols->types.end());
     for (EndedThread& thread : end->threads) {
-      add_names(*symbols, thread);
+      add_names(*symbols, types, thread);
     }
   }
   return end;
