@@ -88,7 +88,7 @@ bool reaches(const Target& target, const RunLog& log) {
 bool reaches_by_delay(const Target& target, const RunLog& log) {
   return std::none_of(log.processes.begin(), log.processes.end(), [&](const ProcessLog& process) {
     return target.kind == FindingKind::kDeadlock
-               ? process.longest_delay <= kUsualDelay && deadlocks_at(target.acquires, process.deadlock)
+               ? process.longest_delay <= kUsualDelay && deadlocks_at(target, process.deadlock)
                : std::any_of(process.races.begin(), process.races.end(), [&](const CreatedRace& race) {
                    return race.delay <= kUsualDelay && creates(target, race);
                  });
