@@ -69,7 +69,8 @@ Result<ExploreStageResult> explore_stage(const ExploreStageJob& job) {
   result.complete = explored->is_complete();
   if (result.complete) {
     result.told =
-        "Every schedule was explored, but for the order of independent steps and what code without instrumentation does: " +
+        "Every schedule was explored, but for the order of independent steps and what code without instrumentation "
+        "does: " +
         counted(explored->runs, "run", "runs") +
         (explored->has_waiting_loops ? "; loops that wait were followed for " +
                                            counted(options.search.loop_turns + std::uint64_t{1}, "round", "rounds")
