@@ -103,8 +103,11 @@ class ExploreCampaign {
   }
 
   Pair pair_of(const ExploredStep& first, const ExploredStep& second) {
-    const auto [low, high] = std::minmax(place_of(first), place_of(second));
-    return {low, high, variable_class(variable_of(first, second))};
+    Place low = place_of(first), high = place_of(second);
+    if (high < low) {
+      std::swap(low, high);
+    }
+    return {std::move(low), std::move(high), variable_class(variable_of(first, second))};
   }
 
   struct Made {
