@@ -201,8 +201,10 @@ def test_deadlock(program):
             continue
         assert run.status == DEADLOCK_STATUS and run.state == DEADLOCKED, (run.status, run.state)
         assert len(run.of("deadlock")) == 1, run.records
-        blocked = {r.thread: (r.a, r.b) for r in run.of("blocked thread")}
+        blocked = {r.thread: (r.a, r.b & NONE) for r in run.of("blocked thread")}
         assert blocked[1] == (1, 2) and blocked[2] == (1, 1), blocked
+        locks = {r.b >> 32 for r in run.of("blocked thread") if r.thread != 0}
+        assert len(locks) == 2 and 0 not in locks, f"two variables of the program: {locks}"
         frames = collections.Counter(r.thread for r in run.of("frame"))
         assert set(frames) == {0, 1, 2} and all(count >= 2 for count in frames.values()), frames
         assert "thread 1 waits for a mutex that thread 2 holds" in run.errors, run.errors
@@ -389,7 +391,7 @@ def test_every_deadlock_is_seen(program):
         assert (run.status, run.state) == (DEADLOCK_STATUS, DEADLOCKED), (how, run.status, run.errors)
         assert {r.thread: r.a for r in run.of("blocked thread")} == {0: 7, 1: number}, run.records
         assert all(r.c != 0 for r in run.of("blocked thread")), run.records
-        assert [r.b for r in run.of("blocked thread") if r.thread == 1] == [0 if number <= 3 else NONE], run.records
+        assert [r.b & NONE for r in run.of("blocked thread") if r.thread == 1] == [0 if number <= 3 else NONE], run.records
     for how in ("future", "latch"):
         run = waits.run(arguments=[how])
         assert (run.status, run.state) == (DEADLOCK_STATUS, DEADLOCKED), (how, run.status, run.errors)
