@@ -323,42 +323,68 @@ void begin_doacross(unsigned dimensions) {
 
 }  // namespace
 
+// The functions for loops over unsigned long long differ in their names only.
 #define SOOTH_DOACROSS(name)                                                                            \
   SOOTH_INTERCEPT(bool, name, unsigned dimensions, void* counts, long chunk, long* first, long* last) { \
     begin_doacross(dimensions);                                                                         \
     return real_##name(dimensions, counts, chunk, first, last);                                         \
   }
+#define SOOTH_DOACROSS_AT_RUN_TIME(name)                                                    \
+  SOOTH_INTERCEPT(bool, name, unsigned dimensions, void* counts, long* first, long* last) { \
+    begin_doacross(dimensions);                                                             \
+    return real_##name(dimensions, counts, first, last);                                    \
+  }
+#define SOOTH_DOACROSS_THAT_REDUCES(name)                                                                            \
+  SOOTH_INTERCEPT(bool, name, unsigned dimensions, void* counts, long schedule, long chunk, long* first, long* last, \
+                  uptr* reductions, void** memory) {                                                                 \
+    begin_doacross(dimensions);                                                                                      \
+    return real_##name(dimensions, counts, schedule, chunk, first, last, reductions, memory);                        \
+  }
 SOOTH_DOACROSS(GOMP_loop_doacross_static_start)
 SOOTH_DOACROSS(GOMP_loop_doacross_dynamic_start)
 SOOTH_DOACROSS(GOMP_loop_doacross_guided_start)
-SOOTH_INTERCEPT(bool, GOMP_loop_doacross_runtime_start, unsigned dimensions, void* counts, long* first, long* last) {
-  begin_doacross(dimensions);
-  return real_GOMP_loop_doacross_runtime_start(dimensions, counts, first, last);
-}
-SOOTH_INTERCEPT(bool, GOMP_loop_doacross_start, unsigned dimensions, void* counts, long schedule, long chunk,
-                long* first, long* last, uptr* reductions, void** memory) {
-  begin_doacross(dimensions);
-  return real_GOMP_loop_doacross_start(dimensions, counts, schedule, chunk, first, last, reductions, memory);
-}
-SOOTH_INTERCEPT(void, GOMP_doacross_post, long* counts) {
-  if (Thread* t = current(); t != nullptr && team_ != nullptr && context_ != nullptr)
-    before(t, SOOTH_CALLER, iteration(team_, context_, counts, dimensions_));
-  real_GOMP_doacross_post(counts);
-}
-SOOTH_REAL static Real<void(long, long, long, long, long, long, long, long)> real_GOMP_doacross_wait{
-    "GOMP_doacross_wait"};
-SOOTH_EXPORT void sooth_GOMP_doacross_wait(long first, ...) asm("GOMP_doacross_wait");
-void sooth_GOMP_doacross_wait(long first, ...) {
-  constexpr unsigned kHandedOn = 8;
-  long counts[kHandedOn] = {first};
-  va_list rest;
-  va_start(rest, first);
-  for (unsigned i = 1; i < dimensions_ && i < kHandedOn; ++i) counts[i] = va_arg(rest, long);
-  va_end(rest);
+SOOTH_DOACROSS_AT_RUN_TIME(GOMP_loop_doacross_runtime_start)
+SOOTH_DOACROSS_THAT_REDUCES(GOMP_loop_doacross_start)
+SOOTH_DOACROSS(GOMP_loop_ull_doacross_static_start)
+SOOTH_DOACROSS(GOMP_loop_ull_doacross_dynamic_start)
+SOOTH_DOACROSS(GOMP_loop_ull_doacross_guided_start)
+SOOTH_DOACROSS_AT_RUN_TIME(GOMP_loop_ull_doacross_runtime_start)
+SOOTH_DOACROSS_THAT_REDUCES(GOMP_loop_ull_doacross_start)
+
+namespace {
+
+bool is_in_doacross(const Thread* t) { return t != nullptr && team_ != nullptr && context_ != nullptr; }
+
+using Wait = Real<void(long, long, long, long, long, long, long, long, long, long, long, long, long, long, long, long)>;
+
+void wait_for_iteration(uptr pc, Wait& real, const long* c) {
   Thread* t = current();
-  call_waiting(t, SOOTH_CALLER, [&] {
-    real_GOMP_doacross_wait(counts[0], counts[1], counts[2], counts[3], counts[4], counts[5], counts[6], counts[7]);
+  call_waiting(t, pc, [&] {
+    real(c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11], c[12], c[13], c[14], c[15]);
   });
-  if (t != nullptr && team_ != nullptr && context_ != nullptr && dimensions_ <= kHandedOn)
-    after(t, SOOTH_CALLER, iteration(team_, context_, counts, dimensions_));
+  if (is_in_doacross(t)) after(t, pc, iteration(team_, context_, c, dimensions_));
 }
+
+}  // namespace
+
+#define SOOTH_DOACROSS_POST(name)                                                                    \
+  SOOTH_INTERCEPT(void, name, long* counts) {                                                        \
+    Thread* t = current();                                                                           \
+    if (is_in_doacross(t)) before(t, SOOTH_CALLER, iteration(team_, context_, counts, dimensions_)); \
+    real_##name(counts);                                                                             \
+  }
+#define SOOTH_DOACROSS_WAIT(name)                                              \
+  SOOTH_REAL static Wait real_##name{#name};                                   \
+  SOOTH_EXPORT void sooth_##name(long first, ...) asm(#name);                  \
+  void sooth_##name(long first, ...) {                                         \
+    long counts[kDimensions] = {first};                                        \
+    va_list rest;                                                              \
+    va_start(rest, first);                                                     \
+    for (unsigned i = 1; i < dimensions_; ++i) counts[i] = va_arg(rest, long); \
+    va_end(rest);                                                              \
+    wait_for_iteration(SOOTH_CALLER, real_##name, counts);                     \
+  }
+SOOTH_DOACROSS_POST(GOMP_doacross_post)
+SOOTH_DOACROSS_POST(GOMP_doacross_ull_post)
+SOOTH_DOACROSS_WAIT(GOMP_doacross_wait)
+SOOTH_DOACROSS_WAIT(GOMP_doacross_ull_wait)

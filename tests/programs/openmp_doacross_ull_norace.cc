@@ -1,0 +1,19 @@
+// OpenMP: iterations of unsigned long long wait for the last one.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+// OUTPUT: 39
+// NEEDS: gcc
+#include <omp.h>
+#include <stdio.h>
+
+int numbers[40];
+
+int main() {
+#pragma omp parallel for ordered(1) num_threads(2) schedule(static, 1)
+  for (unsigned long long i = 1; i < 40; ++i) {
+#pragma omp ordered depend(sink : i - 1)
+    numbers[i] = numbers[i - 1] + 1;
+#pragma omp ordered depend(source)
+  }
+  printf("%d\n", numbers[39]);
+}
