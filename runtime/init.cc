@@ -11,6 +11,7 @@
 #include "runtime/run_end.h"
 #include "runtime/stream_writer.h"
 #include "runtime/turn.h"
+#include "schedule/protocol.h"
 
 // A program may define it, as with ThreadSanitizer.
 extern "C" __attribute__((weak, visibility("default"))) const char* __tsan_default_options();
@@ -19,6 +20,8 @@ namespace sooth::rt {
 namespace {
 
 bool initialized_ = false;
+
+bool same_text(const char* text, const char* wanted) { return text != nullptr && text_equal(text, wanted); }
 
 void at_exit() {
   if (Thread* t = current()) before_exit(t);
@@ -33,10 +36,12 @@ void at_quick_exit_() {
 void initialize() {
   if (initialized_) return;
   initialized_ = true;
+  recorder.locks_only = same_text(environment(control::kEngineVariable), control::kLocksEngine);
   start_recording();
   if (!recording()) return;
   parse_options(__tsan_default_options != nullptr ? __tsan_default_options() : nullptr, environment("TSAN_OPTIONS"),
                 environment("SOOTH_OPTIONS"));
+  if (recorder.locks_only) options.ignore_interceptors_accesses = true;
   u32 id = new_thread_id(nullptr, 0);
   set_thread_handle(id, static_cast<u64>(pthread_self()));
   Thread* t = new_thread();
@@ -76,3 +81,8 @@ void before_exit(Thread* t, bool reports_leaks) {
 }  // namespace sooth::rt
 
 SOOTH_EXPORT void __tsan_init() { sooth::rt::initialize(); }
+
+// Nobody calls that in a program without hooks.
+__attribute__((constructor)) static void begin_without_hooks() {
+  if (sooth::rt::environment(sooth::control::kEngineVariable) != nullptr) sooth::rt::initialize();
+}

@@ -245,6 +245,13 @@ void lock_destroyed(Thread* t, uptr pc, uptr lock) {
     __atomic_fetch_and(&e->holders, kStatic, __ATOMIC_RELAXED);
 }
 
+bool may_hold_locks(uptr begin, uptr end) {
+  constexpr uptr kPage = uptr{1} << kPageBits;
+  for (uptr page = begin & ~(kPage - 1); page < end; page += kPage)
+    if (may_hold_locks(page)) return true;
+  return false;
+}
+
 // Destructors of std::mutex and its like call nothing.
 void locks_freed(Thread* t, uptr pc, uptr begin, uptr end) {
   constexpr uptr kAlignment = 8, kPage = uptr{1} << kPageBits;

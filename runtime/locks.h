@@ -34,6 +34,8 @@ bool lock_can_die(uptr lock, bool is_static, bool says_when_made);
 void lock_destroyed(Thread* t, uptr pc, uptr lock);
 // Memory is freed: the locks in it die.
 void locks_freed(Thread* t, uptr pc, uptr begin, uptr end);
+// Whether there may have been locks in that memory. False: there were none.
+bool may_hold_locks(uptr begin, uptr end);
 // There is a new lock at this address: one that the thread held there before is gone, without a word.
 void lock_created(Thread* t, uptr pc, uptr lock);
 // The thread is about to end. What it still holds stays held in the trace, but whoever gets it all the same (a robust

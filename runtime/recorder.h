@@ -13,6 +13,7 @@ struct Recorder {
   bool serial;
   bool controlled;  // nothing is recorded, though recording() says so: hooks schedule instead. Implies `serial`
   bool drop_repeats;
+  bool locks_only;            // what is not synchronisation is not recorded: the program has no hooks
   bool watches_calls;         // of code that is left out: calls.h
   stream::FilterMode filter;  // what else is left out; kNone in serial recordings
   int streams_fd, sites_fd, process_fd;

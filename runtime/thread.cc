@@ -100,6 +100,7 @@ void attach_thread(Thread* t, u32 id) {
   t->quantum = 1;
   t->special = (recorder.serial ? kSerialMode : 0) | (recorder.drop_repeats || recorder.serial ? 0 : kKeepRepeats) |
                (t->special & kStopped);
+  if (recorder.locks_only) t->special |= kIgnoreReads | kIgnoreWrites;
   if (recorder.controlled) controlled::begin_thread(t);
   t->frames = t->top = t->low = t->written = t->placed = t->bottom;
   t->ignore_reads = t->ignore_writes = t->ignore_sync = 0;

@@ -48,6 +48,7 @@ void allocated(void* block, std::size_t size, uptr pc) {
   if (SOOTH_UNLIKELY(t == nullptr || block == nullptr || t->busy != 0)) return;
   uptr address = reinterpret_cast<uptr>(block);
   std::size_t whole = malloc_usable_size(block);
+  if (recorder.locks_only && !may_hold_locks(address, address + whole)) return;
   if (size > whole) size = whole;
   if (size < whole) write_block(t, pc, Op::kAlloc, address + size, whole - size);
   if (size != 0) write_block(t, pc, Op::kAlloc, address, size);
@@ -87,6 +88,7 @@ void freeing(void* block, uptr pc) {
   if (SOOTH_LIKELY(t != nullptr && block != nullptr && t->busy == 0) && is_access(t, pc)) {
     uptr begin = reinterpret_cast<uptr>(block);
     u64 size = malloc_usable_size(block);
+    if (recorder.locks_only && !may_hold_locks(begin, begin + size)) return;
     locks_freed(t, pc, begin, begin + size);
     write_block(t, pc, Op::kFree, begin, size);
   }

@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/numbers.h"
+#include "launch/engine.h"
 #include "launch/preflight.h"
 
 namespace sooth {
@@ -55,6 +56,13 @@ void add_campaign_options(CLI::App& command, CampaignFlags& flags) {
           "Do only the K-th of N equal parts of the work, for N machines")
       ->type_name("K/N")
       ->default_str("1/1");
+}
+
+void use_engine_of(const Report& report) {
+  Engine used = Engine::kHooks;
+  if (engine_from_name(report.engine, used)) {
+    choose_engine(used);
+  }
 }
 
 Result<ControlledProgram> prepare_campaign_program() {

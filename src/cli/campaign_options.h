@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "launch/controlled_run.h"
+#include "race/finding.h"
 
 namespace sooth {
 
@@ -25,6 +26,9 @@ void add_jobs_option(CLI::App& command, CampaignFlags& flags);
 void add_run_options(CLI::App& command, CampaignFlags& flags);
 // Adds --seed, --jobs, --timeout, --budget and --shard; likewise.
 void add_campaign_options(CLI::App& command, CampaignFlags& flags);
+
+// Programs run from here on as the one that the report is about did.
+void use_engine_of(const Report& report);
 
 // The program behind `--`, ready to be run under control; says what the user should know about it. Refuses one that is
 // not instrumented.

@@ -96,6 +96,7 @@ CommandResult confirm(ConfirmFlags& options) {
     return std::move(report).status();
   }
   SOOTH_RETURN_IF_ERROR(check_report(*report, options));
+  use_engine_of(*report);
   SOOTH_RETURN_IF_ERROR(check_report_options(options.report));
   fill_fingerprints(*report, options.report.identity());
   merge_equal_findings(*report);

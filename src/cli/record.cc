@@ -81,6 +81,7 @@ void add_record_command(CLI::App& root, CommandResult& result) {
   command->add_option("-o,--output", options->output, "The directory to make (default: sooth-PROGRAM.trace)")
       ->type_name("DIR");
   add_recording_options(*command, options->recording);
+  add_engine_option(*command);
   add_recording_filter(*command, "--filter", options->recording);
   add_count_option(*command, "--max-trace", options->recording.max_bytes,
                    "End the recording at so many bytes, like 2G; the program goes on. 0: no limit");

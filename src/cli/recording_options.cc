@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "cli/numbers.h"
 #include "cli/usage.h"
+#include "launch/engine.h"
 #include "launch/excluded_code.h"
 #include "schedule/strategy.h"
 #include "trace/recording/stream_format.h"
@@ -76,6 +77,24 @@ void add_recording_options(CLI::App& command, RecordingOptions& options) {
       ->check(one_of({"everything", "touched", "none"}))
       ->type_name("everything|touched|none")
       ->capture_default_str();
+}
+
+void add_engine_option(CLI::App& command) {
+  command
+      .add_option_function<std::string>(
+          "--engine",
+          [](const std::string& name) {
+            Engine wanted = Engine::kHooks;
+            if (engine_from_name(name, wanted)) {
+              choose_engine(wanted);
+            }
+          },
+          "hooks: what the compiler inserts for -fsanitize=thread. locks: any program as it is, by wrapped functions "
+          "alone: no accesses")
+      ->check(one_of({"hooks", "locks"}))
+      ->type_name("hooks|locks")
+      ->default_str("hooks")
+      ->trigger_on_parse();
 }
 
 void add_thinning_option(CLI::App& command, RecordingOptions& options) {

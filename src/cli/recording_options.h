@@ -14,6 +14,8 @@ void add_recording_options(CLI::App& command, RecordingOptions& options);
 // own.
 void add_recording_filter(CLI::App& command, const std::string& name, RecordingOptions& options);
 // Adds --thin-from.
+// --engine: how the program is seen. Chosen for the process (launch/engine.h) as it is parsed.
+void add_engine_option(CLI::App& command);
 void add_thinning_option(CLI::App& command, RecordingOptions& options);
 
 }  // namespace sooth

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/campaign_options.h"
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "cli/program_command.h"
@@ -37,6 +38,7 @@ Result<ScheduleFile> schedule_of_finding(const std::string& path, const std::str
   if (!report.ok()) {
     return report.status();
   }
+  use_engine_of(*report);
   const Result<const Finding*> finding = find_by_id(*report, id, path);
   if (!finding.ok()) {
     return finding.status();

@@ -23,6 +23,7 @@
 #include "cli/version.h"
 #include "launch/child_process.h"
 #include "launch/claimed_file.h"
+#include "launch/engine.h"
 #include "launch/private_directory.h"
 #include "report/describe.h"
 #include "run/run_program.h"
@@ -194,6 +195,9 @@ CommandResult run(RunFlags& options) {
     result->report.findings.clear();
   }
   note_config(result->report);
+  if (engine() != Engine::kHooks) {
+    result->report.engine = engine_name(engine());
+  }
   result->report.date = date_of_report(options.report);
   result->report.outcome = {static_cast<std::uint32_t>(result->end.status),
                             static_cast<std::uint32_t>(result->end.signal)};
@@ -250,6 +254,11 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   add_count_option(*command, "--max-trace", options->job.record.options.max_bytes,
                    "End the recording at so many bytes; the program goes on. 0: no limit");
   add_thinning_option(*command, options->job.record.options);
+  add_engine_option(*command);
+  command->add_flag_function(
+      "--locks", [](std::int64_t) { choose_engine(Engine::kLocks); },
+      "Deadlocks and misuse of locks only, in any program as it is, at nearly its own speed: --engine locks, with "
+      "--schedule os");
   add_lock_order_option(*command, options->job.analysis.detector.all_lock_orders);
   add_memory_option(*command, options->job.analysis.max_memory);
   command
@@ -284,6 +293,9 @@ void add_run_command(CLI::App& root, CommandResult& result) {
       "one ended the work early, else the program's own. Ctrl-C gives the report so far. docs/run.md tells more.");
   run_with_program(*command, result, [options, command] {
     options->keep = command->count("--keep") > 0;
+    if (engine() == Engine::kLocks && command->count("--schedule") == 0) {
+      options->job.record.options.schedule = "os";
+    }
     options->job.chooses_jobs = command->count("--jobs") == 0;
     return run(*options);
   });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "launch/engine.h"
 #include "launch/excluded_code.h"
 #include "schedule/protocol.h"
 
@@ -46,10 +47,13 @@ Status load_library(std::vector<std::string>& environment, const std::string& li
     return Status::usage("the dynamic linker cannot load " + library +
                          " into the program, because its path has a space or colon; install sooth elsewhere");
   }
-  for (const char* ours :
-       {"SOOTH_RECORD", "SOOTH_RECORD_FDS", "SOOTH_CHUNK_LIMIT", "SOOTH_MAX_TRACE", "SOOTH_THIN_FROM", "SOOTH_EXCLUDE",
-        "SOOTH_EXCLUDE_CODE", "SOOTH_REACH", control::kControlVariable, control::kLogVariable}) {
+  for (const char* ours : {"SOOTH_RECORD", "SOOTH_RECORD_FDS", "SOOTH_CHUNK_LIMIT", "SOOTH_MAX_TRACE",
+                           "SOOTH_THIN_FROM", "SOOTH_EXCLUDE", "SOOTH_EXCLUDE_CODE", "SOOTH_REACH",
+                           control::kControlVariable, control::kLogVariable, control::kEngineVariable}) {
     take(environment, ours);
+  }
+  if (engine() != Engine::kHooks) {
+    set(environment, control::kEngineVariable, std::string(engine_name(engine())));
   }
   const std::string preloaded = take(environment, "LD_PRELOAD");
   set(environment, "LD_PRELOAD", preloaded.empty() ? library : library + ":" + preloaded);

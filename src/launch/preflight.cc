@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "launch/engine.h"
 #include "launch/excluded_code.h"
 #include "launch/program_path.h"
 #include "launch/runtime_library.h"
@@ -78,7 +79,7 @@ Result<PreparedProgram> prepare_program(const std::string& name, const std::vect
   SOOTH_RETURN_IF_ERROR(refuse_if_impossible(program->main));
   PreparedProgram answer;
   answer.library = library->path(wants_clang_name(*program) ? kClangRuntimeName : kGccRuntimeName);
-  answer.instrumented = program->instrumented();
+  answer.instrumented = program->instrumented() || engine() != Engine::kHooks;
   if (!answer.instrumented) {
     const bool script = program->main.format == FileFormat::kScript;
     answer.notes.push_back("warning: " + *path + (script ? " is a script" : " is not instrumented") +

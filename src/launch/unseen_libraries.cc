@@ -68,6 +68,9 @@ class Libraries {
       }
       return;
     }
+    if (file->tsan == Tsan::kNone) {
+      plain_programs_.insert(std::filesystem::path(path).filename().string());
+    }
     // Only what instrumented code was called from or made known to us is a module; the program needs more than that.
     add_caller(path, file->tsan);
     const char* library_path = std::getenv("LD_LIBRARY_PATH");
@@ -100,6 +103,11 @@ class Libraries {
         more = (is_reached && reached.insert(name).second) || more;
       }
     }
+    if (!plain_programs_.empty()) {
+      // Nobody sees more of its libraries than of the program.
+      result.may_order.assign(plain_programs_.begin(), plain_programs_.end());
+      return result;
+    }
     for (const auto& [name, code] : unseen_) {
       if (reached.contains(name) && (code.is_direct || synchronises_by_hand(code))) {
         result.may_order.push_back(name);
@@ -125,6 +133,7 @@ class Libraries {
   std::map<std::string, Code> unseen_;
   Code instrumented_;
   std::set<std::string> callers_, loaded_by_hand_, needed_;
+  std::set<std::string> plain_programs_;  // that were recorded all the same: by another engine
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ struct UnseenLibraries {
   // them by name or loaded them by itself; or others of these call them, and they wait or synchronise by means that are
   // not seen. Calls of POSIX, C11 and C++ synchronisation are seen wherever they are made. A library that is only there
   // because another needs it, and does neither, orders nothing.
+  // Of a program that is not instrumented itself: its own name, and nothing else.
   std::vector<std::string> may_order;
 };
 

@@ -460,7 +460,8 @@ struct Report {
   std::string trace;    // path as the user gave it
   std::string program;  // command line of the recorded program
   std::optional<ProgramOutcome> outcome;
-  std::string date;  // when it was made, "2026-01-31T12:00:00Z"; empty where equal runs must give equal reports
+  std::string engine;  // how a program without hooks was recorded, as engine_name() says; empty: by its hooks
+  std::string date;    // when it was made, "2026-01-31T12:00:00Z"; empty where equal runs must give equal reports
   std::uint32_t id_version =
       0;  // of the rules by which ids were given (report/identity.h); 0: before there were numbers
   bool exact = true;

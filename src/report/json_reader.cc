@@ -51,6 +51,7 @@ static void read_json(const JsonNode& root, Report& report) {
   root.get("trace", report.trace);
   root.get("program", report.program);
   root.get("outcome", report.outcome);
+  root.get("engine", report.engine);
   root.get("date", report.date);
   root.get("ids", report.id_version);
   root.get("exact", report.exact);

@@ -476,6 +476,7 @@ Json to_json(const Report& report, const SinkOptions& options, bool with_finding
   if (report.id_version > 0) {
     json["ids"] = report.id_version;
   }
+  put_text(json, "engine", report.engine);
   if (!options.deterministic) {
     put_text(json, "date", report.date);
   }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "launch/engine.h"
 #include "report/describe.h"
 
 namespace sooth {
@@ -49,7 +50,12 @@ std::vector<Gap> gaps_of_recording(const ProgramRecording& recording, const Reco
     gaps.push_back({GapKind::kExcludedCode, "What code does that matches " + pattern + " was not recorded (--exclude)" +
                                                 (calls ? "; calls of it were." : ".")});
   }
-  if (std::string note = note_on_unseen(recording); !note.empty()) {
+  if (engine() == Engine::kLocks) {
+    gaps.push_back(
+        {GapKind::kRecording,
+         "Accesses to memory were not recorded (--engine locks): races were not looked for, and what atomics "
+         "order is not known."});
+  } else if (std::string note = note_on_unseen(recording); !note.empty()) {
     gaps.push_back({GapKind::kLibrary, std::move(note)});
   }
   if (recording.input_cut) {

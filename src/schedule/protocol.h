@@ -25,6 +25,10 @@ namespace sooth::control {
 
 inline constexpr char kControlVariable[] = "SOOTH_CONTROL";
 inline constexpr char kLogVariable[] = "SOOTH_CONTROL_LOG";
+// How the library learns what a program does that does not call it: not set for programs with hooks.
+inline constexpr char kEngineVariable[] = "SOOTH_ENGINE";
+inline constexpr char kLocksEngine[] = "locks";        // by wrapped functions alone
+inline constexpr char kValgrindEngine[] = "valgrind";  // the program runs under our tool of Valgrind
 
 inline constexpr std::uint64_t kControlMagic = 0x314c52544348544f;  // "OTHCTRL1"
 inline constexpr std::uint64_t kLogMagic = 0x31474f4c43544f53;      // "SOTCLOG1"

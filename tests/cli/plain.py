@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Programs as they are, built without -fsanitize=thread.
+
+    tests/cli/plain.py SOOTH [NAME...]      all tests, or those named
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from test_loop import check
+
+# The second thread comes late, so that a run on its own ends; virtual time does not wait.
+INVERSION = """
+#include <mutex>
+#include <thread>
+#include <chrono>
+std::mutex a, b, gate;
+int x;
+static void one() { GATE std::lock_guard<std::mutex> p(a); std::lock_guard<std::mutex> q(b); ++x; }
+static void two() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  GATE std::lock_guard<std::mutex> p(b); std::lock_guard<std::mutex> q(a); ++x;
+}
+int main() { std::thread t(one), u(two); t.join(); u.join(); return x == 2 ? 0 : 1; }
+"""
+
+
+class Bench:
+    def __init__(self, sooth, folder):
+        self.sooth, self.folder = sooth, folder
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def build(self, name, source, *options):
+        with open(self.path(name + ".cc"), "w") as file:
+            file.write(source)
+        subprocess.run(["g++", "-g", "-O1", "-pthread", *options, name + ".cc", "-o", name], cwd=self.folder, check=True)
+
+    def run(self, *words):
+        return subprocess.run([self.sooth, *words], cwd=self.folder, capture_output=True, text=True, timeout=120)
+
+    def report(self, name):
+        with open(self.path(name)) as file:
+            return json.load(file)
+
+
+def test_inversion_is_confirmed(bench):
+    bench.build("inversion", INVERSION, "-DGATE=")
+    done = bench.run("run", "--locks", "--store", "inversion.json", "--recordings", "1", "--", "./inversion")
+    check(done.returncode == 66, done.stderr)
+    check("not instrumented" not in done.stderr and "--engine locks" in done.stderr, done.stderr)
+    report = bench.report("inversion.json")
+    check(report["engine"] == "locks", report)
+    findings = report["findings"]
+    check([f["kind"] for f in findings] == ["deadlock"] and findings[0]["rung"] in ("confirmed", "harmful"), findings)
+    check(all(e["op"] not in ("read", "write") for e in report.get("overview", {}).get("kinds", [])
+              if isinstance(e, dict)), report.get("overview"))
+    again = bench.run("replay", "inversion.json#" + findings[0]["id"], "--", "./inversion")
+    check(again.returncode == 66 and "the same run as in the schedule" in again.stderr, again.stderr)
+
+
+def test_gate_is_silent(bench):
+    bench.build("gated", INVERSION, "-DGATE=std::lock_guard<std::mutex> g(gate);")
+    done = bench.run("run", "--locks", "--store", "gated.json", "--recordings", "1", "--", "./gated")
+    check(done.returncode == 0, done.stderr)
+    check(bench.report("gated.json")["findings"] == [], done.stderr)
+
+
+def test_what_is_not_seen_fails_no_run(bench):
+    """The flag orders the two, which nobody sees who sees locks only."""
+    source = INVERSION.replace("std::this_thread::sleep_for(std::chrono::milliseconds(100))", "while (!done) std::this_thread::yield()")
+    source = source.replace("int x;", "#include <atomic>\nstd::atomic<bool> done;\nint x;")
+    source = source.replace("GATE std::lock_guard<std::mutex> p(a); std::lock_guard<std::mutex> q(b); ++x;",
+                            "{ std::lock_guard<std::mutex> p(a); std::lock_guard<std::mutex> q(b); ++x; } done = true;")
+    bench.build("flag", source, "-DGATE=")
+    done = bench.run("run", "--locks", "--store", "flag.json", "--recordings", "1", "--trials", "3", "--", "./flag")
+    check(done.returncode == 0, done.stderr)
+    for finding in bench.report("flag.json")["findings"]:
+        check(finding["rung"] in ("suspected", "predicted") and finding["uninstrumented"] == ["flag"], finding)
+
+
+def test_other_programs(bench):
+    bench.build("static", "int main() { return 0; }\n", "-static")
+    done = bench.run("run", "--locks", "--", "./static")
+    check(done.returncode == 64 and "linked statically" in done.stderr, done.stderr)
+    done = bench.run("run", "--locks", "--", "sh", "-c", "exit 3")
+    check(done.returncode == 3, done.stderr)
+
+
+def main():
+    tests = {name: test for name, test in globals().items() if name.startswith("test_")}
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(os.path.abspath(sys.argv[1]), folder)
+        for name in sys.argv[2:] or tests:
+            tests[name](bench)
+            print("ok", name)
+
+
+if __name__ == "__main__":
+    main()
