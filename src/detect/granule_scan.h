@@ -21,7 +21,8 @@ namespace sooth {
 
 namespace granule_scan {
 
-inline constexpr std::size_t kBlock = 32;  // events whose memory is asked for at once
+inline constexpr std::size_t kBlock = 32;     // events whose memory is asked for at once
+inline constexpr std::uint64_t kSampled = 4;  // of so many blocks the accesses of one are counted
 inline constexpr EventId kForever{~std::uint64_t{0}};
 
 constexpr std::uint64_t mask_of(std::uint64_t from, std::uint64_t to) { return (0xffu << from & 0xffu >> (7 - to)); }
@@ -127,6 +128,12 @@ class GranuleScan final : public SharingScan {
     Cell cell;
   };
   enum class Kind : std::uint8_t { kRead, kWrite, kAtomicLoad, kAtomicWrite };
+  // A granule that holds several variables, which different threads use: a cell for each byte. Its own cell keeps flags,
+  // and says where this is in the place of the latest write.
+  using Split = std::array<Cell, kGranule>;
+  static constexpr std::uint64_t kSplit = 0x3fff;  // in the place of a thread
+  static constexpr std::size_t kMostSplits = 1u << 16;
+  static_assert(kSplit > kMostThread);
 
   void step(const Batch& batch, std::size_t i);
   void look_up(ThreadId thread);
@@ -134,6 +141,10 @@ class GranuleScan final : public SharingScan {
   void before_access(const Event& e);
   void access_range(const Event& e, Kind kind);
   void count(std::uint64_t flags) {
+    if (!sampled_) {
+      return;
+    }
+    ++accesses_;
     const unsigned several = (flags & (kMulti | kWritten)) == (kMulti | kWritten) ? 1 : 0;
     const unsigned unordered = (flags & kRacy) != 0 ? 1 : 0;
     several_ += several;
@@ -143,6 +154,11 @@ class GranuleScan final : public SharingScan {
   void touch(Page& page, Cell& cell, std::uint64_t mask, Kind kind);
   [[gnu::noinline]] void touch_slowly(Page& page, Cell& cell, std::uint64_t mask, Kind kind);
   void touch_cell(Cell& cell, std::uint64_t mask, Kind kind);
+  [[gnu::noinline]] bool split(Cell& cell, std::uint64_t mask, Kind kind);
+  [[gnu::noinline]] void touch_split(Cell& cell, std::uint64_t mask, Kind kind);
+  static bool is_split(const Cell& cell) { return cell.write >> kLowBits >> kTimeBits == kSplit; }
+  Split& split_of(const Cell& cell) { return splits_[cell.write >> kLowBits & kMostTime]; }
+  void give_back(const Cell& cell);
   void touch_racy(std::uint64_t& flags, std::uint64_t& write, std::uint64_t mask, Kind kind);
   void learn_from_reads();
   void free(const Event& e);
@@ -173,10 +189,14 @@ class GranuleScan final : public SharingScan {
   std::array<CachedPage, 1024> page_cache_;
   std::map<std::uint64_t, Stretch> stretches_;  // by first page; disjoint
   ReaderSets readers_;
+  std::vector<Split> splits_;
+  std::vector<std::uint32_t> free_splits_;
   std::vector<std::uint64_t> read_;  // epochs of the writes that the access at hand has seen and did not know
 
   SharedTimes times_;
   bool destroys_in_use_ = false;
+  std::uint64_t blocks_ = 0;
+  bool sampled_ = false;
   std::uint64_t accesses_ = 0;
   std::uint64_t several_ = 0;
   std::uint64_t kept_for_sections_ = 0;
@@ -195,6 +215,7 @@ void GranuleScan<Look>::consume(const Batch& batch) {
       }
     }
     now_ = std::min<std::uint64_t>(raw(batch.id(begin)) >> kTimeUnit, kLow);
+    sampled_ = blocks_++ % granule_scan::kSampled == 0;
     for (std::size_t i = begin; i < end; ++i) {
       const Event& e = batch.events[i];
       if (e.op > Op::kWrite) {
@@ -271,7 +292,6 @@ void GranuleScan<Look>::look_up(ThreadId thread) {
 template <typename Look>
 inline void GranuleScan<Look>::access(const Event& e, Kind kind) {
   const std::uint64_t offset = e.object % kGranule;
-  ++accesses_;
   if (offset + e.size <= kGranule) [[likely]] {
     const std::uint64_t number = e.object / kPageBytes;
     Page* page = find_page(number);
@@ -339,6 +359,9 @@ void GranuleScan<Look>::touch_slowly(Page& page, Cell& cell, std::uint64_t mask,
 
 template <typename Look>
 void GranuleScan<Look>::touch_cell(Cell& cell, std::uint64_t mask, Kind kind) {
+  if (is_split(cell)) [[unlikely]] {
+    return touch_split(cell, mask, kind);
+  }
   const bool atomic = kind >= Kind::kAtomicLoad;
   const bool writes = kind == Kind::kWrite || kind == Kind::kAtomicWrite;
   std::uint64_t flags = cell.write & kLow;
@@ -356,6 +379,9 @@ void GranuleScan<Look>::touch_cell(Cell& cell, std::uint64_t mask, Kind kind) {
                      (kind == Kind::kAtomicWrite && (flags & kPlainRead) != 0);
     flags |= others ? kMulti : 0;
     if (others && (!knows(write) || (all && !readers_.known(read, look_)))) {
+      if (split(cell, mask, kind)) {
+        return;
+      }
       flags |= kRacy;
     }
   }
@@ -378,6 +404,62 @@ void GranuleScan<Look>::touch_cell(Cell& cell, std::uint64_t mask, Kind kind) {
   }
   cell.write = write << kLowBits | flags;
   cell.read = read << kLowBits | start;
+}
+
+// Of a granule in which an access looks unordered: whether that is because of other bytes, which were all there was so
+// far. Then each byte goes its own way from here on. What is known of the granule holds for each byte that was used.
+template <typename Look>
+bool GranuleScan<Look>::split(Cell& cell, std::uint64_t mask, Kind kind) {
+  const bool room = !free_splits_.empty() || splits_.size() < kMostSplits;
+  if ((cell.write & kBytes & mask) != 0 || (cell.write & kAtomic) != 0 || !room) {
+    return false;
+  }
+  if (free_splits_.empty()) {
+    free_splits_.push_back(static_cast<std::uint32_t>(splits_.size()));
+    splits_.emplace_back();
+  }
+  const std::uint32_t place = free_splits_.back();
+  free_splits_.pop_back();
+  for (std::uint64_t byte = 0; byte < kGranule; ++byte) {
+    const bool used = (cell.write >> byte & 1) != 0;
+    splits_[place][byte] = used ? Cell{(cell.write & ~(kBytes | kFresh)) | 1u << byte, cell.read} : Cell{};
+  }
+  cell.write = (kSplit << kTimeBits | place) << kLowBits | (cell.write & kLow & ~kFresh);
+  cell.read &= kLow;
+  touch_split(cell, mask, kind);
+  return true;
+}
+
+// One byte that is unordered makes the granule so.
+template <typename Look>
+void GranuleScan<Look>::touch_split(Cell& cell, std::uint64_t mask, Kind kind) {
+  Split& bytes = split_of(cell);
+  std::uint64_t flags = mask | kMulti;
+  for (std::uint64_t byte = 0; byte < kGranule; ++byte) {
+    if ((mask >> byte & 1) != 0) {
+      touch_cell(bytes[byte], std::uint64_t{1} << byte, kind);
+      bytes[byte].write &= ~kFresh;  // reads teach nothing here
+      flags |= bytes[byte].write & (kWritten | kRacy | kPlain | kAtomic);
+    }
+  }
+  cell.write |= flags;
+  if ((flags & kRacy) != 0) {
+    give_back(cell);
+    cell.write &= kLow;
+    cell.write |= kWritten;
+  }
+}
+
+// Of a cell that nobody will look at again.
+template <typename Look>
+void GranuleScan<Look>::give_back(const Cell& cell) {
+  readers_.give_back(cell.read >> kLowBits);
+  if (is_split(cell)) [[unlikely]] {
+    for (const Cell& byte : split_of(cell)) {
+      readers_.give_back(byte.read >> kLowBits);
+    }
+    free_splits_.push_back(static_cast<std::uint32_t>(cell.write >> kLowBits & kMostTime));
+  }
 }
 
 // Who reads all bytes of a pair that were ever used has seen what was written to one of them.
@@ -489,7 +571,7 @@ void GranuleScan<Look>::allocate_page(std::uint64_t number, std::uint64_t first,
       Cell& cell = page->cells[place];
       if ((cell.write & kBytes & ~mask) == 0) {
         end_generation(number * kPageGranules + place, cell, id);
-        readers_.give_back(cell.read >> kLowBits);
+        give_back(cell);
         cell = {kUsedBefore, 0};
       }
       cell.write &= ~kFresh;
@@ -541,7 +623,8 @@ SharedTimes GranuleScan<Look>::finish() {
 
 template <typename Look>
 std::uint64_t GranuleScan<Look>::memory() const {
-  return (pages_.size() + spare_pages_.size()) * sizeof(Page) + pages_.memory() + readers_.memory();
+  return (pages_.size() + spare_pages_.size()) * sizeof(Page) + pages_.memory() + readers_.memory() +
+         splits_.capacity() * sizeof(Split);
 }
 
 template <typename Look>
@@ -592,7 +675,7 @@ void GranuleScan<Look>::drop_page(std::uint64_t number) {
   cached = cached.number == number ? CachedPage{} : cached;
   std::unique_ptr<Page>* page = pages_.find(number);
   for (const Cell& cell : (*page)->cells) {
-    readers_.give_back(cell.read >> kLowBits);
+    give_back(cell);
   }
   spare_pages_.push_back(std::move(*page));
   pages_.erase(number);

@@ -23,7 +23,8 @@ namespace sooth {
 //    yet; then the two are unordered before it, and the memory is seen.
 //  - all others: a pair needs accesses of two threads to a byte of one generation, one of which writes.
 //
-// Errs to one side only: bytes of a granule are not told apart, an allocation that begins or ends in the middle of what
+// Errs to one side only: bytes of a granule are told apart only where an access would look unordered and all earlier ones
+// were to other bytes, an allocation that begins or ends in the middle of what
 // was accessed begins no generation, and what does not fit into a word is unordered.
 //
 // Threads may be slots (trace/tools/thread_slots.h) when all that is asked respects must-order.
@@ -36,7 +37,7 @@ class SharingScan {
   // What there was; nothing may be consumed afterwards, and the memory is given back.
   virtual SharedTimes finish() = 0;
 
-  // Accesses so far, and those of them that a view with these arguments (SharedView) would have kept, as far as was known
+  // Accesses of a sample so far, and those of them that a view with these arguments (SharedView) would have kept, as far as was known
   // by then: how much is to be gained.
   virtual std::uint64_t accesses() const = 0;
   virtual std::uint64_t accesses(SharingLevel what, bool sections) const = 0;

@@ -20,27 +20,21 @@ void OverviewCollector::widen() {
 }
 
 void OverviewCollector::count(std::span<const Event> events) {
-  // Every event comes by here: two counters and a store for each, and no counter that the event before has just
-  // touched.
+  // Every event comes by here: a counter that the event before has not just touched, and more only where another thread
+  // goes on.
   std::array<std::array<std::uint32_t, kOpCount>, 2> kinds{};
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const Event& e = events[i];
-    const std::size_t number = raw(e.thread);
-    if (number >= place_.size()) [[unlikely]] {
-      place_.resize(number + 1);
+  for (std::size_t i = 0; i < events.size();) {
+    const ThreadId thread = events[i].thread;
+    const std::size_t first = i;
+    for (; i < events.size() && events[i].thread == thread; ++i) {
+      ++kinds[i % 2][raw(events[i].op)];
+      if (events[i].op == Op::kAcquire) {
+        count_acquire(events[i]);
+      }
     }
-    const auto at = static_cast<std::uint32_t>(i);
-    if (place_[number] == 0) [[unlikely]] {
-      recent_.push_back({raw(e.thread), 0, at, at});
-      place_[number] = static_cast<std::uint32_t>(recent_.size());
-    }
-    Recent& recent = recent_[place_[number] - 1];
-    ++recent.events;
-    recent.last = at;
-    ++kinds[i % 2][raw(e.op)];
-    if (e.op == Op::kAcquire) {
-      count_acquire(e);
-    }
+    Recent& recent = recent_of(thread, first);
+    recent.events += static_cast<std::uint32_t>(i - first);
+    recent.last = static_cast<std::uint32_t>(i - 1);
   }
   for (std::size_t op = 0; op < kOpCount; ++op) {
     kinds_[op] += std::uint64_t{kinds[0][op]} + kinds[1][op];
@@ -49,6 +43,19 @@ void OverviewCollector::count(std::span<const Event> events) {
   if (kinds[0][raw(Op::kEnd)] + kinds[1][raw(Op::kEnd)] + kinds[0][raw(Op::kJoin)] + kinds[1][raw(Op::kJoin)] != 0) {
     note_ends(events);
   }
+}
+
+OverviewCollector::Recent& OverviewCollector::recent_of(ThreadId thread, std::size_t first) {
+  const std::size_t number = raw(thread);
+  if (number >= place_.size()) [[unlikely]] {
+    place_.resize(number + 1);
+  }
+  if (place_[number] == 0) {
+    const auto at = static_cast<std::uint32_t>(first);
+    recent_.push_back({raw(thread), 0, at, at});
+    place_[number] = static_cast<std::uint32_t>(recent_.size());
+  }
+  return recent_[place_[number] - 1];
 }
 
 void OverviewCollector::note_ends(std::span<const Event> events) {

@@ -51,6 +51,8 @@ class OverviewCollector {
 
   // Events of one slice, at most kMaxStretch.
   void count(std::span<const Event> events);
+  // `first`: where in the stretch it is, should it be new.
+  Recent& recent_of(ThreadId thread, std::size_t first);
   void count_acquire(const Event& e);
   // Moves recent_ into threads_.
   void settle(std::size_t count);

@@ -20,12 +20,16 @@ void TraceVariables::consume(const Batch& batch, const Tables& tables) {
     blocks_.erase(block);
   }
   freed_.clear();
-  begun_.resize(std::max(begun_.size(), tables.thread_count()));
   for (std::size_t i = 0; i < batch.events.size(); ++i) {
     const Event& e = batch.events[i];
-    const bool right_behind_begin = begun_[raw(e.thread)];
-    begun_[raw(e.thread)] = e.op == Op::kBegin;
-    if (e.op == Op::kAlloc) {
+    // Most events by far: what comes behind a begin is looked at only while there is one.
+    if (e.op <= Op::kWrite && begun_.empty()) [[likely]] {
+      continue;
+    }
+    const bool right_behind_begin = std::erase(begun_, e.thread) != 0;
+    if (e.op == Op::kBegin) {
+      begun_.push_back(e.thread);
+    } else if (e.op == Op::kAlloc) {
       allocate(e, batch.stack(i), right_behind_begin);
     } else if (e.op == Op::kFree) {
       freed_.push_back(e.object);

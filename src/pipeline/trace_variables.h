@@ -55,7 +55,7 @@ class TraceVariables final : public VariableClasses {
   bool has_source_ = false;
   std::map<std::uint64_t, Block> blocks_;            // by first byte
   std::vector<std::uint64_t> freed_;                 // in the latest batch
-  std::vector<bool> begun_;                          // by thread: its latest event is its begin
+  std::vector<ThreadId> begun_;                      // those whose latest event is their begin
   std::map<std::uint64_t, std::uint32_t> sites_of_;  // user's frame by site << 32 | stack of an alloc
   std::map<std::string, std::uint32_t> numbers_;
   std::map<std::uint64_t, std::uint32_t> on_stacks_;
