@@ -1,6 +1,7 @@
 #include "run/finding_pool.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "pipeline/registry.h"
@@ -26,6 +27,17 @@ Promise promise_of(const Finding& finding) {
   }
   // Whatever is suspected by more than the locks that were held.
   return finding.found_by.size() == 1 && is_found_by(finding, "lockset") ? Promise::kLockset : Promise::kHybrid;
+}
+
+std::string family_of(const Finding& finding) {
+  const std::string variable = finding.accesses.empty() ? "" : finding.accesses.front().variable;
+  const std::size_t start = std::min(variable.find_first_not_of("*&("), variable.size());
+  // Not `::`, nor the blanks of "on the stack of".
+  std::size_t end = start;
+  while (end < variable.size() && std::string_view("+.[-)").find(variable[end]) == std::string_view::npos) {
+    ++end;
+  }
+  return variable.substr(start, end - start);
 }
 
 std::vector<FindingPool::Change> FindingPool::add(std::vector<Finding> findings, std::uint64_t recording,

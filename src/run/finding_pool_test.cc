@@ -52,5 +52,21 @@ TEST(FindingPoolTest, WhatSpeaksForACandidate) {
   EXPECT_EQ(promise_of(refuted), Promise::kRefuted);
 }
 
+TEST(FindingPoolTest, VariablesOfOneObjectAreAFamily) {
+  const auto family = [](const std::string& variable) {
+    Finding about;
+    about.accesses.resize(2);
+    about.accesses[0].variable = variable;
+    return family_of(about);
+  };
+  for (const char* variable :
+       {"accounts", "*accounts", "accounts+8", "accounts[3].balance", "accounts->next", "*accounts+16"}) {
+    EXPECT_EQ(family(variable), "accounts") << variable;
+  }
+  EXPECT_EQ(family("bank::accounts[0]"), "bank::accounts");
+  EXPECT_EQ(family(""), "");
+  EXPECT_EQ(family_of(Finding()), "");
+}
+
 }  // namespace
 }  // namespace sooth

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace sooth {
 
-std::size_t Planner::add(Promise promise) {
-  candidates_.push_back({promise});
+std::size_t Planner::add(Promise promise, const std::string& family) {
+  candidates_.push_back({promise, family.empty() ? 0 : families_[family]++});
   return candidates_.size() - 1;
 }
 
@@ -19,6 +20,7 @@ void Planner::renew(std::size_t candidate, Promise promise) {
 
 void Planner::tried(std::size_t candidate, std::uint64_t trials, bool over) {
   Candidate& tried = candidates_[candidate];
+  suspects_ += tried.turn == 0 && tried.promise != Promise::kPredicted ? 1 : 0;
   deeper_runs_ += tried.turn > 0 ? trials - std::min(trials, tried.trials) : 0;
   tried.trials = trials;
   tried.over = over || trials >= options_.trials;
@@ -52,8 +54,9 @@ std::vector<std::size_t> Planner::in_turn(std::size_t turn) const {
       found.push_back(i);
     }
   }
+  const auto urgency = [](const Candidate& each) { return std::pair(each.promise, each.older); };
   std::stable_sort(found.begin(), found.end(),
-                   [this](std::size_t a, std::size_t b) { return candidates_[a].promise < candidates_[b].promise; });
+                   [&](std::size_t a, std::size_t b) { return urgency(candidates_[a]) < urgency(candidates_[b]); });
   return found;
 }
 
@@ -69,6 +72,12 @@ Planner::Step Planner::turn_of(std::size_t turn, std::uint64_t runs) const {
   return {Kind::kTryFindings, std::move(waiting), trials_of(turn), Stop::kNot};
 }
 
+bool Planner::may_record(std::chrono::milliseconds elapsed) const {
+  const bool fits = options_.budget.count() == 0 || elapsed + longest_ <= options_.budget;
+  const bool enough = options_.max_recordings != 0 && recordings_ >= options_.max_recordings;
+  return options_.records && !enough && dry_ < dry_limit() && fits;
+}
+
 Planner::Step Planner::next(std::chrono::milliseconds elapsed) const {
   const bool has_end = options_.budget.count() != 0;
   if (has_end && elapsed >= options_.budget) {
@@ -78,28 +87,32 @@ Planner::Step Planner::next(std::chrono::milliseconds elapsed) const {
   for (const Candidate& candidate : candidates_) {
     turn = candidate.over ? turn : std::min(turn, candidate.turn);
   }
-  if (turn == 0) {
-    return turn_of(0, UINT64_MAX);
-  }
   // The rest is for schedules that are explored and tested, which find what no recording shows.
-  if (has_end && options_.records && elapsed >= options_.budget * 4 / 5) {
+  const bool late = has_end && options_.records && elapsed >= options_.budget * 4 / 5;
+  if (turn == 0) {
+    Step step = turn_of(0, UINT64_MAX);
+    const bool predicted = candidates_[step.candidates.front()].promise == Promise::kPredicted;
+    if (!predicted && late && suspects_ >= kSuspectsPerRecording) {
+      return {.why = Stop::kTooShort};
+    }
+    const bool due = !predicted && suspects_ >= kSuspectsPerRecording * recordings_;
+    return due && may_record(elapsed) ? Step{.kind = Kind::kRecord} : step;
+  }
+  if (late) {
     return {.why = Stop::kTooShort};
   }
-  const bool news = dry_ < dry_limit();
-  const bool fits = !has_end || elapsed + longest_ <= options_.budget;
-  const bool enough = options_.max_recordings != 0 && recordings_ >= options_.max_recordings;
-  const bool records = options_.records && !enough && news && fits;
   const bool waits = turn != SIZE_MAX;
-  if (records && (!waits || deeper_runs_ + kRunsPerRecording >= kRunsPerRecording * recordings_)) {
+  if (may_record(elapsed) && (!waits || deeper_runs_ + kRunsPerRecording >= kRunsPerRecording * recordings_)) {
     return {.kind = Kind::kRecord};
   }
   if (waits) {
     return turn_of(turn, kRunsPerRecording);
   }
-  return {.why = !options_.records ? Stop::kNoRecords
-                 : !news           ? Stop::kNothingNew
-                 : enough          ? Stop::kEnough
-                                   : Stop::kTooShort};
+  const bool enough = options_.max_recordings != 0 && recordings_ >= options_.max_recordings;
+  return {.why = !options_.records     ? Stop::kNoRecords
+                 : dry_ >= dry_limit() ? Stop::kNothingNew
+                 : enough              ? Stop::kEnough
+                                       : Stop::kTooShort};
 }
 
 }  // namespace sooth

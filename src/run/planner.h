@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "confirm/campaign.h"  // kTurns
@@ -19,7 +21,10 @@ enum class Promise : std::uint8_t {
 };
 
 // The rules, as docs/run.md tells them:
-// - Candidates that have not been tried come first, the best of them first.
+// - Candidates that have not been tried come first, the best of them first; of those that speak for themselves equally,
+//   one of each family before a second of any.
+// - Real programs can have hundreds that are only suspected: these share the time with further recordings, which may show
+//   more, and leave the last fifth of it to other schedules.
 // - Then the program is recorded again under another schedule, and candidates have further turns: kRunsPerRecording
 //   runs for each further recording.
 // - Recordings end when as many in a row brought no new pair of sites as had been made when the last new one came, but
@@ -30,6 +35,7 @@ class Planner {
   static constexpr std::uint64_t kDryRecordings = 12;
   static constexpr std::uint64_t kRunsPerRecording = 10;
   static constexpr std::size_t kMostAtOnce = 16;  // candidates: news must not wait for long
+  static constexpr std::uint64_t kSuspectsPerRecording = 32;
 
   struct Options {
     std::chrono::milliseconds budget{0};  // 0: there is no end
@@ -55,8 +61,8 @@ class Planner {
 
   explicit Planner(Options options) : options_(options) {}
 
-  // Candidates are numbered from 0.
-  std::size_t add(Promise promise);
+  // Candidates are numbered from 0. Those of a family are likely to be all true, or all false.
+  std::size_t add(Promise promise, const std::string& family = {});
   // Something new is known about it: it is tried anew, as if it had not been.
   void renew(std::size_t candidate, Promise promise);
   // `trials` in all; `over`: more of them would tell nothing.
@@ -73,6 +79,7 @@ class Planner {
  private:
   struct Candidate {
     Promise promise;
+    std::size_t older = 0;  // of its family
     std::uint64_t trials = 0;
     std::size_t turn = 0;  // the next one
     bool over = false;
@@ -80,9 +87,12 @@ class Planner {
   std::uint64_t trials_of(std::size_t turn) const;
   std::vector<std::size_t> in_turn(std::size_t turn) const;
   Step turn_of(std::size_t turn, std::uint64_t runs) const;
+  bool may_record(std::chrono::milliseconds elapsed) const;
 
   Options options_;
   std::vector<Candidate> candidates_;
+  std::map<std::string, std::size_t> families_;  // how many there are
+  std::uint64_t suspects_ = 0;                   // that have had their first turn
   std::uint64_t recordings_ = 0, dry_ = 0, at_last_news_ = 0, deeper_runs_ = 0;
   std::chrono::milliseconds longest_{0};  // recording
 };

@@ -86,6 +86,31 @@ TEST(PlannerTest, TheBestCandidatesAreTriedFirstAndAllBeforeAnyIsTriedAgain) {
   EXPECT_EQ(step.trials, 3u);
 }
 
+TEST(PlannerTest, OneOfEachFamilyIsTriedBeforeASecondOfAny) {
+  Planner planner(options(Ms(0), 30, false));
+  planner.recorded(6, Ms(1));
+  for (const char* family : {"cache", "cache", "cache", "hits", "", ""}) {
+    planner.add(Promise::kHybrid, family);
+  }
+  planner.add(Promise::kPredicted, "cache");
+  EXPECT_EQ(planner.next(Ms(0)).candidates, (Numbers{6, 0, 3, 4, 5, 1, 2}));
+}
+
+TEST(PlannerTest, HundredsOfSuspicionsShareTheTimeWithRecordings) {
+  Simulation run(options(Ms(10'000), 1'000));
+  run.budget = Ms(10'000);
+  run.planner.recorded(742, Ms(100));
+  for (int i = 0; i < 742; ++i) {
+    run.add(Promise::kHybrid);
+  }
+  run.trial = Ms(20);
+  EXPECT_EQ(run.go(), Stop::kTooShort) << "other schedules have their time";
+  EXPECT_GE(run.now, Ms(8'000));
+  EXPECT_LE(run.now, Ms(8'400));
+  EXPECT_GE(run.planner.recordings(), 9u);
+  EXPECT_GE(run.trials.size(), 320u);
+}
+
 TEST(PlannerTest, AStubbornCandidateStarvesNobody) {
   Simulation run(options(Ms(1'000), 1'000, false));
   run.budget = Ms(1'000);  // a hundred trials

@@ -356,7 +356,7 @@ class Loop {
     const auto known = std::find_if(candidates_.begin(), candidates_.end(),
                                     [&](const Candidate& each) { return each.entry == change.entry; });
     if (known == candidates_.end()) {
-      planner_.add(promise_of(finding));
+      planner_.add(promise_of(finding), family_of(finding));
       candidates_.push_back({change.entry});
     } else if (!known->settled) {
       known->renewed = known->attempt != nullptr;
