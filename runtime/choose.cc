@@ -310,6 +310,11 @@ bool stop_awaiting_return() {
 void admit(Node* n) { strategy_.admit(n->standing); }
 void dismiss(Node*) { strategy_.dismiss(); }
 
+void log_events(const Node* n) {
+  if (recorder.controlled && !controlled::has_flag(sooth::control::kLogPoints))
+    controlled::log(RecordKind::kEvents, n->id, n->events, n->standing.number - 1);
+}
+
 bool asks_at_operations() {
   return strategy_spec_.kind != StrategyKind::kSerial || (recorder.controlled && plan_ != Plan::kStrategy);
 }

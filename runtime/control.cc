@@ -233,6 +233,63 @@ bool is_ignored(const Thread* t, uptr address, bool is_write) {
          ((t->special & kIgnoreMemory) != 0 && is_ignored_memory(address));
 }
 
+// Which operations and accesses at sites came right behind which of another thread at the same object, by where they are in
+// the code: what a run shows that others do not. Both tables are exact until they are full; then orders are lost.
+struct LastAt {
+  u64 key;  // of the object; 0: free
+  uptr pc;
+  u64 hash;  // of what was done there so far
+  u32 thread;
+  bool writes;
+};
+constexpr u32 kLastEntries = 1u << 14, kOrderEntries = 1u << 13, kMostProbes = 32;
+LastAt* lasts_ = nullptr;
+u64* orders_ = nullptr;
+
+// An event at an object whose order matters: not of threads, calls or fences.
+bool sees_orders(Op op) { return is_atomic(op) || op == Op::kAcquire; }
+
+bool is_new_order(u64 key) {
+  u32 at = static_cast<u32>(key * 0x9e3779b97f4a7c15 >> 40) & (kOrderEntries - 1);
+  for (u32 probes = 0; probes < kMostProbes; ++probes, at = (at + 1) & (kOrderEntries - 1)) {
+    if (orders_[at] == key) return false;
+    if (orders_[at] != 0) continue;
+    orders_[at] = key;
+    return true;
+  }
+  return false;
+}
+
+// The thread has the turn.
+void note_order(u32 thread, uptr pc, uptr object, bool writes) {
+  if (log_ == nullptr || process_ != 0 || has_flag(sooth::control::kLogPoints)) return;
+  if (lasts_ == nullptr) {
+    lasts_ = static_cast<LastAt*>(map_memory(kLastEntries * sizeof(LastAt)));
+    orders_ = static_cast<u64*>(map_memory(kOrderEntries * sizeof(u64)));
+    if (lasts_ == nullptr || orders_ == nullptr) fatal("out of memory for the orders of a run");
+  }
+  u64 key = object / sooth::control::kGranule + 1;
+  u32 at = static_cast<u32>(key * 0x9e3779b97f4a7c15 >> 40) & (kLastEntries - 1);
+  u32 probes = 0;
+  while (lasts_[at].key != 0 && lasts_[at].key != key && probes++ < kMostProbes) at = (at + 1) & (kLastEntries - 1);
+  LastAt& last = lasts_[at];
+  if (last.key != 0 && last.key != key) return;
+  if (last.key != 0 && last.thread != thread && (last.writes || writes) &&
+      is_new_order((last.pc * 0x9e3779b97f4a7c15) ^ pc))
+    log(RecordKind::kOrder, thread, module_offset(last.pc), module_offset(pc), u64{last.writes} | u64{writes} << 1);
+  // Sums do not depend on the order of what is at other objects.
+  u64 hash = last.key == 0 ? 0 : last.hash;
+  log_->order_hash -= hash;
+  hash = (hash ^ (module_offset(pc) << 20 | thread)) * 0x9e3779b97f4a7c15;
+  hash ^= hash >> 29;
+  log_->order_hash += hash;
+  // A look does not hide what it looked at.
+  if (last.key == 0 || writes || !last.writes)
+    last = {key, pc, hash, thread, writes};
+  else
+    last.hash = hash;
+}
+
 constexpr u64 kUnknownObject = ~u64{0};
 
 u64 number_of_object(u64 key, bool adds) {
@@ -475,6 +532,7 @@ void operation(Thread* t, uptr pc, Op op, u64 object, u64 size) {
   if (op != Op::kAcquireFailed) ++operations_;  // who tries in vain brings nobody forward
   mix(u64{t->id} << 40 | static_cast<u64>(op) << 32 | (p.events & 0xffffffff));
   if (op != Op::kAtomicLoad) t->spin.stop();
+  if (sees_orders(op)) note_order(t->id, pc, object, !is_access(op) || is_write(op));
   turn::operation_done(t);
 }
 
@@ -502,7 +560,7 @@ void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
   if (!is_near && (m == nullptr || !m->excluded)) boring_entry(pc) = pc;
   // What follows must be the same whether or not the fast way was taken before: only the quantum says when others get
   // their chance.
-  bool is_point = counts && (t->special & kEachAccess) != 0;
+  bool is_point = counts && ((t->special & kEachAccess) != 0 || (at_site && plan() == Plan::kStrategy));
   if (is_point) turn::step_access(t, {op, pc, address, bytes});
   bool spins = false;
   if (counts && (t->special & kWatched) != 0) {
@@ -517,6 +575,7 @@ void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
   --t->quantum;
   t->progress.origin -= counts ? 0 : 1;
   if (!at_site) return;
+  note_order(t->id, pc, address, writes);
   // In front of the access again.
   --t->progress.origin;
   turn::approach(t, access);

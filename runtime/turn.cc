@@ -53,6 +53,7 @@ Node* new_node(u32 id) {
 }
 
 void free_node(Node* n) {
+  log_events(n);
   dismiss(n);
   --nodes_;
   set_state(n, State::kRunning);  // not outside
@@ -413,6 +414,9 @@ void finish(Thread* t) {
 void end_run(Thread* t) {
   Locked locked(t);
   if (holder_ == node_of(t)) end_stretch(holder_, StretchEnd::kRunEnded);
+  if (holder_ != nullptr) log_events(holder_);
+  for (const Queue* queue : {&ready_, &blocked_, &postponed_, &outside_})
+    for (const Node* n = queue->first(); n != nullptr; n = n->next) log_events(n);
   publish_run();
 }
 

@@ -12,13 +12,22 @@ using sooth::control::StretchEnd;
 
 namespace {
 
-// The thread has the turn and could go on: the strategy says whether it does.
-void reschedule(Thread* t, SchedulingPoint point, StretchEnd how, bool at_operation) {
+// For strategies that ask what is pending: `what` nullptr is nothing that others could tell.
+void set_pending(Standing& standing, const Step* what) {
+  standing.object = what == nullptr ? 0 : what->object / sooth::control::kGranule;
+  standing.writes = what != nullptr && (!is_access(what->op) || is_write(what->op));
+  standing.is_event = what != nullptr;
+}
+
+// The thread has the turn and could go on: the strategy says whether it does. `what` it is about to do.
+void reschedule(Thread* t, SchedulingPoint point, StretchEnd how, bool at_operation, const Step* what = nullptr) {
   write_pending(t);
   const u32* word = nullptr;
   {
     Locked locked(t);
     Node* n = node_of(t);
+    set_pending(n->standing, what);
+    n->events += what != nullptr ? 1 : 0;
     if (point == SchedulingPoint::kQuantum) controlled::set_quantum(t, grant(n));
     if (holder_ != n) return;  // it was taken away just now
     spend_time(n, point, how, t->quantum);
@@ -75,16 +84,16 @@ void step(Thread* t, const Step& what) {
     t->progress.pc = what.pc;  // for who asks where it waits
   }
   if (t->quantum <= kOperationWeight) {
-    reschedule(t, SchedulingPoint::kQuantum, StretchEnd::kPreempted, true);
+    reschedule(t, SchedulingPoint::kQuantum, StretchEnd::kPreempted, true, &what);
     return;
   }
   controlled::set_quantum(t, t->quantum - kOperationWeight);
-  if (asks_at_operations()) reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, true);
+  if (asks_at_operations()) reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, true, &what);
 }
 
 void step_access(Thread* t, const Step& what) {
   announce_step(t, what);
-  reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, false);
+  reschedule(t, SchedulingPoint::kOperation, StretchEnd::kPreempted, false, &what);
 }
 
 void ending(Thread* t, Ending when) {

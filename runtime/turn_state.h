@@ -59,6 +59,7 @@ struct Node {
   sooth::control::StretchEnd stopped_by;
   u64 counted_calls;  // of its hooks, in hook_calls_
   u64 postponed_at;   // waiting_time() then
+  u64 events;         // of interest, that it has come to
   u32 notified;       // one of several that waited, so many times
   u32 yields;         // without a turn of others in between
   u32 unstopped;      // points at which it went on along its stretch of a schedule, since it last did an operation
@@ -167,6 +168,8 @@ Node* drawn_among_waiting(uptr condition, Node* notifier);
 bool stop_awaiting_return();
 void admit(Node* n);
 void dismiss(Node* n);
+// How many events of interest the thread came to, for the log.
+void log_events(const Node* n);
 // Does the scheduler ask who is next in front of every operation?
 bool asks_at_operations();
 // The next quantum of a thread whose last one is over.

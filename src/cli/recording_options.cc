@@ -16,7 +16,7 @@
 namespace sooth {
 namespace {
 
-const std::vector<std::string> kSchedules = {"os", "serial", "random", "pct:"};
+const std::vector<std::string> kSchedules = {"os", "serial", "random", "pct:", "pos", "surw"};
 
 // Throws what is wrong with the value of --schedule.
 void check_schedule(const std::string& text) {
@@ -29,7 +29,7 @@ void check_schedule(const std::string& text) {
                                     " and, if known, the number of steps of the run, like pct:3 or pct:3:1000"
       : text.starts_with("first") || text.starts_with("last")
           ? "first and last take the number of a thread, from 0, like first:2"
-          : "there are os, serial, random, pct:D, first:N and last:N." + did_you_mean(text, kSchedules);
+          : "there are os, serial, random, pct:D, pos, surw, first:N and last:N." + did_you_mean(text, kSchedules);
   throw CLI::ValidationError("--schedule", "`" + text + "` is no schedule; " + advice);
 }
 
@@ -46,9 +46,10 @@ void add_recording_options(CLI::App& command, RecordingOptions& options) {
           "os: threads run as they would alone. Else one at a time, slower; the recording is exact. serial: in turn. "
           "random: any that can "
           "run, at every synchronisation. pct:D: by random priorities that change D-1 times, for bugs of depth D. "
-          "first:N, "
-          "last:N: thread N, from 0 as they are created, whenever it can, or only when no other can")
-      ->type_name("os|serial|random|pct:D|first:N|last:N")
+          "pos: by random priorities of what threads are about to do. surw: as random, or by how much threads still "
+          "have to do if that is told. first:N, last:N: thread N, from 0 as they are created, whenever it can, or only "
+          "when no other can")
+      ->type_name("os|serial|random|pct:D|pos|surw|first:N|last:N")
       ->default_str(options.schedule)
       ->trigger_on_parse();
   add_count_option(command, "--seed", options.seed, "What random and pct:D draw from; equal seeds give equal runs");

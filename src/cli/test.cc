@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/test_pairs.h"
 #include "cli/usage.h"
+#include "confirm/auto_tests.h"
 #include "confirm/directed_tests.h"
 #include "confirm/replay.h"
 #include "confirm/shell_words.h"
@@ -33,10 +34,12 @@ namespace {
 
 constexpr std::size_t kSeedsShown = 5;
 constexpr char kDirected[] = "directed";
+constexpr char kAuto[] = "auto";
+constexpr char kSurw[] = "surw";
 
 struct TestFlags {
   CampaignFlags flags;
-  std::string strategy = "random";
+  std::string strategy = kAuto;
   std::uint64_t runs = 1000;
   std::string schedules;  // directory
   std::string format = "text";
@@ -154,6 +157,22 @@ std::string races_as_text(const TestResult& result, const AllShown& shown) {
          " created\n" + text;
 }
 
+// What the runs of `auto` showed, and whether more would.
+std::string coverage_as_text(const TestCoverage& coverage) {
+  std::vector<std::string> shares;
+  for (const TestCoverage::Share& share : coverage.shares) {
+    shares.push_back(std::to_string(share.runs) + " " + share.strategy);
+  }
+  char chance[32];
+  std::snprintf(chance, sizeof chance, "%.2g", 100 * coverage.chance_of_new());
+  std::string text = "\n" + counted(coverage.schedules, "different order", "different orders") +
+                     " of what threads do at the same objects, " + counted(coverage.orders, "pair", "pairs") +
+                     " of places in them" +
+                     (coverage.orders == 0 ? "" : ", the last new one in run " + std::to_string(coverage.last_new)) +
+                     "; runs: " + listed(shares) + "\n";
+  return text + "estimate: another run shows a new order with probability " + chance + " %\n";
+}
+
 std::string as_text(const TestResult& result, const AllShown& shown, const TestFlags& options) {
   std::string text = headline(result, options);
   for (std::size_t i = 0; i < result.ends.size(); ++i) {
@@ -170,7 +189,8 @@ std::string as_text(const TestResult& result, const AllShown& shown, const TestF
       text += "  " + describe_outputs(end) + "\n";
     }
   }
-  return text + (options.strategy == kDirected ? races_as_text(result, shown) : "");
+  text += options.strategy == kDirected || !result.races.empty() ? races_as_text(result, shown) : "";
+  return text + (result.coverage ? coverage_as_text(*result.coverage) : "");
 }
 
 void add_shown(nlohmann::ordered_json& row, const Shown& shown) {
@@ -224,7 +244,32 @@ std::string as_json(const TestResult& result, const AllShown& shown, const TestF
     }
     json["races"].push_back(std::move(row));
   }
+  if (result.coverage) {
+    const TestCoverage& coverage = *result.coverage;
+    ordered_json& row = json["coverage"] = {
+        {"runs", coverage.runs},      {"orders", coverage.orders},     {"schedules", coverage.schedules},
+        {"seen_once", coverage.once}, {"last_new", coverage.last_new}, {"chance_of_new", coverage.chance_of_new()}};
+    for (const TestCoverage::Share& share : coverage.shares) {
+      row["shares"].push_back({{"strategy", share.strategy}, {"runs", share.runs}, {"brought", share.brought}});
+    }
+  }
   return json.dump(2) + "\n";
+}
+
+// The first run has no numbers, and gives them to the others.
+Result<TestResult> run_uniform_tests(const std::function<Result<RunOutcome>(const RunPlan&)>& run, TestTally& tally,
+                                     TestOptions options) {
+  RunPlan first;
+  first.strategy = options.strategy;
+  first.seed = options.seed;
+  const Result<RunOutcome> measured = run(first);
+  if (!measured.ok()) {
+    return measured.status();
+  }
+  if (!measured->log.processes.empty()) {
+    options.strategy = surw_of(measured->log.processes.front());
+  }
+  return run_tests(run, tally, options);
 }
 
 Result<TestResult> run_campaign(const ControlledProgram& program, const TestFlags& options) {
@@ -247,11 +292,14 @@ Result<TestResult> run_campaign(const ControlledProgram& program, const TestFlag
   CodeNames names(program.path());
   TestTally tally(shell_words(program.words()), names);
   const auto run_once = [&](const RunPlan& plan) { return program.run(plan, run); };
-  if (options.strategy != kDirected) {
+  if (options.strategy == kSurw) {
+    return run_uniform_tests(run_once, tally, test);
+  }
+  if (options.strategy != kDirected && options.strategy != kAuto) {
     return run_tests(run_once, tally, test);
   }
   const auto find_pairs = [&](std::uint64_t seed) { return find_test_pairs(program, seed, run.timeout, run.cancel); };
-  return run_directed_tests(run_once, find_pairs, tally, test);
+  return (options.strategy == kAuto ? run_auto_tests : run_directed_tests)(run_once, find_pairs, tally, test);
 }
 
 CommandResult run_test(const TestFlags& options) {
@@ -286,16 +334,18 @@ CommandResult run_test(const TestFlags& options) {
 
 void check_strategy(const std::string& text) {
   StrategySpec spec;
-  if (text == kDirected) {
+  if (text == kDirected || text == kAuto) {
     return;
   }
   if (text.find('\0') != std::string::npos || !parse_strategy(text.c_str(), spec) ||
       spec.kind == StrategyKind::kSerial) {
     throw CLI::ValidationError(
-        "--strategy", "\"" + text +
-                          "\" is none of random, pct:D, first:N, last:N and directed; pct takes a depth from 1 to " +
-                          std::to_string(kMaxPctDepth) + ", like pct:3." +
-                          did_you_mean(text, std::vector<std::string>{"random", "pct:", kDirected}));
+        "--strategy",
+        "\"" + text +
+            "\" is none of auto, random, pct:D, pos, surw, first:N, last:N and directed; pct "
+            "takes a depth from 1 to " +
+            std::to_string(kMaxPctDepth) + ", like pct:3." +
+            did_you_mean(text, std::vector<std::string>{kAuto, "random", "pct:", "pos", kSurw, kDirected}));
   }
 }
 
@@ -307,10 +357,14 @@ void add_test_command(CLI::App& root, CommandResult& result) {
   command
       ->add_option_function<std::string>(
           "--strategy", [options](const std::string& text) { check_strategy(options->strategy = text); },
+          "auto: the others but first and last share the runs by what they bring: orders that no run had before. "
           "random: any thread at every synchronisation. pct:D: by random priorities that change D-1 times, for bugs of "
-          "depth D. first:N, last:N: thread N, from 0 as they are created, whenever it can, or only when no other can. "
+          "depth D. pos: by random priorities of what threads are about to do. surw: each order of operations as "
+          "likely as "
+          "any other, going by how many of them the threads of a first run have. first:N, last:N: thread N, from 0 as "
+          "they are created, whenever it can, or only when no other can. "
           "directed: records runs, finds pairs that may race, and steers runs into them")
-      ->type_name("random|pct:D|first:N|last:N|directed")
+      ->type_name("auto|random|pct:D|pos|surw|first:N|last:N|directed")
       ->default_str(options->strategy);
   add_count_option(*command, "--runs", options->runs, "How many");
   add_campaign_options(*command, options->flags);

@@ -71,8 +71,8 @@ std::optional<ScheduleFile> schedule_by_name(std::string_view name) {
 
 std::string name_of_schedule(const ScheduleFile& schedule) {
   const RunPlan& plan = schedule.plan;
-  const bool plain =
-      plan.plan == control::Plan::kStrategy && plan.quantum == 0 && plan.patience == 0 && plan.flags == 0;
+  const bool plain = plan.plan == control::Plan::kStrategy && plan.quantum == 0 && plan.patience == 0 &&
+                     plan.flags == 0 && plan.sites.empty();
   return plain ? plan.strategy + "@" + std::to_string(plan.seed) : "";
 }
 

@@ -92,12 +92,13 @@ ScheduleFile TestTally::schedule_of(const RunPlan& plan, const RunOutcome& run) 
   return schedule;
 }
 
-void TestTally::add(const RunPlan& plan, const RunOutcome& run) {
+bool TestTally::add(const RunPlan& plan, const RunOutcome& run) {
   ++result_.runs;
   result_.uncontrolled += run.log.state == control::RunState::kNotStarted ? 1 : 0;
   result_.external += !run.log.processes.empty() && run.log.processes.front().external != 0 ? 1 : 0;
   TestEnd& end = end_of(plan, run);
   ++end.runs;
+  bool is_new = end.runs == 1;
   end.delayed += was_delayed(run.log) ? 1 : 0;
   const auto output = std::find_if(end.outputs.begin(), end.outputs.end(),
                                    [&](const TestOutput& each) { return each.hash == run.output_hash; });
@@ -105,7 +106,9 @@ void TestTally::add(const RunPlan& plan, const RunOutcome& run) {
     ++output->runs;
   } else if (end.outputs.size() < kMaxOutputs) {
     end.outputs.push_back({run.output_hash, 1, plan.seed});
+    is_new = true;
   }
+  return is_new;
 }
 
 TestResult TestTally::finish() {

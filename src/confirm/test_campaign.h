@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
 #include "confirm/code_names.h"
 #include "confirm/outcome.h"
+#include "confirm/portfolio.h"
 #include "launch/controlled_run.h"
 #include "schedule/schedule_file.h"
 
@@ -58,12 +60,13 @@ struct TestRace {
 };
 
 struct TestResult {
-  std::uint64_t runs = 0;          // made
-  std::uint64_t planned = 0;       // of this shard
-  std::uint64_t uncontrolled = 0;  // runs in which the run time library never came to life
-  std::uint64_t external = 0;      // runs in which something from outside took part
-  std::vector<TestEnd> ends;       // failures first, those that take a delay behind them, then by first seed
-  std::vector<TestRace> races;     // of directed runs, in the order in which they were met
+  std::uint64_t runs = 0;                // made
+  std::uint64_t planned = 0;             // of this shard
+  std::uint64_t uncontrolled = 0;        // runs in which the run time library never came to life
+  std::uint64_t external = 0;            // runs in which something from outside took part
+  std::vector<TestEnd> ends;             // failures first, those that take a delay behind them, then by first seed
+  std::vector<TestRace> races;           // of directed runs, in the order in which they were met
+  std::optional<TestCoverage> coverage;  // of `auto`
 
   bool found() const { return !ends.empty() && ends.front().failure; }
 };
@@ -75,7 +78,8 @@ class TestTally {
   // `program`: as typed, for schedules; `names` must outlive this.
   TestTally(std::string program, CodeNames& names) : program_(std::move(program)), names_(names) {}
 
-  void add(const RunPlan& plan, const RunOutcome& run);
+  // Whether no run before ended so, or printed that.
+  bool add(const RunPlan& plan, const RunOutcome& run);
   // How to make the run happen again.
   ScheduleFile schedule_of(const RunPlan& plan, const RunOutcome& run) const;
   // Ends the counting.

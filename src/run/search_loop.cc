@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "confirm/ordered_work.h"
 #include "confirm/outcome.h"
+#include "confirm/portfolio.h"
 #include "confirm/shell_words.h"
 #include "launch/private_directory.h"
 #include "run/explore_stage.h"
@@ -289,24 +290,38 @@ class Loop {
     const StageTime time(limit_, RunStage::kTest), most(limit_, RunStage::kHalfOfTheRest);
     const std::uint64_t before = runs_made_;
     const auto enough = [&] { return is_over(time, most, runs_made_ - before); };
-    const auto plan_of = [&](std::uint64_t i) {
-      RunPlan plan;
-      plan.seed = options.seed + i / 2;
-      plan.strategy = i % 2 == 0 ? "random" : "pct:3";
-      return plan;
-    };
-    const auto take = [&](std::uint64_t i, Result<RunOutcome>&& outcome) {
-      if (!outcome.ok() || outcome->cancelled) {
-        return false;
+    Portfolio portfolio;
+    for (const PairCode& pair : pairs_) {
+      portfolio.add_pair(pair);
+    }
+    std::set<std::pair<std::string, std::uint64_t>> ends;
+    std::uint64_t made = 0;
+    bool stopped = false;
+    while (made < kTestRuns && !stopped && !enough()) {
+      std::vector<Portfolio::Planned> round = portfolio.next_round(kTestRuns - made);
+      for (std::size_t i = 0; i < round.size(); ++i) {
+        round[i].plan.seed = options.seed + made + i;
       }
-      if (!outcome->timed_out) {  // it may only be slow, or wait for what a library without instrumentation does
-        failures_.add(plan_of(i), *outcome);
-      }
-      tell("testing other schedules");
-      return true;
-    };
-    do_in_order<Result<RunOutcome>>(
-        kTestRuns, options.jobs, [&](std::uint64_t i) { return run(plan_of(i)); }, take, enough);
+      const auto take = [&](std::uint64_t i, Result<RunOutcome>&& outcome) {
+        stopped = !outcome.ok() || outcome->cancelled;
+        if (stopped) {
+          return false;
+        }
+        if (!outcome->timed_out) {  // it may only be slow, or wait for what a library without instrumentation does
+          failures_.add(round[i].plan, *outcome);
+        }
+        const bool is_new = ends.emplace(classify(*outcome).describe(), outcome->output_hash).second;
+        // Pairs were tried before: what matters here is how runs end.
+        portfolio.take(round[i], outcome->log, is_new, false);
+        ++made;
+        tell("testing other schedules");
+        return true;
+      };
+      const std::uint64_t begun = made;
+      do_in_order<Result<RunOutcome>>(
+          round.size(), options.jobs, [&](std::uint64_t i) { return run(round[i].plan); }, take, enough);
+      stopped = stopped || made - begun < round.size();
+    }
   }
 
   // A recorded run cannot be replayed: looks for controlled ones that fail in the same way.
@@ -403,6 +418,9 @@ class Loop {
       return candidate.attempt.get();
     }
     candidate.no_witness = std::move(found->no_witness);
+    if (candidate.attempt == nullptr && found->target.kind == FindingKind::kRace) {
+      pairs_.push_back(found->target.pair);
+    }
     if (candidate.attempt == nullptr) {
       candidate.attempt = campaign_.begin(std::move(found->target));
     } else {
@@ -536,6 +554,7 @@ class Loop {
   OrderCensus census_;
   std::uint64_t events_ = 0;       // of the longest recording
   std::vector<Finding> explored_;  // races
+  std::vector<PairCode> pairs_;    // of candidates
   std::optional<PrivateDirectory> place_;
   std::unique_ptr<TargetFinder> finder_;
   std::size_t finder_source_ = 0;

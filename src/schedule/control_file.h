@@ -27,7 +27,8 @@ struct RunPlan {
   std::uint32_t quantum = 0;   // 0: the library's own
   std::uint64_t patience = 0;  // likewise
   std::uint32_t flags = 0;
-  std::vector<SiteCode> sites;                  // kDirected, and kStretches that end at a race
+  // kDirected, and kStretches that end at a race; kStrategy: others may go first in front of accesses there.
+  std::vector<SiteCode> sites;
   std::vector<control::Stretch> stretches;      // kStretches
   std::vector<control::ThreadOrigin> threads;   // kStretches
   std::vector<std::uint16_t> choices;           // kChoices

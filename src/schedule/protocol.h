@@ -93,7 +93,7 @@ inline constexpr std::uint32_t kAtomics = 4;
 inline constexpr std::uint32_t kAcquires = 8;
 
 // Code that belongs to a site of the pair: an access whose program counter (that of the call of the hook, less one)
-// lies in [begin, end) of the module, and which is of the kind. A site may have many ranges, and a range may belong to
+// lies in [begin, end) of the module, and which is of the kind. With Plan::kStrategy: a scheduling point. A site may have many ranges, and a range may belong to
 // both sites.
 struct SiteRange {
   std::uint32_t module;  // offset: path or file name of the module, ends with 0; empty: the program itself
@@ -154,7 +154,9 @@ struct LogHeader {
   std::uint32_t processes;   // started so far: the first is process 0, then in the order of fork and exec
   std::uint64_t hook_calls;  // at the end of the first process, as far as it got
   std::uint64_t scheduling_points;
-  std::uint64_t reserved[2];
+  // Equal for runs whose first process did the same operations, and accesses at sites, in the same order at each object.
+  std::uint64_t order_hash;
+  std::uint64_t reserved;
 };
 
 enum class RecordKind : std::uint16_t {
@@ -205,6 +207,13 @@ enum class RecordKind : std::uint16_t {
   kFrame = 18,
   // `thread` notified one of several that waited: a = number, b = place, both as in WakeChoice, c = how many waited.
   kWake = 20,
+  // `thread` came to a operations and accesses at sites, in front of which others may go first; b = its number, from 0 in
+  // the order in which threads were created. When it ends, or the process. Not with kLogPoints.
+  kEvents = 21,
+  // `thread` did an operation, or an access at a site, right behind one of another thread at the same object, not both
+  // looks: a, b = where these are, as offsets in their modules, c = whether the first writes | the second << 1. Once in
+  // a run. Not with kLogPoints.
+  kOrder = 22,
   kStopped = 19,  // the tool asked with kWhereSignal where everybody is: followed by kBlockedThread records
 };
 // A run that does not end is sent it before it is killed: threads say where they are.

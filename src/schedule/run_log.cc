@@ -154,6 +154,10 @@ bool add_record(const LogRecord& record, Reading& reading, RunLog& log) {
                                 static_cast<std::uint16_t>(record.b)},
                                record.c});
       return true;
+    case RecordKind::kEvents:
+      process.counts.push_back({record.thread, static_cast<std::uint32_t>(record.b), record.a});
+      return true;
+    case RecordKind::kOrder: process.orders.push_back({record.a, record.b, record.c}); return true;
     case RecordKind::kEarly:
       process.longest_delay = std::max(process.longest_delay, record.a);
       if (record.process == 0) {
@@ -203,6 +207,7 @@ Result<RunLog> parse_run_log(const std::string& bytes) {
   log.state = header->state;
   log.hook_calls = header->hook_calls;
   log.scheduling_points = header->scheduling_points;
+  log.order_hash = header->order_hash;
   log.truncated = header->count > header->capacity;
   if (header->state != control::RunState::kNotStarted) {
     log.processes.resize(1);

@@ -77,6 +77,21 @@ struct Woken {
   }
 };
 
+// Operations and accesses at sites that a thread came to.
+struct CountedThread {
+  std::uint32_t thread = 0;
+  std::uint32_t number = 0;  // in the order of creation
+  std::uint64_t events = 0;
+};
+
+// control::RecordKind::kOrder.
+struct SeenOrder {
+  std::uint64_t first = 0, second = 0;
+  std::uint64_t writes = 0;
+
+  friend auto operator<=>(const SeenOrder&, const SeenOrder&) = default;
+};
+
 struct ProcessLog {
   std::vector<control::ThreadOrigin> threads;
   std::vector<control::Stretch> stretches;
@@ -86,6 +101,8 @@ struct ProcessLog {
   std::optional<CrashedThread> crash;
   std::vector<Diverged> divergences;
   std::vector<Woken> woken;
+  std::vector<CountedThread> counts;
+  std::vector<SeenOrder> orders;
   std::uint64_t let_go = 0, impatient = 0, turns_taken = 0, spins = 0;  // interventions
   std::uint64_t longest_delay = 0;  // nanoseconds of virtual time by which a deadline fired before others had run
   std::uint64_t external = 0;       // things from outside that took part: > 0: the seed alone may not repeat the run
@@ -95,6 +112,7 @@ struct RunLog {
   control::RunState state = control::RunState::kNotStarted;
   std::uint64_t hook_calls = 0;
   std::uint64_t scheduling_points = 0;
+  std::uint64_t order_hash = 0;       // as in the header
   bool truncated = false;             // the log was full: what came later is not in it
   std::vector<ProcessLog> processes;  // at least one when something started
   // kPoint, kStep, kStepAt, kEarly and kModule records of the first process, in order.

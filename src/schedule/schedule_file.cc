@@ -159,6 +159,9 @@ ScheduleFile make_schedule(const std::string& program, const RunPlan& plan, cons
   if (!seed_decides || process.external != 0) {
     schedule.plan.plan = Plan::kStretches;
     schedule.plan.threads = process.threads;
+    if (plan.plan == Plan::kStrategy) {
+      schedule.plan.sites.clear();  // of interest to a strategy; no race is at them
+    }
     max_checkpoints = process.stretches.size();
   }
   schedule.places = spread(process.stretches.size(), std::min(max_checkpoints, process.stretches.size()));

@@ -11,6 +11,15 @@
 //   pct:D:K     Bugs, ASPLOS 2010, section 3.2. Threads get random priorities and the highest that can run does; at D-1 steps, drawn
 //               from the first K of the run, the thread about to take the step falls below all others. A bug that needs D
 //               ordering constraints shows up in a run of n threads and at most K steps with probability 1/(n K^(D-1)) or more.
+//   pos         Yuan, Yang, Gu: Partial Order Aware Concurrency Sampling, CAV 2018, Algorithm 2. What a thread is about to do has a
+//               random priority, and the highest does happen; then whatever is in a race with it, that is at the same
+//               object, and not both only look, gets a new one. So orders of what is independent do not crowd out the rest.
+//   surw        Zhao, Wolff, Mathur, Roychoudhury: Selectively Uniform Concurrency Testing, ASPLOS 2025, Algorithm 1. A
+//   surw:N,N@P  thread is drawn by how many events of interest it still has before it, and those of threads that it will
+//               create; others wait in front of such events until it has done its next. If threads have as many as is said,
+//               every interleaving of these events is as likely as any other. The numbers are those of threads in the
+//               order in which they are created, with the number of their creator behind @ (0 if there is none);
+//               threads without one count as 1. Events of interest are operations and accesses at selected sites.
 //   first:N     As pct:1, but thread N, from 0 in the order in which they are created, is above all others; or below
 //   last:N      them. Who knows what order was never seen can ask for it. Next to first:N comes thread 0, which creates it.
 //
@@ -31,19 +40,28 @@
 
 namespace sooth {
 
-enum class StrategyKind : std::uint8_t { kSerial, kRandom, kPct };
+enum class StrategyKind : std::uint8_t { kSerial, kRandom, kPct, kPos, kSurw };
 
 inline constexpr std::uint32_t kMaxPctDepth = 32;
+inline constexpr std::uint32_t kMaxCounted = 64;
+
+// Of kSurw: what is known of a thread.
+struct EventCount {
+  std::uint64_t events = 0;
+  std::uint32_t parent = 0;  // number of who creates it
+};
 
 struct StrategySpec {
   StrategyKind kind = StrategyKind::kSerial;
-  std::uint32_t depth = 1;   // of kPct: 1 to kMaxPctDepth
-  std::uint64_t steps = 0;   // of kPct: the estimate K; 0: the seed draws it
-  std::uint32_t placed = 0;  // of kPct: 1 + the number of the thread that is above all others, or below; 0: none
-  bool is_last = false;      // ... below
+  std::uint32_t depth = 1;    // of kPct: 1 to kMaxPctDepth
+  std::uint64_t steps = 0;    // of kPct: the estimate K; 0: the seed draws it
+  std::uint32_t placed = 0;   // of kPct: 1 + the number of the thread that is above all others, or below; 0: none
+  bool is_last = false;       // ... below
+  std::uint32_t counted = 0;  // of kSurw: threads whose events are known
+  EventCount counts[kMaxCounted] = {};
 };
 
-// "serial", "random", "pct:3", "pct:3:1000", "first:2", "last:0". False, with `spec` as it was, for anything else.
+// "serial", "random", "pct:3", "pct:3:1000", "pos", "surw", "surw:20,5,5@1", "first:2", "last:0". False, with `spec` as it was, for anything else.
 constexpr bool parse_strategy(const char* text, StrategySpec& spec);
 
 // Why a decision is due.
@@ -57,8 +75,19 @@ enum class SchedulingPoint : std::uint8_t {
 // What a strategy remembers of a thread. Kept by the caller, from admit() to dismiss().
 struct Standing {
   std::uint64_t priority = 0;
-  std::uint64_t spent = 0;  // accesses, since it last fell below all others
+  std::uint64_t spent = 0;   // accesses, since it last fell below all others
+  std::uint64_t left = 0;    // of kSurw: events before it
+  std::uint32_t number = 0;  // of the thread, from 1 in the order of admit()
+  // What it is about to do; the caller says so in front of choose().
+  std::uint64_t object = 0;  // 0: nothing that anybody could be in a race with
+  bool writes = false;
+  bool is_event = false;  // of interest
 };
+
+// Orders of the two can tell.
+constexpr bool are_dependent(const Standing& a, const Standing& b) {
+  return a.object != 0 && a.object == b.object && (a.writes || b.writes);
+}
 
 // The decisions of one run. Not thread safe.
 class Strategy {
@@ -100,6 +129,11 @@ class Strategy {
 
   template <typename Entry>
   constexpr Entry* choose_randomly(Entry* ready, Entry* running, SchedulingPoint point);
+  template <typename Entry>
+  constexpr Entry* choose_by_partial_order(Entry* ready, Entry* running, SchedulingPoint point);
+  template <typename Entry>
+  constexpr Entry* choose_selectively(Entry* ready, Entry* running, SchedulingPoint point);
+  constexpr void count_on(Standing& thread);
   constexpr void take_step(Standing& thread);
   constexpr void fall(Standing& thread);
 
@@ -110,6 +144,8 @@ class Strategy {
   std::uint32_t admitted_ = 0;  // in all
   std::uint64_t steps_ = 0;
   std::uint64_t lowest_ = kChanged;
+  std::uint32_t intended_ = 0;                 // of kSurw: number of the thread whose event is next; 0: nobody's
+  std::uint64_t to_create_[kMaxCounted] = {};  // ... events of threads that thread i has not created yet
   // [i], for 1 <= i < depth: the step at which a thread gets the i-th lowest priority.
   std::uint64_t changes_[kMaxPctDepth] = {};
 };
@@ -139,6 +175,27 @@ constexpr bool skip_number(const char*& text, std::uint64_t limit, std::uint64_t
   return number != 0;
 }
 
+// "20,5@0,7@1", a number of events for each thread and who creates it. Creators come first.
+constexpr bool skip_counts(const char*& text, StrategySpec& spec) {
+  constexpr std::uint64_t kMaxEvents = std::uint64_t{1} << 40;
+  do {
+    if (spec.counted == kMaxCounted) {
+      return false;
+    }
+    EventCount& count = spec.counts[spec.counted];
+    const bool is_none = text[0] == '0' && skip_word(text, "0");
+    std::uint64_t parent = 0;
+    if ((!is_none && !skip_number(text, kMaxEvents, count.events)) ||
+        (skip_word(text, "@") && !skip_word(text, "0") && !skip_number(text, kMaxCounted, parent)) ||
+        (parent != 0 && parent >= spec.counted)) {
+      return false;
+    }
+    count.parent = static_cast<std::uint32_t>(parent);
+    ++spec.counted;
+  } while (skip_word(text, ","));
+  return true;
+}
+
 }  // namespace strategy_detail
 
 constexpr bool parse_strategy(const char* text, StrategySpec& spec) {
@@ -149,6 +206,13 @@ constexpr bool parse_strategy(const char* text, StrategySpec& spec) {
   StrategySpec parsed;
   if (skip_word(text, "random")) {
     parsed.kind = StrategyKind::kRandom;
+  } else if (skip_word(text, "pos")) {
+    parsed.kind = StrategyKind::kPos;
+  } else if (skip_word(text, "surw")) {
+    parsed.kind = StrategyKind::kSurw;
+    if (skip_word(text, ":") && !strategy_detail::skip_counts(text, parsed)) {
+      return false;
+    }
   } else if (skip_word(text, "pct:")) {
     std::uint64_t depth = 0;
     parsed.kind = StrategyKind::kPct;
@@ -185,14 +249,22 @@ constexpr Strategy::Strategy(const StrategySpec& spec, std::uint64_t seed, std::
   for (std::uint32_t i = 1; i < spec_.depth; ++i) {
     changes_[i] = 1 + random_.below(spec_.steps);
   }
+  for (std::uint32_t i = spec_.counted; i > 1;) {
+    --i;
+    to_create_[spec_.counts[i].parent] += spec_.counts[i].events + to_create_[i];
+  }
 }
 
 constexpr void Strategy::admit(Standing& thread) {
   ++threads_;
   thread = Standing{};
+  thread.number = ++admitted_;
+  if (spec_.kind == StrategyKind::kSurw) {
+    count_on(thread);
+  }
   if (spec_.kind == StrategyKind::kPct) {
     thread.priority = kAdmitted | random_.next();
-    if (++admitted_ == spec_.placed) {
+    if (admitted_ == spec_.placed) {
       thread.priority = spec_.is_last ? kAdmitted : ~std::uint64_t{0};
     } else if (admitted_ == 1 && spec_.placed != 0 && !spec_.is_last) {
       thread.priority =
@@ -206,6 +278,8 @@ constexpr Entry* Strategy::choose(Entry* ready, Entry* running, SchedulingPoint 
   switch (spec_.kind) {
     case StrategyKind::kSerial: return ready == nullptr || point == SchedulingPoint::kOperation ? running : ready;
     case StrategyKind::kRandom: return choose_randomly(ready, running, point);
+    case StrategyKind::kPos: return choose_by_partial_order(ready, running, point);
+    case StrategyKind::kSurw: return choose_selectively(ready, running, point);
     case StrategyKind::kPct: break;
   }
   if (running != nullptr) {
@@ -245,6 +319,124 @@ constexpr Entry* Strategy::choose_randomly(Entry* ready, Entry* running, Schedul
     ready = ready->next;
   }
   return ready;
+}
+
+// Priority 0: not drawn yet.
+template <typename Entry>
+constexpr Entry* Strategy::choose_by_partial_order(Entry* ready, Entry* running, SchedulingPoint point) {
+  if (running != nullptr) {
+    running->standing.priority = 0;  // it is about to do something else
+    if (ready == nullptr) {
+      running->standing.spent = 0;
+    } else if (point == SchedulingPoint::kYield || running->standing.spent > kPatience * quantum_) {
+      fall(running->standing);
+    }
+  }
+  Entry* best = nullptr;
+  const auto consider = [&](Entry* entry) {
+    if (entry->standing.priority == 0) {
+      entry->standing.priority = kAdmitted | random_.next();
+    }
+    if (best == nullptr || entry->standing.priority > best->standing.priority) {
+      best = entry;
+    }
+  };
+  if (running != nullptr) {
+    consider(running);
+  }
+  for (Entry* entry = ready; entry != nullptr; entry = entry->next) {
+    consider(entry);
+  }
+  if (best == nullptr) {
+    return nullptr;
+  }
+  for (Entry* entry = ready; entry != nullptr; entry = entry->next) {
+    if (are_dependent(entry->standing, best->standing)) {
+      entry->standing.priority = 0;
+    }
+  }
+  if (running != nullptr && are_dependent(running->standing, best->standing)) {
+    running->standing.priority = 0;
+  }
+  best->standing.priority = 0;
+  return best;
+}
+
+template <typename Entry>
+constexpr Entry* Strategy::choose_selectively(Entry* ready, Entry* running, SchedulingPoint point) {
+  if (ready == nullptr) {
+    intended_ = 0;
+    if (running != nullptr) {
+      running->standing.spent = 0;
+      running->standing.left -= running->standing.is_event && running->standing.left > 0 ? 1 : 0;
+    }
+    return running;
+  }
+  // Who waits for others without blocking is passed over; and who keeps others waiting for too long.
+  Entry* passed_over = nullptr;
+  if (running != nullptr && (point == SchedulingPoint::kYield || running->standing.spent > kPatience * quantum_)) {
+    passed_over = running;
+    running->standing.spent = 0;
+    intended_ = 0;
+  }
+  const auto weight_of = [this](const Entry* entry) {
+    const std::uint32_t i = entry->standing.number - 1;
+    const std::uint64_t weight = entry->standing.left + (i < spec_.counted ? to_create_[i] : 0);
+    return weight == 0 ? 1 : weight;
+  };
+  Entry* chosen = nullptr;
+  while (chosen == nullptr) {
+    std::uint64_t weights = 0, able = 0;
+    const auto look_at = [&](Entry* entry) {
+      if (entry != nullptr && entry != passed_over) {
+        weights += weight_of(entry);
+        able += !entry->standing.is_event || entry->standing.number == intended_ ? 1 : 0;
+      }
+    };
+    look_at(running);
+    for (Entry* entry = ready; entry != nullptr; entry = entry->next) {
+      look_at(entry);
+    }
+    // Nobody is intended, or who is cannot go on, and all others are in front of events.
+    const bool draws = intended_ == 0 || able == 0;
+    std::uint64_t drawn = random_.below(draws ? weights : able);
+    const auto is_drawn = [&](Entry* entry) {
+      if (entry == nullptr || entry == passed_over) {
+        return false;
+      }
+      const bool counts = draws || !entry->standing.is_event || entry->standing.number == intended_;
+      const std::uint64_t weight = !counts ? 0 : draws ? weight_of(entry) : 1;
+      const bool hit = drawn < weight;
+      drawn -= hit ? 0 : weight;
+      return hit;
+    };
+    Entry* found = is_drawn(running) ? running : nullptr;
+    for (Entry* entry = ready; entry != nullptr && found == nullptr; entry = entry->next) {
+      found = is_drawn(entry) ? entry : nullptr;
+    }
+    if (draws) {
+      intended_ = found->standing.number;
+    } else {
+      chosen = found;
+    }
+  }
+  if (chosen->standing.is_event) {
+    intended_ = 0;
+    chosen->standing.left -= chosen->standing.left > 0 ? 1 : 0;
+  }
+  return chosen;
+}
+
+// The events of a new thread are those of its creator no more.
+constexpr void Strategy::count_on(Standing& thread) {
+  const std::uint32_t i = thread.number - 1;
+  if (i >= spec_.counted) {
+    return;
+  }
+  thread.left = spec_.counts[i].events;
+  if (i != 0) {
+    to_create_[spec_.counts[i].parent] -= spec_.counts[i].events + to_create_[i];
+  }
 }
 
 constexpr std::uint32_t Strategy::grant(Standing& thread) {

@@ -33,7 +33,36 @@ class Model {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       entries_[i].name = static_cast<char>('a' + i);
       strategy_.admit(entries_[i].standing);
+      entries_[i].standing.is_event = true;
+      entries_[i].standing.writes = true;
+      entries_[i].standing.object = 1;
     }
+  }
+
+  // Operations of the thread are at another object than those of the others.
+  Model& at(char thread, std::uint64_t object) {
+    entries_[static_cast<std::size_t>(thread - 'a')].standing.object = object;
+    return *this;
+  }
+
+  // As run(), but nobody is held up in front of the same operation twice: strategies that know what is pending.
+  std::string run_once() {
+    std::string made;
+    std::vector<Entry*> ready;
+    for (Entry& entry : entries_) {
+      ready.push_back(&entry);
+    }
+    Entry* running = decide(ready, nullptr, SchedulingPoint::kBlocked);
+    while (running != nullptr) {
+      made += running->name;
+      const bool ended = --left_[static_cast<std::size_t>(running->name - 'a')] == 0;
+      if (ended) {
+        strategy_.dismiss();
+      }
+      running =
+          decide(ready, ended ? nullptr : running, ended ? SchedulingPoint::kBlocked : SchedulingPoint::kOperation);
+    }
+    return made;
   }
 
   std::string run() {
@@ -135,12 +164,56 @@ TEST(ParseStrategy, TakesWhatIsDocumented) {
   EXPECT_EQ(pct.steps, 0u);
   EXPECT_EQ(spec_of("pct:32:5000").depth, 32u);
   EXPECT_EQ(spec_of("pct:32:5000").steps, 5000u);
+  EXPECT_EQ(spec_of("pos").kind, StrategyKind::kPos);
+  EXPECT_EQ(spec_of("surw").kind, StrategyKind::kSurw);
+  const StrategySpec surw = spec_of("surw:20,0@0,7@1");
+  EXPECT_EQ(surw.counted, 3u);
+  EXPECT_EQ(surw.counts[0].events, 20u);
+  EXPECT_EQ(surw.counts[1].events, 0u);
+  EXPECT_EQ(surw.counts[2].events, 7u);
+  EXPECT_EQ(surw.counts[2].parent, 1u);
+  std::string most = "surw:1";
+  for (std::uint32_t i = 1; i < kMaxCounted; ++i) {
+    most += ",1";
+  }
+  EXPECT_EQ(spec_of(most.c_str()).counted, kMaxCounted);
+  StrategySpec spec;
+  EXPECT_FALSE(parse_strategy((most + ",1").c_str(), spec));
 }
 
 TEST(ParseStrategy, RefusesTheRestAndLeavesTheSpecAlone) {
-  for (const char* text : {"", "os", "serial ", "serially", "Random", "random:1", "pct", "pct:", "pct:0", "pct:33",
-                           "pct:-1", "pct:x", "pct:3x", "pct:3:", "pct:3:0", "pct:3:x",
-                           "pct:3:5:", "pct:99999999999999999999", "pct:3:99999999999999999999"}) {
+  for (const char* text : {"",
+                           "os",
+                           "pos:",
+                           "pos:1",
+                           "posh",
+                           "surw:",
+                           "surw:x",
+                           "surw:1,",
+                           "surw:1,,2",
+                           "surw:1,2@",
+                           "surw:1,2@1",
+                           "surw:1,2@7",
+                           "surw:1@1",
+                           "surw:3 ",
+                           "surw:-1",
+                           "serial ",
+                           "serially",
+                           "Random",
+                           "random:1",
+                           "pct",
+                           "pct:",
+                           "pct:0",
+                           "pct:33",
+                           "pct:-1",
+                           "pct:x",
+                           "pct:3x",
+                           "pct:3:",
+                           "pct:3:0",
+                           "pct:3:x",
+                           "pct:3:5:",
+                           "pct:99999999999999999999",
+                           "pct:3:99999999999999999999"}) {
     StrategySpec spec{StrategyKind::kPct, 7, 9};
     EXPECT_FALSE(parse_strategy(text, spec)) << text;
     EXPECT_EQ(spec.depth, 7u) << text;
@@ -148,7 +221,7 @@ TEST(ParseStrategy, RefusesTheRestAndLeavesTheSpecAlone) {
 }
 
 TEST(Strategy, EqualSeedsGiveEqualRuns) {
-  for (const char* strategy : {"serial", "random", "pct:1", "pct:3", "pct:3:40"}) {
+  for (const char* strategy : {"serial", "random", "pct:1", "pct:3", "pct:3:40", "pos", "surw", "surw:5,9,4,7"}) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
       EXPECT_EQ(Model(strategy, seed, {5, 9, 4, 7}).run(), Model(strategy, seed, {5, 9, 4, 7}).run())
           << strategy << ", seed " << seed;
@@ -157,7 +230,12 @@ TEST(Strategy, EqualSeedsGiveEqualRuns) {
 }
 
 TEST(Strategy, DifferentSeedsGiveDifferentRuns) {
-  for (const auto& [strategy, least] : {std::pair{"random", 195}, {"pct:1", 20}, {"pct:3:25", 100}}) {
+  for (const auto& [strategy, least] : {std::pair{"random", 195},
+                                        {"pct:1", 20},
+                                        {"pct:3:25", 100},
+                                        {"pos", 195},
+                                        {"surw", 195},
+                                        {"surw:5,9,4,7", 195}}) {
     std::set<std::string> runs;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
       runs.insert(Model(strategy, seed, {5, 9, 4, 7}).run());
@@ -384,6 +462,202 @@ TEST(Pct, LosesPatienceWithWhoNeverYields) {
     ASSERT_LE(accesses, (Strategy::kPatience + 1) * 100);
   }
   EXPECT_GT(accesses, Strategy::kPatience * 100);
+}
+
+// A program that knows its tree of threads: thread i is created by an operation of its parent.
+struct Spawn {
+  int thread, at;  // behind so many operations of the parent
+};
+
+class TreeModel {
+ public:
+  TreeModel(const char* strategy, std::uint64_t seed, const std::vector<int>& operations,
+            const std::vector<std::vector<Spawn>>& spawns)
+      : strategy_(spec_of(strategy), seed, 100),
+        entries_(operations.size()),
+        made_(operations.size()),
+        operations_(operations),
+        spawns_(spawns) {}
+
+  std::string run() {
+    std::string text;
+    begin(0);
+    Entry* running = nullptr;
+    for (;;) {
+      // The one that has done an operation comes to its next.
+      for (std::size_t i = 0; i < ready_.size(); ++i) {
+        ready_[i]->next = i + 1 < ready_.size() ? ready_[i + 1] : nullptr;
+      }
+      Entry* next = strategy_.choose(ready_.empty() ? nullptr : ready_.front(), running,
+                                     running == nullptr ? SchedulingPoint::kBlocked : SchedulingPoint::kOperation);
+      if (next == nullptr) {
+        return text;
+      }
+      if (next != running) {
+        std::erase(ready_, next);
+        if (running != nullptr) {
+          ready_.push_back(running);
+        }
+      }
+      running = next;
+      text += running->name;
+      const auto i = static_cast<std::size_t>(running->name - 'a');
+      ++made_[i];
+      for (const Spawn& spawn : spawns_[i]) {
+        if (spawn.at == made_[i]) {
+          begin(static_cast<std::size_t>(spawn.thread));
+        }
+      }
+      if (made_[i] == operations_[i]) {
+        strategy_.dismiss();
+        running = nullptr;
+      }
+    }
+  }
+
+ private:
+  void begin(std::size_t i) {
+    strategy_.admit(entries_[i].standing);
+    entries_[i].name = static_cast<char>('a' + i);
+    entries_[i].standing.is_event = true;
+    ready_.push_back(&entries_[i]);
+  }
+
+  Strategy strategy_;
+  std::vector<Entry> entries_;
+  std::vector<Entry*> ready_;
+  std::vector<int> made_, operations_;
+  std::vector<std::vector<Spawn>> spawns_;
+};
+
+// The value of chi-square with so many degrees of freedom that is exceeded with p = 0.001 (Wilson and Hilferty).
+double chi_square_limit(double freedom) {
+  const double part = 2 / (9 * freedom);
+  return freedom * std::pow(1 - part + 3.0902 * std::sqrt(part), 3);
+}
+
+constexpr int kSchedules = 100'000;
+
+TEST(Surw, IsUniformOverInterleavings) {
+  struct Case {
+    const char* strategy;
+    std::vector<int> operations;
+    std::size_t interleavings;
+  };
+  for (const Case& c :
+       {Case{"surw:3,3", {3, 3}, 20}, Case{"surw:1,5", {1, 5}, 6}, Case{"surw:2,6", {2, 6}, 28},
+        Case{"surw:3,2,2", {3, 2, 2}, 210}, Case{"surw:1,1,1,1", {1, 1, 1, 1}, 24}, Case{"surw:8,2", {8, 2}, 45}}) {
+    std::map<std::string, int> runs;
+    for (int seed = 0; seed < kSchedules; ++seed) {
+      ++runs[Model(c.strategy, static_cast<std::uint64_t>(seed), c.operations).run_once()];
+    }
+    EXPECT_EQ(runs.size(), c.interleavings) << c.strategy;
+    EXPECT_LT(chi_square(runs, c.interleavings, kSchedules), chi_square_limit(static_cast<double>(c.interleavings - 1)))
+        << c.strategy;
+  }
+}
+
+TEST(Surw, IsUniformWhereThreadsCreateThreads) {
+  struct Case {
+    const char* strategy;
+    std::vector<int> operations;
+    std::vector<std::vector<Spawn>> spawns;
+    std::size_t interleavings;
+  };
+  // A tree of n operations has n! divided by the sizes of all its subtrees: 6! / (6 2 1 3 2 1), and so on.
+  for (const Case& c :
+       {Case{"surw:3,3", {3, 3}, {{{1, 1}}, {}}, 10}, Case{"surw:4,2,2", {4, 2, 2}, {{{1, 1}, {2, 2}}, {}, {}}, 126},
+        Case{"surw:3,2,3@1", {3, 2, 3}, {{{1, 1}}, {{2, 1}}, {}}, 84}}) {
+    std::map<std::string, int> runs;
+    for (int seed = 0; seed < kSchedules; ++seed) {
+      ++runs[TreeModel(c.strategy, static_cast<std::uint64_t>(seed), c.operations, c.spawns).run()];
+    }
+    EXPECT_EQ(runs.size(), c.interleavings) << c.strategy;
+    EXPECT_LT(chi_square(runs, c.interleavings, kSchedules), chi_square_limit(static_cast<double>(c.interleavings - 1)))
+        << c.strategy;
+  }
+}
+
+TEST(Surw, IsNotUniformWithoutTheNumbers) {
+  // What the numbers are good for: `random` leaves a thread with more before it behind.
+  for (const char* strategy : {"random", "surw"}) {
+    std::map<std::string, int> runs;
+    for (int seed = 0; seed < kSchedules; ++seed) {
+      ++runs[Model(strategy, static_cast<std::uint64_t>(seed), {2, 6}).run_once()];
+    }
+    EXPECT_GT(chi_square(runs, 28, kSchedules), 100 * chi_square_limit(27)) << strategy;
+  }
+}
+
+TEST(Surw, LetsOthersPassInFrontOfWhatIsOfNoInterestOnly) {
+  // 'a' is intended whenever it is drawn; 'b' is in front of nothing of interest and may go on meanwhile.
+  Strategy strategy(spec_of("surw:1000,1"), 7, 100);
+  std::array<Entry, 3> entries;
+  for (Entry& entry : entries) {
+    strategy.admit(entry.standing);
+  }
+  entries[1].standing.is_event = true;
+  entries[0].next = &entries[1];
+  int second = 0, third = 0;
+  for (int i = 0; i < 1000; ++i) {
+    // entries[0] never comes to an event: whoever is in front of one waits as long as it is intended.
+    Entry* next = strategy.choose(&entries[0], &entries[2], SchedulingPoint::kQuantum);
+    second += next == &entries[1] ? 1 : 0;
+    third += next == &entries[2] ? 1 : 0;
+  }
+  EXPECT_LE(second, 2);
+  EXPECT_GT(third, 300);
+}
+
+TEST(Surw, IsFair) {
+  // Whoever is intended spins; what it waits for is an event of the other.
+  for (const SchedulingPoint point : {SchedulingPoint::kYield, SchedulingPoint::kQuantum}) {
+    Strategy strategy(spec_of("surw:1000000,1"), 7, 100);
+    std::array<Entry, 2> entries;
+    strategy.admit(entries[0].standing);
+    strategy.admit(entries[1].standing);
+    entries[1].standing.is_event = true;
+    std::uint64_t accesses = 0;
+    while (strategy.choose(&entries[1], &entries[0], point) == &entries[0]) {
+      accesses += strategy.grant(entries[0].standing);
+      ASSERT_LE(accesses, (Strategy::kPatience + 1) * 100);
+    }
+  }
+}
+
+TEST(Pos, GivesOrdersOfConflictingOperationsMoreEvenlyThanRandom) {
+  // One operation of 'a' conflicts with the last of ten of 'b', which are about something else before: `random` has
+  // 'a' go second in one of 2^10 runs only.
+  const auto last = [](const char* strategy) {
+    int count = 0;
+    for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+      count += Model(strategy, seed, {1, 10}).at('b', 2).run_once().back() == 'a' ? 1 : 0;
+    }
+    return count;
+  };
+  EXPECT_LT(last("random"), 20);
+  EXPECT_GT(last("pos"), 100);  // one priority of eleven is the lowest with probability 1/11
+}
+
+TEST(Pos, DrawsAnewWhatIsInARaceWithWhatHappened) {
+  // Two threads at the same object: without new priorities, a thread with a low one would wait for all of the other's.
+  std::map<std::string, int> same, other;
+  for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
+    ++same[Model("pos", seed, {1, 4}).run_once()];
+    ++other[Model("pos", seed, {1, 4}).at('b', 2).run_once()];
+  }
+  EXPECT_NEAR(same["bbbba"], 20'000 / 16, 150);  // a coin at each of the four
+  EXPECT_NEAR(other["bbbba"], 20'000 / 5, 250);  // the lowest of five
+}
+
+TEST(Pos, IsFair) {
+  Strategy strategy(spec_of("pos"), 11, 100);
+  std::array<Entry, 2> entries;
+  strategy.admit(entries[0].standing);
+  strategy.admit(entries[1].standing);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(strategy.choose(&entries[1], &entries[0], SchedulingPoint::kYield), &entries[1]);
+  }
 }
 
 TEST(Strategy, AThreadCanBePutFirstOrLast) {

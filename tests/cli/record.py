@@ -171,7 +171,7 @@ def test_usage(bench):
         ([], 64, "record needs a program"),
         (["--"], 64, "record needs a program"),
         (["--no-such-flag", "--", prog], 64, "--no-such-flag"),
-        (["--schedule", "wild", "--", prog], 64, "--schedule: `wild` is no schedule; there are os, serial, random, pct:D, first:N and last:N"),
+        (["--schedule", "wild", "--", prog], 64, "--schedule: `wild` is no schedule; there are os, serial, random, pct:D, pos, surw, first:N and last:N"),
         (["--schedule", "pct", "--", prog], 64, "pct takes a depth from 1 to 32"),
         (["--schedule", "pct:0", "--", prog], 64, "pct takes a depth from 1 to 32"),
         (["--schedule", "pct:3:x", "--", prog], 64, "like pct:3 or pct:3:1000"),

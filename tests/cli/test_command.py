@@ -24,7 +24,7 @@ def test_finds_every_end(bench):
     """Assertion, deadlock and status, each with a line that makes it happen again."""
     ends = bench.program("ends")
     done = bench.run("test", "--runs", 100, "--", ends, status=66, limit=300)
-    check(re.match(r"100 runs of \./ends \(random, from seed 1\): \d+ failures of 3 kinds\n", done.stdout), done.stdout)
+    check(re.match(r"100 runs of \./ends \(auto, from seed 1\): \d+ failures of 3 kinds\n", done.stdout), done.stdout)
     check(re.search(r'\d+ runs?: killed by signal 6 \(Aborted\) after ".*Assertion `.*arrived', done.stdout), done.stdout)
     check(re.search(r"\d+ runs?: a deadlock\n(?:  thread .*\n)*?  thread \d at .*ends\.cc:\d+:\d+ waits for a mutex that thread \d holds\n", done.stdout), done.stdout)
     check(re.search(r"\d+ runs?: exit status 3\n  first with seed \d+; again: sooth replay", done.stdout), done.stdout)
@@ -38,8 +38,28 @@ def test_strategies(bench):
     ends, counter = bench.program("ends"), bench.program("counter")
     done = bench.run("test", "--strategy", "pct:2", "--runs", 60, "--format", "json", "--", ends, status=66, limit=300)
     check(any(e["failure"] and "pct:2@" in e["replay"] for e in ends_of(done)), done.stdout)
+    for strategy, seed in (("pos", "pos@"), ("surw", "surw:")):
+        done = bench.run("test", "--strategy", strategy, "--runs", 60, "--format", "json", "--", ends, status=66, limit=300)
+        failures = [e for e in ends_of(done) if e["failure"]]
+        check(failures and all(seed in e["replay"] for e in failures), done.stdout)
+        for end in failures:
+            again = bench.run(*shlex.split(end["replay"])[1:], limit=300)
+            check(again.returncode == {"crash": 134, "deadlock": 66, "exit": end["number"]}[end["kind"]], (end, again))
     done = bench.run("test", "--runs", 20, "--", counter, status=0)
-    check("20 runs of ./counter (random, from seed 1): no failure" in done.stdout and "different outputs" in done.stdout, done.stdout)
+    check("20 runs of ./counter (auto, from seed 1): no failure" in done.stdout and "different outputs" in done.stdout, done.stdout)
+
+
+def test_auto(bench):
+    """Strategies share the runs; accesses that may race are points; what was found happens again; an estimate comes last."""
+    race = bench.program("race")
+    done = bench.run("test", "--runs", 60, "--schedules", "found", "--format", "json", "--", race, limit=300)
+    result = json.loads(done.stdout)
+    shares = {row["strategy"]: row["runs"] for row in result["coverage"]["shares"]}
+    check(set(shares) == {"random", "pct", "pos", "surw", "directed"} and sum(shares.values()) == 60 == result["runs"], result)
+    check(any(r["hits"] for r in result["races"]), result)
+    check(result["coverage"]["schedules"] >= 2 and 0 <= result["coverage"]["chance_of_new"] <= 1, result)
+    done = bench.run("test", "--runs", 30, "--", race, limit=300)
+    check(re.search(r"\nestimate: another run shows a new order with probability [\d.e+-]+ %\n$", done.stdout), done.stdout)
 
 
 def test_directed(bench):
@@ -65,8 +85,14 @@ def test_result_depends_on_the_seeds_only(bench):
     ends = bench.program("ends")
     runs = [bench.run("test", "--runs", 40, "--jobs", jobs, "--seed", 5, "--", ends, status=66, limit=300) for jobs in (1, 3)]
     check(runs[0].stdout == runs[1].stdout, runs[0].stdout + runs[1].stdout)
-    whole = ends_of(bench.run("test", "--runs", 40, "--seed", 5, "--format", "json", "--", ends, limit=300))
-    parts = [ends_of(bench.run("test", "--runs", 40, "--seed", 5, "--shard", f"{k}/2", "--format", "json", "--", ends, limit=300)) for k in (1, 2)]
+    for strategy in ("random", "surw"):
+        sums_up_over_shards(bench, ends, strategy)
+
+
+def sums_up_over_shards(bench, ends, strategy):
+    campaign = ["test", "--strategy", strategy, "--runs", 40, "--seed", 5, "--format", "json"]
+    whole = ends_of(bench.run(*campaign, "--", ends, limit=300))
+    parts = [ends_of(bench.run(*campaign, "--shard", f"{k}/2", "--", ends, limit=300)) for k in (1, 2)]
     for end in whole:
         same = [p for part in parts for p in part if p["description"] == end["description"]]
         check(sum(p["runs"] for p in same) == end["runs"], (end, same))

@@ -29,7 +29,7 @@ ANY_ACCESSES = (1 << 64) - 1
 ENDS = ["preempted", "blocked", "yielded", "outside", "taken", "postponed", "ended", "spun", "run ended"]
 NOT_STARTED, RUNNING, ENDED, DEADLOCKED, DIVERGED = range(5)
 KINDS = ["nothing", "thread", "stretch", "race", "race with", "let go", "turn taken", "spin", "deadlock", "blocked thread", "diverged",
-         "point", "step", "external", "step at", "module", "crash", "early", "frame", "stopped"]
+         "point", "step", "external", "step at", "module", "crash", "early", "frame", "stopped", "wake", "events", "order"]
 DEADLOCK_STATUS = 66
 LOG_HEADER, LOG_RECORD = 64, 32
 

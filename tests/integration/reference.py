@@ -31,7 +31,7 @@ OFFERED = [
     ("sooth run --format ", {"text", "tsan", "gcc", "json", "sarif"}, {"report.json"}),
     ("sooth run --fail-on=", {"suspected", "predicted", "confirmed", "harmful", "never"}, {"text"}),
     ("sooth run --budget 5s --format ", {"text", "sarif"}, {"confirmed"}),
-    ("sooth test --strategy ", {"random", "directed", "pct:"}, {"serial"}),
+    ("sooth test --strategy ", {"auto", "random", "directed", "pct:", "pos", "surw"}, {"serial"}),
     ("sooth analyze --filter tree:", {"tree:hb", "tree:strict", "tree:data"}, {"repeat"}),
     ("sooth analyze --with ", ANALYSES, {"report.json"}),
     ("sooth analyze --with hb,wc", {"hb,wcp"}, {"hb,hb", "hb,mcm"}),

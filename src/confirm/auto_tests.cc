@@ -1,0 +1,110 @@
+#include "confirm/auto_tests.h"
+
+#include <utility>
+#include <vector>
+
+#include "confirm/campaign.h"
+#include "confirm/ordered_work.h"
+
+namespace sooth {
+namespace {
+
+class AutoTests {
+ public:
+  AutoTests(const std::function<Result<RunOutcome>(const RunPlan&)>& run, const FindPairs& find_pairs, TestTally& tally,
+            const TestOptions& options)
+      : run_(run), find_pairs_(find_pairs), tally_(tally), options_(options), planned_(runs_of_shard(options)) {}
+
+  Result<TestResult> go() {
+    record();
+    while (made_ < planned_ && !stopped_ && !options_.cancelled()) {
+      SOOTH_RETURN_IF_ERROR(do_round());
+    }
+    TestResult result = tally_.finish();
+    result.runs = made_;
+    result.planned = planned_;
+    result.races = std::move(races_);
+    result.coverage = portfolio_.coverage();
+    return result;
+  }
+
+ private:
+  std::uint64_t next_seed() { return options_.seed + options_.shard - 1 + seeds_++ * options_.shards; }
+
+  void count_run() {
+    ++made_;
+    options_.on_run(made_);
+  }
+
+  void record() {
+    if (planned_ < kWorthRecording) {
+      return;
+    }
+    const Result<std::vector<DirectedPair>> found = find_pairs_(options_.seed);
+    if (found.ok()) {
+      for (const DirectedPair& pair : *found) {
+        portfolio_.add_pair(pair.code);
+        pairs_.push_back(pair.code);
+        races_.push_back({pair.first, pair.second, 0, 0, 0, {}});
+      }
+    }
+  }
+
+  Status do_round() {
+    std::vector<Portfolio::Planned> round = portfolio_.next_round(planned_ - made_);
+    for (Portfolio::Planned& planned : round) {
+      planned.plan.seed = next_seed();
+    }
+    Status status;
+    const auto work = [&](std::uint64_t i) { return run_(round[i].plan); };
+    const auto take = [&](std::uint64_t i, Result<RunOutcome>&& run) {
+      stopped_ = !run.ok() || run->cancelled;
+      if (stopped_) {
+        status = run.ok() ? Status() : run.status();
+        return false;
+      }
+      judge(round[i], *run);
+      return true;
+    };
+    do_in_order<Result<RunOutcome>>(round.size(), options_.jobs, work, take, options_.cancelled);
+    return status;
+  }
+
+  void judge(const Portfolio::Planned& planned, const RunOutcome& run) {
+    bool hit = false;
+    if (planned.plan.plan == control::Plan::kDirected) {
+      Target target;
+      target.pair = pairs_[planned.pair];
+      TestRace& race = races_[planned.pair];
+      hit = reaches(target, run.log);
+      ++race.trials;
+      if (hit && race.hits++ == 0) {
+        race.first_seed = planned.plan.seed;
+        race.schedule = tally_.schedule_of(planned.plan, run);
+      }
+    }
+    const bool is_new = tally_.add(planned.plan, run);
+    portfolio_.take(planned, run.log, is_new, hit);
+    count_run();
+  }
+
+  const std::function<Result<RunOutcome>(const RunPlan&)>& run_;
+  const FindPairs& find_pairs_;
+  TestTally& tally_;
+  const TestOptions& options_;
+  const std::uint64_t planned_;
+  std::uint64_t made_ = 0, seeds_ = 0;
+  bool stopped_ = false;
+  Portfolio portfolio_;
+  std::vector<PairCode> pairs_;
+  std::vector<TestRace> races_;  // parallel to pairs_
+};
+
+}  // namespace
+
+Result<TestResult> run_auto_tests(const std::function<Result<RunOutcome>(const RunPlan&)>& run,
+                                  const FindPairs& find_pairs, TestTally& tally, const TestOptions& options) {
+  return AutoTests(run, find_pairs, tally, options).go();
+}
+
+}  // namespace sooth

@@ -1,0 +1,94 @@
+// The strategy `auto`: several strategies share the runs of a program by what they bring.
+//
+// What a run brings is what no run before it showed: an order of two operations (SeenOrder), an order of all of them at
+// their objects (RunLog::order_hash), another end or output. Runs are planned in rounds, from what the rounds before
+// brought, so the plans do not depend on how many runs are made at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "confirm/site_code.h"
+#include "launch/controlled_run.h"
+#include "schedule/control_file.h"
+#include "schedule/run_log.h"
+
+namespace sooth {
+
+// What the runs of a program have shown.
+struct TestCoverage {
+  struct Share {
+    std::string strategy;
+    std::uint64_t runs = 0;
+    std::uint64_t brought = 0;  // orders that no run before it had, of two operations or of all
+  };
+  std::uint64_t runs = 0;
+  std::uint64_t orders = 0;     // of two operations, or accesses at sites, of different threads at the same object
+  std::uint64_t schedules = 0;  // orders of all of these
+  std::uint64_t once = 0;       // of these orders, seen in one run only
+  std::uint64_t last_new = 0;   // the run, from 1, that was the last to show one of `orders`
+  std::vector<Share> shares;
+
+  // The probability that another run shows an order of all operations that none did (Good: The Population Frequencies of
+  // Species, Biometrika 1953, equation 9).
+  double chance_of_new() const { return runs == 0 ? 1 : static_cast<double>(once) / static_cast<double>(runs); }
+};
+
+// "surw:20,5,5@1", as the threads of the run came to events; "surw" if nobody counted.
+std::string surw_of(const ProcessLog& process);
+
+class Portfolio {
+ public:
+  struct Planned {
+    std::size_t arm = 0;
+    std::size_t pair = 0;  // of the arm `directed`
+    RunPlan plan;
+  };
+
+  // Runs of a round.
+  static constexpr std::uint64_t kRound = 12;
+  // Ranges of code that are sites of a run, at most: each costs time at every access near it.
+  static constexpr std::size_t kMaxSites = 64;
+
+  // Two places that may race: their accesses become scheduling points, and runs are steered to them.
+  void add_pair(const PairCode& pair);
+  // The next runs, `most` at most; without their seeds. The first round is one run, which measures.
+  std::vector<Planned> next_round(std::uint64_t most);
+  // Runs in the order in which they were planned. `is_new_end`: no run before ended so, or printed that. `hit`: it
+  // created the race that it was steered to.
+  void take(const Planned& planned, const RunLog& log, bool is_new_end, bool hit);
+  // Runs by arm and what they showed.
+  TestCoverage coverage() const;
+
+ private:
+  enum Arm : std::size_t { kRandom, kPct, kPos, kSurw, kDirected, kArms };
+  struct Account {
+    std::uint64_t runs = 0, brought = 0;
+    double recent_runs = 0, recent_worth = 0;  // of late rounds more than of early ones
+  };
+  struct Pair {
+    PairCode code;
+    std::uint64_t trials = 0, planned = 0, hits = 0;
+  };
+
+  bool has_use_of(std::size_t arm) const;
+  std::vector<std::size_t> share_out(std::uint64_t runs) const;
+  Planned plan_of(std::size_t arm);
+  const Pair* open_pair(std::size_t& at) const;
+
+  Account accounts_[kArms];
+  std::vector<Pair> pairs_;
+  std::size_t next_pair_ = 0;
+  std::vector<SiteCode> sites_;
+  std::uint64_t steps_ = 0;  // K of pct; 0: unknown
+  std::string surw_ = "surw";
+  std::uint64_t runs_ = 0, last_new_ = 0;
+  std::set<SeenOrder> orders_;
+  std::map<std::uint64_t, std::uint64_t> schedules_;  // how many runs had them
+};
+
+}  // namespace sooth
