@@ -125,11 +125,12 @@ std::string headline(const TestResult& result, const TestFlags& options) {
   return text + "\n";
 }
 
-// "3 different outputs, first with the seeds 1, 4 and 9".
-std::string describe_outputs(const TestEnd& end) {
+// "3 different outputs, first with the seeds 1, 4 and 9"; of `auto` "first with the seeds random@1, 4 and pos@9".
+std::string describe_outputs(const TestEnd& end, bool is_auto) {
   std::vector<std::string> seeds;
   for (std::size_t i = 0; i < end.outputs.size() && i < kSeedsShown; ++i) {
-    seeds.push_back(std::to_string(end.outputs[i].first_seed));
+    const TestOutput& output = end.outputs[i];
+    seeds.push_back(is_auto && !output.first.empty() ? output.first : std::to_string(output.first_seed));
   }
   const bool full = end.outputs.size() >= kMaxOutputs;
   return (full ? "at least " : "") + std::to_string(end.outputs.size()) + " different outputs, " +
@@ -186,7 +187,7 @@ std::string as_text(const TestResult& result, const AllShown& shown, const TestF
                              : "";
     text += end.failure ? again(end.first_seed, shown.ends[i]) : "";
     if (end.outputs.size() > 1) {
-      text += "  " + describe_outputs(end) + "\n";
+      text += "  " + describe_outputs(end, result.coverage.has_value()) + "\n";
     }
   }
   text += options.strategy == kDirected || !result.races.empty() ? races_as_text(result, shown) : "";
@@ -202,7 +203,7 @@ void add_shown(nlohmann::ordered_json& row, const Shown& shown) {
   }
 }
 
-nlohmann::ordered_json end_as_json(const TestEnd& end, const Shown& shown) {
+nlohmann::ordered_json end_as_json(const TestEnd& end, const Shown& shown, bool is_auto) {
   nlohmann::ordered_json row = {{"kind", kind_name(end)},
                                 {"number", end.outcome.number},
                                 {"description", printable(end.outcome.describe())},
@@ -218,6 +219,9 @@ nlohmann::ordered_json end_as_json(const TestEnd& end, const Shown& shown) {
   for (const TestOutput& output : end.outputs) {
     row["outputs"].push_back(
         {{"runs", output.runs}, {"first_seed", output.first_seed}, {"hash", hexadecimal(output.hash)}});
+    if (is_auto && !output.first.empty()) {
+      row["outputs"].back()["first"] = output.first;
+    }
   }
   add_shown(row, shown);
   return row;
@@ -232,7 +236,7 @@ std::string as_json(const TestResult& result, const AllShown& shown, const TestF
                        {"external", result.external}};
   json["ends"] = ordered_json::array();
   for (std::size_t i = 0; i < result.ends.size(); ++i) {
-    json["ends"].push_back(end_as_json(result.ends[i], shown.ends[i]));
+    json["ends"].push_back(end_as_json(result.ends[i], shown.ends[i], result.coverage.has_value()));
   }
   json["races"] = ordered_json::array();
   for (std::size_t i = 0; i < result.races.size(); ++i) {

@@ -105,7 +105,9 @@ bool TestTally::add(const RunPlan& plan, const RunOutcome& run) {
   if (output != end.outputs.end()) {
     ++output->runs;
   } else if (end.outputs.size() < kMaxOutputs) {
-    end.outputs.push_back({run.output_hash, 1, plan.seed});
+    ScheduleFile by_seed;
+    by_seed.plan = plan;
+    end.outputs.push_back({run.output_hash, 1, plan.seed, name_of_schedule(by_seed)});
     is_new = true;
   }
   return is_new;

@@ -32,6 +32,7 @@ struct TestOutput {
   std::uint64_t hash = 0;
   std::uint64_t runs = 0;
   std::uint64_t first_seed = 0;
+  std::string first;  // as `sooth replay` takes it; empty: only a schedule file would do
 };
 
 // Runs that ended in the same way: by the same signal, status, deadlock or hang, with the same complaint.

@@ -43,13 +43,19 @@ def test_repeats(bench):
 def test_seeds_differ(bench):
     """Different seeds give different runs, and a seed means the same to `test` and to `replay`."""
     counter = bench.program("counter")
-    done = bench.run("test", "--runs", SEEDS, "--format", "json", "--", counter, status=0, limit=600)
+    done = bench.run("test", "--strategy", "random", "--runs", SEEDS, "--format", "json", "--", counter, status=0, limit=600)
     result = json.loads(done.stdout)
     check(result["runs"] == SEEDS and len(result["ends"]) == 1, done.stdout)
     outputs = result["ends"][0]["outputs"]
     check(len(outputs) >= 5, f"{len(outputs)} different outputs of {SEEDS} seeds")
     seen = {bench.run("replay", f"random@{o['first_seed']}", "--", counter, status=0).stdout for o in outputs[:5]}
     check(len(seen) == 5, seen)
+    # `auto` names the strategy, too.
+    done = bench.run("test", "--runs", 60, "--format", "json", "--", counter, status=0, limit=600)
+    outputs = [o for o in json.loads(done.stdout)["ends"][0]["outputs"] if "first" in o]
+    check(len(outputs) >= 3, done.stdout)
+    seen = {bench.run("replay", o["first"], "--", counter, status=0).stdout for o in outputs[:5]}
+    check(len(seen) == len(outputs[:5]), (seen, outputs))
 
 
 def test_failures_repeat(bench):
