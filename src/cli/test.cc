@@ -368,7 +368,7 @@ void add_test_command(CLI::App& root, CommandResult& result) {
           "any other, going by how many of them the threads of a first run have. first:N, last:N: thread N, from 0 as "
           "they are created, whenever it can, or only when no other can. "
           "directed: records runs, finds pairs that may race, and steers runs into them")
-      ->type_name("auto|random|pct:D|pos|surw|first:N|last:N|directed")
+      ->type_name("auto|random|pct:D|pos|surw|first:N|directed")
       ->default_str(options->strategy);
   add_count_option(*command, "--runs", options->runs, "How many");
   add_campaign_options(*command, options->flags);
