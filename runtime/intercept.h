@@ -55,6 +55,10 @@ class Real<R(A...)> : public AnyReal {
     if (SOOTH_UNLIKELY(get() == nullptr)) find(false);
     return reinterpret_cast<R (*)(A...)>(get())(arguments...);
   }
+  void* address() {
+    find(true);
+    return get();
+  }
 };
 
 #define SOOTH_EXPORT extern "C" __attribute__((visibility("default")))

@@ -69,9 +69,9 @@ bool excluded_by(const char* patterns, const char* path) {
   return false;
 }
 
-// libgomp copies and frees what tasks were given, ordered by means that are not seen; its entry points are modelled
-// instead (wrap_openmp.cc).
-constexpr const char kModelled[] = "*/libgomp.so*";
+// They copy and free what tasks were given, ordered by means that are not seen; their entry points and callbacks are
+// modelled instead (wrap_openmp.cc, ompt.cc).
+constexpr const char kModelled[] = "*/libgomp.so*,*/libomp.so*,*/libomp-*.so*,*/libomp5.so*,*/libiomp5.so*";
 
 void write_line(const char* begin, const char* end) {
   long at = sys_call(SYS_lseek, recorder.process_fd, 0, SEEK_CUR);

@@ -7,6 +7,7 @@
 
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
+#include "runtime/openmp.h"
 #include "runtime/options.h"
 #include "runtime/stream_writer.h"
 #include "runtime/sync.h"
@@ -145,14 +146,14 @@ int broadcast_cond(Thread* t, uptr pc, pthread_cond_t* cond) { return notify(t, 
 
 SOOTH_EXPORT int sooth_pthread_cond_wait(pthread_cond_t* cond, pthread_mutex_t* mutex) asm("pthread_cond_wait");
 int sooth_pthread_cond_wait(pthread_cond_t* cond, pthread_mutex_t* mutex) {
-  Thread* t = current();
+  Thread* t = openmp::current_but_libomp(SOOTH_CALLER);
   return t == nullptr ? real_wait(cond, mutex) : wait_cond(t, SOOTH_CALLER, cond, mutex);
 }
 
 SOOTH_EXPORT int sooth_pthread_cond_timedwait(pthread_cond_t* cond, pthread_mutex_t* mutex,
                                               const timespec* time) asm("pthread_cond_timedwait");
 int sooth_pthread_cond_timedwait(pthread_cond_t* cond, pthread_mutex_t* mutex, const timespec* time) {
-  Thread* t = current();
+  Thread* t = openmp::current_but_libomp(SOOTH_CALLER);
   return t == nullptr ? real_timedwait(cond, mutex, time) : timed_wait_cond(t, SOOTH_CALLER, cond, mutex, time);
 }
 
@@ -166,18 +167,20 @@ SOOTH_INTERCEPT(int, pthread_cond_clockwait, pthread_cond_t* cond, pthread_mutex
 }
 
 SOOTH_EXPORT int sooth_pthread_cond_signal(pthread_cond_t* cond) asm("pthread_cond_signal");
-int sooth_pthread_cond_signal(pthread_cond_t* cond) { return signal_cond(current(), SOOTH_CALLER, cond); }
+int sooth_pthread_cond_signal(pthread_cond_t* cond) {
+  return signal_cond(openmp::current_but_libomp(SOOTH_CALLER), SOOTH_CALLER, cond);
+}
 
 SOOTH_EXPORT int sooth_pthread_cond_broadcast(pthread_cond_t* cond) asm("pthread_cond_broadcast");
 int sooth_pthread_cond_broadcast(pthread_cond_t* cond) { return broadcast_cond(current(), SOOTH_CALLER, cond); }
 
 // By their version: the program's references have none and would get the oldest, of another layout.
 SOOTH_INTERCEPT_VERSION(int, pthread_cond_init, kVersion, pthread_cond_t* cond, const pthread_condattr_t* attributes) {
-  object_changed(current(), SOOTH_CALLER, cond);
+  object_changed(openmp::current_but_libomp(SOOTH_CALLER), SOOTH_CALLER, cond);
   return real_pthread_cond_init(cond, attributes);
 }
 SOOTH_INTERCEPT_VERSION(int, pthread_cond_destroy, kVersion, pthread_cond_t* cond) {
-  Thread* t = current();
+  Thread* t = openmp::current_but_libomp(SOOTH_CALLER);
   if (t != nullptr && turn::taken()) begin_operation(t, SOOTH_CALLER);
   object_changed(t, SOOTH_CALLER, cond);
   if (t != nullptr && turn::is_waited_for(address_of(cond)) && options.report_mutex_bugs)

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "runtime/intercept.h"
+#include "runtime/openmp.h"
 #include "runtime/sync.h"
 
 using namespace sooth::rt;
@@ -88,7 +89,7 @@ extern "C" __attribute__((visibility("hidden"))) long sooth_futex(long, const u3
                                                                   const timespec* time, const u32* second_word,
                                                                   u32 third_value) {
   Call c = {word, operation, value, time, second_word, third_value};
-  Thread* t = current();
+  Thread* t = openmp::current_but_libomp(SOOTH_CALLER);
   long result = t != nullptr && turn::taken() ? futex_in_turn(t, SOOTH_CALLER, c) : perform(c);
   if (result >= 0 || result < -4095) return result;
   errno = static_cast<int>(-result);

@@ -46,6 +46,11 @@ void write_block(Thread* t, uptr pc, Op op, uptr address, u64 size) {
 void allocated(void* block, std::size_t size, uptr pc) {
   Thread* t = current();
   if (SOOTH_UNLIKELY(t == nullptr || block == nullptr || t->busy != 0)) return;
+  if (SOOTH_UNLIKELY(openmp::libomp_.contains(pc))) {
+    // The program may get to see it. But who waits must not wait for its turn here.
+    if (turn::is_outside(t)) return;
+    pc = openmp::program_pc(pc);
+  }
   uptr address = reinterpret_cast<uptr>(block);
   std::size_t whole = malloc_usable_size(block);
   if (recorder.locks_only && !may_hold_locks(address, address + whole)) return;

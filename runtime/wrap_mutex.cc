@@ -4,6 +4,7 @@
 
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
+#include "runtime/openmp.h"
 #include "runtime/options.h"
 #include "runtime/sync.h"
 
@@ -128,13 +129,13 @@ int lock_mutex_in_turn(Thread* t, pthread_mutex_t* mutex) {
 
 SOOTH_EXPORT int sooth_pthread_mutex_lock(pthread_mutex_t* mutex) asm("pthread_mutex_lock");
 int sooth_pthread_mutex_lock(pthread_mutex_t* mutex) {
-  Thread* t = current();
+  Thread* t = openmp::current_but_libomp(SOOTH_CALLER);
   return t == nullptr ? real_lock(mutex) : lock_mutex(t, SOOTH_CALLER, mutex);
 }
 
 SOOTH_EXPORT int sooth_pthread_mutex_trylock(pthread_mutex_t* mutex) asm("pthread_mutex_trylock");
 int sooth_pthread_mutex_trylock(pthread_mutex_t* mutex) {
-  Thread* t = current();
+  Thread* t = openmp::current_but_libomp(SOOTH_CALLER);
   return t == nullptr ? real_trylock(mutex) : try_lock_mutex(t, SOOTH_CALLER, mutex);
 }
 
@@ -155,18 +156,18 @@ SOOTH_INTERCEPT(int, pthread_mutex_clocklock, pthread_mutex_t* mutex, clockid_t 
 
 SOOTH_EXPORT int sooth_pthread_mutex_unlock(pthread_mutex_t* mutex) asm("pthread_mutex_unlock");
 int sooth_pthread_mutex_unlock(pthread_mutex_t* mutex) {
-  Thread* t = current();
+  Thread* t = openmp::current_but_libomp(SOOTH_CALLER);
   // A thread that is not recorded may have locked out one that is.
   return t == nullptr ? unlock_mutex_in_turn(mutex) : unlock_mutex(t, SOOTH_CALLER, mutex);
 }
 
 SOOTH_INTERCEPT(int, pthread_mutex_init, pthread_mutex_t* mutex, const pthread_mutexattr_t* attributes) {
-  if (Thread* t = current()) lock_created(t, SOOTH_CALLER, address_of(mutex));
+  if (Thread* t = openmp::current_but_libomp(SOOTH_CALLER)) lock_created(t, SOOTH_CALLER, address_of(mutex));
   return real_pthread_mutex_init(mutex, attributes);
 }
 
 SOOTH_INTERCEPT(int, pthread_mutex_destroy, pthread_mutex_t* mutex) {
-  if (Thread* t = current()) lock_destroyed(t, SOOTH_CALLER, address_of(mutex));
+  if (Thread* t = openmp::current_but_libomp(SOOTH_CALLER)) lock_destroyed(t, SOOTH_CALLER, address_of(mutex));
   return real_pthread_mutex_destroy(mutex);
 }
 

@@ -1,6 +1,6 @@
 // OpenMP as GCC compiles it: the synchronisation of libgomp, seen at its entry points. Its threads come from
 // pthread_create and are recorded as usual; what happens inside libgomp itself is not instrumented. Tasks are in
-// wrap_openmp_tasks.cc. Clang's libomp is not modelled, which `sooth record` says of a program that needs it.
+// wrap_openmp_tasks.cc, Clang's libomp in ompt.cc.
 //
 // In a serial recording a thread gives its turn up wherever libgomp may wait, asleep or spinning. It takes part again when
 // libgomp calls back or returns.
@@ -17,23 +17,29 @@ using namespace sooth::rt::openmp;
 
 extern "C" __attribute__((weak)) int omp_get_num_threads();
 
+SOOTH_REAL static Real<void(void (*)(void*), void*, unsigned, unsigned)> libgomp_code{"GOMP_parallel"};
+
 namespace sooth::rt::openmp {
 
 __thread Team* team_ __attribute__((tls_model("initial-exec"))) = nullptr;
 __thread Context* context_ __attribute__((tls_model("initial-exec"))) = nullptr;
 
-Library library_;
+Library libgomp_, libomp_;
 
 namespace {
 
-int find_library(dl_phdr_info* module, std::size_t, void*) {
-  auto code = reinterpret_cast<uptr>(&omp_get_num_threads);
+struct Search {
+  Library& library;
+  uptr code;
+};
+int look_at_module(dl_phdr_info* module, std::size_t, void* data) {
+  auto [library, code] = *static_cast<Search*>(data);
   for (int i = 0; i < module->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = module->dlpi_phdr[i];
     uptr begin = module->dlpi_addr + segment.p_vaddr, end = begin + segment.p_memsz;
     if (segment.p_type != PT_LOAD || code < begin || code >= end) continue;
-    __atomic_store_n(&library_.begin, begin, __ATOMIC_RELAXED);
-    __atomic_store_n(&library_.end, end, __ATOMIC_RELEASE);
+    __atomic_store_n(&library.begin, begin, __ATOMIC_RELAXED);
+    __atomic_store_n(&library.end, end, __ATOMIC_RELEASE);
     return 1;
   }
   return 0;
@@ -44,16 +50,23 @@ u64 next_message_ = 0;
 
 }  // namespace
 
-u64 new_message() { return kFirstMessage + __atomic_add_fetch(&next_message_, 1, __ATOMIC_RELAXED); }
+u64 new_message(u32 count) { return kFirstMessage + 1 + __atomic_fetch_add(&next_message_, count, __ATOMIC_RELAXED); }
 
-}  // namespace sooth::rt::openmp
+Thread* current_in_libgomp() {
+  if (SOOTH_UNLIKELY(__atomic_load_n(&libgomp_.end, __ATOMIC_ACQUIRE) == 0))
+    find_library(libgomp_, reinterpret_cast<uptr>(libgomp_code.address()));
+  return libgomp_.begin == libomp_.begin && libomp_.end != 0 ? nullptr : current();
+}
 
-namespace {
+void find_library(Library& library, uptr code) {
+  Search search = {library, code};
+  dl_iterate_phdr(look_at_module, &search);
+}
 
 // Threads come back from libgomp when the kernel lets them. In a serial recording none goes on before all are there, so
 // that the schedule does not depend on that.
 void assemble(Thread* t, Team* team) {
-  if (!turn::taken() || team->threads < 2) return;
+  if (!turn::taken() || team->threads < 2 || !team->assembles) return;
   u32 meeting = team->meetings;
   if (++team->arrived == team->threads) {
     team->arrived = 0;
@@ -64,6 +77,10 @@ void assemble(Thread* t, Team* team) {
   }
   while (team->meetings == meeting) turn::block(t, of(&team->meetings), turn::BlockedOn::kBarrier);
 }
+
+}  // namespace sooth::rt::openmp
+
+namespace {
 
 // The body of a parallel region in each of its threads.
 void run_member(void* p) {
@@ -78,13 +95,16 @@ void run_member(void* p) {
   uptr pc = reinterpret_cast<uptr>(team->body);
   if (t != nullptr) {
     turn::hold(t);
-    if (omp_get_num_threads != nullptr) team->threads = static_cast<u32>(omp_get_num_threads());
-    after(t, pc, of(&team->start));
+    // With libomp in the same process the answer may be that one's.
+    bool known = omp_get_num_threads != nullptr && libgomp_.contains(reinterpret_cast<uptr>(&omp_get_num_threads));
+    team->threads = known ? static_cast<u32>(omp_get_num_threads()) : 2;
+    team->assembles = known;
+    after(t, pc, team->start());
     assemble(t, team);
   }
   team->body(team->data);
   if ((t = current()) != nullptr) {
-    before(t, pc, of(&team->end));
+    before(t, pc, team->end());
     begin_operation(t, pc);
     turn::leave(t);  // to where the threads of libgomp wait for each other, and for the next region
   }
@@ -95,13 +115,13 @@ void run_member(void* p) {
 // All threads of the region meet, and all its tasks are done. `all`: none of them is left out because of a cancellation.
 template <typename Call>
 SOOTH_INLINE auto meet(uptr pc, bool all, Call call) {
-  Thread* t = current();
+  Thread* t = current_in_libgomp();
   Team* team = team_;
   if (t == nullptr || team == nullptr) return call();
-  write_event(t, pc, Shape::of(Op::kBarrierArrive), of(&team->barrier));
+  write_event(t, pc, Shape::of(Op::kBarrierArrive), team->barrier());
   const auto met = [&] {
-    write_event(t, pc, Shape::of(Op::kBarrierLeave), of(&team->barrier));
-    after(t, pc, of(&team->tasks));
+    write_event(t, pc, Shape::of(Op::kBarrierLeave), team->barrier());
+    after(t, pc, team->tasks());
     if (all) assemble(t, team);
   };
   if constexpr (__is_same(decltype(call()), void)) {
@@ -117,19 +137,18 @@ SOOTH_INLINE auto meet(uptr pc, bool all, Call call) {
 // Runs a region: `call` gets the body and data to hand to libgomp.
 template <typename Call>
 SOOTH_INLINE auto run_region(uptr pc, void (*body)(void*), void* data, bool reduces, Call call) {
-  Thread* t = current();
+  Thread* t = current_in_libgomp();
   if (t == nullptr) return call(body, data);
-  if (library_.end == 0 && omp_get_num_threads != nullptr) dl_iterate_phdr(find_library, nullptr);
   Team team{};
   team.reductions = reduces ? *static_cast<uptr*>(data) : 0;
   team.body = body;
   team.data = data;
-  team.number = new_message();
-  before(t, pc, of(&team.start));
+  team.number = new_message(Team::kMessages);
+  before(t, pc, team.start());
   const auto over = [&] {
     turn::enter(t);
-    after(t, pc, of(&team.end));
-    after(t, pc, of(&team.tasks));
+    after(t, pc, team.end());
+    after(t, pc, team.tasks());
     drop_origins(t, pc, team);
   };
   if constexpr (__is_same(decltype(call(body, data)), void)) {
@@ -282,43 +301,35 @@ SOOTH_OMP_LOCK(omp_set_lock, omp_test_lock, omp_unset_lock)
 SOOTH_OMP_LOCK(omp_set_nest_lock, omp_test_nest_lock, omp_unset_nest_lock)
 
 SOOTH_INTERCEPT(void*, GOMP_single_copy_start, void) {
-  Thread* t = current();
+  Thread* t = current_in_libgomp();
   void* data = call_waiting(t, SOOTH_CALLER, [] { return real_GOMP_single_copy_start(); });
-  if (t != nullptr && team_ != nullptr && data != nullptr) after(t, SOOTH_CALLER, of(&team_->copy));
+  if (t != nullptr && team_ != nullptr && data != nullptr) after(t, SOOTH_CALLER, team_->copy());
   return data;
 }
 SOOTH_INTERCEPT(void, GOMP_single_copy_end, void* data) {
-  Thread* t = current();
-  if (t != nullptr && team_ != nullptr) before(t, SOOTH_CALLER, of(&team_->copy));
+  Thread* t = current_in_libgomp();
+  if (t != nullptr && team_ != nullptr) before(t, SOOTH_CALLER, team_->copy());
   call_waiting(t, SOOTH_CALLER, [&] { real_GOMP_single_copy_end(data); });
 }
 SOOTH_INTERCEPT(void, GOMP_ordered_start, void) {
-  Thread* t = current();
+  Thread* t = current_in_libgomp();
   call_waiting(t, SOOTH_CALLER, [] { real_GOMP_ordered_start(); });
-  if (t != nullptr && team_ != nullptr) after(t, SOOTH_CALLER, of(&team_->ordered));
+  if (t != nullptr && team_ != nullptr) after(t, SOOTH_CALLER, team_->ordered());
 }
 SOOTH_INTERCEPT(void, GOMP_ordered_end, void) {
-  if (Thread* t = current(); t != nullptr && team_ != nullptr) before(t, SOOTH_CALLER, of(&team_->ordered));
+  if (Thread* t = current_in_libgomp(); t != nullptr && team_ != nullptr) before(t, SOOTH_CALLER, team_->ordered());
   real_GOMP_ordered_end();
 }
 
-// Loops whose iterations wait for named other ones. Every thread of a region comes by its loops in the same order, so
-// their number tells them apart.
 namespace {
 
 constexpr unsigned kDimensions = 16;  // that are handed on
-
-u64 iteration(const Team* team, const Context* context, const long* counts, unsigned dimensions) {
-  u64 hash = mixed(team->number, context->loops);
-  for (unsigned i = 0; i < dimensions; ++i) hash = mixed(hash, static_cast<u64>(counts[i]));
-  return hashed(hash);
-}
 
 __thread unsigned dimensions_ __attribute__((tls_model("initial-exec"))) = 0;
 
 void begin_doacross(unsigned dimensions) {
   dimensions_ = dimensions < kDimensions ? dimensions : kDimensions;
-  if (context_ != nullptr) ++context_->loops;
+  if (current_in_libgomp() != nullptr && context_ != nullptr) ++context_->loops;
 }
 
 }  // namespace
@@ -358,7 +369,7 @@ bool is_in_doacross(const Thread* t) { return t != nullptr && team_ != nullptr &
 using Wait = Real<void(long, long, long, long, long, long, long, long, long, long, long, long, long, long, long, long)>;
 
 void wait_for_iteration(uptr pc, Wait& real, const long* c) {
-  Thread* t = current();
+  Thread* t = current_in_libgomp();
   call_waiting(t, pc, [&] {
     real(c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11], c[12], c[13], c[14], c[15]);
   });
@@ -369,7 +380,7 @@ void wait_for_iteration(uptr pc, Wait& real, const long* c) {
 
 #define SOOTH_DOACROSS_POST(name)                                                                    \
   SOOTH_INTERCEPT(void, name, long* counts) {                                                        \
-    Thread* t = current();                                                                           \
+    Thread* t = current_in_libgomp();                                                                \
     if (is_in_doacross(t)) before(t, SOOTH_CALLER, iteration(team_, context_, counts, dimensions_)); \
     real_##name(counts);                                                                             \
   }

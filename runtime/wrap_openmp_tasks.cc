@@ -17,6 +17,131 @@ using namespace sooth;
 using namespace sooth::rt;
 using namespace sooth::rt::openmp;
 
+namespace sooth::rt::openmp {
+
+namespace {
+
+constexpr u32 kKinds = 4;
+
+u64 channel(const Order& order, uptr place, Kind kind) {
+  return hashed(mixed(mixed(order.parent, place), static_cast<u64>(kind)));
+}
+
+SpinLock origins_lock_;  // of lists of them
+
+// The variables that the thread has for itself: a task that it runs next sees what the last one left there, without a race.
+struct Range {
+  uptr begin, end;
+};
+int add_module(dl_phdr_info* module, std::size_t, void* data) {
+  auto* range = static_cast<Range*>(data);
+  for (int i = 0; module->dlpi_tls_data != nullptr && i < module->dlpi_phnum; ++i) {
+    if (module->dlpi_phdr[i].p_type != PT_TLS) continue;
+    uptr begin = reinterpret_cast<uptr>(module->dlpi_tls_data), end = begin + module->dlpi_phdr[i].p_memsz;
+    // In the block that the thread began with: next to where the thread pointer points.
+    if (end > range->end || range->end - begin > (1 << 20)) continue;
+    if (begin < range->begin) range->begin = begin;
+  }
+  return 0;
+}
+Range own_variables() {
+  static __thread Range range __attribute__((tls_model("initial-exec")));
+  if (range.end == 0) {
+    range.begin = range.end = reinterpret_cast<uptr>(__builtin_thread_pointer());
+    dl_iterate_phdr(add_module, &range);
+  }
+  return range;
+}
+
+}  // namespace
+
+void renew_own_memory(Thread* t, uptr pc, uptr top) {
+  constexpr uptr kStack = 1 << 20;
+  uptr low =
+      t->stack_begin != 0 && t->stack_begin < top && top - t->stack_begin < kStack ? t->stack_begin : top - kStack;
+  write_event(t, pc, Shape::sized(Op::kAlloc), low, top - low);
+  Range own = own_variables();
+  if (own.begin < own.end) write_event(t, pc, Shape::sized(Op::kAlloc), own.begin, own.end - own.begin);
+}
+
+void receive(Thread* t, const Order& order) {
+  for (u32 i = 0; i < order.dependences; ++i) {
+    Dependence d = order.places[i];
+    for (u32 kind = 0; kind < kKinds; ++kind) {
+      if (static_cast<Kind>(kind) != d.kind || d.kind == Kind::kWrites)
+        after(t, order.pc, channel(order, d.place, static_cast<Kind>(kind)));
+    }
+  }
+}
+
+void exclude(Thread* t, const Order& order) {
+  for (u32 i = 0; i < order.dependences; ++i)
+    if (order.places[i].kind == Kind::kExcludes)
+      lock_acquired(t, order.pc, channel(order, order.places[i].place, Kind::kExcludes));
+}
+void include(Thread* t, const Order& order) {
+  for (u32 i = order.dependences; i > 0; --i)
+    if (order.places[i - 1].kind == Kind::kExcludes)
+      lock_releasing(t, order.pc, channel(order, order.places[i - 1].place, Kind::kExcludes));
+}
+
+void tell_done(Thread* t, const Order& order) {
+  for (u32 i = 0; i < order.dependences; ++i)
+    before(t, order.pc, channel(order, order.places[i].place, order.places[i].kind));
+  before(t, order.pc, order.parent);
+  if (order.group != 0) before(t, order.pc, order.group);
+  if (order.team != nullptr) before(t, order.pc, order.team->tasks());
+}
+
+Origin* make_origin(Thread* t, uptr pc) {
+  auto* origin = static_cast<Origin*>(map_memory(sizeof(Origin)));
+  if (origin == nullptr) fatal("out of memory for another taskloop");
+  origin->fiber = create_fiber(t, pc);
+  return origin;
+}
+void drop_origin(Thread* t, uptr pc, Origin* origin) {
+  destroy_fiber(t, pc, origin->fiber);
+  unmap_memory(origin, sizeof *origin);
+}
+void keep_origin(Team& team, Origin* origin) {
+  SpinGuard guard(origins_lock_);
+  origin->next = static_cast<Origin*>(team.origins);
+  team.origins = origin;
+}
+Fiber* create_fiber_of(Thread* t, uptr pc, Origin& origin) {
+  SpinGuard guard(origin.lock);
+  Fiber* maker = current_fiber(t);
+  switch_to_fiber(t, pc, origin.fiber, false);
+  Fiber* fiber = create_fiber(t, pc);
+  switch_to_fiber(t, pc, maker, false);
+  return fiber;
+}
+void drop_origins(Thread* t, uptr pc, Team& team) {
+  while (auto* origin = static_cast<Origin*>(team.origins)) {
+    team.origins = origin->next;
+    drop_origin(t, pc, origin);
+  }
+}
+
+bool is_part_of_maker(bool deferred) {
+  return !deferred || team_ == nullptr || team_->threads < 2 || context_ == nullptr || context_->final;
+}
+
+void open_group() {
+  u64 group = new_message();
+  Context& context = *context_;
+  if (context.depth < Context::kGroups) context.outer[context.depth] = context.group;
+  ++context.depth;
+  context.group = group;
+}
+void close_group(Thread* t, uptr pc) {
+  Context& context = *context_;
+  after(t, pc, context.group);
+  if (--context.depth < Context::kGroups) context.group = context.outer[context.depth];
+}
+
+}  // namespace sooth::rt::openmp
+
 namespace {
 
 using Body = void (*)(void*);
@@ -25,24 +150,6 @@ using Copy = void (*)(void*, void*);
 // Of libgomp's interface.
 constexpr unsigned kFinal = 1 << 1, kDepends = 1 << 3, kIf = 1 << 10, kNoGroup = 1 << 11, kReduces = 1 << 12,
                    kDetaches = 1 << 13;
-
-// What kind of access to a place a task says it makes. Those of one kind wait for all others; kWrites also for its like,
-// kExcludes runs at no time with its like.
-enum class Kind : u32 { kReads, kWrites, kExcludes };
-constexpr u32 kKinds = 3;
-
-struct Dependence {
-  uptr place;
-  Kind kind;
-};
-
-// Where the tasks of a taskloop come from: how many there are is libgomp's business, so each becomes a thread when it is run.
-// All are made by the fiber of the loop, which does nothing else, and which the maker of the loop has made.
-struct Origin {
-  Fiber* fiber;
-  SpinLock lock;  // only one thread can be it
-  Origin* next;   // of those that nobody has waited for
-};
 
 struct Task {
   uptr words[3];  // libgomp's: the event of a task that can be detached, or the range and reductions of a taskloop's
@@ -62,27 +169,8 @@ struct Task {
 
   Dependence* places() { return reinterpret_cast<Dependence*>(this + 1); }
   char* arguments() { return reinterpret_cast<char*>(this) + offset; }
+  Order order() { return {parent, group, team, pc, dependences, places()}; }
 };
-
-u64 channel(const Task& task, uptr place, Kind kind) {
-  return hashed(mixed(mixed(task.parent, place), static_cast<u64>(kind)));
-}
-
-void receive(Thread* t, Task& task, const Dependence& d) {
-  for (u32 kind = 0; kind < kKinds; ++kind) {
-    if (static_cast<Kind>(kind) != d.kind || d.kind == Kind::kWrites)
-      after(t, task.pc, channel(task, d.place, static_cast<Kind>(kind)));
-  }
-}
-
-// The task is done, or the event that it waits for came about.
-void tell_done(Thread* t, Task& task) {
-  for (u32 i = 0; i < task.dependences; ++i)
-    before(t, task.pc, channel(task, task.places()[i].place, task.places()[i].kind));
-  before(t, task.pc, task.parent);
-  if (task.group != 0) before(t, task.pc, task.group);
-  if (task.team != nullptr) before(t, task.pc, of(&task.team->tasks));
-}
 
 // Tasks that can be detached, by libgomp's name of their event.
 struct Detached {
@@ -113,42 +201,6 @@ void note_detached(uptr event, const Task& task, Task* begun) {
   *d = {event, begun, task.team, task.parent, task.group};
 }
 
-// The variables that the thread has for itself: a task that it runs next sees what the last one left there, without a race.
-struct Range {
-  uptr begin, end;
-};
-int add_module(dl_phdr_info* module, std::size_t, void* data) {
-  auto* range = static_cast<Range*>(data);
-  for (int i = 0; module->dlpi_tls_data != nullptr && i < module->dlpi_phnum; ++i) {
-    if (module->dlpi_phdr[i].p_type != PT_TLS) continue;
-    uptr begin = reinterpret_cast<uptr>(module->dlpi_tls_data), end = begin + module->dlpi_phdr[i].p_memsz;
-    // In the block that the thread began with: next to where the thread pointer points.
-    if (end > range->end || range->end - begin > (1 << 20)) continue;
-    if (begin < range->begin) range->begin = begin;
-  }
-  return 0;
-}
-Range own_variables() {
-  static __thread Range range __attribute__((tls_model("initial-exec")));
-  if (range.end == 0) {
-    range.begin = range.end = reinterpret_cast<uptr>(__builtin_thread_pointer());
-    dl_iterate_phdr(add_module, &range);
-  }
-  return range;
-}
-
-// Two tasks that a thread runs one after the other have the same stack and thread-local variables, and neither sees what is
-// the other's: as if it were allocated anew.
-void renew_own_memory(Thread* t, uptr pc) {
-  constexpr uptr kStack = 1 << 20;
-  uptr top = reinterpret_cast<uptr>(__builtin_frame_address(0));
-  uptr low =
-      t->stack_begin != 0 && t->stack_begin < top && top - t->stack_begin < kStack ? t->stack_begin : top - kStack;
-  write_event(t, pc, Shape::sized(Op::kAlloc), low, top - low);
-  Range own = own_variables();
-  if (own.begin < own.end) write_event(t, pc, Shape::sized(Op::kAlloc), own.begin, own.end - own.begin);
-}
-
 // What a thread has collected of a reduction is handed from task to task that it runs: a message of its own.
 __thread char collected_ __attribute__((tls_model("initial-exec")));
 
@@ -168,17 +220,13 @@ void run_body(Task* task) {
   Thread* t = current();
   if (t != nullptr) {
     after(t, task->pc, task->message);
-    for (u32 i = 0; i < task->dependences; ++i) receive(t, *task, task->places()[i]);
-    for (u32 i = 0; i < task->dependences; ++i)
-      if (task->places()[i].kind == Kind::kExcludes)
-        lock_acquired(t, task->pc, channel(*task, task->places()[i].place, Kind::kExcludes));
+    receive(t, task->order());
+    exclude(t, task->order());
   }
   task->body(task->arguments());
   if ((t = current()) != nullptr) {
-    for (u32 i = task->dependences; i > 0; --i)
-      if (task->places()[i - 1].kind == Kind::kExcludes)
-        lock_releasing(t, task->pc, channel(*task, task->places()[i - 1].place, Kind::kExcludes));
-    tell_done(t, *task);
+    include(t, task->order());
+    tell_done(t, task->order());
   }
 }
 
@@ -200,7 +248,7 @@ void run_task(void* p) {
   if (t != nullptr && task->fiber != nullptr) {
     before_it = current_fiber(t);
     switch_to_fiber(t, task->pc, task->fiber, false);
-    renew_own_memory(t, task->pc);
+    renew_own_memory(t, task->pc, of(__builtin_frame_address(0)));
   }
   context.task = task->fiber;
   context.runner = before_it;
@@ -210,7 +258,7 @@ void run_task(void* p) {
   if (before_it != nullptr && (t = current()) != nullptr) {
     switch_to_fiber(t, task->pc, before_it, false);
     destroy_fiber(t, task->pc, task->fiber);
-    renew_own_memory(t, task->pc);
+    renew_own_memory(t, task->pc, of(__builtin_frame_address(0)));
   }
   context_ = outer;
   team_ = outer_team;
@@ -220,27 +268,8 @@ void run_task_of_loop(void* p) {
   auto* task = static_cast<Task*>(p);
   Thread* t = current();
   Inside inside(t);
-  if (t != nullptr) {
-    SpinGuard guard(task->origin->lock);
-    Fiber* runner = current_fiber(t);
-    switch_to_fiber(t, task->pc, task->origin->fiber, false);
-    task->fiber = create_fiber(t, task->pc);
-    switch_to_fiber(t, task->pc, runner, false);
-  }
+  if (t != nullptr) task->fiber = create_fiber_of(t, task->pc, *task->origin);
   run_task(p);
-}
-
-SpinLock origins_lock_;  // of lists of them
-
-Origin* make_origin(Thread* t, uptr pc) {
-  auto* origin = static_cast<Origin*>(map_memory(sizeof(Origin)));
-  if (origin == nullptr) fatal("out of memory for another taskloop");
-  origin->fiber = create_fiber(t, pc);
-  return origin;
-}
-void drop_origin(Thread* t, uptr pc, Origin* origin) {
-  destroy_fiber(t, pc, origin->fiber);
-  unmap_memory(origin, sizeof *origin);
 }
 
 void copy_task(void* to, void* from) {
@@ -252,7 +281,7 @@ void copy_task(void* to, void* from) {
 
 // { count, writers, places... }, or { 0, count, writers, excluding, readers, places..., objects... } where an object is
 // { place, kind }. Writers come first.
-constexpr uptr kObjectReads = 1, kObjectExcludes = 4;
+constexpr uptr kObjectReads = 1, kObjectExcludes = 4, kObjectShares = 5;
 
 u32 count_dependences(void** depend) {
   return depend == nullptr ? 0 : static_cast<u32>(reinterpret_cast<uptr>(depend[depend[0] == nullptr ? 1 : 0]));
@@ -268,6 +297,7 @@ Dependence dependence(void** depend, u32 i) {
   auto* object = static_cast<uptr*>(place);
   return {object[0], object[1] == kObjectReads      ? Kind::kReads
                      : object[1] == kObjectExcludes ? Kind::kExcludes
+                     : object[1] == kObjectShares   ? Kind::kShares
                                                     : Kind::kWrites};
 }
 
@@ -303,36 +333,11 @@ void describe(Thread* t, Task& task, uptr pc, Body body, void* data, Copy copy, 
   before(t, pc, task.message);
 }
 
-bool is_part_of_maker(bool deferred) {
-  return !deferred || team_ == nullptr || team_->threads < 2 || context_ == nullptr || context_->final;
-}
-
-u64 open_group() {
-  u64 group = new_message();
-  Context& context = *context_;
-  if (context.depth < Context::kGroups) context.outer[context.depth] = context.group;
-  ++context.depth;
-  context.group = group;
-  return group;
-}
-void close_group(Thread* t, uptr pc) {
-  Context& context = *context_;
-  after(t, pc, context.group);
-  if (--context.depth < Context::kGroups) context.group = context.outer[context.depth];
-}
-
 }  // namespace
-
-void sooth::rt::openmp::drop_origins(Thread* t, uptr pc, Team& team) {
-  while (auto* origin = static_cast<Origin*>(team.origins)) {
-    team.origins = origin->next;
-    drop_origin(t, pc, origin);
-  }
-}
 
 SOOTH_INTERCEPT(void, GOMP_task, Body body, void* data, Copy copy, long size, long alignment, bool deferred,
                 unsigned flags, void** depend, int priority, void* detach) {
-  Thread* t = current();
+  Thread* t = current_in_libgomp();
   if (t == nullptr) return real_GOMP_task(body, data, copy, size, alignment, deferred, flags, depend, priority, detach);
   u32 dependences = (flags & kDepends) != 0 ? count_dependences(depend) : 0;
   Layout layout(alignment, dependences);
@@ -361,7 +366,7 @@ namespace {
 template <typename Number, typename Real>
 SOOTH_INLINE void run_taskloop(Real& real, uptr pc, Body body, void* data, Copy copy, long size, long alignment,
                                unsigned flags, unsigned long tasks, int priority, Number from, Number to, Number step) {
-  Thread* t = current();
+  Thread* t = current_in_libgomp();
   if (t == nullptr || context_ == nullptr || team_ == nullptr)
     return real(body, data, copy, size, alignment, flags, tasks, priority, from, to, step);
   bool grouped = (flags & kNoGroup) == 0;
@@ -380,11 +385,7 @@ SOOTH_INLINE void run_taskloop(Real& real, uptr pc, Body body, void* data, Copy 
   });
   if (grouped) close_group(t, pc);
   if (apart && grouped) drop_origin(t, pc, task->origin);
-  if (apart && !grouped) {
-    SpinGuard guard(origins_lock_);
-    task->origin->next = static_cast<Origin*>(team_->origins);
-    team_->origins = task->origin;
-  }
+  if (apart && !grouped) keep_origin(*team_, task->origin);
 }
 
 }  // namespace
@@ -402,31 +403,31 @@ SOOTH_INTERCEPT(void, GOMP_taskloop_ull, Body body, void* data, Copy copy, long 
 }
 
 SOOTH_INTERCEPT(void, GOMP_taskwait, void) {
-  Thread* t = current();
+  Thread* t = current_in_libgomp();
   call_waiting(t, SOOTH_CALLER, [] { real_GOMP_taskwait(); });
   if (t != nullptr && context_ != nullptr) after(t, SOOTH_CALLER, context_->children);
 }
 SOOTH_INTERCEPT(void, GOMP_taskwait_depend, void** depend) {
-  Thread* t = current();
+  Thread* t = current_in_libgomp();
   call_waiting(t, SOOTH_CALLER, [&] { real_GOMP_taskwait_depend(depend); });
   if (t == nullptr || context_ == nullptr) return;
-  Task task{};
-  task.parent = context_->children;
-  task.pc = SOOTH_CALLER;
-  for (u32 i = 0; i < count_dependences(depend); ++i) receive(t, task, dependence(depend, i));
+  for (u32 i = 0; i < count_dependences(depend); ++i) {
+    Dependence place = dependence(depend, i);
+    receive(t, {context_->children, 0, nullptr, SOOTH_CALLER, 1, &place});
+  }
 }
 SOOTH_INTERCEPT(void, GOMP_taskgroup_start, void) {
   real_GOMP_taskgroup_start();
-  if (current() != nullptr && context_ != nullptr) open_group();
+  if (current_in_libgomp() != nullptr && context_ != nullptr) open_group();
 }
 SOOTH_INTERCEPT(void, GOMP_taskgroup_end, void) {
-  Thread* t = current();
+  Thread* t = current_in_libgomp();
   call_waiting(t, SOOTH_CALLER, [] { real_GOMP_taskgroup_end(); });
   if (t != nullptr && context_ != nullptr && context_->depth != 0) close_group(t, SOOTH_CALLER);
 }
 SOOTH_INTERCEPT(void, GOMP_task_reduction_remap, std::size_t count, std::size_t originals, void** places) {
   real_GOMP_task_reduction_remap(count, originals, places);
-  Thread* t = current();
+  Thread* t = current_in_libgomp();
   if (t == nullptr || context_ == nullptr) return;
   join_collected(t, SOOTH_CALLER, true);
 }
@@ -444,11 +445,11 @@ SOOTH_INTERCEPT(void, omp_fulfill_event, uptr event) {
     if (found.event != 0) {
       uptr pc = SOOTH_CALLER;
       if (found.task != nullptr) {
-        tell_done(t, *found.task);
+        tell_done(t, found.task->order());
       } else {
         before(t, pc, found.parent);
         if (found.group != 0) before(t, pc, found.group);
-        if (found.team != nullptr) before(t, pc, of(&found.team->tasks));
+        if (found.team != nullptr) before(t, pc, found.team->tasks());
       }
     }
   }

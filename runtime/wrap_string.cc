@@ -3,6 +3,7 @@
 #include <wchar.h>
 
 #include "runtime/on_behalf.h"
+#include "runtime/openmp.h"
 
 using namespace sooth;
 using namespace sooth::rt;
@@ -10,6 +11,7 @@ using namespace sooth::rt;
 // nullptr: not recorded; also where libstdc++.so does what is told of its caller: wrap_cxx.cc.
 SOOTH_INLINE Thread* copying_thread() {
   Thread* t = recorded_thread();
+  if (SOOTH_UNLIKELY(openmp::libomp_.contains(SOOTH_CALLER))) return nullptr;
   if (SOOTH_UNLIKELY(t != nullptr && t->library_call != 0) &&
       reinterpret_cast<uptr>(__builtin_frame_address(0)) < t->library_call)
     return nullptr;

@@ -10,6 +10,7 @@
 
 #include "runtime/clock.h"
 #include "runtime/intercept.h"
+#include "runtime/openmp.h"
 #include "runtime/options.h"
 #include "runtime/stream_writer.h"
 #include "runtime/sync.h"
@@ -151,7 +152,13 @@ SOOTH_INTERCEPT(int, thrd_sleep, const timespec* time, timespec* rest) {
 }
 
 SOOTH_INTERCEPT(int, sched_yield, void) {
-  if (Thread* t = current()) turn::yield(t);
+  if (Thread* t = current()) {
+    // libomp waits for another thread, which we may not know of.
+    if (openmp::libomp_.contains(SOOTH_CALLER))
+      turn::leave(t);
+    else
+      turn::yield(t);
+  }
   return real_sched_yield();
 }
 

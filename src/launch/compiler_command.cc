@@ -170,9 +170,6 @@ Result<CompilerCommand> wrap_compiler(std::span<const std::string> compiler, Com
   }
   if (job.links() && !job.without_libraries) {
     add_library(kind, library, command.words);
-    if (job.openmp && kind == CompilerKind::kClang) {
-      command.notes.push_back(kLibompNote);
-    }
   }
   command.words.insert(command.words.end(), arguments.begin(), arguments.end());
   return command;

@@ -37,12 +37,6 @@ Status refuse_if_impossible(const BinaryInfo& main) {
   return {};
 }
 
-bool needs_libomp(const ProgramInfo& program) {
-  return std::any_of(program.libraries.begin(), program.libraries.end(), [](const NeededLibrary& each) {
-    return each.soname.starts_with("libomp.so") || each.soname.starts_with("libiomp5.so");
-  });
-}
-
 // A program that asks for Clang's library, itself or through one of its own, gets ours under that name.
 bool wants_clang_name(const ProgramInfo& program) {
   return program.main.tsan_library == TsanLibrary::kClang ||
@@ -56,7 +50,8 @@ bool wants_clang_name(const ProgramInfo& program) {
 bool is_unseen_library(const std::string& path, Tsan tsan) {
   constexpr std::string_view kKnown[] = {"libc.so",    "libm.so",      "libstdc++.so", "libgcc_s.so", "libpthread.so",
                                          "libdl.so",   "librt.so",     "ld-linux",     "libgomp.so",  "libatomic.so",
-                                         "libtsan.so", "libclang_rt.", "libc++",       "libunwind",   "linux-vdso"};
+                                         "libtsan.so", "libclang_rt.", "libc++",       "libunwind",   "linux-vdso",
+                                         "libomp.so",  "libomp5.so",   "libiomp5.so"};
   const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
   return tsan == Tsan::kNone && std::none_of(std::begin(kKnown), std::end(kKnown),
                                              [&](std::string_view known) { return name.starts_with(known); });
@@ -98,9 +93,6 @@ Result<PreparedProgram> prepare_program(const std::string& name, const std::vect
   }
   answer.exclude_code = std::move(excluded->ranges);
   answer.notes.insert(answer.notes.end(), excluded->notes.begin(), excluded->notes.end());
-  if (needs_libomp(*program)) {
-    answer.notes.push_back(kLibompNote);
-  }
   return answer;
 }
 

@@ -16,13 +16,6 @@ inline constexpr char kGccLinkName[] = "libtsan.so";
 // What clang loads for `sooth c++ --deep`, in the same directory.
 inline constexpr char kDeepPassName[] = "sooth_deep_pass.so";
 
-// The library knows how the threads of GCC's OpenMP order each other; it does not know Clang's. A program that needs
-// that one is recorded with this note.
-inline constexpr char kLibompNote[] =
-    "note: how the threads of Clang's OpenMP library order each other is not recorded; expect false findings in "
-    "parallel "
-    "regions, or build with GCC";
-
 struct RuntimeLibrary {
   std::string directory;               // absolute, holds all the names above
   std::string include_directory = {};  // holds sooth/annotate.h; empty when there is none

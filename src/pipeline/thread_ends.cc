@@ -5,6 +5,14 @@ namespace {
 
 constexpr std::size_t kMostNames = 8;
 
+// What the run time library numbers OpenMP's messages from (runtime/wrap_openmp.cc); no address is near it.
+constexpr std::uint64_t kOpenMpMessages = std::uint64_t{1} << 44, kMostMessages = std::uint64_t{1} << 40;
+
+// What a thread of a parallel region does last is to tell that it is done. Then it waits for the next one, if any.
+bool hands_on(const Event& event) {
+  return event.op == Op::kHappensBefore && event.object - kOpenMpMessages < kMostMessages;
+}
+
 // "T1, T2 and 5 more", and whether that is one.
 std::string names_of(const std::vector<std::uint32_t>& threads, const Tables& tables) {
   std::string names;
@@ -34,6 +42,11 @@ void ThreadEnds::consume(const Batch& batch) {
       stage(raw(event.thread)) = Stage::kBegun;
     } else if (event.op == Op::kEnd) {
       stage(raw(event.thread)) = Stage::kEnded;
+    } else if (hands_on(event)) {
+      Stage& thread = stage(raw(event.thread));
+      thread = thread == Stage::kBegun ? Stage::kIdle : thread;
+    } else if (raw(event.thread) < stages_.size() && stages_[raw(event.thread)] == Stage::kIdle) {
+      stages_[raw(event.thread)] = Stage::kBegun;
     }
   }
 }

@@ -16,11 +16,11 @@ class ThreadEnds {
  public:
   void consume(const Batch& batch);
   // One sentence for the threads that were created and never ran, one for those that ran and had not ended; none when
-  // there are none.
+  // there are none. Threads of OpenMP that wait for the next parallel region have nothing left to do.
   std::vector<std::string> sentences(const Tables& tables) const;
 
  private:
-  enum class Stage : std::uint8_t { kUnknown, kCreated, kBegun, kEnded };
+  enum class Stage : std::uint8_t { kUnknown, kCreated, kBegun, kIdle, kEnded };
   Stage& stage(std::uint64_t thread);
 
   bool tells_begins_ = false;

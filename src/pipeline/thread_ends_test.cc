@@ -28,5 +28,29 @@ TEST(ThreadEnds, SaysNothingWhereThereIsNothingToSay) {
   EXPECT_TRUE(sentences_of("M|fork(A)|1\nM|w(x)|2\n").empty()) << "the trace does not tell when threads begin";
 }
 
+TEST(ThreadEnds, ThreadsBetweenTwoParallelRegionsAreNotCutOff) {
+  const auto sentences = [](std::vector<Event> more) {
+    WholeTrace trace = must_read("M|begin|0\nM|fork(A)|1\nA|begin|2\n");
+    for (Event& event : more) {
+      event.thread = trace.events.back().thread;
+    }
+    Batch batch;
+    trace.events.insert(trace.events.end(), more.begin(), more.end());
+    batch.events = trace.events;
+    ThreadEnds ends;
+    ends.consume(batch);
+    return ends.sentences(trace.tables).size();
+  };
+  Event done{}, work{};
+  done.op = Op::kHappensBefore;
+  done.object = (std::uint64_t{1} << 44) + 7;
+  work.op = Op::kWrite;
+  EXPECT_EQ(sentences({work}), 1);
+  EXPECT_EQ(sentences({work, done}), 0);
+  EXPECT_EQ(sentences({work, done, work}), 1);
+  done.object = std::uint64_t{0x55} << 40;
+  EXPECT_EQ(sentences({work, done}), 1) << "an address: an annotation of the program's";
+}
+
 }  // namespace
 }  // namespace sooth

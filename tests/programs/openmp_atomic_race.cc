@@ -1,7 +1,6 @@
 // OpenMP: one thread is atomic, the other is not.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 
@@ -13,8 +12,7 @@ int main() {
 #pragma omp parallel num_threads(2)
   {
     if (omp_get_thread_num() == 0) {
-#pragma omp atomic  // RACE(a)
-      total += 1;
+      _Pragma("omp atomic") total += 1;  // RACE(a)
       reach(1);
     } else {
       await(1);

@@ -1,7 +1,6 @@
 // OpenMP: critical sections of different names.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

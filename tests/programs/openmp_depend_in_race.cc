@@ -1,7 +1,6 @@
 // OpenMP: two tasks that say they read the same thing run at the same time.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

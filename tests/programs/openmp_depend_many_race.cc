@@ -1,7 +1,6 @@
 // OpenMP: a task with twenty dependences, and what none of them names.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

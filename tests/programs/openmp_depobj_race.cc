@@ -1,7 +1,6 @@
 // OpenMP: dependences kept in objects, of different places.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

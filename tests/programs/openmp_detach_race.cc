@@ -1,7 +1,6 @@
 // OpenMP: what is written behind the event of a detached task.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

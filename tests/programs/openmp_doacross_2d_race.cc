@@ -1,7 +1,6 @@
 // OpenMP: two dimensions, and a sink that forgets one of the neighbours.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

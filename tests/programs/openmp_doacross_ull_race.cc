@@ -1,7 +1,6 @@
 // OpenMP: iterations of unsigned long long wait for the last but one, and read what the last one wrote.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

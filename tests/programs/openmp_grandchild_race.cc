@@ -1,7 +1,6 @@
 // OpenMP: taskwait waits for tasks, not for the tasks that these make.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

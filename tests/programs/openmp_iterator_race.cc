@@ -1,7 +1,6 @@
 // OpenMP: dependences from an iterator do not cover the last element.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,7 +1,6 @@
 // OpenMP: two loops without a barrier between them, shared out differently.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

@@ -2,7 +2,6 @@
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
 // OUTPUT: 4950
-// NEEDS: gcc
 #include <stdio.h>
 
 int numbers[100], last, count;

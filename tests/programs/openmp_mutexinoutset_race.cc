@@ -1,7 +1,6 @@
 // OpenMP: members of an inout set exclude each other; a task without the dependence is beside them.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,7 +1,6 @@
 // OpenMP: a nest lock that was given back once too often for what follows.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

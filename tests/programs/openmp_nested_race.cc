@@ -1,7 +1,6 @@
 // OpenMP: regions inside of two threads of a region.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,7 +1,6 @@
 // OpenMP: what is outside of the ordered part of the loop.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

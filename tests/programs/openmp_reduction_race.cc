@@ -1,7 +1,6 @@
 // OpenMP: a loop adds to a shared variable without a reduction.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

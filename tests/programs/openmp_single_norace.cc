@@ -1,7 +1,6 @@
 // OpenMP: behind `single` everybody waits.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 
 #include "harness.h"

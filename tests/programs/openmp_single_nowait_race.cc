@@ -1,7 +1,6 @@
 // OpenMP: nobody waits for a single with nowait.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,7 +1,6 @@
 // OpenMP: `single nowait` has no barrier behind it.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 
 #include "harness.h"

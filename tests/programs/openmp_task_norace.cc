@@ -1,7 +1,6 @@
 // OpenMP: taskwait waits for the task.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 
 #include "harness.h"

@@ -1,7 +1,6 @@
 // OpenMP: nobody waits for the task before its result is used.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 
 #include "harness.h"

@@ -1,7 +1,6 @@
 // OpenMP: tasks of a reduction, and another thread beside them.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

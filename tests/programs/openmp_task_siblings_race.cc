@@ -1,7 +1,6 @@
 // OpenMP: two tasks of one parent write the same variable.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

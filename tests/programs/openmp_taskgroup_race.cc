@@ -1,7 +1,6 @@
 // OpenMP: a taskgroup does not wait for a task that was made before it.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,7 +1,6 @@
 // OpenMP: tasks of a taskloop add to one variable.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

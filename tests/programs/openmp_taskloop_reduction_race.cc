@@ -1,7 +1,6 @@
 // OpenMP: a taskloop with a reduction, and another thread beside it.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,7 +1,6 @@
 // OpenMP: taskwait with a dependence waits for no other task.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,7 +1,6 @@
 // OpenMP: the parent reads before its task is done.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

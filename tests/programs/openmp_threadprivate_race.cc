@@ -1,7 +1,6 @@
 // OpenMP: a thread looks at what another one has for itself.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

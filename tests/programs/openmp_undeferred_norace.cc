@@ -2,7 +2,6 @@
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
 // OUTPUT: 5
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

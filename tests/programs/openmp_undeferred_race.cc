@@ -1,7 +1,6 @@
 // OpenMP: a task that may wait, behind one that may not.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
-// NEEDS: gcc
 #include <omp.h>
 #include <stdio.h>
 

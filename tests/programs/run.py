@@ -166,6 +166,8 @@ class Program:
     def wants(self, compiler, level):
         if self.levels and level not in self.levels:
             return False
+        if "-fopenmp" in self.flags and not compiler.has_openmp():
+            return False
         return not self.needs or any(compiler.satisfies(need) for need in self.needs)
 
 
@@ -182,9 +184,18 @@ class Compiler:
             raise Failure(f"{name} is neither gcc nor clang")
         self.available = bool(shutil.which(self.cxx))
         self.version = int(must([self.cxx, "-dumpversion"]).split(".")[0]) if self.available else 0
+        self._openmp = None
 
     def driver(self, source):
         return self.cc if source.suffix == ".c" else self.cxx
+
+    def has_openmp(self):
+        """Clang's library for it is a package of its own."""
+        if self._openmp is None:
+            source = "#include <omp.h>\nint main() { return omp_get_num_threads() - 1; }\n"
+            command = [self.cxx, "-fopenmp", "-x", "c++", "-", "-o", "/dev/null"]
+            self._openmp = subprocess.run(command, input=source, text=True, capture_output=True).returncode == 0
+        return self._openmp
 
     def satisfies(self, need):
         family, _, least = need.partition(">=")
