@@ -171,11 +171,12 @@ Relation call_order(std::span<const Event> trace, std::span<const Reach> reaches
 }
 
 Relation kept_order(std::span<const Event> trace, std::span<const Reach> reaches) {
-  Relation order = must_order(trace);
-  if (!reaches.empty()) {
-    order.include(call_order(trace, reaches));
-    order.close();
+  if (reaches.empty()) {
+    return hard_order(trace);
   }
+  Relation order = must_order(trace);
+  order.include(call_order(trace, reaches));
+  order.close();
   return order;
 }
 

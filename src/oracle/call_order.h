@@ -12,7 +12,7 @@ namespace sooth::oracle {
 // Closed under transitivity, with program order. Empty of anything else without reaches.
 Relation call_order(std::span<const Event> trace, std::span<const Reach> reaches);
 
-// Must-order and call order, closed: what section 7 keeps.
+// What section 7 keeps, closed: the hard part of must-order; with reaches all of it, and call order.
 Relation kept_order(std::span<const Event> trace, std::span<const Reach> reaches);
 
 // Whether some call of the trace reaches a byte of the access.

@@ -143,7 +143,9 @@ class Explorer {
         sections_(sections_of(trace_)),
         executed_(trace_.size()),
         last_write_(cells_.count()),
-        notified_(notifies_taken(trace_)) {
+        notified_(notifies_taken(trace_)),
+        counted_(view.reaches.empty() ? counted_by_semaphores(trace_) : std::vector<bool>(trace_.size())),
+        first_counts_(first_counts(trace_)) {
     const std::span<const Event> trace = trace_;
     for (Index i = 0; i < trace.size(); ++i) {
       needs_holder_.push_back(holder_found_by(trace, i).has_value());
@@ -184,7 +186,8 @@ class Explorer {
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       const std::optional<Index> e = next(t);
       const bool misread = e && !reads_match(*e);
-      if (!e || (misread && branches_.empty()) || !blockers(*e).empty() || (needs_holder_[*e] && !is_taken(*e))) {
+      if (!e || (misread && branches_.empty()) || !blockers(*e).empty() || (needs_holder_[*e] && !is_taken(*e)) ||
+          !may_go_on(*e)) {
         continue;
       }
       if (!notified_[*e]) {
@@ -214,6 +217,21 @@ class Explorer {
     executed_[e] = false;
     astray_[t] = was_astray;
     last_write_ = before;
+  }
+
+  // A wait for a semaphore finds it above 0.
+  bool may_go_on(Index e) const {
+    if (!counted_[e] || trace_[e].op != Op::kSemWait) {
+      return true;
+    }
+    const auto first = first_counts_.find(trace_[e].object);
+    std::ptrdiff_t count = first == first_counts_.end() ? 0 : static_cast<std::ptrdiff_t>(first->second);
+    for (Index other = 0; other < trace_.size(); ++other) {
+      if (executed_[other] && counted_[other] && trace_[other].object == trace_[e].object) {
+        count += trace_[other].op == Op::kSemPost ? 1 : -1;
+      }
+    }
+    return count > 0;
   }
 
   // Notifies since the begin of the wait that nobody has taken.
@@ -389,7 +407,9 @@ class Explorer {
   std::vector<std::optional<Index>> begins_;          // by event, of condition waits
   const std::vector<std::optional<Index>> notified_;  // by event: the notify that it took in the trace
   std::set<Index> taken_;                             // notifies, in the sequence
-  std::vector<bool> astray_;                          // by thread
+  const std::vector<bool> counted_;                   // by event: posts and waits of counters
+  const std::map<std::uint64_t, std::size_t> first_counts_;
+  std::vector<bool> astray_;  // by thread
   std::vector<EventId> order_;
   std::unordered_set<std::string> visited_;
   Exploration result_;

@@ -1,8 +1,8 @@
 // Exhaustive search through the correct reorderings of a tiny trace: which races and deadlocks another schedule of the
 // same steps can reach. Exponential; meant for about 16 events, 30 when few threads interleave.
 //
-// A correct reordering takes a prefix of each thread's events such that must-order is kept (section 3 of
-// docs/semantics.md), an exclusive section overlaps no other section of its lock, a failed acquire finds its lock taken,
+// A correct reordering takes a prefix of each thread's events such that the hard part of must-order is kept (section 7
+// of docs/semantics.md), a wait for a semaphore finds it above 0, an exclusive section overlaps no other section of its lock, a failed acquire finds its lock taken,
 // a condition wait has a notify of its own (each is tried that it might take), and every binding read sees an admissible write in each byte (section 7). A byte of another generation is another variable; alloc itself neither
 // writes nor orders.
 //

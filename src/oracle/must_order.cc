@@ -324,6 +324,46 @@ std::vector<Edge> must_edges(Trace trace) {
   return edges;
 }
 
+std::vector<Edge> hard_edges(Trace trace) {
+  std::vector<Edge> edges = must_edges(trace);
+  const std::vector<bool> counted = counted_by_semaphores(trace);
+  std::erase_if(edges, [&](const Edge& edge) {
+    return edge.kind == EdgeKind::kAtomic || edge.kind == EdgeKind::kFence ||
+           (edge.kind == EdgeKind::kSemaphore && counted[edge.to]);
+  });
+  return edges;
+}
+
+std::vector<bool> counted_by_semaphores(Trace trace) {
+  std::vector<bool> counted(trace.size());
+  const auto is_operation = [&](Index i) { return trace[i].op == Op::kSemPost || trace[i].op == Op::kSemWait; };
+  for (Index i = 0; i < trace.size(); ++i) {
+    bool used = false, renewed = false;
+    for (Index j = 0; j < i && is_operation(i); ++j) {
+      used = used || (is_operation(j) && trace[j].object == trace[i].object);
+      renewed = renewed || (used && trace[j].op == Op::kAlloc && trace[i].object >= trace[j].object &&
+                            trace[i].object - trace[j].object < trace[j].size);
+    }
+    counted[i] = is_operation(i) && !renewed;
+  }
+  return counted;
+}
+
+std::map<std::uint64_t, std::size_t> first_counts(Trace trace) {
+  const std::vector<bool> counted = counted_by_semaphores(trace);
+  std::map<std::uint64_t, std::size_t> first, now;
+  for (Index i = 0; i < trace.size(); ++i) {
+    if (counted[i] && trace[i].op == Op::kSemPost) {
+      ++now[trace[i].object];
+    } else if (counted[i]) {
+      std::size_t& count = now[trace[i].object];
+      first[trace[i].object] += count == 0 ? 1 : 0;
+      count -= count == 0 ? 0 : 1;
+    }
+  }
+  return first;
+}
+
 std::vector<Edge> lock_edges(Trace trace) {
   std::vector<Edge> edges;
   const std::vector<Section> sections = sections_of(trace);
@@ -349,6 +389,8 @@ Relation closure(std::size_t size, std::span<const Edge> edges) {
 }
 
 Relation must_order(Trace trace) { return closure(trace.size(), must_edges(trace)); }
+
+Relation hard_order(Trace trace) { return closure(trace.size(), hard_edges(trace)); }
 
 Relation happens_before(Trace trace) {
   std::vector<Edge> edges = must_edges(trace);

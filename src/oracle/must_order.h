@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -100,11 +101,20 @@ std::optional<Index> begin_of_wait(std::span<const Event> trace, Index wait);
 // event of the child, its last event -> join, the latest release fence before a store, the first acquire fence after
 // a load.
 std::vector<Edge> must_edges(std::span<const Event> trace);
+// Those of them that every reordering keeps (section 7): atomics and fences are memory there, and semaphores are
+// counters, but for operations that are not among counted_by_semaphores().
+std::vector<Edge> hard_edges(std::span<const Event> trace);
+// Of each event whether it is a post or wait that only changes the count of its semaphore: nothing was allocated there
+// since the first operation of that semaphore.
+std::vector<bool> counted_by_semaphores(std::span<const Event> trace);
+// What the semaphores hold at first, by address: as many as there are counted waits that found no post.
+std::map<std::uint64_t, std::size_t> first_counts(std::span<const Event> trace);
 // Section 4: from releases of sections to acquires of sections.
 std::vector<Edge> lock_edges(std::span<const Event> trace);
 
 Relation closure(std::size_t size, std::span<const Edge> edges);
 Relation must_order(std::span<const Event> trace);
+Relation hard_order(std::span<const Event> trace);
 Relation happens_before(std::span<const Event> trace);
 
 }  // namespace sooth::oracle

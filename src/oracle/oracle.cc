@@ -74,8 +74,12 @@ std::vector<Candidate> hb_conflicts(std::span<const Event> trace) {
 }
 
 std::vector<Candidate> hybrid_conflicts(std::span<const Event> trace) {
+  return unprotected_conflicts(trace, must_order(trace));
+}
+
+std::vector<Candidate> unprotected_conflicts(std::span<const Event> trace, const Relation& order) {
   const std::vector<Section> sections = sections_of(trace);
-  std::vector<Candidate> found = unordered_conflicts(trace, must_order(trace));
+  std::vector<Candidate> found = unordered_conflicts(trace, order);
   std::erase_if(found, [&](const Candidate& pair) {
     return protected_by_a_lock(trace, sections, raw(pair.first), raw(pair.second));
   });

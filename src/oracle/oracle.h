@@ -35,6 +35,8 @@ bool protected_by_a_lock(std::span<const Event> trace, std::span<const Section> 
 std::vector<Candidate> unordered_conflicts(std::span<const Event> trace, const Relation& order);
 std::vector<Candidate> hb_conflicts(std::span<const Event> trace);
 std::vector<Candidate> hybrid_conflicts(std::span<const Event> trace);
+// The same with another order in place of must-order.
+std::vector<Candidate> unprotected_conflicts(std::span<const Event> trace, const Relation& order);
 std::vector<Candidate> lockset_conflicts(std::span<const Event> trace);
 
 // Site pairs with count, distance and example, sorted by sites.

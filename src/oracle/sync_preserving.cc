@@ -6,9 +6,14 @@
 
 namespace sooth::oracle {
 
-SyncPreservingClosures::SyncPreservingClosures(std::span<const Event> trace)
-    : must_(must_order(trace)), sections_(sections_of(trace)), seen_(trace.size()) {
+SyncPreservingClosures::SyncPreservingClosures(std::span<const Event> trace, bool hard)
+    : must_(hard ? hard_order(trace) : must_order(trace)), sections_(sections_of(trace)), seen_(trace.size()) {
   const Memory memory(trace);
+  for (const Edge& edge : must_edges(trace)) {
+    if (edge.kind == EdgeKind::kSemaphore) {
+      seen_[edge.to].push_back(edge.from);
+    }
+  }
   std::map<std::pair<std::uint64_t, std::uint32_t>, Index> last_write;  // by byte and generation
   const std::vector<std::optional<Index>> taken = notifies_taken(trace);
   for (Index i = 0; i < trace.size(); ++i) {

@@ -21,7 +21,8 @@ namespace sooth::oracle {
 // The closures of one well-formed trace.
 class SyncPreservingClosures {
  public:
-  explicit SyncPreservingClosures(std::span<const Event> trace);
+  // `hard`: the hard part of must-order in its place (section 7); a wait for a semaphore takes the post that it took.
+  explicit SyncPreservingClosures(std::span<const Event> trace, bool hard = false);
 
   // Of the must-order predecessors of all targets, in trace order. nullopt when a target is in it.
   std::optional<std::vector<Index>> before(std::span<const Index> targets) const;

@@ -46,6 +46,9 @@ class Judge {
     if (!waits_are_notified()) {
       return "a condition wait has no notify of its own";
     }
+    if (reaches_.empty() && !semaphores_let_through()) {
+      return "a wait finds its semaphore at 0";
+    }
     if (!next_in_thread() || !(witness_.kind == FindingKind::kRace ? race_is_next() : deadlock_is_next())) {
       return "what should come next does not";
     }
@@ -150,6 +153,20 @@ class Judge {
     for (Index wait = 0; wait < events_.size(); ++wait) {
       std::set<Index> asked;
       if (taken[wait] && in_order(wait) && !give(wait, asked)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool semaphores_let_through() const {
+    const std::vector<bool> counted = counted_by_semaphores(events_);
+    std::map<std::uint64_t, std::size_t> counts = first_counts(events_);
+    for (EventId id : witness_.order) {
+      const Event& e = events_[raw(id)];
+      if (counted[raw(id)] && e.op == Op::kSemPost) {
+        ++counts[e.object];
+      } else if (counted[raw(id)] && counts[e.object]-- == 0) {
         return false;
       }
     }

@@ -19,7 +19,7 @@ void recognise_hand_overs(std::vector<Claim>& claims, const TraceCapture& captur
     return;
   }
   view.branches = {};  // they free reads from what they saw, which is what is asked for here
-  const TraceIndex index(view);
+  const TraceIndex index(view, {}, KeptOrder::kMust);
   HandOvers hand_overs(index, view);
   for (Claim& claim : claims) {
     if (!is_open(claim)) {

@@ -20,6 +20,7 @@ AllowedEvents::AllowedEvents(const TraceIndex& index, const Window& window, cons
     end_sections();
     begin_sections();
     wake_waits();
+    let_through();
     if (rules.reads != ReadRule::kAll && !index.reads_are_fixed()) {
       follow_reads();
     }
@@ -146,6 +147,26 @@ void AllowedEvents::wake_waits() {
       }
     }
     include_first(std::move(notifies));
+  }
+}
+
+// Any post may be what lets a wait through.
+void AllowedEvents::let_through() {
+  for (const SemaphoreIndex::Semaphore& semaphore : index_.semaphores().semaphores()) {
+    const auto may_come = [this](EventIndex wait) {
+      return wait >= window_.begin && index_.position(wait) < length_[index_.thread(wait)];
+    };
+    if (stops(poll_, semaphore.waits.size()) ||
+        std::none_of(semaphore.waits.begin(), semaphore.waits.end(), may_come)) {
+      continue;
+    }
+    std::vector<std::vector<EventIndex>> posts(length_.size());  // by thread
+    for (const EventIndex post : semaphore.posts) {
+      if (index_.position(post) >= length_[index_.thread(post)]) {
+        posts[index_.thread(post)].push_back(post);
+      }
+    }
+    include_first(std::move(posts));
   }
 }
 

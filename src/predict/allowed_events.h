@@ -13,7 +13,8 @@
 namespace sooth {
 
 // If a correct reordering executes all of `need` and none of its targets, then one does that executes nothing but these
-// events: `need`, the ends of sections that others wait for, notifies that may wake waits among them, the writes that binding reads among them may see, and what
+// events: `need`, the ends of sections that others wait for, notifies that may wake waits among them, posts of semaphores
+// that they wait for, the writes that binding reads among them may see, and what
 // those need. Anything else can be left out of a reordering without harm.
 class AllowedEvents {
  public:
@@ -41,6 +42,7 @@ class AllowedEvents {
   void end_sections();
   void begin_sections();
   void wake_waits();
+  void let_through();
   void include_first(std::vector<std::vector<EventIndex>> events);
   FlatMap<Users> users_of_locks() const;
 

@@ -140,6 +140,11 @@ bool PrefixClosure::visit(EventIndex e) {
           rules_.lock_order && was_woken(index_->event(e)) ? index_->conditions().wait(e) : nullptr) {
     want(wait->took);
   }
+  if (const SemaphoreIndex::Operation* wait =
+          rules_.lock_order && index_->event(e).op == Op::kSemWait ? index_->semaphores().operation(e) : nullptr;
+      wait != nullptr && wait->took != kNoEvent) {
+    want(wait->took);
+  }
   const bool enters = rules_.lock_order && index_->event(e).op == Op::kAcquire && index_->section_of(e) != kNoSection;
   return !enters || enter(index_->section_of(e));
 }

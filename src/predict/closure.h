@@ -24,7 +24,8 @@ enum class ReadRule : std::uint8_t {
 struct ClosureRules {
   ReadRule reads = ReadRule::kBinding;
   // With two sections that exclude each other, the end of the one that is earlier in the trace; with a failed acquire
-  // the beginning of the section that it met; with a condition wait the notify that it took.
+  // the beginning of the section that it met; with a condition wait the notify that it took; with a wait for a
+  // semaphore the oldest post that was left.
   bool lock_order = true;
   StopPoll* poll = nullptr;  // when it stops, adding says false, and nothing follows from that
 };

@@ -30,7 +30,7 @@ HandOver judge(const char* text, const std::vector<std::pair<std::size_t, std::u
     return SiteId{0};
   };
   const TraceView view{trace.events, column, {}};
-  const TraceIndex index(view);
+  const TraceIndex index(view, {}, KeptOrder::kMust);
   StopPoll poll;
   return HandOvers(index, view).judge(site("a"), site("b"), poll);
 }

@@ -1,6 +1,7 @@
 #include "predict/order_formula.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace sooth {
 namespace {
@@ -9,6 +10,10 @@ namespace {
 constexpr std::uint64_t kMaxHolders = 200'000;
 // Waits times notifies of their condition variables. Above this many, each is to take the notify that it took.
 constexpr std::uint64_t kMaxWakes = 50'000;
+// Waits for semaphores times posts. Above this many, each is to take the oldest post that was left in the trace.
+constexpr std::uint64_t kMaxPosts = 50'000;
+// Clauses about reads that have several writes to see. Above this many, each is to see the write that it saw.
+constexpr std::uint64_t kMaxSees = 2'000'000;
 
 }  // namespace
 
@@ -24,8 +29,8 @@ OrderFormula::OrderFormula(const TraceIndex& index, const Window& window, const 
       points_(index.thread_count()) {
   for (void (OrderFormula::*const part)() :
        {&OrderFormula::collect, &OrderFormula::order_must, &OrderFormula::order_sections,
-        &OrderFormula::order_failed_acquires, &OrderFormula::order_waits, &OrderFormula::collect_binding_points,
-        &OrderFormula::order_reads, &OrderFormula::chain_threads}) {
+        &OrderFormula::order_failed_acquires, &OrderFormula::order_waits, &OrderFormula::order_semaphores,
+        &OrderFormula::collect_binding_points, &OrderFormula::order_reads, &OrderFormula::chain_threads}) {
     if (stopped(poll_)) {
       return;
     }
@@ -236,6 +241,75 @@ void OrderFormula::wake(const ConditionIndex::Wait& wait, bool as_recorded) {
   solver_.require(some);
 }
 
+void OrderFormula::order_semaphores() {
+  std::uint64_t pairs = 0;
+  std::vector<std::vector<EventIndex>> waits;  // by semaphore, those that may come
+  for (const SemaphoreIndex::Semaphore& semaphore : index_.semaphores().semaphores()) {
+    std::vector<EventIndex>& own = waits.emplace_back();
+    std::copy_if(semaphore.waits.begin(), semaphore.waits.end(), std::back_inserter(own),
+                 [&](EventIndex wait) { return !is_past(wait) && is_in(wait); });
+    pairs += own.size() * (semaphore.posts.size() + semaphore.first);
+  }
+  const bool as_recorded = pairs > kMaxPosts;
+  is_complete_ = is_complete_ && !as_recorded;
+  for (std::size_t s = 0; s < waits.size(); ++s) {
+    const SemaphoreIndex::Semaphore& semaphore = index_.semaphores().semaphores()[s];
+    const auto past = [this](const std::vector<EventIndex>& all) {
+      return static_cast<std::uint32_t>(
+          std::count_if(all.begin(), all.end(), [this](EventIndex e) { return is_past(e); }));
+    };
+    // What was there before the window counts as what it held at first.
+    const std::uint32_t spare = semaphore.first + past(semaphore.posts) - past(semaphore.waits);
+    for (const EventIndex wait : spare < waits[s].size() ? waits[s] : std::vector<EventIndex>{}) {
+      if (stops(poll_, 1 + semaphore.posts.size())) {
+        return;
+      }
+      let_through(wait, semaphore, spare, as_recorded);
+    }
+  }
+}
+
+// `spare`: what was there at first, for as many waits. `as_recorded`: by what it took in the trace.
+void OrderFormula::let_through(EventIndex wait, const SemaphoreIndex::Semaphore& semaphore, std::uint32_t spare,
+                               bool as_recorded) {
+  const EventIndex took = index_.semaphores().operation(wait)->took;
+  const bool took_spare = took == kNoEvent || is_past(took);
+  if (as_recorded) {
+    if (!took_spare && is_in(took)) {
+      solver_.require({before(took, wait)});
+    } else if (!took_spare) {
+      solver_.require({left_out(wait)});
+    }
+    return;
+  }
+  Clause some;
+  if (!is_needed(wait)) {
+    some.push_back(left_out(wait));
+  }
+  const auto take = [&](std::uint64_t what) {
+    const OrderSolver::Flag takes = solver_.add_flag();
+    some.push_back(Literal::is(takes));
+    std::vector<OrderSolver::Flag>& others = wakes_[what];
+    for (const OrderSolver::Flag other : others) {
+      solver_.require({Literal::is_not(takes), Literal::is_not(other)});
+    }
+    others.push_back(takes);
+    return takes;
+  };
+  const std::uint64_t of_semaphore = std::uint64_t{index_.semaphores().operation(wait)->semaphore} + 1;
+  for (std::uint32_t i = 0; i < spare; ++i) {
+    take(of_semaphore << 32 | i);
+  }
+  for (const EventIndex post : semaphore.posts) {
+    const bool later = index_.thread(post) == index_.thread(wait) && post > wait;
+    if (!later && !is_past(post) && is_in(post)) {
+      solver_.require({Literal::is_not(take(post)), before(post, wait)});
+    }
+  }
+  node(wait);
+  solver_.require(some);
+}
+
 // Where binding can begin to matter: behind branches that threads may pass, and at writes that binding reads may see.
 void OrderFormula::collect_binding_points() {
   if (!index_.has_branches()) {
@@ -286,7 +360,30 @@ std::optional<OrderSolver::Flag> OrderFormula::binding_flag(std::uint32_t thread
   return at == points.end() ? std::nullopt : std::optional(at->second);
 }
 
+// Each write that a read may see makes a clause for each other write.
+std::uint64_t OrderFormula::cost_of_reads() const {
+  std::uint64_t cost = 0;
+  for (std::uint32_t t = 0; t < index_.thread_count(); ++t) {
+    const std::uint32_t end = std::min(bounds_.allowed[t], bounds_.may_bind[t]);
+    for (std::uint32_t i = window_.floor[t]; i < end; ++i) {
+      const EventIndex e = index_.events_of(t)[i];
+      for (const VariableIndex v :
+           is_read(index_.event(e).op) ? index_.variables(e) : std::span<const VariableIndex>{}) {
+        const auto others = index_.alternatives(e, v);
+        const auto come = [this](EventIndex w) { return w != kNoEvent && !is_past(w) && is_in(w); };
+        const std::uint64_t few = std::min<std::uint64_t>(others.size(), 64);
+        const std::uint64_t coming =
+            few < 64 ? static_cast<std::uint64_t>(std::count_if(others.begin(), others.end(), come)) : few;
+        cost += coming * writes_.find(v)->size();
+      }
+    }
+  }
+  return cost;
+}
+
 void OrderFormula::order_reads() {
+  sees_as_recorded_ = cost_of_reads() > kMaxSees;
+  is_complete_ = is_complete_ && !sees_as_recorded_;
   for (std::uint32_t t = 0; t < index_.thread_count(); ++t) {
     for (const EventIndex e : index_.events_of(t).first(bounds_.allowed[t]).subspan(window_.floor[t])) {
       if (index_.position(e) >= bounds_.may_bind[t]) {
@@ -334,7 +431,7 @@ void OrderFormula::order_read(EventIndex read, std::size_t variable, const Claus
   } else if (is_in(seen)) {
     may_see(seen);
   }
-  if (!others.empty()) {
+  if (!others.empty() && !sees_as_recorded_) {
     const EventIndex at_first = index_.last_write(v, window_.begin);
     for (const EventIndex w : others) {
       if (stops(poll_, 1 + admissible.size() / 16)) {

@@ -26,6 +26,7 @@ namespace sooth {
 //   sections of a lock             (release of a before acquire of b) or (release of b before acquire of a), where executed
 //   a failed acquire               in some section of its lock: acquire before it, it before the release
 //   a condition wait               some notify between its begin and it, which, if it wakes one, wakes no other
+//   a wait for a semaphore         some post before it that lets no other wait through, or one of what it held at first
 //   a read that binds              some admissible write before it, and no other write of the variable in between
 //   with branches                  a read binds when its thread executes what stands behind a later branch, or when a
 //                                  binding read sees a later write of its thread
@@ -73,10 +74,13 @@ class OrderFormula {
   void find_taken(EventIndex failed, bool as_recorded);
   void order_waits();
   void wake(const ConditionIndex::Wait& wait, bool as_recorded);
+  void order_semaphores();
+  void let_through(EventIndex wait, const SemaphoreIndex::Semaphore& semaphore, std::uint32_t spare, bool as_recorded);
   void collect_binding_points();
   void order_reads();
   void order_read(EventIndex read);
   void order_read(EventIndex read, std::size_t variable, const Clause& unless);
+  std::uint64_t cost_of_reads() const;
   void see(EventIndex read, EventIndex write, const Writes& writes, const Clause& unless);
   // Reads among the first `length` events of the thread bind. Nothing when that is certain.
   std::optional<OrderSolver::Flag> binding_flag(std::uint32_t thread, std::uint32_t length) const;
@@ -87,13 +91,14 @@ class OrderFormula {
   const Bounds& bounds_;
   StopPoll* const poll_;
   OrderSolver solver_;
-  bool is_complete_ = true;  // false: it has clauses that not every reordering keeps, so that "no" means nothing
+  bool sees_as_recorded_ = false;  // every read what it saw in the trace
+  bool is_complete_ = true;        // false: it has clauses that not every reordering keeps, so that "no" means nothing
   OrderSolver::Node end_;
   FlatMap<Mentioned> nodes_;                        // by event
   std::vector<std::vector<EventIndex>> mentioned_;  // by thread, sorted once complete
   FlatMap<Writes> writes_;                          // by variable, of those that binding reads may look at
   FlatMap<std::vector<SectionIndex>> sections_;     // by lock
-  FlatMap<std::vector<OrderSolver::Flag>> wakes_;   // by notify that wakes one: a wait takes it
+  FlatMap<std::vector<OrderSolver::Flag>> wakes_;   // by notify that wakes one, or post: a wait takes it
   // By thread: lengths of which a clause says that the reads among the first so many events bind, ascending.
   std::vector<std::vector<std::pair<std::uint32_t, OrderSolver::Flag>>> points_;
 };

@@ -31,6 +31,10 @@ class PlanFollower {
       if (const ConditionIndex::Wait* wait = index_.conditions().wait(next)) {
         run(index_.thread(wait->took), index_.position(wait->took) + 1);
       }
+      if (const SemaphoreIndex::Operation* wait = index_.semaphores().operation(next);
+          wait != nullptr && wait->took != kNoEvent) {
+        run(index_.thread(wait->took), index_.position(wait->took) + 1);
+      }
       order_.push_back(EventId{next});
       ++mine->second;
     }

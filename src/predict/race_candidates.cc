@@ -79,7 +79,7 @@ struct GroupHash {
 RaceCandidates::RaceCandidates(const TraceIndex& index, const std::function<bool(SiteId, SiteId)>& skip,
                                const std::function<bool(EventIndex)>& informed,
                                const std::function<bool()>& out_of_time)
-    : index_(index), past_(index) {
+    : index_(index), past_(index), made_(index, past_) {
   StopPoll poll(out_of_time);
   std::vector<std::vector<std::uint32_t>> by_variable;
   LockSets locks;
@@ -175,6 +175,11 @@ void RaceCandidates::collect(std::vector<std::vector<std::uint32_t>>& by_variabl
         accesses.push_back(e);
       }
       last_stretch[it->second] = stretch;
+    }
+    if (const std::optional<std::uint64_t> lock = made_.taken(e)) {
+      locks.acquire({.object = *lock, .thread = event.thread, .op = Op::kAcquire});
+    } else if (const std::optional<std::uint64_t> given = made_.given(e)) {
+      locks.release({.object = *given, .thread = event.thread, .op = Op::kRelease});
     }
   }
 }

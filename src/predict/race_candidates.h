@@ -10,14 +10,15 @@
 #include <vector>
 
 #include "base/stop_poll.h"
+#include "predict/made_locks.h"
 #include "predict/past_clocks.h"
 #include "predict/trace_index.h"
 #include "race/pair_table.h"
 
 namespace sooth {
 
-// The conflicting pairs of which no access needs the other (PastClocks) and no lock protects, by their sites: others
-// are no race under any reordering. Of accesses that are alike only one is kept: of plain writes between which a thread
+// The conflicting pairs of which no access needs the other (PastClocks) and no lock protects, be it one that the program
+// made (MadeLocks), by their sites: others are no race under any reordering. Of accesses that are alike only one is kept: of plain writes between which a thread
 // does nothing but write, the last, which is next after all others have happened; of plain reads between which it only
 // reads, the first. If any of them can meet an access, the one that is kept can.
 class RaceCandidates {
@@ -89,6 +90,7 @@ class RaceCandidates {
 
   const TraceIndex& index_;
   const PastClocks past_;
+  const MadeLocks made_;
   std::vector<Group> groups_;
   std::vector<Sites> sites_;  // by low, then high
   std::uint64_t skipped_ = 0, locked_ = 0;

@@ -25,6 +25,12 @@ Scheduler::Scheduler(const TraceIndex& index, const Window& window, const Bounds
       bounds_(bounds),
       done_(window.floor),
       poll_(poll) {
+  for (const SemaphoreIndex::Semaphore& semaphore : index.semaphores().semaphores()) {
+    const auto past = [&](const std::vector<EventIndex>& all) {
+      return static_cast<std::uint32_t>(std::lower_bound(all.begin(), all.end(), window.begin) - all.begin());
+    };
+    semaphores_.push_back({semaphore.first + past(semaphore.posts) - past(semaphore.waits), 0});
+  }
   for (std::uint32_t t = 0; t < allowed_.size(); ++t) {
     missing_ += need_[t] - window.floor[t];
     for (const SectionIndex s : index.held_after(t, window.floor[t])) {
@@ -73,6 +79,10 @@ void Scheduler::count(EventIndex e) {
   }
   if (const ConditionIndex::Wait* wait = was_woken(index_.event(e)) ? index_.conditions().wait(e) : nullptr) {
     count_wait(*wait);
+  }
+  if (const SemaphoreIndex::Operation* wait =
+          index_.event(e).op == Op::kSemWait ? index_.semaphores().operation(e) : nullptr) {
+    ++semaphores_[wait->semaphore].coming;
   }
 }
 
@@ -129,6 +139,9 @@ Scheduler::Step Scheduler::next_step(std::uint32_t thread) const {
   if (index_.event(e).op == Op::kCondNotify && is_about_condition(e)) {
     return conditions_[index_.conditions().condition(index_.event(e))].not_begun > 0 ? Step::kChoice : Step::kSafe;
   }
+  if (index_.event(e).op == Op::kSemWait) {
+    return semaphore_step(e);
+  }
   if (index_.section_of(e) != kNoSection) {
     return locks_.find(index_.section(index_.section_of(e)).lock)->coming_failed > 0 ? Step::kChoice : Step::kSafe;
   }
@@ -148,6 +161,30 @@ Scheduler::Step Scheduler::wait_step(const ConditionIndex::Wait& wait) const {
   }
   const bool alone = conditions_[index_.conditions().vigil(wait.vigil).condition].coming == 1;
   return vigil.ones == 0 ? Step::kBlocked : alone ? Step::kSafe : Step::kChoice;
+}
+
+Scheduler::Step Scheduler::semaphore_step(EventIndex e) const {
+  const SemaphoreIndex::Operation* const wait = index_.semaphores().operation(e);
+  if (wait == nullptr) {
+    return Step::kSafe;
+  }
+  const Semaphore& semaphore = semaphores_[wait->semaphore];
+  return semaphore.count == 0 ? Step::kBlocked : semaphore.count >= semaphore.coming ? Step::kSafe : Step::kChoice;
+}
+
+void Scheduler::change_semaphore(EventIndex e, bool forward) {
+  const SemaphoreIndex::Operation* const operation = index_.semaphores().operation(e);
+  if (operation == nullptr) {
+    return;
+  }
+  Semaphore& semaphore = semaphores_[operation->semaphore];
+  const std::uint32_t one = forward ? 1u : ~0u;  // modulo 2^32: -1
+  if (index_.event(e).op == Op::kSemPost) {
+    semaphore.count += one;
+  } else {
+    semaphore.count -= one;
+    semaphore.coming -= one;
+  }
 }
 
 // All that comes before it by must-order or inference is executed.
@@ -293,6 +330,9 @@ void Scheduler::execute(std::uint32_t thread) {
   const EventIndex e = next_event(thread);
   execute_access(e);
   change_lock(e, true);
+  if (!semaphores_.empty()) {
+    change_semaphore(e, true);
+  }
   if (is_about_condition(e)) {
     execute_condition(e);
   }
@@ -313,6 +353,9 @@ void Scheduler::undo_to(std::size_t count) {
     missing_ += is_needed(e) ? 1 : 0;
     if (is_about_condition(e)) {
       undo_condition(e);
+    }
+    if (!semaphores_.empty()) {
+      change_semaphore(e, false);
     }
     change_lock(e, false);
     undo_access(e);

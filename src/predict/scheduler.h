@@ -23,7 +23,7 @@ namespace sooth {
 // before them. An acquire is not when others want the lock, unless it is inferred to come before them, or the thread
 // can run at once to where all it has acquired is released. A release is not while a failed acquire is to come that
 // may need the lock taken; such an acquire is possible only then, and safe. A notify is not while a wait is to come that
-// has not begun; nor is a wait that takes what another one may need.
+// has not begun; nor is a wait that takes what another one may need, of a notify or of the count of a semaphore.
 class Scheduler {
  public:
   // All must outlive it. What comes before the window has happened, and is not in order().
@@ -86,6 +86,10 @@ class Scheduler {
     std::uint32_t coming = 0;     // waits that are not executed
     std::uint32_t not_begun = 0;  // vigils
   };
+  struct Semaphore {
+    std::uint32_t count = 0;
+    std::uint32_t coming = 0;  // waits that are not executed
+  };
   struct SavedVigil {
     VigilIndex vigil;
     VigilState before;
@@ -122,6 +126,8 @@ class Scheduler {
   void count_wait(const ConditionIndex::Wait& wait);
   void begin_vigils();
   Step wait_step(const ConditionIndex::Wait& wait) const;
+  Step semaphore_step(EventIndex e) const;
+  void change_semaphore(EventIndex e, bool forward);
   void execute_condition(EventIndex e);
   void undo_condition(EventIndex e);
   bool is_about_condition(EventIndex e) const;
@@ -146,6 +152,7 @@ class Scheduler {
   FlatMap<Variable> variables_;
   FlatMap<Readers> readers_;  // of a write (kNoEvent: the initial value) and variable
   FlatMap<Lock> locks_;
+  std::vector<Semaphore> semaphores_;
   FlatMap<VigilState> vigils_;                // of waits that may be executed
   std::vector<Condition> conditions_;         // empty when there are none
   std::vector<SavedVigil> saved_vigils_;      // of events about conditions in order_

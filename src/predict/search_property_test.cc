@@ -74,7 +74,7 @@ std::string check_closure(const TraceIndex& index, const SyncPreservingClosures&
 std::string check_races(const TraceIndex& index, std::span<const Event> trace, const Exploration& truth,
                         const SearchStages& stages, Tally& tally) {
   const Memory memory(trace);
-  const SyncPreservingClosures closures(trace);
+  const SyncPreservingClosures closures(trace, true);
   for (Index b = 0; b < trace.size(); ++b) {
     for (Index a = 0; a < b; ++a) {
       if (!memory.is_access(a) || !memory.is_access(b) || !memory.conflict(a, b)) {

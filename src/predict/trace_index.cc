@@ -49,6 +49,7 @@ class TraceIndexBuilder {
  public:
   TraceIndexBuilder(TraceIndex& index, const TraceView& trace, std::span<const ExtraOrder> extra)
       : index_(index),
+        hard_(index.hard_),
         events_(trace.events),
         values_(trace.values),
         branches_(trace.branches),
@@ -109,8 +110,15 @@ class TraceIndexBuilder {
 
   void add(EventIndex id) {
     const Event& e = events_[id];
-    must_order_.incoming(e);
+    const bool is_semaphore = e.op == Op::kSemPost || e.op == Op::kSemWait;
+    const bool orders = !hard_ || !(is_semaphore || is_atomic(e.op) || e.op == Op::kFence);
+    if (orders) {
+      must_order_.incoming(e);
+    }
     Thread& thread = of(e.thread);
+    for (const EventIndex post : index_.semaphores_.needs(id)) {
+      thread.received.add({events_[post].thread, post});
+    }
     for (; next_extra_ < extra_.size() && extra_[next_extra_].to == id; ++next_extra_) {
       const EventIndex from = extra_[next_extra_].from;
       thread.received.add({events_[from].thread, from});
@@ -133,7 +141,9 @@ class TraceIndexBuilder {
     } else if (e.op == Op::kAcquireFailed) {
       find_taken(id);
     }
-    must_order_.outgoing(e);
+    if (orders) {
+      must_order_.outgoing(e);
+    }
   }
 
   void note_predecessors(EventIndex id, Thread& thread) {
@@ -380,6 +390,7 @@ class TraceIndexBuilder {
   };
 
   TraceIndex& index_;
+  const bool hard_;  // what orders beyond it is memory, or counted
   const std::span<const Event> events_;
   const std::span<const Value> values_;
   const std::span<const Branch> branches_;
@@ -410,8 +421,11 @@ Window::Window(const TraceIndex& index, EventIndex first, EventIndex end) : begi
   }
 }
 
-TraceIndex::TraceIndex(const TraceView& trace, std::span<const ExtraOrder> extra)
-    : trace_(trace), conditions_(trace.events) {
+TraceIndex::TraceIndex(const TraceView& trace, std::span<const ExtraOrder> extra, KeptOrder kept)
+    : trace_(trace),
+      hard_(kept == KeptOrder::kHard && trace.reaches.empty()),
+      conditions_(trace.events),
+      semaphores_(trace.events, hard_) {
   TraceIndexBuilder(*this, trace, extra).run();
 }
 

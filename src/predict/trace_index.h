@@ -8,6 +8,7 @@
 
 #include "base/flat_map.h"
 #include "predict/condition_index.h"
+#include "predict/semaphore_index.h"
 #include "race/witness.h"
 
 namespace sooth {
@@ -37,16 +38,30 @@ struct ExtraOrder {
   EventIndex to = kNoEvent;
 };
 
+// What of must-order the index has as predecessors.
+enum class KeptOrder : std::uint8_t {
+  kHard,  // what correct reorderings keep (docs/semantics.md section 7): atomics are memory, and semaphores are counters;
+          // in a trace with calls that were not recorded all of it
+  kMust,  // all of it
+};
+
 // Built in two linear passes (what memory is told apart, then everything else); read-only afterwards, so several
 // searches may share it. The view must outlive it. Threads are named by their number.
 class TraceIndex {
  public:
   // `extra` is sorted by `to`; predecessors() has it, so that all that keeps must-order keeps it. Recorded values and
   // branches of the trace decide which writes a read may see.
-  explicit TraceIndex(const TraceView& trace, std::span<const ExtraOrder> extra = {});
+  explicit TraceIndex(const TraceView& trace, std::span<const ExtraOrder> extra = {},
+                      KeptOrder kept = KeptOrder::kHard);
 
   std::size_t size() const { return trace_.events.size(); }
   const Event& event(EventIndex e) const { return trace_.events[e]; }
+  // What it found or left by the record; nullptr: that is not known.
+  const Value* value(EventIndex e) const {
+    return trace_.values.empty() || trace_.values[e].size == 0 ? nullptr : &trace_.values[e];
+  }
+  // See KeptOrder.
+  bool is_hard() const { return hard_; }
   // Branches free reads from having to see an admissible write; without them every read binds.
   bool has_branches() const { return !trace_.branches.empty(); }
   // Whether every read must see the very write that it saw: no branch frees it, and no other write has its value.
@@ -61,8 +76,9 @@ class TraceIndex {
   // Position in events_of(thread(e)).
   std::uint32_t position(EventIndex e) const { return position_[e]; }
 
-  // Direct must-order predecessors (docs/semantics.md section 3) in other threads. What program order or an earlier
-  // predecessor of the thread implies may be left out. A condition wait that only one notify can wake has that, too.
+  // Direct predecessors by what is kept of must-order (docs/semantics.md section 3) in other threads. What program order
+  // or an earlier predecessor of the thread implies may be left out. A condition wait that only one notify can wake has
+  // that, too, and a wait for a semaphore the posts without which it cannot come.
   std::span<const EventIndex> predecessors(EventIndex e) const {
     const std::uint32_t at = predecessors_at_[e];
     return at == 0 ? std::span<const EventIndex>{} : std::span(pool_).subspan(at + 1, pool_[at]);
@@ -126,6 +142,9 @@ class TraceIndex {
   // Waits for condition variables, and what may wake them.
   const ConditionIndex& conditions() const { return conditions_; }
 
+  // Semaphores that are counters.
+  const SemaphoreIndex& semaphores() const { return semaphores_; }
+
   // The section that the event opens or closes; kNoSection for other events and re-entrant ones.
   SectionIndex section_of(EventIndex e) const {
     const Op op = event(e).op;
@@ -153,7 +172,9 @@ class TraceIndex {
   };
 
   TraceView trace_;
+  bool hard_;
   ConditionIndex conditions_;
+  SemaphoreIndex semaphores_;
   std::vector<std::uint32_t> thread_begin_;  // into by_thread_; one more than there are threads
   std::vector<EventIndex> by_thread_;
   std::vector<std::uint32_t> position_;  // by event, as the following three

@@ -14,6 +14,7 @@
 #include "race/witness_locks.h"
 #include "race/witness_memory.h"
 #include "race/witness_order.h"
+#include "race/witness_semaphores.h"
 #include "race/witness_text.h"
 
 namespace sooth {
@@ -32,7 +33,9 @@ class Checker {
         // What a call does unseen may depend on any read before it.
         branches_(trace.reaches.empty() ? trace.branches : std::span<const Branch>{}),
         witness_(witness),
-        calls_(trace.reaches) {}
+        edges_(trace.reaches.empty()),
+        calls_(trace.reaches),
+        counts_(trace.events) {}
 
   Status run() {
     if (trace_.events.size() >= kNextMark) {
@@ -104,7 +107,9 @@ class Checker {
   std::unordered_set<Number> found_taken_;  // failed acquires of a lock that somebody held in the trace
   WitnessConditions conditions_;
   std::unordered_set<Number> woken_;  // condition waits that took a notify in the trace
-  std::vector<Number> last_done_;     // by thread, or kNoEvent
+  SemaphoreCounts counts_;
+  std::unordered_set<Number> counted_;  // posts and waits of semaphores that are counters
+  std::vector<Number> last_done_;       // by thread, or kNoEvent
 
   // Of the events in play, the bytes they touch; of the reads in the order, what they saw in the trace.
   Generations generations_;
@@ -159,7 +164,9 @@ void Checker::scan_trace() {
       last_of_thread.resize(raw(e.thread) + std::size_t{1}, kNoEvent);
     }
     previous_[id] = std::exchange(last_of_thread[raw(e.thread)], id);
-    edges_.add(id, e, position_[id] != 0);
+    if (edges_.add(id, e, position_[id] != 0)) {
+      counted_.insert(id);
+    }
     calls_.add(id, e, position_[id] != 0);
     scan_memory(id, e, writes);
   }
@@ -230,6 +237,9 @@ Status Checker::check_step(Number id, Number steps_done) {
     return Status::bad_input(text(id) + " comes without a notify since its wait began that wakes it");
   }
   conditions_.pass(e);
+  if (counted_.contains(id) && !counts_.pass(e)) {
+    return Status::bad_input(text(id) + " comes while the semaphore is at 0");
+  }
   return check_lock(id, e);
 }
 

@@ -2,12 +2,13 @@
 
 namespace sooth {
 
-void MustEdges::add(std::uint32_t id, const Event& e, bool wanted) {
+bool MustEdges::add(std::uint32_t id, const Event& e, bool wanted) {
   now_ = id;
   wanted_ = wanted;
   if (Thread& own = thread(raw(e.thread)); !own.last) {
     need(own.fork);
   }
+  const bool counts = hard_ && semaphores_.add(e);
   switch (e.op) {
     case Op::kFork: thread(e.object).fork = link(id); break;
     case Op::kJoin: join(e); break;
@@ -16,17 +17,18 @@ void MustEdges::add(std::uint32_t id, const Event& e, bool wanted) {
     case Op::kBarrierArrive: arrive(e); break;
     case Op::kBarrierLeave: leave(e); break;
     case Op::kSemPost: posts_[e.object].push_back(id); break;
-    case Op::kSemWait: sem_wait(e); break;
+    case Op::kSemWait: sem_wait(e, counts); break;
     case Op::kHappensBefore: messages_[e.object] = link(id, tail(messages_, e.object)); break;
     case Op::kHappensAfter: need(tail(messages_, e.object)); break;
-    case Op::kAtomicLoad: load(e); break;
-    case Op::kAtomicStore: store(e); break;
+    case Op::kAtomicLoad:
+    case Op::kAtomicStore:
     case Op::kAtomicRmw:
-      load(e);
-      store(e);
+    case Op::kFence:
+    case Op::kAlloc:
+      if (!hard_) {
+        atomic(e);
+      }
       break;
-    case Op::kFence: fence(e); break;
-    case Op::kAlloc: alloc(e); break;
     case Op::kRead:
     case Op::kWrite:
     case Op::kAcquire:
@@ -44,6 +46,7 @@ void MustEdges::add(std::uint32_t id, const Event& e, bool wanted) {
     case Op::kAcquireFailed: break;
   }
   thread(raw(e.thread)).last = id;
+  return counts && wanted;
 }
 
 MustEdges::LinkId MustEdges::link(std::uint32_t event, LinkId before) {
@@ -99,11 +102,28 @@ void MustEdges::leave(const Event& e) {
   }
 }
 
-void MustEdges::sem_wait(const Event& e) {
+// `counts`: it only needs some post.
+void MustEdges::sem_wait(const Event& e, bool counts) {
   std::deque<std::uint32_t>& posts = posts_[e.object];
   if (!posts.empty()) {
-    need(link(posts.front()));
+    if (!counts) {
+      need(link(posts.front()));
+    }
     posts.pop_front();
+  }
+}
+
+void MustEdges::atomic(const Event& e) {
+  if (e.op == Op::kFence) {
+    fence(e);
+  } else if (e.op == Op::kAlloc) {
+    alloc(e);
+  }
+  if (e.op == Op::kAtomicLoad || e.op == Op::kAtomicRmw) {
+    load(e);
+  }
+  if (e.op == Op::kAtomicStore || e.op == Op::kAtomicRmw) {
+    store(e);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "race/witness_semaphores.h"
 #include "trace/event.h"
 
 namespace sooth {
@@ -22,8 +23,13 @@ namespace sooth {
 // Linear in the trace.
 class MustEdges {
  public:
-  // Every event once, in trace order. Only of `wanted` ones will be asked what they need.
-  void add(std::uint32_t id, const Event& e, bool wanted);
+  // `hard`: only what section 7 keeps in a trace without calls. Atomics are memory then, and waits for semaphores that
+  // are counters (WitnessSemaphores) need nobody.
+  explicit MustEdges(bool hard = false) : hard_(hard) {}
+
+  // Every event once, in trace order. Only of `wanted` ones will be asked what they need. True: a wanted post or wait
+  // that only changes the count of its semaphore.
+  bool add(std::uint32_t id, const Event& e, bool wanted);
 
   // An event that must come before `id` and that is not done; nothing when all are. `done(event)` never goes back
   // from true to false between calls: what was found done is not asked again.
@@ -77,13 +83,16 @@ class MustEdges {
   void join(const Event& e);
   void arrive(const Event& e);
   void leave(const Event& e);
-  void sem_wait(const Event& e);
+  void sem_wait(const Event& e, bool counts);
+  void atomic(const Event& e);
   void load(const Event& e);
   void store(const Event& e);
   void fence(const Event& e);
   void alloc(const Event& e);
   static LinkId tail(const FlatMap<LinkId>& chains, std::uint64_t object);
 
+  const bool hard_;
+  WitnessSemaphores semaphores_;
   std::uint32_t now_ = 0;  // the event that is being added
   bool wanted_ = false;
   std::vector<Link> links_;

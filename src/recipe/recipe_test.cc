@@ -88,7 +88,7 @@ class Analysis {
   // What reorderings with recorded values reach.
   Races recorded() const {
     Races races;
-    const TraceIndex index(recording_.view());
+    const TraceIndex index(recording_.view(), {}, KeptOrder::kMust);
     for (EventIndex b = 0; b < index.size(); ++b) {
       for (EventIndex a = 0; a < b; ++a) {
         const RaceTarget both[2] = {RaceTarget::at(index, a), RaceTarget::at(index, b)};

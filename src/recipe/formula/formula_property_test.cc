@@ -267,7 +267,7 @@ class Case {
         random_(events, seed),
         memory_(events),
         view_{events, random_.values, {}},
-        index_(without_bound_reads(view_, branch_)),
+        index_(without_bound_reads(view_, branch_), {}, KeptOrder::kMust),
         model_(index_, view_, random_.program,
                [this](std::uint64_t address) -> std::optional<std::uint8_t> {
                  const auto known = random_.initial.find(address);
