@@ -1,0 +1,31 @@
+// A spin lock of an exchange and a store. The first thread writes in front of its critical section, the second behind its own.
+#include <atomic>
+
+#include "locks.h"
+
+std::atomic<int> word{0};
+static void take() {
+  while (word.exchange(1, std::memory_order_acquire) != 0) {
+    sched_yield();
+  }
+}
+static void give() { word.store(0, std::memory_order_release); }
+int shared, a, b;
+
+static void* first(void*) {
+  shared = 1;  // RACE
+  take();
+  a = 1;
+  give();
+  return nullptr;
+}
+
+static void* second(void*) {
+  take();
+  b = 1;
+  give();
+  shared = 2;  // RACE
+  return nullptr;
+}
+
+int main() { run_threads(first, second); }
