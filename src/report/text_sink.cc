@@ -276,13 +276,49 @@ std::string spoken(GapKind kind) {
   return name;
 }
 
+// The same for texts that differ in numbers only.
+std::string without_numbers(const std::string& text) {
+  std::string shape;
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) {
+      shape += c;
+    } else if (shape.empty() || shape.back() != '#') {
+      shape += '#';
+    }
+  }
+  return shape;
+}
+
+// Lines without those that only repeat an earlier one with other numbers, as the processes of a test suite do: of these
+// the first says how many there are.
+std::vector<std::string> fold_alike(const std::vector<std::string>& lines) {
+  std::map<std::string, std::size_t> count;
+  for (const std::string& line : lines) {
+    ++count[without_numbers(line)];
+  }
+  std::vector<std::string> folded;
+  for (const std::string& line : lines) {
+    std::size_t& alike = count[without_numbers(line)];
+    if (alike > 0) {
+      folded.push_back(line + (alike == 1 ? "" : " (and " + std::to_string(alike - 1) + " more like it)"));
+    }
+    alike = 0;
+  }
+  return folded;
+}
+
 void write_gaps(const Report& report, const Paint& paint, std::ostream& out) {
   if (report.not_covered.empty()) {
     return;
   }
   out << "\n" << paint.bold("What was not covered:") << "\n";
+  std::vector<std::string> lines;
   for (const Gap& gap : report.not_covered) {
-    out << "  " << spoken(gap.kind) << ": " << printable(gap.text) << "\n";
+    lines.push_back(spoken(gap.kind) + ": " + printable(gap.text));
+  }
+  for (const std::string& line : fold_alike(lines)) {
+    out << "  " << line << "\n";
   }
 }
 
@@ -322,12 +358,16 @@ void write_remarks(const Report& report, std::ostream& out) {
   if (!report.exact) {
     out << "note: the trace is not exact: what a read saw is not known for certain\n";
   }
+  std::vector<std::string> notes;
   for (const std::string& note : report.notes) {
     const bool is_gap = std::any_of(report.not_covered.begin(), report.not_covered.end(),
                                     [&](const Gap& gap) { return gap.text == note; });
     if (!is_gap) {
-      out << "note: " << printable(note) << "\n";
+      notes.push_back("note: " + printable(note));
     }
+  }
+  for (const std::string& note : fold_alike(notes)) {
+    out << note << "\n";
   }
   for (const SuppressionUse& use : report.suppressions) {
     if (use.hits == 0) {

@@ -37,5 +37,22 @@ TEST(TextTest, CountsTheRunsThatGotThere) {
   EXPECT_EQ(replay_line(0, 0), "(seed 7)");
 }
 
+// Forty processes of a test suite say the same with other numbers.
+TEST(TextTest, FoldsRemarksThatDifferInNumbersOnly) {
+  Report report;
+  for (int pairs = 2; pairs < 12; ++pairs) {
+    report.notes.push_back("Of " + std::to_string(pairs) + " pairs it is proven.");
+    report.add_gap(GapKind::kUnknown, "mcm has no answer for " + std::to_string(pairs) + " pairs of sites");
+  }
+  report.add_gap(GapKind::kUnknown, "mcm has no answer for anything");
+  std::ostringstream out;
+  EXPECT_TRUE(write_text(report, {}, out).ok());
+  EXPECT_NE(out.str().find("note: Of 2 pairs it is proven. (and 9 more like it)\n"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("  unknown: mcm has no answer for 2 pairs of sites (and 9 more like it)\n"),
+            std::string::npos);
+  EXPECT_NE(out.str().find("  unknown: mcm has no answer for anything\n"), std::string::npos);
+  EXPECT_EQ(out.str().find("3 pairs"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace sooth

@@ -37,7 +37,8 @@ std::string family_of(const Finding& finding) {
   while (end < variable.size() && std::string_view("+.[-)").find(variable[end]) == std::string_view::npos) {
     ++end;
   }
-  return variable.substr(start, end - start);
+  const bool named = end != start || finding.accesses.empty();
+  return named ? variable.substr(start, end - start) : finding.accesses.front().place().function;
 }
 
 std::vector<FindingPool::Change> FindingPool::add(std::vector<Finding> findings, std::uint64_t recording,

@@ -17,7 +17,7 @@ namespace sooth {
 Promise promise_of(const Finding& finding);
 
 // What its variable is part of: `accounts` of accounts[3].balance and of *accounts+16. Suspicions about one object are
-// mostly one misunderstanding. Empty where the variable has no name.
+// mostly one misunderstanding. Where the variable has no name, the function of an access speaks for it.
 std::string family_of(const Finding& finding);
 
 // One entry for each pair of sites: several may be one bug, and have one id.

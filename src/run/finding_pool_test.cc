@@ -65,6 +65,10 @@ TEST(FindingPoolTest, VariablesOfOneObjectAreAFamily) {
   }
   EXPECT_EQ(family("bank::accounts[0]"), "bank::accounts");
   EXPECT_EQ(family(""), "");
+  Finding unnamed;
+  unnamed.accesses.resize(2);
+  unnamed.accesses[0].site.function = "finish_task";
+  EXPECT_EQ(family_of(unnamed), "finish_task");
   EXPECT_EQ(family_of(Finding()), "");
 }
 

@@ -88,18 +88,25 @@ class Run {
   // Which reading the recording is, looking for witnesses, and asking mcm.
   struct Shares {
     RunStage read, witness, mcm;
+
+    // Witnesses are looked for in the time for questions.
+    double sum() const { return share_of(read, 0) + share_of(mcm, 0) + share_of(RunStage::kSuspicions, 0); }
   };
 
   // One report for each process that can be read.
   Result<std::vector<Report>> analyze_all(const std::vector<MadeRecording>& made, const Shares& shares) {
     std::vector<Report> reports;
     Status first_error;
+    const double end = limit_.spent() + shares.sum();
+    auto left = static_cast<std::size_t>(
+        std::count_if(made.begin(), made.end(), [](const MadeRecording& each) { return each.completed.ok(); }));
     for (const auto& [directory, completed] : made) {
       if (!completed.ok()) {
         first_error = first_error.ok() ? completed.status() : first_error;
         continue;
       }
-      Result<Report> report = analyze(directory, shares);
+      const double part = part_of_each(left--, end - limit_.spent(), shares.sum());
+      Result<Report> report = analyze(directory, shares, part);
       if (!report.ok()) {
         first_error = first_error.ok() ? report.status() : first_error;
         gaps_.push_back({GapKind::kRecording, "A process was not analysed: " + report.status().message()});
@@ -111,7 +118,7 @@ class Run {
     return reports.empty() ? Result<std::vector<Report>>(first_error) : std::move(reports);
   }
 
-  Result<Report> analyze(const std::string& directory, const Shares& shares) const {
+  Result<Report> analyze(const std::string& directory, const Shares& shares, double part) const {
     const Result<std::string> names = job_.analyses.empty() ? analyses_for(directory) : job_.analyses;
     if (!names.ok()) {
       return names.status();
@@ -132,24 +139,24 @@ class Run {
         job_.progress.analyzing(events, source->reader->bytes_read(), source->reader->bytes_total());
       }
     };
-    const StageTime reading(limit_, shares.read);
+    const StageTime reading(limit_, shares.read, part);
     options.cancelled = [&] { return reading.over(); };
     options.out_of_time = [&] { return reading.over() && !limit_.interrupted(); };
     options.why_cancelled = [&] {
       return limit_.interrupted() ? "Interrupted" : "The time for reading the recording was over";
     };
     options.proof.progress = job_.progress.proving;
-    StageTime witnesses(limit_, shares.witness), questions(limit_, shares.mcm);
+    StageTime witnesses(limit_, shares.witness, part), questions(limit_, shares.mcm, part);
     options.detected = [&] {
-      witnesses = StageTime(limit_, shares.witness);
-      questions = StageTime(limit_, shares.mcm);
+      witnesses = StageTime(limit_, shares.witness, part);
+      questions = StageTime(limit_, shares.mcm, part);
     };
     options.proof.out_of_time = [&] { return witnesses.over(); };
     options.mcm.progress = job_.progress.asking;
     options.mcm.out_of_time = [&] { return questions.over(); };
     std::optional<StageTime> suspicions;  // proofs may have taken all the time that they had
     options.suspicions_out_of_time = [&] {
-      return (suspicions.has_value() ? *suspicions : suspicions.emplace(limit_, RunStage::kSuspicions)).over();
+      return (suspicions.has_value() ? *suspicions : suspicions.emplace(limit_, RunStage::kSuspicions, part)).over();
     };
     options.recipe.progress = job_.progress.asking;
     options.recipe.out_of_time = options.mcm.out_of_time;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "run/work_limit.h"
@@ -39,11 +40,18 @@ constexpr double share_of(RunStage stage, double spent) {
   return 0;
 }
 
-// Of a stage that begins with it. `limit` must outlive it.
+// A program may have many processes, and all that is done to the recordings of one run must leave time for the rest: what
+// part of its usual share each stage of the next process has, when `left` of them, with it, have `rest` of the budget and
+// one alone would have `share`.
+constexpr double part_of_each(std::size_t left, double rest, double share) {
+  return share <= 0 ? 1 : std::clamp(rest / static_cast<double>(left) / share, 0.0, 1.0);
+}
+
+// Of a stage that begins with it. `limit` must outlive it. `part`: of its share.
 class StageTime {
  public:
-  StageTime(const WorkLimit& limit, RunStage stage)
-      : limit_(&limit), end_(std::min(1.0, limit.spent() + share_of(stage, limit.spent()))) {}
+  StageTime(const WorkLimit& limit, RunStage stage, double part = 1)
+      : limit_(&limit), end_(std::min(1.0, limit.spent() + part * share_of(stage, limit.spent()))) {}
 
   // Its share is used up, or the whole budget, or somebody wants an end. Never the first without a budget.
   bool over() const { return limit_->reached(end_); }

@@ -40,6 +40,23 @@ TEST(StageTime, HasItsShareOfTheBudget) {
   EXPECT_NEAR(length_of(RunStage::kHalfOfTheRest, 2'000, budget), 2'000, 1);
 }
 
+TEST(StageTime, ProcessesOfOneRunShareWhatOneWouldHave) {
+  constexpr double kOne = 0.73;
+  // All of them take what they may: together as much as one.
+  for (const std::size_t processes : {1, 2, 10, 1'000}) {
+    double spent = 0;
+    for (std::size_t left = processes; left > 0; --left) {
+      spent += part_of_each(left, kOne - spent, kOne) * kOne;
+    }
+    EXPECT_NEAR(spent, kOne, 1e-9) << processes;
+  }
+  // What quick ones leave is for those that come later, which have no more than one alone.
+  EXPECT_NEAR(part_of_each(2, kOne, kOne), 0.5, 1e-9);
+  EXPECT_NEAR(part_of_each(1, kOne - 0.01, kOne), 1 - 0.01 / kOne, 1e-9);
+  EXPECT_EQ(part_of_each(1, 1, kOne), 1);
+  EXPECT_EQ(part_of_each(3, -0.1, kOne), 0) << "a process took too long";
+}
+
 TEST(StageTime, EndsWithTheBudget) {
   const milliseconds budget(1'000);
   for (const RunStage stage : {RunStage::kWitnesses, RunStage::kQuestions, RunStage::kLaterWitnesses,
