@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/control.h"
+#include "runtime/engine.h"
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
 #include "runtime/options.h"
@@ -33,10 +34,17 @@ void at_quick_exit_() {
 
 }  // namespace
 
+bool is_plain_program() {
+  const char* wanted = environment(control::kEngineVariable);
+  recorder.locks_only = same_text(wanted, control::kLocksEngine);
+  // What a program under Valgrind starts is not under it itself, and may have hooks.
+  recorder.under_engine = same_text(wanted, control::kValgrindEngine) && engine::start();
+  return recorder.locks_only || recorder.under_engine;
+}
+
 void initialize() {
   if (initialized_) return;
   initialized_ = true;
-  recorder.locks_only = same_text(environment(control::kEngineVariable), control::kLocksEngine);
   start_recording();
   if (!recording()) return;
   parse_options(__tsan_default_options != nullptr ? __tsan_default_options() : nullptr, environment("TSAN_OPTIONS"),
@@ -81,8 +89,3 @@ void before_exit(Thread* t, bool reports_leaks) {
 }  // namespace sooth::rt
 
 SOOTH_EXPORT void __tsan_init() { sooth::rt::initialize(); }
-
-// Nobody calls that in a program without hooks.
-__attribute__((constructor)) static void begin_without_hooks() {
-  if (sooth::rt::environment(sooth::control::kEngineVariable) != nullptr) sooth::rt::initialize();
-}

@@ -7,6 +7,9 @@ namespace sooth::rt {
 
 // Once, as early as possible: from __tsan_init, which instrumented modules call from their constructors.
 void initialize();
+// Whether this is a program without hooks that is to be recorded all the same; sets recorder.locks_only and under_engine. Before
+// the program's own code runs.
+bool is_plain_program();
 // In the child of a fork: another recording, one thread. `t` is the thread that forked.
 void after_fork_in_child(Thread* t);
 // The process ends in an orderly way: other threads may go first, leaked threads are reported if wanted, the recording

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include "runtime/init.h"
+
 namespace sooth::rt {
 
 void* resolve(const char* name, const char* version, bool optional) {
@@ -20,4 +22,6 @@ extern sooth::rt::AnyReal reals_end[] asm("__stop_sooth_real");
 __attribute__((constructor)) static void find_all() {
   for (auto* real = reals_begin; real != reals_end; ++real) real->find(true);
   dlerror();
+  // Nobody calls __tsan_init in a program without hooks.
+  if (sooth::rt::is_plain_program()) sooth::rt::initialize();
 }

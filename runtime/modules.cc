@@ -303,12 +303,17 @@ namespace {
 // What a row is for: rows of different kinds have the same program counter.
 enum class RowKind : u32 { kSite = 0, kFrame = 1, kName = 2 };
 
+u64 row_key(uptr pc, RowKind kind, u32 generation) {
+  return (static_cast<u64>(pc) & ((u64{1} << 48) - 1)) |
+         static_cast<u64>((generation & 0x3fff) | static_cast<u32>(kind) << 14) << 48;
+}
+u32 place_of(u64 key) { return static_cast<u32>((key * 0x9e3779b97f4a7c15) >> 40) & (kSiteEntries - 1); }
+
 // RowKind::kName: a row of its own, for a function that makes no events.
 u32 intern(uptr pc, RowKind kind) {
   u32 generation = module_generation();
-  u64 key = (static_cast<u64>(pc) & ((u64{1} << 48) - 1)) |
-            static_cast<u64>((generation & 0x3fff) | static_cast<u32>(kind) << 14) << 48;
-  u32 at = static_cast<u32>((key * 0x9e3779b97f4a7c15) >> 40) & (kSiteEntries - 1);
+  u64 key = row_key(pc, kind, generation);
+  u32 at = place_of(key);
   for (u32 probes = 0; probes < kSiteEntries; ++probes, at = (at + 1) & (kSiteEntries - 1)) {
     SiteEntry& e = entries_[at];
     u64 found = __atomic_load_n(&e.key, __ATOMIC_ACQUIRE);
@@ -328,6 +333,16 @@ u32 intern(uptr pc, RowKind kind) {
 
 }  // namespace
 
+bool is_known_site(uptr pc) {
+  u64 key = row_key(pc, RowKind::kSite, module_generation());
+  u32 at = place_of(key);
+  for (u32 probes = 0; probes < kSiteEntries; ++probes, at = (at + 1) & (kSiteEntries - 1)) {
+    u64 found = __atomic_load_n(&entries_[at].key, __ATOMIC_ACQUIRE);
+    if (found == key) return __atomic_load_n(&entries_[at].number, __ATOMIC_ACQUIRE) != 0;
+    if (found == 0) return false;
+  }
+  return false;
+}
 u32 intern_site(uptr pc) { return intern(pc, RowKind::kSite); }
 u32 intern_frame(uptr pc) { return intern(pc, RowKind::kFrame); }
 u32 intern_function(uptr pc) { return intern(pc, RowKind::kName); }

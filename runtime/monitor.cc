@@ -4,6 +4,8 @@
 #include <linux/sched.h>
 #include <time.h>
 
+#include "runtime/recorder.h"
+
 namespace sooth::rt::turn {
 namespace {
 
@@ -19,7 +21,8 @@ constexpr std::size_t kStackBytes = 64 * 1024;
       futex_wait(idle_word(), 1);
       continue;
     }
-    timespec pause = {0, kPatience};
+    // Under Valgrind a thread that could run sleeps while another one does.
+    timespec pause = {0, recorder.under_engine ? 10 * kPatience : kPatience};
     sys_call(SYS_nanosleep, reinterpret_cast<long>(&pause));
     Sample after = sample();
     if (after.holder != nullptr && after == before && sleeps_in_kernel(after.system_id)) take_away(after);
@@ -57,7 +60,7 @@ void start_monitor() {
   u64 all = ~u64{0}, old = 0;
   sys_call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, reinterpret_cast<long>(&all), reinterpret_cast<long>(&old),
            sizeof all);
-  long id = stack == nullptr ? -1 : spawn(watch, stack + kStackBytes);
+  long id = stack == nullptr ? -1 : spawn(watch, stack + kStackBytes - 64);
   sys_call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, reinterpret_cast<long>(&old), 0, sizeof old);
   if (id < 0) warn("cannot watch for calls that block: a library that blocks may hang the program");
 }

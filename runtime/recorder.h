@@ -14,6 +14,7 @@ struct Recorder {
   bool controlled;  // nothing is recorded, though recording() says so: hooks schedule instead. Implies `serial`
   bool drop_repeats;
   bool locks_only;            // what is not synchronisation is not recorded: the program has no hooks
+  bool under_engine;          // calls and accesses come from engine.h, not from hooks
   bool watches_calls;         // of code that is left out: calls.h
   stream::FilterMode filter;  // what else is left out; kNone in serial recordings
   int streams_fd, sites_fd, process_fd;
@@ -68,6 +69,8 @@ u32 new_stream();
 
 // The number of a program counter in `sites`; ~0u when its module is excluded.
 u32 intern_site(uptr pc);
+// Whether it has a number, or is excluded. Takes no lock and makes none.
+bool is_known_site(uptr pc);
 // A row of its own (stream::kFrameRow), for a function whose frame is told of; ~0u when it is excluded.
 u32 intern_frame(uptr pc);
 // The same for the name of a function, whoever it is excluded by; ~0u when there is no room.

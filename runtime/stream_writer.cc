@@ -3,6 +3,7 @@
 #include "runtime/benign.h"
 #include "runtime/calls.h"
 #include "runtime/control.h"
+#include "runtime/engine.h"
 #include "runtime/modules.h"
 #include "runtime/record_builder.h"
 #include "runtime/tree.h"
@@ -372,6 +373,34 @@ template void access_serially<2, true>(Thread*, uptr, uptr);
 template void access_serially<4, true>(Thread*, uptr, uptr);
 template void access_serially<8, true>(Thread*, uptr, uptr);
 
+// Its records have room in front of the limit, so that nothing here calls attend().
+bool write_access_natively(Thread* t, uptr address, uptr pc, Shape shape) {
+  if ((t->special & ~kStackChanged) != kSerialMode || ownership::state.cells != nullptr || t->pending_signals != 0 ||
+      t->quantum <= 1 || t->limit == nullptr || t->cursor + kRecordRoom > t->limit ||
+      __atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) != 0)
+    return false;
+  u32 slot = slot_of(pc, shape);
+  Slot& s = t->slots[slot];
+  if (slot == 0 || s.key != pc || is_far(s, address)) return false;
+  if ((t->special & kStackChanged) != 0) {
+    const Frame* low = t->low < t->written ? t->low : t->written;
+    if (t->top - low > 8) return false;
+    for (const Frame* f = low; f < t->top; ++f)
+      if (!is_known_site(shown_call(f->call))) return false;
+  }
+  if (t->pending_slot != 0) put_pending(t);
+  if ((t->special & kStackChanged) != 0) write_stack(t);
+  --t->quantum;
+  u64 delta = 0;
+  slot_delta(s, address, delta);
+  u32 length = byte_length(delta);
+  if (shape.op() == Op::kWrite)
+    set_pending(t, slot, shape.size(), address, length, delta);
+  else
+    put_access(t, slot, address, delta, length, read_memory(address, shape.size()).low);
+  return true;
+}
+
 void write_unpredicted(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 slot) {
   Slot& s = t->slots[slot];
   u64 difference = address - s.next;
@@ -435,6 +464,7 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
     // Before the value is read: another thread may change it.
     if (--t->quantum == 0) turn::preempt(t);
   }
+  if (SOOTH_UNLIKELY(recorder.under_engine)) engine::drop_call(t, pc);
   if ((special & kJumped) != 0) {
     t->special &= ~kJumped;
     while (t->top > t->frames && t->top[-1].stack < stack) --t->top;
@@ -494,6 +524,7 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
     return heed(t);
   }
   if (SOOTH_UNLIKELY(any_ignored_memory())) t->special |= kIgnoreMemory;
+  if (SOOTH_UNLIKELY(recorder.under_engine)) engine::drop_call(t, pc);
   if (SOOTH_UNLIKELY((t->special & kInCall) != 0)) calls::happened(t, pc);
   if (recorder.serial) write_pending(t);
   if (ownership::state.cells != nullptr) {

@@ -177,6 +177,8 @@ struct Thread {
   bool in_unsafe_call;     // one of them does: what that function calls is its own business
   bool waits_for_signals;  // in a call that lets signals in which the thread keeps back otherwise
 
+  unsigned long engine_call[5];  // a SoothCall: engine.cc
+
   // For run_end.h.
   uptr fatal_pc;   // where it called abort(), or an assertion failed; 0: nowhere
   uptr thrown_at;  // the last exception

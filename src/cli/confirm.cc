@@ -17,6 +17,7 @@
 #include "report/group.h"
 #include "report/json.h"
 #include "run/confirm_findings.h"
+#include "run/plain_accesses.h"
 #include "run/work_limit.h"
 
 namespace sooth {
@@ -110,6 +111,7 @@ CommandResult confirm(ConfirmFlags& options) {
   }
   const WorkLimit limit(options.flags.budget);
   const Result<ConfirmResult> result = run_campaign(*report, *program, options, limit);
+  hold_back_atomics(*report);
   if (!result.ok()) {
     return result.status();
   }

@@ -90,11 +90,11 @@ void add_engine_option(CLI::App& command) {
               choose_engine(wanted);
             }
           },
-          "hooks: what the compiler inserts for -fsanitize=thread. locks: any program as it is, by wrapped functions "
-          "alone: no accesses")
-      ->check(one_of({"hooks", "locks"}))
-      ->type_name("hooks|locks")
-      ->default_str("hooks")
+          "hooks: what the compiler inserts for -fsanitize=thread. valgrind: any program as it is, under Valgrind. "
+          "locks: the "
+          "same by wrapped functions alone: no accesses (default: hooks if the program has them, else valgrind)")
+      ->check(one_of({"hooks", "valgrind", "locks"}))
+      ->type_name("hooks|valgrind|locks")
       ->trigger_on_parse();
 }
 

@@ -6,6 +6,7 @@
 #include "confirm/site_code.h"
 #include "launch/captured_process.h"
 #include "launch/complete_recording.h"
+#include "launch/engine.h"
 #include "launch/environment.h"
 #include "launch/preflight.h"
 #include "launch/private_directory.h"
@@ -38,7 +39,7 @@ Status record(const ControlledProgram& program, const std::string& directory, st
   if (!environment.ok()) {
     return environment.status();
   }
-  const Result<Captured> captured = run_captured(program.words(), *environment, limits);
+  const Result<Captured> captured = run_captured(started_words(program.words()), *environment, limits);
   if (!captured.ok()) {
     return captured.status();
   }

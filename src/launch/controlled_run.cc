@@ -6,6 +6,7 @@
 #include "launch/captured_process.h"
 #include "launch/control_files.h"
 #include "launch/descendants.h"
+#include "launch/engine.h"
 #include "launch/environment.h"
 #include "launch/gdb_script.h"
 #include "launch/preflight.h"
@@ -39,7 +40,10 @@ Result<Words> gdb_words(const Words& program, const Words& environment, const st
 
 Status run_through(const Words& words, const Words& environment, const ControlledRunOptions& options,
                    const std::string& script, RunOutcome& outcome) {
-  Words started = words;
+  Words started = started_words(words);
+  if (options.under_gdb && engine() == Engine::kValgrind) {
+    return Status::usage("gdb does not know the program under Valgrind; replay without --gdb");
+  }
   if (options.under_gdb) {
     SOOTH_RETURN_IF_ERROR(write_small_file(script, gdb_script()));
     Result<Words> with_gdb = gdb_words(words, environment, script);
@@ -65,7 +69,7 @@ Status run_caught(const Words& words, const Words& environment, const Controlled
                   const std::string& shared, RunOutcome& outcome) {
   const CaptureLimits limits{options.timeout, options.max_output, options.cancel, options.give_up_at,
                              options.input,   options.isolation,  shared};
-  Result<Captured> captured = run_captured(words, environment, limits);
+  Result<Captured> captured = run_captured(started_words(words), environment, limits);
   if (!captured.ok()) {
     return captured.status();
   }

@@ -54,6 +54,9 @@ Status load_library(std::vector<std::string>& environment, const std::string& li
   }
   if (engine() != Engine::kHooks) {
     set(environment, control::kEngineVariable, std::string(engine_name(engine())));
+    for (const auto& [name, value] : engine_environment()) {
+      set(environment, name, value);
+    }
   }
   const std::string preloaded = take(environment, "LD_PRELOAD");
   set(environment, "LD_PRELOAD", preloaded.empty() ? library : library + ":" + preloaded);

@@ -1,4 +1,5 @@
 #include "launch/live_run.h"
+#include "launch/engine.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -65,7 +66,7 @@ Result<std::unique_ptr<LiveRun>> LiveRun::start(const std::vector<std::string>& 
   if (!environment.ok()) {
     return environment.status();
   }
-  Result<ChildProcess> child = ChildProcess::start(words, *environment);
+  Result<ChildProcess> child = ChildProcess::start(started_words(words), *environment);
   if (!child.ok()) {
     return std::move(child).status();
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -11,9 +12,24 @@
 #include "launch/program_path.h"
 #include "launch/runtime_library.h"
 #include "symbol/elf_file.h"
+#include "symbol/elf_image.h"
 
 namespace sooth {
 namespace {
+
+// What pthread_create() is called by.
+constexpr std::string_view kThreadStarters[] = {"pthread_create", "thrd_create", "_ZNSt6thread15_M_start_thread"};
+
+bool imports_any(const std::string& path, std::span<const std::string_view> names) {
+  const Result<MappedFile> file = MappedFile::open(path);
+  const auto image = file.ok() ? ElfImage::parse(file->bytes(), path) : Result<ElfImage>(file.status());
+  const auto symbols = image.ok() ? image->symbols() : Result<std::vector<ElfImage::Symbol>>(image.status());
+  return symbols.ok() && std::any_of(symbols->begin(), symbols->end(), [&](const ElfImage::Symbol& symbol) {
+           return !symbol.defined && std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+             return std::string_view(symbol.name).starts_with(name);
+           });
+         });
+}
 
 Status refuse_if_impossible(const BinaryInfo& main) {
   const std::string cannot = main.path + " cannot be recorded: ";
@@ -45,6 +61,38 @@ bool wants_clang_name(const ProgramInfo& program) {
                       [](const NeededLibrary& each) { return each.info.tsan_library == TsanLibrary::kClang; }));
 }
 
+// Whether the file starts threads, or a library that it brings with it.
+bool starts_threads(const ProgramInfo& program) {
+  if (imports_any(program.main.path, kThreadStarters)) {
+    return true;
+  }
+  return std::any_of(program.libraries.begin(), program.libraries.end(), [](const NeededLibrary& each) {
+    return !each.info.path.empty() && is_unseen_library(each.soname, each.info.tsan) &&
+           imports_any(each.info.path, kThreadStarters);
+  });
+}
+
+// By default what has no hooks and has threads runs under Valgrind, if there is one. Programs that start others (a shell,
+// make) mostly have none, and are left as they are.
+Status settle_engine(const ProgramInfo& program) {
+  const bool is_elf = program.main.format == FileFormat::kElf;
+  if (!engine_is_chosen() && is_elf && !program.instrumented() && starts_threads(program) &&
+      find_valgrind_tool().ok()) {
+    choose_engine(Engine::kValgrind);
+  }
+  if (engine() != Engine::kValgrind) {
+    return {};
+  }
+  if (program.instrumented()) {
+    return Status::usage(program.main.path +
+                         " has hooks of its own (-fsanitize=thread): record it without --engine valgrind");
+  }
+  if (!is_elf) {
+    return Status::usage(program.main.path + " is no program of this machine: name its interpreter to record that");
+  }
+  return find_valgrind_tool();
+}
+
 }  // namespace
 
 bool is_unseen_library(const std::string& path, Tsan tsan) {
@@ -72,6 +120,7 @@ Result<PreparedProgram> prepare_program(const std::string& name, const std::vect
     return program.status();
   }
   SOOTH_RETURN_IF_ERROR(refuse_if_impossible(program->main));
+  SOOTH_RETURN_IF_ERROR(settle_engine(*program));
   PreparedProgram answer;
   answer.library = library->path(wants_clang_name(*program) ? kClangRuntimeName : kGccRuntimeName);
   answer.instrumented = program->instrumented() || engine() != Engine::kHooks;

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "launch/engine.h"
+#include "launch/preflight.h"
 #include "symbol/elf_file.h"
 #include "trace/format/small_file.h"
 
@@ -67,9 +69,12 @@ void RecordingSymbolizer::meet(ModuleId id, RecordingSymbols& symbols) {
   if (!met_.emplace(module.path, module.bias).second) {
     return;
   }
-  // Libraries of the system have places too, from which they call libc; their variables are not recorded.
+  // Libraries of the system have places too, from which they call libc; their variables are not recorded. Under Valgrind
+  // those of all others are.
   const Result<BinaryInfo> file = inspect_binary(module.path);
-  if (file.ok() && file->tsan == Tsan::kNone) {
+  const bool is_plain = file.ok() && file->tsan == Tsan::kNone;
+  if (is_plain && (engine() != Engine::kValgrind || !is_unseen_library(module.path, file->tsan)) &&
+      file->linking != Linking::kDynamic) {
     return;
   }
   for (const PlacedGlobal& global : symbolizer_->globals(id)) {
@@ -80,7 +85,9 @@ void RecordingSymbolizer::meet(ModuleId id, RecordingSymbols& symbols) {
   if (file.ok() && file->linking == Linking::kDynamic) {
     add_thread_locals(id, symbols.thread_locals);
   }
-  add_note(*symbolizer_, module, id, notes_);
+  if (!is_plain) {
+    add_note(*symbolizer_, module, id, notes_);
+  }
 }
 
 // Those of the program itself lie right below the thread pointer; where libraries have theirs differs from run to run.

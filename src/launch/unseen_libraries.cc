@@ -105,6 +105,7 @@ class Libraries {
     }
     if (!plain_programs_.empty()) {
       // Nobody sees more of its libraries than of the program.
+      result.is_plain_program = true;
       result.may_order.assign(plain_programs_.begin(), plain_programs_.end());
       return result;
     }

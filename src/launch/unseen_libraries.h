@@ -16,6 +16,7 @@ struct UnseenLibraries {
   // because another needs it, and does neither, orders nothing.
   // Of a program that is not instrumented itself: its own name, and nothing else.
   std::vector<std::string> may_order;
+  bool is_plain_program = false;
 };
 
 // Nothing of what is no recording.

@@ -297,6 +297,7 @@ void ContextCollector::explain_memory(const Byte& byte, Finding& finding, const 
     memory.name = part->name;
     memory.function = part->function;
     memory.thread = is_global ? "" : tables.thread_name(part->thread);
+    memory.part_type = tables.variables().types()[raw(part->type)].name;
     finding.context.memory = std::move(memory);
     return;
   }
@@ -336,6 +337,9 @@ void ContextCollector::explain_heap(const Byte& byte, std::uint64_t size, Findin
   memory.type = tables.variables().types()[raw(type)].name;
   memory.name = heap_name(tables, type, e.size, memory.offset, size, byte.owner);
   memory.member = heap_member(tables, type, memory.offset, size);
+  if (const std::vector<TypeLayout>& types = tables.variables().types(); types[raw(type)].size != 0) {
+    memory.part_type = types[raw(find_part(types, type, memory.offset % types[raw(type)].size, size).type)].name;
+  }
   for (Access& access : finding.accesses) {
     if (access.variable.empty() && is_access(access.op)) {
       access.variable = memory.name;

@@ -231,6 +231,8 @@ struct MemoryContext {
   std::string function = {};        // of a local variable on the stack
   std::string type = {};            // what a heap block holds, one or many of it
   std::string member = {};          // ... and which part of that it is, ".home.y"
+  // The type of just that part, as far as debug information tells: "int". Not stored with a report.
+  std::string part_type = {};
 
   friend bool operator==(const MemoryContext&, const MemoryContext&) = default;
 };
@@ -333,6 +335,8 @@ struct Finding {
   std::optional<FailureSummary> failure;  // of a crash or hang, and of a deadlock that a run ended in
   // Libraries that nobody sees into, and that may order the two for all one knows.
   std::vector<std::string> uninstrumented;
+  // Of a race in machine code: nobody knows whether its loads and stores are atomic to the compiler.
+  bool may_be_atomic = false;
   FindingContext context;
   // The recording that all of this is of, when that is not the one that the report names.
   std::optional<RecordedUnder> recorded_under;

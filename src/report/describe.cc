@@ -324,7 +324,15 @@ std::string attempts(const Finding& finding) {
 std::string why_on_rung(const Finding& finding, const ReportStats& stats) {
   const bool witnessed = finding.witness.has_value() && finding.witness->checked;
   switch (finding.rung) {
-    case Rung::kSuspected: return why_suspected(finding, stats);
+    case Rung::kSuspected:
+      if (finding.may_be_atomic) {
+        return std::string(finding.replay.has_value() && finding.replay->hits > 0
+                               ? "a controlled run brought the two together"
+                           : witnessed ? "the checker accepted a reordering of the recorded run that leads there"
+                                       : "the two are unordered as far as is known") +
+               "; but they may be atomic: no debug information tells of the variable";
+      }
+      return why_suspected(finding, stats);
     case Rung::kPredicted:
       if (finding.observed) {
         return (finding.kind == FindingKind::kMisuse ? "it happened in the recorded run"

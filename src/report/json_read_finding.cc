@@ -165,6 +165,7 @@ void read_json(const JsonNode& node, Finding& finding) {
   node.get("conflicts", finding.conflicts);
   node.get("vptr", finding.on_vptr);
   node.get("others", finding.others);
+  node.get("may_be_atomic", finding.may_be_atomic);
   node.get("uninstrumented", finding.uninstrumented);
   node.get("recording", finding.recorded_under);
   node.get("witness", finding.witness);

@@ -325,6 +325,9 @@ Json to_json(const Finding& finding, SharedRuns* shared) {
     json["others"].push_back(
         {{"rung", rung_name(pair.rung)}, {"found_by", pair.found_by}, {"sites", to_json(pair.sites)}});
   }
+  if (finding.may_be_atomic) {
+    json["may_be_atomic"] = true;
+  }
   if (!finding.uninstrumented.empty()) {
     json["uninstrumented"] = finding.uninstrumented;
   }

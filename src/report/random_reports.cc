@@ -268,6 +268,7 @@ Finding random_finding(Dice& dice) {
   finding.observed = dice.coin();
   finding.exact = dice.coin();
   finding.known = dice.coin();
+  finding.may_be_atomic = dice.coin();
   finding.uninstrumented = dice.coin() ? dice.texts() : std::vector<std::string>();
   const std::uint64_t sides = finding.kind == FindingKind::kRace     ? 2
                               : finding.kind == FindingKind::kMisuse ? 1

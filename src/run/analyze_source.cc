@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "launch/engine.h"
 #include "launch/unseen_libraries.h"
 #include "pipeline/filters.h"
 #include "pipeline/registry.h"
 #include "report/sources.h"
+#include "run/plain_accesses.h"
 
 namespace sooth {
 namespace {
@@ -85,7 +87,13 @@ Result<Report> analyze_source(TraceSource& source, AnalysisOptions options, cons
   Identifier identifier(identity);
   identifier.know_files(source.reader->tables().sites());
   identifier.identify(*report);
-  const std::vector<std::string> unseen = unseen_libraries(source.name).may_order;
+  const UnseenLibraries libraries = unseen_libraries(source.name);
+  if (libraries.is_plain_program) {
+    judge_plain_accesses(*report);
+  }
+  // Under Valgrind everything is seen.
+  const bool sees_all = libraries.is_plain_program && engine() == Engine::kValgrind;
+  const std::vector<std::string> unseen = sees_all ? std::vector<std::string>() : libraries.may_order;
   for (Finding& finding : report->findings) {
     if (finding.kind != FindingKind::kMisuse || finding.misuse == MisuseKind::kDestroy) {
       // Others have happened, whatever is in order.

@@ -55,6 +55,11 @@ std::vector<Gap> gaps_of_recording(const ProgramRecording& recording, const Reco
         {GapKind::kRecording,
          "Accesses to memory were not recorded (--engine locks): races were not looked for, and what atomics "
          "order is not known."});
+  } else if (engine() == Engine::kValgrind) {
+    gaps.push_back(
+        {GapKind::kRecording,
+         "The program is not instrumented, and ran under Valgrind (--engine valgrind): whether a load or store "
+         "is atomic is known from debug information only."});
   } else if (std::string note = note_on_unseen(recording); !note.empty()) {
     gaps.push_back({GapKind::kLibrary, std::move(note)});
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "launch/captured_process.h"
+#include "launch/engine.h"
 #include "launch/preflight.h"
 #include "launch/recording_set.h"
 
@@ -77,7 +78,7 @@ Result<ProgramRecording> record_program(const RecordJob& job) {
   SpawnOptions spawn;
   spawn.input = input->has_value() ? (*input)->for_program() : -1;
   const auto start = std::chrono::steady_clock::now();
-  Result<ChildProcess> child = ChildProcess::start(job.words, ready->environment, spawn);
+  Result<ChildProcess> child = ChildProcess::start(started_words(job.words), ready->environment, spawn);
   if (!child.ok()) {
     return child.status();
   }
@@ -114,8 +115,8 @@ Result<AgainRecorded> record_again(const RecordAgain& job) {
   if (!ready.ok()) {
     return ready.status();
   }
-  Result<Captured> captured =
-      run_captured(job.words, ready->environment, {job.timeout, 64 << 10, job.cancel, job.give_up_at, job.input});
+  Result<Captured> captured = run_captured(started_words(job.words), ready->environment,
+                                           {job.timeout, 64 << 10, job.cancel, job.give_up_at, job.input});
   if (!captured.ok()) {
     return std::move(captured).status();
   }

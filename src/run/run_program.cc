@@ -14,6 +14,7 @@
 #include "run/coverage.h"
 #include "run/failure_findings.h"
 #include "run/merge_reports.h"
+#include "run/plain_accesses.h"
 #include "run/runs_apart.h"
 #include "run/search_loop.h"
 #include "run/stage_time.h"
@@ -61,6 +62,7 @@ class Run {
     result.report = merge_reports(std::move(*first));
     Report& report = result.report;
     report.findings = std::move(found.findings);
+    hold_back_atomics(report);
     merge_equal_findings(report);  // for their order
     add_failures(found, report);
     note_sources(report);

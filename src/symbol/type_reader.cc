@@ -54,6 +54,8 @@ std::uint64_t bytes_of(Dwarf_Die& type) {
   return dwarf_aggregate_size(&type, &size) == 0 ? size : 0;
 }
 
+constexpr char kAtomicName[] = "_Atomic";
+
 bool is_qualifier(int tag) {
   return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
          tag == DW_TAG_atomic_type || tag == DW_TAG_restrict_type;
@@ -101,8 +103,10 @@ TypeId TypeReader::pointee_of(Dwarf_Die& die) {
 // Through typedefs and qualifiers.
 TypeId TypeReader::read(Dwarf_Die type) {
   for (int hops = 0; is_qualifier(dwarf_tag(&type)); ++hops) {
-    const char* name = dwarf_tag(&type) == DW_TAG_typedef ? name_of(type) : nullptr;
-    if (name != nullptr && std::find(kOpaqueNames.begin(), kOpaqueNames.end(), name) != kOpaqueNames.end()) {
+    const int tag = dwarf_tag(&type);
+    const char* name = tag == DW_TAG_typedef ? name_of(type) : tag == DW_TAG_atomic_type ? kAtomicName : nullptr;
+    if (name != nullptr && (tag == DW_TAG_atomic_type ||
+                            std::find(kOpaqueNames.begin(), kOpaqueNames.end(), name) != kOpaqueNames.end())) {
       const auto [known, is_new] = known_.try_emplace(type.addr, kNoType);
       if (is_new) {
         known->second = add({.name = name, .size = bytes_of(type), .opaque = true});

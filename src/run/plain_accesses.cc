@@ -1,0 +1,76 @@
+#include "run/plain_accesses.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "report/describe.h"
+
+namespace sooth {
+namespace {
+
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return text.find(word) != text.npos; });
+}
+
+bool is_atomic_type(std::string_view name) { return contains_any(name, {"atomic", "_Atomic"}); }
+
+bool is_known_atomic(const Finding& finding) {
+  if (finding.context.memory.has_value() && is_atomic_type(finding.context.memory->part_type)) {
+    return true;
+  }
+  return std::any_of(finding.accesses.begin(), finding.accesses.end(), [](const Access& access) {
+    return access.order != MemoryOrder::kNotAtomic ||
+           contains_any(access.site.function,
+                        {"std::atomic", "std::__atomic", "__gnu_cxx::__exchange_and_add", "__gnu_cxx::__atomic_add"});
+  });
+}
+
+// Its type is known, and the source does not say otherwise.
+bool is_known_plain(const Finding& finding) {
+  if (!finding.context.memory.has_value() || finding.context.memory->part_type.empty()) {
+    return false;
+  }
+  return std::none_of(finding.accesses.begin(), finding.accesses.end(), [](const Access& access) {
+    return contains_any(access.code, {"atomic", "ATOMIC", ".load(", ".store(", "_ONCE"});
+  });
+}
+
+}  // namespace
+
+void judge_plain_accesses(Report& report) {
+  const std::size_t before = report.findings.size();
+  std::erase_if(report.findings,
+                [](const Finding& each) { return each.kind == FindingKind::kRace && is_known_atomic(each); });
+  if (const std::size_t gone = before - report.findings.size(); gone != 0) {
+    report.add_gap(GapKind::kUnknown, counted(gone, "pair", "pairs") +
+                                          " of accesses to memory that is also accessed atomically " +
+                                          (gone == 1 ? "is" : "are") + " not told of: machine code does not say more.");
+  }
+  for (Finding& finding : report.findings) {
+    if (finding.kind != FindingKind::kRace) {
+      continue;
+    }
+    finding.may_be_atomic = !is_known_plain(finding);
+    const bool proven = finding.witness.has_value() && finding.witness->checked;
+    if (!proven) {
+      finding.rung = Rung::kSuspected;
+    }
+  }
+  hold_back_atomics(report);
+}
+
+void hold_back_atomics(Report& report) {
+  for (Finding& finding : report.findings) {
+    if (!finding.may_be_atomic || finding.rung == Rung::kHarmful) {
+      continue;
+    }
+    finding.rung = Rung::kSuspected;
+    for (OtherPair& other : finding.others) {
+      other.rung = Rung::kSuspected;
+    }
+  }
+}
+
+}  // namespace sooth
