@@ -9,5 +9,5 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
-command -v valgrind >/dev/null || sooth_setup nightly
+command -v valgrind >/dev/null || sooth_setup build
 exec python3 "$sooth_root/scripts/bench.py" compare "$@"

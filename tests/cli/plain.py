@@ -5,11 +5,12 @@
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 
-from test_loop import check
+from test_loop import SOURCE, check
 
 # The second thread comes late, so that a run on its own ends; virtual time does not wait.
 INVERSION = """
@@ -27,6 +28,19 @@ int main() { std::thread t(one), u(two); t.join(); u.join(); return x == 2 ? 0 :
 """
 
 
+# What the flag orders is in order; stores and loads of it are plain machine instructions.
+PUBLICATION = """
+#include <atomic>
+#include <thread>
+#include <cstdio>
+int payload;
+std::atomic<bool> ready;
+static void writer() { payload = 42; ready.store(true, std::memory_order_release); }
+static void reader() { while (!ready.load(std::memory_order_acquire)) std::this_thread::yield(); std::printf("%d\\n", payload); }
+int main() { std::thread t(reader), u(writer); t.join(); u.join(); }
+"""
+
+
 class Bench:
     def __init__(self, sooth, folder):
         self.sooth, self.folder = sooth, folder
@@ -38,6 +52,14 @@ class Bench:
         with open(self.path(name + ".cc"), "w") as file:
             file.write(source)
         subprocess.run(["g++", "-g", "-O1", "-pthread", *options, name + ".cc", "-o", name], cwd=self.folder, check=True)
+
+    def example(self, name, *options):
+        source = os.path.join(SOURCE, "examples", name + ".cc")
+        subprocess.run(["g++", "-g", "-O2", "-std=c++20", "-pthread", *options, source, "-o", name], cwd=self.folder, check=True)
+
+    def has_engine(self):
+        tool = os.path.join(os.path.dirname(self.sooth), "../runtime/valgrind/sooth-amd64-linux")
+        return os.path.exists(tool) and shutil.which("valgrind") is not None
 
     def run(self, *words):
         return subprocess.run([self.sooth, *words], cwd=self.folder, capture_output=True, text=True, timeout=120)
@@ -90,10 +112,65 @@ def test_other_programs(bench):
     check(done.returncode == 3, done.stderr)
 
 
+def engine_race_is_confirmed(bench):
+    bench.example("bank_account_race")
+    done = bench.run("run", "--store", "race.json", "--recordings", "1", "--trials", "3", "--", "./bank_account_race")
+    check(done.returncode == 66 and done.stdout == "balance: 150\n", done.stdout + done.stderr)
+    check("--engine valgrind" in done.stderr, done.stderr)
+    report = bench.report("race.json")
+    check(report["engine"] == "valgrind", report)
+    findings = report["findings"]
+    check([(f["kind"], f["rung"]) for f in findings] == [("race", "confirmed")], findings)
+    check(sorted(a["site"]["line"] for a in findings[0]["accesses"]) == [11, 15], findings)
+    check(findings[0]["accesses"][0]["variable"] == "balance", findings)
+    again = bench.run("replay", "race.json#" + findings[0]["id"], "--", "./bank_account_race")
+    check(again.returncode == 0 and "the same run as in the schedule" in again.stderr, again.stderr)
+
+
+def engine_norace_is_silent(bench):
+    bench.example("bank_account_norace")
+    done = bench.run("run", "--store", "norace.json", "--recordings", "1", "--", "./bank_account_norace")
+    check(done.returncode == 0 and bench.report("norace.json")["findings"] == [], done.stderr)
+
+
+def engine_publication_is_only_suspected(bench):
+    bench.build("publication", PUBLICATION)
+    done = bench.run("run", "--store", "publication.json", "--recordings", "1", "--trials", "2", "--budget", "8s", "--", "./publication")
+    check(done.returncode == 0 and done.stdout == "42\n", done.stdout + done.stderr)
+    findings = bench.report("publication.json")["findings"]
+    check(all(f["rung"] == "suspected" for f in findings), findings)
+
+
+def engine_without_debug_information(bench):
+    bench.example("bank_account_race", "-s")
+    done = bench.run("run", "--store", "stripped.json", "--recordings", "1", "--trials", "2", "--budget", "8s", "--", "./bank_account_race")
+    check(done.returncode == 0, done.stderr)
+    findings = bench.report("stripped.json")["findings"]
+    check(len(findings) == 1 and findings[0]["rung"] == "suspected" and findings[0]["may_be_atomic"], findings)
+
+
+def engine_refuses(bench):
+    with open(bench.path("plain.cc"), "w") as file:
+        file.write("int main() { return 0; }\n")
+    subprocess.run(["g++", "-fsanitize=thread", "plain.cc", "-o", "hooked"], cwd=bench.folder, check=True)
+    done = bench.run("run", "--engine", "valgrind", "--", "./hooked")
+    check(done.returncode == 64 and "has hooks of its own" in done.stderr, done.stderr)
+    subprocess.run(["g++", "-static", "plain.cc", "-o", "static"], cwd=bench.folder, check=True)
+    done = bench.run("run", "--engine", "valgrind", "--", "./static")
+    check(done.returncode == 64 and "linked statically" in done.stderr, done.stderr)
+    # What starts others and has no threads itself is left as it is.
+    done = bench.run("run", "--", "sh", "-c", "exit 0")
+    check("is not instrumented" in done.stderr, done.stderr)
+
+
 def main():
     tests = {name: test for name, test in globals().items() if name.startswith("test_")}
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(os.path.abspath(sys.argv[1]), folder)
+        if bench.has_engine():
+            tests |= {name: test for name, test in globals().items() if name.startswith("engine_")}
+        else:
+            print("skipped: there is no valgrind, or sooth was built without it")
         for name in sys.argv[2:] or tests:
             tests[name](bench)
             print("ok", name)
