@@ -134,6 +134,11 @@ void dispatch(int number, siginfo_t* info, void* context) {
     run_handler(t, number, info, context);
     return;
   }
+  // Valgrind does not take the mask that defer() leaves: a handler may run while others have the turn.
+  if (recorder.under_engine && !recorder.controlled && t->raises != static_cast<u32>(number)) {
+    stop_recording(stream::StopReason::kSignalUnderValgrind);
+    t->special |= kStopped;  // what it did before counts, nothing that follows in its stream
+  }
   // When it comes is not up to the schedule, unless the thread has sent it to itself.
   if (recorder.controlled && t->raises != static_cast<u32>(number))
     controlled::log_external(t->id, sooth::control::External::kSignal);

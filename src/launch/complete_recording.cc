@@ -38,6 +38,8 @@ std::string stop_note(const std::string& directory, stream::StopReason reason) {
     case stream::StopReason::kInputOutput: return ends + "the disk reported an error";
     case stream::StopReason::kNoMemory: return ends + "there was no memory for it in the program (ulimit -v)";
     case stream::StopReason::kNoDescriptor: return ends + "the program had no file descriptor left for it (ulimit -n)";
+    case stream::StopReason::kSignalUnderValgrind:
+      return ends + "a signal came, and under Valgrind its moment is not certain";
   }
   return ends + "the reason is not known";
 }

@@ -20,6 +20,8 @@ namespace {
 // What pthread_create() is called by.
 constexpr std::string_view kThreadStarters[] = {"pthread_create", "thrd_create", "_ZNSt6thread15_M_start_thread"};
 
+constexpr std::string_view kLoaders[] = {"dlopen"};
+
 bool imports_any(const std::string& path, std::span<const std::string_view> names) {
   const Result<MappedFile> file = MappedFile::open(path);
   const auto image = file.ok() ? ElfImage::parse(file->bytes(), path) : Result<ElfImage>(file.status());
@@ -73,11 +75,11 @@ bool starts_threads(const ProgramInfo& program) {
 }
 
 // By default what has no hooks and has threads runs under Valgrind, if there is one. Programs that start others (a shell,
-// make) mostly have none, and are left as they are.
+// make) mostly have none, and are left as they are; so is what loads modules by itself (python3), which may have hooks.
 Status settle_engine(const ProgramInfo& program) {
   const bool is_elf = program.main.format == FileFormat::kElf;
   if (!engine_is_chosen() && is_elf && !program.instrumented() && starts_threads(program) &&
-      find_valgrind_tool().ok()) {
+      !imports_any(program.main.path, kLoaders) && find_valgrind_tool().ok()) {
     choose_engine(Engine::kValgrind);
   }
   if (engine() != Engine::kValgrind) {
@@ -128,7 +130,10 @@ Result<PreparedProgram> prepare_program(const std::string& name, const std::vect
     const bool script = program->main.format == FileFormat::kScript;
     answer.notes.push_back("warning: " + *path + (script ? " is a script" : " is not instrumented") +
                            ": only programs that it starts can be recorded" +
-                           (script ? "" : std::string(". ") + kHowToInstrument));
+                           (script ? "" : std::string(". ") + kHowToInstrument) +
+                           (!script && starts_threads(*program) && find_valgrind_tool().ok()
+                                ? "; or take it as it is, with --engine valgrind"
+                                : ""));
   }
   for (const NeededLibrary& each : program->libraries) {
     if (!each.info.path.empty() && is_unseen_library(each.soname, each.info.tsan)) {

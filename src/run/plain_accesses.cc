@@ -49,6 +49,9 @@ void judge_plain_accesses(Report& report) {
                                           (gone == 1 ? "is" : "are") + " not told of: machine code does not say more.");
   }
   for (Finding& finding : report.findings) {
+    if (finding.misuse == MisuseKind::kDestroy) {
+      finding.rung = Rung::kSuspected;  // that is for happens-before to say
+    }
     if (finding.kind != FindingKind::kRace) {
       continue;
     }

@@ -42,6 +42,7 @@ std::string stop_sentence(stream::StopReason reason) {
     case stream::StopReason::kInputOutput: return "the disk reported an error";
     case stream::StopReason::kNoMemory: return "there was no memory for it in the program (ulimit -v)";
     case stream::StopReason::kNoDescriptor: return "the program had no file descriptor left for it (ulimit -n)";
+    case stream::StopReason::kSignalUnderValgrind: return "a signal came, and under Valgrind its moment is not certain";
   }
   return "for a reason that this version of sooth does not know";
 }

@@ -67,11 +67,12 @@ enum class StopReason : std::uint32_t {
   kSignal = 3,
   kTooManySites = 4,
   kTooManyThreads = 5,
-  kFileTooLarge = 6,  // EFBIG, or RLIMIT_FSIZE
-  kQuota = 7,         // EDQUOT
-  kInputOutput = 8,   // EIO
-  kNoMemory = 9,      // for a mapping: ENOMEM, RLIMIT_AS
-  kNoDescriptor = 10  // RLIMIT_NOFILE
+  kFileTooLarge = 6,         // EFBIG, or RLIMIT_FSIZE
+  kQuota = 7,                // EDQUOT
+  kInputOutput = 8,          // EIO
+  kNoMemory = 9,             // for a mapping: ENOMEM, RLIMIT_AS
+  kNoDescriptor = 10,        // RLIMIT_NOFILE
+  kSignalUnderValgrind = 11  // a handler ran at a moment that is not known for certain
 };
 
 // In a recording that leaves accesses out (docs/recording.md, "Thinning"), messages between kFirstMark and kLastMark tell
