@@ -81,7 +81,7 @@ class RecipeStage {
     const TraceView& view = with_calls_.view();
     const BarrierTrace calls(view);
     Branch nobody;
-    const TraceIndex index(without_bound_reads(calls.view(), nobody), calls.order(), KeptOrder::kMust);
+    const TraceIndex index(without_bound_reads(calls.view(), nobody), calls.order(), KeptOrder::kButAtomics);
     ExecuteOptions execute;
     execute.detours = options.detours;
     Result<SymbolicProgram> symbolic = execute_symbolically(program_, index, view, view.deep, execute);

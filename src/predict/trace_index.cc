@@ -47,9 +47,9 @@ class Senders {
 
 class TraceIndexBuilder {
  public:
-  TraceIndexBuilder(TraceIndex& index, const TraceView& trace, std::span<const ExtraOrder> extra)
+  TraceIndexBuilder(TraceIndex& index, const TraceView& trace, std::span<const ExtraOrder> extra, bool atomics)
       : index_(index),
-        hard_(index.hard_),
+        atomics_(atomics),
         events_(trace.events),
         values_(trace.values),
         branches_(trace.branches),
@@ -111,7 +111,8 @@ class TraceIndexBuilder {
   void add(EventIndex id) {
     const Event& e = events_[id];
     const bool is_semaphore = e.op == Op::kSemPost || e.op == Op::kSemWait;
-    const bool orders = !hard_ || !(is_semaphore || is_atomic(e.op) || e.op == Op::kFence);
+    const bool is_about_atomics = is_atomic(e.op) || e.op == Op::kFence;
+    const bool orders = !(is_semaphore && index_.hard_) && (atomics_ || !is_about_atomics);
     if (orders) {
       must_order_.incoming(e);
     }
@@ -390,7 +391,7 @@ class TraceIndexBuilder {
   };
 
   TraceIndex& index_;
-  const bool hard_;  // what orders beyond it is memory, or counted
+  const bool atomics_;  // order
   const std::span<const Event> events_;
   const std::span<const Value> values_;
   const std::span<const Branch> branches_;
@@ -426,7 +427,7 @@ TraceIndex::TraceIndex(const TraceView& trace, std::span<const ExtraOrder> extra
       hard_(kept == KeptOrder::kHard && trace.reaches.empty()),
       conditions_(trace.events),
       semaphores_(trace.events, hard_) {
-  TraceIndexBuilder(*this, trace, extra).run();
+  TraceIndexBuilder(*this, trace, extra, kept == KeptOrder::kMust || !trace.reaches.empty()).run();
 }
 
 EventIndex TraceIndex::last_write(VariableIndex v, EventIndex end) const {

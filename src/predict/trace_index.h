@@ -40,9 +40,10 @@ struct ExtraOrder {
 
 // What of must-order the index has as predecessors.
 enum class KeptOrder : std::uint8_t {
-  kHard,  // what correct reorderings keep (docs/semantics.md section 7): atomics are memory, and semaphores are counters;
-          // in a trace with calls that were not recorded all of it
-  kMust,  // all of it
+  kHard,        // what correct reorderings keep (docs/semantics.md section 7): atomics are memory, and semaphores are
+                // counters; in a trace with calls that were not recorded all of it
+  kButAtomics,  // all but rule 7, for who decides by values what atomics see; with such calls all of it
+  kMust,        // all of it
 };
 
 // Built in two linear passes (what memory is told apart, then everything else); read-only afterwards, so several

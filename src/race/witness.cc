@@ -33,7 +33,7 @@ class Checker {
         // What a call does unseen may depend on any read before it.
         branches_(trace.reaches.empty() ? trace.branches : std::span<const Branch>{}),
         witness_(witness),
-        edges_(trace.reaches.empty()),
+        edges_(trace.reaches.empty() ? MustEdges::Kept::kHard : MustEdges::Kept::kAll),
         calls_(trace.reaches),
         counts_(trace.events) {}
 

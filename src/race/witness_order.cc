@@ -8,7 +8,7 @@ bool MustEdges::add(std::uint32_t id, const Event& e, bool wanted) {
   if (Thread& own = thread(raw(e.thread)); !own.last) {
     need(own.fork);
   }
-  const bool counts = hard_ && semaphores_.add(e);
+  const bool counts = kept_ == Kept::kHard && semaphores_.add(e);
   switch (e.op) {
     case Op::kFork: thread(e.object).fork = link(id); break;
     case Op::kJoin: join(e); break;
@@ -25,7 +25,7 @@ bool MustEdges::add(std::uint32_t id, const Event& e, bool wanted) {
     case Op::kAtomicRmw:
     case Op::kFence:
     case Op::kAlloc:
-      if (!hard_) {
+      if (kept_ == Kept::kAll) {
         atomic(e);
       }
       break;

@@ -23,9 +23,10 @@ namespace sooth {
 // Linear in the trace.
 class MustEdges {
  public:
-  // `hard`: only what section 7 keeps in a trace without calls. Atomics are memory then, and waits for semaphores that
-  // are counters (WitnessSemaphores) need nobody.
-  explicit MustEdges(bool hard = false) : hard_(hard) {}
+  // kHard is what section 7 keeps in a trace without calls: atomics are memory, and waits for semaphores that are counters
+  // (WitnessSemaphores) need nobody.
+  enum class Kept : std::uint8_t { kHard, kButAtomics, kAll };
+  explicit MustEdges(Kept kept) : kept_(kept) {}
 
   // Every event once, in trace order. Only of `wanted` ones will be asked what they need. True: a wanted post or wait
   // that only changes the count of its semaphore.
@@ -91,7 +92,7 @@ class MustEdges {
   void alloc(const Event& e);
   static LinkId tail(const FlatMap<LinkId>& chains, std::uint64_t object);
 
-  const bool hard_;
+  const Kept kept_;
   WitnessSemaphores semaphores_;
   std::uint32_t now_ = 0;  // the event that is being added
   bool wanted_ = false;

@@ -33,7 +33,7 @@ class Analysis {
         text_(source_.finish()),
         program_(DeepProgram::parse(std::span(&text_, 1))),
         recording_(mini::record(source_, choose)),
-        index_(without_bound_reads(recording_.view(), nobody_)) {
+        index_(without_bound_reads(recording_.view(), nobody_), {}, KeptOrder::kButAtomics) {
     EXPECT_TRUE(program_.ok()) << program_.status().message();
     Result<SymbolicProgram> symbolic =
         execute_symbolically(*program_, index_, recording_.view(), recording_.trace.deep, {});
@@ -88,7 +88,7 @@ class Analysis {
   // What reorderings with recorded values reach.
   Races recorded() const {
     Races races;
-    const TraceIndex index(recording_.view(), {}, KeptOrder::kMust);
+    const TraceIndex index(recording_.view(), {}, KeptOrder::kButAtomics);
     for (EventIndex b = 0; b < index.size(); ++b) {
       for (EventIndex a = 0; a < b; ++a) {
         const RaceTarget both[2] = {RaceTarget::at(index, a), RaceTarget::at(index, b)};

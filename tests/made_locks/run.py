@@ -65,7 +65,7 @@ def check(sooth, source, schedules, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sooth", type=pathlib.Path, required=True)
-    parser.add_argument("--schedules", type=int, default=2)
+    parser.add_argument("--schedules", type=int, default=1)
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
     sources = [path for path in sorted(FOLDER.glob("*.cc")) if not options.names or path.stem in options.names]

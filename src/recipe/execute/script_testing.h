@@ -66,7 +66,7 @@ class Script {
   const DeepProgram& program() const { return program_; }
   TraceView view() const { return {events_, values_, {}, nullptr, {}, records_}; }
   SymbolicProgram execute(const ExecuteOptions& options = {}) const {
-    const TraceIndex index(view(), {}, KeptOrder::kMust);
+    const TraceIndex index(view(), {}, KeptOrder::kButAtomics);
     Result<SymbolicProgram> made = execute_symbolically(program_, index, view(), records_, options);
     EXPECT_TRUE(made.ok());
     return std::move(*made);

@@ -267,7 +267,7 @@ class Case {
         random_(events, seed),
         memory_(events),
         view_{events, random_.values, {}},
-        index_(without_bound_reads(view_, branch_), {}, KeptOrder::kMust),
+        index_(without_bound_reads(view_, branch_), {}, KeptOrder::kButAtomics),
         model_(index_, view_, random_.program,
                [this](std::uint64_t address) -> std::optional<std::uint8_t> {
                  const auto known = random_.initial.find(address);
@@ -283,7 +283,10 @@ class Case {
         window_(index_, static_cast<EventIndex>(past), static_cast<EventIndex>(events.size())),
         table_(random_.program.expressions) {
     options_.try_out = seed % 4 != 0;  // the solver alone must come to the same
-    const Relation must = must_order(events);
+    std::vector<Edge> edges = must_edges(events);
+    std::erase_if(edges,
+                  [](const Edge& edge) { return edge.kind == EdgeKind::kAtomic || edge.kind == EdgeKind::kFence; });
+    const Relation must = closure(events.size(), edges);
     input_.before.resize(events.size());
     for (Index a = 0; a < events.size(); ++a) {
       for (Index b = a + 1; b < events.size(); ++b) {

@@ -26,6 +26,7 @@ class Checker {
         trace_(run.trace()),
         unnamed_(unnamed),
         witness_(witness),
+        edges_(run.trace().reaches.empty() ? MustEdges::Kept::kButAtomics : MustEdges::Kept::kAll),
         calls_(run.trace().reaches),
         machine_(run) {}
 

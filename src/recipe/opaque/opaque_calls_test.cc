@@ -145,7 +145,7 @@ TEST(OpaqueCallsTest, ATraceWithThemIsOneThatCanBeFollowed) {
   const CallTrace trace(made.program(), made.view());
   ASSERT_EQ(trace.put_in().size(), 4u);
   EXPECT_EQ(trace.view().events.size(), made.view().events.size() + 4);
-  const TraceIndex index(trace.view(), {}, KeptOrder::kMust);
+  const TraceIndex index(trace.view(), {}, KeptOrder::kButAtomics);
   const Result<SymbolicProgram> followed =
       execute_symbolically(made.program(), index, trace.view(), trace.view().deep, {});
   ASSERT_TRUE(followed.ok());
