@@ -107,6 +107,10 @@ Thread* current_in_libgomp();
 // In a serial recording the threads of a region wait for each other in here, all of them.
 void assemble(Thread* t, Team* team);
 
+// A thread asks for the next chunk of a loop, which any of them may run. In a serial recording it lets others go first: what
+// one thread would run in sequence is shared out.
+void between_chunks(Thread* t, uptr pc);
+
 // What kind of access to a place a task says it makes. Those of one kind wait for all others; kWrites also for its like,
 // kExcludes runs at no time with its like.
 enum class Kind : u32 { kReads, kWrites, kExcludes, kShares };

@@ -353,11 +353,35 @@ SOOTH_INTERCEPT(void, __kmpc_doacross_post, void* where, int thread, const long*
 }
 
 // There are few buffers for loops that nobody waits at the end of. The numbers are of 4 or 8 bytes, which are handed on alike.
+namespace {
+
+// libomp gives each thread a part of a dynamic loop, from which others steal when they have nothing left: in a serial recording
+// they never would. In the order of the iterations chunks are shared out one by one, which is as good.
+int share_out(int schedule) {
+  constexpr int kDynamic = 35, kAtRunTime = 37, kMonotonic = 1 << 29, kNonMonotonic = 1 << 30;
+  int kind = schedule & ~(kMonotonic | kNonMonotonic);
+  if (!turn::taken() || kind < kDynamic || kind > kAtRunTime) return schedule;
+  return kind | kMonotonic;
+}
+
+}  // namespace
+
 #define SOOTH_DISPATCH(name)                                                                                      \
   SOOTH_INTERCEPT(void, name, void* where, int thread, int schedule, long from, long to, long step, long chunk) { \
-    call_waiting(current(), SOOTH_CALLER, [&] { real_##name(where, thread, schedule, from, to, step, chunk); });  \
+    call_waiting(current(), SOOTH_CALLER,                                                                         \
+                 [&] { real_##name(where, thread, share_out(schedule), from, to, step, chunk); });                \
   }
 SOOTH_DISPATCH(__kmpc_dispatch_init_4)
 SOOTH_DISPATCH(__kmpc_dispatch_init_4u)
 SOOTH_DISPATCH(__kmpc_dispatch_init_8)
 SOOTH_DISPATCH(__kmpc_dispatch_init_8u)
+
+#define SOOTH_DISPATCH_NEXT(name)                                                                    \
+  SOOTH_INTERCEPT(int, name, void* where, int thread, int* last, void* from, void* to, void* step) { \
+    between_chunks(current(), SOOTH_CALLER);                                                         \
+    return real_##name(where, thread, last, from, to, step);                                         \
+  }
+SOOTH_DISPATCH_NEXT(__kmpc_dispatch_next_4)
+SOOTH_DISPATCH_NEXT(__kmpc_dispatch_next_4u)
+SOOTH_DISPATCH_NEXT(__kmpc_dispatch_next_8)
+SOOTH_DISPATCH_NEXT(__kmpc_dispatch_next_8u)

@@ -78,6 +78,15 @@ void assemble(Thread* t, Team* team) {
   while (team->meetings == meeting) turn::block(t, of(&team->meetings), turn::BlockedOn::kBarrier);
 }
 
+void between_chunks(Thread* t, uptr pc) {
+  if (t == nullptr || !turn::taken() || team_ == nullptr || team_->threads < 2) return;
+  begin_operation(t, pc);
+  // A loop of very many has borders of all kinds among the first ones, and a turn costs microseconds.
+  constexpr u32 kAllOf = 4096, kOneIn = 64;
+  static __thread u32 chunks __attribute__((tls_model("initial-exec")));
+  if (++chunks < kAllOf || chunks % kOneIn == 0) turn::yield(t);
+}
+
 }  // namespace sooth::rt::openmp
 
 namespace {
@@ -196,6 +205,30 @@ SOOTH_LOOP(GOMP_parallel_loop_nonmonotonic_guided)
 SOOTH_LOOP_AT_RUN_TIME(GOMP_parallel_loop_runtime)
 SOOTH_LOOP_AT_RUN_TIME(GOMP_parallel_loop_nonmonotonic_runtime)
 SOOTH_LOOP_AT_RUN_TIME(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
+
+#define SOOTH_CHUNK(name)                                \
+  SOOTH_INTERCEPT(bool, name, long* first, long* last) { \
+    between_chunks(current_in_libgomp(), SOOTH_CALLER);  \
+    return real_##name(first, last);                     \
+  }
+SOOTH_CHUNK(GOMP_loop_dynamic_next)
+SOOTH_CHUNK(GOMP_loop_guided_next)
+SOOTH_CHUNK(GOMP_loop_runtime_next)
+SOOTH_CHUNK(GOMP_loop_nonmonotonic_dynamic_next)
+SOOTH_CHUNK(GOMP_loop_nonmonotonic_guided_next)
+SOOTH_CHUNK(GOMP_loop_nonmonotonic_runtime_next)
+SOOTH_CHUNK(GOMP_loop_maybe_nonmonotonic_runtime_next)
+SOOTH_CHUNK(GOMP_loop_ull_dynamic_next)
+SOOTH_CHUNK(GOMP_loop_ull_guided_next)
+SOOTH_CHUNK(GOMP_loop_ull_runtime_next)
+SOOTH_CHUNK(GOMP_loop_ull_nonmonotonic_dynamic_next)
+SOOTH_CHUNK(GOMP_loop_ull_nonmonotonic_guided_next)
+SOOTH_CHUNK(GOMP_loop_ull_nonmonotonic_runtime_next)
+SOOTH_CHUNK(GOMP_loop_ull_maybe_nonmonotonic_runtime_next)
+SOOTH_INTERCEPT(unsigned, GOMP_sections_next, void) {
+  between_chunks(current_in_libgomp(), SOOTH_CALLER);
+  return real_GOMP_sections_next();
+}
 
 #define SOOTH_MEETING(result, name, all)                          \
   SOOTH_INTERCEPT(result, name, void) {                           \

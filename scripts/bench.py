@@ -49,6 +49,7 @@ BENCHMARKS = [
     Benchmark("confirm", "what it costs to make a race happen", places=SCRATCH, in_all=True, takes_quick=True),
     Benchmark("budgets", "whether `sooth run --budget` ends in time; needs an idle machine"),
     Benchmark("compare", "races and false alarms of Sooth, ThreadSanitizer, Helgrind and DRD; scripts/compare.sh installs these"),
+    Benchmark("openmp", "what a parallel region of OpenMP costs in a serial recording"),
     Benchmark("programs", "records and analyses programs of the distribution", places=REAL),
     Benchmark("rdit", "what a missing part of a trace costs each analysis"),
     Benchmark("real", "a full `sooth run` on pbzip2 and zstd"),

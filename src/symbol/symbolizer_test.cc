@@ -326,6 +326,11 @@ TEST(Demangle, PlainNamesStay) {
   EXPECT_EQ(demangle("stdout@GLIBC_2.2.5"), "stdout");
   EXPECT_EQ(demangle("i"), "i");
   EXPECT_EQ(demangle("_ZN2ns5pointE.0"), "ns::point.0");
+  EXPECT_EQ(demangle("main._omp_fn.0"), "main, OpenMP region");
+  EXPECT_EQ(demangle("_ZN2ns4workEi._omp_fn.12"), "ns::work(int), OpenMP region");
+  EXPECT_EQ(demangle(".omp_outlined._debug__.3"), "OpenMP region");
+  EXPECT_EQ(demangle(".omp_task_entry."), "OpenMP task");
+  EXPECT_EQ(demangle("main._omp_fn.x"), "main._omp_fn.x");
   EXPECT_EQ(demangle("_ZN2ns5pointE."), "_ZN2ns5pointE.");
 }
 

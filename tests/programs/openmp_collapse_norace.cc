@@ -1,0 +1,15 @@
+// OpenMP: ... of the same row and column.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+// OUTPUT: 1
+#include <omp.h>
+#include <stdio.h>
+
+int value[4][8];
+
+int main() {
+#pragma omp parallel for collapse(2) num_threads(2) schedule(static)
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 8; ++j) value[i][j] = value[i][j] + 1;
+  printf("%d\n", value[0][0]);
+}

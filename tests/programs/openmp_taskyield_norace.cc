@@ -1,0 +1,21 @@
+// OpenMP: ... a taskwait does.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+// OUTPUT: 1
+#include <omp.h>
+#include <stdio.h>
+
+int value, copy;
+
+int main() {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+#pragma omp task
+    value = 1;
+#pragma omp taskyield
+#pragma omp taskwait
+    copy = value;
+  }
+  printf("%d\n", copy);
+}

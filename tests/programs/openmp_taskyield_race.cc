@@ -1,0 +1,19 @@
+// OpenMP: a scheduling point waits for nothing.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+#include <omp.h>
+#include <stdio.h>
+
+int value, copy;
+
+int main() {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+#pragma omp task
+    value = 1;  // RACE(a)
+#pragma omp taskyield
+    copy = value;  // RACE(a)
+  }
+  printf("%d\n", copy >= 0);
+}
