@@ -173,7 +173,7 @@ static UInt known_count;
 /* Libraries whose functions the run time library wraps, or that synchronise by means of their own that are right. */
 static Bool is_left_out(const HChar* path) {
   static const HChar* const kNames[] = {"libc.so", "libc-", "ld-linux", "ld-", "libpthread", "libstdc++.so", "libgcc_s.so",
-                                        "libm.so", "libm-", "libdl", "librt", "libgomp.so", "libatomic.so", "libtsan.so",
+                                        "libm.so", "libm-", "libdl", "librt", "libgomp.so", "libomp", "libiomp5", "libatomic.so", "libtsan.so",
                                         "libclang_rt.", "libc++", "libunwind", "linux-vdso", "vgpreload_"};
   const HChar* name = VG_(strrchr)(path, '/');
   UInt i;

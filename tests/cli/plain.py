@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from test_loop import SOURCE, check
 
@@ -98,7 +99,7 @@ def test_what_is_not_seen_fails_no_run(bench):
     source = source.replace("GATE std::lock_guard<std::mutex> p(a); std::lock_guard<std::mutex> q(b); ++x;",
                             "{ std::lock_guard<std::mutex> p(a); std::lock_guard<std::mutex> q(b); ++x; } done = true;")
     bench.build("flag", source, "-DGATE=")
-    done = bench.run("run", "--locks", "--store", "flag.json", "--recordings", "1", "--trials", "3", "--", "./flag")
+    done = bench.run("run", "--locks", "--store", "flag.json", "--recordings", "1", "--trials", "3", "--budget", "3s", "--", "./flag")
     check(done.returncode == 0, done.stderr)
     for finding in bench.report("flag.json")["findings"]:
         check(finding["rung"] in ("suspected", "predicted") and finding["uninstrumented"] == ["flag"], finding)
@@ -114,7 +115,7 @@ def test_other_programs(bench):
 
 def engine_race_is_confirmed(bench):
     bench.example("bank_account_race")
-    done = bench.run("run", "--store", "race.json", "--recordings", "1", "--trials", "3", "--", "./bank_account_race")
+    done = bench.run("run", "--store", "race.json", "--recordings", "1", "--trials", "1", "--baseline-runs", "1", "--", "./bank_account_race")
     check(done.returncode == 66 and done.stdout == "balance: 150\n", done.stdout + done.stderr)
     check("--engine valgrind" in done.stderr, done.stderr)
     report = bench.report("race.json")
@@ -129,13 +130,13 @@ def engine_race_is_confirmed(bench):
 
 def engine_norace_is_silent(bench):
     bench.example("bank_account_norace")
-    done = bench.run("run", "--store", "norace.json", "--recordings", "1", "--", "./bank_account_norace")
+    done = bench.run("run", "--store", "norace.json", "--recordings", "1", "--budget", "3s", "--", "./bank_account_norace")
     check(done.returncode == 0 and bench.report("norace.json")["findings"] == [], done.stderr)
 
 
 def engine_publication_is_only_suspected(bench):
     bench.build("publication", PUBLICATION)
-    done = bench.run("run", "--store", "publication.json", "--recordings", "1", "--trials", "2", "--budget", "8s", "--", "./publication")
+    done = bench.run("run", "--store", "publication.json", "--recordings", "1", "--trials", "2", "--budget", "3s", "--", "./publication")
     check(done.returncode == 0 and done.stdout == "42\n", done.stdout + done.stderr)
     findings = bench.report("publication.json")["findings"]
     check(all(f["rung"] == "suspected" for f in findings), findings)
@@ -143,7 +144,7 @@ def engine_publication_is_only_suspected(bench):
 
 def engine_without_debug_information(bench):
     bench.example("bank_account_race", "-s")
-    done = bench.run("run", "--store", "stripped.json", "--recordings", "1", "--trials", "2", "--budget", "8s", "--", "./bank_account_race")
+    done = bench.run("run", "--store", "stripped.json", "--recordings", "1", "--trials", "2", "--budget", "3s", "--", "./bank_account_race")
     check(done.returncode == 0, done.stderr)
     findings = bench.report("stripped.json")["findings"]
     check(len(findings) == 1 and findings[0]["rung"] == "suspected" and findings[0]["may_be_atomic"], findings)
@@ -172,8 +173,9 @@ def main():
         else:
             print("skipped: there is no valgrind, or sooth was built without it")
         for name in sys.argv[2:] or tests:
+            begin = time.monotonic()
             tests[name](bench)
-            print("ok", name)
+            print(f"ok {name} ({time.monotonic() - begin:.1f} s)", flush=True)
 
 
 if __name__ == "__main__":
