@@ -98,6 +98,9 @@ CommandResult merge(const MergeFlags& options) {
   named = distinct_reports(std::move(named));
   std::vector<Report> reports;
   for (NamedReport& each : named) {
+    if (each.path != "-") {
+      name_replays(each.report, each.path);  // it may have another name than when it was written
+    }
     if (named.size() > 1) {
       name_findings(each);
     }

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/report_options.h"
 #include "report/json.h"
+#include "run/merge_reports.h"
 
 namespace sooth {
 namespace {
@@ -17,6 +18,9 @@ CommandResult run(const ReportFlags& options) {
   Result<Report> report = read_report(options.path);
   if (!report.ok()) {
     return std::move(report).status();
+  }
+  if (options.path != "-") {
+    name_replays(*report, options.path);  // it may have another name than when it was written
   }
   return deliver(*report, options.report);
 }

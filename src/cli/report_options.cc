@@ -16,6 +16,7 @@
 #include "cli/usage.h"
 #include "cli/version.h"
 #include "report/baseline.h"
+#include "report/consequence.h"
 #include "report/files.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
@@ -195,6 +196,7 @@ Result<ExitCode> deliver(Report& report, const ReportOptions& options) {
   note_config(report);
   fill_fingerprints(report, options.identity());
   merge_equal_findings(report);
+  find_consequences(report);
   Suppressions suppressions;
   for (const std::string& path : options.suppressions) {
     SOOTH_RETURN_IF_ERROR(suppressions.read(path));

@@ -1,5 +1,6 @@
 // Findings of an exploration. Each of them was there to be seen in a run.
 #include <algorithm>
+#include <iterator>
 
 #include "confirm/explorer_campaign.h"
 
@@ -13,7 +14,10 @@ Access access_of(const ExploredStep& step, std::uint32_t thread, CodeNames& name
   access.op = step.op;
   access.size = step.size;
   access.thread = thread_name(thread);
-  access.site = names.site(step.module, step.offset);
+  // What is inlined where it is: of calls nobody keeps the stacks.
+  std::vector<Site> stack = names.stack({{step.module, step.offset}});
+  access.site = std::move(stack.front());
+  access.stack.assign(std::make_move_iterator(stack.begin() + 1), std::make_move_iterator(stack.end()));
   return access;
 }
 

@@ -1,6 +1,7 @@
 #include "detect/lock_cycle_search.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -293,17 +294,14 @@ void LockCycleSearch::note() {
   });
   std::rotate(chosen_.begin(), first, chosen_.end());
   DeadlockCandidate candidate;
-  std::vector<SiteId> sites;
   for (const LockMoment* moment : chosen_) {
     candidate.acquires.push_back(moment->acquire);
-    sites.push_back(moment->acquire.event.site);
   }
-  std::sort(sites.begin(), sites.end());
-  const auto [it, added] = by_sites_.try_emplace(std::move(sites), found_.size());
+  const auto [number, added] = index_.add(candidate, found_.size());
   if (added) {
     found_.push_back(std::move(candidate));
   } else {
-    ++found_[it->second].cycles;
+    ++found_[number].cycles;
   }
 }
 

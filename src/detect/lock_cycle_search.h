@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -39,7 +38,7 @@ class LockCycleSearch {
 
   void run();
 
-  // By sites, in order of discovery.
+  // By sites and locks, in order of discovery.
   const std::vector<DeadlockCandidate>& found() const { return found_; }
   std::uint64_t steps() const { return steps_; }
   bool out_of_steps() const { return steps_ >= limits_.max_steps; }
@@ -81,8 +80,8 @@ class LockCycleSearch {
   std::size_t length_ = 2;     // of the cycles that are being searched
   bool longer_paths_ = false;  // some path of that length is no cycle
   std::vector<KindIndex> path_;
-  std::vector<const LockMoment*> chosen_;                // for each kind of the path
-  std::map<std::vector<SiteId>, std::size_t> by_sites_;  // into found_
+  std::vector<const LockMoment*> chosen_;  // for each kind of the path
+  DeadlockIndex index_;                    // into found_
   std::vector<DeadlockCandidate> found_;
   std::uint64_t steps_ = 0;
   bool cut_ = false;

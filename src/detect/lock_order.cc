@@ -1,7 +1,6 @@
 #include "detect/lock_order.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -135,16 +134,11 @@ class DeadlockDetector final : public Detector {
     search.run();
     steps_ += search.steps();
     for (const DeadlockCandidate& cycle : search.found()) {
-      std::vector<SiteId> sites;
-      for (const AccessRecord& acquire : cycle.acquires) {
-        sites.push_back(acquire.event.site);
-      }
-      std::sort(sites.begin(), sites.end());
-      const auto [it, added] = found_.try_emplace(std::move(sites), deadlocks_.size());
+      const auto [number, added] = found_.add(cycle, deadlocks_.size());
       if (added) {
         deadlocks_.push_back(cycle);
       } else {
-        deadlocks_[it->second].cycles = std::max(deadlocks_[it->second].cycles, cycle.cycles);
+        deadlocks_[number].cycles = std::max(deadlocks_[number].cycles, cycle.cycles);
       }
     }
   }
@@ -289,7 +283,7 @@ class DeadlockDetector final : public Detector {
   std::vector<CycleUse> uses_;                                 // in order of appearance
   PairTable races_;                                            // stays empty
   std::vector<DeadlockCandidate> deadlocks_;
-  std::map<std::vector<SiteId>, std::size_t> found_;  // by sites, ascending: into deadlocks_
+  DeadlockIndex found_;  // into deadlocks_
   std::vector<std::string> notes_;
   std::size_t leave_out_at_;
   std::size_t thin_out_at_;

@@ -65,6 +65,27 @@ TEST(LockOrderTest, TwoThreadsInOppositeOrder) {
   EXPECT_EQ(cycles("A|acq(l)|1 A|acq(m)|2 A|rel(m)|3 A|rel(l)|4 B|acq(l)|5 B|acq(m)|6 B|rel(m)|7 B|rel(l)|8"), "");
 }
 
+// Of a helper that takes two locks, called for (a, b) and (b, a), and for (c, d) and (d, c).
+TEST(LockOrderTest, TwoDeadlocksOfOneHelperAreTwo) {
+  const auto both = [](const char* thread, const char* first, const char* second) {
+    const std::string t(thread);
+    return t + "|acq(" + first + ")|1 " + t + "|acq(" + second + ")|2 " + t + "|rel(" + second + ")|3 " + t + "|rel(" +
+           first + ")|4 ";
+  };
+  const std::string text = both("A", "a", "b") + both("A", "c", "d") + both("B", "b", "a") + both("B", "d", "c");
+  EXPECT_EQ(cycles(text), "2,2 2,2");
+  // A list of locks, any two of which are taken in any order: some stand for all.
+  std::string many;
+  for (const char* thread : {"A", "B"}) {
+    for (const char* first : {"a", "b", "c", "d"}) {
+      for (const char* second : {"a", "b", "c", "d"}) {
+        many += first == second ? "" : both(thread, first, second);
+      }
+    }
+  }
+  EXPECT_EQ(cycles(many), "2,2 2,2 2,2 2,2");
+}
+
 TEST(LockOrderTest, WhoTriesDoesNotWaitButHolds) {
   const std::string other = " B|acq(m)|5 B|acq(l)|6 B|rel(l)|7 B|rel(m)|8";
   EXPECT_EQ(cycles("A|tryacq(l)|1 A|acq(m)|2 A|rel(m)|3 A|rel(l)|4" + other), "2,6");

@@ -185,14 +185,21 @@ void ContextCollector::allocate(const AccessRecord& alloc, bool right_behind_beg
   }
 }
 
-// Whoever holds the address of a block has had it made, mostly: the pointer of a vector to its elements.
+// Names in the library's own code say nothing to the user.
+bool is_of_library(const NamedPart& part) {
+  return part.name.starts_with("__") || part.function.starts_with("std::") || part.function.starts_with("__gnu_cxx::");
+}
+
+// Whoever holds the address of a block has had it made, mostly: the pointer of a vector to its elements. What has a
+// local variable for a while and a lasting one then is known by the lasting one.
 void ContextCollector::store_pointer(const Event& write, EventId id, std::uint64_t value, const Tables& tables) {
   const std::optional<NamedPart> owner = tables.find_variable(write.object, write.size, id);
-  if (!owner.has_value()) {
+  if (!owner.has_value() || is_of_library(*owner)) {
     return;
   }
   for (Byte& byte : bytes_) {
-    if (byte.alloc.has_value() && byte.alloc->event.object == value && !byte.owner.has_value() && id < byte.until) {
+    const bool better = !byte.owner.has_value() || (!byte.owner->function.empty() && owner->function.empty());
+    if (byte.alloc.has_value() && byte.alloc->event.object == value && better && id < byte.until) {
       byte.owner = owner;
     }
   }
@@ -262,6 +269,50 @@ void ContextCollector::explain(std::vector<Finding>& findings, const Tables& tab
     if (whole[byte.finding]) {
       explain_memory(byte, findings[byte.finding], tables);
       explain_habit(byte, findings[byte.finding], tables);
+    }
+  }
+  for (const Stop* stop : in_order) {
+    if (whole[stop->finding]) {
+      const auto byte =
+          std::find_if(bytes_.begin(), bytes_.end(), [&](const Byte& each) { return each.finding == stop->finding; });
+      name_locks(*stop, byte == bytes_.end() ? nullptr : &*byte, findings[stop->finding], tables);
+    }
+  }
+}
+
+// Locks in local variables, and in the heap block that a race is on, are known once somebody looks at the trace around
+// the finding. "queue.mutex of main()", because functions may have variables of the same name.
+void ContextCollector::name_locks(const Stop& stop, const Byte* byte, Finding& finding, const Tables& tables) const {
+  for (const std::uint64_t lock : stop.locks) {
+    const std::string number = tables.describe(ObjectKind::kLock, lock);
+    if (!number.starts_with("0x")) {
+      continue;
+    }
+    std::string name;
+    if (const std::optional<NamedPart> part = tables.find_variable(lock, 1, stop.event); part.has_value()) {
+      name = part->name + (part->function.empty() ? "" : " of " + part->function);
+    } else if (byte != nullptr && byte->alloc.has_value() && !byte->stack &&
+               lock - byte->alloc->event.object < byte->alloc->event.size) {
+      const Event& block = byte->alloc->event;
+      name =
+          heap_name(tables, tables.variables().allocated(block.site), block.size, lock - block.object, 1, byte->owner);
+    }
+    if (name.empty()) {
+      continue;
+    }
+    for (Access& access : finding.accesses) {
+      for (std::string& held : access.locks) {
+        held = held == number ? name : held == number + " (shared)" ? name + " (shared)" : held;
+      }
+      if (access.address == lock && object_kind(access.op) == ObjectKind::kLock && access.variable.empty()) {
+        access.variable = name;
+      }
+    }
+    for (LockContext& known : finding.context.locks) {
+      known.lock = known.address == lock ? name : known.lock;
+    }
+    if (finding.context.habit.has_value() && finding.context.habit->lock == number) {
+      finding.context.habit->lock = name;
     }
   }
 }

@@ -88,6 +88,7 @@ class ContextCollector {
   void explain_habit(const Byte& byte, Finding& finding, const Tables& tables) const;
   void explain_memory(const Byte& byte, Finding& finding, const Tables& tables) const;
   void explain_access(const Stop& stop, Finding& finding, const Tables& tables) const;
+  void name_locks(const Stop& stop, const Byte* byte, Finding& finding, const Tables& tables) const;
 
   std::vector<Stop> stops_;                   // by event
   std::size_t next_ = 0;                      // the first stop that was not reached

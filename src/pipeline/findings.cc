@@ -160,21 +160,18 @@ std::vector<Claim> make_claims(const std::vector<FinishedDetector>& detectors, c
     }
     claims.push_back(std::move(claim));
   }
-  std::map<std::vector<SiteId>, std::size_t> cycles;  // into claims
+  DeadlockIndex cycles;  // into claims
   for (const FinishedDetector& by : detectors) {
     for (const DeadlockCandidate& cycle : by.detector->deadlocks()) {
-      std::vector<SiteId> sites;
       std::vector<EventId> acquires;
       for (const AccessRecord& acquire : cycle.acquires) {
-        sites.push_back(acquire.event.site);
         acquires.push_back(acquire.id);
       }
-      std::sort(sites.begin(), sites.end());
-      const auto [it, added] = cycles.try_emplace(std::move(sites), claims.size());
+      const auto [number, added] = cycles.add(cycle, claims.size());
       if (added) {
         claims.emplace_back().finding = make_finding(cycle, by, tables, exact);
-      } else {
-        claims[it->second].finding.found_by.emplace_back(by.info->name);
+      } else if (std::string name(by.info->name); claims[number].finding.found_by.back() != name) {
+        claims[number].finding.found_by.push_back(std::move(name));
       }
       // What one thread does alone cannot be brought about.
       std::set<ThreadId> threads;
@@ -182,7 +179,7 @@ std::vector<Claim> make_claims(const std::vector<FinishedDetector>& detectors, c
         threads.insert(acquire.event.thread);
       }
       if (threads.size() == cycle.acquires.size()) {
-        claims[it->second].acquires.push_back(std::move(acquires));
+        claims[number].acquires.push_back(std::move(acquires));
       }
     }
   }

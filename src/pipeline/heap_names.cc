@@ -1,5 +1,7 @@
 #include "pipeline/heap_names.h"
 
+#include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "race/user_code.h"
@@ -19,13 +21,34 @@ bool is_smart_pointer(std::string_view type) {
          type.starts_with("std::atomic<") || !is_library_type(type);
 }
 
+// What a pointer of that type points to: one of the types with that name.
+TypeId pointee(std::span<const TypeLayout> types, std::string_view pointer) {
+  if (!pointer.ends_with("*")) {
+    return kNoType;
+  }
+  pointer.remove_suffix(1);
+  const auto found = std::find_if(types.begin(), types.end(), [&](const TypeLayout& type) {
+    return type.size != 0 && !type.opaque && type.name == pointer;
+  });
+  return found == types.end() ? kNoType : TypeId(found - types.begin());
+}
+
+bool points_to_one(std::string_view type) {
+  return type.starts_with("std::shared_ptr<") || type.starts_with("std::unique_ptr<") ||
+         type.starts_with("std::weak_ptr<");
+}
+
 }  // namespace
 
 std::string heap_name(const Tables& tables, TypeId type, std::uint64_t block_size, std::uint64_t offset,
                       std::uint64_t size, const std::optional<NamedPart>& owner) {
   const auto& types = tables.variables().types();
-  const TypeLayout& held = types[raw(type)];
   const std::string owner_type = owner.has_value() ? types[raw(owner->type)].name : "";
+  if (const TypeId known = pointee(types, owner_type);
+      types[raw(type)].size == 0 && known != kNoType && block_size % types[raw(known)].size == 0) {
+    type = known;  // malloc() does not know what for
+  }
+  const TypeLayout& held = types[raw(type)];
   const bool is_many = held.size != 0 && (block_size >= 2 * held.size || is_sequence(owner_type));
   const std::uint64_t in_element = held.size != 0 ? offset % held.size : offset;
   const TypePart part = find_part(types, type, in_element, size);
@@ -33,7 +56,15 @@ std::string heap_name(const Tables& tables, TypeId type, std::uint64_t block_siz
   const std::string behind = part.path + (rest == 0 ? "" : "+" + std::to_string(rest));
   const std::string index = is_many ? "[" + std::to_string(offset / held.size) + "]" : "";
   if (!owner.has_value()) {
-    return held.name.empty() || is_library_type(held.name) ? "" : held.name + index + behind;
+    if (held.name.empty() || is_library_type(held.name)) {
+      return "";
+    }
+    // "int[2]" would be a type.
+    return behind.empty() && is_many ? "element " + std::to_string(offset / held.size) + " of an array of " + held.name
+                                     : held.name + index + behind;
+  }
+  if (points_to_one(owner_type) && (held.size == 0 || is_library_type(held.name))) {
+    return "*" + owner->name;  // with what counts its references
   }
   if (held.size == 0 || held.opaque) {
     // clang describes no std::string: what has no type is no pointer, of which each has one.

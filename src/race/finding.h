@@ -344,6 +344,7 @@ struct Finding {
   std::optional<HandOver> hand_over;  // of a race that no analysis could prove; nothing when that says nothing
   std::optional<ReplaySummary> replay;
   std::vector<std::string> reports;  // of a merged report: those that have it, sorted
+  std::string follows;               // id of the race that leads to this one (report/consequence.h); mostly empty
 
   friend bool operator==(const Finding&, const Finding&) = default;
 };

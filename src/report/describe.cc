@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "report/utf8.h"
 #include "trace/text/std_syntax.h"
@@ -434,6 +435,30 @@ std::string awaited(const Finding& finding, const Access& access) {
   return ", waiting for " + actor(finding.accesses[(index + 1) % finding.accesses.size()]);
 }
 
+namespace {
+
+// What containers and the like keep things in has names that say nothing.
+std::optional<std::string> held_by_library(std::string_view type) {
+  constexpr std::pair<std::string_view, std::string_view> kHolders[] = {
+      {"std::_Rb_tree_node<", "a node of a std::map or std::set"},
+      {"std::__detail::_Hash_node<", "a node of a hash table"},
+      {"std::_List_node<", "a node of a std::list"},
+      {"std::_Fwd_list_node<", "a node of a std::forward_list"},
+      {"std::__detail::_List_node_base", "a node of a std::list"},
+      {"std::_Sp_counted", "an object of a std::shared_ptr"},
+      {"std::thread::_State_impl<", "the state of a std::thread"},
+      {"std::__future_base::", "the state of a std::future"},
+  };
+  for (const auto& [beginning, spoken] : kHolders) {
+    if (type.starts_with(beginning)) {
+      return std::string(spoken);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::string subject(const Finding& finding) {
   for (const Access* access : accesses_primary_first(finding)) {
     if (!access->variable.empty()) {
@@ -442,7 +467,10 @@ std::string subject(const Finding& finding) {
   }
   if (const std::optional<MemoryContext>& memory = finding.context.memory; memory.has_value()) {
     if (memory->kind == MemoryKind::kHeap && memory->size > 0) {
-      return "a heap block of " + counted(memory->size, "byte", "bytes");
+      return held_by_library(memory->type).value_or("a heap block of " + counted(memory->size, "byte", "bytes")) +
+             (memory->allocated.has_value() && memory->allocated->place().line > 0
+                  ? " allocated at " + short_place(memory->allocated->place())
+                  : "");
     }
     if (memory->kind == MemoryKind::kStack) {
       return "the stack of " + named_thread(memory->thread);

@@ -118,7 +118,9 @@ void merge_finding(Finding& finding, Finding other) {
   if (!finding.failure.has_value() && other.failure.has_value() && other.failure->recorded) {
     finding.failure = std::move(other.failure);
   }
-  if (!finding.replay.has_value()) {
+  // One without a schedule was redacted.
+  if (!finding.replay.has_value() || (finding.replay->schedule.empty() && other.replay.has_value() &&
+                                      !other.replay->schedule.empty() && finding.rung == other.rung)) {
     finding.replay = std::move(other.replay);
   }
   if (other.hand_over.has_value()) {

@@ -30,8 +30,12 @@ const Site& origin_place(const Origin& origin, const UserCode& user_code) {
   return frame == 0 ? origin.site : origin.stack[frame - 1];
 }
 
-// Names of variables and locks that are the same in every run: no address, no "lock held by T1".
-bool is_name(const std::string& text) { return !text.empty() && !text.starts_with("0x") && !text.starts_with("lock "); }
+// Names of variables and locks that are the same in every run: no address, no "lock held by T1". Runs under control do
+// not know "mutex of main()".
+bool is_name(const std::string& text) {
+  return !text.empty() && !text.starts_with("0x") && !text.starts_with("lock ") &&
+         !(text.ends_with(")") && text.find(" of ") != std::string::npos);
+}
 
 template <typename PlaceKey>
 std::string memory_key(const Finding& finding, const UserCode& user_code, PlaceKey place_key) {

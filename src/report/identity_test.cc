@@ -189,5 +189,17 @@ TEST(RedactTest, NothingOfTheMachineIsLeft) {
   EXPECT_EQ(report.findings[0].replay->schedule, "");
 }
 
+// ... but where a reader has to look.
+TEST(RedactTest, TheUsersCodeIsStillTold) {
+  Report report;
+  Finding finding = race(at("/usr/include/c++/12/bits/move.h", 206, "std::swap"), at("/home/u/src/x.cc", 2, "g"), "x");
+  finding.accesses[0].stack = {at("/home/u/src/x.cc", 9, "f")};
+  report.findings = {finding};
+  redact(report);
+  Identifier().identify(report);
+  EXPECT_EQ(report.findings[0].accesses[0].place().file, "x.cc");
+  EXPECT_EQ(report.findings[0].accesses[0].place().line, 9u);
+}
+
 }  // namespace
 }  // namespace sooth

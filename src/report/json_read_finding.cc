@@ -164,6 +164,7 @@ void read_json(const JsonNode& node, Finding& finding) {
   node.get("known", finding.known);
   node.get("conflicts", finding.conflicts);
   node.get("vptr", finding.on_vptr);
+  node.get("follows", finding.follows);
   node.get("others", finding.others);
   node.get("may_be_atomic", finding.may_be_atomic);
   node.get("uninstrumented", finding.uninstrumented);

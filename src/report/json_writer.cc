@@ -334,6 +334,9 @@ Json to_json(const Finding& finding, SharedRuns* shared) {
   if (finding.on_vptr) {
     json["vptr"] = true;
   }
+  if (!finding.follows.empty()) {
+    json["follows"] = finding.follows;
+  }
   if (finding.misuse.has_value()) {
     json["misuse"] = misuse_kind_name(*finding.misuse);
   }

@@ -249,6 +249,7 @@ Finding random_finding(Dice& dice) {
   Finding finding;
   finding.kind = FindingKind(dice.below(kFindingKindCount));
   finding.on_vptr = finding.kind == FindingKind::kRace && dice.below(4) == 0;
+  finding.follows = finding.kind == FindingKind::kRace && dice.below(4) == 0 ? dice.text() : "";
   if (finding.kind == FindingKind::kMisuse) {
     finding.misuse = MisuseKind(1 + dice.below(kMisuseKindCount - 1));
   }

@@ -7,10 +7,16 @@
 namespace sooth {
 namespace {
 
+// Where the system keeps its headers and libraries is no secret, and tells a reader of the report what is the user's own.
+bool is_of_system(const std::string& path) {
+  return path.starts_with("/usr/include/") || path.starts_with("/usr/lib/") || path.starts_with("/lib/");
+}
+
 void redact_site(Site& site) {
-  site.file = file_name(site.file);
-  site.module = file_name(site.module);
-  site.label = without_folders(site.label);
+  const bool is_label = is_of_system(site.file) && site.label.starts_with(site.file);
+  site.label = is_label ? site.label : without_folders(site.label);
+  site.file = is_of_system(site.file) ? site.file : file_name(site.file);
+  site.module = is_of_system(site.module) ? site.module : file_name(site.module);
 }
 
 void redact_stack(std::vector<Site>& stack) {

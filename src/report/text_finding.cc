@@ -187,8 +187,8 @@ void write_headline(const Finding& finding, const SinkOptions& options, const Pa
   write_wrapped(paint.rung(finding.rung) + " ", paint.bold(what) + " " + paint.dim(id), options.width, out);
 }
 
-void write_brief(const Finding& finding, const ReportStats& stats, const SinkOptions& options, const Paint& paint,
-                 std::ostream& out) {
+void write_brief(const Finding& finding, const std::vector<const Finding*>& following, const ReportStats& stats,
+                 const SinkOptions& options, const Paint& paint, std::ostream& out) {
   write_headline(finding, options, paint, out);
   const std::vector<const Access*> accesses = accesses_primary_first(finding);
   for (std::size_t i = 0; i < std::min(accesses.size(), kMostPlaces); ++i) {
@@ -212,6 +212,14 @@ void write_brief(const Finding& finding, const ReportStats& stats, const SinkOpt
     // To be copied: not broken.
     out << "  replay: " << printable(finding.replay->command) << " (seed " << finding.replay->seed
         << how_often_reached(*finding.replay) << ")\n";
+  }
+  for (const Finding* each : following) {
+    const std::vector<const Access*> both = accesses_primary_first(*each);
+    write_wrapped("leads to: ",
+                  paint.rung(each->rung) + " " + headline(*each) + ", " + brief_deed(*each, *both.front()) + " at " +
+                      short_place(both.front()->place()) + ", " + brief_deed(*each, *both.back()) + " at " +
+                      short_place(both.back()->place()) + " " + paint.dim("[" + printable(each->id) + "]"),
+                  options.width, out);
   }
   out << "\n";
 }

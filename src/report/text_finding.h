@@ -32,9 +32,9 @@ void write_headline(const Finding& finding, const SinkOptions& options, const Pa
 
 // The headline, each place with its line of code and who does what there, why it can happen, how sure that is, and how
 // to see it again. At most 15 lines for findings with two places; no line is longer than options.width as far as names
-// allow.
-void write_brief(const Finding& finding, const ReportStats& stats, const SinkOptions& options, const Paint& paint,
-                 std::ostream& out);
+// allow. `following`: what it leads to, which takes a line each.
+void write_brief(const Finding& finding, const std::vector<const Finding*>& following, const ReportStats& stats,
+                 const SinkOptions& options, const Paint& paint, std::ostream& out);
 
 // ", reached in 9 of 10 runs"; nothing when only the run along the witness got there, which is no trial.
 std::string how_often_reached(const ReplaySummary& replay);

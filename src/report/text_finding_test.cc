@@ -153,7 +153,7 @@ std::string brief(const Finding& finding, std::uint32_t width, bool color) {
   options.width = width;
   options.color = color;
   std::ostringstream out;
-  write_brief(finding, {}, options, Paint(color), out);
+  write_brief(finding, {}, {}, options, Paint(color), out);
   return out.str();
 }
 

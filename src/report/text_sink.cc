@@ -172,6 +172,9 @@ void write_finding(const Finding& finding, const ReportStats& stats, const SinkO
   if (finding.failure.has_value() && !finding.failure->after.empty()) {
     out << "  perhaps because of the races " << listed(finding.failure->after) << ", which happened before it\n";
   }
+  if (!finding.follows.empty()) {
+    out << "  follows from the race " << printable(finding.follows) << "\n";
+  }
   if (const std::string vain = attempts(finding); !vain.empty()) {
     out << "  not confirmed: " << vain << "\n";
   }
@@ -203,6 +206,24 @@ void write_suspicions(const std::vector<const Finding*>& suspicions, const Repor
   if (!suspicions.empty()) {
     out << "\n";
   }
+}
+
+// By the id of what leads to them, as far as that is shown.
+std::map<std::string, std::vector<const Finding*>> consequences_of(const std::vector<const Finding*>& findings) {
+  std::map<std::string, std::vector<const Finding*>> by_cause;
+  for (const Finding* finding : findings) {
+    if (finding->rung > Rung::kSuspected && finding->follows.empty()) {
+      by_cause[finding->id];
+    }
+  }
+  for (const Finding* finding : findings) {
+    const auto cause = by_cause.find(finding->follows);
+    if (finding->rung > Rung::kSuspected && cause != by_cause.end()) {
+      cause->second.push_back(finding);
+    }
+  }
+  std::erase_if(by_cause, [](const auto& cause) { return cause.second.empty(); });
+  return by_cause;
 }
 
 // "2 races (1 predicted, 1 suspected)"; empty when there is none of this kind.
@@ -257,6 +278,12 @@ void write_summary(const Report& report, const std::vector<const Finding*>& find
   const auto add = [&line](const std::string& part) { line += (line.empty() || part.empty() ? "" : ", ") + part; };
   for (int i = 0; i < kFindingKindCount; ++i) {
     add(count_of_kind(findings, FindingKind(i)));
+  }
+  const auto following = std::count_if(findings.begin(), findings.end(), [](const Finding* finding) {
+    return !finding->follows.empty() && finding->rung > Rung::kSuspected;
+  });
+  if (following > 0) {
+    add(std::to_string(following) + " of these races " + (following == 1 ? "follows" : "follow") + " from another");
   }
   const std::string found = std::exchange(line, "");
   if (report.suppressed > 0) {
@@ -466,11 +493,16 @@ Status write_text(const Report& report, const SinkOptions& options, std::ostream
   const std::vector<const Finding*> findings = new_findings(report);
   const bool shows_suspicions = options.fail_on == Rung::kSuspected;
   std::vector<const Finding*> suspicions;
+  const std::map<std::string, std::vector<const Finding*>> consequences = consequences_of(findings);
   for (const Finding* finding : findings) {
     if (finding->rung == Rung::kSuspected) {
       suspicions.push_back(finding);
-    } else {
-      (options.verbose ? write_finding : write_brief)(*finding, report.stats, options, paint, out);
+    } else if (options.verbose) {
+      write_finding(*finding, report.stats, options, paint, out);
+    } else if (!consequences.contains(finding->follows)) {
+      const auto following = consequences.find(finding->id);
+      write_brief(*finding, following == consequences.end() ? std::vector<const Finding*>() : following->second,
+                  report.stats, options, paint, out);
     }
   }
   if (shows_suspicions) {

@@ -1,11 +1,13 @@
 #include "run/explore_stage.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/text.h"
 #include "confirm/confirm_report.h"
 #include "confirm/explorer_campaign.h"
+#include "race/site_key.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
 
@@ -39,6 +41,25 @@ bool may_be_same_variable(const Finding& finding, const Finding& explored) {
   });
 }
 
+// The first thread has a name in recordings.
+std::string thread_key(const Access& access) {
+  return (access.thread == "main" ? "T0" : access.thread) + std::string(1, '\0');
+}
+
+// Of an explored race that nobody knows the callers of: another block of the heap, at a place of the library where races
+// on such blocks are proven, says nothing new.
+bool stands_for(const Finding& proven, const Finding& explored, const UserCode& user_code) {
+  const auto is_nobodys = [&](const Access& access) { return access.frame == 0 && !user_code.is_user(access.site); };
+  const std::optional<MemoryContext>& memory = proven.context.memory;
+  return memory.has_value() && memory->kind == MemoryKind::kHeap && proven.kind == FindingKind::kRace &&
+         proven.rung >= explored.rung && explored.accesses.front().variable.empty() &&
+         std::any_of(explored.accesses.begin(), explored.accesses.end(), [&](const Access& access) {
+           return is_nobodys(access) &&
+                  std::any_of(proven.accesses.begin(), proven.accesses.end(),
+                              [&](const Access& each) { return site_key(each.site) == site_key(access.site); });
+         });
+}
+
 }  // namespace
 
 Result<ExploreStageResult> explore_stage(const ExploreStageJob& job) {
@@ -58,6 +79,7 @@ Result<ExploreStageResult> explore_stage(const ExploreStageJob& job) {
     return std::move(report).status();
   }
   std::erase_if(report->findings, [](const Finding& finding) { return finding.kind != FindingKind::kRace; });
+  add_recorded_stacks(job.recorded, report->findings);
   fill_fingerprints(*report, job.identity);
   merge_equal_findings(*report);
   for (Finding& finding : report->findings) {
@@ -80,8 +102,29 @@ Result<ExploreStageResult> explore_stage(const ExploreStageJob& job) {
   return result;
 }
 
-void merge_explored(std::vector<Finding> races, std::vector<Finding>& findings) {
+void add_recorded_stacks(const std::vector<Access>& recorded, std::vector<Finding>& findings) {
+  std::map<std::string, std::vector<const Access*>> known;
+  for (const Access& access : recorded) {
+    known[thread_key(access) + site_key(access.site)].push_back(&access);
+  }
+  for (Finding& finding : findings) {
+    for (Access& access : finding.accesses) {
+      const auto same = known.find(thread_key(access) + site_key(access.site));
+      if (same != known.end() && std::all_of(same->second.begin(), same->second.end(), [&](const Access* each) {
+            return site_key(each->place()) == site_key(same->second.front()->place());
+          })) {
+        access.stack = same->second.front()->stack;
+      }
+    }
+  }
+}
+
+void merge_explored(std::vector<Finding> races, std::vector<Finding>& findings, const UserCode& user_code) {
   for (Finding& race : races) {
+    if (std::any_of(findings.begin(), findings.end(),
+                    [&](const Finding& each) { return stands_for(each, race, user_code); })) {
+      continue;
+    }
     std::vector<Finding*> known;
     for (Finding& each : findings) {
       if (each.kind == FindingKind::kRace && lines_of(each) == lines_of(race) && may_be_same_variable(each, race)) {

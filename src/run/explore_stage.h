@@ -20,6 +20,9 @@ struct ExploreStageJob {
   std::string report_name;   // the file that the report goes to, for commands
   IdentityOptions identity;  // of the races
   std::uint64_t runs = 0;    // at most
+  // Accesses that recordings have: an explored one of the same thread at the same place came there by the same calls, if
+  // all of these did.
+  std::vector<Access> recorded;
   std::uint32_t jobs = 1;
   std::function<Result<RunOutcome>(const RunPlan&)> run;  // called from several threads
   std::function<bool()> cancelled;                        // likewise
@@ -36,7 +39,10 @@ struct ExploreStageResult {
 // Fails when the program cannot be run so. Deadlocks and crashes are for whoever hands in `run` to see.
 Result<ExploreStageResult> explore_stage(const ExploreStageJob& job);
 
+// Whoever explores keeps no stacks, and a place in the library is nobody's: see ExploreStageJob::recorded.
+void add_recorded_stacks(const std::vector<Access>& recorded, std::vector<Finding>& findings);
+
 // Puts them into the findings: one on the same lines gets the proof, if it has none.
-void merge_explored(std::vector<Finding> races, std::vector<Finding>& findings);
+void merge_explored(std::vector<Finding> races, std::vector<Finding>& findings, const UserCode& user_code);
 
 }  // namespace sooth

@@ -28,7 +28,7 @@ Finding on(MemoryKind kind, Finding finding) {
 }
 
 std::vector<Finding> merged(std::vector<Finding> findings) {
-  merge_explored({race(Rung::kConfirmed)}, findings);
+  merge_explored({race(Rung::kConfirmed)}, findings, {});
   return findings;
 }
 
@@ -61,22 +61,60 @@ TEST(MergeExplored, WhatIsNewIsAFinding) {
 
 TEST(MergeExplored, GlobalsAreToldApart) {
   std::vector<Finding> findings = {race(Rung::kSuspected, "hits"), race(Rung::kSuspected, "misses")};
-  merge_explored({race(Rung::kConfirmed, "misses")}, findings);
+  merge_explored({race(Rung::kConfirmed, "misses")}, findings, {});
   ASSERT_EQ(findings.size(), 2u);
   EXPECT_EQ(findings[0].rung, Rung::kSuspected);
   EXPECT_EQ(findings[1].rung, Rung::kConfirmed);
   // The one finding on its lines is about something else.
   findings = {race(Rung::kSuspected, "hits")};
-  merge_explored({race(Rung::kConfirmed, "misses")}, findings);
+  merge_explored({race(Rung::kConfirmed, "misses")}, findings, {});
   EXPECT_EQ(findings.size(), 2u);
   findings = {race(Rung::kSuspected, "cells[3]")};
-  merge_explored({race(Rung::kConfirmed, "cells[4]")}, findings);
+  merge_explored({race(Rung::kConfirmed, "cells[4]")}, findings, {});
   EXPECT_EQ(findings.size(), 1u);
 }
 
 TEST(MergeExplored, WhatIsInNoVariableOfTheProgramIsNoGlobal) {
   EXPECT_EQ(merged({on(MemoryKind::kGlobal, race(Rung::kSuspected, "hits"))}).size(), 2u);
   EXPECT_EQ(merged({on(MemoryKind::kHeap, race(Rung::kSuspected, "*hits"))}).size(), 1u);
+}
+
+TEST(AddRecordedStacks, OneInTheLibraryIsWhereItsOnlyCallerIs) {
+  const auto in_library = [](std::uint32_t line, std::uint32_t called_from, const char* thread = "T1") {
+    Access access;
+    access.thread = thread;
+    access.site.file = "/usr/include/c++/12/bits/shared_ptr_base.h";
+    access.site.line = line;
+    access.frame = called_from == 0 ? 0 : 1;
+    if (called_from != 0) {
+      access.stack.resize(1);
+      access.stack[0].file = "a.cc";
+      access.stack[0].line = called_from;
+    }
+    return access;
+  };
+  Finding explored;
+  explored.accesses = {in_library(10, 0), in_library(20, 0)};
+  std::vector<Finding> findings = {explored};
+  add_recorded_stacks({in_library(10, 3, "main")}, findings);
+  EXPECT_EQ(findings, std::vector<Finding>{explored});
+  // Line 20 has two callers: either may be meant.
+  add_recorded_stacks({in_library(10, 3), in_library(10, 3), in_library(20, 4), in_library(20, 5)}, findings);
+  ASSERT_EQ(findings[0].accesses[0].stack.size(), 1u);
+  EXPECT_EQ(findings[0].accesses[0].stack[0].line, 3u);
+  EXPECT_TRUE(findings[0].accesses[1].stack.empty());
+}
+
+TEST(MergeExplored, ALibrarysPlaceWithoutCallersIsCoveredByWhatIsProvenThere) {
+  Finding proven = on(MemoryKind::kHeap, race(Rung::kConfirmed, "*pointer"));
+  Finding explored = race(Rung::kConfirmed);
+  proven.accesses[1].site.file = explored.accesses[0].site.file = "/usr/include/c++/12/ext/atomicity.h";
+  std::vector<Finding> findings = {proven};
+  merge_explored({explored}, findings, {});
+  EXPECT_EQ(findings.size(), 1u);
+  explored.accesses[0].variable = explored.accesses[1].variable = "other";
+  merge_explored({explored}, findings, {});
+  EXPECT_EQ(findings.size(), 2u);
 }
 
 }  // namespace

@@ -262,14 +262,17 @@ std::optional<EndedRun> ended_run(const ProgramEnd& end, bool timed_out, const s
 
 namespace {
 
-// With the command that repeats it.
-void give_id(Finding& finding, const std::string& id) {
-  if (finding.replay.has_value()) {
-    std::string& command = finding.replay->command;
-    const std::size_t old = command.find("#" + finding.id);
-    command = old == std::string::npos ? command : command.replace(old + 1, finding.id.size(), id);
+// What repeats it names it: "sooth replay run.json#0123456789abcdef -- ./program".
+void name_in_command(Finding& finding) {
+  if (!finding.replay.has_value()) {
+    return;
   }
-  finding.id = id;
+  std::string& command = finding.replay->command;
+  const std::size_t hash = command.rfind('#', command.find(" -- "));
+  if (hash != std::string::npos) {
+    const std::size_t end = std::min(command.find_first_not_of("0123456789abcdef", hash + 1), command.size());
+    command.replace(hash + 1, end - hash - 1, finding.id);
+  }
 }
 
 // What is known of the recorded run: its locks by name, and who started the threads.
@@ -305,7 +308,7 @@ void call_as_predicted(Finding& failure, const Report& report) {
   });
   if (same != report.findings.end()) {
     add_predicted_names(failure, *same);
-    give_id(failure, same->id);
+    failure.id = same->id;
   }
 }
 
@@ -327,7 +330,7 @@ std::string FailureTally::add(const EndedRun& run, const FailureReplay& replay, 
     known = findings_.end() - 1;
   } else {
     if (run.recorded && !known->failure->recorded) {  // it knows the stacks, and with them the place in the user's code
-      give_id(*known, fresh->id);
+      known->id = fresh->id;
       known->accesses = std::move(fresh->accesses);
     }
     known->dynamic_pairs += times;
@@ -365,6 +368,7 @@ void FailureTally::may_be_caused_by(const std::string& failure, const std::strin
 void FailureTally::move_to(Report& report) {
   for (Finding& finding : findings_) {
     call_as_predicted(finding, report);
+    name_in_command(finding);
     if (finding.replay) {
       finding.replay->trials = controlled_;
       finding.replay->probability = static_cast<double>(finding.replay->hits) / static_cast<double>(controlled_);

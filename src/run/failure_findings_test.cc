@@ -203,5 +203,18 @@ TEST(FailureFindings, WhatTakesADelayComesLast) {
   EXPECT_EQ(report.findings.back().id, id);
 }
 
+// Runs that failed alike may have ended at different places: the finding has one id, and what repeats it names that.
+TEST(FailureFindings, TheCommandNamesTheFinding) {
+  FailureTally tally;
+  FailureReplay replay;
+  replay.command = "sooth replay 'my run.json#0123456789abcdef' -- ./a '#7'";
+  tally.add(crashed(SIGSEGV, 7), replay, 1);
+  Report report;
+  tally.move_to(report);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_NE(report.findings[0].id, "0123456789abcdef");
+  EXPECT_EQ(report.findings[0].replay->command, "sooth replay 'my run.json#" + report.findings[0].id + "' -- ./a '#7'");
+}
+
 }  // namespace
 }  // namespace sooth

@@ -171,13 +171,13 @@ std::vector<SourceFile> common_sources(const std::vector<Report>& reports) {
 
 void name_replays(Report& report, const std::string& file) {
   for (Finding& finding : report.findings) {
-    if (!finding.replay.has_value() || finding.replay->command.empty()) {
-      continue;
+    if (!finding.replay.has_value() || finding.replay->schedule.empty()) {
+      continue;  // nobody can repeat it from there
     }
     std::string& command = finding.replay->command;
-    const std::size_t id = command.find("#" + finding.id);
-    const std::size_t program = id == std::string::npos ? id : command.find(" -- ", id);
-    if (program != std::string::npos) {
+    const std::size_t program = command.find(" -- ");
+    const bool in_report = command.rfind('#', program) != std::string::npos;  // else a schedule has a file of its own
+    if (program != std::string::npos && in_report) {
       command = "sooth replay " + shell_word(file + "#" + finding.id) + command.substr(program);
     }
   }

@@ -118,5 +118,30 @@ TEST(MergeReports, UnitesWhatIsNotCovered) {
             (std::multiset<std::string>{"of all", "of t", "of u"}));
 }
 
+TEST(NameReplays, SaysWhereTheScheduleIs) {
+  Report all =
+      report("t", {race("abc", Rung::kConfirmed), race("def", Rung::kConfirmed), race("123", Rung::kConfirmed)});
+  for (Finding& finding : all.findings) {
+    finding.replay = replay(2, 1);
+    finding.replay->schedule = "seed 1";
+  }
+  all.findings[1].replay->schedule = "";  // redacted
+  all.findings[2].replay->command = "sooth replay race-1.schedule -- ./p '#a'";
+  name_replays(all, "folder/other.json");
+  EXPECT_EQ(all.findings[0].replay->command, "sooth replay folder/other.json#abc -- ./p");
+  EXPECT_EQ(all.findings[1].replay->command, "sooth replay r.json#a -- ./p");
+  EXPECT_EQ(all.findings[2].replay->command, "sooth replay race-1.schedule -- ./p '#a'");
+}
+
+TEST(MergeReports, AScheduleIsKeptWhoeverHasIt) {
+  Finding redacted = race("a", Rung::kConfirmed), whole = redacted;
+  redacted.replay = whole.replay = replay(2, 1);
+  whole.replay->schedule = "seed 1";
+  for (const auto& reports : {std::vector{report("t", {redacted}), report("u", {whole})},
+                              std::vector{report("t", {whole}), report("u", {redacted})}}) {
+    EXPECT_EQ(merge_reports(reports).findings.at(0).replay->schedule, "seed 1");
+  }
+}
+
 }  // namespace
 }  // namespace sooth

@@ -163,7 +163,7 @@ class Loop {
       }
       result_.findings.push_back(std::move(entry.finding));
     }
-    merge_explored(std::move(explored_), result_.findings);
+    merge_explored(std::move(explored_), result_.findings, job_.identity.user_code);
     return std::move(result_);
   }
 
@@ -261,6 +261,9 @@ class Loop {
     job.path = program_->path();
     job.report_name = job_.confirm.options.report_name;
     job.identity = job_.identity;
+    for (const FindingPool::Entry& entry : pool_.entries()) {
+      job.recorded.insert(job.recorded.end(), entry.finding.accesses.begin(), entry.finding.accesses.end());
+    }
     job.runs = kExploreRuns;
     job.jobs = options.jobs;
     job.cancelled = [&] { return is_over(time, most, runs_made_ - before); };

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "symbol/readable_name.h"
 
@@ -129,6 +130,13 @@ TypeId TypeReader::read(Dwarf_Die type) {
   const TypeId id = read_bare(type);
   --depth_;
   known_[type.addr] = id;
+  if (depth_ == 0 && !reads_pointees_) {
+    reads_pointees_ = true;
+    for (const Dwarf_Die& pointee : std::exchange(pointees_, {})) {
+      read(pointee);
+    }
+    reads_pointees_ = false;
+  }
   return id;
 }
 
@@ -138,12 +146,28 @@ TypeId TypeReader::read_bare(Dwarf_Die& type) {
     case DW_TAG_class_type: return read_record(type, false);
     case DW_TAG_union_type: return read_record(type, true);
     case DW_TAG_array_type: return read_array(type);
+    case DW_TAG_pointer_type: return read_pointer(type);
     default: {
       const char* name = name_of(type);
       const std::uint64_t size = bytes_of(type);
       return size == 0 ? kNoType : add({.name = name != nullptr ? name : "", .size = size});
     }
   }
+}
+
+TypeId TypeReader::read_pointer(Dwarf_Die& type) {
+  Dwarf_Die target;
+  bool is_known = target_of(type, target);
+  while (is_known && is_qualifier(dwarf_tag(&target))) {
+    Dwarf_Die next;
+    is_known = target_of(target, next);
+    target = is_known ? next : target;
+  }
+  std::string name = !is_known || name_of(target) == nullptr ? "" : readable_name(qualified(target)) + "*";
+  if (!name.empty() && !reads_pointees_) {
+    pointees_.push_back(target);
+  }
+  return add({.name = std::move(name), .size = sizeof(void*)});
 }
 
 TypeId TypeReader::read_record(Dwarf_Die& type, bool is_union) {

@@ -46,6 +46,8 @@ class TypeReader {
 
  private:
   TypeId read_bare(Dwarf_Die& type);
+  // "Node*". What it points to is read, too, as soon as nothing else is being read; what that points to is not.
+  TypeId read_pointer(Dwarf_Die& type);
   TypeId read_record(Dwarf_Die& type, bool is_union);
   TypeId read_array(Dwarf_Die& type);
   TypeId add(TypeLayout layout);
@@ -58,7 +60,9 @@ class TypeReader {
   TypeCatalog& catalog_;
   std::unordered_map<const void*, TypeId> known_;           // by die
   std::unordered_map<const void*, std::string> enclosing_;  // die of a class -> "ns::Outer::"
+  std::vector<Dwarf_Die> pointees_;                         // still to be read
   bool names_noted_ = false;
+  bool reads_pointees_ = false;
   int depth_ = 0;
 };
 

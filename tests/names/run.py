@@ -4,7 +4,7 @@
     tests/names/run.py SOOTH [--compilers g++,clang++-19] [--levels -O0,-O2] [--keep DIR]
 
 Each line with `//= TEXT` must be a race whose memory is called TEXT; a heap block also tells how many bytes the
-program asked for. A line may say `//= TEXT |-O2 OTHER` or `|clang++-14-O2
+program asked for, and `holding` the locks that threads hold there. A line may say `//= TEXT |-O2 OTHER` or `|clang++-14-O2
 OTHER` where compilers tell less. Prints what differs, and a closing sentence with the number of cases.
 """
 import argparse
@@ -45,9 +45,11 @@ def text_of(finding):
         return "stack of " + memory["thread"]
     if not name:
         return "%s block of %s bytes" % (memory.get("kind", "no"), memory.get("size", "?"))
+    held = sorted({lock for access in finding["accesses"] for lock in access["locks"]})
+    locks = " holding " + ", ".join(held) if held else ""
     if memory["kind"] == "stack":
-        return name + (" in " + memory["function"] if "function" in memory else " of " + memory["thread"])
-    return name + (" in %s bytes" % memory["size"] if memory["kind"] == "heap" else "")
+        return name + (" in " + memory["function"] if "function" in memory else " of " + memory["thread"]) + locks
+    return name + (" in %s bytes" % memory["size"] if memory["kind"] == "heap" else "") + locks
 
 
 def found_texts(report):

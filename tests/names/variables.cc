@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <shared_mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -159,6 +160,14 @@ std::vector<int> orders;
 std::vector<Account> ledger;
 std::string long_text;
 std::unique_ptr<Account> owned;
+struct Guarded {
+  std::shared_mutex mutex;
+  int value = 0;
+};
+Guarded* heap_guarded;
+std::shared_ptr<Account> shared;
+int* slots;
+Account* raw_account;
 struct Shop {
   int open;
   std::vector<int> prices;
@@ -234,12 +243,15 @@ static void touch_heap() {
   TOUCH(*heap_int = 1)              //= *heap_int in 4 bytes
   TOUCH(heap_account->balance = 1)  //= heap_account->balance in 24 bytes
   TOUCH(heap_account->home.y = 1)   //= heap_account->home.y in 24 bytes
-  TOUCH(eight_bytes[3] = 1)         //= *eight_bytes+3 in 8 bytes
+  TOUCH(eight_bytes[3] = 1)         //= eight_bytes[3] in 8 bytes
   TOUCH(orders[2] = 1)              //= orders[2] in 20 bytes
   TOUCH(ledger[1].number = 1)       //= ledger[1].number in 72 bytes
   TOUCH(long_text[7] = 'x')         //= element of long_text in 41 bytes
   TOUCH(owned->balance = 1)         //= owned->balance in 24 bytes
   TOUCH(shop.prices[1] = 1)         //= shop.prices[1] in 16 bytes
+  TOUCH(slots[1] = 1)               //= slots[1] in 16 bytes
+  TOUCH(raw_account->home.x = 1)    //= raw_account->home.x in 24 bytes
+  TOUCH(shared->balance = 1)        //= *shared in 40 bytes
 }
 
 struct Locals {
@@ -286,6 +298,23 @@ __attribute__((noinline)) static void local_variables(int parameter) {
   }
 }
 
+// Readers of a lock keep each other out of nothing.
+static void touch_guarded(Guarded& guarded) {
+  std::shared_lock<std::shared_mutex> lock(guarded.mutex);
+  TOUCH(guarded.value = 1)  //= guarded.value in local_locks() holding guarded.mutex of local_locks() (shared)
+}
+
+static void touch_heap_guarded() {
+  std::shared_lock<std::shared_mutex> lock(heap_guarded->mutex);
+  TOUCH(heap_guarded->value = 1)  //= heap_guarded->value in 64 bytes holding heap_guarded->mutex (shared)
+}
+
+__attribute__((noinline)) static void local_locks() {
+  Guarded guarded;
+  run_twice([&] { touch_guarded(guarded); });
+  run_twice(touch_heap_guarded);
+}
+
 int main(int argc, char**) {
   anything = argc;
   heap_int = new int(0);
@@ -296,10 +325,15 @@ int main(int argc, char**) {
   long_text.assign(40, ' ');
   owned = std::make_unique<Account>(1);
   shop.prices.assign(4, 0);
+  shared = std::make_shared<Account>(1);
+  slots = static_cast<int*>(std::calloc(4, sizeof(int)));
+  heap_guarded = new Guarded;
+  raw_account = static_cast<Account*>(std::calloc(1, sizeof(Account)));
   run_twice(touch_globals);
   run_twice(touch_heap);
   // Not main: another thread has variables of its own, too.
   std::thread([argc] { local_variables(argc); }).join();
+  local_locks();
   // A compiler drops what nobody reads.
   return file_counter + hidden + hidden_point.y + last_id() > 100;
 }

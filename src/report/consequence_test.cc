@@ -1,0 +1,134 @@
+#include "report/consequence.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace sooth {
+namespace {
+
+Site user_site(std::uint32_t line, const std::string& function) {
+  Site site;
+  site.file = "/home/me/a.cc";
+  site.line = line;
+  site.function = function;
+  return site;
+}
+
+Site library_site(const std::string& function) {
+  Site site;
+  site.file = "/usr/include/c++/12/bits/shared_ptr_base.h";
+  site.line = 1075;
+  site.function = function;
+  return site;
+}
+
+Access own(Op op, std::uint32_t line, const std::string& function) {
+  Access access;
+  access.op = op;
+  access.site = user_site(line, function);
+  return access;
+}
+
+Access through(Op op, std::uint32_t line, const std::string& function, const std::string& library) {
+  Access access;
+  access.op = op;
+  access.site = library_site(library);
+  access.stack = {user_site(line, function)};
+  access.frame = 1;
+  return access;
+}
+
+Finding race(const std::string& id, Access first, Access second) {
+  Finding finding;
+  finding.id = id;
+  finding.rung = Rung::kPredicted;
+  finding.accesses = {std::move(first), std::move(second)};
+  return finding;
+}
+
+Finding on_block(Finding finding, std::uint32_t allocated_at, bool by_library = true) {
+  MemoryContext& memory = finding.context.memory.emplace();
+  memory.kind = MemoryKind::kHeap;
+  memory.allocated.emplace().site =
+      by_library ? library_site("std::allocator::allocate") : user_site(allocated_at, "f");
+  if (by_library) {
+    memory.allocated->stack = {user_site(allocated_at, "main")};
+    memory.allocated->frame = 1;
+  }
+  return finding;
+}
+
+const char* const kPointer = "std::__shared_ptr<Config>::__shared_ptr";
+
+Finding pointer_race(const std::string& id = "pointer") {
+  return race(id, through(Op::kRead, 9, "reader", kPointer), through(Op::kWrite, 13, "main", kPointer));
+}
+
+std::string follows(Finding finding, std::vector<Finding> others = {pointer_race()}) {
+  Report report;
+  report.findings = std::move(others);
+  report.findings.insert(report.findings.begin(), std::move(finding));
+  find_consequences(report);
+  return report.findings.front().follows;
+}
+
+TEST(ConsequenceTest, WhatASharedPointerOwnsIsChangedWithIt) {
+  const std::string count = "std::_Sp_counted_base::_M_release";
+  const Finding counted =
+      on_block(race("x", through(Op::kAtomicRmw, 9, "reader", count), through(Op::kWrite, 13, "main", count)), 5);
+  EXPECT_EQ(follows(counted), "pointer");
+  // The user's own accesses to the object: it is allocated or freed where the pointer is set.
+  const Finding read = race("x", own(Op::kRead, 10, "reader"), own(Op::kWrite, 4, "Config"));
+  Finding made = on_block(read, 13);
+  EXPECT_EQ(follows(made), "");  // the constructor has nothing to do with main() here
+  made.accesses[1].stack = {library_site("std::make_shared"), user_site(13, "main")};
+  EXPECT_EQ(follows(made), "pointer");
+  EXPECT_EQ(follows(on_block(race("x", own(Op::kRead, 10, "reader"), through(Op::kFree, 13, "main", count)), 5)),
+            "pointer");
+}
+
+TEST(ConsequenceTest, WhatHasNothingToDoWithItDoesNotFollow) {
+  const Finding read = race("x", own(Op::kRead, 10, "reader"), own(Op::kWrite, 14, "main"));
+  EXPECT_EQ(follows(read), "");
+  EXPECT_EQ(follows(on_block(read, 5)), "");          // made and freed elsewhere
+  EXPECT_EQ(follows(on_block(read, 13, false)), "");  // the user's own new
+  EXPECT_EQ(follows(on_block(race("x", own(Op::kRead, 20, "other"), own(Op::kWrite, 14, "main")), 13)), "");
+}
+
+TEST(ConsequenceTest, OfTwoCausesNeitherIsOne) {
+  const std::string count = "std::_Sp_counted_base::_M_release";
+  const Finding counted =
+      on_block(race("x", through(Op::kAtomicRmw, 9, "reader", count), through(Op::kWrite, 13, "main", count)), 5);
+  EXPECT_EQ(follows(counted, {pointer_race("a"), pointer_race("b")}), "");
+  Finding unproven = pointer_race();
+  unproven.rung = Rung::kSuspected;
+  EXPECT_EQ(follows(counted, {unproven}), "");
+}
+
+TEST(ConsequenceTest, ElementsOfAVector) {
+  const Finding vector = race("vector", through(Op::kWrite, 7, "add", "std::vector<int>::push_back"),
+                              through(Op::kWrite, 7, "add", "std::vector<int>::push_back"));
+  const Finding element = on_block(race("x", through(Op::kWrite, 7, "add", "std::construct_at"),
+                                        through(Op::kFree, 7, "add", "std::allocator<int>::deallocate")),
+                                   7);
+  EXPECT_EQ(follows(element, {vector}), "vector");
+  // A use of an element by the user's own code may be another bug.
+  EXPECT_EQ(follows(on_block(race("x", own(Op::kRead, 8, "add"), own(Op::kWrite, 7, "add")), 7), {vector}), "");
+}
+
+// if (!config) { lock; if (!config) config = new Config; }
+TEST(ConsequenceTest, WhatAPointerHandsOutIsMadeWhereItIsSet) {
+  Finding pointer = race("pointer", own(Op::kRead, 5, "get"), own(Op::kWrite, 6, "get"));
+  pointer.accesses[0].variable = pointer.accesses[1].variable = "config";
+  Finding read = on_block(race("x", own(Op::kRead, 9, "use"), own(Op::kWrite, 2, "Config")), 6, false);
+  read.context.memory->name = "config->size";
+  EXPECT_EQ(follows(read, {pointer}), "");  // written by somebody else, for all one knows
+  read.accesses[1].stack = {user_site(6, "get")};
+  EXPECT_EQ(follows(read, {pointer}), "pointer");
+  read.context.memory->name = "other->size";
+  EXPECT_EQ(follows(read, {pointer}), "");
+}
+
+}  // namespace
+}  // namespace sooth
