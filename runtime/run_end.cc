@@ -208,7 +208,8 @@ void note_blocked(const Thread* t, u32 id, BlockedOn on, u32 holder, uptr object
 
 void note_running(const Thread* t, u32 id) {
   controlled::log(RecordKind::kBlockedThread, id, static_cast<u64>(BlockedOn::kUnknown), sooth::control::kNone, 0);
-  log_stack(t, id, 0, ~uptr{0});
+  // Whoever waits in a loop looks at something again and again.
+  log_stack(t, id, t->stepped_in == t->top ? t->stepped_at : 0, ~uptr{0});
 }
 
 // As libc says it: the standard error of a recorded program is its own.

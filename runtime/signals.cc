@@ -58,10 +58,12 @@ void call_handler(const struct sigaction& action, int number, siginfo_t* info, v
 // While it lives, a handler runs that must not call what it may have interrupted.
 class HandlerRuns {
  public:
-  HandlerRuns(Thread* t, bool careful) : t_(t), counts_(careful) {
+  HandlerRuns(Thread* t, bool careful, bool of_crash) : t_(t), counts_(careful), within_crash_(t->handles_crash) {
     if (counts_) ++t_->handlers;
+    t_->handles_crash = of_crash || within_crash_;
   }
   ~HandlerRuns() {
+    t_->handles_crash = within_crash_;
     // It may have jumped into this one, out of another.
     if (counts_ && t_->handlers != 0) --t_->handlers;
   }
@@ -71,7 +73,14 @@ class HandlerRuns {
  private:
   Thread* t_;
   bool counts_;
+  bool within_crash_;
 };
+
+// Who gets one of these is about to die, whoever sent it.
+bool ends_program(int number) {
+  return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP ||
+         number == SIGSYS || number == SIGABRT;
+}
 
 // The handler as a part of thread t: behind whatever raised the signal, on top of the stack it interrupted.
 void run_handler(Thread* t, int number, siginfo_t* info, void* context) {
@@ -84,7 +93,7 @@ void run_handler(Thread* t, int number, siginfo_t* info, void* context) {
   write_event(t, reinterpret_cast<uptr>(action.sa_handler), Shape::of(Op::kHappensAfter), message_of(number));
   bool own = t->raises == static_cast<u32>(number);  // what the thread calls itself may change errno
   {
-    HandlerRuns runs(t, !(own && t->raises_only) && !t->waits_for_signals);
+    HandlerRuns runs(t, !(own && t->raises_only) && !t->waits_for_signals, ends_program(number));
     call_handler(action, number, info, context);
   }
   if (current() != t) return;
@@ -183,7 +192,8 @@ void signal_received(Thread* t, uptr pc, int number) {
 }
 
 void report_unsafe_call(Thread* t, uptr pc, u64 call) {
-  if (!t->in_unsafe_call && t->busy == 0 && options.report_signal_unsafe) misuse(t, pc, Misuse::kSignalUnsafe, call);
+  if (!t->in_unsafe_call && t->busy == 0 && options.report_signal_unsafe)
+    misuse(t, pc, Misuse::kSignalUnsafe, call + (t->handles_crash ? sooth::kInCrashHandler : 0));
 }
 
 bool a_handler_may_run() {

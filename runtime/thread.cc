@@ -106,7 +106,8 @@ void attach_thread(Thread* t, u32 id) {
   t->ignore_reads = t->ignore_writes = t->ignore_sync = 0;
   t->held_count = 0;
   t->handlers = 0;
-  t->in_unsafe_call = t->waits_for_signals = false;
+  t->in_unsafe_call = t->waits_for_signals = t->handles_crash = false;
+  t->stepped_at = 0;
   t->call_frame = nullptr;
   t->call_count = 0;
   find_stack(t);

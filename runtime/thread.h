@@ -174,14 +174,17 @@ struct Thread {
   u32 raises;              // the signal that it is about to send to itself; 0: none
   bool raises_only;        // ... by raise(), behind which the standard lets handlers call what they like
   u32 handlers;            // that run now and must not call what they may have interrupted
+  bool handles_crash;      // one of them is of a signal that ends the program
   bool in_unsafe_call;     // one of them does: what that function calls is its own business
   bool waits_for_signals;  // in a call that lets signals in which the thread keeps back otherwise
 
   unsigned long engine_call[5];  // a SoothCall: engine.cc
 
   // For run_end.h.
-  uptr fatal_pc;   // where it called abort(), or an assertion failed; 0: nowhere
-  uptr thrown_at;  // the last exception
+  uptr stepped_at;    // its last operation in a controlled run
+  Frame* stepped_in;  // ... and the function that did it
+  uptr fatal_pc;      // where it called abort(), or an assertion failed; 0: nowhere
+  uptr thrown_at;     // the last exception
 
   // The frame of a call of libstdc++.so that is told as a whole: what it copies is not told again. 0: there is none.
   uptr library_call;

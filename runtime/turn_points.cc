@@ -80,6 +80,8 @@ void step(Thread* t, const Step& what) {
   if (recorder.controlled) {
     controlled::passes_point(t);
     announce_step(t, what);
+    t->stepped_at = what.pc;
+    t->stepped_in = t->top;
   } else if (what.pc != 0) {
     t->progress.pc = what.pc;  // for who asks where it waits
   }

@@ -130,6 +130,7 @@ static void jumping() {
   if (t == nullptr) return;
   t->frames = t->bottom;
   t->handlers = 0;
+  t->handles_crash = false;
   t->in_unsafe_call = false;
   t->special |= kJumped;
 }

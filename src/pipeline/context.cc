@@ -100,7 +100,8 @@ ContextCollector::ContextCollector(const std::vector<Finding>& findings) {
       stops_.push_back({access.event, i, k, access.op, access.address, false, {}, {}});
       last = std::max(last, access.event);
     }
-    if (finding.kind == FindingKind::kRace && !finding.accesses.empty()) {
+    const bool is_use_after_free = finding.misuse == MisuseKind::kUseAfterFree;
+    if ((finding.kind == FindingKind::kRace || is_use_after_free) && !finding.accesses.empty()) {
       bytes_.push_back({first_common_byte(finding), last, i, std::nullopt, false, std::nullopt, 0, {}});
     }
   }

@@ -29,7 +29,15 @@ std::string name_of(ObjectKind kind, std::uint64_t object, const Tables& tables,
   return named ? tables.describe(kind, object, size) : "";
 }
 
-std::string unsafe_call_name(std::uint64_t number) { return number < kUnsafeCallCount ? kUnsafeCalls[number] : ""; }
+std::string unsafe_call_name(std::uint64_t number) {
+  number &= ~kInCrashHandler;
+  return number < kUnsafeCallCount ? kUnsafeCalls[number] : "";
+}
+
+// Whoever handles a crash knows that it may hang, and prints what it can.
+bool is_in_crash_handler(const MisuseCandidate& misuse) {
+  return misuse.kind == MisuseKind::kSignalUnsafe && (misuse.call.event.object & kInCrashHandler) != 0;
+}
 
 // "SIGALRM", where the system has a name for it.
 std::string signal_name(std::uint64_t number) {
@@ -211,7 +219,7 @@ std::vector<Finding> misuse_findings(const std::vector<FinishedDetector>& detect
       Finding& finding = findings.emplace_back();
       finding.kind = FindingKind::kMisuse;
       finding.misuse = misuse.kind;
-      finding.rung = Rung::kPredicted;
+      finding.rung = is_in_crash_handler(misuse) ? Rung::kSuspected : Rung::kPredicted;
       finding.observed = true;
       finding.exact = exact;
       finding.found_by.emplace_back(by.info->name);

@@ -106,6 +106,9 @@ std::vector<std::string> finders(const Finding& finding, const ReportStats& stat
 
 // Names the strongest promise, and what is missing for the next rung.
 std::string why_suspected(const Finding& finding, const ReportStats& stats) {
+  if (finding.kind == FindingKind::kMisuse) {
+    return "it happened in the recorded run, but in the handler of a signal that ends the program";
+  }
   const bool tried = finding.witness.has_value() && !finding.witness->checked && !finding.witness->why.empty();
   const std::string missing =
       tried ? "there is no witness: " + printable(finding.witness->why) : "no witness has been checked";

@@ -59,6 +59,9 @@ std::string memory_key(const Finding& finding, const UserCode& user_code, PlaceK
 // The lock that is misused.
 std::string misused_key(const Finding& finding) {
   std::set<std::string> names;
+  if (finding.misuse == MisuseKind::kUseAfterFree) {
+    return "";  // the places say it all
+  }
   for (const Access& access : finding.accesses) {
     if (is_name(access.variable) && access.op != Op::kFork && access.op != Op::kJoin) {
       names.insert(bare_variable(access.variable));

@@ -208,6 +208,20 @@ void write_suspicions(const std::vector<const Finding*>& suspicions, const Repor
   }
 }
 
+// Memory that threads have damaged lets a program crash in many places: one of them is enough to read.
+void write_other_crash(const Finding& finding, const SinkOptions& options, const Paint& paint, std::ostream& out) {
+  const bool is_counted = finding.replay.has_value() && finding.replay->hits > 0;
+  write_wrapped("also: ",
+                paint.rung(finding.rung) + " " + headline(finding) + " at " +
+                    short_place(primary_access(finding).place()) +
+                    (is_counted ? ", in " + std::to_string(finding.replay->hits) + " of " +
+                                      counted(finding.replay->trials, "run", "runs")
+                                : "") +
+                    " " + paint.dim("[" + printable(finding.id) + "]"),
+                options.width, out);
+  out << "\n";
+}
+
 // By the id of what leads to them, as far as that is shown.
 std::map<std::string, std::vector<const Finding*>> consequences_of(const std::vector<const Finding*>& findings) {
   std::map<std::string, std::vector<const Finding*>> by_cause;
@@ -494,11 +508,19 @@ Status write_text(const Report& report, const SinkOptions& options, std::ostream
   const bool shows_suspicions = options.fail_on == Rung::kSuspected;
   std::vector<const Finding*> suspicions;
   const std::map<std::string, std::vector<const Finding*>> consequences = consequences_of(findings);
+  const auto is_crash = [](const Finding* finding) { return finding->kind == FindingKind::kCrash; };
+  const auto crash = std::find_if(findings.begin(), findings.end(), is_crash);
+  const Finding* const first_crash = crash == findings.end() ? nullptr : *crash;
+  const bool has_race = std::any_of(findings.begin(), findings.end(), [](const Finding* finding) {
+    return finding->kind == FindingKind::kRace && finding->rung >= Rung::kConfirmed;
+  });
   for (const Finding* finding : findings) {
     if (finding->rung == Rung::kSuspected) {
       suspicions.push_back(finding);
     } else if (options.verbose) {
       write_finding(*finding, report.stats, options, paint, out);
+    } else if (finding->kind == FindingKind::kCrash && has_race && finding != first_crash) {
+      write_other_crash(*finding, options, paint, out);
     } else if (!consequences.contains(finding->follows)) {
       const auto following = consequences.find(finding->id);
       write_brief(*finding, following == consequences.end() ? std::vector<const Finding*>() : following->second,

@@ -266,13 +266,17 @@ class Loop {
     }
     job.runs = kExploreRuns;
     job.jobs = options.jobs;
-    job.cancelled = [&] { return is_over(time, most, runs_made_ - before); };
+    // Runs that do not end would take all of the time.
+    constexpr std::uint32_t kMostHangs = 2;
+    std::atomic<std::uint32_t> hangs{0};
+    job.cancelled = [&] { return hangs >= kMostHangs || is_over(time, most, runs_made_ - before); };
     job.on_run = [this] { tell("exploring all schedules"); };
     job.run = [&](const RunPlan& plan) {
-      Result<RunOutcome> outcome = run(plan);
+      Result<RunOutcome> outcome = run(plan, patience());
       if (outcome.ok() && !outcome->cancelled && !outcome->timed_out) {
         failures_.add(plan, *outcome);
       }
+      hangs += outcome.ok() && outcome->timed_out ? 1 : 0;
       return outcome;
     };
     Result<ExploreStageResult> explored = explore_stage(job);
@@ -300,7 +304,8 @@ class Loop {
     std::set<std::pair<std::string, std::uint64_t>> ends;
     std::uint64_t made = 0;
     bool stopped = false;
-    while (made < kTestRuns && !stopped && !enough()) {
+    std::optional<RunPlan> hung;
+    while (made < kTestRuns && !stopped && !hung && !enough()) {
       std::vector<Portfolio::Planned> round = portfolio.next_round(kTestRuns - made);
       for (std::size_t i = 0; i < round.size(); ++i) {
         round[i].plan.seed = options.seed + made + i;
@@ -310,8 +315,10 @@ class Loop {
         if (stopped) {
           return false;
         }
-        if (!outcome->timed_out) {  // it may only be slow, or wait for what a library without instrumentation does
+        if (!outcome->timed_out) {
           failures_.add(round[i].plan, *outcome);
+        } else if (!hung && is_fair_and_busy(round[i].plan, outcome->log)) {
+          hung = round[i].plan;
         }
         const bool is_new = ends.emplace(classify(*outcome).describe(), outcome->output_hash).second;
         // Pairs were tried before: what matters here is how runs end.
@@ -322,8 +329,43 @@ class Loop {
       };
       const std::uint64_t begun = made;
       do_in_order<Result<RunOutcome>>(
-          round.size(), options.jobs, [&](std::uint64_t i) { return run(round[i].plan); }, take, enough);
+          round.size(), options.jobs, [&](std::uint64_t i) { return run(round[i].plan, patience()); }, take,
+          [&] { return hung.has_value() || enough(); });
       stopped = stopped || made - begun < round.size();
+    }
+    if (hung) {
+      look_at_hang(*hung);
+    }
+  }
+
+  // How long a run may take that is one of very many: far longer than those that ended.
+  std::chrono::milliseconds patience() {
+    constexpr std::chrono::milliseconds kLeast(2'000);
+    constexpr int kTimesLonger = 50;
+    const std::lock_guard<std::mutex> guard(mutex_);
+    return std::min(job_.confirm.timeout, std::max(kLeast, kTimesLonger * longest_));
+  }
+
+  // Threads go round in circles, and that is the program's doing: `random` gives all of them their turns, nothing from
+  // outside takes part, and the scheduler has let nobody go on its own.
+  bool is_fair_and_busy(const RunPlan& plan, const RunLog& log) {
+    constexpr std::uint64_t kTimesMore = 10;
+    if (plan.plan != control::Plan::kStrategy || plan.strategy != "random" || log.processes.size() != 1) {
+      return false;
+    }
+    const ProcessLog& process = log.processes.front();
+    const std::lock_guard<std::mutex> guard(mutex_);
+    return process.external == 0 && process.let_go == 0 && process.impatient == 0 && process.turns_taken == 0 &&
+           log.scheduling_points > kTimesMore * std::max<std::uint64_t>(most_points_, 50);
+  }
+
+  // One that took too long may only be slow, on a machine that others use. If it does not end in the time that any run of
+  // the program gets, alone, it hangs.
+  void look_at_hang(const RunPlan& plan) {
+    tell("waiting for a run that does not end");
+    const Result<RunOutcome> outcome = run(plan);
+    if (outcome.ok() && !outcome->cancelled && (!outcome->timed_out || is_fair_and_busy(plan, outcome->log))) {
+      failures_.add(plan, *outcome);
     }
   }
 
@@ -347,17 +389,23 @@ class Loop {
   }
 
   // From several threads.
-  Result<RunOutcome> run(const RunPlan& plan) {
+  Result<RunOutcome> run(const RunPlan& plan) { return run(plan, job_.confirm.timeout); }
+  Result<RunOutcome> run(const RunPlan& plan, std::chrono::milliseconds timeout) {
     ControlledRunOptions how;
-    how.timeout = job_.confirm.timeout;
+    how.timeout = timeout;
     how.max_output = 64 << 10;
     how.cancel = &WorkLimit::interrupt();
     how.give_up_at = limit_.end();
     how.input = job_.input;
     how.isolation = job_.isolation ? &*job_.isolation : nullptr;
+    const Clock::time_point start = Clock::now();
     Result<RunOutcome> outcome = program_->run(plan, how);
     if (outcome.ok() && !outcome->cancelled) {
       const std::lock_guard<std::mutex> guard(mutex_);
+      if (!outcome->timed_out) {
+        longest_ = std::max(longest_, std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start));
+        most_points_ = std::max(most_points_, outcome->log.scheduling_points);
+      }
       count_run(*outcome, result_.control);
       note_outcome(classify(*outcome));
       ++runs_made_;
@@ -549,6 +597,8 @@ class Loop {
   SearchResult result_;
   std::mutex mutex_;  // of result_ while runs are made
   std::atomic<std::uint64_t> runs_made_{0};
+  std::chrono::milliseconds longest_{0};  // of the runs that ended; guarded by mutex_
+  std::uint64_t most_points_ = 0;         // ... scheduling points
   std::uint64_t reached_ = 0;
   const Result<ControlledProgram> program_;
   FailureLog failures_;           // of controlled runs

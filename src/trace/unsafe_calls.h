@@ -33,6 +33,9 @@ inline constexpr const char* kUnsafeCalls[] = {
     "opendir", "readdir", "closedir", "scandir", "glob", "regcomp", "regexec", "realpath", "qsort", "strtok", "tmpnam",
     "ttyname", "inet_ntoa", "backtrace_symbols"};
 inline constexpr std::uint64_t kUnsafeCallCount = sizeof kUnsafeCalls / sizeof *kUnsafeCalls;
+// Added to the number where the handler is one of a signal that ends the program (SIGSEGV, SIGABRT, ...): it has little to
+// lose, and many print a stack then.
+inline constexpr std::uint64_t kInCrashHandler = 1u << 16;
 
 // The length of `word` if `text` starts with it, else 0.
 constexpr unsigned leading(const char* text, const char* word) {

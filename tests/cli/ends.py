@@ -113,6 +113,52 @@ SOURCES = {
       return 3;
     }
     """,
+    # Each waits until the other does not want to enter. -DASKS: and takes its wish back meanwhile, so that one gets in.
+    "livelock": r"""
+    #include <sched.h>
+    #include <atomic>
+    #include <thread>
+    static std::atomic<bool> wants[2];
+    static int entered;
+    static void enter(int me) {
+      wants[me] = true;
+      while (wants[1 - me]) {
+    #ifdef ASKS
+        wants[me] = false;
+        sched_yield();
+        wants[me] = true;
+    #endif
+      }
+      ++entered;
+      wants[me] = false;
+    }
+    int main() {
+      std::thread a(enter, 0), b(enter, 1);
+      a.join();
+      b.join();
+    }
+    """,
+    # Prints as it dies.
+    "reporter": r"""
+    #include <signal.h>
+    #include <stdio.h>
+    #include <stdlib.h>
+    #include <unistd.h>
+    static void handle(int) {
+      puts("crashed");
+      fflush(stdout);
+      _exit(3);
+    }
+    int main(int argc, char**) {
+      signal(SIGSEGV, handle);
+      signal(SIGABRT, handle);
+      signal(SIGALRM, handle);
+      if (argc == 1) abort();
+      if (argc == 2) *reinterpret_cast<volatile int*>(argc) = 1;
+      alarm(1);
+      for (;;) pause();
+    }
+    """,
     # The sleep keeps the two apart in real life. -DLONG: for so long that only a very busy machine would not; else it is a
     # lost update that asserts.
     "sleeps": r"""
@@ -354,6 +400,29 @@ def test_a_hang_is_a_finding_if_a_time_is_set(bench):
     found = failures(report, "hang")
     check(len(found) == 1 and found[0]["rung"] == "harmful", report["findings"])
     bench.run("record", "--timeout", "1s", "-o", "hanging", "--", fails, "hang", status=137, limit=60)
+
+
+def test_a_hang_that_only_other_schedules_meet_is_a_finding(bench):
+    livelock = built(bench, "livelock")
+    report, _ = report_of(bench, "--timeout", "3s", "--budget", "60s", "--", livelock)
+    found = failures(report, "hang")
+    check(len(found) == 1 and found[0]["rung"] == "harmful" and found[0]["replay"]["strategy"] == "random", report["findings"])
+    spinning = [access for access in found[0]["accesses"] if access["site"].get("function", "").startswith("enter")]
+    check(len(spinning) == 2, found[0]["accesses"])
+
+
+def test_threads_that_give_way_do_not_hang(bench):
+    polite = built(bench, "livelock", "-DASKS")
+    report, _ = report_of(bench, "--timeout", "2s", "--budget", "4s", "--", polite, status=0)
+    check(not failures(report, "hang"), report["findings"])
+
+
+def test_handlers_of_crashes_may_print(bench):
+    reporter = built(bench, "reporter")
+    for words, status, rung in (((), 3, "suspected"), (("fault",), 3, "suspected"), (("an", "alarm"), 66, "predicted")):
+        report, _ = report_of(bench, "--trials", 0, "--recordings", 1, "--", reporter, *words, status=status)
+        found = [f["rung"] for f in report["findings"] if f.get("misuse") == "signal_unsafe"]
+        check(found == [rung, rung], (words, report["findings"]))
 
 
 def test_an_interrupted_run_says_so(bench):

@@ -87,7 +87,10 @@ def main():
     check(kinds == set(LINES.values()), f"races of {sorted(kinds)} only")
     count = len(findings)
     heads = re.findall(r"^(\S+): (?:predicted|confirmed) data race", printed["text"], re.MULTILINE)
-    check(len(heads) == count and all(f"/{FILE}:" in head for head in heads), heads)
+    following = [finding for finding in findings if "follows" in finding]
+    leads = re.findall(r"^  leads to: predicted data race on .*$", printed["text"], re.MULTILINE)
+    check(len(heads) == count - len(following) and all(f"/{FILE}:" in head for head in heads), heads)
+    check(len(leads) == len(following) > 0 and all(lead.count(f" {FILE}:") >= 2 for lead in leads), leads)
     heads = re.findall(r"^(\S+): warning: ", printed["gcc"], re.MULTILINE)
     check(len(heads) == count and all(f"/{FILE}:" in head for head in heads), heads)
     results = json.loads(printed["sarif"])["runs"][0]["results"]

@@ -59,12 +59,20 @@ class ReportCommandTest : public testing::Test {
 TEST_F(ReportCommandTest, PrintsEveryFormatFromTheJson) {
   for (const std::string name : {"program", "text", "nothing", "known"}) {
     for (const std::string format : {"text", "tsan", "gcc", "json", "junit", "markdown"}) {
-      const Outcome outcome = sooth("report " + kGolden + name + ".json --stats --no-times --format " + format);
+      // Of a file it would say that replays are in that file.
+      const Outcome outcome =
+          sooth("report - --stats --no-times --format " + format + " < " + kGolden + name + ".json");
       EXPECT_EQ(outcome.status, name == "program" ? 66 : 0);
       EXPECT_EQ(without_version(outcome.output), without_version(golden(name + "." + format)))
           << name << " as " << format;
     }
   }
+}
+
+TEST_F(ReportCommandTest, ReplaysAreInTheFileThatIsRead) {
+  const std::string moved = file("moved.json", golden("program.json"));
+  EXPECT_NE(sooth("report " + moved).output.find("replay: sooth replay " + moved + "#130087bc75ada9ed -- ./server"),
+            std::string::npos);
 }
 
 // The tests of JUnit fail for the findings that make the command fail.
