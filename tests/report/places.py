@@ -47,6 +47,57 @@ int main() {
   two.join();
 }
 """
+VPTR = """
+#include <sched.h>
+#include <new>
+#include <thread>
+int made;
+struct Base {
+  virtual int call() { return 1; }
+  virtual ~Base() {
+    while (__atomic_load_n(&made, __ATOMIC_RELAXED) == 0) sched_yield();
+  }
+};
+struct Derived : Base {
+  int call() override { return 2; }
+};
+alignas(Derived) char storage[sizeof(Derived)];
+int main() {
+  Base* object = new (storage) Derived;
+  std::thread caller([object] {
+    int result = object->call();
+    __atomic_store_n(&made, result, __ATOMIC_RELAXED);
+  });
+  object->~Base();
+  caller.join();
+}
+"""
+# libc would wait for the waiter for ever; in a serial recording conditions are ours.
+CONDITION = """
+#include <pthread.h>
+#include <sched.h>
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t changed;
+int waits;
+static void* waiter(void*) {
+  pthread_mutex_lock(&mutex);
+  __atomic_store_n(&waits, 1, __ATOMIC_RELAXED);
+  pthread_cond_wait(&changed, &mutex);
+  pthread_mutex_unlock(&mutex);
+  return nullptr;
+}
+int main() {
+  pthread_cond_init(&changed, nullptr);
+  pthread_t thread;
+  pthread_create(&thread, nullptr, waiter, nullptr);
+  while (__atomic_load_n(&waits, __ATOMIC_RELAXED) == 0) sched_yield();
+  pthread_mutex_lock(&mutex);
+  pthread_mutex_unlock(&mutex);
+  pthread_cond_destroy(&changed);
+  pthread_cond_signal(&changed);
+  pthread_join(thread, nullptr);
+}
+"""
 LINES = {"numbers.push_back": "vector", "text.push_back": "string", "tree[1]": "map", "table[1]": "unordered_map", "shared = ": "shared_ptr",
          "call = ": "function", "stream.width": "iostream"}
 FILE = "stl.cc"
@@ -57,8 +108,28 @@ def check(condition, what):
         raise SystemExit(what)
 
 
+def only_finding(sooth, name, source, analysis):
+    """Of a program: as JSON, and the first line of the text."""
+    with tempfile.TemporaryDirectory(prefix="sooth-places-") as folder:
+        with open(os.path.join(folder, name + ".cc"), "w", encoding="utf-8") as file:
+            file.write(source)
+        for words in (["c++", "-O1", name + ".cc", "-o", name], ["record", "-o", "t", "--schedule", "serial", "--", "./" + name],
+                      ["analyze", "t", "--with", analysis, "--format", "json", "-o", "r.json", "--fail-on", "never"]):
+            subprocess.run([sooth, *words], cwd=folder, capture_output=True, check=True, stdin=subprocess.DEVNULL, timeout=60)
+        text = subprocess.run([sooth, "report", "r.json", "--fail-on", "never"], cwd=folder, capture_output=True, text=True, check=True)
+        with open(os.path.join(folder, "r.json"), encoding="utf-8") as file:
+            findings = json.load(file)["findings"]
+    check(len(findings) == 1, findings)
+    return findings[0], text.stdout.splitlines()[0]
+
+
 def main():
     sooth = os.path.abspath(sys.argv[1])
+    finding, headline = only_finding(sooth, "vptr", VPTR, "hb")
+    check(finding["kind"] == "race" and finding.get("vptr") is True, finding)
+    check("data race on the vptr of 'storage' [" in headline, headline)
+    finding, headline = only_finding(sooth, "condition", CONDITION, "misuse")
+    check(finding.get("misuse") == "destroy_locked" and "'changed' [" in headline, (finding, headline))
     with tempfile.TemporaryDirectory(prefix="sooth-places-") as folder:
         with open(os.path.join(folder, FILE), "w", encoding="utf-8") as file:
             file.write(PROGRAM)
