@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "launch/engine.h"
 #include "report/describe.h"
 
 namespace sooth {
@@ -21,18 +22,20 @@ bool is_known_atomic(const Finding& finding) {
     return true;
   }
   return std::any_of(finding.accesses.begin(), finding.accesses.end(), [](const Access& access) {
-    return access.order != MemoryOrder::kNotAtomic ||
+    return access.order != MemoryOrder::kNotAtomic || access.op == Op::kAtomicLoad || access.op == Op::kAtomicStore ||
+           access.op == Op::kAtomicRmw ||
            contains_any(access.site.function,
                         {"std::atomic", "std::__atomic", "__gnu_cxx::__exchange_and_add", "__gnu_cxx::__atomic_add"});
   });
 }
 
-// Its type is known, and the source does not say otherwise.
 bool is_known_plain(const Finding& finding) {
-  if (!finding.context.memory.has_value() || finding.context.memory->part_type.empty()) {
-    return false;
-  }
-  return std::none_of(finding.accesses.begin(), finding.accesses.end(), [](const Access& access) {
+  return finding.context.memory.has_value() && !finding.context.memory->part_type.empty();
+}
+
+// What the lines of the accesses say: they are read when the report is made.
+bool is_atomic_by_source(const Finding& finding) {
+  return std::any_of(finding.accesses.begin(), finding.accesses.end(), [](const Access& access) {
     return contains_any(access.code, {"atomic", "ATOMIC", ".load(", ".store(", "_ONCE"});
   });
 }
@@ -65,7 +68,14 @@ void judge_plain_accesses(Report& report) {
 }
 
 void hold_back_atomics(Report& report) {
+  if (engine() == Engine::kValgrind) {
+    std::erase_if(report.findings,
+                  [](const Finding& each) { return each.kind == FindingKind::kRace && is_known_atomic(each); });
+  }
   for (Finding& finding : report.findings) {
+    if (engine() == Engine::kValgrind && finding.kind == FindingKind::kRace && is_atomic_by_source(finding)) {
+      finding.may_be_atomic = true;
+    }
     if (!finding.may_be_atomic || finding.rung == Rung::kHarmful) {
       continue;
     }

@@ -66,6 +66,7 @@ class Run {
     merge_equal_findings(report);  // for their order
     add_failures(found, report);
     note_sources(report);
+    hold_back_atomics(report);
     report.search = std::move(found.summary);
     // Always so, and easily forgotten.
     report.not_covered.insert(report.not_covered.begin(),
