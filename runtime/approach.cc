@@ -34,7 +34,7 @@ void log_race(Node* n, const SiteAccess& access, Approach approach) {
 void release_racing(const SiteAccess& access) {
   for (Node* n = postponed_.first(); n != nullptr;) {
     Node* next = n->next;
-    if (are_racing(access, n->access)) {
+    if (are_racing(access, n->access) || are_meeting(access, n->access)) {
       postponed_.remove(n);
       n->is_urgent = true;
       make_ready(n);
@@ -75,6 +75,7 @@ void stop_at_race(Thread* t, const SiteAccess& access) {
 
 void approach(Thread* t, const SiteAccess& access) {
   if (nodes_ == 1) return;  // programs initialise at the sites of a pair, too
+  bool is_acquire = (access.kinds & (sooth::control::kReads | sooth::control::kWrites)) == 0;
   Approach approach = Approach::kPass;
   for (bool asked = false; !asked;) {
     hold(t);
@@ -82,10 +83,12 @@ void approach(Thread* t, const SiteAccess& access) {
     asked = holder_ == node_of(t);  // else it was taken away just now
     if (!asked || !is_directed(t)) continue;
     approach = decide_approach(t, access);
-    if (approach == Approach::kGoesFirst || approach == Approach::kGoesSecond) log_race(node_of(t), access, approach);
+    bool meets = approach == Approach::kGoesFirst || approach == Approach::kGoesSecond;
+    if (meets && !is_acquire) log_race(node_of(t), access, approach);
   }
   if (approach == Approach::kPass) return;
-  if (approach != Approach::kPostpone && controlled::has_flag(sooth::control::kStopAtRace)) stop_at_race(t, access);
+  if (approach != Approach::kPostpone && !is_acquire && controlled::has_flag(sooth::control::kStopAtRace))
+    stop_at_race(t, access);
   if (approach == Approach::kGoesFirst) return;
   const u32* word = nullptr;
   {

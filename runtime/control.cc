@@ -545,7 +545,8 @@ void approach_atomic(Thread* t, uptr pc, Op op, uptr address, u32 bytes) {
 }
 
 void approach_acquire(Thread* t, uptr pc, uptr lock) {
-  if (has_sites() && t->held_count != 0 && t->busy == 0) approach(t, pc, lock, 1, sooth::control::kAcquires);
+  u32 kinds = t->held_count != 0 ? sooth::control::kAcquires : sooth::control::kFirstAcquires;
+  if (has_sites() && t->busy == 0) approach(t, pc, lock, 1, kinds);
 }
 
 void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {

@@ -15,6 +15,7 @@
 #include "report/describe.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
+#include "run/split_sections.h"
 #include "trace/reader.h"
 
 namespace sooth {
@@ -96,6 +97,13 @@ Result<std::vector<DirectedPair>> find_test_pairs(const ControlledProgram& progr
     if (Result<PairCode> code = finder.find_pair(finding); code.ok()) {
       pairs.push_back({finding.id, sooth::place(finding.accesses[0].site), sooth::place(finding.accesses[1].site),
                        std::move(*code)});
+    }
+  }
+  if (Result<std::unique_ptr<TraceReader>> reader = open_trace(directory, {kNoColumns}); reader.ok()) {
+    SplitSections splits;
+    splits.add(**reader);
+    for (std::vector<SiteCode>& acquire : splits.code(finder)) {
+      pairs.push_back({"", "", "", {std::move(acquire), {}}, true});
     }
   }
   return pairs;

@@ -13,7 +13,7 @@
 namespace sooth {
 
 // Records a run with a random schedule of this seed, and asks the analysis `hybrid` which pairs of places have a common
-// variable and no common lock. The recording is not kept; the run ends at `timeout`, or soon after `cancel` has become
+// variable and no common lock; and which critical sections are split. The recording is not kept; the run ends at `timeout`, or soon after `cancel` has become
 // true. Places without code that can be watched are left out.
 Result<std::vector<DirectedPair>> find_test_pairs(const ControlledProgram& program, std::uint64_t seed,
                                                   std::chrono::milliseconds timeout, const std::atomic<bool>* cancel);

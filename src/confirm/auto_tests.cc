@@ -23,7 +23,11 @@ class AutoTests {
     TestResult result = tally_.finish();
     result.runs = made_;
     result.planned = planned_;
-    result.races = std::move(races_);
+    for (std::size_t i = 0; i < races_.size(); ++i) {
+      if (!is_split_[i]) {
+        result.races.push_back(std::move(races_[i]));
+      }
+    }
     result.coverage = portfolio_.coverage();
     return result;
   }
@@ -43,7 +47,12 @@ class AutoTests {
     const Result<std::vector<DirectedPair>> found = find_pairs_(options_.seed);
     if (found.ok()) {
       for (const DirectedPair& pair : *found) {
-        portfolio_.add_pair(pair.code);
+        if (pair.is_split) {
+          portfolio_.add_split(pair.code.sites);
+        } else {
+          portfolio_.add_pair(pair.code);
+        }
+        is_split_.push_back(pair.is_split);
         pairs_.push_back(pair.code);
         races_.push_back({pair.first, pair.second, 0, 0, 0, {}});
       }
@@ -72,7 +81,7 @@ class AutoTests {
 
   void judge(const Portfolio::Planned& planned, const RunOutcome& run) {
     bool hit = false;
-    if (planned.plan.plan == control::Plan::kDirected) {
+    if (planned.plan.plan == control::Plan::kDirected && !is_split_[planned.pair]) {
       Target target;
       target.pair = pairs_[planned.pair];
       TestRace& race = races_[planned.pair];
@@ -97,6 +106,7 @@ class AutoTests {
   bool stopped_ = false;
   Portfolio portfolio_;
   std::vector<PairCode> pairs_;
+  std::vector<bool> is_split_;   // parallel to pairs_
   std::vector<TestRace> races_;  // parallel to pairs_
 };
 

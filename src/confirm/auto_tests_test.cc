@@ -89,6 +89,21 @@ TEST(Portfolio, HasSitesOfPairsAsPoints) {
   }
 }
 
+TEST(Portfolio, SteersIntoSplitSectionsAFewTimes) {
+  Portfolio portfolio;
+  portfolio.add_split(split_code(kLooks, kChanges));
+  std::uint64_t waits = 0;
+  for (int round = 0; round < 30; ++round) {
+    for (const Portfolio::Planned& planned : portfolio.next_round(20)) {
+      const bool is_directed = family(planned.plan) == "directed";
+      waits += is_directed ? 1 : 0;
+      EXPECT_EQ(planned.plan.sites.size(), is_directed ? 2u : 0u) << "no points of strategies";
+      portfolio.take(planned, counted_run().log, false, false);
+    }
+  }
+  EXPECT_EQ(waits, Portfolio::kSplitTrials);
+}
+
 TEST(Portfolio, EstimatesTheChanceOfSomethingNew) {
   Portfolio portfolio;
   EXPECT_EQ(portfolio.coverage().chance_of_new(), 1);

@@ -51,8 +51,8 @@ class DirectedTests {
     }
     count_run();
     for (DirectedPair& pair : *found) {
-      const bool known =
-          std::any_of(pairs_.begin(), pairs_.end(), [&](const DirectedPair& each) { return each.id == pair.id; });
+      const bool known = pair.is_split || std::any_of(pairs_.begin(), pairs_.end(),
+                                                      [&](const DirectedPair& each) { return each.id == pair.id; });
       if (!known) {
         races_.push_back({pair.first, pair.second, 0, 0, 0, {}});
         pairs_.push_back(std::move(pair));

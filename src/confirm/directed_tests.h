@@ -17,6 +17,9 @@ struct DirectedPair {
   std::string id;             // the same in every recording
   std::string first, second;  // the places, for people
   PairCode code;
+  // No race, but the second of two critical sections of a thread, and one that is to come between them
+  // (run/split_sections.h). Of no use to run_directed_tests().
+  bool is_split = false;
 };
 
 // Phase 1 of the paper: the pairs of a run with a random schedule of this seed. The error says why the program cannot

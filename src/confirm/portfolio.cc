@@ -36,7 +36,7 @@ std::string surw_of(const ProcessLog& process) {
 }
 
 void Portfolio::add_pair(const PairCode& pair) {
-  pairs_.push_back({pair});
+  pairs_.emplace_back().code = pair;
   for (SiteCode site : pair.sites) {
     const bool known = std::any_of(sites_.begin(), sites_.end(), [&](const SiteCode& each) {
       return each.module == site.module && each.begin == site.begin && each.end == site.end && each.kinds == site.kinds;
@@ -48,10 +48,16 @@ void Portfolio::add_pair(const PairCode& pair) {
   }
 }
 
+void Portfolio::add_split(const std::vector<SiteCode>& acquires) {
+  Pair& split = pairs_.emplace_back();
+  split.code.sites = acquires;
+  split.is_split = true;
+}
+
 const Portfolio::Pair* Portfolio::open_pair(std::size_t& at) const {
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     at = (next_pair_ + i) % pairs_.size();
-    if (pairs_[at].hits < kEnoughHits && pairs_[at].planned < kMaxTrials) {
+    if (pairs_[at].hits < kEnoughHits && pairs_[at].planned < (pairs_[at].is_split ? kSplitTrials : kMaxTrials)) {
       return &pairs_[at];
     }
   }
@@ -148,7 +154,6 @@ void Portfolio::take(const Planned& planned, const RunLog& log, bool is_new_end,
   account.recent_runs += 1;
   if (planned.plan.plan == control::Plan::kDirected) {
     pairs_[planned.pair].hits += hit ? 1 : 0;
-    ++pairs_[planned.pair].trials;
   }
   const bool first_schedule = ++schedules_[log.order_hash] == 1;
   std::uint64_t new_orders = 0;

@@ -49,6 +49,8 @@ class Portfolio {
     RunPlan plan;
   };
 
+  // Runs towards a split section. Nothing tells whether they got there.
+  static constexpr std::uint64_t kSplitTrials = 12;
   // Runs of a round.
   static constexpr std::uint64_t kRound = 12;
   // Ranges of code that are sites of a run, at most: each costs time at every access near it.
@@ -56,6 +58,8 @@ class Portfolio {
 
   // Two places that may race: their accesses become scheduling points, and runs are steered to them.
   void add_pair(const PairCode& pair);
+  // As split_code() makes it: runs are steered so that the section comes in between.
+  void add_split(const std::vector<SiteCode>& acquires);
   // The next runs, `most` at most; without their seeds. The first round is one run, which measures.
   std::vector<Planned> next_round(std::uint64_t most);
   // Runs in the order in which they were planned. `is_new_end`: no run before ended so, or printed that. `hit`: it
@@ -72,7 +76,8 @@ class Portfolio {
   };
   struct Pair {
     PairCode code;
-    std::uint64_t trials = 0, planned = 0, hits = 0;
+    bool is_split = false;
+    std::uint64_t planned = 0, hits = 0;
   };
 
   bool has_use_of(std::size_t arm) const;

@@ -114,6 +114,22 @@ PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const Plac
   return pair;
 }
 
+std::vector<SiteCode> split_code(const PlaceCode& second, const PlaceCode& between) {
+  std::vector<SiteCode> sites;
+  const auto add = [&](const PlaceCode& place, std::uint32_t end) {
+    for (const AddressRange& range : place.ranges) {
+      sites.push_back({.module = place.module,
+                       .begin = range.begin,
+                       .end = range.end,
+                       .sites = end,
+                       .kinds = control::kAcquires | control::kFirstAcquires});
+    }
+  };
+  add(second, control::kSecondSection);
+  add(between, control::kSectionBetween);
+  return sites;
+}
+
 std::vector<SiteCode> acquire_code(const std::vector<PlaceCode>& acquires) {
   std::vector<SiteCode> sites;
   for (const PlaceCode& place : acquires) {

@@ -48,6 +48,10 @@ PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const Plac
 // The code of the acquires of a deadlock, for a run that stops threads in front of them.
 std::vector<SiteCode> acquire_code(const std::vector<PlaceCode>& acquires);
 
+// The code of two acquires of one lock, for a run in which the section of the latter comes in front of that of the
+// former.
+std::vector<SiteCode> split_code(const PlaceCode& second, const PlaceCode& between);
+
 // Finds the code of places in the files as they are now. Not thread safe.
 class CodeFinder {
  public:

@@ -17,6 +17,7 @@
 #include "run/explore_stage.h"
 #include "run/order_census.h"
 #include "run/planner.h"
+#include "run/split_sections.h"
 #include "run/stage_time.h"
 #include "trace/reader.h"
 
@@ -236,6 +237,9 @@ class Loop {
     if (Result<std::unique_ptr<TraceReader>> reader = open_trace(trace, {.columns = 0}); reader.ok()) {
       census_.add(**reader);
     }
+    if (Result<std::unique_ptr<TraceReader>> reader = open_trace(trace, {.columns = 0}); reader.ok()) {
+      splits_.add(**reader);
+    }
   }
 
   // Counts end what time would, if the result is not to depend on that.
@@ -300,6 +304,12 @@ class Loop {
     Portfolio portfolio;
     for (const PairCode& pair : pairs_) {
       portfolio.add_pair(pair);
+    }
+    if (!sources_.empty() && program_->instrumented()) {
+      CodeFinder finder(program_->path(), sources_.front().program, sources_.front().trace);
+      for (const std::vector<SiteCode>& acquire : splits_.code(finder)) {
+        portfolio.add_split(acquire);
+      }
     }
     std::set<std::pair<std::string, std::uint64_t>> ends;
     std::uint64_t made = 0;
@@ -605,6 +615,7 @@ class Loop {
   std::set<std::string> failed_;  // failure_key() of failures of recorded runs
   Campaign campaign_;
   OrderCensus census_;
+  SplitSections splits_;
   std::uint64_t events_ = 0;       // of the longest recording
   std::vector<Finding> explored_;  // races
   std::vector<PairCode> pairs_;    // of candidates

@@ -45,10 +45,17 @@ constexpr bool are_racing(const SiteAccess& a, const SiteAccess& b) {
   return overlap && writes && !both_atomic && both_ends;
 }
 
+// Two threads in front of acquires of one lock: the section of one is to come between two of the other.
+constexpr bool are_meeting(const SiteAccess& a, const SiteAccess& b) {
+  const bool both_ends = ((a.sites & control::kSecondSection) != 0 && (b.sites & control::kSectionBetween) != 0) ||
+                         ((a.sites & control::kSectionBetween) != 0 && (b.sites & control::kSecondSection) != 0);
+  return both_ends && a.address == b.address && ((a.kinds | b.kinds) & (control::kReads | control::kWrites)) == 0;
+}
+
 // Whether an access of these kinds is one that a range of code means. A range with kAtomics means atomic ones too.
 constexpr bool is_meant(std::uint32_t range_kinds, std::uint32_t access_kinds) {
   const std::uint32_t directions = control::kReads | control::kWrites;
-  if ((range_kinds & access_kinds & control::kAcquires) != 0) {
+  if ((range_kinds & access_kinds & (control::kAcquires | control::kFirstAcquires)) != 0) {
     return true;
   }
   return (range_kinds & access_kinds & directions) != 0 && ((access_kinds & control::kAtomics) & ~range_kinds) == 0;
@@ -78,6 +85,9 @@ class Directed {
     for (const Entry* entry = postponed; entry != nullptr; entry = entry->next) {
       if (are_racing(access, entry->access)) {
         return random_.below(2) == 0 ? Approach::kGoesFirst : Approach::kGoesSecond;
+      }
+      if (are_meeting(access, entry->access)) {
+        return (access.sites & control::kSectionBetween) != 0 ? Approach::kGoesFirst : Approach::kGoesSecond;
       }
     }
     if (alone && postponed == nullptr) {

@@ -66,6 +66,22 @@ TEST(Racing, RangesMeanPlainAccessesAndWithTheBitAtomicOnesToo) {
   EXPECT_TRUE(is_meant(kReads | kAtomics, kReads));
   EXPECT_FALSE(is_meant(kReads | kAtomics, kWrites | kAtomics));
   EXPECT_TRUE(is_meant(kAcquires, kAcquires));
+  EXPECT_FALSE(is_meant(kAcquires, control::kFirstAcquires)) << "only who holds a lock can be in a deadlock";
+  EXPECT_TRUE(is_meant(kAcquires | control::kFirstAcquires, control::kFirstAcquires));
+  EXPECT_TRUE(is_meant(kAcquires | control::kFirstAcquires, kAcquires));
+  EXPECT_FALSE(is_meant(control::kFirstAcquires, kReads));
+}
+
+TEST(AreMeeting, ASectionComesBetweenTwo) {
+  using control::kFirstAcquires;
+  const SiteAccess second = access_of(100, 1, kFirstAcquires, control::kSecondSection);
+  const SiteAccess between = access_of(100, 1, kAcquires, control::kSectionBetween);
+  EXPECT_TRUE(are_meeting(second, between));
+  EXPECT_TRUE(are_meeting(between, second));
+  EXPECT_FALSE(are_meeting(second, second));
+  EXPECT_FALSE(are_meeting(second, access_of(108, 1, kAcquires, control::kSectionBetween))) << "another lock";
+  EXPECT_FALSE(are_meeting(access_of(100, 1, kAcquires, 3), access_of(100, 1, kAcquires, 3))) << "a deadlock";
+  EXPECT_FALSE(are_racing(second, between));
   EXPECT_FALSE(is_meant(kAcquires, kReads)) << "the mutex is read on the way";
   EXPECT_FALSE(is_meant(kReads | kWrites, kAcquires));
 }

@@ -91,14 +91,22 @@ inline constexpr std::uint32_t kAtomics = 4;
 // No access, but a call that waits for a lock, of a thread that holds another: it meets nobody, and waits like any other
 // until nobody else can run. So threads that can wait for each other's locks come to do so.
 inline constexpr std::uint32_t kAcquires = 8;
+// The same of a thread that holds none.
+inline constexpr std::uint32_t kFirstAcquires = 16;
+
+// Bits of SiteRange::sites beyond those of a pair: acquires of one lock, of the second of two sections of a thread, and
+// of one that is to come between the two.
+inline constexpr std::uint32_t kSecondSection = 4;
+inline constexpr std::uint32_t kSectionBetween = 8;
 
 // Code that belongs to a site of the pair: an access whose program counter (that of the call of the hook, less one)
 // lies in [begin, end) of the module, and which is of the kind. With Plan::kStrategy: a scheduling point. A site may have many ranges, and a range may belong to
 // both sites.
 struct SiteRange {
   std::uint32_t module;  // offset: path or file name of the module, ends with 0; empty: the program itself
-  std::uint32_t sites;   // bit 0: the first site of the pair, bit 1: the second
-  std::uint32_t kinds;   // plain accesses: kReads, kWrites or both; with kAtomics, atomic ones; or kAcquires
+  std::uint32_t sites;   // bit 0: the first site of the pair, bit 1: the second; kSecondSection, ...
+  std::uint32_t
+      kinds;  // plain accesses: kReads, kWrites or both; with kAtomics, atomic ones; or kAcquires, kFirstAcquires
   std::uint32_t reserved;
   std::uint64_t begin, end;  // as in the ELF file: without the bias
 };

@@ -29,9 +29,12 @@ struct Letter {
   char letter;
   std::uint32_t bit;
 };
-constexpr Letter kKinds[] = {
-    {'r', control::kReads}, {'w', control::kWrites}, {'a', control::kAtomics}, {'l', control::kAcquires}};
-constexpr Letter kSites[] = {{'1', 1}, {'2', 2}};
+constexpr Letter kKinds[] = {{'r', control::kReads},
+                             {'w', control::kWrites},
+                             {'a', control::kAtomics},
+                             {'l', control::kAcquires},
+                             {'f', control::kFirstAcquires}};
+constexpr Letter kSites[] = {{'1', 1}, {'2', 2}, {'3', control::kSecondSection}, {'4', control::kSectionBetween}};
 
 struct FlagName {
   std::string_view name;

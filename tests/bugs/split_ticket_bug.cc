@@ -1,0 +1,44 @@
+// A number is drawn in one section and counted up in another: two customers have the same one. Each holds a lock of its own,
+// too, as they do in large programs, and does other things under the lock before.
+//
+// FAILS: assertion: a number was given twice
+// PREEMPTIONS: 1, of one thread between its two sections
+#include <cassert>
+#include <mutex>
+#include <set>
+#include <thread>
+
+std::mutex machine;
+int next_number = 1;
+int looks = 0;
+std::set<int> given;
+
+void look_around(int times) {
+  for (int i = 0; i < times; ++i) {
+    std::lock_guard lock(machine);
+    ++looks;
+  }
+}
+
+void take_number(int patience) {
+  look_around(patience);
+  int number;
+  {
+    std::lock_guard lock(machine);
+    number = next_number;
+  }
+  {
+    std::lock_guard lock(machine);
+    next_number = number + 1;
+  }
+  look_around(patience);
+  std::lock_guard lock(machine);
+  assert(given.insert(number).second);
+}
+
+int main() {
+  std::thread first(take_number, 6);
+  std::thread second(take_number, 3);
+  first.join();
+  second.join();
+}
