@@ -34,7 +34,7 @@ constexpr Letter kKinds[] = {{'r', control::kReads},
                              {'a', control::kAtomics},
                              {'l', control::kAcquires},
                              {'f', control::kFirstAcquires}};
-constexpr Letter kSites[] = {{'1', 1}, {'2', 2}, {'3', control::kSecondSection}, {'4', control::kSectionBetween}};
+constexpr Letter kSites[] = {{'1', 1}, {'2', 2}, {'s', control::kSecondSection}, {'b', control::kSectionBetween}};
 
 struct FlagName {
   std::string_view name;
