@@ -1,4 +1,4 @@
-// std::condition_variable_any on a shared lock, with a timeout that is long enough.
+// std::condition_variable_any on a shared lock, with timeouts.
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -14,7 +14,9 @@ int message, copy;
 static void waiter() {
   {
     std::shared_lock<std::shared_mutex> lock(mutex);
-    condition.wait_for(lock, std::chrono::minutes(1), [] { return ready; });
+    // A thread can be kept from running for longer than any timeout.
+    while (!condition.wait_for(lock, std::chrono::minutes(1), [] { return ready; })) {
+    }
   }
   copy = message;
 }
