@@ -20,6 +20,10 @@
 #include "runtime/turn.h"
 
 namespace sooth::rt {
+// The wrappers would record what we do to sets of our own.
+SOOTH_REAL static Real<int(sigset_t*, int)> real_sigaddset{"sigaddset"};
+SOOTH_REAL static Real<int(sigset_t*, int)> real_sigdelset{"sigdelset"};
+
 namespace {
 
 constexpr int kSignals = 65;
@@ -120,7 +124,7 @@ void defer(Thread* t, int number, const siginfo_t* info, void* context) {
   if (waiting == nullptr) return;
   waiting->info[number] = *info;
   copy_memory(&waiting->context[number], context, sizeof(ucontext_t));
-  if (is_queued(number)) sigaddset(&static_cast<ucontext_t*>(context)->uc_sigmask, number);
+  if (is_queued(number)) real_sigaddset(&static_cast<ucontext_t*>(context)->uc_sigmask, number);
   __atomic_fetch_or(&waiting->set, u64{1} << (number - 1), __ATOMIC_RELAXED);
   __atomic_store_n(&t->pending_signals, 1, __ATOMIC_RELAXED);
   // The hook that was interrupted, or the next one, sees this and calls attend(); not one that finds its access
@@ -178,11 +182,11 @@ void deliver_pending_signals(Thread* t) {
     __atomic_fetch_and(&waiting->set, ~(u64{1} << (number - 1)), __ATOMIC_RELAXED);
     // As the kernel does: the signal itself and the handler's mask are blocked while it runs.
     sigset_t mask = wanted_[number].sa_mask, old;
-    if ((wanted_[number].sa_flags & SA_NODEFER) == 0) sigaddset(&mask, number);
+    if ((wanted_[number].sa_flags & SA_NODEFER) == 0) real_sigaddset(&mask, number);
     real_pthread_sigmask(SIG_BLOCK, &mask, &old);
     siginfo_t info = waiting->info[number];
     run_handler(t, number, &info, &waiting->context[number]);
-    if (is_queued(number)) sigdelset(&old, number);  // since defer()
+    if (is_queued(number)) real_sigdelset(&old, number);  // since defer()
     real_pthread_sigmask(SIG_SETMASK, &old, nullptr);
   }
 }

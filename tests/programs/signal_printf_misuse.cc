@@ -29,5 +29,6 @@ int main() {
   }
   kill(getpid(), SIGTERM);
   for (;;) {
+    pause();
   }
 }
