@@ -7,6 +7,7 @@ import fcntl
 import os
 import pty
 import re
+import select
 import struct
 import subprocess
 import sys
@@ -22,16 +23,17 @@ def on_terminal(sooth, width, *words):
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     text = b""
+    # Our end of the terminal's other side stays open: a kernel may drop what was written just before the last one closes.
     with subprocess.Popen([sooth, *words], stdin=subprocess.DEVNULL, stdout=slave) as process:
-        os.close(slave)
+        over = False
         while True:
-            try:
-                part = os.read(master, 65536)
-            except OSError:  # the other end is closed
+            if select.select([master], [], [], 0.02)[0]:
+                text += os.read(master, 65536)
+            elif over:
                 break
-            if not part:
-                break
-            text += part
+            else:
+                over = process.poll() is not None  # and what it wrote last can be read by now
+    os.close(slave)
     os.close(master)
     return text.decode().replace("\r\n", "\n")
 
