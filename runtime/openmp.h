@@ -20,6 +20,7 @@ struct Team {
   // Of the meeting that the threads of a serial recording have: used only by the one that has the turn.
   u32 arrived, meetings;
   bool assembles;  // `threads` is certain
+  u32 beginning;   // atomic: threads that are inside of the library, where a loop begins, and not back
   void* origins;   // of taskloops that nobody waits for: wrap_openmp_tasks.cc
 
   // Messages, and the barrier.

@@ -364,12 +364,20 @@ int share_out(int schedule) {
   return kind | kMonotonic;
 }
 
+template <typename Call>
+SOOTH_INLINE void begin_loop(Thread* t, uptr pc, Call call) {
+  Team* team = is_in_region(t) ? team_ : nullptr;
+  if (team != nullptr) __atomic_fetch_add(&team->beginning, 1, __ATOMIC_ACQ_REL);
+  call_waiting(t, pc, call);
+  if (team != nullptr) __atomic_fetch_sub(&team->beginning, 1, __ATOMIC_ACQ_REL);  // it has the turn again
+}
+
 }  // namespace
 
 #define SOOTH_DISPATCH(name)                                                                                      \
   SOOTH_INTERCEPT(void, name, void* where, int thread, int schedule, long from, long to, long step, long chunk) { \
-    call_waiting(current(), SOOTH_CALLER,                                                                         \
-                 [&] { real_##name(where, thread, share_out(schedule), from, to, step, chunk); });                \
+    begin_loop(current(), SOOTH_CALLER,                                                                           \
+               [&] { real_##name(where, thread, share_out(schedule), from, to, step, chunk); });                  \
   }
 SOOTH_DISPATCH(__kmpc_dispatch_init_4)
 SOOTH_DISPATCH(__kmpc_dispatch_init_4u)

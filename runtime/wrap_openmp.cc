@@ -81,6 +81,13 @@ void assemble(Thread* t, Team* team) {
 void between_chunks(Thread* t, uptr pc) {
   if (t == nullptr || !turn::taken() || team_ == nullptr || team_->threads < 2) return;
   begin_operation(t, pc);
+  // Who is about to begin the loop as well comes back when the kernel lets it, and should find something left to do.
+  constexpr u32 kPatience = 1000;
+  for (u32 i = 0; i < kPatience && __atomic_load_n(&team_->beginning, __ATOMIC_ACQUIRE) != 0; ++i) {
+    timespec pause = {0, 100'000};
+    sys_call(SYS_nanosleep, reinterpret_cast<long>(&pause));
+    turn::yield(t);
+  }
   // A loop of very many has borders of all kinds among the first ones, and a turn costs microseconds.
   constexpr u32 kAllOf = 4096, kOneIn = 64;
   static __thread u32 chunks __attribute__((tls_model("initial-exec")));
