@@ -4,36 +4,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "order/must_order.h"
-#include "order/thread_clocks.h"
+#include "order/must_clocks.h"
 #include "race/site_key.h"
 
 namespace sooth {
 namespace {
 
 constexpr std::uint64_t kGranule = 8;  // bytes of memory that are told apart
-
-// What must come before what, in any schedule: forks, joins and the like, not locks.
-class MustKnow {
- public:
-  MustKnow() : order_(*this) {}
-
-  Epoch now(ThreadId thread) { return {thread, clocks_.time(thread)}; }
-  bool knows(ThreadId thread, Epoch earlier) { return clocks_.of(thread).knows(earlier); }
-  void learn(const Event& event) {
-    order_.incoming(event);
-    order_.outgoing(event);
-  }
-
-  // MustOrder's host.
-  const VectorClock& current(ThreadId thread) { return clocks_.of(thread); }
-  void sent(ThreadId thread) { clocks_.advance(thread); }
-  void receive(ThreadId thread, const VectorClock& message) { clocks_.of(thread).join(message); }
-
- private:
-  ThreadClocks clocks_;
-  MustOrder<MustKnow, VectorClock> order_;
-};
 
 }  // namespace
 
@@ -47,7 +24,7 @@ void OrderCensus::add(TraceReader& trace) {
     Epoch when;
   };
   std::unordered_map<std::uint64_t, Last> locks, memory;  // who was there last
-  MustKnow must;
+  MustClocks must;
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;
   for (std::uint64_t events = 0; events < kMostEvents;) {
     const Result<Batch> batch = trace.next();

@@ -6,35 +6,13 @@
 #include <unordered_map>
 #include <utility>
 
-#include "order/must_order.h"
-#include "order/thread_clocks.h"
+#include "order/must_clocks.h"
 #include "race/site_key.h"
 
 namespace sooth {
 namespace {
 
 constexpr std::uint64_t kGranule = 8;
-
-// What must come before what, in any schedule.
-class MustClocks {
- public:
-  MustClocks() : order_(*this) {}
-
-  Epoch now(ThreadId thread) { return {thread, clocks_.time(thread)}; }
-  void learn(const Event& event) {
-    order_.incoming(event);
-    order_.outgoing(event);
-  }
-
-  // MustOrder's host.
-  const VectorClock& current(ThreadId thread) { return clocks_.of(thread); }
-  void sent(ThreadId thread) { clocks_.advance(thread); }
-  void receive(ThreadId thread, const VectorClock& message) { clocks_.of(thread).join(message); }
-
- private:
-  ThreadClocks clocks_;
-  MustOrder<MustClocks, VectorClock> order_;
-};
 
 // Another lock that a thread holds, and which of its acquires that was.
 struct Held {
