@@ -10,6 +10,7 @@
 #include "runtime/intercept.h"
 #include "runtime/locks.h"
 #include "runtime/openmp.h"
+#include "trace/openmp_messages.h"
 
 using namespace sooth;
 using namespace sooth::rt;
@@ -45,12 +46,13 @@ int look_at_module(dl_phdr_info* module, std::size_t, void* data) {
   return 0;
 }
 
-constexpr u64 kFirstMessage = u64{1} << 44;
 u64 next_message_ = 0;
 
 }  // namespace
 
-u64 new_message(u32 count) { return kFirstMessage + 1 + __atomic_fetch_add(&next_message_, count, __ATOMIC_RELAXED); }
+u64 new_message(u32 count) {
+  return kFirstOpenMpMessage + 1 + __atomic_fetch_add(&next_message_, count, __ATOMIC_RELAXED);
+}
 
 Thread* current_in_libgomp() {
   if (SOOTH_UNLIKELY(__atomic_load_n(&libgomp_.end, __ATOMIC_ACQUIRE) == 0))

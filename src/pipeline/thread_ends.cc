@@ -1,16 +1,15 @@
 #include "pipeline/thread_ends.h"
 
+#include "trace/openmp_messages.h"
+
 namespace sooth {
 namespace {
 
 constexpr std::size_t kMostNames = 8;
 
-// What the run time library numbers OpenMP's messages from (runtime/wrap_openmp.cc); no address is near it.
-constexpr std::uint64_t kOpenMpMessages = std::uint64_t{1} << 44, kMostMessages = std::uint64_t{1} << 40;
-
 // What a thread of a parallel region does last is to tell that it is done. Then it waits for the next one, if any.
 bool hands_on(const Event& event) {
-  return event.op == Op::kHappensBefore && event.object - kOpenMpMessages < kMostMessages;
+  return event.op == Op::kHappensBefore && event.object - kFirstOpenMpMessage < kMostOpenMpMessages;
 }
 
 // "T1, T2 and 5 more", and whether that is one.
