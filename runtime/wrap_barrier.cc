@@ -65,6 +65,8 @@ void run_routine() {
   // A copy: the routine may call pthread_once itself.
   Once once = *once_;
   once.routine();
+  // What the control word becomes is a step of its own: the routine may have had others.
+  begin_operation(once.thread, once.pc, Op::kCallBegin, address_of(once.control));
   write_event(once.thread, once.pc, Shape::of(Op::kHappensBefore), address_of(once.control));
 }
 
@@ -86,7 +88,7 @@ namespace sooth::rt {
 
 int run_once(Thread* t, uptr pc, pthread_once_t* control, void (*routine)()) {
   if (t == nullptr) return real_once(control, routine);
-  begin_operation(t, pc);
+  begin_operation(t, pc, Op::kCallBegin, address_of(control));
   if (turn::taken()) await_once(t, control);
   Once once = {t, pc, control, routine};
   once_ = &once;
@@ -123,7 +125,7 @@ SOOTH_INTERCEPT(int, pthread_barrier_init, pthread_barrier_t* barrier, const pth
   int result = real_pthread_barrier_init(barrier, attributes, count);
   if (result == 0) mark_barrier(barrier, true);
   if (result != 0 || current() == nullptr || !turn::taken()) return result;
-  begin_operation(current());
+  begin_operation(current(), SOOTH_CALLER, Op::kCallBegin, address_of(barrier));
   int shared = PTHREAD_PROCESS_PRIVATE;
   if (attributes != nullptr) pthread_barrierattr_getpshared(attributes, &shared);
   Barrier* b = find_barrier(address_of(barrier), shared == PTHREAD_PROCESS_PRIVATE);
@@ -133,7 +135,7 @@ SOOTH_INTERCEPT(int, pthread_barrier_init, pthread_barrier_t* barrier, const pth
 
 SOOTH_INTERCEPT(int, pthread_barrier_destroy, pthread_barrier_t* barrier) {
   if (Thread* t = current()) {
-    if (turn::taken()) begin_operation(t);
+    if (turn::taken()) begin_operation(t, SOOTH_CALLER, Op::kCallBegin, address_of(barrier));
     check_barrier(t, SOOTH_CALLER, barrier);
     object_changed(t, SOOTH_CALLER, barrier);
     Barrier* b = turn::taken() ? find_barrier(address_of(barrier), false) : nullptr;
@@ -151,7 +153,7 @@ SOOTH_INTERCEPT(int, pthread_barrier_wait, pthread_barrier_t* barrier) {
   Thread* t = current();
   if (t == nullptr) return real_pthread_barrier_wait(barrier);
   object_used(t, SOOTH_CALLER, barrier);
-  begin_operation(t, SOOTH_CALLER);
+  begin_operation(t, SOOTH_CALLER, Op::kBarrierArrive, address_of(barrier));
   check_barrier(t, SOOTH_CALLER, barrier);
   write_event(t, SOOTH_CALLER, Shape::of(Op::kBarrierArrive), address_of(barrier));
   Barrier* b = turn::taken() ? find_barrier(address_of(barrier), false) : nullptr;
@@ -177,7 +179,7 @@ void record_guard(Op op, MemoryOrder order, uptr pc, const u64* guard) {
 }  // namespace
 
 SOOTH_INTERCEPT(int, __cxa_guard_acquire, u64* guard) {
-  if (Thread* t = current()) begin_operation(t, SOOTH_CALLER);
+  if (Thread* t = current()) begin_operation(t, SOOTH_CALLER, Op::kCallBegin, address_of(guard));
   int must_initialise = real___cxa_guard_acquire(guard);
   if (must_initialise == 0) record_guard(Op::kAtomicLoad, MemoryOrder::kAcquire, SOOTH_CALLER, guard);
   if (must_initialise != 0 && __atomic_load_n(&some_guard_failed_, __ATOMIC_RELAXED)) {
@@ -189,7 +191,7 @@ SOOTH_INTERCEPT(int, __cxa_guard_acquire, u64* guard) {
 // An initialisation that throws comes before the next try.
 SOOTH_INTERCEPT(void, __cxa_guard_abort, u64* guard) {
   if (Thread* t = current()) {
-    begin_operation(t);
+    begin_operation(t, SOOTH_CALLER, Op::kCallBegin, address_of(guard));
     __atomic_store_n(&some_guard_failed_, true, __ATOMIC_RELAXED);
     write_event(t, SOOTH_CALLER, Shape::of(Op::kHappensBefore), address_of(guard));
   }
@@ -197,7 +199,7 @@ SOOTH_INTERCEPT(void, __cxa_guard_abort, u64* guard) {
 }
 
 SOOTH_INTERCEPT(void, __cxa_guard_release, u64* guard) {
-  if (Thread* t = current()) begin_operation(t);
+  if (Thread* t = current()) begin_operation(t, SOOTH_CALLER, Op::kCallBegin, address_of(guard));
   record_guard(Op::kAtomicStore, MemoryOrder::kRelease, SOOTH_CALLER, guard);
   real___cxa_guard_release(guard);
 }

@@ -68,8 +68,20 @@ long wake(const Call& c, u32 count) {
   return result < 0 ? result : result + woken;
 }
 
+// What the call is about, for who explores schedules: the word and who waits for it. 0: where time or another word takes
+// part it may be anything.
+uptr object_of(const Call& c) {
+  switch (c.command()) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET: return c.time == nullptr ? address_of(c.word) : 0;
+    case FUTEX_WAKE:
+    case FUTEX_WAKE_BITSET: return address_of(c.word);
+    default: return 0;
+  }
+}
+
 long futex_in_turn(Thread* t, uptr pc, const Call& c) {
-  begin_operation(t, pc);
+  begin_operation(t, pc, sooth::Op::kCallBegin, object_of(c));
   switch (c.command()) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET: return wait(t, c);

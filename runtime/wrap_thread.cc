@@ -177,7 +177,8 @@ int join_thread(Thread* t, uptr pc, pthread_t thread, void** result) {
 }
 
 int detach_other_thread(Thread* t, pthread_t thread) {
-  begin_operation(t);
+  u32 announced = turn::taken() ? find_thread(static_cast<u64>(thread)) : kUnknown;
+  begin_operation(t, 0, Op::kCallBegin, announced == kUnknown ? 0 : address_of(&thread_info(announced)));
   u32 id = find_thread(static_cast<u64>(thread));
   int error = real_detach(thread);
   if (error == 0 && id != kUnknown) __atomic_fetch_or(&thread_info(id).state, kDetachedBit, __ATOMIC_RELAXED);

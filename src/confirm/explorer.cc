@@ -38,13 +38,13 @@ bool is_waiting(const Execution& execution, std::size_t at, std::uint32_t thread
       return false;
     }
     const ExploredPoint& point = execution.points[--begin];
-    if (point.chosen != thread) {
-      continue;
+    if (point.chosen != thread || point.done == nullptr) {
+      continue;  // another one's, or nothing that anybody sees, such as a yield
     }
     if (is_look(point.done)) {
       rounds += point.done->is_at(*next) && point.done->parts == next->parts ? 1 : 0;
       looks.push_back(point.done);
-    } else if (point.done != nullptr && point.done->op == Op::kWrite && !point.done->is_everything) {
+    } else if (point.done->op == Op::kWrite && !point.done->is_everything) {
       writes.push_back(point.done);
     } else {
       return false;

@@ -67,6 +67,9 @@ SOURCES = {
     #else
     static std::atomic<int> wants[2], turn;
     #endif
+    #ifndef PAUSE
+    #define PAUSE
+    #endif
     static int counter;
     template <int I> void work() {
     #ifdef BROKEN
@@ -75,7 +78,7 @@ SOURCES = {
       wants[I] = 1;
       turn = 1 - I;
     #ifndef BROKEN
-      while (wants[1 - I] && turn == 1 - I) {}
+      while (wants[1 - I] && turn == 1 - I) { PAUSE; }
     #endif
       counter = counter + 1;
       wants[I] = 0;
@@ -83,6 +86,93 @@ SOURCES = {
     int main() {
       together<work<0>, work<1>>();
       std::printf("%d\n", counter);
+    }
+    """,
+    # Who initialises, and what the others know of it meanwhile. By pthread_once; -DSTATIC: by a static variable.
+    "once": r"""
+    static thread_local int self;
+    static std::atomic<int> begun;
+    static int maker, glances[3];
+    struct Made { Made() { begun = 1; maker = self; } };
+    #ifdef STATIC
+    static void need() { static Made made; }
+    #else
+    static pthread_once_t control = PTHREAD_ONCE_INIT;
+    static void need() { pthread_once(&control, [] { Made made; }); }
+    #endif
+    template <int I> void work() {
+      self = I;
+      glances[I] = begun;
+      need();
+      if (maker == 0) glances[0] = 1;
+    }
+    int main() {
+      together<work<1>, work<2>>();
+      std::printf("%d %d%d%d\n", maker, glances[0], glances[1], glances[2]);
+    }
+    """,
+    # Who comes to a barrier last.
+    "barrier": r"""
+    static pthread_barrier_t barrier;
+    static std::atomic<int> other;
+    static int last, before[3];
+    template <int I> void work() {
+      before[I] = other.exchange(I);
+      if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD) last = I;
+    }
+    int main() {
+      pthread_barrier_init(&barrier, nullptr, 2);
+      together<work<1>, work<2>>();
+      pthread_barrier_destroy(&barrier);
+      std::printf("%d%d\n", before[1], before[2]);
+      return last == 0;
+    }
+    """,
+    # What somebody promises, and does before and behind that.
+    "future": r"""
+    #include <future>
+    #include <thread>
+    int main() {
+      std::promise<int> promise;
+      std::future<int> future = promise.get_future();
+      int before = 0;
+      std::atomic<int> behind{0};
+      std::thread worker([&] { before = 1; promise.set_value(2); behind = 4; });
+      const int sum = future.get() + before + behind;
+      worker.join();
+      std::printf("%d\n", sum);
+    }
+    """,
+    # Two tasks; -DRACE: which add to one variable.
+    "async": r"""
+    #include <future>
+    static int total;
+    static int twice(int n) {
+    #ifdef RACE
+      total = total + n;
+    #endif
+      return 2 * n;
+    }
+    int main() {
+      std::future<int> one = std::async(std::launch::async, twice, 1), two = std::async(std::launch::async, twice, 2);
+      const int sum = one.get() + two.get();
+      std::printf("%d %d\n", sum, total);
+    }
+    """,
+    # A lock made of an atomic that waits in the kernel.
+    "atomic_wait": r"""
+    static std::atomic<int> locked;
+    static int order, first[3];
+    template <int I> void work() {
+      while (locked.exchange(1) != 0) locked.wait(1);
+      first[I] = order;
+      order = I;
+      locked = 0;
+      locked.notify_one();
+    }
+    int main() {
+      together<work<1>, work<2>>();
+      std::printf("%d%d\n", first[1], first[2]);
     }
     """,
     # A spin lock. -DSWAP: by compare-and-swap; else by exchange.
@@ -369,6 +459,8 @@ def test_peterson(bench):
     done = explore(bench, built(bench, "peterson"))
     check(outputs(done) == ["2"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
     check("loops that wait were followed for 3 rounds" in done.stdout, done.stdout)
+    done = explore(bench, built(bench, "peterson", "-DPAUSE=sched_yield()"))
+    check(outputs(done) == ["2"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
     done = explore(bench, built(bench, "peterson", "-DPLAIN"), status=66)
     check(outputs(done) == ["2"] and counts(done)[2] > 0 and is_complete(done), done.stdout)
     done = explore(bench, built(bench, "peterson", "-DBROKEN"), status=66)
@@ -380,6 +472,18 @@ def test_spin_lock(bench):
     for flags in ([], ["-DSWAP"]):
         done = explore(bench, built(bench, "spin", *flags))
         check(outputs(done) == ["2"] and counts(done)[2] == 0 and is_complete(done), done.stdout)
+
+
+def test_operations_are_about_their_object(bench):
+    """What waits for an initialisation, a barrier, a promise or a word of memory depends on that, and on nothing else: few runs, and no outcome lost."""
+    for name, flags, wanted, most in (
+            ("once", (), ["1 000", "1 001", "2 000", "2 010"], 40), ("once", ("-DSTATIC",), ["1 000", "1 001", "2 000", "2 010"], 80),
+            ("barrier", (), ["01", "20"], 20), ("future", (), ["3", "7"], 40), ("async", (), ["6 0"], 4), ("atomic_wait", (), ["01", "20"], 200)):
+        done = explore(bench, built(bench, name, "-std=c++20", *flags))
+        check(outputs(done) == wanted and counts(done)[2:] == (0, 0) and is_complete(done), (name, flags, done.stdout))
+        check(counts(done)[0] <= most, (name, flags, done.stdout))
+    done = explore(bench, built(bench, "async", "-std=c++20", "-DRACE"), status=66)
+    check(outputs(done) == ["6 1", "6 2", "6 3"] and counts(done)[2] == 2 and is_complete(done), done.stdout)
 
 
 def test_philosophers(bench):
