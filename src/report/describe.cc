@@ -244,13 +244,14 @@ std::string why_confirmed(const Finding& finding) {
          (delayed ? " (" + std::string(kTakesDelay) + ")" : "");
 }
 
-// "the recorded run ended so", "3 of 40 controlled runs ended so".
+// "a recorded run ended so", "3 of 40 controlled runs ended so".
 std::string why_failed(const Finding& finding) {
   const FailureSummary& failure = *finding.failure;
-  const bool counted_runs = finding.replay.has_value() && finding.replay->trials > 0;
-  std::string text = failure.recorded ? "the recorded run" : "";
-  if (counted_runs && finding.replay->hits > 0) {
-    text += (text.empty() ? "" : " and ") + runs_that_reached(*finding.replay);
+  const bool reached = finding.replay.has_value() && (finding.replay->hits > 0 || finding.replay->witness_followed);
+  std::string text = failure.recorded ? "a recorded run" : "";
+  if (reached) {
+    const bool is_third = finding.replay->hits > 0 && finding.replay->witness_followed;
+    text += (text.empty() ? "" : is_third ? ", " : " and ") + runs_that_reached(*finding.replay);
   }
   text = (text.empty() ? "a controlled run" : text) + " ended so: " + printable(failure.outcome);
   text += failure.message.empty() ? "" : " after \"" + printable(failure.message) + "\"";

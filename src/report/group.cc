@@ -123,6 +123,12 @@ void merge_finding(Finding& finding, Finding other) {
                                       !other.replay->schedule.empty() && finding.rung == other.rung)) {
     finding.replay = std::move(other.replay);
   }
+  // The run along the witness, and others that came there without it.
+  if (finding.replay.has_value() && other.replay.has_value() && finding.replay->trials == 0) {
+    finding.replay->trials = other.replay->trials;
+    finding.replay->hits = other.replay->hits;
+    finding.replay->probability = other.replay->probability;
+  }
   if (other.hand_over.has_value()) {
     if (finding.hand_over.has_value()) {
       merge_hand_over(*finding.hand_over, *other.hand_over);

@@ -260,6 +260,15 @@ std::optional<EndedRun> ended_run(const ProgramEnd& end, bool timed_out, const s
   return ended;
 }
 
+std::string how_ended(const ProgramEnd& end, const std::optional<EndedRun>& failed) {
+  if (!failed || failed->outcome.kind == Outcome::Kind::kKilled) {
+    return end.describe();
+  }
+  Outcome bare = failed->outcome;
+  bare.last_words.clear();
+  return bare.describe();
+}
+
 namespace {
 
 // What repeats it names it: "sooth replay run.json#0123456789abcdef -- ./program".

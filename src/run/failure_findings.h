@@ -52,6 +52,10 @@ EndedRun ended_run(const RunOutcome& run, CodeNames& names);
 // library saw, a hang one that record_program() ended.
 std::optional<EndedRun> ended_run(const ProgramEnd& end, bool timed_out, const std::vector<MadeRecording>& made);
 
+// For the list of recordings: "status 0", "signal 6 (Aborted)", "a deadlock"; "a hang" when its time was over. `failed`:
+// its ended_run().
+std::string how_ended(const ProgramEnd& end, const std::optional<EndedRun>& failed);
+
 // How to make the failure happen again: the first run that is added with a schedule is kept.
 struct FailureReplay {
   std::string command;

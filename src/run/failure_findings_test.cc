@@ -55,7 +55,7 @@ TEST(FailureFindings, ACrashIsHarmfulAndTellsWhere) {
   EXPECT_EQ(finding->accesses[0].site.line, 7u);
   EXPECT_EQ(finding->accesses[0].stack.size(), 1u);
   EXPECT_EQ(headline(*finding), "crash, killed by signal 11 (Segmentation fault)");
-  EXPECT_EQ(why_on_rung(*finding, {}), "the recorded run ended so: killed by signal 11 (Segmentation fault)");
+  EXPECT_EQ(why_on_rung(*finding, {}), "a recorded run ended so: killed by signal 11 (Segmentation fault)");
 }
 
 TEST(FailureFindings, SomeEndsAreNone) {
@@ -153,6 +153,37 @@ TEST(FailureFindings, TheUsersCodeTellsThemApart) {
   const std::string hung = tally_of_tests().failure_of(hang)->id;
   hang.threads = {locks(1, 2, 5)};
   EXPECT_EQ(tally_of_tests().failure_of(hang)->id, hung) << "where it was when time was over is chance";
+}
+
+// A deadlock that was predicted, that the run along its witness ended in, and others on their own.
+TEST(FailureFindings, AllRunsThatEndedSoAreTold) {
+  const EndedRun run = deadlocked({waits(1, control::BlockedOn::kMutex, 2), waits(2, control::BlockedOn::kMutex, 1)});
+  FailureTally tally;
+  tally.add(run, {"sooth replay x -- ./p", "random", 5, "text"}, 3);
+  tally.add_good_runs(7);
+  Report report;
+  Finding predicted = tally.findings()[0];
+  predicted.witness.emplace().checked = true;
+  predicted.replay.emplace().witness_followed = true;
+  predicted.replay->schedule = "text";
+  report.findings.push_back(predicted);
+  tally.move_to(report);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(why_on_rung(report.findings[0], {}),
+            "the run along the witness and 3 of 10 controlled runs ended so: a deadlock");
+  report.findings[0].failure->recorded = true;
+  EXPECT_EQ(why_on_rung(report.findings[0], {}),
+            "a recorded run, the run along the witness and 3 of 10 controlled runs ended so: a deadlock");
+}
+
+TEST(FailureFindings, HowARecordedRunEnded) {
+  EXPECT_EQ(how_ended({.status = 3, .signal = 0}, std::nullopt), "status 3");
+  EXPECT_EQ(how_ended({.status = 66, .signal = 0}, deadlocked({waits(1, control::BlockedOn::kMutex, 2)})),
+            "a deadlock");
+  EXPECT_EQ(how_ended({.status = 0, .signal = SIGSEGV}, crashed(SIGSEGV, 7)), "signal 11 (Segmentation fault)");
+  EndedRun late;
+  late.outcome.kind = Outcome::Kind::kHung;
+  EXPECT_EQ(how_ended({.status = 0, .signal = SIGKILL}, late), "a hang");
 }
 
 TEST(FailureFindings, EqualFailuresAreOne) {

@@ -79,11 +79,13 @@ class Loop {
         program_(ControlledProgram::prepare(job.words)),
         failures_(program_.ok() ? program_->path() : "", job.identity),
         campaign_([this](const RunPlan& plan) { return run(plan); }, campaign_options()) {
-    note_end(first.end);
-    note_failure(ended_run(first.end, first.timed_out, first.made));
+    const std::optional<EndedRun> failed = ended_run(first.end, first.timed_out, first.made);
+    note_end(first.end, failed);
+    note_failure(failed);
   }
 
-  void take(std::vector<Report>& reports, const RecordedUnder& how, const ProgramEnd& end,
+  // `end`: how the program ended.
+  void take(std::vector<Report>& reports, const RecordedUnder& how, const std::string& end,
             std::chrono::milliseconds took) {
     const std::uint64_t number = planner_.recordings() + 1;
     std::uint64_t news = 0;
@@ -107,7 +109,7 @@ class Loop {
       report.findings.clear();
     }
     result_.summary.recordings.push_back(
-        {how, pool_.seen_in(number), number == 1 ? pool_.entries().size() : news, end.describe()});
+        {how, pool_.seen_in(number), number == 1 ? pool_.entries().size() : news, end});
     planner_.recorded(news, took);
   }
 
@@ -218,10 +220,13 @@ class Loop {
     }
   }
 
-  void note_end(const ProgramEnd& end, bool timed_out = false, const std::string& errors = "") {
+  void note_end(const ProgramEnd& end, const std::optional<EndedRun>& failed, const std::string& errors = "") {
+    if (failed && failed->outcome.kind != Outcome::Kind::kKilled) {
+      note_outcome(failed->outcome);
+      return;
+    }
     RunOutcome run;
     run.end = end;
-    run.timed_out = timed_out;
     run.errors = errors;
     run.log.state = control::RunState::kEnded;
     note_outcome(classify(run));
@@ -569,18 +574,16 @@ class Loop {
     if (limit_.reached()) {
       return {};
     }
-    note_end(recorded->end, recorded->timed_out, recorded->errors);
+    const std::optional<EndedRun> failed = ended_run(recorded->end, recorded->timed_out, recorded->made);
+    note_end(recorded->end, failed, recorded->errors);
     Result<std::vector<Report>> reports = job_.analyze(recorded->made);
     std::vector<Report> none;
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
-    take(reports.ok() ? *reports : none, how, recorded->end, took);
+    take(reports.ok() ? *reports : none, how, how_ended(recorded->end, failed), took);
     // One that took too long may only be slow: pct is not fair, and recording costs time.
-    if (!recorded->timed_out) {
-      const std::optional<EndedRun> ended = ended_run(recorded->end, false, recorded->made);
-      note_failure(ended);
-      if (ended) {
-        result_.failures.add(*ended);
-      }
+    if (failed && !recorded->timed_out) {
+      note_failure(failed);
+      result_.failures.add(*failed);
     }
     remove_unused(recorded->made);
     return {};
@@ -629,7 +632,8 @@ class Loop {
 SearchResult search(std::vector<Report>& first, const ProgramRecording& recording, std::chrono::milliseconds took,
                     const WorkLimit& limit, const SearchJob& job) {
   Loop loop(recording, limit, job);
-  loop.take(first, {job.recording.schedule, job.recording.seed}, recording.end, took);
+  const std::optional<EndedRun> failed = ended_run(recording.end, recording.timed_out, recording.made);
+  loop.take(first, {job.recording.schedule, job.recording.seed}, how_ended(recording.end, failed), took);
   loop.go();
   return loop.finish();
 }

@@ -332,10 +332,11 @@ def test_a_deadlock_ends_the_recording(bench):
     found = failures(report, "deadlock")
     check(len(found) == 1 and report["findings"][0] == found[0] and found[0]["rung"] == "harmful", report["findings"])
     check({a["site"]["line"] for a in found[0]["accesses"]} == {8} and found[0]["failure"]["recorded"], found)
+    check(report["search"]["recordings"][0]["end"] == "a deadlock" and "exit status 66" not in [row["end"] for row in report["search"]["ends"]], report["search"])
     check({a["variable"] for a in found[0]["accesses"]} == {"left", "right"}, found)
     check(all(any(s["function"].startswith(("one", "two")) for s in a["stack"]) for a in found[0]["accesses"]), found)
     text = bench.run("report", "out.json", status=66).stdout
-    check("harmful deadlock by lock order inversion" in text and "the recorded run" in text, text)
+    check("harmful deadlock by lock order inversion" in text and "a recorded run" in text, text)
     # A recording cannot be replayed: a controlled run that ends so, too, is looked for.
     report, _ = report_of(bench, "--", inverted)
     again = failures(report, "deadlock")
