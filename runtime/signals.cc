@@ -16,6 +16,7 @@
 #include "runtime/options.h"
 #include "runtime/recorder.h"
 #include "runtime/run_end.h"
+#include "runtime/signal_queue.h"
 #include "runtime/stream_writer.h"
 #include "runtime/turn.h"
 
@@ -35,7 +36,8 @@ bool dispatched_[kSignals];
 char messages_[kSignals];
 
 struct Waiting {
-  u64 set;  // bit n: signal n waits
+  u64 set;            // bit n: signal n waits
+  SignalQueue queue;  // under Valgrind, those that are never merged
   siginfo_t info[kSignals];
   ucontext_t context[kSignals];
 };
@@ -115,23 +117,34 @@ void run_handler(Thread* t, int number, siginfo_t* info, void* context) {
 }
 
 // Instances of these are never merged, nor may we: while one waits the signal stays blocked, and the kernel queues the
-// next.
+// next; or, under Valgrind, we do.
 bool is_queued(int number) { return number >= SIGRTMIN; }
 
 void defer(Thread* t, int number, const siginfo_t* info, void* context) {
   if (t->signal_data == nullptr) t->signal_data = map_memory(sizeof(Waiting));
   auto* waiting = static_cast<Waiting*>(t->signal_data);
   if (waiting == nullptr) return;
-  waiting->info[number] = *info;
   copy_memory(&waiting->context[number], context, sizeof(ucontext_t));
-  if (is_queued(number)) real_sigaddset(&static_cast<ucontext_t*>(context)->uc_sigmask, number);
-  __atomic_fetch_or(&waiting->set, u64{1} << (number - 1), __ATOMIC_RELAXED);
+  if (is_queued(number) && recorder.under_engine) {
+    u64 all = ~u64{0}, old;
+    sys_call(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&old), sizeof all);
+    waiting->queue.push(*info);
+    sys_call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&old), 0, sizeof old);
+  } else {
+    waiting->info[number] = *info;
+    if (is_queued(number)) real_sigaddset(&static_cast<ucontext_t*>(context)->uc_sigmask, number);
+    __atomic_fetch_or(&waiting->set, u64{1} << (number - 1), __ATOMIC_RELAXED);
+  }
   __atomic_store_n(&t->pending_signals, 1, __ATOMIC_RELAXED);
   // The hook that was interrupted, or the next one, sees this and calls attend(); not one that finds its access
   // recorded already.
   t->limit = nullptr;
   zero_memory(t->repeats, sizeof t->repeats);
   turn::notice_signal(t);
+}
+
+bool others_wait(const Thread* t) {
+  return t->signal_data != nullptr && !static_cast<const Waiting*>(t->signal_data)->queue.is_empty();
 }
 
 void dispatch(int number, siginfo_t* info, void* context) {
@@ -162,7 +175,7 @@ void dispatch(int number, siginfo_t* info, void* context) {
     turn::leave(t);
     return;
   }
-  if (t->busy != 0 || in_library(context)) {
+  if (t->busy != 0 || in_library(context) || (is_queued(number) && others_wait(t))) {
     defer(t, number, info, context);
     return;
   }
@@ -173,20 +186,32 @@ void dispatch(int number, siginfo_t* info, void* context) {
 
 SOOTH_REAL static Real<int(int, const sigset_t*, sigset_t*)> real_pthread_sigmask{"pthread_sigmask"};
 
+// The one that is next; false: none waits.
+static bool take_waiting(Waiting* waiting, siginfo_t& info, int& number) {
+  u64 set = __atomic_load_n(&waiting->set, __ATOMIC_RELAXED);
+  if (set == 0) {
+    if (!waiting->queue.pop(info)) return false;
+    number = info.si_signo;
+    return true;
+  }
+  number = __builtin_ctzll(set) + 1;
+  info = waiting->info[number];
+  __atomic_fetch_and(&waiting->set, ~(u64{1} << (number - 1)), __ATOMIC_RELAXED);
+  return true;
+}
+
 void deliver_pending_signals(Thread* t) {
   auto* waiting = static_cast<Waiting*>(t->signal_data);
   if (waiting == nullptr || t->busy != 0) return;
   t->pending_signals = 0;
-  for (u64 set; (set = __atomic_load_n(&waiting->set, __ATOMIC_RELAXED)) != 0;) {
-    int number = __builtin_ctzll(set) + 1;
-    __atomic_fetch_and(&waiting->set, ~(u64{1} << (number - 1)), __ATOMIC_RELAXED);
+  siginfo_t info;
+  for (int number; take_waiting(waiting, info, number);) {
     // As the kernel does: the signal itself and the handler's mask are blocked while it runs.
     sigset_t mask = wanted_[number].sa_mask, old;
     if ((wanted_[number].sa_flags & SA_NODEFER) == 0) real_sigaddset(&mask, number);
     real_pthread_sigmask(SIG_BLOCK, &mask, &old);
-    siginfo_t info = waiting->info[number];
     run_handler(t, number, &info, &waiting->context[number]);
-    if (is_queued(number)) real_sigdelset(&old, number);  // since defer()
+    if (is_queued(number) && !recorder.under_engine) real_sigdelset(&old, number);  // since defer()
     real_pthread_sigmask(SIG_SETMASK, &old, nullptr);
   }
 }

@@ -102,6 +102,13 @@ step_union() {
   python3 tests/union/run.py --sooth build/bin/sooth --programs 200 --examples --pairs --budget 60s --jobs "$sooth_jobs"
 }
 
+# A tenth of all programs as they are, by two compilers at two levels: nothing false above `suspected`, beside Helgrind and DRD.
+step_plain() {
+  sooth_configure release
+  sooth_build release sooth
+  python3 scripts/bench.py plain --sample "${SOOTH_SEED:-$(date +%Y%m%d)}/10" --jobs "$sooth_jobs"
+}
+
 # Real programs follow witnesses through sleeps, time-outs, reads and polls.
 step_following() {
   sooth_configure release
@@ -245,7 +252,7 @@ step_witness_sizes() {
 
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz parsers deep_code tsan debug clang tidy small programs run_command union following sweep confirm recipe campaign volume bugs real_programs real_run chaos soak compare rdit deb bazel witness_sizes bench)
+steps=(test properties asan fuzz parsers deep_code tsan debug clang tidy small programs run_command union plain following sweep confirm recipe campaign volume bugs real_programs real_run chaos soak compare rdit deb bazel witness_sizes bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

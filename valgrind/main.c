@@ -55,11 +55,14 @@ static void before_thread(ThreadId tid, ThreadId child) {
 
 /* --- Memory that may be read from here ----------------------------------------------------------------------------- */
 
+static void forget_targets(void);
+
 #define PAGES 4096
 static Addr readable[PAGES];    /* direct-mapped: numbers of pages */
 
 static void forget_pages(Addr a, SizeT len) {
   Addr page;
+  forget_targets();
   if (len >> 12 >= PAGES) {
     VG_(memset)(readable, 0, sizeof readable);
     return;
@@ -75,6 +78,64 @@ static Bool is_readable(Addr a, SizeT size) {
   if (!VG_(am_is_valid_for_client)(a, size, VKI_PROT_READ)) return False;
   if (VG_(am_is_valid_for_client)(page << 12, 4096, VKI_PROT_READ)) readable[page % PAGES] = page;
   return True;
+}
+
+/* --- Which code ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  Addr begin, end;
+  Bool is_told;
+} Code;
+static Code known[64];
+static UInt known_count;
+
+/* Libraries whose functions the run time library wraps, or that synchronise by means of their own that are right. */
+static Bool is_left_out(const HChar* path) {
+  static const HChar* const kNames[] = {"libc.so", "libc-", "ld-linux", "ld-", "libpthread", "libstdc++.so", "libgcc_s.so",
+                                        "libm.so", "libm-", "libdl", "librt", "libgomp.so", "libomp", "libiomp5", "libatomic.so", "libtsan.so",
+                                        "libclang_rt.", "libc++", "libunwind", "linux-vdso", "vgpreload_"};
+  const HChar* name = VG_(strrchr)(path, '/');
+  UInt i;
+  name = name == NULL ? path : name + 1;
+  for (i = 0; i < sizeof kNames / sizeof kNames[0]; ++i)
+    if (VG_(strncmp)(name, kNames[i], VG_(strlen)(kNames[i])) == 0) return True;
+  return False;
+}
+
+/* Whether accesses of this code are told. Libraries may be unloaded: known[] is for a short time only, a translation. */
+static Bool is_told(Addr pc) {
+  DebugInfo* info;
+  NSegment const* segment;
+  Code code;
+  UInt i;
+  for (i = 0; i < known_count; ++i)
+    if (pc >= known[i].begin && pc < known[i].end) return known[i].is_told;
+  segment = VG_(am_find_nsegment)(pc);
+  if (segment == NULL) return False;
+  info = VG_(find_DebugInfo)(VG_(current_DiEpoch)(), pc);
+  code.begin = segment->start;
+  code.end = segment->end + 1;
+  code.is_told = info != NULL && !is_left_out(VG_(DebugInfo_get_filename)(info));
+  if (known_count < sizeof known / sizeof known[0]) known[known_count++] = code;
+  return code.is_told;
+}
+
+/* The same while the program runs. Who calls back calls the same few functions mostly. */
+#define TARGETS 256
+static struct {
+  Addr target;
+  Bool is_told;
+} targets[TARGETS];
+
+static void forget_targets(void) { VG_(memset)(targets, 0, sizeof targets); }
+
+static Bool is_told_target(Addr target) {
+  UInt at = (UInt)(target >> 4) % TARGETS;
+  if (LIKELY(targets[at].target == target)) return targets[at].is_told;
+  known_count = 0;
+  targets[at].target = target;
+  targets[at].is_told = is_told(target);
+  return targets[at].is_told;
 }
 
 /* --- What blocks of code call -------------------------------------------------------------------------------------- */
@@ -130,6 +191,12 @@ static void on_call(ULong target, VexGuestAMD64State* state) {
   if (thread != NULL) engine->entered(thread, *(Addr*)state->guest_RSP - 1, state->guest_RSP, target);
 }
 
+/* From code whose accesses are not told: functions of the program that libraries call, as main and those of threads. */
+static void on_call_back(ULong target, VexGuestAMD64State* state) {
+  void* thread = library_thread(state->guest_FS_CONST);
+  if (thread != NULL && is_told_target(target)) engine->entered(thread, *(Addr*)state->guest_RSP - 1, state->guest_RSP, target);
+}
+
 static void on_return(VexGuestAMD64State* state) {
   void* thread = library_thread(state->guest_FS_CONST);
   if (thread != NULL) engine->left(thread, state->guest_RSP);
@@ -159,46 +226,6 @@ static Bool on_request(ThreadId tid, UWord* args, UWord* answer) {
     return True;
   }
   return False;
-}
-
-/* --- Which code ---------------------------------------------------------------------------------------------------- */
-
-typedef struct {
-  Addr begin, end;
-  Bool is_told;
-} Code;
-static Code known[64];
-static UInt known_count;
-
-/* Libraries whose functions the run time library wraps, or that synchronise by means of their own that are right. */
-static Bool is_left_out(const HChar* path) {
-  static const HChar* const kNames[] = {"libc.so", "libc-", "ld-linux", "ld-", "libpthread", "libstdc++.so", "libgcc_s.so",
-                                        "libm.so", "libm-", "libdl", "librt", "libgomp.so", "libomp", "libiomp5", "libatomic.so", "libtsan.so",
-                                        "libclang_rt.", "libc++", "libunwind", "linux-vdso", "vgpreload_"};
-  const HChar* name = VG_(strrchr)(path, '/');
-  UInt i;
-  name = name == NULL ? path : name + 1;
-  for (i = 0; i < sizeof kNames / sizeof kNames[0]; ++i)
-    if (VG_(strncmp)(name, kNames[i], VG_(strlen)(kNames[i])) == 0) return True;
-  return False;
-}
-
-/* Whether accesses of this code are told. Libraries may be unloaded: known[] is for the blocks of one translation only. */
-static Bool is_told(Addr pc) {
-  DebugInfo* info;
-  NSegment const* segment;
-  Code code;
-  UInt i;
-  for (i = 0; i < known_count; ++i)
-    if (pc >= known[i].begin && pc < known[i].end) return known[i].is_told;
-  segment = VG_(am_find_nsegment)(pc);
-  if (segment == NULL) return False;
-  info = VG_(find_DebugInfo)(VG_(current_DiEpoch)(), pc);
-  code.begin = segment->start;
-  code.end = segment->end + 1;
-  code.is_told = info != NULL && !is_left_out(VG_(DebugInfo_get_filename)(info));
-  if (known_count < sizeof known / sizeof known[0]) known[known_count++] = code;
-  return code.is_told;
 }
 
 /* Pushes, pops, calls and returns: what they read and write on the stack is nobody else's. `reads`: it reads something
@@ -372,6 +399,8 @@ static void tell_end(Block* b) {
   IRDirty* d;
   if (b->out->jumpkind == Ijk_Call && b->is_told) {
     d = unsafeIRDirty_0_N(0, "on_call", VG_(fnptr_to_fnentry)(&on_call), mkIRExprVec_2(b->out->next, IRExpr_GSPTR()));
+  } else if (b->out->jumpkind == Ijk_Call && b->out->next->tag != Iex_Const) {
+    d = unsafeIRDirty_0_N(0, "on_call_back", VG_(fnptr_to_fnentry)(&on_call_back), mkIRExprVec_2(b->out->next, IRExpr_GSPTR()));
   } else if (b->out->jumpkind == Ijk_Ret) {
     d = unsafeIRDirty_0_N(0, "on_return", VG_(fnptr_to_fnentry)(&on_return), mkIRExprVec_1(IRExpr_GSPTR()));
   } else {

@@ -86,10 +86,13 @@ def gcc(source):
 
 
 def ask_sooth(truth, options, work):
-    binary = build(truth, work, options.limit, lambda source: [options.sooth, "cc" if source.suffix == ".c" else "c++"])
-    report = pathlib.Path(work) / "report.json"
+    return run_sooth(truth, options, build(truth, work, options.limit, lambda source: [options.sooth, "cc" if source.suffix == ".c" else "c++"]))
+
+
+def run_sooth(truth, options, binary, *flags):
+    report = binary.with_name("report.json")
     begin = time.monotonic()
-    execute([options.sooth, "run", "--budget", f"{options.limit // 2}s", "--format", "json", "-o", report, "--", binary,
+    execute([options.sooth, "run", "--budget", f"{options.limit // 2}s", *flags, "--format", "json", "-o", report, "--", binary,
              *truth.program.arguments], options.limit * 2, binary.parent)
     seconds = time.monotonic() - begin
     proven, suspected = set(), set()
@@ -136,7 +139,10 @@ def stacks_after(text, pattern, folder_of):
 
 def ask_valgrind(truth, options, work, tool):
     # Without inlining, so that the lines are those of the accesses.
-    binary = build(truth, work, options.limit, gcc, level="0")
+    return run_valgrind(truth, options, build(truth, work, options.limit, gcc, level="0"), tool)
+
+
+def run_valgrind(truth, options, binary, tool):
     # Valgrind prints names of files without their folders.
     folder_of = {path.name: str(path) for folder in (programs.FOLDER, programs.EXAMPLES) for path in folder.iterdir()}
     begin = time.monotonic()

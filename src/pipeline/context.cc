@@ -163,9 +163,9 @@ void ContextCollector::step(const Batch& batch, std::size_t i, const Tables& tab
     case Op::kCondWait:
     case Op::kAcquireFailed: break;
   }
-  if (!blocks_.empty() && !batch.values.empty() && is_write(e.op) && e.size == sizeof(std::uint64_t) &&
+  if (!blocks_.empty() && !batch.values.empty() && is_access(e.op) && e.size == sizeof(std::uint64_t) &&
       batch.values[i].size == e.size && blocks_.contains(batch.values[i].low)) {
-    store_pointer(e, batch.id(i), batch.values[i].low, tables);
+    note_pointer(e, batch.id(i), batch.values[i].low, tables);
   }
   if (batch.id(i) == stops_[next_].event) {
     stop(e);
@@ -192,9 +192,13 @@ bool is_of_library(const NamedPart& part) {
 }
 
 // Whoever holds the address of a block has had it made, mostly: the pointer of a vector to its elements. What has a
-// local variable for a while and a lasting one then is known by the lasting one.
-void ContextCollector::store_pointer(const Event& write, EventId id, std::uint64_t value, const Tables& tables) {
-  const std::optional<NamedPart> owner = tables.find_variable(write.object, write.size, id);
+// local variable for a while and a lasting one then is known by the lasting one. A lasting one that is only read got the
+// address when nothing was recorded.
+void ContextCollector::note_pointer(const Event& access, EventId id, std::uint64_t value, const Tables& tables) {
+  if (!is_write(access.op) && tables.named_range(ObjectKind::kMemory, access.object) == nullptr) {
+    return;
+  }
+  const std::optional<NamedPart> owner = tables.find_variable(access.object, access.size, id);
   if (!owner.has_value() || is_of_library(*owner)) {
     return;
   }
@@ -389,9 +393,7 @@ void ContextCollector::explain_heap(const Byte& byte, std::uint64_t size, Findin
   memory.type = tables.variables().types()[raw(type)].name;
   memory.name = heap_name(tables, type, e.size, memory.offset, size, byte.owner);
   memory.member = heap_member(tables, type, memory.offset, size);
-  if (const std::vector<TypeLayout>& types = tables.variables().types(); types[raw(type)].size != 0) {
-    memory.part_type = types[raw(find_part(types, type, memory.offset % types[raw(type)].size, size).type)].name;
-  }
+  memory.part_type = heap_part_type(tables, type, e.size, memory.offset, size, byte.owner);
   for (Access& access : finding.accesses) {
     if (access.variable.empty() && is_access(access.op)) {
       access.variable = memory.name;

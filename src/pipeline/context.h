@@ -82,7 +82,7 @@ class ContextCollector {
   void step(const Batch& batch, std::size_t i, const Tables& tables);
   void allocate(const AccessRecord& alloc, bool right_behind_begin);
   void stop(const Event& event);
-  void store_pointer(const Event& write, EventId id, std::uint64_t value, const Tables& tables);
+  void note_pointer(const Event& access, EventId id, std::uint64_t value, const Tables& tables);
   void explain_heap(const Byte& byte, std::uint64_t size, Finding& finding, const Tables& tables) const;
   void count_access(const Event& event);
   void explain_habit(const Byte& byte, Finding& finding, const Tables& tables) const;

@@ -40,6 +40,23 @@ bool points_to_one(std::string_view type) {
 
 }  // namespace
 
+std::string heap_part_type(const Tables& tables, TypeId type, std::uint64_t block_size, std::uint64_t offset,
+                           std::uint64_t size, const std::optional<NamedPart>& owner) {
+  const auto& types = tables.variables().types();
+  if (types[raw(type)].size == 0 && owner.has_value()) {
+    type = pointee(types, types[raw(owner->type)].name);
+    const TypeLayout& held = types[raw(type)];
+    // What is larger may be a class derived of it; bytes are what anything else is made in.
+    const bool fits = held.members.empty() ? held.size > 1 : held.size == block_size;
+    type = fits ? type : kNoType;
+  }
+  if (types[raw(type)].size == 0) {
+    return "";
+  }
+  const TypeLayout& part = types[raw(find_part(types, type, offset % types[raw(type)].size, size).type)];
+  return part.size < size ? "" : part.name;
+}
+
 std::string heap_name(const Tables& tables, TypeId type, std::uint64_t block_size, std::uint64_t offset,
                       std::uint64_t size, const std::optional<NamedPart>& owner) {
   const auto& types = tables.variables().types();

@@ -19,4 +19,9 @@ std::string heap_name(const Tables& tables, TypeId type, std::uint64_t block_siz
 // library's own, and for the whole of it.
 std::string heap_member(const Tables& tables, TypeId type, std::uint64_t offset, std::uint64_t size);
 
+// The type of that part as far as it is certain, "int": the type of an owner counts when it can be that of the whole
+// block only. Empty when it is not known.
+std::string heap_part_type(const Tables& tables, TypeId type, std::uint64_t block_size, std::uint64_t offset,
+                           std::uint64_t size, const std::optional<NamedPart>& owner);
+
 }  // namespace sooth

@@ -1,6 +1,7 @@
 #include "run/plain_accesses.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -17,27 +18,45 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
 
 bool is_atomic_type(std::string_view name) { return contains_any(name, {"atomic", "_Atomic"}); }
 
+bool is_locked(const Access& access) {
+  return access.order != MemoryOrder::kNotAtomic || access.op == Op::kAtomicLoad || access.op == Op::kAtomicStore ||
+         access.op == Op::kAtomicRmw;
+}
+
+// No compiler makes this of an atomic access: freeing memory, or what a function of libc does to many bytes.
+bool cannot_be_atomic(const Access& access) {
+  return !is_locked(access) && (access.op == Op::kAlloc || access.op == Op::kFree || access.size > 8 ||
+                                !std::has_single_bit(access.size) || access.address % access.size != 0);
+}
+
+bool has_plain_end(const Finding& finding) {
+  return std::any_of(finding.accesses.begin(), finding.accesses.end(), cannot_be_atomic);
+}
+
 bool is_known_atomic(const Finding& finding) {
+  if (has_plain_end(finding)) {
+    return false;
+  }
   if (finding.context.memory.has_value() && is_atomic_type(finding.context.memory->part_type)) {
     return true;
   }
   return std::any_of(finding.accesses.begin(), finding.accesses.end(), [](const Access& access) {
-    return access.order != MemoryOrder::kNotAtomic || access.op == Op::kAtomicLoad || access.op == Op::kAtomicStore ||
-           access.op == Op::kAtomicRmw ||
+    return is_locked(access) ||
            contains_any(access.site.function,
                         {"std::atomic", "std::__atomic", "__gnu_cxx::__exchange_and_add", "__gnu_cxx::__atomic_add"});
   });
 }
 
 bool is_known_plain(const Finding& finding) {
-  return finding.context.memory.has_value() && !finding.context.memory->part_type.empty();
+  return has_plain_end(finding) || (finding.context.memory.has_value() && !finding.context.memory->part_type.empty());
 }
 
 // What the lines of the accesses say: they are read when the report is made.
 bool is_atomic_by_source(const Finding& finding) {
-  return std::any_of(finding.accesses.begin(), finding.accesses.end(), [](const Access& access) {
-    return contains_any(access.code, {"atomic", "ATOMIC", ".load(", ".store(", "_ONCE"});
-  });
+  return !has_plain_end(finding) &&
+         std::any_of(finding.accesses.begin(), finding.accesses.end(), [](const Access& access) {
+           return contains_any(access.code, {"atomic", "ATOMIC", ".load(", ".store(", "_ONCE"});
+         });
 }
 
 }  // namespace

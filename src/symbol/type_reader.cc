@@ -159,6 +159,9 @@ TypeId TypeReader::read_pointer(Dwarf_Die& type) {
   Dwarf_Die target;
   bool is_known = target_of(type, target);
   while (is_known && is_qualifier(dwarf_tag(&target))) {
+    if (dwarf_tag(&target) == DW_TAG_atomic_type) {
+      return add({.name = std::string(kAtomicName) + "*", .size = sizeof(void*)});  // what else it is does not matter
+    }
     Dwarf_Die next;
     is_known = target_of(target, next);
     target = is_known ? next : target;

@@ -150,6 +150,53 @@ def engine_without_debug_information(bench):
     check(len(findings) == 1 and findings[0]["rung"] == "suspected" and findings[0]["may_be_atomic"], findings)
 
 
+# Blocks that only a pointer tells the type of, and a variable of main() that a library's thread was given.
+TYPES = """
+#include <stdatomic.h>
+#include <pthread.h>
+#include <stdlib.h>
+int* plain;
+_Atomic int* relaxed;
+struct Shared { int count; } *given;
+static void* add(void* local) {
+  ++*plain;
+  atomic_store_explicit(relaxed, atomic_load_explicit(relaxed, memory_order_relaxed) + 1, memory_order_relaxed);
+  ++*(int*)local;
+  return 0;
+}
+int main() {
+  pthread_t threads[2];
+  int local = 0;
+  plain = malloc(sizeof *plain);
+  relaxed = malloc(sizeof *relaxed);
+  *plain = *relaxed = 0;
+  for (int i = 0; i < 2; ++i) pthread_create(&threads[i], 0, add, &local);
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], 0);
+  return 0;
+}
+"""
+
+
+def engine_knows_types(bench):
+    with open(bench.path("types.c"), "w") as file:
+        file.write(TYPES)
+    subprocess.run(["gcc", "-g", "-O1", "-pthread", "types.c", "-o", "types"], cwd=bench.folder, check=True)
+    done = bench.run("run", "--no-rerun", "--store", "types.json", "--", "./types")
+    check(done.returncode == 66, done.stderr)
+    rungs = {f["accesses"][0].get("variable"): f["rung"] for f in bench.report("types.json")["findings"]}
+    check(rungs.get("*plain") == "predicted" and rungs.get("local") == "predicted", rungs)
+    check(rungs.get("*relaxed", "suspected") == "suspected", rungs)
+
+
+def engine_queues_signals(bench):
+    """None of a thousand values is lost while the thread that they are sent to waits for its turn."""
+    programs = os.path.join(SOURCE, "tests/programs")
+    subprocess.run(["g++", "-g", "-std=c++20", "-pthread", "-I", programs, os.path.join(programs, "signal_queue_norace.cc"), "-o", "queue"],
+                   cwd=bench.folder, check=True)
+    done = bench.run("record", "--engine", "valgrind", "--schedule", "serial", "-o", "queue.trace", "--", "./queue")
+    check(done.returncode == 0 and done.stdout == "1000 signals, sum 500500\n", done.stdout + done.stderr)
+
+
 def engine_refuses(bench):
     with open(bench.path("plain.cc"), "w") as file:
         file.write("int main() { return 0; }\n")
