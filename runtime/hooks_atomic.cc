@@ -6,6 +6,7 @@
 #include "runtime/options.h"
 #include "runtime/signals.h"
 #include "runtime/stream_writer.h"
+#include "runtime/sync.h"
 #include "runtime/turn.h"
 
 using namespace sooth;
@@ -207,6 +208,13 @@ void fence(int order, uptr pc) {
 
 void sooth::rt::restart_atomics_after_fork() {
   for (Shard& shard : shards_) shard.lock.reset();
+}
+
+void sooth::rt::release_through(u32* word, uptr pc) {
+  perform<Op::kAtomicRmw>(word, __ATOMIC_RELEASE, pc, [&] { return machine_rmw(word, [](u32 old) { return old; }); });
+}
+void sooth::rt::acquire_through(const u32* word, uptr pc) {
+  perform<Op::kAtomicLoad>(word, __ATOMIC_ACQUIRE, pc, [&] { return machine_load(word); });
 }
 
 #define SOOTH_RMW(bits, T, name, expression)                                                                           \

@@ -80,6 +80,11 @@ int unlock_mutex(Thread* t, uptr pc, pthread_mutex_t* mutex);
 int unlock_mutex_in_turn(pthread_mutex_t* mutex);
 int lock_mutex_in_turn(Thread* t, pthread_mutex_t* mutex);
 
+// hooks_atomic.cc. A word that somebody else changes, whom nobody sees, hands on what the thread has done so far; ... what
+// others have handed on. The word keeps its value.
+void release_through(u32* word, uptr pc);
+void acquire_through(const u32* word, uptr pc);
+
 // wrap_cond.cc
 int wait_cond(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex);
 int timed_wait_cond(Thread* t, uptr pc, pthread_cond_t* cond, pthread_mutex_t* mutex, const timespec* time);

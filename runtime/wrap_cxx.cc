@@ -4,10 +4,11 @@
 // capacity; a node of a list is two pointers, that of a tree a colour and three.
 //
 // Only accesses that surely happen are told. Not told are those of destructors, which may run when nobody minds any more.
+// What becomes of streams themselves is in wrap_streams.cc.
 #include <dlfcn.h>
 
+#include "runtime/library_calls.h"
 #include "runtime/modules.h"
-#include "runtime/on_behalf.h"
 
 using namespace sooth;
 using namespace sooth::rt;
@@ -57,11 +58,6 @@ bool is_inside_library(uptr pc) {
   return pc >= __atomic_load_n(&begin, __ATOMIC_RELAXED) && pc < last;
 }
 
-OnBehalf caller(uptr pc) {
-  Thread* t = recorded_thread();
-  return {t == nullptr || is_inside_library(pc) ? nullptr : t, pc};
-}
-
 void reads_all(const OnBehalf& on, const Text* s) {
   if (!on) return;
   on.in(s, 2 * sizeof(uptr));
@@ -94,24 +90,10 @@ const char* bytes_at(uptr p) { return reinterpret_cast<const char*>(p); }
 
 }  // namespace
 
-// A function whose arguments are all in registers, and which leaves its result, if it has one, in a register. `before` and
-// the rest as in SOOTH_ON_BEHALF(); `s` is the object, a to e the other arguments, r the result.
-#define SOOTH_LIBRARY(id, symbol, object, before, ...)                                                  \
-  SOOTH_REAL static Real<uptr(object*, uptr, uptr, uptr, uptr, uptr)> real_##id{symbol};                \
-  SOOTH_EXPORT uptr sooth_##id(object*, uptr, uptr, uptr, uptr, uptr) asm(symbol);                      \
-  uptr sooth_##id(object* s, [[maybe_unused]] uptr a, [[maybe_unused]] uptr b, [[maybe_unused]] uptr c, \
-                  [[maybe_unused]] uptr d, [[maybe_unused]] uptr e) {                                   \
-    const OnBehalf on = caller(SOOTH_CALLER);                                                           \
-    if (!on) return real_##id(s, a, b, c, d, e);                                                        \
-    before;                                                                                             \
-    on.thread()->library_call = reinterpret_cast<uptr>(__builtin_frame_address(0));                     \
-    on.thread()->library_pc = on.pc();                                                                  \
-    [[maybe_unused]] uptr r = real_##id(s, a, b, c, d, e);                                              \
-    on.thread()->library_call = 0;                                                                      \
-    KeepErrno keep;                                                                                     \
-    __VA_ARGS__;                                                                                        \
-    return r;                                                                                           \
-  }
+OnBehalf sooth::rt::library_caller(uptr pc) {
+  Thread* t = recorded_thread();
+  return {t == nullptr || is_inside_library(pc) ? nullptr : t, pc};
+}
 
 #define SOOTH_STRING "St7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE"
 // Reads the text, or a part of it.

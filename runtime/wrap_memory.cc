@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "runtime/intercept.h"
@@ -269,8 +271,46 @@ SOOTH_INTERCEPT(int, madvise, void* block, std::size_t size, int advice) {
 }
 // The cells of ownership.h are far more than there is memory: as under ThreadSanitizer, nothing is locked then.
 SOOTH_INTERCEPT(int, mlockall, int flags) { return ownership::state.cells != nullptr ? 0 : real_mlockall(flags); }
+
+// Shared memory of System V. Only the call that attaches it knows how much it is; of more than so many segments, what is
+// detached is no write.
+struct Segment {
+  uptr block;
+  std::size_t size;
+};
+constexpr int kSegments = 256;
+static Segment segments_[kSegments];
+static SpinLock segments_lock_;
+
+// Replaces a segment at `block`, 0: in a free place, and hands back what was there.
+static Segment exchange_segment(uptr block, Segment segment) {
+  SpinGuard guard(segments_lock_);
+  for (Segment& each : segments_) {
+    if (each.block != block) continue;
+    Segment was = each;
+    each = segment;
+    return was;
+  }
+  return {};
+}
+
+SOOTH_INTERCEPT(void*, shmat, int id, const void* wish, int flags) {
+  Thread* t = current();
+  settle(t);
+  void* mapped = real_shmat(id, wish, flags);
+  shmid_ds known;
+  if (t == nullptr || mapped == MAP_FAILED || sys_call(SYS_shmctl, id, IPC_STAT, reinterpret_cast<long>(&known)) != 0)
+    return mapped;
+  auto block = reinterpret_cast<uptr>(mapped);
+  exchange_segment(0, {block, known.shm_segsz});
+  write_block(t, SOOTH_CALLER, Op::kAlloc, block, known.shm_segsz);
+  return mapped;
+}
 SOOTH_INTERCEPT(int, shmdt, const void* block) {
-  settle(current());
+  Thread* t = current();
+  settle(t);
+  Segment segment = exchange_segment(reinterpret_cast<uptr>(block), {});
+  if (t != nullptr && segment.size != 0) write_block(t, SOOTH_CALLER, Op::kFree, segment.block, segment.size);
   return real_shmdt(block);
 }
 SOOTH_INTERCEPT(void*, mremap, void* block, std::size_t old_size, std::size_t new_size, int flags, void* wish) {

@@ -11,6 +11,12 @@
 namespace sooth {
 namespace {
 
+// GCC writes small ones out, behind the pass that would have made their accesses visible. Calls are seen. Not strlen():
+// programs have it in the initialisers of constants.
+constexpr const char* kWrittenOut[] = {"memset",  "memcpy", "memmove", "mempcpy", "memcmp",  "bcopy",
+                                       "bzero",   "bcmp",   "strcpy",  "stpcpy",  "strncpy", "strcat",
+                                       "strncat", "strcmp", "strncmp", "sprintf", "snprintf"};
+
 std::optional<CompilerKind> kind_by_name(const std::string& name) {
   if (name.find("clang") != std::string::npos) {
     return CompilerKind::kClang;
@@ -147,9 +153,10 @@ Result<CompilerCommand> wrap_compiler(std::span<const std::string> compiler, Com
   command.words.assign(compiler.begin(), compiler.end());
   if (job.has_input) {
     command.words.insert(command.words.end(), {"-g", "-fsanitize=thread"});
-    // GCC writes small ones out, behind the pass that would have made them visible. Calls are seen.
     if (kind == CompilerKind::kGcc) {
-      command.words.insert(command.words.end(), {"-fno-builtin-memset", "-fno-builtin-memcpy"});
+      for (const char* function : kWrittenOut) {
+        command.words.push_back(std::string("-fno-builtin-") + function);
+      }
     }
     // Last among the directories, so that a program that brings the header along keeps its own.
     if (!library.include_directory.empty()) {

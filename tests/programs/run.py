@@ -168,6 +168,8 @@ class Program:
             return False
         if "-fopenmp" in self.flags and not compiler.has_openmp():
             return False
+        if any(flag.startswith("-l") and not compiler.has_library(flag) for flag in self.flags):
+            return False
         return not self.needs or any(compiler.satisfies(need) for need in self.needs)
 
 
@@ -185,6 +187,7 @@ class Compiler:
         self.available = bool(shutil.which(self.cxx))
         self.version = int(must([self.cxx, "-dumpversion"]).split(".")[0]) if self.available else 0
         self._openmp = None
+        self._libraries = {}
 
     def driver(self, source):
         return self.cc if source.suffix == ".c" else self.cxx
@@ -196,6 +199,13 @@ class Compiler:
             command = [self.cxx, "-fopenmp", "-x", "c++", "-", "-o", "/dev/null"]
             self._openmp = subprocess.run(command, input=source, text=True, capture_output=True).returncode == 0
         return self._openmp
+
+    def has_library(self, flag):
+        """Libraries that programs are linked with are packages of their own, too."""
+        if flag not in self._libraries:
+            command = [self.cxx, "-x", "c++", "-", "-o", "/dev/null", flag]
+            self._libraries[flag] = subprocess.run(command, input="int main() {}\n", text=True, capture_output=True).returncode == 0
+        return self._libraries[flag]
 
     def satisfies(self, need):
         family, _, least = need.partition(">=")

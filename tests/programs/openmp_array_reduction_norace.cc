@@ -1,0 +1,14 @@
+// OpenMP: a histogram of two threads, by a reduction of the array.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+// OUTPUT: 25
+#include <omp.h>
+#include <stdio.h>
+
+int bins[4];
+
+int main() {
+#pragma omp parallel for num_threads(2) schedule(static) reduction(+ : bins)
+  for (int i = 0; i < 100; ++i) bins[i % 4] += 1;
+  printf("%d\n", bins[3]);
+}

@@ -1,0 +1,26 @@
+// OpenMP: tasks of a group that may be cancelled write one variable.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+#include <omp.h>
+#include <stdio.h>
+
+int best, done;
+
+int main() {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+#pragma omp taskgroup
+    {
+      for (int i = 0; i < 4; ++i) {
+#pragma omp task firstprivate(i)
+        {
+          best = i;  // RACE(a)
+#pragma omp cancel taskgroup if (i == 5)
+        }
+      }
+    }
+    done = best;
+  }
+  printf("%d\n", done >= 0);
+}

@@ -1,0 +1,25 @@
+// OpenMP: dependences order the tasks of one parent, not those of two.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+#include <omp.h>
+#include <stdio.h>
+
+int value, copy;
+
+int main() {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+#pragma omp task
+    {
+#pragma omp task depend(out : value)
+      value = 1;  // RACE(a)
+    }
+#pragma omp task
+    {
+#pragma omp task depend(in : value)
+      copy = value;  // RACE(a)
+    }
+  }
+  printf("%d\n", copy >= 0);
+}

@@ -1,0 +1,23 @@
+// OpenMP: members of one inoutset run beside each other.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+// NEEDS: gcc>=13
+// NEEDS: clang>=19
+#include <omp.h>
+#include <stdio.h>
+
+int value[2], total;
+
+int main() {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+#pragma omp task depend(inoutset : total)
+    value[0] = 1;  // RACE(a)
+#pragma omp task depend(inoutset : total)
+    value[0] = 2;  // RACE(a)
+#pragma omp task depend(in : total)
+    total = value[0] + value[1];
+  }
+  printf("%d\n", total > 0);
+}

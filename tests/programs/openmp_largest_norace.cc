@@ -1,0 +1,18 @@
+// OpenMP: the largest is looked at and changed in one critical section.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+// OUTPUT: 99
+#include <omp.h>
+#include <stdio.h>
+
+int value[100], largest;
+
+int main() {
+  for (int i = 0; i < 100; ++i) value[i] = i * 7 % 100;
+#pragma omp parallel for num_threads(2) schedule(static)
+  for (int i = 0; i < 100; ++i) {
+#pragma omp critical
+      if (value[i] > largest) largest = value[i];
+  }
+  printf("%d\n", largest);
+}

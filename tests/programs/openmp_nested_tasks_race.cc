@@ -1,0 +1,22 @@
+// OpenMP: a taskwait waits for tasks, not for theirs.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+#include <omp.h>
+#include <stdio.h>
+
+int value, copy;
+
+int main() {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+#pragma omp task
+    {
+#pragma omp task
+      value = 1;  // RACE(a)
+    }
+#pragma omp taskwait
+    copy = value;  // RACE(a)
+  }
+  printf("%d\n", copy >= 0);
+}

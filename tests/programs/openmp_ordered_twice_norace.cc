@@ -1,0 +1,17 @@
+// OpenMP: iterations append in their order.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+// OUTPUT: 20 19
+#include <omp.h>
+#include <stdio.h>
+
+int entry[20], length;
+
+int main() {
+#pragma omp parallel for ordered num_threads(2) schedule(static, 1)
+  for (int i = 0; i < 20; ++i) {
+#pragma omp ordered
+    entry[length++] = i;
+  }
+  printf("%d %d\n", length, entry[19]);
+}

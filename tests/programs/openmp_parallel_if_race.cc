@@ -1,0 +1,13 @@
+// OpenMP: a region that has two threads after all.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+#include <omp.h>
+#include <stdio.h>
+
+int value;
+
+int main(int argc, char**) {
+#pragma omp parallel num_threads(2) if (argc == 1)
+  value += 1;  // RACE(a)
+  printf("%d\n", value > 0);
+}

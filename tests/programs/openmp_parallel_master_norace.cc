@@ -1,0 +1,22 @@
+// OpenMP: the master waits for its task.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+// OUTPUT: 1
+#include <omp.h>
+#include <stdio.h>
+
+int value, copy[2];
+
+int main() {
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp master
+    {
+#pragma omp task
+      value = 1;
+#pragma omp taskwait
+      copy[0] = value;
+    }
+  }
+  printf("%d\n", copy[0]);
+}

@@ -1,0 +1,13 @@
+// OpenMP: chunks of eight iterations: the last of one reads what the next one writes first.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+#include <omp.h>
+#include <stdio.h>
+
+int value[64];
+
+int main() {
+#pragma omp parallel for num_threads(2) schedule(static, 8)
+  for (int i = 0; i < 63; ++i) value[i] = value[i + 1] + i;  // RACE(a)
+  printf("%d\n", value[62] > 0);
+}

@@ -1,0 +1,19 @@
+// OpenMP: a loop of a target region that runs on the host, with a reduction.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+// NEEDS: gcc>=12
+// OUTPUT: 4950
+#include <omp.h>
+#include <stdio.h>
+
+int value[100], sum;
+
+int main() {
+#pragma omp target map(tofrom : value, sum)
+#pragma omp parallel for num_threads(2) schedule(static) reduction(+ : sum)
+  for (int i = 0; i < 100; ++i) {
+    value[i] = i;
+    sum += i;
+  }
+  printf("%d\n", sum);
+}

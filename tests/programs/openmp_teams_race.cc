@@ -1,0 +1,19 @@
+// OpenMP: threads of a team count without a lock.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+// NEEDS: gcc>=12
+#include <omp.h>
+#include <stdio.h>
+
+int total;
+
+int main() {
+#pragma omp teams num_teams(2) thread_limit(2)
+  {
+#pragma omp parallel num_threads(2)
+    {
+      total += 1;  // RACE(a)
+    }
+  }
+  printf("%d\n", total > 0);
+}

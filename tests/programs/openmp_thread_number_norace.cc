@@ -1,0 +1,17 @@
+// OpenMP: threads share elements out by their number.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+// OUTPUT: 1
+#include <omp.h>
+#include <stdio.h>
+
+int value[100];
+
+int main() {
+#pragma omp parallel num_threads(2)
+  {
+    int half = omp_get_thread_num() * 50;
+    for (int i = half; i < half + 50; ++i) value[i] += i;
+  }
+  printf("%d\n", value[99] > 0);
+}

@@ -1,0 +1,14 @@
+// OpenMP: a matrix is mirrored in place, by rows.
+// TSAN: skip, the OpenMP library is not instrumented
+// FLAGS: -fopenmp
+#include <omp.h>
+#include <stdio.h>
+
+int matrix[12][12];
+
+int main() {
+#pragma omp parallel for num_threads(2) schedule(static)
+  for (int i = 0; i < 12; ++i)
+    for (int j = 0; j < 12; ++j) matrix[i][j] = matrix[j][i] + 1;  // RACE(a)
+  printf("%d\n", matrix[11][0]);
+}
