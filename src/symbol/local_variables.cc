@@ -185,22 +185,19 @@ std::vector<ShortLived> local_variables(DebugFile& file, UnitIndex& unit, const 
   return FrameWalk(file, unit, types).run(function.die, address);
 }
 
-TypeId class_of_constructor(Dwarf_Die function, TypeReader& types) {
-  const char* name = name_at(function);
-  Dwarf_Die child;
-  // Copies refer to the function for their parameters.
-  for (int hops = 0; name != nullptr && hops < 4; ++hops) {
+namespace {
+
+// The first child of a function that `wanted` takes. Copies refer to the function for their parameters.
+template <typename Wanted>
+std::optional<Dwarf_Die> child_of(Dwarf_Die function, Wanted wanted) {
+  constexpr int kMostHops = 4;
+  for (int hops = 0; hops < kMostHops; ++hops) {
+    Dwarf_Die child;
     if (dwarf_child(&function, &child) == 0) {
       do {
-        const char* parameter = dwarf_tag(&child) == DW_TAG_formal_parameter ? name_at(child) : nullptr;
-        if (parameter == nullptr || std::string_view(parameter) != "this") {
-          continue;
+        if (wanted(child)) {
+          return child;
         }
-        const TypeId type = types.pointee_of(child);
-        const std::string& full = types.name(type);
-        const std::string base = full.substr(0, full.find('<'));
-        const std::size_t colons = base.rfind("::");
-        return base.substr(colons == std::string::npos ? 0 : colons + 2) == name ? type : kNoType;
       } while (dwarf_siblingof(&child, &child) == 0);
     }
     Dwarf_Attribute attribute;
@@ -211,7 +208,39 @@ TypeId class_of_constructor(Dwarf_Die function, TypeReader& types) {
     }
     function = origin;
   }
-  return kNoType;
+  return std::nullopt;
+}
+
+}  // namespace
+
+TypeId class_of_constructor(Dwarf_Die function, TypeReader& types) {
+  const char* name = name_at(function);
+  std::optional<Dwarf_Die> self = child_of(function, [](Dwarf_Die& child) {
+    const char* parameter = dwarf_tag(&child) == DW_TAG_formal_parameter ? name_at(child) : nullptr;
+    return parameter != nullptr && std::string_view(parameter) == "this";
+  });
+  if (name == nullptr || !self.has_value()) {
+    return kNoType;
+  }
+  const TypeId type = types.pointee_of(*self);
+  const std::string& full = types.name(type);
+  const std::string base = full.substr(0, full.find('<'));
+  const std::size_t colons = base.rfind("::");
+  return base.substr(colons == std::string::npos ? 0 : colons + 2) == name ? type : kNoType;
+}
+
+TypeId first_template_argument(Dwarf_Die function, TypeReader& types) {
+  std::optional<Dwarf_Die> argument =
+      child_of(function, [](Dwarf_Die& child) { return dwarf_tag(&child) == DW_TAG_template_type_parameter; });
+  if (!argument.has_value()) {
+    return kNoType;
+  }
+  Dwarf_Attribute attribute;
+  Dwarf_Die type;
+  Dwarf_Attribute* reference = dwarf_attr(&*argument, DW_AT_type, &attribute);
+  const bool is_array =
+      reference != nullptr && dwarf_formref_die(reference, &type) != nullptr && dwarf_tag(&type) == DW_TAG_array_type;
+  return types.type_of(is_array ? type : *argument);
 }
 
 TypeId constructed_type(UnitIndex& unit, std::uint32_t at, std::uint64_t address, std::uint32_t line,

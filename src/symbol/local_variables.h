@@ -24,5 +24,7 @@ TypeId constructed_type(UnitIndex& unit, std::uint32_t at, std::uint64_t address
                         TypeReader& types);
 // The same of a function: the class whose constructor it is; kNoType when it is none.
 TypeId class_of_constructor(Dwarf_Die function, TypeReader& types);
+// The T of a function template <typename T, ...>, of T[] its element; kNoType for other functions.
+TypeId first_template_argument(Dwarf_Die function, TypeReader& types);
 
 }  // namespace sooth

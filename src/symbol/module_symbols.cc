@@ -254,6 +254,12 @@ TypeId ModuleSymbols::allocated_type(std::uint64_t address) {
         return type;
       }
     }
+    // What has no constructor of its own is known by what is asked for.
+    if (name.find("std::make_unique<") != std::string::npos) {
+      if (const TypeId type = first_template_argument(scope.die, *types_); type != kNoType) {
+        return type;
+      }
+    }
   }
   const TypeId inlined =
       innermost == UnitIndex::kNoScope ? kNoType : constructed_type(index, innermost, address, row->line, *types_);

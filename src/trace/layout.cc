@@ -1,6 +1,7 @@
 #include "trace/layout.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/ids.h"
 
@@ -74,7 +75,10 @@ class PartSearch {
     if (holders.empty() || (type_->is_union && holders.size() > 1)) {
       return bit_fields();
     }
-    const TypeMember& member = *holders.front();
+    // What is behind the last member of a base class may hold members of the derived one: those are the smaller.
+    const TypeMember& member = **std::min_element(holders.begin(), holders.end(), [](const auto* a, const auto* b) {
+      return std::pair(a->size, a->name.empty()) < std::pair(b->size, b->name.empty());
+    });
     if (member.is_bit_field) {
       return bit_fields();
     }

@@ -56,6 +56,27 @@ TEST(Layout, NamesTheSmallestPartThatHoldsTheBytes) {
   }
 }
 
+// struct Item { void* vptr; int base; }; struct Special : Item { int discount; char mark; }; Item is 16 bytes long.
+// struct Tagged : Empty { char tag; };
+TEST(Layout, MembersMayLieWhereABaseClassHasNone) {
+  VariableTable table;
+  const TypeId integer = table.add_type({.name = "int", .size = 4});
+  const TypeId letter = table.add_type({.name = "char", .size = 1});
+  const TypeId item = table.add_type(
+      {.name = "Item", .size = 16, .members = {{"vptr", 0, 8, kNoType, false}, {"base", 8, 4, integer, false}}});
+  const TypeId special = table.add_type(
+      {.name = "Special",
+       .size = 24,
+       .members = {{"", 0, 16, item, false}, {"discount", 12, 4, integer, false}, {"mark", 16, 1, letter, false}}});
+  EXPECT_EQ(find_part(table.types(), special, 8, 4).path, ".base");
+  EXPECT_EQ(find_part(table.types(), special, 12, 4).path, ".discount");
+  EXPECT_EQ(find_part(table.types(), special, 16, 1).path, ".mark");
+  const TypeId empty = table.add_type({.name = "Empty", .size = 1});
+  const TypeId tagged = table.add_type(
+      {.name = "Tagged", .size = 1, .members = {{"", 0, 1, empty, false}, {"tag", 0, 1, letter, false}}});
+  EXPECT_EQ(find_part(table.types(), tagged, 0, 1).path, ".tag");
+}
+
 TEST(Layout, TypesThatContainThemselvesEnd) {
   std::vector<TypeLayout> types(2);
   types[1] = {.name = "Loop", .size = 8, .members = {{"next", 0, 8, TypeId{1}, false}}};

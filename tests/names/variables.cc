@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <shared_mutex>
 #include <string>
@@ -51,6 +52,11 @@ struct Derived : Middle, Other {
 struct Virtual {
   virtual ~Virtual() = default;
   int in_virtual = 0;
+};
+
+// Its member lies behind the last one of its base, inside of what is counted as the base's size.
+struct Special : Virtual {
+  int in_special = 0;
 };
 
 union Value {
@@ -121,6 +127,7 @@ Named named;
 int matrix[3][4];
 Derived derived;
 Virtual with_vptr;
+Special special;
 Value value;
 Twins twins;
 Tagged tagged;
@@ -168,6 +175,12 @@ Guarded* heap_guarded;
 std::shared_ptr<Account> shared;
 int* slots;
 Account* raw_account;
+// No constructor tells what a block of it holds.
+struct Plain {
+  long id;
+  int level;
+};
+std::map<int, std::unique_ptr<Plain>> kept;
 struct Shop {
   int open;
   std::vector<int> prices;
@@ -206,6 +219,8 @@ static void touch_globals() {
   TOUCH(derived.in_other = 1)             //= derived.in_other
   TOUCH(derived.in_derived = 1)           //= derived.in_derived
   TOUCH(with_vptr.in_virtual = 1)         //= with_vptr.in_virtual
+  TOUCH(special.in_virtual = 1)           //= special.in_virtual
+  TOUCH(special.in_special = 1)           //= special.in_special
   TOUCH(value.number = 1)                 //= value.number
   TOUCH(value.letters[2] = 1)             //= value.letters[2]
   TOUCH(twins.real = 1)                   //= twins
@@ -240,18 +255,19 @@ static void touch_globals() {
 }
 
 static void touch_heap() {
-  TOUCH(*heap_int = 1)              //= *heap_int in 4 bytes
-  TOUCH(heap_account->balance = 1)  //= heap_account->balance in 24 bytes
-  TOUCH(heap_account->home.y = 1)   //= heap_account->home.y in 24 bytes
-  TOUCH(eight_bytes[3] = 1)         //= eight_bytes[3] in 8 bytes
-  TOUCH(orders[2] = 1)              //= orders[2] in 20 bytes
-  TOUCH(ledger[1].number = 1)       //= ledger[1].number in 72 bytes
-  TOUCH(long_text[7] = 'x')         //= element of long_text in 41 bytes
-  TOUCH(owned->balance = 1)         //= owned->balance in 24 bytes
-  TOUCH(shop.prices[1] = 1)         //= shop.prices[1] in 16 bytes
-  TOUCH(slots[1] = 1)               //= slots[1] in 16 bytes
-  TOUCH(raw_account->home.x = 1)    //= raw_account->home.x in 24 bytes
-  TOUCH(shared->balance = 1)        //= *shared in 40 bytes
+  TOUCH(*heap_int = 1)                    //= *heap_int in 4 bytes
+  TOUCH(heap_account->balance = 1)        //= heap_account->balance in 24 bytes
+  TOUCH(heap_account->home.y = 1)         //= heap_account->home.y in 24 bytes
+  TOUCH(eight_bytes[3] = 1)               //= eight_bytes[3] in 8 bytes
+  TOUCH(orders[2] = 1)                    //= orders[2] in 20 bytes
+  TOUCH(ledger[1].number = 1)             //= ledger[1].number in 72 bytes
+  TOUCH(long_text[7] = 'x')               //= element of long_text in 41 bytes
+  TOUCH(owned->balance = 1)               //= owned->balance in 24 bytes
+  TOUCH(shop.prices[1] = 1)               //= shop.prices[1] in 16 bytes
+  TOUCH(slots[1] = 1)                     //= slots[1] in 16 bytes
+  TOUCH(raw_account->home.x = 1)          //= raw_account->home.x in 24 bytes
+  TOUCH(shared->balance = 1)              //= *shared in 40 bytes
+  TOUCH(kept.begin()->second->level = 1)  //= Plain.level in 16 bytes
 }
 
 struct Locals {
@@ -324,6 +340,7 @@ int main(int argc, char**) {
   ledger.assign(3, Account(1));
   long_text.assign(40, ' ');
   owned = std::make_unique<Account>(1);
+  kept[1] = std::make_unique<Plain>();
   shop.prices.assign(4, 0);
   shared = std::make_shared<Account>(1);
   slots = static_cast<int*>(std::calloc(4, sizeof(int)));
