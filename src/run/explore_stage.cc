@@ -10,6 +10,7 @@
 #include "race/site_key.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
+#include "run/recorded_accesses.h"
 
 namespace sooth {
 namespace {
@@ -41,9 +42,11 @@ bool may_be_same_variable(const Finding& finding, const Finding& explored) {
   });
 }
 
-// The first thread has a name in recordings.
+// What recordings call the first thread.
+constexpr const char* kFirstThread = "main";
+
 std::string thread_key(const Access& access) {
-  return (access.thread == "main" ? "T0" : access.thread) + std::string(1, '\0');
+  return (access.thread == kFirstThread ? "T0" : access.thread) + std::string(1, '\0');
 }
 
 // Of an explored race that nobody knows the callers of: another block of the heap, at a place of the library where races
@@ -79,7 +82,12 @@ Result<ExploreStageResult> explore_stage(const ExploreStageJob& job) {
     return std::move(report).status();
   }
   std::erase_if(report->findings, [](const Finding& finding) { return finding.kind != FindingKind::kRace; });
-  add_recorded_stacks(job.recorded, report->findings);
+  std::vector<Access> recorded = recorded_accesses(job.trace, report->findings);
+  for (Access& access : recorded) {
+    access.frame = static_cast<std::uint32_t>(job.identity.user_code.innermost(access.site, access.stack));
+  }
+  recorded.insert(recorded.end(), job.recorded.begin(), job.recorded.end());
+  add_recorded_stacks(recorded, report->findings);
   fill_fingerprints(*report, job.identity);
   merge_equal_findings(*report);
   for (Finding& finding : report->findings) {
@@ -115,6 +123,7 @@ void add_recorded_stacks(const std::vector<Access>& recorded, std::vector<Findin
           })) {
         access.stack = same->second.front()->stack;
       }
+      access.thread = access.thread == "T0" ? kFirstThread : access.thread;
     }
   }
 }

@@ -23,6 +23,7 @@ struct ExploreStageJob {
   // Accesses that recordings have: an explored one of the same thread at the same place came there by the same calls, if
   // all of these did.
   std::vector<Access> recorded;
+  std::string trace;  // a recording that may have more of them
   std::uint32_t jobs = 1;
   std::function<Result<RunOutcome>(const RunPlan&)> run;  // called from several threads
   std::function<bool()> cancelled;                        // likewise
@@ -39,7 +40,8 @@ struct ExploreStageResult {
 // Fails when the program cannot be run so. Deadlocks and crashes are for whoever hands in `run` to see.
 Result<ExploreStageResult> explore_stage(const ExploreStageJob& job);
 
-// Whoever explores keeps no stacks, and a place in the library is nobody's: see ExploreStageJob::recorded.
+// Whoever explores keeps no stacks, and a place in the library is nobody's: see ExploreStageJob::recorded. Threads get the
+// names that recordings have for them.
 void add_recorded_stacks(const std::vector<Access>& recorded, std::vector<Finding>& findings);
 
 // Puts them into the findings: one on the same lines gets the proof, if it has none.

@@ -32,6 +32,15 @@ std::vector<Finding> merged(std::vector<Finding> findings) {
   return findings;
 }
 
+TEST(AddRecordedStacks, TheFirstThreadHasItsNameOfRecordings) {
+  std::vector<Finding> findings = {race(Rung::kConfirmed)};
+  findings[0].accesses[0].thread = "T0";
+  findings[0].accesses[1].thread = "T1";
+  add_recorded_stacks({}, findings);
+  EXPECT_EQ(findings[0].accesses[0].thread, "main");
+  EXPECT_EQ(findings[0].accesses[1].thread, "T1");
+}
+
 TEST(MergeExplored, TheRaceOnTheSameLinesGetsTheProof) {
   const std::vector<Finding> findings = merged({race(Rung::kSuspected, "x")});
   ASSERT_EQ(findings.size(), 1u);

@@ -273,6 +273,7 @@ class Loop {
     for (const FindingPool::Entry& entry : pool_.entries()) {
       job.recorded.insert(job.recorded.end(), entry.finding.accesses.begin(), entry.finding.accesses.end());
     }
+    job.trace = sources_.empty() ? "" : sources_.front().trace;
     job.runs = kExploreRuns;
     job.jobs = options.jobs;
     // Runs that do not end would take all of the time.
