@@ -196,7 +196,7 @@ Result<ExitCode> deliver(Report& report, const ReportOptions& options) {
   note_config(report);
   fill_fingerprints(report, options.identity());
   merge_equal_findings(report);
-  find_consequences(report);
+  find_consequences(report, options.identity().user_code);
   Suppressions suppressions;
   for (const std::string& path : options.suppressions) {
     SOOTH_RETURN_IF_ERROR(suppressions.read(path));

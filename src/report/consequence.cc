@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "report/describe.h"
+
 namespace sooth {
 namespace {
 
@@ -82,7 +84,58 @@ bool is_handed_out(const Finding& race, const Finding& cause) {
          });
 }
 
-bool follows(const Finding& race, const Finding& cause) {
+// Of a run that was only watched, which names globals only.
+bool is_on_unknown_memory(const Finding& race) {
+  return !is_from_trace(race) && !race.context.memory.has_value() && race.accesses.front().variable.empty() &&
+         std::any_of(race.accesses.begin(), race.accesses.end(), is_through_library);
+}
+
+// Of two races on one variable: one thread is at the very line of the other race, and the other thread is inside of what
+// its line there calls by way of the library, as a std::function calls what it holds.
+bool is_inside_call(const Finding& race, const Finding& cause) {
+  const std::string& name = race.accesses.front().variable;
+  if (name.empty() || name != cause.accesses.front().variable || on_same_lines(race, cause)) {
+    return false;
+  }
+  for (const std::size_t same : {0u, 1u}) {
+    for (const std::size_t of_cause : {0u, 1u}) {
+      const Access &shared = race.accesses[same], &inner = race.accesses[1 - same];
+      const Access &there = cause.accesses[of_cause], &caller = cause.accesses[1 - of_cause];
+      if (line_of(shared.place()) == line_of(there.place()) && is_through_library(caller) &&
+          passes(inner, line_of(caller.place()))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Of places that nobody knows the callers of, only the other one can be compared.
+bool on_known_lines(const Finding& race, const Finding& cause, const UserCode& user_code) {
+  std::vector<const Access*> known;
+  for (const Access& access : race.accesses) {
+    if (user_code.is_user(access.place())) {
+      known.push_back(&access);
+    }
+  }
+  return known.size() == 1 ? std::any_of(cause.accesses.begin(), cause.accesses.end(),
+                                         [&](const Access& access) {
+                                           return line_of(access.place()) == line_of(known.front()->place());
+                                         })
+                           : on_same_lines(race, cause);
+}
+
+bool follows(const Finding& race, const Finding& cause, const UserCode& user_code) {
+  if (is_on_unknown_memory(race)) {
+    return on_known_lines(race, cause, user_code) &&
+           std::any_of(cause.accesses.begin(), cause.accesses.end(), is_through_library);
+  }
+  if (is_inside_call(race, cause)) {
+    return true;
+  }
+  if (!is_on_heap(race)) {
+    return false;
+  }
   if (is_handed_out(race, cause)) {
     return true;
   }
@@ -101,19 +154,20 @@ bool follows(const Finding& race, const Finding& cause) {
 
 }  // namespace
 
-void find_consequences(Report& report) {
+void find_consequences(Report& report, const UserCode& user_code) {
   std::vector<const Finding*> causes;
   for (Finding& finding : report.findings) {
     finding.follows.clear();
-    if (is_race_of_lines(finding) && finding.rung >= Rung::kPredicted && !is_on_library_block(finding)) {
+    if (is_race_of_lines(finding) && finding.rung >= Rung::kPredicted && !is_on_library_block(finding) &&
+        !is_on_unknown_memory(finding)) {
       causes.push_back(&finding);
     }
   }
   for (Finding& finding : report.findings) {
-    if (!is_race_of_lines(finding) || !is_on_heap(finding)) {
+    if (!is_race_of_lines(finding)) {
       continue;
     }
-    const auto is_cause = [&](const Finding* each) { return each != &finding && follows(finding, *each); };
+    const auto is_cause = [&](const Finding* each) { return each != &finding && follows(finding, *each, user_code); };
     const auto cause = std::find_if(causes.begin(), causes.end(), is_cause);
     // Of two variables in one line nobody knows which one it is.
     if (cause != causes.end() && std::none_of(cause + 1, causes.end(), is_cause)) {

@@ -61,15 +61,23 @@ Finding on_block(Finding finding, std::uint32_t allocated_at, bool by_library = 
 
 const char* const kPointer = "std::__shared_ptr<Config>::__shared_ptr";
 
+Finding on_variable(const std::string& name, Finding finding) {
+  for (Access& access : finding.accesses) {
+    access.variable = name;
+  }
+  return finding;
+}
+
 Finding pointer_race(const std::string& id = "pointer") {
-  return race(id, through(Op::kRead, 9, "reader", kPointer), through(Op::kWrite, 13, "main", kPointer));
+  return on_variable("config",
+                     race(id, through(Op::kRead, 9, "reader", kPointer), through(Op::kWrite, 13, "main", kPointer)));
 }
 
 std::string follows(Finding finding, std::vector<Finding> others = {pointer_race()}) {
   Report report;
   report.findings = std::move(others);
   report.findings.insert(report.findings.begin(), std::move(finding));
-  find_consequences(report);
+  find_consequences(report, {});
   return report.findings.front().follows;
 }
 
@@ -107,14 +115,53 @@ TEST(ConsequenceTest, OfTwoCausesNeitherIsOne) {
 }
 
 TEST(ConsequenceTest, ElementsOfAVector) {
-  const Finding vector = race("vector", through(Op::kWrite, 7, "add", "std::vector<int>::push_back"),
-                              through(Op::kWrite, 7, "add", "std::vector<int>::push_back"));
+  const Finding vector =
+      on_variable("orders", race("vector", through(Op::kWrite, 7, "add", "std::vector<int>::push_back"),
+                                 through(Op::kWrite, 7, "add", "std::vector<int>::push_back")));
   const Finding element = on_block(race("x", through(Op::kWrite, 7, "add", "std::construct_at"),
                                         through(Op::kFree, 7, "add", "std::allocator<int>::deallocate")),
                                    7);
   EXPECT_EQ(follows(element, {vector}), "vector");
   // A use of an element by the user's own code may be another bug.
   EXPECT_EQ(follows(on_block(race("x", own(Op::kRead, 8, "add"), own(Op::kWrite, 7, "add")), 7), {vector}), "");
+}
+
+// Runs under control name globals only.
+TEST(ConsequenceTest, UnnamedMemoryOfTheSameCalls) {
+  const Finding explored = race("x", through(Op::kWrite, 9, "reader", "std::construct_at"),
+                                through(Op::kWrite, 13, "main", "std::construct_at"));
+  EXPECT_EQ(follows(explored), "pointer");
+  EXPECT_EQ(follows(on_variable("other", explored)), "");
+  EXPECT_EQ(follows(race("x", own(Op::kWrite, 9, "reader"), own(Op::kWrite, 13, "main"))), "");
+  EXPECT_EQ(follows(explored, {pointer_race("a"), pointer_race("b")}), "");
+  EXPECT_EQ(follows(explored, {race("own", own(Op::kWrite, 9, "reader"), own(Op::kWrite, 13, "main"))}), "");
+}
+
+TEST(ConsequenceTest, UnnamedMemoryWhereOneCallerIsNotKnown) {
+  Access nobodys;
+  nobodys.op = Op::kRead;
+  nobodys.site = library_site("std::_Hashtable::size");
+  const Finding explored = race("x", nobodys, through(Op::kWrite, 13, "main", "std::_Hashtable::insert"));
+  EXPECT_EQ(follows(explored), "pointer");
+  EXPECT_EQ(follows(race("x", nobodys, through(Op::kWrite, 14, "main", "std::_Hashtable::insert"))), "");
+  EXPECT_EQ(follows(race("x", nobodys, nobodys)), "");
+}
+
+// on_click(1) against on_click = [...]: what is called reads what the assignment changes.
+TEST(ConsequenceTest, WhatAFunctionObjectCalls) {
+  const Finding function =
+      on_variable("on_click", race("call", through(Op::kRead, 9, "ui", "std::function<void (int)>::operator()"),
+                                   through(Op::kWrite, 10, "setup", "std::function<void (int)>::operator=")));
+  Access inside = own(Op::kRead, 8, "operator()");
+  inside.stack = {library_site("std::function<void (int)>::operator()"), user_site(9, "ui")};
+  const Access assignment = through(Op::kWrite, 10, "setup", "std::swap");
+  EXPECT_EQ(follows(on_variable("on_click", race("x", inside, assignment)), {function}), "call");
+  EXPECT_EQ(follows(on_variable("on_click", race("x", assignment, inside)), {function}), "call");
+  EXPECT_EQ(follows(on_variable("clicks", race("x", inside, assignment)), {function}), "");
+  const Access elsewhere = through(Op::kWrite, 20, "reset", "std::swap");
+  EXPECT_EQ(follows(on_variable("on_click", race("x", inside, elsewhere)), {function}), "");
+  inside.stack.pop_back();
+  EXPECT_EQ(follows(on_variable("on_click", race("x", inside, assignment)), {function}), "");
 }
 
 // if (!config) { lock; if (!config) config = new Config; }

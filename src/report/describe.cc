@@ -220,6 +220,33 @@ std::string held_locks(const Access& access) {
 
 namespace {
 
+// "in libstdc++": the library that a frame which is not the user's belongs to.
+std::string library_of(const Site& site) {
+  if (site.file.find("/c++/") != std::string::npos || site.module.find("libstdc++") != std::string::npos ||
+      site.function.find("std::") != std::string::npos) {
+    return site.file.find("/c++/v1/") != std::string::npos ? "libc++" : "libstdc++";
+  }
+  return site.module.empty() || site.file.starts_with("/usr/include/") ? "system headers" : file_name(site.module);
+}
+
+}  // namespace
+
+std::string through_libraries(const Access& access) {
+  if (access.frame == 0 || access.frame > access.stack.size()) {
+    return "";
+  }
+  std::vector<std::string> names{library_of(access.site)};
+  for (std::size_t i = 0; i + 1 < access.frame; ++i) {
+    std::string name = library_of(access.stack[i]);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(std::move(name));
+    }
+  }
+  return ", through " + counted(access.frame, "frame", "frames") + " in " + listed(names);
+}
+
+namespace {
+
 // "87 of 100 controlled runs", "the run along the witness and 87 of 100 controlled runs"; a report of before there were
 // such figures has none.
 std::string runs_that_reached(const ReplaySummary& replay) {
@@ -366,11 +393,25 @@ std::string_view kind_phrase(FindingKind kind) {
   return "finding";
 }
 
+namespace {
+
+// No deed, but where the thread was then.
+bool is_where_it_failed(const Finding& finding, const Access& access) {
+  return access.op == Op::kCallBegin && finding.failure.has_value();
+}
+
+}  // namespace
+
+std::string act_in(const Finding& finding, const Access& access) {
+  const std::string deed = deed_in(finding, access);
+  return is_where_it_failed(finding, access) ? actor(access) + " " + deed : deed + " by " + actor(access);
+}
+
 std::string deed_in(const Finding& finding, const Access& access) {
   // A leaked thread is shown by its fork.
   const bool itself = access.op == Op::kMisuse && finding.misuse.has_value();
-  if (access.op == Op::kCallBegin && finding.failure.has_value()) {
-    return finding.kind == FindingKind::kCrash ? "end" : "last seen";
+  if (is_where_it_failed(finding, access)) {
+    return finding.kind == FindingKind::kCrash ? "ended here" : "was here";
   }
   return itself ? misuse_of(*finding.misuse, object(access)) : deed(access);
 }

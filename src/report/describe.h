@@ -33,6 +33,8 @@ std::string deed(const Access& access);
 std::string actor(const Access& access);
 // "holding no lock", "holding mu and log (shared)".
 std::string held_locks(const Access& access);
+// ", through 3 frames in libstdc++": what lies between the user's own code and the access; nothing when nothing does.
+std::string through_libraries(const Access& access);
 // ", never executed in this run; it is reached when y == 0 (read at a.cc:12)"; nothing for what was executed.
 std::string how_reached(const Access& access);
 // Why the finding stands on its rung, as a clause: "unordered by happens-before in the recorded run". The statistics
@@ -45,6 +47,8 @@ std::string attempts(const Finding& finding);
 std::string_view kind_phrase(FindingKind kind);
 // The access of a finding as a deed; of a misuse the forbidden call: "double lock of mutex 'mu' (0x1f)".
 std::string deed_in(const Finding& finding, const Access& access);
+// The same with who does it: "write of 4 bytes to 'x' by thread T1", "thread T3 ended here".
+std::string act_in(const Finding& finding, const Access& access);
 // What is reported: "data race on 'x'", "deadlock by lock order inversion 'l' => 'm' => 'l'", "double lock of mutex
 // 'm'". An arrow leads from a lock to one that was acquired while it was held; the cycle starts with what the first
 // acquire's thread held.

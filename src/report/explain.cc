@@ -92,7 +92,7 @@ std::string about_runs(const Finding& finding) {
   const ReplaySummary& replay = *finding.replay;
   const std::string reached = finding.kind == FindingKind::kDeadlock ? "ended in this deadlock" : "got there";
   std::string text = "A controlled run of the program " + reached;
-  if (finding.rung == Rung::kHarmful && !replay.outcome.empty()) {
+  if (finding.rung == Rung::kHarmful && !replay.outcome.empty() && finding.kind != FindingKind::kDeadlock) {
     text += " and then did not end well: " + printable(replay.outcome);
   }
   return text + ".";

@@ -17,7 +17,7 @@ std::string prefix(const Site& site, const Report& report) {
 }
 
 std::string side(const Finding& finding, const Access& access) {
-  std::string text = deed_in(finding, access) + " by " + actor(access);
+  std::string text = act_in(finding, access);
   if (!access.place().function.empty()) {
     text += " in " + printable(access.place().function);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "race/site_key.h"
+#include "report/describe.h"
 #include "report/identity.h"
 
 namespace sooth {
@@ -27,7 +28,11 @@ bool happens_earlier(const Finding& a, const Finding& b) {
     std::sort(ids.begin(), ids.end());
     return ids;
   };
-  return std::tuple(a.accesses.empty(), events(a)) < std::tuple(b.accesses.empty(), events(b));
+  // Runs that were only watched know least: no stacks, and no names for most memory.
+  const auto rank = [](const Finding& finding) {
+    return finding.accesses.empty() ? 2 : is_from_trace(finding) ? 0 : 1;
+  };
+  return std::tuple(rank(a), events(a)) < std::tuple(rank(b), events(b));
 }
 
 constexpr std::size_t kMostPairs = 64;

@@ -17,7 +17,8 @@ void merge_finding(Finding& finding, Finding other);
 // (a witness of other events would prove nothing about these): the highest rung, then from an exact trace, then with a
 // checked witness, then the first. It gets everybody who found one of them, in the order of report.stats.analyses,
 // the sum of dynamic pairs and the smallest distance. Findings are then sorted as a report wants them: highest rung
-// first, then by first event, then by the events after it: by nothing that depends on how sites are numbered.
+// first, those of traces before those of runs that were only watched, then by first event, then by the events after it: by
+// nothing that depends on how sites are numbered.
 void merge_equal_findings(Report& report);
 
 // The same by pair_key(): for controlled runs, which try each pair of sites by itself although several of them may be

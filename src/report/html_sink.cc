@@ -83,6 +83,9 @@ Json row_json(const Finding& finding) {
                {"threads", Json::array()},
                {"places", Json::array()},
                {"files", Json::array()}};
+  if (!finding.follows.empty()) {
+    json["follows"] = finding.follows;
+  }
   std::set<std::string> files;
   for (const Access* access : accesses_primary_first(finding)) {
     json["threads"].push_back(printable(access->thread));
@@ -123,6 +126,7 @@ Json detail_json(const Finding& finding, const ReportStats& stats, std::size_t m
                {"why", why_on_rung(finding, stats)},
                {"attempts", attempts(finding)},
                {"primary", &primary_access(finding) - finding.accesses.data()},
+               {"from_trace", is_from_trace(finding)},
                {"deeds", Json::array()},
                {"notes", Json::array()}};
   for (const Access& access : finding.accesses) {
@@ -130,12 +134,15 @@ Json detail_json(const Finding& finding, const ReportStats& stats, std::size_t m
                              {"actor", actor(access)},
                              {"locks", held_locks(access)},
                              {"awaited", awaited(finding, access)},
-                             {"place", place(access.place())}});
+                             {"through", through_libraries(access)},
+                             {"place", place(access.place())},
+                             {"site", site_json(access.place())}});
   }
   for (const ContextNote& note : context_notes(finding)) {
     Json json = {{"text", note.text}};
     if (note.origin != nullptr) {
       json["site"] = site_json(note.origin->site);
+      json["place"] = site_json(note.origin->place());
       json["event"] = raw(note.origin->event);
       json["stack"] = Json::array();
       for (const Site& caller : note.origin->stack) {

@@ -50,9 +50,7 @@ std::string why_skipped(const Finding& finding) {
 
 void write_text(const Finding& finding, const ReportStats& stats, std::ostream& out) {
   for (const Access* access : accesses_primary_first(finding)) {
-    out << xml(deed_in(finding, *access) + " by " + actor(*access) + with_locks(finding, *access) +
-               awaited(finding, *access))
-        << "\n";
+    out << xml(act_in(finding, *access) + with_locks(finding, *access) + awaited(finding, *access)) << "\n";
     out << "  at " << xml(place(access->place())) << (access->place().function.empty() ? "" : " in ")
         << xml(access->place().function) << "\n";
     for (const Site& call : access->stack) {

@@ -74,9 +74,8 @@ std::string details(const Finding& finding, const ReportStats& stats) {
   out << "<details><summary><b>" << rung_name(finding.rung) << "</b> " << title(finding) << "</summary>\n\n"
       << plain(explanation(finding)) << "\n\n";
   for (const Access* access : accesses_primary_first(finding)) {
-    out << "- " << plain(deed_in(finding, *access)) << " by " << plain(actor(*access))
-        << plain(with_locks(finding, *access)) << plain(awaited(finding, *access)) << "\n  - "
-        << code(place(access->place()));
+    out << "- " << plain(act_in(finding, *access)) << plain(with_locks(finding, *access))
+        << plain(awaited(finding, *access)) << "\n  - " << code(place(access->place()));
     out << (access->place().function.empty() ? "" : " in " + code(access->place().function)) << "\n";
     for (const Site& call : access->stack) {
       out << "  - called at " << code(place(call)) << (call.function.empty() ? "" : " in " + code(call.function))

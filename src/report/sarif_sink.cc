@@ -131,8 +131,7 @@ Json location(const Site& site, const std::string& text) {
 }
 
 std::string role_of(const Finding& finding, const Access& access) {
-  return deed_in(finding, access) + " by " + actor(access) + with_locks(finding, access) + awaited(finding, access) +
-         how_reached(access);
+  return act_in(finding, access) + with_locks(finding, access) + awaited(finding, access) + how_reached(access);
 }
 
 Json stack_frame(const Site& site, const std::string& text) {

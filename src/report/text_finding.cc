@@ -43,39 +43,12 @@ std::string without_columns(const std::string& text, std::size_t columns) {
   return text.substr(begin);
 }
 
-// "in libstdc++": the library that a frame which is not the user's belongs to.
-std::string library_of(const Site& site) {
-  if (site.file.find("/c++/") != std::string::npos || site.module.find("libstdc++") != std::string::npos ||
-      site.function.find("std::") != std::string::npos) {
-    return site.file.find("/c++/v1/") != std::string::npos ? "libc++" : "libstdc++";
-  }
-  return site.module.empty() || site.file.starts_with("/usr/include/") ? "system headers" : file_name(site.module);
-}
-
-// ", through 3 frames in libstdc++".
-std::string folded(const Access& access) {
-  if (access.frame == 0 || access.frame > access.stack.size()) {
-    return "";
-  }
-  std::vector<std::string> names{library_of(access.site)};
-  for (std::size_t i = 0; i + 1 < access.frame; ++i) {
-    std::string name = library_of(access.stack[i]);
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      names.push_back(std::move(name));
-    }
-  }
-  return ", through " + counted(access.frame, "frame", "frames") + " in " + listed(names);
-}
-
-// What the thread does, without what the headline has said.
-std::string brief_deed(const Finding& finding, const Access& access) {
-  if (finding.kind != FindingKind::kRace) {
-    return deed_in(finding, access);
-  }
-  Access bare = access;
-  bare.variable.clear();
-  bare.address = 0;
-  return deed(bare);
+// An access without what the headline has said, and without addresses of what has a name.
+Access bare(const Finding& finding, Access access) {
+  const bool is_race = finding.kind == FindingKind::kRace;
+  access.address = is_race || !access.variable.empty() ? 0 : access.address;
+  access.variable = is_race ? "" : std::move(access.variable);
+  return access;
 }
 
 // The line and a caret under the column.
@@ -117,13 +90,16 @@ void write_code(const Access& access, const SinkOptions& options, const Paint& p
   }
 }
 
-void write_place(const Finding& finding, const Access& access, const SinkOptions& options, const Paint& paint,
-                 std::ostream& out) {
-  std::string text = brief_deed(finding, access) + " by " + actor(access);
+// `shown`: the code of this place stands above.
+void write_place(const Finding& finding, const Access& access, bool shown, const SinkOptions& options,
+                 const Paint& paint, std::ostream& out) {
+  std::string text = act_in(finding, bare(finding, access));
   text += with_locks(finding, access);
-  text += awaited(finding, access) + folded(access) + how_reached(access);
+  text += awaited(finding, access) + through_libraries(access) + how_reached(access);
   write_wrapped(paint.bold(short_place(access.place())) + "  ", text, options.width, out);
-  write_code(access, options, paint, out);
+  if (!shown) {
+    write_code(access, options, paint, out);
+  }
 }
 
 }  // namespace
@@ -141,6 +117,12 @@ std::string how_often_reached(const ReplaySummary& replay) {
   return "";
 }
 
+std::string perhaps_because(const Finding& finding) {
+  const std::vector<std::string>& races = finding.failure->after;
+  return std::string("perhaps because of the ") + (races.size() == 1 ? "race " : "races ") + listed(races) +
+         ", which happened before it";
+}
+
 std::string Paint::rung(Rung rung) const {
   const std::string name(rung_name(rung));
   switch (rung) {
@@ -152,17 +134,19 @@ std::string Paint::rung(Rung rung) const {
   return name;
 }
 
-void write_wrapped(const std::string& label, const std::string& text, std::uint32_t width, std::ostream& out) {
-  out << "  " << label;
-  std::size_t column = 2 + columns_of(label);
+namespace {
+
+// From this column on; later lines are indented.
+void write_lines(const std::string& text, std::size_t column, std::size_t indent, std::uint32_t width,
+                 std::ostream& out) {
   std::size_t begin = 0;
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
     const bool first = begin == 0;
     if (!first && width > 0 && column + 1 + columns_of(word) > width) {
-      out << "\n    " << word;
-      column = 4 + columns_of(word);
+      out << "\n" << std::string(indent, ' ') << word;
+      column = indent + columns_of(word);
     } else {
       out << (first ? "" : " ") << word;
       column += (first ? 0 : 1) + columns_of(word);
@@ -170,6 +154,17 @@ void write_wrapped(const std::string& label, const std::string& text, std::uint3
     begin = end + 1;
   }
   out << "\n";
+}
+
+}  // namespace
+
+void write_wrapped(const std::string& label, const std::string& text, std::uint32_t width, std::ostream& out) {
+  out << "  " << label;
+  write_lines(text, 2 + columns_of(label), 4, width, out);
+}
+
+void write_paragraph(const std::string& text, std::uint32_t width, std::ostream& out) {
+  write_lines(text, 0, 2, width, out);
 }
 
 void write_headline(const Finding& finding, const SinkOptions& options, const Paint& paint, std::ostream& out) {
@@ -192,7 +187,8 @@ void write_brief(const Finding& finding, const std::vector<const Finding*>& foll
   write_headline(finding, options, paint, out);
   const std::vector<const Access*> accesses = accesses_primary_first(finding);
   for (std::size_t i = 0; i < std::min(accesses.size(), kMostPlaces); ++i) {
-    write_place(finding, *accesses[i], options, paint, out);
+    const bool shown = i > 0 && place(accesses[i]->place()) == place(accesses[i - 1]->place());
+    write_place(finding, *accesses[i], shown, options, paint, out);
   }
   if (accesses.size() > kMostPlaces) {
     out << "  ... and " << counted(accesses.size() - kMostPlaces, "other thread", "other threads") << "\n";
@@ -202,8 +198,7 @@ void write_brief(const Finding& finding, const std::vector<const Finding*>& foll
   }
   write_wrapped(std::string(rung_name(finding.rung)) + ": ", why_on_rung(finding, stats), options.width, out);
   if (finding.failure.has_value() && !finding.failure->after.empty()) {
-    write_wrapped("", "perhaps because of the races " + listed(finding.failure->after) + ", which happened before it",
-                  options.width, out);
+    write_wrapped("", perhaps_because(finding), options.width, out);
   }
   if (const std::string vain = attempts(finding); !vain.empty()) {
     write_wrapped("not confirmed: ", vain, options.width, out);
@@ -216,9 +211,9 @@ void write_brief(const Finding& finding, const std::vector<const Finding*>& foll
   for (const Finding* each : following) {
     const std::vector<const Access*> both = accesses_primary_first(*each);
     write_wrapped("leads to: ",
-                  paint.rung(each->rung) + " " + headline(*each) + ", " + brief_deed(*each, *both.front()) + " at " +
-                      short_place(both.front()->place()) + ", " + brief_deed(*each, *both.back()) + " at " +
-                      short_place(both.back()->place()) + " " + paint.dim("[" + printable(each->id) + "]"),
+                  paint.rung(each->rung) + " " + headline(*each) + ", " + deed_in(*each, bare(*each, *both.front())) +
+                      " at " + short_place(both.front()->place()) + ", " + deed_in(*each, bare(*each, *both.back())) +
+                      " at " + short_place(both.back()->place()) + " " + paint.dim("[" + printable(each->id) + "]"),
                   options.width, out);
   }
   out << "\n";

@@ -36,10 +36,15 @@ void write_headline(const Finding& finding, const SinkOptions& options, const Pa
 void write_brief(const Finding& finding, const std::vector<const Finding*>& following, const ReportStats& stats,
                  const SinkOptions& options, const Paint& paint, std::ostream& out);
 
+// "perhaps because of the race ID, which happened before it", of a failure after races.
+std::string perhaps_because(const Finding& finding);
+
 // ", reached in 9 of 10 runs"; nothing when only the run along the witness got there, which is no trial.
 std::string how_often_reached(const ReplaySummary& replay);
 
 // "  label: " and the text, broken at blanks into lines of at most `width` columns, the later ones indented.
 void write_wrapped(const std::string& label, const std::string& text, std::uint32_t width, std::ostream& out);
+// The same from the first column on.
+void write_paragraph(const std::string& text, std::uint32_t width, std::ostream& out);
 
 }  // namespace sooth

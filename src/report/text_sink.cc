@@ -22,7 +22,7 @@ void write_frame(std::size_t depth, const Site& site, std::ostream& out) {
 }
 
 void write_access(const Finding& finding, const Access& access, const Paint& paint, std::ostream& out) {
-  out << "  " << paint.bold(deed_in(finding, access)) << " by " << actor(access);
+  out << "  " << paint.bold(act_in(finding, access));
   if (is_from_trace(finding)) {
     out << (access.executed ? paint.dim(" at event " + std::to_string(raw(access.event))) : "") << ", "
         << held_locks(access);
@@ -170,7 +170,7 @@ void write_finding(const Finding& finding, const ReportStats& stats, const SinkO
     write_witness(*finding.witness, finding.kind, out);
   }
   if (finding.failure.has_value() && !finding.failure->after.empty()) {
-    out << "  perhaps because of the races " << listed(finding.failure->after) << ", which happened before it\n";
+    out << "  " << perhaps_because(finding) << "\n";
   }
   if (!finding.follows.empty()) {
     out << "  follows from the race " << printable(finding.follows) << "\n";
@@ -285,8 +285,8 @@ std::string nothing_found(const Report& report, std::uint64_t known) {
   return (known > 0 ? "No new " : "No ") + what + " found in " + events + " by " + names;
 }
 
-void write_summary(const Report& report, const std::vector<const Finding*>& findings, const Paint& paint,
-                   std::ostream& out) {
+void write_summary(const Report& report, const std::vector<const Finding*>& findings, const SinkOptions& options,
+                   const Paint& paint, std::ostream& out) {
   const std::uint64_t known = report.findings.size() - findings.size();
   std::string line;
   const auto add = [&line](const std::string& part) { line += (line.empty() || part.empty() ? "" : ", ") + part; };
@@ -307,7 +307,8 @@ void write_summary(const Report& report, const std::vector<const Finding*>& find
     add(std::to_string(known) + " known from the baseline");
   }
   const std::string rest = line.empty() ? "" : (found.empty() ? "; " : ", ") + line;
-  out << paint.bold(found.empty() ? nothing_found(report, known) + rest + "." : found + rest) << "\n";
+  write_paragraph(paint.bold(found.empty() ? nothing_found(report, known) + rest + "." : found + rest), options.width,
+                  out);
 }
 
 // "excluded code", as people say.
@@ -349,7 +350,7 @@ std::vector<std::string> fold_alike(const std::vector<std::string>& lines) {
   return folded;
 }
 
-void write_gaps(const Report& report, const Paint& paint, std::ostream& out) {
+void write_gaps(const Report& report, const SinkOptions& options, const Paint& paint, std::ostream& out) {
   if (report.not_covered.empty()) {
     return;
   }
@@ -359,28 +360,30 @@ void write_gaps(const Report& report, const Paint& paint, std::ostream& out) {
     lines.push_back(spoken(gap.kind) + ": " + printable(gap.text));
   }
   for (const std::string& line : fold_alike(lines)) {
-    out << "  " << line << "\n";
+    write_wrapped("", line, options.width, out);
   }
 }
 
 // What `sooth run` did, in a sentence or three.
-void write_search(const SearchSummary& search, bool stats, std::ostream& out) {
-  out << "Searched " << counted(search.recordings.size(), "recorded schedule", "recorded schedules") << " and "
-      << counted(search.runs, "controlled run", "controlled runs") << "; "
-      << (search.candidates == 0 ? "there was nothing to steer to"
-                                 : std::to_string(search.tried) + " of " +
-                                       counted(search.candidates, "candidate was", "candidates were") + " tried")
-      << ".";
+void write_search(const SearchSummary& search, const SinkOptions& options, std::ostream& out) {
+  std::string text =
+      "Searched " + counted(search.recordings.size(), "recorded schedule", "recorded schedules") + " and " +
+      counted(search.runs, "controlled run", "controlled runs") + "; " +
+      (search.candidates == 0 ? "there was nothing to steer to"
+                              : std::to_string(search.tried) + " of " +
+                                    counted(search.candidates, "candidate was", "candidates were") + " tried") +
+      ".";
   if (search.sightings > 0 && search.recordings.size() > 1) {
     char share[64];
     std::snprintf(share, sizeof share, "%.0f %%",
                   100 * static_cast<double>(search.seen_once) / static_cast<double>(search.sightings));
-    out << " About " << share
-        << " of the pairs that one more recording shows would be new (Good-Turing: " << search.seen_once << " of "
-        << search.sightings << " sightings are of a pair seen once).";
+    text += " About " + std::string(share) +
+            " of what one more recording shows would be new (an estimate: " + std::to_string(search.seen_once) +
+            " of " + std::to_string(search.sightings) + " sightings of pairs were of one seen only once).";
   }
-  out << (search.explored.empty() ? "" : " " + printable(search.explored)) << "\n";
-  if (stats) {
+  text += search.explored.empty() ? "" : " " + printable(search.explored);
+  write_paragraph(text, options.width, out);
+  if (options.stats) {
     for (std::size_t i = 0; i < search.recordings.size(); ++i) {
       const SearchSummary::Recording& recording = search.recordings[i];
       out << "  recording " << i + 1 << ": " << printable(recording.how.schedule) << ", seed " << recording.how.seed
@@ -395,9 +398,9 @@ void write_search(const SearchSummary& search, bool stats, std::ostream& out) {
   }
 }
 
-void write_remarks(const Report& report, std::ostream& out) {
+void write_remarks(const Report& report, const SinkOptions& options, std::ostream& out) {
   if (!report.exact) {
-    out << "note: the trace is not exact: what a read saw is not known for certain\n";
+    write_paragraph("note: the trace is not exact: what a read saw is not known for certain", options.width, out);
   }
   std::vector<std::string> notes;
   for (const std::string& note : report.notes) {
@@ -408,7 +411,7 @@ void write_remarks(const Report& report, std::ostream& out) {
     }
   }
   for (const std::string& note : fold_alike(notes)) {
-    out << note << "\n";
+    write_paragraph(note, options.width, out);
   }
   for (const SuppressionUse& use : report.suppressions) {
     if (use.hits == 0) {
@@ -530,22 +533,26 @@ Status write_text(const Report& report, const SinkOptions& options, std::ostream
   if (shows_suspicions) {
     write_suspicions(suspicions, report.stats, paint, out);
   }
-  write_summary(report, findings, paint, out);
+  write_summary(report, findings, options, paint, out);
   if (!suspicions.empty() && !shows_suspicions) {
-    out << counted(suspicions.size(), "suspicion is", "suspicions are")
-        << " not shown: unproven, and perhaps false. --fail-on suspected shows them, a line each.\n";
+    write_paragraph(counted(suspicions.size(), "suspicion is", "suspicions are") +
+                        " not shown: unproven, and perhaps false. --fail-on suspected shows " +
+                        (suspicions.size() == 1 ? "it." : "them, a line each."),
+                    options.width, out);
     const auto handed = std::count_if(suspicions.begin(), suspicions.end(),
                                       [](const Finding* finding) { return looks_handed_over(*finding); });
     if (handed > 0) {
-      out << "  Of these " << handed << (handed == 1 ? " looks" : " look")
-          << " like something that one thread hands to another under a lock.\n";
+      const std::string which = suspicions.size() == 1
+                                    ? "It looks"
+                                    : "Of these " + std::to_string(handed) + (handed == 1 ? " looks" : " look");
+      write_wrapped("", which + " like something that one thread hands to another under a lock.", options.width, out);
     }
   }
   if (report.search.has_value()) {
-    write_search(*report.search, options.stats, out);
+    write_search(*report.search, options, out);
   }
-  write_remarks(report, out);
-  write_gaps(report, paint, out);
+  write_remarks(report, options, out);
+  write_gaps(report, options, paint, out);
   if (options.stats) {
     write_stats(report, options, out);
   }
