@@ -72,6 +72,22 @@ export function makePages(sooth, out, root) {
   };
   page('thousand', write('thousand.json', { ...account, findings: Array.from({ length: 1000 }, (_, i) => clone(i)) }));
 
+  // Races in calls of the library: one on what it owns follows from the one on the owner, which the report has behind it. The third has nothing to
+  // do with them.
+  const throughLibrary = (site, stack) => ({ site: { ...site, file: '/usr/include/c++/12/bits/stl_vector.h', line: 1114, column: 3, function: 'std::vector<int>::push_back(int)' },
+    stack: [site, ...stack], frame: 1 });
+  const owner = structuredClone(account.findings[0]);
+  owner.accesses = owner.accesses.map((access) => ({ ...access, ...throughLibrary(access.site, access.stack) }));
+  const owned = structuredClone(owner);
+  owned.id = hex(1);
+  owned.accesses.forEach((access) => { delete access.variable; });
+  owned.context = { memory: { kind: 'heap', address: '0x1000', size: 16, offset: 0,
+    allocated: { thread: 'main', event: 1, ...throughLibrary(owner.accesses[0].stack[0], owner.accesses[0].stack.slice(1)) } } };
+  const alone = structuredClone(account.findings[0]);
+  alone.id = hex(2);
+  alone.accesses.forEach((access) => { access.variable = 'queries'; });
+  page('follows', write('follows.json', { ...account, findings: [owned, alone, owner] }));
+
   // Two threads that hand something to and fro 25,000 times and then collide.
   const rounds = 'T1|acq(l)|1\nT1|w(y)|2\nT1|rel(l)|2\nT2|acq(l)|3\nT2|r(y)|4\nT2|rel(l)|4\n'.repeat(25000);
   write('long.std', `T0|fork(T1)|10\nT0|fork(T2)|11\n${rounds}T1|w(x)|5\nT2|w(x)|6\n`);

@@ -151,6 +151,49 @@ await test('the witness as a diagram', async () => {
   page.calm();
 });
 
+await test('what follows from a finding stands below it', async () => {
+  const page = await open('follows');
+  const rows = page.locator('.rows a.row');
+  const classes = await rows.evaluateAll((all) => all.map((row) => row.classList.contains('follows')));
+  const below = classes.indexOf(true);
+  check(classes.length === 3 && classes.filter(Boolean).length === 1 && below > 0, `rows that follow: ${classes}`);
+  check((await rows.nth(below - 1).innerText()).startsWith('Data race on balance'), 'its cause stands above it');
+  await page.shot('follows');
+  await rows.nth(below).click();
+  await page.locator('.cause').waitFor();
+  equal(await page.locator('.cause').innerText(), 'Follows from another finding: Data race on balance. Mend that first.', 'what it says of its cause');
+  await page.locator('.cause a').click();
+  await page.locator('.leads').waitFor();
+  equal(await page.locator('.leads li').count(), 1, 'the number of findings that it leads to');
+  await page.shot('follows-cause');
+  // Alone in the list it is not indented below something else.
+  await page.locator('input[type=search]').fill('heap block');
+  equal(await rowCount(page), 1, 'the number of rows');
+  equal(await page.locator('.rows a.row.follows').count(), 0, 'the number of rows that stand below another');
+  await accessible(page, 'findings that follow');
+  page.calm();
+});
+
+await test('races in calls of a library show the code of the user', async () => {
+  const page = await open('follows', { hash: '#0000000000000001' });
+  const captions = await page.locator('.access figcaption').allInnerTexts();
+  check(captions.length === 2 && captions.every((caption) => caption.includes('bank_account_hidden.cc')), `the places are: ${captions}`);
+  const held = await page.locator('.access .held').allInnerTexts();
+  check(held.every((line) => line.includes('through 1 frame in libstdc++')), `said of the library: ${held}`);
+  check((await page.locator('.about figcaption').allInnerTexts()).every((caption) => caption.includes('bank_account_hidden.cc')), 'also at the end of the witness');
+  page.calm();
+});
+
+await test('long lines are shown where they are marked', async () => {
+  const page = await open('account', { viewport: { width: 900, height: 700 } });
+  for (const [i, here] of (await page.locator('.access .here').all()).entries()) {
+    const mark = await here.boundingBox();
+    const box = await page.locator('.access .source pre').nth(i).boundingBox();
+    check(mark.x >= box.x && mark.x + mark.width <= box.x + box.width, `mark ${i} is at ${mark.x}, beside ${box.x} to ${box.x + box.width}`);
+  }
+  page.calm();
+});
+
 await test('a deadlock and what leads there', async () => {
   const page = await open('cycle');
   equal(await page.locator('.access').count(), 2, 'the number of acquires');

@@ -13,8 +13,20 @@ report.rows.forEach((row, index) => {
     ...row.places.flatMap((place) => [place.text, place.function])].join('\n').toLowerCase();
 });
 
-const byId = new Map(report.rows.map((row) => [row.id, row.index]));
-export const indexOf = (id) => byId.get(id);
+// What follows from another finding stands below it.
+const causes = new Set(report.rows.filter((row) => !row.follows).map((row) => row.id));
+const following = new Map();
+for (const row of report.rows) {
+  if (causes.has(row.follows)) {
+    following.set(row.follows, [...(following.get(row.follows) ?? []), row]);
+  }
+}
+export const followersOf = (id) => following.get(id) ?? [];
+report.rows = report.rows.filter((row) => !causes.has(row.follows)).flatMap((row) => [row, ...followersOf(row.id)]);
+
+const byId = new Map(report.rows.map((row) => [row.id, row]));
+export const rowOf = (id) => byId.get(id);
+export const indexOf = (id) => rowOf(id)?.index;
 
 // A finding with everything about it; parsed when somebody asks, and only the last one kept.
 // null while the browser has not read as far.

@@ -1,7 +1,8 @@
 // Everything about one finding.
+import { followersOf, rowOf } from './data.js';
 import { createDiagram } from './diagram.js';
-import { badge, copyButton, counted, h, number, placeOf, quoted, s, shortPlace, splitPath } from './dom.js';
-import { snippet } from './source.js';
+import { badge, copyButton, counted, h, number, placeOf, quoted, s, shortPlace, splitPath, upper } from './dom.js';
+import { showMark, snippet } from './source.js';
 
 const section = (title, ...children) => h('section', { class: 'part' }, h('h2', {}, title), children);
 
@@ -37,12 +38,32 @@ function accessCard(finding, index, colour) {
     h('header', {},
       h('span', { class: 'thread' }, h('i', { 'aria-hidden': 'true' }, OP_WORD[access.op] ?? '•'), access.thread || 'a thread'),
       h('h3', {}, quoted(what), rest.length ? h('span', { class: 'quiet' }, ' ', quoted(rest.join(' '))) : null)),
-    h('p', { class: 'held' }, 'holds ', lockChips(access.locks), text.awaited ? h('span', { class: 'quiet' }, text.awaited.replace(/^, /, '')) : null,
-      h('span', { class: 'event' }, `event ${number(access.event)}`)),
-    snippet(access.site, { label: text.deed }),
+    heldLine(finding, access, text),
+    snippet(text.site, { label: text.deed }),
     access.stack.length === 0 ? null : h('details', { class: 'stack' },
       h('summary', {}, `Call stack, ${counted(access.stack.length + 1, 'frame')}`),
       h('ol', {}, [access.site, ...access.stack].map(frame))));
+}
+
+// Locks and events are those of a trace; a run that was only watched has none, but may know some locks.
+function heldLine(finding, access, text) {
+  const known = finding.text.from_trace || access.locks.length > 0;
+  const rest = [text.awaited, text.through].filter(Boolean).map((clause) => h('span', { class: 'quiet' }, clause.replace(/^, /, '')));
+  const event = finding.text.from_trace && access.executed !== false ? h('span', { class: 'event' }, `event ${number(access.event)}`) : null;
+  return known || rest.length || event ? h('p', { class: 'held' }, known ? ['holds ', lockChips(access.locks)] : null, rest, event) : null;
+}
+
+const linkTo = (row) => h('a', { href: `#${row.id}` }, quoted(upper(row.headline)));
+
+// What leads to it, or what it leads to.
+function causePart(finding) {
+  const cause = finding.follows ? rowOf(finding.follows) : undefined;
+  const followers = followersOf(finding.id);
+  return [
+    cause ? h('p', { class: 'cause' }, 'Follows from another finding: ', linkTo(cause), '. Mend that first.') : null,
+    followers.length ? section('Leads to', h('ul', { class: 'origins leads' }, followers.map((row) => h('li', {}, badge(row.rung), ' ', linkTo(row),
+      h('span', { class: 'at' }, row.places.map((place) => splitPath(place.text)[1]).join(' ⇄ ')))))) : null,
+  ];
 }
 
 function replayPart(finding) {
@@ -55,15 +76,15 @@ function replayPart(finding) {
     facts.push(`${number(replay.hits)} of ${counted(replay.trials, 'controlled run')} reached it`);
   }
   if (replay.witness_followed) {
-    facts.push('so did the run along the witness');
+    facts.push(facts.length ? 'so did the run along the witness' : 'the run along the witness reached it');
   }
   if (replay.outcome) {
-    facts.push(`the run ended with ${replay.outcome}`);
+    facts.push(`how it ended: ${replay.outcome}`);
   }
   if (replay.diverged) {
     facts.push(`the run along the witness went elsewhere: ${replay.diverged}`);
   }
-  const line = facts.length ? h('p', { class: 'quiet' }, `${facts.join('; ')}.`.replace(/^./, (c) => c.toUpperCase())) : null;
+  const line = facts.length ? h('p', { class: 'quiet' }, upper(`${facts.join('; ')}.`)) : null;
   return replay.command
     ? section('Make it happen again', h('div', { class: 'command' }, h('code', { tabindex: '0' }, replay.command), copyButton(replay.command, 'the replay command')), line)
     : section('Controlled runs', line);
@@ -74,10 +95,10 @@ function originPart(finding) {
     if (!note.site) {
       return h('li', {}, quoted(note.text));
     }
-    const fold = h('details', {}, h('summary', {}, quoted(note.text), h('span', { class: 'at', title: placeOf(note.site) }, shortPlace(note.site))));
+    const fold = h('details', {}, h('summary', {}, quoted(note.text), h('span', { class: 'at', title: placeOf(note.place) }, shortPlace(note.place))));
     fold.addEventListener('toggle', () => {
       if (fold.open && fold.childElementCount === 1) {
-        fold.append(snippet(note.site, { context: 3, label: note.text }));
+        fold.append(snippet(note.place, { context: 3, label: note.text }));
         if (note.stack?.length) {
           fold.append(h('ol', { class: 'calls' }, [note.site, ...note.stack].map(frame)));
         }
@@ -86,8 +107,6 @@ function originPart(finding) {
     return h('li', {}, fold);
   })));
 }
-
-const upper = (text) => text.replace(/^./, (c) => c.toUpperCase());
 
 export function createDetail(finding) {
   const order = finding.accesses.map((_, i) => i);
@@ -105,17 +124,23 @@ export function createDetail(finding) {
     finding.exact ? null : ['Trace', 'not exact: the order of events is only one that fits'],
     finding.known ? ['Baseline', 'known from it'] : null,
   ].filter(Boolean);
+  const [cause, leads] = causePart(finding);
   const node = h('article', { class: `detail ${finding.rung}` },
     h('a', { class: 'back', href: '#' }, '‹ All findings'),
     h('div', { class: 'head' }, badge(finding.rung), h('code', { class: 'id' }, finding.id), copyButton(finding.id, 'the id')),
     h('h1', {}, quoted(upper(finding.text.headline))),
     h('p', { class: 'lead' }, quoted(finding.text.explanation)),
+    cause,
     h('div', { class: order.length > 1 ? 'pair' : 'pair single' }, order.map((i) => accessCard(finding, i, threads.indexOf(finding.accesses[i].thread) % 8))),
     replayPart(finding),
+    leads,
     diagram ? section('How the run gets there', diagram.node)
       : witness?.why ? section('No witness', h('p', {}, `${upper(witness.why)}.`)) : null,
     originPart(finding),
     section('Evidence', h('dl', { class: 'facts' }, facts.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]))));
-  node.drawn = () => diagram?.drawn();
+  node.drawn = () => {
+    diagram?.drawn();
+    node.querySelectorAll('.access .source').forEach(showMark);
+  };
   return node;
 }

@@ -167,7 +167,7 @@ export function createDiagram(finding) {
     } else {
       replace(about, h('h3', {}, finding.kind === 'deadlock' ? 'Nobody can go on' : 'Both are next'),
         m.next.map(({ access }, i) => [h('p', { css: colour(m.next[i].thread) }, h('span', { class: 'thread' }, access.thread), ' ', quoted(finding.text.deeds[i].deed)),
-          snippet(access.site, { context: m.next.length > 2 ? 0 : 1, label: finding.text.deeds[i].deed })]));
+          snippet(finding.text.deeds[i].site, { context: m.next.length > 2 ? 0 : 1, label: finding.text.deeds[i].deed })]));
     }
   }
 
@@ -199,8 +199,8 @@ export function createDiagram(finding) {
       const columns = m.next.map((each) => each.thread);
       const [from, to] = [Math.min(...columns), Math.max(...columns)];
       add(node, [offscreen('Next: '), h('span', { class: 'clash', css: { left: `${left(from) + 12}px`, width: `${Math.max(0, left(to) - left(from))}px` } }),
-        m.next.map(({ access, thread }) => cell(thread, h('span', { class: 'target' }, offscreen(`${access.thread}: `), h('b', {}, access.op === 'acquire' ? 'waits for' : access.op), ' ', access.variable || access.address,
-          h('span', { class: 'where' }, h('bdi', {}, shortPlace(access.site))))))]);
+        m.next.map(({ access, thread }, i) => cell(thread, h('span', { class: 'target' }, offscreen(`${access.thread}: `), h('b', {}, access.op === 'acquire' ? 'waits for' : access.op), ' ', access.variable || access.address,
+          h('span', { class: 'where' }, h('bdi', {}, shortPlace(finding.text.deeds[i].site))))))]);
     }
     return node;
   }

@@ -65,6 +65,8 @@ export function quoted(text) {
   return text.split(/('[^']+')/).map((part) => /^'[^']+'$/.test(part) ? h('code', {}, part.slice(1, -1)) : part);
 }
 
+export const upper = (text) => text.replace(/^./, (c) => c.toUpperCase());
+
 export function splitPath(path) {
   const slash = path.lastIndexOf('/');
   return [path.slice(0, slash + 1), path.slice(slash + 1)];

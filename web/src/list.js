@@ -1,6 +1,6 @@
 // The list of findings with its filters.
-import { report } from './data.js';
-import { RUNGS, announce, badge, counted, h, ladder, number, quoted, replace, splitPath } from './dom.js';
+import { report, rowOf } from './data.js';
+import { RUNGS, announce, badge, counted, h, ladder, number, quoted, replace, splitPath, upper } from './dom.js';
 
 const CHUNK = 60;  // findings that are drawn at a time
 
@@ -15,12 +15,14 @@ function matches(row, except) {
     (!state.kind || row.kind === state.kind) && state.query.split(/\s+/).every((word) => row.words.includes(word));
 }
 
-function item(row, selected) {
+// `below`: its cause stands above it in the list.
+function item(row, selected, below) {
   const places = row.places.map((place) => h('span', { class: 'place', title: place.text }, splitPath(place.text)[1]));
-  return h('li', {}, h('a', { href: `#${row.id}`, class: `row ${row.rung}`, 'data-index': row.index, 'aria-current': row.index === selected ? 'true' : null },
-    h('span', { class: 'title' }, quoted(row.headline)),
+  return h('li', {}, h('a', { href: `#${row.id}`, class: `row ${row.rung}${below ? ' follows' : ''}`, 'data-index': row.index, 'aria-current': row.index === selected ? 'true' : null },
+    h('span', { class: 'title' }, below ? h('span', { class: 'offscreen' }, 'Follows from the one above: ') : null, quoted(upper(row.headline))),
     h('span', { class: 'places' }, places.flatMap((place, i) => i === 0 ? [place] : [h('span', { class: 'with' }, row.kind === 'race' ? '⇄' : '→'), place])),
     h('span', { class: 'meta' }, badge(row.rung), h('span', { class: 'by' }, row.found_by.join(' · ')),
+      row.follows && rowOf(row.follows) ? h('span', { class: 'tag', title: `Follows from: ${rowOf(row.follows).headline}` }, 'follows') : null,
       row.known ? h('span', { class: 'tag' }, 'known') : null)));
 }
 
@@ -76,7 +78,8 @@ export function createList() {
 
   function draw() {
     const end = Math.min(shown.length, drawn + CHUNK);
-    list.append(...shown.slice(drawn, end).map((row) => item(row, selected)));
+    const above = new Set(shown.slice(0, end).map((row) => row.id));
+    list.append(...shown.slice(drawn, end).map((row) => item(row, selected, above.has(row.follows))));
     drawn = end;
     more.hidden = drawn >= shown.length;
   }

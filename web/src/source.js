@@ -87,6 +87,16 @@ export function sourceLine(site) {
   return excerpt ? excerpt.lines[site.line - excerpt.first] : undefined;
 }
 
+// Scrolls a long line to where it is marked.
+export function showMark(figure) {
+  const pre = figure.querySelector('pre');
+  const here = figure.querySelector('.here');
+  if (pre && here) {
+    const right = here.getBoundingClientRect().right - pre.getBoundingClientRect().left + pre.scrollLeft;
+    pre.scrollLeft = Math.max(0, right - pre.clientWidth * 0.8);
+  }
+}
+
 // The lines around `site` as a figure; says why when they cannot be shown. `context` lines above and below.
 export function snippet(site, { context = 5, label = 'Marked', caption = true } = {}) {
   const [folder, name] = splitPath(placeOf(site));
