@@ -391,7 +391,10 @@ void operation_done(Thread* t) {
   if (follows_) begin_stretch(t);
 }
 
-void thread_created(u32 id, u32 parent, u32 child) { stretches_.created(id, parent, child); }
+void thread_created(u32 id, u32 parent, u32 child) {
+  Locked locked(current());  // a thread that libc has started has no turn yet
+  stretches_.created(id, parent, child);
+}
 
 bool is_directed(Thread* t) {
   if (plan_ == Plan::kDirected) return true;

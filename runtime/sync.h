@@ -97,8 +97,9 @@ int run_once(Thread* t, uptr pc, pthread_once_t* control, void (*routine)());
 // wrap_thread.cc. `returns_int`: the routine is one of C11, whose result is an int.
 int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
                   void* argument, bool returns_int);
-// The calling thread, which libc has started by itself, is recorded from here to its end. nullptr: it cannot be.
-Thread* adopt_thread(uptr pc);
+// The calling thread, which libc has started by itself because thread `asked_by` wanted it, is recorded from here to its
+// end. nullptr: it cannot be.
+Thread* adopt_thread(u32 asked_by, uptr pc);
 int join_thread(Thread* t, uptr pc, pthread_t thread, void** result);
 int detach_other_thread(Thread* t, pthread_t thread);
 // pthread_testcancel() inside of a wrapper, whose own step it belongs to: others do not go first.

@@ -156,13 +156,19 @@ int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* a
   return 0;
 }
 
-Thread* adopt_thread(uptr pc) {
-  // A controlled run knows threads by who made them.
-  if (current() != nullptr || !recording() || recorder.controlled) return nullptr;
+Thread* adopt_thread(u32 asked_by, uptr pc) {
+  if (current() != nullptr || !recording()) return nullptr;
   Thread* t = new_thread();
   if (t == nullptr) return nullptr;
   u32 id = new_thread_id(nullptr, pc);
   __atomic_fetch_or(&thread_info(id).state, kDetachedBit, __ATOMIC_RELAXED);
+  if (recorder.controlled) {
+    // A controlled run knows threads by who made them. When this one comes is up to the kernel, so its number is apart from
+    // those of the threads that the program creates.
+    static u32 adopted;
+    constexpr u32 kFirst = 1u << 20;
+    controlled::thread_created(id, asked_by, kFirst + __atomic_fetch_add(&adopted, 1, __ATOMIC_RELAXED));
+  }
   turn::announce(id);
   set_thread_handle(id, static_cast<u64>(pthread_self()));
   attach_thread(t, id);

@@ -22,11 +22,12 @@ struct Notification {
   void (*function)(sigval);
   sigval value;
   uptr pc;  // of whoever asked for it
+  u32 thread;
 };
 
 void notify(sigval value) {
   auto* notification = static_cast<Notification*>(value.sival_ptr);
-  if (Thread* t = adopt_thread(notification->pc))
+  if (Thread* t = adopt_thread(notification->thread, notification->pc))
     write_event(t, notification->pc, Shape::of(Op::kHappensAfter), address_of(notification));
   notification->function(notification->value);
 }
@@ -39,11 +40,11 @@ void asked(Thread* t, uptr pc, const Notification* notification) {
 }
 
 // `event` with ours in the place of the program's function; nullptr: it is none for a thread, or there is no memory.
-Notification* replace(sigevent& event, uptr pc) {
+Notification* replace(const Thread* t, sigevent& event, uptr pc) {
   if (event.sigev_notify != SIGEV_THREAD || event.sigev_notify_function == nullptr) return nullptr;
   auto* notification = static_cast<Notification*>(__libc_malloc(sizeof(Notification)));
   if (notification == nullptr) return nullptr;
-  *notification = {event.sigev_notify_function, event.sigev_value, pc};
+  *notification = {event.sigev_notify_function, event.sigev_value, pc, t->id};
   event.sigev_notify_function = notify;
   event.sigev_value.sival_ptr = notification;
   return notification;
@@ -86,7 +87,7 @@ SOOTH_INTERCEPT(int, timer_create, clockid_t clock, sigevent* event, timer_t* to
   Thread* t = current();
   if (t == nullptr || event == nullptr) return real_timer_create(clock, event, to);
   sigevent ours = *event;
-  Notification* notification = replace(ours, SOOTH_CALLER);
+  Notification* notification = replace(t, ours, SOOTH_CALLER);
   if (notification != nullptr) asked(t, SOOTH_CALLER, notification);
   int result = real_timer_create(clock, &ours, to);
   if (result != 0) return result;
@@ -112,7 +113,7 @@ SOOTH_INTERCEPT(int, mq_notify, mqd_t queue, const sigevent* event) {
   Thread* t = current();
   if (t == nullptr || event == nullptr) return real_mq_notify(queue, event);
   sigevent ours = *event;
-  Notification* notification = replace(ours, SOOTH_CALLER);
+  Notification* notification = replace(t, ours, SOOTH_CALLER);
   if (notification != nullptr) asked(t, SOOTH_CALLER, notification);
   return real_mq_notify(queue, &ours);
 }

@@ -101,7 +101,7 @@ bool is_unseen_library(const std::string& path, Tsan tsan) {
   constexpr std::string_view kKnown[] = {"libc.so",    "libm.so",      "libstdc++.so", "libgcc_s.so", "libpthread.so",
                                          "libdl.so",   "librt.so",     "ld-linux",     "libgomp.so",  "libatomic.so",
                                          "libtsan.so", "libclang_rt.", "libc++",       "libunwind",   "linux-vdso",
-                                         "libomp.so",  "libomp5.so",   "libiomp5.so"};
+                                         "libomp.so",  "libomp5.so",   "libiomp5.so",  "liburing.so"};
   const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
   return tsan == Tsan::kNone && std::none_of(std::begin(kKnown), std::end(kKnown),
                                              [&](std::string_view known) { return name.starts_with(known); });
