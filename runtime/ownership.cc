@@ -6,20 +6,23 @@
 
 namespace sooth::rt::ownership {
 
-State state{nullptr, kNothingLeftOut};
+State state{nullptr, kNothingLeftOut, 0};
 
 namespace {
 
-constexpr u64 kAddresses = u64{1} << 47;  // what user space has
-constexpr u64 kCellBytes = kAddresses / 8 * sizeof(u16);
-constexpr u64 kWholePages = u64{1} << 20;  // blocks from this size on are forgotten by page
-constexpr u64 kTooLong = u64{256} << 20;   // and not looked at cell by cell
+constexpr u64 kAddresses = u64{1} << 47;          // what user space has
+constexpr u64 kAddressesInEngine = u64{1} << 37;  // and what Valgrind leaves of it to itself and the program
+constexpr u64 kWholePages = u64{1} << 20;         // blocks from this size on are forgotten by page
+constexpr u64 kTooLong = u64{256} << 20;          // and not looked at cell by cell
 
 u64 from_ = 0;
 u32 no_site_ = 0;      // kNoSite, in `sites`
 u32 marks_[kShared];   // by owner, those that it has put into its stream
 u32 handed_[kShared];  // by owner, the mark behind all that it had left out of what others have touched since
 u32* seen_ = nullptr;  // by thread and owner, the mark that the thread is behind
+
+u64 addresses() { return (state.granules + 1) << 3; }
+u64 cell_bytes() { return (state.granules + 1) * sizeof(u16); }
 
 u64 mark_of(u32 owner, u32 number) { return stream::kFirstMark | u64{owner} << 32 | number; }
 
@@ -128,24 +131,27 @@ void touch_unseen(Thread* t) {
 
 void start(u64 from) {
   if (from == 0) return;
-  long cells = sys_call(SYS_mmap, 0, static_cast<long>(kCellBytes), PROT_READ | PROT_WRITE,
+  // The stack is the highest there is in Valgrind; versions that give more to the program have recordings without gaps.
+  if (recorder.under_engine && reinterpret_cast<uptr>(__builtin_frame_address(0)) >= kAddressesInEngine) return;
+  state.granules = (recorder.under_engine ? kAddressesInEngine : kAddresses) / 8 - 1;
+  long cells = sys_call(SYS_mmap, 0, static_cast<long>(cell_bytes()), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (cells < 0 && cells > -4096) return;  // no such room: then everything is recorded
   seen_ = static_cast<u32*>(map_memory(sizeof(u32) << 2 * kOwnerBits));
   if (seen_ == nullptr) {
-    unmap_memory(reinterpret_cast<void*>(cells), kCellBytes);
+    unmap_memory(reinterpret_cast<void*>(cells), cell_bytes());
     return;
   }
   // A core file need not have it; nor need huge pages, of which little would be used.
-  sys_call(SYS_madvise, cells, static_cast<long>(kCellBytes), MADV_DONTDUMP);
-  sys_call(SYS_madvise, cells, static_cast<long>(kCellBytes), MADV_NOHUGEPAGE);
+  sys_call(SYS_madvise, cells, static_cast<long>(cell_bytes()), MADV_DONTDUMP);
+  sys_call(SYS_madvise, cells, static_cast<long>(cell_bytes()), MADV_NOHUGEPAGE);
   from_ = from;
   state.cells = reinterpret_cast<u16*>(cells);
 }
 
 void restart_after_fork() {
   if (state.cells == nullptr) return;
-  sys_call(SYS_madvise, reinterpret_cast<long>(state.cells), static_cast<long>(kCellBytes), MADV_DONTNEED);
+  sys_call(SYS_madvise, reinterpret_cast<long>(state.cells), static_cast<long>(cell_bytes()), MADV_DONTNEED);
   zero_memory(marks_, sizeof marks_);
   zero_memory(handed_, sizeof handed_);
   zero_memory(seen_, sizeof(u32) << 2 * kOwnerBits);
@@ -180,12 +186,12 @@ void put_mark(Thread* t) {
 
 Verdict touch(Thread* t, uptr address, u64 size, bool is_write) {
   if (SOOTH_LIKELY((address & 7) + size <= 8)) return touch_one(t, state.cells[granule_of(address)], is_write);
-  if (address + size > kAddresses) return Verdict::kRecord;
+  if (address + size > addresses()) return Verdict::kRecord;
   return touch_many(t, address, size, is_write);
 }
 
 void touch_atomically(Thread* t, uptr address, u64 size) {
-  if (size == 0 || address + size > kAddresses) return;
+  if (size == 0 || address + size > addresses()) return;
   u16* last = state.cells + ((address + size - 1) >> 3);
   for (u16* cell = state.cells + (address >> 3); cell <= last; ++cell) {
     if (*cell == 0)
@@ -196,7 +202,7 @@ void touch_atomically(Thread* t, uptr address, u64 size) {
 }
 
 void touch_to_free(Thread* t, uptr address, u64 size) {
-  if (size == 0 || address + size > kAddresses) return;
+  if (size == 0 || address + size > addresses()) return;
   if (size > kTooLong) return touch_unseen(t);
   u16* last = state.cells + ((address + size - 1) >> 3);
   for (u16* cell = state.cells + (address >> 3); cell <= last; ++cell) {
@@ -205,7 +211,7 @@ void touch_to_free(Thread* t, uptr address, u64 size) {
 }
 
 void forget(uptr address, u64 size) {
-  if (address + size > kAddresses) return;
+  if (address + size > addresses()) return;
   auto begin = reinterpret_cast<uptr>(state.cells + ((address + 7) >> 3));
   auto end = reinterpret_cast<uptr>(state.cells + ((address + size) >> 3));
   if (end <= begin) return;

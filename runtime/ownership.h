@@ -22,13 +22,15 @@ inline constexpr u32 kAllLeftOut = 62;    // reads and writes are; in front of t
 inline constexpr u32 kHandedOver = 63;    // accesses were left out, but are no more: others touch it, too
 inline constexpr u32 kNothingLeftOut = kMostCounted + 1;
 
-SOOTH_INLINE u64 granule_of(uptr address) { return address >> 3 & ((u64{1} << 44) - 1); }
-
 struct State {
-  u16* cells;  // nullptr: everything is recorded
-  u32 keep;    // accesses of an owner to a granule that are recorded before any is left out; kNothingLeftOut: all are
+  u16* cells;    // nullptr: everything is recorded
+  u32 keep;      // accesses of an owner to a granule that are recorded before any is left out; kNothingLeftOut: all are
+  u64 granules;  // the last one that has a cell; all bits below its highest are set
 };
 extern State state;
+
+// Of any number, though it be no address: who uses that is about to fault.
+SOOTH_INLINE u64 granule_of(uptr address) { return address >> 3 & state.granules; }
 
 // What is to become of an access.
 enum class Verdict : u8 {

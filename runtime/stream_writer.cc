@@ -373,21 +373,41 @@ template void access_serially<2, true>(Thread*, uptr, uptr);
 template void access_serially<4, true>(Thread*, uptr, uptr);
 template void access_serially<8, true>(Thread*, uptr, uptr);
 
+// Whether the stack can be written without asking libc for a module.
+static bool is_stack_known(const Thread* t) {
+  if ((t->special & kStackChanged) == 0) return true;
+  const Frame* low = t->low < t->written ? t->low : t->written;
+  if (t->top - low > 8) return false;
+  for (const Frame* f = low; f < t->top; ++f)
+    if (!is_known_site(shown_call(f->call))) return false;
+  return true;
+}
+
+// Of a free-running recording.
+static bool write_free_natively(Thread* t, uptr address, uptr pc, Shape shape) {
+  u32 slot = slot_of(pc, shape);
+  if (t->slots[slot].key != pc || t->tree != nullptr) return false;
+  Repeat repeat(t, slot, address);
+  if (repeat.entry == repeat.tag) return true;
+  if (is_far(t->slots[slot], address) || !is_stack_known(t)) return false;
+  repeat.entry = repeat.tag;
+  if ((t->special & kStackChanged) != 0) write_stack(t);
+  write_access(t, address, pc, shape, 0, slot);
+  return true;
+}
+
 // Its records have room in front of the limit, so that nothing here calls attend().
 bool write_access_natively(Thread* t, uptr address, uptr pc, Shape shape) {
-  if ((t->special & ~kStackChanged) != kSerialMode || ownership::state.cells != nullptr || t->pending_signals != 0 ||
-      t->quantum <= 1 || t->limit == nullptr || t->cursor + kRecordRoom > t->limit ||
+  if (t->pending_signals != 0 || t->limit == nullptr || t->cursor + kRecordRoom > t->limit) return false;
+  if ((t->special & ~kStackChanged) == 0) return write_free_natively(t, address, pc, shape);
+  if ((t->special & ~kStackChanged) != kSerialMode || t->quantum <= 1 ||
       __atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) != 0)
     return false;
+  if (ownership::is_left_out(t, address, shape.size(), shape.op() == Op::kWrite)) return true;
   u32 slot = slot_of(pc, shape);
   Slot& s = t->slots[slot];
-  if (slot == 0 || s.key != pc || is_far(s, address)) return false;
-  if ((t->special & kStackChanged) != 0) {
-    const Frame* low = t->low < t->written ? t->low : t->written;
-    if (t->top - low > 8) return false;
-    for (const Frame* f = low; f < t->top; ++f)
-      if (!is_known_site(shown_call(f->call))) return false;
-  }
+  if (slot == 0 || s.key != pc || is_far(s, address) || !is_stack_known(t)) return false;
+  if (ownership::state.cells != nullptr && !ownership::is_simple(t, address, shape.size())) return false;
   if (t->pending_slot != 0) put_pending(t);
   if ((t->special & kStackChanged) != 0) write_stack(t);
   --t->quantum;

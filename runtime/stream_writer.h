@@ -130,8 +130,7 @@ SOOTH_INLINE void access_serially(Thread* t, uptr address, uptr pc, Shape shape)
   }
 }
 
-// An access of a serial recording, of 1 to 8 bytes, that may be made by code outside the program: engine.cc. False: it cannot,
-// and nothing was done.
+// An access of 1 to 8 bytes, written by code outside the program: engine.cc. False: it cannot be, and nothing was done.
 bool write_access_natively(Thread* t, uptr address, uptr pc, Shape shape);
 
 // One event that is no plain access. Ticketed in free-running recordings. `size` is for sized shapes.

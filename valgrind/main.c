@@ -42,6 +42,7 @@ typedef struct {
 
 static SoothEngine* engine;     /* of the library; NULL: it has not started yet */
 static ThreadData** threads;     /* by ThreadId */
+static UInt resumed_threads;     /* so many have ThreadData::resumed set */
 static ULong lost;              /* accesses that needed the slow way in the middle of an instruction */
 
 static ThreadData* data_of(ThreadId tid) {
@@ -49,8 +50,15 @@ static ThreadData* data_of(ThreadId tid) {
   return threads[tid];
 }
 
+static void forget_resumed(ThreadData* data) {
+  if (data->resumed != 0) --resumed_threads;
+  data->resumed = 0;
+}
+
 static void before_thread(ThreadId tid, ThreadId child) {
-  if (threads[child] != NULL) threads[child]->depth = 0, threads[child]->resumed = 0;
+  if (threads[child] == NULL) return;
+  threads[child]->depth = 0;
+  forget_resumed(threads[child]);
 }
 
 /* --- Memory that may be read from here ----------------------------------------------------------------------------- */
@@ -159,11 +167,13 @@ static ULong on_access(ULong address, ULong info, ULong expected, VexGuestAMD64S
   SoothCall call;
   ThreadData* data;
   if (thread == NULL) return 0;
-  data = data_of(VG_(get_running_tid)());
-  if (UNLIKELY(data->resumed != 0)) {
-    Bool is_done = data->resumed == INFO_PC(info) && INFO_INDEX(info) < data->done;
-    if (!is_done || (info & INFO_LAST) != 0) data->resumed = 0;
-    if (is_done) return 0;
+  if (UNLIKELY(resumed_threads != 0)) {
+    data = data_of(VG_(get_running_tid)());
+    if (data->resumed != 0) {
+      Bool is_done = data->resumed == INFO_PC(info) && INFO_INDEX(info) < data->done;
+      if (!is_done || (info & INFO_LAST) != 0) forget_resumed(data);
+      if (is_done) return 0;
+    }
   }
   call.address = address;
   call.pc = INFO_PC(info);
@@ -173,6 +183,7 @@ static ULong on_access(ULong address, ULong info, ULong expected, VexGuestAMD64S
   call.compares = (info & INFO_COMPARES) != 0;
   if (UNLIKELY(!is_readable(address, call.size))) return 0; /* the program is about to fault */
   if (LIKELY(engine->access(thread, &call, state->guest_RSP) == SOOTH_DONE)) return 0;
+  data = data_of(VG_(get_running_tid)());
   if ((info & INFO_CAN_LEAVE) == 0 || data->depth == KEPT_DEPTH) {
     ++lost;
     return 0;
@@ -219,6 +230,7 @@ static Bool on_request(ThreadId tid, UWord* args, UWord* answer) {
     VexGuestAMD64State* kept;
     tl_assert(data->depth > 0);
     kept = &data->kept[--data->depth];
+    if (data->resumed == 0) ++resumed_threads;
     data->resumed = kept->guest_RIP;
     data->done = data->kept_done[data->depth];
     VG_(set_shadow_regs_area)(tid, 0, FIRST_REGISTER, sizeof *kept - FIRST_REGISTER, (const UChar*)kept + FIRST_REGISTER);

@@ -5,6 +5,7 @@
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -195,6 +196,35 @@ def engine_queues_signals(bench):
                    cwd=bench.folder, check=True)
     done = bench.run("record", "--engine", "valgrind", "--schedule", "serial", "-o", "queue.trace", "--", "./queue")
     check(done.returncode == 0 and done.stdout == "1000 signals, sum 500500\n", done.stdout + done.stderr)
+
+
+# Much that each thread has to itself, and a race behind it.
+PRIVATE = """
+#include <thread>
+#include <vector>
+int shared;
+static void work() {
+  std::vector<int> own(512);
+  for (int round = 0; round < 400; ++round)
+    for (unsigned i = 0; i < own.size(); ++i) own[i] += round;
+  shared += own[7];
+}
+int main() { std::thread t(work), u(work); t.join(); u.join(); return shared == 0; }
+"""
+
+
+def engine_thins_long_recordings(bench):
+    bench.build("private", PRIVATE)
+    events = {}
+    for name, flags in {"all": [], "thin": ["--thin-from", "100k"]}.items():
+        done = bench.run("record", "--engine", "valgrind", "--schedule", "serial", *flags, "-o", name + ".trace", "--", "./private")
+        check(done.returncode == 0 and "not seen" not in done.stderr, done.stderr)
+        done = bench.run("trace", "check", name + ".trace")
+        check(done.returncode == 0 and "well-formed" in done.stdout, done.stdout + done.stderr)
+        events[name] = int(re.search(r"(\d+) events", done.stdout)[1])
+        done = bench.run("analyze", name + ".trace", "--with", "hb", "--format", "json", "--fail-on", "never")
+        check({f["accesses"][0]["variable"] for f in json.loads(done.stdout)["findings"]} == {"shared"}, done.stdout)
+    check(events["thin"] * 4 < events["all"], events)
 
 
 def engine_refuses(bench):
