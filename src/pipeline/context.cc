@@ -181,7 +181,8 @@ void ContextCollector::allocate(const AccessRecord& alloc, bool right_behind_beg
       byte->alloc = alloc;
       byte->stack = right_behind_begin && e.size >= kSmallestStack;
       byte->owner.reset();
-      blocks_.insert(e.object);
+      std::uint64_t& size = blocks_[e.object];
+      size = std::max<std::uint64_t>(size, e.size);
     }
   }
 }
@@ -202,10 +203,13 @@ void ContextCollector::note_pointer(const Event& access, EventId id, std::uint64
   if (!owner.has_value() || is_of_library(*owner)) {
     return;
   }
-  for (Byte& byte : bytes_) {
-    const bool better = !byte.owner.has_value() || (!byte.owner->function.empty() && owner->function.empty());
-    if (byte.alloc.has_value() && byte.alloc->event.object == value && better && id < byte.until) {
-      byte.owner = owner;
+  const std::uint64_t size = blocks_.at(value);
+  auto byte = std::lower_bound(bytes_.begin(), bytes_.end(), value,
+                               [](const Byte& b, std::uint64_t address) { return b.address < address; });
+  for (; byte != bytes_.end() && byte->address - value < size; ++byte) {
+    const bool better = !byte->owner.has_value() || (!byte->owner->function.empty() && owner->function.empty());
+    if (byte->alloc.has_value() && byte->alloc->event.object == value && better && id < byte->until) {
+      byte->owner = owner;
     }
   }
 }

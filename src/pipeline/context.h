@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "base/flat_map.h"
@@ -90,10 +90,11 @@ class ContextCollector {
   void explain_access(const Stop& stop, Finding& finding, const Tables& tables) const;
   void name_locks(const Stop& stop, const Byte* byte, Finding& finding, const Tables& tables) const;
 
-  std::vector<Stop> stops_;                   // by event
-  std::size_t next_ = 0;                      // the first stop that was not reached
-  std::vector<Byte> bytes_;                   // by address
-  std::unordered_set<std::uint64_t> blocks_;  // that some of them are in
+  std::vector<Stop> stops_;  // by event
+  std::size_t next_ = 0;     // the first stop that was not reached
+  std::vector<Byte> bytes_;  // by address
+  // Those that some of them are in: address -> size, of the largest that was there.
+  std::unordered_map<std::uint64_t, std::uint64_t> blocks_;
   ForkLog forks_;
   HeldLocks held_;
   FlatMap<AccessRecord> first_acquires_;  // by lock
