@@ -196,12 +196,12 @@ Result<ExitCode> deliver(Report& report, const ReportOptions& options) {
   note_config(report);
   fill_fingerprints(report, options.identity());
   merge_equal_findings(report);
-  find_consequences(report, options.identity().user_code);
   Suppressions suppressions;
   for (const std::string& path : options.suppressions) {
     SOOTH_RETURN_IF_ERROR(suppressions.read(path));
   }
   suppressions.apply(report);
+  find_consequences(report, options.identity().user_code);  // of what is left: nothing follows from what nobody sees
   if (!options.baseline.empty()) {
     SOOTH_RETURN_IF_ERROR(apply_baseline(report, options.baseline, options.identity()));
   }

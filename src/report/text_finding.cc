@@ -204,9 +204,11 @@ void write_brief(const Finding& finding, const std::vector<const Finding*>& foll
     write_wrapped("not confirmed: ", vain, options.width, out);
   }
   if (finding.replay.has_value() && !finding.replay->command.empty()) {
-    // To be copied: not broken.
-    out << "  replay: " << printable(finding.replay->command) << " (seed " << finding.replay->seed
-        << how_often_reached(*finding.replay) << ")\n";
+    // To be copied: not broken, and alone in its line where there is no room for more.
+    const std::string line = "  replay: " + printable(finding.replay->command);
+    const std::string rest = "(seed " + std::to_string(finding.replay->seed) + how_often_reached(*finding.replay) + ")";
+    const bool fits = options.width == 0 || columns_of(line) + 1 + columns_of(rest) <= options.width;
+    out << line << (fits ? " " : "\n    ") << rest << "\n";
   }
   for (const Finding* each : following) {
     const std::vector<const Access*> both = accesses_primary_first(*each);

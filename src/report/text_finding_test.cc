@@ -186,11 +186,47 @@ TEST(TextFindingTest, NoneIsLongerThanFifteenLinesOrWiderThanTheTerminal) {
       std::istringstream lines(brief(finding, width, false));
       int count = 0;
       for (std::string line; std::getline(lines, line); ++count) {
-        EXPECT_LE(line.size(), line.starts_with("  replay: ") ? 200u : width) << line;
+        EXPECT_LE(line.size(), width) << line;
       }
       EXPECT_LE(count, 15) << brief(finding, width, false);
     }
   }
+}
+
+// Three philosophers at one line: the line is shown once.
+Finding deadlock_of_three() {
+  Finding finding = deadlock();
+  finding.accesses.clear();
+  for (int i = 0; i < 3; ++i) {
+    const std::string own = "forks[" + std::to_string(i) + "].mutex",
+                      next = "forks[" + std::to_string((i + 1) % 3) + "].mutex";
+    finding.accesses.push_back(access(Op::kAcquire, next, "T" + std::to_string(i + 1), 50u + static_cast<unsigned>(i),
+                                      at("src/table.cc", 8, 57, "philosopher(int)"),
+                                      "  std::lock_guard<std::mutex> right(forks[(i + 1) % 3].mutex);", {own}));
+  }
+  return finding;
+}
+
+TEST(TextFindingTest, ThePlaceOfSeveralThreadsIsShownOnce) {
+  const std::string text = brief(deadlock_of_three(), 80, false);
+  EXPECT_EQ(text.find("std::lock_guard"), text.rfind("std::lock_guard")) << text;
+  EXPECT_EQ(text.find("0x7f0012345678"), std::string::npos) << text;
+  for (const char* thread : {"by thread T1", "by thread T2", "by thread T3"}) {
+    EXPECT_NE(text.find(thread), std::string::npos) << text;
+  }
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 15) << text;
+  Finding twice = hidden_race();
+  twice.accesses[0].site = twice.accesses[1].site;
+  EXPECT_NE(brief(twice, 0, false).find("19:5  write of 8 bytes by thread T2, holding no lock\n      19 | "),
+            std::string::npos);
+  EXPECT_NE(brief(twice, 0, false).find("19:5  write of 8 bytes by thread T1, holding no lock\n  only"),
+            std::string::npos);
+}
+
+TEST(TextFindingTest, TheCommandToCopyStandsAloneWhereThereIsNoRoom) {
+  const std::string command = "  replay: sooth replay sooth-bank.json#b44edf796ca1dd06 -- ./bank";
+  EXPECT_NE(brief(race(), 120, false).find(command + " (seed 7"), std::string::npos);
+  EXPECT_NE(brief(race(), 80, false).find(command + "\n    (seed 7"), std::string::npos);
 }
 
 TEST(TextFindingTest, TheCaretStandsUnderTheColumn) {

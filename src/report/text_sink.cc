@@ -222,9 +222,11 @@ void write_other_crash(const Finding& finding, const SinkOptions& options, const
   out << "\n";
 }
 
+using Consequences = std::map<std::string, std::vector<const Finding*>>;
+
 // By the id of what leads to them, as far as that is shown.
-std::map<std::string, std::vector<const Finding*>> consequences_of(const std::vector<const Finding*>& findings) {
-  std::map<std::string, std::vector<const Finding*>> by_cause;
+Consequences consequences_of(const std::vector<const Finding*>& findings) {
+  Consequences by_cause;
   for (const Finding* finding : findings) {
     if (finding->rung > Rung::kSuspected && finding->follows.empty()) {
       by_cause[finding->id];
@@ -285,17 +287,18 @@ std::string nothing_found(const Report& report, std::uint64_t known) {
   return (known > 0 ? "No new " : "No ") + what + " found in " + events + " by " + names;
 }
 
-void write_summary(const Report& report, const std::vector<const Finding*>& findings, const SinkOptions& options,
-                   const Paint& paint, std::ostream& out) {
+void write_summary(const Report& report, const std::vector<const Finding*>& findings, const Consequences& consequences,
+                   const SinkOptions& options, const Paint& paint, std::ostream& out) {
   const std::uint64_t known = report.findings.size() - findings.size();
   std::string line;
   const auto add = [&line](const std::string& part) { line += (line.empty() || part.empty() ? "" : ", ") + part; };
   for (int i = 0; i < kFindingKindCount; ++i) {
     add(count_of_kind(findings, FindingKind(i)));
   }
-  const auto following = std::count_if(findings.begin(), findings.end(), [](const Finding* finding) {
-    return !finding->follows.empty() && finding->rung > Rung::kSuspected;
-  });
+  std::size_t following = 0;
+  for (const auto& [cause, races] : consequences) {
+    following += races.size();
+  }
   if (following > 0) {
     add(std::to_string(following) + " of these races " + (following == 1 ? "follows" : "follow") + " from another");
   }
@@ -510,7 +513,7 @@ Status write_text(const Report& report, const SinkOptions& options, std::ostream
   const std::vector<const Finding*> findings = new_findings(report);
   const bool shows_suspicions = options.fail_on == Rung::kSuspected;
   std::vector<const Finding*> suspicions;
-  const std::map<std::string, std::vector<const Finding*>> consequences = consequences_of(findings);
+  const Consequences consequences = consequences_of(findings);
   const auto is_crash = [](const Finding* finding) { return finding->kind == FindingKind::kCrash; };
   const auto crash = std::find_if(findings.begin(), findings.end(), is_crash);
   const Finding* const first_crash = crash == findings.end() ? nullptr : *crash;
@@ -533,7 +536,7 @@ Status write_text(const Report& report, const SinkOptions& options, std::ostream
   if (shows_suspicions) {
     write_suspicions(suspicions, report.stats, paint, out);
   }
-  write_summary(report, findings, options, paint, out);
+  write_summary(report, findings, consequences, options, paint, out);
   if (!suspicions.empty() && !shows_suspicions) {
     write_paragraph(counted(suspicions.size(), "suspicion is", "suspicions are") +
                         " not shown: unproven, and perhaps false. --fail-on suspected shows " +
