@@ -23,6 +23,10 @@ PAGES = {
     "docs/command-line.md": (2, []),
     "docs/editors.md": (1, ["cp $EXAMPLES/bank_account_hidden.cc account.cc", "sooth c++ -O1 account.cc -o account"]),
     "docs/explore.md": (1, []),
+    "docs/examples.md": (3, ["mkdir examples && cp $EXAMPLES/textbook.cc examples"]),
+    "docs/confirm.md": (3, ["sooth c++ -O1 $EXAMPLES/textbook.cc -o server"]),
+    "docs/witnesses.md": (2, ["cp $EXAMPLES/../tests/witness/trace.std ."]),
+    "docs/trace-tools.md": (3, []),
     "docs/tree.md": (3, ["cp $EXAMPLES/traces/bank_account_race.std run.std", "sooth c++ -O1 $EXAMPLES/textbook.cc -o server"]),
 }
 NAMED = re.compile(r"\[([0-9a-f]{16})\]")  # the fingerprint of a finding
