@@ -23,6 +23,7 @@ using AddCommand = void (*)(CLI::App& root, CommandResult& result);
 // One file each; main.cc lists them in the order of the help.
 void add_analyze_command(CLI::App& root, CommandResult& result);
 void add_baseline_command(CLI::App& root, CommandResult& result);
+void add_campaign_command(CLI::App& root, CommandResult& result);
 void add_compiler_commands(CLI::App& root, CommandResult& result);
 void add_confirm_command(CLI::App& root, CommandResult& result);
 void add_doctor_command(CLI::App& root, CommandResult& result);

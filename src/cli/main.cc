@@ -20,10 +20,10 @@ namespace sooth {
 namespace {
 
 constexpr AddCommand kCommands[] = {
-    add_run_command,     add_analyze_command,   add_baseline_command, add_compiler_commands, add_confirm_command,
-    add_doctor_command,  add_explore_command,   add_help_command,     add_merge_command,     add_record_command,
-    add_replay_command,  add_report_command,    add_test_command,     add_trace_command,     add_view_command,
-    add_witness_command, add_reference_command,
+    add_run_command,     add_analyze_command, add_baseline_command,  add_campaign_command, add_compiler_commands,
+    add_confirm_command, add_doctor_command,  add_explore_command,   add_help_command,     add_merge_command,
+    add_record_command,  add_replay_command,  add_report_command,    add_test_command,     add_trace_command,
+    add_view_command,    add_witness_command, add_reference_command,
 };
 
 // The commands that take `-- PROGRAM ARGUMENTS`. For others `--` means what it means everywhere: no options behind it.

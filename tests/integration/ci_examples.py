@@ -100,4 +100,70 @@ def gitlab(scratch):
     shell(look, scratch, 0)
 
 
-main([github, github_without_a_race, gitlab])
+def action(scratch):
+    """The steps of action.yml as GitHub runs them: expressions replaced by what was given, outputs handed on."""
+    if yaml is None:
+        raise Skipped("python3-yaml not found")
+    with open(os.path.join(SOURCE, "action.yml")) as file:
+        declared = yaml.safe_load(file)
+    account(scratch, "hidden")
+    for baseline, expect in (("", 66), ("races.json", 0)):
+        given = {"inputs." + name: each.get("default", "") for name, each in declared["inputs"].items()}
+        given.update({"inputs.build": "sooth c++ -O1 account.cc -o account", "inputs.run": "./account", "inputs.budget": "30s",
+                      "inputs.baseline": baseline, "inputs.options": "--seed 1"})
+        for step in declared["runs"]["steps"]:
+            check(("run" in step) != ("uses" in step), f"a step runs something or uses something: {step}")
+            if "run" in step and not is_installation(step["run"]) and "gh pr" not in step["run"]:
+                fails = step["name"].startswith("Fail")
+                run_step(step, given, scratch, expect if fails else 0)
+        check(given["steps.look.outputs.status"] == str(expect), given)
+        check("balance" in read(scratch, "races.html"), "the race is not in the page")
+    check("balance" in read(scratch, "summary"), "the race is not in the summary of the job")
+
+
+def run_step(step, given, scratch, expect):
+    def fill(text):
+        for name, value in given.items():
+            text = text.replace("${{ " + name + " }}", value)
+        check("${{" not in text, f"nobody says what this is: {text}")
+        return text
+
+    check(step["shell"] == "bash", step)
+    output = os.path.join(scratch, "output")
+    open(output, "w").close()
+    settings = {name: fill(value) for name, value in step.get("env", {}).items()}
+    settings.update({"GITHUB_OUTPUT": output, "GITHUB_STEP_SUMMARY": os.path.join(scratch, "summary")})
+    run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", fill(step["run"])], cwd=scratch, env=dict(ENVIRONMENT, **settings), expect=expect)
+    for line in read(scratch, "output").splitlines():
+        name, value = line.split("=", 1)
+        given[f"steps.{step['id']}.outputs.{name}"] = value
+
+
+def pre_commit(scratch):
+    (hook,) = load("pre-commit-hooks.yml")["repos"][0]["hooks"]
+    check(hook["language"] == "system" and not hook["pass_filenames"], hook)
+    for kind, expect in (("hidden", 66), ("norace", 0)):
+        account(scratch, kind)
+        shell(hook["entry"], scratch, expect)
+
+
+def kubernetes(scratch):
+    """An indexed job does each unit of the plan once, whatever the index begins with."""
+    job = load("kubernetes-job.yml")
+    check((job["apiVersion"], job["kind"]) == ("batch/v1", "Job"), job)
+    check(job["spec"]["completionMode"] == "Indexed" and job["spec"]["parallelism"] <= job["spec"]["completions"], job["spec"])
+    pod = job["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    mounted = {each["name"]: each["mountPath"] for each in container["volumeMounts"]}
+    check(pod["restartPolicy"] == "Never" and {each["name"] for each in pod["volumes"]} == set(mounted), pod)
+    account(scratch, "hidden")
+    shell("sooth c++ -O1 account.cc -o account && sooth campaign plan races --command ./account --schedules 2 --trials 3", scratch, 0)
+    program, flag, text = container["command"]
+    for index in "01":
+        local = text.replace(mounted["campaign"], scratch)
+        run([program, flag, local], cwd=scratch, env=dict(ENVIRONMENT, JOB_COMPLETION_INDEX=index), expect=0)
+    done = run([SOOTH, "campaign", "status", "races"], cwd=scratch, expect=0).stdout
+    check(done == "2 of 2 units done\n", done)
+
+
+main([github, github_without_a_race, gitlab, action, pre_commit, kubernetes])
