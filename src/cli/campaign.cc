@@ -27,9 +27,10 @@ namespace fs = std::filesystem;
 
 struct PlanFlags {
   std::string folder;
-  std::string ctest;                  // build folder
-  std::string list;                   // file
-  std::vector<std::string> commands;  // lines
+  std::string ctest;                     // build folder
+  std::string list;                      // file
+  std::vector<std::string> commands;     // lines
+  std::vector<std::string> environment;  // NAME, or NAME=VALUE
   std::uint64_t schedules = 10;
   std::uint64_t seed = 1;
   std::uint64_t trials = 10;
@@ -64,8 +65,8 @@ Result<std::vector<SuiteTest>> tests_of_build(const std::string& build) {
     return listed.status();
   }
   if (listed->end.shell_status() != 0) {
-    return Status::bad_input(build + ": ctest cannot list the tests: " +
-                             listed->errors.substr(0, listed->errors.find('\n')));
+    return Status::bad_input(build +
+                             ": ctest cannot list the tests: " + listed->errors.substr(0, listed->errors.find('\n')));
   }
   std::error_code error;
   return tests_of_ctest(listed->output, fs::absolute(build, error).string());
@@ -104,11 +105,13 @@ CommandResult plan(const PlanFlags& options) {
     return std::move(tests).status();
   }
   SuitePlan plan;
-  plan.options = {"--trials", std::to_string(options.trials), "--recordings", std::to_string(options.recordings),
-                  "--budget", options.budget};
+  plan.options = {"--trials",     std::to_string(options.trials),
+                  "--recordings", std::to_string(options.recordings),
+                  "--budget",     options.budget};
   if (!options.timeout.empty()) {
     plan.options.insert(plan.options.end(), {"--timeout", options.timeout});
   }
+  plan.environment = suite_environment(current_environment(), options.environment);
   plan.tests = std::move(*tests);
   plan.schedules = suite_schedules(options.schedules, options.seed);
   const Result<SuiteFolder> folder = SuiteFolder::create(options.folder, std::move(plan));
@@ -117,7 +120,8 @@ CommandResult plan(const PlanFlags& options) {
   }
   std::printf("%s: %zu %s, %zu %s each, %s\n", options.folder.c_str(), folder->plan().tests.size(),
               folder->plan().tests.size() == 1 ? "test" : "tests", folder->plan().schedules.size(),
-              folder->plan().schedules.size() == 1 ? "schedule" : "schedules", units_of(folder->plan().units()).c_str());
+              folder->plan().schedules.size() == 1 ? "schedule" : "schedules",
+              units_of(folder->plan().units()).c_str());
   return ExitCode::kOk;
 }
 
@@ -131,7 +135,7 @@ Result<std::string> own_executable() {
 std::uint64_t worker_number() {
   char host[256] = {};
   (void)::gethostname(host, sizeof host - 1);
-  return std::hash<std::string>{}(host) * 1'000'003 + static_cast<std::uint64_t>(::getpid());
+  return std::hash<std::string>{}(host)*1'000'003 + static_cast<std::uint64_t>(::getpid());
 }
 
 Result<std::vector<std::uint64_t>> units_to_do(const SuiteFolder& folder, const std::string& asked) {
@@ -220,6 +224,11 @@ void add_plan(CLI::App& campaign, CommandResult& result) {
   CLI::Option* line =
       command->add_option("--command", options->commands, "This command; may be repeated")->type_name("LINE");
   ctest->excludes(list)->excludes(line);
+  command
+      ->add_option(
+          "--env", options->environment,
+          "A variable that tests need besides PATH, HOME and the like: its name, or NAME=VALUE; may be repeated")
+      ->type_name("NAME");
   add_count_option(*command, "--schedules", options->schedules,
                    "Schedules that each test is recorded under: serial, then random, pct:3, pos and surw in turn");
   add_count_option(*command, "--seed", options->seed, "Of the first schedule; the others have those behind it");
@@ -233,7 +242,8 @@ void add_plan(CLI::App& campaign, CommandResult& result) {
       ->type_name("T")
       ->check([](const std::string& text) { return parse_duration(text).status().message(); });
   command->footer(
-      "Usage: sooth campaign plan FOLDER --ctest DIR | --commands FILE | --command LINE ... [OPTIONS]. Units are numbered from 1. Where none "
+      "Usage: sooth campaign plan FOLDER --ctest DIR | --commands FILE | --command LINE ... [OPTIONS]. Units are "
+      "numbered from 1. Where none "
       "reaches its budget, each has the same result whoever makes it, and as often as one likes.");
   command->callback([options, &result] { result = plan(*options); });
 }
@@ -246,7 +256,8 @@ void add_work(CLI::App& campaign, CommandResult& result) {
   add_count_option(*command, "--jobs", options->jobs, "Controlled runs of a unit at a time")
       ->check([](const std::string& text) { return text == "0" ? std::string("0 runs at a time get nowhere") : ""; });
   command->footer(
-      "Usage: sooth campaign work FOLDER [--units RANGES]. Any number of workers may be at it, on any number of machines. Exit status: 0 when "
+      "Usage: sooth campaign work FOLDER [--units RANGES]. Any number of workers may be at it, on any number of "
+      "machines. Exit status: 0 when "
       "the units have results, 65 when one could not be recorded, 70 when a signal ended the work.");
   command->callback([options, &result] { result = work(*options); });
 }
@@ -266,7 +277,8 @@ void add_merge(CLI::App& campaign, CommandResult& result) {
   command->add_option("FOLDER", options->folder, "That `sooth campaign plan` made")->required()->type_name("");
   add_report_options(*command, options->report);
   command->footer(
-      "Usage: sooth campaign merge FOLDER [OPTIONS]. Each finding names the units that show it; units without a result are named in what was "
+      "Usage: sooth campaign merge FOLDER [OPTIONS]. Each finding names the units that show it; units without a result "
+      "are named in what was "
       "not covered. Which machine did what, how often and when plays no part.");
   command->callback([options, &result] { result = merge_campaign(*options); });
 }
@@ -274,8 +286,7 @@ void add_merge(CLI::App& campaign, CommandResult& result) {
 }  // namespace
 
 void add_campaign_command(CLI::App& root, CommandResult& result) {
-  CLI::App* command =
-      root.add_subcommand("campaign", "Look for the races of a whole test suite, on many machines");
+  CLI::App* command = root.add_subcommand("campaign", "Look for the races of a whole test suite, on many machines");
   command->require_subcommand(1);
   add_plan(*command, result);
   add_work(*command, result);

@@ -105,6 +105,9 @@ constexpr CommandExample kExamples[] = {
     {.command = "sooth report",
      .line = "sooth report sooth-server.json --format html -o races.html",
      .purpose = "As a page"},
+    {.command = "sooth report",
+     .line = "sooth report --trend nightly-reports --format html -o trend.html",
+     .purpose = "What came and went over many reports, one file for each commit"},
 
     {.command = "sooth test",
      .line = "sooth test --runs 1000 -- ./queue_test",

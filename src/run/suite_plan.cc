@@ -16,6 +16,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSchedulesInTurn[] = {"random", "pct:3", "pos", "surw"};
 
+// Of the environment that a campaign is planned in, what tests need to find their way.
+constexpr std::string_view kKeptVariables[] = {"HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ"};
+
 // What a shell does more with than to hand it on as a word.
 constexpr std::string_view kForShells = "|&;<>()$`\\\"'*?[]#~=%!{}\n";
 
@@ -90,6 +93,31 @@ SuiteUnit SuitePlan::unit(std::uint64_t number) const {
   return {tests[index % tests.size()], schedules[index / tests.size()]};
 }
 
+void set_variable(const std::string& setting, std::vector<std::string>& environment) {
+  const std::string name = setting.substr(0, setting.find('=') + 1);
+  std::erase_if(environment, [&](const std::string& each) { return each.starts_with(name); });
+  environment.push_back(setting);
+}
+
+std::vector<std::string> suite_environment(const std::vector<std::string>& current,
+                                           const std::vector<std::string>& more) {
+  std::set<std::string> names(std::begin(kKeptVariables), std::end(kKeptVariables));
+  names.insert(more.begin(), more.end());
+  std::vector<std::string> environment;
+  for (const std::string& setting : current) {
+    if (names.contains(setting.substr(0, setting.find('=')))) {
+      environment.push_back(setting);
+    }
+  }
+  for (const std::string& setting : more) {
+    if (setting.find('=') != std::string::npos) {
+      set_variable(setting, environment);
+    }
+  }
+  std::sort(environment.begin(), environment.end());
+  return environment;
+}
+
 std::vector<SuiteSchedule> suite_schedules(std::uint64_t count, std::uint64_t seed) {
   std::vector<SuiteSchedule> schedules;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -149,13 +177,11 @@ Result<std::vector<SuiteTest>> tests_of_ctest(std::string_view text, const std::
 }
 
 std::string print_plan(const SuitePlan& plan) {
-  Json json = {{"schema", kSuiteSchema}, {"options", plan.options}};
+  Json json = {{"schema", kSuiteSchema}, {"options", plan.options}, {"environment", plan.environment}};
   json["tests"] = Json::array();
   for (const SuiteTest& test : plan.tests) {
-    json["tests"].push_back({{"name", test.name},
-                             {"words", test.words},
-                             {"directory", test.directory},
-                             {"environment", test.environment}});
+    json["tests"].push_back(
+        {{"name", test.name}, {"words", test.words}, {"directory", test.directory}, {"environment", test.environment}});
   }
   json["schedules"] = Json::array();
   for (const SuiteSchedule& each : plan.schedules) {
@@ -175,6 +201,7 @@ Result<SuitePlan> parse_plan(std::string_view text, const std::string& path) {
     root["schema"].refuse(schema, "; this version of sooth reads \"" + std::string(kSuiteSchema) + "\"");
   }
   root.get("options", plan.options);
+  root.get("environment", plan.environment);
   root.required("tests").get(plan.tests);
   root.required("schedules").get(plan.schedules);
   if (complaint.text().empty() && plan.units() == 0) {

@@ -17,7 +17,7 @@ struct SuiteTest {
   std::string name;                      // for people; no two tests have the same
   std::vector<std::string> words;        // program and arguments
   std::string directory;                 // that it starts in, absolute
-  std::vector<std::string> environment;  // NAME=VALUE each, on top of what the machine has
+  std::vector<std::string> environment;  // NAME=VALUE each, on top of that of the plan
 
   friend bool operator==(const SuiteTest&, const SuiteTest&) = default;
 };
@@ -40,7 +40,8 @@ struct SuiteUnit {
 };
 
 struct SuitePlan {
-  std::vector<std::string> options;  // of `sooth run`, the same for every unit
+  std::vector<std::string> options;      // of `sooth run`, the same for every unit
+  std::vector<std::string> environment;  // NAME=VALUE each: all that tests see, whatever the machine of a worker has
   std::vector<SuiteTest> tests;
   std::vector<SuiteSchedule> schedules;
 
@@ -51,6 +52,14 @@ struct SuitePlan {
 
   friend bool operator==(const SuitePlan&, const SuitePlan&) = default;
 };
+
+// What of `current` (NAME=VALUE each) belongs to the plan: where things are, and the user's language. `more` has NAMEs
+// whose values are taken as well, and settings NAME=VALUE. The rest differs from machine to machine and may be secret.
+std::vector<std::string> suite_environment(const std::vector<std::string>& current,
+                                           const std::vector<std::string>& more);
+
+// Replaces or adds.
+void set_variable(const std::string& setting, std::vector<std::string>& environment);
 
 // `count` of them: serial with `seed`, then random, pct:3, pos and surw in turn, with the seeds behind it.
 std::vector<SuiteSchedule> suite_schedules(std::uint64_t count, std::uint64_t seed);

@@ -7,6 +7,7 @@ namespace {
 
 SuitePlan sample() {
   return {.options = {"--trials", "3"},
+          .environment = {"PATH=/bin"},
           .tests = {{"a", {"./a", "x y"}, "/t", {}}, {"b", {"./b"}, "/t", {"N=1"}}, {"c", {"./c"}, "/u", {}}},
           .schedules = suite_schedules(2, 7)};
 }
@@ -48,6 +49,13 @@ TEST(SuitePlan, RefusesWhatIsNoPlan) {
                       R"("schedules":[{"schedule":"os","seed":1}]})")
                 .find("tests[0] has no words"),
             std::string::npos);
+}
+
+TEST(SuiteEnvironment, HasWhatTestsNeedAndNoSecrets) {
+  const std::vector<std::string> current = {"TOKEN=secret", "PATH=/bin", "HOME=/me", "DATA=/d", "PATHS=x"};
+  EXPECT_EQ(suite_environment(current, {}), (std::vector<std::string>{"HOME=/me", "PATH=/bin"}));
+  EXPECT_EQ(suite_environment(current, {"DATA", "HOME=/you", "MODE=a=b", "UNSET"}),
+            (std::vector<std::string>{"DATA=/d", "HOME=/you", "MODE=a=b", "PATH=/bin"}));
 }
 
 TEST(SuiteLines, AreCommandsAndShellsWhereNeeded) {

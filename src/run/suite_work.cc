@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include "launch/child_process.h"
-#include "launch/environment.h"
 #include "report/files.h"
 #include "report/json.h"
 #include "run/merge_reports.h"
@@ -84,13 +83,11 @@ std::vector<std::string> unit_command(const SuiteFolder& folder, std::uint64_t n
   return words;
 }
 
-// What the worker has, and on top of it what the test asks for.
-std::vector<std::string> environment_of(const SuiteTest& test) {
-  std::vector<std::string> environment = current_environment();
+// Nothing of the worker's own: a longer environment already moves the stack, and with it addresses in the report.
+std::vector<std::string> environment_of(const SuitePlan& plan, const SuiteTest& test) {
+  std::vector<std::string> environment = plan.environment;
   for (const std::string& setting : test.environment) {
-    const std::string name = setting.substr(0, setting.find('=') + 1);
-    std::erase_if(environment, [&](const std::string& each) { return each.starts_with(name); });
-    environment.push_back(setting);
+    set_variable(setting, environment);
   }
   return environment;
 }
@@ -175,8 +172,8 @@ UnitEnd do_unit(const SuiteFolder& folder, std::uint64_t unit, const std::string
   options.fixed_addresses = true;  // the recorded run has the addresses that it has elsewhere
   options.input = input.number();
   options.output = options.errors = output.number();
-  Result<ChildProcess> child =
-      ChildProcess::start(unit_command(folder, unit, tool, jobs, report.path()), environment_of(test), options);
+  Result<ChildProcess> child = ChildProcess::start(unit_command(folder, unit, tool, jobs, report.path()),
+                                                   environment_of(folder.plan(), test), options);
   if (!child.ok()) {
     return {.failed = child.status().message()};
   }

@@ -15,6 +15,7 @@ namespace {
 
 SuitePlan two_tests() {
   return {.options = {},
+          .environment = {},
           .tests = {{"a", {"./a"}, "/", {}}, {"b", {"./b"}, "/", {}}},
           .schedules = suite_schedules(2, 1)};
 }

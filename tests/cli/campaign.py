@@ -91,6 +91,24 @@ def test_suite_of_cmake(cwd):
     assert findings[0]["reports"] == ["bank (serial, seed 1)"], findings[0]["reports"]
 
 
+def trend(cwd):
+    """Units of one test, as if they were reports of commits: what the last one has for the first time fails."""
+    folder = os.path.join(cwd, "trend")
+    os.mkdir(folder)
+    shutil.copy(os.path.join(cwd, "one/units/2.json"), os.path.join(folder, "1-clean.json"))
+    shutil.copy(os.path.join(cwd, "one/units/1.json"), os.path.join(folder, "2-racy.json"))
+    text = sooth("report", "--trend", "trend", cwd=cwd, expect=66).stdout
+    assert "data race on 'balance'" in text and "since 2-racy" in text and "2 reports: 1 new, 0 back, 0 open, 0 gone" in text, text
+    sooth("report", "--trend", "trend", "--format", "html", "-o", "trend.html", "--fail-on", "never", cwd=cwd)
+    with open(os.path.join(cwd, "trend.html")) as file:
+        assert "balance" in file.read()
+    shutil.copy(os.path.join(folder, "1-clean.json"), os.path.join(folder, "3-fixed.json"))
+    assert "last in 2-racy" in sooth("report", "--trend", "trend", cwd=cwd).stdout
+    for words, expect in ((("--trend", "nowhere"), 65), (("--trend", "build"), 65), ((), 64), (("x.json", "--trend", "trend"), 64),
+                          (("--trend", "trend", "--format", "sarif"), 64)):
+        assert sooth("report", *words, cwd=cwd, expect=expect).stderr.count("\n") == 1
+
+
 def bad_cases(cwd):
     for words, expect, sentence in (
             (("plan", "x"), 64, "plan needs tests"),
@@ -117,10 +135,10 @@ def main():
             source = f"bank_account_{kind}.cc"
             shutil.copy(os.path.join(SOURCE, "examples", source), cwd)
             sooth("c++", "-O1", source, "-o", kind, cwd=cwd)
-        for test in (one_worker, lost_and_repeated, test_suite_of_cmake, bad_cases):
+        for test in (one_worker, lost_and_repeated, test_suite_of_cmake, trend, bad_cases):
             test(cwd)
             print(f"ok: {test.__name__}")
-    print("4 passed, 0 failed")
+    print("5 passed, 0 failed")
 
 
 main()
