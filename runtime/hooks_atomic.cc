@@ -216,6 +216,9 @@ void sooth::rt::release_through(u32* word, uptr pc) {
 void sooth::rt::acquire_through(const u32* word, uptr pc) {
   perform<Op::kAtomicLoad>(word, __ATOMIC_ACQUIRE, pc, [&] { return machine_load(word); });
 }
+void sooth::rt::acquire_through(const u64* word, uptr pc) {
+  perform<Op::kAtomicLoad>(word, __ATOMIC_ACQUIRE, pc, [&] { return machine_load(word); });
+}
 
 #define SOOTH_RMW(bits, T, name, expression)                                                                           \
   SOOTH_EXPORT T __tsan_atomic##bits##_##name(volatile T* p, T v, int order) {                                         \
