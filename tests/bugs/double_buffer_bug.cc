@@ -1,0 +1,40 @@
+// A writer fills the buffer that nobody reads, and swaps. A reader that has taken its index before the swap reads the one that the
+// writer fills next.
+//
+// FAILS: assertion: a buffer is read while it is filled
+// PREEMPTIONS: 2, of the reader behind the index, and of the writer between the halves
+#include <atomic>
+#include <cassert>
+#include <thread>
+
+std::atomic<int> front{0};
+std::atomic<int> low[2], high[2];
+std::atomic<int> reading{-1};
+
+void look() {
+  const int index = front.load();
+  reading.store(index);
+  const int a = low[index].load();
+  const int b = high[index].load();
+  reading.store(-1);
+  assert(a == b);
+}
+
+void change() {
+  for (int value = 1; value <= 2; ++value) {
+    const int back = 1 - front.load();
+    while (reading.load() == back) {
+      std::this_thread::yield();
+    }
+    low[back].store(value);
+    high[back].store(value);
+    front.store(back);
+  }
+}
+
+int main() {
+  std::thread reader(look);
+  std::thread writer(change);
+  reader.join();
+  writer.join();
+}
