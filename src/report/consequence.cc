@@ -57,14 +57,23 @@ bool on_same_lines(const Finding& a, const Finding& b) {
          std::minmax(line_of(b.accesses[0].place()), line_of(b.accesses[1].place()));
 }
 
-bool is_block_of_lines(const Finding& race, const Finding& cause) {
-  const auto is_of_cause = [&](const Site& place) {
-    return std::any_of(cause.accesses.begin(), cause.accesses.end(),
-                       [&](const Access& access) { return line_of(access.place()) == line_of(place); });
-  };
-  return is_of_cause(race.context.memory->allocated->place()) ||
-         std::any_of(race.accesses.begin(), race.accesses.end(),
-                     [&](const Access& access) { return access.op == Op::kFree && is_of_cause(access.place()); });
+bool is_on_line_of(const Site& place, const Finding& cause) {
+  return std::any_of(cause.accesses.begin(), cause.accesses.end(),
+                     [&](const Access& access) { return line_of(access.place()) == line_of(place); });
+}
+
+bool is_freed_on_lines(const Finding& race, const Finding& cause) {
+  return std::any_of(race.accesses.begin(), race.accesses.end(), [&](const Access& access) {
+    return access.op == Op::kFree && is_on_line_of(access.place(), cause);
+  });
+}
+
+// What a smart pointer owns is used by the functions that use the pointer.
+bool is_used_beside_pointer(const Finding& race, const Finding& cause) {
+  const auto& [first, second] = std::tie(race.accesses[0], race.accesses[1]);
+  const Site &here = cause.accesses[0].place(), &there = cause.accesses[1].place();
+  return is_on_smart_pointer(cause) && ((is_in_function_of(first, here) && is_in_function_of(second, there)) ||
+                                        (is_in_function_of(first, there) && is_in_function_of(second, here)));
 }
 
 bool passes(const Access& access, const Line& line) {
@@ -127,8 +136,9 @@ bool on_known_lines(const Finding& race, const Finding& cause, const UserCode& u
 
 bool follows(const Finding& race, const Finding& cause, const UserCode& user_code) {
   if (is_on_unknown_memory(race)) {
-    return on_known_lines(race, cause, user_code) &&
-           std::any_of(cause.accesses.begin(), cause.accesses.end(), is_through_library);
+    return (on_known_lines(race, cause, user_code) &&
+            std::any_of(cause.accesses.begin(), cause.accesses.end(), is_through_library)) ||
+           (is_used_beside_pointer(race, cause) && is_freed_on_lines(race, cause));
   }
   if (is_inside_call(race, cause)) {
     return true;
@@ -146,10 +156,8 @@ bool follows(const Finding& race, const Finding& cause, const UserCode& user_cod
   if (is_through_library(first) && is_through_library(second) && on_same_lines(race, cause)) {
     return true;
   }
-  const Site &here = cause.accesses[0].place(), &there = cause.accesses[1].place();
-  return is_on_smart_pointer(cause) && is_block_of_lines(race, cause) &&
-         ((is_in_function_of(first, here) && is_in_function_of(second, there)) ||
-          (is_in_function_of(first, there) && is_in_function_of(second, here)));
+  return is_used_beside_pointer(race, cause) &&
+         (is_on_line_of(race.context.memory->allocated->place(), cause) || is_freed_on_lines(race, cause));
 }
 
 }  // namespace

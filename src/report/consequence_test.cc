@@ -137,6 +137,13 @@ TEST(ConsequenceTest, UnnamedMemoryOfTheSameCalls) {
   EXPECT_EQ(follows(explored, {race("own", own(Op::kWrite, 9, "reader"), own(Op::kWrite, 13, "main"))}), "");
 }
 
+TEST(ConsequenceTest, UnnamedMemoryThatASmartPointerFrees) {
+  const Access freed = through(Op::kFree, 13, "main", "std::_Sp_counted_base::_M_release");
+  EXPECT_EQ(follows(race("x", own(Op::kRead, 10, "reader"), freed)), "pointer");
+  EXPECT_EQ(follows(race("x", own(Op::kRead, 10, "other"), freed)), "");
+  EXPECT_EQ(follows(race("x", own(Op::kRead, 10, "reader"), through(Op::kFree, 14, "main", "std::x"))), "");
+}
+
 TEST(ConsequenceTest, UnnamedMemoryWhereOneCallerIsNotKnown) {
   Access nobodys;
   nobodys.op = Op::kRead;
