@@ -38,8 +38,28 @@ bool waits_for(const std::vector<AddressRange>& lock, const BlockedThread& block
          });
 }
 
+// Nobody holds a semaphore, so there is no cycle to see: all threads are blocked, and these wait for one at their places.
+bool waits_for_semaphores_at(const Target& target, const std::vector<BlockedThread>& blocked) {
+  std::vector<std::uint32_t> taken;
+  for (std::size_t i = 0; i < target.acquires.size(); ++i) {
+    const auto one = std::find_if(blocked.begin(), blocked.end(), [&](const BlockedThread& each) {
+      return each.on == control::BlockedOn::kSemaphore && is_at(target.acquires[i], each.offset) &&
+             (i >= target.locks.size() || waits_for(target.locks[i], each)) &&
+             std::find(taken.begin(), taken.end(), each.thread) == taken.end();
+    });
+    if (one == blocked.end()) {
+      return false;
+    }
+    taken.push_back(one->thread);
+  }
+  return !taken.empty();
+}
+
 bool deadlocks_at(const Target& target, const std::vector<BlockedThread>& blocked) {
   const std::vector<PlaceCode>& acquires = target.acquires;
+  if (waits_for_semaphores_at(target, blocked)) {
+    return true;
+  }
   return std::any_of(blocked.begin(), blocked.end(), [&](const BlockedThread& start) {
     const std::vector<const BlockedThread*> cycle = cycle_through(blocked, start.thread);
     if (cycle.size() != acquires.size()) {

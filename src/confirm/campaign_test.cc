@@ -346,6 +346,26 @@ TEST(CampaignTest, DeadlocksCountWithTheirAcquiresOnly) {
   EXPECT_EQ(confirmed(deadlock(0x208, 0), target).hits, 0u) << "no cycle";
 }
 
+TEST(CampaignTest, NobodyHoldsTheSemaphoresOfADeadlock) {
+  Target target;
+  target.kind = FindingKind::kDeadlock;
+  target.acquires = {kFirst, kSecond};
+  const auto deadlock = [](std::uint64_t second_offset, control::BlockedOn on) {
+    return [=](const RunPlan&) -> Result<RunOutcome> {
+      RunOutcome run = ended(control::kDeadlockStatus);
+      run.log.state = control::RunState::kDeadlocked;
+      run.log.processes[0].deadlock = {{0, control::BlockedOn::kJoin, 1, 0},
+                                       {2, on, control::kNone, second_offset},
+                                       {1, control::BlockedOn::kSemaphore, control::kNone, 0x108}};
+      return run;
+    };
+  };
+  EXPECT_TRUE(confirmed(deadlock(0x208, control::BlockedOn::kSemaphore), target).harmful);
+  EXPECT_EQ(confirmed(deadlock(0x308, control::BlockedOn::kSemaphore), target).hits, 0u) << "another place";
+  EXPECT_EQ(confirmed(deadlock(0x108, control::BlockedOn::kSemaphore), target).hits, 0u) << "two at one place";
+  EXPECT_EQ(confirmed(deadlock(0x208, control::BlockedOn::kCondition), target).hits, 0u) << "waits for something else";
+}
+
 TEST(CampaignTest, ThreadsAreStoppedInFrontOfTheAcquiresOfADeadlock) {
   Target target;
   target.kind = FindingKind::kDeadlock;

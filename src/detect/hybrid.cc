@@ -14,7 +14,7 @@ namespace {
 
 class HybridDetector final : public Detector {
  public:
-  HybridDetector() : history_(*this, AccessLog::Keys::kByLocks), must_order_(*this) {}
+  explicit HybridDetector(KeepOrder keep) : history_(*this, AccessLog::Keys::kByLocks), order_(*this, keep) {}
 
   Guarantee guarantee() const override { return Guarantee::kHeuristic; }
   const PairTable& races() const override { return races_; }
@@ -38,14 +38,14 @@ class HybridDetector final : public Detector {
     const Event& e = batch.events[i];
     switch (role_of(e.op)) {
       case Role::kAccess:
-        must_order_.incoming(e);
+        order_.incoming(e);
         history_.access(record_of(batch, i));
-        return must_order_.outgoing(e);
+        return order_.outgoing(e);
       case Role::kFree: return history_.free(record_of(batch, i));
-      case Role::kAlloc: history_.allocate(e); return must_order_.incoming(e);
+      case Role::kAlloc: history_.allocate(e); return order_.incoming(e);
       case Role::kAcquire: locks_.acquire(e); return;
       case Role::kRelease: locks_.release(e); return;
-      case Role::kEdge: must_order_.incoming(e); return must_order_.outgoing(e);
+      case Role::kEdge: order_.incoming(e); return order_.outgoing(e);
       case Role::kNone:
         if (e.op == Op::kEnd) {
           rest(e.thread);
@@ -85,12 +85,13 @@ class HybridDetector final : public Detector {
   ThreadClocks clocks_;
   LockSets locks_;
   AccessHistory<HybridDetector, HybridCell> history_;
-  MustOrder<HybridDetector, VectorClock> must_order_;
+  MustOrder<HybridDetector, VectorClock> order_;
   PairTable races_;
 };
 
 }  // namespace
 
-std::unique_ptr<Detector> make_hybrid_detector() { return std::make_unique<HybridDetector>(); }
+std::unique_ptr<Detector> make_hybrid_detector() { return std::make_unique<HybridDetector>(KeepOrder::kMust); }
+std::unique_ptr<Detector> make_hard_hybrid_detector() { return std::make_unique<HybridDetector>(KeepOrder::kHard); }
 
 }  // namespace sooth

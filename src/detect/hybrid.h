@@ -11,5 +11,7 @@ namespace sooth {
 // Constant work for an access whose variable has a lock that all its accesses hold, or whose accesses are ordered;
 // otherwise the log of the variable is walked.
 std::unique_ptr<Detector> make_hybrid_detector();
+// `hybrid:hard`: the same with hard order, which atomics and semaphores are no part of.
+std::unique_ptr<Detector> make_hard_hybrid_detector();
 
 }  // namespace sooth

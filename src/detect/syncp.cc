@@ -194,7 +194,7 @@ class SyncpDetector final : public Detector {
     } else {
       memory_.access(e.object, e.size, touch_cell);
     }
-    if (is_read(e.op)) {
+    if (is_read(e.op) && !is_of_made_lock(e)) {
       for (const CellId cell : touched_) {
         history_.learn(e.thread, cells_[raw(cell)].writer);
       }

@@ -7,10 +7,14 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "order/made_access.h"
 #include "order/sparse_set.h"
 #include "trace/event.h"
 
 namespace sooth {
+
+// Which of the rules of section 3 are followed. Hard order is what every witness keeps (section 7).
+enum class KeepOrder : std::uint8_t { kMust, kHard };
 
 // Follows forks, joins, signals, barriers, semaphores, messages and atomics, and tells the host who learns what from
 // whom. Lock events are the host's own business. For each event the host calls incoming(), then does its own part, then
@@ -26,10 +30,12 @@ namespace sooth {
 //   void rest(ThreadId);                     // the thread was joined: its clock is hardly ever asked for again
 // A number may be used again once its thread was joined, by a thread that the joiner or someone after it forks
 // (trace/tools/thread_slots.h).
+//
+// An atomic access without a memory order is one of a lock that the program made (order/lock_view.h): it orders nothing.
 template <typename Host, typename Message>
 class MustOrder {
  public:
-  explicit MustOrder(Host& host) : host_(host) {}
+  explicit MustOrder(Host& host, KeepOrder keep = KeepOrder::kMust) : host_(host), keep_(keep) {}
 
   // Edges that end at the event.
   void incoming(const Event& e) {
@@ -37,11 +43,11 @@ class MustOrder {
       case Op::kJoin: return join(e);
       case Op::kWait: return receive_if(e.thread, signals_.find(e.object));
       case Op::kBarrierLeave: return leave(e);
-      case Op::kSemWait: return sem_wait(e);
+      case Op::kSemWait: return is_kept(e) ? sem_wait(e) : void();
       case Op::kHappensAfter: return receive_if(e.thread, messages_.find(e.object));
       case Op::kAtomicLoad:
-      case Op::kAtomicRmw: return take(e, released_at(e.object));
-      case Op::kFence: return take_pending(e);
+      case Op::kAtomicRmw: return is_kept(e) ? take(e, released_at(e.object)) : void();
+      case Op::kFence: return is_kept(e) ? take_pending(e) : void();
       case Op::kAlloc: return allocate(e);
       case Op::kRead:
       case Op::kWrite:
@@ -73,11 +79,11 @@ class MustOrder {
       case Op::kFork: return fork(e);
       case Op::kNotify: signals_[e.object] = host_.current(e.thread); return host_.sent(e.thread);
       case Op::kBarrierArrive: return arrive(e);
-      case Op::kSemPost: semaphores_[e.object].push_back(host_.current(e.thread)); return host_.sent(e.thread);
+      case Op::kSemPost: return is_kept(e) ? sem_post(e) : void();
       case Op::kHappensBefore: messages_[e.object].join(host_.current(e.thread)); return host_.sent(e.thread);
-      case Op::kAtomicStore: return store(e);
-      case Op::kAtomicRmw: return continue_release(e);
-      case Op::kFence: return release_fence(e);
+      case Op::kAtomicStore: return is_kept(e) ? store(e) : void();
+      case Op::kAtomicRmw: return is_kept(e) ? continue_release(e) : void();
+      case Op::kFence: return is_kept(e) ? release_fence(e) : void();
       case Op::kRead:
       case Op::kWrite:
       case Op::kAtomicLoad:
@@ -156,6 +162,9 @@ class MustOrder {
     Message pending;   // seen by relaxed loads; taken by the next acquire fence
   };
   static constexpr std::uint64_t kLine = 64;
+
+  // Of a semaphore or atomic operation.
+  bool is_kept(const Event& e) const { return keep_ == KeepOrder::kMust && !is_of_made_lock(e); }
 
   // Copies, because a host may move its clocks when a thread is new.
   void fork(const Event& e) {
@@ -241,6 +250,10 @@ class MustOrder {
     }
   }
 
+  void sem_post(const Event& e) {
+    semaphores_[e.object].push_back(host_.current(e.thread));
+    host_.sent(e.thread);
+  }
   void sem_wait(const Event& e) {
     std::deque<Message>* posts = semaphores_.find(e.object);
     if (posts != nullptr && !posts->empty()) {
@@ -340,6 +353,7 @@ class MustOrder {
   }
 
   Host& host_;
+  const KeepOrder keep_;
   FlatMap<Message> signals_;
   FlatMap<Message> messages_;
   FlatMap<Barrier> barriers_;

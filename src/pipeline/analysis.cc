@@ -392,7 +392,10 @@ ColumnSet columns_for(const std::vector<const DetectorInfo*>& detectors) {
     return kNoColumns;
   }
   const bool deep = find_in(detectors, "recipe") != nullptr || find_in(detectors, "recipe:s") != nullptr;
-  const bool values = deep || find_in(detectors, "mcm") != nullptr || find_in(detectors, "rdit") != nullptr;
+  // Locks that the program made are known by their values.
+  const bool values = deep || find_in(detectors, "mcm") != nullptr || find_in(detectors, "rdit") != nullptr ||
+                      std::any_of(detectors.begin(), detectors.end(),
+                                  [](const DetectorInfo* info) { return info->sees_locks != SeesLocks::kOfTrace; });
   return kStacks | kBranches | kReaches | (values ? kValues : kNoColumns) | (deep ? kDeep : kNoColumns);
 }
 

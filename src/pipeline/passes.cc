@@ -86,6 +86,11 @@ DetectorPasses::DetectorPasses(const AnalysisOptions& options)
     scan_slots_ = std::none_of(detectors_.begin(), detectors_.end(),
                                [](const RunningDetector& each) { return each.info->sees == Sees::kSeveralThreads; });
     any_slots_ = any_slots_ || scan_slots_;
+    const bool any_lock_seer = std::any_of(detectors_.begin(), detectors_.end(), [](const RunningDetector& each) {
+      return each.info->sees_locks != SeesLocks::kOfTrace;
+    });
+    // A filter knows nothing of these locks.
+    finder_ = any_lock_seer && filter_ == nullptr ? std::make_unique<MadeLockFinder>() : nullptr;
   }
 }
 
@@ -93,6 +98,9 @@ DetectorPasses::~DetectorPasses() = default;
 
 // How much of the memory that is a detector must see.
 Sees DetectorPasses::view_for(const RunningDetector& detector) const {
+  if (any_reversible_ && detector.info->sees_locks == SeesLocks::kReversible) {
+    return Sees::kSeveral;  // the scan took what they order for certain
+  }
   switch (detector.info->sees) {
     case Sees::kSeveralThreads: return Sees::kSeveral;
     case Sees::kReads: return looks_at_reads_ ? Sees::kUnordered : Sees::kSeveral;
@@ -106,7 +114,12 @@ Sees DetectorPasses::view_for(const RunningDetector& detector) const {
 
 // A filter stands in front of all of them, and works along one pass.
 bool DetectorPasses::sees_all_at_once(const RunningDetector& detector) const {
-  return scan_ == nullptr || detector.direct || (filter_ == nullptr && detector.info->sees == Sees::kEverything);
+  const bool may_wait = filter_ != nullptr || detector.info->sees != Sees::kEverything || waits_for_locks(detector);
+  return scan_ == nullptr || detector.direct || !may_wait;
+}
+
+bool DetectorPasses::waits_for_locks(const RunningDetector& detector) const {
+  return finder_ != nullptr && detector.info->sees_locks != SeesLocks::kOfTrace;
 }
 
 void DetectorPasses::consume(const Batch& batch, const Tables& tables) {
@@ -126,6 +139,9 @@ void DetectorPasses::consume(const Batch& batch, const Tables& tables) {
   }
   const Batch renamed = any_slots_ ? slots_.renamed(batch, renamed_) : batch;
   scan_->consume(scan_slots_ ? renamed : batch);
+  if (finder_ != nullptr) {
+    finder_->consume(batch);
+  }
   for (RunningDetector& each : detectors_) {
     if (sees_all_at_once(each)) {
       feed_one(each, each.slots ? renamed : batch);
@@ -154,7 +170,13 @@ void DetectorPasses::choose_direct() {
     return static_cast<double>(scan_->accesses(what, sections)) / all;
   };
   const double several = share(SharingLevel::kSeveral, false);
+  // Those that have waited for locks of which there is no sign so far wait no longer.
+  const std::unique_ptr<MadeLockFinder> finder =
+      finder_ != nullptr && !finder_->any_candidates() ? std::move(finder_) : nullptr;
   const auto gains = [&](const RunningDetector& each) {
+    if (waits_for_locks(each)) {
+      return true;
+    }
     switch (view_for(each)) {
       case Sees::kEverything: return false;
       case Sees::kSections: return share(SharingLevel::kUnordered, true) <= kMuch;
@@ -178,7 +200,9 @@ void DetectorPasses::choose_direct() {
   }
   const Batch renamed = any_slots_ ? slots_.renamed(first, renamed_) : first;
   for (RunningDetector& each : detectors_) {
-    if (!each.included && each.info->sees != Sees::kEverything && !gains(each)) {
+    const bool has_waited =
+        each.info->sees != Sees::kEverything || (finder != nullptr && each.info->sees_locks != SeesLocks::kOfTrace);
+    if (!each.included && has_waited && !gains(each)) {
       feed_one(each, each.slots ? renamed : first);
       each.direct = true;
     }
@@ -227,13 +251,20 @@ Result<std::uint64_t> DetectorPasses::finish(const Tables& tables) {
 bool DetectorPasses::any_to_feed(const SharedTimes& times) const {
   return filter_ != nullptr || std::any_of(detectors_.begin(), detectors_.end(), [&](const RunningDetector& each) {
            const bool judges = each.info->sees == Sees::kUnordered && scan_->destroys_in_use();
-           return !sees_all_at_once(each) && (judges || !times.empty(sharing_for(view_for(each))));
+           const bool wants_all = each.info->sees == Sees::kEverything;
+           return !sees_all_at_once(each) && (judges || wants_all || !times.empty(sharing_for(view_for(each))));
          });
 }
 
 // Which thread has which slot is known by now, and stays so.
 Result<std::uint64_t> DetectorPasses::feed_again(const Tables& tables) {
   Views views(scan_->finish());
+  if (finder_ != nullptr) {
+    const std::vector<MadeLock> locks = finder_->finish();
+    views.reversible = LockView(locks, LockView::Of::kReversible);
+    views.meant = LockView(locks, LockView::Of::kMeant);
+    any_reversible_ = !views.reversible.empty();
+  }
   if (!any_to_feed(views.times)) {
     return events_;
   }
@@ -314,11 +345,21 @@ void DetectorPasses::feed(std::vector<RunningDetector>& to, const Batch& batch, 
     }
     const bool whole = views == nullptr || sees == Sees::kEverything;
     const Batch left = whole ? batch : views->view(sees).hide(batch);
-    const Batch renamed = any_slots_ ? slots_.renamed(left, renamed_) : left;
-    for (RunningDetector& each : to) {
-      if (is_one(each)) {
-        feed_one(each, each.slots ? renamed : left);
+    for (const SeesLocks locks : {SeesLocks::kOfTrace, SeesLocks::kReversible, SeesLocks::kMeant}) {
+      const auto is_fed = [&](const RunningDetector& each) { return is_one(each) && each.info->sees_locks == locks; };
+      if (std::any_of(to.begin(), to.end(), is_fed)) {
+        feed_those(to, views == nullptr ? left : views->with_locks(left, locks), is_fed);
       }
+    }
+  }
+}
+
+template <typename IsFed>
+void DetectorPasses::feed_those(std::vector<RunningDetector>& to, const Batch& batch, const IsFed& is_fed) {
+  const Batch renamed = any_slots_ ? slots_.renamed(batch, renamed_) : batch;
+  for (RunningDetector& each : to) {
+    if (is_fed(each)) {
+      feed_one(each, each.slots ? renamed : batch);
     }
   }
 }

@@ -10,6 +10,8 @@
 #include "base/status.h"
 #include "detect/sharing_scan.h"
 #include "filter/tree.h"
+#include "order/lock_view.h"
+#include "order/made_locks.h"
 #include "pipeline/analysis.h"
 #include "pipeline/trace_variables.h"
 #include "trace/tools/thread_slots.h"
@@ -31,7 +33,8 @@ struct RunningDetector {
 // Feeds batches to detectors. With a trace that can be read again, most of it is looked at only once, by a scan that
 // tells which memory is shared (detect/sharing_scan.h): the detectors then see the accesses to that memory in a second
 // pass, if there are any. Without one, or where most of the accesses are of that kind, they see everything in the first.
-// What they find is the same.
+// What they find is the same, but for locks that the program made of atomics and semaphores, which the first pass
+// recognises (order/made_locks.h): who looks at those sees the trace in the second pass, with them (order/lock_view.h).
 //
 // When the process takes more than AnalysisOptions::max_memory, the detector that grows most is stopped: what it has found
 // stays, and it finds nothing more. When it is the first look that grows, the trace ends there for all of them.
@@ -72,6 +75,17 @@ class DetectorPasses {
           sections(times, SharingLevel::kUnordered, true),
           unordered(times, SharingLevel::kUnordered) {}
 
+    LockView reversible{{}, LockView::Of::kReversible};
+    LockView meant{{}, LockView::Of::kMeant};
+
+    Batch with_locks(const Batch& batch, SeesLocks sees) {
+      switch (sees) {
+        case SeesLocks::kOfTrace: break;
+        case SeesLocks::kReversible: return reversible.show(batch);
+        case SeesLocks::kMeant: return meant.show(batch);
+      }
+      return batch;
+    }
     SharedView& view(Sees sees) {
       return sees == Sees::kUnordered ? unordered : sees == Sees::kSections ? sections : several;
     }
@@ -83,11 +97,14 @@ class DetectorPasses {
   Batch first_batch();
   Sees view_for(const RunningDetector& detector) const;
   bool sees_all_at_once(const RunningDetector& detector) const;
+  bool waits_for_locks(const RunningDetector& detector) const;
   bool any_to_feed(const SharedTimes& times) const;
   Result<std::uint64_t> feed_again(const Tables& tables);
   Result<std::uint64_t> read_again(Views& views, const Tables& tables);
   void feed(const Batch& batch, Views* views);
   void feed(std::vector<RunningDetector>& to, const Batch& batch, Views* views);
+  template <typename IsFed>
+  void feed_those(std::vector<RunningDetector>& to, const Batch& batch, const IsFed& is_fed);
   void feed_one(RunningDetector& to, const Batch& batch);
   void begin_sample(std::size_t events);
   bool bound_memory(std::uint64_t seen);
@@ -108,9 +125,11 @@ class DetectorPasses {
   std::uint64_t unsampled_ = 0;
   bool out_of_memory_ = false;
 
-  std::unique_ptr<SharingScan> scan_;  // nullptr: the detectors see everything in the first pass
-  bool scan_slots_ = false;            // it takes them
-  bool looks_at_reads_ = false;        // it is ScanOrder::kReads
+  std::unique_ptr<SharingScan> scan_;       // nullptr: the detectors see everything in the first pass
+  bool scan_slots_ = false;                 // it takes them
+  bool looks_at_reads_ = false;             // it is ScanOrder::kReads
+  std::unique_ptr<MadeLockFinder> finder_;  // nullptr: nobody waits for what it finds
+  bool any_reversible_ = false;             // it has found some
   // The beginning of the trace, so that short traces need not be read again, nor those where looking gains nothing.
   std::vector<Event> first_events_;
   std::vector<StackId> first_stacks_;

@@ -158,6 +158,11 @@ class Prover {
       if (raw(acquire) >= view_.events.size()) {
         return {std::nullopt, false, beyond()};
       }
+      if (view_.events[raw(acquire)].op != Op::kAcquire) {
+        return {std::nullopt, false,
+                "it is about locks that the program made, and whether those that find one taken wait for it is not "
+                "recorded"};
+      }
     }
     Prediction prediction = find_deadlock(index_, acquires, budget_);
     if (Witness* witness = std::get_if<Witness>(&prediction)) {

@@ -20,6 +20,13 @@ enum class Sees : std::uint8_t {
   kUnordered,       // accesses to memory where happens-before leaves some unordered
 };
 
+// Which of the locks that the program made a detector takes for locks: order/lock_view.h.
+enum class SeesLocks : std::uint8_t {
+  kOfTrace,     // none of them
+  kReversible,  // ... that may be taken in another order in a witness
+  kMeant,       // ... that are used as locks
+};
+
 struct DetectorInfo {
   std::string_view name;
   std::string_view summary;
@@ -36,6 +43,7 @@ struct DetectorInfo {
   // Its threads may be slots (trace/tools/thread_slots.h): it reports the same then, and costs what live threads cost.
   bool takes_slots = false;
   Sees sees = Sees::kEverything;
+  SeesLocks sees_locks = SeesLocks::kOfTrace;
 };
 
 // In the order in which reports name them.

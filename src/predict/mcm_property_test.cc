@@ -3,6 +3,7 @@
 // SOOTH_SEED the first seed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -17,7 +18,7 @@
 #include "oracle/random_trace.h"
 #include "oracle/trace_text.h"
 #include "oracle/witness_judge.h"
-#include "predict/made_locks.h"
+#include "order/made_locks.h"
 #include "predict/mcm.h"
 
 namespace sooth::oracle {
@@ -157,7 +158,9 @@ std::string disagreement(std::span<const Event> events, const Setting& setting, 
   for (const auto& [pair, order] : truth.races) {
     expected.insert(std::minmax(events[raw(pair.first)].site, events[raw(pair.second)].site));
   }
-  tally.locks += MadeLocks(index, PastClocks(index)).count();
+  const std::vector<MadeLock> locks = find_made_locks(view.events, view.values);
+  tally.locks += static_cast<std::uint64_t>(
+      std::count_if(locks.begin(), locks.end(), [](const MadeLock& lock) { return lock.excludes; }));
   McmOptions options;
   options.stages = setting.stages;
   options.jobs = seed % 16 == 0 ? 2 : 1;

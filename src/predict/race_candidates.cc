@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "order/lock_set.h"
+#include "order/made_locks.h"
 #include "predict/predictor.h"
 
 namespace sooth {
@@ -79,7 +80,8 @@ struct GroupHash {
 RaceCandidates::RaceCandidates(const TraceIndex& index, const std::function<bool(SiteId, SiteId)>& skip,
                                const std::function<bool(EventIndex)>& informed,
                                const std::function<bool()>& out_of_time)
-    : index_(index), past_(index), made_(index, past_) {
+    : index_(index), past_(index) {
+  find_made_locks();
   StopPoll poll(out_of_time);
   std::vector<std::vector<std::uint32_t>> by_variable;
   LockSets locks;
@@ -176,11 +178,38 @@ void RaceCandidates::collect(std::vector<std::vector<std::uint32_t>>& by_variabl
       }
       last_stretch[it->second] = stretch;
     }
-    if (const std::optional<std::uint64_t> lock = made_.taken(e)) {
-      locks.acquire({.object = *lock, .thread = event.thread, .op = Op::kAcquire});
-    } else if (const std::optional<std::uint64_t> given = made_.given(e)) {
-      locks.release({.object = *given, .thread = event.thread, .op = Op::kRelease});
+    follow_made_lock(e, locks);
+  }
+}
+
+// Those that exclude in every correct reordering: none where reads may see anything, nor where all of must-order is kept.
+void RaceCandidates::find_made_locks() {
+  if (!index_.is_hard() || index_.has_branches()) {
+    return;
+  }
+  std::uint32_t number = 0;
+  for (const MadeLock& lock : sooth::find_made_locks(index_.trace().events, index_.trace().values)) {
+    for (const MadeLock::Step& step : lock.excludes ? lock.steps : std::vector<MadeLock::Step>()) {
+      if (step.role == MadeLock::Role::kTake || step.role == MadeLock::Role::kGive) {
+        made_[raw(step.event)] = number << 1 | (step.role == MadeLock::Role::kTake ? 1 : 0);
+      }
     }
+    ++number;
+  }
+}
+
+// The event itself is not inside when it takes the lock, and is when it gives it back.
+void RaceCandidates::follow_made_lock(EventIndex e, LockSets& locks) const {
+  constexpr std::uint64_t kNoAddress = std::uint64_t{1} << 63;  // so that the number is no lock of the trace
+  const std::uint32_t* const step = made_.find(e);
+  if (step == nullptr) {
+    return;
+  }
+  const Event event{.object = kNoAddress | *step >> 1, .thread = index_.event(e).thread};
+  if ((*step & 1) != 0) {
+    locks.acquire(event);
+  } else {
+    locks.release(event);
   }
 }
 

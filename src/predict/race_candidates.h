@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "base/stop_poll.h"
-#include "predict/made_locks.h"
 #include "predict/past_clocks.h"
 #include "predict/trace_index.h"
 #include "race/pair_table.h"
@@ -18,9 +18,10 @@
 namespace sooth {
 
 // The conflicting pairs of which no access needs the other (PastClocks) and no lock protects, be it one that the program
-// made (MadeLocks), by their sites: others are no race under any reordering. Of accesses that are alike only one is kept: of plain writes between which a thread
-// does nothing but write, the last, which is next after all others have happened; of plain reads between which it only
-// reads, the first. If any of them can meet an access, the one that is kept can.
+// made (order/made_locks.h), by their sites: others are no race under any reordering. Of accesses that are alike only one
+// is kept: of plain writes between which a thread does nothing but write, the last, which is next after all others have
+// happened; of plain reads between which it only reads, the first. If any of them can meet an access, the one that is kept
+// can.
 class RaceCandidates {
  public:
   // `skip` names site pairs that are not wanted. `informed` tells events before which something may keep a thread from
@@ -86,11 +87,13 @@ class RaceCandidates {
 
   void collect(std::vector<std::vector<std::uint32_t>>& by_variable, class LockSets& locks,
                const std::function<bool(EventIndex)>& informed, StopPoll& poll);
+  void find_made_locks();
+  void follow_made_lock(EventIndex e, class LockSets& locks) const;
   bool always_ordered(const Group& a, const Group& b) const;
 
   const TraceIndex& index_;
   const PastClocks past_;
-  const MadeLocks made_;
+  FlatMap<std::uint32_t> made_;  // by event: what it does to a lock that the program made
   std::vector<Group> groups_;
   std::vector<Sites> sites_;  // by low, then high
   std::uint64_t skipped_ = 0, locked_ = 0;

@@ -55,6 +55,7 @@ class TraceIndex {
   explicit TraceIndex(const TraceView& trace, std::span<const ExtraOrder> extra = {},
                       KeptOrder kept = KeptOrder::kHard);
 
+  const TraceView& trace() const { return trace_; }
   std::size_t size() const { return trace_.events.size(); }
   const Event& event(EventIndex e) const { return trace_.events[e]; }
   // What it found or left by the record; nullptr: that is not known.

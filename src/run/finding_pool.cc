@@ -22,11 +22,15 @@ Promise promise_of(const Finding& finding) {
   if (finding.rung >= Rung::kPredicted) {
     return Promise::kPredicted;
   }
+  // Whatever order the program makes by itself is on this list.
+  if (std::none_of(finding.found_by.begin(), finding.found_by.end(),
+                   [](const std::string& name) { return name != "hybrid:hard" && name != "lockset"; })) {
+    return is_found_by(finding, "hybrid:hard") ? Promise::kHard : Promise::kLockset;
+  }
   if (finding.witness.has_value() && finding.witness->refuted) {
     return Promise::kRefuted;
   }
-  // Whatever is suspected by more than the locks that were held.
-  return finding.found_by.size() == 1 && is_found_by(finding, "lockset") ? Promise::kLockset : Promise::kHybrid;
+  return Promise::kHybrid;
 }
 
 std::string family_of(const Finding& finding) {

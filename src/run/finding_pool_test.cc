@@ -47,6 +47,8 @@ TEST(FindingPoolTest, WhatSpeaksForACandidate) {
   EXPECT_EQ(promise_of(finding("a", Rung::kPredicted, {"hb"})), Promise::kPredicted);
   EXPECT_EQ(promise_of(finding("a", Rung::kSuspected, {"hybrid", "lockset"})), Promise::kHybrid);
   EXPECT_EQ(promise_of(finding("a", Rung::kSuspected, {"lockset"})), Promise::kLockset);
+  EXPECT_EQ(promise_of(finding("a", Rung::kSuspected, {"lockset", "hybrid:hard"})), Promise::kHard);
+  EXPECT_EQ(promise_of(finding("a", Rung::kSuspected, {"hybrid", "hybrid:hard"})), Promise::kHybrid);
   Finding refuted = finding("a", Rung::kSuspected, {"hybrid"});
   refuted.witness.emplace().refuted = true;
   EXPECT_EQ(promise_of(refuted), Promise::kRefuted);

@@ -17,6 +17,7 @@ enum class Promise : std::uint8_t {
   kPredicted,  // a witness, or the recorded run itself
   kRefuted,    // locks and must-order let it happen; only the values that reads saw do not
   kHybrid,     // not both locked, and not ordered for certain
+  kHard,       // ... unless by what atomics and semaphores did in that run
   kLockset,    // no lock in common
 };
 

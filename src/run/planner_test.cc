@@ -69,14 +69,16 @@ class Simulation {
 TEST(PlannerTest, TheBestCandidatesAreTriedFirstAndAllBeforeAnyIsTriedAgain) {
   Planner planner(options(Ms(0), 30, false));
   planner.recorded(4, Ms(1));
-  for (const Promise promise : {Promise::kLockset, Promise::kHybrid, Promise::kRefuted, Promise::kPredicted}) {
+  for (const Promise promise :
+       {Promise::kLockset, Promise::kHard, Promise::kHybrid, Promise::kRefuted, Promise::kPredicted}) {
     planner.add(promise);
   }
   Planner::Step step = planner.next(Ms(0));
   EXPECT_EQ(step.kind, Kind::kTryFindings);
-  EXPECT_EQ(step.candidates, (Numbers{3, 2, 1, 0}));
+  EXPECT_EQ(step.candidates, (Numbers{4, 3, 2, 1, 0}));
   EXPECT_EQ(step.trials, 1u);
-  planner.tried(3, 1, false);
+  planner.tried(4, 1, false);
+  planner.tried(3, 1, true);
   planner.tried(2, 1, true);
   EXPECT_EQ(planner.next(Ms(0)).candidates, (Numbers{1, 0}));
   planner.tried(1, 1, false);

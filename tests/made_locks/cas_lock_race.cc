@@ -1,4 +1,5 @@
 // A lock of a compare-exchange and a store. The first thread writes in front of its critical section, the second behind its own.
+// LOCK
 #include <atomic>
 
 #include "locks.h"

@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
 """Locks that programs make of atomics and semaphores: what one recording tells of races that their order hides.
 
-    run.py --sooth build/bin/sooth [--schedules N] [NAME ...]
+    run.py --sooth build/bin/sooth [--schedules N] [--run BUDGET] [--compiler NAME] [NAME ...]
 
-Of `x_race.cc` the lines marked `// RACE` are a race that a serial recording hides: hb, wcp and syncp are silent, `mcm` predicts it with a
-witness, and a controlled run along the witness confirms it. Of `x_norace.cc` nothing is more than suspected, in the serial recording and
-in N recordings of random schedules. Programs with the line `// DEEP` are compiled with --deep and asked about with recipe as well.
+Of `x_race.cc` the lines marked `// RACE` are a race that a serial recording hides: hb is silent, `mcm` predicts it with a witness, and a
+controlled run along the witness confirms it. Of `x_norace.cc` nothing is more than suspected, in the serial recording and in N recordings
+of random schedules. Programs with the line
+
+    // LOCK    have a lock that wcp and syncp recognise: they name the race, too
+    // DEEP    are compiled with --deep and asked about with recipe as well
+    // STEER   have a race that no recorded values explain: `hybrid:hard` suspects it, and steered runs confirm it
+
+With --run, plain `sooth run` has to confirm the race of `x_race.cc`, compiled as usual, and to report nothing of `x_norace.cc`.
 """
 import argparse
 import json
@@ -15,7 +21,7 @@ import sys
 import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-CHEAP, ALL = "hb,wcp,syncp", "hb,wcp,syncp,mcm"
+ALL = "hb,wcp,syncp,hybrid,hybrid:hard,lockset,ipa,deadlock,mcm"
 
 
 def execute(*command):
@@ -30,49 +36,91 @@ def findings(path):
             for f in json.loads(path.read_text())["findings"] if f["kind"] == "race"]
 
 
-def check(sooth, source, schedules, folder):
-    """What is wrong with the program; an empty list when nothing is."""
-    text = source.read_text()
-    marked = [number for number, line in enumerate(text.splitlines(), 1) if "// RACE" in line]
-    deep = "\n// DEEP\n" in text
-    program, report = folder / source.stem, folder / (source.stem + ".json")
-    status, output = execute(sooth, "c++", *(["--deep"] if deep else []), "-std=c++20", "-g", "-O1", source, "-o", program, "-lpthread")
-    if status != 0:
-        return [f"does not compile: {output}"]
+def names_of(path):
+    """The analyses that named the first race of a report."""
+    return next((f["found_by"] for f in json.loads(path.read_text())["findings"] if f["kind"] == "race"), [])
 
-    def analyse(analyses, *schedule):
-        trace = folder / f"{source.stem}.{len(list(folder.glob(source.stem + '.*')))}.trace"
-        status, output = execute(sooth, "record", *schedule, "-o", trace, "--", program)
+
+class Program:
+    """One source, what it says about itself, and what is made of it."""
+
+    def __init__(self, sooth, source, folder, compiler):
+        text = source.read_text()
+        self.sooth, self.source, self.folder, self.compiler = sooth, source, folder, compiler
+        self.marked = [number for number, line in enumerate(text.splitlines(), 1) if "// RACE" in line]
+        self.deep, self.lock, self.steer = (f"\n// {word}\n" in text for word in ("DEEP", "LOCK", "STEER"))
+        self.program, self.report = folder / source.stem, folder / (source.stem + ".json")
+
+    def compile(self, deep):
+        """What the compiler complains about; empty when it does not."""
+        own = (["--deep"] if deep else []) + (["--compiler", self.compiler] if self.compiler else [])
+        status, output = execute(self.sooth, "c++", *own, "-std=c++20", "-g", "-O1", self.source, "-o", self.program, "-lpthread")
+        return [f"does not compile: {output}"] if status != 0 else []
+
+    def analyse(self, analyses, *schedule):
+        """The findings of a recording."""
+        trace = self.folder / f"{self.source.stem}.{len(list(self.folder.glob(self.source.stem + '.*')))}.trace"
+        status, output = execute(self.sooth, "record", *schedule, "-o", trace, "--", self.program)
         if status == 0:
-            status, output = execute(sooth, "analyze", trace, "--with", analyses, "--format", "json", "-o", report)
-        return findings(report) if status in (0, 66) else [("failed", [output])]
+            status, output = execute(self.sooth, "analyze", trace, "--with", analyses, "--format", "json", "-o", self.report)
+        return findings(self.report) if status in (0, 66) else [("failed", [output])]
 
-    wanted = ALL + (",recipe" if deep else "")
-    if not marked:
-        runs = [["--schedule", "serial"]] + [["--schedule", "random", "--seed", str(seed)] for seed in range(1, schedules + 1)]
-        return [f"{lines} is {rung} with {' '.join(schedule)}" for schedule in runs for rung, lines in analyse(wanted, *schedule)
-                if rung != "suspected"]
-    wrong = [f"{lines} is {rung} without mcm: not hidden" for rung, lines in analyse(CHEAP, "--schedule", "serial")]
-    found = analyse(wanted, "--schedule", "serial")
-    if found != [("predicted", marked)]:
-        return wrong + [f"found {found}, expected {marked}"]
-    status, output = execute(sooth, "confirm", report, "--", program)
-    if findings(report) != [("confirmed", marked)] or (not deep and "the run along the witness" not in output):
-        wrong.append(f"not confirmed along the witness: {findings(report)}\n{output}")
+
+def check_norace(program, analyses, schedules):
+    runs = [["--schedule", "serial"]] + [["--schedule", "random", "--seed", str(seed)] for seed in range(1, schedules + 1)]
+    return [f"{lines} is {rung} with {' '.join(schedule)}" for schedule in runs for rung, lines in program.analyse(analyses, *schedule)
+            if rung != "suspected"]
+
+
+def check_race(program, analyses):
+    wrong = [f"{lines} is {rung} by hb: not hidden" for rung, lines in program.analyse("hb", "--schedule", "serial")]
+    found = program.analyse(analyses, "--schedule", "serial")
+    rung = "suspected" if program.steer else "predicted"
+    if (rung, program.marked) not in found or any(other != "suspected" for other, lines in found if lines != program.marked):
+        return wrong + [f"found {found}, expected {program.marked} to be {rung}"]
+    if program.lock and not {"wcp", "syncp"} <= set(names_of(program.report)):
+        wrong.append(f"named by {names_of(program.report)}: not by wcp and syncp")
+    status, output = execute(program.sooth, "confirm", program.report, "--", program.program)
+    by_witness = program.deep or program.steer or "the run along the witness" in output
+    if ("confirmed", program.marked) not in findings(program.report) or not by_witness:
+        wrong.append(f"not confirmed: {findings(program.report)}\n{output}")
     return wrong
+
+
+def check(sooth, source, schedules, folder, compiler):
+    """What is wrong with the program; an empty list when nothing is."""
+    program = Program(sooth, source, folder, compiler)
+    analyses = ALL + (",recipe" if program.deep else "")
+    return program.compile(program.deep) or (check_race(program, analyses) if program.marked
+                                             else check_norace(program, analyses, schedules))
+
+
+def check_run(sooth, source, budget, folder, compiler):
+    """The same by the default command."""
+    program = Program(sooth, source, folder, compiler)
+    wrong = program.compile(False)
+    if wrong:
+        return wrong
+    execute(sooth, "run", "--budget", budget, "--format", "json", "-o", program.report, "--", program.program)
+    found = [(rung, lines) for rung, lines in findings(program.report) if rung != "suspected"]
+    good = ("confirmed", program.marked) in found if program.marked else not found
+    return [] if good else [f"`sooth run` found {found}, marked is {program.marked}"]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sooth", type=pathlib.Path, required=True)
     parser.add_argument("--schedules", type=int, default=1)
+    parser.add_argument("--run", metavar="BUDGET", help="ask plain `sooth run`, for so long each")
+    parser.add_argument("--compiler", help="clang++-14, ...")
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
     sources = [path for path in sorted(FOLDER.glob("*.cc")) if not options.names or path.stem in options.names]
     failed = 0
     with tempfile.TemporaryDirectory(prefix="sooth-made-locks-") as folder:
         for source in sources:
-            wrong = check(options.sooth.resolve(), source, options.schedules, pathlib.Path(folder))
+            place = (options.sooth.resolve(), source, options.run or options.schedules, pathlib.Path(folder), options.compiler)
+            wrong = check_run(*place) if options.run else check(*place)
             failed += bool(wrong)
             for sentence in wrong:
                 print(f"{source.stem}: {sentence}")

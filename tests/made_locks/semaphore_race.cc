@@ -1,4 +1,5 @@
 // A semaphore of 1. The first thread writes in front of its critical section, the second behind its own.
+// LOCK
 #include <semaphore.h>
 
 #include "locks.h"

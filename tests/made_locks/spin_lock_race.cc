@@ -1,4 +1,5 @@
 // A spin lock of an exchange and a store. The first thread writes in front of its critical section, the second behind its own.
+// LOCK
 #include <atomic>
 
 #include "locks.h"
