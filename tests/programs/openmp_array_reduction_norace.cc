@@ -1,6 +1,8 @@
 // OpenMP: a histogram of two threads, by a reduction of the array.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 // OUTPUT: 25
 #include <omp.h>
 #include <stdio.h>

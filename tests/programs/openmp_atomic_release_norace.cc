@@ -1,6 +1,8 @@
 // OpenMP: a flag that is released and acquired hands data over.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 // OUTPUT: 7
 #include <omp.h>
 #include <stdio.h>

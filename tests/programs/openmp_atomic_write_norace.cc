@@ -1,6 +1,8 @@
 // OpenMP: one thread writes by an atomic, the other reads by one.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 // OUTPUT: 1
 #include <omp.h>
 #include <stdio.h>

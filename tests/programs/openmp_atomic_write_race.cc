@@ -1,6 +1,7 @@
 // OpenMP: one thread writes by an atomic, the other reads without.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,6 +1,8 @@
 // OpenMP: each thread that finds something writes it by an atomic and cancels the loop.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 // OUTPUT: 10
 #include <omp.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 // OpenMP: tasks of a group that may be cancelled write one variable in a critical section.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 // OUTPUT: 1
 #include <omp.h>
 #include <stdio.h>

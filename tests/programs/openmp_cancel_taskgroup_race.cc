@@ -1,6 +1,7 @@
 // OpenMP: tasks of a group that may be cancelled write one variable.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 // OpenMP: dependences of two parents that wait for their tasks.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 // OUTPUT: 1
 #include <omp.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 // OpenMP: dependences order the tasks of one parent, not those of two.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 #include <omp.h>
 #include <stdio.h>
 

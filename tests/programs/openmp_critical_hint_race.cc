@@ -1,6 +1,8 @@
 // OpenMP: critical sections of two names.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 #include <omp.h>
 #include <stdio.h>
 

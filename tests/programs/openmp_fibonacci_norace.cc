@@ -1,6 +1,8 @@
 // OpenMP: a task for each call, and a taskwait for both.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 // OUTPUT: 5
 #include <omp.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // OpenMP: a task for each call, a taskwait for both, and a count of all calls.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 #include <omp.h>
 #include <stdio.h>
 

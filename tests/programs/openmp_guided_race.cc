@@ -1,6 +1,7 @@
 // OpenMP: two iterations of a guided loop that different threads run: the second waits for the first.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 #include <omp.h>
 #include <stdio.h>
 

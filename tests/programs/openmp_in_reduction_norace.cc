@@ -1,6 +1,8 @@
 // OpenMP: tasks that take part in a reduction.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 // OUTPUT: 16
 #include <omp.h>
 #include <stdio.h>

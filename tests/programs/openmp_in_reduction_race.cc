@@ -1,6 +1,7 @@
 // OpenMP: two tasks that take part in a reduction at the same time, and write another variable as well.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 // OpenMP: whoever reads comes behind all members of an inoutset.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 // NEEDS: gcc>=13
 // NEEDS: clang>=19
 // OUTPUT: 3

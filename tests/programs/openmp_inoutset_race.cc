@@ -1,6 +1,7 @@
 // OpenMP: members of one inoutset run beside each other.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 // NEEDS: gcc>=13
 // NEEDS: clang>=19
 #include <omp.h>

@@ -1,6 +1,8 @@
 // OpenMP: the largest is looked at and changed in one critical section.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 // OUTPUT: 99
 #include <omp.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 // OpenMP: the largest is looked at outside of the critical section that changes it.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 // OpenMP: the iterations of a loop construct add to one variable.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 // NEEDS: gcc>=12
 // NEEDS: clang>=19
 #include <omp.h>

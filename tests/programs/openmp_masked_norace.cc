@@ -1,6 +1,7 @@
 // OpenMP: a barrier behind a masked block.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 // NEEDS: gcc>=12
 // NEEDS: clang>=19
 // OUTPUT: 1

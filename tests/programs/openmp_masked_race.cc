@@ -1,6 +1,7 @@
 // OpenMP: nobody waits for the thread that a masked block chooses.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 // NEEDS: gcc>=12
 // NEEDS: clang>=19
 #include <omp.h>

@@ -1,6 +1,8 @@
 // OpenMP: a nest lock that is tried twice and given back twice before the write.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 #include <omp.h>
 #include <sched.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 // OpenMP: the inner one of two nested loops adds up by a reduction.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 // OUTPUT: 28
 #include <omp.h>
 #include <stdio.h>

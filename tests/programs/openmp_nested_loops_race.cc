@@ -1,6 +1,8 @@
 // OpenMP: the inner one of two nested loops adds to one element.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 #include <omp.h>
 #include <stdio.h>
 

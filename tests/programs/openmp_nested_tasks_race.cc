@@ -1,6 +1,8 @@
 // OpenMP: a taskwait waits for tasks, not for theirs.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 #include <omp.h>
 #include <stdio.h>
 

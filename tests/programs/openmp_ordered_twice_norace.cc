@@ -1,6 +1,8 @@
 // OpenMP: iterations append in their order.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 // OUTPUT: 20 19
 #include <omp.h>
 #include <stdio.h>

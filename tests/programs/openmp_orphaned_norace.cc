@@ -1,6 +1,8 @@
 // OpenMP: a loop in a function that a region calls.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 // OUTPUT: 99
 #include <omp.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 // OpenMP: a loop in a function that a region calls writes one variable.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 #include <omp.h>
 #include <stdio.h>
 

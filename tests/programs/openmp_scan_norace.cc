@@ -1,6 +1,8 @@
 // OpenMP: a scan of two threads.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 // OUTPUT: 64
 #include <omp.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // OpenMP: a scan of two threads, and a write of each iteration.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,6 +1,8 @@
 // OpenMP: a schedule that is chosen while the program runs, and a sum by reduction.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 // OUTPUT: 4950
 #include <omp.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 // OpenMP: a schedule that is chosen while the program runs, and a sum of all threads.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 // OpenMP: all wait at the end of a scope, where its reduction is written.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 // NEEDS: gcc>=12
 // OUTPUT: 4
 #include <omp.h>

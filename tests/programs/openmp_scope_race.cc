@@ -1,6 +1,7 @@
 // OpenMP: nobody waits at the end of a scope, where its reduction is written.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 // NEEDS: gcc>=12
 #include <omp.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 // OpenMP: a reduction of sections is over at their end.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 // OUTPUT: 7
 #include <omp.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 // OpenMP: chunks of eight iterations: the last of one reads what the next one writes first.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 #include <omp.h>
 #include <stdio.h>
 

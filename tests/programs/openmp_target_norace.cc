@@ -1,6 +1,7 @@
 // OpenMP: a loop of a target region that runs on the host, with a reduction.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 // NEEDS: gcc>=12
 // OUTPUT: 4950
 #include <omp.h>

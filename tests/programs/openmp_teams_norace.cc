@@ -1,6 +1,7 @@
 // OpenMP: threads of teams count by atomics.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 // NEEDS: gcc>=12
 // OUTPUT: 1
 #include <omp.h>

@@ -1,6 +1,7 @@
 // OpenMP: threads of a team count without a lock.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// LEVELS: 1
 // NEEDS: gcc>=12
 #include <omp.h>
 #include <stdio.h>

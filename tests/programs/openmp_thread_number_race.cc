@@ -1,6 +1,8 @@
 // OpenMP: threads share elements out by their number, and one too many.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 #include <omp.h>
 #include <stdio.h>
 

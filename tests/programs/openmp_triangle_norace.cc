@@ -1,6 +1,8 @@
 // OpenMP: the lower half of a matrix is made from the upper.
 // TSAN: skip, the OpenMP library is not instrumented
 // FLAGS: -fopenmp
+// NEEDS: gcc
+// LEVELS: 1
 // OUTPUT: 1
 #include <omp.h>
 #include <stdio.h>
