@@ -87,9 +87,10 @@ Turn give_to_wanted(Node* from, bool goes_on, Node*& next) {
     make_ready(next);
     return Turn::kGiven;
   }
-  // A sleep, or a wait that nobody ends: its time has come. Predicted schedules do not tell.
+  // A sleep, or a wait that nobody ends: its time has come, or it ends for no reason. Predicted schedules do not tell.
   Node* blocked = find(blocked_, id);
-  bool ends = blocked != nullptr && (stretches_.current().timed_out != 0 || blocked->has_deadline());
+  bool ends = blocked != nullptr &&
+              (stretches_.current().timed_out != 0 || blocked->has_deadline() || may_wake_spuriously(blocked));
   if (ends && fire_now(blocked)) {
     next = blocked;
     return Turn::kGiven;
@@ -161,8 +162,19 @@ Node* choose_by_strategy(Node* from, SchedulingPoint point) {
   return strategy_.choose(ready_.first(), point == SchedulingPoint::kBlocked ? nullptr : from, point);
 }
 
-// Where every choice is told, it may be one of a thread whose deadline fires.
-bool can_fire(const Node* n) { return virtual_clock::is_on() && n->has_deadline() && !n->polls; }
+// Node::early_at so many points from here, or kNotEarly.
+u64 early_in(u64 points) {
+  if (points == EarlyEnds::kNotEarly) return points;
+  if (points_ + points < next_early_) next_early_ = points_ + points;
+  return points_ + points;
+}
+
+// Where every choice is told, it may be one of a thread whose deadline fires; or of one that is woken for no reason, once
+// and while `others` can go on: else loops that wait would have no end, and no deadlock would be one.
+bool can_fire(const Node* n, bool others) {
+  if (virtual_clock::is_on() && n->has_deadline() && !n->polls) return true;
+  return others && !n->was_spurious && may_wake_spuriously(n);
+}
 
 // `waits`: nobody has the turn although somebody could.
 Node* choose_by_plan(Node* from, SchedulingPoint point, StretchEnd how, bool at_operation, bool& waits) {
@@ -174,7 +186,9 @@ Node* choose_by_plan(Node* from, SchedulingPoint point, StretchEnd how, bool at_
     if (turn != Turn::kNone) return next;
   }
   if (plan_ != Plan::kChoices) return choose_by_strategy(from, point);
-  Node* next = choices_.choose(ready_.first(), goes_on ? from : nullptr, point, blocked_.first(), can_fire);
+  bool others = goes_on || ready_.first() != nullptr;
+  Node* next = choices_.choose(ready_.first(), goes_on ? from : nullptr, point, blocked_.first(),
+                               [others](const Node* n) { return can_fire(n, others); });
   if (next != nullptr && next->state == State::kBlocked) fire_now(next);
   if (choices_.has_failed())
     diverge(choices_.wanted(), Divergence::kNotReady, static_cast<u64>(stopped_by(choices_.wanted())));
@@ -217,10 +231,11 @@ bool is_waiting(Node* n, StretchEnd how) {
 }
 
 u64 ready_bits(const Node* running) {
+  bool others = running != nullptr || ready_.first() != nullptr;
   u64 bits = running != nullptr && running->id < 64 ? u64{1} << running->id : 0;
   for (Node* n = ready_.first(); n != nullptr; n = n->next) bits |= n->id < 64 ? u64{1} << n->id : 0;
   for (Node* n = blocked_.first(); n != nullptr && plan_ == Plan::kChoices; n = n->next)
-    bits |= n->id < 64 && can_fire(n) ? u64{1} << n->id : 0;
+    bits |= n->id < 64 && can_fire(n, others) ? u64{1} << n->id : 0;
   return bits;
 }
 
@@ -258,10 +273,11 @@ void restart_choices() {
 u64 draw_early(u64 ahead) {
   bool draws = options.early_ends && !follows_ && strategy_spec_.kind != StrategyKind::kSerial &&
                !(recorder.controlled && plan_ == Plan::kChoices);
-  u64 points = draws ? early_ends_.draw(ahead) : EarlyEnds::kNotEarly;
-  if (points == EarlyEnds::kNotEarly) return points;
-  if (points_ + points < next_early_) next_early_ = points_ + points;
-  return points_ + points;
+  return early_in(draws ? early_ends_.draw(ahead) : EarlyEnds::kNotEarly);
+}
+
+u64 draw_spurious() {
+  return early_in(follows_ || plan_ == Plan::kChoices ? EarlyEnds::kNotEarly : early_ends_.draw_spurious());
 }
 
 bool follows_stretches() { return follows_; }

@@ -121,6 +121,7 @@ void begin_wait(Node* n, uptr object, BlockedOn on, u64 deadline, bool polls) {
     u64 now = virtual_clock::now();
     n->early_at = draw_early(deadline > now ? deadline - now : 0);
   }
+  if (may_wake_spuriously(n)) n->early_at = draw_spurious();
   n->waited = waited_;
   set_wake_at(n, virtual_clock::is_on() ? kNever : deadline);
   blocked_.push_back(n);
@@ -188,7 +189,18 @@ void let_time_pass() {
 
 u64 longest_delay() { return longest_delay_; }
 
+bool may_wake_spuriously(const Node* n) {
+  return n->blocked_on == BlockedOn::kCondition && !n->has_deadline() && !n->polls && recorder.controlled &&
+         controlled::has_flag(sooth::control::kSpuriousWakes);
+}
+
 bool fire_now(Node* n) {
+  if (may_wake_spuriously(n)) {
+    controlled::log(sooth::control::RecordKind::kEarly, n->id, sooth::control::kSpurious);
+    n->was_spurious = true;
+    end_wait(n, Wake::kSpurious);
+    return true;
+  }
   if (n->polls && recorder.controlled && !n->has_deadline()) {
     end_wait(n, Wake::kLook);
     return true;

@@ -64,7 +64,8 @@ struct Step {
 // threads that wait for one another in a loop of atomic loads soon get on.
 void step(Thread* t, const Step& what = {});
 
-enum class Wake : u32 { kWoken, kTimedOut, kLook };
+// kSpurious: of waits for a condition only, whose callers must expect it.
+enum class Wake : u32 { kWoken, kTimedOut, kLook, kSpurious };
 using control::BlockedOn;
 // Gives the turn up until somebody wakes `object` and the turn comes back; or until the deadline (nullptr: none) on
 // `clock`, which is one of virtual time if that is on. May be woken without a reason, as by a signal, whose handler has

@@ -54,8 +54,9 @@ struct Node {
 
   // Controlled runs only.
   sooth::control::BlockedOn blocked_on;
-  bool timed_out;  // has, or will get, the turn because its deadline came
-  bool is_urgent;  // lost a race: does its access before anybody else does anything
+  bool timed_out;     // has, or will get, the turn because its deadline came, or for no reason
+  bool was_spurious;  // woken for no reason, once
+  bool is_urgent;     // lost a race: does its access before anybody else does anything
   sooth::control::StretchEnd stopped_by;
   u64 counted_calls;  // of its hooks, in hook_calls_
   u64 postponed_at;   // waiting_time() then
@@ -136,6 +137,8 @@ void restart_time();
 // The thread, which has given up the turn, is blocked from here on, and no more.
 void begin_wait(Node* n, uptr object, sooth::control::BlockedOn on, u64 deadline, bool polls);
 void end_wait(Node* n, Wake why);
+// It waits for a condition, and may be woken although nobody notifies.
+bool may_wake_spuriously(const Node* n);
 // The thread is blocked, and the moment has come at which it wanted to see whether it can go on. If so, it is ready.
 void look_at_clock(Node* n);
 // Somebody is blocked who goes on when nobody else can: time would pass then, or he would look again.
@@ -156,6 +159,8 @@ void end_idling();
 void restart_choices();
 // Node::early_at of a wait that begins now, with a deadline so far ahead.
 u64 draw_early(u64 ahead);
+// The same of a wait for a condition that may end for no reason.
+u64 draw_spurious();
 // A schedule says who is next, and so whose deadline fires.
 bool follows_stretches();
 // Of those that wait for the condition variable the one that the schedule comes to first; nullptr: whoever has waited

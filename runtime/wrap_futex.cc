@@ -53,6 +53,7 @@ long wait(Thread* t, const Call& c) {
     first = false;
     switch (
         turn::poll(t, address_of(c.word), turn::BlockedOn::kFutex, c.time == nullptr ? nullptr : &deadline, clock)) {
+      case turn::Wake::kSpurious:
       case turn::Wake::kWoken: return 0;
       case turn::Wake::kTimedOut: return -ETIMEDOUT;
       case turn::Wake::kLook: break;

@@ -71,7 +71,12 @@ std::string completeness(const ExploreResult& result, const ExploreFlags& option
   if (result.cut != 0) {
     return "not complete: " + counted(result.cut, "run was", "runs were") + " too long to be looked at as a whole";
   }
+  // Where nobody can go on that is a deadlock, and nobody is woken for no reason instead.
+  const std::string woken = ", with up to one spurious wake-up in each thread";
   return "complete: " + scope(options) +
+         (!options.explore.spurious_wakes ? ""
+          : result.deadlocks.empty()      ? woken
+                                          : woken + ", but of none that nobody would notify") +
          (result.has_waiting_loops
               ? "; loops that wait were followed for " +
                     counted(options.explore.search.loop_turns + std::uint64_t{1}, "round", "rounds")
@@ -96,6 +101,9 @@ Result<std::string> describe_ends(const ExploreResult& result, const ExploreFlag
     }
     for (const std::string& sentence : end.blocked) {
       text += "  " + printable(sentence) + "\n";
+    }
+    if (end.outcome.failed() && end.spurious == end.runs) {
+      text += "  only with a spurious wake-up of a condition variable\n";
     }
     if (end.outcome.failed()) {
       const Result<std::string> again =
@@ -186,6 +194,8 @@ void add_explore_command(CLI::App& root, CommandResult& result) {
       ->default_str("no limit");
   command->add_flag("--no-reduction", options->no_reduction,
                     "Also schedules that differ only in the order of independent steps");
+  command->add_flag("--spurious-wakes", options->explore.spurious_wakes,
+                    "Waits for a condition may also end although nobody notifies, once in each thread");
   add_count_option(*command, "--loop-turns", options->explore.search.loop_turns,
                    "Rounds of a loop that only looks at what nobody changes, until it makes room for others; 0: never");
   add_run_options(*command, options->flags);

@@ -48,6 +48,7 @@ class ExploreCampaign {
     for (const auto& [pair, place] : places_) {
       ExploredRace& race = result_.races[place];
       race.by_delay = race.by_delay && !undelayed_.contains(pair);
+      race.by_spurious_wake = race.by_spurious_wake && race.by_delay;
     }
     result_.tests = tally_.finish();
     return std::move(result_);
@@ -132,7 +133,8 @@ class ExploreCampaign {
     const auto work = [&](std::uint64_t i) {
       RunPlan plan;
       plan.plan = control::Plan::kChoices;
-      plan.flags = control::kEveryAccess | control::kEveryFree | control::kLogPoints;
+      plan.flags = control::kEveryAccess | control::kEveryFree | control::kLogPoints |
+                   (options_.spurious_wakes ? control::kSpuriousWakes : 0);
       plan.strategy = "serial";
       plan.seed = before + i + 1;
       plan.choices = requests[i].choices;
@@ -188,13 +190,14 @@ class ExploreCampaign {
       const Pair pair = pair_of(first, second);
       const auto [place, is_new] = places_.try_emplace(pair, result_.races.size());
       if (is_new) {
-        ExploredRace race{first, second, meeting.other, meeting.here, 0, true, false, {}};
+        ExploredRace race{first, second, meeting.other, meeting.here, 0, true, true, false, {}};
         arrange(meeting, execution, plan, run, race);
         result_.races.push_back(std::move(race));
       }
       ExploredRace& race = result_.races[place->second];
       race.runs += here.insert(pair).second ? 1 : 0;
       race.by_delay = race.by_delay && execution.points[meeting.point].delay > kUsualDelay;
+      race.by_spurious_wake = race.by_spurious_wake && execution.points[meeting.point].delay == control::kSpurious;
     }
   }
 
@@ -207,6 +210,7 @@ class ExploreCampaign {
       return;
     }
     RunPlan toward = plan_of_meeting(meeting, execution, run.log);
+    toward.flags |= plan.flags & control::kSpuriousWakes;
     // Who goes first is drawn. A schedule ends where it stops both: the one that came last must not be the one to go
     // first.
     for (toward.seed = 1; toward.seed <= kMaxDraws && !race.stops; ++toward.seed) {
@@ -218,7 +222,9 @@ class ExploreCampaign {
       ScheduleFile schedule = tally_.schedule_of(toward, *again);
       race.stops = !again->log.processes.empty() && !again->log.processes.front().races.empty() &&
                    first_divergence(schedule, again->log).empty();
-      race.schedule = race.stops ? std::move(schedule) : std::move(race.schedule);
+      if (race.stops) {
+        race.schedule = std::move(schedule);
+      }
     }
   }
 

@@ -18,6 +18,7 @@ namespace sooth {
 
 struct ExploreOptions {
   ExplorerOptions search;       // wants_meeting is ours
+  bool spurious_wakes = false;  // also what waits do that end for no reason, once in a thread
   std::uint64_t runs = 10'000;  // at most; those that only stop at a race again do not count
   std::uint32_t jobs = 1;
   std::function<bool()> cancelled = [] { return false; };  // asked from several threads
@@ -32,7 +33,8 @@ struct ExploredRace {
   std::uint64_t runs = 0;  // in which it was seen
   // In all of them a thread was kept from running before it (kUsualDelay), and no other run has both accesses unordered.
   bool by_delay = true;
-  bool stops = false;  // a run along `schedule` stops both threads there; else it only comes through
+  bool by_spurious_wake = true;  // the same of waits for a condition that ended for no reason
+  bool stops = false;            // a run along `schedule` stops both threads there; else it only comes through
   ScheduleFile schedule;
 };
 

@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "confirm/explorer_campaign.h"
+#include "race/spurious_wakes.h"
 
 namespace sooth {
 namespace {
@@ -29,6 +30,7 @@ Finding finding_of(const ExploredRace& race, CodeNames& names) {
   finding.accesses = {access_of(race.first, race.first_thread, names),
                       access_of(race.second, race.second_thread, names)};
   finding.replay.emplace().by_delay = race.by_delay;
+  finding.replay->strategy = race.by_spurious_wake ? kWithSpuriousWakes : "";
   // Of the first byte that both touch, as everywhere.
   const std::uint32_t variable = variable_of(race.first, race.second);
   const std::string name = variable == 0 ? "" : names.variable(variable - std::uint64_t{1});
@@ -98,7 +100,7 @@ Result<Report> report_of(const ExploreResult& result, const std::string& program
     ReplaySummary replay = finding.replay.value_or(ReplaySummary());
     replay.command = *command;
     replay.seed = schedule.plan.seed;
-    replay.strategy = "explore";
+    replay.strategy.insert(0, "explore");
     replay.trials = result.runs;
     replay.hits = finding.dynamic_pairs;
     replay.probability =

@@ -93,6 +93,10 @@ bool was_delayed(const RunLog& log) {
   return !log.processes.empty() && log.processes.front().longest_delay > kUsualDelay;
 }
 
+bool was_woken_for_no_reason(const RunLog& log) {
+  return !log.processes.empty() && log.processes.front().longest_delay == control::kSpurious;
+}
+
 std::string Outcome::describe() const {
   std::string text;
   switch (kind) {

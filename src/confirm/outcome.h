@@ -41,6 +41,8 @@ inline constexpr std::uint64_t kUsualDelay = 100'000'000;
 // A deadline came although a thread could run that would have had more time than that: what a run does then is rarely
 // seen.
 bool was_delayed(const RunLog& log);
+// A wait for a condition ended although nobody notified (control::kSpuriousWakes). Then was_delayed(), too.
+bool was_woken_for_no_reason(const RunLog& log);
 
 // The line of `errors` (standard error of a run, or its end) in which a failed assertion, std::terminate, a check of
 // glibc or a sanitizer says what is wrong; with what() of an exception behind it. Empty when there is none.

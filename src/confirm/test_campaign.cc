@@ -100,6 +100,7 @@ bool TestTally::add(const RunPlan& plan, const RunOutcome& run) {
   ++end.runs;
   bool is_new = end.runs == 1;
   end.delayed += was_delayed(run.log) ? 1 : 0;
+  end.spurious += was_woken_for_no_reason(run.log) ? 1 : 0;
   const auto output = std::find_if(end.outputs.begin(), end.outputs.end(),
                                    [&](const TestOutput& each) { return each.hash == run.output_hash; });
   if (output != end.outputs.end()) {

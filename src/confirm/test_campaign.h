@@ -42,7 +42,8 @@ struct TestEnd {
   std::vector<std::string> blocked;  // of a deadlock: a sentence for each thread of the first one
   bool failure = false;  // a crash, a complaint, a deadlock, a hang, or an exit status that is not the usual one
   std::uint64_t runs = 0;
-  std::uint64_t delayed = 0;  // of these, in which a thread that could run was kept from it for long (kUsualDelay)
+  std::uint64_t delayed = 0;   // of these, in which a thread that could run was kept from it for long (kUsualDelay)
+  std::uint64_t spurious = 0;  // ... in which a wait for a condition ended for no reason; these are `delayed`, too
   std::uint64_t first_seed = 0;
   ScheduleFile schedule;            // of the first one
   std::vector<TestOutput> outputs;  // by first seed; the first kMaxOutputs of them

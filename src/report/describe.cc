@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "race/spurious_wakes.h"
 #include "report/utf8.h"
 #include "trace/text/std_syntax.h"
 
@@ -260,15 +261,20 @@ std::string runs_that_reached(const ReplaySummary& replay) {
               : std::to_string(replay.hits) + " of " + std::to_string(replay.trials) + " controlled runs");
 }
 
-constexpr std::string_view kTakesDelay = "it takes a thread that is kept from running for longer than a time-out";
+// What it takes beyond a schedule, as far as anybody has seen.
+std::string what_it_takes(const Finding& finding) {
+  return takes_spurious_wake(finding) ? "it takes a spurious wake-up of a condition variable"
+         : is_by_delay(finding)       ? "it takes a thread that is kept from running for longer than a time-out"
+                                      : "";
+}
 
 std::string why_confirmed(const Finding& finding) {
   const std::string runs = finding.replay.has_value() ? runs_that_reached(*finding.replay) : "a controlled run";
-  const bool delayed = finding.replay.has_value() && finding.replay->by_delay;
+  const std::string takes = what_it_takes(finding);
   return runs +
          (finding.kind == FindingKind::kRace ? " stopped with both threads about to do it"
                                              : " stopped with every thread waiting for the next") +
-         (delayed ? " (" + std::string(kTakesDelay) + ")" : "");
+         (takes.empty() ? "" : " (" + takes + ")");
 }
 
 // "a recorded run ended so", "3 of 40 controlled runs ended so".
@@ -282,7 +288,8 @@ std::string why_failed(const Finding& finding) {
   }
   text = (text.empty() ? "a controlled run" : text) + " ended so: " + printable(failure.outcome);
   text += failure.message.empty() ? "" : " after \"" + printable(failure.message) + "\"";
-  return text + (failure.by_delay ? "; " + std::string(kTakesDelay) : "");
+  const std::string takes = what_it_takes(finding);
+  return text + (takes.empty() ? "" : "; " + takes);
 }
 
 // How the runs that did not reach it ended: "of 10 undirected runs none did".
@@ -344,7 +351,7 @@ std::string doubt_by_libraries(const Finding& finding) {
 }  // namespace
 
 std::string attempts(const Finding& finding) {
-  if (!finding.replay.has_value() || finding.rung >= Rung::kConfirmed) {
+  if (!finding.replay.has_value() || finding.rung >= Rung::kConfirmed || finding.failure.has_value()) {
     return "";
   }
   const std::uint64_t trials = finding.replay->trials;
@@ -357,6 +364,9 @@ std::string why_on_rung(const Finding& finding, const ReportStats& stats) {
   const bool witnessed = finding.witness.has_value() && finding.witness->checked;
   switch (finding.rung) {
     case Rung::kSuspected:
+      if (finding.failure.has_value()) {
+        return why_failed(finding);
+      }
       if (finding.may_be_atomic) {
         return std::string(finding.replay.has_value() && finding.replay->hits > 0
                                ? "a controlled run brought the two together"

@@ -521,7 +521,8 @@ Status write_text(const Report& report, const SinkOptions& options, std::ostream
     return finding->kind == FindingKind::kRace && finding->rung >= Rung::kConfirmed;
   });
   for (const Finding* finding : findings) {
-    if (finding->rung == Rung::kSuspected) {
+    // A run that failed is worth to be read, whatever it took.
+    if (finding->rung == Rung::kSuspected && !finding->failure.has_value()) {
       suspicions.push_back(finding);
     } else if (options.verbose) {
       write_finding(*finding, report.stats, options, paint, out);

@@ -86,8 +86,9 @@ std::vector<Gap> gaps_of_recording(const ProgramRecording& recording, const Reco
 
 std::vector<Gap> gaps_of_runs(const Report& report, const ControlCounts& control) {
   std::vector<Gap> gaps;
-  const auto open = std::count_if(report.findings.begin(), report.findings.end(),
-                                  [](const Finding& finding) { return finding.rung == Rung::kSuspected; });
+  const auto open = std::count_if(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
+    return finding.rung == Rung::kSuspected && !finding.failure.has_value();
+  });
   if (open > 0) {
     gaps.push_back({GapKind::kUnknown, counted(static_cast<std::uint64_t>(open), "finding is", "findings are") +
                                            " only suspected: no run got there, and there is no proof."});

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "confirm/shell_words.h"
+#include "race/spurious_wakes.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
 #include "trace/reader.h"
@@ -376,6 +377,8 @@ void FailureTally::may_be_caused_by(const std::string& failure, const std::strin
 
 void FailureTally::move_to(Report& report) {
   for (Finding& finding : findings_) {
+    // Programs that wait for a condition should expect it, and seldom meet it: worth a look, and no reason to fail.
+    finding.rung = takes_spurious_wake(finding) ? Rung::kSuspected : finding.rung;
     call_as_predicted(finding, report);
     name_in_command(finding);
     if (finding.replay) {
@@ -401,10 +404,14 @@ void FailureLog::add(const RunPlan& plan, const RunOutcome& run) {
   }
   Kept& kept = kept_[failure_key(*failure)];
   kept.id = kept.times == 0 ? failure->id : std::min(kept.id, failure->id);
-  const auto rank = [](const RunPlan& each) { return std::tuple(each.plan, each.strategy, each.seed); };
+  // Whatever needs no spurious wake-up comes before what had one.
+  const auto rank = [](const RunPlan& each) {
+    return std::tuple((each.flags & control::kSpuriousWakes) != 0, each.plan, each.strategy, each.seed);
+  };
   const bool by_delay = ended.by_delay && (kept.times == 0 || kept.run.by_delay);
   if (kept.times++ == 0 || rank(plan) < rank(kept.schedule.plan)) {
     kept.schedule = make_schedule("", plan, run.log);
+    kept.woken_for_no_reason = was_woken_for_no_reason(run.log);
     kept.run = std::move(ended);
   }
   kept.run.by_delay = by_delay;
@@ -427,6 +434,7 @@ void FailureLog::move_to(FailureTally& tally, const std::string& words, const st
                       : kept.schedule.plan.plan == control::Plan::kDirected ? "directed"
                       : kept.schedule.plan.plan == control::Plan::kChoices  ? "explore"
                                                                             : "witness";
+    replay.strategy += kept.woken_for_no_reason ? kWithSpuriousWakes : "";
     replay.seed = kept.schedule.plan.seed;
     replay.schedule = print_schedule(kept.schedule);
     tally.add(kept.run, replay, kept.times);

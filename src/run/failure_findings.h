@@ -33,7 +33,7 @@ struct StoppedThread {
 struct EndedRun {
   Outcome outcome;
   bool recorded = false;  // the recorded run, else a controlled one
-  bool by_delay = false;  // a thread that could run was kept from it for longer than a time-out
+  bool by_delay = false;  // a thread that could run was kept from it for longer than a time-out; was_delayed()
   std::vector<StoppedThread> threads;
 };
 
@@ -109,7 +109,8 @@ class FailureLog {
  private:
   struct Kept {
     EndedRun run;
-    ScheduleFile schedule;  // of the run with the lowest seed
+    ScheduleFile schedule;             // of the run with the lowest seed
+    bool woken_for_no_reason = false;  // ... that run
     std::uint64_t times = 0;
     std::string id;
   };

@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "race/spurious_wakes.h"
 #include "report/describe.h"
 #include "report/fingerprint.h"
 
@@ -174,6 +175,24 @@ TEST(FailureFindings, AllRunsThatEndedSoAreTold) {
   report.findings[0].failure->recorded = true;
   EXPECT_EQ(why_on_rung(report.findings[0], {}),
             "a recorded run, the run along the witness and 3 of 10 controlled runs ended so: a deadlock");
+}
+
+TEST(FailureFindings, WhatTakesASpuriousWakeIsSuspected) {
+  EndedRun run = crashed(SIGABRT, 7);
+  run.by_delay = true;
+  FailureTally tally;
+  tally.add(run, {"sooth replay x -- ./p", "random" + std::string(kWithSpuriousWakes), 5, "text"}, 2);
+  Report report;
+  tally.move_to(report);
+  EXPECT_EQ(report.findings.at(0).rung, Rung::kSuspected);
+  EXPECT_EQ(why_on_rung(report.findings[0], {}),
+            "2 of 2 controlled runs ended so: killed by signal 6 (Aborted); it takes a spurious wake-up of a condition "
+            "variable");
+  tally.add(run, {"sooth replay x -- ./p", "random" + std::string(kWithSpuriousWakes), 5, "text"});
+  tally.add(crashed(SIGABRT, 7), {"sooth replay x -- ./p", "random", 6, "text"});
+  Report other;
+  tally.move_to(other);
+  EXPECT_EQ(other.findings.at(0).rung, Rung::kHarmful) << "another run did without";
 }
 
 TEST(FailureFindings, HowARecordedRunEnded) {

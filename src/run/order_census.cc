@@ -34,6 +34,7 @@ void OrderCensus::add(TraceReader& trace) {
     events += batch->events.size();
     for (const Event& event : batch->events) {
       const bool locks_it = event.op == Op::kAcquire || event.op == Op::kAcquireFailed;
+      has_condition_waits_ = has_condition_waits_ || was_woken(event);
       if (!locks_it && !is_access(event.op)) {
         must.learn(event);
         continue;

@@ -24,6 +24,9 @@ class OrderCensus {
   // around that no recording has shown in the other order; fewest uses first, then "first". nullopt: there are none.
   std::optional<std::string> next_schedule();
 
+  // A recording has a wait for a condition that has no deadline.
+  bool has_condition_waits() const { return has_condition_waits_; }
+
   std::uint64_t one_way() const;  // pairs that were seen in one order only
 
   static constexpr std::uint64_t kMostEvents = 200'000;
@@ -36,6 +39,7 @@ class OrderCensus {
   std::map<std::string, std::uint32_t> sites_;   // by site_key()
   std::set<std::pair<Place, Place>> seen_;       // the former came first
   std::map<std::string, std::uint32_t> chosen_;  // how often
+  bool has_condition_waits_ = false;
 };
 
 }  // namespace sooth

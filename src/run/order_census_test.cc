@@ -56,5 +56,13 @@ TEST(OrderCensus, WhatCannotBeTurnedAroundDoesNotCount) {
   EXPECT_EQ(census.one_way(), 1u) << "the load might have come first";
 }
 
+TEST(OrderCensus, KnowsWhetherAnybodyWaitsForACondition) {
+  OrderCensus census;
+  add_bare(census, "T0|acq(l)|1 T0|rel(l)|2 T0|condtimeout(c)|3 T0|acq(l)|4 T0|rel(l)|5");
+  EXPECT_FALSE(census.has_condition_waits()) << "it was over by itself";
+  add_bare(census, "T0|acq(l)|1 T0|rel(l)|2 T1|notifyone(c)|6 T0|condwait(c)|3 T0|acq(l)|4 T0|rel(l)|5");
+  EXPECT_TRUE(census.has_condition_waits());
+}
+
 }  // namespace
 }  // namespace sooth

@@ -35,6 +35,9 @@ constexpr std::uint64_t kTinyEvents = 2000;
 // tested, and explored, in any case, unless that takes half of what is left.
 constexpr std::uint64_t kLeastRuns = 200;
 
+// Schedules in which waits for a condition end for no reason.
+constexpr std::uint64_t kSpuriousRuns = 60;
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // The file name of the first word of a command line.
@@ -139,6 +142,7 @@ class Loop {
     if (!explore_all()) {
       test_schedules();
     }
+    test_spurious_wakes();
     fail_again();
     std::uint64_t untried = 0;
     for (Candidate& candidate : candidates_) {
@@ -352,6 +356,39 @@ class Loop {
     if (hung) {
       look_at_hang(*hung);
     }
+  }
+
+  // Waits for a condition may end although nobody notifies. Programs must expect that, and hardly ever meet it.
+  void test_spurious_wakes() {
+    const CampaignOptions& options = job_.confirm.options.campaign;
+    if (!recordings_are_over() || options.trials == 0 || !program_.ok() || !census_.has_condition_waits()) {
+      return;
+    }
+    const StageTime time(limit_, RunStage::kExplore), most(limit_, RunStage::kHalfOfTheRest);
+    const std::uint64_t before = runs_made_;
+    const auto plan_of = [&](std::uint64_t i) {
+      RunPlan plan;
+      plan.strategy = i % 2 == 0 ? "random" : "pct:3";
+      plan.seed = options.seed + i;
+      plan.flags = control::kSpuriousWakes;
+      return plan;
+    };
+    const auto take = [&](std::uint64_t i, Result<RunOutcome>&& outcome) {
+      if (!outcome.ok() || outcome->cancelled) {
+        return false;
+      }
+      if (!outcome->timed_out) {
+        failures_.add(plan_of(i), *outcome);
+      }
+      tell("testing spurious wake-ups");
+      return true;
+    };
+    do_in_order<Result<RunOutcome>>(
+        kSpuriousRuns, options.jobs, [&](std::uint64_t i) { return run(plan_of(i), patience()); }, take,
+        [&] {
+          return job_.deterministic ? limit_.reached()
+                                    : most.over() || (runs_made_ - before >= kSpuriousRuns / 2 && time.over());
+        });
   }
 
   // How long a run may take that is one of very many: far longer than those that ended.

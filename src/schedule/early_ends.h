@@ -30,14 +30,23 @@ class EarlyEnds {
                                  : ahead <= 2'000 * kMillisecond ? 10
                                  : ahead <= kLongest             ? 4
                                                                  : 0;
-    const std::uint64_t side = random_.below(kSides);
-    const std::uint64_t one = random_.below(kScales), other = random_.below(kScales);
+    return draw(chance, kSides, kScales);
+  }
+  // The same until a wait for a condition ends although nobody notifies. Mostly the wait is not for long.
+  constexpr std::uint64_t draw_spurious() {
+    constexpr std::uint64_t kChance = 6, kSides = 16, kScales = 6;
+    return draw(kChance, kSides, kScales);
+  }
+
+ private:
+  constexpr std::uint64_t draw(std::uint64_t chance, std::uint64_t sides, std::uint64_t scales) {
+    const std::uint64_t side = random_.below(sides);
+    const std::uint64_t one = random_.below(scales), other = random_.below(scales);
     const std::uint64_t scale = std::uint64_t{1} << (one < other ? one : other);
     const std::uint64_t points = scale + random_.below(scale);
     return side < chance ? points : kNotEarly;
   }
 
- private:
   SeededRandom random_;
 };
 

@@ -45,5 +45,18 @@ TEST(EarlyEnds, AreRareForLongTimes) {
   EXPECT_EQ(within(10'001 * kMillisecond, 16'384), 0);
 }
 
+TEST(EarlyEnds, WaitsThatEndForNoReasonDoSoSoonOrNotAtAll) {
+  EarlyEnds ends(1);
+  int early = 0, at_once = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const std::uint64_t drawn = ends.draw_spurious();
+    EXPECT_TRUE(drawn == EarlyEnds::kNotEarly || (drawn >= 1 && drawn < 64)) << drawn;
+    early += drawn != EarlyEnds::kNotEarly ? 1 : 0;
+    at_once += drawn == 1 ? 1 : 0;
+  }
+  EXPECT_NEAR(early, 3'750, 200);
+  EXPECT_GT(at_once, 500);
+}
+
 }  // namespace
 }  // namespace sooth

@@ -49,6 +49,9 @@ inline constexpr std::uint32_t kEveryAccess = 4;
 inline constexpr std::uint32_t kLogPoints = 8;  // a kPoint record for each scheduling point
 // Each free is a scheduling point, too, and counts in `accesses`.
 inline constexpr std::uint32_t kEveryFree = 16;
+// Waits for a condition, those without a deadline, may end although nobody notifies: strategies draw that, and with
+// kChoices such a thread can be chosen once, while others can go on.
+inline constexpr std::uint32_t kSpuriousWakes = 32;
 
 enum class Plan : std::uint32_t {
   kStrategy = 0,   // `strategy` decides
@@ -133,7 +136,7 @@ struct Stretch {
   std::uint64_t events;    // done by the thread when the stretch ends, since the thread began
   std::uint64_t accesses;  // since the last of these; kAnyAccesses: as far as the next operation
   std::uint32_t hash;      // of all operations of the process up to here; 0 is not checked
-  // 1: the thread was woken for this stretch by its deadline. One that waits for a deadline, and whose turn the schedule
+  // 1: the thread was woken for this stretch by its deadline; or, with kSpuriousWakes, by nobody. One that waits for a deadline, and whose turn the schedule
   // says it is, is woken by it in any case.
   std::uint32_t timed_out;
 };
@@ -208,7 +211,7 @@ enum class RecordKind : std::uint16_t {
   // `thread` is about to be killed by the signal a, of its own doing; c = where, as in kBlockedThread; 0: unknown.
   kCrash = 16,
   // The deadline of `thread` fired while others could run: a = by how many nanoseconds of virtual time early. They were
-  // delayed for so long.
+  // delayed for so long. kSpurious: it waited for a condition, had no deadline, and nobody notified it.
   kEarly = 17,
   // A frame of `thread`, behind its kBlockedThread or kCrash, innermost first: a = offset of the program counter in its
   // module, b = number of the module as in kModule, or kNone.
@@ -249,6 +252,9 @@ enum class Divergence : std::uint64_t {
   kEarly = 2,      // it stopped before it came to the position; c = StretchEnd by which it stopped
   kOtherHash = 3,  // it did other operations; c = the hash
 };
+
+// Of a kEarly record: less likely than any delay.
+inline constexpr std::uint64_t kSpurious = ~std::uint64_t{0};
 
 enum class External : std::uint64_t { kReturned = 0, kTurnTaken = 1, kSignal = 2, kDeadline = 3 };
 

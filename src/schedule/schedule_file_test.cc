@@ -32,7 +32,7 @@ constexpr char kStretched[] =
     "seed 18446744073709551615\n"
     "quantum 50\n"
     "patience 1000\n"
-    "flags real-time every-access every-free\n"
+    "flags real-time every-access every-free spurious-wakes\n"
     "thread 1 0 0\n"
     "thread 2 1 0\n"
     "run 0 14+3 blocked 9f3c01d2\n"
@@ -57,7 +57,8 @@ TEST(ScheduleFile, IsPrintedAsItWasRead) {
   EXPECT_TRUE(replay_plan(*seeded).stretches.empty()) << "check points are not followed";
   const Result<ScheduleFile> stretched = parse(kStretched);
   EXPECT_EQ(stretched->plan.seed, ~std::uint64_t{0});
-  EXPECT_EQ(stretched->plan.flags, control::kRealTime | control::kEveryAccess | control::kEveryFree);
+  EXPECT_EQ(stretched->plan.flags,
+            control::kRealTime | control::kEveryAccess | control::kEveryFree | control::kSpuriousWakes);
   EXPECT_TRUE(stretched->open_end);
   EXPECT_EQ(replay_plan(*stretched).stretches.size(), 2u);
 }

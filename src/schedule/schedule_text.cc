@@ -40,8 +40,10 @@ struct FlagName {
   std::string_view name;
   std::uint32_t bit;
 };
-constexpr FlagName kFlags[] = {
-    {"real-time", control::kRealTime}, {"every-access", control::kEveryAccess}, {"every-free", control::kEveryFree}};
+constexpr FlagName kFlags[] = {{"real-time", control::kRealTime},
+                               {"every-access", control::kEveryAccess},
+                               {"every-free", control::kEveryFree},
+                               {"spurious-wakes", control::kSpuriousWakes}};
 
 // --- printing
 

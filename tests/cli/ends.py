@@ -36,6 +36,33 @@ SOURCES = {
       pthread_detach(t);
     }
     """,
+    # A wait that takes it for granted that somebody notified; -DLOOP: that looks again.
+    "hasty": r"""
+    #include <cassert>
+    #include <condition_variable>
+    #include <mutex>
+    #include <thread>
+    static std::mutex mutex;
+    static std::condition_variable condition;
+    static bool ready;
+    int main() {
+      std::thread waits([] {
+        std::unique_lock<std::mutex> lock(mutex);
+    #ifdef LOOP
+        while (!ready) condition.wait(lock);
+    #else
+        if (!ready) condition.wait(lock);
+    #endif
+        assert(ready);
+      });
+      {
+        std::lock_guard<std::mutex> guard(mutex);
+        ready = true;
+        condition.notify_one();
+      }
+      waits.join();
+    }
+    """,
     # Two locks in two orders, which serial schedules bring to a deadlock: each thread yields between them.
     "inverted": r"""
     #include <pthread.h>
@@ -297,6 +324,19 @@ def report_of(bench, *words, status=66, **options):
 
 def failures(report, kind):
     return [f for f in report["findings"] if f["kind"] == kind and "failure" in f]
+
+
+def test_spurious_wakes(bench):
+    """What takes one is told and can be repeated, and fails no run; who looks again has nothing to fear."""
+    report, done = report_of(bench, "--", built(bench, "hasty"), status=0)
+    found = failures(report, "crash")
+    check([(f["rung"], f["replay"]["strategy"].split(" ", 1)[1]) for f in found] == [("suspected", "with spurious wake-ups")], report["findings"])
+    text = bench.run("report", "out.json", status=0).stdout
+    check("suspected crash" in text and "it takes a spurious wake-up of a condition variable" in text and "replay: sooth replay" in text, text)
+    again = bench.run("replay", "out.json#" + found[0]["id"], "--", built(bench, "hasty"), status=134)
+    check("the same run as in the schedule" in again.stderr or "Assertion" in again.stderr, again.stderr)
+    report, done = report_of(bench, "--", built(bench, "hasty", "-DLOOP"), status=0)
+    check(report["findings"] == [], report["findings"])
 
 
 def test_a_thread_may_run_before_the_end(bench):

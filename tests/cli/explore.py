@@ -175,6 +175,31 @@ SOURCES = {
       std::printf("%d%d\n", first[1], first[2]);
     }
     """,
+    # A wait that takes it for granted that somebody notified; -DLOOP: that looks again.
+    "spurious": r"""
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    static bool ready;
+    static int data;
+    static void wait() {
+      pthread_mutex_lock(&mutex);
+    #ifdef LOOP
+      while (!ready) pthread_cond_wait(&condition, &mutex);
+    #else
+      if (!ready) pthread_cond_wait(&condition, &mutex);
+    #endif
+      pthread_mutex_unlock(&mutex);
+      assert(data == 1);
+    }
+    static void notify() {
+      data = 1;
+      pthread_mutex_lock(&mutex);
+      ready = true;
+      pthread_cond_signal(&condition);
+      pthread_mutex_unlock(&mutex);
+    }
+    int main() { together<wait, notify>(); }
+    """,
     # A spin lock. -DSWAP: by compare-and-swap; else by exchange.
     "spin": r"""
     static std::atomic<int> locked;
@@ -540,6 +565,24 @@ def test_whom_a_notification_wakes(bench):
         done = bench.run("test", "--strategy", strategy, "--runs", 40, "--", notify, status=66, limit=300)
         check("woken == began" in done.stdout, done.stdout)
     bench.run("record", "--schedule", "serial", "-o", "notify.trace", "--", notify, status=0)
+
+
+def test_spurious_wakes(bench):
+    """Waits may end for no reason, if that is asked for; what takes that says so, can be repeated, and hides no deadlock."""
+    hasty = built(bench, "spurious")
+    done = explore(bench, hasty)
+    check(counts(done)[1:] == (1, 0, 0) and is_complete(done), done.stdout)
+    done = explore(bench, hasty, "--spurious-wakes", status=66)
+    check("with up to one spurious wake-up in each thread" in done.stdout and is_complete(done), done.stdout)
+    check(re.search(r"outcome: killed by signal 6 .*data == 1.*\n  only with a spurious wake-up of a condition variable\n", done.stdout), done.stdout)
+    check("confirmed data race" in done.stdout and "(it takes a spurious wake-up of a condition variable)" in done.stdout, done.stdout)
+    for line, status in ((re.search(r"again: sooth (replay .*)", done.stdout)[1], 134), (re.search(r"replay: sooth (replay .*?) \(seed", done.stdout)[1], None)):
+        again = bench.run(*shlex.split(line), status=status)
+        check("the same run as in the schedule" in again.stderr, again.stderr)
+    done = explore(bench, built(bench, "spurious", "-DLOOP"), "--spurious-wakes")
+    check(counts(done)[1:] == (1, 0, 0) and is_complete(done), done.stdout)
+    done = explore(bench, built(bench, "lost"), "--spurious-wakes", status=66)
+    check("waits for a condition" in done.stdout and "but of none that nobody would notify" in done.stdout and is_complete(done), done.stdout)
 
 
 def test_frees_are_steps(bench):

@@ -81,14 +81,15 @@ def line_of(place):
 
 
 def findings(report):
-    """(kind, places) -> the highest rung."""
+    """(kind, places) -> the highest rung, of all pairs of places that findings are about."""
     found = {}
     for finding in report["findings"]:
         if finding["kind"] in ("race", "deadlock"):
-            sites = [access["site"] for access in finding["accesses"]]
-            places = tuple(sorted(f"{os.path.basename(site.get('file', '?'))}:{site.get('line', 0)}" for site in sites))
-            key = (finding["kind"], places)
-            found[key] = max(found.get(key, "suspected"), finding["rung"], key=RUNGS.index)
+            pairs = [([access["site"] for access in finding["accesses"]], finding["rung"])]
+            for sites, rung in pairs + [(other["sites"], other["rung"]) for other in finding.get("others", [])]:
+                places = tuple(sorted(f"{os.path.basename(site.get('file', '?'))}:{site.get('line', 0)}" for site in sites))
+                key = (finding["kind"], places)
+                found[key] = max(found.get(key, "suspected"), rung, key=RUNGS.index)
     return found
 
 
