@@ -58,7 +58,7 @@ Status check_report(const Report& report, const ConfirmFlags& options) {
   bool has_code = report.findings.empty();
   for (const Finding& finding : report.findings) {
     for (const Access& access : finding.accesses) {
-      has_code = has_code || !access.site.module.empty();
+      has_code = has_code || !access.site.module.empty() || !access.executed;
     }
   }
   if (!has_code) {

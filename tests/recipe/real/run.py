@@ -3,7 +3,7 @@
 
     run.py --sooth build/bin/sooth [--levels 0,1,2] [NAME ...]
 
-Each program of this folder is built with `sooth c++ --deep`, must print what it prints without (built by the same compiler, run alone), is recorded under a few schedules, and analysed with mcm and
+Each of PROGRAMS is built with `sooth c++ --deep`, must print what it prints without (built by the same compiler, run alone), is recorded under a few schedules, and analysed with mcm and
 recipe. That must end well; every race that mcm predicts, recipe has to predict as well, and all must be marked, as those of tests/programs are. Prints the figures of the analysis: how much of
 the program was understood.
 """
@@ -23,6 +23,7 @@ import run as figures  # noqa: E402  (the folder has to be known first)
 Failure = figures.Failure
 COMPILER = "clang++-19"  # that `sooth c++ --deep` uses
 SCHEDULES = ["serial", "random"]
+PROGRAMS = ["thread_pool"]  # the others of this folder are those of reach.py
 
 
 class Program(figures.programs.Program):
@@ -30,11 +31,11 @@ class Program(figures.programs.Program):
         """Its races stand on two lines each; who finds them depends on the recording."""
 
 
-def races(report):
-    """By the innermost places in the program itself: much happens in headers of the library."""
+def races(report, rungs=("predicted",)):
+    """By the innermost places in the program itself: much happens in headers of the library. `rungs` None: all."""
     found = {}
     for finding in report["findings"]:
-        if finding["kind"] == "race" and finding["rung"] == "predicted":
+        if finding["kind"] == "race" and (rungs is None or finding["rung"] in rungs):
             ends = []
             for access in finding["accesses"]:
                 frames = [access["site"], *access.get("stack", [])]
@@ -79,11 +80,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sooth", required=True, type=os.path.abspath)
     parser.add_argument("--levels", type=lambda text: text.split(","), default=["0", "1", "2"])
-    parser.add_argument("names", nargs="*", help="programs without their suffix; all by default")
+    parser.add_argument("names", nargs="*", help="programs without their suffix; PROGRAMS by default")
     options = parser.parse_args()
     failed = count = 0
-    for path in sorted(FOLDER.glob("*.cc")):
-        for level in options.levels if not options.names or path.stem in options.names else []:
+    for path in [FOLDER / f"{name}.cc" for name in options.names or PROGRAMS]:
+        for level in options.levels:
             with tempfile.TemporaryDirectory(prefix="sooth-real-") as work:
                 try:
                     wrong = check(options.sooth, Program(path), level, pathlib.Path(work))
