@@ -54,7 +54,7 @@ ROOMS = {
     "recipe": {
         "witness": ("witnesses with values, and the memory they start from", []),
         "execute": ("executes threads again along their recorded path, with symbols for values", []),
-        "detour": ("... and along branches that they did not take", ["execute"]),
+        "detour": ("... and along branches that they did not take", ["execute", "witness"]),
         "formula": ("orders and values as a formula, and its solutions", ["execute", "witness"]),
         "judge": ("executes witnesses with concrete values; shares no code with the rooms above", ["witness"]),
         "opaque": ("calls of code that is not recorded, and the memory they reach", ["judge"]),

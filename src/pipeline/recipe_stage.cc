@@ -12,6 +12,7 @@
 
 #include "pipeline/findings.h"
 #include "pipeline/mcm_stage.h"
+#include "pipeline/recipe_reach.h"
 #include "pipeline/stage_gaps.h"
 #include "predict/barrier_order.h"
 #include "race/site_key.h"
@@ -84,11 +85,12 @@ class RecipeStage {
     const TraceIndex index(without_bound_reads(calls.view(), nobody), calls.order(), KeptOrder::kButAtomics);
     ExecuteOptions execute;
     execute.detours = options.detours;
+    const InitialMemory initial(program_);
+    execute.initial = std::cref(initial);
     Result<SymbolicProgram> symbolic = execute_symbolically(program_, index, view, view.deep, execute);
     if (!symbolic.ok()) {
       return std::move(symbolic).status();
     }
-    const InitialMemory initial(program_);
     const RecipeModel model(index, calls.view(), *symbolic, std::cref(initial));
     found_ = find_recipe_races(
         model, options,
@@ -98,6 +100,7 @@ class RecipeStage {
         },
         [this](const Site& a, const Site& b) { return decided_.contains(keys(a, b)); });
     note_coverage(*symbolic);
+    reach_ = options.detours ? reach_of_detours(*symbolic) : decltype(reach_)();
     return judge_pairs(index);
   }
 
@@ -148,6 +151,7 @@ class RecipeStage {
     if (found_.detours > 0) {
       stats.extra.emplace_back("branches not taken that were followed", std::to_string(found_.detours));
     }
+    stats.extra.insert(stats.extra.end(), reach_.begin(), reach_.end());
     return stats;
   }
 
@@ -406,6 +410,7 @@ class RecipeStage {
   std::set<Places> decided_, places_;
   RecipeResult found_;
   Coverage coverage_;
+  std::vector<std::pair<std::string, std::string>> reach_;  // of branches that were not taken
   std::uint64_t shared_reads_ = 0, shared_writes_ = 0, branches_ = 0, base_pointers_ = 0, other_conditions_ = 0;
   std::uint64_t dynamic_pairs_ = 0, unknown_ = 0, ended_ = 0, undone_ = 0;
   std::string why_, why_ended_, why_rejected_;  // of the first each

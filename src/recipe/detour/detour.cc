@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 #include <utility>
 
 #include <llvm/IR/GlobalVariable.h>
@@ -17,6 +18,12 @@ DetourExplorer::DetourExplorer(SharedExecution& execution, const ThreadExecutor&
     for (const llvm::Function& function : program.module(m)) {
       if (!function.isDeclaration() && !function.hasLocalLinkage()) {
         definitions_.try_emplace(function.getName(), &function);
+      }
+    }
+    for (const char* name : {"_ZSt4cout", "_ZSt4cerr", "_ZSt4clog"}) {
+      const llvm::GlobalVariable* stream = program.module(m).getNamedGlobal(name);
+      if (const std::optional<std::uint64_t> address = stream != nullptr ? program.address(m, *stream) : std::nullopt) {
+        streams_.push_back(*address);
       }
     }
     for (const llvm::GlobalVariable& variable : program.module(m).globals()) {
@@ -44,6 +51,14 @@ const DetourExplorer::ConstantGlobal* DetourExplorer::constant_at(std::uint64_t 
   auto at = std::upper_bound(constants_.begin(), constants_.end(), address,
                              [](std::uint64_t a, const ConstantGlobal& c) { return a < c.begin; });
   return at != constants_.begin() && address < (at - 1)->end ? &*(at - 1) : nullptr;
+}
+
+std::optional<std::uint8_t> DetourExplorer::settled_byte(std::uint64_t address, EventIndex before) const {
+  if (!x_.sharing.is_settled(thread_, address, before, x_.computed)) {
+    return std::nullopt;
+  }
+  const std::optional<std::uint8_t> told = x_.sharing.byte_at(address, before);
+  return told || !x_.options.initial || x_.sharing.is_written(address) ? told : x_.options.initial(address);
 }
 
 const llvm::BasicBlock* DetourExplorer::meeting_point(const llvm::BasicBlock& block) {
@@ -78,6 +93,7 @@ void DetourExplorer::explore(const llvm::Instruction& branch, const Cell& value,
   Branch& known = branches_[&branch];
   known.was_taken.resize(branch.getNumSuccessors());
   known.tried.resize(branch.getNumSuccessors());
+  known.furthest.resize(branch.getNumSuccessors());
   known.was_taken[outcome] = true;
   const llvm::BasicBlock* meet = nullptr;
   std::vector<const llvm::BasicBlock*> looked_at{branch.getSuccessor(outcome)};
@@ -104,6 +120,10 @@ void DetourExplorer::explore(const llvm::Instruction& branch, const Cell& value,
       DetourWalk walk = std::move(open.back());
       open.pop_back();
       walk.run(open);
+      if (Branch::Furthest& furthest = known.furthest[other];
+          furthest.stopped.empty() || walk.step_count() > furthest.steps) {
+        furthest = {walk.step_count(), walk.stopped()};
+      }
       Detour made{position, conditions, x_.code.program().ref(branch), other, taken, walk.take_steps(), walk.stopped()};
       // Ways that part behind their last step are one.
       const auto same = [&](const Found& found) { return found.detour.steps == made.steps; };
@@ -121,7 +141,7 @@ std::vector<Detour> DetourExplorer::take() {
     const auto was_executed = [&](const llvm::BasicBlock* block) { return path_.has_executed(*block); };
     if (!found.news.empty() && std::all_of(found.news.begin(), found.news.end(), was_executed)) {
       found.detour.steps.resize(found.steps_to_keep);
-      found.detour.stopped = "post-dominator";
+      found.detour.stopped = kFollowedToTheEnd;
     }
     if (!branches_[found.branch].was_taken[found.detour.outcome] && !found.detour.steps.empty()) {
       kept.push_back(std::move(found.detour));
@@ -129,6 +149,22 @@ std::vector<Detour> DetourExplorer::take() {
   }
   found_.clear();
   return kept;
+}
+
+std::vector<UntakenSide> DetourExplorer::sides() {
+  std::vector<UntakenSide> sides;
+  for (const auto& [branch, known] : branches_) {
+    for (std::uint32_t outcome = 0; outcome < known.furthest.size(); ++outcome) {
+      const Branch::Furthest& furthest = known.furthest[outcome];
+      if (!known.was_taken[outcome] && !furthest.stopped.empty()) {
+        sides.push_back({x_.code.program().ref(*branch), outcome, site(*branch), furthest.steps, furthest.stopped});
+      }
+    }
+  }
+  std::sort(sides.begin(), sides.end(), [](const UntakenSide& a, const UntakenSide& b) {
+    return std::tie(a.branch, a.outcome) < std::tie(b.branch, b.outcome);
+  });
+  return sides;
 }
 
 }  // namespace sooth

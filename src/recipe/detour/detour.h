@@ -1,6 +1,7 @@
 // Looks at what a thread would have done on branches that it did not take (RECIPE, Section IV).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,12 +27,18 @@ class DetourExplorer final : public UntakenSides {
   void explore(const llvm::Instruction& branch, const Cell& value, std::uint32_t outcome, std::uint32_t position,
                std::uint32_t conditions, EventIndex before) override;
   std::vector<Detour> take() override;
+  std::vector<UntakenSide> sides() override;
 
  private:
   friend class DetourWalk;
   struct Branch {
     std::vector<bool> was_taken;       // by successor
     std::vector<std::uint32_t> tried;  // how often it was not, by successor
+    struct Furthest {
+      std::uint32_t steps = 0;
+      std::string stopped;  // empty: it was not followed
+    };
+    std::vector<Furthest> furthest;  // by successor
   };
 
   // Where the ways of a branch meet; nullptr: at the end of the function or never.
@@ -46,6 +53,12 @@ class DetourExplorer final : public UntakenSides {
     const llvm::GlobalVariable* variable = nullptr;
   };
   const ConstantGlobal* constant_at(std::uint64_t address) const;
+  // What the byte holds then, if other threads cannot change it while this one runs.
+  std::optional<std::uint8_t> settled_byte(std::uint64_t address, EventIndex before) const;
+  // std::cout and its like.
+  bool is_standard_stream(std::uint64_t address) const {
+    return std::find(streams_.begin(), streams_.end(), address) != streams_.end();
+  }
 
   SharedExecution& x_;
   const ThreadExecutor& path_;
@@ -55,6 +68,7 @@ class DetourExplorer final : public UntakenSides {
   llvm::DenseMap<const llvm::Instruction*, Site> sites_;
   llvm::StringMap<const llvm::Function*> definitions_;
   std::vector<ConstantGlobal> constants_;  // by address
+  std::vector<std::uint64_t> streams_;     // addresses
   struct Found {
     const llvm::Instruction* branch = nullptr;
     Detour detour;

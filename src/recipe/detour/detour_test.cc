@@ -17,7 +17,7 @@ declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_unlock(ptr)
 define void @set() {
   store i32 1, ptr @flag
-  %o = load i32, ptr @other
+  store i32 0, ptr @other
   ret void
 }
 define internal i1 @is_set() {
@@ -60,7 +60,7 @@ done:
 Script found() {
   Script script(kFound, {{"flag", 0x1000}, {"other", 0x1010}, {"m", 0x1020}}, 3);
   script.enter(2, "get").enter(2, "is_set").read(2, 0x1000, 4, 0).branch(2, 0).branch(2, 1);
-  script.enter(1, "set").write(1, 0x1000, 4, 1).read(1, 0x1010, 4, 0);
+  script.enter(1, "set").write(1, 0x1000, 4, 1).write(1, 0x1010, 4, 0);
   return script;
 }
 
@@ -74,7 +74,7 @@ std::string steps(const Detour& detour) {
 
 TEST(ExecuteDetour, GoesOnWhereTheSidesMeetWhenThatLeadsToNewCode) {
   const Script script = found();
-  const SymbolicProgram made = script.execute();
+  const SymbolicProgram made = script.execute({.turns = 1});
   check_recorded(made, script.view());
   const SymbolicThread& thread = made.threads[2];
   EXPECT_EQ(thread.why_ended, "");
@@ -85,13 +85,30 @@ TEST(ExecuteDetour, GoesOnWhereTheSidesMeetWhenThatLeadsToNewCode) {
   }
   // The guess is that `other` stays small, so the loop comes first; then the ways that leave it.
   const std::string turn = "read other, write other, read other, ";
-  EXPECT_EQ(found, (Lines{"acquire m, " + turn + turn + "second turn of a loop",
+  EXPECT_EQ(found, (Lines{"acquire m, " + turn + turn + "too many turns of a loop",
                           "acquire m, " + turn + turn + "release m, return to code without IR",
                           "acquire m, " + turn + "release m, return to code without IR"}));
   const std::vector<DetourStep>& last = thread.detours.back().steps;
   EXPECT_EQ(last.at(3).read, last.at(2).written);  // what it wrote itself it reads again, without a variable
   EXPECT_EQ(made.expressions.to_string(last.at(4).conditions.at(0)), "9 <=s (x1 + 1)");
   EXPECT_TRUE(script.execute({.beyond = 0}).threads[2].detours.empty());
+}
+
+TEST(ExecuteDetour, TellsHowFarSidesWereFollowed) {
+  const SymbolicProgram made = found().execute({.turns = 1});
+  ASSERT_EQ(made.threads[2].untaken.size(), 1u);
+  const UntakenSide& side = made.threads[2].untaken[0];
+  EXPECT_EQ(side.outcome, 1u);
+  EXPECT_EQ(side.steps, 8u);  // the way that came furthest
+  EXPECT_EQ(side.stopped, "return to code without IR");
+  EXPECT_TRUE(made.threads[1].untaken.empty());
+  EXPECT_TRUE(found().execute({.detours = false}).threads[2].untaken.empty());
+}
+
+TEST(ExecuteDetour, GoesThroughLoopsAsOftenAsValuesSay) {
+  const SymbolicProgram made = found().execute();
+  ASSERT_EQ(made.threads[2].detours.at(0).steps.size(), 1u + 3 * 9 + 1);  // from 0 to 9, and the mutex
+  EXPECT_EQ(made.threads[2].detours[0].stopped, "return to code without IR");
 }
 
 TEST(ExecuteDetour, LimitsAreKept) {

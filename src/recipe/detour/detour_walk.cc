@@ -7,17 +7,13 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "base/ids.h"
+#include "recipe/witness/value_witness.h"
 
 namespace sooth {
 
 namespace {
 
 using Why = PathCondition::Why;
-
-// Local variables of functions that never ran are where no program has memory.
-constexpr std::uint64_t kLocals = std::uint64_t{1} << 60;
-
-bool is_local(std::uint64_t address) { return address >= kLocals && address < 2 * kLocals; }
 
 MemoryOrder order_of(llvm::AtomicOrdering order) {
   switch (order) {
@@ -41,7 +37,7 @@ DetourWalk::DetourWalk(DetourExplorer& explorer, const llvm::Instruction& branch
       before_(before),
       arithmetic_(explorer.x_.code, explorer.x_.program.expressions),
       last_instruction_(explorer.x_.options.instructions),
-      next_local_(kLocals),
+      next_local_(kDetourLocals),
       path_depth_(explorer.path_.frames().size() - 1) {
   const CodeFrame& top = explorer.path_.frames().back();
   const Cell* cells = explorer.path_.cells(top);
@@ -91,7 +87,7 @@ bool DetourWalk::meet() {
     steps_to_keep_ = steps_.size();
     last_instruction_ = std::min(instructions_ + explorer_->x_.options.beyond, last_instruction_);
   }
-  return explorer_->x_.options.beyond > 0 || stop("post-dominator");
+  return explorer_->x_.options.beyond > 0 || stop(kFollowedToTheEnd);
 }
 
 void DetourWalk::run(std::vector<DetourWalk>& open) {
@@ -99,7 +95,7 @@ void DetourWalk::run(std::vector<DetourWalk>& open) {
   }
   if (is_beyond_ && news_.empty()) {
     steps_.resize(steps_to_keep_);
-    stopped_ = "post-dominator";
+    stopped_ = kFollowedToTheEnd;
   }
 }
 
@@ -114,10 +110,14 @@ bool DetourWalk::enter_block(const llvm::BasicBlock& from, const llvm::BasicBloc
     return false;
   }
   note(to);
-  // A loop is gone through once: its head, which may end it, is seen again, what is in it is not.
-  const std::uint32_t visits = ++visits_[{serials_.back(), &to}];
-  if (visits > 2 || (visits == 2 && to.getTerminator()->getNumSuccessors() < 2)) {
-    return stop("second turn of a loop");
+  // Loops: turns in which values of other threads decide nothing cost little; of the others there may be many ways.
+  Visits& visits = visits_[{serials_.back(), &to}];
+  const ExecuteOptions& options = explorer_->x_.options;
+  const bool is_plain_turn = visits.count > 0 && visits.choices == choices_;
+  visits.choices = choices_;
+  if ((is_plain_turn ? ++visits.turns > options.plain_turns : ++visits.count > options.turns + 1) ||
+      (!is_plain_turn && visits.count == options.turns + 1 && to.getTerminator()->getNumSuccessors() < 2)) {
+    return stop("too many turns of a loop");
   }
   std::vector<Cell> scratch;
   CodeFrame& frame = frames_.back();
@@ -168,7 +168,7 @@ bool DetourWalk::execute(const Step& step, Cell* result, std::vector<DetourWalk>
             const Cell& cell = *operands[use.getOperandNo()];
             const bool is_equality = instruction.getOpcode() == llvm::Instruction::ICmp &&
                                      llvm::cast<llvm::ICmpInst>(instruction).isEquality();
-            return use->getType()->isPointerTy() && is_known(cell) && is_local(cell.bits) && !is_equality;
+            return use->getType()->isPointerTy() && is_known(cell) && is_detour_local(cell.bits) && !is_equality;
           })) {
         return stop("an address that is not known");
       }
@@ -186,6 +186,7 @@ bool DetourWalk::branch(const llvm::Instruction& branch, const Cell& value, std:
   ExprTable& table = explorer_->x_.program.expressions;
   const llvm::BasicBlock* to = branch.getSuccessor(outcome_of(branch, value.bits));
   if (is_symbolic(value)) {
+    ++choices_;
     std::vector<const llvm::BasicBlock*> seen{to};
     for (unsigned i = 0; i < branch.getNumSuccessors(); ++i) {
       const llvm::BasicBlock* other = branch.getSuccessor(i);
@@ -206,157 +207,12 @@ bool DetourWalk::branch(const llvm::Instruction& branch, const Cell& value, std:
   return enter_block(*branch.getParent(), *to);
 }
 
-bool DetourWalk::known_call(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result,
-                            bool& is_known_name) {
-  const bool is_lock = name == "pthread_mutex_lock";
-  is_known_name = true;
-  if ((is_lock || name == "pthread_mutex_unlock") && call.arg_size() == 1) {
-    if (!place(*operands[0])) {
-      return false;
-    }
-    if (!call.getType()->isVoidTy()) {
-      *result = {0, kNoExpr};
-    }
-    return add_step(call, is_lock ? Op::kAcquire : Op::kRelease, MemoryOrder::kNotAtomic, operands[0]->bits, 0, kNoExpr,
-                    kNoExpr);
-  }
-  // A start that succeeds. Who is started has done nothing yet, and what stands for it is not known.
-  if (name == "pthread_create" && call.arg_size() == 4 && call.getType()->isIntegerTy()) {
-    constexpr std::uint64_t kHandleBytes = 8;
-    if (!place(*operands[0])) {
-      return false;
-    }
-    if (!is_private(operands[0]->bits, kHandleBytes)) {
-      return stop("a thread that is started where others see its handle");
-    }
-    const std::vector<Byte> unknown(kHandleBytes);
-    write(operands[0]->bits, unknown);
-    *result = {0, kNoExpr};
-    return true;
-  }
-  is_known_name = false;
-  return true;
-}
-
-bool DetourWalk::call(const llvm::CallBase& call, const Operands& operands, Cell* result) {
-  SharedExecution& x = explorer_->x_;
-  const auto go_on = [&] {
-    const auto* invoke = llvm::dyn_cast<llvm::InvokeInst>(&call);
-    return invoke == nullptr || enter_block(*invoke->getParent(), *invoke->getNormalDest());
-  };
-  if (const llvm::Intrinsic::ID id = call.getIntrinsicID(); id != llvm::Intrinsic::not_intrinsic) {
-    if (id == llvm::Intrinsic::threadlocal_address || !arithmetic_.compute_intrinsic(call, operands, result, *this)) {
-      return stop("the intrinsic " + llvm::Intrinsic::getBaseName(id).str());
-    }
-    return go_on();
-  }
-  if (call.isInlineAsm()) {
-    return stop("inline assembly");
-  }
-  const llvm::Value* callee = call.getCalledOperand()->stripPointerCasts();
-  const auto* function = llvm::dyn_cast<llvm::Function>(callee);
-  if (function == nullptr) {
-    const Cell& address = *operands[call.getNumOperands() - 1];
-    const std::optional<DeepProgram::Place> place =
-        is_known(address) ? x.code.program().function_at(address.bits) : std::optional<DeepProgram::Place>();
-    if (!place) {
-      return stop("an indirect call");
-    }
-    arithmetic_.pin(address, Why::kBranch, *this);
-    function = place->function;
-  }
-  if (function->isDeclaration()) {
-    bool is_known_name = false;
-    if (!known_call(call, function->getName(), operands, result, is_known_name)) {
-      return false;
-    }
-    if (is_known_name) {
-      return go_on();
-    }
-  }
-  const FunctionCode* code = explorer_->definition(*function);
-  if (code == nullptr || code->function->isVarArg()) {
-    return stop("call of " + function->getName().str());
-  }
-  if (frames_.size() > x.options.call_depth) {
-    return stop("calls nested too deeply");
-  }
-  if (std::any_of(frames_.begin(), frames_.end(), [&](const CodeFrame& frame) { return frame.code == code; })) {
-    return stop("recursion");
-  }
-  return enter(*code, call, operands);
-}
-
-bool DetourWalk::enter(const FunctionCode& code, const llvm::CallBase& call, const Operands& operands) {
-  CodeTable& table = explorer_->x_.code;
-  const auto base = static_cast<std::uint32_t>(cells_.size());
-  std::vector<Cell> cells(code.cells, Cell{0, kUnknownExpr});
-  for (unsigned i = 0; i < std::min<std::size_t>(call.arg_size(), code.function->arg_size()); ++i) {
-    const std::size_t given = table.layout(*call.getModule(), call.getArgOperand(i)->getType()).leaves.size();
-    const std::size_t wanted =
-        table.layout(*code.function->getParent(), code.function->getArg(i)->getType()).leaves.size();
-    if (given != wanted || call.isByValArgument(i)) {
-      return stop("an argument that is copied");
-    }
-    std::copy_n(operands[i], given, cells.data() + code.arguments[i]);
-  }
-  cells_.insert(cells_.end(), cells.begin(), cells.end());
-  frames_.push_back({.code = &code, .base = base});
-  serials_.push_back(next_serial_++);
-  ++visits_[{serials_.back(), &code.function->getEntryBlock()}];
-  note(code.function->getEntryBlock());
-  return true;
-}
-
-// The function of the branch ends: goes on in its caller, as the thread has left it.
-bool DetourWalk::descend() {
-  const std::span<const CodeFrame> frames = explorer_->path_.frames();
-  while (path_depth_ > 0 && frames[path_depth_ - 1].is_passage) {
-    --path_depth_;
-  }
-  if (path_depth_ == 0 || frames[path_depth_ - 1].code == nullptr) {
-    return stop("return to code without IR");
-  }
-  const CodeFrame& below = frames[--path_depth_];
-  const Cell* cells = explorer_->path_.cells(below);
-  cells_.insert(cells_.begin(), cells, cells + below.code->cells);
-  frames_.back().base = below.code->cells;
-  frames_.insert(frames_.begin(), {.code = below.code, .pc = below.pc});
-  serials_.insert(serials_.begin(), next_serial_++);
-  return meet();
-}
-
-bool DetourWalk::leave(const llvm::ReturnInst& ret) {
-  if (frames_.size() == 1 && !descend()) {
-    return false;
-  }
-  const CodeFrame frame = frames_.back();
-  const Operands operands(*frame.code, frame.code->steps[frame.pc], cells_.data() + frame.base);
-  const CodeFrame& below = frames_[frames_.size() - 2];
-  const Step& call = below.code->steps[below.pc];
-  if (ret.getReturnValue() != nullptr) {
-    const std::size_t leaves =
-        explorer_->x_.code.layout(*ret.getModule(), ret.getReturnValue()->getType()).leaves.size();
-    if (leaves ==
-        explorer_->x_.code.layout(*call.instruction->getModule(), call.instruction->getType()).leaves.size()) {
-      std::copy_n(operands[0], leaves, cells_.data() + below.base + call.result);
-    }
-  }
-  frames_.pop_back();
-  serials_.pop_back();
-  cells_.resize(frame.base);
-  if (const auto* invoke = llvm::dyn_cast<llvm::InvokeInst>(call.instruction)) {
-    return enter_block(*invoke->getParent(), *invoke->getNormalDest());
-  }
-  ++frames_.back().pc;
-  return true;
-}
-
 // --- memory ---
 
 bool DetourWalk::is_private(std::uint64_t address, std::uint64_t size) const {
-  return is_local(address) || (explorer_->path_.is_own_stack(address) && !explorer_->x_.is_reached(address, size) &&
-                               !explorer_->x_.sharing.others_touch(explorer_->thread_, address, size));
+  return is_detour_local(address) || is_fresh_block(address) ||
+         (explorer_->path_.is_own_stack(address) && !explorer_->x_.is_reached(address, size) &&
+          !explorer_->x_.sharing.others_touch(explorer_->thread_, address, size));
 }
 
 bool DetourWalk::place(const Cell& address) {
@@ -404,6 +260,19 @@ bool DetourWalk::read(std::uint64_t address, std::span<Byte> bytes, ExprId& vari
   const bool is_known = std::all_of(bytes.begin(), bytes.end(), [](const Byte& byte) { return byte.is_known; });
   if (is_known && !x.sharing.others_write(explorer_->thread_, address, bytes.size())) {
     return true;
+  }
+  if (own == 0 && !x.is_reached(address, bytes.size())) {
+    std::size_t settled = 0;
+    for (; settled < bytes.size(); ++settled) {
+      const std::optional<std::uint8_t> value = explorer_->settled_byte(address + settled, before_);
+      if (!value) {
+        break;
+      }
+      bytes[settled] = {kNoExpr, 0, *value, true};
+    }
+    if (settled == bytes.size()) {
+      return true;
+    }
   }
   if (own != 0 || bytes.size() > 8) {
     return stop("a value that is read in parts");
@@ -470,6 +339,11 @@ bool DetourWalk::load(const llvm::Instruction& at, llvm::Type* type, const Cell&
   if (load_constant(at, type, address.bits, result)) {
     return true;
   }
+  if (const auto* plain = llvm::dyn_cast<llvm::LoadInst>(&at);
+      plain != nullptr && is_standard_file_variable(plain->getPointerOperand())) {
+    *result = {0, kUnknownExpr};
+    return true;
+  }
   std::vector<Byte> bytes(layout.bytes);
   ExprId variable = kNoExpr;
   bool is_step = false;
@@ -505,7 +379,7 @@ bool DetourWalk::store(const llvm::Instruction& at, llvm::Type* type, const Cell
   if (is_private(address.bits, layout.bytes)) {
     return true;
   }
-  if (!is_known || layout.bytes > 8 || (type->isPointerTy() && is_local(value->bits))) {
+  if (!is_known || layout.bytes > 8 || (type->isPointerTy() && is_detour_local(value->bits))) {
     return stop("a value that is not known is stored");
   }
   const Assembled whole = assemble(explorer_->x_.program.expressions, bytes);

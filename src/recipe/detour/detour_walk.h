@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,13 @@
 #include "recipe/detour/detour.h"
 
 namespace sooth {
+
+// Local variables of functions that never ran are where no program has memory.
+inline constexpr std::uint64_t kDetourLocals = std::uint64_t{1} << 60;
+inline bool is_detour_local(std::uint64_t address) { return address >= kDetourLocals && address < 2 * kDetourLocals; }
+
+// `stdout` and `stderr`, whose value nobody needs to know.
+bool is_standard_file_variable(const llvm::Value* pointer);
 
 // Values have expressions as on the recorded path. Their `bits` are what they would have been had the detour been taken
 // when the branch was executed, in the recorded order of events: a guess, which decides which way is tried first, and
@@ -23,6 +32,7 @@ class DetourWalk final : public ConditionSink {
   // Goes on until it stops. Where it could go two ways, a copy that goes the other one is added to `open`.
   void run(std::vector<DetourWalk>& open);
   std::vector<DetourStep> take_steps() { return std::move(steps_); }
+  std::uint32_t step_count() const { return static_cast<std::uint32_t>(steps_.size()); }
   const std::string& stopped() const { return stopped_; }
   // Blocks behind the place where the sides of the branch meet that the thread has not executed so far. If it executes
   // them later, only the first steps_to_keep() are of interest.
@@ -39,8 +49,23 @@ class DetourWalk final : public ConditionSink {
   bool branch(const llvm::Instruction& branch, const Cell& value, std::vector<DetourWalk>& open);
   bool enter_block(const llvm::BasicBlock& from, const llvm::BasicBlock& to);
   bool call(const llvm::CallBase& call, const Operands& operands, Cell* result);
-  bool known_call(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result,
-                  bool& is_known_name);
+  // detour_library.cc: what is known of functions without IR by their names.
+  enum class Library : std::uint8_t { kDone, kStopped, kNotKnown };
+  Library library(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result);
+  Library lock(const llvm::CallBase& call, bool takes, const Cell& mutex, Cell* result);
+  Library start_thread(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result);
+  Library print(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result);
+  Library allocate(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result);
+  Library release(const llvm::CallBase& call, const Operands& operands);
+  Library move(const Cell& to, const Cell& from, const Cell& size, const Cell* byte);
+  Library text(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result);
+  // The number that a cell has, pinned to it; nothing: not known, and stopped.
+  std::optional<std::uint64_t> number(const Cell& cell);
+  // What memory holds whatever other threads do; false: that depends on them, and stopped.
+  bool quiet(std::uint64_t address, std::span<Byte> bytes);
+  std::optional<std::string> quiet_text(std::uint64_t address, std::uint64_t longest, bool until_zero);
+  // Nobody else looks there, and what is not known of it may stay so.
+  bool write_quietly(std::uint64_t address, std::span<const Byte> bytes);
   bool enter(const FunctionCode& code, const llvm::CallBase& call, const Operands& operands);
   bool leave(const llvm::ReturnInst& ret);
   bool descend();
@@ -75,12 +100,19 @@ class DetourWalk final : public ConditionSink {
   FlatMap<bool> held_;
   std::vector<ExprId> pending_;  // conditions since the last step
   std::vector<DetourStep> steps_;
-  std::map<std::pair<std::uint32_t, const llvm::BasicBlock*>, std::uint32_t> visits_;
+  struct Visits {
+    std::uint32_t count = 0;    // with a choice between them
+    std::uint32_t turns = 0;    // without
+    std::uint32_t choices = 0;  // that had been made at the last one
+  };
+  std::map<std::pair<std::uint32_t, const llvm::BasicBlock*>, Visits> visits_;
+  std::uint32_t choices_ = 0;  // branches that other values would decide another way
   std::uint32_t instructions_ = 0, last_instruction_;
   bool is_beyond_ = false;                     // behind the meeting point
   std::vector<const llvm::BasicBlock*> news_;  // blocks there that the thread has not executed so far
   std::size_t steps_to_keep_ = 0;              // without news
   std::uint64_t next_local_;                   // address of the next alloca
+  std::uint32_t fresh_ = 0;                    // blocks allocated here
   std::size_t path_depth_;                     // index, in the frames of the path, of the lowest one that is here
   std::string stopped_;
 };

@@ -29,6 +29,11 @@ Result<SymbolicProgram> execute_symbolically(const DeepProgram& program, const T
   SharedExecution execution{code, index, trace, sharing, reached, options, out};
   for (std::uint32_t thread = 0; thread < index.thread_count(); ++thread) {
     out.threads.push_back(ThreadExecutor(execution, thread, std::move(by_thread[thread])).run());
+    for (const SymbolicAccess& access : out.threads.back().accesses) {
+      if (access.written != kNoExpr && !out.expressions.is_constant(access.written)) {
+        execution.computed[access.event] = true;
+      }
+    }
   }
   return out;
 }

@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/ids.h"
 
 namespace sooth {
 
 Sharing::Sharing(const TraceIndex& index, const TraceView& trace, bool histories) : index_(index), trace_(trace) {
-  histories_.emplace_back();
   note_variables();
   if (histories) {
     note_granules();
+    past_ = std::make_unique<PastClocks>(index);
   }
 }
 
@@ -64,17 +65,26 @@ void Sharing::note_granules() {
       long_.push_back(e);
     }
   }
+  std::size_t all = 0;
+  for (EventIndex e = 0; e < index_.size(); ++e) {
+    for_each_granule(e, [&](std::uint64_t g) {
+      ++granules_.find(g)->accesses;
+      ++all;
+    });
+  }
+  if (all > kMostAccesses) {
+    return;
+  }
+  std::uint32_t begin = 0;
   for (EventIndex e = 0; e < index_.size(); ++e) {
     for_each_granule(e, [&](std::uint64_t g) {
       Granule& granule = *granules_.find(g);
-      if (granule.user != kMany) {
-        return;
+      if (granule.history == kNoHistory) {
+        granule.history = begin;
+        begin += std::exchange(granule.accesses, 0);
       }
-      if (granule.history == 0) {
-        granule.history = static_cast<std::uint32_t>(histories_.size());
-        histories_.emplace_back();
-      }
-      histories_[granule.history].push_back(e);
+      histories_.resize(std::max<std::size_t>(histories_.size(), begin));
+      histories_[granule.history + granule.accesses++] = e;
     });
   }
 }
@@ -102,30 +112,80 @@ bool Sharing::others_touch(std::uint32_t thread, std::uint64_t address, std::uin
   return others(&Granule::user, thread, address, size);
 }
 
-std::optional<std::uint64_t> Sharing::value_at(std::uint64_t address, std::uint32_t size, EventIndex before) const {
+std::span<const EventIndex> Sharing::history(std::uint64_t address) const {
   const Granule* granule = granules_.find(address / kGranule);
-  if (granule == nullptr || size > 8 || trace_.values.empty()) {
+  return granule == nullptr || granule->history == kNoHistory
+             ? std::span<const EventIndex>()
+             : std::span(histories_).subspan(granule->history, granule->accesses);
+}
+
+std::optional<std::uint8_t> Sharing::told(EventIndex e, std::uint64_t address) const {
+  const Event& event = index_.event(e);
+  const Value& value = trace_.values[e];
+  const std::uint64_t at = address - event.object;
+  if (event.op == Op::kFree || at >= value.size) {
     return std::nullopt;
   }
-  const std::vector<EventIndex>& history = histories_[granule->history];
-  auto at = std::lower_bound(history.begin(), history.end(), before);
-  while (at != history.begin()) {
+  return static_cast<std::uint8_t>((at < 8 ? value.low : value.high) >> (8 * (at % 8)));
+}
+
+std::optional<std::uint8_t> Sharing::byte_at(std::uint64_t address, EventIndex before) const {
+  const std::span<const EventIndex> all = trace_.values.empty() ? std::span<const EventIndex>() : history(address);
+  const auto touches = [&](EventIndex e) { return address - index_.event(e).object < index_.event(e).size; };
+  const auto next = std::lower_bound(all.begin(), all.end(), before);
+  for (auto at = next; at != all.begin();) {
     const EventIndex e = *--at;
-    const Event& event = index_.event(e);
-    const bool overlaps = event.object < address + size && address < event.object + event.size;
-    if (!overlaps) {
-      continue;
+    if (touches(e)) {
+      // What an rmw leaves is not recorded, but for what comes after it.
+      if (index_.event(e).op != Op::kAtomicRmw) {
+        return told(e, address);
+      }
+      break;
     }
-    // What an rmw leaves is not recorded.
-    const Value& value = trace_.values[e];
-    if (event.op == Op::kAtomicRmw || value.size == 0 || event.object > address ||
-        event.object + std::min<std::uint32_t>(8, value.size) < address + size) {
+  }
+  const auto later = std::find_if(next, all.end(), touches);
+  return later != all.end() && is_read(index_.event(*later).op) ? told(*later, address) : std::nullopt;
+}
+
+std::optional<std::uint64_t> Sharing::value_at(std::uint64_t address, std::uint32_t size, EventIndex before) const {
+  std::uint64_t whole = 0;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const std::optional<std::uint8_t> byte = i < 8 ? byte_at(address + i, before) : std::nullopt;
+    if (!byte) {
       return std::nullopt;
     }
-    const std::uint64_t bits = value.low >> (8 * (address - event.object));
-    return size == 8 ? bits : bits & ((std::uint64_t{1} << (8 * size)) - 1);
+    whole |= std::uint64_t{*byte} << (8 * i);
   }
-  return std::nullopt;
+  return whole;
+}
+
+bool Sharing::is_written(std::uint64_t address) const {
+  const auto writes = [&](EventIndex e) {
+    const Event& event = index_.event(e);
+    return address - event.object < event.size && is_write(event.op);
+  };
+  const std::span<const EventIndex> all = history(address);
+  return std::any_of(all.begin(), all.end(), writes) || std::any_of(long_.begin(), long_.end(), writes);
+}
+
+bool Sharing::is_settled(std::uint32_t thread, std::uint64_t address, EventIndex before,
+                         const FlatMap<bool>& computed) const {
+  const std::span<const EventIndex> own = index_.events_of(thread);
+  const auto is_quiet = [&](EventIndex e) {
+    const Event& event = index_.event(e);
+    if (address - event.object >= event.size || (!is_write(event.op) && event.op != Op::kFree)) {
+      return true;
+    }
+    if (index_.thread(e) == thread) {
+      return e >= before;
+    }
+    const bool is_before = index_.thread(e) < thread && e < own.front() && past_->needs(own.front(), e) &&
+                           event.op != Op::kAtomicRmw && !computed.contains(e);
+    return is_before || (e > own.back() && past_->needs(e, own.back()));
+  };
+  const std::span<const EventIndex> all = history(address);
+  return past_ != nullptr && !own.empty() && std::all_of(all.begin(), all.end(), is_quiet) &&
+         std::all_of(long_.begin(), long_.end(), is_quiet);
 }
 
 }  // namespace sooth

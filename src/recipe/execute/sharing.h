@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/flat_map.h"
+#include "predict/past_clocks.h"
 #include "predict/trace_index.h"
 
 namespace sooth {
@@ -23,9 +26,17 @@ class Sharing {
   // bytes.
   bool others_write(std::uint32_t thread, std::uint64_t address, std::uint64_t size) const;
   bool others_touch(std::uint32_t thread, std::uint64_t address, std::uint64_t size) const;
-  // What the recorded run had in memory there when `before` was the next event, if a recent access of exactly these
-  // bytes, or more, tells. At most 8 bytes.
+  // What the recorded run had in memory there when `before` was the next event, if the access before or behind that
+  // tells.
+  std::optional<std::uint8_t> byte_at(std::uint64_t address, EventIndex before) const;
+  // The same of at most 8 bytes.
   std::optional<std::uint64_t> value_at(std::uint64_t address, std::uint32_t size, EventIndex before) const;
+  // Whether the recorded run ever writes to the byte.
+  bool is_written(std::uint64_t address) const;
+  // Whether what is in the byte while the thread runs does not depend on what others do meanwhile: all writes of others
+  // must come before the thread begins, by threads of lower numbers, or after it ends; and it has not written there
+  // itself before `before`. `computed` are events that may write something else than they did.
+  bool is_settled(std::uint32_t thread, std::uint64_t address, EventIndex before, const FlatMap<bool>& computed) const;
 
  private:
   static constexpr std::uint64_t kGranule = 8;
@@ -34,24 +45,33 @@ class Sharing {
 
   static constexpr std::uint32_t kLong = 4096;  // bytes: longer accesses are few, and would fill the table
 
+  static constexpr std::uint32_t kNoHistory = ~std::uint32_t{0};
+  static constexpr std::size_t kMostAccesses = std::size_t{1} << 28;  // more: there are no histories
+
   struct Granule {
     std::uint32_t writer = kNobody;
     std::uint32_t user = kNobody;
-    std::uint32_t history = 0;  // in histories_; 0: none
+    std::uint32_t history = kNoHistory;  // first in histories_
+    std::uint32_t accesses = 0;
   };
 
   void note_variables();
   void note_granules();
   void note(Granule& granule, EventIndex e);
+  // Accesses that touch the 8 bytes around that one.
+  std::span<const EventIndex> history(std::uint64_t address) const;
+  // What the byte was then, as the event tells: what a read found, and a write left.
+  std::optional<std::uint8_t> told(EventIndex e, std::uint64_t address) const;
   // Whether one of the granules has somebody else as its user or writer.
   bool others(std::uint32_t Granule::*who, std::uint32_t thread, std::uint64_t address, std::uint64_t size) const;
 
   const TraceIndex& index_;
   const TraceView trace_;
-  std::vector<std::uint8_t> shared_;                // by variable
-  FlatMap<Granule> granules_;                       // by address / kGranule
-  std::vector<EventIndex> long_;                    // accesses that are not in there
-  std::vector<std::vector<EventIndex>> histories_;  // of accesses with values, ascending
+  std::vector<std::uint8_t> shared_;   // by variable
+  FlatMap<Granule> granules_;          // by address / kGranule
+  std::vector<EventIndex> long_;       // accesses that are not in there
+  std::vector<EventIndex> histories_;  // of each granule's accesses, ascending
+  std::unique_ptr<PastClocks> past_;   // only with histories
 };
 
 }  // namespace sooth

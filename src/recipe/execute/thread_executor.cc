@@ -64,6 +64,7 @@ SymbolicThread ThreadExecutor::run() {
   out_.coverage.concretised = arithmetic_.pins();
   if (detours_ != nullptr) {
     out_.detours = detours_->take();
+    out_.untaken = detours_->sides();
   }
   return std::move(out_);
 }

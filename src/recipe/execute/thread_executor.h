@@ -32,6 +32,7 @@ struct SharedExecution {
   const RangeMap<bool>& reached;  // by calls of the trace that were not recorded
   const ExecuteOptions& options;
   SymbolicProgram& program;
+  FlatMap<bool> computed = {};  // writes of threads that have been executed, whose values are no constants
 
   // Whether such a call may have touched one of the bytes: then they have their recorded values always.
   bool is_reached(std::uint64_t address, std::uint64_t size) const {
@@ -58,6 +59,8 @@ class UntakenSides {
                        std::uint32_t position, std::uint32_t conditions, EventIndex before) = 0;
   // Without those of branches whose other side the thread took some other time.
   virtual std::vector<Detour> take() = 0;
+  // The sides that were looked at, without those that the thread took some other time.
+  virtual std::vector<UntakenSide> sides() = 0;
 };
 // Defined by recipe/detour/, which executes code with what is declared here. All must outlive it; `path` has executed
 // everything in front of the branch when explore() is called.

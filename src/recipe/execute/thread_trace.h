@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -83,6 +84,18 @@ struct Detour {
   std::string stopped;            // why it ends: "post-dominator", "call of f", "second turn of a loop", ...
 };
 
+// A side of a branch that the thread never took, though what decides it depends on other threads: how far it was
+// followed. The way that came furthest, of all instances of the branch.
+struct UntakenSide {
+  InstructionRef branch;
+  std::uint32_t outcome = 0;
+  Site site;                // of the branch
+  std::uint32_t steps = 0;  // that the way has
+  std::string stopped;      // as Detour::stopped
+};
+// What Detour::stopped says of ways that were followed to where both sides of the branch meet.
+inline constexpr char kFollowedToTheEnd[] = "post-dominator";
+
 // How much of the thread's computation the expressions cover. Instructions executed, each time they were.
 struct Coverage {
   std::uint64_t instructions = 0;
@@ -101,6 +114,7 @@ struct SymbolicThread {
   std::vector<SymbolicAccess> accesses;   // by position
   std::vector<PathCondition> conditions;  // in program order; trivial ones are left out
   std::vector<Detour> detours;            // by position
+  std::vector<UntakenSide> untaken;       // by branch and outcome
   Coverage coverage;
 };
 
@@ -120,6 +134,11 @@ struct ExecuteOptions {
   // Of one path, behind the place where both sides of the branch meet: code that the thread has not executed may come there, too.
   std::uint32_t beyond = 400;
   std::uint32_t call_depth = 8;  // of calls entered on a detour
+  // Of a loop on one path, in which branches could go another way with other values; and without such branches.
+  std::uint32_t turns = 12;
+  std::uint32_t plain_turns = 256;
+  // What is in memory before anybody writes there; nothing: not known.
+  std::function<std::optional<std::uint8_t>(std::uint64_t address)> initial = {};
 };
 
 // Follows each thread of the trace through its IR. With all variables at their recorded values every PathCondition is

@@ -75,7 +75,7 @@ class Walk {
     }
     const auto lock = locks_.find(steps_.object(s));
     if (steps_.is_event(s) && index_.taken_by(s) != kNoSection) {
-      return lock != locks_.end() && (lock->second.owner != kNobody || (lock->second.readers > 0 && !is_shared(s)));
+      return lock != locks_.end() && (lock->second.owner != kNoThread || (lock->second.readers > 0 && !is_shared(s)));
     }
     if (const ConditionIndex::Wait* wait = steps_.is_event(s) ? index_.conditions().wait(s) : nullptr) {
       return is_woken(*wait);

@@ -334,11 +334,83 @@ ConcreteThread::Step ConcreteThread::call_beside_tape(const llvm::CallBase& call
     return step.address ? step : stuck("where the handle of the thread goes at " + place_text(call) + " is not known");
   }
   const std::optional<DeepProgram::Place> place = target(call);
+  if (!place && callee != nullptr && callee->isDeclaration()) {
+    return library_call(call, *callee);
+  }
   if (!place || call.arg_size() != place->function->arg_size() || frames_.size() > kMaxDepthBesideTape) {
     return stuck("it calls " + callee_text(call) + " at " + place_text(call) +
                  " beside the recorded path, which cannot be executed");
   }
   return push(*place, &call, Entry::kFollowed);
+}
+
+// Reads what the function reads, one byte after the other; then writes what it writes; then it has returned.
+ConcreteThread::Step ConcreteThread::library_call(const llvm::CallBase& call, const llvm::Function& callee) {
+  Frame& frame = frames_.back();
+  if (!frame.library || frame.library->state == LibraryCall::State::kNeedsByte) {
+    std::vector<std::optional<std::uint64_t>> arguments;
+    for (const llvm::Use& argument : call.args()) {
+      arguments.push_back(number(argument.get()));
+    }
+    const std::uint32_t thread = tape_.events.empty() ? 0 : raw(trace_.events[tape_.events[0]].thread);
+    const auto is_stream = [&](std::uint64_t address) { return ops_.is_standard_stream(address); };
+    frame.library = model_library_call(call, callee.getName().str(), arguments, frame.library_saw, is_stream,
+                                       fresh_block(thread, fresh_blocks_));
+  }
+  const LibraryCall& model = *frame.library;
+  ConcreteStep step;
+  step.kind = ConcreteStep::Kind::kAccess;
+  step.at = &call;
+  switch (model.state) {
+    case LibraryCall::State::kNotKnown:
+      return stuck("it calls " + callee_text(call) + " at " + place_text(call) +
+                   " beside the recorded path, which cannot be executed");
+    case LibraryCall::State::kNeedsByte:
+      step.op = Op::kRead;
+      step.address = model.missing;
+      step.size = 1;
+      return step;
+    case LibraryCall::State::kDone: break;
+  }
+  if (frame.library_wrote < model.writes.size()) {
+    step.op = Op::kWrite;
+    step.address = model.writes[frame.library_wrote].address;
+    step.size = model.writes[frame.library_wrote].bytes.size();
+    return step;
+  }
+  fresh_blocks_ += model.allocates ? 1 : 0;
+  const TypeShape* shape = ops_.shape(frame.module, call.getType());
+  Concrete result;
+  if (!call.getType()->isVoidTy()) {
+    if (shape == nullptr || shape->leaves.size() != 1 || shape->leaves[0].bits > 64) {
+      return stuck("the result of " + callee_text(call) + " at " + place_text(call) + " is not modelled");
+    }
+    const auto width = static_cast<unsigned>(shape->leaves[0].bits);
+    result = model.result ? Concrete(1, Scalar::known(llvm::APInt(64, *model.result).zextOrTrunc(width)))
+                          : nothing_known(*shape);
+  }
+  frame.library.reset();
+  frame.library_saw.clear();
+  frame.library_wrote = 0;
+  return finish_call(std::move(result));
+}
+
+std::optional<ConcreteThread::Written> ConcreteThread::finish_library_access(std::span<const ConcreteByte> read) {
+  Frame& frame = frames_.back();
+  if (frame.library->state == LibraryCall::State::kNeedsByte) {
+    // What is not known cannot be looked at; it is noticed when the call is continued.
+    if (read.size() != 1 || read[0].unknown != 0) {
+      frame.library->state = LibraryCall::State::kNotKnown;
+    } else {
+      frame.library_saw.push_back(read[0].value);
+    }
+    return std::nullopt;
+  }
+  ConcreteBytes bytes;
+  for (const std::optional<std::uint8_t>& byte : frame.library->writes[frame.library_wrote++].bytes) {
+    bytes.push_back(byte ? ConcreteByte{*byte, 0} : ConcreteByte{0, 0xff});
+  }
+  return Written{std::move(bytes), false};
 }
 
 ConcreteThread::Step ConcreteThread::enter(const DeepRecord& record, const llvm::CallBase* call, Entry entry) {

@@ -73,6 +73,18 @@ std::optional<DeepProgram::Place> ConcreteOps::definition(llvm::StringRef name) 
   return found != definitions_.end() ? std::optional(found->second) : std::nullopt;
 }
 
+bool ConcreteOps::is_standard_stream(std::uint64_t address) const {
+  for (std::uint32_t m = 0; m < program_.modules(); ++m) {
+    for (const char* name : {"_ZSt4cout", "_ZSt4cerr", "_ZSt4clog"}) {
+      const llvm::GlobalVariable* stream = program_.module(m).getNamedGlobal(name);
+      if (stream != nullptr && program_.address(m, *stream) == address) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 const Concrete* ConcreteOps::constant(std::uint32_t module, const llvm::Constant& constant) {
   const auto found = constants_.find(&constant);
   if (found != constants_.end()) {

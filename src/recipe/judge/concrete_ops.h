@@ -39,6 +39,8 @@ class ConcreteOps {
   // The definition that other modules mean by a name; nothing when no module of the program has one, or it may be
   // replaced.
   std::optional<DeepProgram::Place> definition(llvm::StringRef name);
+  // Whether std::cout, std::cerr or std::clog is there: what is written to these does not come back.
+  bool is_standard_stream(std::uint64_t address) const;
 
   // Addresses of globals are those of the recorded run. Undefined values are unknown.
   const Concrete* constant(std::uint32_t module, const llvm::Constant& constant);

@@ -410,6 +410,9 @@ std::optional<ConcreteThread::Written> ConcreteThread::finish(std::span<const Co
   const std::uint64_t size = step_->size;
   const Op op = step_->op;
   step_.reset();
+  if (frame.library) {
+    return finish_library_access(read);
+  }
   if (const auto* copy = llvm::dyn_cast<llvm::MemTransferInst>(&at); copy != nullptr && op == Op::kRead) {
     frame.copied.emplace(read.begin(), read.end());
     return std::nullopt;

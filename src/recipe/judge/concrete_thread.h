@@ -16,6 +16,7 @@
 #include "race/witness.h"
 #include "recipe/judge/concrete_ops.h"
 #include "recipe/judge/concrete_value.h"
+#include "recipe/judge/library_model.h"
 #include "recipe/judge/run_observer.h"
 
 namespace llvm {
@@ -130,6 +131,9 @@ class ConcreteThread {
     std::optional<Concrete> direct_result;  // what the called function itself returned
     std::optional<std::uint64_t> length;    // of the copy that it is in
     std::optional<ConcreteBytes> copied;    // what that has read, before it writes
+    std::optional<LibraryCall> library;     // the call of a library function that it is in, beside the path
+    std::vector<std::uint8_t> library_saw;  // what that has read so far
+    std::size_t library_wrote = 0;          // how many of its writes are done
     bool stores_vtable = false;             // the record says that the store at hand is one
     std::vector<std::uint64_t> further;     // arguments behind those that the function names; for the observer
   };
@@ -157,6 +161,8 @@ class ConcreteThread {
   Step copy(const llvm::MemIntrinsic& call);
   Step open_call(const llvm::CallBase& call);
   Step call_beside_tape(const llvm::CallBase& call);
+  Step library_call(const llvm::CallBase& call, const llvm::Function& callee);
+  std::optional<Written> finish_library_access(std::span<const ConcreteByte> read);
   Step enter(const DeepRecord& record, const llvm::CallBase* call, Entry entry);
   Step push(DeepProgram::Place place, const llvm::CallBase* call, Entry entry);
   Step leave(const llvm::Instruction& at);
@@ -197,6 +203,7 @@ class ConcreteThread {
   std::size_t log_position_ = 0;
   std::uint64_t spent_ = 0;  // instructions since something was taken from the tape
   std::vector<Frame> frames_;
+  std::uint32_t fresh_blocks_ = 0;  // allocated beside the tape
   std::optional<ConcreteStep> step_;
   MemoryGuard memory_guard_;
   RunObserver* observer_ = nullptr;

@@ -10,6 +10,17 @@
 
 namespace sooth {
 
+// Beside its recorded path a thread gets the n-th block that it allocates here, where no program has memory. Values of
+// witnesses speak of these addresses. At most kLongestFreshBlock bytes each.
+inline constexpr std::uint64_t kFreshBlocks = std::uint64_t{1} << 61;
+inline constexpr std::uint64_t kLongestFreshBlock = std::uint64_t{1} << 24;
+inline constexpr std::uint64_t fresh_block(std::uint32_t thread, std::uint32_t number) {
+  return kFreshBlocks + (std::uint64_t{thread % (1u << 16)} << 44) + (std::uint64_t{number % (1u << 20)} << 24);
+}
+inline constexpr bool is_fresh_block(std::uint64_t address) {
+  return address >= kFreshBlocks && address < 2 * kFreshBlocks;
+}
+
 // A step of a branch that its thread did not take in the recorded run.
 struct DetourEvent {
   ThreadId thread{};
