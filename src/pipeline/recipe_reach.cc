@@ -28,8 +28,7 @@ std::vector<std::pair<std::string, std::string>> reach_of_detours(const Symbolic
   for (const auto& [key, side] : sides) {
     ++reasons[side->stopped];
     if (side->stopped != kFollowedToTheEnd && lines.size() < kMostBranches) {
-      lines.emplace_back("not taken: " + side->site.label,
-                         side->stopped + ", after " + counted(side->steps, "step"));
+      lines.emplace_back("not taken: " + side->site.label, side->stopped + ", after " + counted(side->steps, "step"));
     }
   }
   std::vector<std::pair<std::string, std::uint64_t>> by_count(reasons.begin(), reasons.end());

@@ -113,24 +113,84 @@ void DetourExplorer::explore(const llvm::Instruction& branch, const Cell& value,
     if (taken == x_.program.expressions.no() || (to == meet && x_.options.beyond == 0)) {
       continue;
     }
-    const std::size_t first = found_.size();
-    std::vector<DetourWalk> open;
-    open.emplace_back(*this, branch, *to, meet, before);
-    for (std::uint32_t paths = 0; paths < x_.options.paths && !open.empty(); ++paths) {
-      DetourWalk walk = std::move(open.back());
-      open.pop_back();
-      walk.run(open);
-      if (Branch::Furthest& furthest = known.furthest[other];
-          furthest.stopped.empty() || walk.step_count() > furthest.steps) {
-        furthest = {walk.step_count(), walk.stopped()};
-      }
-      Detour made{position, conditions, x_.code.program().ref(branch), other, taken, walk.take_steps(), walk.stopped()};
-      // Ways that part behind their last step are one.
-      const auto same = [&](const Found& found) { return found.detour.steps == made.steps; };
-      if (!made.steps.empty() &&
-          std::none_of(found_.begin() + static_cast<std::ptrdiff_t>(first), found_.end(), same)) {
-        found_.push_back({&branch, std::move(made), walk.steps_to_keep(), walk.take_news()});
-      }
+    DetourWalk first(*this, make_true(taken), before);
+    first.start(branch, *to, meet);
+    follow(std::move(first), branch, other, taken, position, conditions, x_.options.paths);
+  }
+}
+
+void DetourExplorer::explore_others(const llvm::Instruction& at, const Cell& value, std::uint32_t position,
+                                    std::uint32_t conditions, EventIndex before) {
+  constexpr std::uint32_t kInstances = 1;
+  constexpr std::uint32_t kPaths = 3;
+  if (x_.cases == nullptr) {
+    return;
+  }
+  Branch& known = branches_[&at];
+  const std::vector<Cases::Other> others = x_.cases->others(value.expr);
+  known.tried.resize(std::max<std::size_t>(known.tried.size(), 1));
+  if (others.empty() || known.tried[0]++ >= kInstances) {
+    return;
+  }
+  known.was_taken.resize(std::max(known.was_taken.size(), others.size()));
+  known.furthest.resize(known.was_taken.size());
+  ExprTable& table = x_.program.expressions;
+  for (std::uint32_t i = 0; i < others.size(); ++i) {
+    const ExprId taken = table.make(ExprOp::kEq, value.expr, table.constant(64, others[i].value));
+    if (others[i].value >= kFirstAddress && taken != table.no()) {
+      follow(DetourWalk(*this, others[i].variables, before), at, i, taken, position, conditions,
+             std::min(kPaths, x_.options.paths));
+    }
+  }
+}
+
+DetourExplorer::Assumed DetourExplorer::make_true(ExprId condition) {
+  Assumed assumed;
+  if (x_.cases == nullptr) {
+    return assumed;
+  }
+  const ExprTable& table = x_.program.expressions;
+  x_.cases->for_each(std::span(&condition, 1), [&](std::span<const std::uint64_t> variables) {
+    const bool holds = table.evaluate(condition, variables) != 0;
+    for (const std::uint32_t variable : holds ? table.variables_in(condition) : std::vector<std::uint32_t>()) {
+      assumed.emplace_back(variable, variables[variable]);
+    }
+    return !holds;
+  });
+  return assumed;
+}
+
+std::uint64_t DetourExplorer::evaluate(ExprId expr, const Assumed& assumed) {
+  const std::vector<std::uint64_t>& recorded = x_.program.recorded;
+  scratch_.insert(scratch_.end(), recorded.begin() + static_cast<std::ptrdiff_t>(scratch_.size()), recorded.end());
+  for (const auto& [variable, value] : assumed) {
+    scratch_[variable] = value;
+  }
+  const std::uint64_t result = x_.program.expressions.evaluate(expr, scratch_);
+  for (const auto& [variable, value] : assumed) {
+    scratch_[variable] = recorded[variable];
+  }
+  return result;
+}
+
+void DetourExplorer::follow(DetourWalk first, const llvm::Instruction& branch, std::uint32_t outcome, ExprId taken,
+                            std::uint32_t position, std::uint32_t conditions, std::uint32_t paths) {
+  const std::size_t before = found_.size();
+  std::vector<DetourWalk> open;
+  open.push_back(std::move(first));
+  for (; paths > 0 && !open.empty(); --paths) {
+    DetourWalk walk = std::move(open.back());
+    open.pop_back();
+    walk.run(open);
+    if (Branch::Furthest& furthest = branches_[&branch].furthest[outcome];
+        furthest.stopped.empty() || walk.step_count() > furthest.steps) {
+      furthest = {walk.step_count(), walk.stopped()};
+    }
+    Detour made{position, conditions, x_.code.program().ref(branch), outcome, taken, walk.take_steps(), walk.stopped()};
+    // Ways that part behind their last step are one.
+    const auto same = [&](const Found& found) { return found.detour.steps == made.steps; };
+    if (!made.steps.empty() && std::none_of(found_.begin() + static_cast<std::ptrdiff_t>(before), found_.end(), same)) {
+      found_.push_back({&branch, std::move(made), walk.steps_to_keep(), walk.take_news()});
     }
   }
 }

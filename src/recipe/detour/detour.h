@@ -16,6 +16,8 @@
 
 namespace sooth {
 
+class DetourWalk;
+
 // From each instance of a branch that depends on what other threads wrote, it goes on in the code on the other side: to
 // the block where both sides meet again, through loops once, into calls of functions with IR; it stops at everything
 // else. Memory is what the thread had at the branch, with what the detour writes on top.
@@ -26,6 +28,8 @@ class DetourExplorer final : public UntakenSides {
 
   void explore(const llvm::Instruction& branch, const Cell& value, std::uint32_t outcome, std::uint32_t position,
                std::uint32_t conditions, EventIndex before) override;
+  void explore_others(const llvm::Instruction& at, const Cell& value, std::uint32_t position, std::uint32_t conditions,
+                      EventIndex before) override;
   std::vector<Detour> take() override;
   std::vector<UntakenSide> sides() override;
 
@@ -40,6 +44,15 @@ class DetourExplorer final : public UntakenSides {
     };
     std::vector<Furthest> furthest;  // by successor
   };
+
+  // Variables that have other values than in the recorded run, by number.
+  using Assumed = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
+  // At most `paths` ways on from where the walk stands, which is this outcome of the branch.
+  void follow(DetourWalk first, const llvm::Instruction& branch, std::uint32_t outcome, ExprId taken,
+              std::uint32_t position, std::uint32_t conditions, std::uint32_t paths);
+  // Values that the recorded run had with which the condition holds; empty: there are none, or it holds anyway.
+  Assumed make_true(ExprId condition);
+  std::uint64_t evaluate(ExprId expr, const Assumed& assumed);
 
   // Where the ways of a branch meet; nullptr: at the end of the function or never.
   const llvm::BasicBlock* meeting_point(const llvm::BasicBlock& block);
@@ -69,6 +82,7 @@ class DetourExplorer final : public UntakenSides {
   llvm::StringMap<const llvm::Function*> definitions_;
   std::vector<ConstantGlobal> constants_;  // by address
   std::vector<std::uint64_t> streams_;     // addresses
+  std::vector<std::uint64_t> scratch_;     // recorded values of variables, but for a moment
   struct Found {
     const llvm::Instruction* branch = nullptr;
     Detour detour;

@@ -39,7 +39,7 @@ bool DetourWalk::call(const llvm::CallBase& call, const Operands& operands, Cell
   const llvm::Value* callee = call.getCalledOperand()->stripPointerCasts();
   const auto* function = llvm::dyn_cast<llvm::Function>(callee);
   if (function == nullptr) {
-    const Cell& address = *operands[call.getNumOperands() - 1];
+    const Cell address = guessed(*operands[call.getNumOperands() - 1]);
     const std::optional<DeepProgram::Place> place =
         is_known(address) ? x.code.program().function_at(address.bits) : std::optional<DeepProgram::Place>();
     if (!place) {

@@ -19,12 +19,13 @@ constexpr llvm::StringLiteral kStartThread =
     "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
 
 // Members of std::ostream and functions that take one: they return it.
-constexpr llvm::StringLiteral kStreamFamilies[] = {"_ZNSolsE",    "_ZStlsI",       "_ZSt16__ostream_insert", "_ZSt4endl",
-                                                   "_ZNSo3putEc", "_ZNSo5flushEv", "_ZNSo5writeE",           "_ZNSo9_M_insertI"};
+constexpr llvm::StringLiteral kStreamFamilies[] = {"_ZNSolsE",     "_ZStlsI",         "_ZSt16__ostream_insert",
+                                                   "_ZSt4endl",    "_ZNSo3putEc",     "_ZNSo5flushEv",
+                                                   "_ZNSo5writeE", "_ZNSo9_M_insertI"};
 constexpr llvm::StringLiteral kPrints[] = {"printf", "puts", "putchar", "vprintf", "perror"};
 // To a stream that is an argument, and which.
-constexpr std::pair<llvm::StringLiteral, unsigned> kPrintsTo[] = {{"fprintf", 0}, {"vfprintf", 0}, {"fflush", 0}, {"fputs", 1},
-                                                                  {"fputc", 1},   {"putc", 1},     {"fwrite", 3}};
+constexpr std::pair<llvm::StringLiteral, unsigned> kPrintsTo[] = {
+    {"fprintf", 0}, {"vfprintf", 0}, {"fflush", 0}, {"fputs", 1}, {"fputc", 1}, {"putc", 1}, {"fwrite", 3}};
 // Nothing happens, and the result is 0.
 constexpr llvm::StringLiteral kNothing[] = {"sched_yield", "usleep", "sleep", "nanosleep"};
 // They allocate as many bytes as their argument with this number says.
@@ -36,9 +37,15 @@ constexpr std::pair<llvm::StringLiteral, unsigned> kAllocates[] = {{"malloc", 0}
                                                                    {"_ZnwmSt11align_val_t", 0},
                                                                    {"aligned_alloc", 1},
                                                                    {"__cxa_allocate_exception", 0}};
-constexpr llvm::StringLiteral kReleases[] = {"free",    "_ZdlPv",  "_ZdlPvm",
-                                             "_ZdaPv",  "_ZdaPvm", "_ZdlPvSt11align_val_t",
-                                             "_ZdlPvmSt11align_val_t", "_ZdlPvRKSt9nothrow_t", "__cxa_free_exception"};
+constexpr llvm::StringLiteral kReleases[] = {"free",
+                                             "_ZdlPv",
+                                             "_ZdlPvm",
+                                             "_ZdaPv",
+                                             "_ZdaPvm",
+                                             "_ZdlPvSt11align_val_t",
+                                             "_ZdlPvmSt11align_val_t",
+                                             "_ZdlPvRKSt9nothrow_t",
+                                             "__cxa_free_exception"};
 
 template <typename Table>
 const auto* row_of(const Table& table, llvm::StringRef name) {
@@ -65,8 +72,9 @@ std::optional<std::uint64_t> DetourWalk::number(const Cell& cell) {
     stop("an argument that is not known");
     return std::nullopt;
   }
-  arithmetic_.pin(cell, PathCondition::Why::kNotModelled, *this);
-  return stopped_.empty() ? std::optional(cell.bits) : std::nullopt;
+  const Cell own = guessed(cell);
+  arithmetic_.pin(own, PathCondition::Why::kNotModelled, *this);
+  return stopped_.empty() ? std::optional(own.bits) : std::nullopt;
 }
 
 bool DetourWalk::quiet(std::uint64_t address, std::span<Byte> bytes) {
@@ -130,7 +138,7 @@ bool DetourWalk::write_quietly(std::uint64_t address, std::span<const Byte> byte
   return true;
 }
 
-DetourWalk::Library DetourWalk::lock(const llvm::CallBase& call, bool takes, const Cell& mutex, Cell* result) {
+DetourWalk::Library DetourWalk::lock(const llvm::CallBase& call, bool takes, Cell mutex, Cell* result) {
   if (!place(mutex)) {
     return Library::kStopped;
   }
@@ -150,18 +158,19 @@ DetourWalk::Library DetourWalk::start_thread(const llvm::CallBase& call, llvm::S
   if (!is_member && !(name == "pthread_create" && call.arg_size() == 4 && call.getType()->isIntegerTy())) {
     return Library::kNotKnown;
   }
-  if (!place(*operands[0]) || (is_member && !place(*operands[1]))) {
+  Cell handle = *operands[0], state = *operands[1];
+  if (!place(handle) || (is_member && !place(state))) {
     return Library::kStopped;
   }
-  if (!is_private(operands[0]->bits, kHandleBytes) || (is_member && !is_private(operands[1]->bits, kHandleBytes))) {
+  if (!is_private(handle.bits, kHandleBytes) || (is_member && !is_private(state.bits, kHandleBytes))) {
     stop("a thread that is started where others see its handle");
     return Library::kStopped;
   }
   const std::vector<Byte> unknown(kHandleBytes);
-  write(operands[0]->bits, unknown);
+  write(handle.bits, unknown);
   if (is_member) {  // it takes what the thread is to do out of the pointer
     const std::vector<Byte> nothing(kHandleBytes, Byte{kNoExpr, 0, 0, true});
-    write(operands[1]->bits, nothing);
+    write(state.bits, nothing);
   } else {
     *result = {0, kNoExpr};
   }
@@ -170,7 +179,8 @@ DetourWalk::Library DetourWalk::start_thread(const llvm::CallBase& call, llvm::S
 
 DetourWalk::Library DetourWalk::print(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands,
                                       Cell* result) {
-  const bool is_stream = llvm::any_of(kStreamFamilies, [&](llvm::StringRef family) { return name.starts_with(family); });
+  const bool is_stream =
+      llvm::any_of(kStreamFamilies, [&](llvm::StringRef family) { return name.starts_with(family); });
   if (is_stream) {
     // What is called with the stream is anything, unless it is one of the library.
     const bool calls_something = name == "_ZNSolsEPFRSoS_E" && !llvm::isa<llvm::Function>(call.getArgOperand(1));
@@ -202,7 +212,8 @@ DetourWalk::Library DetourWalk::allocate(const llvm::CallBase& call, llvm::Strin
     return Library::kNotKnown;
   }
   const std::optional<std::uint64_t> first = number(*operands[is_zeroed ? 0 : row->second]);
-  const std::optional<std::uint64_t> second = is_zeroed && first ? number(*operands[1]) : std::optional<std::uint64_t>(1);
+  const std::optional<std::uint64_t> second =
+      is_zeroed && first ? number(*operands[1]) : std::optional<std::uint64_t>(1);
   if (!first || !second) {
     return Library::kStopped;
   }
@@ -228,7 +239,7 @@ DetourWalk::Library DetourWalk::release(const llvm::CallBase& call, const Operan
 }
 
 // Copies or, with `byte`, fills.
-DetourWalk::Library DetourWalk::move(const Cell& to, const Cell& from, const Cell& size, const Cell* byte) {
+DetourWalk::Library DetourWalk::move(Cell to, Cell from, const Cell& size, const Cell* byte) {
   const std::optional<std::uint64_t> bytes = number(size);
   if (!bytes) {
     return Library::kStopped;
@@ -256,6 +267,29 @@ DetourWalk::Library DetourWalk::move(const Cell& to, const Cell& from, const Cel
   return write_quietly(to.bits, moved) ? Library::kDone : Library::kStopped;
 }
 
+// With `size`, as strncpy does it.
+DetourWalk::Library DetourWalk::copy_text(Cell to, const Cell& from, const Cell* size) {
+  const std::optional<std::uint64_t> source = number(from);
+  const std::optional<std::uint64_t> longest = !source           ? std::nullopt
+                                               : size != nullptr ? number(*size)
+                                                                 : std::optional(kLongestText);
+  if (longest && *longest > kLongestText) {
+    stop("a large piece of memory is moved");
+  }
+  if (!longest || !stopped_.empty() || !place(to)) {
+    return Library::kStopped;
+  }
+  const std::optional<std::string> text = quiet_text(*source, *longest, true);
+  if (!text) {
+    return Library::kStopped;
+  }
+  std::vector<Byte> bytes(size != nullptr ? *longest : text->size(), Byte{kNoExpr, 0, 0, true});
+  for (std::size_t i = 0; i < text->size(); ++i) {
+    bytes[i].value = static_cast<std::uint8_t>((*text)[i]);
+  }
+  return bytes.empty() || write_quietly(to.bits, bytes) ? Library::kDone : Library::kStopped;
+}
+
 // Functions of texts are executed on a copy of them.
 DetourWalk::Library DetourWalk::text(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands,
                                      Cell* result) {
@@ -264,6 +298,10 @@ DetourWalk::Library DetourWalk::text(const llvm::CallBase& call, llvm::StringRef
   if (is("memcpy", 3) || is("memmove", 3) || is("memset", 3)) {
     *result = *operands[0];
     return move(*operands[0], *operands[1], *operands[2], name == "memset" ? operands[1] : nullptr);
+  }
+  if (is("strncpy", 3) || is("strcpy", 2)) {
+    *result = *operands[0];
+    return copy_text(*operands[0], *operands[1], count == 3 ? operands[2] : nullptr);
   }
   const bool two_texts = is("strcmp", 2) || is("strncmp", 3) || is("memcmp", 3) || is("bcmp", 3);
   const bool search = is("strchr", 2) || is("memchr", 3);
@@ -331,6 +369,9 @@ DetourWalk::Library DetourWalk::library(const llvm::CallBase& call, llvm::String
   if (llvm::is_contained(kNothing, name)) {
     *result = {0, call.getType()->isIntegerTy() ? kNoExpr : kUnknownExpr};
     return Library::kDone;
+  }
+  if (Arithmetic::is_exact_function(call) && arithmetic_.exact_function(call, operands, result, *this)) {
+    return stopped_.empty() ? Library::kDone : Library::kStopped;
   }
   Library known = start_thread(call, name, operands, result);
   known = known == Library::kNotKnown ? print(call, name, operands, result) : known;

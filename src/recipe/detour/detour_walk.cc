@@ -30,12 +30,12 @@ MemoryOrder order_of(llvm::AtomicOrdering order) {
 
 }  // namespace
 
-DetourWalk::DetourWalk(DetourExplorer& explorer, const llvm::Instruction& branch, const llvm::BasicBlock& to,
-                       const llvm::BasicBlock* meet, EventIndex before)
+DetourWalk::DetourWalk(DetourExplorer& explorer, std::vector<std::pair<std::uint32_t, std::uint64_t>> assumed,
+                       EventIndex before)
     : explorer_(&explorer),
-      meet_(meet),
+      assumed_(std::move(assumed)),
       before_(before),
-      arithmetic_(explorer.x_.code, explorer.x_.program.expressions),
+      arithmetic_(explorer.x_.code, explorer.x_.program.expressions, explorer.x_.cases),
       last_instruction_(explorer.x_.options.instructions),
       next_local_(kDetourLocals),
       path_depth_(explorer.path_.frames().size() - 1) {
@@ -44,7 +44,15 @@ DetourWalk::DetourWalk(DetourExplorer& explorer, const llvm::Instruction& branch
   cells_.assign(cells, cells + top.code->cells);
   frames_.push_back({.code = top.code, .pc = top.pc});
   serials_.push_back(next_serial_++);
+}
+
+void DetourWalk::start(const llvm::Instruction& branch, const llvm::BasicBlock& to, const llvm::BasicBlock* meet) {
+  meet_ = meet;
   enter_block(*branch.getParent(), to);
+}
+
+Cell DetourWalk::guessed(const Cell& cell) const {
+  return assumed_.empty() || !is_symbolic(cell) ? cell : Cell{explorer_->evaluate(cell.expr, assumed_), cell.expr};
 }
 
 bool DetourWalk::stop(std::string why) {
@@ -179,7 +187,8 @@ bool DetourWalk::execute(const Step& step, Cell* result, std::vector<DetourWalk>
          stop(stopped_.empty() ? std::string("the instruction ") + instruction.getOpcodeName() : stopped_);
 }
 
-bool DetourWalk::branch(const llvm::Instruction& branch, const Cell& value, std::vector<DetourWalk>& open) {
+bool DetourWalk::branch(const llvm::Instruction& branch, const Cell& given, std::vector<DetourWalk>& open) {
+  const Cell value = guessed(given);
   if (!is_known(value)) {
     return stop("a branch on a value that is not known");
   }
@@ -215,8 +224,9 @@ bool DetourWalk::is_private(std::uint64_t address, std::uint64_t size) const {
           !explorer_->x_.sharing.others_touch(explorer_->thread_, address, size));
 }
 
-bool DetourWalk::place(const Cell& address) {
-  if (!is_known(address) || address.bits < 4096) {
+bool DetourWalk::place(Cell& address) {
+  address = guessed(address);
+  if (!is_known(address) || address.bits < kFirstAddress) {
     return stop("an address that is not known");
   }
   arithmetic_.pin(address, Why::kBasePointer, *this);
@@ -279,7 +289,7 @@ bool DetourWalk::read(std::uint64_t address, std::span<Byte> bytes, ExprId& vari
   }
   const std::uint64_t guess =
       x.sharing.value_at(address, static_cast<std::uint32_t>(bytes.size()), before_).value_or(0);
-  variable = x.new_variable(static_cast<unsigned>(8 * bytes.size()), guess);
+  variable = x.new_variable(static_cast<unsigned>(8 * bytes.size()), guess, address);
   take_apart(guess, variable, bytes);
   return true;
 }
@@ -327,7 +337,7 @@ bool DetourWalk::to_bytes(const Layout& layout, const Cell* value, std::span<Byt
   return std::all_of(bytes.begin(), bytes.end(), [](const Byte& byte) { return byte.is_known; });
 }
 
-bool DetourWalk::load(const llvm::Instruction& at, llvm::Type* type, const Cell& address, Op op, MemoryOrder order,
+bool DetourWalk::load(const llvm::Instruction& at, llvm::Type* type, Cell address, Op op, MemoryOrder order,
                       Cell* result) {
   const Layout& layout = explorer_->x_.code.layout(*at.getModule(), type);
   if (!place(address)) {
@@ -364,7 +374,7 @@ bool DetourWalk::load(const llvm::Instruction& at, llvm::Type* type, const Cell&
   return add_step(at, op, order, address.bits, static_cast<std::uint32_t>(layout.bytes), read, kNoExpr);
 }
 
-bool DetourWalk::store(const llvm::Instruction& at, llvm::Type* type, const Cell& address, const Cell* value, Op op,
+bool DetourWalk::store(const llvm::Instruction& at, llvm::Type* type, Cell address, const Cell* value, Op op,
                        MemoryOrder order) {
   const Layout& layout = explorer_->x_.code.layout(*at.getModule(), type);
   if (!place(address)) {
@@ -394,13 +404,14 @@ bool DetourWalk::rmw(const llvm::Instruction& at, const Operands& operands, Cell
   const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&at);
   llvm::Type* type = exchange != nullptr ? exchange->getNewValOperand()->getType() : at.getType();
   const Layout& layout = explorer_->x_.code.layout(*at.getModule(), type);
-  if (!place(*operands[0])) {
+  Cell place = *operands[0];
+  if (!this->place(place)) {
     return false;
   }
   if (layout.leaves.size() != 1 || !layout.is_in_bytes) {
     return stop("an atomic operation of this size");
   }
-  const std::uint64_t address = operands[0]->bits;
+  const std::uint64_t address = place.bits;
   std::vector<Byte> bytes(layout.bytes);
   ExprId variable = kNoExpr;
   bool is_step = false;

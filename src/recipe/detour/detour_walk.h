@@ -20,14 +20,18 @@ inline bool is_detour_local(std::uint64_t address) { return address >= kDetourLo
 
 // `stdout` and `stderr`, whose value nobody needs to know.
 bool is_standard_file_variable(const llvm::Value* pointer);
+// Nothing is below it.
+inline constexpr std::uint64_t kFirstAddress = 4096;
 
 // Values have expressions as on the recorded path. Their `bits` are what they would have been had the detour been taken
 // when the branch was executed, in the recorded order of events: a guess, which decides which way is tried first, and
 // what addresses are pinned to.
 class DetourWalk final : public ConditionSink {
  public:
-  DetourWalk(DetourExplorer& explorer, const llvm::Instruction& branch, const llvm::BasicBlock& to,
-             const llvm::BasicBlock* meet, EventIndex before);
+  // At the instruction that the thread is at, when these variables have other values than in the recorded run.
+  DetourWalk(DetourExplorer& explorer, std::vector<std::pair<std::uint32_t, std::uint64_t>> assumed, EventIndex before);
+  // The instruction is a branch, and leads there; its ways meet at `meet`.
+  void start(const llvm::Instruction& branch, const llvm::BasicBlock& to, const llvm::BasicBlock* meet);
 
   // Goes on until it stops. Where it could go two ways, a copy that goes the other one is added to `open`.
   void run(std::vector<DetourWalk>& open);
@@ -52,12 +56,13 @@ class DetourWalk final : public ConditionSink {
   // detour_library.cc: what is known of functions without IR by their names.
   enum class Library : std::uint8_t { kDone, kStopped, kNotKnown };
   Library library(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result);
-  Library lock(const llvm::CallBase& call, bool takes, const Cell& mutex, Cell* result);
+  Library lock(const llvm::CallBase& call, bool takes, Cell mutex, Cell* result);
   Library start_thread(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result);
   Library print(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result);
   Library allocate(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result);
   Library release(const llvm::CallBase& call, const Operands& operands);
-  Library move(const Cell& to, const Cell& from, const Cell& size, const Cell* byte);
+  Library move(Cell to, Cell from, const Cell& size, const Cell* byte);
+  Library copy_text(Cell to, const Cell& from, const Cell* size);
   Library text(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result);
   // The number that a cell has, pinned to it; nothing: not known, and stopped.
   std::optional<std::uint64_t> number(const Cell& cell);
@@ -72,11 +77,12 @@ class DetourWalk final : public ConditionSink {
   bool meet();
   void note(const llvm::BasicBlock& block);
 
-  // Pins the address; false: it is not known.
-  bool place(const Cell& address);
-  bool load(const llvm::Instruction& at, llvm::Type* type, const Cell& address, Op op, MemoryOrder order, Cell* result);
-  bool store(const llvm::Instruction& at, llvm::Type* type, const Cell& address, const Cell* value, Op op,
-             MemoryOrder order);
+  // With the value that it has when the variables have those that are assumed.
+  Cell guessed(const Cell& cell) const;
+  // Pins the address to what is guessed, which it has from then on; false: it is not known.
+  bool place(Cell& address);
+  bool load(const llvm::Instruction& at, llvm::Type* type, Cell address, Op op, MemoryOrder order, Cell* result);
+  bool store(const llvm::Instruction& at, llvm::Type* type, Cell address, const Cell* value, Op op, MemoryOrder order);
   bool rmw(const llvm::Instruction& at, const Operands& operands, Cell* result);
   // What memory holds, and whether it takes a step to read it.
   bool read(std::uint64_t address, std::span<Byte> bytes, ExprId& variable, bool& is_step);
@@ -89,7 +95,8 @@ class DetourWalk final : public ConditionSink {
                 ExprId read, ExprId written);
 
   DetourExplorer* explorer_;
-  const llvm::BasicBlock* meet_;
+  const llvm::BasicBlock* meet_ = nullptr;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> assumed_;  // values of variables
   EventIndex before_;
   Arithmetic arithmetic_;
   std::vector<CodeFrame> frames_;

@@ -268,6 +268,9 @@ bool Arithmetic::cast(const llvm::CastInst& instruction, const Operands& operand
     }
     default: break;
   }
+  if (real_by_cases(instruction, 1, operands, result, sink)) {
+    return true;
+  }
   pin(std::span(operands[0], layout(instruction, instruction.getSrcTy()).leaves.size()), Why::kNotModelled, sink);
   return real(instruction, operands, result);
 }
@@ -357,6 +360,9 @@ bool Arithmetic::compute(const Instruction& instruction, const Operands& operand
       }
       return true;
     }
+    if (instruction.getType()->isFloatingPointTy() && real_by_cases(instruction, 2, operands, result, sink)) {
+      return true;
+    }
     pinned();
     return with_recorded_values(instruction.getType()->isFPOrFPVectorTy() ? real(instruction, operands, result)
                                                                           : wide(instruction, operands, result));
@@ -379,6 +385,9 @@ bool Arithmetic::compute(const Instruction& instruction, const Operands& operand
     return with_recorded_values(wide(instruction, operands, result));
   }
   if (llvm::isa<llvm::FCmpInst>(instruction) || instruction.getOpcode() == Instruction::FNeg) {
+    if (real_by_cases(instruction, instruction.getNumOperands(), operands, result, sink)) {
+      return true;
+    }
     pinned();
     return with_recorded_values(real(instruction, operands, result));
   }

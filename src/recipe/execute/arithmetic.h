@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,6 +19,8 @@
 
 namespace sooth {
 
+class Cases;
+
 // Takes what must hold for the execution to go on as it does. Conditions that are always true do not arrive here.
 class ConditionSink {
  public:
@@ -31,6 +35,8 @@ class Operands {
  public:
   Operands(const FunctionCode& code, const Step& step, const Cell* frame)
       : slots_(code.slots.data() + step.operands), constants_(code.constants.data()), frame_(frame) {}
+  // Operand i is frame[slots[i]].
+  Operands(const Slot* slots, const Cell* frame) : slots_(slots), constants_(nullptr), frame_(frame) {}
   // The cells of operand i.
   const Cell* operator[](unsigned i) const { return slots_[i] >= 0 ? frame_ + slots_[i] : constants_ + ~slots_[i]; }
 
@@ -40,11 +46,13 @@ class Operands {
   const Cell* frame_;
 };
 
-// What has no exact expression is computed with recorded values, and its operands are pinned to them: a condition says
-// that they have these values. What cannot be computed is unknown.
+// What has no exact expression is computed for each of the values that its operands may have, if these are few
+// (recipe/execute/cases.h): a condition says that they have one of them. Else it is computed with recorded values, and
+// its operands are pinned to these. What cannot be computed is unknown.
 class Arithmetic {
  public:
-  Arithmetic(CodeTable& code, ExprTable& table) : code_(code), table_(table) {}
+  // `cases` may be nullptr, and must outlive it.
+  Arithmetic(CodeTable& code, ExprTable& table, Cases* cases = nullptr) : code_(code), table_(table), cases_(cases) {}
 
   // Writes the cells of the result. False: the instruction is none of those that only compute.
   bool compute(const llvm::Instruction& instruction, const Operands& operands, Cell* result, ConditionSink& sink);
@@ -72,6 +80,11 @@ class Arithmetic {
   Cell integer_operation(llvm::Instruction::BinaryOps op, unsigned width, const Cell& a, const Cell& b,
                          ConditionSink& sink);
 
+  // What functions of real numbers return that are exact: sqrt, fabs, floor and their like, by name or as intrinsics.
+  static bool is_exact_function(const llvm::CallBase& call);
+  // A call of one of those. False: its result is not known, and what must have its recorded value is not pinned.
+  bool exact_function(const llvm::CallBase& call, const Operands& operands, Cell* result, ConditionSink& sink);
+
   // What an atomic read-modify-write leaves.
   Cell update(llvm::AtomicRMWInst::BinOp operation, unsigned width, const Cell& old, const Cell& operand,
               ConditionSink& sink);
@@ -89,6 +102,13 @@ class Arithmetic {
   // Integers of more than 64 bits and floating point: with recorded values only. False: not even so.
   bool wide(const llvm::Instruction& instruction, const Operands& operands, Cell* result);
   bool real(const llvm::Instruction& instruction, const Operands& operands, Cell* result);
+  static bool real_function(const llvm::CallBase& call, const Operands& operands, Cell* result);
+  // The result as a table over the values of the operands; false: there is none, or nothing depends on variables.
+  using CaseResult = std::function<std::optional<std::uint64_t>(std::span<const Cell> operands)>;
+  bool by_cases(std::span<const Cell> operands, std::span<const unsigned> widths, unsigned width,
+                const CaseResult& compute, Cell* result, ConditionSink& sink);
+  bool real_by_cases(const llvm::Instruction& instruction, unsigned operand_count, const Operands& operands,
+                     Cell* result, ConditionSink& sink);
   // One element of the result of an intrinsic that works on integers of that width, element by element. False: not one
   // of those.
   bool element(const llvm::CallBase& call, unsigned width, std::span<const Cell> arguments, Cell* result,
@@ -107,6 +127,7 @@ class Arithmetic {
 
   CodeTable& code_;
   ExprTable& table_;
+  Cases* cases_;
   std::uint64_t pins_ = 0;
 };
 

@@ -26,7 +26,8 @@ Result<SymbolicProgram> execute_symbolically(const DeepProgram& program, const T
   for (const Reach& reach : trace.reaches) {
     reached.assign(reach.begin, reach.begin + (reach.length - 1), true);
   }
-  SharedExecution execution{code, index, trace, sharing, reached, options, out};
+  Cases cases(sharing, out.expressions, out.recorded, options.initial);
+  SharedExecution execution{code, index, trace, sharing, reached, options, out, options.detours ? &cases : nullptr};
   for (std::uint32_t thread = 0; thread < index.thread_count(); ++thread) {
     out.threads.push_back(ThreadExecutor(execution, thread, std::move(by_thread[thread])).run());
     for (const SymbolicAccess& access : out.threads.back().accesses) {

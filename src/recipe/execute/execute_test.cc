@@ -169,11 +169,22 @@ define void @t2() {
                 {{"y", 0x1000}}, 3);
   script.enter(1, "t1").write(1, 0x1000, 8, 8192).write(1, 0x1000, 8, 12288).write(1, 12296, 4, 5);
   script.enter(2, "t2").read(2, 0x1000, 8, 12288).read(2, 12296, 4, 5).write(2, 12296, 4, 6);
-  const SymbolicProgram made = script.execute();
+  const SymbolicProgram made = script.execute({.detours = false});
   check_recorded(made, script.view());
   EXPECT_EQ(conditions(made, 2), Lines{"2: x0 == 12288"});  // once, though there are two accesses
   EXPECT_EQ(made.threads[2].conditions[0].why, Why::kBasePointer);
   EXPECT_EQ(writes(made, 2), Lines{"x1 + 1"});
+  // The other pointer that was there is followed beside the recorded path.
+  const SymbolicProgram beside = script.execute();
+  EXPECT_EQ(conditions(beside, 2), Lines{"2: x0 == 12288"});
+  ASSERT_EQ(beside.threads[2].detours.size(), 1u);
+  const Detour& other = beside.threads[2].detours[0];
+  EXPECT_EQ(beside.expressions.to_string(other.taken), "x0 == 8192");
+  EXPECT_EQ(other.position, 2u);
+  EXPECT_EQ(other.conditions, 0u);
+  ASSERT_EQ(other.steps.size(), 2u);
+  EXPECT_EQ(other.steps[0].object, 8200u);
+  EXPECT_EQ(other.steps[1].op, Op::kWrite);
 }
 
 TEST(Execute, PrivateMemoryForwardsBytes) {

@@ -213,7 +213,24 @@ bool Arithmetic::compute_intrinsic(const llvm::CallBase& call, const Operands& o
   if (!call.doesNotAccessMemory() || call.isTerminator() || call.doesNotReturn()) {
     return false;
   }
-  give_up(call, operands, result, sink);
+  if (!is_exact_function(call) || !exact_function(call, operands, result, sink)) {
+    give_up(call, operands, result, sink);
+  }
+  return true;
+}
+
+bool Arithmetic::exact_function(const llvm::CallBase& call, const Operands& operands, Cell* result,
+                                ConditionSink& sink) {
+  const auto count = static_cast<unsigned>(call.arg_size());
+  if (real_by_cases(call, count, operands, result, sink)) {
+    return true;
+  }
+  if (!real(call, operands, result)) {
+    return false;
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    pin(*operands[i], Why::kNotModelled, sink);
+  }
   return true;
 }
 

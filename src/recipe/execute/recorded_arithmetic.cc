@@ -2,10 +2,12 @@
 #include <algorithm>
 
 #include <llvm/ADT/APSInt.h>
+#include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Operator.h>
 
 #include "recipe/execute/arithmetic.h"
 
+#include <cmath>
 namespace sooth {
 
 namespace {
@@ -177,12 +179,85 @@ bool Arithmetic::wide(const Instruction& instruction, const Operands& operands, 
   return true;
 }
 
+namespace {
+
+// The name of the function of a double that the call computes, however it is called.
+llvm::StringRef real_function_name(const llvm::CallBase& call) {
+  llvm::Type* type = call.getType();
+  const bool all_same = std::all_of(call.arg_begin(), call.arg_end(),
+                                    [&](const llvm::Use& argument) { return argument->getType() == type; });
+  const llvm::Function* callee = call.getCalledFunction();
+  if (callee == nullptr || !all_same || (!type->isDoubleTy() && !type->isFloatTy())) {
+    return "";
+  }
+  switch (call.getIntrinsicID()) {
+    case llvm::Intrinsic::sqrt: return "sqrt";
+    case llvm::Intrinsic::fabs: return "fabs";
+    case llvm::Intrinsic::floor: return "floor";
+    case llvm::Intrinsic::ceil: return "ceil";
+    case llvm::Intrinsic::trunc: return "trunc";
+    case llvm::Intrinsic::fmuladd: return "fmuladd";
+    case llvm::Intrinsic::not_intrinsic: break;
+    default: return "";
+  }
+  llvm::StringRef name = callee->isDeclaration() ? callee->getName() : "";
+  if (type->isFloatTy() && !name.consume_back("f")) {
+    return "";
+  }
+  static constexpr llvm::StringLiteral kNames[] = {"sqrt", "fabs", "floor", "ceil", "trunc"};
+  const auto* known = std::find(std::begin(kNames), std::end(kNames), name);
+  return known == std::end(kNames) ? llvm::StringRef() : llvm::StringRef(*known);
+}
+
+}  // namespace
+
+bool Arithmetic::is_exact_function(const llvm::CallBase& call) { return !real_function_name(call).empty(); }
+
+bool Arithmetic::real_function(const llvm::CallBase& call, const Operands& operands, Cell* result) {
+  constexpr auto kNearest = llvm::RoundingMode::NearestTiesToEven;
+  const llvm::StringRef name = real_function_name(call);
+  APFloat value(0.0);
+  if (name.empty() || !load_real(call.getType(), operands[0], value) || value.isNaN()) {
+    return false;
+  }
+  if (name == "sqrt") {
+    if (value.isNegative()) {
+      return false;
+    }
+    value = call.getType()->isDoubleTy() ? APFloat(std::sqrt(value.convertToDouble()))
+                                         : APFloat(std::sqrt(value.convertToFloat()));
+  } else if (name == "fabs") {
+    value.clearSign();
+  } else if (name == "fmuladd") {
+    // The machine may round in between or not.
+    APFloat factor(0.0), summand(0.0);
+    if (!load_real(call.getType(), operands[1], factor) || !load_real(call.getType(), operands[2], summand)) {
+      return false;
+    }
+    APFloat fused = value;
+    fused.fusedMultiplyAdd(factor, summand, kNearest);
+    value.multiply(factor, kNearest);
+    value.add(summand, kNearest);
+    if (value.isNaN() || !value.bitwiseIsEqual(fused)) {
+      return false;
+    }
+  } else {
+    value.roundToIntegral(name == "floor"  ? llvm::RoundingMode::TowardNegative
+                          : name == "ceil" ? llvm::RoundingMode::TowardPositive
+                                           : llvm::RoundingMode::TowardZero);
+  }
+  return store_real(value, result);
+}
+
 bool Arithmetic::real(const Instruction& instruction, const Operands& operands, Cell* result) {
   if (llvm::isa<llvm::FPMathOperator>(instruction) && instruction.getFastMathFlags().any()) {
     return false;  // what the machine computes is then up to the optimiser
   }
   if (const auto* conversion = llvm::dyn_cast<llvm::CastInst>(&instruction)) {
     return convert(*conversion, operands, result);
+  }
+  if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
+    return real_function(*call, operands, result);
   }
   llvm::Type* type = instruction.getOperand(0)->getType();
   APFloat a(0.0);

@@ -159,6 +159,27 @@ std::optional<std::uint64_t> Sharing::value_at(std::uint64_t address, std::uint3
   return whole;
 }
 
+std::vector<std::uint64_t> Sharing::values_of(std::uint64_t address, std::uint32_t size) const {
+  constexpr std::size_t kAtEachEnd = 4;
+  std::vector<std::uint64_t> values;
+  for (const EventIndex e : trace_.values.empty() || size > 8 ? std::span<const EventIndex>() : history(address)) {
+    std::uint64_t whole = 0;
+    bool is_known = true;
+    for (std::uint32_t i = 0; is_known && i < size; ++i) {
+      const std::optional<std::uint8_t> byte = told(e, address + i);
+      is_known = byte.has_value();
+      whole |= std::uint64_t{byte.value_or(0)} << (8 * i);
+    }
+    if (is_known && std::find(values.begin(), values.end(), whole) == values.end()) {
+      if (values.size() == 2 * kAtEachEnd) {
+        values.erase(values.begin() + kAtEachEnd);
+      }
+      values.push_back(whole);
+    }
+  }
+  return values;
+}
+
 bool Sharing::is_written(std::uint64_t address) const {
   const auto writes = [&](EventIndex e) {
     const Event& event = index_.event(e);

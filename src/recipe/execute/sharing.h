@@ -31,6 +31,9 @@ class Sharing {
   std::optional<std::uint8_t> byte_at(std::uint64_t address, EventIndex before) const;
   // The same of at most 8 bytes.
   std::optional<std::uint64_t> value_at(std::uint64_t address, std::uint32_t size, EventIndex before) const;
+  // Distinct values of these at most 8 bytes in the recorded run, as accesses of all of them tell: some of the first and
+  // some of the last ones.
+  std::vector<std::uint64_t> values_of(std::uint64_t address, std::uint32_t size) const;
   // Whether the recorded run ever writes to the byte.
   bool is_written(std::uint64_t address) const;
   // Whether what is in the byte while the thread runs does not depend on what others do meanwhile: all writes of others

@@ -120,6 +120,9 @@ bool ThreadExecutor::call(const llvm::CallBase& call, const Step& step, Cell* re
         x_.code.function(*llvm::cast<llvm::Function>(call.getCalledOperand()->stripPointerCasts()));
     return enter(code, &call);
   }
+  if (!llvm::isa<llvm::Function>(call.getCalledOperand()->stripPointerCasts()) && !call.isInlineAsm()) {
+    explore_others(call, *operands[call.getNumOperands() - 1]);
+  }
   frames_.push_back({});
   return true;
 }
@@ -283,7 +286,8 @@ bool ThreadExecutor::returned(const DeepRecord& record) {
     return stop("something returns that is no call");
   }
   const bool is_passage = frames_.back().is_passage;
-  if (!is_passage) {
+  const bool is_exact = !frames_.back().is_pinned && Arithmetic::is_exact_function(*call);
+  if (!is_passage && !is_exact) {
     pin_call();
   }
   pass_over(record_position_[next_record_]);
@@ -306,6 +310,15 @@ bool ThreadExecutor::returned(const DeepRecord& record) {
         return stop("a function returns another value than the record says");
       }
       result[i] = is_known(returned_[i]) ? returned_[i] : result[i];
+    }
+  }
+  if (is_exact && !is_passage) {
+    const Operands operands(*caller->code, caller->code->steps[caller->pc], cells_.data() + caller->base);
+    Cell computed;
+    if (arithmetic_.exact_function(*call, operands, &computed, *this) && computed.bits == result->bits) {
+      *result = computed;
+    } else {
+      pin_call();
     }
   }
   frames_.pop_back();

@@ -34,7 +34,7 @@ ThreadExecutor::ThreadExecutor(SharedExecution& execution, std::uint32_t thread,
       thread_(thread),
       events_(execution.index.events_of(thread)),
       records_(std::move(records)),
-      arithmetic_(execution.code, execution.program.expressions),
+      arithmetic_(execution.code, execution.program.expressions, execution.cases),
       memory_(execution.options.detours) {
   record_position_.reserve(records_.size());
   std::uint32_t position = 0;

@@ -15,6 +15,7 @@
 #include "recipe/execute/arithmetic.h"
 #include "recipe/execute/branches.h"
 #include "recipe/execute/byte_memory.h"
+#include "recipe/execute/cases.h"
 #include "recipe/execute/code.h"
 #include "recipe/execute/sharing.h"
 #include "recipe/execute/thread_trace.h"
@@ -32,6 +33,7 @@ struct SharedExecution {
   const RangeMap<bool>& reached;  // by calls of the trace that were not recorded
   const ExecuteOptions& options;
   SymbolicProgram& program;
+  Cases* cases = nullptr;       // only for detours
   FlatMap<bool> computed = {};  // writes of threads that have been executed, whose values are no constants
 
   // Whether such a call may have touched one of the bytes: then they have their recorded values always.
@@ -43,8 +45,11 @@ struct SharedExecution {
   }
 
   // A variable for what an access reads, and its value in the recorded run.
-  ExprId new_variable(unsigned width, std::uint64_t recorded) {
+  ExprId new_variable(unsigned width, std::uint64_t recorded, std::uint64_t address) {
     program.recorded.push_back(recorded);
+    if (cases != nullptr) {
+      cases->add_variable(address, width / 8);
+    }
     return program.expressions.variable(width);
   }
 };
@@ -57,6 +62,10 @@ class UntakenSides {
   // of the trace.
   virtual void explore(const llvm::Instruction& branch, const Cell& value, std::uint32_t outcome,
                        std::uint32_t position, std::uint32_t conditions, EventIndex before) = 0;
+  // The same of an access whose address depends on other threads, or of a call whose target does: what if it were
+  // another one?
+  virtual void explore_others(const llvm::Instruction& at, const Cell& value, std::uint32_t position,
+                              std::uint32_t conditions, EventIndex before) = 0;
   // Without those of branches whose other side the thread took some other time.
   virtual std::vector<Detour> take() = 0;
   // The sides that were looked at, without those that the thread took some other time.
@@ -143,6 +152,8 @@ class ThreadExecutor final : public ConditionSink {
   bool store(const llvm::Instruction& at, llvm::Type* type, const Cell& address, const Cell* value, Op op);
   bool rmw(const llvm::AtomicRMWInst& at, const Operands& operands, Cell* result);
   bool cmpxchg(const llvm::AtomicCmpXchgInst& at, const Operands& operands, Cell* result);
+  // The address of an access, or the target of a call, is about to be pinned.
+  void explore_others(const llvm::Instruction& at, const Cell& value);
   bool move_bytes(const llvm::CallBase& call, const Operands& operands);
   bool range(Op op, std::uint64_t address, std::uint64_t size, bool& is_shared);
   bool read_access(const Layout& layout, Cell* result, ExprId& read);

@@ -78,7 +78,7 @@ bool ThreadExecutor::read_access(const Layout& layout, Cell* result, ExprId& rea
     memory_.forget(read_event.object, read_event.size);
   } else if (x_.sharing.is_shared(e)) {
     if (layout.bytes <= 8 && !x_.trace.values.empty() && x_.trace.values[e].size == layout.bytes) {
-      read = x_.new_variable(static_cast<unsigned>(8 * layout.bytes), x_.trace.values[e].low);
+      read = x_.new_variable(static_cast<unsigned>(8 * layout.bytes), x_.trace.values[e].low, x_.index.event(e).object);
       take_apart(x_.trace.values[e].low, read, bytes_);
     }
   } else {
@@ -97,11 +97,19 @@ bool ThreadExecutor::read_access(const Layout& layout, Cell* result, ExprId& rea
   return true;
 }
 
+void ThreadExecutor::explore_others(const llvm::Instruction& at, const Cell& value) {
+  if (detours_ != nullptr && is_symbolic(value)) {
+    detours_->explore_others(at, value, next_, static_cast<std::uint32_t>(out_.conditions.size()),
+                             next_ < events_.size() ? event(next_) : static_cast<EventIndex>(x_.index.size()));
+  }
+}
+
 bool ThreadExecutor::load(const llvm::Instruction& at, llvm::Type* type, const Cell& address, Op op, Cell* result) {
   const Layout& layout = x_.code.layout(*at.getModule(), type);
   if (!expect_access(op, address, layout.bytes)) {
     return false;
   }
+  explore_others(at, address);
   arithmetic_.pin(address, Why::kBasePointer, *this);
   const EventIndex e = event(next_);
   ExprId read = kNoExpr;

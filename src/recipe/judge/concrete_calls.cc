@@ -273,7 +273,12 @@ void ConcreteThread::tell_call(const llvm::CallBase& call) {
 ConcreteThread::Step ConcreteThread::open_call(const llvm::CallBase& call) {
   if (named_callee(call) == nullptr && !call.isInlineAsm()) {
     const Concrete* callee = operand(call.getCalledOperand());
-    if (callee == nullptr ? !trusted() : !note(*callee)) {
+    const bool differs = callee == nullptr ? !trusted() : !note(*callee);
+    if (differs && may_leave_ && number(call.getCalledOperand())) {
+      left_at_ = &call;
+      return call_beside_tape(call);
+    }
+    if (differs) {
       return stuck("the call at " + place_text(call) + " calls something else than in the recorded run");
     }
   }
@@ -287,7 +292,13 @@ ConcreteThread::Step ConcreteThread::open_call(const llvm::CallBase& call) {
       return enter(*record, &call, Entry::kDirect);
     }
   }
-  if (!note_arguments(call, 0)) {
+  const bool are_same = note_arguments(call, 0);
+  if (std::optional<Concrete> result = real_function(call)) {
+    frames_.back().direct_result = std::move(result);
+    frames_.back().open = true;
+    return {};
+  }
+  if (!are_same) {
     return stuck("the call of " + callee_text(call) + " at " + place_text(call) +
                  " has other arguments than in the recorded run");
   }
@@ -335,13 +346,40 @@ ConcreteThread::Step ConcreteThread::call_beside_tape(const llvm::CallBase& call
   }
   const std::optional<DeepProgram::Place> place = target(call);
   if (!place && callee != nullptr && callee->isDeclaration()) {
-    return library_call(call, *callee);
+    std::optional<Concrete> result = real_function(call);
+    return result ? finish_call(std::move(result)) : library_call(call, *callee);
   }
   if (!place || call.arg_size() != place->function->arg_size() || frames_.size() > kMaxDepthBesideTape) {
     return stuck("it calls " + callee_text(call) + " at " + place_text(call) +
                  " beside the recorded path, which cannot be executed");
   }
   return push(*place, &call, Entry::kFollowed);
+}
+
+std::optional<Concrete> ConcreteThread::real_function(const llvm::CallBase& call) {
+  const llvm::Function* callee = named_callee(call);
+  const llvm::Type* type = call.getType();
+  if (callee == nullptr || !callee->isDeclaration() || call.arg_size() != 1 ||
+      (!type->isDoubleTy() && !type->isFloatTy()) || call.getArgOperand(0)->getType() != type) {
+    return std::nullopt;
+  }
+  llvm::StringRef name = callee->getName();
+  if (type->isFloatTy() && !name.consume_back("f")) {
+    return std::nullopt;
+  }
+  const llvm::Intrinsic::ID id = llvm::StringSwitch<llvm::Intrinsic::ID>(name)
+                                     .Case("sqrt", llvm::Intrinsic::sqrt)
+                                     .Case("fabs", llvm::Intrinsic::fabs)
+                                     .Case("floor", llvm::Intrinsic::floor)
+                                     .Case("ceil", llvm::Intrinsic::ceil)
+                                     .Case("trunc", llvm::Intrinsic::trunc)
+                                     .Default(llvm::Intrinsic::not_intrinsic);
+  const Concrete* argument = operand(call.getArgOperand(0));
+  if (id == llvm::Intrinsic::not_intrinsic || argument == nullptr || argument->size() != 1) {
+    return std::nullopt;
+  }
+  const std::optional<Scalar> value = float_intrinsic(id, *type, {&(*argument)[0]});
+  return value && value->is_known() ? std::optional(Concrete(1, *value)) : std::nullopt;
 }
 
 // Reads what the function reads, one byte after the other; then writes what it writes; then it has returned.

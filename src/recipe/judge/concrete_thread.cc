@@ -63,6 +63,14 @@ ConcreteThread::ConcreteThread(const DeepProgram& program, ConcreteOps& ops, con
                                const ThreadTape& tape, CallLog& log, bool recording)
     : program_(program), ops_(ops), trace_(trace), tape_(tape), log_(log), recording_(recording) {}
 
+// An access that is next may turn out to be another one than the tape has.
+void ConcreteThread::allow_leaving() {
+  if (!may_leave_ && step_ && step_->kind == ConcreteStep::Kind::kAccess) {
+    step_.reset();
+  }
+  may_leave_ = true;
+}
+
 bool ConcreteThread::is_passive(Op op) {
   return op == Op::kEnter || op == Op::kExit || op == Op::kBegin || op == Op::kEnd || op == Op::kMisuse;
 }
@@ -318,6 +326,11 @@ ConcreteThread::Step ConcreteThread::access(const Instruction& at) {
   }
   if (rule == EventRule::kVtable && left_at_ == nullptr && !frames_.back().stores_vtable) {
     return store_vtable(at);
+  }
+  // Elsewhere than in the recorded run: from here on it goes where values lead.
+  if (may_leave_ && left_at_ == nullptr && step.address && due_record() == nullptr && upcoming() != nullptr &&
+      is_access(upcoming()->op) && upcoming()->object != *step.address) {
+    left_at_ = &at;
   }
   if (std::optional<Step> other = interruption()) {
     return *std::move(other);

@@ -76,7 +76,7 @@ class ConcreteThread {
   // recorded outcome as well.
   void set_trusted(bool trusted) { trusted_ = trusted; }
   bool is_trusted() const { return trusted_; }
-  void allow_leaving() { may_leave_ = true; }
+  void allow_leaving();
   // Asked before a call of code that is not recorded and may look around in memory, when the thread is not trusted.
   // `pointers` are its arguments that are addresses. What it returns is why the call cannot be made; empty: it can.
   using MemoryGuard = std::function<std::string(const std::vector<std::uint64_t>& pointers)>;
@@ -161,6 +161,8 @@ class ConcreteThread {
   Step copy(const llvm::MemIntrinsic& call);
   Step open_call(const llvm::CallBase& call);
   Step call_beside_tape(const llvm::CallBase& call);
+  // What a function returns that only computes with real numbers; nothing: it is none of those.
+  std::optional<Concrete> real_function(const llvm::CallBase& call);
   Step library_call(const llvm::CallBase& call, const llvm::Function& callee);
   std::optional<Written> finish_library_access(std::span<const ConcreteByte> read);
   Step enter(const DeepRecord& record, const llvm::CallBase* call, Entry entry);

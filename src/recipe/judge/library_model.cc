@@ -146,8 +146,29 @@ void move(Reader& reader, std::uint64_t to, std::uint64_t from, std::uint64_t si
   done(call, to);
 }
 
+void copy_text(Reader& reader, std::uint64_t to, std::uint64_t from, std::uint64_t longest, bool fills,
+               LibraryCall& call) {
+  LibraryCall::Write write{to, {}};
+  bool ended = false;
+  for (std::uint64_t i = 0; i < longest && !(ended && !fills); ++i) {
+    const std::optional<std::uint8_t> byte = i >= kMostBytes ? std::nullopt
+                                             : ended         ? std::optional<std::uint8_t>(0)
+                                                             : reader.byte(from + i);
+    if (!byte) {
+      return;
+    }
+    write.bytes.push_back(byte);
+    ended = ended || *byte == 0;
+  }
+  if (!write.bytes.empty()) {
+    call.writes.push_back(std::move(write));
+  }
+  done(call, to);
+}
+
 bool is_standard_file(const llvm::CallBase& call, unsigned argument) {
-  const auto* load = argument < call.arg_size() ? llvm::dyn_cast<llvm::LoadInst>(call.getArgOperand(argument)) : nullptr;
+  const auto* load =
+      argument < call.arg_size() ? llvm::dyn_cast<llvm::LoadInst>(call.getArgOperand(argument)) : nullptr;
   const auto* file = load != nullptr ? llvm::dyn_cast<llvm::GlobalVariable>(load->getPointerOperand()) : nullptr;
   return file != nullptr && file->isDeclaration() && (file->getName() == "stdout" || file->getName() == "stderr");
 }
@@ -273,6 +294,8 @@ LibraryCall model_library_call(const llvm::CallBase& at, const std::string& name
     find(reader, argument(0), static_cast<std::uint8_t>(argument(1)), argument(2), false, call);
   } else if ((name == "memcpy" || name == "memmove") && count == 3) {
     move(reader, argument(0), argument(1), argument(2), std::nullopt, call);
+  } else if ((name == "strncpy" && count == 3) || (name == "strcpy" && count == 2)) {
+    copy_text(reader, argument(0), argument(1), count == 3 ? argument(2) : all, count == 3, call);
   } else if (name == "memset" && count == 3) {
     move(reader, argument(0), 0, argument(2), static_cast<std::uint8_t>(argument(1)), call);
   } else if ((name == "atoi" || name == "atol") && count == 1) {

@@ -39,7 +39,8 @@ struct NextAccess {
   ThreadId thread{};
   std::optional<EventId> event;           // an access of the trace: its thread's next behind `order`, or
   std::optional<DetourEvent> unexecuted;  // one that never happened: the next behind the thread's steps in `detour`
-  // With `unexecuted`: the branch or switch that goes another way, right behind the thread's events in `order`.
+  // With `unexecuted`: the branch or switch that goes another way, the access that touches other memory, or the call that
+  // calls something else, right behind the thread's events in `order`.
   std::optional<InstructionRef> branch;
 
   friend bool operator==(const NextAccess&, const NextAccess&) = default;

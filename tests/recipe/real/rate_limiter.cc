@@ -34,27 +34,26 @@ struct Server {
   Limiter limiter{0.5, 3.0};
   double served = 0;
 
-  // What the client gets; it never looks at `served` when it is turned away.
-  void client(double now, double cost, bool is_big) {
-    if (!limiter.take(now, cost)) {
-      return;
-    }
-    if (is_big) {
-      big = served;  // RACE(served)
-    } else {
+  void single(double now, double cost) {
+    if (limiter.take(now, cost)) {
       served += cost;  // RACE(served)
     }
   }
-  double big = 0;
+  // Looks how busy the server is before it asks for much.
+  bool bulk(double now, double cost) {
+    seen = served;  // RACE(served)
+    return limiter.take(now, cost);
+  }
+  double seen = 0;
 };
 
 }  // namespace
 
 int main() {
   Server server;
-  std::thread bulk([&] { server.client(1.0, 2.5, true); });
-  std::thread single([&] { server.client(1.0, 1.0, false); });
+  std::thread bulk([&] { server.bulk(1.0, 2.5); });
+  std::thread single([&] { server.single(1.0, 1.0); });
   bulk.join();
   single.join();
-  std::cout << server.big << ' ' << server.served << '\n';
+  std::cout << server.seen << ' ' << server.served << '\n';
 }
