@@ -5,9 +5,9 @@
 // FOUND(swap): hb wcp     the same, when both write it
 //
 // No race: the other elements, each in the range of one thread; and the rounds, which threads that are joined make.
+#include <atomic>
 #include <cstdio>
 #include <thread>
-#include <utility>
 
 namespace {
 
@@ -20,6 +20,7 @@ void pass(int first, int last) {
     int left = numbers[i], right = numbers[i + 1];  // RACE(middle)
     bool wrong = left > right;
     numbers[i] = wrong ? right : left, numbers[i + 1] = wrong ? left : right;  // RACE(middle) RACE(swap)
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // the next turn reads for itself, in the line where it stands
   }
 }
 
