@@ -1,5 +1,6 @@
 // Threads wait in loops of which nothing is recorded, and get their turn all the same. The message is handed over by an
 // annotation.
+// DEEP: some, accesses that annotations hide are missing
 #include "annotations.h"
 #include "harness.h"
 
