@@ -113,6 +113,7 @@ class TsanWriter {
         case FindingKind::kRace: write_race(*finding); break;
         case FindingKind::kDeadlock: write_deadlock(*finding); break;
         case FindingKind::kMisuse:
+        case FindingKind::kAtomicity:
         case FindingKind::kCrash:
         case FindingKind::kHang:
           finding->misuse == MisuseKind::kUseAfterFree ? write_race(*finding) : write_misuse(*finding);
@@ -138,6 +139,7 @@ class TsanWriter {
       case FindingKind::kRace: return race_title(finding);
       case FindingKind::kDeadlock: return "lock-order-inversion (potential deadlock)";
       case FindingKind::kMisuse: return finding.misuse.has_value() ? misuse_title(*finding.misuse) : "";
+      case FindingKind::kAtomicity: return "atomicity violation";
       case FindingKind::kCrash: return "the program crashed";
       case FindingKind::kHang: return "the program hung";
     }
