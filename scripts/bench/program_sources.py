@@ -1,7 +1,7 @@
 """Real programs of the distribution: where their sources come from, how they are built, and what they are run with.
 
 Sources come from the distribution's own archive, over a private configuration of apt that is derived from the
-machine's: that one is left as it is. For programs.py, real.py, record.py and rdit.py.
+machine's: that one is left as it is. For programs.py, real.py, record.py, beside.py and rdit.py.
 """
 import collections
 import glob
@@ -81,7 +81,7 @@ class Archive:
         return inside[0] if len(inside) == 1 else target / "tree"  # most archives hold one folder
 
 
-# `sources`: patterns of files by package. In `arguments` DATA is a text of `size` bytes and OUT the result; without OUT that is
+# `sources`: patterns of files by package; `!` stands before those of files that are left out. In `arguments` DATA is a text of `size` bytes and OUT the result; without OUT that is
 # standard output. `headers`: files that the program's own build would have made. `serial_size`: also recorded serially, on less.
 Program = collections.namedtuple("Program", "name sources flags arguments size headers serial_size",
                                  defaults=[{}, None])
@@ -154,6 +154,14 @@ def fetch_those_there_are(names, archive):
             print(f"{program.name}: left out, its sources cannot be had: {reason}", file=sys.stderr)
 
 
+def files_of(folder, patterns):
+    """In the order of the patterns."""
+    without = [pattern.removeprefix("!") for pattern in patterns if pattern.startswith("!")]
+    for pattern in patterns:
+        if not pattern.startswith("!"):
+            yield from (source for source in sorted(folder.glob(pattern)) if not any(source.match(each) for each in without))
+
+
 def compile_program(program, folders, compilers, target):
     """Compiles C with the first compiler, C++ with the second, and links with the second."""
     target.mkdir(parents=True, exist_ok=True)
@@ -167,7 +175,7 @@ def compile_program(program, folders, compilers, target):
         flags.append(folders[package] / folder if colon and package in folders else flag)
     objects = []
     for package, patterns in program.sources.items():
-        for source in itertools.chain.from_iterable(sorted(folders[package].glob(pattern)) for pattern in patterns):
+        for source in files_of(folders[package], patterns):
             compiler = compilers[0] if source.suffix == ".c" else compilers[1]
             objects.append(target / f"{source.name}.o")
             run([*compiler, "-O1", "-g", "-w", "-pthread", *flags, *includes, "-c", source, "-o", objects[-1]])
