@@ -44,7 +44,7 @@ BENCHMARKS = [
     Benchmark("ipa", "what IPA makes of hybrid's pairs, and what it costs", in_all=True, also=("--calls",)),
     Benchmark("mcm", "how fast maximal causality decides pairs", places=SCRATCH, in_all=True, takes_quick=True),
     Benchmark("record", "what recording costs, beside ThreadSanitizer", places=SCRATCH, in_all=True, takes_quick=True),
-    Benchmark("beside", "what Sooth costs on seven real programs beside gcc's and clang's ThreadSanitizer", places=SCRATCH),
+    Benchmark("beside", "what Sooth costs on six real programs beside gcc's and clang's ThreadSanitizer", places=SCRATCH),
     Benchmark("deep", "what a deep recording costs", places=SCRATCH, in_all=True, takes_quick=True),
     Benchmark("calls", "what recording the calls of excluded code costs", places=SCRATCH, in_all=True, takes_quick=True),
     Benchmark("confirm", "what it costs to make a race happen", places=SCRATCH, in_all=True, takes_quick=True),

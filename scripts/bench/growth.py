@@ -38,7 +38,7 @@ def shapes(quick, long):
     for nesting in (1, 4, 8, 16):
         yield "nesting, 64 locks", nesting, [shape(n, locks=64, nesting=nesting) for n in short]
     for threads in (2, 64, 1024):
-        yield "threads on one hot racy variable", threads, [shape(n, threads=threads, variables=1, racy=MILLION) for n in (MILLION // 4, MILLION)]
+        yield "threads on one hot racy variable", threads, [shape(n, threads=threads, locks=1, variables=1, racy=MILLION) for n in (MILLION // 4, MILLION)]
 
 
 def measure(sooth, traces, analyses):

@@ -110,7 +110,7 @@ PROGRAMS = [
             {"bzip2": ["blocksort.c", "huffman.c", "crctable.c", "randtable.c", "compress.c", "decompress.c",
                        "bzlib.c"],
              "pbzip2": ["*.cpp"]},
-            ["-D_LARGEFILE64_SOURCE", "-D_FILE_OFFSET_BITS=64", "-DUSE_STACKSIZE_CUSTOMIZATION"],
+            ["-D_LARGEFILE64_SOURCE", "-D_FILE_OFFSET_BITS=64", "-DUSE_STACKSIZE_CUSTOMIZATION", "-Wno-reserved-user-defined-literal"],
             ["-p4", "-b1", "-1", "-k", "-c", "DATA"], 400_000, serial_size=40_000),
     # C: a pool of threads with jobs, and pools of buffers.
     Program("zstd",

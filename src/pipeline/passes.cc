@@ -69,30 +69,45 @@ DetectorPasses::DetectorPasses(const AnalysisOptions& options)
       each.detector->tell_apart(&variables_);
     }
   }
+  if (!options.first_look) {
+    return;
+  }
+  if (options.reopen) {
+    look_first();
+  } else if (options.spool_bytes != 0 && filter_ == nullptr) {
+    look_first_at_spool();
+  }
+}
+
+void DetectorPasses::look_first() {
   const bool any_to_gain = std::any_of(detectors_.begin(), detectors_.end(), [](const RunningDetector& each) {
     return !each.included && each.info->sees != Sees::kEverything;
   });
-  if (any_to_gain && options.reopen && options.first_look) {
-    const auto any_sees = [&](Sees sees) {
-      return std::any_of(detectors_.begin(), detectors_.end(),
-                         [&](const RunningDetector& each) { return each.info->sees == sees; });
-    };
-    // What reads teach is known of all of them; a filter may have hidden some.
-    looks_at_reads_ = any_sees(Sees::kReads) && filter_ == nullptr;
-    scan_ = make_sharing_scan(looks_at_reads_             ? ScanOrder::kReads
-                              : any_sees(Sees::kSections) ? ScanOrder::kWcp
-                                                          : ScanOrder::kHb);
-    // Who ignores must-order tells apart threads that share a slot.
-    scan_slots_ = std::none_of(detectors_.begin(), detectors_.end(),
-                               [](const RunningDetector& each) { return each.info->sees == Sees::kSeveralThreads; });
-    any_slots_ = any_slots_ || scan_slots_;
+  if (!any_to_gain) {
+    return;
   }
+  const auto any_sees = [&](Sees sees) {
+    return std::any_of(detectors_.begin(), detectors_.end(),
+                       [&](const RunningDetector& each) { return each.info->sees == sees; });
+  };
+  // What reads teach is known of all of them; a filter may have hidden some.
+  looks_at_reads_ = any_sees(Sees::kReads) && filter_ == nullptr;
+  scan_ = make_sharing_scan(looks_at_reads_             ? ScanOrder::kReads
+                            : any_sees(Sees::kSections) ? ScanOrder::kWcp
+                                                        : ScanOrder::kHb);
+  // Who ignores must-order tells apart threads that share a slot.
+  scan_slots_ = std::none_of(detectors_.begin(), detectors_.end(),
+                             [](const RunningDetector& each) { return each.info->sees == Sees::kSeveralThreads; });
+  any_slots_ = any_slots_ || scan_slots_;
 }
 
 DetectorPasses::~DetectorPasses() = default;
 
 // How much of the memory that is a detector must see.
 Sees DetectorPasses::view_for(const RunningDetector& detector) const {
+  if (spool_ != nullptr && detector.direct) {
+    return Sees::kEverything;
+  }
   switch (detector.info->sees) {
     case Sees::kSeveralThreads: return Sees::kSeveral;
     case Sees::kReads: return looks_at_reads_ ? Sees::kUnordered : Sees::kSeveral;
@@ -106,11 +121,14 @@ Sees DetectorPasses::view_for(const RunningDetector& detector) const {
 
 // A filter stands in front of all of them, and works along one pass.
 bool DetectorPasses::sees_all_at_once(const RunningDetector& detector) const {
+  if (spool_ != nullptr) {
+    return !spools_for(detector);
+  }
   return scan_ == nullptr || detector.direct || (filter_ == nullptr && detector.info->sees == Sees::kEverything);
 }
 
 void DetectorPasses::consume(const Batch& batch, const Tables& tables) {
-  if (!detectors_.empty()) {
+  if (!detectors_.empty() && spool_ == nullptr) {
     variables_.consume(batch, tables);
   }
   if (any_slots_) {
@@ -131,7 +149,9 @@ void DetectorPasses::consume(const Batch& batch, const Tables& tables) {
       feed_one(each, each.slots ? renamed : batch);
     }
   }
-  if (keeping_) {
+  if (spool_ != nullptr) {
+    spool(batch, tables);
+  } else if (keeping_) {
     keep(batch);
   }
   out_of_memory_ = !bound_memory(events_);
@@ -147,27 +167,30 @@ void DetectorPasses::keep(const Batch& batch) {
   }
 }
 
-// Those for which looking gains nothing catch up, and go on in this pass.
-void DetectorPasses::choose_direct() {
+// Whether it has less to look at after a first look, as far as that has come.
+bool DetectorPasses::gains(const RunningDetector& detector) const {
   const auto share = [&](SharingLevel what, bool sections) {
     const auto all = static_cast<double>(std::max<std::uint64_t>(1, scan_->accesses()));
     return static_cast<double>(scan_->accesses(what, sections)) / all;
   };
   const double several = share(SharingLevel::kSeveral, false);
-  const auto gains = [&](const RunningDetector& each) {
-    switch (view_for(each)) {
-      case Sees::kEverything: return false;
-      case Sees::kSections: return share(SharingLevel::kUnordered, true) <= kMuch;
-      case Sees::kUnordered: break;
-      case Sees::kReads:
-      case Sees::kSeveralThreads:
-      case Sees::kSeveral: return several <= kMuch;
-    }
-    const double unordered = share(SharingLevel::kUnordered, false);
-    return unordered <= (several > kMuch && !looks_at_reads_ ? kSome : kMuch);
-  };
+  switch (view_for(detector)) {
+    case Sees::kEverything: return false;
+    case Sees::kSections: return share(SharingLevel::kUnordered, true) <= kMuch;
+    case Sees::kUnordered: break;
+    case Sees::kReads:
+    case Sees::kSeveralThreads:
+    case Sees::kSeveral: return several <= kMuch;
+  }
+  const double unordered = share(SharingLevel::kUnordered, false);
+  return unordered <= (several > kMuch && !looks_at_reads_ ? kSome : kMuch);
+}
+
+// Those for which looking gains nothing catch up, and go on in this pass.
+void DetectorPasses::choose_direct() {
   const Batch first = first_batch();
-  const bool nobody_gains = std::none_of(detectors_.begin(), detectors_.end(), gains);
+  const bool nobody_gains =
+      std::none_of(detectors_.begin(), detectors_.end(), [&](const auto& each) { return gains(each); });
   if (filter_ != nullptr) {
     // It works along one pass, which is the second as long as there is one.
     if (nobody_gains) {
@@ -205,12 +228,13 @@ Batch DetectorPasses::first_batch() {
 Result<std::uint64_t> DetectorPasses::finish(const Tables& tables) {
   std::uint64_t seen = events_;
   if (scan_ != nullptr) {
-    Result<std::uint64_t> fed = feed_again(tables);
+    Result<std::uint64_t> fed = spool_ != nullptr ? finish_spool(tables) : feed_again(tables);
     if (!fed.ok()) {
       return fed;
     }
     seen = *fed;
   }
+  SOOTH_RETURN_IF_ERROR(broken_);
   for (std::vector<RunningDetector>* all : {&detectors_, &unfiltered_}) {
     for (RunningDetector& each : *all) {
       if (each.stopped_at.has_value()) {

@@ -12,6 +12,7 @@
 #include "filter/tree.h"
 #include "pipeline/analysis.h"
 #include "pipeline/trace_variables.h"
+#include "trace/format/event_spool.h"
 #include "trace/tools/thread_slots.h"
 
 namespace sooth {
@@ -33,6 +34,10 @@ struct RunningDetector {
 // pass, if there are any. Without one, or where most of the accesses are of that kind, they see everything in the first.
 // What they find is the same.
 //
+// A trace that comes by only once is kept in a spool as far as AnalysisOptions::spool_bytes go, and the second pass is made
+// out of it: at the end, or, when the spool is full, for the older half of it with what is known by then. What is still
+// private then and is found to be unordered later is missing from it: late_places().
+//
 // When the process takes more than AnalysisOptions::max_memory, the detector that grows most is stopped: what it has found
 // stays, and it finds nothing more. When it is the first look that grows, the trace ends there for all of them.
 class DetectorPasses {
@@ -46,6 +51,11 @@ class DetectorPasses {
   // become another one. Returns how many events the detectors have seen: all, unless cancelled.
   // `tables` are those of the first pass.
   Result<std::uint64_t> finish(const Tables& tables);
+  // 8 bytes of memory each that were found to be unordered when their earliest accesses had left the spool: those were not
+  // compared.
+  std::uint64_t late_places() const { return late_; }
+  // Why there is no spool any more: later accesses were compared with earlier ones to memory that was shared by then.
+  const Status& spool_status() const { return spool_status_; }
   // Nothing more should be consumed: there is no memory for it.
   bool out_of_memory() const { return out_of_memory_; }
 
@@ -77,9 +87,20 @@ class DetectorPasses {
     }
   };
 
+  void look_first();
+  void look_first_at_spool();
+  bool spools_for(const RunningDetector& detector) const;
   void keep(const Batch& batch);
   void stop_keeping();
+  bool gains(const RunningDetector& detector) const;
   void choose_direct();
+  void spool(const Batch& batch, const Tables& tables);
+  void choose_direct_behind(const Tables& tables);
+  void see_behind(SharedTimes times);
+  void feed_from_spool(const Tables& tables, std::uint64_t left);
+  bool feed_next_from_spool(const Tables& tables);
+  void stop_spooling(const Tables& tables);
+  std::uint64_t finish_spool(const Tables& tables);
   Batch first_batch();
   Sees view_for(const RunningDetector& detector) const;
   bool sees_all_at_once(const RunningDetector& detector) const;
@@ -107,6 +128,12 @@ class DetectorPasses {
   bool sampling_ = false;  // memory is looked at during this batch
   std::uint64_t unsampled_ = 0;
   bool out_of_memory_ = false;
+
+  std::unique_ptr<EventSpool> spool_;  // what the second pass of a trace that comes by once is made of
+  std::unique_ptr<Views> behind_;      // what it has left out so far; nullptr: it has not begun
+  std::uint64_t late_ = 0;
+  Status spool_status_;
+  Status broken_;  // the spool cannot be read
 
   std::unique_ptr<SharingScan> scan_;  // nullptr: the detectors see everything in the first pass
   bool scan_slots_ = false;            // it takes them

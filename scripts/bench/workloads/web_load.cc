@@ -31,7 +31,8 @@ int answer(mg_connection* connection, void*) {
   }
   std::string page = "<ul>";
   for (int i = 0; i < 40; ++i) {
-    page += "<li>" + std::string(request->local_uri) + " number " + std::to_string(i * 7 + request->num_headers) + "</li>";
+    page +=
+        "<li>" + std::string(request->local_uri) + " number " + std::to_string(i * 7 + request->num_headers) + "</li>";
   }
   page += count == 0 ? "" : "</ul>\n";
   mg_printf(connection, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %zu\r\n\r\n", page.size());
@@ -68,8 +69,8 @@ void ask(int port, int requests, int* answered) {
   const int client = connect_to(port);
   std::string buffer;
   for (int i = 0; i < requests && client >= 0; ++i) {
-    const std::string request =
-        "GET /page/" + std::to_string(i % 50) + "?n=" + std::to_string(i) + " HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n";
+    const std::string request = "GET /page/" + std::to_string(i % 50) + "?n=" + std::to_string(i) +
+                                " HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n";
     if (::write(client, request.data(), request.size()) < 0 || !read_page(client, buffer)) {
       break;
     }
@@ -83,8 +84,9 @@ void ask(int port, int requests, int* answered) {
 int main(int argc, char** argv) {
   const int requests = argc > 1 ? std::atoi(argv[1]) : 1000;
   mg_init_library(0);
-  const char* options[] = {"listening_ports", "127.0.0.1:0", "num_threads", "4", "enable_keep_alive", "yes", "keep_alive_timeout_ms", "10000",
-                           "tcp_nodelay", "1", nullptr};
+  const char* options[] = {
+      "listening_ports", "127.0.0.1:0", "num_threads", "4",    "enable_keep_alive", "yes", "keep_alive_timeout_ms",
+      "10000",           "tcp_nodelay", "1",           nullptr};
   mg_callbacks callbacks{};
   mg_context* server = mg_start(&callbacks, nullptr, options);
   if (server == nullptr) {
