@@ -69,7 +69,7 @@ CommandResult show_trend(const ReportFlags& options) {
 
 CommandResult run(const ReportFlags& options) {
   if (options.path.empty() == options.trend.empty()) {
-    return Status::usage("name one report, or a folder of reports with --trend");
+    return Status::usage("name one REPORT, or a folder of reports with --trend");
   }
   if (!options.trend.empty()) {
     return show_trend(options);

@@ -68,7 +68,7 @@ class Simulation {
 
 TEST(PlannerTest, TheBestCandidatesAreTriedFirstAndAllBeforeAnyIsTriedAgain) {
   Planner planner(options(Ms(0), 30, false));
-  planner.recorded(4, Ms(1));
+  planner.recorded(5, Ms(1));
   for (const Promise promise :
        {Promise::kLockset, Promise::kHard, Promise::kHybrid, Promise::kRefuted, Promise::kPredicted}) {
     planner.add(promise);
@@ -84,7 +84,7 @@ TEST(PlannerTest, TheBestCandidatesAreTriedFirstAndAllBeforeAnyIsTriedAgain) {
   planner.tried(1, 1, false);
   planner.tried(0, 1, false);
   step = planner.next(Ms(0));
-  EXPECT_EQ(step.candidates, (Numbers{3, 1, 0}));
+  EXPECT_EQ(step.candidates, (Numbers{4, 1, 0}));
   EXPECT_EQ(step.trials, 3u);
 }
 
