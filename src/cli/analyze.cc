@@ -36,6 +36,7 @@ struct AnalyzeOptions {
   std::string trace;
   bool live = false;  // the trace is that of a program that runs meanwhile
   std::uint64_t live_buffer = 64'000'000;
+  std::uint64_t live_disk = 1'000'000'000;
   RecordingOptions recording;
   std::string with = "hb,wcp,syncp,deadlock,misuse";
   DetectorOptions detector;
@@ -249,7 +250,10 @@ CommandResult analyze(const AnalyzeOptions& options) {
   };
   std::optional<LiveEnd> live_end;
   if (source->run != nullptr) {
+    std::error_code ignored;
     live_end.emplace(*source->run);
+    analysis.spool_bytes = options.live_disk;
+    analysis.spool_folder = std::filesystem::temp_directory_path(ignored).string();
     analysis.cancelled = [&] { return live_end->interrupted(); };
     analysis.proof.out_of_time = analysis.cancelled;
     analysis.suspicions_out_of_time = analysis.cancelled;
@@ -285,6 +289,9 @@ void add_analyze_command(CLI::App& root, CommandResult& result) {
                     "Analyse a program while it runs, without storing a trace: --live -- PROGRAM ARGUMENTS");
   add_count_option(*command, "--live-buffer", options->live_buffer,
                    "Bytes that the program may be ahead of the analyses; then it waits for them");
+  add_count_option(*command, "--live-disk", options->live_disk,
+                   "Bytes of disk for what the program did to memory that only one thread has used so far; 0 lets the "
+                   "analyses look at everything at once, which is slower");
   add_recording_options(*command, options->recording);
   add_recording_filter(*command, "--record-filter", options->recording);
   command->add_option("--with", options->with, "Analyses, separated by commas; none only reads and checks the trace")

@@ -71,6 +71,11 @@ class GranuleScan final : public SharingScan {
  public:
   void consume(const Batch& batch) override;
   SharedTimes finish() override;
+  SharedTimes so_far() const override;
+  void forget_before(EventId event) override {
+    forgotten_ = (raw(event) + (std::uint64_t{1} << kTimeUnit) - 1) >> kTimeUnit;
+  }
+  std::uint64_t late() const override { return late_; }
   std::uint64_t accesses() const override { return accesses_; }
   std::uint64_t accesses(SharingLevel what, bool sections) const override {
     return what == SharingLevel::kSeveral ? several_ : sections ? kept_for_sections_ : unordered_;
@@ -164,8 +169,9 @@ class GranuleScan final : public SharingScan {
   void free(const Event& e);
   void allocate(const Event& e, EventId id);
   void allocate_page(std::uint64_t number, std::uint64_t first, std::uint64_t last, EventId id);
-  void end_generation(std::uint64_t granule, const Cell& cell, EventId to);
-  void finish_stretch(std::uint64_t first, const Stretch& stretch, EventId to);
+  static void end_generation(std::uint64_t granule, const Cell& cell, EventId to, SharedTimes& into);
+  static void finish_stretch(std::uint64_t first, const Stretch& stretch, EventId to, SharedTimes& into);
+  void add_present(SharedTimes& into) const;
 
   bool knows(std::uint64_t epoch) const;
 
@@ -194,6 +200,8 @@ class GranuleScan final : public SharingScan {
   std::vector<std::uint64_t> read_;  // epochs of the writes that the access at hand has seen and did not know
 
   SharedTimes times_;
+  std::uint64_t forgotten_ = 0;  // in kTimeUnit events, rounded up
+  std::uint64_t late_ = 0;
   bool destroys_in_use_ = false;
   std::uint64_t blocks_ = 0;
   bool sampled_ = false;
@@ -386,6 +394,7 @@ void GranuleScan<Look>::touch_cell(Cell& cell, std::uint64_t mask, Kind kind) {
     }
   }
   if ((flags & kRacy) != 0 || too_large_) {
+    late_ += (cell.write & kRacy) == 0 && start < forgotten_ ? 1 : 0;
     // The rest plays no part any more.
     flags |= kRacy | kMulti | kWritten;
     readers_.give_back(read);
@@ -550,7 +559,7 @@ void GranuleScan<Look>::allocate(const Event& e, EventId id) {
   cut_stretches(whole_first, whole_last);
   auto it = stretches_.lower_bound(whole_first);
   while (it != stretches_.end() && it->first <= whole_last) {
-    finish_stretch(it->first, it->second, id);
+    finish_stretch(it->first, it->second, id, times_);
     it = stretches_.erase(it);
   }
 }
@@ -570,7 +579,7 @@ void GranuleScan<Look>::allocate_page(std::uint64_t number, std::uint64_t first,
     granule_scan::for_each_granule(first, last, [&](std::uint64_t place, std::uint64_t mask) {
       Cell& cell = page->cells[place];
       if ((cell.write & kBytes & ~mask) == 0) {
-        end_generation(number * kPageGranules + place, cell, id);
+        end_generation(number * kPageGranules + place, cell, id, times_);
         give_back(cell);
         cell = {kUsedBefore, 0};
       }
@@ -583,38 +592,51 @@ void GranuleScan<Look>::allocate_page(std::uint64_t number, std::uint64_t first,
 }
 
 template <typename Look>
-void GranuleScan<Look>::end_generation(std::uint64_t granule, const Cell& cell, EventId to) {
+void GranuleScan<Look>::end_generation(std::uint64_t granule, const Cell& cell, EventId to, SharedTimes& into) {
   constexpr std::uint64_t kAll = kMulti | kWritten | kPlain;
   if ((cell.write & kAll) != kAll) {
     return;
   }
   const SharingLevel what = (cell.write & kRacy) != 0 ? SharingLevel::kUnordered : SharingLevel::kSeveral;
   if (to == granule_scan::kForever && (cell.write & kUsedBefore) == 0) {
-    times_.add_always(granule, what);
+    into.add_always(granule, what);
   } else {
-    times_.add(granule, EventId{(cell.read & kLow) << kTimeUnit}, to, what);
+    into.add(granule, EventId{(cell.read & kLow) << kTimeUnit}, to, what);
   }
 }
 
 template <typename Look>
-void GranuleScan<Look>::finish_stretch(std::uint64_t first, const Stretch& stretch, EventId to) {
+void GranuleScan<Look>::finish_stretch(std::uint64_t first, const Stretch& stretch, EventId to, SharedTimes& into) {
   constexpr std::uint64_t kAll = kMulti | kWritten | kPlain;
   if ((stretch.cell.write & kAll) == kAll) {
-    times_.add_pages(first, stretch.last, EventId{(stretch.cell.read & kLow) << kTimeUnit}, to,
-                     (stretch.cell.write & kRacy) != 0 ? SharingLevel::kUnordered : SharingLevel::kSeveral);
+    into.add_pages(first, stretch.last, EventId{(stretch.cell.read & kLow) << kTimeUnit}, to,
+                   (stretch.cell.write & kRacy) != 0 ? SharingLevel::kUnordered : SharingLevel::kSeveral);
   }
+}
+
+// Generations that have not ended.
+template <typename Look>
+void GranuleScan<Look>::add_present(SharedTimes& into) const {
+  pages_.for_each([&](std::uint64_t number, const std::unique_ptr<Page>& page) {
+    for (std::uint64_t place = 0; page->owner == kSeveral && place < kPageGranules; ++place) {
+      end_generation(number * kPageGranules + place, page->cells[place], granule_scan::kForever, into);
+    }
+  });
+  for (const auto& [first, stretch] : stretches_) {
+    finish_stretch(first, stretch, granule_scan::kForever, into);
+  }
+}
+
+template <typename Look>
+SharedTimes GranuleScan<Look>::so_far() const {
+  SharedTimes times = times_;
+  add_present(times);
+  return times;
 }
 
 template <typename Look>
 SharedTimes GranuleScan<Look>::finish() {
-  pages_.for_each([&](std::uint64_t number, const std::unique_ptr<Page>& page) {
-    for (std::uint64_t place = 0; page->owner == kSeveral && place < kPageGranules; ++place) {
-      end_generation(number * kPageGranules + place, page->cells[place], granule_scan::kForever);
-    }
-  });
-  for (const auto& [first, stretch] : stretches_) {
-    finish_stretch(first, stretch, granule_scan::kForever);
-  }
+  add_present(times_);
   page_cache_.fill({});
   pages_ = FlatMap<std::unique_ptr<Page>>();
   spare_pages_.clear();

@@ -107,6 +107,9 @@ class SharedView {
   SharedView(const SharedTimes& times, SharingLevel what, bool sections = false)
       : times_(times), what_(what), sections_(sections) {}
 
+  // Whether accesses in critical sections stay wherever they are: others may come to share the memory later.
+  void keep_all_sections(bool all) { all_sections_ = all; }
+
   // What is left of the batch, with its stacks; values and the other columns are left out. Valid until the next call.
   Batch hide(const Batch& batch);
   std::uint64_t hidden() const { return hidden_; }
@@ -115,13 +118,14 @@ class SharedView {
   bool keeps(const Event& e, EventId id) const {
     return times_.any(e.object, e.size, id, what_) ||
            (sections_ && raw(e.thread) < held_.size() && held_[raw(e.thread)] != 0 &&
-            times_.any(e.object, e.size, id, SharingLevel::kSeveral));
+            (all_sections_ || times_.any(e.object, e.size, id, SharingLevel::kSeveral)));
   }
   void follow(const Event& e);
 
   const SharedTimes& times_;
   const SharingLevel what_;
   const bool sections_;
+  bool all_sections_ = false;
   std::vector<std::uint32_t> held_;  // by thread: acquires without a release
   std::vector<Event> events_;
   std::vector<EventId> ids_;

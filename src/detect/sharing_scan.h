@@ -36,6 +36,12 @@ class SharingScan {
   virtual void consume(const Batch& batch) = 0;
   // What there was; nothing may be consumed afterwards, and the memory is given back.
   virtual SharedTimes finish() = 0;
+  // What there was up to now, as if the trace ended here.
+  virtual SharedTimes so_far() const = 0;
+  // Accesses before the event can not be looked at again. From then on late() counts the places that were used before it
+  // and come to be unordered after: who looks at what so_far() said misses accesses there.
+  virtual void forget_before(EventId event) = 0;
+  virtual std::uint64_t late() const = 0;
 
   // Accesses of a sample so far, and those of them that a view with these arguments (SharedView) would have kept, as far as was known
   // by then: how much is to be gained.

@@ -231,6 +231,22 @@ void report_memory(const AnalysisOptions& options, const DetectorPasses& passes,
   }
 }
 
+// What left the spool of a trace that came by only once before it was known to matter.
+void report_spool(const AnalysisOptions& options, const DetectorPasses& passes, Report& report) {
+  if (passes.late_places() > 0) {
+    report.add_gap(GapKind::kWindow, "In " + counted(passes.late_places(), "place", "places") +
+                                         " in memory a lack of order was found longer after the first use than the " +
+                                         std::to_string(options.spool_bytes / 1'000'000) +
+                                         " MB of --live-disk reach back: what was done there before was not compared.");
+  }
+  if (!passes.spool_status().ok()) {
+    report.add_gap(GapKind::kWindow,
+                   "Accesses to memory that was private until then were not compared with later ones, "
+                   "because there is no place for them: " +
+                       passes.spool_status().message() + ".");
+  }
+}
+
 const DetectorInfo* find_in(const std::vector<const DetectorInfo*>& detectors, std::string_view name) {
   const auto found =
       std::find_if(detectors.begin(), detectors.end(), [&](const DetectorInfo* info) { return info->name == name; });
@@ -436,6 +452,7 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
                                             std::to_string(*events) + " events that it had written.");
   }
   report_memory(options, passes, *events, report);
+  report_spool(options, passes, report);
   if (capture.is_cut() && !passes.out_of_memory()) {
     const bool hurried = options.out_of_time && options.out_of_time();
     report.incomplete = true;

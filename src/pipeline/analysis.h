@@ -29,6 +29,11 @@ struct AnalysisOptions {
   bool census = false;                // count locks, variables and sites for ReportStats
   bool first_look = true;             // look where memory is shared first, if the trace can be read again (passes.h)
   std::uint64_t first_look_events = std::uint64_t{1} << 18;  // ... after so many it is decided who goes on with that
+  // Bytes of disk for a trace that comes by only once, so that it can be looked at again (passes.h); 0: the detectors see
+  // everything as it comes.
+  std::uint64_t spool_bytes = 0;
+  std::string spool_folder = "/tmp";
+  std::uint32_t spool_segment_events = 1u << 16;  // that go to the disk at once; for tests
   // Bytes that the process may take while the trace is read; 0: as many as it takes. An analysis for which that is not
   // enough ends early, and the report says so.
   std::uint64_t max_memory = 0;

@@ -69,35 +69,56 @@ DetectorPasses::DetectorPasses(const AnalysisOptions& options)
       each.detector->tell_apart(&variables_);
     }
   }
+  if (!options.first_look) {
+    return;
+  }
+  const bool spools = !options.reopen && options.spool_bytes != 0 && filter_ == nullptr;
+  if (options.reopen || spools) {
+    look_first();
+  }
+  if (spools && scan_ != nullptr) {
+    spool_ = std::make_unique<EventSpool>(options.spool_folder, options.spool_segment_events);
+  }
+}
+
+void DetectorPasses::look_first() {
   const bool any_to_gain = std::any_of(detectors_.begin(), detectors_.end(), [](const RunningDetector& each) {
     return !each.included && each.info->sees != Sees::kEverything;
   });
-  if (any_to_gain && options.reopen && options.first_look) {
-    const auto any_sees = [&](Sees sees) {
-      return std::any_of(detectors_.begin(), detectors_.end(),
-                         [&](const RunningDetector& each) { return each.info->sees == sees; });
-    };
-    // What reads teach is known of all of them; a filter may have hidden some.
-    looks_at_reads_ = any_sees(Sees::kReads) && filter_ == nullptr;
-    scan_ = make_sharing_scan(looks_at_reads_             ? ScanOrder::kReads
-                              : any_sees(Sees::kSections) ? ScanOrder::kWcp
-                                                          : ScanOrder::kHb);
-    // Who ignores must-order tells apart threads that share a slot.
-    scan_slots_ = std::none_of(detectors_.begin(), detectors_.end(),
-                               [](const RunningDetector& each) { return each.info->sees == Sees::kSeveralThreads; });
-    any_slots_ = any_slots_ || scan_slots_;
-    const bool any_lock_seer = std::any_of(detectors_.begin(), detectors_.end(), [](const RunningDetector& each) {
-      return each.info->sees_locks != SeesLocks::kOfTrace;
-    });
-    // A filter knows nothing of these locks.
-    finder_ = any_lock_seer && filter_ == nullptr ? std::make_unique<MadeLockFinder>() : nullptr;
+  if (!any_to_gain) {
+    return;
   }
+  const auto any_sees = [&](Sees sees) {
+    return std::any_of(detectors_.begin(), detectors_.end(),
+                       [&](const RunningDetector& each) { return each.info->sees == sees; });
+  };
+  // What reads teach is known of all of them; a filter may have hidden some.
+  looks_at_reads_ = any_sees(Sees::kReads) && filter_ == nullptr;
+  scan_ = make_sharing_scan(looks_at_reads_             ? ScanOrder::kReads
+                            : any_sees(Sees::kSections) ? ScanOrder::kWcp
+                                                        : ScanOrder::kHb);
+  // Who ignores must-order tells apart threads that share a slot.
+  scan_slots_ = std::none_of(detectors_.begin(), detectors_.end(),
+                             [](const RunningDetector& each) { return each.info->sees == Sees::kSeveralThreads; });
+  any_slots_ = any_slots_ || scan_slots_;
+  look_for_locks();
+}
+
+// A filter knows nothing of these locks.
+void DetectorPasses::look_for_locks() {
+  const bool any_sees = std::any_of(detectors_.begin(), detectors_.end(), [](const RunningDetector& each) {
+    return each.info->sees_locks != SeesLocks::kOfTrace;
+  });
+  finder_ = any_sees && filter_ == nullptr ? std::make_unique<MadeLockFinder>() : nullptr;
 }
 
 DetectorPasses::~DetectorPasses() = default;
 
 // How much of the memory that is a detector must see.
 Sees DetectorPasses::view_for(const RunningDetector& detector) const {
+  if (spool_ != nullptr && detector.direct) {
+    return Sees::kEverything;
+  }
   if (any_reversible_ && detector.info->sees_locks == SeesLocks::kReversible) {
     return Sees::kSeveral;  // the scan took what they order for certain
   }
@@ -114,6 +135,9 @@ Sees DetectorPasses::view_for(const RunningDetector& detector) const {
 
 // A filter stands in front of all of them, and works along one pass.
 bool DetectorPasses::sees_all_at_once(const RunningDetector& detector) const {
+  if (spool_ != nullptr) {
+    return !spools_for(detector);
+  }
   const bool may_wait = filter_ != nullptr || detector.info->sees != Sees::kEverything || waits_for_locks(detector);
   return scan_ == nullptr || detector.direct || !may_wait;
 }
@@ -123,7 +147,7 @@ bool DetectorPasses::waits_for_locks(const RunningDetector& detector) const {
 }
 
 void DetectorPasses::consume(const Batch& batch, const Tables& tables) {
-  if (!detectors_.empty()) {
+  if (!detectors_.empty() && spool_ == nullptr) {
     variables_.consume(batch, tables);
   }
   if (any_slots_) {
@@ -147,7 +171,9 @@ void DetectorPasses::consume(const Batch& batch, const Tables& tables) {
       feed_one(each, each.slots ? renamed : batch);
     }
   }
-  if (keeping_) {
+  if (spool_ != nullptr) {
+    spool(batch, tables);
+  } else if (keeping_) {
     keep(batch);
   }
   out_of_memory_ = !bound_memory(events_);
@@ -163,33 +189,43 @@ void DetectorPasses::keep(const Batch& batch) {
   }
 }
 
-// Those for which looking gains nothing catch up, and go on in this pass.
-void DetectorPasses::choose_direct() {
+// Whether it has less to look at after a first look, as far as that has come.
+bool DetectorPasses::gains(const RunningDetector& detector) const {
   const auto share = [&](SharingLevel what, bool sections) {
     const auto all = static_cast<double>(std::max<std::uint64_t>(1, scan_->accesses()));
     return static_cast<double>(scan_->accesses(what, sections)) / all;
   };
+  if (waits_for_locks(detector)) {
+    return true;
+  }
   const double several = share(SharingLevel::kSeveral, false);
-  // Those that have waited for locks of which there is no sign so far wait no longer.
-  const std::unique_ptr<MadeLockFinder> finder =
-      finder_ != nullptr && !finder_->any_candidates() ? std::move(finder_) : nullptr;
-  const auto gains = [&](const RunningDetector& each) {
-    if (waits_for_locks(each)) {
-      return true;
-    }
-    switch (view_for(each)) {
-      case Sees::kEverything: return false;
-      case Sees::kSections: return share(SharingLevel::kUnordered, true) <= kMuch;
-      case Sees::kUnordered: break;
-      case Sees::kReads:
-      case Sees::kSeveralThreads:
-      case Sees::kSeveral: return several <= kMuch;
-    }
-    const double unordered = share(SharingLevel::kUnordered, false);
-    return unordered <= (several > kMuch && !looks_at_reads_ ? kSome : kMuch);
-  };
+  switch (view_for(detector)) {
+    case Sees::kEverything: return false;
+    case Sees::kSections: return share(SharingLevel::kUnordered, true) <= kMuch;
+    case Sees::kUnordered: break;
+    case Sees::kReads:
+    case Sees::kSeveralThreads:
+    case Sees::kSeveral: return several <= kMuch;
+  }
+  const double unordered = share(SharingLevel::kUnordered, false);
+  return unordered <= (several > kMuch && !looks_at_reads_ ? kSome : kMuch);
+}
+
+// When there is no sign of any so far. Whether that is so.
+bool DetectorPasses::give_up_locks() {
+  if (finder_ == nullptr || finder_->any_candidates()) {
+    return false;
+  }
+  finder_.reset();
+  return true;
+}
+
+// Those for which looking gains nothing catch up, and go on in this pass.
+void DetectorPasses::choose_direct() {
+  const bool waited_for_locks = give_up_locks();
   const Batch first = first_batch();
-  const bool nobody_gains = std::none_of(detectors_.begin(), detectors_.end(), gains);
+  const bool nobody_gains =
+      std::none_of(detectors_.begin(), detectors_.end(), [&](const auto& each) { return gains(each); });
   if (filter_ != nullptr) {
     // It works along one pass, which is the second as long as there is one.
     if (nobody_gains) {
@@ -201,7 +237,7 @@ void DetectorPasses::choose_direct() {
   const Batch renamed = any_slots_ ? slots_.renamed(first, renamed_) : first;
   for (RunningDetector& each : detectors_) {
     const bool has_waited =
-        each.info->sees != Sees::kEverything || (finder != nullptr && each.info->sees_locks != SeesLocks::kOfTrace);
+        each.info->sees != Sees::kEverything || (waited_for_locks && each.info->sees_locks != SeesLocks::kOfTrace);
     if (!each.included && has_waited && !gains(each)) {
       feed_one(each, each.slots ? renamed : first);
       each.direct = true;
@@ -229,12 +265,13 @@ Batch DetectorPasses::first_batch() {
 Result<std::uint64_t> DetectorPasses::finish(const Tables& tables) {
   std::uint64_t seen = events_;
   if (scan_ != nullptr) {
-    Result<std::uint64_t> fed = feed_again(tables);
+    Result<std::uint64_t> fed = spool_ != nullptr ? finish_spool(tables) : feed_again(tables);
     if (!fed.ok()) {
       return fed;
     }
     seen = *fed;
   }
+  SOOTH_RETURN_IF_ERROR(broken_);
   for (std::vector<RunningDetector>* all : {&detectors_, &unfiltered_}) {
     for (RunningDetector& each : *all) {
       if (each.stopped_at.has_value()) {
@@ -256,15 +293,21 @@ bool DetectorPasses::any_to_feed(const SharedTimes& times) const {
          });
 }
 
+// Those that the whole trace had.
+void DetectorPasses::show_locks(Views& views) {
+  if (finder_ == nullptr) {
+    return;
+  }
+  const std::vector<MadeLock> locks = finder_->finish();
+  views.reversible = LockView(locks, LockView::Of::kReversible);
+  views.meant = LockView(locks, LockView::Of::kMeant);
+  any_reversible_ = !views.reversible.empty();
+}
+
 // Which thread has which slot is known by now, and stays so.
 Result<std::uint64_t> DetectorPasses::feed_again(const Tables& tables) {
   Views views(scan_->finish());
-  if (finder_ != nullptr) {
-    const std::vector<MadeLock> locks = finder_->finish();
-    views.reversible = LockView(locks, LockView::Of::kReversible);
-    views.meant = LockView(locks, LockView::Of::kMeant);
-    any_reversible_ = !views.reversible.empty();
-  }
+  show_locks(views);
   if (!any_to_feed(views.times)) {
     return events_;
   }

@@ -14,6 +14,7 @@
 #include "order/made_locks.h"
 #include "pipeline/analysis.h"
 #include "pipeline/trace_variables.h"
+#include "trace/format/event_spool.h"
 #include "trace/tools/thread_slots.h"
 
 namespace sooth {
@@ -36,6 +37,11 @@ struct RunningDetector {
 // What they find is the same, but for locks that the program made of atomics and semaphores, which the first pass
 // recognises (order/made_locks.h): who looks at those sees the trace in the second pass, with them (order/lock_view.h).
 //
+// A trace that comes by only once is kept in a spool as far as AnalysisOptions::spool_bytes go, and the second pass is made
+// out of it: at the end, as with any other trace, or, when the spool is full, for the older half of it with what is known
+// by then. What is still private then and is found to be unordered later is missing from it: late_places(). Detectors that
+// would not stay sound without it see everything from there on, and nobody sees locks that the program made.
+//
 // When the process takes more than AnalysisOptions::max_memory, the detector that grows most is stopped: what it has found
 // stays, and it finds nothing more. When it is the first look that grows, the trace ends there for all of them.
 class DetectorPasses {
@@ -49,6 +55,11 @@ class DetectorPasses {
   // become another one. Returns how many events the detectors have seen: all, unless cancelled.
   // `tables` are those of the first pass.
   Result<std::uint64_t> finish(const Tables& tables);
+  // 8 bytes of memory each that were found to be unordered when their earliest accesses had left the spool: those were not
+  // compared.
+  std::uint64_t late_places() const { return late_; }
+  // Why there is no spool any more: later accesses were compared with earlier ones to memory that was shared by then.
+  const Status& spool_status() const { return spool_status_; }
   // Nothing more should be consumed: there is no memory for it.
   bool out_of_memory() const { return out_of_memory_; }
 
@@ -91,14 +102,30 @@ class DetectorPasses {
     }
   };
 
+  void look_first();
+  void look_for_locks();
+  bool spools_for(const RunningDetector& detector) const;
   void keep(const Batch& batch);
   void stop_keeping();
+  bool gains(const RunningDetector& detector) const;
+  bool give_up_locks();
   void choose_direct();
+  void spool(const Batch& batch, const Tables& tables);
+  void choose_direct_behind(const Tables& tables);
+  void begin_behind();
+  void see_all_without_gain();
+  bool any_waits_behind() const;
+  void see_behind(SharedTimes times);
+  void feed_from_spool(const Tables& tables, std::uint64_t left);
+  bool feed_next_from_spool(const Tables& tables);
+  void stop_spooling(const Tables& tables);
+  std::uint64_t finish_spool(const Tables& tables);
   Batch first_batch();
   Sees view_for(const RunningDetector& detector) const;
   bool sees_all_at_once(const RunningDetector& detector) const;
   bool waits_for_locks(const RunningDetector& detector) const;
   bool any_to_feed(const SharedTimes& times) const;
+  void show_locks(Views& views);
   Result<std::uint64_t> feed_again(const Tables& tables);
   Result<std::uint64_t> read_again(Views& views, const Tables& tables);
   void feed(const Batch& batch, Views* views);
@@ -124,6 +151,12 @@ class DetectorPasses {
   bool sampling_ = false;  // memory is looked at during this batch
   std::uint64_t unsampled_ = 0;
   bool out_of_memory_ = false;
+
+  std::unique_ptr<EventSpool> spool_;  // what the second pass of a trace that comes by once is made of
+  std::unique_ptr<Views> behind_;      // what it has left out so far; nullptr: it has not begun
+  std::uint64_t late_ = 0;
+  Status spool_status_;
+  Status broken_;  // the spool cannot be read
 
   std::unique_ptr<SharingScan> scan_;       // nullptr: the detectors see everything in the first pass
   bool scan_slots_ = false;                 // it takes them

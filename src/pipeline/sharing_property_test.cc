@@ -11,6 +11,7 @@
 
 #include "base/test_environment.h"
 #include "detect/sharing_scan.h"
+#include "oracle/made_lock_programs.h"
 #include "oracle/minimise.h"
 #include "oracle/oracle.h"
 #include "oracle/random.h"
@@ -21,6 +22,7 @@
 #include "pipeline/analysis.h"
 #include "pipeline/filters.h"
 #include "pipeline/registry.h"
+#include "race/site_key.h"
 #include "trace/memory_trace.h"
 #include "trace/tools/thread_slots.h"
 
@@ -258,6 +260,101 @@ TEST(DetectorPasses, FindTheSame) {
     with_findings += once.empty() ? 0 : 1;
   }
   EXPECT_TRUE(cases < 200 || with_findings * 4 >= cases) << with_findings;
+}
+
+// Which sites, in order.
+std::vector<std::pair<std::string, std::string>> sites_of(const std::vector<Finding>& findings) {
+  std::vector<std::pair<std::string, std::string>> sites;
+  for (const Finding& finding : findings) {
+    if (finding.kind == FindingKind::kRace) {
+      sites.push_back(std::minmax({site_key(finding.accesses[0].site), site_key(finding.accesses[1].site)}));
+    }
+  }
+  std::sort(sites.begin(), sites.end());
+  return sites;
+}
+
+// With memory of each thread's own; some of them use locks that they made.
+MemoryTrace spooled_trace(std::uint64_t seed, Random& random) {
+  MemoryTrace trace;
+  if (random.percent(25)) {
+    MadeLockRun run = made_lock_run(seed);
+    trace.events = std::move(run.events);
+    trace.values = std::move(run.values);
+    for (const Event& e : trace.events) {
+      while (trace.tables.thread_count() <= raw(e.thread)) {
+        trace.tables.add_thread("T" + std::to_string(trace.tables.thread_count()));
+      }
+      Site site;
+      site.label = std::to_string(trace.tables.site_count());
+      trace.tables.add_site(std::move(site));
+    }
+    return trace;
+  }
+  RandomTrace made = random_trace(kProfiles[seed % kProfiles.size()], seed);
+  trace.tables = std::move(made.tables);
+  trace.events = std::move(made.events);
+  for (Event& e : trace.events) {
+    e.object += is_memory(e.op) && random.percent(60) ? 0x10'0000 * (1 + raw(e.thread)) : 0;
+  }
+  return trace;
+}
+
+// The second pass out of a spool. With one that holds the trace the findings are those of a trace that can be read again. One
+// that is too small loses pairs at most, adds none to those of a trace that comes by once, and the report tells of it.
+TEST(SpooledPasses, FindTheSameOrTellWhatWasTooEarly) {
+  const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000) / 5;
+  std::uint64_t told = 0, lost = 0, complete = 0, with_locks = 0;
+  for (std::uint64_t seed = from_environment("SOOTH_SEED", 1), i = 0; i < cases; ++i, ++seed) {
+    Random random(seed ^ 0x73706f6f);
+    const MemoryTrace trace = spooled_trace(seed, random);
+    AnalysisOptions options;
+    constexpr std::array<const char*, 7> kSets = {
+        "hb", "hb,misuse", "wcp", "hb,wcp", "syncp", "hb,wcp,syncp,deadlock,misuse", "hb,lockset,wcp,syncp,ipa"};
+    options.detectors = *parse_detectors(kSets[random.below(kSets.size())]);
+    options.proof.max_events = 0;
+    options.spool_folder = testing::TempDir();
+    const auto analyze = [&](std::uint64_t bytes) {
+      options.spool_bytes = bytes;
+      MemoryTraceReader reader(trace, random.between(1, 9));
+      Result<Report> report = analyze_trace(reader, options);
+      EXPECT_TRUE(report.ok()) << report.status().message();
+      for (Finding& finding : report->findings) {
+        finding.context = {};  // which may be told of more when the trace can be read again
+      }
+      return std::move(*report);
+    };
+    const Report once = analyze(0);
+    options.reopen = [&]() -> Result<std::unique_ptr<TraceReader>> {
+      return std::unique_ptr<TraceReader>(std::make_unique<MemoryTraceReader>(trace));
+    };
+    const Report stored = analyze(0);
+    options.reopen = {};
+    options.spool_segment_events = random.between(1, 12);
+    const std::string again = "again with SOOTH_SEED=" + std::to_string(seed) + " SOOTH_CASES=5\n";
+    ASSERT_EQ(analyze(1'000'000).findings, stored.findings) << again << print_trace(trace.events);
+    with_locks += stored.findings != once.findings ? 1 : 0;
+    options.first_look_events = random.percent(30) ? random.between(1, 20) : options.first_look_events;
+    options.spool_folder = random.percent(10) ? "/does/not/exist" : options.spool_folder;
+    const Report small = analyze(random.between(1, 1500));
+    if (small.findings == stored.findings) {
+      ++complete;
+      continue;
+    }
+    if (small.not_covered.size() == once.not_covered.size()) {
+      ASSERT_EQ(small.findings, once.findings) << again << print_trace(trace.events);
+      ++complete;
+      continue;
+    }
+    ++told;
+    const auto some = sites_of(small.findings);
+    const auto all = sites_of(once.findings);
+    ASSERT_TRUE(std::includes(all.begin(), all.end(), some.begin(), some.end())) << again << print_trace(trace.events);
+    lost += some.size() < all.size() ? 1 : 0;
+  }
+  std::cout << complete << " complete, " << told << " told, " << lost << " of them with less, " << with_locks
+            << " with locks that the program made\n";
+  EXPECT_TRUE(cases < 200 || (complete * 10 >= cases && lost * 50 >= cases && with_locks * 50 >= cases));
 }
 
 }  // namespace
