@@ -46,6 +46,9 @@ inline constexpr char kAnalysesType[] = "ANALYSIS,...";
 // Whether `sooth NAME` takes `-- PROGRAM ARGUMENTS`.
 bool starts_program(std::string_view name);
 
+// Takes the program's words out of ours, before they are parsed: an option of the program is none of ours.
+void take_program_words(std::vector<std::string>& arguments);
+
 // What the user wrote behind `--`: a program to start, and its arguments. Empty for commands that start none.
 const std::vector<std::string>& program_words();
 

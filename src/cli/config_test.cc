@@ -11,11 +11,9 @@
 
 namespace sooth {
 
-void say(const std::string&) {}  // main.cc has the real one
-
 namespace {
 
-// `start` reads the file, as every command that starts a program does (reference_test.cc says which one that is).
+// `record` reads the file, as every command that starts a program does.
 class ConfigTest : public ::testing::Test {
  protected:
   ConfigTest() {
@@ -34,20 +32,20 @@ class ConfigTest : public ::testing::Test {
   // What is wrong, or nothing.
   std::string apply(const std::string& text, std::vector<std::string> arguments = {},
                     const std::string& path = "sooth.toml") {
-    arguments.insert(arguments.begin(), "start");
+    arguments.insert(arguments.begin(), "record");
     std::reverse(arguments.begin(), arguments.end());
     root_.parse(arguments);
     const Result<ConfigFile> file = parse_config(text, path);
     if (!file.ok()) {
       return file.status().message();
     }
-    const Result<std::vector<std::string>> used = apply_config(root_, *start_, "start", *file);
+    const Result<std::vector<std::string>> used = apply_config(root_, *start_, "record", *file);
     used_ = used.ok() ? *used : std::vector<std::string>{};
     return used.ok() ? "" : used.status().message();
   }
 
   CLI::App root_{"A tool.", "tool"};
-  CLI::App* start_ = root_.add_subcommand("start", "Start a program");
+  CLI::App* start_ = root_.add_subcommand("record", "Start a program");
   CLI::App* other_ = root_.add_subcommand("other", "Reads no file");
   std::string fail_on_ = "predicted", with_, budget_, output_;
   std::vector<std::string> suppressions_, excluded_, used_;
@@ -71,7 +69,7 @@ TEST_F(ConfigTest, GivesOptionsTheirValues) {
 }
 
 TEST_F(ConfigTest, TheCommandLineWins) {
-  EXPECT_EQ(apply("fail-on = 'confirmed'\nsuppressions = ['x']\n[start]\nbudget = '5m'\n",
+  EXPECT_EQ(apply("fail-on = 'confirmed'\nsuppressions = ['x']\n[record]\nbudget = '5m'\n",
                   {"--fail-on", "predicted", "--suppressions", "mine"}),
             "");
   EXPECT_EQ(fail_on_, "predicted");
@@ -81,7 +79,7 @@ TEST_F(ConfigTest, TheCommandLineWins) {
 }
 
 TEST_F(ConfigTest, TheTableOfTheCommandWinsOverTheTop) {
-  EXPECT_EQ(apply("budget = '1m'\n[start]\nbudget = '2m'\n"), "");
+  EXPECT_EQ(apply("budget = '1m'\n[record]\nbudget = '2m'\n"), "");
   EXPECT_EQ(budget_, "2m");
   EXPECT_EQ(used_, (Words{"budget"}));
 }
@@ -99,10 +97,11 @@ TEST_F(ConfigTest, ErrorsNameFileAndLine) {
   } cases[] = {
       {"\nfial-on = 'confirmed'",
        "sooth.toml:2: no command has an option `fial-on` that this file could set. Did you mean `fail-on`?"},
-      {"[start]\nbugdet = 3",
-       "sooth.toml:2: `sooth start` does not have an option `bugdet` that this file could set. Did you mean `budget`?"},
-      {"[strat]\nbudget = 3", "sooth.toml:2: there is no table `strat`; there are: start. Did you mean `start`?"},
-      {"[other]\nbudget = 3", "sooth.toml:2: there is no table `other`; there are: start"},
+      {"[record]\nbugdet = 3",
+       "sooth.toml:2: `sooth record` does not have an option `bugdet` that this file could set. Did you mean "
+       "`budget`?"},
+      {"[reocrd]\nbudget = 3", "sooth.toml:2: there is no table `reocrd`; there are: record. Did you mean `record`?"},
+      {"[other]\nbudget = 3", "sooth.toml:2: there is no table `other`; there are: record"},
       {"output = 'x'", "sooth.toml:1: no command has an option `output` that this file could set."},
       {"fail-on = 'confrimed'",
        "sooth.toml:1: --fail-on: there is no value `confrimed`; there are: predicted, confirmed. Did you mean "

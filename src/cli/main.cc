@@ -5,9 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
-#include <iterator>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/command.h"
@@ -25,20 +23,6 @@ constexpr AddCommand kCommands[] = {
     add_record_command,  add_replay_command,  add_report_command,    add_test_command,     add_trace_command,
     add_view_command,    add_witness_command, add_reference_command,
 };
-
-// The commands that take `-- PROGRAM ARGUMENTS`. For others `--` means what it means everywhere: no options behind it.
-constexpr std::string_view kStartPrograms[] = {"analyze", "confirm", "explore", "record", "replay", "run", "test"};
-
-std::vector<std::string> users_program;
-
-// Takes the program's words out of ours, before they are parsed: an option of the program is none of ours.
-void split_program(std::vector<std::string>& arguments) {
-  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
-  if (mark != arguments.end() && mark != arguments.begin() && starts_program(arguments.front())) {
-    users_program.assign(mark + 1, arguments.end());
-    arguments.erase(mark, arguments.end());
-  }
-}
 
 int fail(const Status& status) {
   std::fflush(stdout);
@@ -84,7 +68,7 @@ int run(int argc, char** argv) {
   }
   add_config_options(root);
   try {
-    split_program(arguments);
+    take_program_words(arguments);
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants a vector
     root.parse(arguments);
   } catch (const CLI::CallForHelp&) {
@@ -101,15 +85,6 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-
-bool starts_program(std::string_view name) {
-  return std::find(std::begin(kStartPrograms), std::end(kStartPrograms), name) != std::end(kStartPrograms);
-}
-
-const std::vector<std::string>& program_words() { return users_program; }
-
-void say(const std::string& sentence) { std::fprintf(stderr, "sooth: %s\n", printable(sentence).c_str()); }
-
 }  // namespace sooth
 
 int main(int argc, char** argv) {

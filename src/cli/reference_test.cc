@@ -8,15 +8,13 @@
 
 namespace sooth {
 
-bool starts_program(std::string_view name) { return name == "start"; }  // main.cc has the real one
-
 namespace {
 
 class ReferenceTest : public ::testing::Test {
  protected:
   ReferenceTest() {
     root_.footer("Exit status: 0.");
-    CLI::App* start = root_.add_subcommand("start", "Start a program");
+    CLI::App* start = root_.add_subcommand("record", "Start a program");
     start->add_option("--mode", mode_, "How:\n  fast: at once\n  pct:D: by chance")->type_name("fast|pct:D|ANY");
     start->add_option("--shape", shape_, "Of *all*_things")
         ->check(CLI::IsMember({"round", "flat"}))
@@ -25,7 +23,7 @@ class ReferenceTest : public ::testing::Test {
     start->add_option("--with", with_, "Analyses")->type_name(kAnalysesType);
     start->add_option("--secret", mode_, "Not for you")->group("");
     start->add_flag("--quiet", quiet_, "Say nothing. Really");
-    start->footer("Usage: tool start [OPTIONS] -- PROGRAM. Starts it\nhere.\n\n  tool start -- a\\b\n  .x\n\nDone.");
+    start->footer("Usage: tool record [OPTIONS] -- PROGRAM. Starts it\nhere.\n\n  tool record -- a\\b\n  .x\n\nDone.");
     CLI::App* group = root_.add_subcommand("group", "Has commands");
     group->require_subcommand(1);
     CLI::App* leaf = group->add_subcommand("leaf", "Is below");
@@ -58,17 +56,17 @@ TEST_F(ReferenceTest, ReadsCommands) {
   for (const ReferenceCommand* each : all_commands(reference_)) {
     paths += each->path + ",";
   }
-  EXPECT_EQ(paths, "tool,tool start,tool group,tool group leaf,");
-  EXPECT_TRUE(command("tool start").starts_program);
+  EXPECT_EQ(paths, "tool,tool record,tool group,tool group leaf,");
+  EXPECT_TRUE(command("tool record").starts_program);
   EXPECT_FALSE(command("tool group").starts_program);
-  EXPECT_EQ(command("tool start").synopsis, "tool start [OPTIONS] -- PROGRAM");
+  EXPECT_EQ(command("tool record").synopsis, "tool record [OPTIONS] -- PROGRAM");
   EXPECT_EQ(command("tool group").synopsis, "tool group [OPTIONS] COMMAND");
   EXPECT_EQ(command("tool group leaf").synopsis, "tool group leaf [OPTIONS] IN");
   EXPECT_EQ(command("tool group leaf").text, "") << "the footer of the root is not about it";
 }
 
 TEST_F(ReferenceTest, ReadsValues) {
-  const std::vector<ReferenceOption>& options = command("tool start").options;
+  const std::vector<ReferenceOption>& options = command("tool record").options;
   ASSERT_EQ(options.size(), 6u);  // with --help, without --secret
   EXPECT_EQ(options[0].kind, ValueKind::kNone);
   EXPECT_EQ(options[1].kind, ValueKind::kWords);
@@ -86,11 +84,11 @@ TEST_F(ReferenceTest, ReadsValues) {
 }
 
 TEST_F(ReferenceTest, TextHasParagraphsAndBlocks) {
-  const std::vector<TextBlock> blocks = text_blocks(command("tool start").text);
+  const std::vector<TextBlock> blocks = text_blocks(command("tool record").text);
   ASSERT_EQ(blocks.size(), 3u);
   EXPECT_EQ(blocks[0].lines, (std::vector<std::string>{"Starts it here."}));
   EXPECT_TRUE(blocks[1].verbatim);
-  EXPECT_EQ(blocks[1].lines, (std::vector<std::string>{"tool start -- a\\b", ".x"}));
+  EXPECT_EQ(blocks[1].lines, (std::vector<std::string>{"tool record -- a\\b", ".x"}));
   EXPECT_EQ(brief("Say nothing. Really"), "Say nothing");
   EXPECT_EQ(brief("How:\n  fast: at once"), "How");
 }
@@ -101,8 +99,8 @@ TEST_F(ReferenceTest, EscapesWhatFormatsWouldTakeForMarkup) {
       << markdown;
   EXPECT_NE(markdown.find("- `--mode fast|pct:D|ANY`: How:\n  - fast: at once\n"), std::string::npos) << markdown;
   EXPECT_EQ(markdown.find("hidden"), std::string::npos);
-  const std::string man = man_page(reference_, command("tool start"));
-  EXPECT_NE(man.find("\ntool start \\-\\- a\\eb\n\\&.x\n"), std::string::npos) << man;
+  const std::string man = man_page(reference_, command("tool record"));
+  EXPECT_NE(man.find("\ntool record \\-\\- a\\eb\n\\&.x\n"), std::string::npos) << man;
   EXPECT_NE(man.find("\\fB\\-n\\fR, \\fB\\-\\-count\\fR \\fIN\\fR\n"), std::string::npos) << man;
   EXPECT_NE(man.find(".BR tool (1)\n"), std::string::npos) << man;
 }
