@@ -45,9 +45,10 @@ if(SOOTH_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(sooth_flags INTERFACE -Wno-subobject-linkage)
 endif()
 
-# The compiler's time is better spent elsewhere when code runs rarely, or as a test.
+# The compiler's time is better spent elsewhere when code runs rarely, or as a test. With sanitizers, which are what
+# RelWithDebInfo is for here, optimising takes a third of the time of such files.
 function(sooth_optimise_little target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
 endfunction()
 
 function(sooth_library name)
