@@ -96,7 +96,7 @@ void approach(Thread* t, const SiteAccess& access) {
     Node* n = node_of(t);
     if (approach == Approach::kGoesSecond) release_racing(access);
     n->access = access;
-    n->postponed_at = waiting_time();
+    begin_postponement(n);
     give_up(t);
     set_state(n, State::kPostponed);
     postponed_.push_back(n);

@@ -32,6 +32,7 @@ u64 next_early_ = EarlyEnds::kNotEarly;  // no Node::early_at of a blocked threa
 u64 points_ = 0;
 u64 yields_ = 0;           // of those points
 u64 polled_at_ = ~u64{0};  // operations of the process when those who poll last looked
+u64 changes_ = 0;          // times that a thread may have done what others wait for, while some are postponed
 
 // The quantum of a thread that follows a schedule to its next operation; and points it passes on the way, quanta
 // counting more, before it is taken for one that waits in a loop.
@@ -50,6 +51,7 @@ void let_go(Node* n, u64 why) {
   controlled::log(RecordKind::kLetGo, n->id, why);
   postponed_.remove(n);
   make_ready(n);
+  ++changes_;
 }
 
 Node* find(const Queue& queue, u32 id) {
@@ -230,6 +232,43 @@ bool is_waiting(Node* n, StretchEnd how) {
   return how == StretchEnd::kSpun || (how == StretchEnd::kYielded && ++n->yields > kMostYields);
 }
 
+void watch(Thread* t) {
+  t->progress.next_watch = controlled::calls_of(t) + quantum_;
+  t->spin.start();
+  t->special |= kWatched;
+}
+
+// `from` gives way, or blocks until a deadline: a round of the loop that it waits in is over, if it waits in one.
+void count_round(Node* from, StretchEnd how) {
+  constexpr u32 kRoundsInWindow = 8;  // of SpinWatch, at least: its loops look at few places
+  bool is_round =
+      how == StretchEnd::kSpun || how == StretchEnd::kYielded || (how == StretchEnd::kBlocked && from->has_deadline());
+  u32& special = from->thread->special;
+  if ((special & kQuiet) == 0) ++changes_;
+  if (is_round) special |= kQuiet;
+  if ((special & kWatched) == 0) watch(from->thread);
+  if (from->quiet_since != changes_) {
+    from->quiet_since = changes_;
+    from->quiet_rounds = 0;
+  } else if (is_round) {
+    from->quiet_rounds += how == StretchEnd::kSpun ? kRoundsInWindow : 1;
+  }
+}
+
+// Rounds in which each of those that may go on without the postponed has only waited. 0: one of them does something.
+u32 rounds_in_vain(const Node* running) {
+  u32 least = ~0u;
+  auto look_at = [&least](const Node* n) {
+    u32 rounds = n->quiet_since == changes_ ? n->quiet_rounds : 0;
+    if (rounds < least) least = rounds;
+  };
+  if (running != nullptr) look_at(running);
+  for (Node* n = ready_.first(); n != nullptr; n = n->next) look_at(n);
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next)
+    if (n->has_deadline() || n->polls) look_at(n);
+  return outside_.first() != nullptr || least == ~0u ? 0 : least;
+}
+
 u64 ready_bits(const Node* running) {
   bool others = running != nullptr || ready_.first() != nullptr;
   u64 bits = running != nullptr && running->id < 64 ? u64{1} << running->id : 0;
@@ -261,6 +300,7 @@ void restart_choices() {
     diverged_ = awaits_return_ = false;
     awaits_outside_ = true;
     hook_calls_ = 0;
+    changes_ = 0;
     polled_at_ = ~u64{0};
   }
   strategy_ = Strategy(strategy_spec_, seed_, quantum_);
@@ -338,11 +378,7 @@ bool asks_at_operations() {
 u32 grant(Node* n) {
   if (!recorder.controlled) return strategy_.grant(n->standing);
   Thread* t = n->thread;
-  if (!follows_ && controlled::calls_of(t) >= t->progress.next_watch) {
-    t->progress.next_watch = controlled::calls_of(t) + quantum_;
-    t->spin.start();
-    t->special |= kWatched;
-  }
+  if (!follows_ && controlled::calls_of(t) >= t->progress.next_watch) watch(t);
   // One more for the access that it is in front of. Directed runs change threads at operations and sites only.
   return 1 + (plan_ == Plan::kStrategy || diverged_ ? strategy_.grant(n->standing) : quantum_);
 }
@@ -360,6 +396,10 @@ Node* choose_next(Node* from, SchedulingPoint point, StretchEnd how, bool at_ope
   if (from != nullptr) count_calls(from);
   publish_run();
   while (Node* n = directed_.impatient(postponed_.first(), waiting_time())) let_go(n, 1);
+  if (postponed_.first() != nullptr && !follows_ && from != nullptr && from->thread != nullptr) {
+    count_round(from, how);
+    if (Node* n = directed_.outwaited(postponed_.first(), rounds_in_vain(goes_on ? from : nullptr))) let_go(n, 1);
+  }
   if (ready_.first() == nullptr && is_waiting(from, how)) {
     // What it waits for is up to somebody who waits for it.
     if (Node* n = directed_.release(postponed_.first())) let_go(n, 0);
@@ -432,6 +472,12 @@ Approach decide_approach(Thread*, const SiteAccess& access) {
 void release_before_end() {
   if (follows_ || ready_.first() != nullptr) return;
   if (Node* n = directed_.release(postponed_.first())) let_go(n, 0);
+}
+
+void begin_postponement(Node* n) {
+  n->postponed_at = waiting_time();
+  n->rounds = directed_.draw_rounds();
+  ++changes_;
 }
 
 // A change of threads takes as long as some tens of hooks, on a busy machine as hundreds; and who yields says that it

@@ -359,7 +359,7 @@ u32 chosen_place(u32 thread, u32 number) {
 
 void begin_thread(Thread* t) {
   t->special |= kControlled | kStopped | kSerialMode | (has_flag(sooth::control::kEveryAccess) ? kEachAccess : 0);
-  t->special &= ~kWatched;
+  t->special &= ~(kWatched | kQuiet);
   // Only strategies change threads anywhere; they draw the first quantum at the first access.
   if (plan() != Plan::kStrategy)
     t->quantum = header().quantum != 0 ? header().quantum : static_cast<u32>(options.quantum);
@@ -520,6 +520,9 @@ static void before_free(Thread* t, uptr pc, uptr block, u64 size) {
   if (is_point) --t->quantum;  // it is done
 }
 
+// Not what another thread can wait for. Atomics tell by themselves when they have changed something.
+static bool is_quiet(Op op) { return is_lock_op(op) || is_access(op) || op == Op::kFence || op == Op::kCondWait; }
+
 void operation(Thread* t, uptr pc, Op op, u64 object, u64 size) {
   turn::hold(t);
   if (op == Op::kFree && t->busy == 0) before_free(t, pc, object, size);
@@ -531,7 +534,8 @@ void operation(Thread* t, uptr pc, Op op, u64 object, u64 size) {
   ++p.events;
   if (op != Op::kAcquireFailed) ++operations_;  // who tries in vain brings nobody forward
   mix(u64{t->id} << 40 | static_cast<u64>(op) << 32 | (p.events & 0xffffffff));
-  if (op != Op::kAtomicLoad) t->spin.stop();
+  if (op != Op::kAtomicLoad && op != Op::kAtomicRmw) t->spin.stop();
+  if (!is_quiet(op)) t->special &= ~kQuiet;
   if (sees_orders(op)) note_order(t->id, pc, object, !is_access(op) || is_write(op));
   turn::operation_done(t);
 }
@@ -563,6 +567,7 @@ void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
   // their chance.
   bool is_point = counts && ((t->special & kEachAccess) != 0 || (at_site && plan() == Plan::kStrategy));
   if (is_point) turn::step_access(t, {op, pc, address, bytes});
+  if (writes && (address < t->stack_begin || address >= t->stack_end)) t->special &= ~kQuiet;
   bool spins = false;
   if (counts && (t->special & kWatched) != 0) {
     if (writes)

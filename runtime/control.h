@@ -80,6 +80,11 @@ u64 operations();
 void operation(Thread* t, uptr pc, Op op, u64 object, u64 size);
 // In front of an atomic access that turn::step() let pass.
 void approach_atomic(Thread* t, uptr pc, Op op, uptr address, u32 bytes);
+// Behind one that may have left another value.
+SOOTH_INLINE void changed_atomic(Thread* t) {
+  t->spin.stop();
+  t->special &= ~kQuiet;
+}
 // Likewise an acquire that may wait for ever.
 void approach_acquire(Thread* t, uptr pc, uptr lock);
 
@@ -91,7 +96,7 @@ SOOTH_INLINE uptr& boring_entry(uptr pc) { return boring_[(pc ^ pc >> 14) & (kBo
 // In front of a plain access.
 void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes);
 SOOTH_INLINE void access(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
-  constexpr u32 kUnusual = kIgnoreReads | kIgnoreWrites | kIgnoreMemory | kEachAccess | kWatched;
+  constexpr u32 kUnusual = kIgnoreReads | kIgnoreWrites | kIgnoreMemory | kEachAccess | kWatched | kQuiet;
   if (SOOTH_LIKELY((t->special & kUnusual) == 0 && t->quantum > 1 && boring_entry(pc) == pc &&
                    (__atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) | t->pending_signals) == 0)) {
     --t->quantum;

@@ -77,7 +77,7 @@ void atomic_access(Thread* t, const SoothCall& call) {
   // With the turn, nobody changes it before the instruction is executed.
   EventValue seen = read_memory(call.address, call.size);
   bool loads = call.compares != 0 && call.size <= 8 && seen.low != call.expected;
-  if (loads && recorder.controlled) turn::changed_nothing(t);
+  if (recorder.controlled) loads ? turn::changed_nothing(t) : controlled::changed_atomic(t);
   write_event(t, call.pc, Shape::of(loads ? Op::kAtomicLoad : Op::kAtomicRmw, MemoryOrder::kSeqCst, call.size),
               call.address, 0, &seen);
 }

@@ -132,7 +132,8 @@ SOOTH_INLINE void looked(Thread* t, uptr pc, const volatile void* p, u64 value) 
   }
 }
 SOOTH_INLINE void changed(Thread* t) {
-  if (!recorder.serial || recorder.controlled) return;
+  if (!recorder.serial) return;
+  if (recorder.controlled) return controlled::changed_atomic(t);
   for (Look& look : t->looks) look.times = 0;
 }
 

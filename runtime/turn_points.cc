@@ -54,7 +54,7 @@ void announce_step(Thread* t, const Step& what) {
     if (what.also != 0) controlled::log_also(node_of(t)->id, what.op, what.also);
   }
   if ((t->special & kWatched) == 0 || is_access(what.op) != is_atomic(what.op)) return;
-  bool looks = what.op == Op::kAtomicLoad || what.tries;
+  bool looks = what.op == Op::kAtomicLoad || what.op == Op::kAtomicRmw;  // which may leave what it found
   bool spins = looks && t->spin.reads(what.object, what.pc);
   if (!looks) t->spin.stop();
   if (!t->spin.is_watching()) t->special &= ~kWatched;

@@ -60,6 +60,9 @@ struct Node {
   sooth::control::StretchEnd stopped_by;
   u64 counted_calls;  // of its hooks, in hook_calls_
   u64 postponed_at;   // waiting_time() then
+  u32 rounds;         // ... and Directed::draw_rounds()
+  u32 quiet_rounds;   // of its loop: while others were postponed and nobody changed anything
+  u64 quiet_since;    // changes there were then
   u64 events;         // of interest, that it has come to
   u32 notified;       // one of several that waited, so many times
   u32 yields;         // without a turn of others in between
@@ -195,6 +198,8 @@ Approach decide_approach(Thread* t, const SiteAccess& access);
 void release_before_end();
 // How long the run is, in hook calls; scheduling points count for several.
 u64 waiting_time();
+// The thread is about to be postponed.
+void begin_postponement(Node* n);
 // What is counted, for the header of the log.
 void publish_run();
 // deadlock.cc. Nobody is ready: ends the process if nobody will be ever.

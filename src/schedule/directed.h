@@ -68,8 +68,8 @@ enum class Approach : std::uint8_t {
   kGoesSecond,  // likewise, but those do theirs and this thread is postponed (lines 14 to 18)
 };
 
-// The decisions of one run. An Entry of the lists has `next`, its `access`, and `postponed_at`: hook calls when it was
-// postponed.
+// The decisions of one run. An Entry of the lists has `next`, its `access`, `postponed_at`: hook calls when it was
+// postponed, and `rounds`: as draw_rounds() then said.
 class Directed {
  public:
   static constexpr std::uint64_t kDefaultPatience = std::uint64_t{1} << 22;
@@ -77,7 +77,7 @@ class Directed {
   constexpr Directed() = default;
   // `patience`: hook calls of others after which a postponed thread is let go; 0: the default.
   constexpr Directed(std::uint64_t seed, std::uint64_t patience)
-      : random_(~seed), patience_(patience == 0 ? kDefaultPatience : patience) {}
+      : random_(~seed), rounds_(seed), patience_(patience == 0 ? kDefaultPatience : patience) {}
 
   // Lines 6 to 22: the running thread is in front of the access. `alone`: nobody else can run, nor will without it.
   template <typename Entry>
@@ -124,14 +124,35 @@ class Directed {
     return postponed;
   }
 
+  // Likewise, when it is plain that they do: each of them has gone round its loop that often without a change that any
+  // of them could see. Most loops need one round to be known for what they are, but some count: so few is likely, and
+  // so many possible.
+  constexpr std::uint32_t draw_rounds() {
+    const std::uint64_t drawn = rounds_.next();
+    std::uint32_t rounds = kFewRounds;
+    for (std::uint32_t bit = 0; bit < kDoublings && (drawn >> bit & 1) != 0; ++bit) {
+      rounds *= 2;
+    }
+    return rounds;
+  }
+  // One that has waited for so many rounds of all others; nullptr if there is none.
+  template <typename Entry>
+  constexpr Entry* outwaited(Entry* postponed, std::uint32_t rounds) const {
+    while (postponed != nullptr && rounds < postponed->rounds) {
+      postponed = postponed->next;
+    }
+    return postponed;
+  }
+
  private:
+  static constexpr std::uint32_t kFewRounds = 16, kDoublings = 10;
   static constexpr std::uint64_t kSure = 64, kPatient = 16, kCounters = 64;
 
   constexpr std::uint64_t patience_at(const SiteAccess& access) const {
     return patience_ / (1 + times_[access.range % kCounters] / kPatient);
   }
 
-  SeededRandom random_{0};
+  SeededRandom random_{0}, rounds_{0};
   std::uint64_t patience_ = kDefaultPatience;
   std::uint64_t times_[kCounters] = {};  // that a thread came to a site and met nobody, by the index of its range
 };

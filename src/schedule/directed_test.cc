@@ -17,6 +17,7 @@ struct DirectedEntry {
   DirectedEntry* next = nullptr;
   SiteAccess access;
   std::uint64_t postponed_at = 0;
+  std::uint32_t rounds = 0;
 };
 
 SiteAccess access_of(std::uint64_t address, std::uint32_t bytes, std::uint32_t kinds, std::uint32_t sites) {
@@ -160,6 +161,26 @@ TEST(Approach, WaitsLessAndLessOftenAtAHotSite) {
   EXPECT_EQ(directed.impatient(&entry, 10), &entry) << "patience shrinks, too";
   entry.access = other;
   EXPECT_EQ(directed.impatient(&entry, 10), nullptr);
+}
+
+TEST(Patience, IsMostlyForFewRoundsOfLoopsAndSeldomForVeryMany) {
+  Directed directed(7, 0);
+  std::vector<std::uint32_t> drawn;
+  for (int i = 0; i < 20'000; ++i) {
+    drawn.push_back(directed.draw_rounds());
+  }
+  std::sort(drawn.begin(), drawn.end());
+  EXPECT_EQ(drawn.front(), 16U);
+  EXPECT_LE(drawn[drawn.size() / 2], 32U);
+  EXPECT_EQ(drawn.back(), 16'384U);
+  EXPECT_EQ(Directed(7, 0).draw_rounds(), Directed(7, 0).draw_rounds());
+
+  DirectedEntry later{nullptr, {}, 0, 32};
+  DirectedEntry earlier{&later, {}, 0, 64};
+  EXPECT_EQ(directed.outwaited<DirectedEntry>(nullptr, 100), nullptr);
+  EXPECT_EQ(directed.outwaited(&earlier, 31), nullptr);
+  EXPECT_EQ(directed.outwaited(&earlier, 32), &later);
+  EXPECT_EQ(directed.outwaited(&earlier, 64), &earlier);
 }
 
 TEST(Patience, IsCountedInHookCallsOfOthers) {
