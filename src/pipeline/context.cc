@@ -1,17 +1,21 @@
 #include "pipeline/context.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "pipeline/heap_names.h"
 #include "trace/text/std_syntax.h"
 
 namespace sooth {
 namespace {
 
-constexpr std::size_t kMostLocks = 16;  // of which it is counted how often they are held
+constexpr std::size_t kMostLocks = 16;   // of which it is counted how often they are held
+constexpr std::size_t kMostHolders = 8;  // of the address of one block
 
 Origin make_origin(const AccessRecord& record, const Tables& tables) {
   Origin origin;
@@ -27,6 +31,22 @@ Origin make_origin(const AccessRecord& record, const Tables& tables) {
 // The first byte that both accesses of a race touch.
 std::uint64_t first_common_byte(const Finding& race) {
   return std::max(race.accesses.front().address, race.accesses.back().address);
+}
+
+// Those that are told by their address.
+std::set<std::uint64_t> nameless_locks(const Finding& finding) {
+  std::set<std::uint64_t> locks;
+  for (const Access& access : finding.accesses) {
+    for (const std::string& held : access.locks) {
+      if (held.starts_with("0x")) {
+        locks.insert(std::strtoull(held.c_str(), nullptr, 16));
+      }
+    }
+    if (object_kind(access.op) == ObjectKind::kLock && access.variable.empty()) {
+      locks.insert(access.address);
+    }
+  }
+  return locks;
 }
 
 void add_thread(const AccessRecord& fork, Finding& finding, const Tables& tables) {
@@ -102,7 +122,10 @@ ContextCollector::ContextCollector(const std::vector<Finding>& findings) {
     }
     const bool is_use_after_free = finding.misuse == MisuseKind::kUseAfterFree;
     if ((finding.kind == FindingKind::kRace || is_use_after_free) && !finding.accesses.empty()) {
-      bytes_.push_back({first_common_byte(finding), last, i, std::nullopt, false, std::nullopt, 0, {}});
+      bytes_.push_back({.address = first_common_byte(finding), .until = last, .finding = i});
+    }
+    for (const std::uint64_t lock : nameless_locks(finding)) {
+      bytes_.push_back({.address = lock, .until = last, .finding = i, .is_lock = true});
     }
   }
   std::stable_sort(stops_.begin(), stops_.end(), [](const Stop& a, const Stop& b) { return a.event < b.event; });
@@ -163,9 +186,8 @@ void ContextCollector::step(const Batch& batch, std::size_t i, const Tables& tab
     case Op::kCondWait:
     case Op::kAcquireFailed: break;
   }
-  if (!blocks_.empty() && !batch.values.empty() && is_access(e.op) && e.size == sizeof(std::uint64_t) &&
-      batch.values[i].size == e.size && blocks_.contains(batch.values[i].low)) {
-    note_pointer(e, batch.id(i), batch.values[i].low, tables);
+  if (!blocks_.empty() && !batch.values.empty() && is_access(e.op) && batch.values[i].size == e.size) {
+    note_words(e, batch.id(i), batch.values[i], tables);
   }
   if (batch.id(i) == stops_[next_].event) {
     stop(e);
@@ -181,8 +203,25 @@ void ContextCollector::allocate(const AccessRecord& alloc, bool right_behind_beg
       byte->alloc = alloc;
       byte->stack = right_behind_begin && e.size >= kSmallestStack;
       byte->owner.reset();
+      byte->holders.clear();
       std::uint64_t& size = blocks_[e.object];
       size = std::max<std::uint64_t>(size, e.size);
+    }
+  }
+}
+
+// Pointers are words; two of them may be written at once, as begin and end of a vector are.
+void ContextCollector::note_words(const Event& access, EventId id, const Value& value, const Tables& tables) {
+  const std::uint64_t words[] = {value.low, value.high};
+  Event word = access;
+  word.size = sizeof(std::uint64_t);
+  for (std::size_t at = 0; (at + 1) * word.size <= access.size && at < std::size(words); ++at) {
+    word.object = access.object + at * word.size;
+    if (is_write(access.op) && !holders_.empty()) {
+      holders_.erase(word.object);
+    }
+    if (blocks_.contains(words[at])) {
+      note_pointer(word, id, words[at], tables);
     }
   }
 }
@@ -200,7 +239,11 @@ void ContextCollector::note_pointer(const Event& access, EventId id, std::uint64
     return;
   }
   const std::optional<NamedPart> owner = tables.find_variable(access.object, access.size, id);
-  if (!owner.has_value() || is_of_library(*owner)) {
+  if (!owner.has_value()) {
+    note_holder(access.object, value, id);
+    return;
+  }
+  if (is_of_library(*owner)) {
     return;
   }
   const std::uint64_t size = blocks_.at(value);
@@ -214,6 +257,37 @@ void ContextCollector::note_pointer(const Event& access, EventId id, std::uint64
   }
 }
 
+void ContextCollector::note_holder(std::uint64_t holder, std::uint64_t value, EventId id) {
+  holders_[holder] = value;
+  const std::uint64_t size = blocks_.at(value);
+  auto byte = std::lower_bound(bytes_.begin(), bytes_.end(), value,
+                               [](const Byte& b, std::uint64_t address) { return b.address < address; });
+  for (; byte != bytes_.end() && byte->address - value < size; ++byte) {
+    if (byte->alloc.has_value() && byte->alloc->event.object == value && id < byte->until &&
+        byte->holders.size() < kMostHolders) {
+      byte->holders.push_back(holder);
+    }
+  }
+}
+
+// Of a local variable that had no name when it got the address, if it still has it.
+std::optional<NamedPart> ContextCollector::owner_of(const Byte& byte, const Tables& tables) const {
+  if (byte.owner.has_value()) {
+    return byte.owner;
+  }
+  for (const std::uint64_t holder : byte.holders) {
+    const auto held = holders_.find(holder);
+    if (held == holders_.end() || held->second != byte.alloc->event.object) {
+      continue;
+    }
+    std::optional<NamedPart> owner = tables.find_variable(holder, sizeof(std::uint64_t), byte.until);
+    if (owner.has_value() && !is_of_library(*owner)) {
+      return owner;
+    }
+  }
+  return std::nullopt;
+}
+
 // Which locks are held where the bytes of races are touched.
 void ContextCollector::count_access(const Event& e) {
   if (bytes_.empty() || e.object > bytes_.back().address || e.object + e.size <= bytes_.front().address) {
@@ -222,6 +296,9 @@ void ContextCollector::count_access(const Event& e) {
   auto byte = std::lower_bound(bytes_.begin(), bytes_.end(), e.object,
                                [](const Byte& b, std::uint64_t address) { return b.address < address; });
   for (; byte != bytes_.end() && byte->address - e.object < e.size; ++byte) {
+    if (byte->is_lock) {
+      continue;
+    }
     ++byte->accesses;
     for (const HeldLock& lock : held_.of(e.thread)) {
       if (byte->holding.size() < kMostLocks || byte->holding.contains(lock.lock)) {
@@ -275,37 +352,46 @@ void ContextCollector::explain(std::vector<Finding>& findings, const Tables& tab
     }
   }
   for (const Byte& byte : bytes_) {
-    if (whole[byte.finding]) {
+    if (whole[byte.finding] && !byte.is_lock) {
       explain_memory(byte, findings[byte.finding], tables);
       explain_habit(byte, findings[byte.finding], tables);
     }
   }
   for (const Stop* stop : in_order) {
     if (whole[stop->finding]) {
-      const auto byte =
-          std::find_if(bytes_.begin(), bytes_.end(), [&](const Byte& each) { return each.finding == stop->finding; });
-      name_locks(*stop, byte == bytes_.end() ? nullptr : &*byte, findings[stop->finding], tables);
+      name_locks(*stop, findings[stop->finding], tables);
     }
   }
 }
 
-// Locks in local variables, and in the heap block that a race is on, are known once somebody looks at the trace around
-// the finding. "queue.mutex of main()", because functions may have variables of the same name.
-void ContextCollector::name_locks(const Stop& stop, const Byte* byte, Finding& finding, const Tables& tables) const {
+// Locks in local variables and in heap blocks are known once somebody looks at the trace around the finding.
+// "queue.mutex of main()", because functions may have variables of the same name. Where the lock itself is what the
+// finding is about, and where another one has that name, "Account.mutex at 0x5581": there may be many accounts.
+std::string ContextCollector::lock_name(std::uint64_t lock, const Stop& stop, const Finding& finding,
+                                        const Tables& tables) const {
+  if (const std::optional<NamedPart> part = tables.find_variable(lock, 1, stop.event); part.has_value()) {
+    return part->name + (part->function.empty() ? "" : " of " + part->function);
+  }
+  const auto byte = std::find_if(bytes_.begin(), bytes_.end(), [&](const Byte& each) {
+    return each.is_lock && each.address == lock && each.finding == stop.finding;
+  });
+  if (byte == bytes_.end() || !byte->alloc.has_value() || byte->stack) {
+    return "";
+  }
+  const Event& block = byte->alloc->event;
+  const std::string name = heap_name(tables, tables.variables().allocated(block.site), block.size, lock - block.object,
+                                     1, owner_of(*byte, tables));
+  const bool is_ambiguous =
+      finding.kind != FindingKind::kRace ||
+      std::any_of(finding.context.locks.begin(), finding.context.locks.end(),
+                  [&](const LockContext& each) { return each.lock == name && each.address != lock; });
+  return name.empty() || !is_ambiguous ? name : name + " at " + hexadecimal(lock);
+}
+
+void ContextCollector::name_locks(const Stop& stop, Finding& finding, const Tables& tables) const {
   for (const std::uint64_t lock : stop.locks) {
     const std::string number = tables.describe(ObjectKind::kLock, lock);
-    if (!number.starts_with("0x")) {
-      continue;
-    }
-    std::string name;
-    if (const std::optional<NamedPart> part = tables.find_variable(lock, 1, stop.event); part.has_value()) {
-      name = part->name + (part->function.empty() ? "" : " of " + part->function);
-    } else if (byte != nullptr && byte->alloc.has_value() && !byte->stack &&
-               lock - byte->alloc->event.object < byte->alloc->event.size) {
-      const Event& block = byte->alloc->event;
-      name =
-          heap_name(tables, tables.variables().allocated(block.site), block.size, lock - block.object, 1, byte->owner);
-    }
+    const std::string name = number.starts_with("0x") ? lock_name(lock, stop, finding, tables) : "";
     if (name.empty()) {
       continue;
     }
@@ -395,9 +481,10 @@ void ContextCollector::explain_heap(const Byte& byte, std::uint64_t size, Findin
   memory.allocated = make_origin(*byte.alloc, tables);
   const TypeId type = tables.variables().allocated(e.site);
   memory.type = tables.variables().types()[raw(type)].name;
-  memory.name = heap_name(tables, type, e.size, memory.offset, size, byte.owner);
+  const std::optional<NamedPart> owner = owner_of(byte, tables);
+  memory.name = heap_name(tables, type, e.size, memory.offset, size, owner);
   memory.member = heap_member(tables, type, memory.offset, size);
-  memory.part_type = heap_part_type(tables, type, e.size, memory.offset, size, byte.owner);
+  memory.part_type = heap_part_type(tables, type, e.size, memory.offset, size, owner);
   for (Access& access : finding.accesses) {
     if (access.variable.empty() && is_access(access.op)) {
       access.variable = memory.name;

@@ -72,9 +72,12 @@ class ContextCollector {
     EventId until{};
     std::size_t finding = 0;
     std::optional<AccessRecord> alloc;
-    bool stack = false;  // ... announces the stack of its thread
+    bool stack = false;    // ... announces the stack of its thread
+    bool is_lock = false;  // that an access holds: nobody counts accesses to it
     // The first variable that got the address of the block, in a trace with values.
     std::optional<NamedPart> owner = {};
+    // Memory that got it and had no name then: the frame of a function is known once it has started a thread.
+    std::vector<std::uint64_t> holders = {};
     std::uint64_t accesses = 0;
     std::map<std::uint64_t, std::uint64_t> holding;  // accesses by lock
   };
@@ -82,19 +85,25 @@ class ContextCollector {
   void step(const Batch& batch, std::size_t i, const Tables& tables);
   void allocate(const AccessRecord& alloc, bool right_behind_begin);
   void stop(const Event& event);
+  void note_words(const Event& access, EventId id, const Value& value, const Tables& tables);
   void note_pointer(const Event& access, EventId id, std::uint64_t value, const Tables& tables);
+  void note_holder(std::uint64_t holder, std::uint64_t value, EventId id);
+  std::optional<NamedPart> owner_of(const Byte& byte, const Tables& tables) const;
   void explain_heap(const Byte& byte, std::uint64_t size, Finding& finding, const Tables& tables) const;
   void count_access(const Event& event);
   void explain_habit(const Byte& byte, Finding& finding, const Tables& tables) const;
   void explain_memory(const Byte& byte, Finding& finding, const Tables& tables) const;
   void explain_access(const Stop& stop, Finding& finding, const Tables& tables) const;
-  void name_locks(const Stop& stop, const Byte* byte, Finding& finding, const Tables& tables) const;
+  void name_locks(const Stop& stop, Finding& finding, const Tables& tables) const;
+  std::string lock_name(std::uint64_t lock, const Stop& stop, const Finding& finding, const Tables& tables) const;
 
   std::vector<Stop> stops_;  // by event
   std::size_t next_ = 0;     // the first stop that was not reached
   std::vector<Byte> bytes_;  // by address
   // Those that some of them are in: address -> size, of the largest that was there.
   std::unordered_map<std::uint64_t, std::uint64_t> blocks_;
+  std::unordered_map<std::uint64_t, std::uint64_t>
+      holders_;  // memory without a name -> the block whose address is there
   ForkLog forks_;
   HeldLocks held_;
   FlatMap<AccessRecord> first_acquires_;  // by lock

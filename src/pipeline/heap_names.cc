@@ -11,7 +11,8 @@ namespace {
 
 // Their elements have numbers.
 bool is_sequence(std::string_view type) {
-  return type.starts_with("std::vector<") || type.starts_with("std::string") || type.starts_with("std::basic_string<");
+  return (type.starts_with("std::vector<") && !type.starts_with("std::vector<bool")) ||
+         type.starts_with("std::string") || type.starts_with("std::basic_string<");
 }
 
 bool is_library_type(std::string_view type) { return type.starts_with("std::") || type.starts_with("__gnu_cxx::"); }
@@ -32,6 +33,9 @@ TypeId pointee(std::span<const TypeLayout> types, std::string_view pointer) {
   });
   return found == types.end() ? kNoType : TypeId(found - types.begin());
 }
+
+// Keeps its elements in blocks, and more than these: buckets, several of them, bits.
+bool is_container(std::string_view type) { return is_library_type(type) && !is_smart_pointer(type); }
 
 bool points_to_one(std::string_view type) {
   return type.starts_with("std::shared_ptr<") || type.starts_with("std::unique_ptr<") ||
@@ -73,8 +77,8 @@ std::string heap_name(const Tables& tables, TypeId type, std::uint64_t block_siz
   const std::string behind = part.path + (rest == 0 ? "" : "+" + std::to_string(rest));
   const std::string index = is_many ? "[" + std::to_string(offset / held.size) + "]" : "";
   if (!owner.has_value()) {
-    if (held.name.empty() || is_library_type(held.name)) {
-      return "";
+    if (held.name.empty() || is_library_type(held.name) || (behind.empty() && !is_many && held.members.empty())) {
+      return "";  // "int" names nothing
     }
     // "int[2]" would be a type.
     return behind.empty() && is_many ? "element " + std::to_string(offset / held.size) + " of an array of " + held.name
@@ -82,6 +86,9 @@ std::string heap_name(const Tables& tables, TypeId type, std::uint64_t block_siz
   }
   if (points_to_one(owner_type) && (held.size == 0 || is_library_type(held.name))) {
     return "*" + owner->name;  // with what counts its references
+  }
+  if (is_container(owner_type) && !is_sequence(owner_type)) {
+    return "element of " + owner->name;
   }
   if (held.size == 0 || held.opaque) {
     // clang describes no std::string: what has no type is no pointer, of which each has one.

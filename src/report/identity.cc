@@ -31,10 +31,10 @@ const Site& origin_place(const Origin& origin, const UserCode& user_code) {
 }
 
 // Names of variables and locks that are the same in every run: no address, no "lock held by T1". Runs under control do
-// not know "mutex of main()".
+// not know "mutex of main()", nor "queue->mutex at 0x5581".
 bool is_name(const std::string& text) {
   return !text.empty() && !text.starts_with("0x") && !text.starts_with("lock ") &&
-         !(text.ends_with(")") && text.find(" of ") != std::string::npos);
+         text.find(" at 0x") == std::string::npos && !(text.ends_with(")") && text.find(" of ") != std::string::npos);
 }
 
 template <typename PlaceKey>

@@ -163,11 +163,17 @@ class FrameWalk {
     Dwarf_Attribute attribute;
     Dwarf_Die type;
     Dwarf_Word size = 0;
-    if (dwarf_formref_die(dwarf_attr_integrate(&variable, DW_AT_type, &attribute), &type) == nullptr ||
-        dwarf_aggregate_size(&type, &size) != 0 || size == 0 || size > 1u << 30) {
+    if (dwarf_formref_die(dwarf_attr_integrate(&variable, DW_AT_type, &attribute), &type) == nullptr) {
       return;
     }
-    found_.push_back({name, function, *place, size, types_.read(type)});
+    const TypeId id = types_.read(type);
+    if (dwarf_aggregate_size(&type, &size) != 0) {
+      size = types_.size(id);
+    }
+    if (size == 0 || size > 1u << 30) {
+      return;
+    }
+    found_.push_back({name, function, *place, size, id});
   }
 
   DebugFile& file_;

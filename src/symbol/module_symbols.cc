@@ -229,9 +229,10 @@ std::vector<ShortLived> ModuleSymbols::thread_locals() {
   for (std::uint32_t u = 0; u < units_.size() && types_ != nullptr; ++u) {
     UnitIndex& index = unit(u);
     for (UnitIndex::Variable& variable : index.thread_locals()) {
-      const std::uint64_t size = size_of(variable.die);
+      const TypeId type = types_->type_of(variable.die);
+      const std::uint64_t size = std::max(size_of(variable.die), types_->size(type));
       found.push_back({variable_name(index, variable.die, nullptr), "", static_cast<std::int64_t>(variable.address),
-                       std::max<std::uint64_t>(size, 1), types_->type_of(variable.die)});
+                       std::max<std::uint64_t>(size, 1), type});
     }
   }
   std::sort(found.begin(), found.end(), [](const ShortLived& a, const ShortLived& b) { return a.offset < b.offset; });

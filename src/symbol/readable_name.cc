@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 7> kDefaults = {"std::allocator<",
                                                        "std::pmr::polymorphic_allocator<"};
 
 // Templates that everybody calls by a typedef. With <char>.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kTypedefs = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kTypedefs = {
     {{"std::basic_string", "std::string"},
      {"std::basic_string_view", "std::string_view"},
      {"std::basic_ostream", "std::ostream"},
@@ -33,7 +33,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kTypedefs
      {"std::basic_iostream", "std::iostream"},
      {"std::basic_ofstream", "std::ofstream"},
      {"std::basic_ifstream", "std::ifstream"},
+     {"std::basic_fstream", "std::fstream"},
      {"std::basic_ostringstream", "std::ostringstream"},
+     {"std::basic_istringstream", "std::istringstream"},
      {"std::basic_stringstream", "std::stringstream"}}};
 
 bool is_name_character(char c) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -71,6 +73,20 @@ std::uint64_t extent_of(Dwarf_Die& dimension) {
   return last.has_value() && *last < ~std::uint64_t{0} ? *last + 1 : 0;
 }
 
+// Classes that libstdc++.so describes and programs only declare. They are as large as in our own library: their sizes are
+// part of its binary interface.
+struct LibraryClass {
+  std::string_view name;  // how it begins, as debug information has it: other libraries have other inline namespaces
+  std::uint64_t size;
+};
+constexpr std::array<LibraryClass, 6> kStreams = {
+    {{"std::__cxx11::basic_ostringstream<char,", sizeof(std::ostringstream)},
+     {"std::__cxx11::basic_istringstream<char,", sizeof(std::istringstream)},
+     {"std::__cxx11::basic_stringstream<char,", sizeof(std::stringstream)},
+     {"std::basic_ofstream<char,", sizeof(std::ofstream)},
+     {"std::basic_ifstream<char,", sizeof(std::ifstream)},
+     {"std::basic_fstream<char,", sizeof(std::fstream)}}};
+
 // Where the elements of a std::array are: its own, as far as anybody is concerned.
 bool is_array_storage(std::string_view name) { return name == "_M_elems" || name == "__elems_"; }
 
@@ -103,9 +119,11 @@ TypeId TypeReader::pointee_of(Dwarf_Die& die) {
 
 // Through typedefs and qualifiers.
 TypeId TypeReader::read(Dwarf_Die type) {
+  const char* alias = nullptr;
   for (int hops = 0; is_qualifier(dwarf_tag(&type)); ++hops) {
     const int tag = dwarf_tag(&type);
     const char* name = tag == DW_TAG_typedef ? name_of(type) : tag == DW_TAG_atomic_type ? kAtomicName : nullptr;
+    alias = tag == DW_TAG_typedef ? name : alias;
     if (name != nullptr && (tag == DW_TAG_atomic_type ||
                             std::find(kOpaqueNames.begin(), kOpaqueNames.end(), name) != kOpaqueNames.end())) {
       const auto [known, is_new] = known_.try_emplace(type.addr, kNoType);
@@ -127,7 +145,7 @@ TypeId TypeReader::read(Dwarf_Die type) {
     return kNoType;
   }
   ++depth_;
-  const TypeId id = read_bare(type);
+  const TypeId id = read_bare(type, alias);
   --depth_;
   known_[type.addr] = id;
   if (depth_ == 0 && !reads_pointees_) {
@@ -140,11 +158,11 @@ TypeId TypeReader::read(Dwarf_Die type) {
   return id;
 }
 
-TypeId TypeReader::read_bare(Dwarf_Die& type) {
+TypeId TypeReader::read_bare(Dwarf_Die& type, const char* alias) {
   switch (dwarf_tag(&type)) {
     case DW_TAG_structure_type:
-    case DW_TAG_class_type: return read_record(type, false);
-    case DW_TAG_union_type: return read_record(type, true);
+    case DW_TAG_class_type: return read_record(type, alias, false);
+    case DW_TAG_union_type: return read_record(type, alias, true);
     case DW_TAG_array_type: return read_array(type);
     case DW_TAG_pointer_type: return read_pointer(type);
     default: {
@@ -158,28 +176,38 @@ TypeId TypeReader::read_bare(Dwarf_Die& type) {
 TypeId TypeReader::read_pointer(Dwarf_Die& type) {
   Dwarf_Die target;
   bool is_known = target_of(type, target);
+  const Dwarf_Die named = target;
+  const char* alias = nullptr;
   while (is_known && is_qualifier(dwarf_tag(&target))) {
     if (dwarf_tag(&target) == DW_TAG_atomic_type) {
       return add({.name = std::string(kAtomicName) + "*", .size = sizeof(void*)});  // what else it is does not matter
     }
+    alias = dwarf_tag(&target) == DW_TAG_typedef ? name_of(target) : alias;
     Dwarf_Die next;
     is_known = target_of(target, next);
     target = is_known ? next : target;
   }
-  std::string name = !is_known || name_of(target) == nullptr ? "" : readable_name(qualified(target)) + "*";
+  const bool is_named = is_known && (name_of(target) != nullptr || alias != nullptr);
+  std::string name = is_named ? record_name(target, alias) : "";
   if (!name.empty() && !reads_pointees_) {
-    pointees_.push_back(target);
+    pointees_.push_back(named);
   }
+  name += name.empty() ? "" : "*";
   return add({.name = std::move(name), .size = sizeof(void*)});
 }
 
-TypeId TypeReader::read_record(Dwarf_Die& type, bool is_union) {
+// C calls a struct without a name by its typedef.
+std::string TypeReader::record_name(Dwarf_Die& type, const char* alias) {
+  return name_of(type) == nullptr && alias != nullptr ? alias : readable_name(qualified(type));
+}
+
+TypeId TypeReader::read_record(Dwarf_Die& type, const char* alias, bool is_union) {
   const std::uint64_t size = bytes_of(type);
   if (has(type, DW_AT_declaration) || size == 0) {
-    return kNoType;
+    return read_declared(type);
   }
-  TypeLayout layout{.name = readable_name(qualified(type)), .size = size, .is_union = is_union};
-  const bool is_named = name_of(type) != nullptr;
+  TypeLayout layout{.name = record_name(type, alias), .size = size, .is_union = is_union};
+  const bool is_named = name_of(type) != nullptr || alias != nullptr;
   if (is_named) {
     if (const auto same = catalog_.by_name_.find({layout.name, size}); same != catalog_.by_name_.end()) {
       return same->second;
@@ -194,6 +222,19 @@ TypeId TypeReader::read_record(Dwarf_Die& type, bool is_union) {
     catalog_.by_name_.emplace(key, id);
   }
   return id;
+}
+
+TypeId TypeReader::read_declared(Dwarf_Die& type) {
+  const std::string name = qualified(type);
+  if (const auto whole = whole_.find(name); whole != whole_.end() && whole->second.addr != nullptr) {
+    return read(whole->second);
+  }
+  for (const LibraryClass& each : kStreams) {
+    if (name.starts_with(each.name)) {
+      return add({.name = readable_name(name), .size = each.size, .opaque = true});
+    }
+  }
+  return kNoType;
 }
 
 void TypeReader::add_members(Dwarf_Die& type, bool is_library, TypeLayout& layout) {
@@ -241,6 +282,7 @@ void TypeReader::add_member(Dwarf_Die& die, bool is_library, TypeLayout& layout)
     member.size = (first + *bits + 7) / 8 - member.offset;
   } else {
     member.type = read(type);
+    member.size = member.size != 0 ? member.size : size(member.type);
   }
   if (member.size != 0 && member.offset < layout.size) {
     layout.members.push_back(std::move(member));
@@ -273,17 +315,22 @@ TypeId TypeReader::read_array(Dwarf_Die& type) {
 
 // A die does not know what it is in: the way there is walked once.
 std::string TypeReader::qualified(Dwarf_Die& type) {
-  if (!names_noted_) {
-    names_noted_ = true;
-    for (CompileUnit& unit : file_.units()) {
-      if (unit.has_tree) {
-        note_names(unit.tree, "", 0);
-      }
-    }
-  }
+  note_names();
   const char* name = name_of(type);
   const auto around = enclosing_.find(type.addr);
   return (around != enclosing_.end() ? around->second : "") + (name != nullptr ? name : "");
+}
+
+void TypeReader::note_names() {
+  if (names_noted_) {
+    return;
+  }
+  names_noted_ = true;
+  for (CompileUnit& unit : file_.units()) {
+    if (unit.has_tree) {
+      note_names(unit.tree, "", 0);
+    }
+  }
 }
 
 void TypeReader::note_names(Dwarf_Die& parent, const std::string& around, int depth) {
@@ -297,6 +344,9 @@ void TypeReader::note_names(Dwarf_Die& parent, const std::string& around, int de
     if (is_class && !around.empty()) {
       enclosing_.emplace(die.addr, around);
     }
+    if (is_class) {
+      note_whole(die, around);
+    }
     if (is_class || tag == DW_TAG_namespace) {
       const char* name = name_of(die);
       note_names(die,
@@ -308,6 +358,19 @@ void TypeReader::note_names(Dwarf_Die& parent, const std::string& around, int de
                  depth + 1);
     }
   } while (dwarf_siblingof(&die, &die) == 0);
+}
+
+// What has no linkage is whole in the unit that declares it, and so are most classes of the standard library.
+void TypeReader::note_whole(Dwarf_Die& type, const std::string& around) {
+  const char* name = name_of(type);
+  if (name == nullptr || has(type, DW_AT_declaration) || bytes_of(type) == 0 || around.starts_with("std::") ||
+      around.find("(anonymous namespace)") != std::string::npos) {
+    return;
+  }
+  const auto [known, is_new] = whole_.try_emplace(around + name, type);
+  if (!is_new && known->second.addr != nullptr && bytes_of(known->second) != bytes_of(type)) {
+    known->second.addr = nullptr;  // C allows it, in units of their own
+  }
 }
 
 }  // namespace sooth

@@ -18,6 +18,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "variables.cc")
+OTHERS = [os.path.join(HERE, "elsewhere.cc")]
 COMPILERS = ["g++", "clang++-19", "clang++-14"]
 
 
@@ -74,7 +75,7 @@ def run(sooth, compiler, level, scratch):
     trace = os.path.join(scratch, "trace")
     report = os.path.join(scratch, "report.json")
     shutil.rmtree(trace, ignore_errors=True)
-    subprocess.run([sooth, "c++", "--compiler=" + compiler, "-std=c++17", "-g", level, SOURCE, "-o", program], check=True)
+    subprocess.run([sooth, "c++", "--compiler=" + compiler, "-std=c++17", "-g", level, SOURCE, *OTHERS, "-o", program], check=True)
     subprocess.run([sooth, "record", "--schedule", "serial", "-o", trace, "--", program], check=True)
     subprocess.run([sooth, "analyze", trace, "--with", "hb,mcm", "--format", "json", "-o", report, "--fail-on", "never"],
                    check=True)

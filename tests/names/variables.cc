@@ -7,10 +7,13 @@
 #include <map>
 #include <memory>
 #include <shared_mutex>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "elsewhere.h"
 
 // Nothing is moved, merged or left out around it.
 #define TOUCH(what)                \
@@ -181,6 +184,7 @@ struct Plain {
   int level;
 };
 std::map<int, std::unique_ptr<Plain>> kept;
+Hidden* handle;
 struct Shop {
   int open;
   std::vector<int> prices;
@@ -245,9 +249,9 @@ static void touch_globals() {
   TOUCH(bank::total = 1)                  //= bank::total
   TOUCH(bank::branch::vault.balance = 1)  //= bank::branch::vault.balance
   TOUCH(hidden = anything)                //= (anonymous namespace)::hidden
-  TOUCH(
-      hidden_point.y =
-          anything)  //= (anonymous namespace)::hidden_point.y |clang++-19-O2 (anonymous namespace)::hidden_point.0 |clang++-14-O2 (anonymous namespace)::hidden_point.0
+  // clang-format off
+  TOUCH(hidden_point.y = anything)        //= (anonymous namespace)::hidden_point.y |clang++-19-O2 (anonymous namespace)::hidden_point.0 |clang++-14-O2 (anonymous namespace)::hidden_point.0
+  // clang-format on
   TOUCH(last_id() = anything)             //= last_id()::last
   TOUCH(std::memset(letters + 20, 0, 4))  //= letters[20..23]
   TOUCH(std::memset(&whole_point, 0, 8))  //= whole_point
@@ -268,6 +272,7 @@ static void touch_heap() {
   TOUCH(raw_account->home.x = 1)          //= raw_account->home.x in 24 bytes
   TOUCH(shared->balance = 1)              //= *shared in 40 bytes
   TOUCH(kept.begin()->second->level = 1)  //= Plain.level in 16 bytes
+  TOUCH(touch_hidden(handle))             //= handle->level in 16 bytes
 }
 
 struct Locals {
@@ -276,15 +281,28 @@ struct Locals {
   Account* account;
   int* array;
   int* nested;
+  Sprite* sprite;
+  Scene* scene;
+  std::ostringstream* log;
+  std::vector<int>* list;
+  std::vector<bool>* bits;
 };
 
 static void touch_locals(const Locals& of, int* parameter, long* own_of_first, Account* account_of_first,
                          int* array_of_first, int* spent_of_first) {
-  TOUCH(*of.number = 1)                //= number in local_variables() |clang++-14-O2 stack of T5
-  TOUCH(of.place->y = 1)               //= place.y in local_variables() |clang++-14-O2 stack of T5
-  TOUCH(of.account->home.x = 1)        //= saved.home.x in local_variables()
-  TOUCH(of.array[3] = 1)               //= array[3] in local_variables()
-  TOUCH(*of.nested = 1)                //= nested in local_variables() |clang++-14-O2 stack of T5
+  TOUCH(*of.number = 1)            //= number in local_variables() |clang++-14-O2 stack of T5
+  TOUCH(of.place->y = 1)           //= place.y in local_variables() |clang++-14-O2 stack of T5
+  TOUCH(of.account->home.x = 1)    //= saved.home.x in local_variables()
+  TOUCH(of.array[3] = 1)           //= array[3] in local_variables()
+  TOUCH(*of.nested = 1)            //= nested in local_variables() |clang++-14-O2 stack of T5
+  TOUCH(of.sprite->edge = 1)       //= sprite.edge in local_variables()
+  TOUCH(of.sprite->sides = 1)      //= sprite.sides in local_variables()
+  TOUCH(of.scene->front.edge = 1)  //= scene.front.edge in local_variables()
+  TOUCH(of.log->width(3))          //= log in local_variables()
+  // clang-format off
+  TOUCH((*of.list)[2] = 1)             //= list[2] in 20 bytes |clang++-14-O2 element 2 of an array of int in 20 bytes
+  TOUCH((*of.bits)[2] = true)          //= element of bits in 8 bytes |-O0 heap block of 8 bytes |clang++-14-O2 heap block of 8 bytes
+  // clang-format on
   TOUCH(*parameter = 1)                //= parameter in local_variables() |clang++-14-O2 stack of T5
   TOUCH(*own_of_first = 1)             //= own of T5
   TOUCH(account_of_first->number = 1)  //= own_account.number of T5
@@ -305,7 +323,12 @@ __attribute__((noinline)) static void local_variables(int parameter) {
   int array[5] = {};
   {
     int nested = 0;
-    const Locals of = {&number, &place, &saved, array, &nested};
+    Sprite sprite;
+    Scene scene;
+    std::ostringstream log;
+    std::vector<int> list(5);
+    std::vector<bool> bits(64);
+    const Locals of = {&number, &place, &saved, array, &nested, &sprite, &scene, &log, &list, &bits};
     long* own_there = &own;
     Account* account_there = &own_account;
     int* array_there = own_array;
@@ -341,6 +364,7 @@ int main(int argc, char**) {
   long_text.assign(40, ' ');
   owned = std::make_unique<Account>(1);
   kept[1] = std::make_unique<Plain>();
+  handle = make_hidden();
   shop.prices.assign(4, 0);
   shared = std::make_shared<Account>(1);
   slots = static_cast<int*>(std::calloc(4, sizeof(int)));
