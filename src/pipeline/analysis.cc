@@ -327,9 +327,10 @@ Status add_recipe(std::vector<Claim>& claims, ProofCount& proven, const TraceCap
 
 void add_notes(const ProofCount& proven, Report& report) {
   if (proven.refuted > 0) {
-    report.notes.push_back("Of " + counted(proven.refuted, "pair", "pairs") +
-                           " it is proven that no reordering of the recorded run in which every read keeps its value "
-                           "makes the accesses meet; other runs of the program may.");
+    report.notes.push_back(
+        counted(proven.refuted, "pair", "pairs") +
+        " of accesses cannot meet in any reordering of the recorded run in which every read keeps its "
+        "value. In other runs they may.");
   }
   if (proven.rejected > 0) {
     report.notes.push_back(counted(proven.rejected, "witness was", "witnesses were") +

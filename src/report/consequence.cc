@@ -52,6 +52,11 @@ bool is_in_function_of(const Access& access, const Site& place) {
   return same(access.site) || std::any_of(access.stack.begin(), access.stack.end(), same);
 }
 
+bool is_on_variable_of(const Finding& a, const Finding& b) {
+  const std::string& name = a.accesses.front().variable;
+  return !name.empty() && name == b.accesses.front().variable;
+}
+
 bool on_same_lines(const Finding& a, const Finding& b) {
   return std::minmax(line_of(a.accesses[0].place()), line_of(a.accesses[1].place())) ==
          std::minmax(line_of(b.accesses[0].place()), line_of(b.accesses[1].place()));
@@ -102,8 +107,7 @@ bool is_on_unknown_memory(const Finding& race) {
 // Of two races on one variable: one thread is at the very line of the other race, and the other thread is inside of what
 // its line there calls by way of the library, as a std::function calls what it holds.
 bool is_inside_call(const Finding& race, const Finding& cause) {
-  const std::string& name = race.accesses.front().variable;
-  if (name.empty() || name != cause.accesses.front().variable || on_same_lines(race, cause)) {
+  if (!is_on_variable_of(race, cause) || on_same_lines(race, cause)) {
     return false;
   }
   for (const std::size_t same : {0u, 1u}) {
@@ -153,11 +157,13 @@ bool follows(const Finding& race, const Finding& cause, const UserCode& user_cod
     return false;
   }
   const auto& [first, second] = std::tie(race.accesses[0], race.accesses[1]);
-  if (is_through_library(first) && is_through_library(second) && on_same_lines(race, cause)) {
+  const bool is_made_there = is_on_line_of(race.context.memory->allocated->place(), cause);
+  // By the library, or in what it has just made: the value of a std::map in the line that puts it there.
+  const bool is_its_own = (is_through_library(first) && is_through_library(second)) || is_made_there;
+  if (is_its_own && on_same_lines(race, cause)) {
     return true;
   }
-  return is_used_beside_pointer(race, cause) &&
-         (is_on_line_of(race.context.memory->allocated->place(), cause) || is_freed_on_lines(race, cause));
+  return is_used_beside_pointer(race, cause) && (is_made_there || is_freed_on_lines(race, cause));
 }
 
 }  // namespace
@@ -178,7 +184,10 @@ void find_consequences(Report& report, const UserCode& user_code) {
     const auto is_cause = [&](const Finding* each) { return each != &finding && follows(finding, *each, user_code); };
     const auto cause = std::find_if(causes.begin(), causes.end(), is_cause);
     // Of two variables in one line nobody knows which one it is.
-    if (cause != causes.end() && std::none_of(cause + 1, causes.end(), is_cause)) {
+    const auto is_of_another = [&](const Finding* each) {
+      return is_cause(each) && !is_on_variable_of(*each, **cause);
+    };
+    if (cause != causes.end() && std::none_of(cause + 1, causes.end(), is_of_another)) {
       finding.follows = (*cause)->id;
     }
   }

@@ -9,7 +9,8 @@ namespace sooth {
 // A variable that owns memory (a shared_ptr, a vector) and is changed while another thread uses it: then what it owns is
 // freed, counted and filled under that thread's hands, too, and what it calls is code that changes. To the reader that is
 // one bug. Fills Finding::follows of such races. Some are on a block of the heap, and
-// - the library allocated it, and both threads are in calls of the library from the very lines of the other race; or
+// - the library allocated it, and both threads are in calls of the library from the very lines of the other race, or in
+//   these lines themselves where one of them allocates it; or
 // - the other race is on a smart pointer, the threads are in the functions of that race, and the library allocated the
 //   block or frees it on one of its lines; or
 // - the other race is on the pointer to the block, and the block is filled in the line that sets the pointer.

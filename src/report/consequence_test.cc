@@ -108,10 +108,20 @@ TEST(ConsequenceTest, OfTwoCausesNeitherIsOne) {
   const std::string count = "std::_Sp_counted_base::_M_release";
   const Finding counted =
       on_block(race("x", through(Op::kAtomicRmw, 9, "reader", count), through(Op::kWrite, 13, "main", count)), 5);
-  EXPECT_EQ(follows(counted, {pointer_race("a"), pointer_race("b")}), "");
+  EXPECT_EQ(follows(counted, {pointer_race("a"), on_variable("other", pointer_race("b"))}), "");
+  EXPECT_EQ(follows(counted, {pointer_race("a"), pointer_race("b")}), "a");  // at two places of one variable
   Finding unproven = pointer_race();
   unproven.rung = Rung::kSuspected;
   EXPECT_EQ(follows(counted, {unproven}), "");
+}
+
+TEST(ConsequenceTest, TheValueOfAMapInTheLineThatPutsItThere) {
+  const Finding map =
+      on_variable("values", race("map", through(Op::kRead, 17, "get", "std::map<std::string, int>::find"),
+                                 through(Op::kWrite, 16, "set", "std::map<std::string, int>::operator[]")));
+  const Finding value = race("x", own(Op::kRead, 17, "get"), own(Op::kWrite, 16, "set"));
+  EXPECT_EQ(follows(on_block(value, 16), {map}), "map");
+  EXPECT_EQ(follows(on_block(value, 40), {map}), "");  // in a block that was there before
 }
 
 TEST(ConsequenceTest, ElementsOfAVector) {
@@ -133,7 +143,7 @@ TEST(ConsequenceTest, UnnamedMemoryOfTheSameCalls) {
   EXPECT_EQ(follows(explored), "pointer");
   EXPECT_EQ(follows(on_variable("other", explored)), "");
   EXPECT_EQ(follows(race("x", own(Op::kWrite, 9, "reader"), own(Op::kWrite, 13, "main"))), "");
-  EXPECT_EQ(follows(explored, {pointer_race("a"), pointer_race("b")}), "");
+  EXPECT_EQ(follows(explored, {pointer_race("a"), on_variable("other", pointer_race("b"))}), "");
   EXPECT_EQ(follows(explored, {race("own", own(Op::kWrite, 9, "reader"), own(Op::kWrite, 13, "main"))}), "");
 }
 

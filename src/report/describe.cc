@@ -6,6 +6,7 @@
 
 #include "race/spurious_wakes.h"
 #include "report/utf8.h"
+#include "symbol/readable_name.h"
 #include "trace/text/std_syntax.h"
 
 namespace sooth {
@@ -187,6 +188,8 @@ std::string short_place(const Site& site) {
   }
   return place(named);
 }
+
+std::string function_text(const Site& site) { return printable(readable_name(site.function)); }
 
 std::string deed(const Access& access) {
   std::string text(op_name(access.op));
@@ -421,7 +424,7 @@ std::string deed_in(const Finding& finding, const Access& access) {
   // A leaked thread is shown by its fork.
   const bool itself = access.op == Op::kMisuse && finding.misuse.has_value();
   if (is_where_it_failed(finding, access)) {
-    return finding.kind == FindingKind::kCrash ? "ended here" : "was here";
+    return finding.kind == FindingKind::kCrash ? "crashed here" : "was here";
   }
   return itself ? misuse_of(*finding.misuse, object(access)) : deed(access);
 }
@@ -441,9 +444,10 @@ std::string headline(const Finding& finding) {
     case FindingKind::kRace: {
       std::string what = subject(finding);
       if (finding.on_vptr) {
-        constexpr std::string_view kMember = ".vptr'";
-        what.replace(what.ends_with(kMember) ? what.size() - kMember.size() : what.size(), kMember.size(),
-                     what.ends_with(kMember) ? "'" : "");
+        constexpr std::string_view kMember = ".vptr";
+        if (const std::size_t member = what.find(".vptr'"); member != std::string::npos) {
+          what.erase(member, kMember.size());
+        }
         return text + " on the vptr" + (what.empty() ? "" : " of " + what);
       }
       return text + (what.empty() ? "" : " on " + what);
@@ -514,10 +518,22 @@ std::optional<std::string> held_by_library(std::string_view type) {
 
 }  // namespace
 
+namespace {
+
+// " of main()", " of thread T1": whose variable it is, where the name alone does not say it.
+std::string whose(const std::optional<MemoryContext>& memory, const std::string& variable) {
+  if (!memory.has_value() || memory->kind != MemoryKind::kStack || memory->name != variable) {
+    return "";
+  }
+  return " of " + (memory->function.empty() ? named_thread(memory->thread) : printable(memory->function));
+}
+
+}  // namespace
+
 std::string subject(const Finding& finding) {
   for (const Access* access : accesses_primary_first(finding)) {
     if (!access->variable.empty()) {
-      return "'" + printable(access->variable) + "'";
+      return "'" + printable(access->variable) + "'" + whose(finding.context.memory, access->variable);
     }
   }
   if (const std::optional<MemoryContext>& memory = finding.context.memory; memory.has_value()) {

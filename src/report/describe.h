@@ -26,6 +26,8 @@ std::string listed(const std::vector<std::string>& names);
 std::string place(const Site& site);
 // The same with the name of the file only, without its folders.
 std::string short_place(const Site& site);
+// The function as people write it, "Registry::get(std::string const&)", for a terminal.
+std::string function_text(const Site& site);
 // What: "write of 4 bytes to 'counter' (0x1f)", "atomic load (acquire) of 4 bytes from ...", "acquire (shared) of
 // 'mu'".
 std::string deed(const Access& access);
@@ -47,7 +49,7 @@ std::string attempts(const Finding& finding);
 std::string_view kind_phrase(FindingKind kind);
 // The access of a finding as a deed; of a misuse the forbidden call: "double lock of mutex 'mu' (0x1f)".
 std::string deed_in(const Finding& finding, const Access& access);
-// The same with who does it: "write of 4 bytes to 'x' by thread T1", "thread T3 ended here".
+// The same with who does it: "write of 4 bytes to 'x' by thread T1", "thread T3 crashed here".
 std::string act_in(const Finding& finding, const Access& access);
 // What is reported: "data race on 'x'", "deadlock by lock order inversion 'l' => 'm' => 'l'", "double lock of mutex
 // 'm'". An arrow leads from a lock to one that was acquired while it was held; the cycle starts with what the first

@@ -44,6 +44,30 @@ TEST(DescribeTest, PlacesFromBestToWorst) {
   EXPECT_EQ(place(site), "a.cc:3:4");
 }
 
+TEST(DescribeTest, HeadlinesSayWhoseVariableItIs) {
+  Finding race;
+  race.accesses.resize(2);
+  race.accesses[0].variable = race.accesses[1].variable = "total";
+  EXPECT_EQ(headline(race), "data race on 'total'");
+  MemoryContext& memory = race.context.memory.emplace();
+  memory.kind = MemoryKind::kStack;
+  memory.name = "total";
+  memory.thread = "T3";
+  EXPECT_EQ(headline(race), "data race on 'total' of thread T3");  // thread-local
+  memory.function = "main()";
+  EXPECT_EQ(headline(race), "data race on 'total' of main()");
+  race.on_vptr = true;
+  race.accesses[0].variable = race.accesses[1].variable = memory.name = "shape.vptr";
+  EXPECT_EQ(headline(race), "data race on the vptr of 'shape' of main()");
+}
+
+TEST(DescribeTest, FunctionsAsPeopleWriteThem) {
+  Site site;
+  site.function =
+      "Registry::get(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&) const";
+  EXPECT_EQ(function_text(site), "Registry::get(std::string const&) const");
+}
+
 TEST(DescribeTest, Deeds) {
   Access access;
   EXPECT_EQ(deed(access), "read");

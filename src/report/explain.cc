@@ -240,7 +240,7 @@ std::string why_race(const Finding& finding) {
   if (habit.has_value() && habit->holding * 2 > habit->accesses) {
     if (const std::string others = who_does_not(finding, habit->lock); !others.empty()) {
       return std::to_string(habit->holding) + " of the " + std::to_string(habit->accesses) +
-             " accesses to it until then hold " + printable(habit->lock) + "; here " + others;
+             " accesses to it so far hold " + printable(habit->lock) + "; here " + others;
     }
   }
   const bool proven = finding.witness.has_value() && finding.witness->checked;
@@ -266,7 +266,7 @@ std::string why_it_can_happen(const Finding& finding) {
   switch (finding.kind) {
     case FindingKind::kRace: return why_race(finding);
     case FindingKind::kDeadlock:
-      return is_cycle_of_locks(finding) ? "each holds a lock that the one before it waits for" : "";
+      return is_cycle_of_locks(finding) ? "each waits for a lock that the next one holds" : "";
     case FindingKind::kMisuse: return rule_of(finding);
     case FindingKind::kCrash:
     case FindingKind::kHang: break;

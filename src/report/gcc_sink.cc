@@ -19,7 +19,7 @@ std::string prefix(const Site& site, const Report& report) {
 std::string side(const Finding& finding, const Access& access) {
   std::string text = act_in(finding, access);
   if (!access.place().function.empty()) {
-    text += " in " + printable(access.place().function);
+    text += " in " + function_text(access.place());
   }
   if (access.place().file.empty()) {
     text += " at " + place(access.place());
@@ -27,9 +27,11 @@ std::string side(const Finding& finding, const Access& access) {
   return text + with_locks(finding, access) + awaited(finding, access) + how_reached(access);
 }
 
-// The deed says what a finding is about, except for a leaked thread, whose deed is its fork.
+// The deed says what a finding is about, except for a leaked thread, whose deed is its fork, and for a failure, which was
+// not done by anybody.
 std::string title(const Finding& finding, const Access& primary) {
-  const bool says_more = finding.kind == FindingKind::kMisuse && primary.op != Op::kMisuse;
+  const bool says_more = (finding.kind == FindingKind::kMisuse && primary.op != Op::kMisuse) ||
+                         finding.kind == FindingKind::kCrash || finding.kind == FindingKind::kHang;
   return says_more ? headline(finding) : std::string(kind_phrase(finding.kind));
 }
 

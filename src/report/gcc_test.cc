@@ -49,6 +49,31 @@ TEST(GccTest, ProblemMatchersReadEveryMessage) {
   EXPECT_GT(messages, 30u);
 }
 
+// A run that crashed: nobody did anything, and nobody created a thread.
+TEST(GccTest, CrashesSayHowTheProgramEnded) {
+  Report report;
+  Finding& crash = report.findings.emplace_back();
+  crash.kind = FindingKind::kCrash;
+  crash.rung = Rung::kHarmful;
+  crash.id = "0123456789abcdef";
+  crash.failure.emplace().outcome = "killed by signal 11 (Segmentation fault)";
+  Access& access = crash.accesses.emplace_back();
+  access.op = Op::kCallBegin;
+  access.thread = "T1";
+  access.site.file = "a.cc";
+  access.site.line = 8;
+  access.site.column = 5;
+  access.site.function = "hits()";
+  EXPECT_EQ(
+      lines_of(report).front(),
+      "a.cc:8:5: error: harmful crash, killed by signal 11 (Segmentation fault): thread T1 crashed here in hits() "
+      "[sooth-crash]");
+  std::ostringstream out;
+  ASSERT_TRUE(write_tsan(report, {}, out).ok());
+  EXPECT_NE(out.str().find("  Thread T1 crashed here:\n    #0 hits() a.cc:8:5"), std::string::npos) << out.str();
+  EXPECT_EQ(out.str().find("created by"), std::string::npos) << out.str();
+}
+
 TEST(GccTest, EveryLineOfEveryReportNamesAPlaceAndASeverity) {
   const std::regex shape(R"(^.+: (warning|error|note): .+$)");
   for (const auto& [name, report] : sample_reports()) {

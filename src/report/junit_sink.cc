@@ -52,9 +52,10 @@ void write_text(const Finding& finding, const ReportStats& stats, std::ostream& 
   for (const Access* access : accesses_primary_first(finding)) {
     out << xml(act_in(finding, *access) + with_locks(finding, *access) + awaited(finding, *access)) << "\n";
     out << "  at " << xml(place(access->place())) << (access->place().function.empty() ? "" : " in ")
-        << xml(access->place().function) << "\n";
+        << xml(function_text(access->place())) << "\n";
     for (const Site& call : access->stack) {
-      out << "  called at " << xml(place(call)) << (call.function.empty() ? "" : " in ") << xml(call.function) << "\n";
+      out << "  called at " << xml(place(call)) << (call.function.empty() ? "" : " in ") << xml(function_text(call))
+          << "\n";
     }
   }
   for (const ContextNote& note : context_notes(finding)) {

@@ -76,9 +76,9 @@ std::string details(const Finding& finding, const ReportStats& stats) {
   for (const Access* access : accesses_primary_first(finding)) {
     out << "- " << plain(act_in(finding, *access)) << plain(with_locks(finding, *access))
         << plain(awaited(finding, *access)) << "\n  - " << code(place(access->place()));
-    out << (access->place().function.empty() ? "" : " in " + code(access->place().function)) << "\n";
+    out << (access->place().function.empty() ? "" : " in " + code(function_text(access->place()))) << "\n";
     for (const Site& call : access->stack) {
-      out << "  - called at " << code(place(call)) << (call.function.empty() ? "" : " in " + code(call.function))
+      out << "  - called at " << code(place(call)) << (call.function.empty() ? "" : " in " + code(function_text(call)))
           << "\n";
     }
   }

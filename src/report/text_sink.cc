@@ -17,8 +17,7 @@ namespace {
 constexpr std::size_t kMaxWitnessLines = 20;
 
 void write_frame(std::size_t depth, const Site& site, std::ostream& out) {
-  out << "    #" << depth << " " << (site.function.empty() ? "" : printable(site.function) + " at ") << place(site)
-      << "\n";
+  out << "    #" << depth << " " << (site.function.empty() ? "" : function_text(site) + " at ") << place(site) << "\n";
 }
 
 void write_access(const Finding& finding, const Access& access, const Paint& paint, std::ostream& out) {
@@ -372,17 +371,16 @@ void write_search(const SearchSummary& search, const SinkOptions& options, std::
   std::string text =
       "Searched " + counted(search.recordings.size(), "recorded schedule", "recorded schedules") + " and " +
       counted(search.runs, "controlled run", "controlled runs") + "; " +
-      (search.candidates == 0 ? "there was nothing to steer to"
-                              : std::to_string(search.tried) + " of " +
-                                    counted(search.candidates, "candidate was", "candidates were") + " tried") +
+      (search.candidates == 0   ? "there was nothing to steer to"
+       : search.candidates == 1 ? "the candidate was " + std::string(search.tried == 1 ? "tried" : "not tried")
+                                : (search.tried == search.candidates ? "all " : std::to_string(search.tried) + " of ") +
+                                      std::to_string(search.candidates) + " candidates were tried") +
       ".";
   if (search.sightings > 0 && search.recordings.size() > 1) {
     char share[64];
-    std::snprintf(share, sizeof share, "%.0f %%",
+    std::snprintf(share, sizeof share, "about %.0f %% of what it shows",
                   100 * static_cast<double>(search.seen_once) / static_cast<double>(search.sightings));
-    text += " About " + std::string(share) +
-            " of what one more recording shows would be new (an estimate: " + std::to_string(search.seen_once) +
-            " of " + std::to_string(search.sightings) + " sightings of pairs were of one seen only once).";
+    text += " New in one more recording, by estimate: " + std::string(search.seen_once == 0 ? "nothing" : share) + ".";
   }
   text += search.explored.empty() ? "" : " " + printable(search.explored);
   write_paragraph(text, options.width, out);
@@ -396,6 +394,8 @@ void write_search(const SearchSummary& search, const SinkOptions& options, std::
     for (const auto& [end, runs] : search.ends) {
       out << "  " << counted(runs, "run", "runs") << ": " << printable(end) << "\n";
     }
+    out << "  sightings of pairs: " << search.sightings << ", of these of a pair seen only once: " << search.seen_once
+        << "\n";
     out << "  at a time: " << search.jobs << (search.jobs_why.empty() ? "" : "; " + printable(search.jobs_why)) << "\n";
     out << "  ended: " << printable(search.ended) << "\n";
   }

@@ -111,12 +111,14 @@ class TsanWriter {
       out_ << kRule << "WARNING: ThreadSanitizer: " << title(*finding) << " (pid=0)\n";
       switch (finding->kind) {
         case FindingKind::kRace: write_race(*finding); break;
-        case FindingKind::kDeadlock: write_deadlock(*finding); break;
+        case FindingKind::kDeadlock:
+          is_cycle_of_locks(*finding) ? write_deadlock(*finding) : write_failure(*finding);
+          break;
         case FindingKind::kMisuse:
-        case FindingKind::kCrash:
-        case FindingKind::kHang:
           finding->misuse == MisuseKind::kUseAfterFree ? write_race(*finding) : write_misuse(*finding);
           break;
+        case FindingKind::kCrash:
+        case FindingKind::kHang: write_failure(*finding); break;
       }
       write_context(*finding);
       for (const std::string& lock : named_) {
@@ -136,7 +138,8 @@ class TsanWriter {
   static std::string_view title(const Finding& finding) {
     switch (finding.kind) {
       case FindingKind::kRace: return race_title(finding);
-      case FindingKind::kDeadlock: return "lock-order-inversion (potential deadlock)";
+      case FindingKind::kDeadlock:
+        return is_cycle_of_locks(finding) ? "lock-order-inversion (potential deadlock)" : "the program deadlocked";
       case FindingKind::kMisuse: return finding.misuse.has_value() ? misuse_title(*finding.misuse) : "";
       case FindingKind::kCrash: return "the program crashed";
       case FindingKind::kHang: return "the program hung";
@@ -252,6 +255,15 @@ class TsanWriter {
     }
     if (finding.misuse == MisuseKind::kThreadLeak && finding.dynamic_pairs > 1) {
       out_ << "  And " << finding.dynamic_pairs - 1 << " more similar thread leaks.\n\n";
+    }
+  }
+
+  // Where the threads were when the run failed.
+  void write_failure(const Finding& finding) {
+    for (const Access& access : finding.accesses) {
+      out_ << "  " << capitalised(thread(access.thread)) << (access.op == Op::kCallBegin ? " " : " at ")
+           << deed_in(finding, access) << mutexes(access) << ":\n";
+      write_stack(access.site, access.stack, access.frame);
     }
   }
 
