@@ -40,15 +40,15 @@ FILES = {
     "wrap_ipc.cc": ("messages and semaphores of the kernel order", "sysv_semaphore"),
     "wrap_memory.cc": ("new memory is a new variable, giving it back a write to all of it", "heap_new"),
     "wrap_mutex.cc": ("a lock", "mutex_normal"),
-    "wrap_paths.cc": ("whoever sees a name comes behind those that gave it", "polled_file"),
-    "wrap_poll.cc": ("whoever hears of input comes behind those that sent it", "poll"),
+    "wrap_paths.cc": ("whoever sees a name comes after those that gave it", "polled_file"),
+    "wrap_poll.cc": ("whoever hears of input comes after those that sent it", "poll"),
     "wrap_process.cc": ("processes, exits, modules and jumps", "atexit"),
     "wrap_rwlock.cc": ("a lock that readers share", "rwlock"),
     "wrap_semaphore.cc": ("a semaphore", "semaphore"),
     "wrap_stdio.cc": ("what goes through a stream orders, and what it copies is read or written", "stdio_pipe"),
     "wrap_string.cc": ("reads and writes the memory that the call says", "libc_strings"),
     "wrap_thread.cc": ("threads start, end and are waited for", "thread_create"),
-    "wrap_time.cc": ("time: virtual in controlled runs; what is told is written", "cond_timed"),
+    "wrap_time.cc": ("time: virtual in controlled runs; the result is written", "cond_timed"),
 }
 # Functions that need no wrapper here, and those that have none: why, and a test of it where there is one.
 OTHERWISE = {
@@ -66,7 +66,7 @@ OTHERWISE = {
     "strerror": ("not needed: its memory belongs to the thread", "libc_words"),
     "malloc_usable_size": ("not needed: the allocator is that of libc", "heap_new"),
     "__libc_memalign": ("not needed: the allocator is that of libc, and the loader calls it", "heap_new"),
-    "__tls_get_addr": ("not needed: memory of a thread is told of when it starts", "thread_local"),
+    "__tls_get_addr": ("not needed: the memory of a thread is announced when it starts", "thread_local"),
     "fdopen": ("not needed: the descriptor is known, and stays the same", "stdio_pipe"),
     "listen": ("not needed: whoever connects comes before whoever accepts", "tcp"),
 }

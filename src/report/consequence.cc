@@ -138,11 +138,20 @@ bool on_known_lines(const Finding& race, const Finding& cause, const UserCode& u
                            : on_same_lines(race, cause);
 }
 
+// Of a run that was only watched: a place in the library, and nobody knows the line that called it.
+bool lacks_callers(const Finding& race, const UserCode& user_code) {
+  return !is_from_trace(race) && std::any_of(race.accesses.begin(), race.accesses.end(),
+                                             [&](const Access& access) { return !user_code.is_user(access.place()); });
+}
+
 bool follows(const Finding& race, const Finding& cause, const UserCode& user_code) {
   if (is_on_unknown_memory(race)) {
     return (on_known_lines(race, cause, user_code) &&
             std::any_of(cause.accesses.begin(), cause.accesses.end(), is_through_library)) ||
            (is_used_beside_pointer(race, cause) && is_freed_on_lines(race, cause));
+  }
+  if (lacks_callers(race, user_code) && is_on_variable_of(race, cause) && on_known_lines(race, cause, user_code)) {
+    return true;
   }
   if (is_inside_call(race, cause)) {
     return true;
@@ -173,7 +182,7 @@ void find_consequences(Report& report, const UserCode& user_code) {
   for (Finding& finding : report.findings) {
     finding.follows.clear();
     if (is_race_of_lines(finding) && finding.rung >= Rung::kPredicted && !is_on_library_block(finding) &&
-        !is_on_unknown_memory(finding)) {
+        !is_on_unknown_memory(finding) && !lacks_callers(finding, user_code)) {
       causes.push_back(&finding);
     }
   }

@@ -17,7 +17,8 @@ namespace sooth {
 // Others are on the same variable as the other race, one thread is on a line of that race, and the other in a call that
 // the library makes from its other line. A race that only a run under control has shown has no memory that is known: it
 // follows from one on the same lines, if the library is between, or from one on a smart pointer that frees it there; of a
-// place in the library that nobody knows the callers of, only the line of the other thread counts.
+// place in the library that nobody knows the callers of, only the line of the other thread counts, and the variable if it
+// is known.
 // Ids must be filled. A race that has no `follows` after this follows from none.
 void find_consequences(Report& report, const UserCode& user_code);
 

@@ -147,6 +147,18 @@ TEST(ConsequenceTest, UnnamedMemoryOfTheSameCalls) {
   EXPECT_EQ(follows(explored, {race("own", own(Op::kWrite, 9, "reader"), own(Op::kWrite, 13, "main"))}), "");
 }
 
+TEST(ConsequenceTest, PlacesInTheLibraryWithoutCallers) {
+  Access inside;
+  inside.op = Op::kWrite;
+  inside.site = library_site("");
+  const Finding explored = on_variable("config", race("x", inside, through(Op::kWrite, 13, "main", "std::swap")));
+  EXPECT_EQ(follows(explored), "pointer");
+  EXPECT_EQ(follows(on_variable("other", explored)), "");
+  Finding recorded = explored;  // a trace knows the callers of all
+  recorded.accesses[0].event = EventId{7};
+  EXPECT_EQ(follows(recorded), "");
+}
+
 TEST(ConsequenceTest, UnnamedMemoryThatASmartPointerFrees) {
   const Access freed = through(Op::kFree, 13, "main", "std::_Sp_counted_base::_M_release");
   EXPECT_EQ(follows(race("x", own(Op::kRead, 10, "reader"), freed)), "pointer");

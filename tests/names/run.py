@@ -19,6 +19,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "variables.cc")
 OTHERS = [os.path.join(HERE, "elsewhere.cc")]
+PLAIN = os.path.join(HERE, "plain.c")
 COMPILERS = ["g++", "clang++-19", "clang++-14"]
 
 
@@ -74,8 +75,11 @@ def run(sooth, compiler, level, scratch):
     program = os.path.join(scratch, "variables")
     trace = os.path.join(scratch, "trace")
     report = os.path.join(scratch, "report.json")
+    plain = os.path.join(scratch, "plain.o")
     shutil.rmtree(trace, ignore_errors=True)
-    subprocess.run([sooth, "c++", "--compiler=" + compiler, "-std=c++17", "-g", level, SOURCE, *OTHERS, "-o", program], check=True)
+    c_compiler = compiler.replace("clang++", "clang").replace("g++", "gcc")
+    subprocess.run([sooth, "cc", "--compiler=" + c_compiler, "-g", level, "-c", PLAIN, "-o", plain], check=True)
+    subprocess.run([sooth, "c++", "--compiler=" + compiler, "-std=c++17", "-g", level, SOURCE, *OTHERS, plain, "-o", program], check=True)
     subprocess.run([sooth, "record", "--schedule", "serial", "-o", trace, "--", program], check=True)
     subprocess.run([sooth, "analyze", trace, "--with", "hb,mcm", "--format", "json", "-o", report, "--fail-on", "never"],
                    check=True)

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "elsewhere.h"
+#include "plain.h"
 
 // Nothing is moved, merged or left out around it.
 #define TOUCH(what)                \
@@ -273,6 +274,8 @@ static void touch_heap() {
   TOUCH(shared->balance = 1)              //= *shared in 40 bytes
   TOUCH(kept.begin()->second->level = 1)  //= Plain.level in 16 bytes
   TOUCH(touch_hidden(handle))             //= handle->level in 16 bytes
+  TOUCH(touch_length())                   //= queue->length in 24 bytes
+  TOUCH(touch_where())                    //= queue->where.y in 24 bytes
 }
 
 struct Locals {
@@ -365,6 +368,7 @@ int main(int argc, char**) {
   owned = std::make_unique<Account>(1);
   kept[1] = std::make_unique<Plain>();
   handle = make_hidden();
+  make_queue();
   shop.prices.assign(4, 0);
   shared = std::make_shared<Account>(1);
   slots = static_cast<int*>(std::calloc(4, sizeof(int)));

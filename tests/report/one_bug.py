@@ -61,6 +61,47 @@ int main() {
   b.join();
 }
 """),
+    "map": ("Registry::values", """
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+struct Registry {
+  static std::mutex mutex;
+  static std::map<std::string, int> values;
+};
+std::mutex Registry::mutex;
+std::map<std::string, int> Registry::values;
+static void set(const std::string& key, int value) {
+  std::lock_guard<std::mutex> guard(Registry::mutex);
+  Registry::values[key] = value;
+}
+static int get(const std::string& key) {
+  auto found = Registry::values.find(key); return found == Registry::values.end() ? -1 : found->second;
+}
+int main() {
+  std::thread a([] { set("width", 80); });
+  std::thread b([] { std::printf("%d\\n", get("width")); });
+  a.join();
+  b.join();
+}
+"""),
+    "unordered_map": ("words", """
+#include <string>
+#include <thread>
+#include <unordered_map>
+std::unordered_map<std::string, int> words;
+static void count(const char* word) {
+  words[word] += 1;
+}
+int main() {
+  std::thread a([] { count("one"); count("two"); });
+  std::thread b([] { count("one"); count("three"); });
+  a.join();
+  b.join();
+}
+"""),
     "function": ("button.on_click", """
 #include <functional>
 #include <thread>
@@ -108,7 +149,9 @@ def main():
                 done = subprocess.run([sooth, *words], cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=120)
                 check(done.returncode in statuses, f"sooth {' '.join(words)}: {done.returncode}\n{done.stdout}{done.stderr}")
             with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
-                findings = [finding for finding in json.load(file)["findings"] if finding["rung"] != "suspected"]
+                report = json.load(file)
+            findings = [finding for finding in report["findings"] if finding["rung"] != "suspected"]
+            check(report["stats"]["variables"] > 0 and report["stats"]["locks"] >= source.count("std::mutex mutex;"), f"{name}: {report['stats']}")
             races = [finding for finding in findings if finding["kind"] == "race"]
             causes = [finding for finding in races if "follows" not in finding]
             check(len(causes) == 1, f"{name}: {len(causes)} races stand alone:\n" + "\n".join(str(told(finding)) for finding in findings))
@@ -118,6 +161,8 @@ def main():
             for access in cause["accesses"]:
                 check(place(access)["file"].endswith(name + ".cc"), f"{name}: {told(cause)}")
             check(all(access["thread"] != "T0" for finding in races for access in finding["accesses"]), f"{name}: the first thread is not called main")
+            names = [access.get("variable", "") for finding in races for access in finding["accesses"]]
+            check(not any("words[" in each or each.endswith(" int") for each in names), f"{name}: {names}")
             followers += len(races) - 1
     check(followers > 0, "nothing follows from anything, so that nothing was tested")
     print(f"{len(PROGRAMS)} bugs, {followers} races that follow from them")

@@ -123,6 +123,18 @@ def only_finding(sooth, name, source, analysis):
     return findings[0], text.stdout.splitlines()[0]
 
 
+def inputs_first(sooth, folder):
+    """A file that is bad is noticed before the program runs: nothing is lost."""
+    with open(os.path.join(folder, "bad"), "w", encoding="utf-8") as file:
+        file.write("no such thing\n")
+    for words in (["--suppressions", "missing"], ["--suppressions", "bad"], ["--baseline", "bad"], ["--store", "no/such/folder/r.json"],
+                  ["--format", "json", "-o", "no/such/folder/r.json"]):
+        done = subprocess.run([sooth, "run", *words, "--", "/bin/sh", "-c", "echo > ran"], cwd=folder, capture_output=True, text=True, check=False,
+                              stdin=subprocess.DEVNULL)
+        check(done.returncode in (64, 65, 70) and done.stderr.startswith("sooth: "), f"{words}: {done.returncode}\n{done.stderr}")
+        check(not os.path.exists(os.path.join(folder, "ran")), f"{words}: the program ran before anybody looked at the file")
+
+
 def main():
     sooth = os.path.abspath(sys.argv[1])
     finding, headline = only_finding(sooth, "vptr", VPTR, "hb")
@@ -142,9 +154,14 @@ def main():
         run("record", "-o", "t", "--schedule", "serial", "--", "./stl")
         run("analyze", "t", "--with", "hb", "--format", "json", "-o", "r.json", "--fail-on", "never")
         with open(os.path.join(folder, "r.json"), encoding="utf-8") as file:
-            findings = json.load(file)["findings"]
+            report = json.load(file)
+        findings = report["findings"]
+        inputs_first(sooth, folder)
         printed = {form: run("report", "r.json", "--fail-on", "never", "--format", form)
                    for form in ("text", "gcc", "sarif", "junit", "markdown", "tsan")}
+    # Who does not count does not say 0.
+    check(report["stats"].get("locks", 1) > 0 and report["stats"].get("variables", 6) > 5, report["stats"])
+    check(report["tool"]["version"] and re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]+Z", report["date"]) and report["outcome"] and report["seeds"], report)
     lines = PROGRAM.splitlines()
     kinds = set()
     for finding in findings:
@@ -165,6 +182,7 @@ def main():
     heads = re.findall(r"^(\S+): warning: ", printed["gcc"], re.MULTILINE)
     check(len(heads) == count and all(f"/{FILE}:" in head for head in heads), heads)
     results = json.loads(printed["sarif"])["runs"][0]["results"]
+    check({result["ruleId"] for result in results} == {"race"}, "the rung is in the rule")
     uris = [result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in results]
     check(len(uris) == count and all(uri.endswith("/" + FILE) for uri in uris), uris)
     cases = xml.etree.ElementTree.fromstring(printed["junit"]).iter("testcase")

@@ -77,11 +77,21 @@ def main():
         lab.write("shop.json", report_of(folder, race(folder, "a", (5, 9), "orders"), elements, race(folder, "c", (20, 21), "prices")))
         text = lab.tool("report", "shop.json", expect=66)
         check("3 races (3 confirmed), 1 of these races follows from another\n" in text and text.count("leads to: ") == 1, text)
+        no_runs(lab, folder)
         suppressions(lab)
         baselines(lab)
         redaction(lab)
         merging(lab, folder)
     print("suppressions, baselines, redaction and merges of stored reports are as they should be")
+
+
+def no_runs(lab, folder):
+    """A report of before there were counts: nothing is said of how often it was reached."""
+    old = race(folder, "e", (5, 9), "orders")
+    old["replay"].update(trials=0, hits=0, probability=0.0)
+    lab.write("old_runs.json", report_of(folder, old))
+    text = lab.tool("report", "old_runs.json", expect=66)
+    check("(seed 3)\n" in text and "reached in" not in text and "0 %" not in text, text)
 
 
 def suppressions(lab):
