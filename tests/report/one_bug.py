@@ -152,6 +152,7 @@ def main():
                 report = json.load(file)
             findings = [finding for finding in report["findings"] if finding["rung"] != "suspected"]
             check(report["stats"]["variables"] > 0 and report["stats"]["locks"] >= source.count("std::mutex mutex;"), f"{name}: {report['stats']}")
+            check(report["outcome"] and report["seeds"] and report["tool"]["version"] and report["date"], f"{name}: where it comes from is missing")
             races = [finding for finding in findings if finding["kind"] == "race"]
             causes = [finding for finding in races if "follows" not in finding]
             check(len(causes) == 1, f"{name}: {len(causes)} races stand alone:\n" + "\n".join(str(told(finding)) for finding in findings))

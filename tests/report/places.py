@@ -161,7 +161,7 @@ def main():
                    for form in ("text", "gcc", "sarif", "junit", "markdown", "tsan")}
     # Who does not count does not say 0.
     check(report["stats"].get("locks", 1) > 0 and report["stats"].get("variables", 6) > 5, report["stats"])
-    check(report["tool"]["version"] and re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]+Z", report["date"]) and report["outcome"] and report["seeds"], report)
+    check(report["tool"]["version"] and re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]+Z", report["date"]), report)
     lines = PROGRAM.splitlines()
     kinds = set()
     for finding in findings:
