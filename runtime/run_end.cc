@@ -11,6 +11,7 @@
 #include "runtime/modules.h"
 #include "runtime/recorder.h"
 #include "runtime/stream_writer.h"
+#include "runtime/sync.h"
 #include "runtime/turn.h"
 
 namespace sooth::rt::run_end {
@@ -258,7 +259,16 @@ void sooth___cxa_throw(void* exception, void* type, void (*destroy)(void*)) {
   if (Thread* t = current()) {
     t->thrown_at = SOOTH_CALLER;
     t->library_call = 0;
+    once_throws(t, SOOTH_CALLER);
   }
   real___cxa_throw(exception, type, destroy);
+  __builtin_unreachable();
+}
+
+SOOTH_REAL static Real<void()> real___cxa_rethrow{"__cxa_rethrow"};
+SOOTH_EXPORT __attribute__((noreturn)) void sooth___cxa_rethrow() asm("__cxa_rethrow");
+void sooth___cxa_rethrow() {
+  if (Thread* t = current()) once_throws(t, SOOTH_CALLER);
+  real___cxa_rethrow();
   __builtin_unreachable();
 }

@@ -94,6 +94,8 @@ int broadcast_cond(Thread* t, uptr pc, pthread_cond_t* cond);
 
 // wrap_barrier.cc
 int run_once(Thread* t, uptr pc, pthread_once_t* control, void (*routine)());
+// An exception is about to be thrown, perhaps out of such routines.
+void once_throws(Thread* t, uptr pc);
 
 // wrap_thread.cc. `returns_int`: the routine is one of C11, whose result is an int.
 int create_thread(Thread* t, uptr pc, pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),

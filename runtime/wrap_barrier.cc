@@ -58,13 +58,36 @@ struct Once {
 };
 __thread const Once* once_ __attribute__((tls_model("initial-exec"))) = nullptr;
 
+// Routines that this thread is in, the innermost last: their stack frames, and what they initialise. One that was left by
+// an exception stays until somebody looks.
+struct RunningOnce {
+  uptr frame;
+  pthread_once_t* control;
+};
+constexpr u32 kMostRunning = 16;
+__thread RunningOnce running_[kMostRunning] __attribute__((tls_model("initial-exec")));
+__thread u32 running_count_ __attribute__((tls_model("initial-exec"))) = 0;
+bool some_once_failed_ = false;
+
+// `frame` is of a function that runs, so what is not outside of it was left.
+void forget_left(uptr frame) {
+  while (running_count_ > 0 && running_[running_count_ - 1].frame <= frame) --running_count_;
+}
+
 constexpr int kOnceRuns = 1;  // bit of a control word; glibc's fork generation is above
 constexpr int kOnceDone = 2;
 
 void run_routine() {
   // A copy: the routine may call pthread_once itself.
   Once once = *once_;
+  auto frame = reinterpret_cast<uptr>(__builtin_frame_address(0));
+  forget_left(frame);
+  u32 outside = running_count_;
+  if (outside < kMostRunning) running_[running_count_++] = {frame, once.control};
+  if (__atomic_load_n(&some_once_failed_, __ATOMIC_RELAXED))
+    write_event(once.thread, once.pc, Shape::of(Op::kHappensAfter), address_of(once.control));
   once.routine();
+  running_count_ = outside;
   // What the control word becomes is a step of its own: the routine may have had others.
   begin_operation(once.thread, once.pc, Op::kCallBegin, address_of(once.control));
   write_event(once.thread, once.pc, Shape::of(Op::kHappensBefore), address_of(once.control));
@@ -96,6 +119,16 @@ int run_once(Thread* t, uptr pc, pthread_once_t* control, void (*routine)()) {
   turn::wake(address_of(control), turn::kAll);
   if (result == 0) write_event(t, pc, Shape::of(Op::kHappensAfter), address_of(control));
   return result;
+}
+
+// A routine that throws comes before the next one to try. It may catch what it throws: then it goes on, and ends later.
+void once_throws(Thread* t, uptr pc) {
+  forget_left(reinterpret_cast<uptr>(__builtin_frame_address(0)));
+  for (u32 i = 0; i < running_count_; ++i) {
+    begin_operation(t, pc, Op::kCallBegin, address_of(running_[i].control));
+    __atomic_store_n(&some_once_failed_, true, __ATOMIC_RELAXED);
+    write_event(t, pc, Shape::of(Op::kHappensBefore), address_of(running_[i].control));
+  }
 }
 
 }  // namespace sooth::rt
