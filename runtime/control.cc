@@ -10,6 +10,7 @@
 #include "runtime/options.h"
 #include "runtime/signals.h"
 #include "runtime/turn.h"
+#include "runtime/weak.h"
 
 namespace sooth::rt::controlled {
 
@@ -95,6 +96,7 @@ bool is_valid(u64 bytes) {
       !is_inside<SiteRange>(h.ranges, h.range_count, h.bytes) ||
       !is_inside<sooth::control::Stretch>(h.stretches, h.stretch_count, h.bytes) ||
       !is_inside<sooth::control::ThreadOrigin>(h.threads, h.thread_count, h.bytes) ||
+      !is_inside<sooth::control::MemoryChoice>(h.older, h.older_count, h.bytes) ||
       !is_inside<u16>(h.choices, h.choice_count, h.bytes) ||
       !is_inside<WakeChoice>(h.choices + h.choice_count * sizeof(u16), h.wake_count, h.bytes)) {
     return false;
@@ -325,10 +327,14 @@ bool start() {
   StrategySpec spec;
   parse_strategy(strategy_text(), spec);
   turn::set_strategy(spec, header().seed);
+  weak_run::start();
   return true;
 }
 
-void restart_after_fork() { begin_process(); }
+void restart_after_fork() {
+  begin_process();
+  weak_run::start();
+}
 
 const ControlHeader& header() { return *reinterpret_cast<const ControlHeader*>(file_); }
 Plan plan() {
@@ -357,8 +363,14 @@ u32 chosen_place(u32 thread, u32 number) {
   return 0;
 }
 
+const sooth::control::MemoryChoice* older(u32& count) {
+  count = process_ == 0 ? header().older_count : 0;
+  return table<sooth::control::MemoryChoice>(header().older);
+}
+
 void begin_thread(Thread* t) {
-  t->special |= kControlled | kStopped | kSerialMode | (has_flag(sooth::control::kEveryAccess) ? kEachAccess : 0);
+  t->special |= kControlled | kStopped | kSerialMode | (has_flag(sooth::control::kEveryAccess) ? kEachAccess : 0) |
+                (weak_run::is_on() ? kWeak : 0);
   t->special &= ~(kWatched | kQuiet);
   // Only strategies change threads anywhere; they draw the first quantum at the first access.
   if (plan() != Plan::kStrategy)
@@ -423,7 +435,7 @@ static bool log_large_free(u32 id, u64 what, u64 first, u64 last) {
   return true;
 }
 
-void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes) {
+void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes, u64 flags) {
   using sooth::control::kGranule;
   constexpr u64 kMostGranules = 64;
   const KnownModule* m = pc == 0 ? nullptr : module_of(pc);
@@ -432,7 +444,8 @@ void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes) {
   log(RecordKind::kStepAt, id, m == nullptr ? pc : pc - m->bias, position.events << 32 | log_module(m),
       (position.accesses < kMost ? position.accesses : kMost) | variable_offset(object) << 32);
   bool writes = !is_access(op) || is_write(op);
-  u64 what = static_cast<u64>(op) | u64{writes} << 8 | (object % kGranule) << 16 | bytes << 32;
+  u64 what = static_cast<u64>(op) | u64{writes} << 8 | flags | (object % kGranule) << 16 | bytes << 32;
+  if (op == Op::kFence && weak_run::is_on()) return log(RecordKind::kStep, id, what, 1, 0);
   u64 first = object / kGranule, last = (object + bytes - 1) / kGranule;
   if (bytes == 0 || last - first >= kMostGranules) {
     if (op == Op::kFree && bytes != 0 && log_large_free(id, what, first, last)) return;
@@ -526,6 +539,7 @@ static bool is_quiet(Op op) { return is_lock_op(op) || is_access(op) || op == Op
 void operation(Thread* t, uptr pc, Op op, u64 object, u64 size) {
   turn::hold(t);
   if (op == Op::kFree && t->busy == 0) before_free(t, pc, object, size);
+  if (weak_run::is_on()) weak_run::happened(t, op, object, size);
   if (!sooth::control::is_operation(op)) return;
   if (SOOTH_UNLIKELY(any_ignored_memory())) t->special |= kIgnoreMemory;
   Progress& p = t->progress;
@@ -580,6 +594,7 @@ void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
   while (t->quantum <= 1) turn::preempt(t);
   --t->quantum;
   t->progress.origin -= counts ? 0 : 1;
+  if (writes && weak_run::is_on()) weak_run::before_write(address, bytes);
   if (!at_site) return;
   note_order(t->id, pc, address, writes);
   // In front of the access again.

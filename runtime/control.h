@@ -33,6 +33,8 @@ StretchFollower make_stretch_follower();
 ChoiceFollower make_choice_follower();
 // control::WakeChoice; 0 if none is for it.
 u32 chosen_place(u32 thread, u32 number);
+// control::MemoryChoice, so many; of the first process only.
+const sooth::control::MemoryChoice* older(u32& count);
 bool has_sites();
 
 // The log. Any thread, at any time; takes no lock.
@@ -41,7 +43,8 @@ void log_external(u32 thread, sooth::control::External what);
 void log_race(u32 thread, const SiteAccess& access, sooth::control::RecordKind kind, bool goes_first);
 // What the thread, which is `id` to the scheduler, is about to do: kLogPoints only. `pc` 0: nobody knows where; `bytes`
 // 0: everything, as far as anybody knows.
-void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes);
+// `flags`: control::kInSequentialOrder or 0. A fence of weak memory is about nothing.
+void log_step(const Thread* t, u32 id, Op op, uptr pc, uptr object, u64 bytes, u64 flags = 0);
 void log_also(u32 id, Op op, uptr object);  // behind it: the step is about this, too
 // A frame of the thread, behind the record of the thread.
 void log_frame(u32 thread, uptr pc);
@@ -96,7 +99,7 @@ SOOTH_INLINE uptr& boring_entry(uptr pc) { return boring_[(pc ^ pc >> 14) & (kBo
 // In front of a plain access.
 void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes);
 SOOTH_INLINE void access(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
-  constexpr u32 kUnusual = kIgnoreReads | kIgnoreWrites | kIgnoreMemory | kEachAccess | kWatched | kQuiet;
+  constexpr u32 kUnusual = kIgnoreReads | kIgnoreWrites | kIgnoreMemory | kEachAccess | kWatched | kQuiet | kWeak;
   if (SOOTH_LIKELY((t->special & kUnusual) == 0 && t->quantum > 1 && boring_entry(pc) == pc &&
                    (__atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) | t->pending_signals) == 0)) {
     --t->quantum;

@@ -59,6 +59,7 @@ struct Step {
   u64 bytes = 0;       // of the object; 0: it may be about anything
   bool tries = false;  // a compare-exchange: a look at the object if it fails
   uptr also = 0;       // another object that it is about; 0: none
+  bool in_s = false;   // with weak memory: a sequentially consistent access or fence
 };
 // In front of an operation of synchronisation: the strategy may let others go first. Counts as many accesses, so that
 // threads that wait for one another in a loop of atomic loads soon get on.

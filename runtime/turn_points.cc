@@ -50,7 +50,8 @@ void reschedule(Thread* t, SchedulingPoint point, StretchEnd how, bool at_operat
 void announce_step(Thread* t, const Step& what) {
   if (what.pc != 0) t->progress.pc = what.pc;  // else it is a step inside of one
   if (controlled::has_flag(sooth::control::kLogPoints)) {
-    controlled::log_step(t, node_of(t)->id, what.op, what.pc, what.object, what.bytes);
+    controlled::log_step(t, node_of(t)->id, what.op, what.pc, what.object, what.bytes,
+                         what.in_s ? sooth::control::kInSequentialOrder : 0);
     if (what.also != 0) controlled::log_also(node_of(t)->id, what.op, what.also);
   }
   if ((t->special & kWatched) == 0 || is_access(what.op) != is_atomic(what.op)) return;

@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/numbers.h"
+#include "cli/usage.h"
 #include "launch/engine.h"
 #include "launch/preflight.h"
 
@@ -56,6 +57,17 @@ void add_campaign_options(CLI::App& command, CampaignFlags& flags) {
           "Do only the K-th of N equal parts of the work, for N machines")
       ->type_name("K/N")
       ->default_str("1/1");
+}
+
+void add_memory_model_option(CLI::App& command, CampaignFlags& flags) {
+  command
+      .add_option(
+          "--memory-model", flags.memory_model,
+          "sc: threads take turns, and atomic loads see the newest value. c11: also older ones, as far as their "
+          "memory orders allow: docs/weak-memory.md")
+      ->check(one_of({"sc", "c11"}))
+      ->type_name("sc|c11")
+      ->capture_default_str();
 }
 
 void use_engine_of(const Report& report) {

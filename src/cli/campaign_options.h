@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
@@ -18,6 +19,9 @@ struct CampaignFlags {
   std::chrono::milliseconds timeout{60'000};  // of one run
   std::chrono::milliseconds budget{0};        // of the whole; 0: none
   std::uint32_t shard = 1, shards = 1;
+  std::string memory_model = "sc";
+
+  bool weak_memory() const { return memory_model == "c11"; }
 };
 
 // Adds --jobs to `command`; `flags` must live as long as it.
@@ -26,6 +30,9 @@ void add_jobs_option(CLI::App& command, CampaignFlags& flags);
 void add_run_options(CLI::App& command, CampaignFlags& flags);
 // Adds --seed, --jobs, --timeout, --budget and --shard; likewise.
 void add_campaign_options(CLI::App& command, CampaignFlags& flags);
+
+// Adds --memory-model; likewise.
+void add_memory_model_option(CLI::App& command, CampaignFlags& flags);
 
 // Programs run from here on as the one that the report is about did.
 void use_engine_of(const Report& report);

@@ -17,6 +17,7 @@
 #include "report/describe.h"
 #include "report/files.h"
 #include "run/work_limit.h"
+#include "schedule/weak_memory.h"
 
 namespace sooth {
 namespace {
@@ -77,6 +78,9 @@ std::string completeness(const ExploreResult& result, const ExploreFlags& option
          (!options.explore.spurious_wakes ? ""
           : result.deadlocks.empty()      ? woken
                                           : woken + ", but of none that nobody would notify") +
+         (options.flags.weak_memory() ? ", with all that atomics may see; the same old value up to " +
+                                            counted(weak::kPatience, "time", "times") + " in a thread"
+                                      : "") +
          (result.has_waiting_loops
               ? "; loops that wait were followed for " +
                     counted(options.explore.search.loop_turns + std::uint64_t{1}, "round", "rounds")
@@ -101,6 +105,11 @@ Result<std::string> describe_ends(const ExploreResult& result, const ExploreFlag
     }
     for (const std::string& sentence : end.blocked) {
       text += "  " + printable(sentence) + "\n";
+    }
+    if (end.outcome.failed()) {
+      for (const std::string& sentence : end.older) {
+        text += "  " + printable(sentence) + "\n";
+      }
     }
     if (end.outcome.failed() && end.spurious == end.runs) {
       text += "  only with a spurious wake-up of a condition variable\n";
@@ -143,6 +152,7 @@ Result<ExploreResult> run_exploration(const ControlledProgram& program, CodeName
   ExploreOptions& explore_options = options.explore;
   explore_options.search.reduce = !options.no_reduction;
   explore_options.search.preemptions = options.bounded ? std::optional(options.preemptions) : std::nullopt;
+  explore_options.weak_memory = options.flags.weak_memory();
   explore_options.jobs = options.flags.jobs;
   explore_options.cancelled = [&] { return limit.reached(); };
   explore_options.on_run = [&](std::uint64_t runs) { progress.update(runs, runs, 0); };
@@ -198,6 +208,7 @@ void add_explore_command(CLI::App& root, CommandResult& result) {
                     "Waits for a condition may also end although nobody notifies, once in each thread");
   add_count_option(*command, "--loop-turns", options->explore.search.loop_turns,
                    "Rounds of a loop that only looks at what nobody changes, until it makes room for others; 0: never");
+  add_memory_model_option(*command, options->flags);
   add_run_options(*command, options->flags);
   command->add_option("--schedules", options->schedules, "Directory for a schedule of each race, deadlock and failure")
       ->type_name("DIR")

@@ -182,6 +182,13 @@ std::string as_text(const TestResult& result, const AllShown& shown, const TestF
     for (const std::string& sentence : end.blocked) {
       text += "  " + printable(sentence) + "\n";
     }
+    if (end.failure && !end.older.empty()) {
+      text += end.weak == end.runs ? "  only where atomics saw something else than the newest; in the first such run:\n"
+                                   : "  in the first such run:\n";
+      for (const std::string& sentence : end.older) {
+        text += "    " + printable(sentence) + "\n";
+      }
+    }
     text += is_by_delay(end) ? "  only when a thread was kept from running for more than 0.1 s, until a sleep or "
                                "time-out of another was over\n"
                              : "";
@@ -215,6 +222,12 @@ nlohmann::ordered_json end_as_json(const TestEnd& end, const Shown& shown, bool 
   for (const std::string& sentence : end.blocked) {
     row["blocked"].push_back(printable(sentence));
   }
+  if (end.failure && !end.older.empty()) {
+    row["weak_runs"] = end.weak;
+    for (const std::string& sentence : end.older) {
+      row["older_values"].push_back(printable(sentence));
+    }
+  }
   row["outputs"] = nlohmann::ordered_json::array();
   for (const TestOutput& output : end.outputs) {
     row["outputs"].push_back(
@@ -229,10 +242,15 @@ nlohmann::ordered_json end_as_json(const TestEnd& end, const Shown& shown, bool 
 
 std::string as_json(const TestResult& result, const AllShown& shown, const TestFlags& options) {
   using nlohmann::ordered_json;
-  ordered_json json = {{"schema", kTestSchema},        {"program", printable(shell_words(program_words()))},
-                       {"strategy", options.strategy}, {"seed", options.flags.seed},
-                       {"shard", options.flags.shard}, {"shards", options.flags.shards},
-                       {"runs", result.runs},          {"planned", result.planned},
+  ordered_json json = {{"schema", kTestSchema},
+                       {"program", printable(shell_words(program_words()))},
+                       {"strategy", options.strategy},
+                       {"seed", options.flags.seed},
+                       {"memory_model", options.flags.memory_model},
+                       {"shard", options.flags.shard},
+                       {"shards", options.flags.shards},
+                       {"runs", result.runs},
+                       {"planned", result.planned},
                        {"external", result.external}};
   json["ends"] = ordered_json::array();
   for (std::size_t i = 0; i < result.ends.size(); ++i) {
@@ -294,8 +312,12 @@ Result<TestResult> run_campaign(const ControlledProgram& program, const TestFlag
     progress.update(runs, runs, (options.runs + test.shards - 1) / test.shards);
   };
   CodeNames names(program.path());
-  TestTally tally(shell_words(program.words()), names);
-  const auto run_once = [&](const RunPlan& plan) { return program.run(plan, run); };
+  const std::uint32_t flags = options.flags.weak_memory() ? control::kWeakMemory : 0;
+  TestTally tally(shell_words(program.words()), names, flags);
+  const auto run_once = [&](RunPlan plan) {
+    plan.flags |= flags;
+    return program.run(plan, run);
+  };
   if (options.strategy == kSurw) {
     return run_uniform_tests(run_once, tally, test);
   }
@@ -371,6 +393,7 @@ void add_test_command(CLI::App& root, CommandResult& result) {
       ->type_name("auto|random|pct:D|pos|surw|first:N|directed")
       ->default_str(options->strategy);
   add_count_option(*command, "--runs", options->runs, "How many");
+  add_memory_model_option(*command, options->flags);
   add_campaign_options(*command, options->flags);
   command
       ->add_option("--schedules", options->schedules,

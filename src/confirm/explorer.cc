@@ -73,7 +73,8 @@ struct Explorer::Node {
   };
 
   std::shared_ptr<Node> parent;
-  std::uint32_t by = 0;  // thread that was chosen at the parent
+  std::uint32_t by = 0;             // thread that was chosen at the parent
+  std::vector<std::uint16_t> seen;  // by its operations there
   std::size_t depth = 0;
   std::uint64_t ready = 0;
   std::uint64_t awake = 0;  // of these, those that do not wait in a loop; all if none
@@ -102,19 +103,25 @@ struct Explorer::Node {
     asked |= bit(thread);
     taken.push_back({thread, thread < pending.size() ? pending[thread] : nullptr});
   }
-  // What the thread did here, as turned out.
-  void learn(std::uint32_t thread, const StepPtr& step) {
+  // What the thread did here, as turned out. One that may see something else there may do something else.
+  void learn(std::uint32_t thread, const ExploredPoint& point) {
+    if (!point.seen.empty()) {
+      return;
+    }
+    const StepPtr& step = point.done;
     for (Taken& each : taken) {
       each.step = each.thread == thread ? step : each.step;
     }
   }
-  void append_choices(std::vector<std::uint16_t>& choices) const {
+  void append_choices(Request& request) const {
     for (const Node* node = this; node->parent != nullptr; node = node->parent.get()) {
       if (node->parent->is_choice()) {
-        choices.push_back(static_cast<std::uint16_t>(node->by));
+        request.choices.push_back(static_cast<std::uint16_t>(node->by));
       }
+      request.seen.insert(request.seen.end(), node->seen.rbegin(), node->seen.rend());
     }
-    std::reverse(choices.begin(), choices.end());
+    std::reverse(request.choices.begin(), request.choices.end());
+    std::reverse(request.seen.begin(), request.seen.end());
   }
 };
 
@@ -156,7 +163,23 @@ Explorer::Explorer(ExplorerOptions options) : options_(std::move(options)) {
 void Explorer::ask(const std::shared_ptr<Node>& node, std::uint32_t thread) {
   node->asked |= bit(thread);
   const std::uint32_t preemptions = options_.preemptions.has_value() ? node->preemptions_with(thread) : 0;
-  work_.emplace(std::tuple(preemptions, ~node->depth, asked_++), std::pair(node, thread));
+  work_.emplace(std::tuple(preemptions, ~node->depth, asked_++), Work{node, thread, {}});
+}
+
+// Whatever else the turn could have seen, from its operation `known` on.
+void Explorer::ask_for_older(const std::shared_ptr<Node>& node, const ExploredPoint& point, std::size_t known) {
+  const std::uint32_t preemptions = options_.preemptions.has_value() ? node->preemptions_with(point.chosen) : 0;
+  std::vector<std::uint16_t> before;
+  for (std::size_t i = 0; i < point.seen.size(); ++i) {
+    for (std::uint16_t other = 0; i >= known && other < point.seen[i].choices; ++other) {
+      if (other != point.seen[i].chosen) {
+        Work work{node, point.chosen, before};
+        work.seen.push_back(other);
+        work_.emplace(std::tuple(preemptions, ~node->depth, asked_++), std::move(work));
+      }
+    }
+    before.push_back(point.seen[i].chosen);
+  }
 }
 
 std::vector<Explorer::Request> Explorer::next(std::size_t at_most) {
@@ -170,13 +193,19 @@ std::vector<Explorer::Request> Explorer::next(std::size_t at_most) {
     meetings_.pop_back();
   }
   while (!work_.empty() && requests.size() < at_most) {
-    auto [node, thread] = std::move(work_.begin()->second);
+    auto [node, thread, seen] = std::move(work_.begin()->second);
     work_.erase(work_.begin());
-    node->take(thread);
     Request request;
+    request.seen_in_turn = seen.size();
+    if (seen.empty()) {
+      node->take(thread);
+    }
     request.purpose = Purpose::kBranch;
-    node->append_choices(request.choices);
-    request.choices.push_back(static_cast<std::uint16_t>(thread));
+    node->append_choices(request);
+    if (node->is_choice()) {
+      request.choices.push_back(static_cast<std::uint16_t>(thread));
+    }
+    request.seen.insert(request.seen.end(), seen.begin(), seen.end());
     request.node = std::move(node);
     request.thread = thread;
     requests.push_back(std::move(request));
@@ -238,7 +267,8 @@ void Explorer::add(const Request& request, const Execution& given) {
   if (request.purpose == Purpose::kFirst) {
     follow(path.back(), execution.points[0]);  // nobody sleeps or waits there
   }
-  path.back()->learn(execution.points[known].chosen, execution.points[known].done);
+  path.back()->learn(execution.points[known].chosen, execution.points[known]);
+  ask_for_older(path.back(), execution.points[known], request.seen_in_turn);
   extend(path, execution);
   if (options_.reduce) {
     reverse_races(path, execution, known);
@@ -252,6 +282,9 @@ std::shared_ptr<Explorer::Node> Explorer::child_of(const std::shared_ptr<Node>& 
   node->parent = parent;
   node->by = execution.points[at - 1].chosen;
   node->depth = at;
+  for (const ExploredPoint::Seen& seen : execution.points[at - 1].seen) {
+    node->seen.push_back(seen.chosen);
+  }
   node->ready = point.ready;
   node->from = point.from;
   node->is_free = point.is_free;
@@ -302,7 +335,7 @@ bool Explorer::follow(const std::shared_ptr<Node>& node, const ExploredPoint& po
   const std::uint64_t worth = node->awake & ~node->sleeping();
   if ((worth & bit(point.chosen)) != 0) {
     node->take(point.chosen);
-    node->learn(point.chosen, point.done);
+    node->learn(point.chosen, point);
     return true;
   }
   if (worth != 0) {
@@ -318,6 +351,7 @@ void Explorer::extend(Path& path, const Execution& execution) {
       ++redundant_;
       return;
     }
+    ask_for_older(node, execution.points[at], 0);
     path.push_back(node);
   }
   cut_ += execution.is_cut ? 1 : 0;  // else what is missing comes behind what others have seen
@@ -365,9 +399,12 @@ void Explorer::arrange_meeting(const Path& path, const Execution& execution, con
   // The thread of `early` stays ready in front of its access, so there is a choice at every point.
   Request request;
   request.purpose = Purpose::kMeeting;
-  path[early]->append_choices(request.choices);
+  path[early]->append_choices(request);
   for (const std::size_t turn : order.movable(early, late)) {
     request.choices.push_back(static_cast<std::uint16_t>(order.thread(turn)));
+    for (const ExploredPoint::Seen& seen : execution.points[turn].seen) {
+      request.seen.push_back(seen.chosen);
+    }
   }
   meetings_.push_back(std::move(request));
 }

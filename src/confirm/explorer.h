@@ -41,9 +41,13 @@ class Explorer {
   // Take these choices, where there is a choice, then go on anyhow.
   struct Request {
     std::vector<std::uint16_t> choices;
+    // With weak memory: what the operations that have a choice see, one after the other, then the newest.
+    std::vector<std::uint16_t> seen;
     Purpose purpose = Purpose::kFirst;
     std::shared_ptr<Node> node;  // of kBranch: the state at which `thread` is chosen
     std::uint32_t thread = 0;
+    // Of kBranch: others have chosen `thread` there, and see something else by one of the first so many of its operations.
+    std::size_t seen_in_turn = 0;
   };
 
   explicit Explorer(ExplorerOptions options);
@@ -79,11 +83,16 @@ class Explorer {
   void arrange_meeting(const Path& path, const Execution& execution, const Order& order, std::size_t early,
                        std::size_t late);
   void ask(const std::shared_ptr<Node>& node, std::uint32_t thread);
+  void ask_for_older(const std::shared_ptr<Node>& node, const ExploredPoint& point, std::size_t known);
 
   ExplorerOptions options_;
   // By preemptions, then deepest first, then in the order in which they came up.
-  std::map<std::tuple<std::uint32_t, std::size_t, std::uint64_t>, std::pair<std::shared_ptr<Node>, std::uint32_t>>
-      work_;
+  struct Work {
+    std::shared_ptr<Node> node;
+    std::uint32_t thread = 0;
+    std::vector<std::uint16_t> seen;  // by its operations there; empty: the newest
+  };
+  std::map<std::tuple<std::uint32_t, std::size_t, std::uint64_t>, Work> work_;
   std::vector<Request> meetings_;
   bool started_ = false;
   std::uint64_t asked_ = 0, outstanding_ = 0;

@@ -25,6 +25,17 @@ using Pair = std::tuple<Place, Place, std::uint32_t>;  // and the variable
 
 Place place_of(const ExploredStep& step) { return {step.module, step.offset, step.op}; }
 
+// What is not the newest.
+std::vector<control::MemoryChoice> older_of(const std::vector<std::uint16_t>& seen) {
+  std::vector<control::MemoryChoice> older;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (seen[i] != 0) {
+      older.push_back({static_cast<std::uint32_t>(i), seen[i]});
+    }
+  }
+  return older;
+}
+
 constexpr std::uint32_t kMostVariables = 64;  // that are told apart
 
 class ExploreCampaign {
@@ -134,10 +145,12 @@ class ExploreCampaign {
       RunPlan plan;
       plan.plan = control::Plan::kChoices;
       plan.flags = control::kEveryAccess | control::kEveryFree | control::kLogPoints |
-                   (options_.spurious_wakes ? control::kSpuriousWakes : 0);
+                   (options_.spurious_wakes ? control::kSpuriousWakes : 0) |
+                   (options_.weak_memory ? control::kWeakMemory : 0);
       plan.strategy = "serial";
       plan.seed = before + i + 1;
       plan.choices = requests[i].choices;
+      plan.older = older_of(requests[i].seen);
       for (const auto& [notification, place] : wakes_now_) {
         plan.wakes.push_back({notification.first, notification.second, place});
       }
@@ -210,7 +223,8 @@ class ExploreCampaign {
       return;
     }
     RunPlan toward = plan_of_meeting(meeting, execution, run.log);
-    toward.flags |= plan.flags & control::kSpuriousWakes;
+    toward.flags |= plan.flags & (control::kSpuriousWakes | control::kWeakMemory);
+    toward.older = plan.older;
     // Who goes first is drawn. A schedule ends where it stops both: the one that came last must not be the one to go
     // first.
     for (toward.seed = 1; toward.seed <= kMaxDraws && !race.stops; ++toward.seed) {

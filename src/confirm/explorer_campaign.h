@@ -19,6 +19,7 @@ namespace sooth {
 struct ExploreOptions {
   ExplorerOptions search;       // wants_meeting is ours
   bool spurious_wakes = false;  // also what waits do that end for no reason, once in a thread
+  bool weak_memory = false;     // also what atomics see that is not the newest
   std::uint64_t runs = 10'000;  // at most; those that only stop at a race again do not count
   std::uint32_t jobs = 1;
   std::function<bool()> cancelled = [] { return false; };  // asked from several threads

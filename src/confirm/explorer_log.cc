@@ -52,6 +52,7 @@ class Reader {
       case RecordKind::kStepAt: threads_[record.thread].at = record; return true;
       case RecordKind::kStep: return add_step(record, threads_[record.thread]);
       case RecordKind::kPoint: return add_point(record);
+      case RecordKind::kMemory: return add_seen(record, threads_[record.thread]);
       case RecordKind::kEarly: delay_ = std::max(delay_, record.a); return true;
       default: return false;
     }
@@ -96,6 +97,7 @@ class Reader {
     fresh.op = static_cast<Op>(number);
     fresh.writes = (record.a >> 8 & 1) != 0;
     fresh.is_everything = is_everything;
+    fresh.in_s = (record.a & control::kInSequentialOrder) != 0;
     fresh.size = static_cast<std::uint32_t>(record.a >> 32);
     if (fresh.op == Op::kCallEnd) {
       change_last(thread, [](ExploredStep& last) { last.writes = false; });
@@ -134,6 +136,18 @@ class Reader {
       change(*last);
       done = std::move(last);
     }
+  }
+
+  // The thread's last turn had a choice of what to see.
+  bool add_seen(const LogRecord& record, const Thread& thread) {
+    const auto chosen = static_cast<std::uint16_t>(record.a >> 16 & 0xff);
+    const auto choices = static_cast<std::uint16_t>(record.a >> 8 & 0xff);
+    if (thread.last_turn < execution_.points.size()) {
+      execution_.points[thread.last_turn].seen.push_back({chosen, choices});
+    } else {
+      execution_.is_cut = true;  // before the first point: nobody else can be there yet
+    }
+    return chosen < choices;
   }
 
   void announce(Thread& thread, ExploredPoint& point, control::StretchEnd how) {

@@ -31,8 +31,11 @@ StepRelation relation(const StepPtr& first, const StepPtr& second) {
     const bool ends = (first != nullptr && first->is_everything) || (second != nullptr && second->is_everything);
     return ends ? StepRelation::kDependent : StepRelation::kIndependent;
   }
+  // Fences are in one order with all that is sequentially consistent.
+  const bool is_in_order = first->in_s && second->in_s && (first->op == Op::kFence || second->op == Op::kFence);
   // Threads are numbered in the order in which they are created.
-  if (first->is_everything || second->is_everything || (first->op == Op::kFork && second->op == Op::kFork) ||
+  if (is_in_order || first->is_everything || second->is_everything ||
+      (first->op == Op::kFork && second->op == Op::kFork) ||
       ((first->writes || second->writes) && have_common_byte(first->parts, second->parts))) {
     return StepRelation::kDependent;
   }

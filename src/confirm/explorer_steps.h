@@ -30,6 +30,7 @@ struct ExploredStep {
   std::string module;                      // as SiteCode::module
   std::uint64_t offset = 0;                // of the program counter in its module; 0: unknown
   std::uint64_t events = 0, accesses = 0;  // position of the thread in front of it
+  bool in_s = false;                       // with weak memory: a sequentially consistent access, or fence
   std::uint32_t variable = 0;              // one more than where in the program's file it touches one; 0: none
 
   // A free is a write to all of its block.
@@ -62,8 +63,13 @@ struct ExploredPoint {
   bool is_fresh = false;         // `from` has just come to its pending step
   std::vector<StepPtr> pending;  // by thread: what it does next
   StepPtr done;                  // what `chosen` then did
-  std::uint64_t stretches = 0;   // that were over when `from` came here
-  std::uint64_t delay = 0;       // ProcessLog::longest_delay until then
+  // With weak memory: what it chose to see, and out of how many; one for each of its operations that had a choice.
+  struct Seen {
+    std::uint16_t chosen = 0, choices = 1;
+  };
+  std::vector<Seen> seen = {};
+  std::uint64_t stretches = 0;  // that were over when `from` came here
+  std::uint64_t delay = 0;      // ProcessLog::longest_delay until then
 
   bool is_choice() const { return (ready & (ready - 1)) != 0; }
 };

@@ -1,11 +1,15 @@
 #include "confirm/replay.h"
 
+#include "confirm/older_values.h"
+
 #include <charconv>
 
 #include "schedule/strategy.h"
 
 namespace sooth {
 namespace {
+
+constexpr std::string_view kWeakMemorySuffix = ",c11";  // of a schedule's name
 
 constexpr std::size_t kRacesShown = 3;
 
@@ -59,7 +63,11 @@ std::optional<ScheduleFile> schedule_by_name(std::string_view name) {
   ScheduleFile schedule;
   StrategySpec spec;
   schedule.plan.strategy = name.substr(0, at);
-  const std::string_view digits = name.substr(at + 1);
+  std::string_view digits = name.substr(at + 1);
+  if (digits.ends_with(kWeakMemorySuffix)) {
+    digits.remove_suffix(kWeakMemorySuffix.size());
+    schedule.plan.flags |= control::kWeakMemory;
+  }
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), schedule.plan.seed);
   if (error != std::errc() || end != digits.data() + digits.size() ||
       !parse_strategy(schedule.plan.strategy.c_str(), spec)) {
@@ -72,8 +80,9 @@ std::optional<ScheduleFile> schedule_by_name(std::string_view name) {
 std::string name_of_schedule(const ScheduleFile& schedule) {
   const RunPlan& plan = schedule.plan;
   const bool plain = plan.plan == control::Plan::kStrategy && plan.quantum == 0 && plan.patience == 0 &&
-                     plan.flags == 0 && plan.sites.empty();
-  return plain ? plan.strategy + "@" + std::to_string(plan.seed) : "";
+                     (plan.flags & ~control::kWeakMemory) == 0 && plan.sites.empty();
+  const bool weak = (plan.flags & control::kWeakMemory) != 0;
+  return plain ? plan.strategy + "@" + std::to_string(plan.seed) + std::string(weak ? kWeakMemorySuffix : "") : "";
 }
 
 Result<const Finding*> find_by_id(const Report& report, std::string_view id, const std::string& path) {
@@ -148,6 +157,9 @@ std::vector<std::string> describe_events(const RunPlan& plan, const RunLog& log,
     }
     if (process.races.size() > kRacesShown) {
       sentences.push_back("... in all " + std::to_string(process.races.size()) + " times");
+    }
+    for (const std::string& each : describe_older(process, names)) {
+      sentences.push_back(each);
     }
     const std::vector<std::string> blocked = describe_deadlock(process, names);
     if (!blocked.empty()) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "confirm/older_values.h"
 #include "confirm/ordered_work.h"
 #include "confirm/replay.h"
 
@@ -83,11 +84,15 @@ TestEnd& TestTally::end_of(const RunPlan& plan, const RunOutcome& run) {
   if (const ProcessLog* process = deadlocked_process(run.log)) {
     end.blocked = describe_deadlock(*process, names_);
   }
+  if (!run.log.processes.empty()) {
+    end.older = describe_older(run.log.processes.front(), names_);
+  }
   return end;
 }
 
 ScheduleFile TestTally::schedule_of(const RunPlan& plan, const RunOutcome& run) const {
   ScheduleFile schedule = make_schedule(program_, plan, run.log);
+  schedule.plan.flags |= flags_;
   schedule.outcome = classify(run).describe();
   return schedule;
 }
@@ -100,6 +105,7 @@ bool TestTally::add(const RunPlan& plan, const RunOutcome& run) {
   ++end.runs;
   bool is_new = end.runs == 1;
   end.delayed += was_delayed(run.log) ? 1 : 0;
+  end.weak += !run.log.processes.empty() && !run.log.processes.front().older.empty() ? 1 : 0;
   end.spurious += was_woken_for_no_reason(run.log) ? 1 : 0;
   const auto output = std::find_if(end.outputs.begin(), end.outputs.end(),
                                    [&](const TestOutput& each) { return each.hash == run.output_hash; });
@@ -108,6 +114,7 @@ bool TestTally::add(const RunPlan& plan, const RunOutcome& run) {
   } else if (end.outputs.size() < kMaxOutputs) {
     ScheduleFile by_seed;
     by_seed.plan = plan;
+    by_seed.plan.flags |= flags_;
     end.outputs.push_back({run.output_hash, 1, plan.seed, name_of_schedule(by_seed)});
     is_new = true;
   }

@@ -40,10 +40,12 @@ struct TestEnd {
   std::string key;  // equal for runs that ended in the same way, also of other campaigns of the program
   Outcome outcome;  // of the first one
   std::vector<std::string> blocked;  // of a deadlock: a sentence for each thread of the first one
+  std::vector<std::string> older;    // what atomics of the first one saw that was not the newest: describe_older()
   bool failure = false;  // a crash, a complaint, a deadlock, a hang, or an exit status that is not the usual one
   std::uint64_t runs = 0;
   std::uint64_t delayed = 0;   // of these, in which a thread that could run was kept from it for long (kUsualDelay)
   std::uint64_t spurious = 0;  // ... in which a wait for a condition ended for no reason; these are `delayed`, too
+  std::uint64_t weak = 0;      // ... in which there was such a thing
   std::uint64_t first_seed = 0;
   ScheduleFile schedule;            // of the first one
   std::vector<TestOutput> outputs;  // by first seed; the first kMaxOutputs of them
@@ -78,7 +80,9 @@ struct TestResult {
 class TestTally {
  public:
   // `program`: as typed, for schedules; `names` must outlive this.
-  TestTally(std::string program, CodeNames& names) : program_(std::move(program)), names_(names) {}
+  // `flags`: of every run, besides those of its plan.
+  TestTally(std::string program, CodeNames& names, std::uint32_t flags = 0)
+      : program_(std::move(program)), names_(names), flags_(flags) {}
 
   // Whether no run before ended so, or printed that.
   bool add(const RunPlan& plan, const RunOutcome& run);
@@ -92,6 +96,7 @@ class TestTally {
 
   std::string program_;
   CodeNames& names_;
+  std::uint32_t flags_;
   std::vector<std::string> keys_;  // of result_.ends
   TestResult result_;
 };

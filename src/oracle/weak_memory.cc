@@ -7,7 +7,6 @@
 namespace sooth::oracle {
 namespace {
 
-
 // A relation on events, of which there are few.
 class EventPairs {
  public:
@@ -131,7 +130,9 @@ class LitmusExecutions {
     return std::accumulate(program.threads.begin(), program.threads.end(), std::size_t{program.locations},
                            [](std::size_t sum, const auto& thread) { return sum + thread.size(); });
   }
-  static bool may_write(const LitmusEvent& event) { return event.step.kind != LitmusStep::Kind::kLoad && event.step.kind != LitmusStep::Kind::kFence; }
+  static bool may_write(const LitmusEvent& event) {
+    return event.step.kind != LitmusStep::Kind::kLoad && event.step.kind != LitmusStep::Kind::kFence;
+  }
 
   void choose_source(std::size_t next) {
     if (next == reads_.size()) {
@@ -225,7 +226,8 @@ class LitmusExecutions {
     for (std::size_t write = 0; write < events_.size(); ++write) {
       for (std::size_t last = 0; last < events_.size(); ++last) {
         for (std::size_t read = 0; read < events_.size(); ++read) {
-          if (events_[write].is_write && !events_[write].is_initial && sequence.has(write, last) && rf.has(last, read)) {
+          if (events_[write].is_write && !events_[write].is_initial && sequence.has(write, last) &&
+              rf.has(last, read)) {
             connect(write, read, sw);
           }
         }

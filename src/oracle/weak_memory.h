@@ -34,7 +34,7 @@ struct Litmus {
 std::optional<Litmus> parse_litmus(std::string_view text);
 
 enum class SequentialRule : std::uint8_t {
-  kRc11,     // psc is acyclic (Lahav, Vafeiadis, Kang, Hur, Dreyer: Repairing sequential consistency in C/C++11, PLDI 2017)
+  kRc11,  // psc is acyclic (Lahav, Vafeiadis, Kang, Hur, Dreyer: Repairing sequential consistency in C/C++11, PLDI 2017)
   kOrdered,  // C++20's conditions on S, and S together with program order and reads-from is acyclic
 };
 

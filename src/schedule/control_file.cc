@@ -63,6 +63,7 @@ std::string encode_control(const RunPlan& plan, std::vector<std::uint32_t>* orde
   place(header.ranges, header.range_count, plan.sites.size(), sizeof(control::SiteRange));
   place(header.stretches, header.stretch_count, plan.stretches.size(), sizeof(control::Stretch));
   place(header.threads, header.thread_count, plan.threads.size(), sizeof(control::ThreadOrigin));
+  place(header.older, header.older_count, plan.older.size(), sizeof(control::MemoryChoice));
   place(header.choices, header.choice_count, plan.choices.size(), sizeof(std::uint16_t));
   header.wake_count = static_cast<std::uint32_t>(plan.wakes.size());
   at += plan.wakes.size() * sizeof(control::WakeChoice);
@@ -78,6 +79,7 @@ std::string encode_control(const RunPlan& plan, std::vector<std::uint32_t>* orde
   append(bytes, ranges);
   append(bytes, plan.stretches);
   append(bytes, plan.threads);
+  append(bytes, plan.older);
   append(bytes, plan.choices);
   append(bytes, plan.wakes);
   bytes += strings.bytes();

@@ -29,10 +29,11 @@ struct RunPlan {
   std::uint32_t flags = 0;
   // kDirected, and kStretches that end at a race; kStrategy: others may go first in front of accesses there.
   std::vector<SiteCode> sites;
-  std::vector<control::Stretch> stretches;      // kStretches
-  std::vector<control::ThreadOrigin> threads;   // kStretches
-  std::vector<std::uint16_t> choices;           // kChoices
-  std::vector<control::WakeChoice> wakes = {};  // likewise
+  std::vector<control::Stretch> stretches;        // kStretches
+  std::vector<control::ThreadOrigin> threads;     // kStretches
+  std::vector<std::uint16_t> choices;             // kChoices
+  std::vector<control::WakeChoice> wakes = {};    // likewise
+  std::vector<control::MemoryChoice> older = {};  // kChoices and kStretches with control::kWeakMemory
 };
 
 // The bytes of a control file. Sorts the sites as the protocol wants it: `order` tells for each SiteRange of the file

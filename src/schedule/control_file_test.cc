@@ -87,6 +87,7 @@ TEST(ControlFile, AlignsItsRows) {
     EXPECT_EQ(header.stretches % alignof(control::Stretch), 0u);
     EXPECT_EQ(header.threads % alignof(control::ThreadOrigin), 0u);
     EXPECT_EQ(header.choices % alignof(std::uint16_t), 0u);
+    EXPECT_EQ(header.older % alignof(control::MemoryChoice), 0u);
   }
 }
 

@@ -52,6 +52,8 @@ inline constexpr std::uint32_t kEveryFree = 16;
 // Waits for a condition, those without a deadline, may end although nobody notifies: strategies draw that, and with
 // kChoices such a thread can be chosen once, while others can go on.
 inline constexpr std::uint32_t kSpuriousWakes = 32;
+// Atomics may see whatever weak_memory.h allows: strategies draw it, otherwise MemoryChoices say it.
+inline constexpr std::uint32_t kWeakMemory = 64;
 
 enum class Plan : std::uint32_t {
   kStrategy = 0,   // `strategy` decides
@@ -78,6 +80,15 @@ struct ControlHeader {
   std::uint32_t threads, thread_count;     // of ThreadOrigin: whom the stretches mean
   std::uint32_t choices, choice_count;     // of std::uint16_t: thread ids
   std::uint32_t wake_count;                // of WakeChoice, right behind the choices
+  std::uint32_t older, older_count;        // of MemoryChoice, by index
+};
+
+// With kWeakMemory, and kStretches or kChoices: of the atomic operations that could see or do more than one thing, number
+// `index` (from 0) does weak::Done::chosen = `chosen`. Without a row: 0, the newest.
+struct MemoryChoice {
+  std::uint32_t index, chosen;
+
+  friend bool operator==(const MemoryChoice&, const MemoryChoice&) = default;
 };
 
 // With kChoices: the notification of one that `thread` makes as its number `number` (from 0) of those for which several
@@ -195,7 +206,7 @@ enum class RecordKind : std::uint16_t {
   // of point | StretchEnd << 8, by which it stops if another is chosen.
   kPoint = 11,
   // What `thread` is about to do at its next turn: a = Op | is_write << 8 | is_everything << 9 | kWholeGranules or 0 |
-  // first byte << 16 | bytes << 32, b = first and c = last of the objects it is about, numbered in the order in which they were first met;
+  // kInSequentialOrder or 0 | first byte << 16 | bytes << 32, b = first and c = last of the objects it is about, numbered in the order in which they were first met;
   // b > c: of none. Objects are granules of kGranule bytes; the first byte is one of the first granule. A step may have
   // several records, granules in order. Op::kEnd: the thread ends with what it did at its last turn. Op::kCallEnd: that
   // was atomic, and wrote what was there.
@@ -225,6 +236,17 @@ enum class RecordKind : std::uint16_t {
   // looks: a, b = where these are, as offsets in their modules, c = whether the first writes | the second << 1. Once in
   // a run. Not with kLogPoints.
   kOrder = 22,
+  // An atomic operation of `thread` could see or do more than one thing (kWeakMemory): a = index and chosen of MemoryChoice,
+  // index << 32 | chosen << 16 | how many there were << 8 | Op, b = offset of its program counter in its module, c = one more
+  // than the offset in the program of what it is about, if that is in a variable of it. Where the newest was chosen only with
+  // kLogPoints; else a kMemoryStores comes next.
+  kMemory = 23,
+  // What it read, or would have written behind: a = the value, b = the newest one's, c = thread of its store | that of the
+  // newest one << 16 | number of the store at its location << 32 | that of the newest one << 48; numbers are from 0, what
+  // was there at first.
+  kMemoryStores = 24,
+  // Where these two were made: a, b = offsets of program counters in their modules.
+  kMemoryPlaces = 25,
   kStopped = 19,  // the tool asked with kWhereSignal where everybody is: followed by kBlockedThread records
 };
 // A run that does not end is sent it before it is killed: threads say where they are.
@@ -232,6 +254,8 @@ inline constexpr int kWhereSignal = 5;  // SIGTRAP
 
 inline constexpr std::uint64_t kGranule = 8;
 inline constexpr std::uint64_t kWholeGranules = 1 << 10;  // of a kStep: all bytes of these
+// Of a kStep with kWeakMemory: a sequentially consistent access; or, of Op::kFence, fence.
+inline constexpr std::uint64_t kInSequentialOrder = 1 << 11;
 
 enum class BlockedOn : std::uint64_t {
   kUnknown = 0,

@@ -58,6 +58,24 @@ bool add_divergence(const LogRecord& record, ProcessLog& process) {
   return true;
 }
 
+void add_older(const LogRecord& record, ProcessLog& process) {
+  OlderSeen seen;
+  seen.choice = {static_cast<std::uint32_t>(record.a >> 32), static_cast<std::uint32_t>(record.a >> 16 & 0xff)};
+  seen.thread = record.thread;
+  seen.op = static_cast<Op>(record.a & 0xff);
+  seen.offset = record.b;
+  if (record.c != 0) {
+    seen.variable = static_cast<std::uint32_t>(record.c - 1);
+  }
+  process.older.push_back(seen);
+}
+
+void add_stores(const LogRecord& record, OlderSeen& seen) {
+  const auto word = [&](unsigned shift) { return static_cast<std::uint32_t>(record.c >> shift & 0xffff); };
+  seen.seen = {record.a, word(0), word(32), 0};
+  seen.newest = {record.b, word(16), word(48), 0};
+}
+
 // What has been read of a process so far, for records that need it.
 struct Reading {
   RecordKind before = RecordKind::kNothing;
@@ -158,6 +176,27 @@ bool add_record(const LogRecord& record, Reading& reading, RunLog& log) {
       process.counts.push_back({record.thread, static_cast<std::uint32_t>(record.b), record.a});
       return true;
     case RecordKind::kOrder: process.orders.push_back({record.a, record.b, record.c}); return true;
+    case RecordKind::kMemory:
+      if (record.process == 0) {
+        log.points.push_back(record);
+      }
+      if ((record.a >> 16 & 0xff) != 0) {
+        add_older(record, process);
+      }
+      return (record.a & 0xff) < static_cast<std::uint64_t>(kOpCount);
+    case RecordKind::kMemoryStores:
+      if (before != RecordKind::kMemory || process.older.empty()) {
+        return false;
+      }
+      add_stores(record, process.older.back());
+      return true;
+    case RecordKind::kMemoryPlaces:
+      if (before != RecordKind::kMemoryStores || process.older.empty()) {
+        return false;
+      }
+      process.older.back().seen.offset = record.a;
+      process.older.back().newest.offset = record.b;
+      return true;
     case RecordKind::kEarly:
       process.longest_delay = std::max(process.longest_delay, record.a);
       if (record.process == 0) {

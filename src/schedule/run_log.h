@@ -77,6 +77,23 @@ struct Woken {
   }
 };
 
+// An atomic operation that saw, or left behind, something else than the newest.
+struct OlderSeen {
+  control::MemoryChoice choice{};
+  std::uint32_t thread = 0;
+  Op op = Op::kAtomicLoad;
+  std::uint64_t offset = 0;  // of the program counter in its module
+  std::optional<std::uint32_t> variable;
+  // A store at the location: what was read, or what a store was put in front of.
+  struct Store {
+    std::uint64_t value = 0;
+    std::uint32_t thread = 0;
+    std::uint32_t number = 0;  // from 1 in the order in which they were made; 0: what was there at first
+    std::uint64_t offset = 0;
+  };
+  Store seen, newest;
+};
+
 // Operations and accesses at sites that a thread came to.
 struct CountedThread {
   std::uint32_t thread = 0;
@@ -103,6 +120,7 @@ struct ProcessLog {
   std::vector<Woken> woken;
   std::vector<CountedThread> counts;
   std::vector<SeenOrder> orders;
+  std::vector<OlderSeen> older;
   std::uint64_t let_go = 0, impatient = 0, turns_taken = 0, spins = 0;  // interventions
   std::uint64_t longest_delay = 0;  // nanoseconds of virtual time by which a deadline fired before others had run
   std::uint64_t external = 0;       // things from outside that took part: > 0: the seed alone may not repeat the run

@@ -77,6 +77,33 @@ std::vector<LogRecord> sample() {
   };
 }
 
+TEST(RunLog, TellsWhatWasNotTheNewest) {
+  const std::uint64_t stores = 1 | std::uint64_t{2} << 16 | std::uint64_t{3} << 32 | std::uint64_t{5} << 48;
+  const std::uint64_t load = static_cast<std::uint64_t>(Op::kAtomicLoad);
+  const Result<RunLog> log = parse_run_log(log_bytes({
+      {RecordKind::kMemory, 0, 2, std::uint64_t{7} << 32 | 2 << 16 | 4 << 8 | load, 0x1a40, 0x4010 + 1},
+      {RecordKind::kMemoryStores, 0, 2, 10, 12, stores},
+      {RecordKind::kMemoryPlaces, 0, 2, 0x1a60, 0x1a80, 0},
+      {RecordKind::kMemory, 0, 1, std::uint64_t{8} << 32 | 3 << 8 | load, 0x1a44, 0},
+  }));
+  ASSERT_TRUE(log.ok()) << log.status().message();
+  ASSERT_EQ(log->processes.front().older.size(), 1u) << "of the second the newest was taken";
+  const OlderSeen& older = log->processes.front().older.front();
+  EXPECT_EQ(older.choice, (control::MemoryChoice{7, 2}));
+  EXPECT_EQ(older.thread, 2u);
+  EXPECT_EQ(older.variable, 0x4010u);
+  EXPECT_EQ(older.seen.value, 10u);
+  EXPECT_EQ(older.seen.thread, 1u);
+  EXPECT_EQ(older.seen.number, 3u);
+  EXPECT_EQ(older.seen.offset, 0x1a60u);
+  EXPECT_EQ(older.newest.value, 12u);
+  EXPECT_EQ(older.newest.thread, 2u);
+  EXPECT_EQ(older.newest.number, 5u);
+  EXPECT_EQ(older.newest.offset, 0x1a80u);
+  EXPECT_FALSE(parse_run_log(log_bytes({{RecordKind::kMemoryStores, 0, 2, 10, 12, stores}})).ok());
+  EXPECT_FALSE(parse_run_log(log_bytes({{RecordKind::kMemoryPlaces, 0, 2, 10, 12, 0}})).ok());
+}
+
 TEST(RunLog, TellsWhatHappened) {
   const Result<RunLog> log = parse_run_log(log_bytes(sample(), control::RunState::kDeadlocked));
   ASSERT_TRUE(log.ok()) << log.status().message();

@@ -144,6 +144,7 @@ ScheduleFile make_schedule(const std::string& program, const RunPlan& plan, cons
   schedule.plan.flags &= ~(control::kStopAtRace | control::kLogPoints);
   schedule.plan.choices.clear();
   schedule.plan.threads.clear();
+  schedule.plan.older.clear();
   schedule.stretch_count = process.stretches.size();
   schedule.end = log.state;
   schedule.open_end = log.truncated || log.state == RunState::kRunning;
@@ -159,6 +160,9 @@ ScheduleFile make_schedule(const std::string& program, const RunPlan& plan, cons
   if (!seed_decides || process.external != 0) {
     schedule.plan.plan = Plan::kStretches;
     schedule.plan.threads = process.threads;
+    for (const OlderSeen& seen : process.older) {
+      schedule.plan.older.push_back(seen.choice);
+    }
     if (plan.plan == Plan::kStrategy) {
       schedule.plan.sites.clear();  // of interest to a strategy; no race is at them
     }

@@ -10,6 +10,7 @@
 //   run 1 14+3 blocked 9f3c01d2    thread 1 runs until it has done 14 operations and 3 accesses, then blocks; running hash
 //   skip 40                        40 stretches that are not listed
 //   run 2 7+* preempted - timed-out     as far as the next operation; hash not checked; the thread was woken by its deadline
+//   older 17 2                     with the flag c11-memory: atomic operation 17 of those with a choice takes the third newest
 //   end ended 42                   how the process ended, and how many stretches it had; 42+: at least so many
 //
 // With a plan that the seed decides, `run` lines are check points: replay compares them with what happens. With

@@ -32,11 +32,13 @@ constexpr char kStretched[] =
     "seed 18446744073709551615\n"
     "quantum 50\n"
     "patience 1000\n"
-    "flags real-time every-access every-free spurious-wakes\n"
+    "flags real-time every-access every-free spurious-wakes c11-memory\n"
     "thread 1 0 0\n"
     "thread 2 1 0\n"
     "run 0 14+3 blocked 9f3c01d2\n"
     "run 2 0+0 run-ended 00000001\n"
+    "older 3 1\n"
+    "older 17 2\n"
     "end deadlocked 2+\n";
 
 Result<ScheduleFile> parse(const std::string& text) { return parse_schedule(text, "s"); }
@@ -57,8 +59,9 @@ TEST(ScheduleFile, IsPrintedAsItWasRead) {
   EXPECT_TRUE(replay_plan(*seeded).stretches.empty()) << "check points are not followed";
   const Result<ScheduleFile> stretched = parse(kStretched);
   EXPECT_EQ(stretched->plan.seed, ~std::uint64_t{0});
-  EXPECT_EQ(stretched->plan.flags,
-            control::kRealTime | control::kEveryAccess | control::kEveryFree | control::kSpuriousWakes);
+  EXPECT_EQ(stretched->plan.flags, control::kRealTime | control::kEveryAccess | control::kEveryFree |
+                                       control::kSpuriousWakes | control::kWeakMemory);
+  EXPECT_EQ(replay_plan(*stretched).older, (std::vector<control::MemoryChoice>{{3, 1}, {17, 2}}));
   EXPECT_TRUE(stretched->open_end);
   EXPECT_EQ(replay_plan(*stretched).stretches.size(), 2u);
 }

@@ -43,7 +43,8 @@ struct FlagName {
 constexpr FlagName kFlags[] = {{"real-time", control::kRealTime},
                                {"every-access", control::kEveryAccess},
                                {"every-free", control::kEveryFree},
-                               {"spurious-wakes", control::kSpuriousWakes}};
+                               {"spurious-wakes", control::kSpuriousWakes},
+                               {"c11-memory", control::kWeakMemory}};
 
 // --- printing
 
@@ -207,7 +208,7 @@ class Parser {
 
   Status parse_line(std::string_view line) {
     const std::string key(take_word(line));
-    const bool several = key == "site" || key == "thread" || key == "run" || key == "skip";
+    const bool several = key == "site" || key == "thread" || key == "run" || key == "skip" || key == "older";
     if (!several && !seen_.insert(key).second) {
       return error("a second line `" + one_line(key.substr(0, 20)) + "`");
     }
@@ -246,6 +247,9 @@ class Parser {
     }
     if (key == "skip") {
       return accept(parse_skip(line), "skip NUMBER");
+    }
+    if (key == "older") {
+      return accept(parse_older(line), "older INDEX CHOSEN");
     }
     if (key == "end") {
       return accept(parse_end(line), "end HOW STRETCHES");
@@ -345,6 +349,16 @@ class Parser {
     return true;
   }
 
+  bool parse_older(std::string_view line) {
+    control::MemoryChoice choice{};
+    if (!parse_number(take_word(line), choice.index) || !parse_number(take_word(line), choice.chosen) ||
+        !line.empty() || (!schedule_.plan.older.empty() && schedule_.plan.older.back().index >= choice.index)) {
+      return false;
+    }
+    schedule_.plan.older.push_back(choice);
+    return true;
+  }
+
   bool parse_end(std::string_view line) {
     ended_ = true;
     const std::string_view how = take_word(line);
@@ -417,6 +431,9 @@ std::string print_schedule(const ScheduleFile& schedule) {
     text += place > next ? "skip " + std::to_string(place - next) + "\n" : "";
     text += run_line(plan.stretches[i]);
     next = place + 1;
+  }
+  for (const control::MemoryChoice& choice : plan.older) {
+    text += "older " + std::to_string(choice.index) + " " + std::to_string(choice.chosen) + "\n";
   }
   return text + "end " + std::string(kRunStates[static_cast<std::size_t>(schedule.end)]) + " " +
          std::to_string(schedule.stretch_count) + (schedule.open_end ? "+\n" : "\n");

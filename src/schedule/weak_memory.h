@@ -57,11 +57,11 @@ struct Thread {
 
 struct Store {
   Value value;
-  View message;  // what an acquire learns that reads it
-  View seen;     // by slot: the first of its events that wrote or read this; 0: none
+  View message;                     // what an acquire learns that reads it
+  View seen;                        // by slot: the first of its events that wrote or read this; 0: none
   std::uint8_t again[kSlots] = {};  // by slot: so often read while there were newer ones
   bool follows = false;             // a read-modify-write of the one in front of it: nothing comes between the two
-  std::uint32_t number = 0;         // from 0 in the order in which they were done; 0 is what was there before all others
+  std::uint32_t number = 0;  // from 0 in the order in which they were done; 0 is what was there before all others
   // The caller's: who did it, where.
   std::uint32_t writer = 0;
   std::uint64_t place = 0;
@@ -86,11 +86,11 @@ struct Location {
 
 // What an operation did.
 struct Done {
-  Value read;                      // not of a store
-  std::uint32_t place = 0;         // of what it read among the stores that there were; of a store: where it was put
+  Value read;               // not of a store
+  std::uint32_t place = 0;  // of what it read among the stores that there were; of a store: where it was put
   bool wrote = false;
-  std::uint32_t written = 0;       // where that is now
-  bool is_newest = false;          // ... the last in modification order: memory changes
+  std::uint32_t written = 0;              // where that is now
+  bool is_newest = false;                 // ... the last in modification order: memory changes
   std::uint32_t chosen = 0, choices = 1;  // as `choose` was asked; 1: it was not
 };
 
@@ -132,7 +132,8 @@ class Memory {
   // `change(old, next)` says whether the old value is replaced, and fills in by what. Where it is not, the operation is a load
   // with order `otherwise`.
   template <typename Change, typename Choose>
-  constexpr Done modify(Thread& thread, Location& location, Order order, Order otherwise, Change change, Choose choose) {
+  constexpr Done modify(Thread& thread, Location& location, Order order, Order otherwise, Change change,
+                        Choose choose) {
     const std::uint32_t event = ++thread.now.at[thread.slot];
     const std::uint32_t first = floor(thread, location, order == Order::kSeqCst);
     const std::uint32_t first_otherwise = floor(thread, location, otherwise == Order::kSeqCst);

@@ -63,8 +63,12 @@ class AllChoices {
 class Machine {
  public:
   Machine(const Litmus& program, AllChoices& choices)
-      : program_(program), choices_(choices), done_(program.threads.size(), 0), threads_(program.threads.size()),
-        locations_(program.locations), read_(program.threads.size()) {
+      : program_(program),
+        choices_(choices),
+        done_(program.threads.size(), 0),
+        threads_(program.threads.size()),
+        locations_(program.locations),
+        read_(program.threads.size()) {
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       threads_[i].slot = static_cast<std::uint32_t>(i + 1);
     }
@@ -170,7 +174,7 @@ TEST(WeakMemory, AllowsAndForbidsWhatIsKnownOfLitmusTests) {
       {"Wx1.rlx F.sc Ry.rlx | Wy1.rlx F.sc Rx.rlx", "0 0 / 1 1", false},
       {"Wx1.rlx F.sc Ry.rlx | Wy1.sc Rx.sc", "0 0 / 1 1", false},
       {"Wx1.rlx F.ar Ry.rlx | Wy1.rlx F.sc Rx.rlx", "0 0 / 1 1", true},
-      {"Rx.rlx Wy1.rlx | Ry.rlx Wx1.rlx", "1 1 / 1 1", false},  // LB: RC11 forbids it
+      {"Rx.rlx Wy1.rlx | Ry.rlx Wx1.rlx", "1 1 / 1 1", false},                       // LB: RC11 forbids it
       {"Wx1.rlx | Wy1.rlx | Rx.acq Ry.acq | Ry.acq Rx.acq", "1 0 1 0 / 1 1", true},  // IRIW
       {"Wx1.sc | Wy1.sc | Rx.sc Ry.sc | Ry.sc Rx.sc", "1 0 1 0 / 1 1", false},
       {"Wx1.rlx | Wy1.rlx | Rx.rlx F.sc Ry.rlx | Ry.rlx F.sc Rx.rlx", "1 0 1 0 / 1 1", false},
@@ -180,9 +184,9 @@ TEST(WeakMemory, AllowsAndForbidsWhatIsKnownOfLitmusTests) {
       {"Wx1.rlx Wy2.rlx | Wy1.rlx Wx2.rlx", "/ 1 1", true},  // 2+2W
       {"Wx1.rel Wy2.rel | Wy1.rel Wx2.rel", "/ 1 1", true},
       {"Wx1.sc Wy2.sc | Wy1.sc Wx2.sc", "/ 1 1", false},
-      {"Wx1.rlx | Rx.rlx Rx.rlx", "1 0 / 1", false},  // CoRR
-      {"Wx1.rlx Wx2.rlx", "/ 1", false},              // CoWW
-      {"Rx.rlx Wx1.rlx | Wx2.rlx", "2 / 2", false},   // CoRW2
+      {"Wx1.rlx | Rx.rlx Rx.rlx", "1 0 / 1", false},           // CoRR
+      {"Wx1.rlx Wx2.rlx", "/ 1", false},                       // CoWW
+      {"Rx.rlx Wx1.rlx | Wx2.rlx", "2 / 2", false},            // CoRW2
       {"Wx2.rlx Wy1.rel | Ry.acq Wx1.rlx", "1 / 2 1", false},  // S
       {"Wx2.rlx Wy1.rlx | Ry.rlx Wx1.rlx", "1 / 2 1", true},
       // S of sequentially consistent stores may differ from the order in which a relaxed flag hands on, in C++20; not here.
