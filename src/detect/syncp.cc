@@ -223,24 +223,29 @@ class SyncpDetector final : public Detector {
     lists_.add(id, made);
   }
 
+  // What the closure of the thread has cannot race with it; computed when there is a list that asks for it.
   void find_races(CellId cell, const AccessRecord& access, const VectorClock& own) {
     const AccessKind kind = access_kind(access.event.op);
     const ThreadId thread = access.event.thread;
-    const auto protects = [&](LockSetId locks) { return locks_.table().protects(locks, access.locks); };
-    const auto unordered = [&](ThreadId other, AccessKind other_kind, Time latest) {
-      return latest > own[other] && other != thread && conflict(other_kind, kind);
-    };
-    lists_.walk(cell, protects, unordered, [&](SyncpList& list) {
-      if (const SyncpAccess* first = latest_race(list, thread)) {
-        races_.add(first->access, access);
-      }
-    });
+    const VectorClock* known = &own;
+    lists_.walk(
+        cell, [&](ThreadId other) { return (*known)[other]; },
+        [&](SyncpList& list) {
+          if (list.thread() == thread || !conflict(list.kind(), kind) ||
+              locks_.table().protects(list.locks(), access.locks)) {
+            return;
+          }
+          known = &history_.closure(thread);
+          if (const SyncpAccess* first = latest_race(list, thread, *known)) {
+            races_.add(first->access, access);
+          }
+        });
   }
 
   // The latest access of the list that races with the access that `thread` is making; nullptr when there is none.
-  const SyncpAccess* latest_race(SyncpList& list, ThreadId thread) {
+  // `known`: the closure of the thread.
+  const SyncpAccess* latest_race(SyncpList& list, ThreadId thread, const VectorClock& known) {
     ++examined_;
-    const VectorClock& known = history_.closure(thread);
     if (list.latest().access.time <= known[list.thread()]) {
       return nullptr;
     }

@@ -38,12 +38,15 @@ void OpenAccesses::drop_last() {
 }
 
 SyncpSearch& SyncpList::search_of(ThreadId thread) {
-  auto search =
-      std::find_if(searches_.begin(), searches_.end(), [&](const SyncpSearch& each) { return each.thread == thread; });
-  if (search == searches_.end()) {
-    searches_.emplace_back().thread = thread;
-    search = std::prev(searches_.end());
+  if (raw(thread) >= search_by_thread_.size()) {
+    search_by_thread_.resize(raw(thread) + 1);
   }
+  std::uint32_t& place = search_by_thread_[raw(thread)];
+  if (place == 0) {
+    searches_.emplace_back().thread = thread;
+    place = static_cast<std::uint32_t>(searches_.size());
+  }
+  SyncpSearch* const search = &searches_[place - 1];
   if (search->open.end() > begin() && at(search->open.end() - 1).access.time != search->newest) {
     search->open.reopen_latest();
   }
@@ -91,7 +94,7 @@ unsigned shift_for(std::size_t buckets) { return 64 - static_cast<unsigned>(std:
 
 }  // namespace
 
-SyncpLists::SyncpLists() : shift_(shift_for(kFirstBuckets)), buckets_(kFirstBuckets), slots_(1), groups_(1) {}
+SyncpLists::SyncpLists() : shift_(shift_for(kFirstBuckets)), buckets_(kFirstBuckets), slots_(1), chains_(1) {}
 
 void SyncpLists::flush() {
   for (std::size_t i = 0; i < pending_count_; ++i) {
@@ -110,13 +113,15 @@ void SyncpLists::insert(const Pending& pending) {
     slot = slots_[slot].next;
   }
   if (slot == kNone) {
-    slot = add_list(SyncpList(pending.cell, access), pending.hash);
+    slot = add_list(SyncpList(pending.cell, access), access.time, pending.hash);
   }
   access_count_ += slots_[slot].list.add(pending.access) ? 1 : 0;
-  head_of(slots_[slot]).latest = access.time;
+  slots_[slot].latest = access.time;
+  make_first(slot);
 }
 
-std::uint32_t SyncpLists::add_list(SyncpList list, std::uint64_t hash) {
+// The list becomes the first of its chain.
+std::uint32_t SyncpLists::add_list(SyncpList list, Time latest, std::uint64_t hash) {
   if (++list_count_ * 2 > buckets_.size()) {
     grow();
   }
@@ -127,30 +132,54 @@ std::uint32_t SyncpLists::add_list(SyncpList list, std::uint64_t hash) {
     slot = static_cast<std::uint32_t>(slots_.size());
     slots_.emplace_back();
   }
-  const std::uint32_t group = group_of(list.cell(), list.locks());
-  std::vector<Head>& lists = groups_[group].lists;
-  lists.push_back({list.thread(), list.empty() ? 0 : list.latest().access.time, slot, list.kind()});
+  const std::uint32_t chain = chain_of(list.cell(), list.thread());
+  const std::uint32_t older = std::exchange(chains_[chain].first, slot);
+  if (older != kNone) {
+    slots_[older].newer = slot;
+  }
+  chains_[chain].latest = latest;
   std::uint32_t& bucket = buckets_[hash >> shift_];
-  slots_[slot] = {std::move(list), hash, bucket, group, static_cast<std::uint32_t>(lists.size()) - 1};
+  slots_[slot] = {std::move(list), hash, latest, bucket, chain, kNone, older};
   bucket = slot;
   return slot;
 }
 
-std::uint32_t SyncpLists::group_of(CellId cell, LockSetId locks) {
-  if (const std::uint32_t known = group_index_.find(groups_, heads_[raw(cell)], cell, locks); known != kNone) {
+// Its latest access is the latest of its thread to the cell.
+void SyncpLists::make_first(std::uint32_t slot) {
+  Chain& chain = chains_[slots_[slot].chain];
+  if (chain.first != slot) {
+    unchain(slot);
+    slots_[slot].newer = kNone;
+    slots_[slot].older = chain.first;
+    slots_[chain.first].newer = slot;
+    chain.first = slot;
+  }
+  chain.latest = slots_[slot].latest;
+}
+
+void SyncpLists::unchain(std::uint32_t slot) {
+  const auto [newer, older] = std::pair(slots_[slot].newer, slots_[slot].older);
+  (newer == kNone ? chains_[slots_[slot].chain].first : slots_[newer].older) = older;
+  if (older != kNone) {
+    slots_[older].newer = newer;
+  }
+}
+
+std::uint32_t SyncpLists::chain_of(CellId cell, ThreadId thread) {
+  if (const std::uint32_t known = chain_index_.find(chains_, heads_[raw(cell)], cell, thread); known != kNone) {
     return known;
   }
-  std::uint32_t group = free_groups_;
-  if (group != kNone) {
-    free_groups_ = groups_[group].next;
+  std::uint32_t chain = free_chains_;
+  if (chain != kNone) {
+    free_chains_ = chains_[chain].next;
   } else {
-    group = static_cast<std::uint32_t>(groups_.size());
-    groups_.emplace_back();
+    chain = static_cast<std::uint32_t>(chains_.size());
+    chains_.emplace_back();
   }
-  groups_[group] = {locks, heads_[raw(cell)], 0, {}};
-  heads_[raw(cell)] = group;
-  group_index_.add(groups_, group, cell);
-  return group;
+  chains_[chain] = {thread, 0, kNone, heads_[raw(cell)], 0};
+  heads_[raw(cell)] = chain;
+  chain_index_.add(chains_, chain, cell);
+  return chain;
 }
 
 void SyncpLists::free_slot(std::uint32_t slot) {
@@ -164,16 +193,16 @@ void SyncpLists::free_slot(std::uint32_t slot) {
   --list_count_;
 }
 
-void SyncpLists::free_group(std::uint32_t group, CellId cell) {
-  group_index_.remove(cell, groups_[group].locks);
-  groups_[group] = {kNoLocks, std::exchange(free_groups_, group), 0, {}};
+void SyncpLists::free_chain(std::uint32_t chain, CellId cell) {
+  chain_index_.remove(cell, chains_[chain].thread);
+  chains_[chain] = {ThreadId{}, 0, kNone, std::exchange(free_chains_, chain), 0};
 }
 
 void SyncpLists::grow() {
   buckets_.assign(buckets_.size() * 2, kNone);
   shift_ = shift_for(buckets_.size());
   for (std::uint32_t slot = 1; slot < slots_.size(); ++slot) {
-    if (slots_[slot].group != kNone) {
+    if (slots_[slot].chain != kNone) {
       std::uint32_t& bucket = buckets_[slots_[slot].hash >> shift_];
       slots_[slot].next = bucket;
       bucket = slot;
@@ -190,26 +219,27 @@ void SyncpLists::add_cell(CellId cell) {
 
 void SyncpLists::copy_cell(CellId from, CellId to) {
   std::vector<SyncpList> copies;
-  walk(
-      from, [](LockSetId) { return false; }, [](ThreadId, AccessKind, Time) { return true; },
-      [&](const SyncpList& list) { copies.push_back(list.copy_for(to)); });
-  for (SyncpList& copy : copies) {
-    access_count_ += copy.size();
-    const std::uint64_t h = hash(to, copy.latest().access);
-    add_list(std::move(copy), h);
+  walk(from, [](ThreadId) { return Time{0}; }, [&](const SyncpList& list) { copies.push_back(list.copy_for(to)); });
+  // Of a thread the latest comes first, and goes to the front last.
+  for (auto copy = copies.rbegin(); copy != copies.rend(); ++copy) {
+    access_count_ += copy->size();
+    const AccessRecord latest = copy->latest().access;
+    add_list(std::move(*copy), latest.time, hash(to, latest));
   }
 }
 
 void SyncpLists::drop_cell(CellId cell) {
   flush();
-  for (std::uint32_t g = std::exchange(heads_[raw(cell)], kNone); g != kNone;) {
-    for (const Head& head : groups_[g].lists) {
-      access_count_ -= slots_[head.slot].list.size();
-      free_slot(head.slot);
+  for (std::uint32_t c = std::exchange(heads_[raw(cell)], kNone); c != kNone;) {
+    for (std::uint32_t s = chains_[c].first; s != kNone;) {
+      const std::uint32_t older = slots_[s].older;
+      access_count_ -= slots_[s].list.size();
+      free_slot(s);
+      s = older;
     }
-    const std::uint32_t next = groups_[g].next;
-    free_group(g, cell);
-    g = next;
+    const std::uint32_t next = chains_[c].next;
+    free_chain(c, cell);
+    c = next;
   }
 }
 
@@ -217,33 +247,27 @@ void SyncpLists::drop(const VectorClock& set) {
   flush();
   for (std::size_t cell = 0; cell < heads_.size(); ++cell) {
     for (std::uint32_t* link = &heads_[cell]; *link != kNone;) {
-      const std::uint32_t g = *link;
-      drop_from(groups_[g], set);
-      if (groups_[g].lists.empty()) {
-        *link = groups_[g].next;
-        free_group(g, CellId(cell));
+      const std::uint32_t c = *link;
+      drop_from(c, set[chains_[c].thread]);
+      if (chains_[c].first == kNone) {
+        *link = chains_[c].next;
+        free_chain(c, CellId(cell));
       } else {
-        link = &groups_[g].next;
+        link = &chains_[c].next;
       }
     }
   }
 }
 
-void SyncpLists::drop_from(Group& group, const VectorClock& set) {
-  std::vector<Head>& lists = group.lists;
-  for (std::size_t i = 0; i < lists.size();) {
-    const std::uint32_t slot = lists[i].slot;
-    access_count_ -= slots_[slot].list.drop_until(set[lists[i].thread]);
-    if (!slots_[slot].list.empty()) {
-      ++i;
-      continue;
+void SyncpLists::drop_from(std::uint32_t chain, Time time) {
+  for (std::uint32_t s = chains_[chain].first; s != kNone;) {
+    const std::uint32_t older = slots_[s].older;
+    access_count_ -= slots_[s].list.drop_until(time);
+    if (slots_[s].list.empty()) {
+      unchain(s);
+      free_slot(s);
     }
-    free_slot(slot);
-    lists[i] = lists.back();
-    lists.pop_back();
-    if (i < lists.size()) {
-      slots_[lists[i].slot].position = static_cast<std::uint32_t>(i);
-    }
+    s = older;
   }
 }
 

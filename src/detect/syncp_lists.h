@@ -99,9 +99,10 @@ class SyncpList {
   std::vector<SyncpAccess> accesses_;
   std::uint64_t dropped_ = 0;
   std::vector<SyncpSearch> searches_;
+  std::vector<std::uint32_t> search_by_thread_;  // index into searches_ + 1; 0: none
 };
 
-// All lists: by key through a hash table, by cell and locks held through groups, like AccessLog.
+// All lists: by key through a hash table, by cell and thread through chains, the list with the latest access first.
 class SyncpLists {
  public:
   SyncpLists();
@@ -115,20 +116,18 @@ class SyncpLists {
     }
   }
 
-  // Calls visit(SyncpList&) for the lists of the cell with wanted(ThreadId, AccessKind, Time of the latest access),
-  // in no particular order, but for those with locks for which skip(LockSetId) is true. `visit` must not change the
-  // lists.
-  template <typename Skip, typename Wanted, typename Visit>
-  void walk(CellId cell, Skip&& skip, Wanted&& wanted, Visit&& visit) {
+  // Calls visit(SyncpList&) for the lists of the cell whose latest access comes after known(ThreadId), of their threads, in
+  // no particular order. What is known may grow meanwhile. `visit` must not change the lists.
+  template <typename Known, typename Visit>
+  void walk(CellId cell, Known&& known, Visit&& visit) {
     flush();
-    for (std::uint32_t g = heads_[raw(cell)]; g != kNone; g = groups_[g].next) {
-      if (skip(groups_[g].locks)) {
+    for (std::uint32_t c = heads_[raw(cell)]; c != kNone; c = chains_[c].next) {
+      const ThreadId thread = chains_[c].thread;
+      if (chains_[c].latest <= known(thread)) {
         continue;
       }
-      for (const Head& head : groups_[g].lists) {
-        if (wanted(head.thread, head.kind, head.latest)) {
-          visit(slots_[head.slot].list);
-        }
+      for (std::uint32_t s = chains_[c].first; s != kNone && slots_[s].latest > known(thread); s = slots_[s].older) {
+        visit(slots_[s].list);
       }
     }
   }
@@ -156,23 +155,19 @@ class SyncpLists {
   struct Slot {
     SyncpList list;
     std::uint64_t hash = 0;
+    Time latest = 0;              // of its accesses
     std::uint32_t next = kNone;   // in its bucket, or of the free slots
-    std::uint32_t group = kNone;  // none: the slot is free
-    std::uint32_t position = 0;   // in its group
+    std::uint32_t chain = kNone;  // none: the slot is free
+    std::uint32_t newer = kNone;  // in its chain
+    std::uint32_t older = kNone;
   };
-  // What a walk looks at first, side by side in memory.
-  struct Head {
+  // The lists of a cell that are of one thread.
+  struct Chain {
     ThreadId thread{};
-    Time latest = 0;
-    std::uint32_t slot = kNone;
-    AccessKind kind{};
-  };
-  // The lists of a cell with the same locks.
-  struct Group {
-    LockSetId locks{};
+    Time latest = 0;              // of `first`
+    std::uint32_t first = kNone;  // the list with the latest access
     std::uint32_t next = kNone;
     std::uint32_t rank = 0;
-    std::vector<Head> lists;
   };
 
   static std::uint64_t hash(CellId cell, const AccessRecord& access) {
@@ -180,22 +175,23 @@ class SyncpLists {
   }
   void flush();
   void insert(const Pending& pending);
-  std::uint32_t add_list(SyncpList list, std::uint64_t hash);
-  std::uint32_t group_of(CellId cell, LockSetId locks);
-  Head& head_of(const Slot& slot) { return groups_[slot.group].lists[slot.position]; }
-  void drop_from(Group& group, const VectorClock& set);
+  std::uint32_t add_list(SyncpList list, Time latest, std::uint64_t hash);
+  std::uint32_t chain_of(CellId cell, ThreadId thread);
+  void make_first(std::uint32_t slot);
+  void unchain(std::uint32_t slot);
+  void drop_from(std::uint32_t chain, Time time);
   void free_slot(std::uint32_t slot);
-  void free_group(std::uint32_t group, CellId cell);
+  void free_chain(std::uint32_t chain, CellId cell);
   void grow();
 
   unsigned shift_;
   std::vector<std::uint32_t> buckets_;  // a power of two, more than twice as many as lists
   std::vector<Slot> slots_;
-  std::vector<Group> groups_;
-  std::vector<std::uint32_t> heads_;  // by CellId: its groups
-  GroupIndex<Group> group_index_;
-  std::uint32_t free_slots_ = kNone;   // chained by Slot::next
-  std::uint32_t free_groups_ = kNone;  // chained by Group::next
+  std::vector<Chain> chains_;
+  std::vector<std::uint32_t> heads_;  // by CellId: its chains
+  GroupIndex<Chain, ThreadId, &Chain::thread> chain_index_;
+  std::uint32_t free_slots_ = kNone;   // linked by Slot::next
+  std::uint32_t free_chains_ = kNone;  // linked by Chain::next
   std::size_t list_count_ = 0;
   std::size_t access_count_ = 0;
   std::array<Pending, kPending> pending_;

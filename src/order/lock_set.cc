@@ -48,31 +48,45 @@ LockSetId LockSetTable::intern_sorted(std::vector<LockMode> locks) {
   return set;
 }
 
-LockSetTable::Meet LockSetTable::meet(LockSetId a, LockSetId b) {
+LockSetId LockSetTable::intersect(LockSetId a, LockSetId b) {
+  if (a == kNoLocks || b == kNoLocks) {
+    return kNoLocks;
+  }
   const auto [low, high] = std::minmax(a, b);
   const std::uint64_t key = std::uint64_t{raw(low)} << 32 | raw(high);
-  if (const Meet* meet = meets_.find(key)) {
-    return *meet;
+  if (const LockSetId* known = common_.find(key)) {
+    return *known;
   }
-  Meet result;
   std::vector<LockMode> common;
   for (const LockMode& mine : sets_[raw(low)]) {
     for (const LockMode& other : sets_[raw(high)]) {
       if (mine.lock == other.lock) {
         common.push_back({mine.lock, mine.shared || other.shared});
-        result.protects |= !(mine.shared && other.shared);
       }
     }
   }
-  result.common = intern_sorted(std::move(common));
-  meets_[key] = result;
+  const LockSetId result = intern_sorted(std::move(common));
+  common_[key] = result;
   return result;
 }
 
-LockSetId LockSetTable::intersect(LockSetId a, LockSetId b) {
-  return a == kNoLocks || b == kNoLocks ? kNoLocks : meet(a, b).common;
+// Not remembered: programs that nest many locks have so many pairs of sets that looking takes less than finding.
+bool LockSetTable::protects(LockSetId a, LockSetId b) const {
+  const std::vector<LockMode>& mine = sets_[raw(a)];
+  const std::vector<LockMode>& others = sets_[raw(b)];
+  auto other = others.begin();
+  for (const LockMode& lock : mine) {
+    while (other != others.end() && other->lock < lock.lock) {
+      ++other;
+    }
+    if (other == others.end()) {
+      return false;
+    }
+    if (other->lock == lock.lock && !(other->shared && lock.shared)) {
+      return true;
+    }
+  }
+  return false;
 }
-
-bool LockSetTable::protects(LockSetId a, LockSetId b) { return a != kNoLocks && b != kNoLocks && meet(a, b).protects; }
 
 }  // namespace sooth

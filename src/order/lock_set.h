@@ -1,4 +1,4 @@
-// Sets of locks, interned: equal sets have equal ids, and questions about two sets are answered once.
+// Sets of locks, interned: equal sets have equal ids.
 #pragma once
 
 #include <cstdint>
@@ -33,20 +33,14 @@ class LockSetTable {
   // The locks of both sets, held shared when either holds it shared.
   LockSetId intersect(LockSetId a, LockSetId b);
   // Whether some lock is in both and one of the two holds it exclusively: docs/semantics.md section 2.
-  bool protects(LockSetId a, LockSetId b);
+  bool protects(LockSetId a, LockSetId b) const;
   // Whether some lock is in both, whatever the modes.
   bool overlap(LockSetId a, LockSetId b) { return intersect(a, b) != kNoLocks; }
 
   std::size_t size() const { return sets_.size(); }
 
  private:
-  struct Meet {
-    LockSetId common = kNoLocks;
-    bool protects = false;
-  };
-
   LockSetId intern_sorted(std::vector<LockMode> locks);
-  Meet meet(LockSetId a, LockSetId b);
 
   std::vector<std::vector<LockMode>> sets_;
   std::vector<LockSetId> exclusive_;
@@ -57,7 +51,7 @@ class LockSetTable {
   };
   std::vector<Steps> steps_;
   std::map<std::vector<LockMode>, LockSetId> index_;
-  FlatMap<Meet> meets_;  // smaller id << 32 | larger id
+  FlatMap<LockSetId> common_;  // by smaller id << 32 | larger id
 };
 
 // The current set of every thread, kept up to date from its lock events. Memory: what those threads need that hold
