@@ -142,7 +142,7 @@ class GranuleScan final : public SharingScan {
 
   void step(const Batch& batch, std::size_t i);
   void look_up(ThreadId thread);
-  [[gnu::always_inline]] void access(const Event& e, Kind kind);
+  [[gnu::always_inline]] void access(const Event& e, Kind kind, Page* page = nullptr);
   void before_access(const Event& e);
   void access_range(const Event& e, Kind kind);
   void count(std::uint64_t flags) {
@@ -193,6 +193,7 @@ class GranuleScan final : public SharingScan {
   SparseSet page_numbers_;  // of all pages that ever were in pages_
   std::vector<std::unique_ptr<Page>> spare_pages_;
   std::array<CachedPage, 1024> page_cache_;
+  std::array<Page*, granule_scan::kBlock> found_{};  // of the events at hand; nullptr: look for it
   std::map<std::uint64_t, Stretch> stretches_;  // by first page; disjoint
   ReaderSets readers_;
   std::vector<Split> splits_;
@@ -218,7 +219,9 @@ void GranuleScan<Look>::consume(const Batch& batch) {
     const std::size_t end = std::min(begin + granule_scan::kBlock, size);
     for (std::size_t i = begin; i < end; ++i) {
       const Event& e = batch.events[i];
-      if (Page* page = e.op <= Op::kWrite ? find_page(e.object / kPageBytes) : nullptr) {
+      Page* const page = e.op <= Op::kWrite ? find_page(e.object / kPageBytes) : nullptr;
+      found_[i - begin] = page;
+      if (page != nullptr) {
         __builtin_prefetch(&page->cells[e.object % kPageBytes / kGranule], 1);
       }
     }
@@ -228,13 +231,14 @@ void GranuleScan<Look>::consume(const Batch& batch) {
       const Event& e = batch.events[i];
       if (e.op > Op::kWrite) {
         step(batch, i);
+        found_.fill(nullptr);  // there may be other pages now
         continue;
       }
       if (!looked_up_ || e.thread != thread_) [[unlikely]] {
         look_up(e.thread);
       }
       before_access(e);
-      access(e, e.op == Op::kWrite ? Kind::kWrite : Kind::kRead);
+      access(e, e.op == Op::kWrite ? Kind::kWrite : Kind::kRead, found_[i - begin]);
     }
   }
 }
@@ -298,13 +302,11 @@ void GranuleScan<Look>::look_up(ThreadId thread) {
 }
 
 template <typename Look>
-inline void GranuleScan<Look>::access(const Event& e, Kind kind) {
+inline void GranuleScan<Look>::access(const Event& e, Kind kind, Page* page) {
   const std::uint64_t offset = e.object % kGranule;
   if (offset + e.size <= kGranule) [[likely]] {
-    const std::uint64_t number = e.object / kPageBytes;
-    Page* page = find_page(number);
     if (page == nullptr) [[unlikely]] {
-      page = &page_of(number);
+      page = &page_of(e.object / kPageBytes);
     }
     Cell& cell = page->cells[e.object % kPageBytes / kGranule];
     touch(*page, cell, granule_scan::mask_of(offset, offset + e.size - 1), kind);

@@ -1,5 +1,7 @@
 #include "pipeline/thread_ends.h"
 
+#include <utility>
+
 #include "trace/openmp_messages.h"
 
 namespace sooth {
@@ -23,29 +25,41 @@ std::string names_of(const std::vector<std::uint32_t>& threads, const Tables& ta
 
 }  // namespace
 
-ThreadEnds::Stage& ThreadEnds::stage(std::uint64_t thread) {
+ThreadEnds::Stage ThreadEnds::stage(std::uint64_t thread) const {
+  return thread < stages_.size() ? stages_[thread] : Stage::kUnknown;
+}
+
+void ThreadEnds::enter(std::uint64_t thread, Stage stage) {
   if (thread >= stages_.size()) {
     stages_.resize(thread + 1);
   }
-  return stages_[thread];
+  const Stage before = std::exchange(stages_[thread], stage);
+  idle_ += (stage == Stage::kIdle ? 1u : 0u) - (before == Stage::kIdle ? 1u : 0u);
 }
 
 void ThreadEnds::consume(const Batch& batch) {
   for (const Event& event : batch.events) {
+    // Most events by far say nothing unless somebody is idle.
+    if (event.op <= Op::kWrite && idle_ == 0) [[likely]] {
+      continue;
+    }
+    const std::uint32_t thread = raw(event.thread);
     if (event.op == Op::kFork) {
-      Stage& child = stage(event.object);
-      child = child == Stage::kUnknown ? Stage::kCreated : child;
+      if (stage(event.object) == Stage::kUnknown) {
+        enter(event.object, Stage::kCreated);
+      }
     } else if (event.op == Op::kBegin) {
       // The first thread's is what only recordings have: nobody created it.
-      tells_begins_ = tells_begins_ || stage(raw(event.thread)) == Stage::kUnknown;
-      stage(raw(event.thread)) = Stage::kBegun;
+      tells_begins_ = tells_begins_ || stage(thread) == Stage::kUnknown;
+      enter(thread, Stage::kBegun);
     } else if (event.op == Op::kEnd) {
-      stage(raw(event.thread)) = Stage::kEnded;
+      enter(thread, Stage::kEnded);
     } else if (hands_on(event)) {
-      Stage& thread = stage(raw(event.thread));
-      thread = thread == Stage::kBegun ? Stage::kIdle : thread;
-    } else if (raw(event.thread) < stages_.size() && stages_[raw(event.thread)] == Stage::kIdle) {
-      stages_[raw(event.thread)] = Stage::kBegun;
+      if (stage(thread) == Stage::kBegun) {
+        enter(thread, Stage::kIdle);
+      }
+    } else if (stage(thread) == Stage::kIdle) {
+      enter(thread, Stage::kBegun);
     }
   }
 }

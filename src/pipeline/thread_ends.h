@@ -21,10 +21,12 @@ class ThreadEnds {
 
  private:
   enum class Stage : std::uint8_t { kUnknown, kCreated, kBegun, kIdle, kEnded };
-  Stage& stage(std::uint64_t thread);
+  Stage stage(std::uint64_t thread) const;
+  void enter(std::uint64_t thread, Stage stage);
 
   bool tells_begins_ = false;
   std::vector<Stage> stages_;  // by thread
+  std::uint32_t idle_ = 0;     // that are kIdle
 };
 
 }  // namespace sooth
