@@ -194,7 +194,7 @@ class GranuleScan final : public SharingScan {
   std::vector<std::unique_ptr<Page>> spare_pages_;
   std::array<CachedPage, 1024> page_cache_;
   std::array<Page*, granule_scan::kBlock> found_{};  // of the events at hand; nullptr: look for it
-  std::map<std::uint64_t, Stretch> stretches_;  // by first page; disjoint
+  std::map<std::uint64_t, Stretch> stretches_;       // by first page; disjoint
   ReaderSets readers_;
   std::vector<Split> splits_;
   std::vector<std::uint32_t> free_splits_;

@@ -16,7 +16,7 @@ namespace sooth {
 //
 // Group has the member that tells it from others, `std::uint32_t next` (in its chain; 0: none) and `std::uint32_t rank`, which
 // this keeps: larger than those of all groups behind it.
-template <typename Group, typename Key = LockSetId, Key Group::* key_member = &Group::locks>
+template <typename Group, typename Key = LockSetId, Key Group::*key_member = &Group::locks>
 class GroupIndex {
  public:
   // The group of the chain that begins at `head`; 0 when there is none.

@@ -219,7 +219,8 @@ void SyncpLists::add_cell(CellId cell) {
 
 void SyncpLists::copy_cell(CellId from, CellId to) {
   std::vector<SyncpList> copies;
-  walk(from, [](ThreadId) { return Time{0}; }, [&](const SyncpList& list) { copies.push_back(list.copy_for(to)); });
+  walk(
+      from, [](ThreadId) { return Time{0}; }, [&](const SyncpList& list) { copies.push_back(list.copy_for(to)); });
   // Of a thread the latest comes first, and goes to the front last.
   for (auto copy = copies.rbegin(); copy != copies.rend(); ++copy) {
     access_count_ += copy->size();
