@@ -520,8 +520,19 @@ std::optional<std::string> held_by_library(std::string_view type) {
 
 namespace {
 
-// " of main()", " of thread T1": whose variable it is, where the name alone does not say it.
+std::string allocated_at(const MemoryContext& memory) {
+  return memory.allocated.has_value() && memory.allocated->place().line > 0
+             ? " allocated at " + short_place(memory.allocated->place())
+             : "";
+}
+
+// " of main()", " of thread T1": whose variable it is, where the name alone does not say it. Of an object that is only
+// known by its type, "Account.balance", where it was made: there may be many.
 std::string whose(const std::optional<MemoryContext>& memory, const std::string& variable) {
+  if (memory.has_value() && memory->kind == MemoryKind::kHeap && !memory->type.empty() &&
+      variable.starts_with(memory->type)) {
+    return allocated_at(*memory);
+  }
   if (!memory.has_value() || memory->kind != MemoryKind::kStack || memory->name != variable) {
     return "";
   }
@@ -539,9 +550,7 @@ std::string subject(const Finding& finding) {
   if (const std::optional<MemoryContext>& memory = finding.context.memory; memory.has_value()) {
     if (memory->kind == MemoryKind::kHeap && memory->size > 0) {
       return held_by_library(memory->type).value_or("a heap block of " + counted(memory->size, "byte", "bytes")) +
-             (memory->allocated.has_value() && memory->allocated->place().line > 0
-                  ? " allocated at " + short_place(memory->allocated->place())
-                  : "");
+             allocated_at(*memory);
     }
     if (memory->kind == MemoryKind::kStack) {
       return "the stack of " + named_thread(memory->thread);

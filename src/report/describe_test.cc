@@ -56,6 +56,16 @@ TEST(DescribeTest, HeadlinesSayWhoseVariableItIs) {
   EXPECT_EQ(headline(race), "data race on 'total' of thread T3");  // thread-local
   memory.function = "main()";
   EXPECT_EQ(headline(race), "data race on 'total' of main()");
+  memory = {};
+  memory.kind = MemoryKind::kHeap;
+  memory.type = "Account";
+  memory.allocated.emplace().site.file = "bank.cc";
+  memory.allocated->site.line = 7;
+  race.accesses[0].variable = race.accesses[1].variable = memory.name = "Account.balance";
+  EXPECT_EQ(headline(race), "data race on 'Account.balance' allocated at bank.cc:7");
+  memory = {};
+  memory.kind = MemoryKind::kStack;
+  memory.function = "main()";
   race.on_vptr = true;
   race.accesses[0].variable = race.accesses[1].variable = memory.name = "shape.vptr";
   EXPECT_EQ(headline(race), "data race on the vptr of 'shape' of main()");
