@@ -141,6 +141,7 @@ Result<RunResult> work(RunFlags& options, const std::string& report_name) {
   job.record.warn = say;
   job.keeps_trace = options.keep;
   job.deterministic = options.report.no_times;
+  job.weak_memory = options.flags.weak_memory();
   job.analysis.census = true;
   job.identity = options.report.identity();
   job.analysis.mcm.jobs = options.flags.jobs;
@@ -273,6 +274,7 @@ void add_run_command(CLI::App& root, CommandResult& result) {
                    "Recordings of the program under different schedules, at most; 0: until they show nothing new");
   add_count_option(*command, "--baseline-runs", options->job.confirm.options.campaign.baseline_runs,
                    "Undirected runs that ends of others are compared with");
+  add_memory_model_option(*command, options->flags);
   add_jobs_option(*command, options->flags);
   command->add_flag_function(
       "--no-rerun", [options](std::int64_t) { options->job.reruns = false; },

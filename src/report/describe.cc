@@ -266,6 +266,10 @@ std::string runs_that_reached(const ReplaySummary& replay) {
 
 // What it takes beyond a schedule, as far as anybody has seen.
 std::string what_it_takes(const Finding& finding) {
+  const bool recorded = finding.failure.has_value() && finding.failure->recorded;
+  if (!recorded && finding.replay.has_value() && finding.replay->strategy.ends_with(kWithWeakMemory)) {
+    return "it takes weak memory: atomics saw old values that no order forbids, which the replay tells";
+  }
   return takes_spurious_wake(finding) ? "it takes a spurious wake-up of a condition variable"
          : is_by_delay(finding)       ? "it takes a thread that is kept from running for longer than a time-out"
                                       : "";

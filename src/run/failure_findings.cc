@@ -404,14 +404,16 @@ void FailureLog::add(const RunPlan& plan, const RunOutcome& run) {
   }
   Kept& kept = kept_[failure_key(*failure)];
   kept.id = kept.times == 0 ? failure->id : std::min(kept.id, failure->id);
-  // Whatever needs no spurious wake-up comes before what had one.
+  // Whatever needs no spurious wake-up and no weak memory comes before what had one.
   const auto rank = [](const RunPlan& each) {
-    return std::tuple((each.flags & control::kSpuriousWakes) != 0, each.plan, each.strategy, each.seed);
+    constexpr std::uint32_t kSpecial = control::kSpuriousWakes | control::kWeakMemory;
+    return std::tuple((each.flags & kSpecial) != 0, each.plan, each.strategy, each.seed);
   };
   const bool by_delay = ended.by_delay && (kept.times == 0 || kept.run.by_delay);
   if (kept.times++ == 0 || rank(plan) < rank(kept.schedule.plan)) {
     kept.schedule = make_schedule("", plan, run.log);
     kept.woken_for_no_reason = was_woken_for_no_reason(run.log);
+    kept.saw_older = !run.log.processes.empty() && !run.log.processes.front().older.empty();
     kept.run = std::move(ended);
   }
   kept.run.by_delay = by_delay;
@@ -434,7 +436,7 @@ void FailureLog::move_to(FailureTally& tally, const std::string& words, const st
                       : kept.schedule.plan.plan == control::Plan::kDirected ? "directed"
                       : kept.schedule.plan.plan == control::Plan::kChoices  ? "explore"
                                                                             : "witness";
-    replay.strategy += kept.woken_for_no_reason ? kWithSpuriousWakes : "";
+    replay.strategy += kept.woken_for_no_reason ? kWithSpuriousWakes : kept.saw_older ? kWithWeakMemory : "";
     replay.seed = kept.schedule.plan.seed;
     replay.schedule = print_schedule(kept.schedule);
     tally.add(kept.run, replay, kept.times);

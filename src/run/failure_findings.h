@@ -111,6 +111,7 @@ class FailureLog {
     EndedRun run;
     ScheduleFile schedule;             // of the run with the lowest seed
     bool woken_for_no_reason = false;  // ... that run
+    bool saw_older = false;            // its atomics, something else than the newest
     std::uint64_t times = 0;
     std::string id;
   };

@@ -216,6 +216,7 @@ class Run {
     job.confirm.options.campaign.patience = patience(first);
     job.budget = job_.budget;
     job.deterministic = job_.deterministic;
+    job.weak_memory = job_.weak_memory;
     job.max_recordings = job_.max_recordings;
     job.why_not_again = why_not_again();
     job.analyze = [this](const std::vector<MadeRecording>& made) {

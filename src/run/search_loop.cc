@@ -37,6 +37,7 @@ constexpr std::uint64_t kLeastRuns = 200;
 
 // Schedules in which waits for a condition end for no reason.
 constexpr std::uint64_t kSpuriousRuns = 60;
+constexpr std::uint64_t kWeakRuns = 400;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -143,6 +144,7 @@ class Loop {
       test_schedules();
     }
     test_spurious_wakes();
+    test_weak_memory();
     fail_again();
     std::uint64_t untried = 0;
     for (Candidate& candidate : candidates_) {
@@ -360,8 +362,21 @@ class Loop {
 
   // Waits for a condition may end although nobody notifies. Programs must expect that, and hardly ever meet it.
   void test_spurious_wakes() {
+    if (census_.has_condition_waits()) {
+      test_with(control::kSpuriousWakes, kSpuriousRuns, "testing spurious wake-ups");
+    }
+  }
+  // Atomics may see older values: what the machine at hand does not show.
+  void test_weak_memory() {
+    if (job_.weak_memory) {
+      test_with(control::kWeakMemory, kWeakRuns, "testing weak memory");
+    }
+  }
+
+  // Other schedules with the flag, so many.
+  void test_with(std::uint32_t flag, std::uint64_t runs, const std::string& what) {
     const CampaignOptions& options = job_.confirm.options.campaign;
-    if (!recordings_are_over() || options.trials == 0 || !program_.ok() || !census_.has_condition_waits()) {
+    if (!recordings_are_over() || options.trials == 0 || !program_.ok()) {
       return;
     }
     const StageTime time(limit_, RunStage::kExplore), most(limit_, RunStage::kHalfOfTheRest);
@@ -370,7 +385,7 @@ class Loop {
       RunPlan plan;
       plan.strategy = i % 2 == 0 ? "random" : "pct:3";
       plan.seed = options.seed + i;
-      plan.flags = control::kSpuriousWakes;
+      plan.flags = flag;
       return plan;
     };
     const auto take = [&](std::uint64_t i, Result<RunOutcome>&& outcome) {
@@ -380,14 +395,14 @@ class Loop {
       if (!outcome->timed_out) {
         failures_.add(plan_of(i), *outcome);
       }
-      tell("testing spurious wake-ups");
+      tell(what);
       return true;
     };
     do_in_order<Result<RunOutcome>>(
-        kSpuriousRuns, options.jobs, [&](std::uint64_t i) { return run(plan_of(i), patience()); }, take,
+        runs, options.jobs, [&](std::uint64_t i) { return run(plan_of(i), patience()); }, take,
         [&] {
           return job_.deterministic ? limit_.reached()
-                                    : most.over() || (runs_made_ - before >= kSpuriousRuns / 2 && time.over());
+                                    : most.over() || (runs_made_ - before >= runs / 2 && time.over());
         });
   }
 

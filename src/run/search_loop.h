@@ -39,6 +39,7 @@ struct SearchJob {
   ConfirmJob confirm;                   // options.campaign.trials 0: nothing is tried
   std::chrono::milliseconds budget{0};  // 0: no end
   bool deterministic = false;           // as far as the budget allows: counts end what time would
+  bool weak_memory = false;             // also tests what atomics may see besides the newest
   std::uint64_t max_recordings = 0;     // the first one included; 0: by the rule of the planner
   KeptInput input;                      // what every run reads
   std::string jobs_why;                 // for the summary

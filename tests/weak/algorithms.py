@@ -61,6 +61,18 @@ def check(options, source, folder):
     return found["first_seed"]
 
 
+def check_run(options, source, folder):
+    """`sooth run` has the failure among its findings, and none when the program is right."""
+    for flags, wanted in ((["-DWEAKENED"], ["harmful"]), ([], [])):
+        program = built(options.sooth, source, f"{folder}/{source.stem}_run{len(flags)}", flags)
+        run([options.sooth, "run", "--memory-model", "c11", "--budget", "20s", "--format", "json", "-o", f"{program}.json", "--", program], [0, 66])
+        failures = [finding for finding in json.loads(pathlib.Path(f"{program}.json").read_text())["findings"] if finding["kind"] == "crash"]
+        rungs = [finding["rung"] for finding in failures if finding["replay"]["strategy"].endswith(" with weak memory")]
+        if rungs != wanted or len(failures) != len(wanted):
+            raise AssertionError(f"{source.stem}, sooth run {flags}: {failures}")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sooth", required=True)
@@ -68,12 +80,21 @@ def main():
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--right-runs", type=int, default=100)
     parser.add_argument("--strategy", default="random")
+    parser.add_argument("--run", default="ring", help="the one that `sooth run` is tried with")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     failed = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         sources = sorted(source for source in (FOLDER / "algorithms").glob("*.cc") if source.stem.startswith(options.only))
+        in_run = [pool.submit(check_run, options, source, folder) for source in sources if source.stem == options.run]
         checks = {source: pool.submit(check, options, source, folder) for source in sources}
+        for result in in_run:
+            try:
+                result.result()
+                print(f"{options.run}: sooth run finds it")
+            except (AssertionError, subprocess.TimeoutExpired) as error:
+                failed += 1
+                print(error)
         for source, result in checks.items():
             try:
                 print(f"{source.stem:16} first failure with schedule {result.result()}, replayed; none of {options.right_runs} when it is right")
