@@ -22,6 +22,9 @@ namespace sooth::deep {
 // Whether accesses of this definition are recorded at all: it does not ask for no instrumentation.
 bool is_instrumented(const llvm::Function& function);
 
+// Adds what the module calls of the C++ library and what deep recordings cannot follow there: standard_library.cc.
+void link_library(llvm::Module& module);
+
 // Brings functions into the form that is kept: variables whose address nobody takes become values, small copies become
 // loads and stores, small functions become part of their callers (not at -O0), and functions that get no hooks are
 // marked. No access to memory that another thread could see is lost. `excluded` are patterns (base/glob.h) of functions

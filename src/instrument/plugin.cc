@@ -15,6 +15,7 @@ llvm::cl::list<std::string> excluded("sooth-exclude",
 class DeepPass : public llvm::PassInfoMixin<DeepPass> {
  public:
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
+    link_library(module);
     prepare(module, analyses.getResult<llvm::FunctionAnalysisManagerModuleProxy>(module).getManager(),
             {excluded.begin(), excluded.end()});
     const Numbering numbering(module);
