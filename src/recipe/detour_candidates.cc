@@ -61,7 +61,7 @@ void DetourCandidates::collect_steps(std::map<PieceIndex, std::vector<Access>>& 
           if (held != locks.rend()) {
             locks.erase(std::next(held).base());
           }
-        } else if (open) {
+        } else if (open && !step.is_unnamed) {
           for (const PieceIndex p : *pieces) {
             steps[p].push_back({RaceTarget::at(thread, d, s), is_write(step.op), is_atomic(step.op), locks});
           }

@@ -96,6 +96,9 @@ class Asking {
       std::uint32_t number = 0;
       for (const DetourEvent& step : witness.detour) {
         if (step.thread == ThreadId{target.thread}) {
+          while (detour.steps[number].is_unnamed) {
+            ++number;
+          }
           if (detour.steps[number].read == program.expressions.variable_at(variable) && step.value) {
             reads.push_back({std::nullopt, step.at, step.object, step.size, *step.value});
           }

@@ -38,9 +38,68 @@ DetourExplorer::DetourExplorer(SharedExecution& execution, const ThreadExecutor&
   }
   std::stable_sort(constants_.begin(), constants_.end(),
                    [](const ConstantGlobal& a, const ConstantGlobal& b) { return a.begin < b.begin; });
+  for (const EventIndex cut : find_cuts(execution, thread)) {
+    views_.emplace_back(execution, thread, cut);
+  }
 }
 
 DetourExplorer::~DetourExplorer() = default;
+
+void DetourExplorer::saw(ExprId variable, EventIndex e) {
+  const std::uint32_t number = x_.program.expressions.variable_number(variable);
+  const Event& event = x_.index.event(e);
+  for (View& view : views_) {
+    const std::optional<std::uint64_t> value = view.value(event.object, event.size, e);
+    if (value && *value != x_.program.recorded[number]) {
+      view.saw(number, *value);
+    }
+  }
+}
+
+void DetourExplorer::wrote(std::uint64_t address, std::span<const Byte> bytes) {
+  for (View& view : views_) {
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      std::optional<std::uint8_t> value;
+      if (bytes[i].is_known) {
+        value = bytes[i].expr == kNoExpr
+                    ? bytes[i].value
+                    : static_cast<std::uint8_t>(evaluate(bytes[i].expr, view.other()) >> (8 * bytes[i].part));
+      }
+      view.wrote(address + i, value);
+    }
+  }
+}
+
+void DetourExplorer::check(ExprId condition, const llvm::Instruction& at, std::uint32_t position,
+                           std::uint32_t conditions, EventIndex before) {
+  const auto leaves = [&](const View& view) { return !view.other().empty() && evaluate(condition, view.other()) == 0; };
+  const auto first = std::stable_partition(views_.begin(), views_.end(), [&](const View& v) { return !leaves(v); });
+  if (first == views_.end()) {
+    return;
+  }
+  const std::vector<View> leaving(std::make_move_iterator(first), std::make_move_iterator(views_.end()));
+  views_.erase(first, views_.end());
+  // What a compare-exchange finds is said by the step that it is then.
+  ExprTable& table = x_.program.expressions;
+  const ExprId taken = llvm::isa<llvm::AtomicCmpXchgInst>(at) ? table.yes() : table.make(ExprOp::kNot, condition);
+  for (const View& view : leaving) {
+    follow_view(view, taken, at, position, conditions, before);
+  }
+}
+
+void DetourExplorer::follow_view(const View& view, ExprId taken, const llvm::Instruction& at, std::uint32_t position,
+                                 std::uint32_t conditions, EventIndex before) {
+  DetourWalk walk(*this, view, before);
+  std::vector<DetourWalk> none;
+  walk.run(none);
+  Detour made{position, conditions, x_.code.program().ref(at), 0, taken, walk.take_steps(), walk.stopped(), view.cut()};
+  const auto same = [&](const Found& found) {
+    return found.detour.position == position && found.detour.steps == made.steps;
+  };
+  if (!made.steps.empty() && std::none_of(found_.begin(), found_.end(), same)) {
+    found_.push_back({nullptr, std::move(made), 0, {}});
+  }
+}
 
 std::unique_ptr<UntakenSides> explore_untaken_sides(SharedExecution& execution, const ThreadExecutor& path,
                                                     std::uint32_t thread) {
@@ -203,7 +262,8 @@ std::vector<Detour> DetourExplorer::take() {
       found.detour.steps.resize(found.steps_to_keep);
       found.detour.stopped = kFollowedToTheEnd;
     }
-    if (!branches_[found.branch].was_taken[found.detour.outcome] && !found.detour.steps.empty()) {
+    const bool was_taken = found.branch != nullptr && branches_[found.branch].was_taken[found.detour.outcome];
+    if (!was_taken && !found.detour.steps.empty()) {
       kept.push_back(std::move(found.detour));
     }
   }

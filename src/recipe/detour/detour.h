@@ -12,6 +12,7 @@
 #include <llvm/ADT/StringMap.h>
 #include <llvm/Analysis/PostDominators.h>
 
+#include "recipe/detour/view.h"
 #include "recipe/execute/thread_executor.h"
 
 namespace sooth {
@@ -21,6 +22,9 @@ class DetourWalk;
 // From each instance of a branch that depends on what other threads wrote, it goes on in the code on the other side: to
 // the block where both sides meet again, through loops once, into calls of functions with IR; it stops at everything
 // else. Memory is what the thread had at the branch, with what the detour writes on top.
+//
+// Besides, it follows the thread once for each of some views: where it would leave its recorded path if others had come
+// that far, and where it goes then, to its end.
 class DetourExplorer final : public UntakenSides {
  public:
   DetourExplorer(SharedExecution& execution, const ThreadExecutor& path, std::uint32_t thread);
@@ -30,6 +34,10 @@ class DetourExplorer final : public UntakenSides {
                std::uint32_t conditions, EventIndex before) override;
   void explore_others(const llvm::Instruction& at, const Cell& value, std::uint32_t position, std::uint32_t conditions,
                       EventIndex before) override;
+  void saw(ExprId variable, EventIndex e) override;
+  void wrote(std::uint64_t address, std::span<const Byte> bytes) override;
+  void check(ExprId condition, const llvm::Instruction& at, std::uint32_t position, std::uint32_t conditions,
+             EventIndex before) override;
   std::vector<Detour> take() override;
   std::vector<UntakenSide> sides() override;
 
@@ -47,6 +55,9 @@ class DetourExplorer final : public UntakenSides {
 
   // Variables that have other values than in the recorded run, by number.
   using Assumed = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
+  // Goes on as the view says, and adds what comes of it.
+  void follow_view(const View& view, ExprId taken, const llvm::Instruction& at, std::uint32_t position,
+                   std::uint32_t conditions, EventIndex before);
   // At most `paths` ways on from where the walk stands, which is this outcome of the branch.
   void follow(DetourWalk first, const llvm::Instruction& branch, std::uint32_t outcome, ExprId taken,
               std::uint32_t position, std::uint32_t conditions, std::uint32_t paths);
@@ -84,12 +95,13 @@ class DetourExplorer final : public UntakenSides {
   std::vector<std::uint64_t> streams_;     // addresses
   std::vector<std::uint64_t> scratch_;     // recorded values of variables, but for a moment
   struct Found {
-    const llvm::Instruction* branch = nullptr;
+    const llvm::Instruction* branch = nullptr;  // nullptr: it left its path for other reasons than a branch
     Detour detour;
     std::size_t steps_to_keep = 0;  // when the thread executes all of these later:
     std::vector<const llvm::BasicBlock*> news;
   };
   std::vector<Found> found_;
+  std::vector<View> views_;  // in which the thread has not left its recorded path so far
 };
 
 }  // namespace sooth

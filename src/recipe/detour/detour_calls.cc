@@ -58,10 +58,11 @@ bool DetourWalk::call(const llvm::CallBase& call, const Operands& operands, Cell
   if (code == nullptr || code->function->isVarArg()) {
     return stop("call of " + demangle(function->getName().str()));
   }
-  if (frames_.size() > x.options.call_depth) {
+  if (frames_.size() > (has_view() ? x.options.view_call_depth : x.options.call_depth)) {
     return stop("calls nested too deeply");
   }
-  if (std::any_of(frames_.begin(), frames_.end(), [&](const CodeFrame& frame) { return frame.code == code; })) {
+  if (!has_view() &&
+      std::any_of(frames_.begin(), frames_.end(), [&](const CodeFrame& frame) { return frame.code == code; })) {
     return stop("recursion");
   }
   return enter(*code, call, operands);
@@ -100,6 +101,7 @@ bool DetourWalk::descend() {
   const CodeFrame& below = frames[--path_depth_];
   const Cell* cells = explorer_->path_.cells(below);
   cells_.insert(cells_.begin(), cells, cells + below.code->cells);
+  assume(std::span(cells_).first(below.code->cells));
   frames_.back().base = below.code->cells;
   frames_.insert(frames_.begin(), {.code = below.code, .pc = below.pc});
   serials_.insert(serials_.begin(), next_serial_++);

@@ -80,6 +80,7 @@ std::optional<std::uint64_t> DetourWalk::number(const Cell& cell) {
 bool DetourWalk::quiet(std::uint64_t address, std::span<Byte> bytes) {
   SharedExecution& x = explorer_->x_;
   explorer_->path_.memory().load(address, bytes);
+  assume(bytes);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const std::uint64_t at = address + i;
     if (const Byte* written = written_.find(at)) {
@@ -90,12 +91,27 @@ bool DetourWalk::quiet(std::uint64_t address, std::span<Byte> bytes) {
       continue;
     }
     const std::optional<std::uint8_t> value = explorer_->settled_byte(at, before_);
-    if (!value || x.is_reached(at, 1)) {
+    if (value && !x.is_reached(at, 1)) {
+      bytes[i] = {kNoExpr, 0, *value, true};
+    } else if (!has_view() || x.is_reached(at, 1)) {
       return stop("memory that others may write is looked through");
+    } else if (!look(at, bytes[i])) {
+      return false;
     }
-    bytes[i] = {kNoExpr, 0, *value, true};
   }
   return true;
+}
+
+// A byte that others may write, as the view has it.
+bool DetourWalk::look(std::uint64_t address, Byte& byte) {
+  const std::optional<std::uint64_t> value = guess(address, 1);
+  if (!value) {
+    return stop("memory of which it is not known what it contains");
+  }
+  const ExprId variable = explorer_->x_.new_variable(8, *value, address);
+  byte = {variable, 0, static_cast<std::uint8_t>(*value), true};
+  return add_step(*frames_.back().code->steps[frames_.back().pc].instruction, Op::kRead, MemoryOrder::kNotAtomic,
+                  address, 1, variable, kNoExpr, true);
 }
 
 std::optional<std::string> DetourWalk::quiet_text(std::uint64_t address, std::uint64_t longest, bool until_zero) {
@@ -130,9 +146,24 @@ std::optional<std::string> DetourWalk::quiet_text(std::uint64_t address, std::ui
 
 bool DetourWalk::write_quietly(std::uint64_t address, std::span<const Byte> bytes) {
   SharedExecution& x = explorer_->x_;
-  if (!is_private(address, bytes.size()) &&
-      (x.sharing.others_touch(explorer_->thread_, address, bytes.size()) || x.is_reached(address, bytes.size()))) {
+  const bool is_own = is_private(address, bytes.size());
+  if (!is_own && x.is_reached(address, bytes.size())) {
     return stop("memory that others use is filled");
+  }
+  for (std::size_t i = 0; !is_own && i < bytes.size(); ++i) {
+    if (!x.sharing.others_touch(explorer_->thread_, address + i, 1)) {
+      continue;
+    }
+    if (!has_view() || !bytes[i].is_known) {
+      return stop("memory that others use is filled");
+    }
+    ExprTable& table = x.program.expressions;
+    const ExprId written = bytes[i].expr == kNoExpr ? table.constant(8, bytes[i].value)
+                                                    : table.extract(bytes[i].expr, 8u * bytes[i].part, 8);
+    if (!add_step(*frames_.back().code->steps[frames_.back().pc].instruction, Op::kWrite, MemoryOrder::kNotAtomic,
+                  address + i, 1, kNoExpr, written, true)) {
+      return false;
+    }
   }
   write(address, bytes);
   return true;
@@ -232,7 +263,7 @@ DetourWalk::Library DetourWalk::allocate(const llvm::CallBase& call, llvm::Strin
 
 DetourWalk::Library DetourWalk::release(const llvm::CallBase& call, const Operands& operands) {
   const std::optional<std::uint64_t> block = call.arg_size() == 0 ? std::nullopt : number(*operands[0]);
-  if (block && *block != 0 && !is_fresh_block(*block)) {
+  if (block && *block != 0 && !is_fresh_block(*block) && !has_view()) {
     stop("memory is freed that was there before");
   }
   return stopped_.empty() ? Library::kDone : Library::kStopped;

@@ -39,11 +39,44 @@ DetourWalk::DetourWalk(DetourExplorer& explorer, std::vector<std::pair<std::uint
       last_instruction_(explorer.x_.options.instructions),
       next_local_(kDetourLocals),
       path_depth_(explorer.path_.frames().size() - 1) {
-  const CodeFrame& top = explorer.path_.frames().back();
+  // A call of code without IR stands on top, and is about to happen.
+  while (explorer.path_.frames()[path_depth_].code == nullptr && path_depth_ > 0) {
+    --path_depth_;
+  }
+  const CodeFrame& top = explorer.path_.frames()[path_depth_];
+  if (top.code == nullptr) {
+    stop("code without IR");
+    return;
+  }
   const Cell* cells = explorer.path_.cells(top);
   cells_.assign(cells, cells + top.code->cells);
+  assume(cells_);
   frames_.push_back({.code = top.code, .pc = top.pc});
   serials_.push_back(next_serial_++);
+}
+
+DetourWalk::DetourWalk(DetourExplorer& explorer, const View& view, EventIndex before)
+    : DetourWalk(explorer, view.other(), before) {
+  view_ = view;
+  last_instruction_ = explorer.x_.options.view_instructions;
+}
+
+void DetourWalk::assume(std::span<Cell> cells) const {
+  for (Cell& cell : cells) {
+    cell = guessed(cell);
+  }
+}
+
+void DetourWalk::assume(std::span<Byte> bytes) const {
+  for (Byte& byte : bytes) {
+    if (!assumed_.empty() && byte.is_known && byte.expr != kNoExpr) {
+      byte.value = static_cast<std::uint8_t>(explorer_->evaluate(byte.expr, assumed_) >> (8 * byte.part));
+    }
+  }
+}
+
+std::optional<std::uint64_t> DetourWalk::guess(std::uint64_t address, std::uint32_t size) const {
+  return view_ ? view_->value(address, size, before_) : explorer_->x_.sharing.value_at(address, size, before_);
 }
 
 void DetourWalk::start(const llvm::Instruction& branch, const llvm::BasicBlock& to, const llvm::BasicBlock* meet) {
@@ -90,6 +123,9 @@ bool DetourWalk::step(std::vector<DetourWalk>& open) {
 
 // The sides of the branch have met. What comes is not of interest unless it leads to new code.
 bool DetourWalk::meet() {
+  if (has_view()) {  // it has to be followed to its end: what others see of it may be anywhere
+    return true;
+  }
   if (!is_beyond_) {
     is_beyond_ = true;
     steps_to_keep_ = steps_.size();
@@ -123,8 +159,10 @@ bool DetourWalk::enter_block(const llvm::BasicBlock& from, const llvm::BasicBloc
   const ExecuteOptions& options = explorer_->x_.options;
   const bool is_plain_turn = visits.count > 0 && visits.choices == choices_;
   visits.choices = choices_;
-  if ((is_plain_turn ? ++visits.turns > options.plain_turns : ++visits.count > options.turns + 1) ||
-      (!is_plain_turn && visits.count == options.turns + 1 && to.getTerminator()->getNumSuccessors() < 2)) {
+  if (has_view()) {  // there is one way only, so loops go round as often as they do
+    ++visits.count;
+  } else if ((is_plain_turn ? ++visits.turns > options.plain_turns : ++visits.count > options.turns + 1) ||
+             (!is_plain_turn && visits.count == options.turns + 1 && to.getTerminator()->getNumSuccessors() < 2)) {
     return stop("too many turns of a loop");
   }
   std::vector<Cell> scratch;
@@ -197,7 +235,7 @@ bool DetourWalk::branch(const llvm::Instruction& branch, const Cell& given, std:
   if (is_symbolic(value)) {
     ++choices_;
     std::vector<const llvm::BasicBlock*> seen{to};
-    for (unsigned i = 0; i < branch.getNumSuccessors(); ++i) {
+    for (unsigned i = 0; i < (has_view() ? 0 : branch.getNumSuccessors()); ++i) {
       const llvm::BasicBlock* other = branch.getSuccessor(i);
       const ExprId condition = goes_to(table, branch, value.expr, *other);
       const bool is_known_code = is_beyond_ && news_.empty() && explorer_->path_.has_executed(*other);
@@ -234,12 +272,13 @@ bool DetourWalk::place(Cell& address) {
 }
 
 bool DetourWalk::add_step(const llvm::Instruction& at, Op op, MemoryOrder order, std::uint64_t object,
-                          std::uint32_t size, ExprId read, ExprId written) {
-  if (steps_.size() >= explorer_->x_.options.steps) {
+                          std::uint32_t size, ExprId read, ExprId written, bool is_unnamed) {
+  const ExecuteOptions& options = explorer_->x_.options;
+  if (steps_.size() >= (has_view() ? options.view_steps : options.steps)) {
     return stop("too many steps");
   }
   steps_.push_back({op, order, object, size, read, written, explorer_->x_.code.program().ref(at), explorer_->site(at),
-                    std::exchange(pending_, {})});
+                    std::exchange(pending_, {}), has_view() ? view_->cut() : kNoEvent, is_unnamed});
   if (size != 0 && explorer_->x_.is_reached(object, size)) {
     // It may be what is next; but what it finds there is up to that call, and so is what follows from it.
     return stop("memory that a call which is not recorded may touch");
@@ -257,6 +296,7 @@ bool DetourWalk::read(std::uint64_t address, std::span<Byte> bytes, ExprId& vari
   SharedExecution& x = explorer_->x_;
   std::size_t own = 0;
   explorer_->path_.memory().load(address, bytes);
+  assume(bytes);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (const Byte* written = written_.find(address + i)) {
       bytes[i] = *written;
@@ -287,10 +327,12 @@ bool DetourWalk::read(std::uint64_t address, std::span<Byte> bytes, ExprId& vari
   if (own != 0 || bytes.size() > 8) {
     return stop("a value that is read in parts");
   }
-  const std::uint64_t guess =
-      x.sharing.value_at(address, static_cast<std::uint32_t>(bytes.size()), before_).value_or(0);
-  variable = x.new_variable(static_cast<unsigned>(8 * bytes.size()), guess, address);
-  take_apart(guess, variable, bytes);
+  const std::optional<std::uint64_t> value = guess(address, static_cast<std::uint32_t>(bytes.size()));
+  if (has_view() && !value) {
+    return stop("memory of which it is not known what it contains");
+  }
+  variable = x.new_variable(static_cast<unsigned>(8 * bytes.size()), value.value_or(0), address);
+  take_apart(value.value_or(0), variable, bytes);
   return true;
 }
 
@@ -399,7 +441,7 @@ bool DetourWalk::store(const llvm::Instruction& at, llvm::Type* type, Cell addre
   return add_step(at, op, order, address.bits, static_cast<std::uint32_t>(layout.bytes), kNoExpr, written);
 }
 
-// A compare-exchange is followed the way that succeeds.
+// A compare-exchange is followed the way that succeeds or, in a view, the way it goes there.
 bool DetourWalk::rmw(const llvm::Instruction& at, const Operands& operands, Cell* result) {
   const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&at);
   llvm::Type* type = exchange != nullptr ? exchange->getNewValOperand()->getType() : at.getType();
@@ -423,7 +465,16 @@ bool DetourWalk::rmw(const llvm::Instruction& at, const Operands& operands, Cell
   const unsigned width = layout.leaves[0].bits;
   Cell after;
   if (exchange != nullptr) {
-    const Cell equal = arithmetic_.compare(llvm::CmpInst::ICMP_EQ, width, result[0], *operands[1], *this);
+    const Cell equal = guessed(arithmetic_.compare(llvm::CmpInst::ICMP_EQ, width, result[0], *operands[1], *this));
+    if (has_view() && is_known(equal) && equal.bits == 0) {
+      arithmetic_.pin(equal, Why::kBranch, *this);
+      result[1] = {0, kNoExpr};
+      const ExprId found = before.expr != kNoExpr ? before.expr
+                                                  : explorer_->x_.program.expressions.constant(
+                                                        static_cast<unsigned>(8 * layout.bytes), before.value);
+      return !is_step || add_step(at, Op::kAtomicLoad, order_of(exchange->getFailureOrdering()), address,
+                                  static_cast<std::uint32_t>(layout.bytes), found, kNoExpr);
+    }
     if (!is_known(equal) || (!is_symbolic(equal) && equal.bits == 0)) {
       return stop("a compare-exchange that fails");
     }

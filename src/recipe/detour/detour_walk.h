@@ -30,6 +30,8 @@ class DetourWalk final : public ConditionSink {
  public:
   // At the instruction that the thread is at, when these variables have other values than in the recorded run.
   DetourWalk(DetourExplorer& explorer, std::vector<std::pair<std::uint32_t, std::uint64_t>> assumed, EventIndex before);
+  // The same, when others have come as far as the view says.
+  DetourWalk(DetourExplorer& explorer, const View& view, EventIndex before);
   // The instruction is a branch, and leads there; its ways meet at `meet`.
   void start(const llvm::Instruction& branch, const llvm::BasicBlock& to, const llvm::BasicBlock* meet);
 
@@ -68,6 +70,7 @@ class DetourWalk final : public ConditionSink {
   std::optional<std::uint64_t> number(const Cell& cell);
   // What memory holds whatever other threads do; false: that depends on them, and stopped.
   bool quiet(std::uint64_t address, std::span<Byte> bytes);
+  bool look(std::uint64_t address, Byte& byte);
   std::optional<std::string> quiet_text(std::uint64_t address, std::uint64_t longest, bool until_zero);
   // Nobody else looks there, and what is not known of it may stay so.
   bool write_quietly(std::uint64_t address, std::span<const Byte> bytes);
@@ -92,9 +95,17 @@ class DetourWalk final : public ConditionSink {
   void write(std::uint64_t address, std::span<const Byte> bytes);
   bool is_private(std::uint64_t address, std::uint64_t size) const;
   bool add_step(const llvm::Instruction& at, Op op, MemoryOrder order, std::uint64_t object, std::uint32_t size,
-                ExprId read, ExprId written);
+                ExprId read, ExprId written, bool is_unnamed = false);
+
+  // Values of what the path has computed, with what is assumed.
+  void assume(std::span<Cell> cells) const;
+  void assume(std::span<Byte> bytes) const;
+  // What is in memory that others may write: a guess; nothing: there is none.
+  std::optional<std::uint64_t> guess(std::uint64_t address, std::uint32_t size) const;
+  bool has_view() const { return view_.has_value(); }
 
   DetourExplorer* explorer_;
+  std::optional<View> view_;
   const llvm::BasicBlock* meet_ = nullptr;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> assumed_;  // values of variables
   EventIndex before_;

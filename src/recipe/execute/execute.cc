@@ -21,7 +21,8 @@ Result<SymbolicProgram> execute_symbolically(const DeepProgram& program, const T
   }
   SymbolicProgram out;
   CodeTable code(program);
-  const Sharing sharing(index, trace, options.detours);
+  Sharing sharing(index, trace, options.detours);
+  sharing.set_copied(out.copied);
   RangeMap<bool> reached;
   for (const Reach& reach : trace.reaches) {
     reached.assign(reach.begin, reach.begin + (reach.length - 1), true);

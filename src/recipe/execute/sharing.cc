@@ -124,7 +124,8 @@ std::optional<std::uint8_t> Sharing::told(EventIndex e, std::uint64_t address) c
   const Value& value = trace_.values[e];
   const std::uint64_t at = address - event.object;
   if (event.op == Op::kFree || at >= value.size) {
-    return std::nullopt;
+    const std::vector<std::uint8_t>* copied = event.op == Op::kWrite && copied_ != nullptr ? copied_->find(e) : nullptr;
+    return copied != nullptr && at < copied->size() ? std::optional((*copied)[at]) : std::nullopt;
   }
   return static_cast<std::uint8_t>((at < 8 ? value.low : value.high) >> (8 * (at % 8)));
 }
@@ -145,6 +146,34 @@ std::optional<std::uint8_t> Sharing::byte_at(std::uint64_t address, EventIndex b
   }
   const auto later = std::find_if(next, all.end(), touches);
   return later != all.end() && is_read(index_.event(*later).op) ? told(*later, address) : std::nullopt;
+}
+
+std::optional<std::uint8_t> Sharing::byte_seen(std::uint32_t thread, std::uint64_t address, EventIndex cut,
+                                               EventIndex before) const {
+  const std::span<const EventIndex> all = trace_.values.empty() ? std::span<const EventIndex>() : history(address);
+  const auto touches = [&](EventIndex e) { return address - index_.event(e).object < index_.event(e).size; };
+  const auto none = all.end();
+  auto others = none, own = none;  // the last writes
+  for (auto at = all.begin(); at != none; ++at) {
+    const bool is_own = index_.thread(*at) == thread;
+    if (touches(*at) && (is_write(index_.event(*at).op) || index_.event(*at).op == Op::kFree) &&
+        *at < (is_own ? before : cut)) {
+      (is_own ? own : others) = at;
+    }
+  }
+  const bool is_own_last =
+      own != none && (others == none || *own > *others || past_ == nullptr || !past_->needs(*others, *own));
+  const auto last = is_own_last ? own : others;
+  if (last != none && index_.event(*last).op == Op::kFree) {
+    return std::nullopt;
+  }
+  if (const std::optional<std::uint8_t> byte =
+          last != none && index_.event(*last).op != Op::kAtomicRmw ? told(*last, address) : std::nullopt) {
+    return byte;
+  }
+  // What nobody has written, and what an rmw leaves, is told by who comes next.
+  const auto next = std::find_if(last == none ? all.begin() : std::next(last), none, touches);
+  return next != none && is_read(index_.event(*next).op) ? told(*next, address) : std::nullopt;
 }
 
 std::optional<std::uint64_t> Sharing::value_at(std::uint64_t address, std::uint32_t size, EventIndex before) const {

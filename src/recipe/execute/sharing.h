@@ -19,6 +19,9 @@ class Sharing {
   // `index` and `trace` must outlive it. Only with `histories` the questions about addresses may be asked.
   Sharing(const TraceIndex& index, const TraceView& trace, bool histories);
 
+  // What is in these and not in the trace is told as well (SymbolicProgram::copied); must outlive it.
+  void set_copied(const FlatMap<std::vector<std::uint8_t>>& copied) { copied_ = &copied; }
+
   // Whether the access touches a variable that two threads touch and one of them writes.
   bool is_shared(EventIndex access) const;
 
@@ -29,7 +32,11 @@ class Sharing {
   // What the recorded run had in memory there when `before` was the next event, if the access before or behind that
   // tells.
   std::optional<std::uint8_t> byte_at(std::uint64_t address, EventIndex before) const;
-  // The same of at most 8 bytes.
+  // The same if other threads had made their events in front of `cut` and nothing else, and the thread all of its own
+  // in front of `before`, behind those of others that do not have to come later.
+  std::optional<std::uint8_t> byte_seen(std::uint32_t thread, std::uint64_t address, EventIndex cut,
+                                        EventIndex before) const;
+  // As byte_at(), of at most 8 bytes.
   std::optional<std::uint64_t> value_at(std::uint64_t address, std::uint32_t size, EventIndex before) const;
   // Distinct values of these at most 8 bytes in the recorded run, as accesses of all of them tell: some of the first and
   // some of the last ones.
@@ -70,6 +77,7 @@ class Sharing {
 
   const TraceIndex& index_;
   const TraceView trace_;
+  const FlatMap<std::vector<std::uint8_t>>* copied_ = nullptr;
   std::vector<std::uint8_t> shared_;   // by variable
   FlatMap<Granule> granules_;          // by address / kGranule
   std::vector<EventIndex> long_;       // accesses that are not in there

@@ -90,6 +90,9 @@ bool ThreadExecutor::is_interrupted(std::size_t record, std::uint32_t position) 
 }
 
 void ThreadExecutor::hold(ExprId condition, Why why) {
+  if (detours_ != nullptr && at_ != nullptr) {
+    detours_->check(condition, *at_, next_, static_cast<std::uint32_t>(out_.conditions.size()), next_event());
+  }
   held_[raw(condition)] = true;
   PathCondition made{next_, condition, why, std::nullopt};
   if (at_ != nullptr) {

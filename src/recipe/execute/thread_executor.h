@@ -66,6 +66,13 @@ class UntakenSides {
   // another one?
   virtual void explore_others(const llvm::Instruction& at, const Cell& value, std::uint32_t position,
                               std::uint32_t conditions, EventIndex before) = 0;
+  // The thread has read what this variable stands for, with its event `e`; has written such bytes to memory that others
+  // use, with or without values.
+  virtual void saw(ExprId variable, EventIndex e) = 0;
+  virtual void wrote(std::uint64_t address, std::span<const Byte> bytes) = 0;
+  // The thread is at `at`, and goes on as it did only if the condition holds.
+  virtual void check(ExprId condition, const llvm::Instruction& at, std::uint32_t position, std::uint32_t conditions,
+                     EventIndex before) = 0;
   // Without those of branches whose other side the thread took some other time.
   virtual std::vector<Detour> take() = 0;
   // The sides that were looked at, without those that the thread took some other time.
@@ -155,6 +162,7 @@ class ThreadExecutor final : public ConditionSink {
   // The address of an access, or the target of a call, is about to be pinned.
   void explore_others(const llvm::Instruction& at, const Cell& value);
   bool move_bytes(const llvm::CallBase& call, const Operands& operands);
+  void note_copied(std::uint32_t position, std::span<const Byte> bytes);
   bool range(Op op, std::uint64_t address, std::uint64_t size, bool& is_shared);
   bool read_access(const Layout& layout, Cell* result, ExprId& read);
   bool read_bytes(std::uint32_t position, std::uint64_t size, std::vector<Byte>& bytes);
@@ -162,6 +170,9 @@ class ThreadExecutor final : public ConditionSink {
   void to_cells(const Layout& layout, std::span<const Byte> bytes, Cell* result);
   void write_bytes(std::uint32_t position, std::vector<Byte>& bytes, ExprId read);
   EventIndex event(std::uint32_t position) const { return events_[position]; }
+  EventIndex next_event() const {
+    return next_ < events_.size() ? event(next_) : static_cast<EventIndex>(x_.index.size());
+  }
 
   SharedExecution& x_;
   ExprTable& table_;

@@ -80,6 +80,9 @@ bool ThreadExecutor::read_access(const Layout& layout, Cell* result, ExprId& rea
     if (layout.bytes <= 8 && !x_.trace.values.empty() && x_.trace.values[e].size == layout.bytes) {
       read = x_.new_variable(static_cast<unsigned>(8 * layout.bytes), x_.trace.values[e].low, x_.index.event(e).object);
       take_apart(x_.trace.values[e].low, read, bytes_);
+      if (detours_ != nullptr) {
+        detours_->saw(read, e);
+      }
     }
   } else {
     const std::uint64_t begin = x_.index.event(e).object;
@@ -99,8 +102,7 @@ bool ThreadExecutor::read_access(const Layout& layout, Cell* result, ExprId& rea
 
 void ThreadExecutor::explore_others(const llvm::Instruction& at, const Cell& value) {
   if (detours_ != nullptr && is_symbolic(value)) {
-    detours_->explore_others(at, value, next_, static_cast<std::uint32_t>(out_.conditions.size()),
-                             next_ < events_.size() ? event(next_) : static_cast<EventIndex>(x_.index.size()));
+    detours_->explore_others(at, value, next_, static_cast<std::uint32_t>(out_.conditions.size()), next_event());
   }
 }
 
@@ -130,9 +132,16 @@ void ThreadExecutor::write_bytes(std::uint32_t position, std::vector<Byte>& byte
   const bool is_reached = x_.is_reached(begin, bytes.size());
   if (!is_reached && !x_.sharing.is_shared(e)) {
     memory_.store(begin, bytes);
+    const auto is_plain = [](const Byte& byte) { return byte.is_known && byte.expr == kNoExpr; };
+    if (detours_ != nullptr && read == kNoExpr && std::all_of(bytes.begin(), bytes.end(), is_plain)) {
+      out_.plain_writes.push_back(e);
+    }
     return;
   }
   memory_.forget(begin, bytes.size());
+  if (detours_ != nullptr) {
+    detours_->wrote(begin, bytes);
+  }
   ExprId written = kNoExpr;
   if (!is_reached && bytes.size() <= 8) {
     const Assembled whole = assemble(table_, bytes);
@@ -318,6 +327,26 @@ bool ThreadExecutor::range(Op op, std::uint64_t address, std::uint64_t size, boo
   return true;
 }
 
+// The accesses from `position` up to the next one have written these bytes.
+void ThreadExecutor::note_copied(std::uint32_t position, std::span<const Byte> bytes) {
+  std::size_t done = 0;
+  for (; position < next_; ++position) {
+    const Event& write = x_.index.event(event(position));
+    if (write.op != Op::kWrite || write.size > bytes.size() - done) {
+      continue;
+    }
+    const std::span<const Byte> own = bytes.subspan(done, write.size);
+    done += write.size;
+    if (std::all_of(own.begin(), own.end(), [](const Byte& b) { return b.is_known && b.expr == kNoExpr; })) {
+      std::vector<std::uint8_t>& values = x_.program.copied[event(position)];
+      for (const Byte& byte : own) {
+        values.push_back(byte.value);
+      }
+      out_.plain_writes.push_back(event(position));
+    }
+  }
+}
+
 // Large copies and fills: what they touch is known, what they read or write has no value in the trace.
 bool ThreadExecutor::move_bytes(const llvm::CallBase& call, const Operands& operands) {
   const bool is_fill = llvm::isa<llvm::MemSetInst>(call);
@@ -352,6 +381,13 @@ bool ThreadExecutor::move_bytes(const llvm::CallBase& call, const Operands& oper
   bool writes_shared = false;
   if (!range(Op::kWrite, to.bits, size.bits, writes_shared)) {
     return false;
+  }
+  if (detours_ != nullptr && !reads_shared && size.bits <= kLongest) {
+    bytes_.assign(size.bits, Byte{kNoExpr, 0, static_cast<std::uint8_t>(from.bits), is_known(from)});
+    if (!is_fill) {
+      memory_.load(from.bits, bytes_);
+    }
+    note_copied(write_position, bytes_);
   }
   if (const bool is_long = size.bits > kLongest; writes_shared || reads_shared || is_long) {
     if ((writes_shared || is_long) && !is_fill) {

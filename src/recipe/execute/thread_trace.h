@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "base/status.h"
 #include "deep/program.h"
 #include "predict/trace_index.h"
@@ -66,13 +67,17 @@ struct DetourStep {
   InstructionRef at;
   Site site;
   std::vector<ExprId> conditions;  // needed to get here from the step before: branches inside, addresses, divisors
+  // In memory that was allocated more than once it is the block of this moment: the last one before that event.
+  EventIndex when = kNoEvent;
+  bool is_unnamed = false;  // of a library function: not told to others, and no access that could be next
 
   friend bool operator==(const DetourStep&, const DetourStep&) = default;
 };
 
 // One way on from the other side of a branch. Here the thread has executed its events in front of `position`; the first
 // `conditions` of SymbolicThread::conditions hold (the branch's own and what follows it is not among them); and `taken`
-// holds. Steps on local variables that no other thread touches are left out. The steps are made one after the other and
+// holds (always true of a compare-exchange that ends another way: conditions of its step say when). Steps on local
+// variables that no other thread touches are left out. The steps are made one after the other and
 // nothing of another thread comes between them, as far as the conditions of a step speak of what steps before it read.
 struct Detour {
   std::uint32_t position = 0;
@@ -82,6 +87,8 @@ struct Detour {
   ExprId taken = kNoExpr;
   std::vector<DetourStep> steps;  // not empty
   std::string stopped;            // why it ends: "post-dominator", "call of f", "second turn of a loop", ...
+  // kNoEvent, or what it was found with: others have made their events in front of this one, and no more.
+  EventIndex cut = kNoEvent;
 };
 
 // A side of a branch that the thread never took, though what decides it depends on other threads: how far it was
@@ -113,6 +120,7 @@ struct SymbolicThread {
   std::string why_ended;                  // "" when all was followed
   std::vector<SymbolicAccess> accesses;   // by position
   std::vector<PathCondition> conditions;  // in program order; trivial ones are left out
+  std::vector<EventIndex> plain_writes;   // to private memory, of what does not depend on anything; ascending
   std::vector<Detour> detours;            // by position
   std::vector<UntakenSide> untaken;       // by branch and outcome
   Coverage coverage;
@@ -122,6 +130,8 @@ struct SymbolicProgram {
   ExprTable expressions;
   std::vector<std::uint64_t> recorded;  // of each variable, by number; 0 of those that steps of detours read
   std::vector<SymbolicThread> threads;  // by thread
+  // By event: what copies and fills have written, where the trace does not say it and it does not depend on anything.
+  FlatMap<std::vector<std::uint8_t>> copied;
 };
 
 struct ExecuteOptions {
@@ -137,6 +147,10 @@ struct ExecuteOptions {
   // Of a loop on one path, in which branches could go another way with other values; and without such branches.
   std::uint32_t turns = 12;
   std::uint32_t plain_turns = 256;
+  // Of one path that leaves the recorded one because others have come further or less far.
+  std::uint32_t view_steps = 400;
+  std::uint32_t view_instructions = 1 << 16;
+  std::uint32_t view_call_depth = 64;
   // What is in memory before anybody writes there; nothing: not known.
   std::function<std::optional<std::uint8_t>(std::uint64_t address)> initial = {};
 };

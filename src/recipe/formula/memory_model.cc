@@ -92,6 +92,22 @@ void MemoryModel::place_steps(const std::vector<Range>& ranges, const SymbolicPr
       }
     }
   }
+  // By piece, the first event that touches it.
+  std::vector<EventIndex> begins(pieces_.size(), kNoEvent);
+  for (EventIndex e = 0; e < index_.size() && !borders_.empty(); ++e) {
+    for_each_piece(e, [&](PieceIndex p, std::size_t) { begins[p] = std::min(begins[p], e); });
+  }
+  using Place = std::multimap<std::uint64_t, PieceIndex>::iterator;
+  const auto latest = [&](Place first, Place end, EventIndex when) {
+    Place best = end;
+    for (Place place = first; place != end; ++place) {
+      const EventIndex begin = place->second < begins.size() ? begins[place->second] : kNoEvent;
+      if (begin < when && (best == end || begins[best->second] < begin)) {
+        best = place;
+      }
+    }
+    return best;
+  };
   const auto place = [&](const DetourStep& step) -> StepPieces {
     std::vector<PieceIndex> pieces;
     const std::uint64_t end = step.object + step.size;
@@ -105,7 +121,11 @@ void MemoryModel::place_steps(const std::vector<Range>& ranges, const SymbolicPr
         piece = at.emplace(byte, static_cast<PieceIndex>(pieces_.size() - 1));
       }
       if (at.count(byte) > 1) {
-        return std::nullopt;
+        const auto [first, last] = at.equal_range(byte);
+        piece = step.when == kNoEvent ? last : latest(first, last, step.when);
+        if (piece == last) {
+          return std::nullopt;
+        }
       }
       pieces.push_back(piece->second);
       byte += pieces_[piece->second].size;
@@ -165,6 +185,19 @@ void MemoryModel::learn_contents(const SymbolicProgram& program, const InitialBy
         });
       }
     }
+  }
+  for (EventIndex e = 0; e < index_.size(); ++e) {
+    const std::vector<std::uint8_t>* copied = program.copied.find(e);
+    for_each_piece(e, [&](PieceIndex p, std::size_t) {
+      const std::uint64_t offset = pieces_[p].address - index_.event(e).object;
+      if (copied != nullptr && offset + pieces_[p].size <= copied->size()) {
+        std::uint64_t bits = 0;
+        for (std::uint32_t i = 0; i < pieces_[p].size; ++i) {
+          bits |= std::uint64_t{(*copied)[offset + i]} << (8 * i);
+        }
+        left_[key(e, p)] = bits;
+      }
+    });
   }
   for (EventIndex e = 0; e < index_.size(); ++e) {
     if (!is_read(index_.event(e).op)) {

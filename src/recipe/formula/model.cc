@@ -26,10 +26,15 @@ RecipeModel::RecipeModel(const TraceIndex& index, const TraceView& trace, const 
   }
 }
 
+bool RecipeModel::is_plain(EventIndex write) const {
+  const std::vector<EventIndex>& plain = thread(index_.thread(write)).plain_writes;
+  return std::binary_search(plain.begin(), plain.end(), write);
+}
+
 bool RecipeModel::is_written_value_known(EventIndex write, PieceIndex p) const {
   const SymbolicAccess* symbolic = access(write);
   return (symbolic != nullptr && symbolic->written != kNoExpr) ||
-         (memory_.piece(p).shared && memory_.left(write, p).has_value());
+         ((memory_.piece(p).shared || is_plain(write)) && memory_.left(write, p).has_value());
 }
 
 bool RecipeModel::is_conditional(EventIndex e) const {

@@ -47,6 +47,9 @@ class RecipeModel {
   bool is_conditional(EventIndex e) const;
 
  private:
+  // Whether the thread writes the recorded value there, whatever it has read.
+  bool is_plain(EventIndex write) const;
+
   const TraceIndex& index_;
   const Tables* const tables_;
   const SymbolicProgram& program_;

@@ -125,7 +125,7 @@ ValueWitness replay(const RecipeModel& model, const Steps& steps, const Window& 
       if (const std::optional<ReadValue> other = memory.other_value(s)) {
         witness.reads.push_back(*other);
       }
-    } else {
+    } else if (!steps.detour_step(s).is_unnamed) {
       witness.detour.push_back(detour_event(steps, s, witness.order.size()));
       witness.detour.back().value = is_read(steps.op(s)) ? memory.value_read(s) : std::nullopt;
     }

@@ -26,10 +26,10 @@ class Walk {
     }
   }
 
-  // `first`: the thread that goes on whenever it can.
-  std::optional<std::vector<StepId>> run(std::uint32_t first) {
+  // `first`: the thread that goes on whenever it can, when others have made their events in front of `cut`.
+  std::optional<std::vector<StepId>> run(std::uint32_t first, EventIndex cut) {
     std::vector<StepId> order;
-    for (std::uint32_t t = choose(first); t != kNoThread; t = choose(first)) {
+    for (std::uint32_t t = choose(first, cut); t != kNoThread; t = choose(first, cut)) {
       order.push_back(own_[t][next_[t]++]);
       execute(order.back(), t);
     }
@@ -48,17 +48,15 @@ class Walk {
     std::uint32_t readers = 0;  // threads that share it
   };
 
-  std::uint32_t choose(std::uint32_t first) const {
-    if (first != kNoThread && can_go_on(first)) {
-      return first;
-    }
+  std::uint32_t choose(std::uint32_t first, EventIndex cut) const {
     std::uint32_t best = kNoThread;
     for (std::uint32_t t = 0; t < own_.size(); ++t) {
-      if (can_go_on(t) && (best == kNoThread || own_[t][next_[t]] < own_[best][next_[best]])) {
+      if (t != first && can_go_on(t) && (best == kNoThread || own_[t][next_[t]] < own_[best][next_[best]])) {
         best = t;
       }
     }
-    return best;
+    const bool is_early = best != kNoThread && own_[best][next_[best]] < cut;
+    return first != kNoThread && !is_early && can_go_on(first) ? first : best;
   }
 
   bool can_go_on(std::uint32_t t) const {
@@ -143,12 +141,22 @@ class Walk {
 std::vector<std::vector<StepId>> simple_orders(const RecipeModel& model, const Window& window,
                                                const RaceTarget (&targets)[2], const Steps& steps, const Scope& scope) {
   std::vector<std::vector<StepId>> orders;
+  const auto add = [&](bool all_allowed, std::uint32_t first, EventIndex cut) {
+    std::optional<std::vector<StepId>> order = Walk(model, window, steps, scope, all_allowed).run(first, cut);
+    if (order && std::find(orders.begin(), orders.end(), *order) == orders.end()) {
+      orders.push_back(std::move(*order));
+    }
+  };
   for (const bool all_allowed : {false, true}) {
     for (const std::uint32_t first : {kNoThread, targets[0].thread, targets[1].thread}) {
-      std::optional<std::vector<StepId>> order = Walk(model, window, steps, scope, all_allowed).run(first);
-      if (order && std::find(orders.begin(), orders.end(), *order) == orders.end()) {
-        orders.push_back(std::move(*order));
-      }
+      add(all_allowed, first, 0);
+    }
+  }
+  // What a detour was found with.
+  for (const RaceTarget& target : targets) {
+    const EventIndex cut = target.is_event() ? kNoEvent : model.thread(target.thread).detours[target.detour].cut;
+    if (cut != kNoEvent) {
+      add(true, target.thread, cut);
     }
   }
   return orders;

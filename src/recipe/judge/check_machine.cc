@@ -42,6 +42,10 @@ CheckMachine::CheckMachine(const RecordedRun& run)
     threads_.emplace_back(run.program(), ops_, run.trace(), run.tapes()[t], run.log(t), false);
     threads_.back().set_memory_guard(
         [this, t](const std::vector<std::uint64_t>& pointers) { return visible_change(t, pointers); });
+    threads_.back().set_block_size([this](std::uint64_t address) -> std::optional<std::uint64_t> {
+      const Placed* block = allocated_.find(address);
+      return block != nullptr && block->begin == address ? std::optional(block->last - block->begin + 1) : std::nullopt;
+    });
   }
 }
 
@@ -393,6 +397,11 @@ Result<CheckMachine::Touched> CheckMachine::arrive(const DetourEvent& claimed) {
     const ConcreteStep step = thread.next();
     if (step.kind == ConcreteStep::Kind::kStuck) {
       return Status::bad_input(who + " does not get to its next step beside the recorded path: " + step.why);
+    }
+    if (thread.left_at() == nullptr && step.kind == ConcreteStep::Kind::kAccess && step.address) {
+      if (const Result<Touched> touched = resolve(*step.address, step.size, *step.at); touched.ok()) {
+        thread.leave_by_outcome(step, peek(*touched));
+      }
     }
     if (thread.left_at() == nullptr) {
       const std::string first = thread.position() < events.size()

@@ -163,10 +163,12 @@ ConcreteThread::Step ConcreteThread::copy(const llvm::MemIntrinsic& call) {
         std::optional<Step> other = interruption();
         return other ? *std::move(other) : stuck("the record has no length of the copy at " + place_text(call));
       }
-      if (length ? *length != record->value : !trusted()) {
+      if (length && *length != record->value && may_leave_) {
+        left_at_ = &call;
+      } else if (length ? *length != record->value : !trusted()) {
         return stuck("the copy at " + place_text(call) + " has another length than in the recorded run");
       }
-      length = record->value;
+      length = left_at_ == nullptr ? record->value : length;
     }
     if (!length) {
       return stuck("the length of the copy at " + place_text(call) + " is not known");
@@ -176,9 +178,6 @@ ConcreteThread::Step ConcreteThread::copy(const llvm::MemIntrinsic& call) {
       return {};
     }
     frame.length = length;
-  }
-  if (std::optional<Step> other = interruption()) {
-    return *std::move(other);
   }
   ConcreteStep step;
   step.kind = ConcreteStep::Kind::kAccess;
@@ -190,6 +189,10 @@ ConcreteThread::Step ConcreteThread::copy(const llvm::MemIntrinsic& call) {
   step.address = number(reads ? transfer->getSource() : call.getDest());
   if (!step.address && !trusted()) {
     return stuck("the address of the copy at " + place_text(call) + " is not known now");
+  }
+  leave_elsewhere(step);
+  if (std::optional<Step> other = interruption()) {
+    return *std::move(other);
   }
   return step;
 }
@@ -298,12 +301,17 @@ ConcreteThread::Step ConcreteThread::open_call(const llvm::CallBase& call) {
     frames_.back().open = true;
     return {};
   }
+  const std::string why_not = are_same ? ask_guard(call) : "";
+  if ((!are_same || !why_not.empty()) && may_leave_) {
+    left_at_ = &call;
+    return call_beside_tape(call);
+  }
   if (!are_same) {
     return stuck("the call of " + callee_text(call) + " at " + place_text(call) +
                  " has other arguments than in the recorded run");
   }
-  if (const std::string why = ask_guard(call); !why.empty()) {
-    return stuck("the call of " + callee_text(call) + " at " + place_text(call) + " may see " + why);
+  if (!why_not.empty()) {
+    return stuck("the call of " + callee_text(call) + " at " + place_text(call) + " may see " + why_not);
   }
   tell_call(call);
   frames_.back().open = true;
@@ -393,7 +401,7 @@ ConcreteThread::Step ConcreteThread::library_call(const llvm::CallBase& call, co
     const std::uint32_t thread = tape_.events.empty() ? 0 : raw(trace_.events[tape_.events[0]].thread);
     const auto is_stream = [&](std::uint64_t address) { return ops_.is_standard_stream(address); };
     frame.library = model_library_call(call, callee.getName().str(), arguments, frame.library_saw, is_stream,
-                                       fresh_block(thread, fresh_blocks_));
+                                       fresh_block(thread, fresh_blocks_), block_size_);
   }
   const LibraryCall& model = *frame.library;
   ConcreteStep step;

@@ -327,11 +327,7 @@ ConcreteThread::Step ConcreteThread::access(const Instruction& at) {
   if (rule == EventRule::kVtable && left_at_ == nullptr && !frames_.back().stores_vtable) {
     return store_vtable(at);
   }
-  // Elsewhere than in the recorded run: from here on it goes where values lead.
-  if (may_leave_ && left_at_ == nullptr && step.address && due_record() == nullptr && upcoming() != nullptr &&
-      is_access(upcoming()->op) && upcoming()->object != *step.address) {
-    left_at_ = &at;
-  }
+  leave_elsewhere(step);
   if (std::optional<Step> other = interruption()) {
     return *std::move(other);
   }
@@ -339,6 +335,22 @@ ConcreteThread::Step ConcreteThread::access(const Instruction& at) {
     return stuck("a record stands in front of the access at " + place_text(at));
   }
   return step;
+}
+
+// An access elsewhere than in the recorded run: from here on it goes where values lead.
+void ConcreteThread::leave_elsewhere(const ConcreteStep& step) {
+  if (may_leave_ && left_at_ == nullptr && step.address && due_record() == nullptr && upcoming() != nullptr &&
+      is_access(upcoming()->op) && upcoming()->object != *step.address) {
+    left_at_ = step.at;
+  }
+}
+
+void ConcreteThread::leave_by_outcome(const ConcreteStep& step, std::span<const ConcreteByte> read) {
+  if (may_leave_ && left_at_ == nullptr && step.kind == ConcreteStep::Kind::kAccess && upcoming() != nullptr &&
+      llvm::isa_and_nonnull<llvm::AtomicCmpXchgInst>(step.at)) {
+    const std::optional<Op> now = outcome(step, read, upcoming()->op);
+    left_at_ = now && *now != upcoming()->op ? step.at : nullptr;
+  }
 }
 
 std::optional<Op> ConcreteThread::outcome(const ConcreteStep& step, std::span<const ConcreteByte> read, Op recorded) {

@@ -81,6 +81,12 @@ class ConcreteThread {
   // `pointers` are its arguments that are addresses. What it returns is why the call cannot be made; empty: it can.
   using MemoryGuard = std::function<std::string(const std::vector<std::uint64_t>& pointers)>;
   void set_memory_guard(MemoryGuard guard) { memory_guard_ = std::move(guard); }
+  // How many bytes the block has that begins at the address; nothing: there is none. For what frees it beside the tape.
+  using BlockSize = std::function<std::optional<std::uint64_t>(std::uint64_t address)>;
+  void set_block_size(BlockSize block_size) { block_size_ = std::move(block_size); }
+  // The step, which is the next one, would find this: a compare-exchange that ends another way then leaves the tape, if
+  // it may.
+  void leave_by_outcome(const ConcreteStep& step, std::span<const ConcreteByte> read);
   // Of the recorded run only; must outlive it.
   void set_observer(RunObserver* observer) { observer_ = observer; }
   // The branch at which it has left the tape; nullptr: it has not.
@@ -145,6 +151,7 @@ class ConcreteThread {
   Step compute(const llvm::Instruction& at);
   Step access(const llvm::Instruction& at);
   Step branch(const llvm::Instruction& at);
+  void leave_elsewhere(const ConcreteStep& step);
   Step access_outside_tape(const llvm::Instruction& at, const TypeShape& shape, Op op);
   Step store_vtable(const llvm::Instruction& at);
   Step fence(const llvm::Instruction& at);
@@ -208,6 +215,7 @@ class ConcreteThread {
   std::uint32_t fresh_blocks_ = 0;  // allocated beside the tape
   std::optional<ConcreteStep> step_;
   MemoryGuard memory_guard_;
+  BlockSize block_size_;
   RunObserver* observer_ = nullptr;
 };
 

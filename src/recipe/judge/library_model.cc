@@ -211,7 +211,8 @@ bool releases(llvm::StringRef name) {
 }
 
 // Memory and threads.
-bool model_resources(llvm::StringRef name, const Arguments& arguments, std::uint64_t block, LibraryCall& call) {
+bool model_resources(llvm::StringRef name, const Arguments& arguments, std::uint64_t block,
+                     const std::function<std::optional<std::uint64_t>(std::uint64_t)>& block_size, LibraryCall& call) {
   if (const int size = size_argument(name); size >= 0 && arguments.size() > static_cast<std::size_t>(size)) {
     const std::optional<std::uint64_t> bytes = arguments[static_cast<std::size_t>(size)];
     if (bytes && *bytes < kLongestFreshBlock) {
@@ -234,6 +235,11 @@ bool model_resources(llvm::StringRef name, const Arguments& arguments, std::uint
   if (releases(name) && !arguments.empty()) {
     if (arguments[0] && (*arguments[0] == 0 || is_fresh_block(*arguments[0]))) {
       done(call, std::nullopt);
+    } else if (const auto size = arguments[0] && block_size ? block_size(*arguments[0]) : std::nullopt;
+               size && *size <= kMostBytes) {
+      // From now on nobody knows what is in there.
+      call.writes.push_back({*arguments[0], std::vector<std::optional<std::uint8_t>>(*size)});
+      done(call, std::nullopt);
     }
     return true;
   }
@@ -254,7 +260,8 @@ bool model_resources(llvm::StringRef name, const Arguments& arguments, std::uint
 
 LibraryCall model_library_call(const llvm::CallBase& at, const std::string& name, const Arguments& arguments,
                                const std::vector<std::uint8_t>& seen,
-                               const std::function<bool(std::uint64_t)>& is_stream, std::uint64_t block) {
+                               const std::function<bool(std::uint64_t)>& is_stream, std::uint64_t block,
+                               const std::function<std::optional<std::uint64_t>(std::uint64_t)>& block_size) {
   LibraryCall call;
   if (is_stream_operation(at, name)) {
     if (!arguments.empty() && arguments[0] && is_stream(*arguments[0])) {
@@ -270,7 +277,7 @@ LibraryCall model_library_call(const llvm::CallBase& at, const std::string& name
     done(call, 0);
     return call;
   }
-  if (model_resources(name, arguments, block, call)) {
+  if (model_resources(name, arguments, block, block_size, call)) {
     return call;
   }
   if (std::any_of(arguments.begin(), arguments.end(), [](const auto& argument) { return !argument; })) {

@@ -33,10 +33,11 @@ struct LibraryCall {
 };
 
 // `arguments`: nothing for what is not known. `seen` are the bytes that were read, in order. `is_stream`: whether that is
-// the address of std::cout or one of its like; `block`: where the next block would be.
+// the address of std::cout or one of its like; `block`: where the next block would be; `block_size`: of one that exists.
 LibraryCall model_library_call(const llvm::CallBase& call, const std::string& name,
                                const std::vector<std::optional<std::uint64_t>>& arguments,
                                const std::vector<std::uint8_t>& seen,
-                               const std::function<bool(std::uint64_t)>& is_stream, std::uint64_t block);
+                               const std::function<bool(std::uint64_t)>& is_stream, std::uint64_t block,
+                               const std::function<std::optional<std::uint64_t>(std::uint64_t)>& block_size = {});
 
 }  // namespace sooth
