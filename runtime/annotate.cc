@@ -75,6 +75,14 @@ void block(Op op, const volatile void* memory, std::size_t size, uptr pc) {
   if (Thread* t = current(); t != nullptr && size != 0) write_event(t, pc, Shape::sized(op), number(memory), size);
 }
 
+// A block is in the trace as a call of the function that begins it: by that name the analysis knows it.
+void atomic_block(Op op, uptr pc) {
+  Thread* t = current();
+  if (t == nullptr || (t->special & kControlled) != 0) return;
+  u32 row = intern_function(reinterpret_cast<uptr>(&sooth_annotate_atomic_begin) + 1);
+  if (row != ~0u) write_event(t, pc, Shape::of(op), row);
+}
+
 // Flags of __tsan_mutex_*.
 constexpr unsigned kLinkerInit = 1 << 0, kNotStatic = 1 << 8;
 constexpr unsigned kTryLock = 1 << 4, kTryLockFailed = 1 << 5, kReadLock = 1 << 3;
@@ -101,6 +109,8 @@ SOOTH_API void sooth_annotate_ignore_reads_begin() { begin_ignoring(&Thread::ign
 SOOTH_API void sooth_annotate_ignore_reads_end() { end_ignoring(&Thread::ignore_reads, kIgnoreReads); }
 SOOTH_API void sooth_annotate_ignore_writes_begin() { begin_ignoring(&Thread::ignore_writes, kIgnoreWrites); }
 SOOTH_API void sooth_annotate_ignore_writes_end() { end_ignoring(&Thread::ignore_writes, kIgnoreWrites); }
+SOOTH_API void sooth_annotate_atomic_begin() { atomic_block(Op::kEnter, SOOTH_CALLER); }
+SOOTH_API void sooth_annotate_atomic_end() { atomic_block(Op::kExit, SOOTH_CALLER); }
 SOOTH_API void sooth_annotate_name_thread(const char* name) {
   if (Thread* t = current()) write_name(t, ObjectKind::kThread, t->id, name);
 }

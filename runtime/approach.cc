@@ -25,7 +25,7 @@ namespace {
 void log_race(Node* n, const SiteAccess& access, Approach approach) {
   controlled::log_race(n->id, access, RecordKind::kRace, approach == Approach::kGoesFirst);
   for (Node* other = postponed_.first(); other != nullptr; other = other->next) {
-    if (are_racing(access, other->access))
+    if (are_racing(access, other->access) || are_meeting(access, other->access))
       controlled::log_race(other->id, other->access, RecordKind::kRaceWith, approach == Approach::kGoesSecond);
   }
 }
@@ -84,7 +84,7 @@ void approach(Thread* t, const SiteAccess& access) {
     if (!asked || !is_directed(t)) continue;
     approach = decide_approach(t, access);
     bool meets = approach == Approach::kGoesFirst || approach == Approach::kGoesSecond;
-    if (meets && !is_acquire) log_race(node_of(t), access, approach);
+    if (meets) log_race(node_of(t), access, approach);
   }
   if (approach == Approach::kPass) return;
   if (approach != Approach::kPostpone && !is_acquire && controlled::has_flag(sooth::control::kStopAtRace))

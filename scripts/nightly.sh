@@ -175,6 +175,7 @@ step_bugs() {
   sooth_configure release
   sooth_build release sooth
   python3 tests/bugs/run.py --sooth build/bin/sooth --jobs "$sooth_jobs"
+  python3 tests/atomicity/run.py --sooth build/bin/sooth --all
 }
 
 # 77: the sources cannot be had, so there is nothing to judge.

@@ -37,6 +37,11 @@ SOOTH_WEAK void sooth_annotate_ignore_reads_end(void);
 SOOTH_WEAK void sooth_annotate_ignore_writes_begin(void);
 SOOTH_WEAK void sooth_annotate_ignore_writes_end(void);
 
+/* What is done between the two is meant to be one step: nothing of other threads that has to do with it may come in between.
+ * Nests; `end` in the same thread. */
+SOOTH_WEAK void sooth_annotate_atomic_begin(void);
+SOOTH_WEAK void sooth_annotate_atomic_end(void);
+
 /* Names for reports. */
 SOOTH_WEAK void sooth_annotate_name_thread(const char* name);
 SOOTH_WEAK void sooth_annotate_name_lock(const volatile void* lock, const char* name);
@@ -61,6 +66,8 @@ SOOTH_WEAK int sooth_annotate_is_recording(void);
 #define SOOTH_IGNORE_READS_END() SOOTH_ANNOTATE(ignore_reads_end, ())
 #define SOOTH_IGNORE_WRITES_BEGIN() SOOTH_ANNOTATE(ignore_writes_begin, ())
 #define SOOTH_IGNORE_WRITES_END() SOOTH_ANNOTATE(ignore_writes_end, ())
+#define SOOTH_ATOMIC_BEGIN() SOOTH_ANNOTATE(atomic_begin, ())
+#define SOOTH_ATOMIC_END() SOOTH_ANNOTATE(atomic_end, ())
 #define SOOTH_NAME_THREAD(name) SOOTH_ANNOTATE(name_thread, (name))
 #define SOOTH_NAME_LOCK(lock, name) SOOTH_ANNOTATE(name_lock, ((lock), (name)))
 #define SOOTH_IS_RECORDING() (sooth_annotate_is_recording ? sooth_annotate_is_recording() : 0)

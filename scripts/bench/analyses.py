@@ -33,6 +33,7 @@ ANALYSES = [
     Analysis("hybrid", ["--with", "hybrid", *NO_WITNESSES], "directory", 10 * MILLION),
     Analysis("ipa", ["--with", "ipa", *NO_WITNESSES], "directory", 10 * MILLION),
     Analysis("hybrid,ipa", ["--with", "hybrid,ipa", *NO_WITNESSES], "directory", 10 * MILLION),
+    Analysis("atomicity", ["--with", "atomicity", *NO_WITNESSES], "directory", 10 * MILLION),
     Analysis("text import", ["--with", "none"], "text", 10 * MILLION),
 ]
 BASELINE = "decode only"  # what ratios are ratios to

@@ -15,7 +15,6 @@
 #include "report/describe.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
-#include "run/split_sections.h"
 #include "trace/reader.h"
 
 namespace sooth {
@@ -55,11 +54,11 @@ Status record(const ControlledProgram& program, const std::string& directory, st
 }
 
 Result<Report> analyze(const std::string& directory) {
-  Result<std::unique_ptr<TraceReader>> reader = open_trace(directory, {kNoColumns});
+  Result<std::unique_ptr<TraceReader>> reader = open_trace(directory, {kStacks});
   if (!reader.ok()) {
     return std::move(reader).status();
   }
-  auto detectors = parse_detectors("hybrid");
+  auto detectors = parse_detectors("hybrid,atomicity");
   if (!detectors.ok()) {
     return std::move(detectors).status();
   }
@@ -99,12 +98,12 @@ Result<std::vector<DirectedPair>> find_test_pairs(const ControlledProgram& progr
                        std::move(*code)});
     }
   }
-  if (Result<std::unique_ptr<TraceReader>> reader = open_trace(directory, {kNoColumns}); reader.ok()) {
-    SplitSections splits;
-    splits.add(**reader);
-    for (std::vector<SiteCode>& acquire : splits.code(finder)) {
-      pairs.push_back({"", "", "", {std::move(acquire), {}}, true});
-    }
+  std::vector<const Finding*> findings;
+  for (const Finding& finding : report->findings) {
+    findings.push_back(&finding);
+  }
+  for (std::vector<SiteCode>& acquires : code_of_splits(findings, finder)) {
+    pairs.push_back({"", "", "", {std::move(acquires), {}}, true});
   }
   return pairs;
 }

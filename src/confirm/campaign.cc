@@ -94,6 +94,22 @@ bool creates(const Target& target, const CreatedRace& race) {
   });
 }
 
+// Whether a section came between two others: its thread met the one that was about to take the lock again.
+bool comes_between(const Target& target, const CreatedRace& meeting) {
+  const auto part = [&](const RacingThread& thread) {
+    return thread.range < target.pair.sites.size() ? target.pair.sites[thread.range].sites : 0;
+  };
+  const auto meet = [&](const RacingThread& a, const RacingThread& b) {
+    return (part(a) & control::kSecondSection) != 0 && (part(b) & control::kSectionBetween) != 0;
+  };
+  return std::any_of(meeting.others.begin(), meeting.others.end(),
+                     [&](const RacingThread& other) { return meet(meeting.here, other) || meet(other, meeting.here); });
+}
+
+bool is_reached_by(const Target& target, const CreatedRace& race) {
+  return target.kind == FindingKind::kAtomicity ? comes_between(target, race) : creates(target, race);
+}
+
 }  // namespace
 
 bool reaches(const Target& target, const RunLog& log) {
@@ -101,7 +117,7 @@ bool reaches(const Target& target, const RunLog& log) {
     return target.kind == FindingKind::kDeadlock
                ? deadlocks_at(target, process.deadlock)
                : std::any_of(process.races.begin(), process.races.end(),
-                             [&](const CreatedRace& race) { return creates(target, race); });
+                             [&](const CreatedRace& race) { return is_reached_by(target, race); });
   });
 }
 
@@ -110,7 +126,7 @@ bool reaches_by_delay(const Target& target, const RunLog& log) {
     return target.kind == FindingKind::kDeadlock
                ? process.longest_delay <= kUsualDelay && deadlocks_at(target, process.deadlock)
                : std::any_of(process.races.begin(), process.races.end(), [&](const CreatedRace& race) {
-                   return race.delay <= kUsualDelay && creates(target, race);
+                   return race.delay <= kUsualDelay && is_reached_by(target, race);
                  });
   });
 }
@@ -252,7 +268,7 @@ Status Campaign::extend_baseline(std::uint64_t runs) {
 RunPlan Campaign::trial(const Target& target, std::uint64_t index) const {
   RunPlan plan;
   plan.seed = options_.seed + index;
-  if (target.kind == FindingKind::kRace) {
+  if (target.kind != FindingKind::kDeadlock) {
     plan.plan = control::Plan::kDirected;
     plan.sites = target.pair.sites;
     plan.patience = index % 2 == 0 ? options_.patience : 0;
@@ -433,11 +449,11 @@ Result<Confirmation> Campaign::finish(Attempt& attempt) {
   Tally& tally = attempt.tally;
   Confirmation result = std::move(attempt.result);
   result.cancelled = result.trials < options_.trials && (options_.all_trials || !tally.decided());
-  if (target.kind == FindingKind::kRace && tally.any_failure() && tally.harm(kClear) == nullptr) {
+  if (target.kind != FindingKind::kDeadlock && tally.any_failure() && tally.harm(kClear) == nullptr) {
     // More of the others make the comparison sharper.
     SOOTH_RETURN_IF_ERROR(extend_baseline(std::max(result.trials, options_.baseline_runs)));
   }
-  const Group* chosen = target.kind == FindingKind::kRace ? tally.harm(kSignificant) : nullptr;
+  const Group* chosen = target.kind != FindingKind::kDeadlock ? tally.harm(kSignificant) : nullptr;
   // A deadlock is harm, whatever else the program does.
   result.harmful = chosen != nullptr || (target.kind == FindingKind::kDeadlock && tally.reached() > 0);
   chosen = chosen != nullptr ? chosen : tally.failure();

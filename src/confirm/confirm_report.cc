@@ -177,9 +177,11 @@ std::string replay_command(const std::string& report, const Finding& finding, co
 }
 
 void apply(const Confirmation& confirmation, const std::string& program, const std::string& command, Finding& finding) {
-  const Rung rung = !confirmation.run.has_value() ? finding.rung
-                    : confirmation.harmful        ? Rung::kHarmful
-                                                  : Rung::kConfirmed;
+  // That two sections are meant to be one is a guess, unless somebody has said so or it does harm.
+  const bool guessed = finding.kind == FindingKind::kAtomicity && !finding.declared;
+  const Rung rung = confirmation.harmful                       ? Rung::kHarmful
+                    : !confirmation.run.has_value() || guessed ? finding.rung
+                                                               : Rung::kConfirmed;
   const bool predicted_before = finding.rung >= Rung::kPredicted;
   const bool proven_before = finding.replay.has_value() && finding.rung >= Rung::kConfirmed;
   if (proven_before && (!confirmation.run.has_value() || rung < finding.rung)) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
+#include "race/site_key.h"
 #include "symbol/elf_file.h"
 #include "trace/format/small_file.h"
 #include "trace/recording/process_file.h"
@@ -115,18 +117,12 @@ PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const Plac
 }
 
 std::vector<SiteCode> split_code(const PlaceCode& second, const PlaceCode& between) {
-  std::vector<SiteCode> sites;
-  const auto add = [&](const PlaceCode& place, std::uint32_t end) {
-    for (const AddressRange& range : place.ranges) {
-      sites.push_back({.module = place.module,
-                       .begin = range.begin,
-                       .end = range.end,
-                       .sites = end,
-                       .kinds = control::kAcquires | control::kFirstAcquires});
-    }
-  };
-  add(second, control::kSecondSection);
-  add(between, control::kSectionBetween);
+  static_assert(control::kSecondSection == 1 << 2 && control::kSectionBetween == 2 << 2);
+  constexpr std::uint32_t kAnyAcquire = control::kAcquires | control::kFirstAcquires;
+  std::vector<SiteCode> sites = pair_code(second, kAnyAcquire, between, kAnyAcquire).sites;
+  for (SiteCode& site : sites) {
+    site.sites <<= 2;
+  }
   return sites;
 }
 
@@ -246,6 +242,26 @@ Result<PairCode> CodeFinder::find_pair(const Finding& race) {
     return second.status();
   }
   return pair_code(*first, access_kinds(race.accesses[0].op), *second, access_kinds(race.accesses[1].op));
+}
+
+std::vector<std::vector<SiteCode>> code_of_splits(const std::vector<const Finding*>& findings, CodeFinder& finder) {
+  std::vector<std::vector<SiteCode>> all;
+  std::set<std::pair<std::string, std::string>> known;
+  for (const Finding* finding : findings) {
+    if (finding->kind != FindingKind::kAtomicity || finding->accesses.size() != 3 ||
+        finding->accesses[2].op != Op::kAcquire || finding->accesses[1].op != Op::kAcquire) {
+      continue;
+    }
+    const Site &second = finding->accesses[2].site, &other = finding->accesses[1].site;
+    if (all.size() == kMostSplits || !known.emplace(site_key(second), site_key(other)).second) {
+      continue;
+    }
+    const Result<PlaceCode> taken_again = finder.find(second), between = finder.find(other);
+    if (taken_again.ok() && between.ok()) {
+      all.push_back(split_code(*taken_again, *between));
+    }
+  }
+  return all;
 }
 
 }  // namespace sooth

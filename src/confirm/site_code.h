@@ -52,6 +52,11 @@ std::vector<SiteCode> acquire_code(const std::vector<PlaceCode>& acquires);
 // former.
 std::vector<SiteCode> split_code(const PlaceCode& second, const PlaceCode& between);
 
+class CodeFinder;
+// split_code() of the splits among the findings, each two places once; kMostSplits at most.
+std::vector<std::vector<SiteCode>> code_of_splits(const std::vector<const Finding*>& findings, CodeFinder& finder);
+inline constexpr std::size_t kMostSplits = 16;
+
 // Finds the code of places in the files as they are now. Not thread safe.
 class CodeFinder {
  public:

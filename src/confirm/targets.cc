@@ -127,6 +127,13 @@ Result<FoundTarget> TargetFinder::find(const Finding& finding, bool tell_variabl
     }
     target.pair = std::move(*pair);
     target.variable = tell_variables ? variable_of(finding) : std::nullopt;
+  } else if (finding.kind == FindingKind::kAtomicity) {
+    Result<PlaceCode> second = code_.find(finding.accesses[2].site);
+    Result<PlaceCode> between = second.ok() ? code_.find(finding.accesses[1].site) : second.status();
+    if (!between.ok()) {
+      return std::move(between).status();
+    }
+    target.pair.sites = split_code(*second, *between);
   } else {
     for (const Access& acquire : finding.accesses) {
       Result<PlaceCode> place = code_.find(acquire.site);
@@ -151,7 +158,7 @@ Result<FoundTarget> TargetFinder::find(const Finding& finding, bool tell_variabl
 }
 
 bool can_be_confirmed(const Finding& finding) {
-  return (finding.kind == FindingKind::kRace || finding.kind == FindingKind::kDeadlock) &&
+  return (finding.kind == FindingKind::kRace || finding.kind == FindingKind::kDeadlock || is_split(finding)) &&
          !finding.failure.has_value() && !finding.known;
 }
 

@@ -15,7 +15,13 @@
 
 namespace sooth {
 
-// Which findings can be tried at all: races and deadlocks that are not in the baseline.
+// Whether it is one of sections that another may come between, so that runs can be steered there.
+inline bool is_split(const Finding& finding) {
+  return finding.kind == FindingKind::kAtomicity && finding.accesses.size() == 3 &&
+         finding.accesses[1].op == Op::kAcquire && finding.accesses[2].op == Op::kAcquire;
+}
+
+// Which findings can be tried at all: races, deadlocks and split sections that are not in the baseline.
 bool can_be_confirmed(const Finding& finding);
 
 // A target, and why its witness is not followed, as a sentence; empty when it is, or there is none.

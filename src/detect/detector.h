@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "order/lock_set.h"
+#include "race/atomicity.h"
 #include "race/deadlock.h"
 #include "race/misuse.h"
 #include "race/pair_table.h"
@@ -29,7 +31,10 @@ struct DetectorOptions {
   std::uint64_t window =
       2'000;  // events that an analysis which cannot look at a whole trace takes at a time; at least 1
   bool all_lock_orders = false;  // of deadlocks: also cycles that cannot happen, as ThreadSanitizer reports them
-  bool compare = false;          // measure also what an analysis avoids, for stats(); may cost several times as much
+  // Whether a function, the object of kEnter and kExit, is meant to be one block (docs/semantics.md, section 17). None is,
+  // without it.
+  std::function<bool(SiteId)> is_atomic = nullptr;
+  bool compare = false;  // measure also what an analysis avoids, for stats(); may cost several times as much
 };
 
 // To write one: a class in its own file, consume() switching over Op without a default, and one row in
@@ -55,6 +60,8 @@ class Detector {
   virtual std::vector<RacePlan> plans() const { return {}; }
   // The misuses seen, one for each kind and site, in order of the first.
   virtual std::vector<MisuseCandidate> misuses() const { return {}; }
+  // Blocks that something came between, or could. After finish().
+  virtual std::vector<AtomicityCandidate> atomicity() const { return {}; }
   // Resolves the lock sets of races(), deadlocks() and misuses().
   virtual const LockSetTable& lock_sets() const = 0;
   // Sentences about what was not looked at, for the report. After finish().

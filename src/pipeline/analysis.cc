@@ -27,6 +27,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// What sooth/annotate.h calls at the beginning of a block, which recordings have as its function.
+constexpr std::string_view kDeclaredBlock = "sooth_annotate_atomic_begin";
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Races as reports count them: sites that are one place of the program are one site.
@@ -364,6 +367,11 @@ void add_reach_note(std::uint64_t calls, Report& report) {
   }
 }
 
+// Whether a block that the program declares begins or ends there.
+bool is_declared_block(const Site& function) {
+  return function.function.starts_with(kDeclaredBlock) || function.label.starts_with(kDeclaredBlock);
+}
+
 std::vector<std::string> known_names() {
   std::vector<std::string> names;
   for (const DetectorInfo& info : detectors()) {
@@ -422,7 +430,9 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
   if (!program.ok()) {
     return program.status();
   }
-  DetectorPasses passes(options);
+  AnalysisOptions told = options;
+  told.detector.is_atomic = [&](SiteId function) { return is_declared_block(reader.tables().site(function)); };
+  DetectorPasses passes(told);
   TraceCensus census;
   TraceCapture capture(options.proof.max_events, (columns_for(options.detectors) & kValues) != 0);
   ForkLog forks;
@@ -504,6 +514,9 @@ Result<Report> analyze_trace(TraceReader& reader, const AnalysisOptions& options
     report.findings.push_back(std::move(claim.finding));
   }
   for (Finding& finding : misuse_findings(finished, reader.tables(), report.exact)) {
+    report.findings.push_back(std::move(finding));
+  }
+  for (Finding& finding : atomicity_findings(finished, reader.tables(), report.exact)) {
     report.findings.push_back(std::move(finding));
   }
   report.stats.witness_seconds = seconds_since(proof_start);

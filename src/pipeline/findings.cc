@@ -236,6 +236,29 @@ std::vector<Finding> misuse_findings(const std::vector<FinishedDetector>& detect
   return findings;
 }
 
+std::vector<Finding> atomicity_findings(const std::vector<FinishedDetector>& detectors, const Tables& tables,
+                                        bool exact) {
+  std::vector<Finding> findings;
+  for (const FinishedDetector& by : detectors) {
+    for (const AtomicityCandidate& candidate : by.detector->atomicity()) {
+      Finding& finding = findings.emplace_back();
+      finding.kind = FindingKind::kAtomicity;
+      finding.rung = candidate.observed && exact ? Rung::kPredicted : Rung::kSuspected;
+      finding.observed = candidate.observed;
+      finding.declared = candidate.declared;
+      finding.exact = exact;
+      finding.found_by.emplace_back(by.info->name);
+      finding.dynamic_pairs = candidate.times;
+      finding.distance = raw(candidate.second.id) - raw(candidate.first.id);
+      for (const AccessRecord* record : {&candidate.first, &candidate.other, &candidate.second}) {
+        finding.accesses.push_back(
+            make_access(by.named(*record), by.detector->lock_sets().locks(record->locks), tables));
+      }
+    }
+  }
+  return findings;
+}
+
 std::vector<LockMode> held_locks_after(const TraceIndex& index, std::uint32_t thread, std::uint32_t length) {
   std::vector<LockMode> locks;
   for (const SectionIndex section : index.held_after(thread, length)) {

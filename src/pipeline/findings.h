@@ -32,6 +32,10 @@ std::vector<Claim> make_claims(const std::vector<FinishedDetector>& detectors, c
 // One finding for each misuse. They were seen to happen, so nothing is left to prove.
 std::vector<Finding> misuse_findings(const std::vector<FinishedDetector>& detectors, const Tables& tables, bool exact);
 
+// One finding for each block that was violated, or that is split: docs/semantics.md, section 17.
+std::vector<Finding> atomicity_findings(const std::vector<FinishedDetector>& detectors, const Tables& tables,
+                                        bool exact);
+
 // An access as a report shows it. The locks are those held, in any order.
 Access make_access(const AccessRecord& record, const std::vector<LockMode>& locks, const Tables& tables);
 

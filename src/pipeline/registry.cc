@@ -1,5 +1,6 @@
 #include "pipeline/registry.h"
 
+#include "detect/atomicity.h"
 #include "detect/cp.h"
 #include "detect/hb.h"
 #include "detect/hybrid.h"
@@ -125,6 +126,13 @@ constexpr DetectorInfo kDetectors[] = {
      .needs = Preserves::kNoPairs,
      .takes_slots = true,
      .sees_locks = SeesLocks::kMeant},
+    {.name = "atomicity",
+     .summary = "blocks that are meant to be atomic and that the run violates (AeroDrome), and critical sections that "
+                "are split",
+     .guarantee = Guarantee::kHeuristic,
+     .make = make_atomicity_detector,
+     .needs = Preserves::kWcpPairs,  // what a filter hides it may miss
+     .sees = Sees::kSeveral},
     {.name = "misuse",
      .summary = "locks, threads and signal handlers used against their rules, as the recorder saw them, and uses of "
                 "freed memory",

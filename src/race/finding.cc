@@ -23,6 +23,7 @@ std::string_view finding_kind_name(FindingKind kind) {
     case FindingKind::kRace: return "race";
     case FindingKind::kDeadlock: return "deadlock";
     case FindingKind::kMisuse: return "misuse";
+    case FindingKind::kAtomicity: return "atomicity";
     case FindingKind::kCrash: return "crash";
     case FindingKind::kHang: return "hang";
   }

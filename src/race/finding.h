@@ -32,11 +32,12 @@ std::optional<Rung> rung_from_name(std::string_view name);
 enum class FindingKind : std::uint8_t {
   kRace,
   kDeadlock,
-  kMisuse,  // a call that the rules of locks, threads, signals or the heap forbid, made in the recorded run
-  kCrash,   // a run was killed by a signal of its own doing, failed an assertion, or died of an exception
-  kHang,    // a run did not end
+  kMisuse,     // a call that the rules of locks, threads, signals or the heap forbid, made in the recorded run
+  kAtomicity,  // something came, or can come, between two parts of a thread's doing that belong together
+  kCrash,      // a run was killed by a signal of its own doing, failed an assertion, or died of an exception
+  kHang,       // a run did not end
 };
-inline constexpr int kFindingKindCount = 5;
+inline constexpr int kFindingKindCount = 6;
 std::string_view finding_kind_name(FindingKind kind);
 std::optional<FindingKind> finding_kind_from_name(std::string_view name);
 
@@ -323,7 +324,8 @@ struct Finding {
   bool known = false;          // in the baseline
   // Two for a race, in trace order. One acquire for each thread of a deadlock: each of a lock that the thread of the
   // next holds, the last of one that the first holds; the earliest in the trace comes first. One for a misuse: the
-  // forbidden call, or the fork of a leaked thread. Of a failure: where each thread stood that had to do with it, one
+  // forbidden call, or the fork of a leaked thread. Three for a violation of atomicity: what the thread did before, what
+  // another one does in between, and where the thread goes on. Of a failure: where each thread stood that had to do with it, one
   // at least.
   std::vector<Access> accesses;
   // Of a race: what meets what at these places, "read/write"; more than one when findings were merged.
@@ -331,6 +333,7 @@ struct Finding {
   // ... and then the other pairs, sorted by their sites; not all, when there are very many.
   std::vector<OtherPair> others;
   std::optional<MisuseKind> misuse;       // of a misuse
+  bool declared = false;                  // of a violation of atomicity: somebody has said that it is one block
   bool on_vptr = false;                   // of a race: on the pointer to an object's virtual functions
   std::optional<FailureSummary> failure;  // of a crash or hang, and of a deadlock that a run ended in
   // Libraries that nobody sees into, and that may order the two for all one knows.

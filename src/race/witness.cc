@@ -274,6 +274,7 @@ Status Checker::check_next() {
     case FindingKind::kRace: return check_race();
     case FindingKind::kDeadlock: return check_deadlock();
     case FindingKind::kMisuse: return Status::bad_input("a misuse has no witness: it happened in the recorded run");
+    case FindingKind::kAtomicity: return Status::bad_input("a violation of atomicity has no witness that is checked");
     case FindingKind::kCrash:
     case FindingKind::kHang: return Status::bad_input("a failure has no witness: a run ended so");
   }

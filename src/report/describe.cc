@@ -106,10 +106,24 @@ std::vector<std::string> finders(const Finding& finding, const ReportStats& stat
   return names;
 }
 
+// Nobody knows what the program means by it.
+std::string why_suspected_split(const Finding& finding) {
+  if (finding.observed) {
+    return "it happened in the recorded run, as far as its order is known";
+  }
+  const std::uint64_t hits = finding.replay.has_value() ? finding.replay->hits : 0;
+  const std::string what = finding.declared ? "the block was declared" : "nobody says that the two are meant to be one";
+  return what + (hits == 0 ? ", and no run has come in between"
+                           : ", and " + counted(hits, "run that came", "runs that came") + " in between did no harm");
+}
+
 // Names the strongest promise, and what is missing for the next rung.
 std::string why_suspected(const Finding& finding, const ReportStats& stats) {
   if (finding.kind == FindingKind::kMisuse) {
     return "it happened in the recorded run, but in the handler of a signal that ends the program";
+  }
+  if (finding.kind == FindingKind::kAtomicity) {
+    return why_suspected_split(finding);
   }
   const bool tried = finding.witness.has_value() && !finding.witness->checked && !finding.witness->why.empty();
   const std::string missing =
@@ -279,8 +293,9 @@ std::string why_confirmed(const Finding& finding) {
   const std::string runs = finding.replay.has_value() ? runs_that_reached(*finding.replay) : "a controlled run";
   const std::string takes = what_it_takes(finding);
   return runs +
-         (finding.kind == FindingKind::kRace ? " stopped with both threads about to do it"
-                                             : " stopped with every thread waiting for the next") +
+         (finding.kind == FindingKind::kRace        ? " stopped with both threads about to do it"
+          : finding.kind == FindingKind::kAtomicity ? " let the other thread in between"
+                                                    : " stopped with every thread waiting for the next") +
          (takes.empty() ? "" : " (" + takes + ")");
 }
 
@@ -335,7 +350,7 @@ std::string why_harmful(const Finding& finding) {
   const ReplaySummary& replay = *finding.replay;
   const std::uint64_t reached = replay.hits + (replay.witness_followed ? 1 : 0);
   std::string text = why_confirmed(finding);
-  if (finding.kind == FindingKind::kRace) {
+  if (finding.kind != FindingKind::kDeadlock) {
     text +=
         reached <= 1 ? ", and the run then failed: " : ", and " + std::to_string(replay.failures) + " then failed: ";
     text += printable(replay.outcome);
@@ -358,7 +373,8 @@ std::string doubt_by_libraries(const Finding& finding) {
 }  // namespace
 
 std::string attempts(const Finding& finding) {
-  if (!finding.replay.has_value() || finding.rung >= Rung::kConfirmed || finding.failure.has_value()) {
+  if (!finding.replay.has_value() || finding.rung >= Rung::kConfirmed || finding.failure.has_value() ||
+      finding.replay->hits > 0) {
     return "";
   }
   const std::uint64_t trials = finding.replay->trials;
@@ -384,8 +400,8 @@ std::string why_on_rung(const Finding& finding, const ReportStats& stats) {
       return why_suspected(finding, stats);
     case Rung::kPredicted:
       if (finding.observed) {
-        return (finding.kind == FindingKind::kMisuse ? "it happened in the recorded run"
-                                                     : "unordered by happens-before in the recorded run") +
+        const bool happened = finding.kind == FindingKind::kMisuse || finding.kind == FindingKind::kAtomicity;
+        return (happened ? "it happened in the recorded run" : "unordered by happens-before in the recorded run") +
                doubt_by_libraries(finding);
       }
       if (witnessed) {
@@ -404,6 +420,7 @@ std::string_view kind_phrase(FindingKind kind) {
     case FindingKind::kRace: return "data race";
     case FindingKind::kDeadlock: return "deadlock";
     case FindingKind::kMisuse: return "misuse";
+    case FindingKind::kAtomicity: return "atomicity violation";
     case FindingKind::kCrash: return "crash";
     case FindingKind::kHang: return "hang";
   }
@@ -442,6 +459,25 @@ bool is_cycle_of_locks(const Finding& finding) {
                      [](const Access& access) { return access.op == Op::kAcquire; });
 }
 
+namespace {
+
+// "atomicity violation: account_mutex is free between two sections", or of a block what it is.
+std::string headline_of_atomicity(const Finding& finding) {
+  std::string text(kind_phrase(finding.kind));
+  if (finding.accesses.size() != 3) {
+    return text;
+  }
+  const Access& first = finding.accesses.front();
+  if (first.op != Op::kAcquire) {
+    const std::string function = first.place().function;
+    return text + (function.empty() ? "" : " in " + printable(function));
+  }
+  return text + ": '" + printable(lock_of(first)) + "' is given back between two sections" +
+         (finding.declared ? " of a block" : "");
+}
+
+}  // namespace
+
 std::string headline(const Finding& finding) {
   std::string text(kind_phrase(finding.kind));
   switch (finding.kind) {
@@ -468,6 +504,7 @@ std::string headline(const Finding& finding) {
       }
       return text;
     case FindingKind::kMisuse: return finding.misuse.has_value() ? misuse_of(*finding.misuse, subject(finding)) : text;
+    case FindingKind::kAtomicity: return headline_of_atomicity(finding);
     case FindingKind::kCrash:
     case FindingKind::kHang:
       if (finding.failure.has_value()) {
@@ -591,7 +628,7 @@ const Access& primary_access(const Finding& finding) {
   if (finding.kind == FindingKind::kRace) {
     return finding.accesses.back();
   }
-  if (finding.failure.has_value()) {
+  if (finding.failure.has_value() || finding.kind == FindingKind::kAtomicity) {
     return finding.accesses.front();
   }
   return *std::max_element(finding.accesses.begin(), finding.accesses.end(),

@@ -257,6 +257,37 @@ std::string why_race(const Finding& finding) {
   return locks;
 }
 
+// What is wrong with it.
+std::string why_between(const Finding& finding) {
+  return finding.observed ? "no order of whole blocks does what this run did"
+                          : "each section is locked, the two together are not";
+}
+
+std::string explain_atomicity(const Finding& finding) {
+  if (finding.accesses.size() != 3) {
+    return "";
+  }
+  const Access &first = finding.accesses[0], &other = finding.accesses[1], &second = finding.accesses[2];
+  const auto at = [](const Access& access) { return short_place(access.place()); };
+  std::string text;
+  if (finding.observed) {
+    text = capital(actor(first)) + " is in a block that is meant to be atomic, from " + at(first) + " on. " +
+           capital(actor(other)) + " came in between at " + at(other) + ", and at " + at(second) +
+           " the block went on with what that had left: what the run did cannot be done with the block in one go.";
+  } else {
+    const std::string lock = first.variable.empty() ? "the lock" : "'" + printable(first.variable) + "'";
+    text = capital(actor(first)) + " takes " + lock + " at " + at(first) + ", gives it back, and takes it again at " +
+           at(second) + ". In between, " + actor(other) + " can take it at " + at(other) +
+           " and change or see what both sections are about.";
+    add(text, finding.declared
+                  ? "The two are parts of one block, as the program says."
+                  : "There is no race: every access is locked. Whether the two sections are meant to be one, only "
+                    "the program knows.");
+  }
+  add(text, about_runs(finding));
+  return text;
+}
+
 }  // namespace
 
 std::string why_it_can_happen(const Finding& finding) {
@@ -268,6 +299,7 @@ std::string why_it_can_happen(const Finding& finding) {
     case FindingKind::kDeadlock:
       return is_cycle_of_locks(finding) ? "each waits for a lock that the next one holds" : "";
     case FindingKind::kMisuse: return rule_of(finding);
+    case FindingKind::kAtomicity: return why_between(finding);
     case FindingKind::kCrash:
     case FindingKind::kHang: break;
   }
@@ -282,6 +314,7 @@ std::string explanation(const Finding& finding) {
     case FindingKind::kRace: return explain_race(finding);
     case FindingKind::kDeadlock: return explain_deadlock(finding);
     case FindingKind::kMisuse: return explain_misuse(finding);
+    case FindingKind::kAtomicity: return explain_atomicity(finding);
     case FindingKind::kCrash:
     case FindingKind::kHang: return finding.failure.has_value() ? explain_failure(finding) : "";
   }

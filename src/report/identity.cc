@@ -79,7 +79,8 @@ std::string key_of_variable(const Finding& finding, const UserCode& user_code, P
   switch (finding.kind) {
     case FindingKind::kRace: return memory_key(finding, user_code, place_key);
     case FindingKind::kMisuse: return misused_key(finding);
-    case FindingKind::kDeadlock: return locks_key(finding);
+    case FindingKind::kDeadlock:
+    case FindingKind::kAtomicity: return locks_key(finding);
     case FindingKind::kCrash:
     case FindingKind::kHang: break;
   }

@@ -134,13 +134,14 @@ static void read_json(const JsonNode& node, HandOver& hand_over) {
   }
 }
 
-// A race has two accesses, a misuse the forbidden call (behind the free, of a use after free), a deadlock one acquire for each thread.
+// A race has two accesses, a violation of atomicity three, a misuse the forbidden call (behind the free, of a use after free), a deadlock one acquire for each thread.
 static bool right_number_of_accesses(const Finding& finding) {
   switch (finding.kind) {
     case FindingKind::kRace: return finding.accesses.size() == 2;
     case FindingKind::kDeadlock:
     case FindingKind::kCrash:
     case FindingKind::kHang: return !finding.accesses.empty();
+    case FindingKind::kAtomicity: return finding.accesses.size() == 3;
     case FindingKind::kMisuse: return finding.accesses.size() == 1 || finding.accesses.size() == 2;
   }
   return false;
@@ -164,6 +165,7 @@ void read_json(const JsonNode& node, Finding& finding) {
   node.get("known", finding.known);
   node.get("conflicts", finding.conflicts);
   node.get("vptr", finding.on_vptr);
+  node.get("declared", finding.declared);
   node.get("follows", finding.follows);
   node.get("others", finding.others);
   node.get("may_be_atomic", finding.may_be_atomic);
@@ -175,7 +177,8 @@ void read_json(const JsonNode& node, Finding& finding) {
   accesses.get(finding.accesses);
   if (!right_number_of_accesses(finding)) {
     accesses.fail(
-        "does not have the two accesses of a race, the one for each thread of a deadlock or failure, or the one of a "
+        "does not have the two accesses of a race, the three of a violation of atomicity, the one for each thread of a "
+        "deadlock or failure, or the one of a "
         "misuse");
   }
   if (finding.kind == FindingKind::kMisuse) {

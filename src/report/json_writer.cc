@@ -331,6 +331,9 @@ Json to_json(const Finding& finding, SharedRuns* shared) {
   if (!finding.uninstrumented.empty()) {
     json["uninstrumented"] = finding.uninstrumented;
   }
+  if (finding.declared) {
+    json["declared"] = true;
+  }
   if (finding.on_vptr) {
     json["vptr"] = true;
   }

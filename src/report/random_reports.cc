@@ -249,6 +249,7 @@ Finding random_finding(Dice& dice) {
   Finding finding;
   finding.kind = FindingKind(dice.below(kFindingKindCount));
   finding.on_vptr = finding.kind == FindingKind::kRace && dice.below(4) == 0;
+  finding.declared = finding.kind == FindingKind::kAtomicity && dice.coin();
   finding.follows = finding.kind == FindingKind::kRace && dice.below(4) == 0 ? dice.text() : "";
   if (finding.kind == FindingKind::kMisuse) {
     finding.misuse = MisuseKind(1 + dice.below(kMisuseKindCount - 1));
@@ -271,9 +272,10 @@ Finding random_finding(Dice& dice) {
   finding.known = dice.coin();
   finding.may_be_atomic = dice.coin();
   finding.uninstrumented = dice.coin() ? dice.texts() : std::vector<std::string>();
-  const std::uint64_t sides = finding.kind == FindingKind::kRace     ? 2
-                              : finding.kind == FindingKind::kMisuse ? 1
-                                                                     : 1 + dice.below(4);
+  const std::uint64_t sides = finding.kind == FindingKind::kRace        ? 2
+                              : finding.kind == FindingKind::kMisuse    ? 1
+                              : finding.kind == FindingKind::kAtomicity ? 3
+                                                                        : 1 + dice.below(4);
   for (std::uint64_t i = 0; i < sides; ++i) {
     finding.accesses.push_back(random_access(dice));
   }

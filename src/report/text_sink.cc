@@ -140,6 +140,7 @@ std::string how_often(const Finding& finding) {
     case FindingKind::kDeadlock:
       return "as " + counted(finding.dynamic_pairs, "cycle", "cycles") + " of locks, within " + events;
     case FindingKind::kMisuse:
+    case FindingKind::kAtomicity:
     case FindingKind::kCrash:
     case FindingKind::kHang: return counted(finding.dynamic_pairs, "time", "times");
   }
@@ -241,6 +242,12 @@ Consequences consequences_of(const std::vector<const Finding*>& findings) {
   return by_cause;
 }
 
+std::string noun_of(FindingKind kind) {
+  return kind == FindingKind::kAtomicity ? "atomicity violation" : std::string(finding_kind_name(kind));
+}
+
+std::string plural_of(FindingKind kind) { return noun_of(kind) + (kind == FindingKind::kCrash ? "es" : "s"); }
+
 // "2 races (1 predicted, 1 suspected)"; empty when there is none of this kind.
 std::string count_of_kind(const std::vector<const Finding*>& findings, FindingKind kind) {
   std::array<std::uint64_t, kRungCount> by_rung{};
@@ -260,8 +267,7 @@ std::string count_of_kind(const std::vector<const Finding*>& findings, FindingKi
       rungs += (rungs.empty() ? "" : ", ") + std::to_string(by_rung[i]) + " " + std::string(rung_name(Rung(i)));
     }
   }
-  const std::string one(finding_kind_name(kind));
-  return counted(total, one, one + (kind == FindingKind::kCrash ? "es" : "s")) + " (" + rungs + ")";
+  return counted(total, noun_of(kind), plural_of(kind)) + " (" + rungs + ")";
 }
 
 std::string nothing_found(const Report& report, std::uint64_t known) {
@@ -279,8 +285,8 @@ std::string nothing_found(const Report& report, std::uint64_t known) {
   std::string what;
   for (int i = kFindingKindCount - 1; i >= 0; --i) {
     if (sought[i]) {
-      const std::string_view separator = what.empty() ? "" : what.find(' ') == what.npos ? " or " : ", ";
-      what = std::string(finding_kind_name(FindingKind(i))) + "s" + std::string(separator) + what;
+      const std::string_view separator = what.empty() ? "" : what.find(" or ") == what.npos ? " or " : ", ";
+      what = plural_of(FindingKind(i)) + std::string(separator) + what;
     }
   }
   return (known > 0 ? "No new " : "No ") + what + " found in " + events + " by " + names;

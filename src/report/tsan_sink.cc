@@ -115,6 +115,7 @@ class TsanWriter {
           is_cycle_of_locks(*finding) ? write_deadlock(*finding) : write_failure(*finding);
           break;
         case FindingKind::kMisuse:
+        case FindingKind::kAtomicity:
           finding->misuse == MisuseKind::kUseAfterFree ? write_race(*finding) : write_misuse(*finding);
           break;
         case FindingKind::kCrash:
@@ -141,6 +142,7 @@ class TsanWriter {
       case FindingKind::kDeadlock:
         return is_cycle_of_locks(finding) ? "lock-order-inversion (potential deadlock)" : "the program deadlocked";
       case FindingKind::kMisuse: return finding.misuse.has_value() ? misuse_title(*finding.misuse) : "";
+      case FindingKind::kAtomicity: return "atomicity violation";
       case FindingKind::kCrash: return "the program crashed";
       case FindingKind::kHang: return "the program hung";
     }

@@ -30,6 +30,9 @@ Promise promise_of(const Finding& finding) {
   if (finding.witness.has_value() && finding.witness->refuted) {
     return Promise::kRefuted;
   }
+  if (finding.kind == FindingKind::kAtomicity && !finding.declared) {
+    return Promise::kLockset;
+  }
   return Promise::kHybrid;
 }
 

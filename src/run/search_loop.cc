@@ -17,7 +17,6 @@
 #include "run/explore_stage.h"
 #include "run/order_census.h"
 #include "run/planner.h"
-#include "run/split_sections.h"
 #include "run/stage_time.h"
 #include "trace/reader.h"
 
@@ -167,6 +166,9 @@ class Loop {
     summary.jobs_why = job_.jobs_why;
     summary.ended = sentence(why_, planner_, job_.why_not_again);
     for (FindingPool::Entry& entry : pool_.entries()) {
+      if (is_idle_guess(entry.finding)) {
+        continue;
+      }
       if (sources_[entry.source].recording > 1) {
         entry.finding.recorded_under = sources_[entry.source].how;
       }
@@ -199,6 +201,13 @@ class Loop {
     options.on_run = [this] { tell("confirming"); };
     options.on_outcome = [this](const RunPlan& plan, const RunOutcome& run) { failures_.add(plan, run); };
     return options;
+  }
+
+  // Programs give locks back and take them again all the time, and mostly that is meant. Runs were steered in between, and
+  // did no harm: there is nothing to tell. `sooth analyze --with atomicity` lists them.
+  bool is_idle_guess(const Finding& finding) const {
+    return finding.kind == FindingKind::kAtomicity && !finding.declared && finding.rung == Rung::kSuspected &&
+           job_.confirm.options.campaign.trials > 0;
   }
 
   void add_gap(const std::string& text) { result_.gaps.push_back({GapKind::kTrials, text}); }
@@ -247,9 +256,6 @@ class Loop {
   void count_orders(const std::string& trace) {
     if (Result<std::unique_ptr<TraceReader>> reader = open_trace(trace, {.columns = 0}); reader.ok()) {
       census_.add(**reader);
-    }
-    if (Result<std::unique_ptr<TraceReader>> reader = open_trace(trace, {.columns = 0}); reader.ok()) {
-      splits_.add(**reader);
     }
   }
 
@@ -319,8 +325,12 @@ class Loop {
     }
     if (!sources_.empty() && program_->instrumented()) {
       CodeFinder finder(program_->path(), sources_.front().program, sources_.front().trace);
-      for (const std::vector<SiteCode>& acquire : splits_.code(finder)) {
-        portfolio.add_split(acquire);
+      std::vector<const Finding*> findings;
+      for (const FindingPool::Entry& entry : pool_.entries()) {
+        findings.push_back(&entry.finding);
+      }
+      for (const std::vector<SiteCode>& acquires : code_of_splits(findings, finder)) {
+        portfolio.add_split(acquires);
       }
     }
     std::set<std::pair<std::string, std::uint64_t>> ends;
@@ -671,7 +681,6 @@ class Loop {
   std::set<std::string> failed_;  // failure_key() of failures of recorded runs
   Campaign campaign_;
   OrderCensus census_;
-  SplitSections splits_;
   std::uint64_t events_ = 0;       // of the longest recording
   std::vector<Finding> explored_;  // races
   std::vector<PairCode> pairs_;    // of candidates

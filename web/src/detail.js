@@ -116,7 +116,7 @@ export function createDetail(finding) {
   const witness = finding.witness;
   const diagram = witness?.status === 'checked' ? createDiagram(finding) : null;
   const threads = diagram?.threads ?? [...new Set(finding.accesses.map((access) => access.thread))];
-  const times = { race: ['unordered pair'], deadlock: ['cycle of locks', 'cycles of locks'], misuse: ['time'], crash: ['run'], hang: ['run'] }[finding.kind];
+  const times = { race: ['unordered pair'], deadlock: ['cycle of locks', 'cycles of locks'], misuse: ['time'], atomicity: ['time'], crash: ['run'], hang: ['run'] }[finding.kind];
   const facts = [
     ['Found by', finding.found_by.join(', ')],
     ['Seen', `${counted(finding.dynamic_pairs, ...times)}${finding.kind === 'race' ? `, at best ${counted(finding.distance, 'event')} apart` : ''}`],

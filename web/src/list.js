@@ -44,7 +44,7 @@ function tally(values) {
   return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
-const KINDS = { race: 'Data races', deadlock: 'Deadlocks', misuse: 'Misuse', crash: 'Crashes', hang: 'Hangs' };
+const KINDS = { race: 'Data races', deadlock: 'Deadlocks', misuse: 'Misuse', atomicity: 'Atomicity', crash: 'Crashes', hang: 'Hangs' };
 
 export function createList() {
   let shown = [];

@@ -9,7 +9,7 @@ const top = document.getElementById('top');
 const main = document.getElementById('main');
 const foot = document.getElementById('foot');
 
-const KIND = { race: ['race'], deadlock: ['deadlock'], misuse: ['misuse', 'misuses'], crash: ['crash', 'crashes'], hang: ['hang'] };
+const KIND = { race: ['race'], deadlock: ['deadlock'], misuse: ['misuse', 'misuses'], atomicity: ['atomicity violation'], crash: ['crash', 'crashes'], hang: ['hang'] };
 
 function verdict() {
   const parts = Object.entries(KIND).map(([kind, words]) => [report.rows.filter((row) => row.kind === kind && !row.known).length, words])

@@ -1,38 +1,43 @@
-#include "run/split_sections.h"
+#include "detect/split_sections.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "oracle/random.h"
 #include "oracle/trace_text.h"
-#include "race/site_key.h"
-#include "schedule/random.h"
-#include "trace/memory_trace.h"
 
 namespace sooth {
 namespace {
 
 using Triples = std::set<std::tuple<std::string, std::string, std::string>>;
 
-std::string key_of(const std::string& label) {
-  Site site;
-  site.label = label;
-  return site_key(site);
-}
+// What was found, with the labels of the sites.
+struct Splits {
+  struct Found {
+    std::string first, other, second;
+    bool checks = false;
+  };
+  std::vector<Found> found;
+  Triples triples;
+};
 
-SplitSections splits_of(const std::string& text) {
+Splits splits_of(const std::string& text) {
   const oracle::TextTrace parsed = oracle::parse_trace(text);
-  MemoryTrace trace;
-  trace.events = parsed.events;
-  for (const std::string& label : parsed.labels) {
-    Site site;
-    site.label = label;
-    trace.tables.add_site(site);
-  }
-  MemoryTraceReader reader(trace);
   SplitSections splits(1'000'000);
-  splits.add(reader);
-  return splits;
+  for (std::size_t i = 0; i < parsed.events.size(); ++i) {
+    splits.consume({.event = parsed.events[i], .id = EventId{i}}, 0);
+  }
+  Splits named;
+  const auto label = [&](SiteId site) { return parsed.labels[raw(site)]; };
+  for (const AtomicityCandidate& each : splits.found()) {
+    named.found.push_back(
+        {label(each.first.event.site), label(each.other.event.site), label(each.second.event.site), each.checks});
+  }
+  for (const auto& [first, second, other] : splits.triples()) {
+    named.triples.emplace(label(first), label(second), label(other));
+  }
+  return named;
 }
 
 std::string section(const std::string& thread, const std::string& label, const std::string& what) {
@@ -40,49 +45,46 @@ std::string section(const std::string& thread, const std::string& label, const s
 }
 
 TEST(SplitSections, ALookAndADeedThatGoesByIt) {
-  const SplitSections splits =
-      splits_of(section("T0", "1", "r(x)") + section("T0", "2", "w(x)") + section("T1", "3", "w(x)"));
-  ASSERT_EQ(splits.found().size(), 1u);
-  EXPECT_EQ(splits.found()[0].first.label, "1");
-  EXPECT_EQ(splits.found()[0].second.label, "2");
-  EXPECT_EQ(splits.found()[0].other.label, "3");
-  EXPECT_TRUE(splits.found()[0].checks);
+  const Splits splits = splits_of(section("T0", "1", "r(x)") + section("T0", "2", "w(x)") + section("T1", "3", "w(x)"));
+  ASSERT_EQ(splits.found.size(), 1u);
+  EXPECT_EQ(splits.found[0].first, "1");
+  EXPECT_EQ(splits.found[0].second, "2");
+  EXPECT_EQ(splits.found[0].other, "3");
+  EXPECT_TRUE(splits.found[0].checks);
 }
 
 TEST(SplitSections, NeedConflictsWithBoth) {
   EXPECT_TRUE(
-      splits_of(section("T0", "1", "r(x)") + section("T0", "2", "w(y)") + section("T1", "3", "w(x)")).found().empty());
+      splits_of(section("T0", "1", "r(x)") + section("T0", "2", "w(y)") + section("T1", "3", "w(x)")).found.empty());
   EXPECT_TRUE(
-      splits_of(section("T0", "1", "r(x)") + section("T0", "2", "r(x)") + section("T1", "3", "r(x)")).found().empty());
-  const SplitSections twice =
-      splits_of(section("T0", "1", "r(x)") + section("T0", "2", "r(x)") + section("T1", "3", "w(x)"));
-  ASSERT_EQ(twice.found().size(), 1u);
-  EXPECT_FALSE(twice.found()[0].checks);
-  EXPECT_TRUE(splits_of("T0|acq(l)|1 T0|r(x)|0 T0|w(x)|0 T0|rel(l)|0 " + section("T1", "3", "w(x)")).found().empty())
+      splits_of(section("T0", "1", "r(x)") + section("T0", "2", "r(x)") + section("T1", "3", "r(x)")).found.empty());
+  const Splits twice = splits_of(section("T0", "1", "r(x)") + section("T0", "2", "r(x)") + section("T1", "3", "w(x)"));
+  ASSERT_EQ(twice.found.size(), 1u);
+  EXPECT_FALSE(twice.found[0].checks);
+  EXPECT_TRUE(splits_of("T0|acq(l)|1 T0|r(x)|0 T0|w(x)|0 T0|rel(l)|0 " + section("T1", "3", "w(x)")).found.empty())
       << "one section is whole";
 }
 
 TEST(SplitSections, NothingFitsWhereForksAndJoinsKeepItOut) {
   const std::string both = section("T0", "1", "r(x)") + section("T0", "2", "w(x)");
-  EXPECT_TRUE(splits_of(both + "T0|fork(T1)|0 " + section("T1", "3", "w(x)")).found().empty());
-  EXPECT_TRUE(splits_of("T0|fork(T1)|0 " + section("T1", "3", "w(x)") + "T0|join(T1)|0 " + both).found().empty());
-  EXPECT_EQ(splits_of("T0|fork(T1)|0 " + section("T1", "3", "w(x)") + both + "T0|join(T1)|0").found().size(), 1u)
+  EXPECT_TRUE(splits_of(both + "T0|fork(T1)|0 " + section("T1", "3", "w(x)")).found.empty());
+  EXPECT_TRUE(splits_of("T0|fork(T1)|0 " + section("T1", "3", "w(x)") + "T0|join(T1)|0 " + both).found.empty());
+  EXPECT_EQ(splits_of("T0|fork(T1)|0 " + section("T1", "3", "w(x)") + both + "T0|join(T1)|0").found.size(), 1u)
       << "it came first this time";
   EXPECT_EQ(splits_of(section("T0", "1", "r(x)") + "T0|fork(T1)|0 " + section("T1", "3", "w(x)") + "T0|join(T1)|0 " +
                       section("T0", "2", "w(x)"))
-                .found()
-                .size(),
+                .found.size(),
             1u)
       << "it can only be there";
 }
 
 TEST(SplitSections, AnotherLockMayKeepTheTwoTogether) {
   const std::string both = "T0|acq(k)|0 " + section("T0", "1", "r(x)") + section("T0", "2", "w(x)") + "T0|rel(k)|0 ";
-  EXPECT_TRUE(splits_of(both + "T1|acq(k)|0 " + section("T1", "3", "w(x)") + "T1|rel(k)|0").found().empty());
-  EXPECT_EQ(splits_of(both + section("T1", "3", "w(x)")).found().size(), 1u);
-  const std::string apart = "T0|acq(k)|0 " + section("T0", "1", "r(x)") + "T0|rel(k)|0 T0|acq(k)|0 " +
+  EXPECT_TRUE(splits_of(both + "T1|acq(k)|0 " + section("T1", "3", "w(x)") + "T1|rel(k)|0").found.empty());
+  EXPECT_EQ(splits_of(both + section("T1", "3", "w(x)")).found.size(), 1u);
+  const std::string apart = "T0|acq(k)|4 " + section("T0", "1", "r(x)") + "T0|rel(k)|0 T0|acq(k)|5 " +
                             section("T0", "2", "w(x)") + "T0|rel(k)|0 ";
-  EXPECT_EQ(splits_of(apart + "T1|acq(k)|0 " + section("T1", "3", "w(x)") + "T1|rel(k)|0").found().size(), 2u)
+  EXPECT_EQ(splits_of(apart + "T1|acq(k)|0 " + section("T1", "3", "w(x)") + "T1|rel(k)|0").found.size(), 2u)
       << "the other lock was free in between, so both are split";
 }
 
@@ -156,7 +158,7 @@ class Definition {
   }
 
  private:
-  static std::string label(const Range& section) { return key_of(std::to_string(section.begin)); }
+  static std::string label(const Range& section) { return std::to_string(section.begin); }
 
   bool are_neighbours(const Range& a, const Range& b) const {
     const Step& first = steps_[a.begin];
@@ -220,7 +222,7 @@ class Definition {
 // Threads 1 and 2 are forked by thread 0 somewhere, and joined perhaps.
 std::vector<Step> random_steps(std::uint64_t seed) {
   constexpr int kThreads = 3, kLocks = 2, kVariables = 2;
-  SeededRandom random(seed);
+  oracle::Random random(seed);
   std::vector<Step> steps;
   std::vector<std::vector<int>> held(kThreads);
   std::vector<int> holder(kLocks, -1);
@@ -273,8 +275,7 @@ TEST(SplitSections, AreThoseOfTheDefinition) {
   for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
     const std::vector<Step> steps = random_steps(seed);
     const Triples expected = Definition(steps).triples();
-    const auto found = splits_of(text_of(steps)).triples();
-    ASSERT_EQ(Triples(found.begin(), found.end()), expected) << "seed " << seed << ": " << text_of(steps);
+    ASSERT_EQ(splits_of(text_of(steps)).triples, expected) << "seed " << seed << ": " << text_of(steps);
     all += expected.size();
     with_some += expected.empty() ? 0 : 1;
   }
