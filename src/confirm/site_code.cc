@@ -116,12 +116,13 @@ PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const Plac
   return pair;
 }
 
-std::vector<SiteCode> split_code(const PlaceCode& second, const PlaceCode& between) {
+std::vector<SiteCode> split_code(const PlaceCode& second, const PlaceCode& between, bool is_first_there) {
   static_assert(control::kSecondSection == 1 << 2 && control::kSectionBetween == 2 << 2);
   constexpr std::uint32_t kAnyAcquire = control::kAcquires | control::kFirstAcquires;
   std::vector<SiteCode> sites = pair_code(second, kAnyAcquire, between, kAnyAcquire).sites;
   for (SiteCode& site : sites) {
     site.sites <<= 2;
+    site.sites |= is_first_there && (site.sites & control::kSecondSection) != 0 ? control::kEitherSection : 0;
   }
   return sites;
 }
@@ -252,13 +253,14 @@ std::vector<std::vector<SiteCode>> code_of_splits(const std::vector<const Findin
         finding->accesses[2].op != Op::kAcquire || finding->accesses[1].op != Op::kAcquire) {
       continue;
     }
-    const Site &second = finding->accesses[2].site, &other = finding->accesses[1].site;
+    const Site &first = finding->accesses[0].site, &second = finding->accesses[2].site;
+    const Site& other = finding->accesses[1].site;
     if (all.size() == kMostSplits || !known.emplace(site_key(second), site_key(other)).second) {
       continue;
     }
     const Result<PlaceCode> taken_again = finder.find(second), between = finder.find(other);
     if (taken_again.ok() && between.ok()) {
-      all.push_back(split_code(*taken_again, *between));
+      all.push_back(split_code(*taken_again, *between, site_key(first) == site_key(second)));
     }
   }
   return all;

@@ -49,8 +49,8 @@ PairCode pair_code(const PlaceCode& first, std::uint32_t first_kinds, const Plac
 std::vector<SiteCode> acquire_code(const std::vector<PlaceCode>& acquires);
 
 // The code of two acquires of one lock, for a run in which the section of the latter comes in front of that of the
-// former.
-std::vector<SiteCode> split_code(const PlaceCode& second, const PlaceCode& between);
+// former. `is_first_there`: the section before that of the former begins at the same place.
+std::vector<SiteCode> split_code(const PlaceCode& second, const PlaceCode& between, bool is_first_there = false);
 
 class CodeFinder;
 // split_code() of the splits among the findings, each two places once; kMostSplits at most.

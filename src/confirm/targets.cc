@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "race/site_key.h"
 #include "race/trace_store.h"
 #include "race/user_code.h"
 #include "race/witness_summary.h"
@@ -133,7 +134,8 @@ Result<FoundTarget> TargetFinder::find(const Finding& finding, bool tell_variabl
     if (!between.ok()) {
       return std::move(between).status();
     }
-    target.pair.sites = split_code(*second, *between);
+    const bool is_first_there = site_key(finding.accesses[0].site) == site_key(finding.accesses[2].site);
+    target.pair.sites = split_code(*second, *between, is_first_there);
   } else {
     for (const Access& acquire : finding.accesses) {
       Result<PlaceCode> place = code_.find(acquire.site);

@@ -55,6 +55,11 @@ bool SplitSections::fits(const Split& split, const Section& other) {
          !keeps_out(split, other);
 }
 
+bool SplitSections::could_do_the_same(const Split& split, const Section& other) {
+  return other.acquire.event.thread != split.first->acquire.event.thread && !other.known.knows(split.second->begun) &&
+         !split.first->known.knows(other.begun) && !keeps_out(split, other);
+}
+
 AtomicityCandidate SplitSections::candidate(const Split& split, const Section& other) {
   AtomicityCandidate found{.first = split.first->acquire, .other = other.acquire, .second = split.second->acquire};
   found.declared = split.declared();
@@ -161,11 +166,33 @@ void SplitSections::each_found(const Take& take) const {
   }
 }
 
+template <typename Take>
+void SplitSections::each_twin(const Take& take) const {
+  for (const auto& [places, splits] : splits_) {
+    for (const Split& split : splits) {
+      const auto others = closed_.find(split.first->acquire.event.object);
+      const bool in_vain = split.second->writes.empty() || !conflict(*split.first, *split.second);
+      if (in_vain || others == closed_.end()) {
+        continue;
+      }
+      const auto there = others->second.find(split.first->acquire.event.site);
+      for (std::size_t i = 0; there != others->second.end() && i < there->second.size(); ++i) {
+        if (could_do_the_same(split, *there->second[i])) {
+          Section twin = *split.second;
+          twin.acquire.event.thread = there->second[i]->acquire.event.thread;
+          take(split, twin);
+          break;
+        }
+      }
+    }
+  }
+}
+
 std::vector<AtomicityCandidate> SplitSections::found() const {
   std::vector<AtomicityCandidate> all;
   std::map<std::tuple<SiteId, SiteId, bool>, std::size_t> known;  // into all
   std::set<const Split*> counted;
-  each_found([&](const Split& split, const Section& other) {
+  const auto take = [&](const Split& split, const Section& other) {
     if (place_of(*split.first) == place_of(*split.second) && !split.declared()) {
       return;  // a loop
     }
@@ -183,7 +210,9 @@ std::vector<AtomicityCandidate> SplitSections::found() const {
       before = found;
     }
     before.times = found.times;
-  });
+  };
+  each_found(take);
+  each_twin(take);
   const auto rank = [](const AtomicityCandidate& each) { return each.declared ? 0 : each.checks ? 1 : 2; };
   std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
     return std::pair(rank(a), a.first.id) < std::pair(rank(b), b.first.id);

@@ -25,6 +25,8 @@ namespace sooth {
 //   - O fits: what must happen in every schedule (forks, joins, messages, not locks) neither puts it behind S2 nor in front
 //     of S1;
 //   - the thread holds no other lock from S1 to S2 that O needs.
+// Programs look in S1 whether S2 is to be done at all, and who came second had nothing to do any more: so they are also
+// split when another thread came to where S1 begins, did not go on to S2, and what S2 did would have been such an O of its.
 class SplitSections {
  public:
   // `instances`: sections at the same place, or two neighbours at the same places, that are looked at; the first ones.
@@ -69,6 +71,7 @@ class SplitSections {
   static bool conflict(const Section& a, const Section& b);
   static bool keeps_out(const Split& split, const Section& other);
   static bool fits(const Split& split, const Section& other);
+  static bool could_do_the_same(const Split& split, const Section& other);
   static AtomicityCandidate candidate(const Split& split, const Section& other);
   static Place place_of(const Section& section) { return {section.acquire.event.site, section.acquire.stack}; }
   void begin(const AccessRecord& record, std::uint64_t block);
@@ -77,6 +80,9 @@ class SplitSections {
   // Calls `take(split, other)` for each split and place of a section that fits; ends after kMostLooks.
   template <typename Take>
   void each_found(const Take& take) const;
+  // The same with what another thread that came to the first section would have done.
+  template <typename Take>
+  void each_twin(const Take& take) const;
   template <typename T>
   void keep(std::vector<T>& kept, T what, std::size_t places) const;
 

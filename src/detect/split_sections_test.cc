@@ -65,6 +65,24 @@ TEST(SplitSections, NeedConflictsWithBoth) {
       << "one section is whole";
 }
 
+TEST(SplitSections, AnotherThreadCouldHaveDoneTheSame) {
+  const std::string both = section("T0", "1", "r(x)") + section("T0", "2", "w(x)");
+  const Splits splits = splits_of(both + section("T1", "1", "r(x)"));
+  ASSERT_EQ(splits.found.size(), 1u) << "it looked, too, and there was nothing left to do";
+  EXPECT_EQ(splits.found[0].other, "2");
+  EXPECT_TRUE(splits.found[0].checks);
+  EXPECT_TRUE(splits.triples.empty()) << "no section that happened fits";
+  EXPECT_TRUE(splits_of(both + section("T1", "3", "r(x)")).found.empty()) << "it came to another place";
+  EXPECT_TRUE(splits_of(both + "T0|fork(T1)|0 " + section("T1", "1", "r(x)")).found.empty()) << "always behind";
+  EXPECT_TRUE(
+      splits_of(section("T0", "1", "r(x)") + section("T0", "2", "r(x)") + section("T1", "1", "r(x)")).found.empty());
+  EXPECT_TRUE(
+      splits_of(section("T0", "1", "r(x)") + section("T0", "2", "w(y)") + section("T1", "1", "r(x)")).found.empty());
+  EXPECT_TRUE(splits_of("T0|acq(k)|0 " + both + "T0|rel(k)|0 T1|acq(k)|0 " + section("T1", "1", "r(x)") + "T1|rel(k)|0")
+                  .found.empty())
+      << "another lock keeps the two together";
+}
+
 TEST(SplitSections, NothingFitsWhereForksAndJoinsKeepItOut) {
   const std::string both = section("T0", "1", "r(x)") + section("T0", "2", "w(x)");
   EXPECT_TRUE(splits_of(both + "T0|fork(T1)|0 " + section("T1", "3", "w(x)")).found.empty());

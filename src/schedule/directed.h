@@ -82,6 +82,13 @@ class Directed {
   // Lines 6 to 22: the running thread is in front of the access. `alone`: nobody else can run, nor will without it.
   template <typename Entry>
   constexpr Approach approach(const SiteAccess& access, const Entry* postponed, bool alone) {
+    if ((access.sites & control::kEitherSection) != 0) {
+      passing_ = passed_ == 0 ? 1 + random_.below(3) : passing_;
+      if (passed_ < passing_) {
+        ++passed_;
+        return Approach::kPass;
+      }
+    }
     for (const Entry* entry = postponed; entry != nullptr; entry = entry->next) {
       if (are_racing(access, entry->access)) {
         return random_.below(2) == 0 ? Approach::kGoesFirst : Approach::kGoesSecond;
@@ -154,7 +161,8 @@ class Directed {
 
   SeededRandom random_{0}, rounds_{0};
   std::uint64_t patience_ = kDefaultPatience;
-  std::uint64_t times_[kCounters] = {};  // that a thread came to a site and met nobody, by the index of its range
+  std::uint64_t passing_ = 0, passed_ = 0;  // threads that pass at control::kEitherSection, and those that did
+  std::uint64_t times_[kCounters] = {};     // that a thread came to a site and met nobody, by the index of its range
 };
 
 }  // namespace sooth

@@ -87,6 +87,22 @@ TEST(AreMeeting, ASectionComesBetweenTwo) {
   EXPECT_FALSE(is_meant(kReads | kWrites, kAcquires));
 }
 
+TEST(Approach, TheFirstOnesPassWhereBothSectionsBegin) {
+  const SiteAccess either =
+      access_of(100, 1, control::kFirstAcquires, control::kSecondSection | control::kEitherSection);
+  std::set<int> passed;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    Directed directed(seed, 0);
+    int passes = 0;
+    while (directed.approach<DirectedEntry>(either, nullptr, false) == Approach::kPass) {
+      ++passes;
+    }
+    passed.insert(passes);
+    EXPECT_EQ(directed.approach<DirectedEntry>(either, nullptr, false), Approach::kPostpone);
+  }
+  EXPECT_EQ(passed, (std::set<int>{1, 2, 3}));
+}
+
 TEST(Approach, PostponesUntilSomebodyMeetsIt) {
   Directed directed(1, 0);
   const SiteAccess here = access_of(100, 4, kWrites, 1);

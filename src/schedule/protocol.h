@@ -112,6 +112,8 @@ inline constexpr std::uint32_t kFirstAcquires = 16;
 // of one that is to come between the two.
 inline constexpr std::uint32_t kSecondSection = 4;
 inline constexpr std::uint32_t kSectionBetween = 8;
+// With kSecondSection: the first of the two begins there, too. The first ones that come there, one to three, pass.
+inline constexpr std::uint32_t kEitherSection = 16;
 
 // Code that belongs to a site of the pair: an access whose program counter (that of the call of the hook, less one)
 // lies in [begin, end) of the module, and which is of the kind. With Plan::kStrategy: a scheduling point. A site may have many ranges, and a range may belong to

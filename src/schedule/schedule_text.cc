@@ -34,7 +34,11 @@ constexpr Letter kKinds[] = {{'r', control::kReads},
                              {'a', control::kAtomics},
                              {'l', control::kAcquires},
                              {'f', control::kFirstAcquires}};
-constexpr Letter kSites[] = {{'1', 1}, {'2', 2}, {'s', control::kSecondSection}, {'b', control::kSectionBetween}};
+constexpr Letter kSites[] = {{'1', 1},
+                             {'2', 2},
+                             {'s', control::kSecondSection},
+                             {'b', control::kSectionBetween},
+                             {'e', control::kEitherSection}};
 
 struct FlagName {
   std::string_view name;
