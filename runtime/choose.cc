@@ -371,6 +371,13 @@ void log_events(const Node* n) {
     controlled::log(RecordKind::kEvents, n->id, n->events, n->standing.number - 1);
 }
 
+bool has_goals() { return recorder.controlled && strategy_.has_goals(); }
+
+void observe(Thread* t, u64 place, uptr object, bool writes) {
+  Locked locked(t);
+  strategy_.observe({node_of(t)->standing.number, place, object / sooth::control::kGranule, writes});
+}
+
 bool asks_at_operations() {
   return strategy_spec_.kind != StrategyKind::kSerial || (recorder.controlled && plan_ != Plan::kStrategy);
 }

@@ -247,27 +247,31 @@ struct LastAt {
 constexpr u32 kLastEntries = 1u << 14, kOrderEntries = 1u << 13, kMostProbes = 32;
 LastAt* lasts_ = nullptr;
 u64* orders_ = nullptr;
+u64* own_orders_ = nullptr;  // of one thread: they must not crowd out the others
 
 // An event at an object whose order matters: not of threads, calls or fences.
 bool sees_orders(Op op) { return is_atomic(op) || op == Op::kAcquire; }
 
-bool is_new_order(u64 key) {
+bool is_new_order(u64* orders, u64 key) {
   u32 at = static_cast<u32>(key * 0x9e3779b97f4a7c15 >> 40) & (kOrderEntries - 1);
   for (u32 probes = 0; probes < kMostProbes; ++probes, at = (at + 1) & (kOrderEntries - 1)) {
-    if (orders_[at] == key) return false;
-    if (orders_[at] != 0) continue;
-    orders_[at] = key;
+    if (orders[at] == key) return false;
+    if (orders[at] != 0) continue;
+    orders[at] = key;
     return true;
   }
   return false;
 }
 
 // The thread has the turn.
-void note_order(u32 thread, uptr pc, uptr object, bool writes) {
+void note_order(Thread* t, uptr pc, uptr object, bool writes) {
+  if (turn::has_goals()) turn::observe(t, module_offset(pc), object, writes);
+  u32 thread = t->id;
   if (log_ == nullptr || process_ != 0 || has_flag(sooth::control::kLogPoints)) return;
   if (lasts_ == nullptr) {
     lasts_ = static_cast<LastAt*>(map_memory(kLastEntries * sizeof(LastAt)));
-    orders_ = static_cast<u64*>(map_memory(kOrderEntries * sizeof(u64)));
+    orders_ = static_cast<u64*>(map_memory(2 * kOrderEntries * sizeof(u64)));
+    own_orders_ = orders_ + kOrderEntries;
     if (lasts_ == nullptr || orders_ == nullptr) fatal("out of memory for the orders of a run");
   }
   u64 key = object / sooth::control::kGranule + 1;
@@ -276,9 +280,11 @@ void note_order(u32 thread, uptr pc, uptr object, bool writes) {
   while (lasts_[at].key != 0 && lasts_[at].key != key && probes++ < kMostProbes) at = (at + 1) & (kLastEntries - 1);
   LastAt& last = lasts_[at];
   if (last.key != 0 && last.key != key) return;
-  if (last.key != 0 && last.thread != thread && (last.writes || writes) &&
-      is_new_order((last.pc * 0x9e3779b97f4a7c15) ^ pc))
-    log(RecordKind::kOrder, thread, module_offset(last.pc), module_offset(pc), u64{last.writes} | u64{writes} << 1);
+  bool is_own = last.thread == thread;
+  if (last.key != 0 && (last.writes || writes) && (!is_own || last.pc != pc) &&
+      is_new_order(is_own ? own_orders_ : orders_, (last.pc * 0x9e3779b97f4a7c15) ^ pc))
+    log(RecordKind::kOrder, thread, module_offset(last.pc), module_offset(pc),
+        u64{last.writes} | u64{writes} << 1 | u64{last.thread} << 32);
   // Sums do not depend on the order of what is at other objects.
   u64 hash = last.key == 0 ? 0 : last.hash;
   log_->order_hash -= hash;
@@ -550,7 +556,7 @@ void operation(Thread* t, uptr pc, Op op, u64 object, u64 size) {
   mix(u64{t->id} << 40 | static_cast<u64>(op) << 32 | (p.events & 0xffffffff));
   if (op != Op::kAtomicLoad && op != Op::kAtomicRmw) t->spin.stop();
   if (!is_quiet(op)) t->special &= ~kQuiet;
-  if (sees_orders(op)) note_order(t->id, pc, object, !is_access(op) || is_write(op));
+  if (sees_orders(op)) note_order(t, pc, object, !is_access(op) || is_write(op));
   turn::operation_done(t);
 }
 
@@ -596,7 +602,7 @@ void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
   t->progress.origin -= counts ? 0 : 1;
   if (writes && weak_run::is_on()) weak_run::before_write(address, bytes);
   if (!at_site) return;
-  note_order(t->id, pc, address, writes);
+  note_order(t, pc, address, writes);
   // In front of the access again.
   --t->progress.origin;
   turn::approach(t, access);

@@ -114,6 +114,10 @@ void changed_nothing(Thread* t);
 // The thread was found to do nothing but look at the same things again.
 void spun(Thread* t);
 void operation_done(Thread* t);
+// The strategy has goals about what comes right behind what (schedule/reads_from.h), and wants to know what happened: at
+// that offset in its module.
+bool has_goals();
+void observe(Thread* t, u64 place, uptr object, bool writes);
 void thread_created(u32 id, u32 parent, u32 child);
 // The process is over.
 void end_run(Thread* t);

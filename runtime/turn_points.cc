@@ -13,20 +13,22 @@ using sooth::control::StretchEnd;
 namespace {
 
 // For strategies that ask what is pending: `what` nullptr is nothing that others could tell.
-void set_pending(Standing& standing, const Step* what) {
+void set_pending(Standing& standing, const Step* what, u64 place) {
   standing.object = what == nullptr ? 0 : what->object / sooth::control::kGranule;
   standing.writes = what != nullptr && (!is_access(what->op) || is_write(what->op));
   standing.is_event = what != nullptr;
+  standing.place = place;
 }
 
 // The thread has the turn and could go on: the strategy says whether it does. `what` it is about to do.
 void reschedule(Thread* t, SchedulingPoint point, StretchEnd how, bool at_operation, const Step* what = nullptr) {
   write_pending(t);
+  u64 place = what != nullptr && what->pc != 0 && has_goals() ? controlled::module_offset(what->pc) : 0;
   const u32* word = nullptr;
   {
     Locked locked(t);
     Node* n = node_of(t);
-    set_pending(n->standing, what);
+    set_pending(n->standing, what, place);
     n->events += what != nullptr ? 1 : 0;
     if (point == SchedulingPoint::kQuantum) controlled::set_quantum(t, grant(n));
     if (holder_ != n) return;  // it was taken away just now

@@ -69,7 +69,7 @@ TEST_HEADERS = ["trace/memory_trace.h"]
 # All that the run time library shares with src/: it lives inside the user's program, without libstdc++. These headers
 # may include one another and nothing else of src/.
 RUNTIME_HEADERS = ["trace/op.h", "trace/openmp_messages.h", "trace/unsafe_calls.h", "trace/versions.h", "trace/recording/stream_format.h", "trace/recording/deep_format.h", "filter/context_rules.h", "filter/location_set.h",
-                   "schedule/random.h", "schedule/strategy.h", "schedule/directed.h", "schedule/follow.h", "schedule/early_ends.h", "schedule/spin.h", "schedule/weak_memory.h", "schedule/protocol.h",
+                   "schedule/random.h", "schedule/reads_from.h", "schedule/strategy.h", "schedule/directed.h", "schedule/follow.h", "schedule/early_ends.h", "schedule/spin.h", "schedule/weak_memory.h", "schedule/protocol.h",
                    "launch/tsan_flags.inc"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

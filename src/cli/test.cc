@@ -321,11 +321,11 @@ Result<TestResult> run_campaign(const ControlledProgram& program, const TestFlag
   if (options.strategy == kSurw) {
     return run_uniform_tests(run_once, tally, test);
   }
-  if (options.strategy != kDirected && options.strategy != kAuto) {
+  if (options.strategy != kDirected && options.strategy != kAuto && options.strategy != kRffStrategy) {
     return run_tests(run_once, tally, test);
   }
   const auto find_pairs = [&](std::uint64_t seed) { return find_test_pairs(program, seed, run.timeout, run.cancel); };
-  return (options.strategy == kAuto ? run_auto_tests : run_directed_tests)(run_once, find_pairs, tally, test);
+  return (options.strategy == kDirected ? run_directed_tests : run_auto_tests)(run_once, find_pairs, tally, test);
 }
 
 CommandResult run_test(const TestFlags& options) {
@@ -366,12 +366,12 @@ void check_strategy(const std::string& text) {
   if (text.find('\0') != std::string::npos || !parse_strategy(text.c_str(), spec) ||
       spec.kind == StrategyKind::kSerial) {
     throw CLI::ValidationError(
-        "--strategy",
-        "\"" + text +
-            "\" is none of auto, random, pct:D, pos, surw, first:N, last:N and directed; pct "
-            "takes a depth from 1 to " +
-            std::to_string(kMaxPctDepth) + ", like pct:3." +
-            did_you_mean(text, std::vector<std::string>{kAuto, "random", "pct:", "pos", kSurw, kDirected}));
+        "--strategy", "\"" + text +
+                          "\" is none of auto, random, pct:D, pos, surw, rff, first:N, last:N and directed; pct "
+                          "takes a depth from 1 to " +
+                          std::to_string(kMaxPctDepth) + ", like pct:3." +
+                          did_you_mean(text, std::vector<std::string>{kAuto, "random", "pct:", "pos", kSurw,
+                                                                      kRffStrategy, kDirected}));
   }
 }
 
@@ -387,10 +387,12 @@ void add_test_command(CLI::App& root, CommandResult& result) {
           "random: any thread at every synchronisation. pct:D: by random priorities that change D-1 times, for bugs of "
           "depth D. pos: by random priorities of what threads are about to do. surw: each order of operations as "
           "likely as "
-          "any other, going by how many of them the threads of a first run have. first:N, last:N: thread N, from 0 as "
+          "any other, going by how many of them the threads of a first run have. rff: as pos, steered to pairs of "
+          "places, "
+          "one right behind the other, that no run has shown. first:N, last:N: thread N, from 0 as "
           "they are created, whenever it can, or only when no other can. "
           "directed: records runs, finds pairs that may race, and steers runs into them")
-      ->type_name("auto|random|pct:D|pos|surw|first:N|directed")
+      ->type_name("auto|random|pct:D|pos|surw|rff|first:N|directed")
       ->default_str(options->strategy);
   add_count_option(*command, "--runs", options->runs, "How many");
   add_memory_model_option(*command, options->flags);

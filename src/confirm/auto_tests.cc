@@ -13,7 +13,12 @@ class AutoTests {
  public:
   AutoTests(const std::function<Result<RunOutcome>(const RunPlan&)>& run, const FindPairs& find_pairs, TestTally& tally,
             const TestOptions& options)
-      : run_(run), find_pairs_(find_pairs), tally_(tally), options_(options), planned_(runs_of_shard(options)) {}
+      : run_(run),
+        find_pairs_(find_pairs),
+        tally_(tally),
+        options_(options),
+        planned_(runs_of_shard(options)),
+        portfolio_(options.seed + options.shard - 1, options.strategy == kRffStrategy) {}
 
   Result<TestResult> go() {
     record();
@@ -23,7 +28,7 @@ class AutoTests {
     TestResult result = tally_.finish();
     result.runs = made_;
     result.planned = planned_;
-    for (std::size_t i = 0; i < races_.size(); ++i) {
+    for (std::size_t i = 0; i < races_.size() && options_.strategy != kRffStrategy; ++i) {
       if (!is_split_[i]) {
         result.races.push_back(std::move(races_[i]));
       }

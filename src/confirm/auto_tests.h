@@ -1,4 +1,5 @@
-// The strategy `auto`: strategies share the runs (portfolio.h).
+// The strategy `auto`: strategies share the runs (portfolio.h); or, if that is what TestOptions::strategy says, `rff` has
+// them all.
 #pragma once
 
 #include <functional>
@@ -16,5 +17,6 @@ Result<TestResult> run_auto_tests(const std::function<Result<RunOutcome>(const R
                                   const FindPairs& find_pairs, TestTally& tally, const TestOptions& options);
 
 inline constexpr std::uint64_t kWorthRecording = 10;
+inline constexpr char kRffStrategy[] = "rff";
 
 }  // namespace sooth

@@ -46,11 +46,11 @@ TEST(Portfolio, MeasuresFirst) {
   for (const Portfolio::Planned& planned : portfolio.next_round(100)) {
     strategies.insert(planned.plan.strategy);
   }
-  EXPECT_EQ(strategies, (std::set<std::string>{"random", "pct:2:40", "pos", "surw:20,5,5,7@1"}));
+  EXPECT_EQ(strategies, (std::set<std::string>{"random", "pct:2:40", "pos", "rff", "surw:20,5,5,7@1"}));
 }
 
 TEST(Portfolio, SharesByWhatRunsBring) {
-  for (const char* good : {"random", "pct", "pos", "surw", "directed"}) {
+  for (const char* good : {"random", "pct", "pos", "surw", "rff", "directed"}) {
     Portfolio portfolio;
     for (int i = 0; i < 8; ++i) {  // enough for the arm `directed` to have use of its pairs
       portfolio.add_pair(a_pair().code);
@@ -74,7 +74,7 @@ TEST(Portfolio, SharesByWhatRunsBring) {
     const TestCoverage coverage = portfolio.coverage();
     EXPECT_EQ(coverage.schedules, next + 1);
     EXPECT_EQ(coverage.once, next);
-    EXPECT_EQ(coverage.shares.size(), 5u);
+    EXPECT_EQ(coverage.shares.size(), 6u);
   }
 }
 
@@ -110,12 +110,28 @@ TEST(Portfolio, EstimatesTheChanceOfSomethingNew) {
   for (std::uint64_t i = 0; i < 10; ++i) {
     RunOutcome run = counted_run();
     run.log.order_hash = i < 8 ? 1 : i;  // eight alike, and two that nobody saw again
-    run.log.processes[0].orders = {{1, 2, 3}, {i < 5 ? 1u : 2u, 4, 1}};
+    run.log.processes[0].orders = {{{1, 2, 3}, 1, 2}, {{i < 5 ? 1u : 2u, 4, 1}, 1, 2}};
     portfolio.take(portfolio.next_round(1)[0], run.log, false, false);
   }
   EXPECT_DOUBLE_EQ(portfolio.coverage().chance_of_new(), 0.2);
   EXPECT_EQ(portfolio.coverage().orders, 3u);
   EXPECT_EQ(portfolio.coverage().last_new, 6u);
+}
+
+TEST(Portfolio, MayBeOfReadsFromFuzzingAlone) {
+  Portfolio portfolio(1, true);
+  portfolio.add_pair(a_pair().code);
+  for (int round = 0; round < 5; ++round) {
+    for (const Portfolio::Planned& planned : portfolio.next_round(20)) {
+      EXPECT_EQ(family(planned.plan), "rff");
+      EXPECT_EQ(planned.plan.sites.size(), 2u);
+      RunOutcome run = counted_run();
+      run.log.processes[0].orders = {{{0x100, 0x200, 2}, 1, 2}};
+      portfolio.take(planned, run.log, false, false);
+    }
+  }
+  ASSERT_EQ(portfolio.coverage().shares.size(), 1u);
+  EXPECT_EQ(portfolio.coverage().shares[0].strategy, "rff");
 }
 
 TEST(AutoTests, DoNotDependOnTheNumberOfJobs) {

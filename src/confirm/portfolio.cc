@@ -66,7 +66,7 @@ const Portfolio::Pair* Portfolio::open_pair(std::size_t& at) const {
 
 bool Portfolio::has_use_of(std::size_t arm) const {
   std::size_t at = 0;
-  return arm != kDirected || open_pair(at) != nullptr;
+  return only_rff_ ? arm == kRff : arm != kDirected || open_pair(at) != nullptr;
 }
 
 // Each strategy has one run of the round; the rest go by what a run of it was worth of late, and a little to all: what
@@ -117,6 +117,10 @@ Portfolio::Planned Portfolio::plan_of(std::size_t arm) {
       plan.strategy = surw_;
       plan.sites = sites_;
       break;
+    case kRff:
+      plan.strategy = fuzzer_.next();
+      plan.sites = sites_;
+      break;
     case kDirected:
       if (open_pair(planned.pair) == nullptr) {
         return plan_of(kRandom);
@@ -138,7 +142,7 @@ std::vector<Portfolio::Planned> Portfolio::next_round(std::uint64_t most) {
   }
   std::vector<Planned> round;
   if (most > 0 && runs_ == 0) {
-    round.push_back(plan_of(kSurw));
+    round.push_back(plan_of(only_rff_ ? kRff : kSurw));
     return round;
   }
   for (const std::size_t arm : share_out(std::min(most, kRound))) {
@@ -161,6 +165,7 @@ void Portfolio::take(const Planned& planned, const RunLog& log, bool is_new_end,
     for (const SeenOrder& order : log.processes.front().orders) {
       new_orders += orders_.insert(order).second ? 1 : 0;
     }
+    fuzzer_.take(planned.plan.strategy, log.processes.front());
     if (planned.arm == kSurw || surw_ == "surw") {
       const std::string measured = surw_of(log.processes.front());
       surw_ = measured.size() > surw_.size() || surw_ == "surw" ? measured : surw_;
@@ -174,7 +179,7 @@ void Portfolio::take(const Planned& planned, const RunLog& log, bool is_new_end,
 }
 
 TestCoverage Portfolio::coverage() const {
-  static const char* const kNames[kArms] = {"random", "pct", "pos", "surw", "directed"};
+  static const char* const kNames[kArms] = {"random", "pct", "pos", "surw", "rff", "directed"};
   TestCoverage coverage;
   coverage.runs = runs_;
   coverage.orders = orders_.size();

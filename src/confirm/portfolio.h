@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "confirm/reads_from_fuzzer.h"
 #include "confirm/site_code.h"
 #include "launch/controlled_run.h"
 #include "schedule/control_file.h"
@@ -56,6 +57,9 @@ class Portfolio {
   // Ranges of code that are sites of a run, at most: each costs time at every access near it.
   static constexpr std::size_t kMaxSites = 64;
 
+  // `seed`: of what is drawn here, which is the goals of `rff`. `only_rff`: it has all the runs.
+  explicit Portfolio(std::uint64_t seed = 1, bool only_rff = false) : only_rff_(only_rff), fuzzer_(seed) {}
+
   // Two places that may race: their accesses become scheduling points, and runs are steered to them.
   void add_pair(const PairCode& pair);
   // As split_code() makes it: runs are steered so that the section comes in between.
@@ -69,7 +73,7 @@ class Portfolio {
   TestCoverage coverage() const;
 
  private:
-  enum Arm : std::size_t { kRandom, kPct, kPos, kSurw, kDirected, kArms };
+  enum Arm : std::size_t { kRandom, kPct, kPos, kSurw, kRff, kDirected, kArms };
   struct Account {
     std::uint64_t runs = 0, brought = 0;
     double recent_runs = 0, recent_worth = 0;  // of late rounds more than of early ones
@@ -85,6 +89,8 @@ class Portfolio {
   Planned plan_of(std::size_t arm);
   const Pair* open_pair(std::size_t& at) const;
 
+  const bool only_rff_;
+  ReadsFromFuzzer fuzzer_;
   Account accounts_[kArms];
   std::vector<Pair> pairs_;
   std::size_t next_pair_ = 0;

@@ -13,8 +13,8 @@
 namespace sooth {
 namespace {
 
-constexpr std::string_view kChain[] = {"hb",  "wcp",      "syncp",     "hybrid", "hybrid:hard", "ipa",
-                                       "mcm", "deadlock", "atomicity", "misuse"};
+constexpr std::string_view kChain[] = {"hb",  "wcp", "syncp",    "hybrid",    "hybrid:hard",
+                                       "ipa", "mcm", "deadlock", "atomicity", "misuse"};
 // For traces with calls that were not recorded.
 constexpr std::string_view kCallAnalysis = "rdit";
 // For exact traces that come with the code of the program.

@@ -234,9 +234,9 @@ enum class RecordKind : std::uint16_t {
   // `thread` came to a operations and accesses at sites, in front of which others may go first; b = its number, from 0 in
   // the order in which threads were created. When it ends, or the process. Not with kLogPoints.
   kEvents = 21,
-  // `thread` did an operation, or an access at a site, right behind one of another thread at the same object, not both
-  // looks: a, b = where these are, as offsets in their modules, c = whether the first writes | the second << 1. Once in
-  // a run. Not with kLogPoints.
+  // `thread` did an operation, or an access at a site, right behind another one at the same object, not both looks: a, b =
+  // where these are, as offsets in their modules, c = whether the first writes | the second << 1 | the thread of the
+  // first << 32. Once in a run. Not with kLogPoints.
   kOrder = 22,
   // An atomic operation of `thread` could see or do more than one thing (kWeakMemory): a = index and chosen of MemoryChoice,
   // index << 32 | chosen << 16 | how many there were << 8 | Op, b = offset of its program counter in its module, c = one more

@@ -175,7 +175,12 @@ bool add_record(const LogRecord& record, Reading& reading, RunLog& log) {
     case RecordKind::kEvents:
       process.counts.push_back({record.thread, static_cast<std::uint32_t>(record.b), record.a});
       return true;
-    case RecordKind::kOrder: process.orders.push_back({record.a, record.b, record.c}); return true;
+    case RecordKind::kOrder: {
+      const auto first_thread = static_cast<std::uint32_t>(record.c >> 32);
+      (first_thread == record.thread ? process.own_orders : process.orders)
+          .push_back({{record.a, record.b, record.c & 3}, first_thread, record.thread});
+      return true;
+    }
     case RecordKind::kMemory:
       if (record.process == 0) {
         log.points.push_back(record);

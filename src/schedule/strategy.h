@@ -20,6 +20,9 @@
 //               every interleaving of these events is as likely as any other. The numbers are those of threads in the
 //               order in which they are created, with the number of their creator behind @ (0 if there is none);
 //               threads without one count as 1. Events of interest are operations and accesses at selected sites.
+//   rff         As pos, but with goals about who reads from whom, which hold threads back and put others first: see
+//   rff:A>B,C!D reads_from.h. A to D are where the events are in the code, as offsets in their modules, in hexadecimal;
+//               A>B is wanted, C!D is not. reads_from_fuzzer.h finds the goals.
 //   first:N     As pct:1, but thread N, from 0 in the order in which they are created, is above all others; or below
 //   last:N      them. Who knows what order was never seen can ask for it. Next to first:N comes thread 0, which creates it.
 //
@@ -37,10 +40,11 @@
 #include <cstdint>
 
 #include "schedule/random.h"
+#include "schedule/reads_from.h"
 
 namespace sooth {
 
-enum class StrategyKind : std::uint8_t { kSerial, kRandom, kPct, kPos, kSurw };
+enum class StrategyKind : std::uint8_t { kSerial, kRandom, kPct, kPos, kSurw, kRff };
 
 inline constexpr std::uint32_t kMaxPctDepth = 32;
 inline constexpr std::uint32_t kMaxCounted = 64;
@@ -59,9 +63,12 @@ struct StrategySpec {
   bool is_last = false;       // ... below
   std::uint32_t counted = 0;  // of kSurw: threads whose events are known
   EventCount counts[kMaxCounted] = {};
+  std::uint32_t goal_count = 0;  // of kRff
+  ReadsFromGoal goals[kMaxGoals] = {};
 };
 
-// "serial", "random", "pct:3", "pct:3:1000", "pos", "surw", "surw:20,5,5@1", "first:2", "last:0". False, with `spec` as it was, for anything else.
+// "serial", "random", "pct:3", "pct:3:1000", "pos", "surw", "surw:20,5,5@1", "rff", "rff:1a40>1a58", "first:2", "last:0".
+// False, with `spec` as it was, for anything else.
 constexpr bool parse_strategy(const char* text, StrategySpec& spec);
 
 // Why a decision is due.
@@ -81,7 +88,8 @@ struct Standing {
   // What it is about to do; the caller says so in front of choose().
   std::uint64_t object = 0;  // 0: nothing that anybody could be in a race with
   bool writes = false;
-  bool is_event = false;  // of interest
+  bool is_event = false;    // of interest
+  std::uint64_t place = 0;  // of kRff: offset in its module; 0: nobody knows
 };
 
 // Orders of the two can tell.
@@ -119,6 +127,10 @@ class Strategy {
     return spec_.kind == StrategyKind::kSerial ? 0 : static_cast<std::uint32_t>(random_.below(count));
   }
 
+  // Of kRff: something happened that has an order.
+  constexpr void observe(const GuidedEvent& event) { guide_.observe(event); }
+  constexpr bool has_goals() const { return !guide_.is_empty(); }
+
   constexpr std::uint64_t steps() const { return steps_; }  // so far, under `pct`
 
  private:
@@ -137,7 +149,11 @@ class Strategy {
   constexpr void take_step(Standing& thread);
   constexpr void fall(Standing& thread);
 
+  // What a goal wants of the thread goes before its priority, unless it has fallen below all others.
+  constexpr Guidance guidance_of(const Standing& thread);
+
   StrategySpec spec_;
+  ReadsFromGuide guide_;
   SeededRandom random_;
   std::uint32_t quantum_ = 1;
   std::uint32_t threads_ = 0;
@@ -196,6 +212,33 @@ constexpr bool skip_counts(const char*& text, StrategySpec& spec) {
   return true;
 }
 
+// A number without a sign, in hexadecimal.
+constexpr bool skip_hexadecimal(const char*& text, std::uint64_t& number) {
+  const char* const begin = text;
+  for (number = 0;; ++text) {
+    const bool is_digit = *text >= '0' && *text <= '9', is_letter = *text >= 'a' && *text <= 'f';
+    if ((!is_digit && !is_letter) || text - begin == 16) {
+      return text != begin;
+    }
+    number = number << 4 | static_cast<std::uint64_t>(is_digit ? *text - '0' : *text - 'a' + 10);
+  }
+}
+
+// "1a40>1a58,1b00!1c00".
+constexpr bool skip_goals(const char*& text, StrategySpec& spec) {
+  do {
+    if (spec.goal_count == kMaxGoals) {
+      return false;
+    }
+    ReadsFromGoal& goal = spec.goals[spec.goal_count++];
+    if (!skip_hexadecimal(text, goal.first) || !((goal.is_wanted = skip_word(text, ">")) || skip_word(text, "!")) ||
+        !skip_hexadecimal(text, goal.second)) {
+      return false;
+    }
+  } while (skip_word(text, ","));
+  return true;
+}
+
 }  // namespace strategy_detail
 
 constexpr bool parse_strategy(const char* text, StrategySpec& spec) {
@@ -211,6 +254,11 @@ constexpr bool parse_strategy(const char* text, StrategySpec& spec) {
   } else if (skip_word(text, "surw")) {
     parsed.kind = StrategyKind::kSurw;
     if (skip_word(text, ":") && !strategy_detail::skip_counts(text, parsed)) {
+      return false;
+    }
+  } else if (skip_word(text, "rff")) {
+    parsed.kind = StrategyKind::kRff;
+    if (skip_word(text, ":") && !strategy_detail::skip_goals(text, parsed)) {
       return false;
     }
   } else if (skip_word(text, "pct:")) {
@@ -249,6 +297,9 @@ constexpr Strategy::Strategy(const StrategySpec& spec, std::uint64_t seed, std::
   for (std::uint32_t i = 1; i < spec_.depth; ++i) {
     changes_[i] = 1 + random_.below(spec_.steps);
   }
+  for (std::uint32_t i = 0; i < spec_.goal_count; ++i) {
+    guide_.add(spec_.goals[i]);
+  }
   for (std::uint32_t i = spec_.counted; i > 1;) {
     --i;
     to_create_[spec_.counts[i].parent] += spec_.counts[i].events + to_create_[i];
@@ -278,7 +329,8 @@ constexpr Entry* Strategy::choose(Entry* ready, Entry* running, SchedulingPoint 
   switch (spec_.kind) {
     case StrategyKind::kSerial: return ready == nullptr || point == SchedulingPoint::kOperation ? running : ready;
     case StrategyKind::kRandom: return choose_randomly(ready, running, point);
-    case StrategyKind::kPos: return choose_by_partial_order(ready, running, point);
+    case StrategyKind::kPos:
+    case StrategyKind::kRff: return choose_by_partial_order(ready, running, point);
     case StrategyKind::kSurw: return choose_selectively(ready, running, point);
     case StrategyKind::kPct: break;
   }
@@ -321,6 +373,11 @@ constexpr Entry* Strategy::choose_randomly(Entry* ready, Entry* running, Schedul
   return ready;
 }
 
+constexpr Guidance Strategy::guidance_of(const Standing& thread) {
+  return guide_.is_empty() ? Guidance::kNeither
+                           : guide_.ask({thread.number, thread.place, thread.object, thread.writes});
+}
+
 // Priority 0: not drawn yet.
 template <typename Entry>
 constexpr Entry* Strategy::choose_by_partial_order(Entry* ready, Entry* running, SchedulingPoint point) {
@@ -333,12 +390,19 @@ constexpr Entry* Strategy::choose_by_partial_order(Entry* ready, Entry* running,
     }
   }
   Entry* best = nullptr;
+  Guidance for_best = Guidance::kHoldBack;
   const auto consider = [&](Entry* entry) {
     if (entry->standing.priority == 0) {
       entry->standing.priority = kAdmitted | random_.next();
     }
-    if (best == nullptr || entry->standing.priority > best->standing.priority) {
+    const Guidance guidance = guidance_of(entry->standing);
+    const bool has_fallen = entry->standing.priority < kAdmitted;
+    const bool is_better = best == nullptr || (guidance == for_best || has_fallen || best->standing.priority < kAdmitted
+                                                   ? entry->standing.priority > best->standing.priority
+                                                   : guidance > for_best);
+    if (is_better) {
       best = entry;
+      for_best = guidance;
     }
   };
   if (running != nullptr) {

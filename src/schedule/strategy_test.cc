@@ -172,6 +172,12 @@ TEST(ParseStrategy, TakesWhatIsDocumented) {
   EXPECT_EQ(surw.counts[1].events, 0u);
   EXPECT_EQ(surw.counts[2].events, 7u);
   EXPECT_EQ(surw.counts[2].parent, 1u);
+  EXPECT_EQ(spec_of("rff").kind, StrategyKind::kRff);
+  EXPECT_EQ(spec_of("rff").goal_count, 0u);
+  const StrategySpec rff = spec_of("rff:1a40>1a58,0!ff");
+  ASSERT_EQ(rff.goal_count, 2u);
+  EXPECT_EQ(rff.goals[0], (ReadsFromGoal{0x1a40, 0x1a58, true}));
+  EXPECT_EQ(rff.goals[1], (ReadsFromGoal{0, 0xff, false}));
   std::string most = "surw:1";
   for (std::uint32_t i = 1; i < kMaxCounted; ++i) {
     most += ",1";
@@ -197,6 +203,16 @@ TEST(ParseStrategy, RefusesTheRestAndLeavesTheSpecAlone) {
                            "surw:1@1",
                            "surw:3 ",
                            "surw:-1",
+                           "rff:",
+                           "rff:1",
+                           "rff:1>",
+                           "rff:>2",
+                           "rff:1>2,",
+                           "rff:1?2",
+                           "rff:1>2>3",
+                           "rff:1A>2",
+                           "rff:11112222333344445>2",
+                           "rff:1>1,1>1,1>1,1>1,1>1,1>1,1>1,1>1,1>1,1>1,1>1,1>1,1>1,1>1,1>1,1>1,1>1",
                            "serial ",
                            "serially",
                            "Random",
@@ -221,7 +237,8 @@ TEST(ParseStrategy, RefusesTheRestAndLeavesTheSpecAlone) {
 }
 
 TEST(Strategy, EqualSeedsGiveEqualRuns) {
-  for (const char* strategy : {"serial", "random", "pct:1", "pct:3", "pct:3:40", "pos", "surw", "surw:5,9,4,7"}) {
+  for (const char* strategy :
+       {"serial", "random", "pct:1", "pct:3", "pct:3:40", "pos", "rff", "surw", "surw:5,9,4,7"}) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
       EXPECT_EQ(Model(strategy, seed, {5, 9, 4, 7}).run(), Model(strategy, seed, {5, 9, 4, 7}).run())
           << strategy << ", seed " << seed;
@@ -234,6 +251,7 @@ TEST(Strategy, DifferentSeedsGiveDifferentRuns) {
                                         {"pct:1", 20},
                                         {"pct:3:25", 100},
                                         {"pos", 195},
+                                        {"rff", 195},
                                         {"surw", 195},
                                         {"surw:5,9,4,7", 195}}) {
     std::set<std::string> runs;

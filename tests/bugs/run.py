@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Small programs with one known bug each: how many schedules does it take until a run fails?
 
-    run.py --sooth build/bin/sooth [--programs aba_stack,lazy_cache] [--strategies random,pct:3,pos,surw,directed,auto] [--runs 1000] [--seconds 60] [--jobs N]
+    run.py --sooth build/bin/sooth [--programs aba_stack,lazy_cache] [--strategies random,pct:3,pos,surw,rff,directed,auto] [--runs 1000] [--seconds 60] [--jobs N]
                                              prints the table of docs/schedule-testing.md, and fails when a twin does
     run.py --sooth build/bin/sooth --check   the short test: builds all, tries the fixed twins, and finds a handful of the bugs
 
@@ -76,10 +76,10 @@ class Bench:
         return json.loads(output)
 
     def first_failure(self, bug, binary, strategy, runs):
-        """(schedules to the first failure or None, schedules run, how it ended). Directed, surw and auto runs build on those before them, so a larger batch of them begins anew."""
+        """(schedules to the first failure or None, schedules run, how it ended). Directed, surw, rff and auto runs build on those before them, so a larger batch of them begins anew."""
         done, end = 0, time.monotonic() + self.options.seconds
         for batch in [size for size in BATCHES if size < runs] + [runs]:
-            begin = 1 if strategy in ("directed", "surw", "auto") else done + 1
+            begin = 1 if strategy in ("directed", "surw", "rff", "auto") else done + 1
             result = self.ends(binary, strategy, begin, batch - begin + 1, end - time.monotonic(), HANG)
             done = begin - 1 + result["runs"]
             failures = [item for item in result["ends"] if item["failure"] and item["kind"] in KINDS[bug.fails]]
@@ -167,7 +167,7 @@ def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sooth", required=True, type=os.path.abspath)
     parser.add_argument("--programs", type=lambda text: text.split(","), help="names without _bug; all by default")
-    parser.add_argument("--strategies", type=lambda text: text.split(","), default=["random", "pct:3", "pos", "surw", "directed", "auto"])
+    parser.add_argument("--strategies", type=lambda text: text.split(","), default=["random", "pct:3", "pos", "surw", "rff", "directed", "auto"])
     parser.add_argument("--runs", type=int, default=1000, help="schedules of each strategy, at most")
     parser.add_argument("--seconds", type=int, default=30, help="for one strategy on one program")
     parser.add_argument("--twin-runs", type=int, default=100, help="schedules of each strategy for the fixed twins")

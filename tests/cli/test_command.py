@@ -38,7 +38,7 @@ def test_strategies(bench):
     ends, counter = bench.program("ends"), bench.program("counter")
     done = bench.run("test", "--strategy", "pct:2", "--runs", 60, "--format", "json", "--", ends, status=66, limit=300)
     check(any(e["failure"] and "pct:2@" in e["replay"] for e in ends_of(done)), done.stdout)
-    for strategy, seed in (("pos", "pos@"), ("surw", "surw:")):
+    for strategy, seed in (("pos", "pos@"), ("surw", "surw:"), ("rff", "rff")):
         done = bench.run("test", "--strategy", strategy, "--runs", 60, "--format", "json", "--", ends, status=66, limit=300)
         failures = [e for e in ends_of(done) if e["failure"]]
         check(failures and all(seed in e["replay"] for e in failures), done.stdout)
@@ -55,7 +55,7 @@ def test_auto(bench):
     done = bench.run("test", "--runs", 60, "--schedules", "found", "--format", "json", "--", race, limit=300)
     result = json.loads(done.stdout)
     shares = {row["strategy"]: row["runs"] for row in result["coverage"]["shares"]}
-    check(set(shares) == {"random", "pct", "pos", "surw", "directed"} and sum(shares.values()) == 60 == result["runs"], result)
+    check(set(shares) == {"random", "pct", "pos", "surw", "rff", "directed"} and sum(shares.values()) == 60 == result["runs"], result)
     check(any(r["hits"] for r in result["races"]), result)
     check(result["coverage"]["schedules"] >= 2 and 0 <= result["coverage"]["chance_of_new"] <= 1, result)
     done = bench.run("test", "--runs", 30, "--", race, limit=300)
