@@ -158,7 +158,8 @@ TEST(JsonTest, RefusesWithTheFileAndTheReason) {
       {R"({"schema": "sooth-report/1", "findings": [{"kind": "rice"}]})",
        R"(findings[0].kind is "rice", which is no kind of finding)"},
       {R"({"schema": "sooth-report/1", "findings": [{"kind": "race", "rung": "predicted", "accesses": []}]})",
-       "findings[0].accesses does not have the two accesses of a race, the one for each thread of a deadlock or "
+       "findings[0].accesses does not have the two accesses of a race, the three of a violation of atomicity, the one "
+       "for each thread of a deadlock or "
        "failure, or the one of a misuse"},
       {with_finding(R"(, "dynamic_pairs": -1)"),
        "dynamic_pairs is a number, not a whole number from 0 to 18446744073709551615"},

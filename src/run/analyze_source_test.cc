@@ -12,7 +12,7 @@ const std::string kGolden = SOOTH_SOURCE_DIR "/tests/golden/";
 TEST(AnalysesFor, EverythingForAWholeTrace) {
   const Result<std::string> names = analyses_for(kGolden + "plain_race.std");
   ASSERT_TRUE(names.ok());
-  EXPECT_EQ(*names, "hb,wcp,syncp,hybrid,hybrid:hard,ipa,mcm,deadlock,misuse");
+  EXPECT_EQ(*names, "hb,wcp,syncp,hybrid,hybrid:hard,ipa,mcm,deadlock,atomicity,misuse");
   EXPECT_TRUE(parse_detectors(*names).ok());
 }
 
@@ -21,7 +21,7 @@ TEST(AnalysesFor, RditForCallsThatWereNotRecorded) {
   const std::string path = kGolden + "rdit/rdit_figure_4_1_race.std";
   const Result<std::string> names = analyses_for(path);
   ASSERT_TRUE(names.ok());
-  EXPECT_EQ(*names, "hybrid,hybrid:hard,ipa,deadlock,misuse,rdit");
+  EXPECT_EQ(*names, "hybrid,hybrid:hard,ipa,deadlock,atomicity,misuse,rdit");
   AnalysisOptions options;
   options.detectors = *parse_detectors(*names);
   Result<TraceSource> source = open_source(path, columns_for(options.detectors));

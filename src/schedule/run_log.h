@@ -124,8 +124,8 @@ struct ProcessLog {
   std::vector<Diverged> divergences;
   std::vector<Woken> woken;
   std::vector<CountedThread> counts;
-  std::vector<OrderOfThreads> orders;                                   // of different ones
-  std::vector<OrderOfThreads> own_orders;                               // of one
+  std::vector<OrderOfThreads> orders;      // of different ones
+  std::vector<OrderOfThreads> own_orders;  // of one
   std::vector<OlderSeen> older;
   std::uint64_t let_go = 0, impatient = 0, turns_taken = 0, spins = 0;  // interventions
   std::uint64_t longest_delay = 0;  // nanoseconds of virtual time by which a deadline fired before others had run
