@@ -235,6 +235,9 @@ step_deb() {
   ((status == 0 || status == 77))
 }
 
+# The extension in a real VS Code.
+step_vscode() { scripts/try-vscode.sh; }
+
 # The recipe for Bazel. 77: there is no Bazel of the version that it is for.
 step_bazel() {
   (sooth_setup bazel) || true  # says itself what could not be installed
@@ -254,7 +257,7 @@ step_witness_sizes() {
 
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz parsers deep_code tsan debug clang tidy small programs run_command union plain following sweep confirm recipe campaign volume bugs real_programs real_run chaos soak compare rdit deb bazel witness_sizes bench)
+steps=(test properties asan fuzz parsers deep_code tsan debug clang tidy small programs run_command union plain following sweep confirm recipe campaign volume bugs real_programs real_run chaos soak compare rdit deb vscode bazel witness_sizes bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"
