@@ -353,9 +353,11 @@ def failures_without_a_race(lab):
     bug = lab.write("shop_bug", ATOMICITY.replace("CHECK", ""))
     fixed = lab.write("shop_fixed", ATOMICITY.replace("CHECK", "static std::mutex all; std::lock_guard<std::mutex> whole(all);"))
     lab.tool("run", "--", bug, expect=66)
-    finding, = lab.load("sooth-shop_bug.json")["findings"]
-    check(finding["kind"] == "crash" and finding["rung"] == "harmful" and finding["failure"]["signal"] == 6, finding)
-    lab.tool("replay", "sooth-shop_bug.json#" + finding["id"], "--", bug, expect=134)
+    findings = {finding["kind"]: finding for finding in lab.load("sooth-shop_bug.json")["findings"]}
+    check(sorted(findings) == ["atomicity", "crash"] and all(each["rung"] == "harmful" for each in findings.values()), findings)
+    check(findings["crash"]["failure"]["signal"] == 6, findings["crash"])
+    for finding in findings.values():
+        lab.tool("replay", "sooth-shop_bug.json#" + finding["id"], "--", bug, expect=134)
     lab.tool("run", "--", fixed, expect=0)
 
 
