@@ -71,7 +71,7 @@ class ContextCollector {
     std::uint64_t address = 0;
     EventId until{};
     std::size_t finding = 0;
-    std::optional<AccessRecord> alloc;
+    std::optional<AccessRecord> alloc = {};
     bool stack = false;    // ... announces the stack of its thread
     bool is_lock = false;  // that an access holds: nobody counts accesses to it
     // The first variable that got the address of the block, in a trace with values.
@@ -79,7 +79,7 @@ class ContextCollector {
     // Memory that got it and had no name then: the frame of a function is known once it has started a thread.
     std::vector<std::uint64_t> holders = {};
     std::uint64_t accesses = 0;
-    std::map<std::uint64_t, std::uint64_t> holding;  // accesses by lock
+    std::map<std::uint64_t, std::uint64_t> holding = {};  // accesses by lock
   };
 
   void step(const Batch& batch, std::size_t i, const Tables& tables);

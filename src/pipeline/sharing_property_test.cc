@@ -174,7 +174,7 @@ TEST(SharingOfAtomicity, KeepsSplitsOfBytesThatThreadsShare) {
     return std::tuple(each.first.event.site, each.other.event.site, each.second.event.site);
   };
   std::uint64_t found = 0, lost = 0;
-  for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 5'000; ++seed) {
     oracle::RandomTraceOptions options = oracle::random_options(oracle::Profile::kLocks, seed);
     options.odd_memory = false;
     const std::vector<Event> trace = oracle::random_trace(options, seed).events;
