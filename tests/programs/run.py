@@ -249,9 +249,11 @@ class Sooth:
             return [self.sooth, mode, *self.deep, f"--compiler={compiler.driver(source)}"]
         build(driver, program, level, binary)
 
-    def run(self, program, binary):
+    def run(self, program, binary, attempt):
+        """The first attempt is scheduled as asked; what it may leave untold, others of fixed seeds tell on every machine."""
         trace = binary.parent / "trace"
-        command = [self.sooth, "record", "-o", trace, *self.schedule, *self.filter, "--", binary, *program.arguments]
+        schedule = ["--schedule", "random", "--seed", attempt] if attempt else self.schedule
+        command = [self.sooth, "record", "-o", trace, *schedule, *self.filter, "--", binary, *program.arguments]
         output, errors, status = execute(command, cwd=binary.parent)
         if not trace.exists():
             raise Failure(f"`{shlex.join(map(str, command))}` left no trace: {errors.strip()}")
@@ -323,7 +325,7 @@ class Tsan:
     def build(self, program, compiler, level, binary):
         build(lambda source: [compiler.driver(source)], program, level, binary, "-fsanitize=thread")
 
-    def run(self, program, binary):
+    def run(self, program, binary, attempt):
         output, errors, status = execute([binary, *program.arguments], cwd=binary.parent,
                                          environment={"TSAN_OPTIONS": self.OPTIONS})
         races, misuse = {}, set()
@@ -405,8 +407,8 @@ def check(program, compiler, level, tool):
             output, _, status = execute([plain / "program", *program.arguments], cwd=plain)
             tool.build(program, compiler, level, instrumented / "program")
             missing = set(program.varies)
-            for _ in range(ATTEMPTS if missing else 1):
-                recorded = tool.run(program, instrumented / "program")
+            for attempt in range(ATTEMPTS if missing else 1):
+                recorded = tool.run(program, instrumented / "program", attempt)
                 compare(program, compiler, tool, (output, status), recorded)
                 missing = {name for name in missing if program.misses(name, recorded[2])}
                 if not missing:
