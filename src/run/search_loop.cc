@@ -1,42 +1,28 @@
 #include "run/search_loop.h"
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <utility>
 
 #include "base/text.h"
-#include "confirm/ordered_work.h"
 #include "confirm/outcome.h"
-#include "confirm/portfolio.h"
 #include "confirm/shell_words.h"
+#include "confirm/site_code.h"
 #include "launch/private_directory.h"
 #include "run/explore_stage.h"
+#include "run/finding_pool.h"
 #include "run/order_census.h"
 #include "run/planner.h"
-#include "run/stage_time.h"
+#include "run/schedule_tests.h"
+#include "run/search_runs.h"
 #include "trace/reader.h"
 
 namespace sooth {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// How many schedules are tested once recordings show nothing new, at most.
-constexpr std::uint64_t kTestRuns = 400;
-// The same of schedules that are explored first, and how many events a recording of the program has then at most.
-constexpr std::uint64_t kExploreRuns = 1000;
-constexpr std::uint64_t kTinyEvents = 2000;
-// Shares of the budget are time, and time says little on a busy machine or with a small budget: so many schedules are
-// tested, and explored, in any case, unless that takes half of what is left.
-constexpr std::uint64_t kLeastRuns = 200;
-
-// Schedules in which waits for a condition end for no reason.
-constexpr std::uint64_t kSpuriousRuns = 60;
-constexpr std::uint64_t kWeakRuns = 400;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -79,9 +65,11 @@ class Loop {
         planner_({job.budget, job.confirm.options.campaign.trials, job.why_not_again.empty(), job.max_recordings}),
         pool_(job.identity.user_code),
         result_{.findings = {}, .summary = {}, .failures = FailureTally(job.identity), .control = {}, .gaps = {}},
-        program_(ControlledProgram::prepare(job.words)),
+        runs_(limit, job),
+        program_(runs_.program()),
         failures_(program_.ok() ? program_->path() : "", job.identity),
-        campaign_([this](const RunPlan& plan) { return run(plan); }, campaign_options()) {
+        tests_(runs_, failures_, limit, job, [this](const std::string& doing) { tell(doing); }),
+        campaign_([this](const RunPlan& plan) { return runs_.make(plan); }, campaign_options()) {
     const std::optional<EndedRun> failed = ended_run(first.end, first.timed_out, first.made);
     note_end(first.end, failed);
     note_failure(failed);
@@ -139,12 +127,7 @@ class Loop {
 
   SearchResult finish() {
     const Clock::time_point start = Clock::now();
-    if (!explore_all()) {
-      test_schedules();
-    }
-    test_spurious_wakes();
-    test_weak_memory();
-    fail_again();
+    test_schedules();
     std::uint64_t untried = 0;
     for (Candidate& candidate : candidates_) {
       untried += settle(candidate) ? 0 : 1;
@@ -159,6 +142,8 @@ class Loop {
     SearchSummary& summary = result_.summary;
     summary.candidates = candidates_.size();
     summary.tried = candidates_.size() - untried;
+    result_.control = runs_.control();
+    summary.ends = runs_.ends();
     summary.runs = result_.control.runs;
     summary.sightings = pool_.sightings();
     summary.seen_once = pool_.seen_once();
@@ -218,33 +203,20 @@ class Loop {
         return !each.settled && !each.impossible && (each.attempt == nullptr || !campaign_.over(*each.attempt));
       });
       job_.progress(
-          {doing, runs_made_, planner_.recordings(), static_cast<std::uint64_t>(open), candidates_.size(), reached_});
-    }
-  }
-
-  // Every run that is made, recorded or controlled, is looked at here for how it ended.
-  void note_outcome(Outcome outcome) {
-    outcome.last_words.clear();  // they may differ from run to run
-    const std::string end = outcome.describe();
-    auto& ends = result_.summary.ends;
-    const auto same = std::find_if(ends.begin(), ends.end(), [&](const auto& each) { return each.first == end; });
-    if (same == ends.end()) {
-      ends.emplace_back(end, 1);
-    } else {
-      ++same->second;
+          {doing, runs_.made(), planner_.recordings(), static_cast<std::uint64_t>(open), candidates_.size(), reached_});
     }
   }
 
   void note_end(const ProgramEnd& end, const std::optional<EndedRun>& failed, const std::string& errors = "") {
     if (failed && failed->outcome.kind != Outcome::Kind::kKilled) {
-      note_outcome(failed->outcome);
+      runs_.note_end(failed->outcome);
       return;
     }
     RunOutcome run;
     run.end = end;
     run.errors = errors;
     run.log.state = control::RunState::kEnded;
-    note_outcome(classify(run));
+    runs_.note_end(classify(run));
   }
 
   void note_failure(const std::optional<EndedRun>& recorded) {
@@ -259,236 +231,55 @@ class Loop {
     }
   }
 
-  // Counts end what time would, if the result is not to depend on that.
-  bool is_over(const StageTime& time, const StageTime& most, std::uint64_t runs) const {
-    return job_.deterministic ? limit_.reached() : most.over() || (runs >= kLeastRuns && time.over());
-  }
-
-  // Recordings have shown what they can; or one of them takes so long that what is left is better used otherwise.
-  bool recordings_are_over() const { return why_ == Planner::Stop::kNothingNew || why_ == Planner::Stop::kTooShort; }
-
-  // All schedules, if the program is so small that they fit into the time. Whether they did. Not of scripts and the like,
-  // which start the programs that count: the explorer knows of one.
-  bool explore_all() {
-    const CampaignOptions& options = job_.confirm.options.campaign;
-    if (!recordings_are_over() || options.trials == 0 || !program_.ok() || !program_->instrumented() ||
-        events_ > kTinyEvents) {
-      return false;
-    }
-    const StageTime time(limit_, RunStage::kExplore), most(limit_, RunStage::kHalfOfTheRest);
-    const std::uint64_t before = runs_made_;
-    ExploreStageJob job;
-    job.program = shell_words(job_.words);
-    job.path = program_->path();
-    job.report_name = job_.confirm.options.report_name;
-    job.identity = job_.identity;
-    for (const FindingPool::Entry& entry : pool_.entries()) {
-      job.recorded.insert(job.recorded.end(), entry.finding.accesses.begin(), entry.finding.accesses.end());
-    }
-    job.trace = sources_.empty() ? "" : sources_.front().trace;
-    job.runs = kExploreRuns;
-    job.jobs = options.jobs;
-    // Runs that do not end would take all of the time.
-    constexpr std::uint32_t kMostHangs = 2;
-    std::atomic<std::uint32_t> hangs{0};
-    job.cancelled = [&] { return hangs >= kMostHangs || is_over(time, most, runs_made_ - before); };
-    job.on_run = [this] { tell("exploring all schedules"); };
-    job.run = [&](const RunPlan& plan) {
-      Result<RunOutcome> outcome = run(plan, patience());
-      if (outcome.ok() && !outcome->cancelled && !outcome->timed_out) {
-        failures_.add(plan, *outcome);
-      }
-      hangs += outcome.ok() && outcome->timed_out ? 1 : 0;
-      return outcome;
-    };
-    Result<ExploreStageResult> explored = explore_stage(job);
-    if (!explored.ok()) {
-      return false;  // `sooth explore` says why
-    }
-    explored_ = std::move(explored->races);
-    result_.summary.explored = explored->told;
-    return explored->complete;
-  }
-
-  // Not every bug is a race, or a cycle of locks: what `sooth test` does, for a while.
+  // Once recordings have shown what they can; or one of them takes so long that what is left is better used otherwise.
   void test_schedules() {
-    const CampaignOptions& options = job_.confirm.options.campaign;
-    if (!recordings_are_over() || options.trials == 0 || !program_.ok()) {
+    if (job_.confirm.options.campaign.trials == 0 || !program_.ok()) {
       return;
     }
-    const StageTime time(limit_, RunStage::kTest), most(limit_, RunStage::kHalfOfTheRest);
-    const std::uint64_t before = runs_made_;
-    const auto enough = [&] { return is_over(time, most, runs_made_ - before); };
-    Portfolio portfolio;
-    for (const PairCode& pair : pairs_) {
-      portfolio.add_pair(pair);
-    }
-    if (!sources_.empty() && program_->instrumented()) {
-      CodeFinder finder(program_->path(), sources_.front().program, sources_.front().trace);
-      std::vector<const Finding*> findings;
-      for (const FindingPool::Entry& entry : pool_.entries()) {
-        findings.push_back(&entry.finding);
+    if (why_ == Planner::Stop::kNothingNew || why_ == Planner::Stop::kTooShort) {
+      ScheduleTests::Known known = known_to_tests();
+      std::optional<ExploreStageResult> explored = tests_.explore(known);
+      if (explored) {
+        explored_ = std::move(explored->races);
+        result_.summary.explored = explored->told;
       }
-      for (const std::vector<SiteCode>& acquires : code_of_splits(findings, finder)) {
-        portfolio.add_split(acquires);
+      if (!explored || !explored->complete) {
+        known.splits = code_of_splits();
+        tests_.test(known);
+      }
+      if (census_.has_condition_waits()) {
+        tests_.test_spurious_wakes();
+      }
+      if (job_.weak_memory) {
+        tests_.test_weak_memory();
       }
     }
-    std::set<std::pair<std::string, std::uint64_t>> ends;
-    std::uint64_t made = 0;
-    bool stopped = false;
-    std::optional<RunPlan> hung;
-    while (made < kTestRuns && !stopped && !hung && !enough()) {
-      std::vector<Portfolio::Planned> round = portfolio.next_round(kTestRuns - made);
-      for (std::size_t i = 0; i < round.size(); ++i) {
-        round[i].plan.seed = options.seed + made + i;
-      }
-      const auto take = [&](std::uint64_t i, Result<RunOutcome>&& outcome) {
-        stopped = !outcome.ok() || outcome->cancelled;
-        if (stopped) {
-          return false;
-        }
-        if (!outcome->timed_out) {
-          failures_.add(round[i].plan, *outcome);
-        } else if (!hung && is_fair_and_busy(round[i].plan, outcome->log)) {
-          hung = round[i].plan;
-        }
-        const bool is_new = ends.emplace(classify(*outcome).describe(), outcome->output_hash).second;
-        // Pairs were tried before: what matters here is how runs end.
-        portfolio.take(round[i], outcome->log, is_new, false);
-        ++made;
-        tell("testing other schedules");
-        return true;
-      };
-      const std::uint64_t begun = made;
-      do_in_order<Result<RunOutcome>>(
-          round.size(), options.jobs, [&](std::uint64_t i) { return run(round[i].plan, patience()); }, take,
-          [&] { return hung.has_value() || enough(); });
-      stopped = stopped || made - begun < round.size();
-    }
-    if (hung) {
-      look_at_hang(*hung);
-    }
+    tests_.fail_again(failed_);
   }
 
-  // Waits for a condition may end although nobody notifies. Programs must expect that, and hardly ever meet it.
-  void test_spurious_wakes() {
-    if (census_.has_condition_waits()) {
-      test_with(control::kSpuriousWakes, kSpuriousRuns, "testing spurious wake-ups");
+  ScheduleTests::Known known_to_tests() const {
+    ScheduleTests::Known known;
+    known.events = events_;
+    known.pairs = pairs_;
+    for (const FindingPool::Entry& entry : pool_.entries()) {
+      known.accesses.insert(known.accesses.end(), entry.finding.accesses.begin(), entry.finding.accesses.end());
     }
-  }
-  // Atomics may see older values: what the machine at hand does not show.
-  void test_weak_memory() {
-    if (job_.weak_memory) {
-      test_with(control::kWeakMemory, kWeakRuns, "testing weak memory");
+    if (!sources_.empty()) {
+      known.trace = sources_.front().trace;
     }
-  }
-
-  // Other schedules with the flag, so many.
-  void test_with(std::uint32_t flag, std::uint64_t runs, const std::string& what) {
-    const CampaignOptions& options = job_.confirm.options.campaign;
-    if (!recordings_are_over() || options.trials == 0 || !program_.ok()) {
-      return;
-    }
-    const StageTime time(limit_, RunStage::kExplore), most(limit_, RunStage::kHalfOfTheRest);
-    const std::uint64_t before = runs_made_;
-    const auto plan_of = [&](std::uint64_t i) {
-      RunPlan plan;
-      plan.strategy = i % 2 == 0 ? "random" : "pct:3";
-      plan.seed = options.seed + i;
-      plan.flags = flag;
-      return plan;
-    };
-    const auto take = [&](std::uint64_t i, Result<RunOutcome>&& outcome) {
-      if (!outcome.ok() || outcome->cancelled) {
-        return false;
-      }
-      if (!outcome->timed_out) {
-        failures_.add(plan_of(i), *outcome);
-      }
-      tell(what);
-      return true;
-    };
-    do_in_order<Result<RunOutcome>>(
-        runs, options.jobs, [&](std::uint64_t i) { return run(plan_of(i), patience()); }, take,
-        [&] {
-          return job_.deterministic ? limit_.reached()
-                                    : most.over() || (runs_made_ - before >= runs / 2 && time.over());
-        });
+    return known;
   }
 
-  // How long a run may take that is one of very many: far longer than those that ended.
-  std::chrono::milliseconds patience() {
-    constexpr std::chrono::milliseconds kLeast(2'000);
-    constexpr int kTimesLonger = 50;
-    const std::lock_guard<std::mutex> guard(mutex_);
-    return std::min(job_.confirm.timeout, std::max(kLeast, kTimesLonger * longest_));
-  }
-
-  // Threads go round in circles, and that is the program's doing: `random` gives all of them their turns, nothing from
-  // outside takes part, and the scheduler has let nobody go on its own.
-  bool is_fair_and_busy(const RunPlan& plan, const RunLog& log) {
-    constexpr std::uint64_t kTimesMore = 10;
-    if (plan.plan != control::Plan::kStrategy || plan.strategy != "random" || log.processes.size() != 1) {
-      return false;
+  std::vector<std::vector<SiteCode>> code_of_splits() const {
+    if (sources_.empty() || !program_->instrumented()) {
+      return {};
     }
-    const ProcessLog& process = log.processes.front();
-    const std::lock_guard<std::mutex> guard(mutex_);
-    return process.external == 0 && process.let_go == 0 && process.impatient == 0 && process.turns_taken == 0 &&
-           log.scheduling_points > kTimesMore * std::max<std::uint64_t>(most_points_, 50);
-  }
-
-  // One that took too long may only be slow, on a machine that others use. If it does not end in the time that any run of
-  // the program gets, alone, it hangs.
-  void look_at_hang(const RunPlan& plan) {
-    tell("waiting for a run that does not end");
-    const Result<RunOutcome> outcome = run(plan);
-    if (outcome.ok() && !outcome->cancelled && (!outcome->timed_out || is_fair_and_busy(plan, outcome->log))) {
-      failures_.add(plan, *outcome);
+    std::vector<const Finding*> findings;
+    for (const FindingPool::Entry& entry : pool_.entries()) {
+      findings.push_back(&entry.finding);
     }
-  }
-
-  // A recorded run cannot be replayed: looks for controlled ones that fail in the same way.
-  void fail_again() {
-    const auto all_seen = [this] {
-      return std::all_of(failed_.begin(), failed_.end(), [this](const std::string& key) { return failures_.has(key); });
-    };
-    const CampaignOptions& options = job_.confirm.options.campaign;
-    for (std::uint64_t i = 0; i < options.trials && program_.ok() && !all_seen() && !limit_.reached(); ++i) {
-      RunPlan plan;
-      plan.seed = options.seed + i;
-      plan.strategy = i % 2 == 0 ? "random" : "pct:3";
-      const Result<RunOutcome> outcome = run(plan);
-      if (!outcome.ok() || outcome->cancelled) {
-        return;
-      }
-      failures_.add(plan, *outcome);
-      tell("looking for the failure again");
-    }
-  }
-
-  // From several threads.
-  Result<RunOutcome> run(const RunPlan& plan) { return run(plan, job_.confirm.timeout); }
-  Result<RunOutcome> run(const RunPlan& plan, std::chrono::milliseconds timeout) {
-    ControlledRunOptions how;
-    how.timeout = timeout;
-    how.max_output = 64 << 10;
-    how.cancel = &WorkLimit::interrupt();
-    how.give_up_at = limit_.end();
-    how.input = job_.input;
-    how.isolation = job_.isolation ? &*job_.isolation : nullptr;
-    const Clock::time_point start = Clock::now();
-    Result<RunOutcome> outcome = program_->run(plan, how);
-    if (outcome.ok() && !outcome->cancelled) {
-      const std::lock_guard<std::mutex> guard(mutex_);
-      if (!outcome->timed_out) {
-        longest_ = std::max(longest_, std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start));
-        most_points_ = std::max(most_points_, outcome->log.scheduling_points);
-      }
-      count_run(*outcome, result_.control);
-      note_outcome(classify(*outcome));
-      ++runs_made_;
-    }
-    return outcome;
+    CodeFinder finder(program_->path(), sources_.front().program, sources_.front().trace);
+    return sooth::code_of_splits(findings, finder);
   }
 
   void consider(const FindingPool::Change& change, const Result<std::set<std::string>>& wanted) {
@@ -671,13 +462,11 @@ class Loop {
   std::vector<Source> sources_;
   std::vector<Candidate> candidates_;
   SearchResult result_;
-  std::mutex mutex_;  // of result_ while runs are made
-  std::atomic<std::uint64_t> runs_made_{0};
-  std::chrono::milliseconds longest_{0};  // of the runs that ended; guarded by mutex_
-  std::uint64_t most_points_ = 0;         // ... scheduling points
+  SearchRuns runs_;
   std::uint64_t reached_ = 0;
-  const Result<ControlledProgram> program_;
-  FailureLog failures_;           // of controlled runs
+  const Result<ControlledProgram>& program_;
+  FailureLog failures_;  // of controlled runs
+  ScheduleTests tests_;
   std::set<std::string> failed_;  // failure_key() of failures of recorded runs
   Campaign campaign_;
   OrderCensus census_;
