@@ -18,9 +18,11 @@
 #include "cli/usage.h"
 #include "confirm/auto_tests.h"
 #include "confirm/directed_tests.h"
+#include "confirm/minimize.h"
 #include "confirm/replay.h"
 #include "confirm/shell_words.h"
 #include "confirm/test_campaign.h"
+#include "confirm/test_corpus.h"
 #include "launch/preflight.h"
 #include "report/describe.h"
 #include "report/files.h"
@@ -42,9 +44,14 @@ struct TestFlags {
   std::string strategy = kAuto;
   std::uint64_t runs = 1000;
   std::string schedules;  // directory
+  std::string corpus;     // likewise
+  bool minimize = false;
   std::string format = "text";
   std::string output;
 };
+
+// It plans runs by what those before them showed.
+bool plans_by_results(const std::string& strategy) { return strategy == kAuto || strategy == kRffStrategy; }
 
 // An end or a race, with what to type to see it again.
 struct Shown {
@@ -54,6 +61,7 @@ struct Shown {
 
 struct AllShown {
   std::vector<Shown> ends, races;  // parallel to those of the result
+  std::vector<Shown> fewest;       // of ends, parallel to them
 };
 
 std::string kind_name(const TestEnd& end) {
@@ -94,6 +102,12 @@ Result<AllShown> show_all(const TestResult& result, const TestFlags& options) {
       return shown.status();
     }
     all.ends.push_back(std::move(*shown));
+    Result<Shown> fewest =
+        end.fewest ? show(end.fewest->schedule, kind_name(end) + "-fewest", true, options) : Result<Shown>(Shown());
+    if (!fewest.ok()) {
+      return fewest.status();
+    }
+    all.fewest.push_back(std::move(*fewest));
   }
   for (const TestRace& race : result.races) {
     Result<Shown> shown = show(race.schedule, "race", race.hits > 0, options);
@@ -141,6 +155,17 @@ std::string again(std::uint64_t seed, const Shown& shown) {
   return "  first with seed " + std::to_string(seed) +
          (shown.replay.empty() ? "; --schedules DIR writes a schedule to replay\n"
                                : "; again: " + printable(shown.replay) + "\n");
+}
+
+// "  1 preemption is enough, where there were 7:" and what it is.
+std::string fewest_as_text(const FewestPreemptions& fewest, const Shown& shown) {
+  std::string text = "  " + counted(fewest.preemptions, "preemption is enough", "preemptions are enough") +
+                     ", where there " + (fewest.before == 1 ? "was 1" : "were " + std::to_string(fewest.before)) +
+                     (fewest.is_minimal ? "" : "; perhaps fewer are") + (fewest.sentences.empty() ? "\n" : ":\n");
+  for (const std::string& sentence : fewest.sentences) {
+    text += "    " + printable(sentence) + "\n";
+  }
+  return text + (shown.replay.empty() ? "" : "    again: " + printable(shown.replay) + "\n");
 }
 
 std::string races_as_text(const TestResult& result, const AllShown& shown) {
@@ -193,12 +218,19 @@ std::string as_text(const TestResult& result, const AllShown& shown, const TestF
                                "time-out of another was over\n"
                              : "";
     text += end.failure ? again(end.first_seed, shown.ends[i]) : "";
+    text += end.fewest ? fewest_as_text(*end.fewest, shown.fewest[i]) : "";
     if (end.outputs.size() > 1) {
       text += "  " + describe_outputs(end, result.coverage.has_value()) + "\n";
     }
   }
   text += options.strategy == kDirected || !result.races.empty() ? races_as_text(result, shown) : "";
-  return text + (result.coverage ? coverage_as_text(*result.coverage) : "");
+  text += result.coverage ? coverage_as_text(*result.coverage) : "";
+  if (result.corpus) {
+    text += "corpus: " + counted(result.corpus->repeated, "schedule", "schedules") + " repeated, " +
+            std::to_string(result.corpus->removed) + " of them left out from now on, " +
+            std::to_string(result.corpus->added) + " added\n";
+  }
+  return text;
 }
 
 void add_shown(nlohmann::ordered_json& row, const Shown& shown) {
@@ -210,7 +242,7 @@ void add_shown(nlohmann::ordered_json& row, const Shown& shown) {
   }
 }
 
-nlohmann::ordered_json end_as_json(const TestEnd& end, const Shown& shown, bool is_auto) {
+nlohmann::ordered_json end_as_json(const TestEnd& end, const Shown& shown, const Shown& shown_fewest, bool is_auto) {
   nlohmann::ordered_json row = {{"kind", kind_name(end)},
                                 {"number", end.outcome.number},
                                 {"description", printable(end.outcome.describe())},
@@ -237,6 +269,17 @@ nlohmann::ordered_json end_as_json(const TestEnd& end, const Shown& shown, bool 
     }
   }
   add_shown(row, shown);
+  if (end.fewest) {
+    nlohmann::ordered_json& fewest = row["fewest"] = {{"preemptions", end.fewest->preemptions},
+                                                      {"before", end.fewest->before},
+                                                      {"runs", end.fewest->runs},
+                                                      {"minimal", end.fewest->is_minimal},
+                                                      {"steps", nlohmann::ordered_json::array()}};
+    for (const std::string& sentence : end.fewest->sentences) {
+      fewest["steps"].push_back(printable(sentence));
+    }
+    add_shown(fewest, shown_fewest);
+  }
   return row;
 }
 
@@ -254,7 +297,7 @@ std::string as_json(const TestResult& result, const AllShown& shown, const TestF
                        {"external", result.external}};
   json["ends"] = ordered_json::array();
   for (std::size_t i = 0; i < result.ends.size(); ++i) {
-    json["ends"].push_back(end_as_json(result.ends[i], shown.ends[i], result.coverage.has_value()));
+    json["ends"].push_back(end_as_json(result.ends[i], shown.ends[i], shown.fewest[i], result.coverage.has_value()));
   }
   json["races"] = ordered_json::array();
   for (std::size_t i = 0; i < result.races.size(); ++i) {
@@ -275,6 +318,10 @@ std::string as_json(const TestResult& result, const AllShown& shown, const TestF
       row["shares"].push_back({{"strategy", share.strategy}, {"runs", share.runs}, {"brought", share.brought}});
     }
   }
+  if (result.corpus) {
+    json["corpus"] = {
+        {"repeated", result.corpus->repeated}, {"removed", result.corpus->removed}, {"added", result.corpus->added}};
+  }
   return json.dump(2) + "\n";
 }
 
@@ -292,6 +339,26 @@ Result<TestResult> run_uniform_tests(const std::function<Result<RunOutcome>(cons
     options.strategy = surw_of(measured->log.processes.front());
   }
   return run_tests(run, tally, options);
+}
+
+// Runs that fail end soon; what a schedule with fewer preemptions leads to need not.
+constexpr std::chrono::milliseconds kLongestWhileMinimizing{5'000};
+
+Status minimize_ends(const ControlledProgram& program, ControlledRunOptions run, std::uint32_t flags,
+                     const WorkLimit& limit, CodeNames& names, TestResult& result) {
+  run.timeout = run.timeout.count() == 0 ? kLongestWhileMinimizing : std::min(run.timeout, kLongestWhileMinimizing);
+  MinimizeOptions minimize;
+  minimize.cancelled = [&] { return limit.reached(); };
+  for (TestEnd& end : result.ends) {
+    if (end.failure && !limit.reached()) {
+      const auto run_once = [&](RunPlan plan) {
+        plan.flags |= flags;
+        return program.run(plan, run);
+      };
+      SOOTH_RETURN_IF_ERROR(minimize_end(run_once, shell_words(program.words()), names, minimize, end));
+    }
+  }
+  return {};
 }
 
 Result<TestResult> run_campaign(const ControlledProgram& program, const TestFlags& options) {
@@ -314,21 +381,33 @@ Result<TestResult> run_campaign(const ControlledProgram& program, const TestFlag
   CodeNames names(program.path());
   const std::uint32_t flags = options.flags.weak_memory() ? control::kWeakMemory : 0;
   TestTally tally(shell_words(program.words()), names, flags);
+  std::optional<TestCorpus> corpus;
+  if (!options.corpus.empty()) {
+    Result<TestCorpus> opened = TestCorpus::open(options.corpus, program.path());
+    if (!opened.ok()) {
+      return opened.status();
+    }
+    test.corpus = &corpus.emplace(std::move(*opened));
+  }
   const auto run_once = [&](RunPlan plan) {
     plan.flags |= flags;
     return program.run(plan, run);
   };
-  if (options.strategy == kSurw) {
-    return run_uniform_tests(run_once, tally, test);
-  }
-  if (options.strategy != kDirected && options.strategy != kAuto && options.strategy != kRffStrategy) {
-    return run_tests(run_once, tally, test);
-  }
   const auto find_pairs = [&](std::uint64_t seed) { return find_test_pairs(program, seed, run.timeout, run.cancel); };
-  return (options.strategy == kDirected ? run_directed_tests : run_auto_tests)(run_once, find_pairs, tally, test);
+  Result<TestResult> result = options.strategy == kSurw       ? run_uniform_tests(run_once, tally, test)
+                              : options.strategy == kDirected ? run_directed_tests(run_once, find_pairs, tally, test)
+                              : plans_by_results(options.strategy) ? run_auto_tests(run_once, find_pairs, tally, test)
+                                                                   : run_tests(run_once, tally, test);
+  if (result.ok() && options.minimize) {
+    SOOTH_RETURN_IF_ERROR(minimize_ends(program, run, flags, limit, names, *result));
+  }
+  return result;
 }
 
 CommandResult run_test(const TestFlags& options) {
+  if (!options.corpus.empty() && !plans_by_results(options.strategy)) {
+    return Status::usage("--corpus goes with --strategy auto and rff: no other looks at what runs show");
+  }
   const Result<ControlledProgram> program = ControlledProgram::prepare(program_words());
   if (!program.ok()) {
     return program.status();
@@ -401,6 +480,13 @@ void add_test_command(CLI::App& root, CommandResult& result) {
       ->add_option("--schedules", options->schedules,
                    "Write a schedule file for each kind of failure into this directory")
       ->type_name("DIR");
+  command
+      ->add_option("--corpus", options->corpus,
+                   "Keep schedules that show something new in this directory, and begin with those that are there. For "
+                   "auto and rff")
+      ->type_name("DIR");
+  command->add_flag("--minimize", options->minimize,
+                    "Find the fewest preemptions that lead to each failure, and say where they are");
   command->add_option("--format", options->format, "How to print the result")
       ->check(one_of({"text", "json"}))
       ->type_name("text|json")

@@ -5,6 +5,7 @@
 
 #include "confirm/campaign.h"
 #include "confirm/ordered_work.h"
+#include "confirm/test_corpus.h"
 
 namespace sooth {
 namespace {
@@ -22,10 +23,16 @@ class AutoTests {
 
   Result<TestResult> go() {
     record();
+    seeds_ = options_.corpus == nullptr ? 0 : options_.corpus->seeds();
+    SOOTH_RETURN_IF_ERROR(repeat_kept());
     while (made_ < planned_ && !stopped_ && !options_.cancelled()) {
       SOOTH_RETURN_IF_ERROR(do_round());
     }
+    if (options_.corpus != nullptr) {
+      SOOTH_RETURN_IF_ERROR(options_.corpus->finish(seeds_));
+    }
     TestResult result = tally_.finish();
+    result.corpus = options_.corpus == nullptr ? std::nullopt : std::optional(corpus_);
     result.runs = made_;
     result.planned = planned_;
     for (std::size_t i = 0; i < races_.size() && options_.strategy != kRffStrategy; ++i) {
@@ -64,11 +71,40 @@ class AutoTests {
     }
   }
 
+  // What earlier campaigns kept comes first. What shows nothing that another did not is not kept any more.
+  Status repeat_kept() {
+    if (options_.corpus == nullptr) {
+      return {};
+    }
+    const std::vector<TestCorpus::Kept>& kept = options_.corpus->kept();
+    std::vector<Portfolio::Planned> round;
+    for (std::size_t i = 0; i < kept.size() && i < planned_; ++i) {
+      round.push_back(portfolio_.kept(TestCorpus::plan_of(kept[i])));
+    }
+    return do_runs(round, [&](std::uint64_t i, const RunOutcome& run, bool brought) -> Status {
+      ++corpus_.repeated;
+      if (brought && !kept[i].is_of_other_build) {
+        return {};
+      }
+      corpus_.removed += brought ? 0 : 1;
+      SOOTH_RETURN_IF_ERROR(options_.corpus->remove(kept[i]));
+      return brought ? keep(round[i], run) : Status();
+    });
+  }
+
   Status do_round() {
     std::vector<Portfolio::Planned> round = portfolio_.next_round(planned_ - made_);
     for (Portfolio::Planned& planned : round) {
       planned.plan.seed = next_seed();
     }
+    return do_runs(round, [&](std::uint64_t i, const RunOutcome& run, bool brought) {
+      return brought ? keep(round[i], run) : Status();
+    });
+  }
+
+  // `settle(i, run, brought)` is called for each run in order, with whether there was something new about it.
+  template <typename Settle>
+  Status do_runs(const std::vector<Portfolio::Planned>& round, const Settle& settle) {
     Status status;
     const auto work = [&](std::uint64_t i) { return run_(round[i].plan); };
     const auto take = [&](std::uint64_t i, Result<RunOutcome>&& run) {
@@ -77,14 +113,16 @@ class AutoTests {
         status = run.ok() ? Status() : run.status();
         return false;
       }
-      judge(round[i], *run);
-      return true;
+      const bool brought = judge(round[i], *run);
+      status = settle(i, *run, brought);
+      return status.ok();
     };
     do_in_order<Result<RunOutcome>>(round.size(), options_.jobs, work, take, options_.cancelled);
     return status;
   }
 
-  void judge(const Portfolio::Planned& planned, const RunOutcome& run) {
+  // Whether there was something new about the run.
+  bool judge(const Portfolio::Planned& planned, const RunOutcome& run) {
     bool hit = false;
     if (planned.plan.plan == control::Plan::kDirected && !is_split_[planned.pair]) {
       Target target;
@@ -98,8 +136,18 @@ class AutoTests {
       }
     }
     const bool is_new = tally_.add(planned.plan, run);
-    portfolio_.take(planned, run.log, is_new, hit);
+    const bool brought = portfolio_.take(planned, run.log, is_new, hit);
     count_run();
+    return brought;
+  }
+
+  Status keep(const Portfolio::Planned& planned, const RunOutcome& run) {
+    if (options_.corpus == nullptr || run.log.state == control::RunState::kNotStarted) {
+      return {};
+    }
+    const Result<bool> added = options_.corpus->add(tally_.schedule_of(planned.plan, run), classify(run).failed());
+    corpus_.added += added.ok() && *added ? 1 : 0;
+    return added.ok() ? Status() : added.status();
   }
 
   const std::function<Result<RunOutcome>(const RunPlan&)>& run_;
@@ -107,6 +155,7 @@ class AutoTests {
   TestTally& tally_;
   const TestOptions& options_;
   const std::uint64_t planned_;
+  CorpusUse corpus_;
   std::uint64_t made_ = 0, seeds_ = 0;
   bool stopped_ = false;
   Portfolio portfolio_;

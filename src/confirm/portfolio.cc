@@ -1,6 +1,7 @@
 #include "confirm/portfolio.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "confirm/directed_tests.h"
 #include "schedule/strategy.h"
@@ -151,12 +152,19 @@ std::vector<Portfolio::Planned> Portfolio::next_round(std::uint64_t most) {
   return round;
 }
 
-void Portfolio::take(const Planned& planned, const RunLog& log, bool is_new_end, bool hit) {
+Portfolio::Planned Portfolio::kept(RunPlan plan) const {
+  Planned planned;
+  planned.arm = kKept;
+  planned.plan = std::move(plan);
+  return planned;
+}
+
+bool Portfolio::take(const Planned& planned, const RunLog& log, bool is_new_end, bool hit) {
   ++runs_;
   Account& account = accounts_[planned.arm];
   ++account.runs;
   account.recent_runs += 1;
-  if (planned.plan.plan == control::Plan::kDirected) {
+  if (planned.arm == kDirected && planned.plan.plan == control::Plan::kDirected) {
     pairs_[planned.pair].hits += hit ? 1 : 0;
   }
   const bool first_schedule = ++schedules_[log.order_hash] == 1;
@@ -176,10 +184,11 @@ void Portfolio::take(const Planned& planned, const RunLog& log, bool is_new_end,
   account.brought += new_orders + (first_schedule ? 1 : 0);
   account.recent_worth += kWorthOfOrder * static_cast<double>(new_orders) + (first_schedule ? kWorthOfSchedule : 0) +
                           (is_new_end ? kWorthOfEnd : 0);
+  return is_new_end || new_orders > 0;
 }
 
 TestCoverage Portfolio::coverage() const {
-  static const char* const kNames[kArms] = {"random", "pct", "pos", "surw", "rff", "directed"};
+  static const char* const kNames[kAccounts] = {"random", "pct", "pos", "surw", "rff", "directed", "kept"};
   TestCoverage coverage;
   coverage.runs = runs_;
   coverage.orders = orders_.size();
@@ -188,7 +197,7 @@ TestCoverage Portfolio::coverage() const {
   for (const auto& [hash, runs] : schedules_) {
     coverage.once += runs == 1 ? 1 : 0;
   }
-  for (std::size_t arm = 0; arm < kArms; ++arm) {
+  for (std::size_t arm = 0; arm < kAccounts; ++arm) {
     if (accounts_[arm].runs > 0) {
       coverage.shares.push_back({kNames[arm], accounts_[arm].runs, accounts_[arm].brought});
     }

@@ -66,14 +66,16 @@ class Portfolio {
   void add_split(const std::vector<SiteCode>& acquires);
   // The next runs, `most` at most; without their seeds. The first round is one run, which measures.
   std::vector<Planned> next_round(std::uint64_t most);
+  // A run that repeats an earlier one. It belongs to no strategy.
+  Planned kept(RunPlan plan) const;
   // Runs in the order in which they were planned. `is_new_end`: no run before ended so, or printed that. `hit`: it
-  // created the race that it was steered to.
-  void take(const Planned& planned, const RunLog& log, bool is_new_end, bool hit);
+  // created the race that it was steered to. Whether it ended in a new way, or showed a new order of two places.
+  bool take(const Planned& planned, const RunLog& log, bool is_new_end, bool hit);
   // Runs by arm and what they showed.
   TestCoverage coverage() const;
 
  private:
-  enum Arm : std::size_t { kRandom, kPct, kPos, kSurw, kRff, kDirected, kArms };
+  enum Arm : std::size_t { kRandom, kPct, kPos, kSurw, kRff, kDirected, kArms, kKept = kArms, kAccounts };
   struct Account {
     std::uint64_t runs = 0, brought = 0;
     double recent_runs = 0, recent_worth = 0;  // of late rounds more than of early ones
@@ -91,7 +93,7 @@ class Portfolio {
 
   const bool only_rff_;
   ReadsFromFuzzer fuzzer_;
-  Account accounts_[kArms];
+  Account accounts_[kAccounts];
   std::vector<Pair> pairs_;
   std::size_t next_pair_ = 0;
   std::vector<SiteCode> sites_;

@@ -68,6 +68,8 @@ bool plain_exit(const Outcome& outcome) { return outcome.kind == Outcome::Kind::
 
 }  // namespace
 
+std::string end_key(const RunOutcome& run, CodeNames& names) { return key_of(classify(run), run.log, names); }
+
 TestEnd& TestTally::end_of(const RunPlan& plan, const RunOutcome& run) {
   const Outcome outcome = classify(run);
   const std::string key = key_of(outcome, run.log, names_);

@@ -16,11 +16,14 @@
 
 namespace sooth {
 
+class TestCorpus;
+
 struct TestOptions {
   std::string strategy = "random";  // as for parse_strategy()
   std::uint64_t runs = 1000;        // of all shards
   std::uint64_t seed = 1;           // of run 0; run i has seed + i
   std::uint32_t jobs = 1;
+  TestCorpus* corpus = nullptr;                            // of `auto` and `rff`; nullptr: nothing is kept
   std::uint32_t shard = 1, shards = 1;                     // does runs shard - 1, shard - 1 + shards, ...
   std::function<bool()> cancelled = [] { return false; };  // no more runs are started; asked from several threads
   std::function<void(std::uint64_t runs)> on_run = [](std::uint64_t) {
@@ -33,6 +36,15 @@ struct TestOutput {
   std::uint64_t runs = 0;
   std::uint64_t first_seed = 0;
   std::string first;  // as `sooth replay` takes it; empty: only a schedule file would do
+};
+
+// The fewest preemptions that lead to an end (minimize.h).
+struct FewestPreemptions {
+  std::uint64_t preemptions = 0, before = 0;  // now, and in the run that it was made from
+  std::uint64_t runs = 0;                     // that this took
+  bool is_minimal = false;                    // as MinimizedRun::is_minimal
+  std::vector<std::string> sentences;         // describe_preemptions()
+  ScheduleFile schedule;
 };
 
 // Runs that ended in the same way: by the same signal, status, deadlock or hang, with the same complaint.
@@ -49,6 +61,7 @@ struct TestEnd {
   std::uint64_t first_seed = 0;
   ScheduleFile schedule;            // of the first one
   std::vector<TestOutput> outputs;  // by first seed; the first kMaxOutputs of them
+  std::optional<FewestPreemptions> fewest;
 };
 inline constexpr std::size_t kMaxOutputs = 1000;
 
@@ -63,6 +76,11 @@ struct TestRace {
   ScheduleFile schedule;         // of that run
 };
 
+// What became of the schedules that were kept (test_corpus.h).
+struct CorpusUse {
+  std::uint64_t repeated = 0, removed = 0, added = 0;
+};
+
 struct TestResult {
   std::uint64_t runs = 0;                // made
   std::uint64_t planned = 0;             // of this shard
@@ -71,6 +89,7 @@ struct TestResult {
   std::vector<TestEnd> ends;             // failures first, those that take a delay behind them, then by first seed
   std::vector<TestRace> races;           // of directed runs, in the order in which they were met
   std::optional<TestCoverage> coverage;  // of `auto`
+  std::optional<CorpusUse> corpus;
 
   bool found() const { return !ends.empty() && ends.front().failure; }
 };
@@ -100,6 +119,9 @@ class TestTally {
   std::vector<std::string> keys_;  // of result_.ends
   TestResult result_;
 };
+
+// TestEnd::key of the run.
+std::string end_key(const RunOutcome& run, CodeNames& names);
 
 // How many runs the shard has.
 std::uint64_t runs_of_shard(const TestOptions& options);

@@ -275,6 +275,9 @@ Result<RunLog> parse_run_log(const std::string& bytes) {
     }
     reading.before = record.kind;
   }
+  for (std::size_t i = 0; i < log.processes.size(); ++i) {
+    log.processes[i].modules = std::move(readings[i].modules);
+  }
   for (ProcessLog& process : log.processes) {
     // Its process died between the two records: nobody knows whom it met.
     std::erase_if(process.races, [](const CreatedRace& race) { return race.others.empty(); });

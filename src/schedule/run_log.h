@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -127,6 +128,7 @@ struct ProcessLog {
   std::vector<OrderOfThreads> orders;      // of different ones
   std::vector<OrderOfThreads> own_orders;  // of one
   std::vector<OlderSeen> older;
+  std::map<std::uint32_t, std::string> modules;  // paths by the numbers in `points`; the program's own is empty
   std::uint64_t let_go = 0, impatient = 0, turns_taken = 0, spins = 0;  // interventions
   std::uint64_t longest_delay = 0;  // nanoseconds of virtual time by which a deadline fired before others had run
   std::uint64_t external = 0;       // things from outside that took part: > 0: the seed alone may not repeat the run

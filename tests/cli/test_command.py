@@ -112,6 +112,39 @@ def test_schedules(bench):
         check(bench.read(name).startswith("sooth schedule 1\nprogram ./ends\n"), name)
 
 
+def test_minimize(bench):
+    """The fewest preemptions are named, and their schedule fails again."""
+    ends = bench.program("ends")
+    done = bench.run("test", "--runs", 60, "--minimize", "--schedules", "few", "--format", "json", "--", ends, status=66, limit=300)
+    failures = [e for e in ends_of(done) if e["failure"]]
+    check(failures and all("fewest" in e for e in failures), failures)
+    for end in failures:
+        fewest = end["fewest"]
+        check(fewest["minimal"] and fewest["preemptions"] <= fewest["before"], fewest)
+        check(len(fewest["steps"]) == fewest["preemptions"] <= 2, fewest)
+        for step in fewest["steps"]:
+            check(re.match(r"preempt T\d+ (between the .* at .*ends\.cc:\d+.* and|in front of|behind) .*ends\.cc:\d+.*, and let T\d+ run$", step), step)
+        again = bench.run(*shlex.split(fewest["replay"])[1:], limit=300)
+        check(again.returncode == {"crash": 134, "deadlock": 66, "exit": end["number"]}[end["kind"]], (end, again))
+    done = bench.run("test", "--runs", 60, "--minimize", "--", ends, status=66, limit=300)
+    check(re.search(r"\n  \d preemptions? (is|are) enough, where there (was|were) \d+:\n    preempt T\d+ ", done.stdout), done.stdout)
+
+
+def test_corpus(bench):
+    """What failed once is tried first in the next campaign, which goes on with other seeds."""
+    ends = bench.program("ends")
+    first = json.loads(bench.run("test", "--runs", 60, "--corpus", "kept", "--format", "json", "--", ends, status=66, limit=300).stdout)
+    check(first["corpus"]["repeated"] == 0 and first["corpus"]["added"] >= 3, first["corpus"])
+    folder = [name for name in os.listdir(bench.path("kept")) if name.startswith("ends-")]
+    check(len(folder) == 1 and any(name.startswith("failure-") for name in os.listdir(bench.path(f"kept/{folder[0]}"))), folder)
+    check(bench.read("kept/ends.seeds") == "60\n", bench.read("kept/ends.seeds"))
+    runs = first["corpus"]["added"]
+    again = json.loads(bench.run("test", "--runs", runs, "--corpus", "kept", "--format", "json", "--", ends, status=66, limit=300).stdout)
+    check(again["corpus"]["repeated"] == runs, again["corpus"])
+    check({e["key"] for e in again["ends"] if e["failure"]} == {e["key"] for e in first["ends"] if e["failure"]}, (first, again))
+    bench.run("test", "--strategy", "random", "--corpus", "kept", "--", ends, status=64)
+
+
 def test_limits(bench):
     """A budget and Ctrl-C end it early, with what was found so far."""
     ends, streams = bench.program("ends"), bench.program("streams")
