@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Small programs with one known bug each: how many schedules does it take until a run fails?
 
-    run.py --sooth build/bin/sooth [--programs aba_stack,lazy_cache] [--strategies random,pct:3,pos,surw,rff,directed,auto] [--runs 1000] [--seconds 60] [--jobs N]
+    run.py --sooth build/bin/sooth [--programs aba_stack,lazy_cache] [--strategies random,pct:3,pos,surw,rff,directed,auto] [--runs 1000] [--campaigns 20] [--seconds 60] [--jobs N]
                                              prints the table of docs/schedule-testing.md, and fails when a twin does
     run.py --sooth build/bin/sooth --check   the short test: builds all, tries the fixed twins, and finds a handful of the bugs
 
@@ -30,6 +30,7 @@ import run as programs  # noqa: E402  (commands that must end in time, and sente
 KINDS = {"deadlock": ("deadlock", "hang"), "assertion": ("crash", "complaint"), "crash": ("crash", "complaint")}
 RUNGS = ["suspected", "predicted", "confirmed", "harmful"]
 BATCHES = (10, 100, 1000)  # a program that fails soon is not run a thousand times
+SEEDS_APART = 1_000_000  # of campaigns
 TIME_LIMIT = 300  # seconds for one command on a busy machine
 HANG = "2s"  # what the programs do in milliseconds, when they do not hang
 NO_HANG = "60s"  # for twins, which never hang
@@ -75,20 +76,28 @@ class Bench:
             raise programs.Failure(f"`{' '.join(map(str, command))}` ended with status {status}: {errors.strip()}")
         return json.loads(output)
 
-    def first_failure(self, bug, binary, strategy, runs):
+    def first_failure(self, bug, binary, strategy, runs, campaign=0):
         """(schedules to the first failure or None, schedules run, how it ended). Directed, surw, rff and auto runs build on those before them, so a larger batch of them begins anew."""
         done, end = 0, time.monotonic() + self.options.seconds
+        offset = campaign * SEEDS_APART
         for batch in [size for size in BATCHES if size < runs] + [runs]:
             begin = 1 if strategy in ("directed", "surw", "rff", "auto") else done + 1
-            result = self.ends(binary, strategy, begin, batch - begin + 1, end - time.monotonic(), HANG)
+            result = self.ends(binary, strategy, offset + begin, batch - begin + 1, end - time.monotonic(), HANG)
             done = begin - 1 + result["runs"]
             failures = [item for item in result["ends"] if item["failure"] and item["kind"] in KINDS[bug.fails]]
             if failures:
                 first = min(failures, key=lambda item: item["first_seed"])
-                return first["first_seed"], done, first["kind"]
+                return first["first_seed"] - offset, done, first["kind"]
             if time.monotonic() >= end:
                 break
         return None, done, ""
+
+    def median_failure(self, bug, binary, strategy):
+        """The cell of the table: the median over campaigns with other seeds, in which one that finds nothing is beyond all others."""
+        found = [self.first_failure(bug, binary, strategy, self.options.runs, campaign) for campaign in range(self.options.campaigns)]
+        found.sort(key=lambda item: (item[0] is None, item[0] or item[1]))
+        first, done, _ = found[(len(found) - 1) // 2]
+        return f"{first:,}" if first else f"- ({done:,})"
 
     def run_command(self, binary):
         """The highest finding of `sooth run`, as `harmful deadlock`, or `nothing`."""
@@ -129,10 +138,7 @@ class Bench:
             self.twin(bug, self.options.twin_runs, [name for name in self.options.strategies if name != "directed"])
             binary = self.build(bug.source)
             self.tame(binary)
-            cells = []
-            for strategy in self.options.strategies:
-                first, done, _ = self.first_failure(bug, binary, strategy, self.options.runs)
-                cells.append(f"{first:,}" if first else f"- ({done:,})")
+            cells = [self.median_failure(bug, binary, strategy) for strategy in self.options.strategies]
             return [bug.name, bug.fails, bug.preemptions, *cells, self.run_command(binary)], None
         except programs.Failure as failure:
             return None, f"{bug.name}: {failure}"
@@ -169,6 +175,7 @@ def parse_options():
     parser.add_argument("--programs", type=lambda text: text.split(","), help="names without _bug; all by default")
     parser.add_argument("--strategies", type=lambda text: text.split(","), default=["random", "pct:3", "pos", "surw", "rff", "directed", "auto"])
     parser.add_argument("--runs", type=int, default=1000, help="schedules of each strategy, at most")
+    parser.add_argument("--campaigns", type=int, default=1, help="with other seeds: the table has the medians")
     parser.add_argument("--seconds", type=int, default=30, help="for one strategy on one program")
     parser.add_argument("--twin-runs", type=int, default=100, help="schedules of each strategy for the fixed twins")
     parser.add_argument("--budget", type=int, default=20, help="seconds of `sooth run`")
