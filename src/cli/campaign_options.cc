@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/numbers.h"
@@ -35,6 +37,39 @@ void add_run_options(CLI::App& command, CampaignFlags& flags) {
                       "A run that takes longer is killed, and counts as a hang; 0: never",
                       std::to_string(flags.timeout.count() / 1000) + "s");
   add_duration_option(command, "--budget", flags.budget, "Start no more runs after this time", "none");
+}
+
+void add_compare_options(CLI::App& command, CampaignOptions& campaign) {
+  command
+      .add_option(
+          "--compare", campaign.compared,
+          "A race is harmful, too, when which of its accesses goes first decides what is in this file, or, as \"-\", "
+          "what the program prints. Repeat it for more; files take runs one at a time")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--mask",
+          [&campaign](const std::vector<std::string>& patterns) {
+            Result<OutputMask> mask = OutputMask::of(patterns);
+            if (!mask.ok()) {
+              throw CLI::ValidationError("--mask", mask.status().message());
+            }
+            campaign.mask = std::move(*mask);
+          },
+          "Of what --compare compares, matches of this regular expression do not count, besides what differs between "
+          "runs of "
+          "one schedule")
+      ->type_name("PATTERN")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+std::uint32_t jobs_for(const CampaignOptions& campaign, std::uint32_t jobs) {
+  const bool has_files = std::any_of(campaign.compared.begin(), campaign.compared.end(),
+                                     [](const std::string& each) { return each != kItsOutput; });
+  return has_files ? 1 : jobs;
 }
 
 void add_campaign_options(CLI::App& command, CampaignFlags& flags) {

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/status.h"
+#include "confirm/campaign.h"
 #include "launch/controlled_run.h"
 #include "race/finding.h"
 
@@ -28,6 +29,10 @@ struct CampaignFlags {
 void add_jobs_option(CLI::App& command, CampaignFlags& flags);
 // Adds --jobs, --timeout and --budget; likewise.
 void add_run_options(CLI::App& command, CampaignFlags& flags);
+// Adds --compare and --mask, which go to `compared` and `mask` of `campaign`; likewise.
+void add_compare_options(CLI::App& command, CampaignOptions& campaign);
+// The jobs that this leaves: runs that write the same files are made one after the other.
+std::uint32_t jobs_for(const CampaignOptions& campaign, std::uint32_t jobs);
 // Adds --seed, --jobs, --timeout, --budget and --shard; likewise.
 void add_campaign_options(CLI::App& command, CampaignFlags& flags);
 

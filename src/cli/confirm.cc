@@ -82,7 +82,7 @@ Result<ConfirmResult> run_campaign(Report& report, const ControlledProgram& prog
   job.options.shard = options.flags.shard;
   job.options.shards = options.flags.shards;
   job.options.campaign.seed = options.flags.seed;
-  job.options.campaign.jobs = options.flags.jobs;
+  job.options.campaign.jobs = jobs_for(job.options.campaign, options.flags.jobs);
   job.timeout = options.flags.timeout;
   job.suppressions = options.report.suppressions;
   job.baseline = options.report.baseline;
@@ -140,6 +140,7 @@ void add_confirm_command(CLI::App& root, CommandResult& result) {
       "Do all trials, for the probability, instead of ending at the first that does harm or the tenth that does none");
   add_count_option(*command, "--baseline-runs", options->confirm.campaign.baseline_runs,
                    "Undirected runs that ends of others are compared with");
+  add_compare_options(*command, options->confirm.campaign);
   command
       ->add_option("--trace", options->confirm.trace,
                    "The trace that the witnesses are of (default: as the report says)")

@@ -155,7 +155,7 @@ Result<RunResult> work(RunFlags& options, const std::string& report_name) {
   job.confirm.baseline = options.report.baseline;
   job.confirm.options.report_name = report_name;
   job.confirm.options.campaign.seed = job.record.options.seed;
-  job.confirm.options.campaign.jobs = options.flags.jobs;
+  job.confirm.options.campaign.jobs = jobs_for(job.confirm.options.campaign, options.flags.jobs);
   Screen screen;
   job.progress = screen.progress();
   Result<RunResult> result = run_program(job);
@@ -275,6 +275,7 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   add_count_option(*command, "--baseline-runs", options->job.confirm.options.campaign.baseline_runs,
                    "Undirected runs that ends of others are compared with");
   add_memory_model_option(*command, options->flags);
+  add_compare_options(*command, options->job.confirm.options.campaign);
   add_jobs_option(*command, options->flags);
   command->add_flag_function(
       "--no-rerun", [options](std::int64_t) { options->job.reruns = false; },

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <utility>
 
 #include "confirm/ordered_work.h"
+#include "trace/format/small_file.h"
 
 namespace sooth {
 namespace {
@@ -146,16 +148,33 @@ int first_place(const PairCode& pair, const RunLog& log) {
   return -1;
 }
 
+// Results of one finding that are compared, and bytes of each.
+constexpr std::size_t kMostPrinted = 64, kMostPrintedBytes = 1 << 16;
+
+std::string result_of(const RunOutcome& run, const std::vector<std::string>& compared) {
+  std::string text;
+  for (const std::string& each : compared) {
+    text += each == kItsOutput ? run.output.substr(0, kMostPrintedBytes) + run.errors.substr(0, kMostPrintedBytes) : "";
+  }
+  return text + run.files;
+}
+
 // Runs that got there, and whether it is worth to go on.
 class Campaign::Tally {
  public:
-  Tally(const Target& target, const Baseline& baseline) : target_(target), baseline_(baseline) {}
+  Tally(const Target& target, const Baseline& baseline, const std::vector<std::string>& compared)
+      : target_(target), baseline_(baseline), compared_(compared) {}
 
   void add(RunPlan plan, RunOutcome run, bool along_witness) {
     ++reached_;
     delayed_ += reaches_by_delay(target_, run.log) ? 1 : 0;
     const Outcome outcome = classify(run);
     const int place = first_place(target_.pair, run.log);
+    const bool compares = !compared_.empty() && target_.kind == FindingKind::kRace && printed_.size() < kMostPrinted;
+    if (compares && place >= 0 && !outcome.failed()) {
+      printed_.push_back({plan, place, result_of(run, compared_)});
+      differ_ = differ_ || printed_.back().text != printed_.front().text;
+    }
     auto group =
         std::find_if(groups_.begin(), groups_.end(), [&](const Group& each) { return each.outcome.same_end(outcome); });
     if (group == groups_.end()) {
@@ -211,8 +230,16 @@ class Campaign::Tally {
     if (target_.kind == FindingKind::kDeadlock) {
       return reached_ > 0;
     }
-    return any_failure() ? harm(kClear) != nullptr : reached_ >= kHarmlessHits;
+    return any_failure() ? harm(kClear) != nullptr : reached_ >= (differ_ ? kComparedHits : kHarmlessHits);
   }
+  // Runs that got there and ended well.
+  struct Printed {
+    RunPlan plan;
+    int place = 0;  // that went first
+    std::string text;
+  };
+  const std::vector<Printed>& printed() const { return printed_; }
+  bool differ() const { return differ_; }  // these did not all print the same
   std::uint64_t reached() const { return reached_; }
   bool by_delay() const { return reached_ > 0 && delayed_ == reached_; }
   const Group* first() const { return groups_.empty() ? nullptr : &groups_.front(); }
@@ -224,9 +251,12 @@ class Campaign::Tally {
 
   const Target& target_;
   const Baseline& baseline_;
+  const std::vector<std::string>& compared_;
   Baseline missed_;
   std::uint64_t reached_ = 0, delayed_ = 0;
   std::array<std::uint64_t, 2> with_first_{};
+  std::vector<Printed> printed_;
+  bool differ_ = false;
   std::vector<Group> groups_;  // in the order in which they were met
 };
 
@@ -234,6 +264,13 @@ Result<RunOutcome> Campaign::run(const RunPlan& plan) const {
   Result<RunOutcome> run = run_(plan);
   if (run.ok() && run->log.state == control::RunState::kNotStarted && !run->timed_out && !run->cancelled) {
     return Status::bad_input("the program ended (" + run->end.describe() + ") before its first instrumented function");
+  }
+  for (const std::string& path : options_.compared) {
+    if (run.ok() && path != kItsOutput) {
+      const Result<std::optional<std::string>> file = read_small_file(path, kMostPrintedBytes);
+      run->files += file.ok() ? file->value_or("there is no " + path) : file.status().message();
+      run->files += "\n";
+    }
   }
   return run;
 }
@@ -283,7 +320,8 @@ RunPlan Campaign::trial(const Target& target, std::uint64_t index) const {
 
 class Campaign::Attempt {
  public:
-  Attempt(Target what, const Baseline& baseline) : target(std::move(what)), tally(target, baseline) {}
+  Attempt(Target what, const Baseline& baseline, const std::vector<std::string>& compared)
+      : target(std::move(what)), tally(target, baseline, compared) {}
 
   Target target;
   Tally tally;
@@ -414,7 +452,7 @@ Status Campaign::run_trials(std::span<Attempt* const> attempts, std::uint64_t tr
 }
 
 std::shared_ptr<Campaign::Attempt> Campaign::begin(Target target) const {
-  return std::make_shared<Attempt>(std::move(target), baseline_);
+  return std::make_shared<Attempt>(std::move(target), baseline_, options_.compared);
 }
 
 Status Campaign::advance(std::span<Attempt* const> attempts, std::uint64_t trials) {
@@ -444,6 +482,73 @@ bool Campaign::has_reached(const Attempt& attempt) const { return attempt.tally.
 
 std::uint64_t Campaign::trials_of(const Attempt& attempt) const { return attempt.result.trials; }
 
+// Whether what runs print that end well depends on which of the two accesses goes first. What varies in runs of one
+// schedule is left out.
+Status Campaign::judge_outputs(const Attempt& attempt, Confirmation& result) const {
+  const std::vector<Tally::Printed>& printed = attempt.tally.printed();
+  if (!attempt.tally.differ() || options_.cancelled()) {
+    return {};
+  }
+  OutputMask mask = options_.mask;
+  std::vector<RunOutcome> repeated;
+  for (int i = 0; i < 2; ++i) {
+    Result<RunOutcome> again = run(printed.front().plan);
+    if (!again.ok() || again->cancelled || classify(*again).failed()) {
+      return again.ok() ? Status() : again.status();
+    }
+    repeated.push_back(std::move(*again));
+  }
+  if (!mask.learn(result_of(repeated[0], options_.compared), result_of(repeated[1], options_.compared))) {
+    return {};
+  }
+  struct Alike {
+    std::array<std::uint64_t, 2> with_first{};
+    const RunPlan* plan = nullptr;
+  };
+  std::map<std::vector<std::string>, Alike> kinds;
+  std::array<std::uint64_t, 2> all{};
+  for (const Tally::Printed& each : printed) {
+    Alike& alike = kinds[mask.apply(each.text)];
+    alike.plan = alike.plan == nullptr ? &each.plan : alike.plan;
+    ++alike.with_first[static_cast<std::size_t>(each.place)];
+    ++all[static_cast<std::size_t>(each.place)];
+  }
+  // The rarer of two results is the one to show; each kind is another question to chance.
+  const std::vector<std::string>*other = nullptr, *usual = nullptr;
+  const auto runs_of = [&](const std::vector<std::string>* lines) {
+    return kinds[*lines].with_first[0] + kinds[*lines].with_first[1];
+  };
+  for (const auto& [lines, alike] : kinds) {
+    usual = usual == nullptr || runs_of(&lines) > runs_of(usual) ? &lines : usual;
+  }
+  for (const auto& [lines, alike] : kinds) {
+    const double chance = 2 * static_cast<double>(kinds.size()) *
+                          std::min(chance_of(alike.with_first[0], all[0], alike.with_first[1], all[1]),
+                                   chance_of(alike.with_first[1], all[1], alike.with_first[0], all[0]));
+    if (&lines != usual && chance < kOtherOutput && (other == nullptr || runs_of(&lines) > runs_of(other))) {
+      other = &lines;
+      result.chance = chance;
+    }
+  }
+  if (other == nullptr) {
+    return {};
+  }
+  Result<RunOutcome> shown = run(*kinds[*other].plan);
+  if (!shown.ok() || shown->cancelled || !reaches(attempt.target, shown->log) ||
+      mask.apply(result_of(*shown, options_.compared)) != *other) {
+    result.chance = 1;
+    return shown.ok() ? Status() : shown.status();
+  }
+  Outcome outcome = classify(*shown);
+  outcome.difference = difference_of(*other, *usual);
+  result.harmful = result.order_matters = true;
+  result.failures = runs_of(other);
+  result.baseline_failures = result.missed_failures = 0;
+  result.along_witness = kinds[*other].plan->plan == control::Plan::kStretches;
+  result.run = ReachingRun{*kinds[*other].plan, std::move(shown->log), shown->end, std::move(outcome)};
+  return {};
+}
+
 Result<Confirmation> Campaign::finish(Attempt& attempt) {
   const Target& target = attempt.target;
   Tally& tally = attempt.tally;
@@ -468,6 +573,9 @@ Result<Confirmation> Campaign::finish(Attempt& attempt) {
     result.baseline_failures = result.failures == 0 ? 0 : baseline_.ended_like(chosen->outcome);
     result.missed_failures = result.failures == 0 ? 0 : tally.missed_like(*chosen);
     result.run = chosen->first;
+  }
+  if (!result.harmful && result.failures == 0) {
+    SOOTH_RETURN_IF_ERROR(judge_outputs(attempt, result));
   }
   return result;
 }

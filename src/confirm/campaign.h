@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "confirm/outcome.h"
+#include "confirm/output_mask.h"
 #include "confirm/site_code.h"
 #include "confirm/witness_schedule.h"
 #include "launch/controlled_run.h"
@@ -23,6 +24,9 @@ namespace sooth {
 // stubborn finding must not starve those behind it.
 inline constexpr std::uint64_t kTurns[] = {1, 3, 10, UINT64_MAX};
 
+// What the program prints, on both of its streams.
+inline constexpr char kItsOutput[] = "-";
+
 struct CampaignOptions {
   std::uint64_t trials = 100;  // controlled runs towards each finding, at most
   bool all_trials = false;     // do them all: for the probability
@@ -32,6 +36,10 @@ struct CampaignOptions {
   // Hook calls of others that a thread in front of its access of a race waits for in every second trial, the first among them; 0: as in the others. Those have
   // a patience that suits threads that do nothing but wait for the one that waits.
   std::uint64_t patience = 0;
+  // Results that are compared: files, which takes runs one at a time, or kItsOutput. A race whose order decides about them
+  // is harmful.
+  std::vector<std::string> compared = {};
+  OutputMask mask = {};                                    // what of them does not count
   std::function<bool()> cancelled = [] { return false; };  // asked from several threads
   std::function<void()> on_run = [] {};                    // after each run that counts, from the thread of the caller
   // The same, with the run.
@@ -95,11 +103,15 @@ struct Confirmation {
 // orders but for one time in 500. A failure behind the finding is no harm by itself: it may have nothing to do with it.
 // It is harm when it is significantly more frequent than in runs that did not get there, undirected ones and other
 // trials. Or when it is with one order of the two accesses than with the other: which goes first was drawn, so nothing
-// but the race can explain that. Trials end early when that is clear.
+// but the race can explain that. Trials end early when that is clear. The same goes for what runs print that end well:
+// if that depends on which of the two goes first, the race decides about the result.
 class Campaign {
  public:
   using Run = std::function<Result<RunOutcome>(const RunPlan&)>;
   static constexpr std::uint64_t kHarmlessHits = 10;
+  // If they did not all print the same, so many: fewer cannot tell whether the order decides.
+  static constexpr std::uint64_t kComparedHits = 20;
+  static constexpr double kOtherOutput = 0.01;  // chance below which it does
 
   Campaign(Run run, CampaignOptions options) : run_(std::move(run)), options_(std::move(options)) {}
 
@@ -141,6 +153,7 @@ class Campaign {
   };
 
   Result<RunOutcome> run(const RunPlan& plan) const;
+  Status judge_outputs(const Attempt& attempt, Confirmation& result) const;
   Status extend_baseline(std::uint64_t runs);
   RunPlan trial(const Target& target, std::uint64_t index) const;
   RunPlan along(const WitnessSchedule& witness, const Target& target) const;

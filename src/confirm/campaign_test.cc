@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <memory>
 #include <set>
 
 #include "confirm/confirm_report.h"
 #include "confirm/ordered_work.h"
 #include "confirm/shell_words.h"
+#include "schedule/random.h"
 #include "schedule/schedule_file.h"
 
 namespace sooth {
@@ -119,6 +121,54 @@ TEST(CampaignTest, AHarmlessRaceIsLeftAfterTenHits) {
   EXPECT_EQ(result.trials, Campaign::kHarmlessHits);
   EXPECT_EQ(result.hits, Campaign::kHarmlessHits);
   EXPECT_EQ(result.run->plan.seed, 1u);
+}
+
+// A race in every directed run; the order is drawn by the seed, and `print` says what comes of it.
+Campaign::Run printing_run(const std::function<std::string(std::uint64_t seed, bool reader_first)>& print) {
+  auto made = std::make_shared<std::atomic<std::uint64_t>>(0);
+  return [=](const RunPlan& plan) -> Result<RunOutcome> {
+    RunOutcome run = directed(plan) ? race_then(0) : ended(0);
+    const bool reader_first = SeededRandom(plan.seed).below(2) == 0;
+    if (directed(plan)) {
+      run.log.processes[0].races[0].here.first = !reader_first;
+      run.log.processes[0].races[0].others[0].first = reader_first;
+    }
+    run.output = "took " + std::to_string(++*made) + " ms\n" + print(plan.seed, reader_first);
+    return run;
+  };
+}
+
+TEST(CampaignTest, OutputThatTheOrderDecidesIsHarm) {
+  const Campaign::Run run = printing_run(
+      [](std::uint64_t, bool reader_first) { return std::string(reader_first ? "balance: 100\n" : "balance: 50\n"); });
+  CampaignOptions options;
+  options.compared = {kItsOutput};
+  const Confirmation result = confirmed(run, race_target(), options);
+  EXPECT_TRUE(result.harmful);
+  EXPECT_TRUE(result.order_matters);
+  EXPECT_EQ(result.hits, Campaign::kComparedHits);
+  EXPECT_LT(result.chance, Campaign::kOtherOutput);
+  const std::string told = result.run->outcome.describe();
+  EXPECT_TRUE(told == "exit status 0, but it printed \"balance: 50\" instead of \"balance: 100\"" ||
+              told == "exit status 0, but it printed \"balance: 100\" instead of \"balance: 50\"")
+      << told;
+  EXPECT_FALSE(confirmed(run, race_target()).harmful) << "nobody asked";
+}
+
+TEST(CampaignTest, OutputThatVariesForOtherReasonsIsNoHarm) {
+  CampaignOptions options;
+  options.compared = {kItsOutput};
+  const auto is_harm = [&](const std::function<std::string(std::uint64_t, bool)>& print) {
+    return confirmed(printing_run(print), race_target(), options).harmful;
+  };
+  EXPECT_FALSE(is_harm([](std::uint64_t, bool) { return "done\n"; }));
+  EXPECT_FALSE(is_harm([](std::uint64_t seed, bool) { return seed % 2 == 0 ? "even\n" : "odd\n"; }));
+  EXPECT_FALSE(is_harm([](std::uint64_t, bool first) { return first ? "a\nb\n" : "b\na\n"; })) << "lines change places";
+  EXPECT_FALSE(is_harm([made = std::make_shared<int>(0)](std::uint64_t, bool) {
+    return std::string(++*made % 3, '\n');
+  })) << "one schedule prints another number of lines each time";
+  options.mask = *OutputMask::of({"balance: \\d+"});
+  EXPECT_FALSE(is_harm([](std::uint64_t, bool first) { return first ? "balance: 100\n" : "balance: 50\n"; }));
 }
 
 TEST(CampaignTest, ARaceThatOnlyADelayLeadsToSaysSo) {

@@ -226,7 +226,8 @@ std::string describe(const Stretch& stretch, std::uint32_t next, const std::pair
   } else if (!before.place.empty()) {
     where = "behind " + named(before);
   } else {
-    where = "after " + std::to_string(stretch.events) + " operations and " + std::to_string(stretch.accesses) + " accesses";
+    where =
+        "after " + std::to_string(stretch.events) + " operations and " + std::to_string(stretch.accesses) + " accesses";
   }
   return "preempt T" + std::to_string(stretch.thread) + " " + where + ", and let T" + std::to_string(next) + " run";
 }

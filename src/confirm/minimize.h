@@ -36,8 +36,8 @@ struct MinimizeOptions {
 };
 
 struct MinimizedRun {
-  RunPlan plan;                                       // Plan::kStretches; behind its last one threads run in turn
-  RunOutcome run;                                     // what it led to
+  RunPlan plan;    // Plan::kStretches; behind its last one threads run in turn
+  RunOutcome run;  // what it led to
   std::uint64_t before = 0, preemptions = 0, runs = 0;
   // Without any single one of them no run failed, of two that were tried for each; else runs or time were over before.
   bool is_minimal = false;

@@ -47,7 +47,8 @@ class SteppingModel {
       if (!stretches.empty() && stretches.back().thread == thread) {
         stretches.pop_back();
       }
-      stretches.push_back(step_stretch(thread, done[thread], done[thread] == kSteps ? StretchEnd::kEnded : StretchEnd::kPreempted));
+      stretches.push_back(
+          step_stretch(thread, done[thread], done[thread] == kSteps ? StretchEnd::kEnded : StretchEnd::kPreempted));
     };
     for (const Stretch& each : plan.stretches) {
       EXPECT_EQ(each.hash, 0u);
@@ -91,20 +92,22 @@ class SteppingModel {
 };
 
 std::size_t step_place(const std::vector<std::pair<std::uint32_t, std::uint64_t>>& order, std::uint32_t thread,
-                     std::uint64_t step) {
+                       std::uint64_t step) {
   return static_cast<std::size_t>(std::find(order.begin(), order.end(), std::pair(thread, step)) - order.begin());
 }
 
 TEST(PreemptionsOf, CountsWhoCouldHaveGoneOn) {
   EXPECT_TRUE(preemptions_of({}).empty());
-  EXPECT_EQ(preemptions_of({step_stretch(0, 3), step_stretch(1, 2, StretchEnd::kBlocked), step_stretch(0, 5, StretchEnd::kPostponed),
-                            step_stretch(1, 9, StretchEnd::kEnded), step_stretch(0, 7)}),
+  EXPECT_EQ(preemptions_of({step_stretch(0, 3), step_stretch(1, 2, StretchEnd::kBlocked),
+                            step_stretch(0, 5, StretchEnd::kPostponed), step_stretch(1, 9, StretchEnd::kEnded),
+                            step_stretch(0, 7)}),
             (std::vector<std::size_t>{0, 2}));
   EXPECT_TRUE(preemptions_of({step_stretch(0, 3), step_stretch(0, 5)}).empty()) << "it kept its turn";
 }
 
 TEST(WithoutPreemptions, TheThreadGoesOnOrDoesNotBegin) {
-  const std::vector<Stretch> all = {step_stretch(0, 3), step_stretch(1, 2), step_stretch(0, 5), step_stretch(1, 9), step_stretch(0, 7)};
+  const std::vector<Stretch> all = {step_stretch(0, 3), step_stretch(1, 2), step_stretch(0, 5), step_stretch(1, 9),
+                                    step_stretch(0, 7)};
   const std::vector<Stretch> on = without_preemptions(all, {0}, Rejoin::kGoOn);
   EXPECT_EQ(threads_of(on), (std::vector<std::uint32_t>{0, 1, 0}));
   EXPECT_EQ(on[0].events, 5u);
@@ -177,7 +180,8 @@ TEST(Minimize, SaysWhenFollowingDoesNotFail) {
 TEST(DescribePreemptions, SayHowFarTheThreadHasComeWithoutPlaces) {
   RunLog log;
   log.processes.resize(1);
-  log.processes[0].stretches = {step_stretch(1, 3), step_stretch(2, 2, StretchEnd::kEnded), step_stretch(1, 9, StretchEnd::kEnded)};
+  log.processes[0].stretches = {step_stretch(1, 3), step_stretch(2, 2, StretchEnd::kEnded),
+                                step_stretch(1, 9, StretchEnd::kEnded)};
   CodeNames names("/no/such/program");
   EXPECT_EQ(describe_preemptions(log, names),
             (std::vector<std::string>{"preempt T1 after 3 operations and 0 accesses, and let T2 run"}));

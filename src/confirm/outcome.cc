@@ -105,7 +105,8 @@ std::string Outcome::describe() const {
     case Kind::kDeadlocked: return "a deadlock";
     case Kind::kHung: text = "a hang"; break;
   }
-  return text + (last_words.empty() ? "" : " after \"" + last_words + "\"");
+  text += last_words.empty() ? "" : " after \"" + last_words + "\"";
+  return text + (difference.empty() ? "" : ", but it " + difference);
 }
 
 double chance_of(std::uint64_t failures, std::uint64_t runs, std::uint64_t other_failures, std::uint64_t other_runs) {

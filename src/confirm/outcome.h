@@ -24,6 +24,9 @@ struct Outcome {
   std::string
       last_words;  // that complaint, or of a run that failed otherwise the last line of its errors; one line, may be empty
 
+  std::string difference =
+      {};  // difference_of() to what runs print with the other order of a race; empty: not compared
+
   // Whether something went wrong at all: anything but an exit with status 0 and without complaint.
   bool failed() const { return kind != Kind::kExited || number != 0 || complained; }
   // Whether both ended in the same way. What they printed plays no part.

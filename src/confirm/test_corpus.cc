@@ -103,7 +103,8 @@ RunPlan TestCorpus::plan_of(const Kept& kept) {
 
 Result<bool> TestCorpus::add(const ScheduleFile& schedule, bool is_failure) {
   const std::string text = print_schedule(schedule);
-  const std::string path = directory_ + "/" + build_ + "/" + (is_failure ? kFailure : kOrder) + hash_of(text) + kExtension;
+  const std::string path =
+      directory_ + "/" + build_ + "/" + (is_failure ? kFailure : kOrder) + hash_of(text) + kExtension;
   std::error_code error;
   if (count_ >= kMost || fs::exists(path, error)) {
     return false;

@@ -35,6 +35,7 @@ struct RunOutcome {
   bool cancelled = false;
   RunLog log;                     // RacingThread::range is the place in RunPlan::sites, or control::kNone
   std::string output, errors;     // captured
+  std::string files;              // for whoever reads files that the run wrote
   std::uint64_t output_hash = 0;  // of all of it, also of what was not kept
   double seconds = 0;             // wall clock
 };

@@ -17,9 +17,7 @@ void ring(int) {
   sem_post(&rings);
 }
 
-void take() {
-  told += pending.exchange(0);
-}
+void take() { told += pending.exchange(0); }
 
 void work() {
   while (!finished.load()) {
