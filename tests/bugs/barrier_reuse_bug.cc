@@ -2,7 +2,8 @@
 // takes a place before the others have left the first.
 //
 // FAILS: deadlock: a thread of the first use sees the counter of the second and waits on
-// PREEMPTIONS: 1, of the thread that was woken, before it has looked again
+// PREEMPTIONS: 1, of the thread that was woken, before it has looked again, for as long as the other works
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -31,6 +32,7 @@ Barrier barrier;
 
 void work() {
   barrier.wait();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));  // what is done between the two
   barrier.wait();
 }
 

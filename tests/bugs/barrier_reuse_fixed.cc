@@ -1,4 +1,5 @@
 // barrier_reuse without the bug: each use has a number, and who waits looks at that.
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -29,6 +30,7 @@ Barrier barrier;
 
 void work() {
   barrier.wait();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));  // what is done between the two
   barrier.wait();
 }
 
