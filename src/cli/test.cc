@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fnv1a.h"
 #include "base/suggest.h"
 #include "cli/campaign_options.h"
 #include "cli/command.h"
@@ -26,7 +27,6 @@
 #include "launch/preflight.h"
 #include "report/describe.h"
 #include "report/files.h"
-#include "report/fingerprint.h"
 #include "run/merge_tests.h"
 #include "run/work_limit.h"
 #include "schedule/strategy.h"
@@ -344,19 +344,24 @@ Result<TestResult> run_uniform_tests(const std::function<Result<RunOutcome>(cons
 // Runs that fail end soon; what a schedule with fewer preemptions leads to need not.
 constexpr std::chrono::milliseconds kLongestWhileMinimizing{5'000};
 
-Status minimize_ends(const ControlledProgram& program, ControlledRunOptions run, std::uint32_t flags,
-                     const WorkLimit& limit, CodeNames& names, TestResult& result) {
+Status minimize_ends(const ControlledProgram& program, ControlledRunOptions run, const WorkLimit& limit,
+                     CodeNames& names, TestResult& result) {
   run.timeout = run.timeout.count() == 0 ? kLongestWhileMinimizing : std::min(run.timeout, kLongestWhileMinimizing);
   MinimizeOptions minimize;
   minimize.cancelled = [&] { return limit.reached(); };
+  const auto run_once = [&](const RunPlan& plan) { return program.run(plan, run); };
   for (TestEnd& end : result.ends) {
-    if (end.failure && !limit.reached()) {
-      const auto run_once = [&](RunPlan plan) {
-        plan.flags |= flags;
-        return program.run(plan, run);
-      };
-      SOOTH_RETURN_IF_ERROR(minimize_end(run_once, shell_words(program.words()), names, minimize, end));
+    // Of a hang every run would take as long.
+    if (!end.failure || end.outcome.kind == Outcome::Kind::kHung || limit.reached()) {
+      continue;
     }
+    const auto fails_alike = [&](const RunOutcome& made) { return end_key(made, names) == end.key; };
+    Result<std::optional<FewestPreemptions>> fewest =
+        fewest_preemptions(run_once, fails_alike, end.schedule, names, minimize);
+    if (!fewest.ok()) {
+      return fewest.status();
+    }
+    end.fewest = std::move(*fewest);
   }
   return {};
 }
@@ -399,7 +404,7 @@ Result<TestResult> run_campaign(const ControlledProgram& program, const TestFlag
                               : plans_by_results(options.strategy) ? run_auto_tests(run_once, find_pairs, tally, test)
                                                                    : run_tests(run_once, tally, test);
   if (result.ok() && options.minimize) {
-    SOOTH_RETURN_IF_ERROR(minimize_ends(program, run, flags, limit, names, *result));
+    SOOTH_RETURN_IF_ERROR(minimize_ends(program, run, limit, names, *result));
   }
   return result;
 }

@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "schedule/schedule_file.h"
-#include "trace/op.h"
+#include "confirm/outcome.h"
+#include "confirm/preemptions.h"
+#include "schedule/run_log.h"
 
 namespace sooth {
 namespace {
 
 using control::Stretch;
-using control::StretchEnd;
-
-bool could_go_on(const Stretch& stretch) {
-  return stretch.end == StretchEnd::kPreempted || stretch.end == StretchEnd::kPostponed;
-}
 
 // Neighbours of one thread are one stretch: positions count from its begin.
 void join_neighbours(std::vector<Stretch>& stretches) {
@@ -30,8 +26,7 @@ void join_neighbours(std::vector<Stretch>& stretches) {
 
 class Minimizer {
  public:
-  Minimizer(const std::function<Result<RunOutcome>(const RunPlan&)>& run,
-            const std::function<bool(const RunOutcome&)>& fails_alike, const MinimizeOptions& options)
+  Minimizer(const MakeRun& run, const IsFailure& fails_alike, const MinimizeOptions& options)
       : run_(run), fails_alike_(fails_alike), options_(options) {}
 
   Result<std::optional<MinimizedRun>> go(const RunOutcome& failed) {
@@ -39,6 +34,7 @@ class Minimizer {
       return std::optional<MinimizedRun>();
     }
     threads_ = failed.log.processes.front().threads;
+    older_ = older_choices(failed.log.processes.front());
     best_.before = preemptions_of(failed.log.processes.front().stretches).size();
     best_.preemptions = UINT64_MAX;
     if (!fails_with(failed.log.processes.front().stretches)) {
@@ -78,6 +74,7 @@ class Minimizer {
     plan.strategy = "serial";
     plan.stretches = std::move(wanted);
     plan.threads = threads_;
+    plan.older = older_;
     for (Stretch& stretch : plan.stretches) {
       stretch.hash = 0;
     }
@@ -94,9 +91,10 @@ class Minimizer {
     if (preemptions >= best_.preemptions) {
       return false;
     }
-    threads_ = made->log.processes.front().threads;
-    plan.stretches = made->log.processes.front().stretches;
-    plan.threads = threads_;
+    const ProcessLog& process = made->log.processes.front();
+    plan.stretches = process.stretches;
+    plan.threads = threads_ = process.threads;
+    plan.older = older_ = older_choices(process);
     best_.plan = std::move(plan);
     best_.run = std::move(*made);
     best_.preemptions = preemptions;
@@ -136,113 +134,16 @@ class Minimizer {
     return improved;
   }
 
-  const std::function<Result<RunOutcome>(const RunPlan&)>& run_;
-  const std::function<bool(const RunOutcome&)>& fails_alike_;
+  const MakeRun& run_;
+  const IsFailure& fails_alike_;
   const MinimizeOptions& options_;
   std::vector<control::ThreadOrigin> threads_;
+  std::vector<control::MemoryChoice> older_;
   MinimizedRun best_;
   std::optional<Status> error_;
 };
 
-struct PlacedStep {
-  std::string place;  // empty: unknown
-  std::string deed;
-};
-
-std::string deed_of(std::uint64_t op) {
-  if (op >= static_cast<std::uint64_t>(kOpCount)) {
-    return "step";
-  }
-  switch (static_cast<Op>(op)) {
-    case Op::kRead: return "read";
-    case Op::kWrite: return "write";
-    case Op::kAtomicLoad: return "atomic load";
-    case Op::kAtomicStore: return "atomic store";
-    case Op::kAtomicRmw: return "atomic update";
-    case Op::kAcquire: return "lock";
-    case Op::kRelease: return "unlock";
-    case Op::kFork: return "start of a thread";
-    case Op::kJoin: return "join";
-    default: return "step";
-  }
-}
-
-// The steps of a thread around a position.
-class Surroundings {
- public:
-  Surroundings(const RunLog& log, CodeNames& names) : log_(log), names_(names) {}
-
-  std::pair<PlacedStep, PlacedStep> of(const Stretch& stretch) {
-    const control::LogRecord *before = nullptr, *after = nullptr;
-    std::string deed_before, deed_after;
-    bool is_before = false;
-    const control::LogRecord* last = nullptr;
-    for (const control::LogRecord& record : log_.points) {
-      if (record.thread != stretch.thread) {
-        continue;
-      }
-      if (record.kind == control::RecordKind::kStepAt) {
-        const std::uint64_t events = record.b >> 32, accesses = static_cast<std::uint32_t>(record.c);
-        is_before = events < stretch.events || (events == stretch.events && accesses < stretch.accesses);
-        if (!is_before && after != nullptr) {
-          break;
-        }
-        (is_before ? before : after) = &record;
-        last = &record;
-      } else if (record.kind == control::RecordKind::kStep && last != nullptr) {
-        (is_before ? deed_before : deed_after) = deed_of(record.a & 0xff);
-        last = nullptr;
-      }
-    }
-    return {step(before, deed_before), step(after, deed_after)};
-  }
-
- private:
-  PlacedStep step(const control::LogRecord* record, const std::string& deed) {
-    if (record == nullptr || record->a == 0 || log_.processes.empty()) {
-      return {};
-    }
-    const auto& modules = log_.processes.front().modules;
-    const auto module = modules.find(static_cast<std::uint32_t>(record->b));
-    if (module == modules.end()) {
-      return {};
-    }
-    const std::vector<Site> stack = names_.stack({{module->second, record->a}});
-    return {stack.empty() ? "" : name_of(stack.front()), deed};
-  }
-
-  const RunLog& log_;
-  CodeNames& names_;
-};
-
-std::string describe(const Stretch& stretch, std::uint32_t next, const std::pair<PlacedStep, PlacedStep>& around) {
-  const auto& [before, after] = around;
-  const auto named = [](const PlacedStep& step) { return "the " + step.deed + " at " + step.place; };
-  std::string where;
-  if (!before.place.empty() && !after.place.empty()) {
-    where = "between " + named(before) + " and " + named(after);
-  } else if (!after.place.empty()) {
-    where = "in front of " + named(after);
-  } else if (!before.place.empty()) {
-    where = "behind " + named(before);
-  } else {
-    where =
-        "after " + std::to_string(stretch.events) + " operations and " + std::to_string(stretch.accesses) + " accesses";
-  }
-  return "preempt T" + std::to_string(stretch.thread) + " " + where + ", and let T" + std::to_string(next) + " run";
-}
-
 }  // namespace
-
-std::vector<std::size_t> preemptions_of(const std::vector<Stretch>& stretches) {
-  std::vector<std::size_t> at;
-  for (std::size_t i = 0; i + 1 < stretches.size(); ++i) {
-    if (could_go_on(stretches[i]) && stretches[i + 1].thread != stretches[i].thread) {
-      at.push_back(i);
-    }
-  }
-  return at;
-}
 
 std::vector<Stretch> without_preemptions(std::vector<Stretch> stretches, const std::vector<std::size_t>& which,
                                          Rejoin how) {
@@ -262,62 +163,49 @@ std::vector<Stretch> without_preemptions(std::vector<Stretch> stretches, const s
   return stretches;
 }
 
-Result<std::optional<MinimizedRun>> minimize(const std::function<Result<RunOutcome>(const RunPlan&)>& run,
-                                             const std::function<bool(const RunOutcome&)>& fails_alike,
-                                             const RunOutcome& failed, const MinimizeOptions& options) {
+Result<std::optional<MinimizedRun>> minimize(const MakeRun& run, const IsFailure& fails_alike, const RunOutcome& failed,
+                                             const MinimizeOptions& options) {
   return Minimizer(run, fails_alike, options).go(failed);
 }
 
-Status minimize_end(const std::function<Result<RunOutcome>(const RunPlan&)>& run, const std::string& program,
-                    CodeNames& names, const MinimizeOptions& options, TestEnd& end) {
-  if (end.outcome.kind == Outcome::Kind::kHung) {
-    return {};
-  }
-  const auto fails_alike = [&](const RunOutcome& made) { return end_key(made, names) == end.key; };
-  const Result<RunOutcome> again = run(replay_plan(end.schedule));
+Result<std::optional<FewestPreemptions>> fewest_preemptions(const MakeRun& run, const IsFailure& fails_alike,
+                                                            const ScheduleFile& failed, CodeNames& names,
+                                                            const MinimizeOptions& options) {
+  const Result<RunOutcome> again = run(replay_plan(failed));
   if (!again.ok()) {
     return again.status();
   }
   if (again->cancelled || !fails_alike(*again)) {
-    return {};
+    return std::optional<FewestPreemptions>();
   }
-  Result<std::optional<MinimizedRun>> minimized = minimize(run, fails_alike, *again, options);
-  if (!minimized.ok() || !minimized->has_value()) {
-    return minimized.ok() ? Status() : minimized.status();
+  const MakeRun alike = [&](RunPlan plan) {
+    plan.flags |= failed.plan.flags;
+    return run(plan);
+  };
+  const Result<std::optional<MinimizedRun>> minimized = minimize(alike, fails_alike, *again, options);
+  if (!minimized.ok()) {
+    return minimized.status();
   }
-  MinimizedRun& found = **minimized;
-  FewestPreemptions& fewest = end.fewest.emplace();
+  if (!minimized->has_value()) {
+    return std::optional<FewestPreemptions>();
+  }
+  const MinimizedRun& found = **minimized;
+  FewestPreemptions fewest;
   fewest.preemptions = found.preemptions;
   fewest.before = found.before;
   fewest.runs = found.runs;
   fewest.is_minimal = found.is_minimal;
-  fewest.schedule = make_schedule(program, found.plan, found.run.log);
+  fewest.schedule = make_schedule(failed.program, found.plan, found.run.log);
+  fewest.schedule.plan.flags |= failed.plan.flags;
+  fewest.schedule.plan.seed = failed.plan.seed;  // it decides nothing, and tells whose it is
   fewest.schedule.outcome = classify(found.run).describe();
   if (found.preemptions > 0) {
-    const Result<RunOutcome> named = run(with_places(found.plan));
+    const Result<RunOutcome> named = alike(with_places(found.plan));
     const bool is_same = named.ok() && !named->log.processes.empty() && fails_alike(*named) &&
                          preemptions_of(named->log.processes.front().stretches).size() == found.preemptions;
     fewest.sentences = describe_preemptions(is_same ? named->log : found.run.log, names);
   }
-  return {};
-}
-
-RunPlan with_places(RunPlan plan) {
-  plan.flags |= control::kLogPoints | control::kEveryAccess;
-  return plan;
-}
-
-std::vector<std::string> describe_preemptions(const RunLog& log, CodeNames& names) {
-  std::vector<std::string> sentences;
-  if (log.processes.empty()) {
-    return sentences;
-  }
-  Surroundings surroundings(log, names);
-  const std::vector<Stretch>& stretches = log.processes.front().stretches;
-  for (const std::size_t at : preemptions_of(stretches)) {
-    sentences.push_back(describe(stretches[at], stretches[at + 1].thread, surroundings.of(stretches[at])));
-  }
-  return sentences;
+  return std::optional(std::move(fewest));
 }
 
 }  // namespace sooth

@@ -10,15 +10,10 @@
 
 #include "base/status.h"
 #include "confirm/code_names.h"
-#include "confirm/test_campaign.h"
 #include "launch/controlled_run.h"
-#include "schedule/control_file.h"
-#include "schedule/run_log.h"
+#include "schedule/schedule_file.h"
 
 namespace sooth {
-
-// Stretches whose thread could have gone on, but another was let run: places in the list, from 0.
-std::vector<std::size_t> preemptions_of(const std::vector<control::Stretch>& stretches);
 
 // What becomes of the two parts of a stretch that is not to be preempted.
 enum class Rejoin : std::uint8_t {
@@ -35,6 +30,10 @@ struct MinimizeOptions {
   std::function<bool()> cancelled = [] { return false; };
 };
 
+// Makes a run; the error says why the program cannot be run.
+using MakeRun = std::function<Result<RunOutcome>(const RunPlan&)>;
+using IsFailure = std::function<bool(const RunOutcome&)>;
+
 struct MinimizedRun {
   RunPlan plan;    // Plan::kStretches; behind its last one threads run in turn
   RunOutcome run;  // what it led to
@@ -44,20 +43,22 @@ struct MinimizedRun {
 };
 
 // Makes runs with fewer and fewer preemptions for as long as they fail as `failed` did. nullopt: already the stretches of
-// `failed`, when they are followed, do not lead to that failure. The error says why the program cannot be run.
-Result<std::optional<MinimizedRun>> minimize(const std::function<Result<RunOutcome>(const RunPlan&)>& run,
-                                             const std::function<bool(const RunOutcome&)>& fails_alike,
-                                             const RunOutcome& failed, const MinimizeOptions& options);
+// `failed`, when they are followed, do not lead to that failure.
+Result<std::optional<MinimizedRun>> minimize(const MakeRun& run, const IsFailure& fails_alike, const RunOutcome& failed,
+                                             const MinimizeOptions& options);
 
-// The same for an end of a campaign, with sentences. What cannot be repeated, and a hang, which takes too long, is left as it is.
-// `program`: as typed.
-Status minimize_end(const std::function<Result<RunOutcome>(const RunPlan&)>& run, const std::string& program,
-                    CodeNames& names, const MinimizeOptions& options, TestEnd& end);
+// The same in words, and to be kept.
+struct FewestPreemptions {
+  std::uint64_t preemptions = 0, before = 0;  // now, and in the run that it was made from
+  std::uint64_t runs = 0;                     // that this took
+  bool is_minimal = false;                    // as MinimizedRun::is_minimal
+  std::vector<std::string> sentences;         // describe_preemptions()
+  ScheduleFile schedule;
+};
 
-// A plan that logs where threads are at each step, for describe_preemptions().
-RunPlan with_places(RunPlan plan);
-// "preempt T1 between the read at account.cc:12:3 and the write at account.cc:13:3, and let T2 run", for each
-// preemption of the run, which had with_places(). Without places it says how far the thread has come.
-std::vector<std::string> describe_preemptions(const RunLog& log, CodeNames& names);
+// From the schedule of a run that failed. nullopt: the failure cannot be repeated.
+Result<std::optional<FewestPreemptions>> fewest_preemptions(const MakeRun& run, const IsFailure& fails_alike,
+                                                            const ScheduleFile& failed, CodeNames& names,
+                                                            const MinimizeOptions& options);
 
 }  // namespace sooth

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "confirm/code_names.h"
+#include "confirm/minimize.h"
 #include "confirm/outcome.h"
 #include "confirm/portfolio.h"
 #include "launch/controlled_run.h"
@@ -36,15 +37,6 @@ struct TestOutput {
   std::uint64_t runs = 0;
   std::uint64_t first_seed = 0;
   std::string first;  // as `sooth replay` takes it; empty: only a schedule file would do
-};
-
-// The fewest preemptions that lead to an end (minimize.h).
-struct FewestPreemptions {
-  std::uint64_t preemptions = 0, before = 0;  // now, and in the run that it was made from
-  std::uint64_t runs = 0;                     // that this took
-  bool is_minimal = false;                    // as MinimizedRun::is_minimal
-  std::vector<std::string> sentences;         // describe_preemptions()
-  ScheduleFile schedule;
 };
 
 // Runs that ended in the same way: by the same signal, status, deadlock or hang, with the same complaint.

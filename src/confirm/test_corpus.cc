@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "base/fnv1a.h"
+#include "base/text.h"
 #include "trace/format/small_file.h"
 
 namespace sooth {
@@ -18,21 +19,15 @@ constexpr char kExtension[] = ".schedule";
 constexpr char kFailure[] = "failure-", kOrder[] = "order-";
 constexpr std::uint64_t kMostBytes = 1 << 24;  // of a schedule
 
-std::string hash_of(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char byte : bytes) {
-    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-  }
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
-}
+constexpr std::size_t kHashDigits = 16;
+
+std::string hash_of(std::string_view bytes) { return hex_digits(fnv1a(bytes), kHashDigits); }
 
 bool is_failure(const std::string& path) { return fs::path(path).filename().string().starts_with(kFailure); }
 
 // NAME-BUILD, with a BUILD as hash_of() makes it.
 bool is_build_of(const std::string& folder, const std::string& name) {
-  return folder.size() == name.size() + 17 && folder.starts_with(name + "-");
+  return folder.size() == name.size() + 1 + kHashDigits && folder.starts_with(name + "-");
 }
 
 Status cannot(const std::string& what, const std::string& path, const std::error_code& error) {

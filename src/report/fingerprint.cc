@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/fnv1a.h"
 #include "base/text.h"
 #include "race/site_key.h"
 #include "report/describe.h"
@@ -28,15 +29,6 @@ Site telling_site(const Finding& finding, const Access& access) {
 }
 
 }  // namespace
-
-std::uint64_t fnv1a(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char byte : bytes) {
-    hash ^= static_cast<unsigned char>(byte);
-    hash *= 0x100000001b3u;
-  }
-  return hash;
-}
 
 std::string fingerprint(const Finding& finding) {
   std::vector<std::string> sites;

@@ -1,17 +1,12 @@
 // Names for findings that stay the same from run to run, from machine to machine and from version to version.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "race/finding.h"
 #include "report/identity.h"
 
 namespace sooth {
-
-// The 64-bit hash of Fowler, Noll and Vo, version 1a.
-std::uint64_t fnv1a(std::string_view bytes);
 
 // 16 hexadecimal digits: FNV-1a over the kind (with that of a misuse) and the sites of all accesses, in an order that
 // does not depend on who came first. A site is its file, line, column and function when the file is known, else module

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/fnv1a.h"
 #include "base/text.h"
 #include "race/site_key.h"
 #include "report/describe.h"

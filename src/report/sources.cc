@@ -11,8 +11,8 @@
 #include <set>
 #include <string_view>
 
+#include "base/fnv1a.h"
 #include "report/files.h"
-#include "report/fingerprint.h"
 
 namespace sooth {
 namespace {

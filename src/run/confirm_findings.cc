@@ -4,11 +4,11 @@
 #include <set>
 #include <sstream>
 
+#include "base/fnv1a.h"
 #include "base/text.h"
 #include "confirm/shell_words.h"
 #include "report/baseline.h"
 #include "report/files.h"
-#include "report/fingerprint.h"
 #include "report/group.h"
 #include "report/sink.h"
 #include "report/suppressions.h"

@@ -242,6 +242,14 @@ Result<control::LogHeader> parse_header(const std::string& bytes) {
 
 }  // namespace
 
+std::vector<control::MemoryChoice> older_choices(const ProcessLog& process) {
+  std::vector<control::MemoryChoice> choices;
+  for (const OlderSeen& seen : process.older) {
+    choices.push_back(seen.choice);
+  }
+  return choices;
+}
+
 Result<RunLog> parse_run_log(const std::string& bytes) {
   const Result<control::LogHeader> header = parse_header(bytes);
   if (!header.ok()) {

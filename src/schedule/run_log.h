@@ -134,6 +134,9 @@ struct ProcessLog {
   std::uint64_t external = 0;       // things from outside that took part: > 0: the seed alone may not repeat the run
 };
 
+// Of these, for RunPlan::older.
+std::vector<control::MemoryChoice> older_choices(const ProcessLog& process);
+
 struct RunLog {
   control::RunState state = control::RunState::kNotStarted;
   std::uint64_t hook_calls = 0;

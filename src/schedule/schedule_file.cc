@@ -160,9 +160,7 @@ ScheduleFile make_schedule(const std::string& program, const RunPlan& plan, cons
   if (!seed_decides || process.external != 0) {
     schedule.plan.plan = Plan::kStretches;
     schedule.plan.threads = process.threads;
-    for (const OlderSeen& seen : process.older) {
-      schedule.plan.older.push_back(seen.choice);
-    }
+    schedule.plan.older = older_choices(process);
     if (plan.plan == Plan::kStrategy) {
       schedule.plan.sites.clear();  // of interest to a strategy; no race is at them
     }
