@@ -82,8 +82,8 @@ class Surroundings {
         continue;
       }
       if (record.kind == control::RecordKind::kStepAt) {
-        steps.push_back({record.b >> 32, static_cast<std::uint32_t>(record.c), record.a,
-                         static_cast<std::uint32_t>(record.b)});
+        steps.push_back(
+            {record.b >> 32, static_cast<std::uint32_t>(record.c), record.a, static_cast<std::uint32_t>(record.b)});
         is_open = true;
       } else if (record.kind == control::RecordKind::kStep && is_open) {
         steps.back().deed = deed_of(record.a & 0xff);
@@ -130,8 +130,8 @@ std::string describe(const Stretch& stretch, std::uint32_t next, const std::pair
   const std::string where = !before.empty() && !after.empty() ? "between " + before + " and " + after
                             : !after.empty()                  ? "in front of " + after
                             : !before.empty()                 ? "behind " + before
-                                             : "after " + counted(stretch.events, "operation", "operations") + " and " +
-                                                   counted(stretch.accesses, "access", "accesses");
+                                              : "after " + counted(stretch.events, "operation", "operations") +
+                                                    " and " + counted(stretch.accesses, "access", "accesses");
   return "preempt T" + std::to_string(stretch.thread) + " " + where + ", and let T" + std::to_string(next) + " run";
 }
 

@@ -23,10 +23,10 @@ class ScheduleTests {
  public:
   // What recordings have shown, as far as it helps.
   struct Known {
-    std::uint64_t events = 0;       // of the longest recording
-    std::vector<Access> accesses;   // of findings
-    std::string trace;              // a recording that may have more of them
-    std::vector<PairCode> pairs;    // of races that were tried
+    std::uint64_t events = 0;                   // of the longest recording
+    std::vector<Access> accesses;               // of findings
+    std::string trace;                          // a recording that may have more of them
+    std::vector<PairCode> pairs;                // of races that were tried
     std::vector<std::vector<SiteCode>> splits;  // acquires between which others may come
   };
 
