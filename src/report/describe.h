@@ -39,12 +39,6 @@ std::string held_locks(const Access& access);
 std::string through_libraries(const Access& access);
 // ", never executed in this run; it is reached when y == 0 (read at a.cc:12)"; nothing for what was executed.
 std::string how_reached(const Access& access);
-// Why the finding stands on its rung, as a clause: "unordered by happens-before in the recorded run". The statistics
-// tell what the analyses that found it promise.
-std::string why_on_rung(const Finding& finding, const ReportStats& stats);
-// What was done in vain to confirm it: "none of 100 controlled runs reached it". Empty when nothing was, or it is
-// confirmed.
-std::string attempts(const Finding& finding);
 // "data race", "deadlock", "misuse", "crash" or "hang".
 std::string_view kind_phrase(FindingKind kind);
 // The access of a finding as a deed; of a misuse the forbidden call: "double lock of mutex 'mu' (0x1f)".

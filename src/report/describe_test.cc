@@ -106,43 +106,6 @@ TEST(DescribeTest, Deeds) {
   EXPECT_EQ(deed(access), "free of 4 bytes at 'x' (0x1000000000008)");
 }
 
-TEST(DescribeTest, EveryRungHasItsReason) {
-  ReportStats stats;
-  for (const auto& [name, guarantee] : {std::pair("lockset", "heuristic"), std::pair("hybrid", "heuristic"),
-                                        std::pair("wcp", "sound for the first race"), std::pair("syncp", "sound")}) {
-    stats.analyses.emplace_back().name = name;
-    stats.analyses.back().guarantee = guarantee;
-  }
-  Finding finding;
-  finding.found_by = {"lockset"};
-  EXPECT_EQ(why_on_rung(finding, {}), "no witness has been checked; may be a false alarm");
-  EXPECT_EQ(why_on_rung(finding, stats), "lockset is a heuristic; may be a false alarm");
-  finding.found_by = {"lockset", "hybrid"};
-  EXPECT_EQ(why_on_rung(finding, stats), "lockset and hybrid are heuristics; may be a false alarm");
-  finding.found_by = {"lockset", "wcp"};
-  EXPECT_EQ(why_on_rung(finding, stats),
-            "wcp vouches for the first race of a trace only, and no witness has been checked; may be a false alarm");
-  finding.found_by = {"hybrid", "wcp", "syncp"};
-  EXPECT_EQ(why_on_rung(finding, stats), "syncp is sound, but no witness has been checked");
-  finding.exact = false;
-  EXPECT_EQ(why_on_rung(finding, stats), "hybrid is a heuristic; may be a false alarm");
-  finding.exact = true;
-  finding.witness.emplace();
-  finding.witness->why = "out of time";
-  EXPECT_EQ(why_on_rung(finding, stats), "syncp is sound, but there is no witness: out of time");
-  finding.found_by = {"lockset"};
-  EXPECT_EQ(why_on_rung(finding, stats), "there is no witness: out of time; may be a false alarm");
-  finding.rung = Rung::kPredicted;
-  finding.witness->checked = true;
-  EXPECT_EQ(why_on_rung(finding, stats), "the checker accepted a reordering of the recorded run that leads there");
-  finding.observed = true;
-  EXPECT_EQ(why_on_rung(finding, stats), "unordered by happens-before in the recorded run");
-  finding.rung = Rung::kConfirmed;
-  EXPECT_EQ(why_on_rung(finding, stats), "a controlled run stopped with both threads about to do it");
-  finding.rung = Rung::kHarmful;
-  EXPECT_EQ(why_on_rung(finding, stats), "a controlled run reached it, and failed");
-}
-
 TEST(DescribeTest, FindingsWithoutAccessesAreNoTrap) {
   EXPECT_EQ(headline(Finding()), "data race");
   EXPECT_EQ(subject(Finding()), "");

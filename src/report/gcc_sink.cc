@@ -2,6 +2,7 @@
 #include <ostream>
 
 #include "report/describe.h"
+#include "report/rung_reason.h"
 #include "report/sink.h"
 
 namespace sooth {

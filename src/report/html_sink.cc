@@ -14,6 +14,7 @@
 #include "report/explain.h"
 #include "report/html_page.h"
 #include "report/json_writer.h"
+#include "report/rung_reason.h"
 #include "report/sink.h"
 #include "report/sources.h"
 

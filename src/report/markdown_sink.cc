@@ -6,6 +6,7 @@
 
 #include "report/describe.h"
 #include "report/explain.h"
+#include "report/rung_reason.h"
 #include "report/sink.h"
 
 namespace sooth {

@@ -7,6 +7,7 @@
 
 #include "report/describe.h"
 #include "report/json_print.h"
+#include "report/rung_reason.h"
 #include "report/sink.h"
 
 namespace sooth {

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "report/describe.h"
 #include "report/explain.h"
+#include "report/rung_reason.h"
 
 namespace sooth {
 namespace {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "report/describe.h"
+#include "report/rung_reason.h"
 #include "report/sink.h"
 #include "report/text_finding.h"
 

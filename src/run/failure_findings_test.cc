@@ -7,6 +7,7 @@
 #include "race/spurious_wakes.h"
 #include "report/describe.h"
 #include "report/fingerprint.h"
+#include "report/rung_reason.h"
 
 namespace sooth {
 namespace {
