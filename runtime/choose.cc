@@ -33,6 +33,8 @@ u64 points_ = 0;
 u64 yields_ = 0;           // of those points
 u64 polled_at_ = ~u64{0};  // operations of the process when those who poll last looked
 u64 changes_ = 0;          // times that a thread may have done what others wait for, while some are postponed
+u64 moves_ = 0;            // times that a thread may have changed anything
+bool ends_hangs_ = false;
 
 // The quantum of a thread that follows a schedule to its next operation; and points it passes on the way, quanta
 // counting more, before it is taken for one that waits in a loop.
@@ -238,28 +240,28 @@ void watch(Thread* t) {
   t->special |= kWatched;
 }
 
-// `from` gives way, or blocks until a deadline: a round of the loop that it waits in is over, if it waits in one.
-void count_round(Node* from, StretchEnd how) {
+// `from` gives way, or blocks until a deadline: a round of the loop that it waits in is over, if it waits in one. `flag`
+// of Thread::special: nothing has happened since the last, of the kind that `happened` counts.
+void count_round(Node* from, StretchEnd how, u32 flag, u64& happened, Rounds& rounds) {
   constexpr u32 kRoundsInWindow = 8;  // of SpinWatch, at least: its loops look at few places
   bool is_round =
       how == StretchEnd::kSpun || how == StretchEnd::kYielded || (how == StretchEnd::kBlocked && from->has_deadline());
   u32& special = from->thread->special;
-  if ((special & kQuiet) == 0) ++changes_;
-  if (is_round) special |= kQuiet;
-  if ((special & kWatched) == 0) watch(from->thread);
-  if (from->quiet_since != changes_) {
-    from->quiet_since = changes_;
-    from->quiet_rounds = 0;
-  } else if (is_round) {
-    from->quiet_rounds += how == StretchEnd::kSpun ? kRoundsInWindow : 1;
-  }
+  if ((special & flag) == 0) ++happened;
+  if (is_round) special |= flag;
+  // Where threads are postponed it is worth a look at any time.
+  if ((special & kWatched) == 0 && (flag == kQuiet || (special & flag) != 0)) watch(from->thread);
+  if (rounds.since != happened)
+    rounds = {0, happened};
+  else if (is_round)
+    rounds.count += how == StretchEnd::kSpun ? kRoundsInWindow : 1;
 }
 
 // Rounds in which each of those that may go on without the postponed has only waited. 0: one of them does something.
-u32 rounds_in_vain(const Node* running) {
+u32 rounds_in_vain(const Node* running, Rounds Node::*counted, u64 happened) {
   u32 least = ~0u;
-  auto look_at = [&least](const Node* n) {
-    u32 rounds = n->quiet_since == changes_ ? n->quiet_rounds : 0;
+  auto look_at = [=, &least](const Node* n) {
+    u32 rounds = (n->*counted).since == happened ? (n->*counted).count : 0;
     if (rounds < least) least = rounds;
   };
   if (running != nullptr) look_at(running);
@@ -267,6 +269,17 @@ u32 rounds_in_vain(const Node* running) {
   for (Node* n = blocked_.first(); n != nullptr; n = n->next)
     if (n->has_deadline() || n->polls) look_at(n);
   return outside_.first() != nullptr || least == ~0u ? 0 : least;
+}
+
+// How often each thread of a run looks at the same things before that is a hang: most loops that count their rounds give
+// up sooner.
+constexpr u32 kRoundsOfHang = 1024;
+
+void look_for_hang(Node* from, StretchEnd how, const Node* running) {
+  count_round(from, how, kStill, moves_, from->still);
+  if (rounds_in_vain(running, &Node::still, moves_) < kRoundsOfHang) return;
+  end_if_hung();
+  ++moves_;  // somebody may still do something: it takes as long again
 }
 
 u64 ready_bits(const Node* running) {
@@ -300,7 +313,8 @@ void restart_choices() {
     diverged_ = awaits_return_ = false;
     awaits_outside_ = true;
     hook_calls_ = 0;
-    changes_ = 0;
+    changes_ = moves_ = 0;
+    ends_hangs_ = controlled::has_flag(sooth::control::kEndHangs) && !controlled::has_flag(sooth::control::kWeakMemory);
     polled_at_ = ~u64{0};
   }
   strategy_ = Strategy(strategy_spec_, seed_, quantum_);
@@ -404,9 +418,12 @@ Node* choose_next(Node* from, SchedulingPoint point, StretchEnd how, bool at_ope
   publish_run();
   while (Node* n = directed_.impatient(postponed_.first(), waiting_time())) let_go(n, 1);
   if (postponed_.first() != nullptr && !follows_ && from != nullptr && from->thread != nullptr) {
-    count_round(from, how);
-    if (Node* n = directed_.outwaited(postponed_.first(), rounds_in_vain(goes_on ? from : nullptr))) let_go(n, 1);
+    count_round(from, how, kQuiet, changes_, from->quiet);
+    u32 rounds = rounds_in_vain(goes_on ? from : nullptr, &Node::quiet, changes_);
+    if (Node* n = directed_.outwaited(postponed_.first(), rounds)) let_go(n, 1);
   }
+  if (ends_hangs_ && !follows_ && from != nullptr && from->thread != nullptr)
+    look_for_hang(from, how, goes_on ? from : nullptr);
   if (ready_.first() == nullptr && is_waiting(from, how)) {
     // What it waits for is up to somebody who waits for it.
     if (Node* n = directed_.release(postponed_.first())) let_go(n, 0);

@@ -349,6 +349,7 @@ Plan plan() {
 }
 const char* strategy_text() { return table<const char>(header().strategy); }
 bool has_sites() { return header().range_count != 0; }
+bool has_other_processes() { return log_ == nullptr || __atomic_load_n(&log_->processes, __ATOMIC_ACQUIRE) > 1; }
 
 StretchFollower make_stretch_follower() {
   const ControlHeader& h = header();
@@ -377,7 +378,7 @@ const sooth::control::MemoryChoice* older(u32& count) {
 void begin_thread(Thread* t) {
   t->special |= kControlled | kStopped | kSerialMode | (has_flag(sooth::control::kEveryAccess) ? kEachAccess : 0) |
                 (weak_run::is_on() ? kWeak : 0);
-  t->special &= ~(kWatched | kQuiet);
+  t->special &= ~(kWatched | kQuiet | kStill);
   // Only strategies change threads anywhere; they draw the first quantum at the first access.
   if (plan() != Plan::kStrategy)
     t->quantum = header().quantum != 0 ? header().quantum : static_cast<u32>(options.quantum);
@@ -556,6 +557,7 @@ void operation(Thread* t, uptr pc, Op op, u64 object, u64 size) {
   mix(u64{t->id} << 40 | static_cast<u64>(op) << 32 | (p.events & 0xffffffff));
   if (op != Op::kAtomicLoad && op != Op::kAtomicRmw) t->spin.stop();
   if (!is_quiet(op)) t->special &= ~kQuiet;
+  if (!is_access(op) && op != Op::kFence && op != Op::kAcquireFailed) t->special &= ~kStill;
   if (sees_orders(op)) note_order(t, pc, object, !is_access(op) || is_write(op));
   turn::operation_done(t);
 }
@@ -587,7 +589,7 @@ void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
   // their chance.
   bool is_point = counts && ((t->special & kEachAccess) != 0 || (at_site && plan() == Plan::kStrategy));
   if (is_point) turn::step_access(t, {op, pc, address, bytes});
-  if (writes && (address < t->stack_begin || address >= t->stack_end)) t->special &= ~kQuiet;
+  if (writes && (address < t->stack_begin || address >= t->stack_end)) t->special &= ~(kQuiet | kStill);
   bool spins = false;
   if (counts && (t->special & kWatched) != 0) {
     if (writes)

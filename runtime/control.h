@@ -36,6 +36,8 @@ u32 chosen_place(u32 thread, u32 number);
 // control::MemoryChoice, so many; of the first process only.
 const sooth::control::MemoryChoice* older(u32& count);
 bool has_sites();
+// Others of the same log, which may share memory with this one.
+bool has_other_processes();
 
 // The log. Any thread, at any time; takes no lock.
 void log(sooth::control::RecordKind kind, u32 thread, u64 a = 0, u64 b = 0, u64 c = 0);
@@ -86,7 +88,7 @@ void approach_atomic(Thread* t, uptr pc, Op op, uptr address, u32 bytes);
 // Behind one that may have left another value.
 SOOTH_INLINE void changed_atomic(Thread* t) {
   t->spin.stop();
-  t->special &= ~kQuiet;
+  t->special &= ~(kQuiet | kStill);
 }
 // Likewise an acquire that may wait for ever.
 void approach_acquire(Thread* t, uptr pc, uptr lock);
@@ -99,7 +101,8 @@ SOOTH_INLINE uptr& boring_entry(uptr pc) { return boring_[(pc ^ pc >> 14) & (kBo
 // In front of a plain access.
 void access_slowly(Thread* t, uptr address, uptr pc, Op op, u32 bytes);
 SOOTH_INLINE void access(Thread* t, uptr address, uptr pc, Op op, u32 bytes) {
-  constexpr u32 kUnusual = kIgnoreReads | kIgnoreWrites | kIgnoreMemory | kEachAccess | kWatched | kQuiet | kWeak;
+  constexpr u32 kUnusual =
+      kIgnoreReads | kIgnoreWrites | kIgnoreMemory | kEachAccess | kWatched | kQuiet | kStill | kWeak;
   if (SOOTH_LIKELY((t->special & kUnusual) == 0 && t->quantum > 1 && boring_entry(pc) == pc &&
                    (__atomic_load_n(&t->turn_state, __ATOMIC_RELAXED) | t->pending_signals) == 0)) {
     --t->quantum;

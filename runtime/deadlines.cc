@@ -242,6 +242,7 @@ void spend_time(Node* n, SchedulingPoint point, StretchEnd how, u32 quantum) {
 
 u64 tell_time(Thread* t) {
   hold(t);
+  t->special &= ~kStill;
   count_work(node_of(t));
   spend(node_of(t), virtual_clock::kReading);
   if (virtual_clock::now() >= __atomic_load_n(&alarm_, __ATOMIC_RELAXED) && !follows_stretches()) {

@@ -101,9 +101,9 @@ bool has_unknown_threads() {
 
 }  // namespace
 
-void tell_where_all_are(const Thread* asked) {
-  if (asked->busy != 0) return;  // it may have the lock
-  lock_.lock();
+namespace {
+
+void log_where_all_are() {
   controlled::log(sooth::control::RecordKind::kStopped, holder_ == nullptr ? 0 : holder_->id);
   if (holder_ != nullptr && holder_->thread != nullptr) run_end::note_running(holder_->thread, holder_->id);
   for (Node* n = blocked_.first(); n != nullptr; n = n->next)
@@ -111,7 +111,25 @@ void tell_where_all_are(const Thread* asked) {
   for (const Queue* queue : {&ready_, &postponed_, &outside_})
     for (Node* n = queue->first(); n != nullptr; n = n->next)
       if (n->thread != nullptr) run_end::note_running(n->thread, n->id);
+}
+
+}  // namespace
+
+void tell_where_all_are(const Thread* asked) {
+  if (asked->busy != 0) return;  // it may have the lock
+  lock_.lock();
+  log_where_all_are();
   // Nobody goes on: the process is about to die, and keeps the lock.
+}
+
+void end_if_hung() {
+  if (outside_.first() != nullptr || postponed_.first() != nullptr || a_handler_may_run()) return;
+  for (Node* n = ready_.first(); n != nullptr; n = n->next)
+    if (n->thread == nullptr) return;  // it has not begun
+  if (controlled::has_other_processes() || has_unknown_threads()) return;
+  log_where_all_are();
+  controlled::set_state(sooth::control::RunState::kHung);
+  sys_call(SYS_exit_group, sooth::control::kDeadlockStatus);
 }
 
 void end_if_deadlocked() {

@@ -24,7 +24,9 @@ inline constexpr u32 kEachAccess = 1024;  // of a controlled thread: every acces
 inline constexpr u32 kInCall = 4096;      // code that is left out did something, and nothing else since: calls.h
 inline constexpr u32 kWatched = 2048;     // ... and it may be spinning: `spin` sees what it does
 inline constexpr u32 kQuiet = 8192;       // ... since it last gave way it did nothing that others could wait for
-inline constexpr u32 kWeak = 16384;       // ... and its plain writes are told to weak.h
+inline constexpr u32 kStill =
+    32768;                           // ... and not even took or released a lock, looked at a clock or called the system
+inline constexpr u32 kWeak = 16384;  // ... and its plain writes are told to weak.h
 
 // Everything of an event but its object, thread and site, packed into 16 bits. Part of a slot's key.
 //   bits 0-4 op   5-7 memory order, or of locks and conditions: kTry 1, kTimed 2   8 shared, everybody   9-12 code of the size: 0 none, 1..5 = 1, 2, 4, 8, 16 bytes, 15 = in the record

@@ -375,6 +375,7 @@ void enter(Thread* t) {
 void leave(Thread* t) {
   if (!taken() || is_outside(t)) return;
   write_pending(t);
+  t->special &= ~kStill;
   const u32* word = nullptr;
   {
     Locked locked(t);

@@ -28,6 +28,12 @@ inline constexpr u32 kDisturbed = 3;  // a handler waits to be run
 
 enum class State : u32 { kRunning, kReady, kBlocked, kOutside, kPostponed };
 
+// Of a loop in which a thread waits, since something last happened.
+struct Rounds {
+  u32 count;
+  u64 since;  // number of things that had happened then
+};
+
 // A thread as the scheduler sees it. Exists before the thread does, from announce() on.
 struct Node {
   Node* next;
@@ -61,8 +67,8 @@ struct Node {
   u64 counted_calls;  // of its hooks, in hook_calls_
   u64 postponed_at;   // waiting_time() then
   u32 rounds;         // ... and Directed::draw_rounds()
-  u32 quiet_rounds;   // of its loop: while others were postponed and nobody changed anything
-  u64 quiet_since;    // changes there were then
+  Rounds quiet;       // of its loop: while others were postponed and nobody did what others could wait for
+  Rounds still;       // ... and while nobody changed anything
   u64 events;         // of interest, that it has come to
   u32 notified;       // one of several that waited, so many times
   u32 yields;         // without a turn of others in between
@@ -204,5 +210,7 @@ void begin_postponement(Node* n);
 void publish_run();
 // deadlock.cc. Nobody is ready: ends the process if nobody will be ever.
 void end_if_deadlocked();
+// All that are ready wait in loops for what nobody does: ends the process, unless somebody whom we do not see may do it.
+void end_if_hung();
 
 }  // namespace sooth::rt::turn

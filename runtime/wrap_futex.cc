@@ -38,8 +38,8 @@ long wait_outside(Thread* t, Call c, int clock) {
   return call_outside(t, [&] { return perform(c); });
 }
 
-// Somebody may wake the word by a call that we do not see. So the thread looks at the word from time to time: a change
-// of it is what a waiter hopes for.
+// As the kernel does it: whether the word has changed is asked once, in front of the sleep. Whoever sleeps is woken by
+// FUTEX_WAKE and by nothing else, however the word changes: who relies on more has lost a wake-up.
 long wait(Thread* t, const Call& c) {
   int clock = (c.operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
   timespec deadline;
@@ -48,18 +48,10 @@ long wait(Thread* t, const Call& c) {
     deadline = c.command() == FUTEX_WAIT ? virtual_clock::later(*c.time, clock) : *c.time;
   }
   if ((c.operation & FUTEX_PRIVATE_FLAG) == 0 && is_shared_memory(address_of(c.word))) return wait_outside(t, c, clock);
-  bool first = true;
-  while (__atomic_load_n(c.word, __ATOMIC_SEQ_CST) == c.value) {
-    first = false;
-    switch (
-        turn::poll(t, address_of(c.word), turn::BlockedOn::kFutex, c.time == nullptr ? nullptr : &deadline, clock)) {
-      case turn::Wake::kSpurious:
-      case turn::Wake::kWoken: return 0;
-      case turn::Wake::kTimedOut: return -ETIMEDOUT;
-      case turn::Wake::kLook: break;
-    }
-  }
-  return first ? -EAGAIN : 0;
+  if (__atomic_load_n(c.word, __ATOMIC_SEQ_CST) != c.value) return -EAGAIN;
+  turn::Wake woken =
+      turn::block(t, address_of(c.word), turn::BlockedOn::kFutex, c.time == nullptr ? nullptr : &deadline, clock);
+  return woken == turn::Wake::kTimedOut ? -ETIMEDOUT : 0;
 }
 
 // Wakes more than it was asked to rather than fewer: whoever waits on a futex must expect that.
@@ -103,6 +95,9 @@ extern "C" __attribute__((visibility("hidden"))) long sooth_futex(long, const u3
                                                                   u32 third_value) {
   Call c = {word, operation, value, time, second_word, third_value};
   Thread* t = openmp::current_but_libomp(SOOTH_CALLER);
+  bool is_wake = c.command() != FUTEX_WAIT && c.command() != FUTEX_WAIT_BITSET;
+  // A thread that is not recorded wakes those that are, too.
+  if (t == nullptr && is_wake && turn::taken()) turn::wake(address_of(word), turn::kAll);
   long result = t != nullptr && turn::taken() ? futex_in_turn(t, SOOTH_CALLER, c) : perform(c);
   if (result >= 0 || result < -4095) return result;
   errno = static_cast<int>(-result);

@@ -1,4 +1,5 @@
 // sooth replay: makes a controlled run of a program happen again.
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -19,9 +20,13 @@
 namespace sooth {
 namespace {
 
+// Controlled runs that have a schedule took no longer, unless somebody allowed them more.
+constexpr std::chrono::seconds kDefaultTimeout(60);
+
 struct ReplayFlags {
   std::string what;
   std::string output;
+  std::chrono::milliseconds timeout{kDefaultTimeout};
   ReplayOptions replay;
 };
 
@@ -80,16 +85,26 @@ Status check_usage(const ReplayFlags& options) {
   return {};
 }
 
+std::string how_it_hung(const Replayed& replayed, const ReplayOptions& options) {
+  if (replayed.run.log.state == control::RunState::kHung) {
+    return "a hang: all its threads did nothing but look at the same things again, and it was ended";
+  }
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.3g s", std::chrono::duration<double>(options.timeout).count());
+  return "a hang: it was killed when it still ran after " + std::string(seconds) + " (--timeout 0 waits for ever)";
+}
+
 // What happened, on standard error: standard output is the program's.
-void tell(const ControlledProgram& program, const ScheduleFile& schedule, const Replayed& replayed, bool under_gdb) {
+void tell(const ControlledProgram& program, const ScheduleFile& schedule, const Replayed& replayed,
+          const ReplayOptions& options) {
   CodeNames names(program.path());
   for (const std::string& sentence : describe_events(replayed.plan, replayed.run.log, names)) {
     say(sentence);
   }
-  const std::string end = replayed.run.timed_out ? "killed when its time was over" : replayed.run.end.describe();
-  if (under_gdb) {
+  if (options.under_gdb) {
     return;
   }
+  const std::string end = replayed.run.timed_out ? how_it_hung(replayed, options) : replayed.run.end.describe();
   if (replayed.run.log.state == control::RunState::kNotStarted) {
     say("warning: nothing was controlled: " + program.path() +
         (program.instrumented() ? " never called the run time library" : " is not instrumented"));
@@ -121,11 +136,13 @@ CommandResult run_replay(const ReplayFlags& options) {
   for (const std::string& note : program->notes()) {
     say(note);
   }
-  const Result<Replayed> replayed = replay(*program, *schedule, options.replay);
+  ReplayOptions how = options.replay;
+  how.timeout = how.under_gdb ? std::chrono::milliseconds(0) : options.timeout;  // who debugs takes the time it takes
+  const Result<Replayed> replayed = replay(*program, *schedule, how);
   if (!replayed.ok()) {
     return replayed.status();
   }
-  tell(*program, *schedule, *replayed, options.replay.under_gdb);
+  tell(*program, *schedule, *replayed, how);
   if (!options.output.empty()) {
     ScheduleFile made = make_schedule(joined(program->words()), replayed->plan, replayed->run.log);
     made.outcome = replayed->run.end.describe();
@@ -147,11 +164,12 @@ void add_replay_command(CLI::App& root, CommandResult& result) {
   command->add_flag("--gdb", options->replay.under_gdb,
                     "Run it in gdb, which stops with both threads in front of their racing accesses");
   command->add_option("-o,--output", options->output, "Write the schedule of this run to a file")->type_name("FILE");
-  add_duration_option(*command, "--timeout", options->replay.timeout, "Kill the program after this time", "none");
+  add_duration_option(*command, "--timeout", options->timeout, "Kill the program after this time; 0: never. Not in gdb",
+                      std::to_string(kDefaultTimeout.count()) + "s");
   command->footer(
       "Usage: sooth replay [OPTIONS] SCHEDULE -- PROGRAM ARGUMENTS. The exit status is the program's own (128 + "
       "signal),\n"
-      "66 when it deadlocked, 67 when it did not do what the schedule says.");
+      "66 when it deadlocked or hung, 67 when it did not do what the schedule says.");
   run_with_program(
       *command, result, [options] { return options->what; }, [options] { return run_replay(*options); });
 }

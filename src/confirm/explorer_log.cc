@@ -26,7 +26,8 @@ class Reader {
       }
     }
     execution_.is_cut = execution_.is_cut || log.truncated;
-    execution_.ends_process = !execution_.is_cut && log.state != control::RunState::kDeadlocked;
+    execution_.ends_process =
+        !execution_.is_cut && log.state != control::RunState::kDeadlocked && log.state != control::RunState::kHung;
     execution_.is_repeatable = log.processes.empty() || log.processes.front().external == 0;
     return std::move(execution_);
   }

@@ -118,6 +118,8 @@ Result<Replayed> replay(const ControlledProgram& program, const ScheduleFile& sc
   run.timeout = options.timeout;
   run.pass_through = true;
   run.under_gdb = options.under_gdb;
+  // Of a run that hung it is enough to see that it hangs again.
+  run.end_hangs = schedule.open_end && !schedule.places.empty() && !options.under_gdb;
   RunPlan plan = replayed.plan;
   plan.flags |= options.under_gdb ? control::kStopAtRace : 0;
   Result<RunOutcome> outcome = program.run(plan, run);

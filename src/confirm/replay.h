@@ -25,8 +25,8 @@ std::string name_of_schedule(const ScheduleFile& schedule);
 Result<const Finding*> find_by_id(const Report& report, std::string_view id, const std::string& path);
 
 struct ReplayOptions {
-  std::chrono::milliseconds timeout{0};
-  bool under_gdb = false;  // stops with both threads in front of their accesses
+  std::chrono::milliseconds timeout{0};  // 0: none
+  bool under_gdb = false;                // stops with both threads in front of their accesses
 };
 
 struct Replayed {

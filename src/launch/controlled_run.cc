@@ -121,7 +121,9 @@ Result<ControlledProgram> ControlledProgram::prepare(const std::vector<std::stri
   return program;
 }
 
-Result<RunOutcome> ControlledProgram::run(const RunPlan& plan, const ControlledRunOptions& options) const {
+Result<RunOutcome> ControlledProgram::run(const RunPlan& wanted, const ControlledRunOptions& options) const {
+  RunPlan plan = wanted;
+  plan.flags |= options.end_hangs ? control::kEndHangs : 0;
   std::vector<std::uint32_t> order;
   const Result<ControlFiles> files = ControlFiles::create(encode_control(plan, &order), options.max_records);
   if (!files.ok()) {
@@ -143,6 +145,7 @@ Result<RunOutcome> ControlledProgram::run(const RunPlan& plan, const ControlledR
     return log.status();
   }
   outcome.log = std::move(*log);
+  outcome.timed_out = outcome.timed_out || outcome.log.state == control::RunState::kHung;
   name_sites(outcome.log, order);
   return outcome;
 }

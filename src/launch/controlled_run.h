@@ -21,6 +21,7 @@ struct ControlledRunOptions {
       false;  // the program's output goes where ours goes, and its input comes from there; else captured
   std::size_t max_output = 1 << 20;           // bytes kept of each captured stream: its end
   std::uint64_t max_records = 1 << 22;        // room of the log
+  bool end_hangs = false;                     // control::kEndHangs
   bool under_gdb = false;                     // starts gdb with the program, which passes everything through
   const std::atomic<bool>* cancel = nullptr;  // a captured run is killed soon after it has become true
   // When it is given up in the same way, whatever the timeout.
@@ -30,8 +31,8 @@ struct ControlledRunOptions {
 };
 
 struct RunOutcome {
-  ProgramEnd end;  // of gdb, when there is one
-  bool timed_out = false;
+  ProgramEnd end;          // of gdb, when there is one
+  bool timed_out = false;  // it hung: its time was over, or, of RunState::kHung, nobody did anything more
   bool cancelled = false;
   RunLog log;                     // RacingThread::range is the place in RunPlan::sites, or control::kNone
   std::string output, errors;     // captured

@@ -395,9 +395,11 @@ void FailureTally::move_to(Report& report) {
 void FailureLog::add(const RunPlan& plan, const RunOutcome& run) {
   const std::lock_guard<std::mutex> guard(mutex_);
   EndedRun ended = ended_run(run, names_);
-  // Who steers a run may keep it from its end: a hang is one of the program only under a schedule that is fair.
-  const bool hung = ended.outcome.kind == Outcome::Kind::kHung && plan.plan != control::Plan::kStrategy;
-  const std::optional<Finding> failure = hung ? std::nullopt : failure_of(ended, identifier_);
+  // Who steers a run may keep it from its end: a hang is one of the program only under a schedule that is fair, or if
+  // everybody had turns enough.
+  const bool is_fair = plan.plan == control::Plan::kStrategy || run.log.state == control::RunState::kHung;
+  const bool kept_from_end = ended.outcome.kind == Outcome::Kind::kHung && !is_fair;
+  const std::optional<Finding> failure = kept_from_end ? std::nullopt : failure_of(ended, identifier_);
   if (!failure) {
     ++good_;
     return;

@@ -62,8 +62,18 @@ void add_ends(const Json& ends, Json& all) {
       outputs.erase(outputs.size() - 1);
     }
     const bool tells_delays = end.contains("delayed") && same->contains("delayed");
+    // Only some of the runs that ended so may have seen old values, and not the first of them.
+    Json older;
+    for (const Json* each : {static_cast<const Json*>(&*same), &end}) {
+      older = older.empty() && each->contains("older_values") ? each->at("older_values") : older;
+    }
+    const Number weak = end.value("weak_runs", Number{0}) + same->value("weak_runs", Number{0});
     add_row(end, tells_delays ? std::vector<const char*>{"runs", "delayed"} : std::vector<const char*>{"runs"}, *same);
     (*same)["outputs"] = std::move(outputs);
+    if (!older.empty()) {
+      (*same)["weak_runs"] = weak;
+      (*same)["older_values"] = std::move(older);
+    }
   }
 }
 

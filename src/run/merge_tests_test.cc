@@ -52,6 +52,21 @@ TEST(MergeTests, CountsEqualEndsTogetherAndJudgesAnew) {
   EXPECT_EQ(json["ends"][2]["outputs"][0]["runs"], 4);
 }
 
+TEST(MergeTests, OldValuesAreKept) {
+  Json weak = end("crash", "6", 3, 5);
+  weak["weak_runs"] = 2;
+  weak["older_values"] = {"thread 1 read an old value"};
+  const std::string first = result(1, 1, 2, {end("crash", "6", 1, 2)});
+  const std::string second = result(1, 2, 2, {weak});
+  const auto merged = merge_tests({{"a", first}, {"b", second}});
+  ASSERT_TRUE(merged.ok()) << merged.status().message();
+  const Json crash = Json::parse(*merged)["ends"][0];
+  EXPECT_EQ(crash["first_seed"], 2);
+  EXPECT_EQ(crash["runs"], 4);
+  EXPECT_EQ(crash["weak_runs"], 2);
+  EXPECT_EQ(crash["older_values"], weak["older_values"]);
+}
+
 TEST(MergeTests, OrderPlaysNoPartAndTwiceIsOnce) {
   const std::string first = result(1, 1, 3, {end("exit", "0", 4, 1)});
   const std::string second = result(1, 2, 3, {end("hang", "h", 4, 2)});

@@ -56,10 +56,10 @@ std::optional<ExploreStageResult> ScheduleTests::explore(const Known& known) {
   job.on_run = [this] { tell_("exploring all schedules"); };
   job.run = [&](const RunPlan& plan) {
     Result<RunOutcome> outcome = runs_.make(plan, runs_.patience());
-    if (outcome.ok() && !outcome->cancelled && !outcome->timed_out) {
+    if (outcome.ok() && !outcome->cancelled && SearchRuns::has_ended(*outcome)) {
       failures_.add(plan, *outcome);
     }
-    hangs += outcome.ok() && outcome->timed_out ? 1 : 0;
+    hangs += outcome.ok() && !SearchRuns::has_ended(*outcome) ? 1 : 0;
     return outcome;
   };
   Result<ExploreStageResult> explored = explore_stage(job);
@@ -95,7 +95,7 @@ void ScheduleTests::test(const Known& known) {
       if (stopped) {
         return false;
       }
-      if (!outcome->timed_out) {
+      if (SearchRuns::has_ended(*outcome)) {
         failures_.add(round[i].plan, *outcome);
       } else if (!hung && runs_.is_fair_and_busy(round[i].plan, outcome->log)) {
         hung = round[i].plan;
@@ -139,7 +139,7 @@ void ScheduleTests::test_with(std::uint32_t flag, std::uint64_t runs, const std:
     if (!outcome.ok() || outcome->cancelled) {
       return false;
     }
-    if (!outcome->timed_out) {
+    if (SearchRuns::has_ended(*outcome)) {
       failures_.add(plan_of(i), *outcome);
     }
     tell_(what);
@@ -155,7 +155,8 @@ void ScheduleTests::test_with(std::uint32_t flag, std::uint64_t runs, const std:
 void ScheduleTests::look_at_hang(const RunPlan& plan) {
   tell_("waiting for a run that does not end");
   const Result<RunOutcome> outcome = runs_.make(plan);
-  if (outcome.ok() && !outcome->cancelled && (!outcome->timed_out || runs_.is_fair_and_busy(plan, outcome->log))) {
+  const bool ended = outcome.ok() && SearchRuns::has_ended(*outcome);
+  if (outcome.ok() && !outcome->cancelled && (ended || runs_.is_fair_and_busy(plan, outcome->log))) {
     failures_.add(plan, *outcome);
   }
 }

@@ -7,7 +7,18 @@ namespace sooth {
 using Clock = std::chrono::steady_clock;
 
 Result<RunOutcome> SearchRuns::make(const RunPlan& plan, std::chrono::milliseconds timeout) {
+  Result<RunOutcome> outcome = make_once(plan, timeout, hangs_.are_ended());
+  if (!outcome.ok() || outcome->cancelled || outcome->log.state != control::RunState::kHung) {
+    return outcome;
+  }
+  return hangs_.judge(std::move(*outcome), [&](bool patiently) {
+    return make_once(plan, patiently ? job_.confirm.timeout : patience(), false);
+  });
+}
+
+Result<RunOutcome> SearchRuns::make_once(const RunPlan& plan, std::chrono::milliseconds timeout, bool end_hangs) {
   ControlledRunOptions how;
+  how.end_hangs = end_hangs;
   how.timeout = timeout;
   how.max_output = 64 << 10;
   how.cancel = &WorkLimit::interrupt();

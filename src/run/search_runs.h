@@ -13,6 +13,7 @@
 #include "confirm/outcome.h"
 #include "launch/controlled_run.h"
 #include "race/finding.h"
+#include "run/ended_hangs.h"
 #include "run/search_job.h"
 #include "run/work_limit.h"
 
@@ -33,6 +34,10 @@ class SearchRuns {
   // From several threads.
   Result<RunOutcome> make(const RunPlan& plan) { return make(plan, job_.confirm.timeout); }
   Result<RunOutcome> make(const RunPlan& plan, std::chrono::milliseconds timeout);
+  // By itself, or because nothing was going to happen any more.
+  static bool has_ended(const RunOutcome& outcome) {
+    return !outcome.timed_out || outcome.log.state == control::RunState::kHung;
+  }
 
   // How long a run may take that is one of very many: far longer than those that ended.
   std::chrono::milliseconds patience();
@@ -49,9 +54,12 @@ class SearchRuns {
   const Ends& ends() const { return ends_; }
 
  private:
+  Result<RunOutcome> make_once(const RunPlan& plan, std::chrono::milliseconds timeout, bool end_hangs);
+
   const WorkLimit& limit_;
   const SearchJob& job_;
   const Result<ControlledProgram> program_;
+  EndedHangs hangs_;
   std::atomic<std::uint64_t> made_{0};
   std::mutex mutex_;  // of all below
   ControlCounts control_;

@@ -54,6 +54,9 @@ inline constexpr std::uint32_t kEveryFree = 16;
 inline constexpr std::uint32_t kSpuriousWakes = 32;
 // Atomics may see whatever weak_memory.h allows: strategies draw it, otherwise MemoryChoices say it.
 inline constexpr std::uint32_t kWeakMemory = 64;
+// The run is over, as RunState::kHung, when all that could go on have for long done nothing but look at the same things
+// again. One of them may count how often it does, and give up later: whoever asks for this knows that, or finds out.
+inline constexpr std::uint32_t kEndHangs = 128;
 
 enum class Plan : std::uint32_t {
   kStrategy = 0,   // `strategy` decides
@@ -167,6 +170,7 @@ enum class RunState : std::uint32_t {
   kEnded = 2,       // by exit() or by returning from main
   kDeadlocked = 3,  // every thread was blocked, and nobody could come back: ended by us, with kDeadlockStatus
   kDiverged = 4,    // the program did not do what the stretches say; it went on as `strategy` says
+  kHung = 5,        // kEndHangs: ended by us, with kDeadlockStatus
 };
 inline constexpr int kDeadlockStatus = 66;
 

@@ -227,7 +227,7 @@ Result<control::LogHeader> parse_header(const std::string& bytes) {
   if (header.magic != control::kLogMagic) {
     return Status::bad_input("the log of the controlled run does not begin as one");
   }
-  if (header.state > control::RunState::kDiverged) {
+  if (header.state > control::RunState::kHung) {
     return Status::bad_input("the log of the controlled run has an unknown state, " +
                              std::to_string(static_cast<std::uint32_t>(header.state)));
   }

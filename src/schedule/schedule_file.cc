@@ -91,9 +91,13 @@ const char* ends_as(RunState state) {
     case RunState::kEnded: return "ended by itself";
     case RunState::kDeadlocked: return "deadlocked";
     case RunState::kDiverged: return "left its schedule";
+    case RunState::kHung: return "hung";
   }
   return "is in an unknown state";
 }
+
+// It would have gone on, had nobody ended it.
+bool is_cut_off(RunState state) { return state == RunState::kRunning || state == RunState::kHung; }
 
 // The places of `kept` check points among `count` stretches: evenly spread, the last one among them.
 std::vector<std::uint64_t> spread(std::uint64_t count, std::uint64_t kept) {
@@ -120,7 +124,7 @@ std::optional<std::string> compare_checkpoints(const ScheduleFile& schedule, con
     const Stretch& wanted = schedule.plan.stretches[i];
     if (place >= process.stretches.size()) {
       // A run that was cut off, like that of the schedule, may have been cut off earlier.
-      const bool cut_off = log.truncated || (schedule.open_end && log.state == RunState::kRunning);
+      const bool cut_off = log.truncated || (schedule.open_end && is_cut_off(log.state));
       return cut_off
                  ? ""
                  : stretch_name(place) + was_to(wanted) + ", but the program " + ends_as(log.state) + " before that";
@@ -146,8 +150,8 @@ ScheduleFile make_schedule(const std::string& program, const RunPlan& plan, cons
   schedule.plan.threads.clear();
   schedule.plan.older.clear();
   schedule.stretch_count = process.stretches.size();
-  schedule.end = log.state;
-  schedule.open_end = log.truncated || log.state == RunState::kRunning;
+  schedule.end = is_cut_off(log.state) ? RunState::kRunning : log.state;
+  schedule.open_end = log.truncated || is_cut_off(log.state);
   if (leads_to_a_race(plan, process)) {
     schedule.plan = plan;
     schedule.plan.flags &= ~(control::kStopAtRace | control::kLogPoints);
@@ -197,7 +201,8 @@ std::string first_divergence(const ScheduleFile& schedule, const RunLog& log) {
       return *difference;
     }
   }
-  if (log.state != schedule.end) {
+  const bool both_cut_off = is_cut_off(log.state) && is_cut_off(schedule.end);
+  if (log.state != schedule.end && !both_cut_off) {
     return std::string("the program was to end differently: it ") + ends_as(log.state) + ", but in the schedule it " +
            ends_as(schedule.end);
   }

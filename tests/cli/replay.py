@@ -161,7 +161,7 @@ def test_timeout(bench):
     hangs = [e for e in json.loads(done.stdout)["ends"] if e["kind"] == "hang"]
     check(len(hangs) == 1, done.stdout)
     again = bench.run("replay", "--timeout", "1s", hangs[0]["schedule"], "--", ends, "loop", status=137)
-    check("killed when its time was over" in again.stderr and "the same run" in again.stderr, again.stderr)
+    check("a hang: it was killed when it still ran after 1 s" in again.stderr and "the same run" in again.stderr, again.stderr)
 
 
 def test_gdb(bench):
