@@ -41,6 +41,9 @@ DetourExplorer::DetourExplorer(SharedExecution& execution, const ThreadExecutor&
   for (const EventIndex cut : find_cuts(execution, thread)) {
     views_.emplace_back(execution, thread, cut);
   }
+  for (const std::shared_ptr<const Overlay>& overlay : choose_overlays(execution, thread)) {
+    views_.emplace_back(execution, thread, overlay);
+  }
 }
 
 DetourExplorer::~DetourExplorer() = default;
@@ -49,14 +52,15 @@ void DetourExplorer::saw(ExprId variable, EventIndex e) {
   const std::uint32_t number = x_.program.expressions.variable_number(variable);
   const Event& event = x_.index.event(e);
   for (View& view : views_) {
-    const std::optional<std::uint64_t> value = view.value(event.object, event.size, e);
+    const std::optional<std::uint64_t> value =
+        view.is_settled(e) ? std::nullopt : view.value(event.object, event.size, e);
     if (value && *value != x_.program.recorded[number]) {
       view.saw(number, *value);
     }
   }
 }
 
-void DetourExplorer::wrote(std::uint64_t address, std::span<const Byte> bytes) {
+void DetourExplorer::wrote(EventIndex e, std::uint64_t address, std::span<const Byte> bytes) {
   for (View& view : views_) {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       std::optional<std::uint8_t> value;
@@ -65,7 +69,7 @@ void DetourExplorer::wrote(std::uint64_t address, std::span<const Byte> bytes) {
                     ? bytes[i].value
                     : static_cast<std::uint8_t>(evaluate(bytes[i].expr, view.other()) >> (8 * bytes[i].part));
       }
-      view.wrote(address + i, value);
+      view.wrote(e, address + i, value);
     }
   }
 }
@@ -92,13 +96,30 @@ void DetourExplorer::follow_view(const View& view, ExprId taken, const llvm::Ins
   DetourWalk walk(*this, view, before);
   std::vector<DetourWalk> none;
   walk.run(none);
+  left_[&at].note(walk);
   Detour made{position, conditions, x_.code.program().ref(at), 0, taken, walk.take_steps(), walk.stopped(), view.cut()};
-  const auto same = [&](const Found& found) {
-    return found.detour.position == position && found.detour.steps == made.steps;
-  };
-  if (!made.steps.empty() && std::none_of(found_.begin(), found_.end(), same)) {
+  if (!made.steps.empty() && is_new(made, view)) {
     found_.push_back({nullptr, std::move(made), 0, {}});
+    for (FlatMap<WrittenByte>& written : walk.take_marks()) {
+      x_.found_overlays.push_back(std::make_shared<const Overlay>(Overlay{thread_, view, before, std::move(written)}));
+    }
   }
+}
+
+// Each view has variables of its own for what is read on the way, so ways are the same when all that they read is.
+bool DetourExplorer::is_new(const Detour& detour, const View& view) {
+  std::vector<std::uint64_t> way{detour.position};
+  for (const DetourStep& step : detour.steps) {
+    for (const std::uint64_t part :
+         {std::uint64_t{raw(step.op)}, step.object, std::uint64_t{step.size}, std::uint64_t{step.at.module},
+          std::uint64_t{step.at.function}, std::uint64_t{step.at.instruction}}) {
+      way.push_back(part);
+    }
+    for (const ExprId value : {step.read, step.written}) {
+      way.push_back(value == kNoExpr ? 0 : evaluate(value, view.other()));
+    }
+  }
+  return ways_.insert(std::move(way)).second;
 }
 
 std::unique_ptr<UntakenSides> explore_untaken_sides(SharedExecution& execution, const ThreadExecutor& path,
@@ -241,10 +262,7 @@ void DetourExplorer::follow(DetourWalk first, const llvm::Instruction& branch, s
     DetourWalk walk = std::move(open.back());
     open.pop_back();
     walk.run(open);
-    if (Branch::Furthest& furthest = branches_[&branch].furthest[outcome];
-        furthest.stopped.empty() || walk.step_count() > furthest.steps) {
-      furthest = {walk.step_count(), walk.stopped()};
-    }
+    branches_[&branch].furthest[outcome].note(walk);
     Detour made{position, conditions, x_.code.program().ref(branch), outcome, taken, walk.take_steps(), walk.stopped()};
     // Ways that part behind their last step are one.
     const auto same = [&](const Found& found) { return found.detour.steps == made.steps; };
@@ -271,13 +289,36 @@ std::vector<Detour> DetourExplorer::take() {
   return kept;
 }
 
+void DetourExplorer::Furthest::note(const DetourWalk& walk) {
+  if (stopped.empty() || walk.step_count() > steps) {
+    *this = {walk.step_count(), walk.stopped(), walk.at()};
+  }
+}
+
+UntakenSide DetourExplorer::side(const llvm::Instruction& at, std::uint32_t outcome, const Furthest& furthest) {
+  return {x_.code.program().ref(at),
+          outcome,
+          site(at),
+          furthest.steps,
+          furthest.stopped,
+          furthest.stopped_at != nullptr ? site(*furthest.stopped_at) : Site()};
+}
+
+std::vector<UntakenSide> DetourExplorer::left() {
+  std::vector<UntakenSide> left;
+  for (const auto& [at, furthest] : left_) {
+    left.push_back(side(*at, 0, furthest));
+  }
+  std::sort(left.begin(), left.end(), [](const UntakenSide& a, const UntakenSide& b) { return a.branch < b.branch; });
+  return left;
+}
+
 std::vector<UntakenSide> DetourExplorer::sides() {
   std::vector<UntakenSide> sides;
   for (const auto& [branch, known] : branches_) {
     for (std::uint32_t outcome = 0; outcome < known.furthest.size(); ++outcome) {
-      const Branch::Furthest& furthest = known.furthest[outcome];
-      if (!known.was_taken[outcome] && !furthest.stopped.empty()) {
-        sides.push_back({x_.code.program().ref(*branch), outcome, site(*branch), furthest.steps, furthest.stopped});
+      if (!known.was_taken[outcome] && !known.furthest[outcome].stopped.empty()) {
+        sides.push_back(side(*branch, outcome, known.furthest[outcome]));
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,29 +36,36 @@ class DetourExplorer final : public UntakenSides {
   void explore_others(const llvm::Instruction& at, const Cell& value, std::uint32_t position, std::uint32_t conditions,
                       EventIndex before) override;
   void saw(ExprId variable, EventIndex e) override;
-  void wrote(std::uint64_t address, std::span<const Byte> bytes) override;
+  void wrote(EventIndex e, std::uint64_t address, std::span<const Byte> bytes) override;
   void check(ExprId condition, const llvm::Instruction& at, std::uint32_t position, std::uint32_t conditions,
              EventIndex before) override;
   std::vector<Detour> take() override;
   std::vector<UntakenSide> sides() override;
+  std::vector<UntakenSide> left() override;
 
  private:
   friend class DetourWalk;
+  // Of several ways from one place.
+  struct Furthest {
+    std::uint32_t steps = 0;
+    std::string stopped;  // empty: none was followed
+    const llvm::Instruction* stopped_at = nullptr;
+
+    void note(const DetourWalk& walk);
+  };
   struct Branch {
     std::vector<bool> was_taken;       // by successor
     std::vector<std::uint32_t> tried;  // how often it was not, by successor
-    struct Furthest {
-      std::uint32_t steps = 0;
-      std::string stopped;  // empty: it was not followed
-    };
-    std::vector<Furthest> furthest;  // by successor
+    std::vector<Furthest> furthest;    // by successor
   };
+  UntakenSide side(const llvm::Instruction& at, std::uint32_t outcome, const Furthest& furthest);
 
   // Variables that have other values than in the recorded run, by number.
   using Assumed = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
   // Goes on as the view says, and adds what comes of it.
   void follow_view(const View& view, ExprId taken, const llvm::Instruction& at, std::uint32_t position,
                    std::uint32_t conditions, EventIndex before);
+  bool is_new(const Detour& detour, const View& view);
   // At most `paths` ways on from where the walk stands, which is this outcome of the branch.
   void follow(DetourWalk first, const llvm::Instruction& branch, std::uint32_t outcome, ExprId taken,
               std::uint32_t position, std::uint32_t conditions, std::uint32_t paths);
@@ -88,6 +96,7 @@ class DetourExplorer final : public UntakenSides {
   const ThreadExecutor& path_;
   const std::uint32_t thread_;
   llvm::DenseMap<const llvm::Instruction*, Branch> branches_;
+  llvm::DenseMap<const llvm::Instruction*, Furthest> left_;  // by what views leave the path at
   llvm::DenseMap<const llvm::Function*, std::unique_ptr<llvm::PostDominatorTree>> post_dominators_;
   llvm::DenseMap<const llvm::Instruction*, Site> sites_;
   llvm::StringMap<const llvm::Function*> definitions_;
@@ -101,7 +110,8 @@ class DetourExplorer final : public UntakenSides {
     std::vector<const llvm::BasicBlock*> news;
   };
   std::vector<Found> found_;
-  std::vector<View> views_;  // in which the thread has not left its recorded path so far
+  std::set<std::vector<std::uint64_t>> ways_;  // of views that are in found_
+  std::vector<View> views_;                    // in which the thread has not left its recorded path so far
 };
 
 }  // namespace sooth

@@ -55,7 +55,7 @@ bool DetourWalk::call(const llvm::CallBase& call, const Operands& operands, Cell
     }
   }
   const FunctionCode* code = explorer_->definition(*function);
-  if (code == nullptr || code->function->isVarArg()) {
+  if (code == nullptr) {
     return stop("call of " + demangle(function->getName().str()));
   }
   if (frames_.size() > (has_view() ? x.options.view_call_depth : x.options.call_depth)) {
@@ -96,7 +96,8 @@ bool DetourWalk::descend() {
     --path_depth_;
   }
   if (path_depth_ == 0 || frames[path_depth_ - 1].code == nullptr) {
-    return stop("return to code without IR");
+    const bool is_end = has_view() && path_depth_ <= 1;  // what has started the thread
+    return stop(is_end ? kFollowedToTheEnd : "return to code without IR");
   }
   const CodeFrame& below = frames[--path_depth_];
   const Cell* cells = explorer_->path_.cells(below);

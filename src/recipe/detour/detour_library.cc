@@ -77,7 +77,7 @@ std::optional<std::uint64_t> DetourWalk::number(const Cell& cell) {
   return stopped_.empty() ? std::optional(own.bits) : std::nullopt;
 }
 
-bool DetourWalk::quiet(std::uint64_t address, std::span<Byte> bytes) {
+bool DetourWalk::quiet(std::uint64_t address, std::span<Byte> bytes, bool decides) {
   SharedExecution& x = explorer_->x_;
   explorer_->path_.memory().load(address, bytes);
   assume(bytes);
@@ -87,15 +87,17 @@ bool DetourWalk::quiet(std::uint64_t address, std::span<Byte> bytes) {
       bytes[i] = *written;
       continue;
     }
-    if (is_private(at, 1) || (bytes[i].is_known && !x.sharing.others_write(explorer_->thread_, at, 1))) {
+    const bool is_overlaid = view_ && view_->is_overlaid(at, 1);
+    if (is_private(at, 1) ||
+        (bytes[i].is_known && !is_overlaid && !x.sharing.others_write(explorer_->thread_, at, 1))) {
       continue;
     }
-    const std::optional<std::uint8_t> value = explorer_->settled_byte(at, before_);
+    const std::optional<std::uint8_t> value = is_overlaid ? std::nullopt : explorer_->settled_byte(at, before_);
     if (value && !x.is_reached(at, 1)) {
       bytes[i] = {kNoExpr, 0, *value, true};
     } else if (!has_view() || x.is_reached(at, 1)) {
       return stop("memory that others may write is looked through");
-    } else if (!look(at, bytes[i])) {
+    } else if (!look(at, bytes[i], decides)) {
       return false;
     }
   }
@@ -103,13 +105,13 @@ bool DetourWalk::quiet(std::uint64_t address, std::span<Byte> bytes) {
 }
 
 // A byte that others may write, as the view has it.
-bool DetourWalk::look(std::uint64_t address, Byte& byte) {
+bool DetourWalk::look(std::uint64_t address, Byte& byte, bool decides) {
   const std::optional<std::uint64_t> value = guess(address, 1);
-  if (!value) {
+  if (!value && decides) {
     return stop("memory of which it is not known what it contains");
   }
-  const ExprId variable = explorer_->x_.new_variable(8, *value, address);
-  byte = {variable, 0, static_cast<std::uint8_t>(*value), true};
+  const ExprId variable = explorer_->x_.new_variable(8, value.value_or(0), address);
+  byte = {variable, 0, static_cast<std::uint8_t>(value.value_or(0)), true};
   return add_step(*frames_.back().code->steps[frames_.back().pc].instruction, Op::kRead, MemoryOrder::kNotAtomic,
                   address, 1, variable, kNoExpr, true);
 }
@@ -122,7 +124,7 @@ std::optional<std::string> DetourWalk::quiet_text(std::uint64_t address, std::ui
       stop("a text that is too long");
       return std::nullopt;
     }
-    if (!quiet(address + i, std::span(&byte, 1))) {
+    if (!quiet(address + i, std::span(&byte, 1), true)) {
       return std::nullopt;
     }
     if (!byte.is_known) {
@@ -292,7 +294,7 @@ DetourWalk::Library DetourWalk::move(Cell to, Cell from, const Cell& size, const
       return Library::kStopped;
     }
     std::fill(moved.begin(), moved.end(), Byte{kNoExpr, 0, static_cast<std::uint8_t>(*value), true});
-  } else if (!quiet(from.bits, moved)) {
+  } else if (!quiet(from.bits, moved, false)) {
     return Library::kStopped;
   }
   return write_quietly(to.bits, moved) ? Library::kDone : Library::kStopped;

@@ -122,5 +122,120 @@ TEST(ExecuteDetour, LimitsAreKept) {
   EXPECT_EQ(steps(script.execute({.call_depth = 0}).threads[2].detours.at(0)), "acquire m, calls nested too deeply");
 }
 
+// Who exchanges the owner writes to the badge, the other one looks at it.
+constexpr char kClaim[] = R"(
+@owner = global i32 0
+@badge = global i32 0
+define internal i1 @claim(i32 %who) {
+  %x = cmpxchg ptr @owner, i32 0, i32 %who seq_cst seq_cst
+  %won = extractvalue { i32, i1 } %x, 1
+  ret i1 %won
+}
+define void @work(i32 %who) {
+  %won = call i1 @claim(i32 %who)
+  br i1 %won, label %yes, label %no
+yes:
+  store i32 7, ptr @badge
+  ret void
+no:
+  %b = load i32, ptr @badge
+  ret void
+}
+)";
+
+std::string text(const Detour& detour) {
+  std::string text;
+  for (const DetourStep& step : detour.steps) {
+    text += std::string(op_name(step.op)) + (step.object == 0x1000 ? " owner, " : " badge, ");
+  }
+  return text + detour.stopped;
+}
+
+Lines in_views(const SymbolicThread& thread) {
+  Lines found;
+  for (const Detour& detour : thread.detours) {
+    if (detour.cut != kNoEvent) {
+      found.push_back(text(detour));
+    }
+  }
+  return found;
+}
+
+TEST(ExecuteView, ThreadsLeaveTheirPathsForWhatOthersHaveNotDoneYet) {
+  Script script(kClaim, {{"owner", 0x1000}, {"badge", 0x1010}}, 3);
+  script.enter(1, "work").word(1, 1).enter(1, "claim").event(1, Op::kAtomicRmw, 0x1000, 4, {0, 0, 4}).branch(1, 0);
+  script.write(1, 0x1010, 4, 7);
+  script.enter(2, "work").word(2, 2).enter(2, "claim").read(2, 0x1000, 4, 1, Op::kAtomicLoad).branch(2, 1);
+  script.read(2, 0x1010, 4, 7);
+  const SymbolicProgram made = script.execute({.initial = [](std::uint64_t) { return std::uint8_t{0}; }});
+  check_recorded(made, script.view());
+  // The second one comes first and wins.
+  EXPECT_EQ(in_views(made.threads[2]), (Lines{"atomic rmw owner, write badge, post-dominator"}));
+  // The first one comes second, then, and has lost: what it finds is what the other one does beside its path. That may
+  // have written to the badge or not yet.
+  const std::string way = "atomic load owner, read badge, post-dominator";
+  EXPECT_EQ(in_views(made.threads[1]), (Lines{way, way}));
+  const Detour& lost = made.threads[1].detours.back();
+  EXPECT_EQ(made.recorded.at(made.expressions.variable_number(lost.steps.at(0).read)), 2u);  // who won
+  // How far these ways were followed is told.
+  ASSERT_EQ(made.threads[2].left.size(), 1u);
+  EXPECT_EQ(made.threads[2].left[0].stopped, kFollowedToTheEnd);
+  EXPECT_EQ(made.threads[2].left[0].steps, 2u);
+  EXPECT_TRUE(script.execute({.detours = false}).threads[1].left.empty());
+}
+
+// A value that is handed on in a critical section, and what is done when it is there.
+constexpr char kHandOver[] = R"(
+@m = global [40 x i8] zeroinitializer
+@slot = global i32 0
+@table = global [4 x i32] zeroinitializer
+declare i32 @pthread_mutex_lock(ptr)
+declare i32 @pthread_mutex_unlock(ptr)
+define void @set(i32 %value) {
+  %l = call i32 @pthread_mutex_lock(ptr @m)
+  store i32 %value, ptr @slot
+  %u = call i32 @pthread_mutex_unlock(ptr @m)
+  ret void
+}
+define void @use() {
+  %l = call i32 @pthread_mutex_lock(ptr @m)
+  %n = load i32, ptr @slot
+  %u = call i32 @pthread_mutex_unlock(ptr @m)
+  %wide = sext i32 %n to i64
+  %place = getelementptr i32, ptr @table, i64 %wide
+  store i32 1, ptr %place
+  ret void
+}
+)";
+
+TEST(ExecuteView, LooksBehindCriticalSectionsOfOthers) {
+  Script script(kHandOver, {{"m", 0x1000}, {"slot", 0x1030}, {"table", 0x1040}}, 3);
+  const auto called = [&](std::uint32_t thread, const char* function, std::uint32_t call, Op op) {
+    script.event(thread, op, 0x1000, 0).returns(thread, std::string(function) == "set" ? 0 : 1, call, 0);
+  };
+  for (const std::uint64_t value : {2, 3}) {
+    script.enter(1, "set").word(1, value);
+    called(1, "set", 0, Op::kAcquire);
+    script.write(1, 0x1030, 4, value);
+    called(1, "set", 2, Op::kRelease);
+  }
+  script.enter(2, "use");
+  called(2, "use", 0, Op::kAcquire);
+  script.read(2, 0x1030, 4, 3);
+  called(2, "use", 2, Op::kRelease);
+  script.write(2, 0x104c, 4, 1);
+  const SymbolicProgram made = script.execute({.initial = [](std::uint64_t) { return std::uint8_t{0}; }});
+  EXPECT_EQ(made.threads[2].why_ended, "");
+  // By what is there before both sections, and between them.
+  std::vector<std::uint64_t> places;
+  for (const Detour& detour : made.threads[2].detours) {
+    if (detour.cut != kNoEvent) {
+      ASSERT_EQ(detour.steps.size(), 1u);
+      places.push_back(detour.steps[0].object);
+    }
+  }
+  EXPECT_EQ(places, (std::vector<std::uint64_t>{0x1040, 0x1048}));
+}
+
 }  // namespace
 }  // namespace sooth

@@ -258,13 +258,14 @@ bool DetourWalk::branch(const llvm::Instruction& branch, const Cell& given, std:
 
 bool DetourWalk::is_private(std::uint64_t address, std::uint64_t size) const {
   return is_detour_local(address) || is_fresh_block(address) ||
-         (explorer_->path_.is_own_stack(address) && !explorer_->x_.is_reached(address, size) &&
+         (explorer_->path_.is_own_stack(address) && !(view_ && view_->is_overlaid(address, size)) &&
+          !explorer_->x_.is_reached(address, size) &&
           !explorer_->x_.sharing.others_touch(explorer_->thread_, address, size));
 }
 
 bool DetourWalk::place(Cell& address) {
   address = guessed(address);
-  if (!is_known(address) || address.bits < kFirstAddress) {
+  if (!is_known(address) || address.bits < kFirstAddress || address.bits >= kLastAddress) {
     return stop("an address that is not known");
   }
   arithmetic_.pin(address, Why::kBasePointer, *this);
@@ -279,11 +280,38 @@ bool DetourWalk::add_step(const llvm::Instruction& at, Op op, MemoryOrder order,
   }
   steps_.push_back({op, order, object, size, read, written, explorer_->x_.code.program().ref(at), explorer_->site(at),
                     std::exchange(pending_, {}), has_view() ? view_->cut() : kNoEvent, is_unnamed});
+  if (op == Op::kRelease || (is_atomic(op) && is_write(op))) {
+    mark();
+  }
   if (size != 0 && explorer_->x_.is_reached(object, size)) {
     // It may be what is next; but what it finds there is up to that call, and so is what follows from it.
     return stop("memory that a call which is not recorded may touch");
   }
   return true;
+}
+
+// Some of the first points and the last one tell enough.
+void DetourWalk::mark() {
+  constexpr std::size_t kMost = 3;
+  if (!has_view() || steps_.size() == steps_marked_) {
+    return;
+  }
+  steps_marked_ = steps_.size();
+  FlatMap<WrittenByte> written;
+  written_.for_each([&](std::uint64_t address, const Byte& byte) {
+    if (!is_detour_local(address)) {
+      written[address] = {true, byte.is_known ? std::optional(byte.value) : std::nullopt};
+    }
+  });
+  if (marks_.size() == kMost) {
+    marks_.pop_back();
+  }
+  marks_.push_back(std::move(written));
+}
+
+std::vector<FlatMap<WrittenByte>> DetourWalk::take_marks() {
+  mark();
+  return std::move(marks_);
 }
 
 void DetourWalk::write(std::uint64_t address, std::span<const Byte> bytes) {
@@ -308,10 +336,11 @@ bool DetourWalk::read(std::uint64_t address, std::span<Byte> bytes, ExprId& vari
     return true;
   }
   const bool is_known = std::all_of(bytes.begin(), bytes.end(), [](const Byte& byte) { return byte.is_known; });
-  if (is_known && !x.sharing.others_write(explorer_->thread_, address, bytes.size())) {
+  const bool is_overlaid = view_ && view_->is_overlaid(address, bytes.size());
+  if (is_known && !is_overlaid && !x.sharing.others_write(explorer_->thread_, address, bytes.size())) {
     return true;
   }
-  if (own == 0 && !x.is_reached(address, bytes.size())) {
+  if (own == 0 && !is_overlaid && !x.is_reached(address, bytes.size())) {
     std::size_t settled = 0;
     for (; settled < bytes.size(); ++settled) {
       const std::optional<std::uint8_t> value = explorer_->settled_byte(address + settled, before_);
@@ -328,9 +357,6 @@ bool DetourWalk::read(std::uint64_t address, std::span<Byte> bytes, ExprId& vari
     return stop("a value that is read in parts");
   }
   const std::optional<std::uint64_t> value = guess(address, static_cast<std::uint32_t>(bytes.size()));
-  if (has_view() && !value) {
-    return stop("memory of which it is not known what it contains");
-  }
   variable = x.new_variable(static_cast<unsigned>(8 * bytes.size()), value.value_or(0), address);
   take_apart(value.value_or(0), variable, bytes);
   return true;

@@ -20,8 +20,9 @@ inline bool is_detour_local(std::uint64_t address) { return address >= kDetourLo
 
 // `stdout` and `stderr`, whose value nobody needs to know.
 bool is_standard_file_variable(const llvm::Value* pointer);
-// Nothing is below it.
+// Nothing is below it, nor at or above the other one.
 inline constexpr std::uint64_t kFirstAddress = 4096;
+inline constexpr std::uint64_t kLastAddress = std::uint64_t{1} << 62;
 
 // Values have expressions as on the recorded path. Their `bits` are what they would have been had the detour been taken
 // when the branch was executed, in the recorded order of events: a guess, which decides which way is tried first, and
@@ -37,9 +38,15 @@ class DetourWalk final : public ConditionSink {
 
   // Goes on until it stops. Where it could go two ways, a copy that goes the other one is added to `open`.
   void run(std::vector<DetourWalk>& open);
+  // What it had written at some points of its way: behind critical sections and atomic writes, and at its end.
+  std::vector<FlatMap<WrittenByte>> take_marks();
   std::vector<DetourStep> take_steps() { return std::move(steps_); }
   std::uint32_t step_count() const { return static_cast<std::uint32_t>(steps_.size()); }
   const std::string& stopped() const { return stopped_; }
+  // The instruction that is next; nullptr: none.
+  const llvm::Instruction* at() const {
+    return frames_.empty() ? nullptr : frames_.back().code->steps[frames_.back().pc].instruction;
+  }
   // Blocks behind the place where the sides of the branch meet that the thread has not executed so far. If it executes
   // them later, only the first steps_to_keep() are of interest.
   std::vector<const llvm::BasicBlock*> take_news() { return std::move(news_); }
@@ -68,9 +75,10 @@ class DetourWalk final : public ConditionSink {
   Library text(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result);
   // The number that a cell has, pinned to it; nothing: not known, and stopped.
   std::optional<std::uint64_t> number(const Cell& cell);
-  // What memory holds whatever other threads do; false: that depends on them, and stopped.
-  bool quiet(std::uint64_t address, std::span<Byte> bytes);
-  bool look(std::uint64_t address, Byte& byte);
+  // What memory holds whatever other threads do, or in the view; false: that depends on them, and stopped. With `decides`
+  // also when it is not known what it is.
+  bool quiet(std::uint64_t address, std::span<Byte> bytes, bool decides);
+  bool look(std::uint64_t address, Byte& byte, bool decides);
   std::optional<std::string> quiet_text(std::uint64_t address, std::uint64_t longest, bool until_zero);
   // Nobody else looks there, and what is not known of it may stay so.
   bool write_quietly(std::uint64_t address, std::span<const Byte> bytes);
@@ -103,6 +111,7 @@ class DetourWalk final : public ConditionSink {
   // What is in memory that others may write: a guess; nothing: there is none.
   std::optional<std::uint64_t> guess(std::uint64_t address, std::uint32_t size) const;
   bool has_view() const { return view_.has_value(); }
+  void mark();
 
   DetourExplorer* explorer_;
   std::optional<View> view_;
@@ -118,6 +127,8 @@ class DetourWalk final : public ConditionSink {
   FlatMap<bool> held_;
   std::vector<ExprId> pending_;  // conditions since the last step
   std::vector<DetourStep> steps_;
+  std::vector<FlatMap<WrittenByte>> marks_;
+  std::size_t steps_marked_ = 0;  // at the last mark
   struct Visits {
     std::uint32_t count = 0;    // with a choice between them
     std::uint32_t turns = 0;    // without

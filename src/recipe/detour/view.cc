@@ -1,15 +1,44 @@
 #include "recipe/detour/view.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace sooth {
 
+View::View(const SharedExecution& execution, std::uint32_t thread, std::shared_ptr<const Overlay> overlay)
+    : View(execution, thread, overlay->view.cut()) {
+  overlay_ = std::move(overlay);
+}
+
 std::optional<std::uint8_t> View::byte(std::uint64_t address, EventIndex before) const {
-  if (const Own* own = own_.find(address); own != nullptr && own->is) {
+  const WrittenByte* own = own_.find(address);
+  if (overlay_ != nullptr) {
+    if (own != nullptr && own->is && own->event >= cut_) {
+      return own->byte;
+    }
+    const WrittenByte* over = overlay_->written.find(address);
+    return over != nullptr && over->is ? over->byte : overlay_->view.byte(address, overlay_->before);
+  }
+  const EventIndex last = sharing_->last_write(thread_, address, cut_, before);
+  // Unless somebody has overwritten it who had to come later.
+  if (own != nullptr && own->is && (last == kNoEvent || last <= own->event || sharing_->thread(last) == thread_)) {
     return own->byte;
   }
-  const std::optional<std::uint8_t> told = x_->sharing.byte_seen(thread_, address, cut_, before);
-  return told || !x_->options.initial || x_->sharing.is_written(address) ? told : x_->options.initial(address);
+  if (const std::optional<std::uint8_t> told = sharing_->byte_seen(thread_, address, cut_, before)) {
+    return told;
+  }
+  const bool is_first = last == kNoEvent && options_->initial && !sharing_->is_written_at_length(address);
+  return is_first ? options_->initial(address) : std::nullopt;
+}
+
+bool View::is_overlaid(std::uint64_t address, std::uint64_t size) const {
+  for (std::uint64_t i = 0; overlay_ != nullptr && i < size; ++i) {
+    if (const WrittenByte* over = overlay_->written.find(address + i); over != nullptr && over->is) {
+      return true;
+    }
+  }
+  return false;
 }
 
 std::optional<std::uint64_t> View::value(std::uint64_t address, std::uint32_t size, EventIndex before) const {
@@ -24,8 +53,21 @@ std::optional<std::uint64_t> View::value(std::uint64_t address, std::uint32_t si
   return whole;
 }
 
+namespace {
+
+constexpr std::size_t kMost = 24;
+
+// Some of the first and some of the last ones: what is in between is like them most of the time.
+template <typename T>
+void thin_out(std::vector<T>& all) {
+  if (all.size() > kMost) {
+    all.erase(all.begin() + kMost / 2, all.end() - kMost / 2);
+  }
+}
+
+}  // namespace
+
 std::vector<EventIndex> find_cuts(const SharedExecution& execution, std::uint32_t thread) {
-  constexpr std::size_t kMost = 24;
   const TraceIndex& index = execution.index;
   const std::span<const EventIndex> own = index.events_of(thread);
   std::vector<EventIndex> cuts;
@@ -51,11 +93,16 @@ std::vector<EventIndex> find_cuts(const SharedExecution& execution, std::uint32_
   }
   std::sort(cuts.begin(), cuts.end());
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-  // Some of the first and some of the last ones: what happens in between is like them most of the time.
-  if (cuts.size() > kMost) {
-    cuts.erase(cuts.begin() + kMost / 2, cuts.end() - kMost / 2);
-  }
+  thin_out(cuts);
   return cuts;
+}
+
+std::vector<std::shared_ptr<const Overlay>> choose_overlays(const SharedExecution& execution, std::uint32_t thread) {
+  std::vector<std::shared_ptr<const Overlay>> chosen;
+  std::copy_if(execution.overlays.begin(), execution.overlays.end(), std::back_inserter(chosen),
+               [&](const std::shared_ptr<const Overlay>& overlay) { return overlay->thread != thread; });
+  thin_out(chosen);
+  return chosen;
 }
 
 }  // namespace sooth

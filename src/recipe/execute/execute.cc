@@ -5,6 +5,24 @@
 
 namespace sooth {
 
+namespace {
+
+// Executes all threads, one after the other.
+SymbolicProgram execute_threads(SharedExecution& execution, const std::vector<std::vector<DeepRecord>>& records) {
+  SymbolicProgram& out = execution.program;
+  for (std::uint32_t thread = 0; thread < execution.index.thread_count(); ++thread) {
+    out.threads.push_back(ThreadExecutor(execution, thread, records[thread]).run());
+    for (const SymbolicAccess& access : out.threads.back().accesses) {
+      if (access.written != kNoExpr && !out.expressions.is_constant(access.written)) {
+        execution.computed[access.event] = true;
+      }
+    }
+  }
+  return std::move(out);
+}
+
+}  // namespace
+
 Result<SymbolicProgram> execute_symbolically(const DeepProgram& program, const TraceIndex& index,
                                              const TraceView& trace, std::span<const DeepRecord> records,
                                              const ExecuteOptions& options) {
@@ -19,22 +37,27 @@ Result<SymbolicProgram> execute_symbolically(const DeepProgram& program, const T
     }
     by_thread[raw(record.thread)].push_back(record);
   }
-  SymbolicProgram out;
   CodeTable code(program);
   Sharing sharing(index, trace, options.detours);
-  sharing.set_copied(out.copied);
   RangeMap<bool> reached;
   for (const Reach& reach : trace.reaches) {
     reached.assign(reach.begin, reach.begin + (reach.length - 1), true);
   }
-  Cases cases(sharing, out.expressions, out.recorded, options.initial);
-  SharedExecution execution{code, index, trace, sharing, reached, options, out, options.detours ? &cases : nullptr};
-  for (std::uint32_t thread = 0; thread < index.thread_count(); ++thread) {
-    out.threads.push_back(ThreadExecutor(execution, thread, std::move(by_thread[thread])).run());
-    for (const SymbolicAccess& access : out.threads.back().accesses) {
-      if (access.written != kNoExpr && !out.expressions.is_constant(access.written)) {
-        execution.computed[access.event] = true;
-      }
+  std::vector<std::shared_ptr<const Overlay>> overlays;
+  SymbolicProgram out;
+  // Where a thread leaves its path because of what another one does that has left its own is only known when all have
+  // been executed once.
+  for (const bool is_last : {false, true}) {
+    SymbolicProgram made;
+    made.copied = std::move(out.copied);
+    sharing.set_copied(made.copied);
+    Cases cases(sharing, made.expressions, made.recorded, options.initial);
+    SharedExecution execution{
+        code, index, trace, sharing, reached, options, made, options.detours ? &cases : nullptr, overlays};
+    out = execute_threads(execution, by_thread);
+    overlays = std::move(execution.found_overlays);
+    if (is_last || overlays.empty()) {
+      break;
     }
   }
   return out;

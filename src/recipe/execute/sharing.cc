@@ -148,32 +148,45 @@ std::optional<std::uint8_t> Sharing::byte_at(std::uint64_t address, EventIndex b
   return later != all.end() && is_read(index_.event(*later).op) ? told(*later, address) : std::nullopt;
 }
 
+EventIndex Sharing::last_write(std::uint32_t thread, std::uint64_t address, EventIndex cut, EventIndex before) const {
+  const std::span<const EventIndex> all = history(address);
+  const std::span<const EventIndex> events = index_.events_of(thread);
+  const EventIndex begin = events.empty() ? 0 : events.front();
+  const auto has_happened = [&](EventIndex e) {
+    return e < cut || (past_ != nullptr && e < begin && past_->needs(begin, e));
+  };
+  const auto last_of = [&](bool is_own, EventIndex end) {
+    for (auto at = std::lower_bound(all.begin(), all.end(), end); at != all.begin();) {
+      const Event& event = index_.event(*--at);
+      if ((index_.thread(*at) == thread) == is_own && address - event.object < event.size &&
+          (is_write(event.op) || event.op == Op::kFree) && (is_own || has_happened(*at))) {
+        return *at;
+      }
+    }
+    return kNoEvent;
+  };
+  const EventIndex own = last_of(true, before), others = last_of(false, std::max(cut, begin));
+  const bool is_own_last =
+      own != kNoEvent && (others == kNoEvent || own > others || past_ == nullptr || !past_->needs(others, own));
+  return is_own_last ? own : others;
+}
+
 std::optional<std::uint8_t> Sharing::byte_seen(std::uint32_t thread, std::uint64_t address, EventIndex cut,
                                                EventIndex before) const {
   const std::span<const EventIndex> all = trace_.values.empty() ? std::span<const EventIndex>() : history(address);
-  const auto touches = [&](EventIndex e) { return address - index_.event(e).object < index_.event(e).size; };
-  const auto none = all.end();
-  auto others = none, own = none;  // the last writes
-  for (auto at = all.begin(); at != none; ++at) {
-    const bool is_own = index_.thread(*at) == thread;
-    if (touches(*at) && (is_write(index_.event(*at).op) || index_.event(*at).op == Op::kFree) &&
-        *at < (is_own ? before : cut)) {
-      (is_own ? own : others) = at;
-    }
-  }
-  const bool is_own_last =
-      own != none && (others == none || *own > *others || past_ == nullptr || !past_->needs(*others, *own));
-  const auto last = is_own_last ? own : others;
-  if (last != none && index_.event(*last).op == Op::kFree) {
+  const EventIndex last = last_write(thread, address, cut, before);
+  if (last != kNoEvent && index_.event(last).op == Op::kFree) {
     return std::nullopt;
   }
   if (const std::optional<std::uint8_t> byte =
-          last != none && index_.event(*last).op != Op::kAtomicRmw ? told(*last, address) : std::nullopt) {
+          last != kNoEvent && index_.event(last).op != Op::kAtomicRmw ? told(last, address) : std::nullopt) {
     return byte;
   }
   // What nobody has written, and what an rmw leaves, is told by who comes next.
-  const auto next = std::find_if(last == none ? all.begin() : std::next(last), none, touches);
-  return next != none && is_read(index_.event(*next).op) ? told(*next, address) : std::nullopt;
+  const auto first = last == kNoEvent ? all.begin() : std::upper_bound(all.begin(), all.end(), last);
+  const auto next = std::find_if(first, all.end(),
+                                 [&](EventIndex e) { return address - index_.event(e).object < index_.event(e).size; });
+  return next != all.end() && is_read(index_.event(*next).op) ? told(*next, address) : std::nullopt;
 }
 
 std::optional<std::uint64_t> Sharing::value_at(std::uint64_t address, std::uint32_t size, EventIndex before) const {
@@ -210,12 +223,18 @@ std::vector<std::uint64_t> Sharing::values_of(std::uint64_t address, std::uint32
 }
 
 bool Sharing::is_written(std::uint64_t address) const {
-  const auto writes = [&](EventIndex e) {
-    const Event& event = index_.event(e);
-    return address - event.object < event.size && is_write(event.op);
-  };
   const std::span<const EventIndex> all = history(address);
-  return std::any_of(all.begin(), all.end(), writes) || std::any_of(long_.begin(), long_.end(), writes);
+  return std::any_of(all.begin(), all.end(), [&](EventIndex e) { return writes(e, address); }) ||
+         is_written_at_length(address);
+}
+
+bool Sharing::is_written_at_length(std::uint64_t address) const {
+  return std::any_of(long_.begin(), long_.end(), [&](EventIndex e) { return writes(e, address); });
+}
+
+bool Sharing::writes(EventIndex e, std::uint64_t address) const {
+  const Event& event = index_.event(e);
+  return address - event.object < event.size && is_write(event.op);
 }
 
 bool Sharing::is_settled(std::uint32_t thread, std::uint64_t address, EventIndex before,

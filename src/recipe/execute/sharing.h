@@ -22,6 +22,8 @@ class Sharing {
   // What is in these and not in the trace is told as well (SymbolicProgram::copied); must outlive it.
   void set_copied(const FlatMap<std::vector<std::uint8_t>>& copied) { copied_ = &copied; }
 
+  std::uint32_t thread(EventIndex e) const { return index_.thread(e); }
+
   // Whether the access touches a variable that two threads touch and one of them writes.
   bool is_shared(EventIndex access) const;
 
@@ -32,17 +34,21 @@ class Sharing {
   // What the recorded run had in memory there when `before` was the next event, if the access before or behind that
   // tells.
   std::optional<std::uint8_t> byte_at(std::uint64_t address, EventIndex before) const;
-  // The same if other threads had made their events in front of `cut` and nothing else, and the thread all of its own
-  // in front of `before`, behind those of others that do not have to come later.
+  // The same if other threads had made their events in front of `cut` and those that the thread cannot begin without,
+  // and nothing else, and the thread all of its own in front of `before`, behind those of others that do not have to
+  // come later.
   std::optional<std::uint8_t> byte_seen(std::uint32_t thread, std::uint64_t address, EventIndex cut,
                                         EventIndex before) const;
+  // The write or free that left what is there then; kNoEvent: nobody has written there.
+  EventIndex last_write(std::uint32_t thread, std::uint64_t address, EventIndex cut, EventIndex before) const;
   // As byte_at(), of at most 8 bytes.
   std::optional<std::uint64_t> value_at(std::uint64_t address, std::uint32_t size, EventIndex before) const;
   // Distinct values of these at most 8 bytes in the recorded run, as accesses of all of them tell: some of the first and
   // some of the last ones.
   std::vector<std::uint64_t> values_of(std::uint64_t address, std::uint32_t size) const;
-  // Whether the recorded run ever writes to the byte.
+  // Whether the recorded run ever writes to the byte; does so with a long access, which last_write() does not know of.
   bool is_written(std::uint64_t address) const;
+  bool is_written_at_length(std::uint64_t address) const;
   // Whether what is in the byte while the thread runs does not depend on what others do meanwhile: all writes of others
   // must come before the thread begins, by threads of lower numbers, or after it ends; and it has not written there
   // itself before `before`. `computed` are events that may write something else than they did.
@@ -70,6 +76,7 @@ class Sharing {
   void note(Granule& granule, EventIndex e);
   // Accesses that touch the 8 bytes around that one.
   std::span<const EventIndex> history(std::uint64_t address) const;
+  bool writes(EventIndex e, std::uint64_t address) const;
   // What the byte was then, as the event tells: what a read found, and a write left.
   std::optional<std::uint8_t> told(EventIndex e, std::uint64_t address) const;
   // Whether one of the granules has somebody else as its user or writer.

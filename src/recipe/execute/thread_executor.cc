@@ -65,6 +65,7 @@ SymbolicThread ThreadExecutor::run() {
   if (detours_ != nullptr) {
     out_.detours = detours_->take();
     out_.untaken = detours_->sides();
+    out_.left = detours_->left();
   }
   return std::move(out_);
 }

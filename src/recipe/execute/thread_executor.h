@@ -23,6 +23,7 @@
 namespace sooth {
 
 class ThreadExecutor;
+struct Overlay;  // recipe/detour/view.h
 
 // What the executors of all threads share.
 struct SharedExecution {
@@ -33,7 +34,10 @@ struct SharedExecution {
   const RangeMap<bool>& reached;  // by calls of the trace that were not recorded
   const ExecuteOptions& options;
   SymbolicProgram& program;
-  Cases* cases = nullptr;       // only for detours
+  Cases* cases = nullptr;  // only for detours
+  // What threads leave in memory that go ways of their own: those that are known, and those that are found.
+  std::span<const std::shared_ptr<const Overlay>> overlays = {};
+  std::vector<std::shared_ptr<const Overlay>> found_overlays = {};
   FlatMap<bool> computed = {};  // writes of threads that have been executed, whose values are no constants
 
   // Whether such a call may have touched one of the bytes: then they have their recorded values always.
@@ -66,10 +70,10 @@ class UntakenSides {
   // another one?
   virtual void explore_others(const llvm::Instruction& at, const Cell& value, std::uint32_t position,
                               std::uint32_t conditions, EventIndex before) = 0;
-  // The thread has read what this variable stands for, with its event `e`; has written such bytes to memory that others
-  // use, with or without values.
+  // The thread has read what this variable stands for, with its event `e`; has written such bytes with it to memory that
+  // others use, with or without values.
   virtual void saw(ExprId variable, EventIndex e) = 0;
-  virtual void wrote(std::uint64_t address, std::span<const Byte> bytes) = 0;
+  virtual void wrote(EventIndex e, std::uint64_t address, std::span<const Byte> bytes) = 0;
   // The thread is at `at`, and goes on as it did only if the condition holds.
   virtual void check(ExprId condition, const llvm::Instruction& at, std::uint32_t position, std::uint32_t conditions,
                      EventIndex before) = 0;
@@ -77,6 +81,8 @@ class UntakenSides {
   virtual std::vector<Detour> take() = 0;
   // The sides that were looked at, without those that the thread took some other time.
   virtual std::vector<UntakenSide> sides() = 0;
+  // Where the thread leaves its recorded path when others have come further or less far.
+  virtual std::vector<UntakenSide> left() = 0;
 };
 // Defined by recipe/detour/, which executes code with what is declared here. All must outlive it; `path` has executed
 // everything in front of the branch when explore() is called.

@@ -140,7 +140,7 @@ void ThreadExecutor::write_bytes(std::uint32_t position, std::vector<Byte>& byte
   }
   memory_.forget(begin, bytes.size());
   if (detours_ != nullptr) {
-    detours_->wrote(begin, bytes);
+    detours_->wrote(e, begin, bytes);
   }
   ExprId written = kNoExpr;
   if (!is_reached && bytes.size() <= 8) {

@@ -99,8 +99,9 @@ struct UntakenSide {
   Site site;                // of the branch
   std::uint32_t steps = 0;  // that the way has
   std::string stopped;      // as Detour::stopped
+  Site stopped_at;
 };
-// What Detour::stopped says of ways that were followed to where both sides of the branch meet.
+// What Detour::stopped says of ways that were followed to where both sides of the branch meet, or to the thread's end.
 inline constexpr char kFollowedToTheEnd[] = "post-dominator";
 
 // How much of the thread's computation the expressions cover. Instructions executed, each time they were.
@@ -123,6 +124,9 @@ struct SymbolicThread {
   std::vector<EventIndex> plain_writes;   // to private memory, of what does not depend on anything; ascending
   std::vector<Detour> detours;            // by position
   std::vector<UntakenSide> untaken;       // by branch and outcome
+  // The same of where it leaves its recorded path when others have come further or less far than they had; by what it
+  // leaves it at, which need not be a branch.
+  std::vector<UntakenSide> left;
   Coverage coverage;
 };
 

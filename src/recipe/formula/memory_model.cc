@@ -111,11 +111,11 @@ void MemoryModel::place_steps(const std::vector<Range>& ranges, const SymbolicPr
   const auto place = [&](const DetourStep& step) -> StepPieces {
     std::vector<PieceIndex> pieces;
     const std::uint64_t end = step.object + step.size;
-    for (std::uint64_t byte = step.object; is_access(step.op) && byte < end;) {
+    for (std::uint64_t byte = step.object; is_access(step.op) && byte < end && byte >= step.object;) {
       auto piece = at.lower_bound(byte);
       if (piece == at.end() || piece->first != byte) {  // bytes that no event touches
         const auto border = std::upper_bound(borders_.begin(), borders_.end(), byte);
-        std::uint64_t stop = std::min(*border, byte / 8 * 8 + 8);
+        std::uint64_t stop = byte + std::min(*border - byte, 8 - byte % 8);
         stop = piece == at.end() ? stop : std::min(stop, piece->first);
         pieces_.push_back({byte, static_cast<std::uint32_t>(stop - byte), false, {}});
         piece = at.emplace(byte, static_cast<PieceIndex>(pieces_.size() - 1));
