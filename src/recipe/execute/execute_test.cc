@@ -269,6 +269,41 @@ define void @f(i64 %n) {
   EXPECT_EQ(conditions(made, 2), Lines{"9: x1 == 77"});  // in front of the write to `buffer`
 }
 
+TEST(Execute, CopiesOfLiteralsAreKnown) {
+  // What is copied from where nobody writes is what the program's file says; else what was written there.
+  Script script(R"(
+@name = constant [20 x i8] c"a name of some chars"
+@changed = global [20 x i8] zeroinitializer
+@buffer = global [40 x i8] zeroinitializer
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+define void @f() {
+  store i8 1, ptr @changed
+  call void @llvm.memcpy.p0.p0.i64(ptr @buffer, ptr @name, i64 20, i1 false)
+  %rest = getelementptr i8, ptr @buffer, i64 20
+  call void @llvm.memcpy.p0.p0.i64(ptr %rest, ptr @changed, i64 20, i1 false)
+  ret void
+}
+)",
+                {{"name", 0x1000}, {"changed", 0x2000}, {"buffer", 0x3000}}, 2);
+  script.enter(1, "f").write(1, 0x2000, 1, 1).event(1, Op::kRead, 0x1000, 20).event(1, Op::kWrite, 0x3000, 20);
+  script.event(1, Op::kRead, 0x2000, 20).event(1, Op::kWrite, 0x3014, 20);
+  const std::string name = "a name of some chars";
+  const auto initial = [&](std::uint64_t address) -> std::optional<std::uint8_t> {
+    return address - 0x1000 < name.size() ? std::optional(static_cast<std::uint8_t>(name[address - 0x1000]))
+           : address - 0x2000 < 20        ? std::optional<std::uint8_t>(0)
+                                          : std::nullopt;
+  };
+  const SymbolicProgram made = script.execute({.initial = initial});
+  EXPECT_EQ(made.threads[1].why_ended, "");
+  constexpr EventIndex kFirstCopy = 4, kSecondCopy = 6;  // behind fork, begin, store and read; read
+  const std::vector<std::uint8_t>* copied = made.copied.find(kFirstCopy);
+  ASSERT_NE(copied, nullptr);
+  EXPECT_EQ(std::string(copied->begin(), copied->end()), name);
+  const std::vector<std::uint8_t>* partly = made.copied.find(kSecondCopy);
+  ASSERT_NE(partly, nullptr);
+  EXPECT_EQ(partly->at(0), 1u);
+}
+
 TEST(Execute, WideValuesFloatsAndVectorsAreTheirRecordedOnes) {
   Script script(R"(
 @s = global i64 0

@@ -327,6 +327,17 @@ bool ThreadExecutor::range(Op op, std::uint64_t address, std::uint64_t size, boo
   return true;
 }
 
+// What is not known of them is what it was at first, where nobody writes: literals above all.
+void ThreadExecutor::add_initial(std::uint64_t address, std::span<Byte> bytes) const {
+  for (std::size_t i = 0; x_.options.initial && i < bytes.size(); ++i) {
+    const std::optional<std::uint8_t> value =
+        bytes[i].is_known || x_.sharing.is_written(address + i) ? std::nullopt : x_.options.initial(address + i);
+    if (value) {
+      bytes[i] = {kNoExpr, 0, *value, true};
+    }
+  }
+}
+
 // The accesses from `position` up to the next one have written these bytes.
 void ThreadExecutor::note_copied(std::uint32_t position, std::span<const Byte> bytes) {
   std::size_t done = 0;
@@ -386,8 +397,13 @@ bool ThreadExecutor::move_bytes(const llvm::CallBase& call, const Operands& oper
     bytes_.assign(size.bits, Byte{kNoExpr, 0, static_cast<std::uint8_t>(from.bits), is_known(from)});
     if (!is_fill) {
       memory_.load(from.bits, bytes_);
+      add_initial(from.bits, bytes_);
     }
     note_copied(write_position, bytes_);
+    if (!is_fill && !writes_shared) {
+      memory_.store(to.bits, bytes_);
+      return true;
+    }
   }
   if (const bool is_long = size.bits > kLongest; writes_shared || reads_shared || is_long) {
     if ((writes_shared || is_long) && !is_fill) {
