@@ -9,6 +9,7 @@
 
 #include "runtime/library_calls.h"
 #include "runtime/modules.h"
+#include "runtime/stream_use.h"
 
 using namespace sooth;
 using namespace sooth::rt;
@@ -203,25 +204,30 @@ SOOTH_STRING_GROW(string_unreserve, "7reserveEv")
 SOOTH_STRING_GROW(string_shrink, "13shrink_to_fitEv")
 SOOTH_STRING_GROW(string_mutate, "9_M_mutateEmmPKcm")
 
-// Streams: what they are given, and strings that they are read into. `s` is the stream.
+// Streams: texts that they are given, and strings that they are read into. `s` is the stream.
 SOOTH_LIBRARY(ostream_string,
               "_ZStlsIcSt11char_traitsIcESaIcEERSt13basic_ostreamIT_T0_ES7_RKNSt7__cxx1112basic_stringIS4_S5_T1_EE",
-              void, reads_all(on, text_at(a)), (void)0)
-SOOTH_LIBRARY(ostream_text, "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc", void, on.text(bytes_at(a)),
-              (void)0)
+              void, const StreamUse use(on, s);
+              reads_all(on, text_at(a)), use.formatted(on))
+SOOTH_LIBRARY(ostream_text, "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc", void, const StreamUse use(on, s);
+              on.text(bytes_at(a)), use.formatted(on))
 SOOTH_LIBRARY(ostream_insert, "_ZSt16__ostream_insertIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_PKS3_l", void,
-              on.in(bytes_at(a), b), (void)0)
+              const StreamUse use(on, s);
+              on.in(bytes_at(a), b), use.formatted(on))
 SOOTH_LIBRARY(istream_string,
               "_ZStrsIcSt11char_traitsIcESaIcEERSt13basic_istreamIT_T0_ES7_RNSt7__cxx1112basic_stringIS4_S5_T1_EE",
-              void, const Before was(on, text_at(a)), was.changed(on, text_at(a), 0))
+              void, const StreamUse use(on, s);
+              const Before was(on, text_at(a)), was.changed(on, text_at(a), 0); use.over(on))
 SOOTH_LIBRARY(
     getline_string,
     "_ZSt7getlineIcSt11char_traitsIcESaIcEERSt13basic_istreamIT_T0_ES7_RNSt7__cxx1112basic_stringIS4_S5_T1_EE", void,
-    const Before was(on, text_at(a)), was.changed(on, text_at(a), 0))
+    const StreamUse use(on, s);
+    const Before was(on, text_at(a)), was.changed(on, text_at(a), 0); use.over(on))
 SOOTH_LIBRARY(
     getline_until,
     "_ZSt7getlineIcSt11char_traitsIcESaIcEERSt13basic_istreamIT_T0_ES7_RNSt7__cxx1112basic_stringIS4_S5_T1_EES4_", void,
-    const Before was(on, text_at(a)), was.changed(on, text_at(a), 0))
+    const StreamUse use(on, s);
+    const Before was(on, text_at(a)), was.changed(on, text_at(a), 0); use.over(on))
 
 // std::list: `s` goes in front of the node at `a`, or out.
 #define SOOTH_LIST "_ZNSt8__detail15_List_node_base"

@@ -1,75 +1,11 @@
 // Streams and shared states of libstdc++.so, which is not instrumented: what inserting and extracting does to a stream,
 // and when a promise that waits for the end of its thread is kept. All of it follows from the library's ABI.
-//
-// The standard streams (std::cout and its kin) may be used by several threads at once; any other one may not.
-#include <dlfcn.h>
-
 #include "runtime/library_calls.h"
+#include "runtime/stream_use.h"
 #include "runtime/sync.h"
 
 using namespace sooth;
 using namespace sooth::rt;
-
-namespace {
-
-// Symbols of the library, under the address that the program uses.
-bool is_standard_stream(const void* stream) {
-  static constexpr const char* kNames[] = {"_ZSt4cout", "_ZSt3cin", "_ZSt4cerr", "_ZSt4clog"};
-  static const void* addresses[4];
-  static bool known;
-  if (SOOTH_UNLIKELY(!__atomic_load_n(&known, __ATOMIC_ACQUIRE))) {
-    for (int i = 0; i < 4; ++i) __atomic_store_n(&addresses[i], dlsym(RTLD_DEFAULT, kNames[i]), __ATOMIC_RELAXED);
-    __atomic_store_n(&known, true, __ATOMIC_RELEASE);
-  }
-  for (const void* const& address : addresses)
-    if (__atomic_load_n(&address, __ATOMIC_RELAXED) == stream) return true;
-  return false;
-}
-
-// What a stream has of std::ios_base and std::basic_ios, as far as it matters.
-struct StreamState {
-  void* functions;
-  long precision, width;
-  u32 flags, exceptions, state;
-  char other[196];
-  struct Buffer* buffer;
-};
-static_assert(__builtin_offsetof(StreamState, state) == 32 && __builtin_offsetof(StreamState, buffer) == 232);
-struct Buffer {
-  void* functions;
-  char *in_begin, *in, *in_end, *out_begin, *out, *out_end;
-};
-
-// A stream in front of a call, for what has become of it. Places that the call has moved were written, whatever else.
-class StreamUse {
- public:
-  StreamUse(const OnBehalf& on, const void* stream) {
-    if (is_standard_stream(stream)) return;
-    auto* functions = *static_cast<const char* const*>(stream);
-    long to_base = *reinterpret_cast<const long*>(functions - 24);  // of the virtual base
-    state_ = reinterpret_cast<StreamState*>(reinterpret_cast<uptr>(stream) + static_cast<uptr>(to_base));
-    buffer_ = state_->buffer;
-    if (buffer_ != nullptr) was_ = *buffer_;
-    on.in(&state_->state);
-  }
-  void over(const OnBehalf& on) const {
-    if (buffer_ == nullptr || state_->buffer != buffer_) return;
-    if (buffer_->out != was_.out) on.out(&buffer_->out);
-    if (buffer_->in != was_.in) on.out(&buffer_->in);
-  }
-  // Numbers and texts set the width back to 0 in any case.
-  void formatted(const OnBehalf& on) const {
-    if (state_ != nullptr) on.out(&state_->width);
-    over(on);
-  }
-
- private:
-  StreamState* state_ = nullptr;
-  Buffer* buffer_ = nullptr;
-  Buffer was_{};
-};
-
-}  // namespace
 
 #define SOOTH_STREAM(id, symbol, way) SOOTH_LIBRARY(id, symbol, void, const StreamUse use(on, s), use.way(on))
 
@@ -91,6 +27,8 @@ SOOTH_STREAM(insert_unsigned_long_long, "_ZNSo9_M_insertIyEERSoT_", formatted)
 SOOTH_STREAM(insert_pointer, "_ZNSo9_M_insertIPKvEERSoT_", formatted)
 SOOTH_STREAM(put_char, "_ZNSo3putEc", over)
 SOOTH_STREAM(put_bytes, "_ZNSo5writeEPKcl", over)
+SOOTH_STREAM(end_line, "_ZSt4endlIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_", over)
+SOOTH_STREAM(flush, "_ZNSo5flushEv", over)
 SOOTH_STREAM(insert_char, "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_c", over)
 
 // A number in a register of its own.

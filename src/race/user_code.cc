@@ -114,8 +114,8 @@ std::string bare_variable(std::string_view name) {
   std::string out;
   bool digits = false;  // inside of an index
   for (const char c : name) {
-    if (digits && std::isdigit(static_cast<unsigned char>(c)) != 0) {
-      continue;
+    if (digits && (c == '.' || std::isdigit(static_cast<unsigned char>(c)) != 0)) {
+      continue;  // "[3]", "[0..11]"
     }
     digits = c == '[';
     out += c;

@@ -31,7 +31,7 @@ class UserCode {
 std::string bare_function(std::string_view function);
 
 // A variable with members, but without the place in an array and the offset that stand in its name: "accounts[].balance"
-// for "accounts[3].balance", "table" for "table+16".
+// for "accounts[3].balance", "name[]" for "name[0..11]", "table" for "table+16".
 std::string bare_variable(std::string_view name);
 
 }  // namespace sooth

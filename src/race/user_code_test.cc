@@ -69,6 +69,7 @@ TEST(UserCodeTest, FunctionsHaveOneNameForAllCompilers) {
 TEST(UserCodeTest, VariablesHaveOneNameForAllElements) {
   EXPECT_EQ(bare_variable("accounts[3].balance"), "accounts[].balance");
   EXPECT_EQ(bare_variable("grid[3][12]"), "grid[][]");
+  EXPECT_EQ(bare_variable("name[0..11]"), "name[]");
   EXPECT_EQ(bare_variable("table+16"), "table");
   EXPECT_EQ(bare_variable("a+b"), "a+b");
   EXPECT_EQ(bare_variable("x2"), "x2");

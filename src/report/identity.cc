@@ -49,10 +49,16 @@ std::string memory_key(const Finding& finding, const UserCode& user_code, PlaceK
   const std::string function = memory.has_value() && memory->kind == MemoryKind::kStack && !memory->function.empty()
                                    ? bare_function(memory->function) + std::string(1, kIdentityEnd)
                                    : "";
+  // One may be about a part of what the other is about: then it is the whole that they race for, whoever comes first.
+  std::string whole;
   for (const Access& access : finding.accesses) {
-    if (is_name(access.variable)) {
-      return function + bare_variable(access.variable);
+    const std::string name = is_name(access.variable) ? bare_variable(access.variable) : "";
+    if (!name.empty() && (whole.empty() || std::pair(name.size(), name) < std::pair(whole.size(), whole))) {
+      whole = name;
     }
+  }
+  if (!whole.empty()) {
+    return function + whole;
   }
   return memory.has_value() ? std::string(memory_kind_name(memory->kind)) + " " + bare_variable(memory->name) : "";
 }

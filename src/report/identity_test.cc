@@ -69,6 +69,18 @@ TEST_F(IdentityTest, LinesMayMoveAndChangeTheirBlanks) {
   EXPECT_NE(id_of(race(old, old, "x")), id_of(race(at(before, 3, "g()"), old, "x")));
 }
 
+TEST_F(IdentityTest, APartAndTheWholeAreOneVariableWhoeverComesFirst) {
+  const Site site = at(write("x.cc", "a\nb\n"), 1, "f");
+  const auto mixed = [&](const std::string& first, const std::string& second) {
+    Finding finding = race(site, site, first);
+    finding.accesses[1].variable = second;
+    return id_of(finding);
+  };
+  EXPECT_EQ(mixed("text[0..11]", "text[4]"), mixed("text[0]", "text[0..11]"));
+  EXPECT_EQ(mixed("point", "point.x"), mixed("point.y", "point"));
+  EXPECT_NE(mixed("point.x", "point.x"), mixed("point.y", "point.y"));
+}
+
 TEST_F(IdentityTest, ElementsAreOneVariableAndMembersAreSeveral) {
   const Site site = at(write("x.cc", "a\nb\n"), 1, "f");
   EXPECT_EQ(id_of(race(site, site, "cells[3]")), id_of(race(site, site, "cells[12]")));

@@ -7,6 +7,7 @@
 #include "launch/unseen_libraries.h"
 #include "pipeline/filters.h"
 #include "pipeline/registry.h"
+#include "report/library_atomics.h"
 #include "report/sources.h"
 #include "run/plain_accesses.h"
 
@@ -88,6 +89,7 @@ Result<Report> analyze_source(TraceSource& source, AnalysisOptions options, cons
   Identifier identifier(identity);
   identifier.know_files(source.reader->tables().sites());
   identifier.identify(*report);
+  drop_races_of_library_atomics(*report);
   const UnseenLibraries libraries = unseen_libraries(source.name);
   if (libraries.is_plain_program) {
     judge_plain_accesses(*report);

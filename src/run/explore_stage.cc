@@ -10,6 +10,7 @@
 #include "race/site_key.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
+#include "report/library_atomics.h"
 #include "run/recorded_accesses.h"
 
 namespace sooth {
@@ -89,6 +90,7 @@ Result<ExploreStageResult> explore_stage(const ExploreStageJob& job) {
   recorded.insert(recorded.end(), job.recorded.begin(), job.recorded.end());
   add_recorded_stacks(recorded, report->findings);
   fill_fingerprints(*report, job.identity);
+  drop_races_of_library_atomics(*report);
   merge_equal_findings(*report);
   for (Finding& finding : report->findings) {
     finding.replay->command = replay_command(job.report_name, finding, job.program);

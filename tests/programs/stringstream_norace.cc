@@ -12,10 +12,10 @@ std::ostringstream text;
 static void worker() {
   {
     std::lock_guard<std::mutex> guard(mutex);
-    text << 1;
+    text << 1 << "" << std::string() << std::flush;
     text.put('x');
   }
-  std::cerr << 1.5 << 2 << ' ' << true;
+  std::cerr << 1.5 << 2 << ' ' << true << "text" << std::string("string") << std::endl;
 }
 
 int main() {

@@ -4,11 +4,13 @@
 
 #include "harness.h"
 
-std::ostringstream numbers, words;
+std::ostringstream numbers, words, texts, strings;
 
 static void worker() {
   numbers << 1;  // RACE(a)
   words.put('x');  // RACE(b)
+  texts << "one";  // RACE(c)
+  strings << std::string("one");  // RACE(d)
   reach(1);
 }
 
@@ -17,5 +19,7 @@ int main() {
   await(1);
   numbers << 2.5;  // RACE(a)
   words.put('y');  // RACE(b)
+  texts << "two";  // RACE(c)
+  strings << std::string("two");  // RACE(d)
   join(thread);
 }
