@@ -46,13 +46,8 @@ bool upgrade_ids(Report& report, const IdentityOptions& identity) {
   }
   Identifier(identity).identify(report);
   for (std::size_t i = 0; i < old_ids.size(); ++i) {
-    Finding& finding = report.findings[i];
-    std::string none;
-    std::string& command = finding.replay.has_value() ? finding.replay->command : none;
-    const std::size_t place = old_ids[i].empty() ? std::string::npos : command.find("#" + old_ids[i]);
-    if (place != std::string::npos) {
-      command.replace(place + 1, old_ids[i].size(), finding.id);
-    }
+    const std::string id = std::exchange(report.findings[i].id, old_ids[i]);
+    rename(report.findings[i], id);
   }
   merge_equal_findings(report);
   return changed;

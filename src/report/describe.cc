@@ -287,6 +287,9 @@ std::string headline(const Finding& finding) {
       if (!is_cycle_of_locks(finding)) {
         return text + " of " + counted(finding.accesses.size(), "thread", "threads");
       }
+      if (finding.accesses.size() == 1) {
+        return text + " of a thread with itself: double lock of '" + printable(lock_of(finding.accesses.front())) + "'";
+      }
       if (!finding.accesses.empty()) {
         text += " by lock order inversion '" + printable(lock_of(finding.accesses.back())) + "'";
       }

@@ -127,6 +127,9 @@ TEST(DescribeTest, DeadlocksAreToldAroundTheCycle) {
   finding.accesses[0].variable = "mu";
   finding.accesses[2].shared = true;
   EXPECT_EQ(headline(finding), "deadlock by lock order inversion '0x5' => 'mu' => '0x9' => '0x5'");
+  Finding alone = finding;
+  alone.accesses = {finding.accesses[0]};
+  EXPECT_EQ(headline(alone), "deadlock of a thread with itself: double lock of 'mu'");
   EXPECT_EQ(&primary_access(finding), &finding.accesses[1]);
   const std::vector<const Access*> expected = {&finding.accesses[1], &finding.accesses[2], &finding.accesses[0]};
   EXPECT_EQ(accesses_primary_first(finding), expected);

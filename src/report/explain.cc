@@ -158,7 +158,10 @@ std::string explain_deadlock(const Finding& finding) {
   }
   text = capital(text) + ".";
   add(text,
-      "When all of them have got that far, each waits for a lock that the next one holds, and none can ever go on.");
+      finding.accesses.size() == 1
+          ? "It holds that lock already, waits for itself, and can never go on."
+          : "When all of them have got that far, each waits for a lock that the next one holds, and none can ever "
+            "go on.");
   if (finding.rung == Rung::kSuspected) {
     add(text, "Whether all of them can get that far at once is not proven: this may be a false alarm.");
   }
@@ -297,7 +300,9 @@ std::string why_it_can_happen(const Finding& finding) {
   switch (finding.kind) {
     case FindingKind::kRace: return why_race(finding);
     case FindingKind::kDeadlock:
-      return is_cycle_of_locks(finding) ? "each waits for a lock that the next one holds" : "";
+      return !is_cycle_of_locks(finding)    ? ""
+             : finding.accesses.size() == 1 ? "it waits for a lock that it holds itself"
+                                            : "each waits for a lock that the next one holds";
     case FindingKind::kMisuse: return rule_of(finding);
     case FindingKind::kAtomicity: return why_between(finding);
     case FindingKind::kCrash:

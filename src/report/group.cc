@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -177,7 +178,96 @@ void merge_by(Report& report, const std::function<std::string(const Finding&)>& 
 
 }  // namespace
 
+void rename(Finding& finding, const std::string& id) {
+  std::string none;
+  std::string& command = finding.replay.has_value() ? finding.replay->command : none;
+  const std::size_t place = finding.id.empty() ? std::string::npos : command.find("#" + finding.id);
+  if (place != std::string::npos) {
+    command.replace(place + 1, finding.id.size(), id);
+  }
+  finding.id = id;
+}
+
+namespace {
+
+// Of the variable alone: "total" for "total", "total[3]" and "total of main()".
+std::string name_of_variable(const Finding& race) {
+  for (const Access& access : race.accesses) {
+    if (!access.variable.empty() && !access.variable.starts_with("0x")) {
+      return bare_variable(access.variable.substr(0, access.variable.find(" of ")));
+    }
+  }
+  return race.context.memory.has_value() ? bare_variable(race.context.memory->name) : "";
+}
+
+bool is_kind(const Finding& race, MemoryKind kind) {
+  return race.context.memory.has_value() && race.context.memory->kind == kind;
+}
+
+// Whether the first, at the same places, may be about the variable of the second, of which it knows less: nothing but an
+// address, or a name without the function that has it. A recording knows the variables of functions that run, and not
+// always those of one that has returned.
+bool knows_less(const Finding& race, const Finding& other) {
+  if (is_kind(race, MemoryKind::kHeap) || is_kind(race, MemoryKind::kStack)) {
+    return false;
+  }
+  const std::string name = name_of_variable(race);
+  if (name.empty()) {
+    return !name_of_variable(other).empty() || is_kind(other, MemoryKind::kHeap);
+  }
+  return is_kind(other, MemoryKind::kStack) && name == name_of_variable(other);
+}
+
+void take_less_known(Finding& finding, Finding other) {
+  const std::string id = finding.id;
+  const std::optional<MemoryContext> memory = finding.context.memory;
+  const std::string name =
+      finding.accesses.front().variable.empty() ? finding.accesses.back().variable : finding.accesses.front().variable;
+  merge_finding(finding, std::move(other));
+  rename(finding, id);
+  finding.context.memory = memory;
+  for (Access& access : finding.accesses) {
+    access.variable = name.empty() ? access.variable : name;
+  }
+}
+
+std::string places_of(const Finding& race) {
+  const std::vector<std::string> keys = keys_of({race.accesses.front().place(), race.accesses.back().place()});
+  return keys.front() + "\n" + keys.back();
+}
+
+// One race that was seen several times, and whose variable was not known each time, is one finding.
+void merge_less_known(Report& report) {
+  std::unordered_map<std::string, std::vector<std::size_t>> at_places;
+  const auto is_race = [](const Finding& finding) {
+    return finding.kind == FindingKind::kRace && finding.accesses.size() == 2;
+  };
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    if (is_race(report.findings[i])) {
+      at_places[places_of(report.findings[i])].push_back(i);
+    }
+  }
+  std::set<std::size_t> gone;
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    if (!is_race(report.findings[i])) {
+      continue;
+    }
+    for (const std::size_t other : at_places[places_of(report.findings[i])]) {
+      if (other != i && !gone.contains(other) && knows_less(report.findings[i], report.findings[other])) {
+        take_less_known(report.findings[other], std::move(report.findings[i]));
+        gone.insert(i);
+        break;
+      }
+    }
+  }
+  std::size_t index = 0;
+  std::erase_if(report.findings, [&](const Finding&) { return gone.contains(index++); });
+}
+
+}  // namespace
+
 void merge_equal_findings(Report& report) {
+  merge_less_known(report);
   merge_by(report, [](const Finding& finding) { return finding.id; });
 }
 

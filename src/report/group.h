@@ -13,7 +13,11 @@ bool better_proven(const Finding& a, const Finding& b);
 // gives the accesses and the witness.
 void merge_finding(Finding& finding, Finding other);
 
-// Collapses findings with equal ids; ids must be filled. The best proven one stays, with its accesses and its witness
+// Gives it another id, also in what repeats it.
+void rename(Finding& finding, const std::string& id);
+
+// Collapses findings with equal ids, and races at the same places of whose variable some know nothing or less into those
+// that know it, which give the id; ids must be filled. The best proven one stays, with its accesses and its witness
 // (a witness of other events would prove nothing about these): the highest rung, then from an exact trace, then with a
 // checked witness, then the first. It gets everybody who found one of them, in the order of report.stats.analyses,
 // the sum of dynamic pairs and the smallest distance. Findings are then sorted as a report wants them: highest rung

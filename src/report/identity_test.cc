@@ -69,6 +69,39 @@ TEST_F(IdentityTest, LinesMayMoveAndChangeTheirBlanks) {
   EXPECT_NE(id_of(race(old, old, "x")), id_of(race(at(before, 3, "g()"), old, "x")));
 }
 
+TEST_F(IdentityTest, WhoKnowsLessOfTheVariableIsTheSameRace) {
+  const Site site = at(write("x.cc", "a\nb\n"), 1, "f"), other = at(write("x.cc", "a\nb\n"), 2, "f");
+  const auto with = [](Finding finding, MemoryKind kind, const std::string& name) {
+    MemoryContext memory;
+    memory.kind = kind;
+    memory.name = name;
+    memory.function = kind == MemoryKind::kStack ? "f()" : "";
+    finding.context.memory = memory;
+    return finding;
+  };
+  Report report;
+  report.findings = {race(site, other, ""), race(site, site, ""),
+                     with(race(other, site, "n"), MemoryKind::kGlobal, "n"),
+                     with(race(site, other, "n of f()"), MemoryKind::kStack, "n")};
+  report.findings[0].rung = Rung::kConfirmed;
+  Identifier identifier;
+  identifier.identify(report);
+  const std::string known = report.findings[3].id;
+  report.findings[0].replay.emplace().command = "sooth replay r.json#" + report.findings[0].id + " -- ./p";
+  merge_equal_findings(report);
+  ASSERT_EQ(report.findings.size(), 2u) << "other places are another race";
+  EXPECT_EQ(report.findings[0].id, known);
+  EXPECT_EQ(report.findings[0].rung, Rung::kConfirmed);
+  EXPECT_EQ(report.findings[0].accesses[0].variable, "n of f()");
+  EXPECT_EQ(report.findings[0].replay->command, "sooth replay r.json#" + known + " -- ./p");
+  // Two variables are two races.
+  report.findings = {with(race(site, other, "m"), MemoryKind::kGlobal, "m"),
+                     with(race(site, other, "n"), MemoryKind::kGlobal, "n")};
+  Identifier().identify(report);
+  merge_equal_findings(report);
+  EXPECT_EQ(report.findings.size(), 2u);
+}
+
 TEST_F(IdentityTest, APartAndTheWholeAreOneVariableWhoeverComesFirst) {
   const Site site = at(write("x.cc", "a\nb\n"), 1, "f");
   const auto mixed = [&](const std::string& first, const std::string& second) {

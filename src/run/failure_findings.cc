@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "confirm/shell_words.h"
+#include "race/site_key.h"
 #include "race/spurious_wakes.h"
 #include "report/fingerprint.h"
 #include "report/group.h"
@@ -322,6 +323,24 @@ void call_as_predicted(Finding& failure, const Report& report) {
   }
 }
 
+// A thread that locks a mutex again and hangs there is seen as a misuse, too: one is enough.
+void absorb_double_lock(Finding& failure, Report& report) {
+  if (failure.kind != FindingKind::kDeadlock || failure.accesses.size() != 1) {
+    return;
+  }
+  const auto is_same = [&](const Finding& finding) {
+    return finding.misuse == MisuseKind::kDoubleLock && !finding.accesses.empty() &&
+           site_key(finding.accesses.front().place()) == site_key(failure.accesses.front().place());
+  };
+  for (const Finding& finding : report.findings) {
+    if (is_same(finding)) {
+      failure.known = failure.known || finding.known;
+      failure.found_by.insert(failure.found_by.end(), finding.found_by.begin(), finding.found_by.end());
+    }
+  }
+  std::erase_if(report.findings, is_same);
+}
+
 }  // namespace
 
 std::string FailureTally::add(const EndedRun& run, const FailureReplay& replay, std::uint64_t times) {
@@ -380,6 +399,7 @@ void FailureTally::move_to(Report& report) {
     // Programs that wait for a condition should expect it, and seldom meet it: worth a look, and no reason to fail.
     finding.rung = takes_spurious_wake(finding) ? Rung::kSuspected : finding.rung;
     call_as_predicted(finding, report);
+    absorb_double_lock(finding, report);
     name_in_command(finding);
     if (finding.replay) {
       finding.replay->trials = controlled_;

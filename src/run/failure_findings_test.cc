@@ -125,6 +125,25 @@ TEST(FailureFindings, LocksTellDeadlocksApartThatOneFunctionMakes) {
   EXPECT_EQ(report.findings[0].context.threads.size(), 1u);
 }
 
+TEST(FailureFindings, AThreadThatWaitsForItselfIsOneFinding) {
+  StoppedThread alone = waits(1, control::BlockedOn::kMutex, 1);
+  alone.name = "m";
+  FailureTally tally;
+  tally.add(deadlocked({alone}));
+  Report report;
+  report.findings.push_back(*tally_of_tests().failure_of(deadlocked({alone})));
+  Finding& misuse = report.findings.front();
+  misuse.id = "misuse";
+  misuse.kind = FindingKind::kMisuse;
+  misuse.misuse = MisuseKind::kDoubleLock;
+  misuse.failure.reset();
+  misuse.found_by = {"misuse"};
+  tally.move_to(report);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].kind, FindingKind::kDeadlock);
+  EXPECT_EQ(report.findings[0].found_by, (std::vector<std::string>{"schedule", "misuse"}));
+}
+
 // All locks of a program without optimisation are taken in one line of a header: who called it tells deadlocks apart.
 TEST(FailureFindings, TheUsersCodeTellsThemApart) {
   using control::BlockedOn;
