@@ -8,6 +8,7 @@
 #include <llvm/IR/GlobalVariable.h>
 
 #include "recipe/detour/detour_walk.h"
+#include "recipe/witness/exception_types.h"
 
 namespace sooth {
 
@@ -166,6 +167,13 @@ const Site& DetourExplorer::site(const llvm::Instruction& instruction) {
     at->second = x_.code.program().site(instruction);
   }
   return at->second;
+}
+
+const ExceptionTypes& DetourExplorer::exception_types() {
+  if (exception_types_ == nullptr) {
+    exception_types_ = std::make_unique<const ExceptionTypes>(x_.code.program());
+  }
+  return *exception_types_;
 }
 
 void DetourExplorer::explore(const llvm::Instruction& branch, const Cell& value, std::uint32_t outcome,

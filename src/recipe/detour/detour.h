@@ -19,6 +19,7 @@
 namespace sooth {
 
 class DetourWalk;
+class ExceptionTypes;
 
 // From each instance of a branch that depends on what other threads wrote, it goes on in the code on the other side: to
 // the block where both sides meet again, through loops once, into calls of functions with IR; it stops at everything
@@ -78,6 +79,8 @@ class DetourExplorer final : public UntakenSides {
   // A definition with hooks; nullptr: none.
   const FunctionCode* definition(const llvm::Function& function);
   const Site& site(const llvm::Instruction& instruction);
+  // Made when an exception is thrown first.
+  const ExceptionTypes& exception_types();
   // The constant of the program that lies there.
   struct ConstantGlobal {
     std::uint64_t begin = 0, end = 0;
@@ -100,6 +103,7 @@ class DetourExplorer final : public UntakenSides {
   llvm::DenseMap<const llvm::Function*, std::unique_ptr<llvm::PostDominatorTree>> post_dominators_;
   llvm::DenseMap<const llvm::Instruction*, Site> sites_;
   llvm::StringMap<const llvm::Function*> definitions_;
+  std::unique_ptr<const ExceptionTypes> exception_types_;
   std::vector<ConstantGlobal> constants_;  // by address
   std::vector<std::uint64_t> streams_;     // addresses
   std::vector<std::uint64_t> scratch_;     // recorded values of variables, but for a moment

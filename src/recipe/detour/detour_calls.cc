@@ -6,6 +6,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Intrinsics.h>
 
+#include "recipe/witness/exception_types.h"
 #include "symbol/demangle.h"
 
 namespace sooth {
@@ -27,6 +28,12 @@ bool DetourWalk::call(const llvm::CallBase& call, const Operands& operands, Cell
       const bool is_fill = llvm::isa<llvm::MemSetInst>(memory);
       return move(*operands[0], *operands[1], *operands[2], is_fill ? operands[1] : nullptr) == Library::kDone &&
              go_on();
+    }
+    if (id == llvm::Intrinsic::eh_typeid_for) {
+      const ExceptionTypes& types = explorer_->exception_types();
+      const std::uint32_t type = types.number(ExceptionTypes::key(*call.getArgOperand(0)->stripPointerCasts()));
+      *result = {type, type == 0 ? kUnknownExpr : kNoExpr};
+      return go_on();
     }
     if (id == llvm::Intrinsic::threadlocal_address || !arithmetic_.compute_intrinsic(call, operands, result, *this)) {
       return stop("the intrinsic " + llvm::Intrinsic::getBaseName(id).str());
@@ -51,7 +58,7 @@ bool DetourWalk::call(const llvm::CallBase& call, const Operands& operands, Cell
   if (function->isDeclaration()) {
     const Library known = library(call, function->getName(), operands, result);
     if (known != Library::kNotKnown) {
-      return known == Library::kDone && go_on();
+      return known == Library::kGone || (known == Library::kDone && go_on());
     }
   }
   const FunctionCode* code = explorer_->definition(*function);
@@ -70,7 +77,6 @@ bool DetourWalk::call(const llvm::CallBase& call, const Operands& operands, Cell
 
 bool DetourWalk::enter(const FunctionCode& code, const llvm::CallBase& call, const Operands& operands) {
   CodeTable& table = explorer_->x_.code;
-  const auto base = static_cast<std::uint32_t>(cells_.size());
   std::vector<Cell> cells(code.cells, Cell{0, kUnknownExpr});
   for (unsigned i = 0; i < std::min<std::size_t>(call.arg_size(), code.function->arg_size()); ++i) {
     const std::size_t given = table.layout(*call.getModule(), call.getArgOperand(i)->getType()).leaves.size();
@@ -81,12 +87,16 @@ bool DetourWalk::enter(const FunctionCode& code, const llvm::CallBase& call, con
     }
     std::copy_n(operands[i], given, cells.data() + code.arguments[i]);
   }
+  push(code, cells);
+  return true;
+}
+
+void DetourWalk::push(const FunctionCode& code, std::span<const Cell> cells) {
+  frames_.push_back({.code = &code, .base = static_cast<std::uint32_t>(cells_.size())});
   cells_.insert(cells_.end(), cells.begin(), cells.end());
-  frames_.push_back({.code = &code, .base = base});
   serials_.push_back(next_serial_++);
   ++visits_[{serials_.back(), &code.function->getEntryBlock()}].count;
   note(code.function->getEntryBlock());
-  return true;
 }
 
 // The function of the branch ends: goes on in its caller, as the thread has left it.

@@ -406,7 +406,8 @@ DetourWalk::Library DetourWalk::library(const llvm::CallBase& call, llvm::String
   if (Arithmetic::is_exact_function(call) && arithmetic_.exact_function(call, operands, result, *this)) {
     return stopped_.empty() ? Library::kDone : Library::kStopped;
   }
-  Library known = start_thread(call, name, operands, result);
+  Library known = exceptions(call, name, operands, result);
+  known = known == Library::kNotKnown ? start_thread(call, name, operands, result) : known;
   known = known == Library::kNotKnown ? print(call, name, operands, result) : known;
   known = known == Library::kNotKnown ? allocate(call, name, operands, result) : known;
   return known == Library::kNotKnown ? text(call, name, operands, result) : known;

@@ -237,5 +237,76 @@ TEST(ExecuteView, LooksBehindCriticalSectionsOfOthers) {
   EXPECT_EQ(places, (std::vector<std::uint64_t>{0x1040, 0x1048}));
 }
 
+// Looks something up, which throws when it is not there; who asked cleans up, and the one above counts.
+constexpr char kLookUp[] = R"(
+@_ZTISt9exception = external constant ptr
+@size = global i32 0
+@misses = global i32 0
+@cleaned = global i32 0
+@text = private constant [2 x i8] c"x\00"
+declare void @_ZSt20__throw_out_of_rangePKc(ptr)
+declare ptr @__cxa_begin_catch(ptr)
+declare void @__cxa_end_catch()
+declare i32 @__gxx_personality_v0(...)
+declare i32 @llvm.eh.typeid.for.p0(ptr)
+define void @fill() {
+  store i32 4, ptr @size
+  ret void
+}
+define internal void @at(i32 %place) {
+  %n = load i32, ptr @size
+  %c = icmp ult i32 %place, %n
+  br i1 %c, label %good, label %bad
+bad:
+  call void @_ZSt20__throw_out_of_rangePKc(ptr @text)
+  unreachable
+good:
+  ret void
+}
+define internal void @ask() personality ptr @__gxx_personality_v0 {
+  invoke void @at(i32 2) to label %fine unwind label %pad
+fine:
+  ret void
+pad:
+  %l = landingpad { ptr, i32 } cleanup
+  store i32 1, ptr @cleaned
+  resume { ptr, i32 } %l
+}
+define void @use() personality ptr @__gxx_personality_v0 {
+  invoke void @ask() to label %fine unwind label %pad
+fine:
+  ret void
+pad:
+  %l = landingpad { ptr, i32 } catch ptr @_ZTISt9exception
+  %object = extractvalue { ptr, i32 } %l, 0
+  %selector = extractvalue { ptr, i32 } %l, 1
+  %wanted = call i32 @llvm.eh.typeid.for.p0(ptr @_ZTISt9exception)
+  %is = icmp eq i32 %selector, %wanted
+  br i1 %is, label %handler, label %on
+handler:
+  %x = call ptr @__cxa_begin_catch(ptr %object)
+  store i32 1, ptr @misses
+  call void @__cxa_end_catch()
+  ret void
+on:
+  resume { ptr, i32 } %l
+}
+)";
+
+TEST(ExecuteDetour, FollowsExceptionsToTheirHandlers) {
+  Script script(kLookUp, {{"size", 0x1000}, {"misses", 0x1010}, {"cleaned", 0x1020}}, 3);
+  script.enter(1, "fill").write(1, 0x1000, 4, 4);
+  script.enter(2, "use").enter(2, "ask").enter(2, "at").read(2, 0x1000, 4, 4).branch(2, 0);
+  const SymbolicProgram made = script.execute();
+  EXPECT_EQ(made.threads[2].why_ended, "");
+  ASSERT_FALSE(made.threads[2].detours.empty());
+  const Detour& detour = made.threads[2].detours[0];
+  ASSERT_EQ(detour.steps.size(), 2u);
+  EXPECT_EQ(detour.steps[0].object, 0x1020u);
+  EXPECT_EQ(detour.steps[1].object, 0x1010u);
+  EXPECT_EQ(detour.stopped, "return to code without IR");
+  EXPECT_EQ(made.expressions.to_string(detour.taken), "x0 <=u 2");
+}
+
 }  // namespace
 }  // namespace sooth

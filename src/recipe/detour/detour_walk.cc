@@ -208,6 +208,8 @@ bool DetourWalk::execute(const Step& step, Cell* result, std::vector<DetourWalk>
     case llvm::Instruction::Ret: return leave(llvm::cast<llvm::ReturnInst>(instruction));
     case llvm::Instruction::Call:
     case llvm::Instruction::Invoke: return call(llvm::cast<llvm::CallBase>(instruction), operands, result);
+    case llvm::Instruction::LandingPad: return land(result);
+    case llvm::Instruction::Resume: return resume(*operands[0]);
     case llvm::Instruction::PtrToInt:
     case llvm::Instruction::ICmp:
       if (std::any_of(instruction.op_begin(), instruction.op_end(), [&](const llvm::Use& use) {

@@ -63,7 +63,12 @@ class DetourWalk final : public ConditionSink {
   bool enter_block(const llvm::BasicBlock& from, const llvm::BasicBlock& to);
   bool call(const llvm::CallBase& call, const Operands& operands, Cell* result);
   // detour_library.cc: what is known of functions without IR by their names.
-  enum class Library : std::uint8_t { kDone, kStopped, kNotKnown };
+  enum class Library : std::uint8_t {
+    kDone,
+    kStopped,
+    kNotKnown,
+    kGone,  // it is not what comes back: the walk stands elsewhere now
+  };
   Library library(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result);
   Library lock(const llvm::CallBase& call, bool takes, Cell mutex, Cell* result);
   Library start_thread(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result);
@@ -73,6 +78,20 @@ class DetourWalk final : public ConditionSink {
   Library move(Cell to, Cell from, const Cell& size, const Cell* byte);
   Library copy_text(Cell to, const Cell& from, const Cell* size);
   Library text(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result);
+  // detour_unwind.cc
+  struct Thrown {
+    std::uint64_t object = 0;
+    std::string type;                            // its key
+    const llvm::Function* destructor = nullptr;  // nullptr: there is nothing to be done
+    bool is_rethrown = false;
+  };
+  Library exceptions(const llvm::CallBase& call, llvm::StringRef name, const Operands& operands, Cell* result);
+  Library end_catch(const llvm::CallBase& call);
+  bool raise(const Thrown& exception);
+  bool is_caught(const Thrown& exception) const;
+  bool unwind(const Thrown& exception);
+  bool land(Cell* result);
+  bool resume(const Cell& object);
   // The number that a cell has, pinned to it; nothing: not known, and stopped.
   std::optional<std::uint64_t> number(const Cell& cell);
   // What memory holds whatever other threads do, or in the view; false: that depends on them, and stopped. With `decides`
@@ -83,6 +102,7 @@ class DetourWalk final : public ConditionSink {
   // Nobody else looks there, and what is not known of it may stay so.
   bool write_quietly(std::uint64_t address, std::span<const Byte> bytes);
   bool enter(const FunctionCode& code, const llvm::CallBase& call, const Operands& operands);
+  void push(const FunctionCode& code, std::span<const Cell> cells);
   bool leave(const llvm::ReturnInst& ret);
   bool descend();
   bool meet();
@@ -142,7 +162,10 @@ class DetourWalk final : public ConditionSink {
   std::size_t steps_to_keep_ = 0;              // without news
   std::uint64_t next_local_;                   // address of the next alloca
   std::uint32_t fresh_ = 0;                    // blocks allocated here
-  std::size_t path_depth_;                     // index, in the frames of the path, of the lowest one that is here
+  std::vector<Thrown> thrown_;                 // exceptions
+  std::vector<Thrown> caught_;                 // whose handlers are not over, the innermost last
+  std::optional<std::pair<std::uint64_t, std::uint32_t>> landing_;  // what the next landingpad results in
+  std::size_t path_depth_;  // index, in the frames of the path, of the lowest one that is here
   std::string stopped_;
 };
 

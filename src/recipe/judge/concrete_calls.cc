@@ -129,6 +129,9 @@ ConcreteThread::Step ConcreteThread::intrinsic(const llvm::CallBase& call) {
   if (call.getIntrinsicID() == llvm::Intrinsic::threadlocal_address) {
     return take_address(call);
   }
+  if (call.getIntrinsicID() == llvm::Intrinsic::eh_typeid_for && left_at_ != nullptr) {
+    return number_of_type(call);
+  }
   const auto& intrinsic = llvm::cast<llvm::IntrinsicInst>(call);
   llvm::SmallVector<const Concrete*, 4> operands;
   const Concrete none;
@@ -318,14 +321,21 @@ ConcreteThread::Step ConcreteThread::open_call(const llvm::CallBase& call) {
   return {};
 }
 
+std::optional<DeepProgram::Place> ConcreteThread::definition(const llvm::Function& function) {
+  const bool here = !function.isDeclaration() &&
+                    (function.hasExactDefinition() || function.hasLinkOnceODRLinkage() || function.hasWeakODRLinkage());
+  const std::optional<DeepProgram::Place> place =
+      here ? std::optional(program_.place(function)) : ops_.definition(function.getName());
+  return place && program_.is_recorded(*place->function) ? place : std::nullopt;
+}
+
 // The definition that a call leads to; nothing when that is not deep code.
 std::optional<DeepProgram::Place> ConcreteThread::target(const llvm::CallBase& call) {
   std::optional<DeepProgram::Place> place;
   if (const llvm::Function* callee = named_callee(call)) {
-    const bool here = !callee->isDeclaration() &&
-                      (callee->hasExactDefinition() || callee->hasLinkOnceODRLinkage() || callee->hasWeakODRLinkage());
-    place = here ? std::optional(program_.place(*callee)) : ops_.definition(callee->getName());
-  } else if (const std::optional<std::uint64_t> address = number(call.getCalledOperand())) {
+    return definition(*callee);
+  }
+  if (const std::optional<std::uint64_t> address = number(call.getCalledOperand())) {
     place = program_.function_at(*address);
   }
   return place && program_.is_recorded(*place->function) ? place : std::nullopt;
@@ -354,6 +364,9 @@ ConcreteThread::Step ConcreteThread::call_beside_tape(const llvm::CallBase& call
   }
   const std::optional<DeepProgram::Place> place = target(call);
   if (!place && callee != nullptr && callee->isDeclaration()) {
+    if (std::optional<Step> step = exception_call(call, callee->getName())) {
+      return *std::move(step);
+    }
     std::optional<Concrete> result = real_function(call);
     return result ? finish_call(std::move(result)) : library_call(call, *callee);
   }
@@ -609,51 +622,6 @@ ConcreteThread::Step ConcreteThread::returned(const DeepRecord& record) {
     result = std::move(frame.direct_result);
   }
   return finish_call(std::move(result));
-}
-
-// An exception has reached a function: the innermost that is in an invoke with that landingpad. Or a call that may
-// return twice is about to return.
-ConcreteThread::Step ConcreteThread::landed(const DeepRecord& record) {
-  const llvm::Instruction* target = program_.instruction({record.module, record.function, record.id});
-  const auto* pad = llvm::dyn_cast_or_null<llvm::LandingPadInst>(target);
-  const auto* twice = llvm::dyn_cast_or_null<llvm::CallBase>(target);
-  const auto lands = [&](const Frame& frame) {
-    const auto* invoke = llvm::dyn_cast_or_null<llvm::InvokeInst>(frame.calls);
-    return pad != nullptr ? invoke != nullptr && !frame.unwinding && invoke->getLandingPadInst() == pad
-                          : twice != nullptr && frame.function == twice->getFunction();
-  };
-  while (!frames_.empty() && !lands(frames_.back())) {
-    frames_.pop_back();
-  }
-  if (frames_.empty()) {
-    return stuck("an exception reaches, by its record, a function that it is not in");
-  }
-  if (observer_ != nullptr) {
-    observer_->calls_end(where(), frames_.size());
-  }
-  Frame& frame = frames_.back();
-  frame.direct_result.reset();
-  if (pad == nullptr) {
-    frame.unwinding = false;
-    frame.calls = twice;
-    frame.open = true;
-    frame.at = twice->getIterator();
-    return {};
-  }
-  const TypeShape* shape = ops_.shape(frame.module, pad->getType());
-  if (shape == nullptr) {
-    return stuck("the exception at " + place_text(*pad) + " is not modelled");
-  }
-  const auto* invoke = llvm::cast<llvm::InvokeInst>(frame.calls);
-  frame.at = invoke->getIterator();
-  frame.calls = nullptr;
-  frame.open = false;
-  if (Step step = go_to(*invoke->getUnwindDest())) {
-    return step;
-  }
-  define(*pad, nothing_known(*shape));
-  frame.at = std::next(pad->getIterator());
-  return {};
 }
 
 }  // namespace sooth

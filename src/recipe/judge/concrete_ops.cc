@@ -59,6 +59,13 @@ ConcreteOps::ConcreteOps(const DeepProgram& program) : program_(program) {
   }
 }
 
+const ExceptionTypes& ConcreteOps::exception_types() {
+  if (exception_types_ == nullptr) {
+    exception_types_ = std::make_unique<const ExceptionTypes>(program_);
+  }
+  return *exception_types_;
+}
+
 std::optional<DeepProgram::Place> ConcreteOps::definition(llvm::StringRef name) {
   if (definitions_.empty()) {
     for (std::uint32_t m = 0; m < program_.modules(); ++m) {

@@ -13,6 +13,7 @@
 
 #include "deep/program.h"
 #include "recipe/judge/concrete_value.h"
+#include "recipe/witness/exception_types.h"
 
 namespace llvm {
 class Constant;
@@ -42,6 +43,8 @@ class ConcreteOps {
   // Whether std::cout, std::cerr or std::clog is there: what is written to these does not come back.
   bool is_standard_stream(std::uint64_t address) const;
 
+  const ExceptionTypes& exception_types();
+
   // Addresses of globals are those of the recorded run. Undefined values are unknown.
   const Concrete* constant(std::uint32_t module, const llvm::Constant& constant);
   // Arithmetic, comparisons, casts, selections, addresses, parts of aggregates and vectors. A division by zero is not
@@ -63,6 +66,7 @@ class ConcreteOps {
 
   const DeepProgram& program_;
   llvm::StringMap<DeepProgram::Place> definitions_;         // filled when it is first asked for
+  std::unique_ptr<const ExceptionTypes> exception_types_;   // made when it is first asked for
   std::vector<std::unique_ptr<llvm::DataLayout>> layouts_;  // by module
   TypeShapes shapes_;
   llvm::DenseMap<const llvm::Constant*, std::unique_ptr<Concrete>> constants_;  // nullptr: not modelled

@@ -188,9 +188,7 @@ ConcreteThread::Step ConcreteThread::code_step() {
     case Instruction::Call:
     case Instruction::Invoke: return call(llvm::cast<llvm::CallBase>(at));
     case Instruction::Ret: return leave(at);
-    case Instruction::Resume:
-      frames_.back().unwinding = true;
-      return left_at_ == nullptr ? Step() : stuck("an exception leaves the function at " + place_text(at));
+    case Instruction::Resume: return resume(at);
     default: return compute(at);
   }
 }

@@ -176,7 +176,6 @@ class ConcreteThread {
   Step push(DeepProgram::Place place, const llvm::CallBase* call, Entry entry);
   Step leave(const llvm::Instruction& at);
   Step returned(const DeepRecord& record);
-  Step landed(const DeepRecord& record);
   Step finish_call(std::optional<Concrete> result);
   bool note_arguments(const llvm::CallBase& call, unsigned from);
   std::string ask_guard(const llvm::CallBase& call);
@@ -185,7 +184,24 @@ class ConcreteThread {
   RunObserver::Position where() const;
   bool is_target(const llvm::CallBase& call, const llvm::Function& function);
   std::optional<DeepProgram::Place> target(const llvm::CallBase& call);
+  std::optional<DeepProgram::Place> definition(const llvm::Function& function);
   std::optional<Concrete> take_value(llvm::Type* type, std::uint32_t module, std::optional<std::uint64_t> first);
+
+  // concrete_unwind.cc
+  struct Exception {
+    std::uint64_t object = 0;
+    std::string type;  // as ExceptionTypes has it
+    const llvm::Function* destructor = nullptr;
+    bool goes_on = false;  // it was thrown again
+  };
+  Step landed(const DeepRecord& record);
+  Step number_of_type(const llvm::CallBase& call);
+  std::optional<Step> exception_call(const llvm::CallBase& call, llvm::StringRef name);
+  const Exception* thrown(std::uint64_t object) const;
+  Step raise(const Exception& exception, const llvm::CallBase& at);
+  Step unwind(const Exception& exception);
+  Step resume(const llvm::Instruction& at);
+  Step end_catch(const llvm::CallBase& call);
 
   bool trusted() const { return trusted_ && left_at_ == nullptr; }
   const Concrete* operand(const llvm::Value* value);
@@ -212,7 +228,9 @@ class ConcreteThread {
   std::size_t log_position_ = 0;
   std::uint64_t spent_ = 0;  // instructions since something was taken from the tape
   std::vector<Frame> frames_;
-  std::uint32_t fresh_blocks_ = 0;  // allocated beside the tape
+  std::uint32_t fresh_blocks_ = 0;     // allocated beside the tape
+  std::vector<Exception> exceptions_;  // that were thrown beside the tape
+  std::vector<Exception> caught_;      // whose handlers are not over, the innermost last
   std::optional<ConcreteStep> step_;
   MemoryGuard memory_guard_;
   BlockSize block_size_;

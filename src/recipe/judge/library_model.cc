@@ -7,6 +7,7 @@
 #include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/Instructions.h>
 
+#include "recipe/witness/exception_types.h"
 #include "recipe/witness/value_witness.h"
 
 namespace sooth {
@@ -242,6 +243,17 @@ bool model_resources(llvm::StringRef name, const Arguments& arguments, std::uint
       done(call, std::nullopt);
     }
     return true;
+  }
+  switch (ExceptionTypes::member(name)) {
+    case ExceptionTypes::Member::kNone: break;
+    case ExceptionTypes::Member::kConstructor:
+      if (!arguments.empty() && arguments[0]) {
+        call.writes.push_back(
+            {*arguments[0], std::vector<std::optional<std::uint8_t>>(kStandardExceptionBytes, std::nullopt)});
+        done(call, std::nullopt);
+      }
+      return true;
+    case ExceptionTypes::Member::kDestructor: done(call, std::nullopt); return true;
   }
   if (name == "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE" &&
       arguments.size() == 3) {
