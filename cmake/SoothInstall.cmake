@@ -22,7 +22,6 @@ endforeach()
 
 # Documentation, with the folders that its links expect.
 install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)  # where Debian's policy wants it
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # find_package(Sooth)
@@ -35,15 +34,15 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/SoothConfigVersion.
 install(FILES ${PROJECT_BINARY_DIR}/cmake/SoothConfig.cmake ${PROJECT_BINARY_DIR}/cmake/SoothConfigVersion.cmake
   DESTINATION ${package_dir})
 
-# `cpack -G DEB` and `cpack -G TGZ`. scripts/try-deb.sh makes the first, and tries it on a bare Debian.
+# `cpack -G DEB`, as scripts/release.sh does, and `cpack -G TGZ`.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ${PROJECT_NAME})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 string(CONCAT CPACK_PACKAGE_DESCRIPTION
-  "Sooth records one run of a C or C++ program and works out which accesses another\nschedule could bring together. "
-  "It proves what it finds with a reordering that an\nindependent checker accepts, makes it happen in a controlled run, "
-  "and tells how\nto repeat that.")
-set(CPACK_PACKAGE_CONTACT "The Sooth developers")
+  "Sooth records one run of a C or C++ program and works out which accesses\nanother schedule could bring together. "
+  "It proves what it finds with a\nreordering that an independent checker accepts, makes it happen in a\ncontrolled run, "
+  "and tells how to repeat that.")
+set(CPACK_PACKAGE_CONTACT "The Sooth developers <developers@sooth.invalid>")  # there is no address yet
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -51,6 +50,10 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Nothing can be recorded that was not compiled; gdb is for `sooth replay --gdb`, and that Clang for `sooth c++ --deep`.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++ | clang, valgrind")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++ | clang")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "gdb, clang-${LLVM_VERSION_MAJOR}")
+# The day of the version, as Debian's changelogs have it.
+execute_process(COMMAND date --utc --rfc-email --date=${SOOTH_VERSION_DATE} OUTPUT_VARIABLE CPACK_SOOTH_DATE
+  OUTPUT_STRIP_TRAILING_WHITESPACE)
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/packaging/debian_files.cmake)
 include(CPack)

@@ -1,8 +1,9 @@
-# For scripts that try things where nothing else is: a bare system of this machine's distribution, made by debootstrap from the archive that apt
-# uses here. Sourced after setup.sh; the caller sets `root`, the directory of that system, and may set `keep=yes` to find it there afterwards.
+# For scripts that try things where nothing else is: a bare system, made by debootstrap, of this machine's distribution and from the archive that apt
+# uses here, if not told otherwise. Sourced after setup.sh; the caller sets `root`, the directory of that system, and may set `keep=yes` to find it
+# there afterwards.
 #
-#   sooth_bare_check     skips (exit 77) where this machine cannot do it; sets as_root, codename and mirror
-#   sooth_bare_make      makes the system; it is removed when the script ends
+#   sooth_bare_check     skips (exit 77) where this machine cannot do it; sets as_root, and codename and mirror of this machine's distribution
+#   sooth_bare_make      makes the system `codename` from `mirror`; it is removed when the script ends
 #   sooth_bare_run FILE  runs that file of the system, with a /proc and mounts of its own
 
 sooth_bare_skip() {

@@ -228,10 +228,10 @@ step_rdit() {
   return "$status"
 }
 
-# The Debian package on a bare system. 77: this machine cannot make one.
-step_deb() {
+# Packages, archive and container, made and tried on bare systems. 77: this machine cannot make one.
+step_release() {
   local status=0
-  scripts/try-deb.sh || status=$?
+  scripts/release.sh && scripts/try-release.sh || status=$?
   ((status == 0 || status == 77))
 }
 
@@ -257,7 +257,7 @@ step_witness_sizes() {
 
 step_bench() { scripts/bench.sh; }
 
-steps=(test properties asan fuzz parsers deep_code tsan debug clang tidy small programs run_command union plain following sweep confirm recipe campaign volume bugs real_programs real_run chaos soak compare rdit deb vscode bazel witness_sizes bench)
+steps=(test properties asan fuzz parsers deep_code tsan debug clang tidy small programs run_command union plain following sweep confirm recipe campaign volume bugs real_programs real_run chaos soak compare rdit release vscode bazel witness_sizes bench)
 (($# == 0)) || steps=("$@")
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || sooth_fail "there is no step '$step'"

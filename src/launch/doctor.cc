@@ -153,11 +153,12 @@ void judge_tools(const MachineFacts& facts, std::vector<Diagnosis>& out) {
     out.push_back(note("seccomp", "the kernel has none: damaged code in a --deep recording is read with your rights",
                        "analyse no deep recordings of strangers here"));
   }
-  out.push_back(facts.makes_namespaces
-                    ? good("namespaces", "this user may make them")
-                    : note("namespaces",
-                           "this user may not make them; only scripts/try-bare.sh and try-deb.sh need them, or root",
-                           "as root: `sysctl kernel.unprivileged_userns_clone=1`"));
+  out.push_back(
+      facts.makes_namespaces
+          ? good("namespaces", "this user may make them")
+          : note("namespaces",
+                 "this user may not make them; only scripts/try-bare.sh and try-release.sh need them, or root",
+                 "as root: `sysctl kernel.unprivileged_userns_clone=1`"));
 }
 
 void judge_program(const ProgramFacts& program, std::vector<Diagnosis>& out) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The examples of docs/ci are YAML of the shape that the services expect, and the commands in them do what they promise. Those that install
-packages need a network and are not run here; scripts/try-deb.sh does that.
+packages need a network and are not run here; scripts/try-release.sh does that.
 
     tests/integration/ci_examples.py SOOTH
 """

@@ -33,8 +33,10 @@ FILES = """
 """.split()
 
 
-def check_tree(prefix):
+def check_tree(prefix, pages=""):
+    """`pages`: what the names of manual pages end with besides."""
     for name in FILES:
+        name += pages if "/man/" in name else ""
         check(os.path.isfile(os.path.join(prefix, name)), f"{name} is not installed")
     libraries = [os.path.join(folder, name) for folder, _, names in os.walk(prefix) for name in names if name.startswith("libtsan.so")]
     check(len(libraries) == 2, f"the run time library is not installed once with its link: {libraries}")
@@ -110,7 +112,7 @@ def deep_from_the_prefix(scratch):
 
 
 def debian_package(scratch):
-    """What `cpack` packs is complete: unpacked without being installed, it works. scripts/try-deb.sh installs it where nothing else is."""
+    """What `cpack` packs is complete: unpacked without being installed, it works. scripts/try-release.sh installs it where nothing else is."""
     skip_without("dpkg-deb", "dpkg-shlibdeps")
     run(["cpack", "-G", "DEB", "--config", os.path.join(BUILD, "CPackConfig.cmake"), "-B", scratch])
     package = glob.glob(os.path.join(scratch, "sooth_*_amd64.deb"))
@@ -121,7 +123,7 @@ def debian_package(scratch):
     for line in run(["dpkg-deb", "--contents", package[0]]).stdout.splitlines():
         check(" root/root " in line and re.match("(l|[-d]rw.r-.r-.)", line), f"not everybody can read what root owns: {line}")
     run(["dpkg-deb", "--extract", package[0], os.path.join(scratch, "root")])
-    check_tree(os.path.join(scratch, "root/usr"))
+    check_tree(os.path.join(scratch, "root/usr"), pages=".gz")
     try_readme(scratch, with_tool(os.path.join(scratch, "root/usr/bin")))
 
 
