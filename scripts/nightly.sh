@@ -148,7 +148,8 @@ step_recipe() {
   sooth_build release
   python3 tests/recipe/run.py --sooth build/bin/sooth --explore --jobs "$sooth_jobs" &&
     python3 tests/recipe/real/reach.py --sooth build/bin/sooth --random 10 --jobs "$sooth_jobs" &&
-    python3 tests/recipe/campaign.py --sooth build/bin/sooth --seeds "${SOOTH_RECIPE_SEEDS:-500}" --first-seed "${SOOTH_SEED:-$(date +%Y%m%d)}" --jobs "$sooth_jobs"
+    python3 tests/recipe/campaign.py --sooth build/bin/sooth --seeds "${SOOTH_RECIPE_SEEDS:-500}" --first-seed "${SOOTH_SEED:-$(date +%Y%m%d)}" --jobs "$sooth_jobs" &&
+    python3 tests/recipe/campaign.py --sooth build/bin/sooth --language c++ --seeds "${SOOTH_RECIPE_CPP_SEEDS:-200}" --first-seed "${SOOTH_SEED:-$(date +%Y%m%d)}" --jobs "$sooth_jobs"
 }
 
 step_volume() {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Whatever an analysis predicts of a random program happens under some schedule of it.
 
-    campaign.py --sooth build/bin/sooth [--seeds N] [--first-seed N] [--with recipe] [--levels 0,1,2] [--jobs N] [--keep DIR]
+    campaign.py --sooth build/bin/sooth [--seeds N] [--first-seed N] [--language c++] [--with recipe] [--levels 0,1,2] [--jobs N] [--keep DIR]
     campaign.py --sooth build/bin/sooth --selftest          that a false race is noticed, and made small
 
-Each seed gives a program (generate.py), built with `sooth cc --deep`, recorded under a few schedules (one thread at a time, so the recordings are exact), and analysed. Each
+Each seed gives a program (generate.py, or generate_cpp.py: maps, strings, virtual functions and exceptions), built with `sooth cc --deep`, recorded under a few schedules (one thread at a time, so the recordings are exact), and analysed. Each
 race that stands at `predicted` must be among those that `sooth explore` meets when it runs all schedules of the same binary, by file, line and column
 of the two accesses; those of code that did not run in the recording, too. Where the exploration does not end in time, what it has not seen is counted as
 open, and `sooth confirm` must bring it about. What a program calls outside is instrumented for the exploration, which is to see what happens there, and not for the recordings; mcm,
@@ -25,6 +25,7 @@ import tempfile
 import time
 
 import generate
+import generate_cpp
 
 SCHEDULES = [["serial"], ["random"], ["pct:3"]]  # one recording each; seeds are those of the program
 TIME_LIMIT = 120  # seconds for one command
@@ -83,9 +84,11 @@ class Judge:
 
     def __init__(self, options):
         self.options = options
+        self.is_cpp = options.language == "c++"
+        self.generator = generate_cpp if self.is_cpp else generate
 
     def build(self, text, level, folder, instruments_all=False):
-        source, outside, binary = folder / "program.c", folder / "outside.c", folder / ("all" if instruments_all else "program")
+        source, outside, binary = folder / ("program.cc" if self.is_cpp else "program.c"), folder / "outside.c", folder / ("all" if instruments_all else "program")
         source.write_text(text)
         outside.write_text(generate.OUTSIDE)
         inputs = [source]
@@ -94,7 +97,7 @@ class Judge:
             inputs.append(folder / "outside.o")
         elif calls_outside(text):
             inputs.append(outside)
-        run([self.options.sooth, "cc", *self.options.build, f"-O{level}", "-w", "-pthread", *inputs, "-o", binary])
+        run([self.options.sooth, "c++" if self.is_cpp else "cc", *self.options.build, f"-O{level}", "-w", "-pthread", *inputs, "-o", binary])
         return binary
 
     def explore(self, binary, folder):
@@ -159,24 +162,24 @@ def cut_down(judge, nodes, seed, level, folder):
         shrunk = False
         for tree in smaller(nodes):
             if time.monotonic() > end:
-                return generate.render(nodes)
+                return judge.generator.render(nodes)
             try:
-                if judge.judge(generate.render(tree), seed, level, folder).false:
+                if judge.judge(judge.generator.render(tree), seed, level, folder).false:
                     nodes, shrunk = tree, True
                     break
             except Failure:
                 continue
-    return generate.render(nodes)
+    return judge.generator.render(nodes)
 
 
 def check(judge, seed):
     """The judgement of a seed, and the sentences on what went wrong."""
     level = judge.options.levels[seed % len(judge.options.levels)]
-    nodes = generate.generate(seed)
+    nodes = judge.generator.generate(seed)
     with tempfile.TemporaryDirectory(prefix="sooth-campaign-") as work:
         folder = pathlib.Path(work)
         try:
-            judgement = judge.judge(generate.render(nodes), seed, level, folder)
+            judgement = judge.judge(judge.generator.render(nodes), seed, level, folder)
             wrong = [f"seed {seed} at -O{level}: no schedule has the race {spell(pair)}" for pair in sorted(judgement.false)]
             wrong += [f"seed {seed} at -O{level}: neither {judgement.runs} runs nor `sooth confirm` came to the race {spell(pair)}" for pair in sorted(judgement.open)]
         except Failure as failure:
@@ -212,6 +215,7 @@ def parse_options():
     parser.add_argument("--sooth", required=True, type=os.path.abspath)
     parser.add_argument("--seeds", type=int, default=int(os.environ.get("SOOTH_RECIPE_SEEDS", "20")), help="so many programs")
     parser.add_argument("--first-seed", type=int, default=1)
+    parser.add_argument("--language", choices=["c", "c++"], default="c", help="of the programs")
     parser.add_argument("--with", dest="analysis", default="recipe")
     parser.add_argument("--build", type=lambda text: text.split(), default=["--deep"], help="what `sooth cc` is told")
     parser.add_argument("--levels", type=lambda text: text.split(","), default=["0", "1", "2"], help="of optimisation, in turn")

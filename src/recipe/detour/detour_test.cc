@@ -208,12 +208,13 @@ define void @use() {
 }
 )";
 
-TEST(ExecuteView, LooksBehindCriticalSectionsOfOthers) {
+// One thread hands two values over, the other one uses the second.
+Script handed_over(std::uint32_t first, std::uint32_t second) {
   Script script(kHandOver, {{"m", 0x1000}, {"slot", 0x1030}, {"table", 0x1040}}, 3);
   const auto called = [&](std::uint32_t thread, const char* function, std::uint32_t call, Op op) {
     script.event(thread, op, 0x1000, 0).returns(thread, std::string(function) == "set" ? 0 : 1, call, 0);
   };
-  for (const std::uint64_t value : {2, 3}) {
+  for (const std::uint32_t value : {first, second}) {
     script.enter(1, "set").word(1, value);
     called(1, "set", 0, Op::kAcquire);
     script.write(1, 0x1030, 4, value);
@@ -221,10 +222,14 @@ TEST(ExecuteView, LooksBehindCriticalSectionsOfOthers) {
   }
   script.enter(2, "use");
   called(2, "use", 0, Op::kAcquire);
-  script.read(2, 0x1030, 4, 3);
+  script.read(2, 0x1030, 4, second);
   called(2, "use", 2, Op::kRelease);
-  script.write(2, 0x104c, 4, 1);
-  const SymbolicProgram made = script.execute({.initial = [](std::uint64_t) { return std::uint8_t{0}; }});
+  script.write(2, 0x1040 + 4 * second, 4, 1);
+  return script;
+}
+
+TEST(ExecuteView, LooksBehindCriticalSectionsOfOthers) {
+  const SymbolicProgram made = handed_over(2, 3).execute({.initial = [](std::uint64_t) { return std::uint8_t{0}; }});
   EXPECT_EQ(made.threads[2].why_ended, "");
   // By what is there before both sections, and between them.
   std::vector<std::uint64_t> places;
@@ -235,6 +240,14 @@ TEST(ExecuteView, LooksBehindCriticalSectionsOfOthers) {
     }
   }
   EXPECT_EQ(places, (std::vector<std::uint64_t>{0x1040, 0x1048}));
+}
+
+TEST(ExecuteView, EndsWhereNoProgramHasMemory) {
+  // With the first value the address is the last one that 8 bytes have room at.
+  const SymbolicProgram made = handed_over(static_cast<std::uint32_t>(-1042), 3).execute();
+  ASSERT_FALSE(made.threads[2].left.empty());
+  EXPECT_EQ(made.threads[2].left[0].stopped, "an address that is not known");
+  EXPECT_EQ(made.threads[2].left[0].steps, 0u);
 }
 
 // Looks something up, which throws when it is not there; who asked cleans up, and the one above counts.
