@@ -38,6 +38,12 @@ struct Buffer {
   char *in_begin, *in, *in_end, *out_begin, *out, *out_end;
 };
 
+// The place in the buffer that bytes come next from, or go next to, has moved: it was written.
+inline void tell_moves(const OnBehalf& on, const Buffer& was, const Buffer* buffer) {
+  if (buffer->out != was.out) on.out(&buffer->out);
+  if (buffer->in != was.in) on.out(&buffer->in);
+}
+
 // A stream in front of a call, for what has become of it. Places that the call has moved were written, whatever else.
 class StreamUse {
  public:
@@ -52,8 +58,7 @@ class StreamUse {
   }
   void over(const OnBehalf& on) const {
     if (buffer_ == nullptr || state_->buffer != buffer_) return;
-    if (buffer_->out != was_.out) on.out(&buffer_->out);
-    if (buffer_->in != was_.in) on.out(&buffer_->in);
+    tell_moves(on, was_, buffer_);
   }
   // Numbers and texts set the width back to 0 in any case.
   void formatted(const OnBehalf& on) const {

@@ -31,6 +31,13 @@ SOOTH_STREAM(end_line, "_ZSt4endlIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES
 SOOTH_STREAM(flush, "_ZNSo5flushEv", over)
 SOOTH_STREAM(insert_char, "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_c", over)
 
+// Bytes into and out of a buffer without its stream, as std::osyncstream does it. Tables of virtual functions have these.
+SOOTH_LIBRARY(buffer_put, "_ZNSt15basic_streambufIcSt11char_traitsIcEE6xsputnEPKcl", Buffer, const Buffer was = *s;
+              on.in(reinterpret_cast<const char*>(a), b), tell_moves(on, was, s))
+SOOTH_LIBRARY(buffer_take, "_ZNSt15basic_streambufIcSt11char_traitsIcEE6xsgetnEPcl", Buffer, const Buffer was = *s,
+              on.out(reinterpret_cast<char*>(a), r);
+              tell_moves(on, was, s))
+
 // A number in a register of its own.
 #define SOOTH_STREAM_DOUBLE(id, symbol)                           \
   SOOTH_REAL static Real<void*(void*, double)> real_##id{symbol}; \

@@ -169,8 +169,13 @@ void merge_by(Report& report, const std::function<std::string(const Finding&)>& 
                      [&rank](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
   }
   std::stable_sort(merged.begin(), merged.end(), [](const Finding& a, const Finding& b) {
-    // Runs that failed come first; but what took an unlikely delay says least.
-    const auto place = [](const Finding& f) { return is_by_delay(f) ? 2 : f.failure.has_value() ? 0 : 1; };
+    // Runs that failed come first, those last of which nobody knows where; but what took an unlikely delay says least.
+    const auto place = [](const Finding& f) {
+      const bool is_somewhere = std::any_of(f.accesses.begin(), f.accesses.end(), [](const Access& access) {
+        return !access.place().file.empty() || !access.place().module.empty();
+      });
+      return is_by_delay(f) ? 3 : !f.failure.has_value() ? 2 : is_somewhere ? 0 : 1;
+    };
     return a.rung != b.rung ? a.rung > b.rung : place(a) != place(b) ? place(a) < place(b) : happens_earlier(a, b);
   });
   report.findings = std::move(merged);

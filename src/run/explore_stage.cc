@@ -50,18 +50,26 @@ std::string thread_key(const Access& access) {
   return (access.thread == kFirstThread ? "T0" : access.thread) + std::string(1, '\0');
 }
 
-// Of an explored race that nobody knows the callers of: another block of the heap, at a place of the library where races
-// on such blocks are proven, says nothing new.
+// Of an explored race that nobody knows the callers of: another copy of the library's code where races on that variable,
+// or on other blocks of the heap, are proven, says nothing new.
 bool stands_for(const Finding& proven, const Finding& explored, const UserCode& user_code) {
   const auto is_nobodys = [&](const Access& access) { return access.frame == 0 && !user_code.is_user(access.site); };
+  const auto is_proven = [&](const Access& access) {
+    return std::any_of(proven.accesses.begin(), proven.accesses.end(),
+                       [&](const Access& each) { return site_key(each.site) == site_key(access.site); });
+  };
+  const bool is_anybodys = std::none_of(explored.accesses.begin(), explored.accesses.end(), is_nobodys);
+  if (proven.kind != FindingKind::kRace || proven.rung < explored.rung || is_anybodys) {
+    return false;
+  }
+  if (!explored.accesses.front().variable.empty()) {
+    return may_be_same_variable(proven, explored) &&
+           std::all_of(explored.accesses.begin(), explored.accesses.end(), is_proven);
+  }
   const std::optional<MemoryContext>& memory = proven.context.memory;
-  return memory.has_value() && memory->kind == MemoryKind::kHeap && proven.kind == FindingKind::kRace &&
-         proven.rung >= explored.rung && explored.accesses.front().variable.empty() &&
-         std::any_of(explored.accesses.begin(), explored.accesses.end(), [&](const Access& access) {
-           return is_nobodys(access) &&
-                  std::any_of(proven.accesses.begin(), proven.accesses.end(),
-                              [&](const Access& each) { return site_key(each.site) == site_key(access.site); });
-         });
+  return memory.has_value() && memory->kind == MemoryKind::kHeap &&
+         std::any_of(explored.accesses.begin(), explored.accesses.end(),
+                     [&](const Access& access) { return is_nobodys(access) && is_proven(access); });
 }
 
 }  // namespace

@@ -114,6 +114,29 @@ TEST(AddRecordedStacks, OneInTheLibraryIsWhereItsOnlyCallerIs) {
   EXPECT_TRUE(findings[0].accesses[1].stack.empty());
 }
 
+TEST(MergeExplored, AnotherCopyOfTheLibrarysCodeIsTheSameRaceOnAVariable) {
+  const auto in_library = [](Finding finding, std::uint32_t frame) {
+    for (Access& access : finding.accesses) {
+      access.site.file = "/usr/include/c++/12/streambuf";
+      access.stack.resize(1);
+      access.stack[0].file = "a.cc";
+      access.stack[0].line = 9;
+      access.frame = frame;
+    }
+    return finding;
+  };
+  const Finding explored = in_library(race(Rung::kConfirmed, "out"), 0);
+  std::vector<Finding> findings = {in_library(race(Rung::kConfirmed, "out"), 1)};
+  merge_explored({explored}, findings, {});
+  EXPECT_EQ(findings.size(), 1u);
+  findings = {in_library(race(Rung::kConfirmed, "log"), 1)};
+  merge_explored({explored}, findings, {});
+  EXPECT_EQ(findings.size(), 2u) << "another variable";
+  findings = {in_library(race(Rung::kPredicted, "out"), 1)};
+  merge_explored({explored}, findings, {});
+  EXPECT_EQ(findings.size(), 2u) << "proves less";
+}
+
 TEST(MergeExplored, ALibrarysPlaceWithoutCallersIsCoveredByWhatIsProvenThere) {
   Finding proven = on(MemoryKind::kHeap, race(Rung::kConfirmed, "*pointer"));
   Finding explored = race(Rung::kConfirmed);
