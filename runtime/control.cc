@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "runtime/benign.h"
+#include "runtime/loaded_code.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
 #include "runtime/signals.h"
@@ -148,10 +149,10 @@ bool is_named(const char* path, const char* wanted) {
 
 // A module that was met for the first time: where the sites in it are.
 const KnownModule* add_module(uptr pc) {
-  dl_find_object found;
-  if (module_count_ == kMaxModules || _dl_find_object(reinterpret_cast<void*>(pc), &found) != 0) return nullptr;
-  const char* name = found.dlfo_link_map->l_name;
-  bool is_program = name == nullptr || name[0] == 0;
+  LoadedCode code;
+  if (module_count_ == kMaxModules || !find_loaded_code(pc, code)) return nullptr;
+  const char* name = code.name;
+  bool is_program = name == nullptr;
   char path[512];
   if (is_program) {
     long n =
@@ -159,13 +160,8 @@ const KnownModule* add_module(uptr pc) {
     path[n > 0 ? n : 0] = 0;
     name = path;
   }
-  uptr bias = found.dlfo_link_map->l_addr;
-  modules_[module_count_] = {reinterpret_cast<uptr>(found.dlfo_map_start),
-                             reinterpret_cast<uptr>(found.dlfo_map_end),
-                             bias,
-                             is_program ? nullptr : name,
-                             is_excluded_path(name),
-                             false};
+  uptr bias = code.bias;
+  modules_[module_count_] = {code.begin, code.end, bias, code.name, is_excluded_path(name), false};
   for (u32 i = 0; i < header().range_count; ++i) {
     const SiteRange& range = table<SiteRange>(header().ranges)[i];
     const char* wanted = table<char>(range.module);

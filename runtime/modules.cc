@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "runtime/control.h"
+#include "runtime/loaded_code.h"
 #include "runtime/options.h"
 
 namespace sooth::rt {
@@ -194,29 +195,24 @@ Module* known_module(uptr pc) {
 }
 
 // The module of a program counter, which is written down when it is the first one in it. nullptr: code that was made at
-// run time. Looks without locks of the loader, which another thread may hold while it runs constructors. The lock is
-// held.
+// run time. The lock is held.
 Module* module_of(uptr pc) {
   if (Module* m = known_module(pc)) return m;
-  dl_find_object found;
-  if (module_count_ == kMaxModules || _dl_find_object(reinterpret_cast<void*>(pc), &found) != 0) return nullptr;
+  LoadedCode code;
+  if (module_count_ == kMaxModules || !find_loaded_code(pc, code)) return nullptr;
   Module& m = modules_[module_count_];
-  m.bias = found.dlfo_link_map->l_addr;
-  m.begin = reinterpret_cast<uptr>(found.dlfo_map_start);
-  m.end = reinterpret_cast<uptr>(found.dlfo_map_end);
-  const char* name = found.dlfo_link_map->l_name;
-  if (name != nullptr && name[0] != 0) {
-    append_text(m.path, m.path + sizeof m.path, name);
+  m.bias = code.bias;
+  m.begin = code.begin;
+  m.end = code.end;
+  if (code.name != nullptr) {
+    append_text(m.path, m.path + sizeof m.path, code.name);
   } else {
     // The program itself has no name.
     long n = sys_call(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(m.path),
                       sizeof m.path - 1);
     m.path[n > 0 ? n : 0] = 0;
   }
-  // Mapped with the first segment, as the loader itself relies on.
-  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(m.begin);
-  const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(m.begin + header->e_phoff);
-  build_id(m.bias, segments, header->e_phnum, m.build_id, m.build_id + sizeof m.build_id);
+  build_id(m.bias, code.segments, code.segment_count, m.build_id, m.build_id + sizeof m.build_id);
   m.kind = excluded_by(kModelled, m.path) ? CodeKind::kModelled
            : is_excluded_path(m.path)     ? CodeKind::kLeftOut
                                           : CodeKind::kRecorded;
@@ -227,9 +223,8 @@ Module* module_of(uptr pc) {
 }
 
 bool is_loaded(const Module& m) {
-  dl_find_object found;
-  return _dl_find_object(reinterpret_cast<void*>(m.begin), &found) == 0 && found.dlfo_link_map->l_addr == m.bias &&
-         reinterpret_cast<uptr>(found.dlfo_map_end) == m.end;
+  LoadedCode code;
+  return find_loaded_code(m.begin, code) && code.bias == m.bias && code.end == m.end;
 }
 
 // As the shell would show it: what has no plain characters only is in quotes; line feeds become blanks.

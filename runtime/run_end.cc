@@ -8,6 +8,7 @@
 
 #include "runtime/control.h"
 #include "runtime/intercept.h"
+#include "runtime/loaded_code.h"
 #include "runtime/modules.h"
 #include "runtime/recorder.h"
 #include "runtime/stream_writer.h"
@@ -48,15 +49,11 @@ char* append_site(char* to, char* end, uptr pc) {
 
 // Whether there is code of a loaded module at this address.
 bool is_code(uptr pc) {
-  dl_find_object found;
-  if (_dl_find_object(reinterpret_cast<void*>(pc), &found) != 0) return false;
-  auto start = reinterpret_cast<uptr>(found.dlfo_map_start);
-  const auto* elf = reinterpret_cast<const ElfW(Ehdr)*>(start);
-  if (memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 || elf->e_phoff > 4096) return false;
-  const auto* headers = reinterpret_cast<const ElfW(Phdr)*>(start + elf->e_phoff);
-  uptr offset = pc - found.dlfo_link_map->l_addr;
-  for (u32 i = 0; i < elf->e_phnum; ++i) {
-    const auto& h = headers[i];
+  LoadedCode code;
+  if (!find_loaded_code(pc, code)) return false;
+  uptr offset = pc - code.bias;
+  for (u32 i = 0; i < code.segment_count; ++i) {
+    const auto& h = code.segments[i];
     if (h.p_type == PT_LOAD && (h.p_flags & PF_X) != 0 && offset >= h.p_vaddr && offset - h.p_vaddr < h.p_memsz)
       return true;
   }
@@ -168,10 +165,9 @@ SOOTH_REAL Real<int(int, const struct sigaction*, struct sigaction*)> real_sigac
 }  // namespace
 
 bool is_cpp_runtime(uptr pc) {
-  dl_find_object found;
-  if (_dl_find_object(reinterpret_cast<void*>(pc), &found) != 0) return false;
-  const char* name = found.dlfo_link_map->l_name;
-  return name != nullptr && (strstr(name, "/libstdc++.so") != nullptr || strstr(name, "/libc++abi.so") != nullptr);
+  LoadedCode code;
+  return find_loaded_code(pc, code) && code.name != nullptr &&
+         (strstr(code.name, "/libstdc++.so") != nullptr || strstr(code.name, "/libc++abi.so") != nullptr);
 }
 
 void watch_crashes() {
