@@ -94,14 +94,19 @@ void add_campaign_options(CLI::App& command, CampaignFlags& flags) {
       ->default_str("1/1");
 }
 
-void add_memory_model_option(CLI::App& command, CampaignFlags& flags) {
+void add_memory_model_option(CLI::App& command, CampaignFlags& flags, const std::vector<std::string>& names) {
+  const bool has_auto = names.front() == kAutoMemoryModel;
+  std::string type;
+  for (const std::string& name : names) {
+    type += (type.empty() ? "" : "|") + name;
+  }
   command
-      .add_option(
-          "--memory-model", flags.memory_model,
-          "sc: threads take turns, and atomic loads see the newest value. c11: also older ones, as far as their "
-          "memory orders allow: docs/weak-memory.md")
-      ->check(one_of({"sc", "c11"}))
-      ->type_name("sc|c11")
+      .add_option("--memory-model", flags.memory_model,
+                  std::string("sc: threads take turns, and atomic loads see the newest value. c11: also older ones, as "
+                              "far as their memory orders allow: docs/weak-memory.md") +
+                      (has_auto ? ". auto: some runs as c11 if the program has atomics whose orders allow it" : ""))
+      ->check(one_of(names))
+      ->type_name(type)
       ->capture_default_str();
 }
 

@@ -14,6 +14,9 @@
 
 namespace sooth {
 
+// Of `sooth run` alone: c11 where that can matter.
+inline constexpr char kAutoMemoryModel[] = "auto";
+
 struct CampaignFlags {
   std::uint64_t seed = 1;
   std::uint32_t jobs = 0;                     // never 0 after parsing
@@ -22,6 +25,7 @@ struct CampaignFlags {
   std::uint32_t shard = 1, shards = 1;
   std::string memory_model = "sc";
 
+  // Of test and explore.
   bool weak_memory() const { return memory_model == "c11"; }
 };
 
@@ -36,8 +40,9 @@ std::uint32_t jobs_for(const CampaignOptions& campaign, std::uint32_t jobs);
 // Adds --seed, --jobs, --timeout, --budget and --shard; likewise.
 void add_campaign_options(CLI::App& command, CampaignFlags& flags);
 
-// Adds --memory-model; likewise.
-void add_memory_model_option(CLI::App& command, CampaignFlags& flags);
+// Adds --memory-model with these names; likewise.
+void add_memory_model_option(CLI::App& command, CampaignFlags& flags,
+                             const std::vector<std::string>& names = {"sc", "c11"});
 
 // Programs run from here on as the one that the report is about did.
 void use_engine_of(const Report& report);

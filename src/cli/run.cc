@@ -141,7 +141,9 @@ Result<RunResult> work(RunFlags& options, const std::string& report_name) {
   job.record.warn = say;
   job.keeps_trace = options.keep;
   job.deterministic = options.report.no_times;
-  job.weak_memory = options.flags.weak_memory();
+  job.weak_memory = options.flags.memory_model == kAutoMemoryModel ? WeakMemory::kWhereItMatters
+                    : options.flags.weak_memory()                  ? WeakMemory::kAlways
+                                                                   : WeakMemory::kNever;
   job.analysis.census = true;
   job.identity = options.report.identity();
   job.analysis.mcm.jobs = options.flags.jobs;
@@ -274,7 +276,8 @@ void add_run_command(CLI::App& root, CommandResult& result) {
                    "Recordings of the program under different schedules, at most; 0: until they show nothing new");
   add_count_option(*command, "--baseline-runs", options->job.confirm.options.campaign.baseline_runs,
                    "Undirected runs that ends of others are compared with");
-  add_memory_model_option(*command, options->flags);
+  options->flags.memory_model = kAutoMemoryModel;
+  add_memory_model_option(*command, options->flags, {kAutoMemoryModel, "sc", "c11"});
   add_compare_options(*command, options->job.confirm.options.campaign);
   add_jobs_option(*command, options->flags);
   command->add_flag_function(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "confirm/older_values.h"
 #include "confirm/outcome.h"
 #include "confirm/preemptions.h"
 #include "schedule/run_log.h"
@@ -199,6 +200,11 @@ Result<std::optional<FewestPreemptions>> fewest_preemptions(const MakeRun& run, 
   fewest.schedule.plan.flags |= failed.plan.flags;
   fewest.schedule.plan.seed = failed.plan.seed;  // it decides nothing, and tells whose it is
   fewest.schedule.outcome = classify(found.run).describe();
+  fewest.older_values = describe_older(found.run.log.processes.front(), names);
+  const Result<RunOutcome> repeated = run(replay_plan(fewest.schedule));
+  if (!repeated.ok() || !fails_alike(*repeated) || !first_divergence(fewest.schedule, repeated->log).empty()) {
+    return repeated.ok() ? Result(std::optional<FewestPreemptions>()) : repeated.status();
+  }
   if (found.preemptions > 0) {
     const Result<RunOutcome> named = alike(with_places(found.plan));
     const bool is_same = named.ok() && !named->log.processes.empty() && fails_alike(*named) &&

@@ -53,10 +53,11 @@ struct FewestPreemptions {
   std::uint64_t runs = 0;                     // that this took
   bool is_minimal = false;                    // as MinimizedRun::is_minimal
   std::vector<std::string> sentences;         // describe_preemptions()
+  std::vector<std::string> older_values;      // describe_older()
   ScheduleFile schedule;
 };
 
-// From the schedule of a run that failed. nullopt: the failure cannot be repeated.
+// From the schedule of a run that failed. nullopt: the failure cannot be repeated, or not along fewer preemptions.
 Result<std::optional<FewestPreemptions>> fewest_preemptions(const MakeRun& run, const IsFailure& fails_alike,
                                                             const ScheduleFile& failed, CodeNames& names,
                                                             const MinimizeOptions& options);

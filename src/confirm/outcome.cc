@@ -4,6 +4,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "race/finding.h"
+
 namespace sooth {
 namespace {
 
@@ -106,7 +108,7 @@ std::string Outcome::describe() const {
     case Kind::kHung: text = "a hang"; break;
   }
   text += last_words.empty() ? "" : " after \"" + last_words + "\"";
-  return text + (difference.empty() ? "" : ", but it " + difference);
+  return text + (difference.empty() ? "" : std::string(kButIt) + difference);
 }
 
 double chance_of(std::uint64_t failures, std::uint64_t runs, std::uint64_t other_failures, std::uint64_t other_runs) {

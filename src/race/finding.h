@@ -275,6 +275,9 @@ struct FindingContext {
   friend bool operator==(const FindingContext&, const FindingContext&) = default;
 };
 
+// What stands in ReplaySummary::outcome in front of what the run printed or left in files that others do not.
+inline constexpr std::string_view kButIt = ", but it ";
+
 // What controlled runs of the program made of a finding, and how to make it happen again (docs/confirm.md).
 struct ReplaySummary {
   std::string command;            // what to type; empty when no run reached it
@@ -298,6 +301,10 @@ struct ReplaySummary {
   // there were none.
   double chance = 1;
   std::string schedule;  // text of the schedule file of the run
+  // Where threads lose their turn in that run although they could go on, as sentences; empty: nobody has looked, nowhere,
+  // or at too many places.
+  std::vector<std::string> preemptions;
+  std::vector<std::string> older_values;  // what atomics of that run saw that was not the newest, as sentences
 
   friend bool operator==(const ReplaySummary&, const ReplaySummary&) = default;
 };

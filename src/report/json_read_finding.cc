@@ -106,6 +106,8 @@ static void read_json(const JsonNode& node, ReplaySummary& replay) {
   node.get("by_delay", replay.by_delay);
   node.get("chance", replay.chance);
   node.get("schedule", replay.schedule);
+  node.get("preemptions", replay.preemptions);
+  node.get("older_values", replay.older_values);
 }
 
 static void read_json(const JsonNode& node, FailureSummary& failure) {

@@ -279,6 +279,12 @@ Json to_json(const ReplaySummary& replay) {
     json["chance"] = replay.chance;
   }
   put_text(json, "schedule", replay.schedule);
+  if (!replay.preemptions.empty()) {
+    json["preemptions"] = replay.preemptions;
+  }
+  if (!replay.older_values.empty()) {
+    json["older_values"] = replay.older_values;
+  }
   return json;
 }
 

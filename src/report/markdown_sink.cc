@@ -90,6 +90,9 @@ std::string details(const Finding& finding, const ReportStats& stats) {
   out << "\n"
       << rung_name(finding.rung) << ": " << plain(why_on_rung(finding, stats)) << ". Found by "
       << plain(listed(finding.found_by)) << ". " << code(finding.id) << "\n";
+  for (const std::string& way : ways_there(finding)) {
+    out << "\nHow: " << plain(way) << "\n";
+  }
   if (finding.replay.has_value() && !finding.replay->command.empty()) {
     out << "\nReplay: " << code(finding.replay->command) << "\n";
   }

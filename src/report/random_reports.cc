@@ -242,6 +242,10 @@ ReplaySummary random_replay(Dice& dice) {
   replay.by_delay = dice.coin();
   replay.chance = static_cast<double>(dice.below(1001)) / 1000.0;
   replay.schedule = dice.text();
+  for (std::uint64_t i = dice.below(3); i > 0; --i) {
+    replay.preemptions.push_back(dice.text());
+    replay.older_values.push_back(dice.text());
+  }
   return replay;
 }
 

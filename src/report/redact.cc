@@ -41,7 +41,12 @@ void redact_replay(ReplaySummary& replay) {
   }
   replay.diverged = without_folders(replay.diverged);
   replay.outcome = replay.outcome.substr(0, replay.outcome.find(" after \""));
+  replay.outcome = replay.outcome.substr(0, replay.outcome.find(kButIt));  // what it printed
   replay.schedule.clear();
+  for (std::string& place : replay.preemptions) {
+    place = without_folders(place);
+  }
+  replay.older_values.clear();  // data of the program
 }
 
 void redact_witness(WitnessSummary& witness) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <string_view>
-#include <vector>
 
 #include "race/spurious_wakes.h"
 #include "report/describe.h"
@@ -85,7 +85,7 @@ std::string runs_that_reached(const ReplaySummary& replay) {
 std::string what_it_takes(const Finding& finding) {
   const bool recorded = finding.failure.has_value() && finding.failure->recorded;
   if (!recorded && finding.replay.has_value() && finding.replay->strategy.ends_with(kWithWeakMemory)) {
-    return "it takes weak memory: atomics saw old values that no order forbids, which the replay tells";
+    return "it takes weak memory: atomics saw old values that no order forbids";
   }
   return takes_spurious_wake(finding) ? "it takes a spurious wake-up of a condition variable"
          : is_by_delay(finding)       ? "it takes a thread that is kept from running for longer than a time-out"
@@ -174,6 +174,17 @@ std::string doubt_by_libraries(const Finding& finding) {
 }
 
 }  // namespace
+
+std::vector<std::string> ways_there(const Finding& finding) {
+  std::vector<std::string> sentences;
+  if (finding.replay.has_value()) {
+    for (const auto* each : {&finding.replay->preemptions, &finding.replay->older_values}) {
+      std::transform(each->begin(), each->end(), std::back_inserter(sentences),
+                     [](const std::string& sentence) { return printable(sentence); });
+    }
+  }
+  return sentences;
+}
 
 std::string attempts(const Finding& finding) {
   if (!finding.replay.has_value() || finding.rung >= Rung::kConfirmed || finding.failure.has_value() ||

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "race/finding.h"
 
 namespace sooth {
 
+// What leads there, a sentence without a full stop each: where threads are preempted, and what atomics see that is old.
+std::vector<std::string> ways_there(const Finding& finding);
 // Why the finding stands on its rung, as a clause: "unordered by happens-before in the recorded run". The statistics
 // tell what the analyses that found it promise.
 std::string why_on_rung(const Finding& finding, const ReportStats& stats);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "report/describe.h"
 #include "report/explain.h"
+#include "report/redact.h"
 #include "report/rung_reason.h"
 
 namespace sooth {
@@ -198,6 +199,9 @@ void write_brief(const Finding& finding, const std::vector<const Finding*>& foll
     write_wrapped("", why, options.width, out);
   }
   write_wrapped(std::string(rung_name(finding.rung)) + ": ", why_on_rung(finding, stats), options.width, out);
+  for (const std::string& way : ways_there(finding)) {
+    write_wrapped("how: ", without_folders(way), options.width, out);
+  }
   if (finding.failure.has_value() && !finding.failure->after.empty()) {
     write_wrapped("", perhaps_because(finding), options.width, out);
   }

@@ -113,6 +113,8 @@ Finding crash() {
   finding.replay->seed = 3;
   finding.replay->trials = 40;
   finding.replay->hits = 3;
+  finding.replay->preemptions = {
+      "preempt T3 between the read at /home/u/queue.cc:80:7 and the write at /home/u/queue.cc:81:3, and let T2 run"};
   return finding;
 }
 

@@ -157,6 +157,9 @@ void write_finding(const Finding& finding, const ReportStats& stats, const SinkO
   }
   write_context(finding, paint, out);
   out << "  " << rung_name(finding.rung) << ": " << why_on_rung(finding, stats) << "\n";
+  for (const std::string& way : ways_there(finding)) {
+    out << "  how: " << way << "\n";
+  }
   if (finding.conflicts.size() > 1) {
     out << "  conflicts: " << listed(finding.conflicts) << "\n";
   }

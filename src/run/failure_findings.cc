@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "confirm/older_values.h"
 #include "confirm/shell_words.h"
 #include "race/site_key.h"
 #include "race/spurious_wakes.h"
@@ -20,6 +21,7 @@ namespace sooth {
 namespace {
 
 constexpr std::size_t kMaxRaces = 8;
+constexpr std::uint64_t kMostPreemptionsTold = 5;  // more of them nobody reads
 const std::string kHeldLock = "lock held by ";
 constexpr char kKeySeparator = '/';  // behind the places of a failure_key()
 constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
@@ -378,6 +380,8 @@ std::string FailureTally::add(const EndedRun& run, const FailureReplay& replay, 
       summary.strategy = replay.strategy;
       summary.seed = replay.seed;
       summary.schedule = replay.schedule;
+      summary.preemptions = replay.preemptions;
+      summary.older_values = replay.older_values;
       summary.outcome = run.outcome.describe();
     }
   }
@@ -412,6 +416,25 @@ void FailureTally::move_to(Report& report) {
   merge_equal_findings(report);
 }
 
+namespace {
+
+std::vector<std::string> older_in(const RunLog& log, CodeNames& names) {
+  return log.processes.empty() ? std::vector<std::string>() : describe_older(log.processes.front(), names);
+}
+
+// Of a schedule that fails: which one it is.
+std::string strategy_of(const RunPlan& plan) {
+  switch (plan.plan) {
+    case control::Plan::kStrategy: return plan.strategy;
+    case control::Plan::kDirected: return "directed";
+    case control::Plan::kChoices: return "explore";
+    case control::Plan::kStretches: break;
+  }
+  return "witness";
+}
+
+}  // namespace
+
 void FailureLog::add(const RunPlan& plan, const RunOutcome& run) {
   const std::lock_guard<std::mutex> guard(mutex_);
   EndedRun ended = ended_run(run, names_);
@@ -435,7 +458,7 @@ void FailureLog::add(const RunPlan& plan, const RunOutcome& run) {
   if (kept.times++ == 0 || rank(plan) < rank(kept.schedule.plan)) {
     kept.schedule = make_schedule("", plan, run.log);
     kept.woken_for_no_reason = was_woken_for_no_reason(run.log);
-    kept.saw_older = !run.log.processes.empty() && !run.log.processes.front().older.empty();
+    kept.older_values = older_in(run.log, names_);
     kept.run = std::move(ended);
   }
   kept.run.by_delay = by_delay;
@@ -446,6 +469,33 @@ bool FailureLog::has(const std::string& key) {
   return std::any_of(kept_.begin(), kept_.end(), [&](const auto& each) { return is_same_failure(each.first, key); });
 }
 
+void FailureLog::minimize(const MakeRun& run, const MinimizeOptions& options) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  for (auto& [key, kept] : kept_) {
+    if (options.cancelled()) {
+      return;
+    }
+    if (kept.run.outcome.kind == Outcome::Kind::kHung) {
+      continue;
+    }
+    const auto fails_alike = [&, &wanted = key](const RunOutcome& made) {
+      const std::optional<Finding> failure = failure_of(ended_run(made, names_), identifier_);
+      return failure.has_value() && failure_key(*failure) == wanted;
+    };
+    Result<std::optional<FewestPreemptions>> fewest =
+        fewest_preemptions(run, fails_alike, kept.schedule, names_, options);
+    if (!fewest.ok()) {
+      return;
+    }
+    if (fewest->has_value() && (*fewest)->preemptions <= kMostPreemptionsTold) {
+      kept.schedule = std::move((*fewest)->schedule);
+      kept.preemptions = std::move((*fewest)->sentences);
+      kept.older_values = std::move((*fewest)->older_values);
+      kept.minimized = true;
+    }
+  }
+}
+
 void FailureLog::move_to(FailureTally& tally, const std::string& words, const std::string& report_name) {
   const std::lock_guard<std::mutex> guard(mutex_);
   tally.add_good_runs(std::exchange(good_, 0));
@@ -454,11 +504,10 @@ void FailureLog::move_to(FailureTally& tally, const std::string& words, const st
     kept.schedule.outcome = kept.run.outcome.describe();
     FailureReplay replay;
     replay.command = "sooth replay " + shell_word(report_name + "#" + kept.id) + " -- " + words;
-    replay.strategy = kept.schedule.plan.plan == control::Plan::kStrategy   ? kept.schedule.plan.strategy
-                      : kept.schedule.plan.plan == control::Plan::kDirected ? "directed"
-                      : kept.schedule.plan.plan == control::Plan::kChoices  ? "explore"
-                                                                            : "witness";
-    replay.strategy += kept.woken_for_no_reason ? kWithSpuriousWakes : kept.saw_older ? kWithWeakMemory : "";
+    replay.strategy = kept.minimized ? "minimized" : strategy_of(kept.schedule.plan);
+    replay.strategy += kept.woken_for_no_reason ? kWithSpuriousWakes : kept.older_values.empty() ? "" : kWithWeakMemory;
+    replay.preemptions = std::move(kept.preemptions);
+    replay.older_values = std::move(kept.older_values);
     replay.seed = kept.schedule.plan.seed;
     replay.schedule = print_schedule(kept.schedule);
     tally.add(kept.run, replay, kept.times);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "confirm/code_names.h"
+#include "confirm/minimize.h"
 #include "confirm/outcome.h"
 #include "race/finding.h"
 #include "report/identity.h"
@@ -61,7 +62,8 @@ struct FailureReplay {
   std::string command;
   std::string strategy;
   std::uint64_t seed = 0;
-  std::string schedule;  // text of the schedule file
+  std::string schedule;                                // text of the schedule file
+  std::vector<std::string> preemptions, older_values;  // as those of ReplaySummary
 };
 
 // Sorts failures of runs that come one after the other. The order of the runs is that of the findings.
@@ -102,6 +104,9 @@ class FailureLog {
   void add(const RunPlan& plan, const RunOutcome& run);
   // Whether some run had the failure with this failure_key().
   bool has(const std::string& key);
+  // Repeats failures with fewer preemptions, and keeps the schedules that have the fewest. Not of hangs, which would take
+  // too long. A run that cannot be made ends it.
+  void minimize(const MakeRun& run, const MinimizeOptions& options);
   // In an order that does not depend on that of add(). `words`: the program as typed; `report_name`: the file that the
   // report goes to, for commands.
   void move_to(FailureTally& tally, const std::string& words, const std::string& report_name);
@@ -109,9 +114,11 @@ class FailureLog {
  private:
   struct Kept {
     EndedRun run;
-    ScheduleFile schedule;             // of the run with the lowest seed
-    bool woken_for_no_reason = false;  // ... that run
-    bool saw_older = false;            // its atomics, something else than the newest
+    ScheduleFile schedule;                  // of the run with the lowest seed
+    bool woken_for_no_reason = false;       // ... that run
+    std::vector<std::string> older_values;  // what its atomics saw that was not the newest
+    bool minimized = false;                 // the schedule is one with fewer preemptions
+    std::vector<std::string> preemptions;   // these
     std::uint64_t times = 0;
     std::string id;
   };

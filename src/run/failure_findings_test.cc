@@ -286,5 +286,50 @@ TEST(FailureFindings, TheCommandNamesTheFinding) {
   EXPECT_EQ(report.findings[0].replay->command, "sooth replay 'my run.json#" + report.findings[0].id + "' -- ./a '#7'");
 }
 
+// A run that aborts, in which T1 could have gone on when T2 came.
+RunOutcome aborted_run() {
+  using control::StretchEnd;
+  RunOutcome run;
+  run.end.signal = SIGABRT;
+  run.log.state = control::RunState::kRunning;
+  run.log.processes.resize(1);
+  run.log.processes[0].stretches = {{1, StretchEnd::kPreempted, 3, 0, 0, 0}, {2, StretchEnd::kRunEnded, 2, 0, 0, 0}};
+  return run;
+}
+
+// What FailureLog makes of it once it was minimised by runs that follow their schedule, and end by this signal.
+Finding minimized_failure(int signal) {
+  FailureLog log("/no/such/program");
+  RunPlan plan;
+  plan.strategy = "pct:3";
+  plan.seed = 5;
+  log.add(plan, aborted_run());
+  log.minimize(
+      [&](const RunPlan& wanted) -> Result<RunOutcome> {
+        RunOutcome run = aborted_run();
+        run.end.signal = signal;
+        if (wanted.plan == control::Plan::kStretches) {
+          run.log.processes[0].stretches = wanted.stretches;
+        }
+        return run;
+      },
+      {});
+  FailureTally tally;
+  log.move_to(tally, "./p", "r.json");
+  EXPECT_EQ(tally.findings().size(), 1u);
+  return tally.findings().front();
+}
+
+TEST(FailureLog, KeepsTheScheduleWithTheFewestPreemptions) {
+  const Finding fails_anyhow = minimized_failure(SIGABRT);
+  EXPECT_EQ(fails_anyhow.replay->strategy, "minimized");
+  EXPECT_EQ(fails_anyhow.replay->seed, 5u);
+  EXPECT_TRUE(fails_anyhow.replay->preemptions.empty()) << "it fails without any";
+  EXPECT_NE(fails_anyhow.replay->schedule.find("plan stretches"), std::string::npos) << fails_anyhow.replay->schedule;
+  const Finding other = minimized_failure(SIGSEGV);
+  EXPECT_EQ(other.replay->strategy, "pct:3") << "no further run failed so";
+  EXPECT_NE(other.replay->schedule.find("plan strategy pct:3"), std::string::npos) << other.replay->schedule;
+}
+
 }  // namespace
 }  // namespace sooth

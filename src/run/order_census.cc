@@ -1,6 +1,7 @@
 #include "run/order_census.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -11,6 +12,32 @@ namespace sooth {
 namespace {
 
 constexpr std::uint64_t kGranule = 8;  // bytes of memory that are told apart
+
+// Who uses an atomic, and how.
+class AtomicUse {
+ public:
+  void add(const Event& event) {
+    is_weak_ = is_weak_ || event.order < MemoryOrder::kSeqCst;
+    (is_write(event.op) ? writers_ : readers_).add(event.thread);
+  }
+  bool may_see_older() const { return is_weak_ && readers_.has_other_than(writers_); }
+
+ private:
+  struct Threads {
+    std::optional<ThreadId> first;
+    bool several = false;
+
+    void add(ThreadId thread) {
+      several = several || (first.has_value() && *first != thread);
+      first = first.value_or(thread);
+    }
+    bool has_other_than(const Threads& others) const {
+      return first.has_value() && others.first.has_value() && (several || others.several || *first != *others.first);
+    }
+  };
+  Threads readers_, writers_;  // who reads and writes in one is a writer
+  bool is_weak_ = false;
+};
 
 }  // namespace
 
@@ -24,6 +51,7 @@ void OrderCensus::add(TraceReader& trace) {
     Epoch when;
   };
   std::unordered_map<std::uint64_t, Last> locks, memory;  // who was there last
+  std::unordered_map<std::uint64_t, AtomicUse> atomics;
   MustClocks must;
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;
   for (std::uint64_t events = 0; events < kMostEvents;) {
@@ -42,6 +70,11 @@ void OrderCensus::add(TraceReader& trace) {
       const auto [number, is_new] = numbers.try_emplace(raw(event.site), 0);
       if (is_new) {
         number->second = number_of(trace.tables().site(event.site));
+      }
+      if (is_atomic(event.op) && !has_weak_atomics_) {
+        AtomicUse& use = atomics[event.object];
+        use.add(event);
+        has_weak_atomics_ = use.may_see_older();
       }
       const Place here{number->second, raw(event.thread)};
       auto& last = locks_it ? locks : memory;

@@ -26,6 +26,9 @@ class OrderCensus {
 
   // A recording has a wait for a condition that has no deadline.
   bool has_condition_waits() const { return has_condition_waits_; }
+  // ... or an atomic, not all of whose operations are sequentially consistent, that one thread loads and another one
+  // changes: the load might see something that is not the newest.
+  bool has_weak_atomics() const { return has_weak_atomics_; }
 
   std::uint64_t one_way() const;  // pairs that were seen in one order only
 
@@ -39,7 +42,7 @@ class OrderCensus {
   std::map<std::string, std::uint32_t> sites_;   // by site_key()
   std::set<std::pair<Place, Place>> seen_;       // the former came first
   std::map<std::string, std::uint32_t> chosen_;  // how often
-  bool has_condition_waits_ = false;
+  bool has_condition_waits_ = false, has_weak_atomics_ = false;
 };
 
 }  // namespace sooth

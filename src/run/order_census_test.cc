@@ -64,5 +64,21 @@ TEST(OrderCensus, KnowsWhetherAnybodyWaitsForACondition) {
   EXPECT_TRUE(census.has_condition_waits());
 }
 
+TEST(OrderCensus, KnowsWhetherAtomicsMaySeeOldValues) {
+  const auto has = [](const std::string& text) {
+    OrderCensus census;
+    add(census, text);
+    return census.has_weak_atomics();
+  };
+  EXPECT_TRUE(has("T0|astore.relaxed(f)|1 T1|aload.relaxed(f)|2"));
+  EXPECT_TRUE(has("T0|astore.seq_cst(f)|1 T1|aload.acquire(f)|2")) << "one that is weaker is enough";
+  EXPECT_TRUE(has("T1|aload.acquire(f)|2 T0|astore.release(f)|1"));
+  EXPECT_FALSE(has("T0|astore.seq_cst(f)|1 T1|aload.seq_cst(f)|2"));
+  EXPECT_FALSE(has("T0|astore.relaxed(f)|1 T0|aload.relaxed(f)|2")) << "its own";
+  EXPECT_FALSE(has("T0|armw.relaxed(f)|1 T1|armw.relaxed(f)|2")) << "a counter that nobody looks at";
+  EXPECT_FALSE(has("T0|aload.acquire(f)|1 T1|aload.acquire(f)|2")) << "nobody changes it";
+  EXPECT_FALSE(has("T0|astore.relaxed(f)|1 T1|aload.relaxed(g)|2"));
+}
+
 }  // namespace
 }  // namespace sooth

@@ -33,9 +33,9 @@ struct RunJob {
   ConfirmJob confirm;          // 0 trials: nothing is tried
   bool keeps_trace = false;    // the report may name it
   bool deterministic = false;  // no measured times in notes
-  bool weak_memory = false;    // controlled runs also test what atomics may see besides the newest
-  bool reruns = true;          // false: the program is run once, whatever that costs
-  bool chooses_jobs = true;    // controlled runs do not overlap when they might disturb each other, whatever is asked
+  WeakMemory weak_memory = WeakMemory::kWhereItMatters;
+  bool reruns = true;        // false: the program is run once, whatever that costs
+  bool chooses_jobs = true;  // controlled runs do not overlap when they might disturb each other, whatever is asked
   // For proofs and controlled runs, from the end of the recorded run on; 0: as long as it takes. The pass over the trace is always made.
   std::chrono::milliseconds budget{60'000};
   std::uint64_t max_recordings = 0;  // the first one included; 0: as many as the rule of the planner asks for

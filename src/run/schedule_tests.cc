@@ -23,7 +23,14 @@ constexpr std::uint64_t kLeastRuns = 200;
 
 // Schedules in which waits for a condition end for no reason.
 constexpr std::uint64_t kSpuriousRuns = 60;
+constexpr std::uint64_t kLeastSpuriousRuns = 30;
+// ... and in which atomics see old values.
 constexpr std::uint64_t kWeakRuns = 400;
+constexpr std::uint64_t kLeastWeakRuns = 100;
+// The least of these is made in any case, unless that takes so many times the share of the stage.
+constexpr double kMostOfWeak = 3;
+// Runs for leaving preemptions out of one schedule that fails.
+constexpr std::uint64_t kMinimizeRuns = 60;
 
 }  // namespace
 
@@ -119,14 +126,20 @@ void ScheduleTests::test(const Known& known) {
 }
 
 void ScheduleTests::test_spurious_wakes() {
-  test_with(control::kSpuriousWakes, kSpuriousRuns, "testing spurious wake-ups");
+  const StageTime time(limit_, RunStage::kExplore), most(limit_, RunStage::kHalfOfTheRest);
+  test_with(control::kSpuriousWakes, kSpuriousRuns, "testing spurious wake-ups",
+            [&](std::uint64_t runs) { return is_over(time, most, runs, kLeastSpuriousRuns); });
 }
 
-void ScheduleTests::test_weak_memory() { test_with(control::kWeakMemory, kWeakRuns, "testing weak memory"); }
+void ScheduleTests::test_weak_memory() {
+  const StageTime time(limit_, RunStage::kWeakMemory), most(limit_, RunStage::kWeakMemory, kMostOfWeak);
+  test_with(control::kWeakMemory, kWeakRuns, "testing weak memory",
+            [&](std::uint64_t runs) { return is_over(time, most, runs, kLeastWeakRuns); });
+}
 
-void ScheduleTests::test_with(std::uint32_t flag, std::uint64_t runs, const std::string& what) {
+void ScheduleTests::test_with(std::uint32_t flag, std::uint64_t runs, const std::string& what,
+                              const std::function<bool(std::uint64_t)>& is_enough) {
   const CampaignOptions& options = job_.confirm.options.campaign;
-  const StageTime time(limit_, RunStage::kExplore), most(limit_, RunStage::kHalfOfTheRest);
   const std::uint64_t before = runs_.made();
   const auto plan_of = [&](std::uint64_t i) {
     RunPlan plan;
@@ -147,7 +160,21 @@ void ScheduleTests::test_with(std::uint32_t flag, std::uint64_t runs, const std:
   };
   do_in_order<Result<RunOutcome>>(
       runs, options.jobs, [&](std::uint64_t i) { return runs_.make(plan_of(i), runs_.patience()); }, take,
-      [&] { return is_over(time, most, runs_.made() - before, runs / 2); });
+      [&] { return is_enough(runs_.made() - before); });
+}
+
+void ScheduleTests::minimize_failures() {
+  const StageTime time(limit_, RunStage::kMinimize);
+  MinimizeOptions options;
+  options.max_runs = kMinimizeRuns;
+  options.cancelled = [&] { return job_.deterministic ? limit_.reached() : time.over(); };
+  failures_.minimize(
+      [this](const RunPlan& plan) {
+        Result<RunOutcome> outcome = runs_.make(plan, runs_.patience());
+        tell_("looking for the fewest preemptions that fail");
+        return outcome;
+      },
+      options);
 }
 
 // One that took too long may only be slow, on a machine that others use. If it does not end in the time that any run of

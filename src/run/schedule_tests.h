@@ -46,11 +46,14 @@ class ScheduleTests {
   void test_weak_memory();
   // A recorded run cannot be replayed: looks for controlled ones that fail in the same way. `failed`: failure_key() each.
   void fail_again(const std::set<std::string>& failed);
+  // Leaves preemptions out of the schedules that fail, so that people see what it takes.
+  void minimize_failures();
 
  private:
   bool is_over(const StageTime& time, const StageTime& most, std::uint64_t runs, std::uint64_t least) const;
-  // Other schedules with the flag, so many.
-  void test_with(std::uint32_t flag, std::uint64_t runs, const std::string& what);
+  // Other schedules with the flag, so many at most, until `is_enough` of those that were made.
+  void test_with(std::uint32_t flag, std::uint64_t runs, const std::string& what,
+                 const std::function<bool(std::uint64_t made)>& is_enough);
   void look_at_hang(const RunPlan& plan);
 
   SearchRuns& runs_;

@@ -11,6 +11,7 @@
 #include "confirm/shell_words.h"
 #include "confirm/site_code.h"
 #include "launch/private_directory.h"
+#include "launch/unseen_libraries.h"
 #include "run/explore_stage.h"
 #include "run/finding_pool.h"
 #include "run/order_census.h"
@@ -91,8 +92,8 @@ class Loop {
       for (const Finding& finding : report.findings) {
         findings.push_back(&finding);
       }
-      sources_.push_back(
-          {report.program, report.trace, how, last_event_of(findings, job_.confirm.options.max_events), number});
+      sources_.push_back({report.program, report.trace, how, last_event_of(findings, job_.confirm.options.max_events),
+                          number, unseen_libraries(report.trace).may_order.empty()});
       for (const FindingPool::Change& change : pool_.add(std::move(report.findings), number, sources_.size() - 1)) {
         news += change.added ? 1 : 0;
         consider(change, wanted);
@@ -169,7 +170,8 @@ class Loop {
     std::string program, trace;
     RecordedUnder how;
     EventId last{};
-    std::uint64_t recording = 0;  // number
+    std::uint64_t recording = 0;   // number
+    bool sees_all_orders = false;  // no library orders anything without being seen
   };
   // The planner has the same numbers.
   struct Candidate {
@@ -250,11 +252,19 @@ class Loop {
       if (census_.has_condition_waits()) {
         tests_.test_spurious_wakes();
       }
-      if (job_.weak_memory) {
+      if (is_for_weak_memory()) {
         tests_.test_weak_memory();
       }
     }
     tests_.fail_again(failed_);
+    tests_.minimize_failures();
+  }
+
+  // What code without hooks orders is not known in such runs: old values may be seen there that nobody can see.
+  bool is_for_weak_memory() const {
+    return job_.weak_memory == WeakMemory::kAlways ||
+           (job_.weak_memory == WeakMemory::kWhereItMatters && program_->instrumented() && census_.has_weak_atomics() &&
+            std::all_of(sources_.begin(), sources_.end(), [](const Source& source) { return source.sees_all_orders; }));
   }
 
   ScheduleTests::Known known_to_tests() const {

@@ -20,7 +20,9 @@ enum class RunStage : std::uint8_t {
   kSuspicions,  // of any recording
   kExplore,
   kTest,
-  kHalfOfTheRest,  // what the last two may take for the least that they do
+  kWeakMemory,
+  kMinimize,
+  kHalfOfTheRest,  // what exploring and testing may take for the least that they do
 };
 
 // Of the budget; of what is left of it when so much is `spent`.
@@ -35,6 +37,8 @@ constexpr double share_of(RunStage stage, double spent) {
     case RunStage::kSuspicions: return 0.03;
     case RunStage::kExplore: return 1.0 / 60;
     case RunStage::kTest: return 1.0 / 30;
+    case RunStage::kWeakMemory: return 1.0 / 60;
+    case RunStage::kMinimize: return 1.0 / 60;
     case RunStage::kHalfOfTheRest: return (1 - spent) / 2;
   }
   return 0;

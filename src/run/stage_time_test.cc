@@ -76,10 +76,13 @@ TEST(StageTime, WithoutABudgetNeverEnds) {
   EXPECT_EQ(limit.end(), steady_clock::time_point::max());
 }
 
-// A small program ends within 5 s by default: what follows when recordings show nothing new takes 3 s at most.
+// A small program ends within 5 s by default: what follows when recordings show nothing new takes 3 s at most, if it has
+// no weak atomics and does not fail.
 TEST(StageTime, WhatFollowsTheSearchIsShort) {
   const milliseconds budget(60'000);
   EXPECT_EQ(length_of(RunStage::kExplore, 500, budget) + length_of(RunStage::kTest, 1'500, budget), 3'000);
+  EXPECT_EQ(length_of(RunStage::kWeakMemory, 1'500, budget), 1'000);
+  EXPECT_EQ(length_of(RunStage::kMinimize, 1'500, budget), 1'000);
 }
 
 }  // namespace

@@ -85,8 +85,10 @@ function replayPart(finding) {
     facts.push(`the run along the witness went elsewhere: ${replay.diverged}`);
   }
   const line = facts.length ? h('p', { class: 'quiet' }, upper(`${facts.join('; ')}.`)) : null;
+  const ways = [...(replay.preemptions ?? []), ...(replay.older_values ?? [])];
+  const how = ways.length ? h('ul', { class: 'ways' }, ways.map((way) => h('li', {}, quoted(upper(way))))) : null;
   return replay.command
-    ? section('Make it happen again', h('div', { class: 'command' }, h('code', { tabindex: '0' }, replay.command), copyButton(replay.command, 'the replay command')), line)
+    ? section('Make it happen again', how, h('div', { class: 'command' }, h('code', { tabindex: '0' }, replay.command), copyButton(replay.command, 'the replay command')), line)
     : section('Controlled runs', line);
 }
 
