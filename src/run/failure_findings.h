@@ -62,8 +62,8 @@ struct FailureReplay {
   std::string command;
   std::string strategy;
   std::uint64_t seed = 0;
-  std::string schedule;                                // text of the schedule file
-  std::vector<std::string> preemptions, older_values;  // as those of ReplaySummary
+  std::string schedule;                                          // text of the schedule file
+  std::vector<std::string> preemptions = {}, older_values = {};  // as those of ReplaySummary
 };
 
 // Sorts failures of runs that come one after the other. The order of the runs is that of the findings.

@@ -51,9 +51,14 @@ class ScheduleTests {
 
  private:
   bool is_over(const StageTime& time, const StageTime& most, std::uint64_t runs, std::uint64_t least) const;
-  // Other schedules with the flag, so many at most, until `is_enough` of those that were made.
-  void test_with(std::uint32_t flag, std::uint64_t runs, const std::string& what,
-                 const std::function<bool(std::uint64_t made)>& is_enough);
+  // Schedules in which something may happen that a flag allows.
+  struct Kind {
+    std::uint32_t flag = 0;
+    std::vector<std::string> strategies;  // in turn
+    std::uint64_t runs = 0;               // at most
+  };
+  // Until `is_enough` of those that were made.
+  void test_with(const Kind& kind, const std::string& what, const std::function<bool(std::uint64_t made)>& is_enough);
   void look_at_hang(const RunPlan& plan);
 
   SearchRuns& runs_;

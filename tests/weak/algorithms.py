@@ -66,7 +66,7 @@ def check_run(options, source, folder):
     for flags, wanted in ((["-DWEAKENED"], ["harmful"]), ([], [])):
         program = built(options.sooth, source, f"{folder}/{source.stem}_run{len(flags)}", flags)
         run([options.sooth, "run", "--budget", "30s", "--format", "json", "-o", f"{program}.json", "--", program], [0, 66])
-        failures = [finding for finding in json.loads(pathlib.Path(f"{program}.json").read_text())["findings"] if finding["kind"] == "crash"]
+        failures = [finding for finding in json.loads(pathlib.Path(f"{program}.json").read_text())["findings"] if finding["kind"] in ("crash", "deadlock")]
         rungs = [finding["rung"] for finding in failures if finding["replay"]["strategy"].endswith(" with weak memory")]
         if rungs != wanted or len(failures) != len(wanted):
             raise AssertionError(f"{source.stem}, sooth run {flags}: {failures}")
