@@ -34,7 +34,10 @@ sooth_bare_make() {
   local place
   place=$(dirname "$root")
   mkdir -p "$place/archives"
-  "${as_root[@]}" debootstrap --variant=minbase --cache-dir="$place/archives" "$codename" "$root" "$mirror" >"$place/debootstrap.log" 2>&1 || {
+  # A release that is younger than debootstrap is made as the ones before it.
+  local script=$codename
+  [[ -e /usr/share/debootstrap/scripts/$script ]] || script=$([[ $mirror == *ubuntu* ]] && echo jammy || echo sid)
+  "${as_root[@]}" debootstrap --variant=minbase --cache-dir="$place/archives" "$codename" "$root" "$mirror" "/usr/share/debootstrap/scripts/$script" >"$place/debootstrap.log" 2>&1 || {
     tail -n 20 "$place/debootstrap.log" >&2
     sooth_fail "debootstrap could not make a system; its messages are above"
   }
