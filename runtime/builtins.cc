@@ -22,8 +22,7 @@ __attribute__((visibility("hidden"))) void* sooth_rt_memmove(void* to, const voi
 }
 
 __attribute__((visibility("hidden"))) void* sooth_rt_memset(void* to, int byte, std::size_t bytes) {
-  void* p = to;
-  asm volatile("rep stosb" : "+D"(p), "+c"(bytes) : "a"(byte) : "memory");
+  sooth::rt::fill_bytes(to, byte, bytes);
   return to;
 }
 

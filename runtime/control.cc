@@ -155,8 +155,8 @@ const KnownModule* add_module(uptr pc) {
   bool is_program = name == nullptr;
   char path[512];
   if (is_program) {
-    long n =
-        sys_call(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(path), sizeof path - 1);
+    long n = sys_call(SYS_readlinkat, AT_FDCWD, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(path),
+                      sizeof path - 1);
     path[n > 0 ? n : 0] = 0;
     name = path;
   }

@@ -125,9 +125,7 @@ namespace sooth::rt::engine {
 bool start() {
   static SoothEngine table;
   table.version = SOOTH_ENGINE_VERSION;
-  uptr pointer;
-  asm("mov %%fs:0, %0" : "=r"(pointer));
-  table.thread_offset = static_cast<long>(reinterpret_cast<uptr>(&self_) - pointer);
+  table.thread_offset = static_cast<long>(reinterpret_cast<uptr>(&self_) - thread_pointer());
   table.call_offset = __builtin_offsetof(Thread, engine_call);
   table.slow_entry = reinterpret_cast<uptr>(sooth_engine_slow_entry);
   table.access = access_natively;

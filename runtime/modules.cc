@@ -208,8 +208,8 @@ Module* module_of(uptr pc) {
     append_text(m.path, m.path + sizeof m.path, code.name);
   } else {
     // The program itself has no name.
-    long n = sys_call(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(m.path),
-                      sizeof m.path - 1);
+    long n = sys_call(SYS_readlinkat, AT_FDCWD, reinterpret_cast<long>("/proc/self/exe"),
+                      reinterpret_cast<long>(m.path), sizeof m.path - 1);
     m.path[n > 0 ? n : 0] = 0;
   }
   build_id(m.bias, code.segments, code.segment_count, m.build_id, m.build_id + sizeof m.build_id);

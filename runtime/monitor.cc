@@ -31,25 +31,9 @@ constexpr std::size_t kStackBytes = 64 * 1024;
   }
 }
 
-// Starts `entry` on another stack, in a thread that shares everything with this one.
 long spawn(void (*entry)(), u8* stack_end) {
-  long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
-  long result;
-  register long parent_tid asm("r10") = 0;
-  register long tls asm("r8") = 0;
-  register void (*function)() asm("r9") = entry;
-  asm volatile(
-      "syscall\n\t"
-      "test %%rax, %%rax\n\t"
-      "jnz 1f\n\t"
-      "xor %%ebp, %%ebp\n\t"
-      "call *%%r9\n\t"
-      "ud2\n"
-      "1:"
-      : "=a"(result)
-      : "a"(SYS_clone), "D"(flags), "S"(stack_end), "d"(0), "r"(parent_tid), "r"(tls), "r"(function)
-      : "rcx", "r11", "memory");
-  return result;
+  constexpr long kFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+  return spawn_thread(kFlags, stack_end, entry);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ State state{nullptr, kNothingLeftOut, 0};
 
 namespace {
 
-constexpr u64 kAddresses = u64{1} << 47;          // what user space has
-constexpr u64 kAddressesInEngine = u64{1} << 37;  // and what Valgrind leaves of it to itself and the program
+constexpr u64 kAddresses = u64{1} << kAddressBits;
+constexpr u64 kAddressesInEngine = u64{1} << 37;  // what Valgrind leaves of them to itself and the program
 constexpr u64 kWholePages = u64{1} << 20;         // blocks from this size on are forgotten by page
 constexpr u64 kTooLong = u64{256} << 20;          // and not looked at cell by cell
 

@@ -68,7 +68,7 @@ bool make_directory(const char* base, bool beside) {
     char* p = append_text(directory_, end, base);
     if (attempt >= 1) p = append_number(append_text(p, end, "."), end, pid);
     if (attempt >= 2) append_number(append_text(p, end, "."), end, attempt);
-    long r = sys_call(SYS_mkdir, reinterpret_cast<long>(directory_), 0700);
+    long r = sys_call(SYS_mkdirat, AT_FDCWD, reinterpret_cast<long>(directory_), 0700);
     if (r == 0) return true;
     if (r == -17 && attempt == 0) {
       claimed_streams_ = open_file(directory_, stream::kStreamsFile);

@@ -141,8 +141,8 @@ void note_crash(Thread* t, int number, uptr pc, uptr stack) {
 void crashed(int number, siginfo_t* info, void* context) {
   static u32 noted;
   Thread* t = current();
-  const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-  auto pc = static_cast<uptr>(registers[REG_RIP]), stack = static_cast<uptr>(registers[REG_RSP]);
+  const auto& interrupted = *static_cast<const ucontext_t*>(context);
+  uptr pc = interrupted_pc(interrupted), stack = interrupted_stack(interrupted);
   if (t != nullptr && __atomic_exchange_n(&noted, 1, __ATOMIC_ACQ_REL) == 0) {
     if (recorder.controlled && number == sooth::control::kWhereSignal && info->si_code == SI_USER)
       turn::tell_where_all_are(t);

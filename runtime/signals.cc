@@ -51,7 +51,7 @@ bool is_synchronous(int number, const siginfo_t* info) {
 }
 
 bool in_library(const void* context) {
-  return is_library_code(static_cast<uptr>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]));
+  return is_library_code(interrupted_pc(*static_cast<const ucontext_t*>(context)));
 }
 
 void call_handler(const struct sigaction& action, int number, siginfo_t* info, void* context) {

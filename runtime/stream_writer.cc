@@ -622,10 +622,8 @@ void write_name(Thread* t, ObjectKind kind, u64 object, const char* name) {
 
 void write_thread_pointer(Thread* t) {
   if ((t->special & kStopped) != 0) return;
-  uptr pointer;
-  asm("mov %%fs:0, %0" : "=r"(pointer));
   Builder b(t, escape(Record::kThreadPointer));
-  b.put_varint(pointer);
+  b.put_varint(thread_pointer());
   b.commit();
   if (t->cursor > t->limit) attend(t);
 }

@@ -53,11 +53,9 @@ bool text_equal(const char* a, const char* b) {
   return *a == *b;
 }
 
-void copy_memory(void* to, const void* from, std::size_t bytes) {
-  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
-}
+void copy_memory(void* to, const void* from, std::size_t bytes) { copy_bytes(to, from, bytes); }
 
-void zero_memory(void* to, std::size_t bytes) { asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(0) : "memory"); }
+void zero_memory(void* to, std::size_t bytes) { fill_bytes(to, 0, bytes); }
 
 char* append_text(char* to, char* end, const char* text) {
   while (*text != 0 && to + 1 < end) *to++ = *text++;

@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "runtime/cpu.h"
+
 namespace sooth::rt {
 
 using uptr = std::uintptr_t;
@@ -25,15 +27,7 @@ using u64 = std::uint64_t;
 
 // A system call without errno: the result, or minus the error number.
 SOOTH_INLINE long sys_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
-  register long r10 asm("r10") = d;
-  register long r8 asm("r8") = e;
-  register long r9 asm("r9") = f;
-  long result;
-  asm volatile("syscall"
-               : "=a"(result)
-               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-               : "rcx", "r11", "memory");
-  return result;
+  return kernel_call(number, a, b, c, d, e, f);
 }
 
 // Fresh zeroed memory, or nullptr.
@@ -46,7 +40,6 @@ int futex_wait(const u32* word, u32 expected, const timespec* monotonic_deadline
 void futex_wake(const u32* word, int count);
 // clock_gettime(), which the library interposes.
 void read_clock(int clock, struct timespec* time);
-inline void cpu_relax() { __builtin_ia32_pause(); }
 
 // Writes "sooth: " TEXT... to standard error, in one call: the program's own output is never mixed into.
 void warn(const char* a, const char* b = "", const char* c = "", const char* d = "");

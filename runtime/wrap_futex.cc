@@ -110,23 +110,8 @@ extern "C" __attribute__((visibility("hidden"))) long sooth_set_errno(long resul
 }
 
 // Any other call goes to the kernel from here, with no frame in between: it may be one that returns twice.
-SOOTH_EXPORT __attribute__((naked)) long sooth_syscall(long number, ...) asm("syscall");
-long sooth_syscall(long, ...) {
-  asm("cmpq $202, %rdi\n\t"  // SYS_futex
-      "je sooth_futex\n\t"
-      "movq %rdi, %rax\n\t"
-      "movq %rsi, %rdi\n\t"
-      "movq %rdx, %rsi\n\t"
-      "movq %rcx, %rdx\n\t"
-      "movq %r8, %r10\n\t"
-      "movq %r9, %r8\n\t"
-      "movq 8(%rsp), %r9\n\t"
-      "syscall\n\t"
-      "cmpq $-4095, %rax\n\t"
-      "jae 1f\n\t"
-      "ret\n"
-      "1:\n\t"
-      "movq %rax, %rdi\n\t"
-      "jmp sooth_set_errno");
-}
-static_assert(SYS_futex == 202);
+asm(".text\n\t"
+    ".globl syscall\n\t"
+    ".type syscall, @function\n"
+    "syscall:\n\t" SOOTH_SYSCALL_BODY
+    "\n\t.size syscall, . - syscall");

@@ -236,7 +236,8 @@ static void pass_on(Thread* t, uptr pc, int from, int to, bool waits) {
   pollfd ready = {from, POLLIN, 0};
   {
     Blocking blocking(t, waits && turn::taken());
-    sys_call(SYS_poll, reinterpret_cast<long>(&ready), 1, waits ? -1 : 0);
+    timespec at_once = {};
+    sys_call(SYS_ppoll, reinterpret_cast<long>(&ready), 1, waits ? 0 : reinterpret_cast<long>(&at_once));
   }
   if (ready.revents != 0) descriptor_received(t, pc, from, (ready.revents & POLLHUP) != 0);
   descriptor_sends(t, pc, to);
