@@ -6,6 +6,7 @@
 #include "launch/captured_process.h"
 #include "launch/control_files.h"
 #include "launch/descendants.h"
+#include "launch/emulator.h"
 #include "launch/engine.h"
 #include "launch/environment.h"
 #include "launch/gdb_script.h"
@@ -43,6 +44,9 @@ Status run_through(const Words& words, const Words& environment, const Controlle
   Words started = started_words(words);
   if (options.under_gdb && engine() == Engine::kValgrind) {
     return Status::usage("gdb does not know the program under Valgrind; replay without --gdb");
+  }
+  if (options.under_gdb && emulator().has_value()) {
+    return Status::usage("gdb does not know the program under an emulator; replay without --gdb");
   }
   if (options.under_gdb) {
     SOOTH_RETURN_IF_ERROR(write_small_file(script, gdb_script()));

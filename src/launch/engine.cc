@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "launch/emulator.h"
 #include "launch/program_path.h"
 #include "launch/runtime_library.h"
 
@@ -63,13 +64,17 @@ Status find_valgrind_tool() {
 }
 
 std::vector<std::string> started_words(const std::vector<std::string>& words) {
-  if (engine() != Engine::kValgrind || words.empty()) {
+  if ((engine() != Engine::kValgrind && !emulator().has_value()) || words.empty()) {
     return words;
   }
   const Result<std::string> path = find_program(words.front());
-  std::vector<std::string> all = {
-      tool_directory() + "/" + kToolName, "--tool=sooth", "--command-line-only=yes", "--quiet", "--vgdb=no", "--",
-      path.ok() ? *path : words.front()};
+  std::vector<std::string> all;
+  if (emulator().has_value()) {
+    all = {emulator()->path, "-0", words.front()};  // it tells the program how it was called
+  } else {
+    all = {tool_directory() + "/" + kToolName, "--tool=sooth", "--command-line-only=yes", "--quiet", "--vgdb=no", "--"};
+  }
+  all.push_back(path.ok() ? *path : words.front());
   all.insert(all.end(), words.begin() + 1, words.end());
   return all;
 }

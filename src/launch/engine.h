@@ -30,7 +30,7 @@ bool engine_from_name(std::string_view name, Engine& engine);
 // Whether there is a tool for Engine::kValgrind, and a Valgrind for it; what to do when there is none.
 Status find_valgrind_tool();
 
-// What to start for `words`, a program and its arguments: these, or Valgrind with them.
+// What to start for `words`, a program and its arguments: these, or Valgrind or an emulator with them.
 std::vector<std::string> started_words(const std::vector<std::string>& words);
 // What Valgrind must find in its environment: NAME, VALUE. Nothing for other engines.
 std::vector<std::pair<std::string, std::string>> engine_environment();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "launch/emulator.h"
 #include "launch/engine.h"
 #include "launch/excluded_code.h"
 #include "schedule/protocol.h"
@@ -43,9 +44,10 @@ std::string join(const std::vector<std::string>& patterns) {
 
 // Everything in `environment` that tells our library what to do is gone afterwards, and it loads `library`.
 Status load_library(std::vector<std::string>& environment, const std::string& library) {
-  if (library.find_first_of(" :") != std::string::npos) {
+  // QEMU takes a list of settings with commas between them.
+  if (library.find_first_of(emulator().has_value() ? " :," : " :") != std::string::npos) {
     return Status::usage("the dynamic linker cannot load " + library +
-                         " into the program, because its path has a space or colon; install sooth elsewhere");
+                         " into the program, because its path has a space, colon or comma; install sooth elsewhere");
   }
   for (const char* ours : {"SOOTH_RECORD", "SOOTH_RECORD_FDS", "SOOTH_CHUNK_LIMIT", "SOOTH_MAX_TRACE",
                            "SOOTH_THIN_FROM", "SOOTH_EXCLUDE", "SOOTH_EXCLUDE_CODE", "SOOTH_REACH",
@@ -59,6 +61,12 @@ Status load_library(std::vector<std::string>& environment, const std::string& li
     }
   }
   const std::string preloaded = take(environment, "LD_PRELOAD");
+  if (emulator().has_value()) {
+    for (const auto& [name, value] : emulator_environment(library)) {
+      set(environment, name, value);
+    }
+    return {};
+  }
   set(environment, "LD_PRELOAD", preloaded.empty() ? library : library + ":" + preloaded);
   return {};
 }
@@ -86,7 +94,8 @@ Result<std::vector<std::string>> recording_environment(std::vector<std::string> 
   if (options.max_bytes != 0) {
     set(current, "SOOTH_MAX_TRACE", std::to_string(options.max_bytes));
   }
-  if (options.thin_from != 0) {
+  // An emulator takes memory for every page of the table that thinning has of all addresses.
+  if (options.thin_from != 0 && !emulator().has_value()) {
     set(current, "SOOTH_THIN_FROM", std::to_string(options.thin_from));
   }
   if (const std::string modules = join(options.exclude); !modules.empty()) {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <iterator>
 #include <span>
 #include <string_view>
 #include <utility>
 
+#include "launch/emulator.h"
 #include "launch/engine.h"
 #include "launch/excluded_code.h"
 #include "launch/program_path.h"
@@ -36,7 +38,7 @@ bool imports_any(const std::string& path, std::span<const std::string_view> name
 Status refuse_if_impossible(const BinaryInfo& main) {
   const std::string cannot = main.path + " cannot be recorded: ";
   if (main.format == FileFormat::kForeignElf) {
-    return Status::usage(cannot + "it is for another machine than x86-64");
+    return Status::usage(cannot + "it is for a machine that Sooth does not know; it knows x86_64 and aarch64");
   }
   if (main.runs_as_other_user) {
     return Status::usage(cannot +
@@ -52,6 +54,23 @@ Status refuse_if_impossible(const BinaryInfo& main) {
         "ThreadSanitizer's own library is linked into it; link it again with `sooth c++`, or with "
         "`g++ -fsanitize=thread` without -static-libtsan, or with `clang++ -fsanitize=thread -shared-libsan`");
   }
+  return {};
+}
+
+// A program for another machine needs an emulator, and our library for that machine.
+Status settle_emulator(const BinaryInfo& main, const RuntimeLibrary& library) {
+  Result<std::optional<Emulator>> found = find_emulator(main.machine);
+  if (!found.ok()) {
+    return std::move(found).status().prefixed(main.path + " cannot be recorded");
+  }
+  std::error_code error;
+  const std::string ours = library.for_machine(machine_name(main.machine)) + "/" + kGccRuntimeName;
+  if (found->has_value() && !std::filesystem::exists(ours, error)) {
+    return Status::usage(main.path + " cannot be recorded: it is for " + std::string(machine_name(main.machine)) +
+                         ", and this sooth was built without the run time library for it, which needs g++-" +
+                         std::string(machine_name(main.machine)) + "-linux-gnu when it is built");
+  }
+  choose_emulator(std::move(*found));
   return {};
 }
 
@@ -78,7 +97,7 @@ bool starts_threads(const ProgramInfo& program) {
 // make) mostly have none, and are left as they are; so is what loads modules by itself (python3), which may have hooks.
 Status settle_engine(const ProgramInfo& program) {
   const bool is_elf = program.main.format == FileFormat::kElf;
-  if (!engine_is_chosen() && is_elf && !program.instrumented() && starts_threads(program) &&
+  if (!engine_is_chosen() && is_elf && !emulator().has_value() && !program.instrumented() && starts_threads(program) &&
       !imports_any(program.main.path, kLoaders) && find_valgrind_tool().ok()) {
     choose_engine(Engine::kValgrind);
   }
@@ -89,7 +108,7 @@ Status settle_engine(const ProgramInfo& program) {
     return Status::usage(program.main.path +
                          " has hooks of its own (-fsanitize=thread): record it without --engine valgrind");
   }
-  if (!is_elf) {
+  if (!is_elf || emulator().has_value()) {
     return Status::usage(program.main.path + " is no program of this machine: name its interpreter to record that");
   }
   return find_valgrind_tool();
@@ -116,15 +135,24 @@ Result<PreparedProgram> prepare_program(const std::string& name, const std::vect
   if (!library.ok()) {
     return library.status();
   }
+  const Result<BinaryInfo> file = inspect_binary(*path);
+  if (!file.ok()) {
+    return file.status();
+  }
+  SOOTH_RETURN_IF_ERROR(refuse_if_impossible(*file));
+  SOOTH_RETURN_IF_ERROR(settle_emulator(*file, *library));
   const char* library_path = std::getenv("LD_LIBRARY_PATH");
-  const Result<ProgramInfo> program = inspect_program(*path, library_path != nullptr ? library_path : "");
+  const Result<ProgramInfo> program = inspect_program(*path, library_path != nullptr ? library_path : "",
+                                                      emulator().has_value() ? emulator()->root : "");
   if (!program.ok()) {
     return program.status();
   }
-  SOOTH_RETURN_IF_ERROR(refuse_if_impossible(program->main));
   SOOTH_RETURN_IF_ERROR(settle_engine(*program));
   PreparedProgram answer;
-  answer.library = library->path(wants_clang_name(*program) ? kClangRuntimeName : kGccRuntimeName);
+  const std::string machine(machine_name(file->machine));
+  answer.library =
+      (emulator().has_value() ? library->for_machine(machine) : library->directory) + "/" +
+      (wants_clang_name(*program) ? "libclang_rt.tsan-" + machine + ".so" : std::string(kGccRuntimeName));
   answer.instrumented = program->instrumented() || engine() != Engine::kHooks;
   if (!answer.instrumented) {
     const bool script = program->main.format == FileFormat::kScript;

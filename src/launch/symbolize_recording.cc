@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <utility>
 
+#include "launch/emulator.h"
 #include "launch/engine.h"
 #include "launch/preflight.h"
 #include "symbol/elf_file.h"
@@ -37,6 +39,15 @@ void add_note(Symbolizer& symbolizer, const Module& module, ModuleId id, std::ve
   }
 }
 
+// Where the file is that the program knows by `path`: an emulator looks below its root first.
+std::string path_of_module(const std::string& path) {
+  std::error_code error;
+  if (emulator().has_value() && !emulator()->root.empty() && std::filesystem::exists(emulator()->root + path, error)) {
+    return emulator()->root + path;
+  }
+  return path;
+}
+
 }  // namespace
 
 RecordingSymbolizer::RecordingSymbolizer() = default;
@@ -50,7 +61,7 @@ void RecordingSymbolizer::use_modules(const std::vector<RecordedModule>& modules
   table_ = std::make_unique<ModuleTable>();
   for (const RecordedModule& each : modules) {
     Module module;
-    module.path = each.path;
+    module.path = path_of_module(each.path);
     module.build_id = each.build_id;
     module.bias = each.bias;
     module.ranges = {{each.begin, each.end}};
@@ -90,14 +101,14 @@ void RecordingSymbolizer::meet(ModuleId id, RecordingSymbols& symbols) {
   }
 }
 
-// Those of the program itself lie right below the thread pointer; where libraries have theirs differs from run to run.
+// Those of the program itself lie next to the thread pointer; where libraries have theirs differs from run to run.
 void RecordingSymbolizer::add_thread_locals(ModuleId id, std::vector<ShortLived>& variables) {
-  const Result<std::uint64_t> block = thread_local_bytes(table_->module(id).path);
+  const Result<std::int64_t> block = thread_local_offset(table_->module(id).path);
   if (!block.ok()) {
     return;
   }
   for (ShortLived& variable : symbolizer_->thread_locals(id)) {
-    variable.offset -= static_cast<std::int64_t>(*block);
+    variable.offset += *block;
     variables.push_back(std::move(variable));
   }
 }

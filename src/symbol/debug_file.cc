@@ -64,7 +64,7 @@ Result<std::unique_ptr<DebugFile>> DebugFile::open(const std::string& path, cons
     return info.status();
   }
   if (info->format != FileFormat::kElf) {
-    return Status::bad_input(path + ": not an ELF file for x86-64");
+    return Status::bad_input(path + ": not an ELF file of a machine that Sooth knows");
   }
   SOOTH_RETURN_IF_ERROR(check_build_id(*info, build_id));
   std::unique_ptr<DebugFile> file(new DebugFile);

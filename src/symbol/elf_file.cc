@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "symbol/elf_image.h"
@@ -14,18 +14,27 @@ namespace sooth {
 namespace {
 
 // Where Debian, Ubuntu and Fedora keep libraries, in the order of the dynamic linker.
-constexpr std::array kDefaultDirectories = {"/lib/x86_64-linux-gnu",
-                                            "/usr/lib/x86_64-linux-gnu",
-                                            "/lib64",
-                                            "/usr/lib64",
-                                            "/lib",
-                                            "/usr/lib",
-                                            "/usr/local/lib/x86_64-linux-gnu",
-                                            "/usr/local/lib"};
+std::vector<std::string> default_directories(Machine machine, const std::string& root) {
+  const std::string folder = "/" + std::string(machine_name(machine)) + "-linux-gnu";
+  return {root + "/lib" + folder,
+          root + "/usr/lib" + folder,
+          root + "/lib64",
+          root + "/usr/lib64",
+          root + "/lib",
+          root + "/usr/lib",
+          root + "/usr/local/lib" + folder,
+          root + "/usr/local/lib"};
+}
 
-bool is_x86_64(const Elf64_Ehdr& header) {
-  return header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
-         header.e_machine == EM_X86_64;
+std::optional<Machine> machine_of(const Elf64_Ehdr& header) {
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB) {
+    return std::nullopt;
+  }
+  switch (header.e_machine) {
+    case EM_X86_64: return Machine::kX86_64;
+    case EM_AARCH64: return Machine::kAarch64;
+    default: return std::nullopt;
+  }
 }
 
 std::string replace_all(std::string text, std::string_view what, const std::string& with) {
@@ -145,7 +154,8 @@ Status read_elf(const ElfImage& image, BinaryInfo& info) {
 // Looks for needed libraries the way the dynamic linker does.
 class LibraryWalk {
  public:
-  LibraryWalk(ProgramInfo& program, const std::string& library_path) : program_(program) {
+  LibraryWalk(ProgramInfo& program, const std::string& library_path, const std::string& root)
+      : program_(program), default_directories_(default_directories(program.main.machine, root)) {
     if (!library_path.empty()) {
       library_path_ = split_path(library_path, folder_of(program.main.path));
     }
@@ -186,14 +196,15 @@ class LibraryWalk {
     return {};
   }
 
-  // An existing file for x86-64: the dynamic linker passes over those of other machines.
-  static bool usable(const std::string& path) {
+  // An existing file for the program's machine: the dynamic linker passes over those of others.
+  bool usable(const std::string& path) const {
     const auto file = MappedFile::open(path);
     if (!file.ok()) {
       return false;
     }
     const auto image = ElfImage::parse(file->bytes(), path);
-    return !image.ok() || is_x86_64(image->header());  // a damaged one is reported, not passed over
+    return !image.ok() ||
+           machine_of(image->header()) == program_.main.machine;  // a damaged one is reported, not passed over
   }
 
   std::string find(const std::string& soname, std::size_t file) const {
@@ -210,7 +221,7 @@ class LibraryWalk {
     }
     append(library_path_);
     append(info(file).runpath);
-    append(kDefaultDirectories);
+    append(default_directories_);
     for (const std::string& directory : directories) {
       if (std::string path = directory + "/" + soname; usable(path)) {
         return path;
@@ -221,13 +232,22 @@ class LibraryWalk {
 
   ProgramInfo& program_;
   std::vector<std::string> library_path_;
+  std::vector<std::string> default_directories_;
   std::vector<std::size_t> parents_;  // of each library: the one that needs it
   std::set<std::string> seen_;
 };
 
 }  // namespace
 
-Result<std::uint64_t> thread_local_bytes(const std::string& path) {
+std::string_view machine_name(Machine machine) {
+  switch (machine) {
+    case Machine::kX86_64: return "x86_64";
+    case Machine::kAarch64: return "aarch64";
+  }
+  return "";
+}
+
+Result<std::int64_t> thread_local_offset(const std::string& path) {
   const auto file = MappedFile::open(path);
   if (!file.ok()) {
     return file.status();
@@ -239,10 +259,14 @@ Result<std::uint64_t> thread_local_bytes(const std::string& path) {
   for (const Elf64_Phdr& segment : image->segments()) {
     if (segment.p_type == PT_TLS) {
       const std::uint64_t alignment = std::max<std::uint64_t>(segment.p_align, 1);
-      return (segment.p_memsz + alignment - 1) / alignment * alignment;
+      const auto round_up = [&](std::uint64_t n) {
+        return static_cast<std::int64_t>((n + alignment - 1) / alignment * alignment);
+      };
+      // By the ABIs: it ends at the thread pointer, or begins behind the two words that this points at.
+      return machine_of(image->header()) == Machine::kAarch64 ? round_up(16) : -round_up(segment.p_memsz);
     }
   }
-  return std::uint64_t{0};
+  return std::int64_t{0};
 }
 
 Result<BinaryInfo> inspect_binary(const std::string& path) {
@@ -267,7 +291,8 @@ Result<BinaryInfo> inspect_binary(const std::string& path) {
   const auto image = ElfImage::parse(file->bytes(), path);
   // The headers of a 32-bit file are smaller ones, which may not parse.
   const bool other_class = text.size() > EI_DATA && (text[EI_CLASS] == ELFCLASS32 || text[EI_DATA] == ELFDATA2MSB);
-  if (other_class || (image.ok() && !is_x86_64(image->header()))) {
+  const std::optional<Machine> machine = image.ok() ? machine_of(image->header()) : std::nullopt;
+  if (other_class || (image.ok() && !machine.has_value())) {
     info.format = FileFormat::kForeignElf;
     return info;
   }
@@ -275,6 +300,7 @@ Result<BinaryInfo> inspect_binary(const std::string& path) {
     return image.status();
   }
   info.format = FileFormat::kElf;
+  info.machine = *machine;
   SOOTH_RETURN_IF_ERROR(read_elf(*image, info));
   return info;
 }
@@ -290,13 +316,13 @@ bool ProgramInfo::has_sooth() const {
                                             [](const NeededLibrary& library) { return library.info.contains_sooth; });
 }
 
-Result<ProgramInfo> inspect_program(const std::string& path, const std::string& library_path) {
+Result<ProgramInfo> inspect_program(const std::string& path, const std::string& library_path, const std::string& root) {
   auto main = inspect_binary(path);
   if (!main.ok()) {
     return main.status();
   }
   ProgramInfo program{.main = std::move(*main), .libraries = {}};
-  SOOTH_RETURN_IF_ERROR(LibraryWalk(program, library_path).run());
+  SOOTH_RETURN_IF_ERROR(LibraryWalk(program, library_path, root).run());
   return program;
 }
 

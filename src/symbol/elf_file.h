@@ -10,9 +10,22 @@
 
 namespace sooth {
 
+// The processors that our run time library knows (runtime/cpu.h).
+enum class Machine : std::uint8_t { kX86_64, kAarch64 };
+
+// What this tool itself was built for.
+#if defined(__aarch64__)
+inline constexpr Machine kThisMachine = Machine::kAarch64;
+#else
+inline constexpr Machine kThisMachine = Machine::kX86_64;
+#endif
+
+// "x86_64", "aarch64": as in the names of libraries, compilers and emulators.
+std::string_view machine_name(Machine machine);
+
 enum class FileFormat : std::uint8_t {
-  kElf,         // for x86-64
-  kForeignElf,  // for another machine, or 32 bit
+  kElf,         // for a Machine
+  kForeignElf,  // for another one, or 32 bit
   kScript,      // starts with #!
   kOther,
 };
@@ -34,13 +47,14 @@ enum class Tsan : std::uint8_t {
 enum class TsanLibrary : std::uint8_t {
   kNone,
   kGcc,    // libtsan.so.N
-  kClang,  // libclang_rt.tsan-x86_64.so
+  kClang,  // libclang_rt.tsan-MACHINE.so
 };
 
 // Fields behind `format` are filled for FileFormat::kElf only, except that scripts have an interpreter.
 struct BinaryInfo {
   std::string path;
   FileFormat format = FileFormat::kOther;
+  Machine machine = kThisMachine;
   bool runs_as_other_user = false;  // setuid or setgid bit: the dynamic linker ignores LD_PRELOAD
   Linking linking = Linking::kNotLinked;
   Tsan tsan = Tsan::kNone;
@@ -62,8 +76,8 @@ inline constexpr std::string_view kSoothSymbolPrefix = "__sooth_";
 // Linear in the size of the symbol tables. Fails for files that cannot be read and for damaged ELF files.
 Result<BinaryInfo> inspect_binary(const std::string& path);
 
-// How far below the thread pointer the block of an executable's thread-local variables begins; 0 when it has none.
-Result<std::uint64_t> thread_local_bytes(const std::string& path);
+// Where the block of an executable's thread-local variables begins, from the thread pointer; 0 when it has none.
+Result<std::int64_t> thread_local_offset(const std::string& path);
 
 struct NeededLibrary {
   std::string soname;     // as in DT_NEEDED
@@ -84,8 +98,9 @@ struct ProgramInfo {
 
 // The program and its libraries. They are looked for where the dynamic linker looks: DT_RPATH of the file and of those
 // that led to it, `library_path` (the value of LD_LIBRARY_PATH), DT_RUNPATH, then the default directories; its cache
-// (ld.so.conf) is not read. A library that is not found there is listed without a path; one that is damaged is an
-// error.
-Result<ProgramInfo> inspect_program(const std::string& path, const std::string& library_path = "");
+// (ld.so.conf) is not read. `root` stands before the default directories: that of an emulator. A library that is not
+// found there is listed without a path; one that is damaged is an error.
+Result<ProgramInfo> inspect_program(const std::string& path, const std::string& library_path = "",
+                                    const std::string& root = "");
 
 }  // namespace sooth

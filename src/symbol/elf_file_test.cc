@@ -59,8 +59,12 @@ TEST_F(ElfFileTest, ProgramsOfOtherMachines) {
   bytes[EI_CLASS] = ELFCLASS32;
   EXPECT_EQ(inspect_binary(write("p32", bytes))->format, FileFormat::kForeignElf);
   bytes[EI_CLASS] = ELFCLASS64;
+  EXPECT_EQ(inspect_binary(write("same", bytes))->machine, Machine::kX86_64);
   bytes[offsetof(Elf64_Ehdr, e_machine)] = static_cast<char>(EM_AARCH64);
-  EXPECT_EQ(inspect_binary(write("arm", bytes))->format, FileFormat::kForeignElf);
+  EXPECT_EQ(inspect_binary(write("arm", bytes))->format, FileFormat::kElf);
+  EXPECT_EQ(inspect_binary(dir_ / "arm")->machine, Machine::kAarch64);
+  bytes[offsetof(Elf64_Ehdr, e_machine)] = static_cast<char>(EM_PPC64);
+  EXPECT_EQ(inspect_binary(write("power", bytes))->format, FileFormat::kForeignElf);
 }
 
 // --- linking and instrumentation ---

@@ -28,6 +28,9 @@ Result<std::unique_ptr<ImportedCalls>> ImportedCalls::open(const std::string& pa
   if (!image.ok()) {
     return std::move(image).status();
   }
+  if (image->header().e_machine != EM_X86_64) {
+    return Status::usage(path + ": calls are read in code for x86-64 only");
+  }
   Result<std::vector<ElfImage::Import>> imports = image->imports();
   if (!imports.ok()) {
     return std::move(imports).status();

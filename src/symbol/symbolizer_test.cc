@@ -316,7 +316,7 @@ TEST_F(SymbolizerTest, MissingFilesAndFilesThatAreNoPrograms) {
   EXPECT_EQ(symbolizer_->level(kProgram), SymbolLevel::kNothing);
   fill_file(dir_ / "p", "#!/bin/sh\n");
   load();
-  EXPECT_EQ(symbolizer_->status(kProgram).message(), dir_ / "p" + ": not an ELF file for x86-64");
+  EXPECT_EQ(symbolizer_->status(kProgram).message(), dir_ / "p" + ": not an ELF file of a machine that Sooth knows");
 }
 
 TEST(Demangle, PlainNamesStay) {
