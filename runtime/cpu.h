@@ -4,6 +4,7 @@
 //   kernel_call()          a system call without errno: the result, or minus the error number
 //   cpu_relax()            to a loop that waits for another thread
 //   thread_pointer()       what thread-local variables are addressed by
+//   kThreadLocalsBelow     whether those that a thread begins with lie below it, or above
 //   copy_bytes()           forwards, and never by a call of memcpy()
 //   fill_bytes()           likewise, of memset()
 //   spawn_thread()         starts a function on a stack of its own, in a thread that shares everything with this one

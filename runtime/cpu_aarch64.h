@@ -19,6 +19,7 @@ inline __attribute__((always_inline)) long kernel_call(long number, long a, long
 
 inline void cpu_relax() { asm volatile("yield" ::: "memory"); }
 
+inline constexpr bool kThreadLocalsBelow = false;
 inline std::uintptr_t thread_pointer() { return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()); }
 
 // Eight bytes at a time where both sides allow; a compiler that is told not to (-fno-tree-loop-distribute-patterns)

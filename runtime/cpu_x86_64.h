@@ -19,6 +19,7 @@ inline __attribute__((always_inline)) long kernel_call(long number, long a, long
 
 inline void cpu_relax() { __builtin_ia32_pause(); }
 
+inline constexpr bool kThreadLocalsBelow = true;
 inline std::uintptr_t thread_pointer() {
   std::uintptr_t pointer;
   asm("mov %%fs:0, %0" : "=r"(pointer));

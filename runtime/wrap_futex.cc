@@ -113,5 +113,4 @@ extern "C" __attribute__((visibility("hidden"))) long sooth_set_errno(long resul
 asm(".text\n\t"
     ".globl syscall\n\t"
     ".type syscall, @function\n"
-    "syscall:\n\t" SOOTH_SYSCALL_BODY
-    "\n\t.size syscall, . - syscall");
+    "syscall:\n\t" SOOTH_SYSCALL_BODY "\n\t.size syscall, . - syscall");

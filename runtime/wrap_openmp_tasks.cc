@@ -39,15 +39,19 @@ int add_module(dl_phdr_info* module, std::size_t, void* data) {
     if (module->dlpi_phdr[i].p_type != PT_TLS) continue;
     uptr begin = reinterpret_cast<uptr>(module->dlpi_tls_data), end = begin + module->dlpi_phdr[i].p_memsz;
     // In the block that the thread began with: next to where the thread pointer points.
-    if (end > range->end || range->end - begin > (1 << 20)) continue;
-    if (begin < range->begin) range->begin = begin;
+    constexpr uptr kNear = 1 << 20;
+    if (kThreadLocalsBelow) {
+      if (end <= range->end && range->end - begin <= kNear && begin < range->begin) range->begin = begin;
+    } else {
+      if (begin >= range->begin && end - range->begin <= kNear && end > range->end) range->end = end;
+    }
   }
   return 0;
 }
 Range own_variables() {
   static __thread Range range __attribute__((tls_model("initial-exec")));
   if (range.end == 0) {
-    range.begin = range.end = reinterpret_cast<uptr>(__builtin_thread_pointer());
+    range.begin = range.end = thread_pointer();
     dl_iterate_phdr(add_module, &range);
   }
   return range;

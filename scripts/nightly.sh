@@ -95,6 +95,18 @@ step_programs() {
   return "$status"
 }
 
+# Every program for AArch64, under an emulator, and a tenth of them confirmed.
+step_aarch64() {
+  sooth_configure release
+  sooth_build release sooth sooth_rt_aarch64
+  local status=0 compiler=aarch64-linux-gnu-gcc
+  for schedule in os serial; do
+    python3 tests/programs/run.py --sooth build/bin/sooth --compilers "$compiler" --levels 1 --schedule "$schedule" --jobs "$sooth_jobs" || status=1
+  done
+  python3 tests/programs/run_command.py --sooth build/bin/sooth --compiler "$compiler" --sample 1/10 --jobs "$sooth_jobs" || status=1
+  return "$status"
+}
+
 # `sooth run` finds what the other commands find: in all examples, and in programs drawn at random.
 step_union() {
   sooth_configure release

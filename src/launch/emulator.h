@@ -14,7 +14,8 @@ namespace sooth {
 
 struct Emulator {
   std::string path;  // qemu-MACHINE
-  std::string root;  // where it looks for the program's dynamic linker and libraries: QEMU_LD_PREFIX; empty: in this system
+  std::string
+      root;  // where it looks for the program's dynamic linker and libraries: QEMU_LD_PREFIX; empty: in this system
 };
 
 // Nothing for this machine. Fails, with what to install, when there is none for the other one.

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "launch/emulator.h"
+#include "launch/engine.h"
+
 namespace sooth {
 namespace {
 
@@ -67,6 +70,25 @@ TEST(RecordingEnvironment, FiltersFreeRunsOnly) {
 TEST(RecordingEnvironment, RefusesAPathThatLdPreloadWouldSplit) {
   EXPECT_FALSE(recording_environment({}, "/my dir/rt.so", {}, {}).ok());
   EXPECT_FALSE(recording_environment({}, "/a:b/rt.so", {}, {}).ok());
+}
+
+// The emulator is a program of this machine: our library for the other one must not be loaded into it.
+TEST(RecordingEnvironment, LoadsTheLibraryBehindAnEmulator) {
+  choose_emulator(Emulator{"/usr/bin/qemu-aarch64", "/usr/aarch64-linux-gnu"});
+  RecordingOptions options;
+  options.thin_from = 1;
+  const auto environment = recording_environment({"LD_PRELOAD=/x.so"}, "/rt.so", {}, options);
+  const bool refuses_comma = !recording_environment({}, "/a,b/rt.so", {}, {}).ok();
+  const Words started = started_words({"/bin/cat", "a"});
+  choose_emulator(std::nullopt);
+  ASSERT_TRUE(environment.ok());
+  EXPECT_TRUE(has(*environment, "QEMU_SET_ENV=LD_PRELOAD=/rt.so"));
+  EXPECT_TRUE(has(*environment, "QEMU_LD_PREFIX=/usr/aarch64-linux-gnu"));
+  for (const std::string& entry : *environment) {
+    EXPECT_FALSE(entry.starts_with("LD_PRELOAD=") || entry.starts_with("SOOTH_THIN_FROM=")) << entry;
+  }
+  EXPECT_TRUE(refuses_comma);
+  EXPECT_EQ(started, (Words{"/usr/bin/qemu-aarch64", "-0", "/bin/cat", "/bin/cat", "a"}));
 }
 
 }  // namespace

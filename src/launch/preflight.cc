@@ -150,9 +150,8 @@ Result<PreparedProgram> prepare_program(const std::string& name, const std::vect
   SOOTH_RETURN_IF_ERROR(settle_engine(*program));
   PreparedProgram answer;
   const std::string machine(machine_name(file->machine));
-  answer.library =
-      (emulator().has_value() ? library->for_machine(machine) : library->directory) + "/" +
-      (wants_clang_name(*program) ? "libclang_rt.tsan-" + machine + ".so" : std::string(kGccRuntimeName));
+  answer.library = (emulator().has_value() ? library->for_machine(machine) : library->directory) + "/" +
+                   (wants_clang_name(*program) ? "libclang_rt.tsan-" + machine + ".so" : std::string(kGccRuntimeName));
   answer.instrumented = program->instrumented() || engine() != Engine::kHooks;
   if (!answer.instrumented) {
     const bool script = program->main.format == FileFormat::kScript;

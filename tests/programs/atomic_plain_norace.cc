@@ -1,4 +1,5 @@
 // Atomic accesses only, relaxed, of 1, 2, 4, 8 and 16 bytes.
+// MACHINES: x86_64
 // FLAGS: -mcx16 -latomic
 #include "harness.h"
 

@@ -1,4 +1,5 @@
 // Messages through flags of 1, 2, 4, 8 and 16 bytes: release stores and acquire loads.
+// MACHINES: x86_64
 // FLAGS: -mcx16 -latomic
 #include "harness.h"
 

@@ -1,5 +1,6 @@
 // Decoding writes the value, and it is looked at behind the join. The library of such functions is not
 // everywhere: the plugin stands in for it.
+// MACHINES: x86_64
 // PLUGIN: libc_xdr_plugin.cc
 // TSAN: skip, it looks for the function before the plugin is there
 #include <dlfcn.h>

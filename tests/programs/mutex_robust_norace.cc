@@ -1,4 +1,5 @@
 // The owner of a robust mutex dies with it; the next owner repairs what it left.
+// MACHINES: x86_64
 // TSAN: skip, it does not order the death of an owner
 // OUTPUT: owner died
 #include <errno.h>

@@ -1,4 +1,5 @@
 // The owner of a robust mutex dies with it; what it wrote before it took the mutex elsewhere is not protected.
+// MACHINES: x86_64
 // TSAN: skip, it does not order the death of an owner
 // OUTPUT: owner died
 #include <errno.h>

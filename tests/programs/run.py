@@ -18,6 +18,7 @@ A program is a test by existing: `x_race.cc`, `x_norace.cc`, `x_misuse.cc`, `x_d
     // FLAGS: -fopenmp      more flags for the compiler
     // PLUGIN: file.cc      a shared library to build next to the program, as file.so
     // NEEDS: clang>=19     only with this compiler, from this version on; several lines are alternatives
+    // MACHINES: x86_64     only for this machine, because it has code of it or the emulator cannot do what it does
     // TSAN: some, because  ThreadSanitizer sees only a part of the marks; `skip`: it is wrong about this program
     // LEVELS: 0 1          only at these levels of optimisation
     // DEEP: some, because  with --deep, the code of its threads cannot be followed to the end
@@ -106,6 +107,7 @@ class Program:
         self.flags = shlex.split(" ".join(self._lines(text, "FLAGS")))
         self.plugins = [path.parent / name for name in self._lines(text, "PLUGIN")]
         self.needs = self._lines(text, "NEEDS")
+        self.machines = " ".join(self._lines(text, "MACHINES")).split()
         self.levels = " ".join(self._lines(text, "LEVELS")).split()
         self.deep = bool(self._lines(text, "DEEP"))
         self.tsan = re.split(r"\W", (self._lines(text, "TSAN") or [""])[0])[0]
@@ -154,7 +156,7 @@ class Program:
             if name not in self.races:
                 raise Failure(f"{self.path.name}: STACK({name}) names no race")
         unknown = set(re.findall(r"^// ([A-Z]+):", text, re.MULTILINE)) - {
-            "OUTPUT", "STATUS", "ARGS", "FLAGS", "PLUGIN", "NEEDS", "TSAN", "LEVELS", "DEEP"}
+            "OUTPUT", "STATUS", "ARGS", "FLAGS", "PLUGIN", "NEEDS", "TSAN", "LEVELS", "DEEP", "MACHINES"}
         if unknown:
             raise Failure(f"{self.path.name}: no such expectation: {', '.join(sorted(unknown))}")
 
@@ -164,7 +166,7 @@ class Program:
         return [analysis for analysis in self.found.get(name, ["hb"]) if analysis not in finders]
 
     def wants(self, compiler, level):
-        if self.levels and level not in self.levels:
+        if self.levels and level not in self.levels or self.machines and compiler.machine not in self.machines:
             return False
         if "-fopenmp" in self.flags and not compiler.has_openmp():
             return False
@@ -174,16 +176,20 @@ class Program:
 
 
 class Compiler:
-    """`gcc`, `gcc-13`, `clang-19` ...: the C and C++ drivers of one version."""
+    """`gcc`, `gcc-13`, `clang-19` ...: the C and C++ drivers of one version. `aarch64-linux-gnu-gcc`: those of GCC for
+    another machine, whose programs run under an emulator."""
 
     def __init__(self, name):
         self.name = name
-        self.family, _, suffix = name.partition("-")
+        machine, triple, driver = name.rpartition("-linux-gnu-")
+        self.family, _, suffix = driver.partition("-")
         suffix = "-" + suffix if suffix else ""
-        self.cc = self.family + suffix
-        self.cxx = {"gcc": "g++", "clang": "clang++"}.get(self.family, "") + suffix
-        if not self.cxx:
+        self.cc = machine + triple + self.family + suffix
+        self.cxx = machine + triple + {"gcc": "g++", "clang": "clang++"}.get(self.family, "") + suffix
+        if self.family not in ("gcc", "clang"):
             raise Failure(f"{name} is neither gcc nor clang")
+        self.machine = machine or os.uname().machine
+        self.emulator = [f"qemu-{machine}", "-L", f"/usr/{machine}-linux-gnu"] if machine else []
         self.available = bool(shutil.which(self.cxx))
         self.version = int(must([self.cxx, "-dumpversion"]).split(".")[0]) if self.available else 0
         self._openmp = None
@@ -404,7 +410,7 @@ def check(program, compiler, level, tool):
             plain.mkdir()
             instrumented.mkdir()
             build(lambda source: [compiler.driver(source)], program, level, plain / "program")
-            output, _, status = execute([plain / "program", *program.arguments], cwd=plain)
+            output, _, status = execute([*compiler.emulator, plain / "program", *program.arguments], cwd=plain)
             tool.build(program, compiler, level, instrumented / "program")
             missing = set(program.varies)
             for attempt in range(ATTEMPTS if missing else 1):

@@ -102,7 +102,7 @@ class Lab:
         (self.work / "plain").mkdir()
         programs.build(lambda source: [compiler.driver(source)], program, level, self.work / "plain" / self.case.name)
         programs.Sooth(self.options).build(program, compiler, level, self.work / self.case.name)
-        plain = self.execute([self.work / "plain" / self.case.name, *program.arguments])
+        plain = self.execute([*compiler.emulator, self.work / "plain" / self.case.name, *program.arguments])
         output, errors, status = self.execute([self.options.sooth, "run", "--keep", "trace", "--no-times", "--budget", "30s",
                                                "-o", "report.txt", "--", "./" + self.case.name, *program.arguments])
         if not (self.work / f"sooth-{self.case.name}.json").exists():
@@ -200,7 +200,7 @@ def parse_options():
     options.compiler = programs.Compiler(options.compiler)
     options.schedule, options.seed, options.filter, options.deep = "serial", "1", "off", False
     # The table is of one compiler at one level; others may keep or drop accesses of a pair.
-    options.strict = options.compiler.family == "gcc" and options.level == "1" and not options.update
+    options.strict = options.compiler.name == "gcc" and options.level == "1" and not options.update
     return options
 
 
