@@ -1,5 +1,8 @@
 #include "detect/access_log.h"
 
+#include <map>
+#include <utility>
+
 namespace sooth {
 namespace {
 
@@ -100,7 +103,57 @@ std::uint32_t AccessLog::group_of(CellId cell, LockSetId locks) {
   groups_[g] = {locks, kNone, heads_[raw(cell)]};
   heads_[raw(cell)] = g;
   group_index_.add(groups_, g, cell);
+  if (has_families(g)) {
+    add_to_family(cell, g);
+  }
   return g;
+}
+
+// The group is the head of its cell.
+void AccessLog::add_to_family(CellId cell, std::uint32_t group) {
+  Families& families = families_[raw(cell)];
+  Family& others = families.list.front();
+  if (groups_[group].rank == kMany) {
+    for (std::uint32_t g = group; g != kNone; g = groups_[g].next) {
+      others.groups.push_back(g);
+    }
+  } else {
+    const std::vector<LockMode>& locks = table_->locks(groups_[group].locks);
+    const auto found = std::find_if(families.list.begin() + 1, families.list.end(), [&](const Family& family) {
+      return std::binary_search(locks.begin(), locks.end(), table_->locks(family.lock).front());
+    });
+    (found == families.list.end() ? others : *found).groups.push_back(group);
+  }
+  // Each time there are twice as many, so that looking takes time in proportion to their number.
+  if (families.list.front().groups.size() >= families.look_at) {
+    while (part_family(families)) {
+    }
+    families.look_at = std::max<std::size_t>(kMany, 2 * families.list.front().groups.size());
+  }
+}
+
+// Makes a family of those groups without one that hold the lock which most of them hold, if at least half of them do.
+bool AccessLog::part_family(Families& families) {
+  std::vector<std::uint32_t>& others = families.list.front().groups;
+  std::map<LockMode, std::size_t> holding;
+  for (const std::uint32_t g : others) {
+    for (const LockMode& lock : table_->locks(groups_[g].locks)) {
+      ++holding[lock];
+    }
+  }
+  const auto most = std::max_element(holding.begin(), holding.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == holding.end() || 2 * most->second < others.size() || families.list.size() > kMostFamilies) {
+    return false;
+  }
+  const auto first = std::partition(others.begin(), others.end(), [&](std::uint32_t g) {
+    const std::vector<LockMode>& locks = table_->locks(groups_[g].locks);
+    return !std::binary_search(locks.begin(), locks.end(), most->first);
+  });
+  Family made{table_->with(kNoLocks, most->first), {first, others.end()}};
+  others.erase(first, others.end());
+  families.list.push_back(std::move(made));
+  return true;
 }
 
 void AccessLog::grow() {
@@ -146,6 +199,9 @@ void AccessLog::copy_cell(CellId from, CellId to) {
 
 void AccessLog::drop_cell(CellId cell) {
   std::uint32_t g = heads_[raw(cell)];
+  if (has_families(g)) {
+    families_.erase(raw(cell));
+  }
   while (g != kNone) {
     for (std::uint32_t i = groups_[g].first; i != kNone;) {
       unlink_from_bucket(i);

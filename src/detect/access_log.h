@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "detect/group_index.h"
+#include "order/lock_set.h"
 #include "order/shadow_memory.h"
 #include "order/vector_clock.h"
 #include "race/pair_table.h"
@@ -65,6 +67,9 @@ class AccessLog {
   // all order between threads: the latest access of another thread than any given one is among them.
   enum class Keys : std::uint8_t { kPlain, kByLocks, kLatestTwo };
   explicit AccessLog(Keys keys);
+  // The sets of locks in keys are of this table, which lives as long as the log: walks can then leave out at once what
+  // one lock protects.
+  void group_by_lock(LockSetTable* table) { table_ = table; }
 
   // Remembers the access as the latest of its key.
   void record(CellId cell, const AccessView& access) {
@@ -106,17 +111,15 @@ class AccessLog {
   }
 
   // Calls visit(const AccessRecord&) for every key of the cell but those of groups for which skip(LockSetId) is true;
-  // in no particular order. Without kByLocks there is one group, called kNoLocks.
+  // in no particular order. Without kByLocks there is one group, called kNoLocks. After group_by_lock() what is true
+  // for a set must be true for its supersets.
   template <typename Skip, typename Visit>
   void walk(CellId cell, Skip&& skip, Visit&& visit) const {
-    for (std::uint32_t g = heads_[raw(cell)]; g != kNone; g = groups_[g].next) {
-      if (skip(groups_[g].locks)) {
-        continue;
-      }
-      for (std::uint32_t i = groups_[g].first; i != kNone; i = details_[i].next_in_group) {
+    walk_groups(cell, skip, [&](const Group& group) {
+      for (std::uint32_t i = group.first; i != kNone; i = details_[i].next_in_group) {
         visit(access_of(i));
       }
-    }
+    });
   }
   // Calls visit(const AccessRecord&) for the latest access of each site among the keys for which
   // wanted(ThreadId, AccessKind, Time) is true: all that a PairTable asks of one second access. Without copies of the
@@ -131,22 +134,19 @@ class AccessLog {
         note_latest(i);
       }
     };
-    for (std::uint32_t g = heads_[raw(cell)]; g != kNone; g = groups_[g].next) {
-      if (skip(groups_[g].locks)) {
-        continue;
-      }
-      if (groups_[g].list == kNone) {
-        for (std::uint32_t i = groups_[g].first; i != kNone; i = details_[i].next_in_group) {
+    walk_groups(cell, skip, [&](const Group& group) {
+      if (group.list == kNone) {
+        for (std::uint32_t i = group.first; i != kNone; i = details_[i].next_in_group) {
           look(i);
         }
-        continue;
+        return;
       }
-      const std::vector<std::uint32_t>& members = lists_[groups_[g].list];
+      const std::vector<std::uint32_t>& members = lists_[group.list];
       for (std::size_t k = 0; k < members.size(); ++k) {
         __builtin_prefetch(&entries_[members[std::min(k + kAhead, members.size() - 1)]]);
         look(members[k]);
       }
-    }
+    });
     for (const std::uint32_t i : latest_) {
       visit(access_of(i));
     }
@@ -212,6 +212,19 @@ class AccessLog {
     std::uint32_t list = kNone;  // ... in lists_, once there are kLong of them
   };
   static constexpr std::uint32_t kLong = 16;
+  // Groups of a cell that hold a lock in the same mode. A program that nests many locks accesses a variable with
+  // thousands of sets of them, nearly all of which have the lock that the variable belongs to; comparing the set at hand
+  // with each would take time in proportion to the square of the trace.
+  struct Family {
+    LockSetId lock = kNoLocks;          // a set of one; kNoLocks: of the groups that are in no other family
+    std::vector<std::uint32_t> groups;  // into groups_
+  };
+  struct Families {
+    std::vector<Family> list{1};  // the first is that of the others
+    std::size_t look_at = 0;      // the size of that at which a lock is looked for that many of them hold
+  };
+  static constexpr std::uint32_t kMany = 32;  // groups of a cell that has families
+  static constexpr std::size_t kMostFamilies = 8;
   static constexpr std::size_t kAhead = 8;
   // Where in latest_ a site is, if it is of the walk.
   struct SiteOfWalk {
@@ -219,6 +232,31 @@ class AccessLog {
     std::uint32_t position = 0;
   };
 
+  // Calls visit(const Group&) for the groups of the cell for which skip(LockSetId) is false.
+  template <typename Skip, typename Visit>
+  void walk_groups(CellId cell, Skip&& skip, Visit&& visit) const {
+    const auto look = [&](const Group& group) {
+      if (!skip(group.locks)) {
+        visit(group);
+      }
+    };
+    const std::uint32_t head = heads_[raw(cell)];
+    const Families* families = has_families(head) ? families_.find(raw(cell)) : nullptr;
+    if (families == nullptr) {
+      for (std::uint32_t g = head; g != kNone; g = groups_[g].next) {
+        look(groups_[g]);
+      }
+      return;
+    }
+    for (const Family& family : families->list) {
+      if (family.lock != kNoLocks && skip(family.lock)) {
+        continue;
+      }
+      for (const std::uint32_t g : family.groups) {
+        look(groups_[g]);
+      }
+    }
+  }
   [[gnu::always_inline]] void record_in(std::uint32_t bucket, CellId cell, const AccessView& access,
                                         std::uint8_t place_shape) {
     const std::uint64_t key = key_of(cell, access.event);
@@ -274,6 +312,11 @@ class AccessLog {
   // record() with kLatestTwo.
   void record_latest(CellId cell, AccessView access);
   std::uint32_t group_of(CellId cell, LockSetId locks);
+  bool has_families(std::uint32_t head) const {
+    return table_ != nullptr && head != kNone && groups_[head].rank >= kMany;
+  }
+  void add_to_family(CellId cell, std::uint32_t group);
+  bool part_family(Families& families);
   void list_entry(Group& group, std::uint32_t entry);
   void note_latest(std::uint32_t entry) {
     const std::uint32_t site = static_cast<std::uint32_t>(entries_[entry].cell_site_kind) >> 2;
@@ -300,6 +343,8 @@ class AccessLog {
   std::vector<Group> groups_{1};
   std::vector<std::uint32_t> heads_;  // by CellId: its groups
   GroupIndex<Group> group_index_;
+  LockSetTable* table_ = nullptr;
+  FlatMap<Families> families_;        // by CellId: of those with kMany groups
   std::uint32_t free_entry_ = kNone;  // dropped entries, chained by next_in_group
   std::uint32_t free_group_ = kNone;  // dropped groups, chained by next
   std::size_t entry_count_ = 0;

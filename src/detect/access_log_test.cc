@@ -4,6 +4,7 @@
 
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "detect/epoch_summary.h"
 #include "oracle/random.h"
@@ -122,6 +123,81 @@ TEST_P(AccessLogTest, EqualsAMapOfTheLatestAccesses) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Keys, AccessLogTest, ::testing::Values(AccessLog::Keys::kPlain, AccessLog::Keys::kByLocks));
+
+// Sets of up to six locks, one of which nearly all accesses to a cell hold, some of them shared: leaving out what a lock
+// protects at once is leaving it out set by set.
+TEST(AccessLogFamilies, LeaveOutWhatIsProtectedAndNothingElse) {
+  oracle::Random random(1);
+  LockSets sets;
+  LockSetTable& table = sets.table();
+  AccessLog log(AccessLog::Keys::kByLocks);
+  AccessLog plain(AccessLog::Keys::kByLocks);
+  log.group_by_lock(&table);
+  constexpr std::uint32_t kCells = 4;  // the last one has no lock of its own
+  const auto any_locks = [&](std::uint32_t cell) {
+    LockSetId locks = kNoLocks;
+    for (std::uint32_t count = random.below(6); count != 0; --count) {
+      const std::uint64_t lock = 100 + random.below(12);
+      locks = table.with(table.without(locks, lock), {lock, random.below(3) == 0});
+    }
+    const bool own = cell + 1 < kCells && random.below(20) != 0;
+    return own ? table.with(locks, {cell, random.below(3) == 0}) : locks;
+  };
+  for (std::uint32_t cell = 0; cell < kCells; ++cell) {
+    log.add_cell(CellId{cell});
+    plain.add_cell(CellId{cell});
+  }
+  std::uint64_t skipped = 0;
+  for (std::uint64_t step = 0; step < 6'000; ++step) {
+    const std::uint32_t cell = random.below(kCells);
+    if (step % 2'000 == 1'999) {  // what was there before must be forgotten, and a copy be as good
+      const std::uint32_t from = (cell + 1) % kCells;
+      for (AccessLog* each : {&log, &plain}) {
+        each->drop_cell(CellId{cell});
+        each->copy_cell(CellId{from}, CellId{cell});
+      }
+    }
+    AccessRecord record;
+    record.event.thread = ThreadId(random.below(3));
+    record.event.site = SiteId(random.below(5));
+    record.event.op = kAccessOps[random.below(std::size(kAccessOps))];
+    record.event.size = 1;
+    record.id = EventId{step};
+    record.locks = any_locks(cell);
+    log.record(CellId{cell}, record);
+    plain.record(CellId{cell}, record);
+    if (step % 8 != 0) {
+      continue;
+    }
+    const LockSetId held = any_locks(cell);
+    std::uint64_t asked = 0;
+    const auto protects = [&](LockSetId locks) {
+      ++asked;
+      return table.protects(locks, held);
+    };
+    const auto walked = [&](AccessLog& of) {
+      std::map<Key, AccessRecord> all;
+      of.walk(CellId{cell}, protects, [&](const AccessRecord& r) {
+        const Key key{raw(r.event.thread), raw(r.event.site), raw(access_kind(r.event.op)), raw(r.locks)};
+        EXPECT_TRUE(all.emplace(key, r).second) << "one entry for each key";
+      });
+      return all;
+    };
+    const auto latest = [&](AccessLog& of) {
+      std::map<std::uint32_t, AccessRecord> sites;
+      of.walk_latest(
+          CellId{cell}, protects, [](ThreadId thread, AccessKind, Time) { return thread != ThreadId{0}; },
+          [&](const AccessRecord& r) { EXPECT_TRUE(sites.emplace(raw(r.event.site), r).second); });
+      return sites;
+    };
+    const std::map<Key, AccessRecord> found = walked(log);
+    const std::uint64_t with_families = std::exchange(asked, 0);
+    ASSERT_EQ(found, walked(plain)) << "step " << step;
+    skipped += 2 * with_families < asked ? 1 : 0;
+    ASSERT_EQ(latest(log), latest(plain)) << "step " << step;
+  }
+  EXPECT_GT(skipped, 100u) << "most sets are not looked at where a lock protects most";
+}
 
 // One variable, three threads that learn from each other at random: whenever the summary is sure, all conflicting
 // accesses must be known; and when it is not although they are, an earlier race or a concurrent pair must have made it

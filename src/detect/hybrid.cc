@@ -14,7 +14,9 @@ namespace {
 
 class HybridDetector final : public Detector {
  public:
-  explicit HybridDetector(KeepOrder keep) : history_(*this, AccessLog::Keys::kByLocks), order_(*this, keep) {}
+  explicit HybridDetector(KeepOrder keep) : history_(*this, AccessLog::Keys::kByLocks), order_(*this, keep) {
+    history_.log().group_by_lock(&locks_.table());
+  }
 
   Guarantee guarantee() const override { return Guarantee::kHeuristic; }
   const PairTable& races() const override { return races_; }

@@ -20,7 +20,7 @@ struct LocksetCell {
 
 class LocksetDetector final : public Detector {
  public:
-  LocksetDetector() : history_(*this, AccessLog::Keys::kLatestTwo) {}
+  LocksetDetector() : history_(*this, AccessLog::Keys::kLatestTwo) { history_.log().group_by_lock(&locks_.table()); }
 
   Guarantee guarantee() const override { return Guarantee::kHeuristic; }
   const PairTable& races() const override { return races_; }
