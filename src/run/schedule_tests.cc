@@ -27,8 +27,6 @@ constexpr std::uint64_t kLeastSpuriousRuns = 30;
 // ... and in which atomics see old values.
 constexpr std::uint64_t kWeakRuns = 400;
 constexpr std::uint64_t kLeastWeakRuns = 200;
-// The least of these is made in any case, unless that takes so many times the share of the stage.
-constexpr double kMostOfWeak = 3;
 // Runs for leaving preemptions out of one schedule that fails.
 constexpr std::uint64_t kMinimizeRuns = 60;
 
@@ -132,7 +130,7 @@ void ScheduleTests::test_spurious_wakes() {
 }
 
 void ScheduleTests::test_weak_memory() {
-  const StageTime time(limit_, RunStage::kWeakMemory), most(limit_, RunStage::kWeakMemory, kMostOfWeak);
+  const StageTime time(limit_, RunStage::kWeakMemory), most(limit_, RunStage::kHalfOfTheRest);
   // Of the strategies these two find the most: few switches at the right places seldom give a choice of old values.
   test_with({control::kWeakMemory, {"random", "pos"}, kWeakRuns}, "testing weak memory",
             [&](std::uint64_t runs) { return is_over(time, most, runs, kLeastWeakRuns); });
