@@ -48,7 +48,6 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Nothing can be recorded that was not compiled; gdb is for `sooth replay --gdb`, and that Clang for `sooth c++ --deep`.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++ | clang")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "gdb, clang-${LLVM_VERSION_MAJOR}")

@@ -18,7 +18,7 @@ import tree_check
 FOLDERS = ("src", "runtime")
 SUFFIXES = (".h", ".cc", ".inc")
 ALONE = {"src/cli/main.cc"}  # what tests of its folder have instead of it
-INSTEAD = re.compile(r"/without_\w+\.cc$")  # linked in place of other files, never beside them
+INSTEAD = re.compile(r"/(without_\w+\.cc|cpu_\w+\.h)$")  # in place of other files, never beside them: what is missing, and what machines differ in
 
 # What tokens are made of; comments, literals and the preprocessor are no tokens.
 TOKEN = re.compile(r"""

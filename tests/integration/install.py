@@ -38,7 +38,8 @@ def check_tree(prefix, pages=""):
     for name in FILES:
         name += pages if "/man/" in name else ""
         check(os.path.isfile(os.path.join(prefix, name)), f"{name} is not installed")
-    libraries = [os.path.join(folder, name) for folder, _, names in os.walk(prefix) for name in names if name.startswith("libtsan.so")]
+    libraries = [os.path.join(folder, name) for folder, _, names in os.walk(prefix) for name in names
+                 if name.startswith("libtsan.so") and os.path.basename(folder) != "aarch64"]
     check(len(libraries) == 2, f"the run time library is not installed once with its link: {libraries}")
     # What knows where it was built, or where it was installed first, breaks when it is moved.
     for folder, _, names in os.walk(prefix):
@@ -51,7 +52,8 @@ def check_tree(prefix, pages=""):
 def is_debug_information(path):
     """Whether the build directory is named in debug information only: sources, which nobody opens."""
     copy = path + ".stripped"
-    run(["strip", "--strip-debug", "-o", copy, path])
+    strip = "aarch64-linux-gnu-strip" if "/aarch64/" in path else "strip"
+    run([strip, "--strip-debug", "-o", copy, path])
     with open(copy, "rb") as file:
         named = BUILD.encode() in file.read()
     os.remove(copy)
