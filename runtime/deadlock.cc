@@ -105,9 +105,21 @@ namespace {
 
 void log_where_all_are() {
   controlled::log(sooth::control::RecordKind::kStopped, holder_ == nullptr ? 0 : holder_->id);
-  if (holder_ != nullptr && holder_->thread != nullptr) run_end::note_running(holder_->thread, holder_->id);
-  for (Node* n = blocked_.first(); n != nullptr; n = n->next)
-    run_end::note_blocked(n->thread, n->id, n->blocked_on, holder_of(n), n->object);
+  auto is_queued = [](const Node* which) {
+    for (const Queue* queue : {&blocked_, &ready_, &postponed_, &outside_})
+      for (Node* n = queue->first(); n != nullptr; n = n->next)
+        if (n == which) return true;
+    return false;
+  };
+  // One that gives way just now may still have the turn.
+  if (holder_ != nullptr && holder_->thread != nullptr && !is_queued(holder_))
+    run_end::note_running(holder_->thread, holder_->id);
+  for (Node* n = blocked_.first(); n != nullptr; n = n->next) {
+    if (n->blocked_on == BlockedOn::kUnknown)
+      run_end::note_running(n->thread, n->id);  // it sleeps
+    else
+      run_end::note_blocked(n->thread, n->id, n->blocked_on, holder_of(n), n->object);
+  }
   for (const Queue* queue : {&ready_, &postponed_, &outside_})
     for (Node* n = queue->first(); n != nullptr; n = n->next)
       if (n->thread != nullptr) run_end::note_running(n->thread, n->id);

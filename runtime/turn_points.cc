@@ -83,8 +83,10 @@ void step(Thread* t, const Step& what) {
   if (recorder.controlled) {
     controlled::passes_point(t);
     announce_step(t, what);
-    t->stepped_at = what.pc;
-    t->stepped_in = t->top;
+    if (what.pc != 0) {  // a sleep does not tell: it is where the loop around it looked last
+      t->stepped_at = what.pc;
+      t->stepped_in = t->top;
+    }
   } else if (what.pc != 0) {
     t->progress.pc = what.pc;  // for who asks where it waits
   }

@@ -52,7 +52,10 @@ u64 sleep_until(Thread* t, u64 moment) {
 void begin_sleep(Thread* t) {
   begin_operation(t, 0, Op::kAtomicLoad, virtual_clock::object());
   test_cancel();
+  // ... of which the program learns nothing: it cannot give up at some hour.
+  u32 still = t->special & kStill;
   turn::tell_time(t);
+  t->special |= still;
 }
 
 // nanosleep() and its kin: 0 or an error number. `rest` (may be nullptr) is what is left.

@@ -360,7 +360,11 @@ std::string FailureTally::add(const EndedRun& run, const FailureReplay& replay, 
     findings_.push_back(std::move(*fresh));
     known = findings_.end() - 1;
   } else {
-    if (run.recorded && !known->failure->recorded) {  // it knows the stacks, and with them the place in the user's code
+    // A recorded run knows the stacks, and with them the place in the user's code. Of one that hung, only where each
+    // thread was last seen to do something: a controlled run tells where they are.
+    const bool tells_more = run.outcome.kind == Outcome::Kind::kHung ? !run.recorded && !known->replay
+                                                                     : run.recorded && !known->failure->recorded;
+    if (tells_more) {
       known->id = fresh->id;
       known->accesses = std::move(fresh->accesses);
     }
