@@ -37,6 +37,7 @@ struct RunFlags {
   bool keep = false;
   std::string keep_in;  // directory; empty: the one that `sooth record` would make
   std::string store;    // file; empty: as named_report() says
+  std::chrono::milliseconds hang_after{30'000};
   ReportOptions report;
 };
 
@@ -153,6 +154,8 @@ Result<RunResult> work(RunFlags& options, const std::string& report_name) {
   job.budget = options.flags.budget;
   job.timeout = options.flags.timeout;
   job.record.timeout = options.flags.timeout;
+  const bool may_run_again = job.reruns && job.confirm.options.campaign.trials != 0;
+  job.record.hang_after = may_run_again ? options.hang_after : std::chrono::milliseconds(0);
   job.confirm.suppressions = options.report.suppressions;
   job.confirm.baseline = options.report.baseline;
   job.confirm.options.report_name = report_name;
@@ -286,6 +289,11 @@ void add_run_command(CLI::App& root, CommandResult& result) {
   add_duration_option(*command, "--timeout", options->flags.timeout,
                       "A run that takes longer is killed, and counts as a hang",
                       "none for the recorded run; 10s to 60s for others, by that one");
+  add_duration_option(
+      *command, "--hang-after", options->hang_after,
+      "A recorded run that takes longer is compared with a controlled one, and killed if that one hangs; "
+      "0: never",
+      "30s");
   add_report_options(*command, options->report);
   command->add_option("--store", options->store, "Store the report as JSON in this file")->type_name("FILE");
   command->footer(

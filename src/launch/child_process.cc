@@ -61,6 +61,10 @@ ProgramEnd ChildProcess::wait(const std::function<void()>& on_usr2, std::chrono:
   const sigset_t watched = watched_signals();
   ProgramEnd end;
   while (!reap(end)) {
+    if (given_up_.load(std::memory_order_acquire) && !timed_out_) {
+      timed_out_ = true;
+      ::kill(pid_, SIGKILL);
+    }
     siginfo_t info;
     const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - Clock::now()).count();
     const timespec patience{left > 0 ? left / 1'000'000'000 : 0, left > 0 ? left % 1'000'000'000 : 0};
@@ -79,6 +83,12 @@ ProgramEnd ChildProcess::wait(const std::function<void()>& on_usr2, std::chrono:
   }
   ended_.store(true, std::memory_order_release);
   return end;
+}
+
+void ChildProcess::give_up() {
+  // The thread in wait() does it: only there is it certain that the number is still that of the program.
+  given_up_.store(true, std::memory_order_release);
+  ::kill(::getpid(), SIGCHLD);
 }
 
 void hold_signals() {

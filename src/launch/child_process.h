@@ -54,6 +54,8 @@ class ChildProcess {
   // Returns when the program has ended. `on_usr2` is called for each SIGUSR2 sent to sooth. After `timeout`, if that is
   // not 0, the program is killed.
   ProgramEnd wait(const std::function<void()>& on_usr2, std::chrono::milliseconds timeout = {});
+  // Kills it as if its time were over. From another thread, before wait() has returned.
+  void give_up();
   // Whether wait() has killed it. For the thread that called wait().
   bool timed_out() const { return timed_out_; }
   // Whether INT, TERM or HUP came while it waited: somebody wants an end. Likewise.
@@ -66,6 +68,7 @@ class ChildProcess {
 
   pid_t pid_;
   std::atomic<bool> ended_{false};
+  std::atomic<bool> given_up_{false};
   bool timed_out_ = false;
   bool interrupted_ = false;
 };

@@ -28,6 +28,8 @@ class InputKeeper {
   int for_program() const;
   // The program has been started.
   void begin();
+  // What is known before the end: where a file is read again; else nothing.
+  KeptInput known() const { return for_program() < 0 ? kept_ : KeptInput(); }
   // It is over. May be called once.
   KeptInput end();
   // There was more than is kept.

@@ -72,6 +72,13 @@ std::vector<Gap> gaps_of_recording(const ProgramRecording& recording, const Reco
   }
   if (recording.end.signal == SIGKILL && !recording.timed_out) {
     gaps.push_back({GapKind::kRecording, "The recorded run was killed: what it would have done is not known."});
+  } else if (recording.hung) {
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "The recorded run was ended after %.1f s, because a controlled run of the program hung "
+                  "(--hang-after).",
+                  recording.seconds);
+    gaps.push_back({GapKind::kRecording, text});
   } else if (recording.interrupted) {
     char text[160];
     std::snprintf(

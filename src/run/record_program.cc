@@ -8,6 +8,7 @@
 #include "launch/engine.h"
 #include "launch/preflight.h"
 #include "launch/recording_set.h"
+#include "run/hang_watch.h"
 
 namespace sooth {
 
@@ -86,7 +87,15 @@ Result<ProgramRecording> record_program(const RecordJob& job) {
     (*input)->begin();
   }
   ProgramRecording recording;
+  std::optional<HangWatch> watch;
+  // What a pipe gave the program is not known before its end.
+  if (job.hang_after.count() != 0 && engine() == Engine::kHooks && spawn.input < 0) {
+    watch.emplace(HangWatchJob{job.words, ready->set.absolute(), job.options.schedule, job.options.seed, job.hang_after,
+                               input->has_value() ? (*input)->known() : KeptInput()},
+                  child->pid(), [&] { child->give_up(); });
+  }
   recording.end = child->wait([&] { ready->set.stop(); }, job.timeout);
+  recording.hung = watch && watch->stop() && child->timed_out();
   recording.timed_out = child->timed_out();
   if (input->has_value()) {
     recording.input = (*input)->end();

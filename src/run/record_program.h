@@ -20,7 +20,8 @@ struct RecordJob {
   std::vector<std::string> words;  // the program's name and arguments
   std::string directory;  // for the first process; others make neighbours (launch/recording_set.h). Empty: a free one
   RecordingOptions options;
-  std::chrono::milliseconds timeout{0};  // then the program is killed; 0: never
+  std::chrono::milliseconds timeout{0};     // then the program is killed; 0: never
+  std::chrono::milliseconds hang_after{0};  // then it is watched for a hang (run/hang_watch.h), and killed; 0: never
   std::string input_spool;  // a file for what it reads from standard input, made when needed; empty: not kept
   // Told before the program starts, one sentence each.
   std::function<void(const std::string&)> warn = [](const std::string&) {};
@@ -35,6 +36,7 @@ struct ProgramRecording {
   ProgramEnd end;
   bool interrupted = false;         // somebody has sent sooth a signal that asks to end, and the program has got it too
   bool timed_out = false;           // it was killed, because its time was over
+  bool hung = false;                // ... as it hung
   double seconds = 0;               // that the program took
   std::vector<MadeRecording> made;  // the first process first; only of processes that recorded something
   std::set<std::string> unseen;     // libraries that are not instrumented, and whose calls are not seen: file names

@@ -171,6 +171,9 @@ class Run {
     if (recording_.interrupted) {
       return "The recorded run was interrupted, and nobody would interrupt the others.";
     }
+    if (recording_.hung) {
+      return "The recorded run hung, and so would others.";
+    }
     if (!job_.reruns) {
       return "The program was run once only (--no-rerun).";
     }
@@ -212,7 +215,8 @@ class Run {
     job.identity = job_.identity;
     job.recording = job_.record.options;
     job.confirm = job_.confirm;
-    job.confirm.timeout = job_.timeout.count() != 0 ? job_.timeout : timeout_from(recording_.seconds);
+    job.confirm.timeout =
+        job_.timeout.count() != 0 ? job_.timeout : timeout_from(recording_.hung ? 0 : recording_.seconds);
     job.confirm.options.campaign.patience = patience(first);
     job.budget = job_.budget;
     job.deterministic = job_.deterministic;

@@ -36,6 +36,29 @@ SOURCES = {
       pthread_detach(t);
     }
     """,
+    # A thread waits in a loop for what nobody does; "patient": for what somebody does at last; "gives_up": for so long.
+    "waits_in_loop": r"""
+    #include <atomic>
+    #include <string>
+    #include <thread>
+    #include <unistd.h>
+    static std::atomic<bool> done;
+    static void wait_for_it(bool sleeps, int rounds) {
+      for (int i = 0; i != rounds && !done.load(); ++i) {
+        if (sleeps) usleep(1000);
+        else std::this_thread::yield();
+      }
+    }
+    int main(int, char** arguments) {
+      const std::string how = arguments[1];
+      std::thread waits(wait_for_it, how != "yield", how == "gives_up" ? 4000 : -1);
+      if (how == "patient") {
+        usleep(3000000);
+        done = true;
+      }
+      waits.join();
+    }
+    """,
     # A wait that takes it for granted that somebody notified; -DLOOP: that looks again.
     "hasty": r"""
     #include <cassert>
@@ -498,6 +521,21 @@ def test_a_hang_is_a_finding_if_a_time_is_set(bench):
     found = failures(report, "hang")
     check(len(found) == 1 and found[0]["rung"] == "harmful", report["findings"])
     bench.run("record", "--timeout", "1s", "-o", "hanging", "--", fails, "hang", status=137, limit=60)
+
+
+def test_a_recorded_run_that_hangs_is_ended(bench):
+    """Without --timeout: a controlled run beside it tells a loop without an end from one that is patient."""
+    waits = built(bench, "waits_in_loop")
+    for how in ("yield", "sleep"):
+        report, _ = report_of(bench, "--hang-after", "500ms", "--budget", "60s", "--", waits, how)
+        found = failures(report, "hang")
+        check(len(found) == 1 and found[0]["rung"] == "harmful" and "replay" in found[0], (how, report["findings"]))
+        functions = sorted(access["site"].get("function", "") for access in found[0]["accesses"])
+        check(functions[0].startswith("main") and functions[1].startswith("wait_for_it"), (how, found[0]["accesses"]))
+        check(any("--hang-after" in gap["text"] for gap in report["not_covered"]), (how, report["not_covered"]))
+    for how in ("patient", "gives_up"):
+        report, _ = report_of(bench, "--hang-after", "500ms", "--budget", "10s", "--", waits, how, status=0)
+        check(not report["findings"], (how, report["findings"]))
 
 
 def test_a_hang_that_only_other_schedules_meet_is_a_finding(bench):
