@@ -25,5 +25,5 @@ ExternalProject_Add(sooth_rt_aarch64
   BUILD_ALWAYS ON
   BUILD_BYPRODUCTS ${CMAKE_CURRENT_BINARY_DIR}/aarch64/libtsan.so.2
   INSTALL_COMMAND "")
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/aarch64/libtsan.so.2 ${CMAKE_CURRENT_BINARY_DIR}/aarch64/libclang_rt.tsan-aarch64.so
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/sooth/aarch64)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/aarch64/libtsan.so.2 ${CMAKE_CURRENT_BINARY_DIR}/aarch64/libtsan.so
+        ${CMAKE_CURRENT_BINARY_DIR}/aarch64/libclang_rt.tsan-aarch64.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/sooth/aarch64)

@@ -7,6 +7,7 @@
 
 #include "launch/compiler_arguments.h"
 #include "launch/program_path.h"
+#include "symbol/elf_file.h"
 
 namespace sooth {
 namespace {
@@ -56,6 +57,41 @@ const std::string& compiler_word(std::span<const std::string> compiler) {
   return compiler[last];
 }
 
+// What the command compiles for: "aarch64" with `aarch64-linux-gnu-g++` and `clang++ --target=aarch64-linux-gnu`; empty
+// when nothing says so, which means this machine.
+std::string named_machine(std::span<const std::string> compiler, std::span<const std::string> arguments) {
+  const auto machine_of = [](const std::string& triple) {
+    return triple.find("-linux") == std::string::npos ? std::string() : triple.substr(0, triple.find('-'));
+  };
+  std::string machine = machine_of(std::filesystem::path(compiler_word(compiler)).filename().string());
+  for (const auto& words : {compiler, arguments}) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      constexpr std::string_view kTarget = "--target=";
+      if (words[i].starts_with(kTarget)) {
+        machine = machine_of(words[i].substr(kTarget.size()));
+      } else if (words[i] == "-target" && i + 1 < words.size()) {
+        machine = machine_of(words[i + 1]);
+      }
+    }
+  }
+  return machine;
+}
+
+// The directory with the libraries for that machine.
+Result<std::string> library_directory(const RuntimeLibrary& library, const std::string& machine) {
+  if (machine.empty() || machine == machine_name(kThisMachine)) {
+    return library.directory;
+  }
+  const std::string directory = library.for_machine(machine);
+  if (std::error_code error; !std::filesystem::exists(directory + "/" + kGccLinkName, error)) {
+    return Status::usage("there is no run time library for " + machine + " (" + directory + ")" +
+                         (machine == machine_name(Machine::kAarch64)
+                              ? ": build sooth where aarch64-linux-gnu-g++ is installed"
+                              : "; programs for x86_64 and aarch64 can be recorded"));
+  }
+  return directory;
+}
+
 void add_deep_pass(const DeepOptions& deep, const RuntimeLibrary& library, std::vector<std::string>& words) {
   const std::string pass = library.path(kDeepPassName);
   // -load makes the options of the pass known before they are read.
@@ -68,18 +104,18 @@ void add_deep_pass(const DeepOptions& deep, const RuntimeLibrary& library, std::
 
 // GCC links what `-ltsan` finds first; Clang was told to link none. In both cases the library comes before the user's
 // objects and stays even when the linker is told to drop what is not needed.
-void add_library(CompilerKind kind, const RuntimeLibrary& library, std::vector<std::string>& words) {
+void add_library(CompilerKind kind, const std::string& directory, std::vector<std::string>& words) {
   switch (kind) {
-    case CompilerKind::kGcc: words.push_back("-L" + library.directory); break;
+    case CompilerKind::kGcc: words.push_back("-L" + directory); break;
     case CompilerKind::kClang:
       for (const std::string& word : {std::string("--push-state"), std::string("--no-as-needed"),
-                                      library.path(kGccRuntimeName), std::string("--pop-state")}) {
+                                      directory + "/" + kGccRuntimeName, std::string("--pop-state")}) {
         words.insert(words.end(), {"-Xlinker", word});
       }
       break;
   }
   // Not -Wl, which would split a path at its commas.
-  words.insert(words.end(), {"-Xlinker", "-rpath", "-Xlinker", library.directory});
+  words.insert(words.end(), {"-Xlinker", "-rpath", "-Xlinker", directory});
 }
 
 }  // namespace
@@ -176,7 +212,11 @@ Result<CompilerCommand> wrap_compiler(std::span<const std::string> compiler, Com
     command.words.push_back("-fno-sanitize-link-runtime");
   }
   if (job.links() && !job.without_libraries) {
-    add_library(kind, library, command.words);
+    const Result<std::string> directory = library_directory(library, named_machine(compiler, arguments));
+    if (!directory.ok()) {
+      return directory.status();
+    }
+    add_library(kind, *directory, command.words);
   }
   command.words.insert(command.words.end(), arguments.begin(), arguments.end());
   return command;

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "launch/compiler_arguments.h"
+#include "symbol/elf_file.h"
 
 namespace sooth {
 namespace {
@@ -84,6 +86,25 @@ TEST(WrapCompiler, PutsItsOptionsInFront) {
                    "-r", "a.o", "b.o"}));
   const Words clang = wrap(CompilerKind::kClang, "a.o -lz");
   EXPECT_EQ(std::count(clang.begin(), clang.end(), "/opt/a,b/sooth/libtsan.so.2"), 1);
+}
+
+TEST(WrapCompiler, LinksWithTheLibraryOfTheMachine) {
+  const RuntimeLibrary library{testing::TempDir() + "machines"};
+  std::filesystem::create_directories(library.for_machine("aarch64"));
+  std::ofstream(library.for_machine("aarch64") + "/" + kGccLinkName) << "x";
+  const auto option = [&](const Words& compiler, const Words& arguments) {
+    const auto command = wrap_compiler(compiler, CompilerKind::kGcc, arguments, library);
+    return command.ok() ? *std::ranges::find_if(command->words, [](const auto& word) { return word.starts_with("-L"); })
+                        : command.status().message();
+  };
+  const std::string host = std::string(machine_name(kThisMachine));
+  EXPECT_EQ(option({"g++"}, {"a.c"}), "-L" + library.directory);
+  EXPECT_EQ(option({"/usr/bin/" + host + "-linux-gnu-g++-12"}, {"a.c"}), "-L" + library.directory);
+  EXPECT_EQ(option({"ccache", "aarch64-linux-gnu-g++"}, {"a.c"}), "-L" + library.directory + "/aarch64");
+  EXPECT_EQ(option({"clang"}, {"a.c", "--target=aarch64-linux-gnu"}), "-L" + library.directory + "/aarch64");
+  EXPECT_EQ(option({"clang", "-target", "aarch64-linux-gnu"}, {"a.c"}), "-L" + library.directory + "/aarch64");
+  EXPECT_NE(option({"riscv64-linux-gnu-gcc"}, {"a.c"}).find("no run time library for riscv64"), std::string::npos);
+  EXPECT_EQ(option({"riscv64-linux-gnu-gcc"}, {"-print-search-dirs", "-L."}), "-L.");
 }
 
 TEST(WrapCompiler, LeavesQuestionsAlone) {
