@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <map>
 #include <utility>
 
 #include "confirm/ordered_work.h"
@@ -138,42 +137,33 @@ int first_place(const PairCode& pair, const RunLog& log) {
     for (const CreatedRace& race : process.races) {
       for (const RacingThread& other : race.others) {
         const bool in_order = pair.is_met_by_in_order(race.here, other);
-        if (in_order == pair.is_met_by_in_order(other, race.here)) {
-          continue;  // not this pair, or both places are one
+        const bool in_turn = pair.is_met_by_in_order(other, race.here);
+        if (!in_order && !in_turn) {
+          continue;
         }
-        return race.here.first == in_order ? 0 : 1;
+        const bool is_former = in_order && in_turn ? race.here.thread < other.thread : in_order;
+        return race.here.first == is_former ? 0 : 1;
       }
     }
   }
   return -1;
 }
 
-// Results of one finding that are compared, and bytes of each.
-constexpr std::size_t kMostPrinted = 64, kMostPrintedBytes = 1 << 16;
-
-std::string result_of(const RunOutcome& run, const std::vector<std::string>& compared) {
-  std::string text;
-  for (const std::string& each : compared) {
-    text += each == kItsOutput ? run.output.substr(0, kMostPrintedBytes) + run.errors.substr(0, kMostPrintedBytes) : "";
-  }
-  return text + run.files;
-}
+constexpr std::uint64_t kMostFileBytes = 1 << 16;  // of those that are compared
 
 // Runs that got there, and whether it is worth to go on.
 class Campaign::Tally {
  public:
-  Tally(const Target& target, const Baseline& baseline, const std::vector<std::string>& compared)
-      : target_(target), baseline_(baseline), compared_(compared) {}
+  Tally(const Target& target, const Campaign& campaign)
+      : target_(target), campaign_(campaign), baseline_(campaign.baseline_) {}
 
   void add(RunPlan plan, RunOutcome run, bool along_witness) {
     ++reached_;
     delayed_ += reaches_by_delay(target_, run.log) ? 1 : 0;
     const Outcome outcome = classify(run);
     const int place = first_place(target_.pair, run.log);
-    const bool compares = !compared_.empty() && target_.kind == FindingKind::kRace && printed_.size() < kMostPrinted;
-    if (compares && place >= 0 && !outcome.failed()) {
-      printed_.push_back({plan, place, result_of(run, compared_)});
-      differ_ = differ_ || printed_.back().text != printed_.front().text;
+    if (target_.kind == FindingKind::kRace && place >= 0 && !outcome.failed()) {
+      compared_runs_.add(plan, place, result_of(run, campaign_.compared()));
     }
     auto group =
         std::find_if(groups_.begin(), groups_.end(), [&](const Group& each) { return each.outcome.same_end(outcome); });
@@ -230,16 +220,10 @@ class Campaign::Tally {
     if (target_.kind == FindingKind::kDeadlock) {
       return reached_ > 0;
     }
-    return any_failure() ? harm(kClear) != nullptr : reached_ >= (differ_ ? kComparedHits : kHarmlessHits);
+    return any_failure() ? harm(kClear) != nullptr
+                         : reached_ >= (compared_runs_.differ() ? kComparedHits : kHarmlessHits);
   }
-  // Runs that got there and ended well.
-  struct Printed {
-    RunPlan plan;
-    int place = 0;  // that went first
-    std::string text;
-  };
-  const std::vector<Printed>& printed() const { return printed_; }
-  bool differ() const { return differ_; }  // these did not all print the same
+  const ComparedRuns& compared_runs() const { return compared_runs_; }
   std::uint64_t reached() const { return reached_; }
   bool by_delay() const { return reached_ > 0 && delayed_ == reached_; }
   const Group* first() const { return groups_.empty() ? nullptr : &groups_.front(); }
@@ -250,13 +234,12 @@ class Campaign::Tally {
   }
 
   const Target& target_;
+  const Campaign& campaign_;
   const Baseline& baseline_;
-  const std::vector<std::string>& compared_;
   Baseline missed_;
   std::uint64_t reached_ = 0, delayed_ = 0;
   std::array<std::uint64_t, 2> with_first_{};
-  std::vector<Printed> printed_;
-  bool differ_ = false;
+  ComparedRuns compared_runs_;
   std::vector<Group> groups_;  // in the order in which they were met
 };
 
@@ -267,7 +250,7 @@ Result<RunOutcome> Campaign::run(const RunPlan& plan) const {
   }
   for (const std::string& path : options_.compared) {
     if (run.ok() && path != kItsOutput) {
-      const Result<std::optional<std::string>> file = read_small_file(path, kMostPrintedBytes);
+      const Result<std::optional<std::string>> file = read_small_file(path, kMostFileBytes);
       run->files += file.ok() ? file->value_or("there is no " + path) : file.status().message();
       run->files += "\n";
     }
@@ -293,7 +276,11 @@ Status Campaign::extend_baseline(std::uint64_t runs) {
       status = run.ok() ? Status() : run.status();
       return false;
     }
-    baseline_.add(classify(*run));
+    const Outcome outcome = classify(*run);
+    baseline_.add(outcome);
+    if (baseline_results_.size() < options_.baseline_runs && !outcome.failed()) {
+      baseline_results_.push_back(result_of(*run, compared()));
+    }
     options_.on_outcome(plan_of(i), *run);
     options_.on_run();
     return true;
@@ -320,8 +307,7 @@ RunPlan Campaign::trial(const Target& target, std::uint64_t index) const {
 
 class Campaign::Attempt {
  public:
-  Attempt(Target what, const Baseline& baseline, const std::vector<std::string>& compared)
-      : target(std::move(what)), tally(target, baseline, compared) {}
+  Attempt(Target what, const Campaign& campaign) : target(std::move(what)), tally(target, campaign) {}
 
   Target target;
   Tally tally;
@@ -452,7 +438,7 @@ Status Campaign::run_trials(std::span<Attempt* const> attempts, std::uint64_t tr
 }
 
 std::shared_ptr<Campaign::Attempt> Campaign::begin(Target target) const {
-  return std::make_shared<Attempt>(std::move(target), baseline_, options_.compared);
+  return std::make_shared<Attempt>(std::move(target), *this);
 }
 
 Status Campaign::advance(std::span<Attempt* const> attempts, std::uint64_t trials) {
@@ -482,70 +468,54 @@ bool Campaign::has_reached(const Attempt& attempt) const { return attempt.tally.
 
 std::uint64_t Campaign::trials_of(const Attempt& attempt) const { return attempt.result.trials; }
 
+const std::vector<std::string>& Campaign::compared() const {
+  static const std::vector<std::string> kUnasked = {kItsOutput};
+  return options_.compared.empty() ? kUnasked : options_.compared;
+}
+
 // Whether what runs print that end well depends on which of the two accesses goes first. What varies in runs of one
 // schedule is left out.
-Status Campaign::judge_outputs(const Attempt& attempt, Confirmation& result) const {
-  const std::vector<Tally::Printed>& printed = attempt.tally.printed();
-  if (!attempt.tally.differ() || options_.cancelled()) {
+Status Campaign::judge_results(const Attempt& attempt, Confirmation& result) {
+  const ComparedRuns& runs = attempt.tally.compared_runs();
+  if (!runs.differ() || options_.cancelled()) {
+    return {};
+  }
+  const bool asked = !options_.compared.empty();
+  SOOTH_RETURN_IF_ERROR(extend_baseline(options_.baseline_runs));
+  if (!asked && baseline_results_.size() < options_.baseline_runs) {
     return {};
   }
   OutputMask mask = options_.mask;
-  std::vector<RunOutcome> repeated;
+  std::vector<std::string> repeated;
   for (int i = 0; i < 2; ++i) {
-    Result<RunOutcome> again = run(printed.front().plan);
+    const Result<RunOutcome> again = run(runs.runs().front().plan);
     if (!again.ok() || again->cancelled || classify(*again).failed()) {
       return again.ok() ? Status() : again.status();
     }
-    repeated.push_back(std::move(*again));
+    repeated.push_back(result_of(*again, compared()));
   }
-  if (!mask.learn(result_of(repeated[0], options_.compared), result_of(repeated[1], options_.compared))) {
+  if (!mask.learn(repeated[0], repeated[1])) {
     return {};
   }
-  struct Alike {
-    std::array<std::uint64_t, 2> with_first{};
-    const RunPlan* plan = nullptr;
-  };
-  std::map<std::vector<std::string>, Alike> kinds;
-  std::array<std::uint64_t, 2> all{};
-  for (const Tally::Printed& each : printed) {
-    Alike& alike = kinds[mask.apply(each.text)];
-    alike.plan = alike.plan == nullptr ? &each.plan : alike.plan;
-    ++alike.with_first[static_cast<std::size_t>(each.place)];
-    ++all[static_cast<std::size_t>(each.place)];
-  }
-  // The rarer of two results is the one to show; each kind is another question to chance.
-  const std::vector<std::string>*other = nullptr, *usual = nullptr;
-  const auto runs_of = [&](const std::vector<std::string>* lines) {
-    return kinds[*lines].with_first[0] + kinds[*lines].with_first[1];
-  };
-  for (const auto& [lines, alike] : kinds) {
-    usual = usual == nullptr || runs_of(&lines) > runs_of(usual) ? &lines : usual;
-  }
-  for (const auto& [lines, alike] : kinds) {
-    const double chance = 2 * static_cast<double>(kinds.size()) *
-                          std::min(chance_of(alike.with_first[0], all[0], alike.with_first[1], all[1]),
-                                   chance_of(alike.with_first[1], all[1], alike.with_first[0], all[0]));
-    if (&lines != usual && chance < kOtherOutput && (other == nullptr || runs_of(&lines) > runs_of(other))) {
-      other = &lines;
-      result.chance = chance;
-    }
-  }
-  if (other == nullptr) {
+  const std::optional<std::vector<std::string>> usual = common_output(baseline_results_, mask);
+  const std::optional<OutputHarm> harm = asked || usual.has_value() ? judge_outputs(runs, mask, usual) : std::nullopt;
+  if (!harm.has_value()) {
     return {};
   }
-  Result<RunOutcome> shown = run(*kinds[*other].plan);
+  const RunPlan& plan = runs.runs()[harm->run].plan;
+  Result<RunOutcome> shown = run(plan);
   if (!shown.ok() || shown->cancelled || !reaches(attempt.target, shown->log) ||
-      mask.apply(result_of(*shown, options_.compared)) != *other) {
-    result.chance = 1;
+      mask.apply(result_of(*shown, compared())) != harm->lines) {
     return shown.ok() ? Status() : shown.status();
   }
   Outcome outcome = classify(*shown);
-  outcome.difference = difference_of(*other, *usual);
+  outcome.difference = harm->difference;
   result.harmful = result.order_matters = true;
-  result.failures = runs_of(other);
+  result.chance = harm->chance;
+  result.failures = harm->runs;
   result.baseline_failures = result.missed_failures = 0;
-  result.along_witness = kinds[*other].plan->plan == control::Plan::kStretches;
-  result.run = ReachingRun{*kinds[*other].plan, std::move(shown->log), shown->end, std::move(outcome)};
+  result.along_witness = plan.plan == control::Plan::kStretches;
+  result.run = ReachingRun{plan, std::move(shown->log), shown->end, std::move(outcome)};
   return {};
 }
 
@@ -575,7 +545,7 @@ Result<Confirmation> Campaign::finish(Attempt& attempt) {
     result.run = chosen->first;
   }
   if (!result.harmful && result.failures == 0) {
-    SOOTH_RETURN_IF_ERROR(judge_outputs(attempt, result));
+    SOOTH_RETURN_IF_ERROR(judge_results(attempt, result));
   }
   return result;
 }

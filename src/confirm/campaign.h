@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "confirm/outcome.h"
+#include "confirm/output_harm.h"
 #include "confirm/output_mask.h"
 #include "confirm/site_code.h"
 #include "confirm/witness_schedule.h"
@@ -24,9 +25,6 @@ namespace sooth {
 // stubborn finding must not starve those behind it.
 inline constexpr std::uint64_t kTurns[] = {1, 3, 10, UINT64_MAX};
 
-// What the program prints, on both of its streams.
-inline constexpr char kItsOutput[] = "-";
-
 struct CampaignOptions {
   std::uint64_t trials = 100;  // controlled runs towards each finding, at most
   bool all_trials = false;     // do them all: for the probability
@@ -37,7 +35,7 @@ struct CampaignOptions {
   // a patience that suits threads that do nothing but wait for the one that waits.
   std::uint64_t patience = 0;
   // Results that are compared: files, which takes runs one at a time, or kItsOutput. A race whose order decides about them
-  // is harmful.
+  // is harmful. If nothing is asked for: what the program prints, where undirected runs all print the same.
   std::vector<std::string> compared = {};
   OutputMask mask = {};                                    // what of them does not count
   std::function<bool()> cancelled = [] { return false; };  // asked from several threads
@@ -67,7 +65,8 @@ bool reaches(const Target& target, const RunLog& log);
 // Whether that took a thread that was kept from running for longer than usual: was_delayed(), up to the race.
 bool reaches_by_delay(const Target& target, const RunLog& log);
 
-// Which of the two places went first when the race was first created: 0 or 1; -1 when there is no telling.
+// Which of the two places, or of its threads where both places are one, went first when the race was first created: 0 or
+// 1; -1 when there is no telling.
 int first_place(const PairCode& pair, const RunLog& log);
 
 // A run that is worth to be repeated.
@@ -111,7 +110,6 @@ class Campaign {
   static constexpr std::uint64_t kHarmlessHits = 10;
   // If they did not all print the same, so many: fewer cannot tell whether the order decides.
   static constexpr std::uint64_t kComparedHits = 20;
-  static constexpr double kOtherOutput = 0.01;  // chance below which it does
 
   Campaign(Run run, CampaignOptions options) : run_(std::move(run)), options_(std::move(options)) {}
 
@@ -153,7 +151,8 @@ class Campaign {
   };
 
   Result<RunOutcome> run(const RunPlan& plan) const;
-  Status judge_outputs(const Attempt& attempt, Confirmation& result) const;
+  const std::vector<std::string>& compared() const;  // also what nobody has asked for
+  Status judge_results(const Attempt& attempt, Confirmation& result);
   Status extend_baseline(std::uint64_t runs);
   RunPlan trial(const Target& target, std::uint64_t index) const;
   RunPlan along(const WitnessSchedule& witness, const Target& target) const;
@@ -165,6 +164,7 @@ class Campaign {
   Run run_;
   CampaignOptions options_;
   Baseline baseline_;
+  std::vector<std::string> baseline_results_;  // of its first runs, if they ended well
 };
 
 }  // namespace sooth

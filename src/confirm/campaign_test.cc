@@ -123,12 +123,13 @@ TEST(CampaignTest, AHarmlessRaceIsLeftAfterTenHits) {
   EXPECT_EQ(result.run->plan.seed, 1u);
 }
 
-// A race in every directed run; the order is drawn by the seed, and `print` says what comes of it.
+// A race in every directed run; the order is drawn by the seed, and `print` says what comes of it. In others the reader
+// goes first.
 Campaign::Run printing_run(const std::function<std::string(std::uint64_t seed, bool reader_first)>& print) {
   auto made = std::make_shared<std::atomic<std::uint64_t>>(0);
   return [=](const RunPlan& plan) -> Result<RunOutcome> {
     RunOutcome run = directed(plan) ? race_then(0) : ended(0);
-    const bool reader_first = SeededRandom(plan.seed).below(2) == 0;
+    const bool reader_first = !directed(plan) || SeededRandom(plan.seed).below(2) == 0;
     if (directed(plan)) {
       run.log.processes[0].races[0].here.first = !reader_first;
       run.log.processes[0].races[0].others[0].first = reader_first;
@@ -147,12 +148,33 @@ TEST(CampaignTest, OutputThatTheOrderDecidesIsHarm) {
   EXPECT_TRUE(result.harmful);
   EXPECT_TRUE(result.order_matters);
   EXPECT_EQ(result.hits, Campaign::kComparedHits);
-  EXPECT_LT(result.chance, Campaign::kOtherOutput);
+  EXPECT_LT(result.chance, kOtherOutput);
   const std::string told = result.run->outcome.describe();
   EXPECT_TRUE(told == "exit status 0, but it printed \"balance: 50\" instead of \"balance: 100\"" ||
               told == "exit status 0, but it printed \"balance: 100\" instead of \"balance: 50\"")
       << told;
-  EXPECT_FALSE(confirmed(run, race_target()).harmful) << "nobody asked";
+  const Confirmation unasked = confirmed(run, race_target());
+  EXPECT_TRUE(unasked.harmful) << "undirected runs all print the same";
+  EXPECT_EQ(unasked.run->outcome.difference.substr(0, 8), "printed ");
+}
+
+TEST(CampaignTest, OutputThatVariesAnywayIsComparedOnlyIfAsked) {
+  // Whoever comes first prints another number, with or without the race.
+  const Campaign::Run run = [](const RunPlan& plan) -> Result<RunOutcome> {
+    RunOutcome outcome = directed(plan) ? race_then(0) : ended(0);
+    const bool first = SeededRandom(plan.seed).below(2) == 0;
+    if (directed(plan)) {
+      outcome.log.processes[0].races[0].here.first = !first;
+      outcome.log.processes[0].races[0].others[0].first = first;
+    }
+    outcome.output = first ? "1 came first\n" : "2 came first\n";
+    return outcome;
+  };
+  const Confirmation unasked = confirmed(run, race_target());
+  EXPECT_FALSE(unasked.harmful);
+  CampaignOptions options;
+  options.compared = {kItsOutput};
+  EXPECT_TRUE(confirmed(run, race_target(), options).harmful);
 }
 
 TEST(CampaignTest, OutputThatVariesForOtherReasonsIsNoHarm) {
