@@ -30,7 +30,8 @@ Result<Words> gdb_words(const Words& program, const Words& environment, const st
   Words words = {*gdb, "-q", "-ex", "set startup-with-shell off", "-ex", "source " + script};
   for (const std::string& entry : environment) {
     const std::string name = entry.substr(0, entry.find('='));
-    if (name == "LD_PRELOAD" || name == control::kControlVariable || name == control::kLogVariable) {
+    if (name == "LD_PRELOAD" || name == control::kControlVariable || name == control::kLogVariable ||
+        name == "GOMP_SPINCOUNT") {
       words.insert(words.end(), {"-ex", "set environment " + name + " = " + entry.substr(name.size() + 1)});
     }
   }

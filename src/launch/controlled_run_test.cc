@@ -137,8 +137,8 @@ TEST(ControlledEnvironment, NamesTheFilesAndRecordsNothing) {
   const auto environment = controlled_environment({"A=1", "SOOTH_RECORD=/d", "SOOTH_SCHEDULE=os", "SOOTH_CONTROL=/old"},
                                                   "/rt.so", "/c", "/l");
   ASSERT_TRUE(environment.ok());
-  EXPECT_EQ(*environment,
-            (std::vector<std::string>{"A=1", "LD_PRELOAD=/rt.so", "SOOTH_CONTROL=/c", "SOOTH_CONTROL_LOG=/l"}));
+  EXPECT_EQ(*environment, (std::vector<std::string>{"A=1", "LD_PRELOAD=/rt.so", "SOOTH_CONTROL=/c",
+                                                    "SOOTH_CONTROL_LOG=/l", "GOMP_SPINCOUNT=0"}));
   EXPECT_FALSE(controlled_environment({}, "/a b/rt.so", "/c", "/l").ok());
 }
 

@@ -31,6 +31,16 @@ void set(std::vector<std::string>& environment, const std::string& name, const s
   environment.push_back(name + "=" + value);
 }
 
+// One thread runs at a time, so threads of libgomp that wait by spinning take the processor from it, for milliseconds at
+// each barrier. libgomp reads this before our library is there to say so; libomp is told there.
+void let_waits_sleep(std::vector<std::string>& environment) {
+  const bool is_set = std::any_of(environment.begin(), environment.end(),
+                                  [](const std::string& entry) { return entry.starts_with("GOMP_SPINCOUNT="); });
+  if (!is_set) {
+    environment.emplace_back("GOMP_SPINCOUNT=0");
+  }
+}
+
 // Patterns of modules.
 std::string join(const std::vector<std::string>& patterns) {
   std::string text;
@@ -107,6 +117,9 @@ Result<std::vector<std::string>> recording_environment(std::vector<std::string> 
   if (!options.exclude.empty()) {
     set(current, "SOOTH_REACH", options.reach);
   }
+  if (options.schedule != "os") {
+    let_waits_sleep(current);
+  }
   return current;
 }
 
@@ -118,6 +131,7 @@ Result<std::vector<std::string>> controlled_environment(std::vector<std::string>
   }
   set(current, control::kControlVariable, control_file);
   set(current, control::kLogVariable, log_file);
+  let_waits_sleep(current);
   return current;
 }
 

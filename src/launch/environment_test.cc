@@ -38,7 +38,23 @@ TEST(RecordingEnvironment, ReplacesWhatAnOuterRecordingSet) {
   const auto live = recording_environment(outer, "/rt.so", target, options);
   ASSERT_TRUE(live.ok());
   EXPECT_EQ(*live, (Words{"SOOTH_OPTIONS=help=1", "LD_PRELOAD=/rt.so", "SOOTH_RECORD_FDS=7,8,9", "SOOTH_CHUNK_LIMIT=16",
-                          "SOOTH_SCHEDULE=pct:3", "SOOTH_SEED=42", "SOOTH_FILTER=off"}));
+                          "SOOTH_SCHEDULE=pct:3", "SOOTH_SEED=42", "SOOTH_FILTER=off", "GOMP_SPINCOUNT=0"}));
+}
+
+// Where threads run as they like, they wait as they like.
+TEST(RecordingEnvironment, KeepsThreadsFromSpinningWhereOneRunsAtATime) {
+  RecordingOptions options;
+  const auto free_running = recording_environment({}, "/rt.so", {}, options);
+  options.schedule = "serial";
+  const auto serial = recording_environment({}, "/rt.so", {}, options);
+  const auto asked = recording_environment({"GOMP_SPINCOUNT=7"}, "/rt.so", {}, options);
+  const auto controlled = controlled_environment({}, "/rt.so", "/c", "/l");
+  ASSERT_TRUE(free_running.ok() && serial.ok() && asked.ok() && controlled.ok());
+  EXPECT_FALSE(has(*free_running, "GOMP_SPINCOUNT=0"));
+  EXPECT_TRUE(has(*serial, "GOMP_SPINCOUNT=0"));
+  EXPECT_TRUE(has(*asked, "GOMP_SPINCOUNT=7"));
+  EXPECT_FALSE(has(*asked, "GOMP_SPINCOUNT=0"));
+  EXPECT_TRUE(has(*controlled, "GOMP_SPINCOUNT=0"));
 }
 
 TEST(RecordingEnvironment, CarriesLimitsAndPatterns) {
