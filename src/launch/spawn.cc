@@ -1,6 +1,7 @@
 #include "launch/spawn.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -8,7 +9,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstddef>
 #include <cstring>
+#include <memory>
 
 #include "launch/descendants.h"
 #include "launch/isolation.h"
@@ -27,7 +31,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return out;
 }
 
-// The next four run in the new process: only async-signal-safe calls.
+// The next five run in the new process: only async-signal-safe calls.
 
 void prepare_process(const SpawnOptions& options) {
   if (options.own_group) {
@@ -78,6 +82,47 @@ bool enter_isolation(const SpawnOptions& options) {
   ::_exit(ignored == sizeof(error) ? 127 : 126);
 }
 
+struct Becoming {
+  char* const* words;
+  std::size_t count;  // of words
+  char* const* environment;
+  const SpawnOptions& options;
+  const InheritedSignals& inherited;
+  int pipe;
+};
+
+int become_on_own_stack(void* argument) {
+  const Becoming& what = *static_cast<const Becoming*>(argument);
+  become(what.words, what.environment, what.options, what.inherited, what.pipe);
+}
+
+// A new process that borrows our memory, and the processor from this thread, until it is the program: the copy that
+// fork() makes of our page tables takes longer than small programs run. No handler of ours may run in it.
+pid_t start_borrowing(Becoming& what) {
+  const std::size_t stack_bytes = (256 << 10) + what.count * sizeof(char*);  // execvpe() may copy the array of words
+  const std::unique_ptr<std::byte[]> stack(new std::byte[stack_bytes]);
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::byte* const top = stack.get() + stack_bytes / 16 * 16;
+  const pid_t pid = ::clone(become_on_own_stack, top, CLONE_VM | CLONE_VFORK | SIGCHLD, &what);
+  const int error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return pid;
+}
+
+pid_t start(Becoming& what) {
+  if (what.options.isolation == nullptr) {
+    return start_borrowing(what);
+  }
+  const pid_t pid = ::fork();  // who shares memory with others cannot enter name spaces of users
+  if (pid == 0) {
+    become_on_own_stack(&what);
+  }
+  return pid;
+}
+
 // 0 when the pipe closed because exec() succeeded, else exec's error number.
 int exec_error(int pipe) {
   int error = 0;
@@ -110,10 +155,8 @@ Result<pid_t> spawn_program(const std::vector<std::string>& words, const std::ve
   const std::vector<char*> environment_pointers = pointers(environment);
   const InheritedSignals& inherited = inherited_signals();
   // Of a run that is watched, the child is told from what others leave behind.
-  const pid_t pid = options.own_group ? start_known_child([] { return ::fork(); }) : ::fork();
-  if (pid == 0) {
-    become(word_pointers.data(), environment_pointers.data(), options, inherited, pipe[1]);
-  }
+  Becoming what{word_pointers.data(), words.size(), environment_pointers.data(), options, inherited, pipe[1]};
+  const pid_t pid = options.own_group ? start_known_child([&] { return start(what); }) : start(what);
   const int fork_error = errno;
   ::close(pipe[1]);
   const int error = pid < 0 ? fork_error : exec_error(pipe[0]);
