@@ -313,6 +313,7 @@ class Campaign::Attempt {
   Tally tally;
   Confirmation result;
   bool followed = false;            // its witnesses were, or there was no time
+  WitnessSchedule leading;          // that got there, until it is repeated; without stretches: none
   std::atomic<bool> enough{false};  // set where results are taken, in order: what was started ahead is in vain
 };
 
@@ -385,7 +386,11 @@ Status Campaign::follow_witnesses(std::span<Attempt* const> attempts) {
         return false;
       }
     }
+    const std::size_t last = made.empty() ? 0 : made.size() - 1;
     take_followed(*open[i], std::move(made));
+    if (open[i]->result.witness_followed) {
+      open[i]->leading = std::move(open[i]->target.witnesses[last]);
+    }
     open[i]->target.witnesses = {};  // they may be long, and attempts many
     return true;
   };
@@ -437,6 +442,50 @@ Status Campaign::run_trials(std::span<Attempt* const> attempts, std::uint64_t tr
   return status;
 }
 
+// Of what few trials get to, the witness shows both orders of the two accesses. Other seeds draw them.
+Status Campaign::repeat_witnesses(std::span<Attempt* const> attempts) {
+  struct Job {
+    Attempt* attempt;
+    std::uint64_t index;
+  };
+  std::vector<Job> jobs;
+  for (Attempt* attempt : attempts) {
+    const Confirmation& result = attempt->result;
+    const bool rarely = result.trials >= kTrialsBeforeRepeats && 2 * result.hits < result.trials;
+    for (std::uint64_t i = attempt->tally.reached(); rarely && !over(*attempt) && i < kHarmlessHits; ++i) {
+      if (!attempt->leading.stretches.empty()) {
+        jobs.push_back({attempt, i});
+      }
+    }
+  }
+  const auto plan_of = [this, &jobs](std::uint64_t i) {
+    RunPlan plan = along(jobs[i].attempt->leading, jobs[i].attempt->target);
+    plan.seed = options_.seed + jobs[i].index;
+    return plan;
+  };
+  Status status;
+  const auto work = [&](std::uint64_t i) { return run(plan_of(i)); };
+  const auto take = [&](std::uint64_t i, Result<RunOutcome>&& run) {
+    Attempt& attempt = *jobs[i].attempt;
+    if (!run.ok() || run->cancelled) {
+      status = run.ok() ? Status() : run.status();
+      return false;
+    }
+    options_.on_outcome(plan_of(i), *run);
+    options_.on_run();
+    if (reaches(attempt.target, run->log)) {
+      ++attempt.result.witness_repeats;
+      attempt.tally.add(plan_of(i), std::move(*run), true);
+    }
+    return true;
+  };
+  do_in_order<Result<RunOutcome>>(jobs.size(), options_.jobs, work, take, options_.cancelled);
+  for (const Job& job : jobs) {
+    job.attempt->leading = {};
+  }
+  return status;
+}
+
 std::shared_ptr<Campaign::Attempt> Campaign::begin(Target target) const {
   return std::make_shared<Attempt>(std::move(target), *this);
 }
@@ -451,6 +500,10 @@ Status Campaign::advance(std::span<Attempt* const> attempts, std::uint64_t trial
     return {};
   }
   SOOTH_RETURN_IF_ERROR(extend_baseline(options_.baseline_runs));
+  SOOTH_RETURN_IF_ERROR(run_trials(attempts, std::min(trials, kTrialsBeforeRepeats)));
+  if (trials >= kTrialsBeforeRepeats) {
+    SOOTH_RETURN_IF_ERROR(repeat_witnesses(attempts));
+  }
   return run_trials(attempts, trials);
 }
 

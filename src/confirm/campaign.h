@@ -79,10 +79,11 @@ struct ReachingRun {
 
 struct Confirmation {
   std::uint64_t trials = 0, hits = 0;
-  bool witness_followed = false;   // to its end, and it got there
-  std::string diverged;            // where the run along the witness left it; empty without one
-  std::optional<ReachingRun> run;  // the first that did harm, or else the first that got there
-  bool along_witness = false;      // that is one along target.witnesses
+  bool witness_followed = false;      // to its end, and it got there
+  std::uint64_t witness_repeats = 0;  // further runs along it that got there
+  std::string diverged;               // where the run along the witness left it; empty without one
+  std::optional<ReachingRun> run;     // the first that did harm, or else the first that got there
+  bool along_witness = false;         // that is one along target.witnesses
   bool harmful = false;
   bool order_matters = false;  // the failure depends on which of the two accesses goes first
   std::uint64_t failures = 0;  // runs that got there and ended like `run`, if that failed
@@ -102,7 +103,8 @@ struct Confirmation {
 // orders but for one time in 500. A failure behind the finding is no harm by itself: it may have nothing to do with it.
 // It is harm when it is significantly more frequent than in runs that did not get there, undirected ones and other
 // trials. Or when it is with one order of the two accesses than with the other: which goes first was drawn, so nothing
-// but the race can explain that. Trials end early when that is clear. The same goes for what runs print that end well:
+// but the race can explain that. A race that few trials get to is repeated along its witness, if that leads there:
+// what is behind it may take the other order. Trials end early when that is clear. The same goes for what runs print that end well:
 // if that depends on which of the two goes first, the race decides about the result.
 class Campaign {
  public:
@@ -110,6 +112,8 @@ class Campaign {
   static constexpr std::uint64_t kHarmlessHits = 10;
   // If they did not all print the same, so many: fewer cannot tell whether the order decides.
   static constexpr std::uint64_t kComparedHits = 20;
+  // Of so many trials half must get there, or the witness is repeated.
+  static constexpr std::uint64_t kTrialsBeforeRepeats = 10;
 
   Campaign(Run run, CampaignOptions options) : run_(std::move(run)), options_(std::move(options)) {}
 
@@ -160,6 +164,7 @@ class Campaign {
   void take_followed(Attempt& attempt, std::vector<Made> made) const;
   Status follow_witnesses(std::span<Attempt* const> attempts);
   Status run_trials(std::span<Attempt* const> attempts, std::uint64_t trials);
+  Status repeat_witnesses(std::span<Attempt* const> attempts);
 
   Run run_;
   CampaignOptions options_;

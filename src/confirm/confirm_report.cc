@@ -193,6 +193,7 @@ void apply(const Confirmation& confirmation, const std::string& program, const s
   replay.probability =
       confirmation.trials == 0 ? 0 : static_cast<double>(confirmation.hits) / static_cast<double>(confirmation.trials);
   replay.witness_followed = confirmation.witness_followed;
+  replay.witness_repeats = confirmation.witness_repeats;
   replay.diverged = confirmation.diverged;
   replay.baseline_runs = confirmation.baseline_runs;
   if (confirmation.run.has_value()) {

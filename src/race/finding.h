@@ -287,9 +287,12 @@ struct ReplaySummary {
   std::uint64_t trials = 0;       // controlled runs towards it, without the one along the witness; 0: not known
   std::uint64_t hits = 0;         // of these reached it
   bool witness_followed = false;  // the run along the witness reached it, too
-  std::string diverged;           // why it did not, as a sentence; empty when there was no such run
-  std::string outcome;            // how the run of `seed` ended: "killed by signal 6 (Aborted)"
-  std::uint64_t failures = 0;     // runs that reached it and then failed so
+  // ... and so did so many more, in which other things were drawn that the witness leaves open, such as which access
+  // goes first.
+  std::uint64_t witness_repeats = 0;
+  std::string diverged;        // why it did not, as a sentence; empty when there was no such run
+  std::string outcome;         // how the run of `seed` ended: "killed by signal 6 (Aborted)"
+  std::uint64_t failures = 0;  // runs that reached it and then failed so
   // ... significantly more often with one order of the two accesses than with the other.
   bool order_matters = false;
   std::uint64_t baseline_runs = 0;      // undirected runs that this was compared with

@@ -96,6 +96,7 @@ static void read_json(const JsonNode& node, ReplaySummary& replay) {
   node.get("trials", replay.trials);
   node.get("hits", replay.hits);
   node.get("witness_followed", replay.witness_followed);
+  node.get("witness_repeats", replay.witness_repeats);
   node.get("diverged", replay.diverged);
   node.get("outcome", replay.outcome);
   node.get("failures", replay.failures);

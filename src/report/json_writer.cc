@@ -261,6 +261,9 @@ Json to_json(const ReplaySummary& replay) {
   if (replay.witness_followed) {
     json["witness_followed"] = true;
   }
+  if (replay.witness_repeats > 0) {
+    json["witness_repeats"] = replay.witness_repeats;
+  }
   put_text(json, "diverged", replay.diverged);
   put_text(json, "outcome", replay.outcome);
   json["failures"] = replay.failures;

@@ -232,6 +232,7 @@ ReplaySummary random_replay(Dice& dice) {
   replay.trials = dice.number();
   replay.hits = dice.number();
   replay.witness_followed = dice.coin();
+  replay.witness_repeats = dice.below(3);
   replay.diverged = dice.text();
   replay.outcome = dice.text();
   replay.failures = dice.number();

@@ -68,10 +68,13 @@ std::string why_suspected(const Finding& finding, const ReportStats& stats) {
   return reason + "; may be a false alarm";
 }
 
-// "87 of 100 controlled runs", "the run along the witness and 87 of 100 controlled runs"; a report of before there were
-// such figures has none.
+// "87 of 100 controlled runs", "the run along the witness and 87 of 100 controlled runs", "10 runs along the witness"; a
+// report of before there were such figures has none.
 std::string runs_that_reached(const ReplaySummary& replay) {
-  const std::string witness = replay.witness_followed ? "the run along the witness" : "";
+  const std::string witness = !replay.witness_followed ? ""
+                              : replay.witness_repeats == 0
+                                  ? "the run along the witness"
+                                  : std::to_string(replay.witness_repeats + 1) + " runs along the witness";
   if (replay.hits == 0) {
     return witness.empty() ? "a controlled run" : witness;
   }
@@ -151,7 +154,7 @@ std::string why_harmful(const Finding& finding) {
     return "a controlled run reached it, and failed";
   }
   const ReplaySummary& replay = *finding.replay;
-  const std::uint64_t reached = replay.hits + (replay.witness_followed ? 1 : 0);
+  const std::uint64_t reached = replay.hits + replay.witness_repeats + (replay.witness_followed ? 1 : 0);
   std::string text = why_confirmed(finding);
   if (finding.kind != FindingKind::kDeadlock) {
     text +=

@@ -76,7 +76,8 @@ function replayPart(finding) {
     facts.push(`${number(replay.hits)} of ${counted(replay.trials, 'controlled run')} reached it`);
   }
   if (replay.witness_followed) {
-    facts.push(facts.length ? 'so did the run along the witness' : 'the run along the witness reached it');
+    const runs = replay.witness_repeats ? `${number(replay.witness_repeats + 1)} runs along the witness` : 'the run along the witness';
+    facts.push(facts.length ? `so did ${runs}` : `${runs} reached it`);
   }
   if (replay.outcome) {
     facts.push(`how it ended: ${replay.outcome}`);
