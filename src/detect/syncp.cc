@@ -30,16 +30,18 @@ struct Holder {
   bool shared = false;
 };
 
-// The closure of the pasts of two accesses of different threads that race.
+// The closure of the pasts of two accesses of different threads that race, and in which segments of theirs these are.
 struct Resumable {
   Time first = 0;  // time of the one whose race was in question; 0: none yet
+  std::uint32_t first_segment = 0;
+  std::uint32_t second_segment = 0;
   VectorClock closure;
 };
 
 class SyncpDetector final : public Detector {
  public:
   explicit SyncpDetector(const SyncpLimits& limits)
-      : limits_(limits), forget_at_(limits.remember), memory_(*this), must_order_(*this) {}
+      : limits_(limits), forget_at_(limits.remember), lists_(limits.few_groups), memory_(*this), must_order_(*this) {}
 
   Guarantee guarantee() const override { return Guarantee::kSound; }
   const PairTable& races() const override { return races_; }
@@ -212,7 +214,7 @@ class SyncpDetector final : public Detector {
     const AccessKind kind = access_kind(access.event.op);
     const VectorClock& own = history_.clock(access.event.thread);
     const LockSetId guards = is_write(access.event.op) ? locks_.table().exclusive(access.locks) : access.locks;
-    const bool all_known = cell.summary.surely_known(kind, own);
+    const bool all_known = cell.summary.all_known(kind, own);
     // A lock that all accesses hold, writes exclusively, protects every conflicting pair.
     cell.common = cell.accessed ? locks_.table().intersect(cell.common, guards) : guards;
     cell.accessed = true;
@@ -228,49 +230,67 @@ class SyncpDetector final : public Detector {
     const AccessKind kind = access_kind(access.event.op);
     const ThreadId thread = access.event.thread;
     const VectorClock* known = &own;
+    forget_searches();
     lists_.walk(
-        cell, [&](ThreadId other) { return (*known)[other]; },
+        cell,
+        [&](AccessKind earlier, LockSetId locks) {
+          return conflict(earlier, kind) && !locks_.table().protects(locks, access.locks);
+        },
+        [&](ThreadId other) { return (other == thread ? own : *known)[other]; },
         [&](SyncpList& list) {
-          if (list.thread() == thread || !conflict(list.kind(), kind) ||
-              locks_.table().protects(list.locks(), access.locks)) {
-            return;
-          }
           known = &history_.closure(thread);
-          if (const SyncpAccess* first = latest_race(list, thread, *known)) {
+          const SyncpAccess* first = nullptr;
+          const SyncpAnswer answer = latest_race(list, thread, *known, first);
+          if (first != nullptr) {
             races_.add(first->access, access);
           }
+          return answer;
         });
   }
 
-  // The latest access of the list that races with the access that `thread` is making; nullptr when there is none.
-  // `known`: the closure of the thread.
-  const SyncpAccess* latest_race(SyncpList& list, ThreadId thread, const VectorClock& known) {
+  // The latest access of the list that races with the access that `thread` is making goes into `first`. `known`: the
+  // closure of the thread.
+  SyncpAnswer latest_race(SyncpList& list, ThreadId thread, const VectorClock& known, const SyncpAccess*& first) {
     ++examined_;
     if (list.latest().access.time <= known[list.thread()]) {
-      return nullptr;
+      return SyncpAnswer::none();
     }
-    SyncpSearch& search = list.search_of(thread);
+    if (const Overtaken by = overtaken(list.latest(), thread); by != Overtaken::kNot) {
+      // So are the earlier ones of the list: they hold the same locks. What was done in earlier sections of the lock, by
+      // whomever, is, too, or it is known.
+      return by == Overtaken::kExclusive ? SyncpAnswer::none_before() : SyncpAnswer::none();
+    }
+    SyncpSearch& search = lists_.search_of(list, thread);
     while (!search.open.empty()) {
       const std::uint64_t number = search.open.last();
-      const SyncpAccess& first = list.at(number);
-      if (first.access.time <= known[list.thread()] || overtaken(first, known)) {
-        search.open.drop_all();  // as are the earlier ones: they hold the same locks
-        return nullptr;
+      const SyncpAccess& access = list.at(number);
+      if (access.access.time <= known[list.thread()] || overtaken(access, thread) != Overtaken::kNot) {
+        search.open.drop_all();
+        return SyncpAnswer::none();
       }
-      if (races(search, number, first, known)) {
-        return &first;
+      if (races(search, number, access, known)) {
+        first = &access;
+        return SyncpAnswer::found(access.access.id);
       }
       search.open.drop_last();
     }
-    return nullptr;
+    return SyncpAnswer::none();
   }
 
-  // A lock that the access holds was taken by others later on, and that is part of the closed set `known`.
-  bool overtaken(const SyncpAccess& first, const VectorClock& known) const {
-    const std::vector<LockMode>& held = locks_.table().locks(first.access.locks);
-    return std::any_of(held.begin(), held.end(), [&](const LockMode& lock) {
-      return history_.overtaken(known, first.access.event.thread, first.access.time, lock.lock);
-    });
+  // Whether a lock that the access holds was taken by others later on, and that is part of the closure of what `thread`
+  // knows. With kExclusive the access holds that lock exclusively.
+  enum class Overtaken : std::uint8_t { kNot, kShared, kExclusive };
+  Overtaken overtaken(const SyncpAccess& first, ThreadId thread) {
+    Overtaken result = Overtaken::kNot;
+    for (const LockMode& held : locks_.table().locks(first.access.locks)) {
+      if (history_.overtaken(thread, first.access.event.thread, first.access.time, held.lock)) {
+        if (!held.shared) {
+          return Overtaken::kExclusive;
+        }
+        result = Overtaken::kShared;
+      }
+    }
+    return result;
   }
 
   // Whether `first` is outside the closure of its past and `known`, the closure of what the thread of `search` knows.
@@ -282,21 +302,37 @@ class SyncpDetector final : public Detector {
     const ThreadId thread = first.access.event.thread;
     const Time time = first.access.time;
     Resumable& recent = recent_[std::uint64_t{raw(search.thread)} << 32 | raw(thread)];
+    // See SyncpHistory::segment(): an earlier access of this segment is outside, so this one is.
+    if (recent.first != 0 && recent.first <= time && recent.first_segment == first.segment &&
+        recent.second_segment == segment) {
+      return true;
+    }
+    const std::size_t before = search.closure.times().size() + recent.closure.times().size();
     if (!resume(search, recent, time)) {
       search.closure = known;
     }
     closed_ = search.closure;
     search.closure.join(known);
     history_.include_past({thread, time, first.version}, search.closure);
-    if (!history_.saturate(search.closure, closed_, thread, time)) {
-      search.raced = 0;
-      return false;
+    const bool outside = history_.saturate(search.closure, closed_, thread, time);
+    search.raced = 0;
+    if (outside) {
+      recent = {time, first.segment, segment, search.closure};
+      search.raced = time;
+      search.raced_number = number;
+      search.raced_segment = segment;
     }
-    recent = {time, search.closure};
-    search.raced = time;
-    search.raced_number = number;
-    search.raced_segment = segment;
-    return true;
+    lists_.count_in_searches(search.closure.times().size() + recent.closure.times().size() - before);
+    return outside;
+  }
+
+  // Searches are remembered for each list and thread, with what all threads know: with many threads that is more than
+  // there is room for. To forget them costs time, and no pair.
+  void forget_searches() {
+    if (lists_.search_size() > limits_.searches) {
+      lists_.forget_searches();
+      recent_ = {};
+    }
   }
 
   // Makes search.closure the closure of an earlier pair, of the same threads, that the one with the first access at

@@ -30,10 +30,19 @@ void SyncpHistory::end(ThreadId thread) {
   t.closure = {};
   const std::uint32_t end = t.first_version + static_cast<std::uint32_t>(t.states.size());
   for (std::uint32_t version = std::max(t.unpacked_from, t.first_version); version < end; ++version) {
-    auto& clock = t.states[version - t.first_version].clock;
-    clock = PackedClock(std::get<VectorClock>(clock));
+    State& state = t.states[version - t.first_version];
+    size_ -= size_of(state);
+    state.clock = PackedClock(std::get<VectorClock>(state.clock));
+    size_ += size_of(state);
   }
   t.unpacked_from = end;
+}
+
+std::size_t SyncpHistory::size_of(const State& state) {
+  if (const VectorClock* clock = std::get_if<VectorClock>(&state.clock)) {
+    return 1 + clock->times().size() / 16;
+  }
+  return 1 + std::get<PackedClock>(state.clock).memory() / 64;
 }
 
 Time SyncpHistory::advance(ThreadId thread) {
@@ -51,7 +60,7 @@ PastEvent SyncpHistory::latest(ThreadId thread) {
     past.set(thread, time - 1);  // the past of an event is without it
     t.states.push_back({time, std::move(past)});
     t.changed = false;
-    ++size_;
+    size_ += size_of(t.states.back());
   }
   return {thread, time, t.first_version + static_cast<std::uint32_t>(t.states.size()) - 1};
 }
@@ -235,16 +244,40 @@ void SyncpHistory::settle(const Lock& lock, VectorClock& set) {
   }
 }
 
-bool SyncpHistory::overtaken(const VectorClock& set, ThreadId thread, Time time, std::uint64_t lock) const {
-  const Lock& users = locks_[*lock_ids_.find(lock) - 1];
-  const Section& own = *latest(users.by_thread[users.index[raw(thread)] - 1], time);
-  for (const Sections& sections : users.by_thread) {
-    const Section* section = sections.thread == thread ? nullptr : latest(sections, set[sections.thread]);
-    if (section != nullptr && own.order < (own.exclusive ? section->order : section->exclusive_order)) {
-      return true;
+void SyncpHistory::LatestTwo::add(ThreadId by, std::uint64_t number) {
+  if (number > order) {
+    next_order = by == thread ? next_order : order;
+    order = number;
+    thread = by;
+  } else if (by != thread) {
+    next_order = std::max(next_order, number);
+  }
+}
+
+const SyncpHistory::KnownSections& SyncpHistory::known_sections(ThreadId thread, std::uint32_t lock) {
+  if (known_sections_.size() > kMostKnownSections) {
+    known_sections_.clear();
+  }
+  KnownSections& known = known_sections_[std::uint64_t{raw(thread)} << 32 | lock];
+  const VectorClock& set = closure(thread);
+  if (known.segment != of(thread).segment) {
+    known = {of(thread).segment, {}, {}};
+    for (const Sections& sections : locks_[lock].by_thread) {
+      if (const Section* section = latest(sections, set[sections.thread])) {
+        known.any.add(sections.thread, section->order);
+        known.exclusive.add(sections.thread, section->exclusive_order);
+      }
     }
   }
-  return false;
+  return known;
+}
+
+bool SyncpHistory::overtaken(ThreadId knower, ThreadId thread, Time time, std::uint64_t lock) {
+  const std::uint32_t index = *lock_ids_.find(lock) - 1;
+  const Lock& users = locks_[index];
+  const Section& own = *latest(users.by_thread[users.index[raw(thread)] - 1], time);
+  const KnownSections& known = known_sections(knower, index);
+  return own.order < (own.exclusive ? known.any : known.exclusive).without(thread);
 }
 
 void SyncpHistory::begin_idle_period() {
@@ -290,9 +323,9 @@ void SyncpHistory::forget_common_past(Idle idle) {
 // Drops states that only events up to `time` have, and acquires up to it.
 void SyncpHistory::trim(Thread& thread, Time time) {
   while (thread.states.size() > 1 && thread.states[1].from <= time) {
+    size_ -= size_of(thread.states.front());
     thread.states.pop_front();
     ++thread.first_version;
-    --size_;
   }
   while (!thread.acquires.empty() && thread.acquires.front().time <= time) {
     thread.acquires.pop_front();

@@ -57,9 +57,10 @@ class SyncpHistory {
   // Grows `set` to its closure. `closed`, a part of it, is known to be closed: only what was added since is looked at.
   // Stops and returns false as soon as the event of `thread` at `time` is in the set.
   bool saturate(VectorClock& set, const VectorClock& closed, ThreadId thread, Time time);
-  // Whether the set has an acquire of another thread that came after the section of `thread` on the lock around `time`
-  // and excludes it. Then no closed superset of both ends before that section is released.
-  bool overtaken(const VectorClock& set, ThreadId thread, Time time, std::uint64_t lock) const;
+  // Whether the closure of `knower` has an acquire, of another thread than `thread`, that came after the section of
+  // `thread` on the lock around `time` and excludes it. Then no closed superset of both ends before that section is
+  // released.
+  bool overtaken(ThreadId knower, ThreadId thread, Time time, std::uint64_t lock);
 
   // The thread makes no more events: nobody has to wait for it to learn anything, and its clocks are packed. Who asks
   // for its clock, to join it, says so again.
@@ -75,7 +76,7 @@ class SyncpHistory {
   // The events that were forgotten.
   const VectorClock& forgotten() const { return forgotten_; }
 
-  // Kept states of threads and sections.
+  // Kept states of threads and sections, in units of some 100 bytes: a state is one for each 16 threads.
   std::size_t size() const { return size_; }
   std::uint64_t closures() const { return closures_; }
   std::uint64_t locks_visited() const { return locks_visited_; }
@@ -102,10 +103,26 @@ class SyncpHistory {
     std::vector<std::uint32_t> index;  // thread -> position in by_thread + 1
     std::uint64_t touched = 0;         // the round of saturate() that has it on its list
   };
+  // The latest section, and the latest one of other threads than that one's. Number 0: none.
+  struct LatestTwo {
+    ThreadId thread{};
+    std::uint64_t order = 0;
+    std::uint64_t next_order = 0;
+
+    void add(ThreadId by, std::uint64_t number);
+    std::uint64_t without(ThreadId other) const { return other == thread ? next_order : order; }
+  };
+  // The latest sections of a lock that are in the closure of a thread, as of a segment of its.
+  struct KnownSections {
+    std::uint32_t segment = ~std::uint32_t{0};
+    LatestTwo any;
+    LatestTwo exclusive;
+  };
   struct State {
     Time from;  // the first event of this version; an event that learns by reading may be the last of one, too
     std::variant<VectorClock, PackedClock> clock;
   };
+  static std::size_t size_of(const State& state);
   // What is rarely asked for of a thread that has ended.
   struct Packed {
     PackedClock clock;
@@ -138,6 +155,7 @@ class SyncpHistory {
   Sections* sections_of(Lock& lock, ThreadId thread);
   // The latest section that the set has the acquire of; nullptr when there is none.
   static const Section* latest(const Sections& sections, Time time);
+  const KnownSections& known_sections(ThreadId thread, std::uint32_t lock);
   void touch(std::uint32_t lock);
   void touch_new_sections(const VectorClock& set);
   void settle(const Lock& lock, VectorClock& set);
@@ -148,6 +166,8 @@ class SyncpHistory {
   FlatMap<Packed> packed_;  // by thread
   std::vector<Lock> locks_;
   FlatMap<std::uint32_t> lock_ids_;  // lock -> index + 1
+  static constexpr std::size_t kMostKnownSections = std::size_t{1} << 18;
+  FlatMap<KnownSections> known_sections_;  // by thread << 32 | lock, of those that were asked for last
   VectorClock forgotten_;
   std::size_t size_ = 0;
   std::uint64_t closures_ = 0;

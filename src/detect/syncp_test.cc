@@ -80,6 +80,28 @@ TEST(SyncpTest, ReportsTheSameHoweverOftenItForgetsWhenNoThreadStartsLate) {
   }
 }
 
+// One or two variables that many threads access, mostly without locks: what was found out is forgotten before each
+// access, and lists are looked at by group or by thread.
+TEST(SyncpTest, ReportsTheSameOfHotVariablesHoweverItSearches) {
+  const std::uint64_t first_seed = from_environment("SOOTH_SEED", 1);
+  const std::uint64_t cases = from_environment("SOOTH_CASES", 10'000) / 10;
+  const auto differs = [](std::span<const Event> trace) {
+    const std::vector<SitePair> expected = site_pairs(trace, syncp_conflicts(trace));
+    return !same_pairs(run(trace, {}), expected) || !same_pairs(run(trace, {.searches = 0}), expected) ||
+           !same_pairs(run(trace, {.few_groups = 0}), expected);
+  };
+  for (std::uint64_t seed = first_seed; seed < first_seed + cases; ++seed) {
+    RandomTraceOptions options = random_options(kProfiles[seed % kProfiles.size()], seed);
+    options.events = 30 + static_cast<std::uint32_t>(seed % 50);
+    options.threads = 2 + static_cast<std::uint32_t>(seed % 9);
+    options.variables = 1 + static_cast<std::uint32_t>(seed % 2);
+    const RandomTrace trace = random_trace(options, seed);
+    if (differs(trace.events)) {
+      FAIL() << "SOOTH_SEED=" << seed << ", shrunk:\n" << print_trace(minimise(trace.events, differs));
+    }
+  }
+}
+
 // Threads that start late and unforked, or are idle, are taken to know what was forgotten: pairs may be missing, none
 // is added.
 class Forgetting : public testing::TestWithParam<bool> {};
@@ -124,6 +146,22 @@ TEST(SyncpTest, ForgetsWhatAllRunningThreadsKnow) {
       "A|r(z)|5 B|r(y)|3 B|r(y)|3 C|w(x)|4");
   EXPECT_EQ(run(idle.events, {.remember = 1}).size(), 2u);
   EXPECT_EQ(run(idle.events, {.remember = 1, .remember_for_idle = 1}).size(), 1u);
+}
+
+// A variable on which all threads race: each access asks few of the lists there are, and what is remembered of searches
+// does not grow with the cube of the threads.
+TEST(SyncpTest, TakesNoTimeForManyThreadsOnOneVariable) {
+  constexpr int kThreads = 500;
+  std::string text;
+  for (int i = 0; i < 40'000; ++i) {
+    const std::string thread = "T" + std::to_string(i * 7 % kThreads);
+    text += thread + "|w(x)|1 " + thread + "|r(x)|2 ";
+  }
+  const TextTrace trace = parse_trace(text);
+  const std::vector<SitePair> pairs = run(trace.events, {});
+  ASSERT_EQ(pairs.size(), 2u);
+  EXPECT_EQ(pairs[0].second_accesses, 39'999u);      // writes
+  EXPECT_EQ(pairs[1].second_accesses, 2 * 39'999u);  // writes after reads, and reads
 }
 
 // Loops: a list keeps one access of a segment and answers are kept with it, so this takes no time.
