@@ -33,6 +33,7 @@ char directory_[kPathRoom];       // of this process's recording
 char base_directory_[kPathRoom];  // SOOTH_RECORD: what the names of further ones start with
 u64 max_bytes_ = 0;               // --max-trace; 0: none
 u64 reserved_bytes_ = 0;          // of `streams`, on the disk
+const u8 kZeros[kChunkBytes] = {};
 SpinLock growth_;
 u32 next_stream_ = 0;
 int last_failure_ = 0;  // errno of what did not give the recording room
@@ -199,8 +200,41 @@ long next_chunk_index() {
   return index;
 }
 
+// Chunks of live recordings come back again and again, so they stay mapped: so many of them together.
+constexpr u32 kWindowChunks = 64;
+constexpr u32 kWindows = 1024;
+constexpr u64 kWindowBytes = u64{kWindowChunks} * kChunkBytes;
+struct Window {
+  u8* chunks;       // nullptr: not mapped
+  u64 were_opened;  // by chunk
+};
+Window windows_[kWindows];
+
+// Where a chunk of a live recording is; nullptr: nowhere yet. `is_new`: it was not used before. Under growth_.
+u8* place_in_window(u32 index, bool& is_new) {
+  if (recorder.control->chunk_limit == 0 || index / kWindowChunks >= kWindows) return nullptr;
+  Window& window = windows_[index / kWindowChunks];
+  u64 first = u64{index / kWindowChunks} * kWindowBytes;
+  if (window.chunks == nullptr)
+    window.chunks = static_cast<u8*>(map_file(recorder.streams_fd, stream::kControlBytes + first, kWindowBytes, 0));
+  if (window.chunks == nullptr) return nullptr;
+  u64 bit = u64{1} << index % kWindowChunks;
+  is_new = (window.were_opened & bit) == 0;
+  window.were_opened |= bit;
+  return window.chunks + index % kWindowChunks * kChunkBytes;
+}
+
+void unmap_chunk(u8* chunk) {
+  if (windows_[0].chunks != nullptr)
+    for (const Window& window : windows_)
+      if (window.chunks != nullptr && chunk >= window.chunks && chunk < window.chunks + kWindowBytes) return;
+  unmap_memory(chunk, kChunkBytes);
+}
+
 u8* open_chunk(u32 index) {
   u64 offset = stream::kControlBytes + u64{index} * kChunkBytes;
+  u8* chunk = nullptr;
+  bool is_new = true;
   {
     SpinGuard guard(growth_);
     if (offset + kChunkBytes > reserved_bytes_) {
@@ -214,12 +248,18 @@ u8* open_chunk(u32 index) {
       }
       reserved_bytes_ = wanted;
     }
+    chunk = place_in_window(index, is_new);
   }
-  void* chunk = map_file(recorder.streams_fd, offset, kChunkBytes, 0);
+  if (!is_new) return chunk;
+  // File systems make pages that are written more cheaply than those that are touched. The program may have lowered its
+  // limit since the room was reserved.
+  if (is_file_size_allowed(offset + kChunkBytes))
+    sys_call(SYS_pwrite64, recorder.streams_fd, reinterpret_cast<long>(kZeros), kChunkBytes, static_cast<long>(offset));
+  if (chunk == nullptr) chunk = static_cast<u8*>(map_file(recorder.streams_fd, offset, kChunkBytes, 0));
   // All its pages at once, writable: a fault for each costs more. Kernels before 5.14 cannot, and fault.
   constexpr int kPopulateWrite = 23;
   if (chunk != nullptr) sys_call(SYS_madvise, reinterpret_cast<long>(chunk), kChunkBytes, kPopulateWrite);
-  return static_cast<u8*>(chunk);
+  return chunk;
 }
 
 // The last resort of threads that find no memory.
@@ -291,7 +331,7 @@ void vacate_descriptor(int fd) {
 }
 
 void drop_chunk(Thread* t) {
-  if (t->chunk != nullptr && t->chunk != common_bucket_) unmap_memory(t->chunk, kChunkBytes);
+  if (t->chunk != nullptr && t->chunk != common_bucket_) unmap_chunk(t->chunk);
   t->chunk = nullptr;
 }
 
@@ -338,7 +378,7 @@ void attend(Thread* t) {
     t->cursor = chunk + sizeof(ChunkHeader);
     t->limit = chunk + kChunkBytes - kRecordRoom;
   }
-  if (old != nullptr) unmap_memory(old, kChunkBytes);
+  if (old != nullptr) unmap_chunk(old);
 }
 
 u32 new_stream() { return __atomic_fetch_add(&next_stream_, 1, __ATOMIC_ACQ_REL); }
@@ -380,6 +420,10 @@ void restart_recording_after_fork() {
     return;
   }
   growth_.reset();
+  for (Window& window : windows_) {
+    if (window.chunks != nullptr) unmap_memory(window.chunks, kWindowBytes);
+    window = {};
+  }
   ownership::restart_after_fork();
   for (int fd : {recorder.streams_fd, recorder.sites_fd, recorder.process_fd}) sys_call(SYS_close, fd);
   // A live recording follows the first process only.

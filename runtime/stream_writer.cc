@@ -18,13 +18,6 @@ constexpr u16 escape(Record record) {
   return static_cast<u16>(stream::kEscapeCode << stream::kSlotBits | static_cast<unsigned>(record));
 }
 
-SOOTH_INLINE u32 used_slot_of(uptr pc, Shape shape) {
-  u32 slot = slot_of(pc, shape);
-  return slot == 0 ? 1 : slot;
-}
-
-SOOTH_INLINE u64 slot_key(uptr pc, Shape shape) { return slot_of(pc, shape) == 0 ? pc | kDisplaced : pc; }
-
 SOOTH_INLINE bool is_ticketed(Shape shape) {
   return !recorder.serial && shape.op() != Op::kRead && shape.op() != Op::kWrite;
 }
@@ -46,30 +39,48 @@ SOOTH_INLINE void put_value(Builder& b, Thread* t, u32 slot, const EventValue* v
   b.put_bytes(high, high_bytes);
 }
 
-void put_definition(Thread* t, u32 slot, uptr pc, Shape shape, u32 site);
+void put_definition(Thread* t, const Place& place, Shape shape, u32 site);
 
 }  // namespace
 
-bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape) {
+Place find_slot(const Thread* t, uptr pc, Shape shape) {
+  u32 home = slot_of(pc, shape);
+  if (SOOTH_LIKELY(home != 0 && t->slots[home].key == pc)) return {home, true, pc};
+  u64 key = displaced_key(pc, shape);
+  u32 empty = home != 0 && t->slots[home].key == 0 ? home : 0;
+  for (u32 i = 1; i <= kOtherSlots; ++i) {
+    u32 slot = other_slot(home, i);
+    if (t->slots[slot].key == key && slot != 0) return {slot, true, key};
+    if (empty == 0 && t->slots[slot].key == 0) empty = slot;
+  }
+  // Slots are taken from others only where there is no room.
+  if (empty == 0) empty = home != 0 ? home : other_slot(home, 1);
+  return {empty, false, empty == home ? pc : key};
+}
+
+bool define_slot(Thread* t, const Place& place, uptr pc, Shape shape) {
   if (t->generation != module_generation()) {
     // A module was unloaded: its addresses may name other code now.
     zero_memory(t->slots, sizeof t->slots);
+    next_epoch(t);
     t->generation = module_generation();
     if (t->tree != nullptr) tree::forget_contexts(t->tree);
   }
   u32 site = intern_site(pc);
   if (site == ~0u) return false;
-  put_definition(t, slot, pc, shape, site);
+  put_definition(t, place, shape, site);
   return true;
 }
 
 namespace {
 
-void put_definition(Thread* t, u32 slot, uptr pc, Shape shape, u32 site) {
-  t->slots[slot] = {slot_key(pc, shape), 0, 0};
-  if (recorder.serial) t->values[2 * slot] = t->values[2 * slot + 1] = 0;
+void put_definition(Thread* t, const Place& place, Shape shape, u32 site) {
+  u32 slot = place.slot;
   // Accesses that were seen through the slot's former shape must not hide ones through this.
-  next_epoch(t);
+  u64 former = t->slots[slot].key;
+  if (former != 0 && former != place.key) next_epoch(t);
+  t->slots[slot] = {place.key, 0, 0};
+  if (recorder.serial) t->values[2 * slot] = t->values[2 * slot + 1] = 0;
   Builder b(t, escape(Record::kDefine));
   b.put16(static_cast<u16>(slot));
   b.put8(static_cast<u8>(shape.op()));
@@ -235,9 +246,10 @@ void write_pending_unknown(Thread* t) {
 
 void put_message(Thread* t, u64 message, u32 site) {
   constexpr Shape shape = Shape::of(Op::kHappensBefore);
-  u32 slot = used_slot_of(kNoSite, shape);
+  Place place = find_slot(t, kNoSite, shape);
+  u32 slot = place.slot;
   Slot& s = t->slots[slot];
-  if (s.key != slot_key(kNoSite, shape) || is_far(s, message)) put_definition(t, slot, kNoSite, shape, site);
+  if (!place.is_defined || is_far(s, message)) put_definition(t, place, shape, site);
   u64 delta = 0;
   slot_delta(s, message, delta);
   u32 length = byte_length(delta);
@@ -255,11 +267,12 @@ __attribute__((noinline)) void restate(Thread* t, uptr granule, uptr pc) {
   constexpr Shape shape = serial_shape<8, true>();
   write_pending(t);
   if ((t->special & kStackChanged) != 0) write_stack(t);
-  u32 slot = used_slot_of(pc, shape);
+  Place place = find_slot(t, pc, shape);
+  u32 slot = place.slot;
   Slot& s = t->slots[slot];
   u64 delta = 0;
-  if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) return;
-  if (!slot_delta(s, granule, delta) && define_slot(t, slot, pc, shape)) slot_delta(s, granule, delta);
+  if (!place.is_defined && !define_slot(t, place, pc, shape)) return;
+  if (!slot_delta(s, granule, delta) && define_slot(t, place, pc, shape)) slot_delta(s, granule, delta);
   set_pending(t, slot, 8, granule, byte_length(delta), delta);
   write_pending_unknown(t);
   if (t->cursor > t->limit) attend(t);
@@ -292,12 +305,9 @@ template <unsigned size, bool is_write>
 __attribute__((noinline)) void access_in_turn(Thread* t, uptr address, uptr pc) {
   constexpr Shape shape = serial_shape<size, is_write>();
   turn::hold(t);
-  u32 slot = used_slot_of(pc, shape);
-  Slot& s = t->slots[slot];
-  bool is_defined = s.key == slot_key(pc, shape);
   bool waits = false;
   if (t->pending_slot != 0) {
-    waits = !is_write && t->deferred_slot == 0 && is_defined;
+    waits = !is_write && t->deferred_slot == 0 && find_slot(t, pc, shape).is_defined;
     if (!waits) put_pending(t);
   }
   // Before the value is read: another thread may change it. Not between the two halves of a copy: the write has not
@@ -311,15 +321,17 @@ __attribute__((noinline)) void access_in_turn(Thread* t, uptr address, uptr pc) 
   ownership::Verdict verdict = ownership::Verdict::kRecord;
   if (is_told(t, address, pc, size, is_write, verdict)) return;
   waits = waits && t->pending_slot != 0;  // another thread's mark may have come behind it
-  is_defined = s.key == slot_key(pc, shape);
-  if (SOOTH_UNLIKELY(!is_defined) && !define_slot(t, slot, pc, shape)) return skip_access(t, pc, address, size);
+  Place place = find_slot(t, pc, shape);
+  u32 slot = place.slot;
+  Slot& s = t->slots[slot];
+  if (SOOTH_UNLIKELY(!place.is_defined) && !define_slot(t, place, pc, shape)) return skip_access(t, pc, address, size);
   // Before the slot moves on: the handler of a fault here may never return.
   u64 value = is_write ? 0 : read_memory(address, size).low;
   u64 delta;
   if (SOOTH_UNLIKELY(!slot_delta(s, address, delta))) {
     if (waits) put_pending(t);
     waits = false;
-    if (!define_slot(t, slot, pc, shape)) return heed(t);
+    if (!define_slot(t, place, pc, shape)) return heed(t);
     slot_delta(s, address, delta);
   }
   u32 length = byte_length(delta);
@@ -449,8 +461,18 @@ void access_after_call(Thread* t, uptr address, uptr pc, Shape shape, uptr stack
   write_access(t, address, pc, shape, stack, slot);
 }
 
-void access_filtered(Thread* t, uptr address, uptr pc, Shape shape, uptr stack) {
-  u32 slot = slot_of(pc, shape);
+void access_displaced(Thread* t, uptr address, uptr pc, Shape shape, uptr stack) {
+  Place place = find_slot(t, pc, shape);
+  if (!place.is_defined) return access_specially(t, address, pc, shape, stack, 0);
+  if ((t->special & kStackChanged) != 0) return access_after_call(t, address, pc, shape, stack, place.slot);
+  Repeat repeat(t, place.slot, address);
+  if (repeat.entry == repeat.tag) return;
+  repeat.entry = repeat.tag;
+  if (t->tree != nullptr) return access_filtered(t, address, pc, shape, stack, place.slot);
+  write_access(t, address, pc, shape, stack, place.slot);
+}
+
+void access_filtered(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 slot) {
   // The long way asks again, so this must be known before the access is remembered.
   if (SOOTH_UNLIKELY(is_far(t->slots[slot], address))) {
     Repeat(t, slot, address).entry = 0;
@@ -499,9 +521,10 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
   // Before the stack is written: a function that does nothing new leaves no trace at all.
   if (t->tree != nullptr && !shape.is_sized() && tree::remembers(t->tree, address, pc, shape)) return;
   if ((t->special & kStackChanged) != 0) write_stack(t);
-  u32 slot = used_slot_of(pc, shape);
+  Place place = find_slot(t, pc, shape);
+  u32 slot = place.slot;
   Slot& s = t->slots[slot];
-  if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape))
+  if (!place.is_defined && !define_slot(t, place, pc, shape))
     return skip_access(t, pc, address, shape.is_sized() ? size : shape.size());
   if ((special & (kSerialMode | kKeepRepeats)) == 0 && !shape.is_sized()) {
     Repeat repeat(t, slot, address);
@@ -512,7 +535,7 @@ void access_specially(Thread* t, uptr address, uptr pc, Shape shape, uptr stack,
   EventValue value{0, 0};
   if ((special & kSerialMode) != 0 && !is_write && !shape.is_sized()) value = read_memory(address, shape.size());
   u64 delta = 0;
-  if (!slot_delta(s, address, delta) && define_slot(t, slot, pc, shape)) slot_delta(s, address, delta);
+  if (!slot_delta(s, address, delta) && define_slot(t, place, pc, shape)) slot_delta(s, address, delta);
   u32 length = byte_length(delta);
   if ((special & kSerialMode) != 0 && is_write && !shape.is_sized()) {
     set_pending(t, slot, shape.size(), address, length, delta);
@@ -555,9 +578,8 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
   }
   if ((t->special & kStackChanged) != 0) write_stack(t);
   if (SOOTH_UNLIKELY(t->placed != t->top) && hands_out_pointers(shape.op())) write_frames(t);
-  u32 slot = used_slot_of(pc, shape);
-  Slot& s = t->slots[slot];
-  if (s.key != slot_key(pc, shape) && !define_slot(t, slot, pc, shape)) {
+  Place place = find_slot(t, pc, shape);
+  if (!place.is_defined && !define_slot(t, place, pc, shape)) {
     // The code there has created a thread; what begins and ends is that thread.
     bool is_thread = shape.op() == Op::kBegin || shape.op() == Op::kEnd;
     if (recorder.watches_calls && !is_thread) calls::left_out(t, pc, object, 0);
@@ -566,12 +588,13 @@ void write_event(Thread* t, uptr pc, Shape shape, u64 object, u64 size, const Ev
     if (shape.op() == Op::kFree) return;
     // Synchronisation of excluded modules counts all the same: it goes under the first site.
     pc = kNoSite;
-    slot = used_slot_of(pc, shape);
-    if (t->slots[slot].key != slot_key(pc, shape)) define_slot(t, slot, pc, shape);
+    place = find_slot(t, pc, shape);
+    if (!place.is_defined) define_slot(t, place, pc, shape);
   }
+  u32 slot = place.slot;
   Slot& used = t->slots[slot];
   u64 delta = 0;
-  if (!slot_delta(used, object, delta) && define_slot(t, slot, pc, shape)) slot_delta(used, object, delta);
+  if (!slot_delta(used, object, delta) && define_slot(t, place, pc, shape)) slot_delta(used, object, delta);
   u32 length = byte_length(delta);
   u64 allocations = t->tree != nullptr ? tree::before_event(shape.op()) : 0;
   Builder b(t, static_cast<u16>(length << stream::kSlotBits | slot));

@@ -17,11 +17,29 @@ namespace sooth::rt {
 inline constexpr u32 kRecordRoom = 3 * stream::kMaxRecordBytes;
 
 // Where the definition of an event's shape at a program counter belongs. The program counter and the slot tell the
-// shape, so that a slot's key need not: see Slot. Slot 0 does not exist: whoever gets it takes 1, the long way.
+// shape, so that a slot's key need not: see Slot. Slot 0 does not exist.
 SOOTH_INLINE u32 slot_of(uptr pc, Shape shape) {
   static_assert(Shape::kBits <= stream::kSlotBits);
   return static_cast<u32>(pc ^ shape.bits) & (stream::kSlots - 1);
 }
+
+// Where it is if it is not there, because another one was there before: one of a few other slots, the long way. Two sites
+// that take turns would else define the slot again each time, and forget what was accessed before.
+inline constexpr u32 kOtherSlots = 4;
+SOOTH_INLINE u32 other_slot(u32 home, u32 i) {
+  constexpr u32 kStride = 1451;  // sites that lie close together have slots that do
+  return (home + i * kStride) & (stream::kSlots - 1);
+}
+// The key there, which tells the shape, too.
+SOOTH_INLINE u64 displaced_key(uptr pc, Shape shape) { return pc | u64{shape.bits} << 48 | kDisplaced; }
+
+// The slot that is defined for a shape at a program counter, or, if there is none, the one to define.
+struct Place {
+  u32 slot;
+  bool is_defined;
+  u64 key;
+};
+Place find_slot(const Thread* t, uptr pc, Shape shape);
 
 SOOTH_INLINE u64 zigzag(u64 difference) {
   return (difference << 1) ^ static_cast<u64>(static_cast<std::int64_t>(difference) >> 63);
@@ -63,8 +81,8 @@ struct Repeat {
       : entry(t->repeats[product >> (64 - kRepeatBits)]), tag(product << kRepeatBits | t->epoch) {}
 };
 
-// Fills the slot and writes its definition. False: the site is excluded, record nothing.
-SOOTH_NOINLINE bool define_slot(Thread* t, u32 slot, uptr pc, Shape shape);
+// Fills the slot that find_slot() has found and writes its definition. False: the site is excluded, record nothing.
+SOOTH_NOINLINE bool define_slot(Thread* t, const Place& place, uptr pc, Shape shape);
 // The stack changed: writes the difference.
 void write_stack(Thread* t);
 // The long way of an access, for whatever Thread::special says. `stack` is the stack pointer of the accessing function.
@@ -77,8 +95,11 @@ void pass_over(Thread* t);
 // The same when special is kStackChanged and nothing else, and the slot is defined.
 void access_after_call(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 slot);
 
+// The same when the slot that the shape would have by itself is not its own.
+SOOTH_NOINLINE void access_displaced(Thread* t, uptr address, uptr pc, Shape shape, uptr stack);
+
 // An access of a thread with a Tree that Thread::repeats does not know.
-void access_filtered(Thread* t, uptr address, uptr pc, Shape shape, uptr stack);
+void access_filtered(Thread* t, uptr address, uptr pc, Shape shape, uptr stack, u32 slot);
 
 struct EventValue {
   u64 low, high;
@@ -199,14 +220,16 @@ SOOTH_INLINE void access(uptr address, uptr pc, Shape shape, uptr stack) {
         ownership::is_left_out(t, address, shape.size(), shape.op() == Op::kWrite))
       return;
     if (t->special == kSerialMode && shape.size() <= 8) return access_serially(t, address, pc, shape);
-    if (t->special == kStackChanged && t->slots[slot].key == pc)
-      return access_after_call(t, address, pc, shape, stack, slot);
+    if ((t->special & ~kStackChanged) == 0) {
+      if (t->slots[slot].key == pc) return access_after_call(t, address, pc, shape, stack, slot);
+      return access_displaced(t, address, pc, shape, stack);
+    }
     return access_specially(t, address, pc, shape, stack, 0);
   }
   Repeat repeat(t, slot, address);
   if (repeat.entry == repeat.tag) return;
   repeat.entry = repeat.tag;
-  if (SOOTH_UNLIKELY(t->tree != nullptr)) return access_filtered(t, address, pc, shape, stack);
+  if (SOOTH_UNLIKELY(t->tree != nullptr)) return access_filtered(t, address, pc, shape, stack, slot);
   write_access(t, address, pc, shape, stack, slot);
 }
 

@@ -64,7 +64,7 @@ struct Shape {
 
 // What the stream's reader knows of a slot, too: see stream_format.h.
 struct Slot {
-  u64 key;   // program counter, and kDisplaced if the slot stands for slot 0; 0: empty
+  u64 key;   // program counter, or displaced_key() if another slot should be its own; 0: empty
   u64 next;  // the object that is predicted: the last one and the step
   u64 step;  // the last one less the one before
 };

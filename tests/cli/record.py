@@ -76,6 +76,19 @@ SOURCES = {
         int x;
         int main() { pid_t p = fork(); x++; if (p == 0) _exit(x); int s; waitpid(p, &s, 0); return WEXITSTATUS(s); }
         """,
+    # Functions whose accesses lie 8 KB apart, which is what the library takes for the same place at first.
+    "far_apart.cc": "#include <cstdlib>\n#include <thread>\n#define TOUCH __attribute__((noinline, aligned(8192))) void\n" + "".join(
+        f"TOUCH touch{i}(int* cell) {{ ++*cell; }}\n" for i in range(12)) + r"""
+        void (*const touches[])(int*) = {touch0, touch1, touch2, touch3, touch4, touch5, touch6, touch7, touch8, touch9, touch10, touch11};
+        int cells[8];
+        int main(int, char** argv) {
+          int functions = std::atoi(argv[1]), rounds = std::atoi(argv[2]);
+          auto work = [&] { for (int round = 0; round < rounds; ++round) for (int i = 0; i < functions; ++i) touches[i](&cells[round % 8]); };
+          std::thread a(work);
+          work();
+          a.join();
+        }
+        """,
     # Takes descriptors, memory or the size of files away, as the argument says, then works and races.
     "greedy.cc": r"""
         #include <cstdio>
@@ -323,6 +336,28 @@ def test_max_trace(bench):
     bench.check_trace(trace)
     size = os.path.getsize(bench.path(f"{trace}/streams"))
     check(size <= 600_000, f"{size} bytes")
+
+
+def test_sites_far_apart(bench):
+    """Sites that take turns do not push each other out of what the library remembers, as long as it has room; where it has not, all are told."""
+    program = bench.build("far_apart.cc", "-O1")
+
+    def accesses(functions, rounds, *more):
+        trace = bench.fresh("apart")
+        bench.record("-o", trace, *more, "--", program, functions, rounds, status=0)
+        bench.check_trace(trace)
+        text = bench.run(bench.sooth, "trace", "info", trace, status=0).stdout
+        return trace, sum(int(number) for number in re.findall(r"(\d+)  (?:read|write)\n", text))
+
+    _, count = accesses(4, 1000)
+    check(count < 1000, f"{count} accesses of two threads with four functions and 8 variables")
+    for more in (["--filter", "off"], ["--schedule", "serial"]):
+        trace, count = accesses(12, 20, *more)
+        check(count >= 12 * 20 * 4, f"{count} accesses {more}")
+    for more in ([], ["--filter", "tree:hb"]):
+        trace, _ = accesses(12, 100, *more)
+        lines = {place for finding in bench.races(trace, "--witness-events", "0") for place in places(finding)}
+        check(lines == {f"far_apart.cc:{line}" for line in range(4, 16)}, (more, lines))
 
 
 def test_greedy_programs(bench):

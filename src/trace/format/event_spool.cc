@@ -62,13 +62,16 @@ Status EventSpool::open() {
 
 Status EventSpool::add(const Batch& batch) {
   Status written;
-  for (std::size_t i = 0; i < batch.events.size(); ++i) {
-    threads_ = std::max<std::uint64_t>(threads_, raw(batch.events[i].thread) + std::uint64_t{1});
-    if (encoder_.event_count() >= segment_events_ || !encoder_.add(batch, i)) {
-      const Status segment = write_segment();
-      written = written.ok() ? segment : written;
-      encoder_.add(batch, i);
+  for (const Event& event : batch.events) {
+    threads_ = std::max<std::uint64_t>(threads_, raw(event.thread) + std::uint64_t{1});
+  }
+  for (std::size_t next = 0;;) {
+    next = encoder_.add_from(batch, next, segment_events_);
+    if (next == batch.events.size()) {
+      break;
     }
+    const Status segment = write_segment();
+    written = written.ok() ? segment : written;
   }
   return written;
 }

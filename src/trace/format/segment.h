@@ -23,6 +23,8 @@ class SegmentEncoder {
   // Adds event `i` of the batch with its values and stacks. False when the segment is full: write it,
   // reset() and add again.
   bool add(const Batch& batch, std::size_t i);
+  // Adds the events from `from` on, at most up to `most` in the segment; returns the first that it has not added.
+  std::size_t add_from(const Batch& batch, std::size_t from, std::uint32_t most);
   // `position` and `call` count from the segment's first event.
   void add_branch(std::uint64_t position, const Branch& branch);
   void add_reach(std::uint64_t call, const Reach& reach);
@@ -39,15 +41,29 @@ class SegmentEncoder {
  private:
   struct ThreadStream {
     ThreadId thread{};
+    // As long as they ever were; so much of them counts.
     std::vector<std::uint16_t> controls;
     Bytes deltas;
+    std::size_t events = 0;
+    std::size_t delta_bytes = 0;
     std::array<std::uint64_t, format::kPredictorSlots> predicted{};
     StackId stack = kNoStack;
+
+    void make_room(std::size_t more);
+  };
+  // Open addressing. What other segments have left there does not count.
+  struct KnownShape {
+    std::uint64_t last_word = 0;  // bytes 16 to 23 of the event
+    std::uint32_t site = 0;
+    std::uint16_t index = 0;
+    std::uint16_t segment = 0;
   };
 
   std::uint32_t stream_of(ThreadId thread);
   // kMaxShapes when there is no room for another.
   std::uint32_t shape_of(const Event& event);
+  std::size_t add_of_thread(ThreadStream& stream, const Batch& batch, std::size_t from, std::size_t to);
+  void add_to_runs(std::uint32_t stream, std::size_t count);
   void add_value(const Value& value);
   void add_stack(ThreadStream& stream, StackId stack);
 
@@ -57,7 +73,8 @@ class SegmentEncoder {
   std::uint32_t stream_count_ = 0;
   std::vector<std::uint32_t> stream_index_;  // by thread: index into streams_ + 1, 0 for none
   std::vector<format::Shape> shapes_;
-  std::vector<std::uint16_t> shape_table_;  // open addressing: index into shapes_ + 1
+  std::vector<KnownShape> shape_table_;
+  std::uint16_t segment_ = 1;  // of shape_table_; 0 is none
   std::vector<format::Run> runs_;
   std::uint32_t last_stack_event_ = 0;
   Bytes events_, values_, stacks_, branches_, reaches_;
