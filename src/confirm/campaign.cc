@@ -302,9 +302,25 @@ Status Campaign::extend_baseline(std::uint64_t runs) {
   return status;
 }
 
-RunPlan Campaign::trial(const Target& target, std::uint64_t index) const {
+class Campaign::Attempt {
+ public:
+  Attempt(Target what, const Baseline& baseline, const CampaignOptions& options)
+      : target(std::move(what)), tally(target, baseline, options.compared), most(options.trials) {}
+
+  Target target;
+  Tally tally;
+  Confirmation result;
+  std::uint64_t most;                    // trials
+  std::uint64_t weak_from = UINT64_MAX;  // the first with weak memory
+  bool followed = false;                 // its witnesses were, or there was no time
+  std::atomic<bool> enough{false};       // set where results are taken, in order: what was started ahead is in vain
+};
+
+RunPlan Campaign::trial(const Attempt& attempt, std::uint64_t index) const {
+  const Target& target = attempt.target;
   RunPlan plan;
   plan.seed = options_.seed + index;
+  plan.flags |= index >= attempt.weak_from ? control::kWeakMemory : 0;
   if (target.kind != FindingKind::kDeadlock) {
     plan.plan = control::Plan::kDirected;
     plan.sites = target.pair.sites;
@@ -317,18 +333,6 @@ RunPlan Campaign::trial(const Target& target, std::uint64_t index) const {
   }
   return plan;
 }
-
-class Campaign::Attempt {
- public:
-  Attempt(Target what, const Baseline& baseline, const std::vector<std::string>& compared)
-      : target(std::move(what)), tally(target, baseline, compared) {}
-
-  Target target;
-  Tally tally;
-  Confirmation result;
-  bool followed = false;            // its witnesses were, or there was no time
-  std::atomic<bool> enough{false};  // set where results are taken, in order: what was started ahead is in vain
-};
 
 RunPlan Campaign::along(const WitnessSchedule& witness, const Target& target) const {
   RunPlan plan;
@@ -415,7 +419,7 @@ Status Campaign::run_trials(std::span<Attempt* const> attempts, std::uint64_t tr
   std::vector<Job> jobs;
   for (Attempt* attempt : attempts) {
     attempt->enough = over(*attempt);
-    for (std::uint64_t i = attempt->result.trials; !attempt->enough && i < std::min(trials, options_.trials); ++i) {
+    for (std::uint64_t i = attempt->result.trials; !attempt->enough && i < std::min(trials, attempt->most); ++i) {
       jobs.push_back({attempt, i});
     }
   }
@@ -423,7 +427,7 @@ Status Campaign::run_trials(std::span<Attempt* const> attempts, std::uint64_t tr
   Status status;
   const auto work = [&](std::uint64_t i) -> Trial {
     const Job& job = jobs[i];
-    return job.attempt->enough ? Trial() : Trial(run(trial(job.attempt->target, job.index)));
+    return job.attempt->enough ? Trial() : Trial(run(trial(*job.attempt, job.index)));
   };
   const auto take = [&](std::uint64_t i, Trial&& made) {
     Attempt& attempt = *jobs[i].attempt;
@@ -436,11 +440,11 @@ Status Campaign::run_trials(std::span<Attempt* const> attempts, std::uint64_t tr
       return false;
     }
     ++attempt.result.trials;
-    options_.on_outcome(trial(attempt.target, jobs[i].index), *run);
+    options_.on_outcome(trial(attempt, jobs[i].index), *run);
     options_.on_run();
     if (reaches(attempt.target, run->log)) {
       ++attempt.result.hits;
-      attempt.tally.add(trial(attempt.target, jobs[i].index), std::move(*run), false);
+      attempt.tally.add(trial(attempt, jobs[i].index), std::move(*run), false);
     } else {
       attempt.tally.miss(*run);
     }
@@ -452,7 +456,7 @@ Status Campaign::run_trials(std::span<Attempt* const> attempts, std::uint64_t tr
 }
 
 std::shared_ptr<Campaign::Attempt> Campaign::begin(Target target) const {
-  return std::make_shared<Attempt>(std::move(target), baseline_, options_.compared);
+  return std::make_shared<Attempt>(std::move(target), baseline_, options_);
 }
 
 Status Campaign::advance(std::span<Attempt* const> attempts, std::uint64_t trials) {
@@ -469,13 +473,18 @@ Status Campaign::advance(std::span<Attempt* const> attempts, std::uint64_t trial
 }
 
 bool Campaign::over(const Attempt& attempt) const {
-  return attempt.result.trials >= options_.trials || (!options_.all_trials && attempt.tally.decided());
+  return attempt.result.trials >= attempt.most || (!options_.all_trials && attempt.tally.decided());
 }
 
 void Campaign::add_witnesses(Attempt& attempt, Target target) const {
   attempt.target.witnesses = std::move(target.witnesses);
   attempt.target.proven = target.proven;
   attempt.followed = attempt.tally.reached() > 0;
+}
+
+void Campaign::allow_older_values(Attempt& attempt, std::uint64_t trials) const {
+  attempt.weak_from = attempt.result.trials;
+  attempt.most = attempt.result.trials + trials;
 }
 
 bool Campaign::has_reached(const Attempt& attempt) const { return attempt.tally.reached() > 0; }
